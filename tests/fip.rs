@@ -12,12 +12,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use psci_bench::model::Verdict;
-use xtask::board::{self, Gic, firmware_kind};
+use xtask::board::{self, Gic};
 use xtask::build::firmware::{self, FipBuild, Firmware, NT_FW_KEY, Platform, Variant};
 use xtask::build::flash::{self, FIP_BASE};
 use xtask::build::tf_a::TfA;
+use xtask::qemu::run_spec::RunSpec;
 use xtask::qemu::stream::{self, Ending, Outcome};
-use xtask::qemu::{self, Level, Machine};
+use xtask::qemu::{self, Machine};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need, process};
 
@@ -76,10 +77,7 @@ fn boot(firmware: &Firmware, fip: &str, until: &str) -> Outcome {
         cpu: &recipe.cpu,
         cpus: CPUS,
         gic: Gic::V3,
-        level: Level::El2,
-        firmware: firmware_kind::Firmware::TfA,
-        icount: false,
-        fault: None,
+        spec: &RunSpec::default(),
     };
     let bl1 = firmware.read("bl1").expect("BL1");
     let fip = fs::read(fip).expect("a FIP");

@@ -25,8 +25,9 @@ use xtask::board::firmware_kind::Firmware;
 use xtask::board::{self, Gic};
 use xtask::build::image::Emergency;
 use xtask::qemu::kvm_host::{self, KvmHost};
+use xtask::qemu::run_spec::RunSpec;
 use xtask::qemu::stream::{self, Ending, Limits};
-use xtask::qemu::{self, Level, Machine};
+use xtask::qemu::{self, Machine};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
@@ -59,15 +60,16 @@ fn guest(gic: Gic, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common
     setup::ensure(&workspace, &[Need::Qemu]).expect("QEMU");
     let linux = KvmHost::ready(&workspace).expect("a Linux with KVM");
     let board = board::load(&workspace, "qemu").expect("the board");
+    let spec = RunSpec {
+        firmware: Firmware::Kvm,
+        ..RunSpec::default()
+    };
     let machine = Machine {
         recipe: board.qemu.as_ref().expect("a recipe"),
         cpu,
         cpus: kvm_host::CPUS,
         gic,
-        level: Level::El2,
-        firmware: Firmware::Kvm,
-        icount: false,
-        fault: None,
+        spec: &spec,
     };
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let file = dir.path().join("initramfs");

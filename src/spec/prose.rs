@@ -151,7 +151,7 @@ fn printable(c: char) -> char {
 
 /// A number of things: `1 cluster`, `2 clusters`.
 #[derive(Clone, Copy)]
-pub(crate) struct Many(pub(crate) u64, pub(crate) &'static str);
+pub struct Many(pub u64, pub &'static str);
 
 impl fmt::Display for Many {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -161,7 +161,7 @@ impl fmt::Display for Many {
 
 /// The things alone: `batch`, `batches`.
 #[derive(Clone, Copy)]
-pub(crate) struct Plural(pub(crate) u64, pub(crate) &'static str);
+pub struct Plural(pub u64, pub &'static str);
 
 impl fmt::Display for Plural {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

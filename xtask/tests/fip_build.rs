@@ -127,32 +127,14 @@ fn packs_a_fip(scratch: &Scratch, name: &str, package: &Package, image: &[u8]) {
 }
 
 #[test]
-fn bl33_of_a_users_fip_is_replaced() {
+fn bl33_of_a_users_fip_is_replaced_and_stays_aligned() {
     let scratch = Scratch::new();
     scratch.write("payload.bin", &payload());
     scratch.write("other", b"another image");
     let blob = "uuid=cfacc2c4-15e8-4668-82be-430a38fad705,file=other";
-    let images = format!("--soc-fw other --tos-fw other --blob {blob}");
-    scratch.theirs(&format!(
-        "fiptool create --plat-toc-flags 0x12 {images} --nt-fw other base.bin"
-    ));
-    let args = "--args iterations=3 --smp 4";
-    scratch.ours(&format!(
-        "fip build --board qemu --base base.bin --payload payload.bin {args} -o new.bin"
-    ));
-    scratch.ours(&format!(
-        "image --board qemu --base payload.bin {args} -o image.bin"
-    ));
-    scratch.theirs("fiptool update --nt-fw image.bin base.bin");
-    assert!(scratch.read("new.bin") == scratch.read("base.bin"));
-}
-
-#[test]
-fn a_users_fip_stays_aligned() {
-    let scratch = Scratch::new();
-    scratch.write("payload.bin", &payload());
-    scratch.write("other", b"another image");
-    let build = "fip build --board qemu --base base.bin --payload payload.bin -o new.bin";
+    let images = format!("--soc-fw other --tos-fw other --blob {blob} --nt-fw other");
+    let args = "--board qemu --args iterations=3 --smp 4";
+    let build = format!("fip build {args} --base base.bin --payload payload.bin -o new.bin");
     for (made, rest, expected) in [
         (4096, "", 4096),
         (512, "", 512),
@@ -160,14 +142,12 @@ fn a_users_fip_stays_aligned() {
         (512, "--align 16", 16),
         (1, "", 1),
     ] {
-        scratch.theirs(&format!(
-            "fiptool create --align {made} --tb-fw other --soc-fw other --nt-fw other base.bin"
-        ));
+        let layout = format!("--align {made} --plat-toc-flags 0x12");
+        scratch.theirs(&format!("fiptool create {layout} {images} base.bin"));
         scratch.ours(&format!("{build} {rest}"));
-        scratch.ours("image --board qemu --base payload.bin -o image.bin");
-        scratch.theirs(&format!(
-            "fiptool update --align {expected} --nt-fw image.bin base.bin"
-        ));
+        scratch.ours(&format!("image {args} --base payload.bin -o image.bin"));
+        let update = format!("update --align {expected} --nt-fw image.bin");
+        scratch.theirs(&format!("fiptool {update} base.bin"));
         let same = scratch.read("new.bin") == scratch.read("base.bin");
         assert!(same, "aligned to {made} {rest}");
     }

@@ -51,26 +51,16 @@ fn a_certificate_for_the_new_bl33() {
         ("ecdsa", "sha384", "--nt-fw-config config"),
     ] {
         trusted(&scratch, algorithm, hash, config);
+        scratch.refuses(&build, "there are certificates in it");
         for (options, words) in [
-            ("", "there are certificates in it"),
-            ("", "--nt-fw-key PEM"),
-            (
-                "--nt-fw-key world.pem",
-                "not the key that the package's nt-fw-key-cert names",
-            ),
-            ("--nt-fw-key rot.pem", "not the key"),
-            ("--nt-fw-key bl33", "is it a private key in PEM form?"),
-            ("--nt-fw-key gone.pem", "--nt-fw-key gone.pem"),
-            (
-                "--nt-fw-key nt.pem --soc-fw bl31",
-                "--soc-fw bl31: --base has certificates",
-            ),
-            (
-                "--nt-fw-key nt.pem --nt-fw-cert n.crt",
-                "--nt-fw-cert n.crt: with --base and --nt-fw-key",
-            ),
+            ("world.pem", "the key that the package's nt-fw-key-cert"),
+            ("rot.pem", "not the key"),
+            ("bl33", "is it a private key in PEM form?"),
+            ("gone.pem", "--nt-fw-key gone.pem"),
+            ("nt.pem --soc-fw bl31", "--soc-fw bl31: --base has cert"),
+            ("nt.pem --nt-fw-cert n.crt", "n.crt: with --base and --"),
         ] {
-            scratch.refuses(&format!("{build} {options}"), words);
+            scratch.refuses(&format!("{build} --nt-fw-key {options}"), words);
         }
         // Of parts it is the old one.
         scratch.ours(&format!(
@@ -132,13 +122,8 @@ fn chains_of_trust_that_do_not_hold() {
         for cut in (0..good.len()).step_by(7).skip(1) {
             refused_as(&scratch, option, &good[..cut], &no_certificate);
         }
-        let lacks = format!("no extension 1.3.6.1.4.1.4128.2100.{extension}");
-        refused_as(
-            &scratch,
-            option,
-            &other,
-            &format!("{option} of the package: {lacks}"),
-        );
+        let lacks = format!("the package: no extension 1.3.6.1.4.1.4128.2100.{extension}");
+        refused_as(&scratch, option, &other, &format!("{option} of {lacks}"));
     }
     // The old certificate vouches for a configuration that is not there.
     let remove = |builder: &mut Builder| assert!(builder.remove(uuid("nt-fw-config")));
@@ -164,10 +149,8 @@ fn every_link_of_the_chain_is_verified() {
              --nt-fw-key-cert other-nk.crt"
         ));
         scratch.theirs(&format!("{others} --nt-fw-cert other-n.crt --nt-fw bl33"));
-        let world = "nt-fw-key-cert of the package: it is not signed with the key that \
-            trusted-key-cert names";
-        let content = "nt-fw-cert of the package: it is not signed with the key that \
-            nt-fw-key-cert names";
+        let world = "it is not signed with the key that trusted-key-cert names";
+        let content = "it is not signed with the key that nt-fw-key-cert names";
         let lacks = "trusted-key-cert of the package: no extension";
         for (option, file, words) in [
             ("nt-fw-key-cert", "other-nk.crt", world),

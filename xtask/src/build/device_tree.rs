@@ -40,7 +40,6 @@ const CPU_PHANDLES: u32 = 0x100;
 /// Flags of an interrupt specifier: level-sensitive, active high.
 const LEVEL_HIGH: u32 = 4;
 
-/// A node under construction.
 struct Node(DeviceTreeNode);
 
 impl Node {
@@ -77,10 +76,6 @@ impl Node {
 }
 
 /// Makes the tree of `board`.
-///
-/// # Errors
-/// When the board has no such choice, the boot arguments cannot be in a tree, or the payload
-/// could not use what was made.
 pub fn build(board: &Board, choices: &Choices<'_>) -> Result<Vec<u8>> {
     check_bootargs(choices.bootargs)?;
     let uart = uart_node(&board.uart);
@@ -116,13 +111,11 @@ pub fn build(board: &Board, choices: &Choices<'_>) -> Result<Vec<u8>> {
     // A board may be sound, and more than the payload has room for.
     let mut cpus = vec![Cpu::default(); choices.cpus as usize];
     let read = payload::Board::read(&blob).and_then(|read| read.cpus(false, &mut cpus));
-    match read {
-        Ok(_) => Ok(blob),
-        Err(error) => bail!(
-            "the payload cannot use the tree of {}: {error}",
-            board.title
-        ),
+    if let Err(error) = read {
+        let title = &board.title;
+        bail!("the payload cannot use the tree of {title}: {error}");
     }
+    Ok(blob)
 }
 
 fn reserved(parts: &[Reserved]) -> Node {
@@ -328,9 +321,6 @@ pub(crate) fn check_bootargs(bootargs: &str) -> Result<()> {
 
 /// Returns the user's tree `blob`, with `bootargs` instead of its own if there are any.
 /// Otherwise not a byte of it is changed.
-///
-/// # Errors
-/// When it is not a tree that the payload could use.
 pub fn adapt(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
     if blob.len() > TREE_MAX {
         let size = blob.len();
@@ -384,9 +374,6 @@ fn check_names(node: &FdtNode<'_>, path: &str) -> Result<()> {
 }
 
 /// Returns the GIC that the tree `blob` describes, if any, and the number of CPUs.
-///
-/// # Errors
-/// When the payload could not use the tree, or would end because of it once it runs.
 pub fn machine(blob: &[u8]) -> Result<(Option<Gic>, usize)> {
     let board = payload::Board::read(blob)?;
     check_reach(&board)?;
@@ -404,12 +391,8 @@ fn check_reach(board: &payload::Board<'_>) -> Result<()> {
     let labels = board.cpus(false, &mut cpus);
     labels.or_else(|_| board.cpus(true, &mut cpus))?;
     let mut regions = vec![("the console".to_owned(), board.uart.registers())];
-    regions.extend(
-        board
-            .memory
-            .iter()
-            .map(|memory| ("memory".to_owned(), *memory)),
-    );
+    let memory = board.memory.iter();
+    regions.extend(memory.map(|memory| ("memory".to_owned(), *memory)));
     board.devices(&mut |name, region| regions.push((format!("the {name}"), region)));
     let beyond = |region: &Region| {
         let end = region.base.checked_add(region.size);

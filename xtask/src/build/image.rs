@@ -58,9 +58,6 @@ impl Emergency {
 }
 
 /// Returns the bytes that the segments of `elf` have in memory, from the first on.
-///
-/// # Errors
-/// When it is not an ELF file of which a flat image can be made.
 pub fn flatten(elf: &[u8]) -> Result<Vec<u8>> {
     let flat = segments(elf).context("the payload's ELF file")?;
     let block = ParameterBlock::read(&flat).context("the payload's ELF file")?;

@@ -135,10 +135,8 @@ pub fn contents(board: &Board, wish: &ImageWish<'_>, tree: &Tree) -> Result<Cont
             let (gic, cpus) = device_tree::machine(&blob).with_context(at)?;
             if let Some(gic) = gic.filter(|gic| wish.emulated && *gic != wish.gic) {
                 let (its, ours) = (gic.number(), wish.gic.number());
-                bail!(
-                    "{} describes a GICv{its}, and the machine has a GICv{ours}: use --gic {its}",
-                    at()
-                );
+                let machine = format!("the machine has a GICv{ours}: use --gic {its}");
+                bail!("{} describes a GICv{its}, and {machine}", at());
             }
             Ok(Contents {
                 emergency: Emergency::of_tree(&blob),

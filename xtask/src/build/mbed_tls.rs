@@ -19,9 +19,6 @@ pub const MBED_TLS: Source = Source {
 };
 
 /// Returns the version of the Mbed TLS in `dir`.
-///
-/// # Errors
-/// When it is none, or one that TF-A 2.12 does not build with.
 pub fn mbed_tls_version(dir: &Path) -> Result<String> {
     let header = dir.join("include/mbedtls/build_info.h");
     let text = fs::read_to_string(&header).with_context(|| header.display().to_string())?;

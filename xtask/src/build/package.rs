@@ -15,7 +15,6 @@ use crate::board::image_kinds::{Kind, called, known, label, uuid_of};
 use crate::board::{Blob, Board, Package, PackageKind};
 use crate::setup::workspace::Workspace;
 
-/// An image for a FIP.
 #[derive(Clone, Debug)]
 pub(crate) struct Given {
     /// The option that names it.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{IsTerminal, stderr};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
@@ -16,9 +16,10 @@ use crate::setup::{self, Need, TARGET, process};
 const SEPARATOR: &str = "\x1f";
 
 /// The device tree that an image carries.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Tree {
     /// Made of the board file.
+    #[default]
     Board,
     /// The user's, which the payload must be able to use.
     File(PathBuf),
@@ -31,8 +32,7 @@ pub enum Tree {
 /// Builds the payload and returns its ELF file's path.
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     setup::ensure(workspace, &[Need::RustTarget])?;
-    let cargo = env::var_os("CARGO").unwrap_or("cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = process::cargo();
     command.arg("build");
     if !stderr().is_terminal() {
         command.arg("--quiet");

@@ -39,9 +39,6 @@ pub struct TfA {
 
 impl TfA {
     /// Finds the user's checkout at `dir`, or else the pinned package.
-    ///
-    /// # Errors
-    /// When `dir` is not a TF-A of a version that can be used, or the package cannot be fetched.
     pub fn locate(workspace: &Workspace, dir: Option<&Path>) -> Result<Self> {
         if let Some(dir) = dir {
             let dir = fs::canonicalize(dir).with_context(|| format!("--tf-a {}", dir.display()))?;
@@ -66,9 +63,6 @@ impl TfA {
     }
 
     /// Refuses a source of which the own platform `qemu` does not power CPUs down.
-    ///
-    /// # Errors
-    /// When it parks them.
     pub fn check_stock(&self) -> Result<()> {
         let path = self.dir.join("plat/qemu/common/qemu_pm.c");
         let hooks = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -113,9 +107,6 @@ fn major_minor(version: &str) -> (u32, u32) {
 }
 
 /// Returns the version in `dir`'s Makefile.
-///
-/// # Errors
-/// When `dir` is not a source tree of TF-A.
 pub fn version(dir: &Path) -> Result<String> {
     for file in ["Makefile", "bl31/bl31.mk", "plat/qemu/qemu/platform.mk"] {
         if !dir.join(file).is_file() {
@@ -185,28 +176,14 @@ mod tests {
     #[test]
     fn versions() {
         let lts = "VERSION_MAJOR\t\t\t:= 2\nVERSION_MINOR\t:= 12\nVERSION_PATCH := 1\n";
-        assert_eq!(parse_version(lts).as_deref(), Some("2.12.1"));
-        let release = "VERSION_MAJOR := 2\nVERSION_MINOR := 14\n";
-        assert_eq!(parse_version(release).as_deref(), Some("2.14"));
-        assert_eq!(
-            parse_version("VERSION_MAJOR := two\nVERSION_MINOR := 1"),
-            None
-        );
-        assert_eq!(parse_version("all:\n"), None);
-    }
-
-    #[test]
-    fn what_is_not_tf_a_is_refused() {
-        let dir = tempfile::tempdir().expect("a temporary directory");
-        let error = version(dir.path()).expect_err("empty").to_string();
-        assert!(error.contains("no Makefile in it"), "{error}");
-        for file in ["Makefile", "bl31/bl31.mk", "plat/qemu/qemu/platform.mk"] {
-            let path = dir.path().join(file);
-            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
-            fs::write(path, "VERSION_MAJOR := 2\nVERSION_MINOR := 8\n").expect("written");
+        for (makefile, expected) in [
+            (lts, Some("2.12.1")),
+            ("VERSION_MAJOR := 2\nVERSION_MINOR := 14\n", Some("2.14")),
+            ("VERSION_MAJOR := two\nVERSION_MINOR := 1", None),
+            ("all:\n", None),
+        ] {
+            assert_eq!(parse_version(makefile).as_deref(), expected);
         }
-        let error = supported(dir.path()).expect_err("old").to_string();
-        assert!(error.contains("TF-A 2.8; versions from 2.12 on"), "{error}");
     }
 
     #[test]
@@ -216,11 +193,8 @@ mod tests {
         }
         for version in ["2.16", "2.16.0", "3.0"] {
             let said = doubt(version).expect("a warning");
-            let named = format!("this is TF-A {version}, ");
-            assert!(
-                said.contains(&named) && said.contains("tried with 2.12 to 2.15"),
-                "{said}"
-            );
+            assert!(said.starts_with(&format!("this is TF-A {version}, ")));
+            assert!(said.contains("tried with 2.12 to 2.15"), "{said}");
         }
     }
 }

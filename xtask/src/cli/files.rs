@@ -14,11 +14,8 @@ type Named<'n, P> = (&'n str, P);
 pub(super) fn apart(output: Named<'_, &Path>, input: Named<'_, Option<&Path>>) -> Result<()> {
     let (option, path) = output;
     if input.1.is_some_and(|input| same(path, input)) {
-        bail!(
-            "{option} {}: this is the file that {} reads",
-            path.display(),
-            input.0
-        );
+        let (path, reader) = (path.display(), input.0);
+        bail!("{option} {path}: this is the file that {reader} reads");
     }
     Ok(())
 }
@@ -47,13 +44,8 @@ pub(super) fn check(output: Named<'_, &Path>, inputs: &[Named<'_, Option<&Path>>
 /// Refuses to write two files to one place.
 pub(super) fn distinct(one: Named<'_, &Path>, other: Named<'_, &Path>) -> Result<()> {
     if same(one.1, other.1) {
-        bail!(
-            "{} {}: this is the file that {} {} names as well",
-            one.0,
-            one.1.display(),
-            other.0,
-            other.1.display()
-        );
+        let [(a, one), (b, other)] = [one, other].map(|it| (it.0, it.1.display()));
+        bail!("{a} {one}: this is the file that {b} {other} names as well");
     }
     Ok(())
 }
@@ -102,11 +94,8 @@ pub(super) fn writable((option, path): Named<'_, &Path>) -> Result<()> {
     }
     let dir = directory(path);
     if !dir.is_dir() {
-        bail!(
-            "{option} {}: there is no directory {}",
-            path.display(),
-            dir.display()
-        );
+        let (path, dir) = (path.display(), dir.display());
+        bail!("{option} {path}: there is no directory {dir}");
     }
     Ok(())
 }
@@ -133,11 +122,7 @@ pub(super) fn write_by(
         // What is no file, such as a flash's device, cannot be replaced. Where
         // it is one all the same, as stdout may be, others write to it too.
         let mut out = OpenOptions::new();
-        let out = if is_file {
-            out.append(true)
-        } else {
-            out.write(true)
-        };
+        let out = out.write(true).append(is_file);
         let mut out = BufWriter::new(out.open(path).with_context(at)?);
         return fill(&mut out).and_then(|()| out.flush().with_context(at));
     }

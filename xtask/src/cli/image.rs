@@ -170,12 +170,9 @@ impl FitFiles {
 fn fit(board: &Board, output: &Path, parts: &FitFiles, image: &[u8]) -> Result<()> {
     let block = ParameterBlock::read(image).map_err(|error| anyhow::anyhow!("{error}"))?;
     let tree = image.get(block.tree_offset as usize..).unwrap_or_default();
-    let name = |path: &Path| {
-        let name = path.file_name().unwrap_or_default();
-        name.to_string_lossy().into_owned()
-    };
-    let load = board.load_address;
-    let source = package::fit_source(&board.title, &name(output), &name(&parts.tree), load)?;
+    let [image, file] = [output, &parts.tree].map(|path| path.file_name().unwrap_or_default());
+    let (image, file) = (image.to_string_lossy(), file.to_string_lossy());
+    let source = package::fit_source(&board.title, &image, &file, board.load_address)?;
     for (file, data) in parts.named().into_iter().zip([tree, source.as_bytes()]) {
         // By a link, it may be only now.
         files::distinct(file, ("--output", output))?;

@@ -10,14 +10,14 @@ use psci_bench::image::TREE_MAX;
 use psci_bench::plan::Plan;
 
 use super::common::{interruption, plan};
-use crate::board::{self, Board, MINUTES_MAX, PackageKind};
+use crate::board::{self, Board, PackageKind};
 use crate::build::firmware::{Variant, fault};
 use crate::build::image_contents::TreeWish;
 use crate::build::{device_tree, image, package};
-use crate::lab::cell::{self, Cell, Content};
+use crate::lab::cell::{self, Cell, Content, JobOptions};
 use crate::lab::content::Base;
 use crate::lab::place::{self, Place};
-use crate::lab::{Engine, Names, words};
+use crate::lab::{Engine, Names};
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{prepare, timeout};
 use crate::report::jobs::cell::is_plain;
@@ -115,27 +115,9 @@ pub struct LabArguments {
     /// Key of the non-trusted firmware, for a --base that is signed.
     #[arg(long, value_name = "PEM")]
     pub nt_fw_key: Option<PathBuf>,
-    /// Where LAVA's dispatcher finds the folder that -o is here, such as
-    /// https://files.example.com/lab [default: file:// and its path].
-    #[arg(long, value_name = "URL", value_parser = words::url)]
-    pub url: Option<String>,
-    /// LAVA's name for the board [default: as the board file says].
-    #[arg(long, value_name = "TYPE", value_parser = words::device_type)]
-    pub device_type: Option<String>,
-    /// Tags that LAVA's device has to have.
-    #[arg(long, value_name = "TAG,…", value_delimiter = ',', value_parser = words::tag)]
-    pub tags: Vec<String>,
-    /// labgrid's place [default: the board's name; on QEMU none, labgrid starts
-    /// it].
-    #[arg(long, value_name = "PLACE", value_parser = words::printable)]
-    pub place: Option<String>,
-    /// Most time of a job [default: as the board file says, 10 on QEMU; but
-    /// at least as long as the plan needs].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MINUTES_MAX)))]
-    pub minutes: Option<u32>,
-    /// Have the jobs fail where a scenario, or a CPU's row of one, is skipped.
-    #[arg(long)]
-    pub deny_skipped: bool,
+    /// The jobs.
+    #[command(flatten)]
+    pub job: JobOptions,
     /// Replace cells that are there, as long as they have no results and nothing
     /// else that is not from here.
     #[arg(long)]
@@ -233,7 +215,7 @@ fn wishes<'a>(arguments: &'a LabArguments, boards: &'a [Board]) -> Result<Vec<Wi
 /// Builds what the board of a cell starts from.
 fn cell<'a>(
     workspace: &Workspace,
-    arguments: &LabArguments,
+    arguments: &'a LabArguments,
     wish: Wish<'a>,
     tree: &TreeWish,
     plan: Plan,
@@ -279,31 +261,26 @@ fn cell<'a>(
         board,
         plan,
         cpus,
-        minutes: arguments.minutes,
         run,
-        url: arguments.url.clone(),
-        device_type: arguments.device_type.clone(),
-        tags: arguments.tags.clone(),
-        labgrid_place: arguments.place.clone(),
-        deny_skipped: arguments.deny_skipped,
+        options: &arguments.job,
         content,
     })
 }
 
 /// Returns the files and folders that are read.
 fn inputs(arguments: &LabArguments) -> impl Iterator<Item = (&'static str, &Path)> {
-    let bases = arguments.base.iter().map(|base| ("--base", &base.path));
+    let bases = arguments
+        .base
+        .iter()
+        .map(|base| ("--base", Some(&base.path)));
     let others = [
-        ("--payload", &arguments.payload),
-        ("--dtb", &arguments.tree.dtb),
-        ("--nt-fw-key", &arguments.nt_fw_key),
-        ("--tf-a", &arguments.tf_a),
+        ("--payload", arguments.payload.as_ref()),
+        ("--dtb", arguments.tree.dtb.as_ref()),
+        ("--nt-fw-key", arguments.nt_fw_key.as_ref()),
+        ("--tf-a", arguments.tf_a.as_ref()),
     ];
-    let others = others.into_iter();
-    let others = others.filter_map(|(option, file)| Some((option, file.as_ref()?)));
-    bases
-        .chain(others)
-        .map(|(option, file)| (option, file.as_path()))
+    let all = bases.chain(others);
+    all.filter_map(|(option, file)| Some((option, file?.as_path())))
 }
 
 /// Returns the boot arguments, with the end that the engine needs.
@@ -325,18 +302,15 @@ fn check(arguments: &LabArguments, boards: &[Board]) -> Result<()> {
             "--base: with several files there can be one --board: call this again for the others"
         );
     }
-    let for_lava = arguments.device_type.is_some();
+    let (job, ours) = (&arguments.job, arguments.engine);
     for (engine, option, is_given) in [
-        (Engine::Lava, "--url", arguments.url.is_some()),
-        (Engine::Lava, "--device-type", for_lava),
-        (Engine::Lava, "--tags", !arguments.tags.is_empty()),
-        (Engine::Labgrid, "--place", arguments.place.is_some()),
+        (Engine::Lava, "--url", job.url.is_some()),
+        (Engine::Lava, "--device-type", job.device_type.is_some()),
+        (Engine::Lava, "--tags", !job.tags.is_empty()),
+        (Engine::Labgrid, "--place", job.place.is_some()),
     ] {
-        if is_given && engine != arguments.engine {
-            bail!(
-                "{option} is about {engine}, and this is for {}",
-                arguments.engine
-            );
+        if is_given && engine != ours {
+            bail!("{option} is about {engine}, and this is for {ours}");
         }
     }
     if arguments.nt_fw_key.is_some() && arguments.base.is_empty() {
@@ -351,20 +325,15 @@ fn check(arguments: &LabArguments, boards: &[Board]) -> Result<()> {
 
 /// Returns the sources of firmware for `board`, a cell each.
 fn sources<'a>(arguments: &'a LabArguments, board: &Board) -> Result<Vec<Source<'a>>> {
-    let name = &board.name;
+    let (name, title) = (&board.name, &board.title);
     if board.qemu.is_some() {
         if let Some(base) = arguments.base.first() {
-            bail!(
-                "--base {}: {} starts from TF-A that is built here: use --tf-a DIR or --variant",
-                base.path.display(),
-                board.title
-            );
+            let base = base.path.display();
+            let tf_a = "TF-A that is built here: use --tf-a DIR or --variant";
+            bail!("--base {base}: {title} starts from {tf_a}");
         }
         if arguments.payload.is_some() {
-            bail!(
-                "--payload: {} runs the payload that is built here",
-                board.title
-            );
+            bail!("--payload: {title} runs the payload that is built here");
         }
         return Ok(match arguments.variant.as_slice() {
             [] => vec![Source::Built(Variant::default())],
@@ -378,27 +347,21 @@ fn sources<'a>(arguments: &'a LabArguments, board: &Board) -> Result<Vec<Source<
         ("--icount", arguments.icount),
     ];
     if let Some((option, _)) = on_qemu.iter().find(|option| option.1) {
-        bail!(
-            "{option} is about QEMU, which does not emulate {}",
-            board.title
-        );
+        bail!("{option} is about QEMU, which does not emulate {title}");
     }
     match (package::package(board)?.kind, arguments.base.as_slice()) {
         (PackageKind::Fip, []) => bail!(
-            "{} boots a FIP: give the one that it boots now, or its recovery image, by --base",
-            board.title
+            "{title} boots a FIP: give the one that it boots now, or its recovery image, by --base"
         ),
         (PackageKind::Fip, bases) => Ok(bases.iter().map(Source::Given).collect()),
         (_, [base, ..]) => bail!(
-            "--base {}: {} takes no FIP (see `cargo xtask boards {name}`)",
-            base.path.display(),
-            board.title
+            "--base {}: {title} takes no FIP (see `cargo xtask boards {name}`)",
+            base.path.display()
         ),
         (PackageKind::Raw, []) => Ok(vec![Source::None]),
         (kind, []) => bail!(
-            "{} takes {kind:?}, which its own tool makes: use `cargo xtask image --board {name}`, \
-             and the labgrid files of another board as an example",
-            board.title
+            "{title} takes {kind:?}, which its own tool makes: use `cargo xtask image --board \
+             {name}`, and the labgrid files of another board as an example"
         ),
     }
 }
@@ -441,18 +404,14 @@ fn name(arguments: &LabArguments, board: &Board, source: &Source<'_>) -> Result<
 }
 
 fn variant_name(variant: Variant) -> String {
-    let usual = Variant::default().to_string();
-    let usual: Vec<&str> = usual.split(',').collect();
-    let all = variant.to_string();
-    let words: Vec<String> = all
+    let (usual, all) = (Variant::default().to_string(), variant.to_string());
+    let words = all
         .split(',')
-        .filter(|word| !usual.contains(word))
-        .map(|word| word.replace('=', "-"))
-        .collect();
-    if words.is_empty() {
-        "default".to_owned()
-    } else {
-        words.join("_")
+        .filter(|word| !usual.split(',').any(|it| it == *word));
+    let words: Vec<String> = words.map(|word| word.replace('=', "-")).collect();
+    match words.is_empty() {
+        true => "default".to_owned(),
+        false => words.join("_"),
     }
 }
 
@@ -475,18 +434,16 @@ mod tests {
 
     #[test]
     fn named_files() {
-        let parsed = |text: &str| text.parse::<NamedFile>();
-        let file = |name: Option<&str>, path: &str| {
-            Ok(NamedFile {
-                name: name.map(str::to_owned),
-                path: path.into(),
-            })
-        };
-        assert_eq!(parsed("a.zip"), file(None, "a.zip"));
-        assert_eq!(parsed("v2.13=a=b.zip"), file(Some("v2.13"), "a=b.zip"));
-        assert_eq!(parsed("./a=b.zip"), file(None, "./a=b.zip"));
-        assert!(parsed("=a.zip").is_err());
-        assert!(parsed("a b=a.zip").is_err());
-        assert!(parsed("a=").is_err());
+        for (text, name, path) in [
+            ("a.zip", None, "a.zip"),
+            ("v2.13=a=b.zip", Some("v2.13"), "a=b.zip"),
+            ("./a=b.zip", None, "./a=b.zip"),
+        ] {
+            let file: NamedFile = text.parse().expect("good");
+            assert_eq!((file.name.as_deref(), &*file.path), (name, Path::new(path)));
+        }
+        for bad in ["=a.zip", "a b=a.zip", "a="] {
+            assert!(bad.parse::<NamedFile>().is_err(), "{bad}");
+        }
     }
 }

@@ -7,19 +7,18 @@ use clap::{Parser, Subcommand};
 
 use super::common::{BAD, EXIT_CODES, interruption};
 use super::fip::verbs::FipVerb;
-use super::fuzz::FuzzVerb;
 use super::image::ImageArguments;
 use super::lab::LabArguments;
 use super::qemu::QemuArguments;
 use super::report::ReportArguments;
-use super::setup::set_up;
 use super::soak::SoakArguments;
 use super::test;
 use crate::setup::progress::say;
+use crate::setup::stdout::Out;
 use crate::soak::{boot_fuzz, fuzz};
 
 /// Builds, packs, runs and tests psci-bench.
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", after_help = EXIT_CODES)]
 pub struct Arguments {
     /// The verb.
@@ -28,7 +27,7 @@ pub struct Arguments {
 }
 
 /// A command.
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 pub enum Verb {
     /// Install whatever is missing, and fetch TF-A's source.
     ///
@@ -131,6 +130,28 @@ pub enum Verb {
     },
 }
 
+/// A command of `fuzz`.
+#[derive(Debug, Subcommand)]
+pub enum FuzzVerb {
+    /// Boot device trees and parameter blocks with something wrong in them, in
+    /// QEMU under TF-A.
+    ///
+    /// A run is good if it ends by itself and says a last line, and if a PASS
+    /// has the figures of the unmutated run. Image and log of any other are
+    /// kept in target/psci-bench/fuzz/boot. docs/device-trees.md says more.
+    #[command(after_help = "\
+Exit codes:
+  0  every run is good
+  1  at least one is a finding
+  2  bad use, or something could not be fetched, built or started
+  3  the unmutated run does not pass, or the user ended it
+
+Examples:
+  cargo xtask fuzz boot --trees 1000 --blocks 100
+  cargo xtask fuzz boot --trees 20 --blocks 5 --seed 7")]
+    Boot(boot_fuzz::Options),
+}
+
 /// Runs the tool with `arguments`, the program's name first, and returns its
 /// exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
@@ -153,7 +174,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 fn run(verb: Verb) -> Result<u8> {
     match verb {
-        Verb::Setup => set_up(),
+        Verb::Setup => test::set_up(),
         Verb::Boards { name } => super::boards::run(name.as_deref()),
         Verb::Image(arguments) => super::image::run(&arguments),
         Verb::Fip { verb } => super::fip::verbs::run(verb),
@@ -168,21 +189,13 @@ fn run(verb: Verb) -> Result<u8> {
         Verb::Fuzz {
             verb: Some(FuzzVerb::Boot(options)),
             ..
-        } => boot_fuzz::run(
-            &options,
-            &*interruption()?,
-            &mut crate::setup::stdout::Out::default(),
-        ),
+        } => boot_fuzz::run(&options, &*interruption()?, &mut Out::default()),
         Verb::Fuzz {
             verb: None,
             targets,
             seconds,
             jobs,
-        } => Ok(if fuzz::run(&targets, seconds, jobs)? {
-            0
-        } else {
-            1
-        }),
+        } => Ok(u8::from(!fuzz::run(&targets, seconds, jobs)?)),
         Verb::Test { trees, kvm, filter } => {
             let passed = if trees {
                 test::trees()
@@ -191,7 +204,7 @@ fn run(verb: Verb) -> Result<u8> {
             } else {
                 test::run(&filter)
             };
-            Ok(if passed? { 0 } else { 1 })
+            Ok(u8::from(!passed?))
         }
     }
 }

@@ -4,7 +4,6 @@ mod boards;
 mod common;
 mod files;
 mod fip;
-mod fuzz;
 mod image;
 mod lab;
 mod main;
@@ -12,7 +11,6 @@ mod overhead;
 mod qemu;
 mod report;
 mod report_verdict;
-mod setup;
 mod soak;
 pub mod test;
 #[cfg(test)]

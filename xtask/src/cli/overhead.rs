@@ -31,16 +31,13 @@ pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
     if spec.variant.pmf == Pmf::Off {
         bail!("--overhead runs with PMF and without: --variant chooses pmf=new or pmf=sip of it");
     }
-    let logs = arguments.log.as_deref().map(logs);
-    if let Some(logs) = &logs {
-        for log in logs {
-            qemu::check_log(log, &arguments.run)?;
-        }
-    }
-    let [with, without] = match logs {
-        Some([with, without]) => [Some(with), Some(without)],
+    let [with, without] = match arguments.log.as_deref().map(logs) {
+        Some(logs) => logs.map(Some),
         None => [None, None],
     };
+    for log in [&with, &without].into_iter().flatten() {
+        qemu::check_log(log, &arguments.run)?;
+    }
     if !spec.icount {
         say(
             "warning: without --icount this is the host's time, and mostly about how busy it is: \
@@ -54,7 +51,7 @@ pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
     };
     let (with, one) = one("instrumented", spec.variant, with, &spec, &interrupt)?;
     let (without, other) = self::one("plain", plain, without, &spec, &interrupt)?;
-    let unit = match arguments.run.icount {
+    let unit = match spec.icount {
         true => Unit::Instructions { ns: ICOUNT_NS },
         false => Unit::Time,
     };
@@ -112,11 +109,12 @@ fn one(
 }
 
 fn only(runs: Vec<LoggedRun>) -> Result<LoggedRun> {
-    let count = runs.len();
-    let mut runs = runs.into_iter();
-    match (runs.next(), count) {
-        (Some(run), 1) => Ok(run),
-        _ => bail!("--overhead takes logs of one run each, and there are {count}"),
+    match <[LoggedRun; 1]>::try_from(runs) {
+        Ok([run]) => Ok(run),
+        Err(all) => bail!(
+            "--overhead takes logs of one run each, and there are {}",
+            all.len()
+        ),
     }
 }
 

@@ -11,7 +11,7 @@ use clap::builder::TypedValueParser;
 
 use super::common::FAILED;
 use super::files;
-use super::report_verdict::{judge, judge_jobs};
+use super::report_verdict::{judge, judge_jobs, say_of};
 use crate::lab::serial;
 use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::report::analysis::compare::{self, Across, RowIs};
@@ -39,7 +39,7 @@ Exit codes:
      job, a test case or a verdict is not passed; with --deny-skipped, a
      scenario or a row is skipped
   2  bad input or use: no such file, no run in a log, runs that do not merge
-     or can not be compared
+     or cannot be compared
   3  done, but a run, the baseline, the comparison or a job of a matrix is
      incomplete, or something in it was not looked at: it is named on stderr
 
@@ -177,11 +177,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
         for run in &report.runs {
             let Some(denied) = run.denied() else { continue };
             code = code.max(FAILED);
-            let source = &run.source;
-            say(&format!(
-                "{} (run {}): {denied}",
-                source.input, source.place
-            ));
+            say_of(run, &denied);
         }
     }
     Ok(match &report.matrix {
@@ -238,16 +234,9 @@ fn read_baseline(path: &Path, place: Option<usize>) -> Result<LoggedRun> {
 /// Follows a run, and reads what came.
 fn follow(device: &Path, arguments: &ReportArguments) -> Result<Report> {
     let interrupt = super::common::interruption()?;
-    let source = serial::Source {
-        device,
-        baud: arguments.baud.unwrap_or(BAUD),
-    };
-    let followed = serial::follow(
-        &source,
-        Duration::from_secs(arguments.timeout.unwrap_or(TIMEOUT)),
-        &interrupt,
-        arguments.log.as_deref(),
-    )?;
+    let timeout = Duration::from_secs(arguments.timeout.unwrap_or(TIMEOUT));
+    let (baud, log) = (arguments.baud.unwrap_or(BAUD), arguments.log.as_deref());
+    let followed = serial::follow(device, baud, timeout, &interrupt, log)?;
     say(&followed.to_string());
     let runs = read(&device.display().to_string(), followed.log.as_slice())?;
     Ok(runs.into())
@@ -377,7 +366,6 @@ fn parse_across(word: &str) -> Result<Across, String> {
         .ok_or_else(|| "expected methods, states, wakes, boards, scenarios or cpus".to_owned())
 }
 
-/// A line for each format.
 fn formats() -> String {
     let line = |it: &Format| format!("  {:<13} {}\n", it.name, it.about);
     export::ALL.iter().map(line).collect()

@@ -37,7 +37,7 @@ pub(super) fn judge_jobs(matrix: &Matrix) -> u8 {
 }
 
 /// Says what is wrong, and the exit code for it: a log that is incomplete has
-/// figures that can not be relied on, and comes before what they say.
+/// figures that cannot be relied on, and comes before what they say.
 pub(super) fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
     let mut code = 0;
     for comparison in &report.comparisons {
@@ -47,19 +47,15 @@ pub(super) fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
         }
         code = REGRESSION;
         let far = |percent: Option<f64>| percent.unwrap_or(f64::INFINITY);
-        let worst = comparison
-            .regressions()
-            .max_by(|a, b| far(a.1.percent()).total_cmp(&far(b.1.percent())));
-        let worst = worst.map_or(String::new(), |(scenario, change)| {
-            format!(
-                "; the greatest is {} in {}, {}",
-                change.key.in_sentence(),
-                scenario.key.id,
-                change
-                    .percent()
-                    .map_or("from zero".to_owned(), |it| format!("{it:+.2} %"))
-            )
-        });
+        let mut worst = String::new();
+        let all = comparison.regressions();
+        let max = all.max_by(|a, b| far(a.1.percent()).total_cmp(&far(b.1.percent())));
+        if let Some((scenario, change)) = max {
+            let percent = change.percent();
+            let percent = percent.map_or("from zero".to_owned(), |it| format!("{it:+.2} %"));
+            let (key, id) = (change.key.in_sentence(), scenario.key.id);
+            worst = format!("; the greatest is {key} in {id}, {percent}");
+        }
         let count = many(count, "regression");
         let baseline = &comparison.baseline.source.input;
         say(&format!("{count} against {baseline}{worst}"));
@@ -74,9 +70,8 @@ pub(super) fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
         }
     }
     for run in report.runs.iter().chain(baseline) {
-        let (input, place) = (&run.source.input, run.source.place);
         for doubt in run.doubts() {
-            say(&format!("{input} (run {place}): {doubt}"));
+            say_of(run, &doubt);
         }
     }
     if !all_complete(report.runs.iter().chain(baseline)) {
@@ -90,15 +85,14 @@ pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r LoggedRun>) ->
     let mut complete = true;
     for run in runs.into_iter().filter(|run| !run.is_complete()) {
         complete = false;
-        let source = &run.source;
-        say(&format!(
-            "{} (run {}): {}",
-            source.input,
-            source.place,
-            lacks(run)
-        ));
+        say_of(run, &lacks(run));
     }
     complete
+}
+
+pub(super) fn say_of(run: &LoggedRun, what: &str) {
+    let (input, place) = (&run.source.input, run.source.place);
+    say(&format!("{input} (run {place}): {what}"));
 }
 
 /// Describes the parts that an incomplete run lacks, and what to do.

@@ -15,7 +15,7 @@ use crate::qemu::run_result::RunResult;
 use crate::setup::progress::say;
 use crate::setup::stdout::Out;
 use crate::setup::workspace::Workspace;
-use crate::soak::{Keep, Limits, Load, Runner, has_suspends, parse_time, soak};
+use crate::soak::{Keep, Limits, Load, Runner, has_suspends, soak};
 
 /// Arguments of `soak`.
 #[derive(Debug, Args)]
@@ -31,17 +31,9 @@ Examples:
   cargo xtask soak --time 8h --load 2 --keep night
   cargo xtask soak --suspends 100000 --smp 32 --args 'iterations=100'")]
 pub struct SoakArguments {
-    /// Begin no run after this time, such as 90s, 10m or 2h [default: 10m,
-    /// unless there is --runs or --suspends].
-    #[arg(long, value_name = "T", value_parser = parse_time)]
-    pub time: Option<Duration>,
-    /// Stop after so many runs.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub runs: Option<u64>,
-    /// Stop when so many CPU_SUSPENDs were attempted in all runs together,
-    /// warm-ups aside.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub suspends: Option<u64>,
+    /// The end.
+    #[command(flatten)]
+    pub limits: Limits,
     /// Keep so many of the host's CPUs busy meanwhile.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub load: u16,
@@ -73,11 +65,7 @@ impl Runner for Machine {
 
 pub(super) fn run(arguments: &SoakArguments) -> Result<u8> {
     let spec = qemu::spec(&arguments.run)?;
-    let limits = Limits {
-        time: arguments.time,
-        runs: arguments.runs,
-        suspends: arguments.suspends,
-    };
+    let limits = arguments.limits;
     if let (Some(count), Some(args)) = (limits.suspends, &spec.args)
         && !has_suspends(&super::common::plan(Some(args))?)
     {

@@ -1,8 +1,7 @@
-//! `cargo xtask test`: everything there is to test, with what it needs set up
+//! `cargo xtask setup` and `cargo xtask test`: everything there is to test, with what it needs set up
 //! before, so that no test has a reason to be left out.
 
-use std::env;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use anyhow::{Context, Result};
 
@@ -11,6 +10,21 @@ use crate::qemu::kvm_host::KvmHost;
 use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, linux_trees, process};
+
+/// Sets up all that any command needs.
+pub(super) fn set_up() -> Result<u8> {
+    let workspace = Workspace::find()?;
+    setup::ensure(&workspace, &setup::ALL)?;
+    let source = tf_a::TF_A.fetch(&workspace)?;
+    mbed_tls::MBED_TLS.fetch(&workspace)?;
+    say("everything is there");
+    say(&format!(
+        "TF-A {} is in {}",
+        tf_a::TF_A.version,
+        source.display()
+    ));
+    Ok(0)
+}
 
 /// Runs the tests of both packages. `filter` goes to the test programs.
 ///
@@ -63,7 +77,7 @@ fn cargo_test(
     arguments: &[&str],
     environment: &[(&str, &str)],
 ) -> Result<bool> {
-    let mut command = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+    let mut command = process::cargo();
     command
         .arg("test")
         .arg("--target-dir")

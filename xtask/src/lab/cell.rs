@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use clap::Args;
 use minijinja::context;
 use minijinja::value::{Serde, Value};
 use psci_bench::plan::{Method, Plan};
@@ -17,7 +18,7 @@ use serde::Serialize;
 use super::engine::{Engine, Names};
 use super::place::{Place, Ready};
 use super::{monitors, templates, words};
-use crate::board::{Board, Deploy};
+use crate::board::{Board, Deploy, MINUTES_MAX};
 use crate::qemu::prepare::Prepared;
 use crate::qemu::{CommandLine, PROGRAM};
 use crate::report::jobs::cell::{MARK, Mark, SCHEMA};
@@ -31,51 +32,54 @@ const ENGINE_MINUTES: u32 = 2;
 
 /// The file that the board starts from.
 pub enum Content {
-    /// QEMU, with files that are copied into the cell.
     Qemu(Box<Prepared>),
-    /// A recovery image.
     Recovery {
-        /// The name.
         file: String,
-        /// The bytes.
         data: Vec<u8>,
     },
     /// A file that somebody has to put on the board.
     Loose {
-        /// The name.
         file: String,
-        /// The bytes.
         data: Vec<u8>,
     },
 }
 
+/// The options of a job.
+#[derive(Clone, Debug, Default, Args)]
+pub struct JobOptions {
+    /// Where LAVA's dispatcher finds the folder that -o is here, such as
+    /// https://files.example.com/lab [default: file:// and its path].
+    #[arg(long, value_name = "URL", value_parser = words::url)]
+    pub url: Option<String>,
+    /// LAVA's name for the board [default: as the board file says].
+    #[arg(long, value_name = "TYPE", value_parser = words::device_type)]
+    pub device_type: Option<String>,
+    /// Tags that LAVA's device has to have.
+    #[arg(long, value_name = "TAG,…", value_delimiter = ',', value_parser = words::tag)]
+    pub tags: Vec<String>,
+    /// labgrid's place [default: the board's name; on QEMU none, labgrid starts
+    /// it].
+    #[arg(long, value_name = "PLACE", value_parser = words::printable)]
+    pub place: Option<String>,
+    /// Most time of a job [default: as the board file says, 10 on QEMU; but
+    /// at least as long as the plan needs].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MINUTES_MAX)))]
+    pub minutes: Option<u32>,
+    /// Have the jobs fail where a scenario, or a CPU's row of one, is skipped.
+    #[arg(long)]
+    pub deny_skipped: bool,
+}
+
 /// A cell to be.
 pub struct Cell<'c> {
-    /// The parts of the name.
     pub names: Names,
-    /// Where it is to be.
     pub place: Place,
-    /// The board.
     pub board: &'c Board,
-    /// The plan of the payload.
     pub plan: Plan,
-    /// On how many CPUs.
     pub cpus: u32,
-    /// The longest time of a job, if the user gives one.
-    pub minutes: Option<u32>,
     /// The time that the run may take by its plan, which is the least of a job.
     pub run: Duration,
-    /// Where the engine finds the cell's folder, if not here.
-    pub url: Option<String>,
-    /// LAVA's name for the board, if not as the board's file says.
-    pub device_type: Option<String>,
-    /// LAVA's tags that a device has to have.
-    pub tags: Vec<String>,
-    /// labgrid's name for the board: it has places, too.
-    pub labgrid_place: Option<String>,
-    /// True if the job fails where something is skipped.
-    pub deny_skipped: bool,
-    /// The file that the board starts from.
+    pub options: &'c JobOptions,
     pub content: Content,
 }
 
@@ -129,7 +133,7 @@ impl Cell<'_> {
             firmware: self.names.firmware.clone(),
             cpus: self.cpus,
             minutes: self.minutes(),
-            deny_skipped: self.deny_skipped,
+            deny_skipped: self.options.deny_skipped,
         };
         let mark = serde_json::to_string_pretty(&mark)? + "\n";
         files.push((MARK.to_owned(), mark.into_bytes()));
@@ -145,7 +149,7 @@ impl Cell<'_> {
         };
         let run = u32::try_from(self.run.as_secs().div_ceil(60)).unwrap_or(u32::MAX);
         let least = run.saturating_add(ENGINE_MINUTES);
-        self.minutes.unwrap_or(usual.max(least))
+        self.options.minutes.unwrap_or(usual.max(least))
     }
 
     /// Returns the values for the templates of the cell's engine.
@@ -165,7 +169,11 @@ impl Cell<'_> {
                 let suite = self.plan.scenarios.suite();
                 let suite = suite.iter().filter(|_| framed);
                 let scenarios: Vec<_> = suite.map(|it| (it.tag(), it.name())).collect();
-                let (place, deny_skipped) = (&self.labgrid_place, self.deny_skipped);
+                let JobOptions {
+                    place,
+                    deny_skipped,
+                    ..
+                } = self.options;
                 context! { place, deny_skipped, scenarios }
             }
         };
@@ -173,7 +181,7 @@ impl Cell<'_> {
     }
 
     fn for_lava(&self) -> Result<Value> {
-        let url = match &self.url {
+        let url = match &self.options.url {
             Some(url) => format!("{}/{}", url.trim_end_matches('/'), self.names.folder()),
             None => file_url(&self.place.path)?,
         };
@@ -186,9 +194,10 @@ impl Cell<'_> {
                 self.board.title
             ),
         };
-        let monitors = monitors::list(&self.plan, self.cpus, self.deny_skipped);
-        let device_type = self.device_type.as_deref().unwrap_or(usual);
-        let job = context! { url, device_type, tags => &self.tags, monitors => Serde(&monitors) };
+        let monitors = monitors::list(&self.plan, self.cpus, self.options.deny_skipped);
+        let device_type = self.options.device_type.as_deref().unwrap_or(usual);
+        let job =
+            context! { url, device_type, tags => &self.options.tags, monitors => Serde(&monitors) };
         let (Some(lab), Content::Recovery { file, .. }) = (&self.board.lab, &self.content) else {
             return Ok(job);
         };
@@ -225,7 +234,6 @@ struct Qemu<'c> {
 #[derive(Serialize)]
 struct QemuFile<'c> {
     label: &'static str,
-    /// The name in the cell.
     name: &'static str,
     #[serde(skip)]
     from: &'c Path,
@@ -320,9 +328,9 @@ mod tests {
     use crate::board;
     use crate::setup::workspace::Workspace;
 
-    fn cell(board: &Board, engine: Engine) -> Cell<'_> {
+    fn cell<'c>(board: &'c Board, options: &'c JobOptions) -> Cell<'c> {
         let names = Names {
-            engine,
+            engine: Engine::Lava,
             board: board.name.clone(),
             firmware: "v2.12".to_owned(),
         };
@@ -332,13 +340,8 @@ mod tests {
             board,
             plan: Plan::parse("").expect("good words"),
             cpus: 6,
-            minutes: None,
             run: Duration::from_secs(60),
-            url: None,
-            device_type: None,
-            tags: Vec::new(),
-            labgrid_place: None,
-            deny_skipped: false,
+            options,
             content: Content::Recovery {
                 file: "recovery.zip".to_owned(),
                 data: b"PK".to_vec(),
@@ -348,21 +351,19 @@ mod tests {
 
     #[test]
     fn qemu_gets_an_option_with_its_value_and_no_blanks() {
-        let words = |line: &str| line.split(' ').map(str::to_owned).collect();
+        let options = "-smp 4 -no-reboot -fw_cfg name=a,string=b,,c".split(' ');
         let mut line = CommandLine {
             machine: "virt,secure=on".to_owned(),
             cpu: "max".to_owned(),
             memory_mib: "1024".to_owned(),
-            options: words("-smp 4 -no-reboot -fw_cfg name=a,string=b,,c"),
+            options: options.map(str::to_owned).collect(),
             boot: ("-bios", "/x/boot.bin".into()),
             preload: None,
             rest: Vec::new(),
         };
         let options = Qemu::new(&line).expect("taken apart").options;
-        assert_eq!(
-            options,
-            ["-smp 4", "-no-reboot", "-fw_cfg name=a,string=b,,c"]
-        );
+        let expected = ["-smp 4", "-no-reboot", "-fw_cfg name=a,string=b,,c"];
+        assert_eq!(options, expected);
         line.options.push("a=b c".to_owned());
         let error = Qemu::new(&line).err().expect("a blank").to_string();
         assert!(error.contains("cannot be given"), "{error}");
@@ -372,22 +373,19 @@ mod tests {
     fn a_job_has_the_time_that_its_run_has() {
         let workspace = Workspace::find().expect("the repository");
         let juno = board::load(&workspace, "juno").expect("a board");
-        let mut cell = cell(&juno, Engine::Lava);
+        let (none, five) = (
+            JobOptions::default(),
+            JobOptions {
+                minutes: Some(5),
+                ..JobOptions::default()
+            },
+        );
+        let mut cell = cell(&juno, &none);
         let of_board = juno.lab.as_ref().map(|lab| lab.minutes);
         assert_eq!(Some(cell.minutes()), of_board);
         cell.run = Duration::from_secs(7_201);
         assert_eq!(cell.minutes(), 121 + ENGINE_MINUTES);
-        cell.minutes = Some(5);
+        cell.options = &five;
         assert_eq!(cell.minutes(), 5);
-    }
-
-    #[test]
-    fn a_folder_as_an_address() {
-        let url = |path: &str| file_url(Path::new(path));
-        assert_eq!(url("/a b/50%;'").expect("good"), "file:///a b/50%;'");
-        for bad in ["/re#al", "/a?b", "/a\nb"] {
-            let error = url(bad).expect_err("refused").to_string();
-            assert!(error.contains("give --url"), "{error}");
-        }
     }
 }

@@ -16,11 +16,8 @@ use crate::setup::workspace::Workspace;
 
 /// A FIP of the user's, or a recovery image with one.
 pub struct Base<'b> {
-    /// The board that starts from it.
     pub board: &'b Board,
-    /// The file.
     pub path: &'b Path,
-    /// The engine that puts it onto the board.
     pub engine: Engine,
     /// The key of the non-trusted firmware, if BL33 is signed.
     pub key: Option<&'b Path>,
@@ -43,7 +40,8 @@ impl Base<'_> {
                     at()
                 );
             }
-            return self.fip_alone(self.build(workspace, &file, image).with_context(at)?);
+            let fip = self.build(workspace, &file, image);
+            return self.fip_alone(fip.with_context(at)?);
         }
         let Some(lab) = &self.board.lab else {
             bail!(
@@ -57,8 +55,8 @@ impl Base<'_> {
         let old = zip.fip().with_context(at)?;
         for name in zip.check().with_context(at)? {
             say(&format!(
-                "warning: {}: {name} is compressed in a way that is not known here: it is copied, \
-                 and nobody has looked whether it is broken",
+                "warning: {}: {name} is compressed in a way that is not known here: it is copied \
+                 without a check of its content",
                 at()
             ));
         }
@@ -70,12 +68,8 @@ impl Base<'_> {
     }
 
     fn fip_alone(&self, data: Vec<u8>) -> Result<Content> {
-        if let Some(lab) = self
-            .board
-            .lab
-            .as_ref()
-            .filter(|_| self.engine == Engine::Lava)
-        {
+        let lab = self.board.lab.as_ref();
+        if let Some(lab) = lab.filter(|_| self.engine == Engine::Lava) {
             bail!(
                 "--base {}: this is a FIP alone, and LAVA puts a recovery image on {}: give the \
                  zip that has {}",

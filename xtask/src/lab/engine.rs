@@ -18,21 +18,11 @@ use std::fmt;
 /// A lab engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Engine {
-    /// LAVA, of which each job is a file for its scheduler.
     Lava,
-    /// labgrid, which is a plugin of pytest.
     Labgrid,
 }
 
 impl Engine {
-    /// Returns the beginning of its folders' names.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Lava => "lava",
-            Self::Labgrid => "labgrid",
-        }
-    }
-
     /// Returns the payload's `end=`, for after its last line. LAVA waits
     /// for QEMU to end, and shuts a board down itself; labgrid's driver for QEMU fails
     /// where QEMU has ended by itself.
@@ -46,18 +36,19 @@ impl Engine {
 
 impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(match self {
+            Self::Lava => "lava",
+            Self::Labgrid => "labgrid",
+        })
     }
 }
 
 /// The parts of the name of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names {
-    /// The engine that its files are for.
     pub engine: Engine,
     /// The board's folder in `platforms`.
     pub board: String,
-    /// The user's name of the firmware.
     pub firmware: String,
 }
 

@@ -1,13 +1,13 @@
 //! Jobs for lab engines, and runs on boards.
 
-pub mod cell;
-pub mod content;
+pub(crate) mod cell;
+pub(crate) mod content;
 mod engine;
-pub mod monitors;
-pub mod place;
+mod monitors;
+pub(crate) mod place;
 pub mod recovery;
-pub mod serial;
+pub(crate) mod serial;
 mod templates;
-pub mod words;
+pub(crate) mod words;
 
-pub use self::engine::{Engine, Names};
+pub(crate) use self::engine::{Engine, Names};

@@ -50,7 +50,6 @@ const LABEL: &str = r"\w+\t\d+\t\d+";
 const RESULTS: &str = "Passed: pass, Failed: fail, Crashed: fail, Skipped: skip, \
                       PASS: pass, FAIL: fail, INCOMPLETE: fail";
 
-/// A monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Monitor {
     /// A scenario's name and result.
@@ -246,8 +245,9 @@ mod tests {
 
     #[test]
     fn cases_and_the_last_line() {
-        let text =
-            "> Executing 'PSCI version call'\r\n<RT_INSTR:x/>\r\n  TEST COMPLETE    Failed\r\n";
+        let executing = "> Executing 'PSCI version call'";
+        let text = format!("{executing}\r\n<RT_INSTR:x/>\r\n  TEST COMPLETE    Failed\r\n");
+        let text = &*text;
         let (rest, groups) = found(Monitor::Case, text).expect("a case");
         assert_eq!(groups[0].as_deref(), Some("PSCI version call"));
         assert_eq!(groups[3].as_deref(), Some("Failed"));
@@ -304,24 +304,5 @@ mod tests {
         // LAVA would take a word that it does not know for a result of its own.
         let results = Monitor::StrictVerdict.results().expect("results");
         assert!(results.ends_with("INCOMPLETE: fail, skipped: fail"));
-    }
-
-    #[test]
-    fn each_row_has_its_monitors_by_anchor_from_the_second_on() {
-        let plan = |args| Plan::parse(args).expect("good words");
-        let listed = list(
-            &plan("only=cpu_susp_serial,psci_version_parallel"),
-            2,
-            false,
-        );
-        let shown = listed.iter().map(|it| match it.is_repeated {
-            true => format!("*{}", it.anchor),
-            false => format!("&{}", it.anchor),
-        });
-        let expected = "&case &powerdown &wakeup &cache-flush *powerdown *wakeup *cache-flush \
-                        *case &latency *latency &verdict";
-        assert_eq!(shown.collect::<Vec<_>>().join(" "), expected);
-        let warm = list(&plan("method=warm"), 2, false);
-        assert!(warm.iter().all(|it| it.anchor == "verdict"));
     }
 }

@@ -133,13 +133,12 @@ impl<'r> Recovery<'r> {
         }
     }
 
-    /// Unpacks all files, to see that none is broken. What comes back are those
-    /// that are compressed in a way that is not known here: these are not checked.
+    /// Unpacks all files, to see that none is broken. Returns those that are compressed in a way
+    /// that is not known here: these are not checked.
     pub fn check(&mut self) -> Result<Vec<String>> {
         self.check_within(UNPACKED_MAX)
     }
 
-    /// Returns the same, if it has at most so many bytes unpacked.
     fn check_within(&mut self, most: u64) -> Result<Vec<String>> {
         let mut unknown = Vec::new();
         let mut left = most;
@@ -212,13 +211,9 @@ fn extents<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     list: &List<'_>,
 ) -> Result<Vec<Range<usize>>> {
-    let both = (archive.len(), list.records.len());
-    if both.0 != both.1 {
-        bail!(
-            "{} files are listed in it, and {} can be found",
-            both.1,
-            both.0
-        );
+    let (found, listed) = (archive.len(), list.records.len());
+    if found != listed {
+        bail!("{listed} files are listed in it, and {found} can be found");
     }
     let mut starts = vec![list.place.start];
     let mut extents = Vec::new();

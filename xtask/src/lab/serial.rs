@@ -18,23 +18,12 @@ use crate::setup::progress::{Progress, say};
 /// The time between two looks at the end while a port is silent.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// The source of the bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Source<'s> {
-    /// The port's device file; `-` is stdin.
-    pub device: &'s Path,
-    /// The speed in baud; 8 data bits, no parity, one stop bit, no flow control.
-    pub baud: u32,
-}
-
 /// The bytes of a run, and its end.
 #[derive(Clone, Debug)]
 pub struct Followed {
-    /// All bytes.
     pub log: Vec<u8>,
     /// The end; None if the other side closed it.
     pub ending: Option<Ending>,
-    /// The time that the run was followed.
     pub elapsed: Duration,
 }
 
@@ -52,21 +41,23 @@ impl fmt::Display for Followed {
     }
 }
 
-/// Follows `source` for `timeout` at most. Everything is written to `log` as
-/// it comes.
+/// Follows the port `device`, or stdin for `-`, for `timeout` at most: at `baud`, with 8 data
+/// bits, no parity, one stop bit and no flow control. Everything is written to `log` as it
+/// comes.
 pub fn follow(
-    source: &Source<'_>,
+    device: &Path,
+    baud: u32,
     timeout: Duration,
     interrupt: &AtomicBool,
     log: Option<&Path>,
 ) -> Result<Followed> {
-    let name = source.device.display();
+    let name = device.display();
     let over = Arc::new(AtomicBool::new(false));
-    let from: Box<dyn Read + Send> = if source.device == Path::new("-") {
+    let from: Box<dyn Read + Send> = if device == Path::new("-") {
         Box::new(io::stdin())
     } else {
-        let mut port = SerialPort::open(source.device, source.baud)
-            .with_context(|| format!("--serial {name}: cannot open it at {} baud", source.baud))?;
+        let mut port = SerialPort::open(device, baud)
+            .with_context(|| format!("--serial {name}: cannot open it at {baud} baud"))?;
         port.set_read_timeout(PATIENCE)
             .with_context(|| format!("--serial {name}"))?;
         Box::new(Patient {
@@ -77,7 +68,11 @@ pub fn follow(
     let file =
         log.map(|path| File::create(path).with_context(|| format!("--log {}", path.display())));
     let started = Instant::now();
-    let mut watch = Watch::new(&format!("following {name}"));
+    let mut watch = Watch {
+        progress: Progress::start(&format!("following {name}")),
+        line: Vec::new(),
+        far: Far::default(),
+    };
     let mut all = Vec::new();
     // The thread of stdin may wait for ever, and ends with the process.
     let (bytes, _) = chunks(from);
@@ -134,16 +129,6 @@ struct Watch {
     far: Far,
 }
 
-impl Watch {
-    fn new(what: &str) -> Self {
-        Self {
-            progress: Progress::start(what),
-            line: Vec::new(),
-            far: Far::default(),
-        }
-    }
-}
-
 impl Write for Watch {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         for byte in bytes {
@@ -174,10 +159,9 @@ impl Write for Watch {
 /// The progress of a run.
 #[derive(Debug, Default)]
 struct Far {
-    /// The number of all scenarios by the header.
-    of: Option<u32>,
+    /// The number of all scenarios by the header; 0 without one.
+    of: u32,
     begun: u32,
-    done: u32,
 }
 
 impl Far {
@@ -189,30 +173,20 @@ impl Far {
             let scenarios: u32 = plan.split_once(" scenario")?.0.parse().ok()?;
             let methods = plan.split_once("method ").map_or("", |it| it.1);
             let both = methods.contains("tftf") && methods.contains("warm");
-            self.of = scenarios.checked_mul(if both { 2 } else { 1 });
+            self.of = scenarios.saturating_mul(if both { 2 } else { 1 });
             return None;
         }
-        let warm = ", CPUs kept on between samples";
-        let name = line
-            .strip_prefix("> Executing '")
-            .map(|rest| rest.trim_end_matches('\''))
-            .or_else(|| line.strip_suffix(warm).map(|_| line));
-        if let Some(name) = name {
-            self.begun += 1;
-            self.done = self.begun - 1;
-            return Some(self.told(name));
-        }
-        None
-    }
-
-    fn told(&self, what: &str) -> String {
-        match self.of.filter(|of| *of > 0) {
-            Some(of) => {
-                let percent = u64::from(self.done.min(of)) * 100 / u64::from(of);
-                format!("{percent} %, {what}")
-            }
-            None => format!("{} done, {what}", self.done),
-        }
+        let name = match line.strip_prefix("> Executing '") {
+            Some(rest) => rest.trim_end_matches('\''),
+            None if line.ends_with(", CPUs kept on between samples") => line,
+            None => return None,
+        };
+        let done = self.begun;
+        self.begun += 1;
+        Some(match u64::from(done.min(self.of)) * 100 {
+            _ if self.of == 0 => format!("{done} done, {name}"),
+            all => format!("{} %, {name}", all / u64::from(self.of)),
+        })
     }
 }
 
@@ -223,18 +197,17 @@ mod tests {
     #[test]
     fn how_far() {
         let mut far = Far::default();
-        let header = "  Plan       : 2 scenarios, 9 samples a CPU after 2 for warm-up; method tftf, warm, all wake together";
-        assert_eq!(far.line(header), None);
-        assert_eq!(
-            far.line("> Executing 'A test'").as_deref(),
-            Some("0 %, A test")
-        );
-        assert_eq!(far.line("<RT_INSTR:x\t0\t0\t1/>"), None);
-        assert_eq!(far.line("> Executing 'B'").as_deref(), Some("25 %, B"));
+        let mut after = |line: &str| far.line(line).unwrap_or_default();
         let warm = "A test, CPUs kept on between samples";
-        assert_eq!(far.line(warm).as_deref(), Some(&*format!("50 %, {warm}")));
-        assert_eq!(far.line("@PB 0001 {\"cpu\":1}"), None);
-        let mut tftf = Far::default();
-        assert_eq!(tftf.line("> Executing 'A'").as_deref(), Some("0 done, A"));
+        let (begins, of_4) = (
+            "> Executing '",
+            "  Plan       : 2 scenarios, 9 samples a CPU",
+        );
+        assert_eq!(after(&format!("{begins}A'")), "0 done, A");
+        assert_eq!(after(&format!("{of_4}; method tftf, warm, all wake")), "");
+        assert_eq!(after(&format!("{begins}B'")), "25 %, B");
+        assert_eq!(after("<RT_INSTR:x\t0\t0\t1/>"), "");
+        assert_eq!(after(warm), format!("50 %, {warm}"));
+        assert_eq!(after("@PB 0001 {\"cpu\":1}"), "");
     }
 }

@@ -34,15 +34,9 @@ pub struct CommandLine {
 impl CommandLine {
     /// Returns QEMU's arguments.
     pub fn arguments(&self) -> Vec<OsString> {
-        let machine = [
-            "-M",
-            &self.machine,
-            "-cpu",
-            &self.cpu,
-            "-m",
-            &self.memory_mib,
-        ];
-        let words = machine.into_iter().chain(ATTACHED.split(' '));
+        let (machine, cpu, memory) = (&*self.machine, &*self.cpu, &*self.memory_mib);
+        let words = ["-M", machine, "-cpu", cpu, "-m", memory].into_iter();
+        let words = words.chain(ATTACHED.split(' '));
         let words = words.chain(self.options.iter().map(String::as_str));
         let mut arguments: Vec<OsString> = words.map(OsString::from).collect();
         let (option, file) = &self.boot;

@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use super::command_line::{CommandLine, PROGRAM};
+use super::run_spec::{Level, RunSpec};
 use crate::board::firmware_kind::Firmware;
 use crate::board::{self, Gic};
 use crate::build::firmware::fault;
@@ -16,17 +17,7 @@ use crate::setup::process;
 const ICOUNT_SHIFT: u32 = 4;
 /// The time that an instruction takes with `-icount`, in nanoseconds.
 pub const ICOUNT_NS: u32 = 1 << ICOUNT_SHIFT;
-/// GICv2 has 8 CPU interfaces.
 const GIC_V2_CPUS: u32 = 8;
-
-/// The exception level that BL33 is entered at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// EL1: the machine has no EL2.
-    El1,
-    /// EL2.
-    El2,
-}
 
 /// A machine to start.
 #[derive(Clone, Debug)]
@@ -39,14 +30,8 @@ pub struct Machine<'m> {
     pub cpus: u32,
     /// Interrupt controller.
     pub gic: Gic,
-    /// Level that BL33 is entered at.
-    pub level: Level,
-    /// The firmware that has PSCI.
-    pub firmware: Firmware,
-    /// One global instruction clock, so that a run repeats.
-    pub icount: bool,
-    /// The fault that the firmware is to have.
-    pub fault: Option<&'m str>,
+    /// The run that is asked for.
+    pub spec: &'m RunSpec,
 }
 
 impl Machine<'_> {
@@ -55,7 +40,7 @@ impl Machine<'_> {
         let in_all = firmware.max_cpus;
         let (most, why) = match self.gic {
             Gic::V2 if in_all > GIC_V2_CPUS => (GIC_V2_CPUS, "a GICv2".to_owned()),
-            _ => (in_all, format!("firmware {}", self.firmware.name())),
+            _ => (in_all, format!("firmware {}", self.spec.firmware.name())),
         };
         if self.cpus == 0 || self.cpus > most {
             bail!(
@@ -73,15 +58,12 @@ impl Machine<'_> {
         if self.recipe.adjustable {
             return Ok(());
         }
-        if self.level == Level::El1 {
+        if self.spec.level == Level::El1 {
             bail!("--el 1: QEMU's {machine} always has EL2");
         }
         if self.gic != gic {
-            bail!(
-                "--gic {}: QEMU's {machine} always has a GICv{}",
-                self.gic.number(),
-                gic.number()
-            );
+            let (wished, own) = (self.gic.number(), gic.number());
+            bail!("--gic {wished}: QEMU's {machine} always has a GICv{own}");
         }
         Ok(())
     }
@@ -107,7 +89,7 @@ impl Machine<'_> {
 
     /// Refuses what a Linux with KVM is not for.
     pub fn check_kvm(&self) -> Result<()> {
-        if self.firmware == Firmware::Kvm && self.icount {
+        if self.spec.firmware == Firmware::Kvm && self.spec.icount {
             bail!("--icount: a guest of KVM is timed by its host, and no run of it repeats");
         }
         Ok(())
@@ -118,30 +100,24 @@ impl Machine<'_> {
     pub fn command_line(&self, file: PathBuf) -> CommandLine {
         let mut machine = self.recipe.machine.clone();
         if self.recipe.adjustable {
-            if self.firmware.is_tf_a() {
+            if self.spec.firmware.is_tf_a() {
                 machine.push_str(",secure=on");
             }
-            let has_el2 = self.level == Level::El2 || self.firmware == Firmware::Kvm;
-            machine.push_str(&format!(
-                ",virtualization={},gic-version={}",
-                if has_el2 { "on" } else { "off" },
-                self.gic.number()
-            ));
+            let has_el2 = self.spec.level == Level::El2 || self.spec.firmware == Firmware::Kvm;
+            let (el2, gic) = (if has_el2 { "on" } else { "off" }, self.gic.number());
+            machine.push_str(&format!(",virtualization={el2},gic-version={gic}"));
         }
-        let mut options = ["-smp", &self.cpus.to_string(), "-no-reboot"]
-            .map(str::to_owned)
-            .to_vec();
+        let smp = self.cpus.to_string();
+        let mut options = ["-smp", &smp, "-no-reboot"].map(str::to_owned).to_vec();
         options.extend_from_slice(&self.recipe.arguments);
-        if self.icount {
-            options.extend([
-                "-icount".to_owned(),
-                format!("shift={ICOUNT_SHIFT},sleep=off"),
-            ]);
+        if self.spec.icount {
+            let icount = format!("shift={ICOUNT_SHIFT},sleep=off");
+            options.extend(["-icount".to_owned(), icount]);
         }
-        if let Some(spec) = self.fault {
+        if let Some(spec) = &self.spec.fault {
             options.extend(["-fw_cfg".to_owned(), fault::argument(spec)]);
         }
-        let option = match self.firmware {
+        let option = match self.spec.firmware {
             Firmware::TfA | Firmware::TfAStock => "-bios",
             Firmware::Builtin => "-kernel",
             Firmware::Kvm => "-initrd",
@@ -176,49 +152,37 @@ mod tests {
         board::load(&workspace, name).expect("a good board")
     }
 
-    fn machine(board: &board::Board) -> Machine<'_> {
+    fn machine<'m>(board: &'m board::Board, spec: &'m RunSpec) -> Machine<'m> {
         Machine {
             recipe: board.qemu.as_ref().expect("a recipe"),
             cpu: "max",
             cpus: 4,
             gic: Gic::V3,
-            level: Level::El2,
-            firmware: Firmware::TfA,
-            icount: false,
-            fault: None,
+            spec,
         }
     }
 
     #[test]
     fn command_lines() {
         let (qemu, sbsa) = (board("qemu"), board("qemu-sbsa"));
-        let fault = Machine {
-            icount: true,
-            fault: Some("suspend-early,cpu=0x1"),
-            ..machine(&qemu)
-        };
-        let builtin = Machine {
-            firmware: Firmware::Builtin,
-            level: Level::El1,
-            gic: Gic::V2,
-            ..machine(&qemu)
-        };
+        let [usual, mut fault, mut builtin] = [(); 3].map(|()| RunSpec::default());
+        (fault.icount, fault.fault) = (true, Some("suspend-early,cpu=0x1".to_owned()));
+        (builtin.firmware, builtin.level) = (Firmware::Builtin, Level::El1);
+        let (fault, mut builtin) = (machine(&qemu, &fault), machine(&qemu, &builtin));
+        builtin.gic = Gic::V2;
+        let icount = "-icount shift=4,sleep=off \
+                      -fw_cfg name=opt/psci-bench/fault,string=suspend-early,,cpu=0x1 -bios";
         for (machine, first, last) in [
             (
                 fault,
-                "-M virt,secure=on,virtualization=on,gic-version=3 -cpu max",
-                "-smp 4 -no-reboot -icount shift=4,sleep=off \
-                 -fw_cfg name=opt/psci-bench/fault,string=suspend-early,,cpu=0x1 -bios",
+                "virt,secure=on,virtualization=on,gic-version=3",
+                icount,
             ),
+            (builtin, "virt,virtualization=off,gic-version=2", "-kernel"),
             (
-                builtin,
-                "-M virt,virtualization=off,gic-version=2 -cpu max",
-                "-smp 4 -no-reboot -kernel",
-            ),
-            (
-                machine(&sbsa),
-                "-M sbsa-ref -cpu max",
-                "-smp 4 -no-reboot -global VGA.romfile= -bios",
+                machine(&sbsa, &usual),
+                "sbsa-ref",
+                "-global VGA.romfile= -bios",
             ),
         ] {
             let mut line = machine.command_line("FILE".into());
@@ -229,27 +193,26 @@ mod tests {
             let loader = "-device loader,file=a,,b,addr=0x10020000000,force-raw=on";
             assert_eq!(
                 words.join(" "),
-                format!("{first} {attached} {last} FILE {loader}")
+                format!("-M {first} -cpu max {attached} -smp 4 -no-reboot {last} FILE {loader}")
             );
         }
     }
 
     #[test]
     fn a_machine_that_is_not_adjustable_refuses_options() {
-        let sbsa = board("qemu-sbsa");
-        let mut machine = machine(&sbsa);
-        assert!(machine.check_options(Gic::V3).is_ok());
-        let refused = |machine: &Machine<'_>| {
+        let (sbsa, mut spec) = (board("qemu-sbsa"), RunSpec::default());
+        assert!(machine(&sbsa, &spec).check_options(Gic::V3).is_ok());
+        for (level, gic, always) in [
+            (Level::El1, Gic::V3, "has EL2"),
+            (Level::El2, Gic::V2, "has a GICv3"),
+        ] {
+            spec.level = level;
+            let mut machine = machine(&sbsa, &spec);
+            machine.gic = gic;
             let error = machine.check_options(Gic::V3).expect_err("refused");
-            error.to_string()
-        };
-        machine.level = Level::El1;
-        assert_eq!(refused(&machine), "--el 1: QEMU's sbsa-ref always has EL2");
-        (machine.level, machine.gic) = (Level::El2, Gic::V2);
-        assert_eq!(
-            refused(&machine),
-            "--gic 2: QEMU's sbsa-ref always has a GICv3"
-        );
+            let expected = format!("QEMU's sbsa-ref always {always}");
+            assert!(error.to_string().ends_with(&expected), "{error}");
+        }
     }
 
     #[test]
@@ -262,20 +225,16 @@ mod tests {
             (Firmware::Builtin, Gic::V3, 512),
         ] {
             let described = board.firmware(firmware.name()).expect("a firmware");
-            let is_accepted = |cpus: &u32| {
-                let cpus = *cpus;
-                let machine = Machine {
-                    cpus,
-                    gic,
-                    firmware,
-                    ..machine(&board)
-                };
-                machine.check_cpus(described).is_ok()
+            let spec = RunSpec {
+                firmware,
+                ..RunSpec::default()
             };
-            assert!(
-                (0..600).filter(is_accepted).eq(1..=most),
-                "{firmware:?} {gic:?}"
-            );
+            let mut machine = machine(&board, &spec);
+            machine.gic = gic;
+            for (cpus, is_accepted) in [(0, false), (1, true), (most, true), (most + 1, false)] {
+                machine.cpus = cpus;
+                assert_eq!(machine.check_cpus(described).is_ok(), is_accepted);
+            }
         }
     }
 

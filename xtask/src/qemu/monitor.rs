@@ -80,7 +80,6 @@ impl Monitor {
         text.ok_or_else(|| io::Error::other("an answer without text"))
     }
 
-    /// Sends `command`, and returns the value in its answer.
     fn execute(&mut self, command: Value) -> io::Result<Value> {
         let left = Some(self.left()?);
         self.stream.get_ref().set_write_timeout(left)?;
@@ -114,7 +113,6 @@ impl Monitor {
         Ok(serde_json::from_slice(&line)?)
     }
 
-    /// Returns the time that is left.
     fn left(&self) -> io::Result<Duration> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         // A timeout of 0 would be none.
@@ -133,55 +131,49 @@ mod tests {
     const GREETING: &str = "{\"QMP\": {\"version\": {}}}\n{\"return\": {}}\n";
 
     /// Asks a machine that sends `said` to its first caller, and stays on the line.
-    fn ask(said: &'static str, time: Duration) -> io::Result<String> {
+    fn ask(said: &str, time: Duration) -> io::Result<String> {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let socket = Socket::within(dir.path()).expect("a short path");
         let listener = UnixListener::bind(&socket.0).expect("bound");
-        let machine = thread::spawn(move || {
-            let (mut stream, _) = listener.accept().expect("a caller");
-            stream.write_all(said.as_bytes()).expect("written");
-            // Until the caller hangs up.
-            let _ = io::copy(&mut stream, &mut io::sink());
-        });
-        let answer = (|| {
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let (mut stream, _) = listener.accept().expect("a caller");
+                stream.write_all(said.as_bytes()).expect("written");
+                // Until the caller hangs up.
+                let _ = io::copy(&mut stream, &mut io::sink());
+            });
             let mut monitor = socket.connect(time)?;
             monitor.stop()?;
             monitor.ask("info registers -a", 0)
-        })();
-        machine.join().expect("no panic");
-        answer
+        })
     }
 
     #[test]
-    fn an_answer() {
-        let said = "{\"QMP\": {\"version\": {}}}\n{\"return\": {}}\n\
-                    {\"timestamp\": {}, \"event\": \"STOP\"}\n{\"return\": {}}\n\
-                    {\"return\": \"\\r\\nCPU#0\\r\\n \\\"PC\\\"\\u003d\\\\0\"}\n";
-        let answer = ask(said, Duration::from_secs(10)).expect("an answer");
-        assert_eq!(answer, "\r\nCPU#0\r\n \"PC\"=\\0");
-    }
-
-    #[test]
-    fn whatever_else_is_said_is_an_error_in_time() {
-        let no_text = "{\"QMP\": {}}\n{\"return\": {}}\n{\"return\": {}}\n{\"return\": {}}\n";
-        let cut = "{\"QMP\": {}}\n{\"return\": {}}\n{\"return\": {}}\n{\"return\": \"cut\n";
+    fn an_answer_is_returned_and_all_else_an_error_in_time() {
+        let event = "{\"timestamp\": {}, \"event\": \"STOP\"}\n{\"return\": {}}\n";
+        let answer = "{\"return\": \"\\r\\nCPU#0\\r\\n \\\"PC\\\"\\u003d\\\\0\"}\n";
+        let said = ask(
+            &format!("{GREETING}{event}{answer}"),
+            Duration::from_secs(10),
+        );
+        assert_eq!(said.expect("an answer"), "\r\nCPU#0\r\n \"PC\"=\\0");
+        let no_text = format!("{GREETING}{event}{{\"return\": {{}}}}\n");
+        let cut = format!("{GREETING}{event}{{\"return\": \"cut\n");
         let error = "{\"QMP\": {}}\n{\"error\": {}}\n";
-        for said in ["", "hello\n", GREETING, error, no_text, cut] {
+        for said in ["", "hello\n", GREETING, error, &no_text, &cut] {
             let started = Instant::now();
             assert!(ask(said, Duration::from_millis(200)).is_err(), "{said}");
             assert!(started.elapsed() < Duration::from_secs(5), "{said}");
         }
-        let nobody = Socket("/nowhere/qmp".into());
-        assert!(nobody.connect(Duration::from_secs(1)).is_err());
+        let absent = Socket("/nowhere/qmp".into());
+        assert!(absent.connect(Duration::from_secs(1)).is_err());
     }
 
     #[test]
     fn paths() {
         let socket = Socket::within(Path::new("/tmp/a,b")).expect("a short path");
-        assert_eq!(
-            socket.arguments(),
-            ["-qmp", "unix:/tmp/a,,b/qmp,server=on,wait=off"]
-        );
+        let expected = ["-qmp", "unix:/tmp/a,,b/qmp,server=on,wait=off"];
+        assert_eq!(socket.arguments(), expected);
         let long = Path::new("/tmp").join("x".repeat(PATH_MAX));
         assert!(Socket::within(&long).is_none());
     }

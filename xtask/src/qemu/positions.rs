@@ -77,25 +77,18 @@ fn lines(socket: &Socket, map: &Map) -> io::Result<Vec<String>> {
     let cpus = parse(&monitor.ask("info registers -a", 0)?);
     let mut groups: Vec<(Cpu, Vec<u32>)> = Vec::new();
     for cpu in cpus {
-        let place = |cpu: &Cpu| (cpu.pc, cpu.link, cpu.level, cpu.secure);
-        match groups
-            .iter_mut()
-            .find(|group| place(&group.0) == place(&cpu))
-        {
-            Some(group) => group.1.push(cpu.number),
-            None => groups.push((cpu, vec![cpu.number])),
-        }
+        add(&mut groups, Cpu { number: 0, ..cpu }, &[cpu.number]);
     }
     let mut lines: Vec<(String, Vec<u32>)> = Vec::new();
     for (cpu, numbers) in groups {
         let before = format!("x /1wx {:#x}", cpu.pc.wrapping_sub(4));
         // A place without memory before it, or no time left.
-        let said = monitor.ask(&before, cpu.number).unwrap_or_default();
-        let place = format!("{}{}", map.place(&cpu), wait(&said));
-        match lines.iter_mut().find(|line| line.0 == place) {
-            Some(line) => line.1.extend(numbers),
-            None => lines.push((place, numbers)),
-        }
+        let said = monitor.ask(&before, numbers[0]).unwrap_or_default();
+        add(
+            &mut lines,
+            format!("{}{}", map.place(&cpu), wait(&said)),
+            &numbers,
+        );
     }
     let line = |(place, mut numbers): (String, Vec<u32>)| {
         numbers.sort_unstable();
@@ -105,8 +98,15 @@ fn lines(socket: &Socket, map: &Map) -> io::Result<Vec<String>> {
     Ok(lines.into_iter().map(line).collect())
 }
 
+/// Adds CPUs to those at the same `place`.
+fn add<T: PartialEq>(groups: &mut Vec<(T, Vec<u32>)>, place: T, numbers: &[u32]) {
+    match groups.iter_mut().find(|group| group.0 == place) {
+        Some(group) => group.1.extend(numbers),
+        None => groups.push((place, numbers.to_vec())),
+    }
+}
+
 impl Map {
-    /// Returns the place of `cpu` in words.
     fn place(&self, cpu: &Cpu) -> String {
         let at = format!("EL{} at {:#x}", cpu.level, cpu.pc);
         if cpu.secure {
@@ -135,13 +135,8 @@ impl Map {
     }
 }
 
-/// Returns the CPUs in what `info registers -a` says.
 fn parse(said: &str) -> Vec<Cpu> {
-    let mut cpus = Vec::new();
-    for part in said.split("CPU#").skip(1) {
-        cpus.extend(parse_cpu(part));
-    }
-    cpus
+    said.split("CPU#").skip(1).filter_map(parse_cpu).collect()
 }
 
 fn parse_cpu(part: &str) -> Option<Cpu> {
@@ -205,49 +200,36 @@ mod tests {
         \r\nCPU#1\r\n PC=000000000e0a1b2c X00=0\r\nX30=0000000000000000\r\n\
         PSTATE=600003cd -ZC- EL3h     FPCR=00000000 FPSR=00000000\r\n\
         \r\nCPU#2\r\n PC=000000000e02\r\nX30=0\r\nPSTATE=600003c5 ---- S EL1h\r\n\
+        \r\nCPU#4\r\n PC=200\r\nX30=0\r\nPSTATE=600003c5 ---- NS EL2h\r\n\
         \r\nCPU#3\r\n PC=cut";
 
     #[test]
-    fn what_qemu_says() {
-        let cpus = parse(SAID);
-        let seen: Vec<_> = cpus
-            .iter()
-            .map(|cpu| (cpu.number, cpu.pc, cpu.link, cpu.level, cpu.secure))
-            .collect();
-        assert_eq!(
-            seen,
-            [
-                (0, 0x6000_0004, 0x6000_0010, 2, false),
-                (1, 0xe0a_1b2c, 0, 3, true),
-                (2, 0xe02, 0, 1, true),
-            ]
-        );
-        assert_eq!(parse(""), []);
-        assert_eq!(wait("0000000060000084: 0xd503207f\r\n"), ", at a WFI");
-        assert_eq!(wait("0000000060000084: 0xd503205f"), ", at a WFE");
-        assert_eq!(wait("0000000060000084: 0x14000000"), "");
-        assert_eq!(wait("0000000060000084: Cannot access memory"), "");
-    }
-
-    #[test]
-    fn places() {
+    fn places_of_cpus() {
         let map = Map {
             image: 0x6000_0000,
             size: 0x1000,
             ..Map::default()
         };
-        let said: Vec<_> = parse(SAID).iter().map(|cpu| map.place(cpu)).collect();
+        let cpus = parse(SAID);
+        let said: Vec<_> = cpus.iter().map(|cpu| map.place(cpu)).collect();
         assert_eq!(
             said,
             [
                 "EL2 at 0x60000004: image offset 0x4",
                 "EL3 at 0xe0a1b2c, in the firmware",
                 "EL1 at 0xe02, in the firmware",
+                "EL2 at 0x200, outside the image",
             ]
         );
-        let mut lost = parse(SAID)[0];
-        lost.pc = 0x200;
-        assert_eq!(map.place(&lost), "EL2 at 0x200, outside the image");
+        assert_eq!((cpus[0].link, cpus[3].number), (0x6000_0010, 4));
+        for (word, expected) in [
+            ("0xd503207f\r\n", ", at a WFI"),
+            ("0xd503205f", ", at a WFE"),
+            ("0x14000000", ""),
+            ("Cannot access memory", ""),
+        ] {
+            assert_eq!(wait(&format!("0000000060000084: {word}")), expected);
+        }
     }
 
     #[test]
@@ -257,15 +239,20 @@ mod tests {
     }
 
     #[test]
-    fn where_qemu_loads() {
-        assert_eq!(loaded_at(0x4000_0000, b"raw"), 0x4008_0000);
+    fn images_are_loaded_by_their_header() {
         let mut image = vec![0; 0x40];
         image[0x38..].copy_from_slice(b"ARM\x64\0\0\0\0");
-        // An old header, which does not say how large the image is.
-        assert_eq!(loaded_at(0x4000_0000, &image), 0x4008_0000);
-        image[16] = 1;
-        assert_eq!(loaded_at(0x4000_0000, &image), 0x4020_0000);
-        image[10] = 8;
-        assert_eq!(loaded_at(0x4000_0000, &image), 0x4008_0000);
+        let [mut low, mut high] = [image.clone(), image.clone()];
+        low[16] = 1;
+        (high[10], high[16]) = (8, 1);
+        // An old header does not say how large the image is.
+        for (image, place) in [
+            (&b"raw"[..], 0x4008_0000),
+            (&image, 0x4008_0000),
+            (&low, 0x4020_0000),
+            (&high, 0x4008_0000),
+        ] {
+            assert_eq!(loaded_at(0x4000_0000, image), place);
+        }
     }
 }

@@ -14,11 +14,11 @@ use tempfile::TempDir;
 use super::command_line::{self, CommandLine};
 use super::diagnosis::{self, diagnose};
 use super::kvm_host::{self, KvmHost};
-use super::machine::{Level, Machine};
+use super::machine::Machine;
 use super::monitor::Socket;
 use super::positions::{self, Map};
 use super::run_result::RunResult;
-use super::run_spec::{Payload, RunSpec};
+use super::run_spec::{Level, Payload, RunSpec};
 use super::stream::{self, Ending, Limits, Tee};
 use super::symbols::Symbols;
 use crate::board::firmware_kind::Firmware;
@@ -47,12 +47,21 @@ pub struct Prepared {
 }
 
 /// The file that a machine starts, and what belongs to it.
+#[derive(Default)]
 struct Boot {
     file: Vec<u8>,
     in_memory: Option<Vec<u8>>,
     rest: Vec<OsString>,
     map: Map,
     stages: Option<firmware::Firmware>,
+}
+
+/// A run that can be: what is asked for, and the machine for it.
+struct Asked<'a> {
+    workspace: &'a Workspace,
+    board: &'a Board,
+    machine: Machine<'a>,
+    spec: &'a RunSpec,
 }
 
 /// Sets up what is missing, and builds what is stale.
@@ -69,15 +78,21 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     if let Some(doubt) = diagnosis::doubt(spec.firmware, machine.cpu) {
         say(&format!("warning: {doubt}"));
     }
+    let asked = Asked {
+        workspace: &workspace,
+        board: &board,
+        machine,
+        spec,
+    };
     let boot = match spec.firmware {
-        Firmware::Builtin => on_builtin(&workspace, &board, &machine, spec)?,
-        Firmware::TfA | Firmware::TfAStock => on_tf_a(&workspace, &board, &machine, spec, tf_a)?,
-        Firmware::Kvm => on_kvm(&workspace, &board, &machine, spec)?,
+        Firmware::Builtin => asked.on_builtin()?,
+        Firmware::TfA | Firmware::TfAStock => asked.on_tf_a(tf_a)?,
+        Firmware::Kvm => asked.on_kvm()?,
     };
     let dir = tempfile::tempdir()?;
     let file = dir.path().join("boot.bin");
     fs::write(&file, boot.file)?;
-    let mut line = machine.command_line(file);
+    let mut line = asked.machine.command_line(file);
     line.rest = boot.rest;
     if let Some(image) = boot.in_memory {
         let file = dir.path().join("bl33.bin");
@@ -109,10 +124,7 @@ fn machine<'m>(board: &'m Board, spec: &'m RunSpec) -> Result<Machine<'m>> {
         cpu: spec.cpu.as_deref().unwrap_or(cpu),
         cpus: spec.smp.unwrap_or(cpus),
         gic: spec.gic.unwrap_or(board.default_gic()),
-        level: spec.level,
-        firmware: spec.firmware,
-        icount: spec.icount,
-        fault: spec.fault.as_deref(),
+        spec,
     };
     let described = board.firmware(spec.firmware.name())?;
     board.check_gic(spec.gic)?;
@@ -129,114 +141,100 @@ fn machine<'m>(board: &'m Board, spec: &'m RunSpec) -> Result<Machine<'m>> {
     Ok(machine)
 }
 
-/// Returns the image that `spec` names, or builds it, and begins the map of it.
-fn image(
-    workspace: &Workspace,
-    board: &Board,
-    machine: &Machine<'_>,
-    spec: &RunSpec,
-) -> Result<(Vec<u8>, Map)> {
-    let mut map = Map::default();
-    let image = match &spec.payload {
-        Payload::Image(image) => image.clone(),
-        Payload::Build => {
-            let wish = ImageWish {
-                cpus: machine.cpus,
-                gic: machine.gic,
-                firmware: spec.firmware,
-                // QEMU without EL2 has PSCI behind HVC, and so have guests.
-                conduit: match (spec.firmware, spec.level) {
-                    (Firmware::Builtin, Level::El1) | (Firmware::Kvm, _) => Conduit::Hvc,
-                    _ => board.psci.conduit,
-                },
-                variant: spec.variant,
-                states: spec.states,
-                args: spec.args.as_deref(),
-                emulated: true,
-            };
-            let image = make_image(workspace, board, &wish, &spec.tree, None)?;
-            let target = workspace.target.join(setup::TARGET);
-            map.payload = symbols(&target.join("release").join("psci-bench"));
-            image
-        }
-    };
-    map.size = image.len() as u64;
-    Ok((image, map))
-}
-
-fn on_builtin(
-    workspace: &Workspace,
-    board: &Board,
-    machine: &Machine<'_>,
-    spec: &RunSpec,
-) -> Result<Boot> {
-    let (image, mut map) = image(workspace, board, machine, spec)?;
-    let memory = board.memory.first().map_or(0, |range| range.base);
-    map.image = positions::loaded_at(memory, &image);
-    // QEMU's own tree is all there is, and it takes the boot arguments.
-    let append = spec.args.iter().filter(|_| spec.tree == Tree::None);
-    let append = append.flat_map(|args| ["-append", args]);
-    Ok(Boot {
-        file: image,
-        in_memory: None,
-        rest: append.map(OsString::from).collect(),
-        map,
-        stages: None,
-    })
-}
-
-fn on_tf_a(
-    workspace: &Workspace,
-    board: &Board,
-    machine: &Machine<'_>,
-    spec: &RunSpec,
-    tf_a: Option<TfA>,
-) -> Result<Boot> {
-    let (image, mut map) = image(workspace, board, machine, spec)?;
-    let tf_a = tf_a.map_or_else(|| TfA::locate(workspace, None), Ok)?;
-    if spec.firmware == Firmware::TfAStock {
-        tf_a.check_stock()?;
+impl Asked<'_> {
+    /// Returns the image that is named, or builds it, and begins the map of it.
+    fn image(&self) -> Result<(Vec<u8>, Map)> {
+        let (spec, machine) = (self.spec, &self.machine);
+        let mut map = Map::default();
+        let image = match &spec.payload {
+            Payload::Image(image) => image.clone(),
+            Payload::Build => {
+                let wish = ImageWish {
+                    cpus: machine.cpus,
+                    gic: machine.gic,
+                    firmware: spec.firmware,
+                    // QEMU without EL2 has PSCI behind HVC, and so have guests.
+                    conduit: match (spec.firmware, spec.level) {
+                        (Firmware::Builtin, Level::El1) | (Firmware::Kvm, _) => Conduit::Hvc,
+                        _ => self.board.psci.conduit,
+                    },
+                    variant: spec.variant,
+                    states: spec.states,
+                    args: spec.args.as_deref(),
+                    emulated: true,
+                };
+                let image = make_image(self.workspace, self.board, &wish, &spec.tree, None)?;
+                let target = self.workspace.target.join(setup::TARGET);
+                map.payload = symbols(&target.join("release").join("psci-bench"));
+                image
+            }
+        };
+        map.size = image.len() as u64;
+        Ok((image, map))
     }
-    let mut variant = spec.variant;
-    variant.faults |= spec.fault.is_some();
-    let stock = board.firmware(spec.firmware.name())?.stock.as_ref();
-    let load_address = board.load_address;
-    let platform = match stock {
-        Some(stock) => Platform::stock(stock, load_address, machine.gic),
-        None => Platform::overlay(workspace, &spec.board, machine.gic, variant),
-    };
-    let firmware = firmware::build(workspace, &tf_a, &platform)?;
-    map.image = load_address;
-    // BL1 is where CPUs wait that have not been turned on yet.
-    let stage = |file: &str| symbols(&firmware.dir.join(file));
-    map.firmware = stage("bl31.elf").and(stage("bl1.elf"));
-    let (file, in_memory) = flash::build(&firmware, stock, image)?;
-    Ok(Boot {
-        file,
-        in_memory,
-        rest: Vec::new(),
-        map,
-        stages: stock.is_none().then_some(firmware),
-    })
-}
 
-fn on_kvm(
-    workspace: &Workspace,
-    board: &Board,
-    machine: &Machine<'_>,
-    spec: &RunSpec,
-) -> Result<Boot> {
-    let (image, map) = image(workspace, board, machine, spec)?;
-    let args = spec.args.as_deref().filter(|_| spec.tree == Tree::None);
-    let vmm = kvm_host::qemu(machine.gic, machine.cpus, args);
-    let linux = KvmHost::ready(workspace)?;
-    Ok(Boot {
-        file: linux.initramfs(&vmm, &[(kvm_host::IMAGE, &*image)])?,
-        in_memory: None,
-        rest: linux.arguments().into(),
-        map,
-        stages: None,
-    })
+    fn on_builtin(&self) -> Result<Boot> {
+        let (file, mut map) = self.image()?;
+        let memory = self.board.memory.first().map_or(0, |range| range.base);
+        map.image = positions::loaded_at(memory, &file);
+        // QEMU's own tree is all there is, and it takes the boot arguments.
+        let append = self
+            .spec
+            .args
+            .iter()
+            .filter(|_| self.spec.tree == Tree::None);
+        let append = append.flat_map(|args| ["-append", args]);
+        Ok(Boot {
+            file,
+            rest: append.map(OsString::from).collect(),
+            map,
+            ..Boot::default()
+        })
+    }
+
+    fn on_tf_a(&self, tf_a: Option<TfA>) -> Result<Boot> {
+        let (spec, load_address) = (self.spec, self.board.load_address);
+        let (image, mut map) = self.image()?;
+        let tf_a = tf_a.map_or_else(|| TfA::locate(self.workspace, None), Ok)?;
+        if spec.firmware == Firmware::TfAStock {
+            tf_a.check_stock()?;
+        }
+        let mut variant = spec.variant;
+        variant.faults |= spec.fault.is_some();
+        let stock = self.board.firmware(spec.firmware.name())?.stock.as_ref();
+        let gic = self.machine.gic;
+        let platform = match stock {
+            Some(stock) => Platform::stock(stock, load_address, gic),
+            None => Platform::overlay(self.workspace, &spec.board, gic, variant),
+        };
+        let firmware = firmware::build(self.workspace, &tf_a, &platform)?;
+        map.image = load_address;
+        // BL1 is where CPUs wait that have not been turned on yet.
+        let stage = |file: &str| symbols(&firmware.dir.join(file));
+        map.firmware = stage("bl31.elf").and(stage("bl1.elf"));
+        let (file, in_memory) = flash::build(&firmware, stock, image)?;
+        Ok(Boot {
+            file,
+            in_memory,
+            map,
+            stages: stock.is_none().then_some(firmware),
+            ..Boot::default()
+        })
+    }
+
+    fn on_kvm(&self) -> Result<Boot> {
+        let (image, map) = self.image()?;
+        let args = self.spec.args.as_deref();
+        let args = args.filter(|_| self.spec.tree == Tree::None);
+        let vmm = kvm_host::qemu(self.machine.gic, self.machine.cpus, args);
+        let linux = KvmHost::ready(self.workspace)?;
+        Ok(Boot {
+            file: linux.initramfs(&vmm, &[(kvm_host::IMAGE, &*image)])?,
+            rest: linux.arguments().into(),
+            map,
+            ..Boot::default()
+        })
+    }
 }
 
 impl Prepared {
@@ -279,13 +277,9 @@ impl Prepared {
         // Where the CPUs of the Linux are tells nothing of its guest's.
         let socket = Socket::within(dir.path()).filter(|_| !of_kvm);
         command.args(socket.iter().flat_map(Socket::arguments));
-        let file = match &self.log {
-            Some(log) => {
-                let file = File::create(log);
-                Some(file.with_context(|| format!("--log {}", log.display()))?)
-            }
-            None => None,
-        };
+        let named = |log: &PathBuf| format!("--log {}", log.display());
+        let create = |log| File::create(log).with_context(|| named(log));
+        let file = self.log.as_ref().map(create).transpose()?;
         let mut tee = Tee { file, out };
         let mut positions = Vec::new();
         let mut look = || {
@@ -297,8 +291,7 @@ impl Prepared {
         if of_kvm {
             limits.linger = kvm_host::LINGER;
         }
-        let look = &mut look;
-        let outcome = stream::run(&mut command, limits, interrupt, &mut tee, look)?;
+        let outcome = stream::run(&mut command, limits, interrupt, &mut tee, &mut look)?;
         let verdict = match outcome.ending {
             Ending::Interrupted => None,
             _ => stream::closing(&outcome.log),
@@ -306,20 +299,21 @@ impl Prepared {
         if of_kvm && let Some(how) = kvm_host::trouble(&outcome.log) {
             bail!("the guest said its last line, and its VMM ended {how}");
         }
+        if let Some(said) = diagnosis::refused_fault(&outcome.log) {
+            bail!("--fault: the firmware says {said}");
+        }
         let context = diagnosis::Context {
             firmware: self.firmware,
             cpu: &self.line.cpu,
             timeout: self.timeout.as_secs(),
         };
-        if let Some(said) = diagnosis::refused_fault(&outcome.log) {
-            bail!("--fault: the firmware says {said}");
-        }
+        let diagnosis = || diagnose(&outcome, &context);
         if diagnosis::refused(&outcome) {
-            bail!(diagnose(&outcome, &context));
+            bail!(diagnosis());
         }
         Ok(RunResult {
             verdict: verdict.unwrap_or(Verdict::Incomplete),
-            diagnosis: verdict.is_none().then(|| diagnose(&outcome, &context)),
+            diagnosis: verdict.is_none().then(diagnosis),
             positions,
             ending: outcome.ending,
             elapsed: outcome.elapsed,

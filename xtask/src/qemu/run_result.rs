@@ -26,12 +26,7 @@ pub struct RunResult {
 impl RunResult {
     /// Returns the verdict in a word or two.
     pub fn word(&self) -> &'static str {
-        match self.verdict {
-            Verdict::Pass => "PASS",
-            Verdict::Fail => "FAIL",
-            Verdict::BadInput => "bad input",
-            Verdict::Incomplete => "INCOMPLETE",
-        }
+        word(self.verdict)
     }
 
     /// Returns the verdict, the time, and without a verdict the diagnosis.
@@ -52,5 +47,14 @@ impl RunResult {
     /// Returns the log as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.log).into_owned()
+    }
+}
+
+pub(crate) fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "PASS",
+        Verdict::Fail => "FAIL",
+        Verdict::BadInput => "bad input",
+        Verdict::Incomplete => "INCOMPLETE",
     }
 }

@@ -3,79 +3,121 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::machine::Level;
+use clap::builder::TypedValueParser;
+use clap::{Arg, Args, Command, FromArgMatches};
+
 use super::timeout::LEAST;
 use crate::board::firmware_kind::Firmware;
 use crate::board::{Gic, GivenStates};
-use crate::build::firmware::Variant;
+use crate::build::firmware::{Variant, fault};
 use crate::build::payload::Tree;
 
+/// The exception level that BL33 is entered at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// EL1: the machine has no EL2.
+    El1,
+    /// EL2.
+    El2,
+}
+
 /// The source of BL33.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Payload {
     /// The payload of this repository, built if it is stale.
+    #[default]
     Build,
     /// These bytes, as they are.
     Image(Vec<u8>),
 }
 
 /// A run that is asked for. `Default` is that of `cargo xtask qemu` without arguments.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Args)]
 pub struct RunSpec {
-    /// The board, by its folder's name.
+    /// The board: a folder of platforms/ that QEMU emulates.
+    #[arg(long, value_name = "NAME", default_value = "qemu")]
     pub board: String,
-    /// The number of CPUs; the board's if not given.
+    /// Number of CPUs [default: as the board file says]. The board qemu has up
+    /// to 8 with a GICv2; with a GICv3 up to 32 under TF-A and 512 under
+    /// QEMU's own PSCI.
+    #[arg(long, value_name = "N")]
     pub smp: Option<u32>,
-    /// Interrupt controller; the board's if not given.
+    /// Interrupt controller of machine, firmware and device tree [default: as
+    /// the board file says].
+    #[arg(long, value_name = "2|3")]
     pub gic: Option<Gic>,
-    /// Exception level that BL33 is entered at.
+    /// Exception level at which the payload is entered [default: 2; a guest of
+    /// KVM has EL1].
+    #[arg(
+        long = "el",
+        value_name = "1|2",
+        default_value = "2",
+        hide_default_value = true
+    )]
+    #[arg(default_value_if("firmware", "kvm", "1"), value_parser = level())]
     pub level: Level,
-    /// CPU model; the board's if not given.
+    /// CPU model, as QEMU calls it [default: as the board file says].
+    #[arg(long, value_name = "MODEL")]
     pub cpu: Option<String>,
-    /// The firmware that has PSCI.
+    /// PSCI of TF-A at EL3, of QEMU itself (no power-down, no PMF), or of KVM,
+    /// as a guest of an emulated Linux with 2 CPUs unless --smp says otherwise:
+    /// it fetches Debian's kernel and QEMU for arm64, 62 MB, once.
+    #[arg(long, value_enum, default_value_t = Firmware::TfA)]
     pub firmware: Firmware,
-    /// The variant of TF-A.
+    /// Variant of TF-A: coherency=hw|sw, gic-reset=0|1, pmf=new|sip|off,
+    /// state-id=original|extended, timer-stop=0|1, faults=0|1, osi=0|1, with commas
+    /// between [default: the first of each].
+    #[arg(
+        long,
+        value_name = "K=V,…",
+        default_value = "",
+        hide_default_value = true
+    )]
     pub variant: Variant,
-    /// The fault that TF-A is to have, as [`crate::build::firmware::fault`] describes it, and
-    /// is then built to be able to have.
+    /// A fault that TF-A is to have: a word of the table in
+    /// platforms/qemu/tf-a/README.md, then cpu=MPIDR, skip=N, count=N, arg=N
+    /// as needed, with commas between. Implies faults=1.
+    #[arg(long, value_name = "SPEC", value_parser = fault::check)]
     pub fault: Option<String>,
-    /// The user's checkout of TF-A.
+    /// A TF-A checkout, from 2.12 on, instead of Debian's source package.
+    #[arg(long, value_name = "DIR")]
     pub tf_a: Option<PathBuf>,
-    /// One instruction clock for all CPUs, so that a run repeats.
+    /// Count instructions instead of time, on one CPU of the host: runs repeat
+    /// byte for byte, on a busy host with rare exceptions.
+    #[arg(long)]
     pub icount: bool,
-    /// Boot arguments; those of the user's tree stay where none are given.
+    /// Boot arguments, such as 'iterations=100 method=warm'.
+    #[arg(long, allow_hyphen_values = true)]
     pub args: Option<String>,
-    /// The device tree.
-    pub tree: Tree,
-    /// The idle states of a device tree that is made of the board file.
+    /// Idle states of the device tree that is made of the board file.
+    #[command(flatten)]
     pub states: GivenStates,
+    /// The device tree.
+    #[arg(skip)]
+    pub tree: Tree,
     /// BL33.
+    #[arg(skip)]
     pub payload: Payload,
     /// The longest time that QEMU may run.
+    #[arg(skip = LEAST)]
     pub timeout: Duration,
     /// A file that gets the UART's bytes, too, from when QEMU starts.
+    #[arg(skip)]
     pub log: Option<PathBuf>,
 }
 
 impl Default for RunSpec {
     fn default() -> Self {
-        Self {
-            board: "qemu".into(),
-            smp: None,
-            gic: None,
-            level: Level::El2,
-            cpu: None,
-            firmware: Firmware::TfA,
-            variant: Variant::default(),
-            fault: None,
-            tf_a: None,
-            icount: false,
-            args: None,
-            tree: Tree::Board,
-            states: GivenStates::default(),
-            payload: Payload::Build,
-            timeout: LEAST,
-            log: None,
-        }
+        // The options of idle states conflict with this one.
+        let command = Command::new("run").arg(Arg::new("dtb"));
+        let command = Self::augment_args(command);
+        let none = command.try_get_matches_from(["run"]);
+        none.and_then(|none| Self::from_arg_matches(&none))
+            .unwrap_or_else(|error| error.exit())
     }
+}
+
+fn level() -> impl TypedValueParser<Value = Level> {
+    let number = clap::value_parser!(u8).range(1..=2);
+    number.map(|number| [Level::El1, Level::El2][usize::from(number == 2)])
 }

@@ -77,24 +77,22 @@ impl Symbols {
 mod tests {
     use super::*;
 
-    fn symbols(list: &[(u64, u64, &str)]) -> Symbols {
-        let symbol = |&(address, end, name): &(u64, u64, &str)| Symbol {
-            address,
-            end,
-            name: name.to_owned(),
-        };
-        Symbols(list.iter().map(symbol).collect())
-    }
-
     #[test]
     fn the_function_at_an_address() {
-        let symbols =
-            symbols(&[(0x200, 0x210, "function")]).and(symbols(&[(0x100, 0x1000, "label")]));
-        assert_eq!(symbols.at(0xff), None);
-        assert_eq!(symbols.at(0x100).as_deref(), Some("label"));
-        assert_eq!(symbols.at(0x1fc).as_deref(), Some("label+0xfc"));
-        assert_eq!(symbols.at(0x20c).as_deref(), Some("function+0xc"));
-        assert_eq!(symbols.at(0x210), None);
+        let symbols = |address, end, name: &str| {
+            let name = name.to_owned();
+            Symbols(vec![Symbol { address, end, name }])
+        };
+        let symbols = symbols(0x200, 0x210, "function").and(symbols(0x100, 0x1000, "label"));
+        for (address, expected) in [
+            (0xff, None),
+            (0x100, Some("label")),
+            (0x1fc, Some("label+0xfc")),
+            (0x20c, Some("function+0xc")),
+            (0x210, None),
+        ] {
+            assert_eq!(symbols.at(address).as_deref(), expected);
+        }
         assert_eq!(Symbols::of(b"no ELF file").at(0), None);
     }
 }

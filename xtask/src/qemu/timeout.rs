@@ -100,61 +100,49 @@ fn of_timers(cpus: u32, plan: &Plan) -> Duration {
 mod tests {
     use super::*;
 
-    fn seconds(cpus: u32, args: &str) -> u64 {
-        let plan = Plan::parse(args).expect("good words");
-        timeout(cpus, &plan).as_secs()
-    }
-
     #[test]
-    fn who_asks_for_more_waits_longer() {
-        assert_eq!(seconds(8, ""), 120);
-        // It takes 5 to 8 minutes where 32 CPUs share two.
-        assert_eq!(seconds(32, "iterations=100 method=tftf,warm"), 979);
-        let loops = seconds(8, "only=null_call");
-        assert!(loops > u64::from(LOOPS_LIMIT_S) + 120, "{loops}");
-        assert!(seconds(8, "only=null_call loops=1048576") > loops);
-        assert_eq!(seconds(8, "only=micro loops=1024 batch=64"), 120);
-        assert_eq!(seconds(512, "iterations=1000000"), TIMEOUT_MAX);
-        assert_eq!(
-            seconds(u32::MAX, "iterations=1000000 warmup=10000 method=tftf,warm"),
-            TIMEOUT_MAX
-        );
-    }
-
-    #[test]
-    fn timers_by_their_stretches() {
-        let timers = |cpus, args: &str| seconds(cpus, &format!("only=timer_latency {args}"));
-        assert_eq!(timers(2, "duration=1"), 120);
-        // One stretch; then one for each CPU, and each load.
-        let one = timers(2, "duration=130 timers=all stress=idle period=100000");
-        assert_eq!(one, 266);
-        assert_eq!(
-            timers(2, "duration=130 timers=alone stress=idle"),
-            2 * one + 1
-        );
-        assert_eq!(timers(2, "duration=130"), 6 * one + 3);
-        // A lone CPU has no other to put a load on.
-        assert_eq!(timers(1, "duration=130"), 789);
-        // Iterations are nothing to it, nor is it to the others.
-        assert_eq!(timers(2, "iterations=1000000"), 120);
-        assert_eq!(seconds(2, "duration=86400"), 120);
-        assert_eq!(timers(u32::MAX, "duration=86400"), TIMEOUT_MAX);
-    }
-
-    #[test]
-    fn sweeps_by_their_steps() {
-        let rounds = "iterations=99 warmup=1";
-        let of = |cpus, args: &str| seconds(cpus, &format!("{rounds} {args}"));
-        assert_eq!(of(8, "only=dirty_sweep dirty=0"), 120);
-        assert_eq!(of(8, "only=dirty_sweep dirty=0,1M,2M,3M"), 240);
-        assert_eq!(of(8, "only=dirty_sweep"), 900);
-        assert_eq!(of(32, "only=contend_sweep contend=32"), 160);
-        // What there is no CPU for is not tried.
-        assert_eq!(of(32, "only=contend_sweep contend=32,33"), 160);
-        assert_eq!(of(8, "only=contend_sweep"), 180);
-        assert_eq!(of(8, "only=idle_states"), 240);
-        assert_eq!(of(8, "only=system_suspend"), 120);
+    fn more_work_takes_longer() {
+        let timers = "only=timer_latency duration=130";
+        let sweep = "iterations=99 warmup=1 only=dirty_sweep";
+        let contend = "iterations=99 warmup=1 only=contend_sweep";
         let most = "iterations=1000000 warmup=10000 only=all dirty=0-64M contend=1-512";
-        assert_eq!(seconds(u32::MAX, most), TIMEOUT_MAX);
+        for (cpus, args, more, seconds) in [
+            (8, "", "", 120),
+            // It takes 5 to 8 minutes where 32 CPUs share two.
+            (32, "iterations=100 method=tftf,warm", "", 979),
+            (8, "only=micro loops=1024 batch=64", "", 120),
+            (512, "iterations=1000000", "", TIMEOUT_MAX),
+            (u32::MAX, most, "", TIMEOUT_MAX),
+            // One stretch; then one for each CPU, and each load.
+            (2, timers, "timers=all stress=idle period=100000", 266),
+            (2, timers, "timers=alone stress=idle", 533),
+            (2, timers, "", 1599),
+            // A lone CPU has no other to put a load on.
+            (1, timers, "", 789),
+            (2, "only=timer_latency iterations=1000000", "", 120),
+            (2, "duration=86400", "", 120),
+            (
+                u32::MAX,
+                "only=timer_latency duration=86400",
+                "",
+                TIMEOUT_MAX,
+            ),
+            (8, sweep, "dirty=0", 120),
+            (8, sweep, "dirty=0,1M,2M,3M", 240),
+            (8, sweep, "", 900),
+            // A step with more CPUs than there are is not measured.
+            (32, contend, "contend=32,33", 160),
+            (8, contend, "", 180),
+            (8, "iterations=99 warmup=1 only=idle_states", "", 240),
+            (8, "iterations=99 warmup=1 only=system_suspend", "", 120),
+        ] {
+            let plan = Plan::parse(&format!("{args} {more}")).expect("good words");
+            let timeout = timeout(cpus, &plan).as_secs();
+            assert_eq!(timeout, seconds, "{cpus} {args} {more}");
+        }
+        let loops = |args| timeout(8, &Plan::parse(args).expect("good words")).as_secs();
+        let usual = loops("only=null_call");
+        assert!(usual > u64::from(LOOPS_LIMIT_S) + 120, "{usual}");
+        assert!(loops("only=null_call loops=1048576") > usual);
     }
 }

@@ -21,14 +21,12 @@ pub(crate) struct Archive {
     pub foreign: Option<&'static str>,
 }
 
-/// Debian's source packages.
 pub(crate) const SOURCES: Archive = Archive {
     kind: "deb-src",
     suite: "trixie",
     foreign: None,
 };
 
-/// Debian's packages for arm64.
 pub(crate) const ARM64: Archive = Archive {
     kind: "deb",
     suite: "trixie",
@@ -40,9 +38,6 @@ const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 /// Fetches by `fetch` to the folder `work`, from the first site of `archive` with which that
 /// succeeds.
-///
-/// # Errors
-/// When there is no apt, or no site: the last one's error.
 pub(crate) fn fetch<T>(
     work: &Path,
     progress: &Progress,
@@ -128,7 +123,6 @@ impl Apt<'_> {
         Ok(fs::write(work.join("apt.conf"), settings)?)
     }
 
-    /// Runs apt-get with these arguments.
     pub(crate) fn get(&self, arguments: &[&str]) -> Result<()> {
         let log = self.work.join("apt.log");
         let mut command = self.command("apt-get", arguments);
@@ -257,19 +251,20 @@ mod tests {
 
     #[test]
     fn only_archives_of_debian_are_asked() {
-        let said = "http://one/debian|bookworm|Debian\n\
-                    http://one/debian|bookworm|Debian\n\
-                    http://one/security|bookworm-security|Debian\n\
-                    http://other/tools|stable|Tools\n\
-                    http://two/ubuntu|noble|Ubuntu\n";
-        assert_eq!(parse_sites(said), ["http://one/debian"]);
-        assert_eq!(parse_sites("http://x|stable|Debian\n"), ["http://x"]);
-        assert_eq!(parse_sites("http://x|trixie|$(ORIGIN)\n"), ["http://x"]);
-        assert!(parse_sites("http://x|stable|$(ORIGIN)\n").is_empty());
-        assert_eq!(
-            parse_sites("http://x|trixie|\nhttp://y|jammy|\n"),
-            ["http://x"]
-        );
-        assert!(parse_sites("").is_empty());
+        let one = "http://one/debian|bookworm|Debian\n\
+                   http://one/debian|bookworm|Debian\n\
+                   http://one/security|bookworm-security|Debian\n\
+                   http://other/tools|stable|Tools\n\
+                   http://two/ubuntu|noble|Ubuntu\n";
+        for (said, expected) in [
+            (one, &["http://one/debian"][..]),
+            ("http://x|stable|Debian\n", &["http://x"]),
+            ("http://x|trixie|$(ORIGIN)\n", &["http://x"]),
+            ("http://x|stable|$(ORIGIN)\n", &[]),
+            ("http://x|trixie|\nhttp://y|jammy|\n", &["http://x"]),
+            ("", &[]),
+        ] {
+            assert_eq!(parse_sites(said), expected);
+        }
     }
 }

@@ -112,7 +112,6 @@ fn apt_install(packages: &[&str]) -> Vec<String> {
     )
 }
 
-/// Returns the words of a command that root has to run.
 fn as_root(words: &[&str]) -> Vec<String> {
     let is_root = fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0);
     let sudo = (!is_root).then_some("sudo");
@@ -145,7 +144,6 @@ fn install(packages: &[&str]) -> Result<()> {
         .with_context(|| by_hand("apt-get failed, see above; is there a network"))
 }
 
-/// Returns true if apt's lists have `package`.
 fn is_known(package: &str) -> bool {
     let mut policy = Command::new("apt-cache");
     process::output(policy.args(["policy", package]))

@@ -18,9 +18,7 @@ use super::progress::Progress;
 use super::python;
 use super::workspace::{Workspace, once};
 
-/// The version of Debian's packages.
 const VERSION: &str = "2023.01-2";
-/// The archive that has it.
 const ARCHIVE: Archive = Archive {
     kind: "deb",
     suite: "bookworm",
@@ -130,7 +128,6 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Marks it as complete.
 pub(super) fn done(workspace: &Workspace) -> Result<()> {
     Ok(fs::write(root(workspace).join("ready"), "")?)
 }

@@ -157,7 +157,6 @@ impl Need {
         })
     }
 
-    /// Returns the Rust target that it is.
     pub(super) fn target(self) -> Option<&'static str> {
         match self {
             Self::RustTarget => Some(TARGET),
@@ -200,7 +199,6 @@ impl Need {
     }
 }
 
-/// Returns major and minor version of the QEMU in PATH.
 fn qemu_version() -> Result<(u32, u32)> {
     let said = process::output(Command::new("qemu-system-aarch64").arg("--version"))?;
     parse_version(&said).with_context(|| format!("this is no QEMU version: {:?}", said.trim()))
@@ -224,7 +222,6 @@ fn target_state(target: &str) -> State {
     }
 }
 
-/// Returns the folder of this tool's own cargo-fuzz.
 pub(super) fn cargo_fuzz_root(workspace: &Workspace) -> PathBuf {
     let name = format!("cargo-fuzz-{CARGO_FUZZ}");
     workspace.state().join(name)

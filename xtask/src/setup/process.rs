@@ -27,6 +27,11 @@ fn is_executable(file: &Path) -> bool {
     fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
+/// Returns the command of the cargo that runs this tool.
+pub(crate) fn cargo() -> Command {
+    Command::new(env::var_os("CARGO").unwrap_or("cargo".into()))
+}
+
 /// Runs `command`, and returns its standard output.
 pub fn output(command: &mut Command) -> Result<String> {
     let name = display(command);
@@ -54,9 +59,6 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 
 /// Runs `command` with its output in the file `log`. `watch` gets each line of standard
 /// output for the progress, and returns true if the line belongs into the log.
-///
-/// # Errors
-/// When it cannot be started, or fails; the error ends with its last lines.
 pub fn quietly(
     command: &mut Command,
     log: &Path,
@@ -93,7 +95,6 @@ pub fn unwatched(_line: &str, _progress: &Progress) -> bool {
     true
 }
 
-/// Returns the last lines of a file.
 fn tail(log: &Path) -> Result<String> {
     let text = fs::read(log)?;
     let text = String::from_utf8_lossy(&text);

@@ -12,7 +12,6 @@ pub(super) struct Package {
     name: &'static str,
     /// The version that is used, and no other.
     version: &'static str,
-    /// Further packages, with their versions.
     also: &'static [&'static str],
     program: &'static str,
 }
@@ -52,7 +51,6 @@ impl Package {
         bin.join(self.program).is_file().then_some(bin)
     }
 
-    /// Returns the commands that install it.
     pub(super) fn install(&self, workspace: &Workspace) -> Vec<Vec<String>> {
         let package = format!("{}=={}", self.name, self.version);
         install(&self.root(workspace), &[&[&*package], self.also].concat())

@@ -89,14 +89,12 @@ impl Source {
     }
 }
 
-/// Finds the one source package's description in `dir`.
 fn description(dir: &Path) -> Option<PathBuf> {
     let files = fs::read_dir(dir).ok()?.filter_map(Result::ok);
     let mut paths = files.map(|entry| entry.path());
     paths.find(|path| path.extension().is_some_and(|ending| ending == "dsc"))
 }
 
-/// Formats bytes in hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

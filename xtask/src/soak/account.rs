@@ -28,11 +28,9 @@ use crate::report::log::{LoggedRun, read_bytes};
 /// The attempts of one kind of call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// Samples that count.
     pub samples: u64,
     /// Attempts that do not, by the reason's key.
     pub rejected: BTreeMap<String, u64>,
-    /// Attempts that are neither.
     pub unexplained: u64,
 }
 
@@ -55,29 +53,23 @@ impl Calls {
 /// The account of the attempts of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
-    /// CPU_SUSPENDs.
     pub suspends: Calls,
     /// CPU_OFFs with the CPU_ON behind each, and PSCI_VERSIONs.
     pub others: Calls,
     /// Attempts that do not count by the last line, and are in no row.
     pub in_no_row: u64,
-    /// CPUs lost.
     pub lost: u64,
     /// The counts of the `end` record, else of the last line; None if the run did
     /// not reach its end.
     pub totals: Option<Totals>,
-    /// The part of the log's records that is there.
     pub records: Found,
 }
 
 /// The part of a log's records that is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Found {
-    /// All of them.
     All,
-    /// Some are lost.
     Some,
-    /// None: the run ended before them.
     #[default]
     None,
 }
@@ -246,10 +238,9 @@ impl Account {
     }
 
     fn calls(&mut self, is_suspend: bool) -> &mut Calls {
-        if is_suspend {
-            &mut self.suspends
-        } else {
-            &mut self.others
+        match is_suspend {
+            true => &mut self.suspends,
+            false => &mut self.others,
         }
     }
 }

@@ -9,7 +9,6 @@ use anyhow::{Context, Result, bail};
 
 use crate::qemu::run_result::RunResult;
 
-/// The summary's name.
 const SUMMARY: &str = "summary.txt";
 
 /// The directory, and the summary in it.
@@ -17,7 +16,6 @@ const SUMMARY: &str = "summary.txt";
 pub struct Keep {
     dir: PathBuf,
     summary: File,
-    /// The number of logs in it.
     pub logs: u64,
 }
 

@@ -49,18 +49,3 @@ fn work(stop: &AtomicBool) {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn it_ends() {
-        let load = Load::start(2).expect("two threads");
-        assert_eq!(load.threads.len(), 2);
-        let stop = Arc::clone(&load.stop);
-        drop(load);
-        // No thread has it any more.
-        assert_eq!(Arc::strong_count(&stop), 1);
-    }
-}

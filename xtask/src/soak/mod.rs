@@ -2,7 +2,7 @@
 
 mod account;
 pub mod boot_fuzz;
-pub mod fuzz;
+pub(crate) mod fuzz;
 mod keep;
 mod load;
 mod soak;
@@ -10,8 +10,7 @@ mod soak;
 mod tests;
 mod totals;
 
-pub use self::account::{Account, Calls, Found, has_suspends};
-pub use self::keep::Keep;
-pub use self::load::Load;
-pub use self::soak::{Limits, Runner, TIME, parse_time, soak};
-pub use self::totals::Totals;
+pub(crate) use self::account::has_suspends;
+pub(crate) use self::keep::Keep;
+pub(crate) use self::load::Load;
+pub(crate) use self::soak::{Limits, Runner, soak};

@@ -21,7 +21,6 @@ pub const TIME: Duration = Duration::from_secs(600);
 
 /// A machine that can be run again and again.
 pub trait Runner {
-    /// Runs once.
     fn run(&mut self) -> Result<RunResult>;
 
     /// Returns the time since the soak began.
@@ -29,13 +28,18 @@ pub trait Runner {
 }
 
 /// When it is enough; what comes first counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
 pub struct Limits {
-    /// No run begins after this time. The one in hand is finished.
+    /// Begin no run after this time, such as 90s, 10m or 2h [default: 10m,
+    /// unless there is --runs or --suspends].
+    #[arg(long, value_name = "T", value_parser = parse_time)]
     pub time: Option<Duration>,
-    /// So many runs.
+    /// Stop after so many runs.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
-    /// So many CPU_SUSPENDs attempted in all runs together.
+    /// Stop when so many CPU_SUSPENDs were attempted in all runs together,
+    /// warm-ups aside.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub suspends: Option<u64>,
 }
 
@@ -58,7 +62,7 @@ impl Limits {
 }
 
 /// Reads a time such as `90s`, `10m` or `2h`.
-pub fn parse_time(text: &str) -> Result<Duration, String> {
+pub(super) fn parse_time(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
         Ok(time) if !time.is_zero() => Ok(time),
         _ => Err(format!(

@@ -12,21 +12,13 @@ use crate::qemu::run_result::RunResult;
 /// The sums over all runs.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
-    /// Runs that passed.
     pub passed: u64,
-    /// Runs that failed.
     pub failed: u64,
-    /// Runs whose input was refused.
     pub refused: u64,
-    /// Runs that did not reach their end.
     pub incomplete: u64,
-    /// Samples, by the runs' last lines.
     pub samples: u64,
-    /// CPU_SUSPENDs.
     pub suspends: Calls,
-    /// All other calls that are measured.
     pub others: Calls,
-    /// CPUs lost.
     pub lost: u64,
     /// Attempts that do not count by a run's last line, and are in no row.
     pub in_no_row: u64,
@@ -36,7 +28,6 @@ pub struct Totals {
     pub damaged: u64,
     /// The slowest run's number, and how long it took.
     pub slowest: Option<(u64, Duration)>,
-    /// The time of all runs.
     pub elapsed: Duration,
 }
 
@@ -95,7 +86,7 @@ impl Totals {
             write!(f, "  {name:<18}")?;
             for calls in columns {
                 let (count, all) = (count(calls), calls.attempts());
-                write!(f, "{count:>10} {:>8} %", Percent(count, all))?;
+                write!(f, "{count:>10} {:>8} %", percent(count, all))?;
             }
             writeln!(f)
         };
@@ -147,41 +138,26 @@ impl fmt::Display for Totals {
             f,
             "\nabandoned: {abandoned} of {} suspends ({} %)",
             calls.attempts(),
-            Percent(abandoned, calls.attempts())
+            percent(abandoned, calls.attempts())
         )?;
         write!(f, "without a known reason: {}", self.unexplained())?;
-        if self.in_no_row > 0 {
-            write!(f, ", of which {} are in no row", self.in_no_row)?;
-        }
-        if self.unrecorded > 0 {
-            write!(
-                f,
-                "\nruns that ended before their records, so that no attempt of theirs is in \
-                 these figures: {}",
-                self.unrecorded
-            )?;
-        }
-        if self.damaged > 0 {
-            write!(
-                f,
-                "\nruns with lost records, so that attempts may be missing \
-                 above: {}",
-                self.damaged
-            )?;
+        let unrecorded = "\nruns that ended before their records, so that no attempt of theirs is \
+                          in these figures: ";
+        let damaged = "\nruns with lost records, so that attempts may be missing above: ";
+        for (before, count, after) in [
+            (", of which ", self.in_no_row, " are in no row"),
+            (unrecorded, self.unrecorded, ""),
+            (damaged, self.damaged, ""),
+        ] {
+            if count > 0 {
+                write!(f, "{before}{count}{after}")?;
+            }
         }
         Ok(())
     }
 }
 
-/// The first number in per cent of the second.
-struct Percent(u64, u64);
-
-impl fmt::Display for Percent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let percent = match self.1 {
-            0 => 0.0,
-            all => self.0 as f64 * 100.0 / all as f64,
-        };
-        f.pad(&format!("{percent:.2}"))
-    }
+/// Returns the share of `part` in `all` in per cent.
+fn percent(part: u64, all: u64) -> String {
+    format!("{:.2}", part as f64 * 100.0 / all.max(1) as f64)
 }

@@ -67,26 +67,18 @@ struct Lab<'t> {
 impl Lab<'_> {
     fn client(&self, place: &str, words: &[&str]) {
         let mut client = Command::new(self.tools.labgrid.join("labgrid-client"));
-        client
-            .args(["-x", &self.coordinator, "-p", place])
-            .args(words);
-        let said = said(&mut client);
+        client.args(["-x", &self.coordinator, "-p", place]);
+        let said = said(client.args(words));
         assert_eq!(said.code, 0, "{words:?}: {}{}", said.out, said.err);
     }
 
     /// pytest on a cell, for 100 s.
     fn pytest(&self, cell: &Path) -> Command {
+        let program = self.tools.labgrid.join("pytest");
         let mut pytest = Command::new("timeout");
-        pytest
-            .arg("100")
-            .arg(self.tools.labgrid.join("pytest"))
-            .current_dir(cell);
-        pytest.args([
-            "--lg-coordinator",
-            &self.coordinator,
-            "--lg-env",
-            "env.yaml",
-        ]);
+        pytest.arg("100").arg(program).current_dir(cell);
+        pytest.args(["--lg-coordinator", &self.coordinator]);
+        pytest.args(["--lg-env", "env.yaml"]);
         pytest.args(["--junit-xml", "results/junit.xml"]);
         pytest
     }
@@ -137,10 +129,8 @@ fn two_boards_at_a_coordinator() {
         assert_eq!(said(&mut write).code, 0);
         boards.push(board(&prepared, port, &at(&format!("{place}.qemu"))));
         lab_at.client(place, &["create"]);
-        lab_at.client(
-            place,
-            &["add-match", &format!("here/{bench}/NetworkSerialPort")],
-        );
+        let port = format!("here/{bench}/NetworkSerialPort");
+        lab_at.client(place, &["add-match", &port]);
         lab_at.client(place, &["acquire"]);
         let cell = set.join(format!("labgrid-qemu-{place}"));
         fs::create_dir(cell.join("results")).expect("made");

@@ -34,19 +34,15 @@ fn choices(cpus: u32, gic: Gic) -> Choices<'static> {
 fn check_tree(board: &Board, choices: &Choices<'_>) {
     let blob = build(board, choices).expect("a tree");
     let read = payload::Board::read(&blob).expect("a good tree");
-    assert_eq!(
-        (read.model, read.bootargs),
-        (&*board.title, choices.bootargs)
-    );
+    assert_eq!(read.model, board.title);
+    assert_eq!(read.bootargs, choices.bootargs);
     assert_eq!(read.conduit, choices.conduit);
     let uart = payload::Uart::from(&board.uart.emergency());
     assert!(read.uart.is_same(&uart) && read.uart.size >= uart.size);
-    check_timers(board, &read);
-    check_watchdog(board, &read);
-    check_gic(board, choices.gic, &read);
+    check_devices(board, choices.gic, &read);
     assert_eq!(read.memory, board.memory);
-    let reserved: Vec<Region> = board.reserved.iter().map(Reserved::region).collect();
-    assert_eq!(read.reserved, reserved);
+    let reserved = board.reserved.iter().map(Reserved::region);
+    assert!(reserved.eq(read.reserved.iter().copied()));
     let states = read.idle_states.iter();
     let states = states.map(|it| (it.name, it.power_state, it.level, it.local_timer_stop));
     let own = choices.idle_states.iter();
@@ -55,20 +51,17 @@ fn check_tree(board: &Board, choices: &Choices<'_>) {
     let source = read.cpus(false, &mut cpus).expect("CPUs");
     assert_eq!(source, payload::LabelSource::CpuMap);
     let clusters = board.clusters(choices.cpus).expect("so many");
-    let mut expected = Vec::new();
-    for (cluster, cpus) in (0..).zip(clusters) {
-        let labels = (0..).zip(cpus).map(|(core, mpidr)| (mpidr, cluster, core));
-        expected.extend(labels);
-    }
-    expected.sort_unstable();
-    assert!(
-        cpus.iter()
-            .map(|cpu| (cpu.mpidr, cpu.cluster, cpu.core))
-            .eq(expected)
-    );
+    let labels = (0..).zip(clusters).flat_map(|(cluster, cpus)| {
+        let cores = (0..).zip(cpus);
+        cores.map(move |(core, mpidr)| (mpidr, cluster, core))
+    });
+    let mut labels: Vec<_> = labels.collect();
+    labels.sort_unstable();
+    let read = cpus.iter().map(|cpu| (cpu.mpidr, cpu.cluster, cpu.core));
+    assert!(read.eq(labels));
 }
 
-fn check_timers(board: &Board, read: &payload::Board<'_>) {
+fn check_devices(board: &Board, version: Gic, read: &payload::Board<'_>) {
     let intid = |intid: fn(&Timer) -> u32| board.timer.as_ref().map(intid);
     let timers = payload::TimerPpis {
         physical: intid(|timer| timer.physical),
@@ -83,43 +76,31 @@ fn check_timers(board: &Board, read: &payload::Board<'_>) {
         intid: frame.interrupt,
     });
     assert_eq!(read.timer_frame.ok(), frame);
-}
-
-fn check_watchdog(board: &Board, read: &payload::Board<'_>) {
     let watchdog = board.watchdog.as_ref().map(|watchdog| match watchdog {
-        Watchdog::Sp805 {
-            clock, registers, ..
-        } => (u64::from(*clock), registers.base),
+        Watchdog::Sp805 { clock, .. } => (u64::from(*clock), watchdog.frames()[0].base),
         Watchdog::SbsaGwdt { control, .. } => (0, control.base),
     });
-    let found = read.watchdog.map(|watchdog| match watchdog.kind {
+    let found = read.watchdog.as_ref().map(|watchdog| match watchdog.kind {
         payload::WatchdogKind::Sp805 { clock } => (clock.get(), watchdog.base),
         payload::WatchdogKind::Sbsa => (0, watchdog.base),
     });
     assert_eq!(found, watchdog);
-}
-
-fn check_gic(board: &Board, version: Gic, read: &payload::Board<'_>) {
-    let bases = |regions: &[&Region]| regions.iter().map(|it| it.base).collect::<Vec<_>>();
     let found = read.gic.as_ref().map(|gic| match gic {
         payload::Gic::V2 {
             distributor,
             cpu_interface,
-        } => (Gic::V2, bases(&[distributor, cpu_interface])),
+        } => [distributor.base, cpu_interface.base],
         payload::Gic::V3 {
             distributor,
             redistributors,
             ..
-        } => (Gic::V3, bases(&[distributor, &redistributors[0]])),
+        } => [distributor.base, redistributors[0].base],
     });
-    let gic = board.gic.as_ref();
-    let v2 = gic.and_then(|gic| gic.v2.as_ref());
-    let v3 = gic.and_then(|gic| gic.v3.as_ref());
-    let expected = match version {
-        Gic::V2 => v2.map(|gic| bases(&[&gic.distributor, &gic.cpu_interface])),
-        Gic::V3 => v3.map(|gic| bases(&[&gic.distributor, &gic.redistributors[0]])),
-    };
-    assert_eq!(found, expected.map(|bases| (version, bases)));
+    let gic = board.gic.as_ref().map(|gic| match version {
+        Gic::V2 => (gic.v2.as_ref()).map(|it| [it.distributor.base, it.cpu_interface.base]),
+        Gic::V3 => (gic.v3.as_ref()).map(|it| [it.distributor.base, it.redistributors[0].base]),
+    });
+    assert_eq!(found, gic.map(|gic| gic.expect("one of this version")));
 }
 
 #[test]
@@ -146,22 +127,20 @@ fn the_payload_reads_what_other_board_files_say() {
     for kind in ["pl011", "cadence", "imx", "lpuart", "stm32"] {
         check_tree(&made_up("ns16550", kind), &smc);
     }
+    let uart = "ns16550\"";
+    let frame = "0x2a83_0000\nsize = 0x1000";
+    let sp805 = "sp805\"\nregisters = { base = 0x1000_0000, size = 0x1000 }\nclock = 24_000_000";
+    let sbsa = "sbsa-gwdt\"\ncontrol = { base = 0x2a44_0000, size = 0x1000 }\n\
+                refresh = { base = 0x2a45_0000, size = 0x1000 }";
     for (from, to) in [
-        ("ns16550\"", "ns16550\"\nreg-shift = 1\nreg-io-width = 2"),
-        ("ns16550\"", "ns16550\"\nreg-shift = 2\nreg-io-width = 4"),
-        (
-            "0x2a83_0000\nsize = 0x1000",
-            "0x12_3456_7000\nsize = 0x8000_0000",
-        ),
+        (uart, "ns16550\"\nreg-shift = 1\nreg-io-width = 2"),
+        (uart, "ns16550\"\nreg-shift = 2\nreg-io-width = 4"),
+        (frame, "0x12_3456_7000\nsize = 0x8000_0000"),
         ("interrupt = 92", "interrupt = 32"),
         ("interrupt = 92", "interrupt = 1019"),
         ("number = 1", "number = 7"),
         ("24_000_000", "32_768"),
-        (
-            "sp805\"\nregisters = { base = 0x1000_0000, size = 0x1000 }\nclock = 24_000_000",
-            "sbsa-gwdt\"\ncontrol = { base = 0x2a44_0000, size = 0x1000 }\n\
-             refresh = { base = 0x2a45_0000, size = 0x1000 }",
-        ),
+        (sp805, sbsa),
     ] {
         check_tree(&made_up(from, to), &smc);
     }
@@ -188,24 +167,25 @@ fn redistributor_regions_are_as_many_as_the_cpus_need() {
 #[test]
 fn more_states_than_the_payload_takes_are_refused() {
     let board = qemu();
-    let states: Vec<IdleState> = (0..17)
-        .map(|at| IdleState {
-            name: format!("s{at}"),
-            power_state: 0x1_0000 + at,
-            level: Some(0),
-            format: StateFormat::Original,
-            local_timer_stop: false,
-        })
-        .collect();
+    let state = IdleState {
+        name: "s".to_owned(),
+        power_state: 0x1_0000,
+        level: Some(0),
+        format: StateFormat::Original,
+        local_timer_stop: false,
+    };
+    let mut states = vec![state; 17];
+    for (at, state) in (0..).zip(&mut states) {
+        state.name = format!("s{at}");
+        state.power_state += at;
+    }
     let choices = Choices {
         idle_states: &states,
         ..choices(2, Gic::V3)
     };
     let error = build(&board, &choices).expect_err("17 states").to_string();
-    assert!(
-        error.contains("the tree of QEMU virt") && error.contains("more than 16"),
-        "{error}"
-    );
+    assert!(error.contains("the tree of QEMU virt"), "{error}");
+    assert!(error.contains("more than 16"), "{error}");
 }
 
 #[test]
@@ -233,7 +213,6 @@ fn a_board_without_a_gic_has_a_tree_without_one() {
     }
 }
 
-/// Returns a tree of two CPUs with idle states.
 fn tree() -> Vec<u8> {
     let board = qemu();
     let states = board.firmware["tf-a"].idle_states(StateFormat::Original);
@@ -288,15 +267,11 @@ fn names_that_are_there_twice_are_refused() {
         tree.root.add_child(other);
         tree.to_dtb()
     };
+    let cpu = replaced(b"cpu@1\0", b"cpu@0\0");
+    let property = replaced(b"min-residency-us", b"entry-latency-us");
     for (blob, expected) in [
-        (
-            replaced(b"cpu@1\0", b"cpu@0\0"),
-            "/cpus/cpu@0: there are two",
-        ),
-        (
-            replaced(b"min-residency-us", b"entry-latency-us"),
-            "two properties entry-latency-us",
-        ),
+        (cpu, "/cpus/cpu@0: there are two"),
+        (property, "two properties entry-latency-us"),
         (chosen_twice, "a second /chosen"),
     ] {
         adapt(&blob, None).expect("the payload can use it");
@@ -318,27 +293,13 @@ fn a_tree_by_which_the_payload_would_end_is_refused() {
     let cells = |(base, size): (u64, u64)| [base.to_be_bytes(), size.to_be_bytes()].concat();
     let (uart, gic) = ((0x900_0000, 0x1000), (0x800_0000, 0x1_0000));
     let (redistributors, memory) = ((0x80a_0000, 0xf6_0000), (0x4000_0000, 0x4000_0000));
+    let end = 0xffff_ffff_0000;
+    let console = "the console: 0x1000 bytes at 0x1000000000000 are beyond";
     for (from, to, expected) in [
-        (
-            uart,
-            (1 << 48, 0x1000),
-            "the console: 0x1000 bytes at 0x1000000000000 are beyond",
-        ),
-        (
-            gic,
-            (1 << 48, 0x1_0000),
-            "the GIC's distributor: 0x10000 bytes",
-        ),
-        (
-            redistributors,
-            (0xffff_ffff_0000, 0xf6_0000),
-            "redistributors: 0xf60000",
-        ),
-        (
-            memory,
-            (0x4000_0000, 1 << 48),
-            "memory: 0x1000000000000 bytes at 0x40000000",
-        ),
+        (uart, (1 << 48, 0x1000), console),
+        (gic, (1 << 48, 0x1_0000), "distributor: 0x10000 bytes"),
+        (redistributors, (end, 0xf6_0000), "tors: 0xf60000 bytes"),
+        (memory, (0x4000_0000, 1 << 48), "memory: 0x1000000000000 b"),
         (memory, (1 << 48, 0x4000_0000), "memory: 0x40000000 bytes"),
     ] {
         refused(&cells(from), &cells(to), expected);

@@ -16,68 +16,49 @@ pub(super) const NV_COUNTER: &str = "1.3.6.1.4.1.4128.2100.2";
 /// RFC 4055, section 3.1.
 const RSA_PSS: &str = "1.2.840.113549.1.1.10";
 
-/// The hash algorithms of TF-A's certificates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hash {
-    Sha256,
-    Sha384,
-    Sha512,
+/// A hash algorithm of TF-A's certificates.
+#[derive(Debug)]
+pub(super) struct Hash {
+    /// The name that cert_create and OpenSSL use.
+    pub name: &'static str,
+    oid: &'static str,
+    /// The OID of ECDSA with it (RFC 5758, section 3.2).
+    ecdsa: &'static str,
+    pub digest: fn(&[u8]) -> Vec<u8>,
 }
 
-/// Each hash algorithm by its OID, and by that of ECDSA with it (RFC 5758, section 3.2).
-const HASHES: [(Hash, &str, &str); 3] = [
-    (
-        Hash::Sha256,
-        "2.16.840.1.101.3.4.2.1",
-        "1.2.840.10045.4.3.2",
-    ),
-    (
-        Hash::Sha384,
-        "2.16.840.1.101.3.4.2.2",
-        "1.2.840.10045.4.3.3",
-    ),
-    (
-        Hash::Sha512,
-        "2.16.840.1.101.3.4.2.3",
-        "1.2.840.10045.4.3.4",
-    ),
+static HASHES: [Hash; 3] = [
+    Hash {
+        name: "sha256",
+        oid: "2.16.840.1.101.3.4.2.1",
+        ecdsa: "1.2.840.10045.4.3.2",
+        digest: |data| Sha256::digest(data).to_vec(),
+    },
+    Hash {
+        name: "sha384",
+        oid: "2.16.840.1.101.3.4.2.2",
+        ecdsa: "1.2.840.10045.4.3.3",
+        digest: |data| Sha384::digest(data).to_vec(),
+    },
+    Hash {
+        name: "sha512",
+        oid: "2.16.840.1.101.3.4.2.3",
+        ecdsa: "1.2.840.10045.4.3.4",
+        digest: |data| Sha512::digest(data).to_vec(),
+    },
 ];
 
 impl Hash {
-    fn of_oid(oid: ObjectIdentifier) -> Option<Self> {
+    /// Returns the algorithm of which `field` is `oid`.
+    fn find(oid: ObjectIdentifier, field: fn(&Self) -> &'static str) -> Option<&'static Self> {
         let oid = oid.to_string();
-        let found = HASHES.iter().find(|(_, own, _)| *own == oid);
-        found.map(|(hash, ..)| *hash)
-    }
-
-    fn of_ecdsa(oid: ObjectIdentifier) -> Option<Self> {
-        let oid = oid.to_string();
-        let found = HASHES.iter().find(|(.., ecdsa)| *ecdsa == oid);
-        found.map(|(hash, ..)| *hash)
-    }
-
-    /// Returns the name that cert_create and OpenSSL use.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Sha256 => "sha256",
-            Self::Sha384 => "sha384",
-            Self::Sha512 => "sha512",
-        }
-    }
-
-    pub(super) fn digest(self, data: &[u8]) -> Vec<u8> {
-        match self {
-            Self::Sha256 => Sha256::digest(data).to_vec(),
-            Self::Sha384 => Sha384::digest(data).to_vec(),
-            Self::Sha512 => Sha512::digest(data).to_vec(),
-        }
+        HASHES.iter().find(|hash| field(hash) == oid)
     }
 }
 
 /// A signature, and the key that it claims to be made with.
 #[derive(Debug)]
 pub(super) struct Signed {
-    /// The bytes that are signed.
     pub body: Vec<u8>,
     pub signature: Vec<u8>,
     /// The hash algorithm, as OpenSSL names it.
@@ -91,7 +72,6 @@ pub(super) struct Signed {
 /// The parts of a certificate that are checked.
 #[derive(Debug)]
 pub(super) struct Read {
-    /// The name for errors.
     pub(super) what: String,
     pub(super) signed: Signed,
     /// TF-A's extensions, by OID.
@@ -132,7 +112,7 @@ impl Read {
             signed: Signed {
                 body,
                 signature: signature.to_vec(),
-                hash: hash.name(),
+                hash: hash.name,
                 salt,
                 key: inner.subject_public_key_info().to_der().map_err(wrong)?,
             },
@@ -152,7 +132,7 @@ impl Read {
     }
 
     /// Reads a DigestInfo (RFC 8017, A.2.4).
-    pub(super) fn hash(&self, oid: &str) -> Result<(Hash, Vec<u8>)> {
+    pub(super) fn hash(&self, oid: &str) -> Result<(&'static Hash, Vec<u8>)> {
         let wrong = |error| anyhow!("{}: extension {oid}: {error}", self.what);
         let mut reader = SliceReader::new(self.extension(oid)?).map_err(wrong)?;
         let (algorithm, digest) = reader
@@ -161,7 +141,7 @@ impl Read {
                 Ok((algorithm.oid, OctetString::decode(inner)?))
             })
             .map_err(wrong)?;
-        let hash = Hash::of_oid(algorithm);
+        let hash = Hash::find(algorithm, |hash| hash.oid);
         let hash = hash.with_context(|| format!("{}: unknown hash {algorithm}", self.what))?;
         Ok((hash, digest.as_bytes().to_vec()))
     }
@@ -169,9 +149,11 @@ impl Read {
 
 /// Returns the hash of a signature and the length of RSASSA-PSS's salt, if TF-A makes such
 /// signatures.
-fn signature_algorithm(algorithm: &AlgorithmIdentifierOwned) -> Option<(Hash, Option<u32>)> {
+fn signature_algorithm(
+    algorithm: &AlgorithmIdentifierOwned,
+) -> Option<(&'static Hash, Option<u32>)> {
     if algorithm.oid.to_string() != RSA_PSS {
-        return Some((Hash::of_ecdsa(algorithm.oid)?, None));
+        return Some((Hash::find(algorithm.oid, |hash| hash.ecdsa)?, None));
     }
     // RSASSA-PSS-params: the hash is SHA-1 and the salt 20 bytes by default.
     let parameters = algorithm.parameters.as_ref()?.to_der().ok()?;
@@ -187,5 +169,5 @@ fn signature_algorithm(algorithm: &AlgorithmIdentifierOwned) -> Option<(Hash, Op
     let (hash, salt) = parameters.ok()?;
     let hash: AlgorithmIdentifierOwned = hash.map(|field| field.value)?;
     let salt = salt.map_or(20, |field| field.value);
-    Some((Hash::of_oid(hash.oid)?, Some(salt)))
+    Some((Hash::find(hash.oid, |hash| hash.oid)?, Some(salt)))
 }

@@ -22,7 +22,6 @@ pub const IMAGE_MAX: usize = 128 << 20;
 /// The largest package that is read, in bytes: more than boards have flash.
 pub const PACKAGE_MAX: usize = 4 * IMAGE_MAX;
 
-/// Returns true if `file` begins as a FIP.
 pub(crate) fn is_fip(file: &[u8]) -> bool {
     file.starts_with(&MAGIC.to_le_bytes())
 }

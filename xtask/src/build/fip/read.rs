@@ -102,7 +102,6 @@ pub fn read(file: &[u8]) -> Result<(Package, Option<String>)> {
     Ok((package, warning))
 }
 
-/// Reads the serial number and the flags.
 fn header(file: &[u8]) -> Result<(u32, u64)> {
     let short = || format!("offset {:#x}: the file ends within the header", file.len());
     let magic = u32::from_le_bytes(bytes(file, 0).with_context(short)?);
@@ -117,7 +116,6 @@ fn header(file: &[u8]) -> Result<(u32, u64)> {
     Ok((serial, flags))
 }
 
-/// Reads the list of entries and its terminator.
 fn list(file: &[u8]) -> Result<(Vec<Raw>, Raw)> {
     let mut entries = Vec::new();
     let mut at = HEADER_SIZE;

@@ -13,7 +13,6 @@ use crate::setup::{self, Need, process};
 /// A certificate that is to be signed.
 #[derive(Debug)]
 pub(super) struct Request<'r> {
-    /// BL33.
     pub image: &'r [u8],
     /// NT_FW_CONFIG, if the package has one.
     pub config: Option<&'r [u8]>,
@@ -21,7 +20,6 @@ pub(super) struct Request<'r> {
     pub counter: u32,
     /// The hash algorithm, as cert_create names it.
     pub hash: &'static str,
-    /// The file of the private key.
     pub key: &'r Path,
 }
 
@@ -73,7 +71,6 @@ pub(super) fn sign(workspace: &Workspace, request: &Request<'_>) -> Result<Vec<u
     fs::read(&out).context("cert_create made no certificate")
 }
 
-/// Checks that the signature of `signed` is its key's.
 pub(super) fn verify(workspace: &Workspace, signed: &Signed) -> Result<()> {
     setup::ensure(workspace, &[Need::Openssl])?;
     let dir = tempfile::tempdir()?;

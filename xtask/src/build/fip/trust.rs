@@ -46,10 +46,6 @@ pub fn certificates(package: &Builder) -> Vec<&'static Kind> {
 /// Renews the certificate of the package's BL33: replaces it by one that is signed with the
 /// key in the file `key`. The new one is held against the old one, the images and the key
 /// that nt-fw-key-cert names.
-///
-/// # Errors
-/// When a link of the package's chain of trust is missing or broken, or the firmware would
-/// not accept the new certificate.
 pub fn renew(workspace: &Workspace, package: &mut Builder, key: &Path) -> Result<()> {
     let (old, hash, content_key) = chain(workspace, package)?;
     let image = package.get(uuid_of("nt-fw")).context("there is no BL33")?;
@@ -58,7 +54,7 @@ pub fn renew(workspace: &Workspace, package: &mut Builder, key: &Path) -> Result
         image,
         config,
         counter: old.counter()?,
-        hash: hash.name(),
+        hash: hash.name,
         key,
     };
     let made = sign(workspace, &request)?;
@@ -71,16 +67,20 @@ pub fn renew(workspace: &Workspace, package: &mut Builder, key: &Path) -> Result
         );
     }
     check_signature(workspace, &new)?;
-    if new.hash(BL33_HASH)? != (hash, hash.digest(image)) {
-        bail!("{}: its hash is not that of BL33", new.what);
-    }
+    let images = [
+        ("BL33", BL33_HASH, Some(image)),
+        ("nt-fw-config", CONFIG_HASH, config),
+    ];
     let mut same = vec![NV_COUNTER];
-    match config {
-        Some(config) if new.hash(CONFIG_HASH)? != (hash, hash.digest(config)) => {
-            bail!("{}: its hash is not that of nt-fw-config", new.what)
+    for (name, oid, image) in images {
+        let Some(image) = image else {
+            same.push(oid);
+            continue;
+        };
+        let (its, digest) = new.hash(oid)?;
+        if its.name != hash.name || digest != (hash.digest)(image) {
+            bail!("{}: its hash is not that of {name}", new.what);
         }
-        Some(_) => {}
-        None => same.push(CONFIG_HASH),
     }
     let known = |oid: &str| [NV_COUNTER, BL33_HASH, CONFIG_HASH].contains(&oid);
     let others = old.extensions.iter().map(|(oid, _)| oid.as_str());
@@ -96,7 +96,7 @@ pub fn renew(workspace: &Workspace, package: &mut Builder, key: &Path) -> Result
 
 /// Checks the chain of trust down to nt-fw-cert, and returns that certificate, the hash that it
 /// has of BL33, and the key that nt-fw-key-cert names for it.
-fn chain(workspace: &Workspace, package: &Builder) -> Result<(Read, Hash, Vec<u8>)> {
+fn chain(workspace: &Workspace, package: &Builder) -> Result<(Read, &'static Hash, Vec<u8>)> {
     let read = |option: &str| {
         let der = package.get(uuid_of(option)).with_context(|| {
             format!(

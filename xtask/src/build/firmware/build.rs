@@ -28,7 +28,6 @@ pub struct Firmware {
     pub dir: PathBuf,
 }
 
-/// The boot stages that are built.
 const STAGES: [&str; 3] = ["bl1", "bl2", "bl31"];
 
 impl Firmware {

@@ -114,10 +114,4 @@ mod tests {
             assert!(error.contains(expected), "{bad}: {error}");
         }
     }
-
-    #[test]
-    fn a_comma_is_doubled() {
-        let expected = "name=opt/psci-bench/fault,string=cpu-on-late,,cpu=0x3";
-        assert_eq!(argument("cpu-on-late,cpu=0x3"), expected);
-    }
 }

@@ -17,7 +17,6 @@ use crate::setup::{self, Need};
 /// BL33 until it is replaced.
 const STAND_IN: &[u8] = b"a stand-in for BL33";
 
-/// The tools and sources of a FIP.
 #[derive(Debug)]
 pub(super) struct Fip {
     /// A text that no other FIP's build has.
@@ -27,7 +26,6 @@ pub(super) struct Fip {
 }
 
 impl Fip {
-    /// Installs or fetches the tools and sources.
     pub(super) fn prepare(workspace: &Workspace, fip: FipBuild) -> Result<Self> {
         let tool = |name: &str| find(name).with_context(|| format!("there is no {name}"));
         setup::ensure(workspace, &[Need::Fiptool])?;

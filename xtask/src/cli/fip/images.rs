@@ -49,47 +49,56 @@ fn blob(text: &str) -> Result<(Uuid, PathBuf), String> {
 }
 
 /// `uuid=U`.
-fn bare_uuid(text: &str) -> Result<Uuid, String> {
+fn bare_uuid(text: &str) -> Result<(Uuid, PathBuf), String> {
     let uuid = text.strip_prefix("uuid=");
-    parse_uuid(uuid.ok_or("this has the form uuid=U")?)
+    let uuid = parse_uuid(uuid.ok_or("this has the form uuid=U")?)?;
+    Ok((uuid, PathBuf::new()))
 }
 
-/// An image of a FIP, and the file that it is in.
+/// An image of a FIP.
 #[derive(Clone, Debug)]
 pub struct ImageFile {
     /// The option that names it.
     pub option: String,
     /// The UUID in a FIP.
     pub uuid: Uuid,
-    /// The file.
+    /// The file that it is in; empty if the option takes none.
     pub path: PathBuf,
 }
 
-/// Files for images of a FIP, by an option a kind.
+/// Images of a FIP, by an option a kind, each `WITH_FILES` or without.
 #[derive(Clone, Debug)]
-pub struct Images {
+pub struct ImageOptions<const WITH_FILES: bool> {
     /// Blobs come last.
     pub files: Vec<ImageFile>,
 }
 
-impl clap::FromArgMatches for Images {
+/// Files for images of a FIP.
+pub type Images = ImageOptions<true>;
+/// Images of a FIP that are named alone.
+pub type Chosen = ImageOptions<false>;
+
+impl<const WITH_FILES: bool> clap::FromArgMatches for ImageOptions<WITH_FILES> {
     fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
         let of_kind = |kind: &Kind| {
+            let path = match WITH_FILES {
+                true => matches.get_one::<PathBuf>(kind.option)?.clone(),
+                false => matches.get_flag(kind.option).then(PathBuf::new)?,
+            };
             Some(ImageFile {
                 option: format!("--{}", kind.option),
                 uuid: kind.uuid,
-                path: matches.get_one::<PathBuf>(kind.option)?.clone(),
+                path,
             })
         };
         let blobs = matches.get_many::<(Uuid, PathBuf)>("blob");
-        let blobs = blobs.into_iter().flatten();
+        let blobs = blobs.into_iter().flatten().cloned();
         let blobs = blobs.map(|(uuid, path)| ImageFile {
             option: format!("--blob uuid={uuid}"),
-            uuid: *uuid,
-            path: path.clone(),
+            uuid,
+            path,
         });
-        let files = KINDS.iter().filter_map(of_kind).chain(blobs);
-        let files = files.collect();
+        let files = KINDS.iter().filter_map(of_kind).chain(blobs).collect();
         Ok(Self { files })
     }
 
@@ -99,68 +108,28 @@ impl clap::FromArgMatches for Images {
     }
 }
 
-impl Args for Images {
+impl<const WITH_FILES: bool> Args for ImageOptions<WITH_FILES> {
     fn augment_args(command: clap::Command) -> clap::Command {
-        let path = clap::value_parser!(PathBuf);
-        let blob = blob_option("uuid=U,file=F").value_parser(blob);
-        image_options(command, blob, |option| {
-            option.value_name("FILE").value_parser(path.clone())
-        })
+        let new = |name: &'static str| clap::Arg::new(name).long(name).help_heading("Images");
+        let options = KINDS.iter().map(|kind| {
+            let option = new(kind.option).help(kind.title);
+            match WITH_FILES {
+                true => option
+                    .value_name("FILE")
+                    .value_parser(clap::value_parser!(PathBuf)),
+                false => option.action(ArgAction::SetTrue),
+            }
+        });
+        let blobs = new("blob").action(ArgAction::Append);
+        let blobs = blobs.help("The image with this UUID");
+        let blobs = match WITH_FILES {
+            true => blobs.value_name("uuid=U,file=F").value_parser(blob),
+            false => blobs.value_name("uuid=U").value_parser(bare_uuid),
+        };
+        command.args(options.chain([blobs]))
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
         Self::augment_args(command)
     }
-}
-
-/// Images of a FIP, by an option a kind.
-#[derive(Clone, Debug)]
-pub struct Chosen {
-    /// Their UUIDs in a FIP.
-    pub uuids: Vec<Uuid>,
-}
-
-impl clap::FromArgMatches for Chosen {
-    fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
-        let kinds = KINDS.iter().filter(|kind| matches.get_flag(kind.option));
-        let blobs = matches.get_many::<Uuid>("blob").into_iter().flatten();
-        let uuids = kinds.map(|kind| kind.uuid).chain(blobs.copied()).collect();
-        Ok(Self { uuids })
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
-
-impl Args for Chosen {
-    fn augment_args(command: clap::Command) -> clap::Command {
-        let blob = blob_option("uuid=U").value_parser(bare_uuid);
-        image_options(command, blob, |option| option.action(ArgAction::SetTrue))
-    }
-
-    fn augment_args_for_update(command: clap::Command) -> clap::Command {
-        Self::augment_args(command)
-    }
-}
-
-fn blob_option(value: &'static str) -> clap::Arg {
-    let option = clap::Arg::new("blob").long("blob").value_name(value);
-    let option = option.action(ArgAction::Append);
-    option.help("The image with this UUID")
-}
-
-/// Adds an option for each kind, which `finish` completes, and `blob` for the others.
-fn image_options(
-    command: clap::Command,
-    blob: clap::Arg,
-    finish: impl Fn(clap::Arg) -> clap::Arg,
-) -> clap::Command {
-    let options = KINDS.iter().map(|kind| {
-        let option = clap::Arg::new(kind.option).long(kind.option);
-        finish(option.help(kind.title))
-    });
-    let all = options.chain([blob]);
-    command.args(all.map(|option| option.help_heading("Images")))
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 
 use super::build::{self, BuildArguments};
-use super::images::{Chosen, Images, Layout, number};
+use super::images::{Chosen, ImageFile, Images, Layout, number};
 use super::package_files::{load, open, save};
 use crate::board::Uuid;
 use crate::board::image_kinds::{known, label, uuid_of};
@@ -188,13 +188,13 @@ fn update(
 }
 
 fn remove(path: &Path, out: Option<&Path>, align: u64, images: &Chosen) -> Result<u8> {
-    if images.uuids.is_empty() {
+    if images.files.is_empty() {
         bail!("no image is named: see `cargo xtask fip remove --help` for the options");
     }
     let (package, file) = open("the FIP", path)?;
     let mut builder = Builder::of(&package, &file)?;
     builder.align(align)?;
-    for uuid in &images.uuids {
+    for ImageFile { uuid, .. } in &images.files {
         if !builder.remove(*uuid) {
             bail!("{}: there is no {}", path.display(), label(*uuid));
         }
@@ -202,10 +202,8 @@ fn remove(path: &Path, out: Option<&Path>, align: u64, images: &Chosen) -> Resul
     if builder.uuids().next().is_none() {
         bail!("{}: nothing would be left of it", path.display());
     }
-    save(
-        out.map_or(("the FIP", path), |out| ("--out", out)),
-        &builder,
-    )?;
+    let out = out.map_or(("the FIP", path), |out| ("--out", out));
+    save(out, &builder)?;
     Ok(0)
 }
 
@@ -243,11 +241,8 @@ fn unpack(path: &Path, out: &Path, force: bool) -> Result<u8> {
 fn info(path: &Path) -> Result<u8> {
     let (package, _) = open("the FIP", path)?;
     let mut out = String::new();
-    writeln!(
-        out,
-        "serial number {:#010x}, flags {:#x}",
-        package.serial, package.flags
-    )?;
+    let (serial, flags) = (package.serial, package.flags);
+    writeln!(out, "serial number {serial:#010x}, flags {flags:#x}")?;
     for entry in &package.entries {
         let kind = known(entry.uuid);
         let option = kind.map_or("-", |kind| kind.option);

@@ -58,13 +58,9 @@ impl<'b> Bytes<'b> {
 
 /// A record in the list.
 pub(super) struct Record<'f> {
-    /// All of it.
     pub place: Range<usize>,
-    /// The file's name.
     pub name: &'f [u8],
-    /// The file's flags.
     pub flags: u16,
-    /// The file's method of compression.
     pub method: u16,
 }
 
@@ -96,9 +92,7 @@ impl<'f> Record<'f> {
 
 /// The list.
 pub(super) struct List<'f> {
-    /// The records, in its order.
     pub records: Vec<Record<'f>>,
-    /// The place of the list.
     pub place: Range<usize>,
     /// The place of the end in its larger form, and of the pointer to it.
     pub end_64: Option<[usize; 2]>,

@@ -59,20 +59,14 @@ impl Packed {
         let kept = without_sizes(header.get(extra.clone()).context("its extra fields")?);
         let mut new = [&header[..extra.start], &kept, &header[extra.end..]].concat();
         // The sizes are known, and in the header.
-        put(
-            &mut new,
-            flags,
-            &(old & !(SIZES_AFTER | LEVEL)).to_le_bytes(),
-        )?;
+        let known = old & !(SIZES_AFTER | LEVEL);
+        put(&mut new, flags, &known.to_le_bytes())?;
         let packed = u32::try_from(self.data.len())?;
         for (place, number) in [(8, self.crc), (12, packed), (16, self.size)] {
             put(&mut new, flags + place, &number.to_le_bytes())?;
         }
-        put(
-            &mut new,
-            flags + 22,
-            &u16::try_from(kept.len())?.to_le_bytes(),
-        )?;
+        let size = u16::try_from(kept.len())?;
+        put(&mut new, flags + 22, &size.to_le_bytes())?;
         Ok(new)
     }
 }
@@ -137,11 +131,8 @@ fn tail(file: &[u8], list: &List<'_>, end: usize, start: usize, size: usize) -> 
     let mut tail = file[list.place.end..].to_vec();
     if let Some([large, pointer]) = list.end_64 {
         for (at, number) in [(large + 40, size), (large + 48, start), (pointer + 8, end)] {
-            put(
-                &mut tail,
-                at - list.place.end,
-                &(number as u64).to_le_bytes(),
-            )?;
+            let number = (number as u64).to_le_bytes();
+            put(&mut tail, at - list.place.end, &number)?;
         }
     }
     let at = list.end - list.place.end;

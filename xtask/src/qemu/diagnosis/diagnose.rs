@@ -2,7 +2,7 @@
 
 use psci_bench::model as verdict;
 
-use super::scenario::last_scenario;
+use super::reset::last_scenario;
 use crate::board::firmware_kind::Firmware;
 use crate::qemu::kvm_host;
 use crate::qemu::stream::{Ending, Outcome};
@@ -77,7 +77,6 @@ pub fn doubt(firmware: Firmware, cpu: &str) -> Option<String> {
     })
 }
 
-/// Returns the model in `-cpu MODEL,FEATURE=…`.
 fn model(cpu: &str) -> &str {
     cpu.split(',').next().unwrap_or_default()
 }
@@ -184,11 +183,8 @@ mod tests {
 
     /// The overlay TF-A's, which is built by psci-bench and says so.
     const BANNER: &str = "NOTICE:  BL1: v2.12.1(release):psci-bench-2.12.1\r\n\
-                          NOTICE:  BL31: v2.12.1(release):psci-bench-2.12.1\r\n\
-                          NOTICE:  BL31: Built : reproducible\r\n";
+                          NOTICE:  BL31: v2.12.1(release):psci-bench-2.12.1\r\n";
     const UP: &str = "psci-bench 0.1.0\r\n> Executing 'A'\r\n";
-    const OFF: Ending = Ending::Exited { success: true };
-    const ERROR: Ending = Ending::Exited { success: false };
 
     fn diagnosis(log: &str, ending: Ending, cpu: &str) -> String {
         let outcome = Outcome {
@@ -197,108 +193,55 @@ mod tests {
             ending,
             elapsed: Duration::ZERO,
         };
-        let firmware = Firmware::TfA;
-        let timeout = 7;
-        diagnose(
-            &outcome,
-            &Context {
-                firmware,
-                cpu,
-                timeout,
-            },
-        )
+        let context = Context {
+            firmware: Firmware::TfA,
+            cpu,
+            timeout: 7,
+        };
+        diagnose(&outcome, &context)
     }
 
     #[test]
     fn each_end_has_its_cause() {
-        let banner = |rest: &str| format!("{BANNER}{rest}");
+        let [off, error] = [true, false].map(|success| Ending::Exited { success });
+        let over = Ending::TimedOut;
+        let up = format!("{BANNER}{UP}");
         let results = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t1\t2\t12\t13\t14/>\r\n";
-        let reset = format!("{UP}{results}> Executing 'B'\r\n{BANNER}{UP}{results}");
+        let measured = format!("{up}{results}");
+        let reset = format!("{measured}> Executing 'B'\r\n{measured}");
         let moved = "console moves to pl011 at 0x9010000, by /chosen/stdout-path\r\n";
-        for (log, ending, cpu, expected) in [
+        assert_eq!(console_moved(&format!("{moved}Image at 0x0\r\n")), None);
+        let moved = format!("{BANNER}{moved}");
+        let tftf = format!("{BANNER}NOTICE:  Booting trusted firmware test framework\r\n");
+        for (log, ending, expected) in [
+            (&*up, over, "no closing line within 7 s; the last"),
+            (&up, over, "begun was 'A', and no line names a CPU: a CPU"),
+            (BANNER, off, "no scenario was begun, and no line names"),
+            (BANNER, off, " a CPU: the firmware printed"),
+            (&tftf, over, "names a CPU: a CPU has not"),
+            (&measured, off, "QEMU ended without a closing line; the"),
+            (&measured, off, "last CPU heard of was CPU 1.2 (in its"),
+            (&measured, off, "'): the machine was turned off or reset"),
             (
-                banner(&format!("{UP}> Executing 'B c'\r\nx")),
-                Ending::TimedOut,
-                "max",
-                "no closing line within 7 s; the last scenario begun was 'B c', and no line names \
-                 a CPU: a CPU has not come back",
-            ),
-            (
-                banner(UP),
-                Ending::TimedOut,
-                "cortex-a76",
-                "on cortex-a76 power-down does not complete",
-            ),
-            (
-                banner(""),
-                OFF,
-                "max",
-                "no scenario was begun, and no line names a CPU: the firmware printed",
-            ),
-            (
-                banner("NOTICE:  Booting trusted firmware test framework\r\n"),
-                Ending::TimedOut,
-                "max",
-                "names a CPU: a CPU has not",
-            ),
-            (
-                banner(&format!("{UP}{results}")),
-                OFF,
-                "max",
-                "QEMU ended without a closing line; the last scenario begun was 'A', and the last \
-                 CPU heard of was CPU 1.2 (in its results of 'CPU suspend on all cores in \
-                 sequence'): the machine was turned off or reset before the end",
-            ),
-            (
-                banner(&reset),
-                Ending::TimedOut,
-                "max",
+                &reset,
+                over,
                 ": the machine was reset while 'B' was measured",
             ),
-            (
-                banner(moved),
-                Ending::TimedOut,
-                "max",
-                "console moved to pl011 at 0x9010000, by /chosen/stdout-path, and",
-            ),
-            (banner(moved), OFF, "max", "console moved to pl011"),
-            (
-                "BL31:\r\nPANIC in EL3.\r\n".to_owned(),
-                OFF,
-                "max",
-                "the firmware panicked, see above",
-            ),
-            ("x\r\n".to_owned(), OFF, "max", "did not get to BL31"),
-            (
-                String::new(),
-                Ending::TimedOut,
-                "max",
-                "was it built for this GIC?",
-            ),
-            (
-                String::new(),
-                ERROR,
-                "max",
-                "QEMU did not start: qemu: bad option",
-            ),
-            (
-                "x".to_owned(),
-                ERROR,
-                "max",
-                "QEMU ended with an error: qemu: bad option",
-            ),
-            (
-                String::new(),
-                Ending::Parked,
-                "max",
-                "the closing line is damaged",
-            ),
-            (String::new(), Ending::Interrupted, "max", "interrupted"),
+            (&moved, over, "console moved to pl011 at 0x9010000, by /"),
+            (&moved, off, "console moved to pl011"),
+            ("BL31:\r\nPANIC in EL3.\r\n", off, "the firmware panicked"),
+            ("x\r\n", off, "did not get to BL31"),
+            ("", over, "was it built for this GIC?"),
+            ("", error, "QEMU did not start: qemu: bad option"),
+            ("x", error, "QEMU ended with an error: qemu: bad option"),
+            ("", Ending::Parked, "the closing line is damaged"),
+            ("", Ending::Interrupted, "interrupted"),
         ] {
-            let said = diagnosis(&log, ending, cpu);
+            let said = diagnosis(log, ending, "max");
             assert!(said.contains(expected), "{said}");
         }
-        assert_eq!(console_moved(&format!("{moved}Image at 0x0\r\n")), None);
+        let said = diagnosis(&up, over, "cortex-a76");
+        assert!(said.contains("on cortex-a76 power-down does not complete"));
     }
 
     #[test]
@@ -318,19 +261,15 @@ mod tests {
 
     #[test]
     fn titles_begin_scenarios_and_headings_do_not() {
+        let suite = "CPU suspend on all cores in sequence";
+        let warm = format!("{suite}, CPUs kept on between samples");
         for (line, is_title) in [
             ("Calls to the firmware that do nothing", true),
             ("Timer expiry to handler, under memory stress", true),
-            (
-                "CPU suspend on all cores in sequence, CPUs kept on between samples",
-                true,
-            ),
-            ("CPU suspend on all cores in sequence", false),
+            (&*warm, true),
+            (suite, false),
             ("Something, CPUs kept on between samples", false),
-            (
-                ".. table:: Calls to the firmware that do nothing, one CPU alone (ns per operation)",
-                false,
-            ),
+            (".. table:: Calls to the firmware that do nothing", false),
         ] {
             let log = format!("{BANNER}{UP}\r\n{line}\r\n");
             let expected = if is_title { line } else { "A" };
@@ -340,24 +279,19 @@ mod tests {
 
     #[test]
     fn a_fault_that_cannot_be_is_named() {
-        let log = format!("{BANNER}ERROR:   psci-bench fault: 'cpu=0x99': no such CPU\r\n");
+        let fault = "psci-bench fault: 'cpu=0x99': no such CPU";
+        let log = format!("{BANNER}ERROR:   {fault}\r\n");
         let said = refused_fault(log.as_bytes());
         assert_eq!(said.as_deref(), Some("'cpu=0x99': no such CPU"));
-        let log = format!("{BANNER}NOTICE:  psci-bench fault: cpu-on-denied\r\nERROR:   x\r\n");
+        let log = format!("{BANNER}NOTICE:  {fault}\r\nERROR:   x\r\n");
         assert_eq!(refused_fault(log.as_bytes()), None);
     }
 
     #[test]
     fn models_without_power_down_are_doubted() {
-        for (firmware, cpu, is_doubted) in [
-            (Firmware::TfA, "cortex-a57", false),
-            (Firmware::TfA, "max,sve=off", false),
-            (Firmware::Builtin, "cortex-a76", false),
-            (Firmware::TfA, "cortex-a76,pmu=off", true),
-        ] {
-            let said = doubt(firmware, cpu);
-            assert_eq!(said.is_some(), is_doubted);
-            assert!(said.is_none_or(|said| said.contains("on QEMU's cortex-a76, and")));
-        }
+        assert_eq!(doubt(Firmware::TfA, "max,sve=off"), None);
+        assert_eq!(doubt(Firmware::Builtin, "cortex-a76"), None);
+        let said = doubt(Firmware::TfA, "cortex-a76,pmu=off").expect("a doubt");
+        assert!(said.contains("on QEMU's cortex-a76, and"));
     }
 }

@@ -8,7 +8,6 @@ use psci_bench::record::{Record, parse, pieces};
 /// The fields of MPIDR_EL1 that say which CPU it is.
 const AFFINITY: u64 = 0xff_00ff_ffff;
 
-/// A CPU, as a line names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Name {
     Label(u64, u64),
@@ -122,16 +121,6 @@ mod tests {
         line
     }
 
-    fn cpu() -> String {
-        let cpu = Cpu {
-            mpidr: Some(0x101),
-            cluster: 4,
-            core: 1,
-            ..Cpu::default()
-        };
-        record(Record::Cpu(0, cpu))
-    }
-
     fn row(cpu: u16) -> String {
         let key = ScenarioKey {
             id: ScenarioId::PsciVersionParallel,
@@ -145,66 +134,56 @@ mod tests {
         record(Record::Row(key, row))
     }
 
+    /// Each line is added to the log, and the CPU of the last one that names one is found.
+    fn assert_each_names(lines: &[(&str, &str)]) {
+        let mut log = String::new();
+        for (line, expected) in lines {
+            log.push_str(line);
+            let said = last_cpu(&log).unwrap_or_default();
+            assert!(said.starts_with(expected), "{said}");
+        }
+    }
+
     #[test]
     fn the_last_line_that_names_a_cpu() {
-        let results = "<RT_INSTR:test_rt_instr_susp_deep_serial\t1\t2\t12\t13\t14/>\r\n";
-        let mut log = format!("> Executing 'X'\r\n{results}  TEST COMPLETE\r\n");
-        assert_eq!(
-            last_cpu(&log).as_deref(),
-            Some(
-                "CPU 1.2 (in its results of 'Suspend to deepest power level on all cores in \
-                 sequence')"
-            )
-        );
-        log.push_str("Unhandled exception on CPU 0x101 (synchronous, vector 4)\r\nELR 0\r\n");
-        assert_eq!(
-            last_cpu(&log).as_deref(),
-            Some("CPU 0x101 (it took an exception)")
-        );
-        // No panic, and a number that is none.
-        log.push_str("on CPU 0x5\r\nUnhandled exception on CPU 5\r\n");
-        assert!(last_cpu(&log).is_some_and(|said| said.starts_with("CPU 0x101 ")));
-        log.push_str("Panic: panicked at x:1:2:\r\nno\r\non CPU 0x6\r\n");
-        assert_eq!(last_cpu(&log).as_deref(), Some("CPU 0x6 (it panicked)"));
-        log.push_str("PANIC in EL3.\r\nmpidr_el1              = 0x0000000080000102\r\n");
-        assert_eq!(
-            last_cpu(&log).as_deref(),
-            Some("CPU 0x102 (in the firmware's crash dump)")
-        );
         assert_eq!(last_cpu("> Executing 'X'\r\n"), None);
+        let results = "<RT_INSTR:test_rt_instr_susp_deep_serial\t1\t2\t12\t13\t14/>\r\nx\r\n";
+        let exception = "Unhandled exception on CPU 0x101 (synchronous, vector 4)\r\nELR 0\r\n";
+        let dump = "PANIC in EL3.\r\nmpidr_el1              = 0x0000000080000102\r\n";
+        assert_each_names(&[
+            (results, "CPU 1.2 (in its results of 'Suspend to deepest "),
+            (exception, "CPU 0x101 (it took an exception)"),
+            // No panic, and a number that is none.
+            (
+                "on CPU 0x5\r\nUnhandled exception on CPU 5\r\n",
+                "CPU 0x101",
+            ),
+            (
+                "Panic: at x:1:2:\r\non CPU 0x6\r\n",
+                "CPU 0x6 (it panicked)",
+            ),
+            (dump, "CPU 0x102 (in the firmware's crash dump)"),
+        ]);
     }
 
     #[test]
-    fn stretches_of_one_cpu_name_it() {
-        let mut log = cpu();
+    fn records_and_stretches_name_cpus_and_their_labels() {
+        let cpu = Cpu {
+            mpidr: Some(0x101),
+            cluster: 4,
+            core: 1,
+            ..Cpu::default()
+        };
         let rtt = "RTT|  00:00:00  (timer interrupt to handler in us, 1000 us period, ";
-        log.push_str(&format!(
-            "{rtt}CPU 0x101, others mixed)\r\nRTH|----lat min\r\n"
-        ));
-        assert_eq!(
-            last_cpu(&log).as_deref(),
-            Some("CPU 4.1 (its timer was looked at alone)")
-        );
         assert_eq!(last_cpu(&format!("{rtt}all CPUs, idle)\r\n")), None);
-    }
-
-    #[test]
-    fn records_name_cpus_and_their_labels() {
-        let mut log = cpu();
-        assert_eq!(
-            last_cpu(&log).as_deref(),
-            Some("CPU 4.1 (in the record that lists it)")
-        );
-        log.push_str(&row(0));
-        assert_eq!(
-            last_cpu(&log).as_deref(),
-            Some("CPU 4.1 (in its records of 'PSCI version call on all cores in parallel')")
-        );
-        log.push_str(&row(7));
-        assert!(
-            last_cpu(&log).is_some_and(|said| said.starts_with("CPU 7 of the board's order ("))
-        );
-        log.push_str(&row(8).replace("cpu\":8", "cpu\":9"));
-        assert!(last_cpu(&log).is_some_and(|said| said.starts_with("CPU 7 ")));
+        let alone = format!("{rtt}CPU 0x101, others mixed)\r\nRTH|----lat min\r\n");
+        let damaged = row(8).replace("cpu\":8", "cpu\":9");
+        assert_each_names(&[
+            (&record(Record::Cpu(0, cpu)), "CPU 4.1 (in the record that"),
+            (&alone, "CPU 4.1 (its timer was looked at alone)"),
+            (&row(0), "CPU 4.1 (in its records of 'PSCI version call "),
+            (&row(7), "CPU 7 of the board's order ("),
+            (&damaged, "CPU 7 "),
+        ]);
     }
 }

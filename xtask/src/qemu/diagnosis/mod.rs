@@ -3,9 +3,8 @@
 mod diagnose;
 mod last_cpu;
 mod reset;
-mod scenario;
 
 pub use self::diagnose::{
     Context, console_moved, diagnose, doubt, full_reason, refused, refused_fault,
 };
-pub use self::scenario::last_scenario;
+pub use self::reset::last_scenario;

@@ -1,7 +1,7 @@
-//! Logs that hold more than one start of the machine, as when a
-//! watchdog has reset it.
+//! The scenario that a log is in, and logs that hold more than one start of the machine, as
+//! when a watchdog has reset it.
 
-use super::scenario::{begun, last_scenario};
+use psci_bench::plan::ScenarioId;
 
 /// Returns the first words of the firmware's stages and of the payload, once a start each.
 fn banner(line: &str) -> Option<&str> {
@@ -57,6 +57,28 @@ fn before_second_start(log: &str) -> Option<&str> {
     None
 }
 
+/// Returns the scenario that the last line of `log` that begins one names.
+pub fn last_scenario(log: &str) -> Option<&str> {
+    log.lines().rev().find_map(begun)
+}
+
+/// The words after the name if the method is not TFTF's.
+const WARM: &str = ", CPUs kept on between samples";
+
+/// Returns the scenario that `line` begins: `> Executing '…'`, or a title outside
+/// TFTF's frame.
+fn begun(line: &str) -> Option<&str> {
+    let line = line.trim_end();
+    if let Some(rest) = line.strip_prefix("> Executing '") {
+        return rest.strip_suffix('\'');
+    }
+    let warm = line.strip_suffix(WARM);
+    let name = warm.unwrap_or(line);
+    let mut all = ScenarioId::ALL.into_iter();
+    all.any(|id| id.name() == name && id.is_suite() == warm.is_some())
+        .then_some(line)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,43 +91,28 @@ mod tests {
     #[test]
     fn a_second_banner_is_a_reset() {
         let a = format!("{START}> Executing 'A'\r\n");
-        let own = format!("{a}  TEST COMPLETE   Passed\r\nCPU_ON and CPU_OFF\r\n");
-        for (log, expected) in [
-            (START.to_owned(), None),
-            (a.clone(), None),
+        let passed = format!("{a}  TEST COMPLETE   Passed\r\nx\r\n");
+        // A scenario with a title of its own.
+        let own = format!("{passed}CPU_ON and CPU_OFF\r\n");
+        let skipped = format!("{own}  Skipped: no GIC\r\n");
+        // Firmware that is silent, or of another make.
+        let silent = "psci-bench 0.1.0\r\n> Executing 'A'\r\n";
+        for (before, again, expected) in [
+            (&*a, "> Executing 'B'\r\n", None),
+            (&a, START, Some("while 'A' was measured")),
+            (&passed, START, Some("after 'A' was measured")),
+            (START, START, Some("before a scenario was begun")),
+            (&own, START, Some("while 'CPU_ON and CPU_OFF' was measured")),
             (
-                format!("{a}{START}> Executing 'B'\r\n"),
-                Some("while 'A' was measured"),
-            ),
-            (
-                format!("{a}  TEST COMPLETE   Passed\r\nx\r\n{START}"),
-                Some("after 'A' was measured"),
-            ),
-            (
-                format!("{START}{START}{a}"),
-                Some("before a scenario was begun"),
-            ),
-            // Scenarios with titles of their own.
-            (
-                format!("{own}{START}"),
-                Some("while 'CPU_ON and CPU_OFF' was measured"),
-            ),
-            (
-                format!("{own}  Skipped: no GIC\r\n{START}"),
+                &skipped,
+                &a,
                 Some("after 'CPU_ON and CPU_OFF' was measured"),
             ),
-            // Firmware that is silent, or of another make.
-            (
-                "psci-bench 0.1.0\r\n> Executing 'A'\r\npsci-bench 0.1.0\r\n".to_owned(),
-                Some("while 'A' was measured"),
-            ),
-            (
-                "psci-bench: INCOMPLETE\r\npsci-bench: x\r\n".to_owned(),
-                None,
-            ),
+            (silent, silent, Some("while 'A' was measured")),
+            ("psci-bench: INCOMPLETE\r\n", "psci-bench: x\r\n", None),
         ] {
             let expected = expected.map(|when| format!("the machine was reset {when}"));
-            assert_eq!(first(&log), expected);
+            assert_eq!(first(&format!("{before}{again}")), expected);
         }
     }
 }

@@ -85,29 +85,20 @@ mod tests {
         let all = second.finish().expect("made");
 
         let reader = NewcReader::new(&*all).expect("an entry");
-        assert_eq!(
-            (reader.entry().name(), reader.entry().mode()),
-            ("dev", 0o04_0755)
-        );
+        let entry = reader.entry();
+        assert_eq!((entry.name(), entry.mode()), ("dev", 0o04_0755));
         let reader = NewcReader::new(reader.finish().expect("read")).expect("an entry");
         let entry = reader.entry();
         assert_eq!((entry.name(), entry.mode()), ("dev/console", 0o02_0600));
         assert_eq!((entry.rdev_major(), entry.rdev_minor()), (5, 1));
-
         let second = &all[first.len().next_multiple_of(4)..];
-        let mut program = Vec::new();
         let reader = NewcReader::new(second).expect("an entry");
-        assert_eq!(
-            (reader.entry().name(), reader.entry().mode()),
-            ("init", 0o10_0755)
-        );
+        let entry = reader.entry();
+        assert_eq!((entry.name(), entry.mode()), ("init", 0o10_0755));
+        let mut program = Vec::new();
         let rest = reader.to_writer(&mut program).expect("read");
         assert_eq!(program, b"\x7fELF!");
-        assert!(
-            NewcReader::new(rest)
-                .expect("an entry")
-                .entry()
-                .is_trailer()
-        );
+        let last = NewcReader::new(rest).expect("an entry");
+        assert!(last.entry().is_trailer());
     }
 }

@@ -17,23 +17,15 @@ use crate::setup::workspace::{Workspace, once};
 /// The package that depends on the current kernel's: the one for virtual
 /// machines, which has all drivers built in that such a machine needs.
 const KERNEL: &str = "linux-image-cloud-arm64";
-/// QEMU for Arm machines.
 const QEMU: &str = "qemu-system-arm";
 const PROGRAM: &str = "usr/bin/qemu-system-aarch64";
 const LIBRARIES: &str = "usr/lib/aarch64-linux-gnu";
 /// The loader that QEMU's program header names.
 const LOADER: &str = "ld-linux-aarch64.so.1";
 
-/// Where things are.
-pub struct Packages {
-    /// The kernel.
-    pub kernel: PathBuf,
-    /// An initial file system with QEMU, without a process 1.
-    pub base: PathBuf,
-}
-
-/// Fetches them, if they are not there yet.
-pub fn fetch(workspace: &Workspace) -> Result<Packages> {
+/// Fetches them, if they are not there yet. Returns the kernel, and an initial file system
+/// with QEMU, without a process 1.
+pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
     let place = workspace.state().join("kvm-host");
     once(&place, |partial| {
         let work = tempfile::tempdir_in(workspace.state())?;
@@ -52,13 +44,9 @@ pub fn fetch(workspace: &Workspace) -> Result<Packages> {
         fs::write(partial.join("base.cpio"), base(&root)?)?;
         Ok(fs::write(partial.join("packages"), said)?)
     })?;
-    Ok(Packages {
-        kernel: place.join("Image"),
-        base: place.join("base.cpio"),
-    })
+    Ok((place.join("Image"), place.join("base.cpio")))
 }
 
-/// Fetches the packages to `work`, and returns the kernel's name and version.
 fn download(work: &Path, progress: &Progress) -> Result<String> {
     apt::fetch(work, progress, &apt::ARM64, |apt| {
         // By itself: what it depends on is for a machine that is kept.
@@ -69,22 +57,14 @@ fn download(work: &Path, progress: &Progress) -> Result<String> {
     })
 }
 
-/// The kernel: the only one.
 fn kernel(root: &Path) -> Result<PathBuf> {
     let boot = root.join("boot");
     let entries = fs::read_dir(&boot).with_context(|| format!("{KERNEL} has no /boot"))?;
-    let entries = entries.collect::<Result<Vec<_>, _>>()?;
-    let is_kernel = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default();
-        name.to_string_lossy().starts_with("vmlinuz-")
-    };
-    let mut paths = entries.iter().map(fs::DirEntry::path);
-    paths
-        .find(is_kernel)
-        .with_context(|| format!("{KERNEL} has no kernel"))
+    let mut names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
+    let kernel = names.find(|name| name.to_string_lossy().starts_with("vmlinuz-"));
+    Ok(boot.join(kernel.with_context(|| format!("{KERNEL} has no kernel"))?))
 }
 
-/// Returns the initial file system with QEMU and what it loads.
 fn base(root: &Path) -> Result<Vec<u8>> {
     let mut contents = Contents::default();
     for name in ["dev", "lib", "proc", "usr", "usr/bin", "usr/lib", LIBRARIES] {
@@ -127,7 +107,6 @@ fn closure(
     Ok(found)
 }
 
-/// Returns the libraries that an ELF file names.
 fn needed(elf: &[u8]) -> Result<Vec<String>> {
     let file = object::File::parse(elf)?;
     let libraries = file.import_libraries()?;

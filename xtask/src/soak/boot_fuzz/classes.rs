@@ -3,27 +3,24 @@
 
 use psci_bench::image::{PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE};
 
+use self::Change::{Block, Bytes, Tree};
 use super::blob::Blob;
 use super::mutations::*;
-use super::random::Random;
 
 /// A mutation changes one of these, and returns what it did.
 #[derive(Clone, Copy, Debug)]
-pub enum Change {
+pub(super) enum Change {
     /// The tree's tokens. None where the tree has nothing to change.
     Tree(fn(&mut Blob, &mut Random) -> Option<String>),
     /// The tree's bytes.
     Bytes(fn(&mut Vec<u8>, &mut Random) -> String),
-    /// The image, its parameter block.
+    /// The parameter block in the image.
     Block(fn(&mut [u8], &mut Random) -> String),
 }
 
-/// A class of mutations.
 #[derive(Clone, Copy, Debug)]
-pub struct Class {
-    /// The class's name, in the summary and in file names.
+pub(super) struct Class {
     pub name: &'static str,
-    /// The change.
     pub change: Change,
     /// Why a run that passes may measure other states than the unmutated one,
     /// if it may.
@@ -32,114 +29,98 @@ pub struct Class {
     pub other_figures: Option<&'static str>,
 }
 
-impl Class {
-    const fn new(name: &'static str, change: Change) -> Self {
-        Self {
-            name,
-            change,
-            other_states: None,
-            other_figures: None,
-        }
+/// Returns a class with which a run that passes has the unmutated run's rows.
+const fn same(name: &'static str, change: Change) -> Class {
+    Class {
+        name,
+        change,
+        other_states: None,
+        other_figures: None,
     }
+}
 
-    const fn tree(name: &'static str, by: fn(&mut Blob, &mut Random) -> Option<String>) -> Self {
-        Self::new(name, Change::Tree(by))
-    }
-
-    const fn bytes(name: &'static str, by: fn(&mut Vec<u8>, &mut Random) -> String) -> Self {
-        Self::new(name, Change::Bytes(by))
-    }
-
-    const fn block(name: &'static str, by: fn(&mut [u8], &mut Random) -> String) -> Self {
-        Self::new(name, Change::Block(by))
-    }
-
-    const fn other_states(mut self, why: &'static str) -> Self {
-        self.other_states = Some(why);
-        self
-    }
-
-    const fn other_figures(mut self, why: &'static str) -> Self {
-        self.other_figures = Some(why);
-        self
+/// Returns a class with which a run that passes may measure other states, for `why`.
+const fn other(name: &'static str, change: Change, why: &'static str) -> Class {
+    Class {
+        other_states: Some(why),
+        ..same(name, change)
     }
 }
 
 const LOST: &str = "an idle state can be lost, and the next one is the deepest";
+const BITS: &str = "a power_state can become another one that is valid, or a status \"disabled\"";
+const VALUES: &str = "the firmware takes some of the other values";
+const SERVICE: &str = "the lead services a watchdog, and by QEMU's clock has a turn in a wake-up";
 
-/// Classes of mutated trees.
-pub const TREES: &[Class] = &[
-    Class::tree("property-deleted", delete_property).other_states(LOST),
-    Class::tree("property-renamed", rename_property).other_states(LOST),
-    Class::tree("node-deleted", delete_node).other_states(LOST),
-    Class::tree("node-renamed", rename_node).other_states(LOST),
-    Class::tree("string-changed", change_string).other_states(LOST),
-    Class::tree("bits-flipped", flip_bits).other_states(
-        "a power_state can become another one that is valid, or a status \"disabled\"",
+pub(super) const TREES: &[Class] = &[
+    other("property-deleted", Tree(delete_property), LOST),
+    other("property-renamed", Tree(rename_property), LOST),
+    other("node-deleted", Tree(delete_node), LOST),
+    other("node-renamed", Tree(rename_node), LOST),
+    other("string-changed", Tree(change_string), LOST),
+    other("bits-flipped", Tree(flip_bits), BITS),
+    same("cell-changed", Tree(change_cell)),
+    other("values-exchanged", Tree(exchange_values), LOST),
+    same("states-exchanged", Tree(exchange_states)),
+    other("state-changed", Tree(change_state), VALUES),
+    same("node-duplicated", Tree(duplicate_node)),
+    same("reg-moved", Tree(move_reg)),
+    same("reg-resized", Tree(resize_reg)),
+    Class {
+        other_figures: Some(SERVICE),
+        ..same("watchdog-added", Tree(add_watchdog))
+    },
+    same("frame-added", Tree(add_frame)),
+    same("console-changed", Tree(change_console)),
+    same("memory-reserved", Tree(reserve_memory)),
+    same("bootargs-changed", Tree(change_bootargs)),
+    same("model-changed", Tree(change_model)),
+    same("header-corrupted", Bytes(|it, r| corrupt_header(it, r))),
+    other(
+        "structure-corrupted",
+        Bytes(|it, r| flip(&mut it[40..], r)),
+        LOST,
     ),
-    Class::tree("cell-changed", change_cell),
-    Class::tree("values-exchanged", |tree, random| {
-        exchange(tree, random, &[])
-    })
-    .other_states(LOST),
-    Class::tree("states-exchanged", |tree, random| {
-        let of_states = ["arm,psci-suspend-param", "psci-bench,power-level"];
-        exchange(tree, random, &of_states)
-    }),
-    Class::tree("state-changed", change_state)
-        .other_states("the firmware takes some of the other values"),
-    Class::tree("node-duplicated", duplicate_node),
-    Class::tree("reg-moved", move_reg),
-    Class::tree("reg-resized", resize_reg),
-    Class::tree("watchdog-added", add_watchdog)
-        .other_figures("the lead services a watchdog, and by QEMU's clock has a turn in a wake-up"),
-    Class::tree("frame-added", add_frame),
-    Class::tree("console-changed", change_console),
-    Class::tree("memory-reserved", reserve_memory),
-    Class::tree("bootargs-changed", change_bootargs),
-    Class::tree("model-changed", change_model),
-    Class::bytes("header-corrupted", |blob, random| {
-        corrupt_header(blob, random)
-    }),
-    Class::bytes("structure-corrupted", |blob, random| {
-        flip(&mut blob[40..], random)
-    })
-    .other_states(LOST),
-    Class::bytes("truncated", |blob, random| {
-        blob.truncate(random.below(blob.len()));
-        format!("to {} bytes", blob.len())
-    }),
+    same("truncated", Bytes(truncate)),
 ];
 
-/// Classes of mutated parameter blocks.
-pub const BLOCKS: &[Class] = &[
-    Class::block("block-tree-offset", |image, random| {
-        let end = image.len() as u64;
-        field(image, random, 0x20, "tree_offset", end)
-    }),
-    Class::block("block-tree-size", |image, random| {
-        field(image, random, 0x28, "tree_size", TREE_SIZE)
-    }),
-    Class::block("block-base-size", |image, random| {
-        field(image, random, 0x30, "base_size", TREE_SIZE)
-    }),
-    Class::block("block-uart-base", |image, random| {
-        let place = random.pick(PLACES);
-        field(image, random, 0x18, "UART base", place.1)
-    }),
-    Class::block("block-uart-kind", |image, random| {
-        small(image, random, 0x10, "UART kind and layout", 8)
-    }),
-    Class::block("block-conduit", |image, random| {
-        small(image, random, 0x38, "conduit", 4)
-    }),
-    Class::block("block-head", |image, random| {
-        small(image, random, 0, "magic, version and length", 16)
-    }),
-    Class::block("block-bits", |image, random| {
-        flip(
-            &mut image[PARAMETER_BLOCK..][..PARAMETER_BLOCK_SIZE],
-            random,
-        )
-    }),
+pub(super) const BLOCKS: &[Class] = &[
+    same(
+        "block-tree-offset",
+        Block(|it, r| {
+            let end = it.len() as u64;
+            field(it, r, 0x20, "tree_offset", end)
+        }),
+    ),
+    same(
+        "block-tree-size",
+        Block(|it, r| field(it, r, 0x28, "tree_size", TREE_SIZE)),
+    ),
+    same(
+        "block-base-size",
+        Block(|it, r| field(it, r, 0x30, "base_size", TREE_SIZE)),
+    ),
+    same(
+        "block-uart-base",
+        Block(|it, r| {
+            let place = r.pick(PLACES);
+            field(it, r, 0x18, "UART base", place.1)
+        }),
+    ),
+    same(
+        "block-uart-kind",
+        Block(|it, r| small(it, r, 0x10, "UART kind and layout", 8)),
+    ),
+    same(
+        "block-conduit",
+        Block(|it, r| small(it, r, 0x38, "conduit", 4)),
+    ),
+    same(
+        "block-head",
+        Block(|it, r| small(it, r, 0, "magic, version and length", 16)),
+    ),
+    same(
+        "block-bits",
+        Block(|it, r| flip(&mut it[PARAMETER_BLOCK..][..PARAMETER_BLOCK_SIZE], r)),
+    ),
 ];

@@ -9,7 +9,7 @@ use psci_bench::model::Verdict;
 
 use super::classes::Class;
 use crate::qemu::diagnosis;
-use crate::qemu::run_result::RunResult;
+use crate::qemu::run_result::{RunResult, word};
 use crate::qemu::stream::Ending;
 use crate::report::log::read_bytes;
 
@@ -43,10 +43,7 @@ impl Outcome {
     /// Returns the outcome's name, in the summary.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Closed(Verdict::Pass) => "PASS",
-            Self::Closed(Verdict::Fail) => "FAIL",
-            Self::Closed(Verdict::BadInput) => "bad input",
-            Self::Closed(Verdict::Incomplete) => "INCOMPLETE",
+            Self::Closed(verdict) => word(verdict),
             Self::Moved => "moved",
             Self::Mute => "mute",
             Self::Lost => "lost",
@@ -105,11 +102,9 @@ impl Rows {
 /// The runs that mutants are compared with.
 #[derive(Clone, Debug)]
 pub struct Reference {
-    /// The rows of the unmutated run.
     pub unmutated: Rows,
     /// These rows, and those of every other idle state.
     pub all: Rows,
-    /// The UART that is listened to.
     pub uart: Option<EmergencyUart>,
 }
 

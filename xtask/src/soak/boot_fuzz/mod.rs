@@ -1,12 +1,11 @@
 //! Boots with damaged device trees and parameter blocks.
 
 pub mod blob;
-pub mod classes;
-pub mod judge;
+mod classes;
+mod judge;
 mod mutations;
-pub mod random;
 mod run;
 #[cfg(test)]
 mod tests;
 
-pub use self::run::{Options, run};
+pub(crate) use self::run::{Options, run};

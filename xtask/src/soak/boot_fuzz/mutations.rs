@@ -3,7 +3,6 @@
 use psci_bench::image::PARAMETER_BLOCK;
 
 use super::blob::{Blob, Token, cells};
-use super::random::Random;
 
 /// A size near which a tree's is.
 pub(super) const TREE_SIZE: u64 = 0x1000;
@@ -27,6 +26,29 @@ pub(super) const PLACES: &[(&str, u64)] = &[
     ("the last page", 0xffff_ffff_ffff_f000),
 ];
 
+/// A generator of numbers that a seed repeats (SplitMix64).
+pub(super) struct Random(pub u64);
+
+impl Random {
+    pub(super) fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.0;
+        word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ word >> 31
+    }
+
+    /// Returns a number below `end`; 0 where that is 0.
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        self.word().checked_rem(end as u64).unwrap_or(0) as usize
+    }
+
+    /// Returns one of `all`, which are not none.
+    pub(super) fn pick<T: Clone>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())].clone()
+    }
+}
+
 /// Indexes of the properties that `wanted` takes.
 fn properties(tree: &Blob, wanted: impl Fn(&str, &[u8]) -> bool) -> Vec<usize> {
     let is = |token: &Token| matches!(token, Token::Property(name, value) if wanted(name, value));
@@ -34,7 +56,6 @@ fn properties(tree: &Blob, wanted: impl Fn(&str, &[u8]) -> bool) -> Vec<usize> {
     all.filter(|it| is(it.1)).map(|it| it.0).collect()
 }
 
-/// Indexes of the nodes below the root.
 fn nodes(tree: &Blob) -> Vec<usize> {
     let all = tree.tokens.iter().enumerate().skip(1);
     let begins = all.filter(|it| matches!(it.1, Token::Begin(_)));
@@ -149,8 +170,17 @@ pub(super) fn change_cell(tree: &mut Blob, random: &mut Random) -> Option<String
     Some(format!("{what} cell {cell} by {}", by as i32))
 }
 
+pub(super) fn exchange_values(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    exchange(tree, random, &[])
+}
+
+pub(super) fn exchange_states(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    let of_states = ["arm,psci-suspend-param", "psci-bench,power-level"];
+    exchange(tree, random, &of_states)
+}
+
 /// Exchanges the values of two properties of one name.
-pub(super) fn exchange(tree: &mut Blob, random: &mut Random, names: &[&str]) -> Option<String> {
+fn exchange(tree: &mut Blob, random: &mut Random, names: &[&str]) -> Option<String> {
     let (one, what) = choose(tree, random, |name, _| {
         names.is_empty() || names.contains(&name)
     })?;
@@ -164,15 +194,7 @@ pub(super) fn exchange(tree: &mut Blob, random: &mut Random, names: &[&str]) -> 
 }
 
 pub(super) fn change_state(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    let all = [
-        0,
-        1,
-        0x1_0000,
-        0x101_0000,
-        0x201_0000,
-        0x4000_0000,
-        u32::MAX,
-    ];
+    let all = [0, 1, 0x1_0000, 0x101_0000, 0x201_0000, 1 << 30, u32::MAX];
     let (at, what) = choose(tree, random, |name, _| name == "arm,psci-suspend-param")?;
     let state = random.pick(&all);
     *value(tree, at)? = cells(&[state]);
@@ -211,24 +233,18 @@ pub(super) fn add_watchdog(tree: &mut Blob, random: &mut Random) -> Option<Strin
     let (kind, clock) = random.pick(&[("arm,sbsa-gwdt", 0), ("arm,sp805", 0x77)]);
     let compatible = kind.bytes().chain([0]).collect();
     let reg = pages(&[base, base.wrapping_add(0x1000)]);
-    tree.append(
-        "watchdog",
-        &[
-            ("compatible", compatible),
-            ("reg", reg),
-            ("clocks", cells(&[clock])),
-        ],
-    );
-    let fixed = b"fixed-clock\0".to_vec();
-    let (hertz, phandle) = (cells(&[1_000_000]), cells(&[0x77]));
-    tree.append(
-        "clock",
-        &[
-            ("compatible", fixed),
-            ("clock-frequency", hertz),
-            ("phandle", phandle),
-        ],
-    );
+    let watchdog = [
+        ("compatible", compatible),
+        ("reg", reg),
+        ("clocks", cells(&[clock])),
+    ];
+    tree.append("watchdog", &watchdog);
+    let clock = [
+        ("compatible", b"fixed-clock\0".to_vec()),
+        ("clock-frequency", cells(&[1_000_000])),
+        ("phandle", cells(&[0x77])),
+    ];
+    tree.append("clock", &clock);
     Some(format!("{kind} at {name}, {base:#x}"))
 }
 
@@ -324,6 +340,11 @@ pub(super) fn corrupt_header(blob: &mut [u8], random: &mut Random) -> String {
     let word = random.pick(&all);
     words[place] = word.to_be_bytes();
     format!("word {place}: {word:#x}")
+}
+
+pub(super) fn truncate(blob: &mut Vec<u8>, random: &mut Random) -> String {
+    blob.truncate(random.below(blob.len()));
+    format!("to {} bytes", blob.len())
 }
 
 /// Writes a field of 8 bytes of the parameter block: a number that is too

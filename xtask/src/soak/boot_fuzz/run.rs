@@ -19,7 +19,7 @@ use psci_bench::model::Verdict;
 use super::blob::Blob;
 use super::classes::{BLOCKS, Change, Class, TREES};
 use super::judge::{Judged, Outcome, Reference, Rows};
-use super::random::Random;
+use super::mutations::Random;
 use crate::board::firmware_kind::Firmware;
 use crate::board::{self, Conduit, Gic, GivenStates, StateFormat};
 use crate::build::firmware::Variant;
@@ -138,7 +138,6 @@ struct Counts {
     findings: u32,
 }
 
-/// All that is needed to run mutants.
 struct Bench<'b> {
     base: Base,
     prepared: Prepared,

@@ -3,7 +3,6 @@ use super::classes::{BLOCKS, TREES};
 use super::run::{Base, PLAN};
 use crate::setup::workspace::Workspace;
 
-/// QEMU's tree.
 fn base() -> Base {
     let workspace = Workspace::find().expect("the workspace");
     Base::of(&workspace, PLAN).expect("a payload and a tree")

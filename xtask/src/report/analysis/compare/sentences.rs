@@ -46,7 +46,7 @@ pub(super) fn places(changes: &[&Change]) -> String {
 }
 
 /// Returns the number of figures that are within noise or a tick, as a clause.
-pub(super) fn noise_clause(count: usize, what: &str) -> String {
+pub(super) fn noise_clause(count: usize, what: &'static str) -> String {
     match count {
         0 => String::new(),
         _ => format!(", {} by no more than noise or a tick", many(count, what)),
