@@ -89,13 +89,12 @@ fn run_with(fake: &mut Fake, bootargs: &str, cpus: usize, idle_states: &[IdleSta
     let plan = &Plan::parse(bootargs).expect("a good plan");
     let (cpus, format) = (&board(cpus), fake.facts().state_format);
     let states = &States::choose(idle_states, plan, format);
-    let stopping = states.that_stop_timers(plan, idle_states, format);
+    let stopping = states.that_stop_timers(plan);
     let wakers = Wakers::try_out(fake, cpus, &stopping);
     let setting = Setting {
         plan,
         cpus,
         states,
-        idle_states,
         wakers: &wakers,
     };
     let mut log = Log::default();

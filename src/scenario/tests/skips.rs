@@ -5,7 +5,6 @@ use crate::scenario::Setting;
 use crate::scenario::bench::Bench;
 use crate::scenario::serial::measure_serial;
 use crate::spec::psci::StateFormat;
-use crate::spec::stat::Ladder;
 
 #[test]
 fn without_states_or_a_gic_no_cpu_is_suspended() {
@@ -114,7 +113,6 @@ fn with_rows<T>(
         plan: &plan,
         cpus: &cpus,
         states: &States::default(),
-        idle_states: &[],
         wakers: &wakers,
     };
     let mut bench = Bench::new(&mut fake, setting, crate::plan::Method::Tftf);
@@ -140,12 +138,12 @@ fn a_skipped_row_lacks_no_samples() {
 
 #[test]
 fn a_skipped_row_is_not_measured() {
-    let action = Action::Suspend {
-        power_state: 0x0001_0002,
-        powerdown: true,
-    };
     let measure = |bench: &mut Bench<'_, Fake>| {
-        let measured = measure_serial(bench, action, &Ladder::default());
+        bench.step.action = Action::Suspend {
+            power_state: 0x0001_0002,
+            powerdown: true,
+        };
+        let measured = measure_serial(bench);
         measured.is_ok() && bench.machine.asked.iter().all(|it| it.who == Who::Only(0))
     };
     let alone = with_rows(Some(Skip::NoGic), measure);
