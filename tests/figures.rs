@@ -73,42 +73,21 @@ fn powerdown(sample: &Sample) -> i64 {
     sample["s2"] - sample["s0"]
 }
 
-/// The cluster-off flush of the log: that of the lead going down last of all.
-fn cluster_flush(log: &Log) -> i64 {
-    flush(&samples(log, DEEP_SERIAL)[&0][&LEAD])
-}
-
-/// The core-off flush of the log.
-fn core_flush(log: &Log) -> i64 {
-    flush(&samples(log, CORE_SERIAL)[&0][&LEAD])
-}
-
-/// Returns true if `a` is within one part in `parts` of `b`.
-fn is_near(a: i64, b: i64, parts: i64) -> bool {
-    (a - b).abs() * parts <= b
-}
-
 #[test]
 fn parallel_the_last_man_of_each_cluster_pays_alone() {
     let log = eight();
-    let (cluster, core) = (cluster_flush(log), core_flush(log));
+    // Of the lead, which goes down last of all.
+    let [cluster, core] = [DEEP_SERIAL, CORE_SERIAL].map(|t| flush(&samples(log, t)[&0][&LEAD]));
     assert!(cluster > 20 * core, "{cluster} and {core} ticks");
     let clusters = log.clusters();
     for (place, round) in &samples(log, DEEP_PARALLEL) {
         assert_eq!(round.len(), 8, "round {place}");
         for number in 0..2 {
             let mates = || round.iter().filter(|(m, _)| clusters[m] == number);
-            let payers: Vec<u64> = mates()
-                .filter(|(_, sample)| flush(sample) > (cluster + core) / 2)
-                .map(|(mpidr, _)| *mpidr)
-                .collect();
-            let last = mates().max_by_key(|(_, sample)| sample["s2"]);
-            let last = last.map(|(mpidr, _)| *mpidr);
-            assert_eq!(
-                payers,
-                Vec::from_iter(last),
-                "round {place}, cluster {number}"
-            );
+            let payers = mates().filter(|(_, s)| flush(s) > (cluster + core) / 2);
+            let last = mates().max_by_key(|(_, s)| s["s2"]).map(|(mpidr, _)| mpidr);
+            let is_last = payers.map(|(mpidr, _)| mpidr).eq(last);
+            assert!(is_last, "round {place}, cluster {number}");
         }
     }
     for round in samples(log, CORE_PARALLEL).values() {
@@ -120,9 +99,7 @@ fn parallel_the_last_man_of_each_cluster_pays_alone() {
 
 /// Checks the order of each sample's instants, on any machine and clock.
 fn assert_sound(log: &Log) {
-    let last_call = |round: &BTreeMap<u64, Sample>, key: &str| {
-        round.values().map(|s| s[key]).max().unwrap_or(0)
-    };
+    let last_call = |round: &BTreeMap<u64, Sample>, key: &str| round.values().map(|s| s[key]).max();
     for t in DEEP_PARALLEL..=OFF {
         for (place, round) in &samples(log, t) {
             for (mpidr, s) in round {
@@ -166,12 +143,13 @@ fn a_timed_region_costs_its_instructions() {
     assert_eq!(fact("cost_empty").map(String::as_str), Some("2"));
     // From one mrs to the next there are smc, isb, mrs and the firmware's
     // way; the same on every CPU, and in every sample.
-    let calls = eight().metric(VERSION, "call", "min");
-    let most = eight().metric(VERSION, "call", "max");
-    assert_eq!(calls.len(), 8);
-    assert_eq!(calls, most);
-    let costs: Vec<i64> = calls.into_values().collect();
-    assert!(costs.windows(2).all(|pair| pair[0] == pair[1]), "{costs:?}");
+    let mut costs = Vec::new();
+    for key in ["min", "max"] {
+        let calls = eight().metric(VERSION, "call", key);
+        assert_eq!(calls.len(), 8);
+        costs.extend(calls.into_values());
+    }
+    assert!(costs.iter().all(|cost| *cost == costs[0]), "{costs:?}");
 }
 
 /// At most so many runs are made to find two that are the same. On a busy host
@@ -189,7 +167,8 @@ fn assert_repeats(spec: &RunSpec, first: &Log) {
         if first.text == next.text || others.iter().any(|other| other.text == next.text) {
             return;
         }
-        eprintln!("{}", difference(&first.text, &next.text));
+        let mut pairs = first.text.lines().zip(next.text.lines());
+        eprintln!("first difference: {:#?}", pairs.find(|(a, b)| a != b));
         assert_sound(&next);
         assert_eq!(costs_alone(first), costs_alone(&next));
         others.push(next);
@@ -199,42 +178,12 @@ fn assert_repeats(spec: &RunSpec, first: &Log) {
 
 /// The costs of the serial scenarios' calls and their parts, in the order of the
 /// records.
-fn costs_alone(log: &Log) -> Vec<[i64; 4]> {
+fn costs_alone(log: &Log) -> Vec<Vec<i64>> {
     let rounds = [DEEP_SERIAL, CORE_SERIAL].map(|t| samples(log, t));
     let all = rounds.iter().flat_map(BTreeMap::values).flatten();
-    all.map(|(_, s)| {
-        [
-            flush(s),
-            powerdown(s),
-            s["s1"] - s["s3"],
-            s["after"] - s["s1"],
-        ]
-    })
-    .collect()
-}
-
-/// Describes the difference of two logs, and its first line.
-fn difference(first: &str, second: &str) -> String {
-    let pairs = || first.lines().zip(second.lines()).filter(|(a, b)| a != b);
-    let more = pairs().filter(|(a, b)| untimed(a) != untimed(b)).count();
-    format!(
-        "two runs differ in {} lines, {more} of them in more than when it was; \
-         on the host's CPUs by {:?}; first: {:#?}",
-        pairs().count(),
-        xtask::qemu::host_cpu::prefix(),
-        pairs().next()
-    )
-}
-
-/// A record without its instant and its checksums; other lines as they are.
-fn untimed(line: &str) -> Vec<&str> {
-    let is_record = line.starts_with("@PB ");
-    let mut words: Vec<&str> = line.split_whitespace().collect();
-    if is_record {
-        words.pop();
-        words.retain(|word| !word.starts_with("base=") && !word.starts_with("crcs="));
-    }
-    words
+    let costs = |s: &Sample| [powerdown(s), s["s1"] - s["s3"], s["after"] - s["s1"]];
+    all.map(|(_, s)| [&[flush(s)][..], &costs(s)].concat())
+        .collect()
 }
 
 #[test]
@@ -288,12 +237,8 @@ fn no_figure_depends_on_how_often_the_lead_looks() {
         assert_eq!(rows(&seldom, t), rows(&often, t), "scenario {t}");
     }
     for t in [DEEP_PARALLEL, CORE_PARALLEL, VERSION] {
-        let [seldom, often] = [&seldom, &often].map(|log| sorted(&rows(log, t)));
-        let pairs = seldom
-            .into_iter()
-            .flatten()
-            .zip(often.into_iter().flatten());
-        for (place, (a, b)) in pairs.enumerate() {
+        let [seldom, often] = [&seldom, &often].map(|log| sorted(&rows(log, t)).concat());
+        for (place, (a, b)) in seldom.into_iter().zip(often).enumerate() {
             let (a, b) = (a.unwrap_or(0), b.unwrap_or(0));
             // The CPUs spin for half as many ticks before the start, too. So another
             // one may be first, and the clusters take the system's lock in another
@@ -318,10 +263,8 @@ fn from_level_0_a_cpu_wakes_in_parallel_as_alone() {
         let (parallel, serial) = (rows(log, CORE_PARALLEL), rows(log, CORE_SERIAL));
         for (cpu, [_, wakeup, ..]) in &parallel {
             let (parallel, serial) = (wakeup.unwrap_or(0), serial[cpu][1].unwrap_or(0));
-            assert!(
-                serial > 0 && is_near(parallel, serial, 20),
-                "{parallel} {serial}"
-            );
+            let is_near = (parallel - serial).abs() * 20 <= serial;
+            assert!(serial > 0 && is_near, "{parallel} {serial}");
         }
     }
 }

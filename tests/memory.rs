@@ -5,7 +5,7 @@
     unused_imports,
     reason = "tests of the library use all of it"
 )]
-#[path = "../src/scenario/fake/mod.rs"]
+#[path = "../src/scenario/fake.rs"]
 mod fake;
 #[path = "../src/machine/memory/heap.rs"]
 mod heap;

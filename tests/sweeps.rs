@@ -25,35 +25,20 @@ fn spec(smp: u32, args: &str) -> RunSpec {
     }
 }
 
-/// The key of a point: MPIDR, variant and x.
-type About = (u64, String, i64);
-
-/// The points of a scenario with this metric: their records put together.
-fn points(log: &Log, scenario: ScenarioId, metric: &str) -> BTreeMap<About, Fields> {
-    let mut found: BTreeMap<About, Fields> = BTreeMap::new();
-    let t = scenario.number().to_string();
-    for fields in log.all("point") {
-        if fields["t"] == t && fields["metric"] == metric {
-            let x = fields.get("x").map_or(0, |x| number(x));
-            let about = (number(&fields["mpidr"]) as u64, fields["var"].clone(), x);
-            found.entry(about).or_default().extend(fields.clone());
-        }
-    }
-    found
-}
-
 /// The medians of one variant: by x, then by MPIDR.
-fn medians(
-    log: &Log,
-    scenario: ScenarioId,
-    variant: &str,
-    metric: &str,
-) -> BTreeMap<i64, BTreeMap<u64, i64>> {
-    let mut medians: BTreeMap<i64, BTreeMap<u64, i64>> = BTreeMap::new();
-    for ((mpidr, var, x), fields) in points(log, scenario, metric) {
-        if var == variant {
+type Medians = BTreeMap<i64, BTreeMap<u64, i64>>;
+
+fn medians(log: &Log, scenario: ScenarioId, variant: &str, metric: &str) -> Medians {
+    let mut medians = Medians::new();
+    let t = scenario.number().to_string();
+    let points = log.all("point").iter().filter(|fields| fields["t"] == t);
+    for fields in points.filter(|fields| fields["metric"] == metric) {
+        if fields["var"] == variant
+            && let Some(median) = fields.get("med")
+        {
+            let x = fields.get("x").map_or(0, |x| number(x));
             let step = medians.entry(x).or_default();
-            step.insert(mpidr, number(&fields["med"]));
+            step.insert(number(&fields["mpidr"]) as u64, number(median));
         }
     }
     medians
@@ -66,11 +51,6 @@ fn status(log: &Log, scenario: ScenarioId) -> &Fields {
     found.expect("a record of the test")
 }
 
-/// Running text without its line ends.
-fn plain(log: &Log) -> String {
-    log.text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// TF-A holds the locks of the levels above the core while a CPU goes down
 /// with them, and takes none for the core alone.
 #[test]
@@ -78,21 +58,19 @@ fn powerdown_rises_with_the_cpus_that_go_down_together() {
     let log = common::pass(&spec(8, "only=contend_sweep iterations=3 warmup=1"));
     let longest = |variant| -> Vec<i64> {
         let steps = medians(&log, ScenarioId::ContendSweep, variant, "powerdown");
-        for (count, cpus) in &steps {
-            assert_eq!(cpus.len() as i64, *count, "{variant}");
-        }
-        let steps = steps.values();
-        steps
-            .filter_map(|cpus| cpus.values().max().copied())
-            .collect()
+        let counts = steps.values().map(|cpus| cpus.len() as i64);
+        assert!(
+            counts.eq(1..=8) && steps.keys().copied().eq(1..=8),
+            "{variant}"
+        );
+        let longest = steps.values().map(|cpus| cpus.values().max());
+        longest.flatten().copied().collect()
     };
     let deepest = longest("deepest");
-    assert_eq!(deepest.len(), 8);
     assert!(deepest.is_sorted_by(|a, b| a < b), "{deepest:?}");
     // Two clusters' last men, one after the other.
     assert!(deepest[4] > 2 * deepest[0], "{deepest:?}");
     let core = longest("core");
-    assert_eq!(core.len(), 8);
     assert!(core[7] < core[0] + core[0] / 10, "no lock: {core:?}");
 }
 
@@ -111,10 +89,9 @@ fn every_step_of_dirty_bytes_is_measured() {
         }
     }
     let flush = medians(&log, ScenarioId::DirtySweep, "deepest", "cflush");
-    let same: BTreeSet<_> = flush.values().collect();
-    assert_eq!(same.len(), 1, "flat: {flush:?}");
     // Alone in its cluster, a CPU flushes all of that.
     let first = &flush[&0];
+    assert!(flush.values().all(|step| step == first), "flat: {flush:?}");
     assert!(first[&4] > 10 * first[&1], "{first:?}");
 }
 
@@ -145,9 +122,10 @@ fn what_is_made_dirty_is_so_before_the_start() {
 /// them have such an SGI.
 #[test]
 fn only_who_takes_part_is_rung() {
+    let only = "only=psci_version_parallel,contend_sweep";
     let spec = spec(
         4,
-        "only=psci_version_parallel,contend_sweep contend=2 wake=chain iterations=2 warmup=0",
+        &format!("{only} contend=2 wake=chain iterations=2 warmup=0"),
     );
     let run = xtask::qemu::prepare::prepare(&spec).expect("a run");
     let dir = tempfile::tempdir().expect("a folder");
@@ -226,14 +204,18 @@ fn every_idle_state_also_in_os_initiated_mode() {
     // The lead is awake while another CPU is alone: the system stays up.
     let serial = &of("serial", "count")[&SYSTEM];
     assert_eq!((serial[&0], serial[&1], serial[&4]), (1, 0, 0));
-    assert!(!plain(&log).contains("left out"), "{}", log.text);
+    assert!(
+        !common::one_line(&log.text).contains("left out"),
+        "{}",
+        log.text
+    );
 }
 
 #[test]
 fn what_the_firmware_does_not_have_is_said() {
     let log = common::pass(&spec(3, "only=idle_states iterations=1 warmup=0"));
     let why = "OS-initiated mode left out: the firmware does not implement function 0x8400000f";
-    assert!(plain(&log).contains(why), "{}", log.text);
+    assert!(common::one_line(&log.text).contains(why), "{}", log.text);
     assert!(states(&log, "osi", "powerdown", 3).is_empty());
 
     // QEMU's own: no power-down, so that it takes the caller's time; by SMC
@@ -261,6 +243,7 @@ fn what_the_firmware_does_not_have_is_said() {
 /// Also where the GIC forgets, and where firmware keeps caches coherent.
 #[test]
 fn system_suspend_comes_back() {
+    let args = "only=system_suspend,susp_deep_serial iterations=3 warmup=0";
     for (variant, gic) in [
         ("", Gic::V3),
         ("gic-reset=1", Gic::V3),
@@ -270,18 +253,14 @@ fn system_suspend_comes_back() {
         let log = common::pass(&RunSpec {
             variant: variant.parse().expect("a variant"),
             gic: Some(gic),
-            ..spec(
-                3,
-                "only=system_suspend,susp_deep_serial iterations=3 warmup=0",
-            )
+            ..spec(3, args)
         });
         assert_eq!(status(&log, ScenarioId::SystemSuspend)["status"], "passed");
-        for metric in ["powerdown", "wakeup", "cflush"] {
-            let found = points(&log, ScenarioId::SystemSuspend, metric);
-            assert_eq!(found.len(), 1, "{variant}");
-            let (about, point) = found.first_key_value().expect("the lead's");
-            assert_eq!((about.0, point["n"].as_str()), (0, "3"));
-        }
+        let t = ScenarioId::SystemSuspend.number().to_string();
+        let points = log.all("point").iter().filter(|fields| fields["t"] == t);
+        // Three figures of the lead.
+        let points = points.map(|fields| (fields["mpidr"].as_str(), fields["n"].as_str()));
+        assert_eq!(points.collect::<Vec<_>>(), [("0x0", "3"); 3], "{variant}");
     }
 }
 

@@ -10,7 +10,7 @@ use super::rows::RowState;
 use super::states::{Chosen, States};
 use super::wakers::Wakers;
 use crate::measure::{
-    Action, After, Machine, OsInitiated, Outcome, Reason, Round, Summary, Waker, Who,
+    Action, After, Facts, Machine, OsInitiated, Outcome, Reason, Round, Summary, Waker, Who,
 };
 use crate::model::{Cpu, Failure, Status};
 use crate::plan::{Method, Plan};
@@ -126,6 +126,17 @@ impl Sleep {
     pub(crate) fn lengthen(&mut self) {
         self.now = (self.now * 2).min(self.longest);
     }
+}
+
+/// Returns the ticks for the lead to publish the start, and for all participants to
+/// read it, which may be in a nap.
+pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
+    let participants = match who {
+        Who::All => cpus,
+        Who::First(count) => count,
+        Who::Only(_) => 1,
+    };
+    facts.ticks(200 + 10 * participants as u64)
 }
 
 /// Returns the first lost CPU as the failure of a scenario.
@@ -253,14 +264,7 @@ impl<'m, M: Machine> Bench<'m, M> {
 
     /// Returns a round under these conditions.
     pub(crate) fn round(&self, who: Who, action: Action) -> Round {
-        let participants = match who {
-            Who::All => self.rows.len() as u64,
-            Who::First(count) => count as u64,
-            Who::Only(_) => 1,
-        };
-        // For the lead to publish the start, and for all CPUs to read it, which may
-        // be in a nap.
-        let lead_in = self.us(200 + 10 * participants);
+        let lead_in = lead_in(self.machine.facts(), who, self.rows.len());
         let sleeps = action.sleeps().is_some();
         let (sleep, osi) = (self.sleep.now, self.step.osi);
         Round {

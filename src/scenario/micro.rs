@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use smccc::arch::SMCCC_VERSION;
 use smccc::psci::{PSCI_VERSION, error};
 
-use super::bench::Setting;
+use super::bench::{Setting, lead_in};
 use super::point_bench::{PointBench, how};
 use crate::measure::{Action, After, End, Facts, Machine, Operation, Outcome, Round, Who};
 use crate::model::{Failure, Measure, Point, Scenario, ScenarioKey, Skip, Status, Variant};
@@ -101,7 +101,17 @@ pub(crate) fn measure<M: Machine>(
     let measured = match (skip, key.id) {
         (Some(skip), _) => return bench.finish(key, Status::Skipped(skip)),
         (None, ScenarioId::CpuOn) => super::cpu_on::measure(&mut bench),
-        (None, id) => Micro::new(&mut bench).run(kinds(id)),
+        (None, id) => {
+            let (batch, asked) = setting.plan.batches();
+            bench.conditions.asked = asked;
+            let mut micro = Micro {
+                bench: &mut bench,
+                batch,
+                asked,
+                limit: None,
+            };
+            micro.run(kinds(id))
+        }
     };
     let status = measured.map_or_else(Status::Failed, |()| Status::Passed);
     bench.finish(key, status)
@@ -129,18 +139,7 @@ struct Micro<'s, 'm, M> {
     limit: Option<u64>,
 }
 
-impl<'s, 'm, M: Machine> Micro<'s, 'm, M> {
-    fn new(bench: &'s mut PointBench<'m, M>) -> Self {
-        let (batch, asked) = bench.setting.plan.batches();
-        bench.conditions.asked = asked;
-        Self {
-            bench,
-            batch,
-            asked,
-            limit: None,
-        }
-    }
-
+impl<M: Machine> Micro<'_, '_, M> {
     fn run(&mut self, kinds: &[Kind]) -> Result<(), Failure> {
         let cpus = self.bench.columns.len();
         let facts = self.bench.machine.facts();
@@ -169,11 +168,8 @@ impl<'s, 'm, M: Machine> Micro<'s, 'm, M> {
     }
 
     fn round(&mut self, who: Who, operation: Operation, count: u32) -> Result<(), Failure> {
-        let participants = match who {
-            Who::Only(_) => 1,
-            _ => self.bench.columns.len() as u64,
-        };
-        let lead_in = self.bench.machine.facts().ticks(200 + 10 * participants);
+        let cpus = self.bench.columns.len();
+        let lead_in = lead_in(self.bench.machine.facts(), who, cpus);
         self.bench.run(&Round {
             after: After::Stay,
             ..Round::new(who, Action::Repeat { operation, count }, lead_in)

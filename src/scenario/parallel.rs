@@ -18,12 +18,10 @@ pub(crate) fn measure_parallel<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(
     let (who, action) = (bench.step.who, bench.step.action);
     bench.expect_all();
     if action.sleeps().is_some() {
-        if let Err(failure) = calibrate(bench, who) {
-            return Err(match no_cpu_can_suspend(&bench.outcomes) {
-                true => Status::Skipped(not_supported(action)),
-                false => Status::Failed(failure),
-            });
-        }
+        calibrate(bench, who).map_err(|failure| match no_cpu_can_suspend(&bench.outcomes) {
+            true => Status::Skipped(not_supported(action)),
+            false => Status::Failed(failure),
+        })?;
         read_reached(bench, who);
     } else {
         // The first round is cold: a trial, too.

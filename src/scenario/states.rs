@@ -209,19 +209,11 @@ mod tests {
     fn the_deepest_and_the_cores_state_are_chosen_by_level_or_by_order() {
         use StateFormat::{Extended, Original};
         const NONE: [u32; 2] = [0, 0];
+        let original = &[0x1, 0x201_0222, 0x101_0022, 0x1_0002][..];
+        let extended = &[0x4000_0004, 0x4100_c244];
         for (states, format, expected, is_mismatch) in [
-            (
-                &[0x1, 0x201_0222, 0x101_0022, 0x1_0002][..],
-                Original,
-                [0x201_0222, 0x1_0002],
-                false,
-            ),
-            (
-                &[0x4000_0004, 0x4100_c244],
-                Extended,
-                [0x4100_c244, 0x4000_0004],
-                false,
-            ),
+            (original, Original, [0x201_0222, 0x1_0002], false),
+            (extended, Extended, [0x4100_c244, 0x4000_0004], false),
             (&[0x1], Original, NONE, false),
             (&[0x1], Extended, NONE, false),
             (&[], Original, NONE, false),

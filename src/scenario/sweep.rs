@@ -20,20 +20,8 @@ use crate::model::{
 use crate::plan::{Plan, ScenarioId, steps};
 use crate::spec::psci::ReturnCode;
 use crate::spec::stat::Ladder;
+use crate::spec::words::Word;
 
-/// Figures of a CPU in a step with PMF.
-const BY_PMF: [(Metric, Measure); 3] = [
-    (Metric::Powerdown, Measure::Powerdown),
-    (Metric::Wakeup, Measure::Wakeup),
-    (Metric::CacheFlush, Measure::CacheFlush),
-];
-/// Figures of the caller's side: two of a suspend, two of CPU_OFF.
-const BY_CALLER: [(Metric, Measure); 4] = [
-    (Metric::Call, Measure::Call),
-    (Metric::Wake, Measure::Wake),
-    (Metric::TurnOff, Measure::TurnOff),
-    (Metric::TurnOn, Measure::TurnOn),
-];
 /// Points of a CPU in a step: three at most of those, and two by PSCI_STAT.
 const PER_CPU: usize = 5;
 
@@ -211,7 +199,7 @@ impl<M: Machine> Sweep<'_, M> {
         self.points.push(Point {
             how,
             x: Some(x),
-            ..Point::new(0, Variant::LeftOut, figures(self.bench.pmf)[0].1)
+            ..Point::new(0, Variant::LeftOut, measure_of(figures(self.bench.pmf)[0]))
         });
     }
 
@@ -337,7 +325,7 @@ impl<M: Machine> Sweep<'_, M> {
         for (sum, count) in self.rejected.iter_mut().zip(row.rejected) {
             *sum += count;
         }
-        let listed = figures(bench.pmf);
+        let metrics = figures(bench.pmf);
         let plain = Point {
             how: match bench.step.turns {
                 Turns::Parallel => How::All,
@@ -346,14 +334,14 @@ impl<M: Machine> Sweep<'_, M> {
             x,
             lost: row.rejected_total().into(),
             waker: bench.waker_of(cpu),
-            ..Point::new(row.row.cpu, variant, listed[0].1)
+            ..Point::new(row.row.cpu, variant, measure_of(metrics[0]))
         };
         let before = self.points.len();
-        for (metric, measure) in listed {
+        for metric in metrics {
             let figures = row.summary(*metric, bench.pmf, &mut bench.column);
             if figures.n > 0 {
                 self.points.push(Point {
-                    measure: *measure,
+                    measure: measure_of(*metric),
                     figures,
                     ..plain.clone()
                 });
@@ -381,7 +369,18 @@ impl<M: Machine> Sweep<'_, M> {
     }
 }
 
-/// Returns the figures of a CPU in a step.
-fn figures(pmf: bool) -> &'static [(Metric, Measure)] {
-    if pmf { &BY_PMF } else { &BY_CALLER }
+/// Returns the figures of a CPU in a step: of the caller's side, two of a suspend and
+/// two of CPU_OFF.
+const fn figures(pmf: bool) -> &'static [Metric] {
+    use Metric::{CacheFlush, Call, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
+    if pmf {
+        &[Powerdown, Wakeup, CacheFlush]
+    } else {
+        &[Call, Wake, TurnOff, TurnOn]
+    }
+}
+
+/// Returns the measure of a metric, which has the same name.
+fn measure_of(metric: Metric) -> Measure {
+    Measure::from_word(metric.key()).unwrap_or_default()
 }

@@ -7,7 +7,7 @@
 
 use core::fmt;
 
-use super::bench::Setting;
+use super::bench::{Setting, lead_in};
 use super::point_bench::{PointBench, how};
 use super::progress::{Progress, Stretch};
 use crate::measure::{
@@ -15,6 +15,7 @@ use crate::measure::{
 };
 use crate::model::{Failure, Measure, Point, Scenario, ScenarioKey, Skip, Spread, Status, Variant};
 use crate::plan::{Load, TimerPlan};
+use crate::spec::words::Word;
 
 /// The figures of a timer: each a point.
 const FIGURES: [(Until, Measure); 2] = [
@@ -174,8 +175,8 @@ impl<M: Machine> Timers<'_, '_, M> {
 
     /// Returns a round without an action, after which all CPUs power off.
     fn round(&self) -> Round {
-        let participants = self.bench.setting.cpus.len() as u64;
-        let lead_in = self.bench.machine.facts().ticks(200 + 10 * participants);
+        let cpus = self.bench.setting.cpus.len();
+        let lead_in = lead_in(self.bench.machine.facts(), Who::All, cpus);
         Round::new(Who::All, Action::None, lead_in)
     }
 
@@ -200,6 +201,8 @@ impl<M: Machine> Timers<'_, '_, M> {
         let Some(tally) = self.bench.machine.tally(cpu) else {
             return;
         };
+        // A load's variant has its name.
+        let variant = Variant::from_word(load.word()).unwrap_or(Variant::Idle);
         for (until, measure) in FIGURES {
             let histogram = tally.histogram(until);
             let series = tally.settled.until(until);
@@ -208,20 +211,8 @@ impl<M: Machine> Timers<'_, '_, M> {
                 figures: histogram.summary(series.min, series.max),
                 lost: tally.settled.overruns.into(),
                 spread: (until == Until::Handler).then(|| Spread::of(histogram)),
-                ..Point::new(cpu as u16, variant(load), measure)
+                ..Point::new(cpu as u16, variant, measure)
             });
         }
-    }
-}
-
-/// Returns the variant that is named after a load.
-const fn variant(load: Load) -> Variant {
-    match load {
-        Load::Idle => Variant::Idle,
-        Load::Write => Variant::Write,
-        Load::Zero => Variant::Zero,
-        Load::Nontemporal => Variant::Nontemporal,
-        Load::Clean => Variant::Clean,
-        Load::Mixed => Variant::Mixed,
     }
 }

@@ -8,7 +8,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-use std::ops::Deref;
 use std::time::Duration;
 
 use psci_bench::model::Verdict::{self, Fail, Incomplete, Pass};
@@ -64,52 +63,41 @@ fn by_the_hosts_clock(fault: &str) -> RunSpec {
 }
 
 /// A run that ended as expected, and under the fault that was asked for.
-struct Seen(common::Ran);
-
-impl Deref for Seen {
-    type Target = common::Ran;
-
-    fn deref(&self) -> &common::Ran {
-        &self.0
-    }
+struct Seen {
+    ran: common::Ran,
+    log: common::Log,
 }
 
 /// Runs `spec` and expects this verdict, these words, and that the fault struck.
 fn run(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Seen {
-    let seen = common::ends(spec, verdict).says(words);
+    let ran = common::ends(spec, verdict).says(words);
     // The firmware names its fault; without it nothing is shown.
     let fault = spec.fault.as_deref().unwrap_or_default();
     let name = fault.split(',').next().unwrap_or_default();
-    let struck = format!("psci-bench fault: {name} struck ");
-    let text = seen.result.text();
-    let times = text.split_once(&struck).map(|(_, rest)| rest);
-    let times = times.and_then(|rest| rest.split(' ').next()?.parse().ok());
-    assert!(times.unwrap_or(0) > 0, "no strike of {name}\n{text}");
-    Seen(seen)
+    let struck = ran.plain.split_once(&format!("fault: {name} struck "));
+    let is_struck = struck.is_some_and(|(_, times)| !times.starts_with("0 "));
+    assert!(is_struck, "no strike of {name}\n{}", ran.result.text());
+    let log = ran.log();
+    Seen { ran, log }
 }
 
 impl Seen {
-    /// The CPUs that have all samples of scenario `t`.
-    fn complete(&self, t: u32) -> Vec<u64> {
-        let valid = self.log().by_cpu("row", t, "valid");
-        let complete = valid.into_iter().filter(|(_, valid)| *valid == N);
-        complete.map(|(cpu, _)| cpu).collect()
-    }
-
     /// All CPUs but these have all samples of these scenarios.
     fn complete_but(self, scenarios: &[u32], but: &[u64]) -> Self {
         let rest: Vec<u64> = (0..CPUS).filter(|cpu| !but.contains(cpu)).collect();
         for t in scenarios {
-            let text = self.result.text();
-            assert_eq!(self.complete(*t), rest, "scenario {t}\n{text}");
+            let mut complete = self.log.by_cpu("row", *t, "valid");
+            complete.retain(|_, valid| *valid == N);
+            let complete: Vec<u64> = complete.into_keys().collect();
+            assert_eq!(complete, rest, "scenario {t}\n{}", self.log.text);
         }
         self
     }
 
-    /// Counts the attempts of scenario `t` on `cpu` that were rejected for `reason`.
-    fn rejected(&self, t: u32, reason: &str, cpu: u64) -> i64 {
-        let counts = self.log().by_cpu("x", t, reason);
-        counts.get(&cpu).copied().unwrap_or(0)
+    /// Counts the victim's attempts in scenario `t` that were rejected for `reason`.
+    fn rejected(&self, t: u32, reason: &str) -> i64 {
+        let counts = self.log.by_cpu("x", t, reason);
+        counts.get(&VICTIM).copied().unwrap_or(0)
     }
 }
 
@@ -133,17 +121,25 @@ fn loses_all_but_lead(spec: &RunSpec, _: &[&str]) {
 
 /// Spoils each CPU_SUSPEND of the victim: the parallel scenarios have no round
 /// that counts and name the reason, the serial ones have all other CPUs.
-fn spoils_suspend(spec: &RunSpec, words: &[&str]) {
-    let words = [words, &["2 passed, 0 skipped, 4 failed", "0 CPUs lost"]].concat();
+fn spoils(spec: &RunSpec, reason: &str) {
+    let words = [reason, "2 passed, 0 skipped, 4 failed", "0 CPUs lost"];
     run(spec, Fail, &words)
         .complete_but(&SERIAL, &[VICTIM])
         .complete_but(&UNTOUCHED, &[]);
 }
 
+/// Spoils each CPU_SUSPEND of the victim, which is rejected for this reason.
+fn spoils_suspend(spec: &RunSpec, words: &[&str]) {
+    spoils(
+        spec,
+        &format!("the last one failed on CPU 1.1: {}", words[0]),
+    );
+}
+
 /// Refuses each CPU_SUSPEND of the victim with this error.
 fn refuses_suspend(spec: &RunSpec, words: &[&str]) {
-    let refused = format!("refuses power_state 0x02010222 on CPU 1.1: {}", words[0]);
-    spoils_suspend(spec, &[&refused]);
+    let refused = "refuses power_state 0x02010222 on CPU 1.1: ";
+    spoils(spec, &format!("{refused}{}", words[0]));
 }
 
 /// Leaves no PMF timestamps, for this reason: the caller's side is measured.
@@ -157,8 +153,8 @@ fn leaves_callers_side(spec: &RunSpec, words: &[&str]) {
 fn spoils_stamps(spec: &RunSpec, words: &[&str]) {
     let reason = format!("on CPU 1.1: {}", words[0]);
     let seen = run(spec, Fail, &[&reason]).complete_but(&SERIAL, &[VICTIM]);
-    let rows = seen.log().by_cpu("row", SUSPEND_DEEP_SERIAL, "valid");
-    assert_eq!(rows.get(&VICTIM), Some(&0), "{}", seen.plain);
+    let rows = seen.log.by_cpu("row", SUSPEND_DEEP_SERIAL, "valid");
+    assert_eq!(rows.get(&VICTIM), Some(&0), "{}", seen.log.text);
 }
 
 /// Loses the lead; another CPU reports it, and ends the run.
@@ -324,7 +320,7 @@ mod pmf {
             "the first on CPU 1.1: stale: EnterPsci",
         ];
         let seen = run(&only("psci_version_parallel", "pmf-stale,V"), Fail, &words);
-        assert!(seen.rejected(PSCI_VERSION_PARALLEL, "stale", VICTIM) > 0);
+        assert!(seen.rejected(PSCI_VERSION_PARALLEL, "stale") > 0);
     }
 }
 
@@ -337,14 +333,11 @@ mod suspend {
         denied: refuses_suspend(spec("suspend-denied,V")) ["DENIED"];
         internal_failure: refuses_suspend(spec("suspend-internal-failure,V")) ["INTERNAL_FAILURE"];
         // No skip, since the other CPUs have it.
-        not_supported_on_one_cpu: refuses_suspend(spec("suspend-not-supported,V"))
-            ["NOT_SUPPORTED"];
-        given_up_as_before_2_13: spoils_suspend(spec("suspend-abandoned-2.12,V"))
-            ["the last one failed on CPU 1.1: abandoned"];
-        given_up_as_since_2_13: spoils_suspend(spec("suspend-abandoned-2.13,V"))
-            ["the last one failed on CPU 1.1: abandoned"];
-        wakes_for_no_reason: spoils_suspend(spec("suspend-early,V"))
-            ["the last one failed on CPU 1.1: early-wake"];
+        not_supported_on_one_cpu:
+            refuses_suspend(spec("suspend-not-supported,V")) ["NOT_SUPPORTED"];
+        given_up_as_before_2_13: spoils_suspend(spec("suspend-abandoned-2.12,V")) ["abandoned"];
+        given_up_as_since_2_13: spoils_suspend(spec("suspend-abandoned-2.13,V")) ["abandoned"];
+        wakes_for_no_reason: spoils_suspend(spec("suspend-early,V")) ["early-wake"];
         never_wakes: loses_victim(spec("suspend-never,V"))
             ["timed out waiting for return from the call"];
         never_wakes_once: loses_victim(spec("suspend-never,V,skip=3,count=1"))
@@ -355,14 +348,10 @@ mod suspend {
         wakes_too_late:
             loses_victim(by_the_hosts_clock("suspend-late,V,count=1,skip=4,arg=15000000"))
             ["timed out waiting for return from the call", "!Warning"];
-        context_id_0: spoils_suspend(spec("suspend-wrong-context,V,arg=0"))
-            ["the last one failed on CPU 1.1: wrong-context"];
-        context_id_1: spoils_suspend(spec("suspend-wrong-context,V,arg=1"))
-            ["the last one failed on CPU 1.1: wrong-context"];
-        context_id_2: spoils_suspend(spec("suspend-wrong-context,V,arg=2"))
-            ["the last one failed on CPU 1.1: wrong-context"];
-        context_id_3: spoils_suspend(spec("suspend-wrong-context,V,arg=3"))
-            ["the last one failed on CPU 1.1: wrong-context"];
+        context_id_0: spoils_suspend(spec("suspend-wrong-context,V,arg=0")) ["wrong-context"];
+        context_id_1: spoils_suspend(spec("suspend-wrong-context,V,arg=1")) ["wrong-context"];
+        context_id_2: spoils_suspend(spec("suspend-wrong-context,V,arg=2")) ["wrong-context"];
+        context_id_3: spoils_suspend(spec("suspend-wrong-context,V,arg=3")) ["wrong-context"];
         comes_back_to_nowhere: loses_victim(spec("suspend-bad-return,V,arg=1"))
             ["took an exception before return from the call", "Unhandled exception on CPU 0x5",
              "instruction abort"];
@@ -388,8 +377,8 @@ mod suspend {
         for version in ["2.12", "2.13"] {
             let spec = spec(&format!("suspend-abandoned-{version},V,skip=6,count=2"));
             let seen = run(&spec, Pass, &[]).complete_but(&ALL, &[]);
-            let counted = seen.rejected(SUSPEND_DEEP_PARALLEL, "abandoned", VICTIM);
-            assert!((1..=2).contains(&counted), "{counted}\n{}", seen.plain);
+            let counted = seen.rejected(SUSPEND_DEEP_PARALLEL, "abandoned");
+            assert!((1..=2).contains(&counted), "{counted}\n{}", seen.log.text);
         }
     }
 
@@ -398,11 +387,11 @@ mod suspend {
     fn reaches_less_than_was_asked_for() {
         let words = ["Warning: CPU 1.1 should have reached 0x01010022, and reached 0x00010002."];
         let seen = run(&spec("suspend-shallow,V"), Pass, &words).complete_but(&ALL, &[]);
-        let reached = seen.log().by_cpu("reached", SUSPEND_DEEP_SERIAL, "state");
+        let reached = seen.log.by_cpu("reached", SUSPEND_DEEP_SERIAL, "state");
         assert_eq!(reached.get(&VICTIM), Some(&0x1_0002));
         assert_eq!(reached.get(&(VICTIM + 1)), Some(&0x101_0022));
         // Where the core alone was asked for, nothing is amiss.
-        let reached = seen.log().by_cpu("reached", CPU_SUSPEND_PARALLEL, "state");
+        let reached = seen.log.by_cpu("reached", CPU_SUSPEND_PARALLEL, "state");
         assert!(reached.values().all(|state| *state == 0x1_0002));
     }
 
