@@ -204,11 +204,8 @@ fn every_idle_state_also_in_os_initiated_mode() {
     // The lead is awake while another CPU is alone: the system stays up.
     let serial = &of("serial", "count")[&SYSTEM];
     assert_eq!((serial[&0], serial[&1], serial[&4]), (1, 0, 0));
-    assert!(
-        !common::one_line(&log.text).contains("left out"),
-        "{}",
-        log.text
-    );
+    let said = common::one_line(&log.text);
+    assert!(!said.contains("left out"), "{said}");
 }
 
 #[test]

@@ -22,14 +22,10 @@ const QUIET_US: u64 = 1_000;
 /// Data that all scenarios of a run share.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'r> {
-    /// The boot arguments.
-    pub plan: &'r Plan,
-    /// The CPUs in the board's order.
-    pub cpus: &'r [Cpu],
-    /// The states to suspend to.
-    pub states: &'r States,
-    /// The wake-up sources that work.
-    pub wakers: &'r Wakers,
+    pub(crate) plan: &'r Plan,
+    pub(crate) cpus: &'r [Cpu],
+    pub(crate) states: &'r States,
+    pub(crate) wakers: &'r Wakers,
 }
 
 /// The machine, the step in hand, and its results.
@@ -200,7 +196,6 @@ impl<'m, M: Machine> Bench<'m, M> {
         }
     }
 
-    /// Returns the index of the lead.
     pub(crate) fn lead(&self) -> usize {
         self.machine.facts().lead
     }
@@ -265,13 +260,15 @@ impl<'m, M: Machine> Bench<'m, M> {
     /// Returns a round under these conditions.
     pub(crate) fn round(&self, who: Who, action: Action) -> Round {
         let lead_in = lead_in(self.machine.facts(), who, self.rows.len());
-        let sleeps = action.sleeps().is_some();
         let (sleep, osi) = (self.sleep.now, self.step.osi);
         Round {
             sleep: sleep * if osi { 3 } else { 1 },
             quiet: self.sleep.quiet,
             wake: self.setting.plan.wake_by(self.method),
-            waker: sleeps.then(|| self.waker(who)).unwrap_or_default(),
+            waker: match action.sleeps() {
+                Some(_) => self.waker(who),
+                None => Waker::OwnTimers,
+            },
             wake_step: self.us(200),
             dirty: self.step.dirty,
             // A third of the sleep is enough for all CPUs.
@@ -287,7 +284,6 @@ impl<'m, M: Machine> Bench<'m, M> {
         }
     }
 
-    /// Runs such a round.
     pub(crate) fn run(&mut self, who: Who, action: Action) {
         let round = self.round(who, action);
         self.machine.run(&round, &mut self.outcomes);

@@ -37,6 +37,9 @@ pub const LOSS: Loss = Loss {
     cause: Cause::Timeout,
 };
 
+/// A fault: edits an outcome, by the round's number and the CPU.
+type Mischief = Box<dyn FnMut(u64, usize, &mut Outcome)>;
+
 /// The machine.
 pub struct Fake {
     facts: Facts,
@@ -50,8 +53,7 @@ pub struct Fake {
     off_dirty: Vec<usize>,
     /// A round, and a CPU that is lost in it without a part.
     vanishes: Option<(u64, usize)>,
-    /// A fault: edits an outcome, by the round's number and the CPU.
-    mischief: Box<dyn FnMut(u64, usize, &mut Outcome)>,
+    mischief: Mischief,
     tallies: Vec<Tally>,
     /// Ticks by which a CPU's timer is handled late, by CPU and by the expiry's number
     /// in the window, from 0.

@@ -62,7 +62,6 @@ impl RowState {
         };
     }
 
-    /// Returns the number of samples that count.
     pub(crate) fn valid(&self) -> u32 {
         self.kept.len() as u32
     }
@@ -72,7 +71,6 @@ impl RowState {
         self.is_expected && self.row.skipped.is_none()
     }
 
-    /// Returns the number of attempts that do not count.
     pub(crate) fn rejected_total(&self) -> u32 {
         self.rejected.iter().sum()
     }

@@ -51,12 +51,8 @@ fn measure_once<M: Machine>(
     id: ScenarioId,
     helper: Option<usize>,
 ) -> Scenario {
-    let Setting {
-        plan,
-        states,
-        wakers,
-        ..
-    } = bench.setting;
+    let (plan, states) = (bench.setting.plan, bench.setting.states);
+    let wakers = bench.setting.wakers;
     let state = states.of(id);
     let why = wakers.skip(state).map(|skip| states.explain(skip));
     let turns = match id {
