@@ -114,7 +114,8 @@ fn measure_once<M: Machine>(
     }
 }
 
-/// Runs the rounds of the step in hand.
+/// Runs the rounds of the step in hand. Inlined twice, it would not fit into the image.
+#[inline(never)]
 pub(crate) fn measure_step<M: Machine>(bench: &mut Bench<'_, M>) -> Status {
     let measured = match bench.step.turns {
         Turns::Serial => measure_serial(bench),
