@@ -5,7 +5,7 @@
     unused_imports,
     reason = "tests of the library use all of it"
 )]
-#[path = "../src/scenario/fake/mod.rs"]
+#[path = "../src/scenario/fake.rs"]
 mod fake;
 #[path = "../src/machine/memory/heap.rs"]
 mod heap;
@@ -163,7 +163,7 @@ impl std::fmt::Write for Nowhere {
 /// that it was given.
 fn run(fake: Fake, bootargs: &str, cpus: usize) -> (usize, usize) {
     let plan = Plan::parse(bootargs).expect("a plan");
-    let needs = Needs::of(&plan, cpus, STATES.len()).expect("needs");
+    let needs = Needs::of(&plan, cpus, STATES.len());
     let heap = heap_of(needs.heap);
     let mut machine = Watched { fake, heap };
     HEAP.set(Some(heap));

@@ -172,7 +172,7 @@ pub fn run_all<M: Machine>(
     let format = machine.facts().state_format;
     let states = States::choose(idle_states, &plan, format);
     header(out, &run)?;
-    let stopping = states.that_stop_timers(&plan, idle_states, format);
+    let stopping = states.that_stop_timers(&plan);
     let wakers = Wakers::try_out(machine, &run.cpus, &stopping);
     if let Some(facts) = &mut run.facts {
         facts.frame = wakers.frame;
@@ -188,7 +188,6 @@ pub fn run_all<M: Machine>(
             plan: &plan,
             cpus: &run.cpus,
             states: &states,
-            idle_states,
             wakers: &wakers,
         };
         let mut group = measure(machine, setting, job, &mut Lines(out))?;

@@ -7,13 +7,12 @@
 use alloc::vec::Vec;
 
 use super::rows::RowState;
-use super::states::States;
+use super::states::{Chosen, States};
 use super::wakers::Wakers;
-use crate::board::IdleState;
 use crate::measure::{
-    Action, After, Machine, OsInitiated, Outcome, Reason, Round, Summary, Waker, Who,
+    Action, After, Facts, Machine, OsInitiated, Outcome, Reason, Round, Summary, Waker, Who,
 };
-use crate::model::{Cpu, Failure, Skip, Status};
+use crate::model::{Cpu, Failure, Status};
 use crate::plan::{Method, Plan};
 use crate::spec::stat::Ladder;
 
@@ -23,25 +22,19 @@ const QUIET_US: u64 = 1_000;
 /// Data that all scenarios of a run share.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'r> {
-    /// The boot arguments.
-    pub plan: &'r Plan,
-    /// The CPUs in the board's order.
-    pub cpus: &'r [Cpu],
-    /// The states that the suite suspends to.
-    pub states: &'r States,
-    /// The board's idle states.
-    pub idle_states: &'r [IdleState<'r>],
-    /// The wake-up sources that work.
-    pub wakers: &'r Wakers,
+    pub(crate) plan: &'r Plan,
+    pub(crate) cpus: &'r [Cpu],
+    pub(crate) states: &'r States,
+    pub(crate) wakers: &'r Wakers,
 }
 
-/// The machine, the conditions of the rounds in hand, and what they gave.
+/// The machine, the step in hand, and its results.
 pub(crate) struct Bench<'m, M> {
     pub(crate) machine: &'m mut M,
     pub(crate) setting: Setting<'m>,
     pub(crate) method: Method,
     pub(crate) pmf: bool,
-    pub(crate) target: Target,
+    pub(crate) step: Step,
     pub(crate) sleep: Sleep,
     pub(crate) attempts: u32,
     pub(crate) trials: u32,
@@ -55,30 +48,60 @@ pub(crate) struct Bench<'m, M> {
     pub(crate) column: Vec<u64>,
 }
 
-/// The conditions of a round.
+/// The order in which a step measures CPUs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turns {
+    /// One CPU after another.
+    Serial,
+    /// All at once.
+    Parallel,
+    /// One after another, by CPU_OFF.
+    Off,
+}
+
+/// The rounds of a scenario, or of one step of a sweep.
 #[derive(Clone, Copy)]
-pub(crate) struct Target {
+pub(crate) struct Step {
+    pub(crate) turns: Turns,
+    /// The action of each CPU; for CPU_OFF, that of the lead.
+    pub(crate) action: Action,
+    /// The states of which PSCI_STAT is read.
+    pub(crate) ladder: Ladder,
+    /// True if the CPUs' own timers stop.
+    pub(crate) timers_stop: bool,
     /// The CPUs of a round of several.
     pub(crate) who: Who,
     /// The index of the CPU that stays awake in rounds of several CPUs.
     pub(crate) helper: Option<usize>,
-    /// True if the CPUs' own timers stop in the state.
-    pub(crate) timers_stop: bool,
     /// Bytes to make dirty in each round.
     pub(crate) dirty: usize,
-    /// The states to ask for in OS-initiated mode.
-    pub(crate) osi: Option<Ladder>,
+    /// True in OS-initiated mode, in which the states of `ladder` are asked for.
+    pub(crate) osi: bool,
 }
 
-impl Target {
-    /// Returns the conditions of rounds of all CPUs, woken by their own timers.
-    pub(crate) const ALL: Self = Self {
-        who: Who::All,
-        helper: None,
-        timers_stop: false,
-        dirty: 0,
-        osi: None,
-    };
+impl Step {
+    /// Returns the step of all CPUs, woken by their own timers.
+    pub(crate) fn new(turns: Turns, action: Action) -> Self {
+        Self {
+            turns,
+            action,
+            ladder: Ladder::default(),
+            timers_stop: false,
+            who: Who::All,
+            helper: None,
+            dirty: 0,
+            osi: false,
+        }
+    }
+
+    /// Returns the step of all CPUs to an idle state.
+    pub(crate) fn to_state(turns: Turns, state: Chosen) -> Self {
+        Self {
+            ladder: state.ladder,
+            timers_stop: state.timer_stops,
+            ..Self::new(turns, state.action())
+        }
+    }
 }
 
 /// The waits in a round, in ticks.
@@ -101,19 +124,29 @@ impl Sleep {
     }
 }
 
-/// The reason why a scenario stops before its samples are complete.
-pub(crate) enum Stop {
-    Skip(Skip),
-    Fail(Failure),
+/// Returns the ticks for the lead to publish the start, and for all participants to
+/// read it, which may be in a nap.
+pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
+    let participants = match who {
+        Who::All => cpus,
+        Who::First(count) => count,
+        Who::Only(_) => 1,
+    };
+    facts.ticks(200 + 10 * participants as u64)
 }
 
 /// Returns the first lost CPU as the failure of a scenario.
 pub(crate) fn first_lost<M: Machine>(machine: &M, cpus: usize) -> Option<Failure> {
-    (0..cpus).find_map(|cpu| {
-        let loss = machine.lost(cpu)?;
-        let cpu = cpu as u16;
+    (0..cpus).find_map(|index| {
+        let (cpu, loss) = (index as u16, machine.lost(index)?);
         Some(Failure::CpuLost { cpu, loss })
     })
+}
+
+/// Returns the failure of a CPU of whose samples fewer than 90 % are valid.
+pub(crate) fn too_few(cpu: u16, valid: u32, asked: u32) -> Option<Failure> {
+    let lack = u64::from(valid) * 10 < u64::from(asked) * 9;
+    lack.then_some(Failure::TooFewSamples { cpu, valid, asked })
 }
 
 impl<'m, M: Machine> Bench<'m, M> {
@@ -127,7 +160,7 @@ impl<'m, M: Machine> Bench<'m, M> {
             machine,
             setting,
             method,
-            target: Target::ALL,
+            step: Step::new(Turns::Serial, Action::None),
             sleep: Sleep::default(),
             attempts: 0,
             trials: 0,
@@ -139,10 +172,9 @@ impl<'m, M: Machine> Bench<'m, M> {
         }
     }
 
-    /// Begins a scenario or a step under other conditions: without counts, and with
-    /// empty rows.
-    pub(crate) fn begin(&mut self, target: Target) {
-        self.target = target;
+    /// Begins a step: without counts, and with empty rows.
+    pub(crate) fn begin(&mut self, step: Step) {
+        self.step = step;
         (self.attempts, self.trials) = (0, 0);
         self.skew = Summary::default();
         self.sleep = Sleep {
@@ -158,21 +190,32 @@ impl<'m, M: Machine> Bench<'m, M> {
 
     /// Expects samples of each CPU that has a part in a round of several.
     pub(crate) fn expect_all(&mut self) {
-        let lead = self.machine.facts().lead;
-        let Target { who, helper, .. } = self.target;
+        let (lead, step) = (self.lead(), self.step);
         for (cpu, row) in self.rows.iter_mut().enumerate() {
-            row.is_expected = who.includes(cpu, lead) && helper != Some(cpu);
+            row.is_expected = step.who.includes(cpu, lead) && step.helper != Some(cpu);
         }
+    }
+
+    pub(crate) fn lead(&self) -> usize {
+        self.machine.facts().lead
     }
 
     /// Returns the interrupt that wakes the CPUs of a round.
     pub(crate) fn waker(&self, who: Who) -> Waker {
         let Setting { wakers, cpus, .. } = self.setting;
-        if self.target.timers_stop {
-            wakers.waker(self.machine, cpus, who, self.target.helper)
+        if self.step.timers_stop {
+            wakers.waker(self.machine, cpus, who, self.step.helper)
         } else {
             Waker::OwnTimers
         }
+    }
+
+    /// Returns the interrupt that wakes one CPU in its rounds of this step.
+    pub(crate) fn waker_of(&self, cpu: usize) -> Waker {
+        self.waker(match self.step.turns {
+            Turns::Parallel => self.step.who,
+            Turns::Serial | Turns::Off => Who::Only(cpu),
+        })
     }
 
     /// Copies the machine's losses: a CPU can be lost while it powers off for another
@@ -190,7 +233,6 @@ impl<'m, M: Machine> Bench<'m, M> {
 
     /// Decides if the samples are enough.
     pub(crate) fn status(&self) -> Status {
-        let asked = self.setting.plan.iterations;
         let mut reasons = self.rows.iter().map(|state| state.row.skipped);
         if let Some(Some(skip)) = reasons.next()
             && reasons.all(|why| why.is_some())
@@ -210,44 +252,28 @@ impl<'m, M: Machine> Bench<'m, M> {
             let shared = row.rejected[Reason::Companion as usize];
             2 * u64::from(row.valid()) + u64::from(shared == row.rejected_total())
         });
-        match worst {
-            Some(row) if u64::from(row.valid()) * 10 < u64::from(asked) * 9 => {
-                Status::Failed(Failure::TooFewSamples {
-                    cpu: row.row.cpu,
-                    valid: row.valid(),
-                    asked,
-                })
-            }
-            _ => Status::Passed,
-        }
+        let asked = self.setting.plan.iterations;
+        let failure = worst.and_then(|row| too_few(row.row.cpu, row.valid(), asked));
+        failure.map_or(Status::Passed, Status::Failed)
     }
 
     /// Returns a round under these conditions.
     pub(crate) fn round(&self, who: Who, action: Action) -> Round {
-        let participants = match who {
-            Who::All => self.rows.len() as u64,
-            Who::First(count) => count as u64,
-            Who::Only(_) => 1,
-        };
-        // For the lead to publish the start, and for all CPUs to read it, which may
-        // be in a nap.
-        let lead_in = self.us(200 + 10 * participants);
-        let sleep = self.sleep.now;
-        let osi = self.target.osi;
+        let lead_in = lead_in(self.machine.facts(), who, self.rows.len());
+        let (sleep, osi) = (self.sleep.now, self.step.osi);
         Round {
-            sleep: sleep * if osi.is_some() { 3 } else { 1 },
+            sleep: sleep * if osi { 3 } else { 1 },
             quiet: self.sleep.quiet,
             wake: self.setting.plan.wake_by(self.method),
-            waker: if action.sleeps().is_some() {
-                self.waker(who)
-            } else {
-                Waker::OwnTimers
+            waker: match action.sleeps() {
+                Some(_) => self.waker(who),
+                None => Waker::OwnTimers,
             },
             wake_step: self.us(200),
-            dirty: self.target.dirty,
+            dirty: self.step.dirty,
             // A third of the sleep is enough for all CPUs.
-            osi: osi.map(|states| OsInitiated {
-                states,
+            osi: osi.then_some(OsInitiated {
+                states: self.step.ladder,
                 step: sleep,
             }),
             after: match self.method {
@@ -258,7 +284,6 @@ impl<'m, M: Machine> Bench<'m, M> {
         }
     }
 
-    /// Runs such a round.
     pub(crate) fn run(&mut self, who: Who, action: Action) {
         let round = self.round(who, action);
         self.machine.run(&round, &mut self.outcomes);
@@ -277,9 +302,7 @@ impl<'m, M: Machine> Bench<'m, M> {
     /// Returns true if the attempts beyond those asked for are used up: three times
     /// as many again.
     pub(crate) fn retries_are_exhausted(&self, attempts: u32) -> bool {
-        let Plan {
-            iterations, warmup, ..
-        } = *self.setting.plan;
-        u64::from(attempts) >= u64::from(warmup) + 4 * u64::from(iterations)
+        let plan = self.setting.plan;
+        u64::from(attempts) >= u64::from(plan.warmup) + 4 * u64::from(plan.iterations)
     }
 }

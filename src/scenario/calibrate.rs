@@ -6,7 +6,7 @@
 
 use smccc::psci;
 
-use super::bench::{Bench, Stop};
+use super::bench::Bench;
 use super::rows::came_too_soon;
 use crate::measure::{Action, Detail, Machine, Outcome, Reason, Rejection, Who};
 use crate::model::{Failure, Skip};
@@ -38,13 +38,10 @@ const GROWTH: u64 = 8;
 /// The CPU and the reason for which a round does not count.
 pub(crate) type Wrong = (usize, Rejection);
 
-/// Finds the sleep for `action` by trials of `who`, and keeps the first sample of
-/// each CPU as its cold one.
-pub(crate) fn calibrate<M: Machine>(
-    bench: &mut Bench<'_, M>,
-    who: Who,
-    action: Action,
-) -> Result<(), Failure> {
+/// Finds the sleep for the step in hand by trials of `who`, and keeps the first sample
+/// of each CPU as its cold one.
+pub(crate) fn calibrate<M: Machine>(bench: &mut Bench<'_, M>, who: Who) -> Result<(), Failure> {
+    let action = bench.step.action;
     let longest = bench.us(LONGEST_US);
     bench.sleep.now = bench.sleep.now.max(bench.us(FIRST_US));
     bench.sleep.longest = longest;
@@ -56,8 +53,16 @@ pub(crate) fn calibrate<M: Machine>(
         keep_cold(bench);
         let Err((cpu, wrong)) = verdict else { break };
         let too_soon = has_come_too_soon(bench, wrong);
-        if !too_soon {
-            check_refusal(action, cpu, wrong)?;
+        if let Action::Suspend { power_state, .. } = action
+            && let Detail::Firmware(error) = wrong.detail
+            && !too_soon
+        {
+            let cpu = cpu as u16;
+            return Err(Failure::StateRefused {
+                power_state,
+                error,
+                cpu,
+            });
         }
         let goes_on = if too_soon {
             let is_shorter = bench.sleep.now < longest;
@@ -128,7 +133,7 @@ fn longest_way_down<M: Machine>(bench: &Bench<'_, M>) -> Option<u64> {
 pub(crate) fn keep_cold<M: Machine>(bench: &mut Bench<'_, M>) {
     for (row, outcome) in bench.rows.iter_mut().zip(&bench.outcomes) {
         if outcome.took_part() && outcome.judge(bench.pmf).is_ok() {
-            row.keep_cold(outcome);
+            row.cold.get_or_insert(*outcome);
         }
     }
 }
@@ -160,7 +165,7 @@ pub(crate) fn judge_round<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(), Wr
 /// the first SGI was sent; None without PMF.
 pub(crate) fn first_wake_up<M: Machine>(bench: &Bench<'_, M>) -> Option<u64> {
     let wakes = suspends(&bench.outcomes).filter(|it| bench.pmf && it.judge(true).is_ok());
-    let wake = |it: &Outcome| match bench.target.timers_stop {
+    let wake = |it: &Outcome| match bench.step.timers_stop {
         // By SGI, all must be down before the first is sent.
         true => it.due,
         false => it.stamps.at(Stamp::ExitHwLowPwr),
@@ -179,7 +184,7 @@ pub(crate) fn is_late(outcome: &Outcome, first_up: u64) -> bool {
 /// the last CPU asks for all, and a longer step gives the others time to be down.
 pub(crate) fn has_come_too_soon<M: Machine>(bench: &Bench<'_, M>, rejection: Rejection) -> bool {
     let denied = Detail::Firmware(psci::Error::Denied.into());
-    came_too_soon(rejection) || bench.target.osi.is_some() && rejection.detail == denied
+    came_too_soon(rejection) || bench.step.osi && rejection.detail == denied
 }
 
 /// Returns the reason that the firmware does not implement the function of `action`.
@@ -188,23 +193,4 @@ pub(crate) fn not_supported(action: Action) -> Skip {
         Action::SystemSuspend => psci::PSCI_SYSTEM_SUSPEND_64,
         _ => psci::PSCI_CPU_SUSPEND_64,
     })
-}
-
-/// Skips a scenario for that reason.
-pub(crate) fn stop_not_supported(action: Action) -> Stop {
-    Stop::Skip(not_supported(action))
-}
-
-/// Ends the trials of a CPU to which the firmware refuses the state.
-fn check_refusal(action: Action, cpu: usize, wrong: Rejection) -> Result<(), Failure> {
-    match (action, wrong.detail) {
-        (Action::Suspend { power_state, .. }, Detail::Firmware(error)) => {
-            Err(Failure::StateRefused {
-                power_state,
-                error,
-                cpu: cpu as u16,
-            })
-        }
-        _ => Ok(()),
-    }
 }

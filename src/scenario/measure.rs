@@ -4,28 +4,24 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::bench::Setting;
-use super::point_bench::PointBench;
 use super::progress::Progress;
 use super::{micro, suite, sweep, timer_latency};
 use crate::measure::Machine;
 use crate::model::{Scenario, ScenarioKey};
 use crate::plan::{Method, Plan, ScenarioId};
 
-/// One scenario of a plan, by one method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Job {
-    /// The scenario.
-    pub id: ScenarioId,
-    /// The method.
-    pub method: Method,
-}
-
-/// Returns the scenarios of a plan: the suite by each method, then the others.
-pub fn jobs(plan: &Plan) -> impl Iterator<Item = Job> + use<> {
+/// Returns the scenarios of a plan, without helpers: the suite by each method, then
+/// the others.
+pub fn jobs(plan: &Plan) -> impl Iterator<Item = ScenarioKey> + use<> {
     let (scenarios, methods) = (plan.scenarios, plan.methods);
+    let key = |id, method| ScenarioKey {
+        id,
+        method,
+        helper: None,
+    };
     let suite = methods.iter().flat_map(move |method| {
         let ids = scenarios.suite().iter();
-        ids.map(move |id| Job { id, method })
+        ids.map(move |id| key(id, method))
     });
     let others = scenarios.iter().filter(|id| !id.is_suite());
     suite.chain(others.map(move |id| {
@@ -34,7 +30,7 @@ pub fn jobs(plan: &Plan) -> impl Iterator<Item = Job> + use<> {
             true => methods.first(),
             false => Method::Warm,
         };
-        Job { id, method }
+        key(id, method)
     }))
 }
 
@@ -45,23 +41,14 @@ pub fn jobs(plan: &Plan) -> impl Iterator<Item = Job> + use<> {
 pub fn measure<M: Machine>(
     machine: &mut M,
     setting: Setting<'_>,
-    Job { id, method }: Job,
+    key: ScenarioKey,
     progress: &mut dyn Progress,
 ) -> Result<Vec<Scenario>, fmt::Error> {
-    let key = ScenarioKey {
-        id,
-        method,
-        helper: None,
+    let scenario = match key.id {
+        id if id.is_suite() => return Ok(suite::measure(machine, setting, key)),
+        id if id.is_sweep() => sweep::measure(machine, setting, key),
+        ScenarioId::TimerLatency => timer_latency::measure(machine, setting, key, progress)?,
+        _ => micro::measure(machine, setting, key),
     };
-    Ok(match id {
-        id if id.is_suite() => suite::measure(machine, setting, id, method),
-        id if id.is_sweep() => alloc::vec![sweep::measure(machine, setting, key)],
-        ScenarioId::TimerLatency => {
-            let points = timer_latency::points(&setting.plan.timer, setting.cpus.len());
-            let mut bench = PointBench::new(machine, setting, points.unwrap_or_default());
-            let status = timer_latency::measure(&mut bench, progress)?;
-            alloc::vec![bench.finish(key, status)]
-        }
-        _ => alloc::vec![micro::measure(machine, setting, key)],
-    })
+    Ok(alloc::vec![scenario])
 }

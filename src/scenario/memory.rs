@@ -1,6 +1,9 @@
-//! The memory that a plan needs, computed before the first scenario.
+//! The memory that a plan needs, computed before the first scenario. No sum overflows:
+//! iterations, loops and CPUs are limited.
 
-use super::measure::{Job, jobs};
+use alloc::vec::Vec;
+
+use super::measure::jobs;
 use super::rows::RowState;
 use super::states::Chosen;
 use super::suite::{self, PLACEMENTS};
@@ -32,121 +35,80 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// Computes the needs of `plan` on a board with so many CPUs and idle states; None
-    /// if that overflows.
-    pub fn of(plan: &Plan, cpus: usize, idle_states: usize) -> Option<Self> {
-        let mut heap = 0;
-        let (mut tallies, mut buffer) = (0, 0);
-        for job in jobs(plan) {
-            heap = heap.max(job_bytes(plan, job, cpus, idle_states)?);
-            if job.id == ScenarioId::TimerLatency {
-                (tallies, buffer) = (cpus, plan.timer.buffer());
-            }
-        }
-        Some(Self {
-            heap: lasting_bytes(plan, cpus, idle_states)?.checked_add(heap)?,
+    /// Computes the needs of `plan` on a board with so many CPUs and idle states.
+    #[must_use]
+    pub fn of(plan: &Plan, cpus: usize, idle_states: usize) -> Self {
+        let scenarios = jobs(plan).map(|job| scenario_bytes(plan, job.id, cpus, idle_states));
+        let has_timers = plan.scenarios.contains(ScenarioId::TimerLatency);
+        let (tallies, buffer) = match has_timers {
+            true => (cpus, plan.timer.buffer()),
+            false => (0, 0),
+        };
+        Self {
+            heap: lasting_bytes(plan, cpus, idle_states) + scenarios.max().unwrap_or(0),
             tallies,
             buffer,
-        })
+        }
     }
 }
 
 /// Returns the bytes of a list; none for an empty one.
-fn list<T>(len: usize) -> Option<usize> {
-    let bytes = size_of::<T>().checked_mul(len)?;
-    bytes.checked_next_multiple_of(bump::ALIGN)
-}
-
-/// Returns the sum.
-fn sum<const N: usize>(parts: [Option<usize>; N]) -> Option<usize> {
-    let mut parts = parts.into_iter();
-    parts.try_fold(0_usize, |sum, part| sum.checked_add(part?))
+const fn list<T>(len: usize) -> usize {
+    (size_of::<T>() * len).next_multiple_of(bump::ALIGN)
 }
 
 /// Returns the bytes that are in use in all scenarios.
-fn lasting_bytes(plan: &Plan, cpus: usize, idle_states: usize) -> Option<usize> {
-    let states = idle_states.checked_add(2)?;
-    sum([
-        Some(TEXT),
-        list::<Cpu>(cpus),
-        list::<Outcome>(cpus),
-        list::<Chosen>(states),
-        list::<[u32; 2]>(states),
-        SUMMARY.checked_mul(jobs(plan).count()),
-    ])
+fn lasting_bytes(plan: &Plan, cpus: usize, idle_states: usize) -> usize {
+    let states = 2 * list::<Chosen>(idle_states + 2) + list::<[u32; 2]>(idle_states + 2);
+    let of_cpus = list::<Cpu>(cpus) + list::<Outcome>(cpus);
+    TEXT + of_cpus + states + SUMMARY * jobs(plan).count()
 }
 
 /// Returns the bytes of one scenario and of its results.
-fn job_bytes(plan: &Plan, job: Job, cpus: usize, idle_states: usize) -> Option<usize> {
-    let results = list::<Scenario>(PLACEMENTS);
-    match job.id {
-        id if id.is_suite() => sum([
-            results,
-            Some(PRINTING),
-            bench_bytes(plan, cpus),
-            rows_bytes(plan, cpus)?.checked_mul(suite::placements(id)),
-        ]),
-        id if id.is_sweep() => sum([
-            results,
-            bench_bytes(plan, cpus),
-            list::<(Reason, u32)>(REASONS),
-            points_bytes(sweep::points(id, plan, cpus, idle_states)?),
-        ]),
+fn scenario_bytes(plan: &Plan, id: ScenarioId, cpus: usize, idle_states: usize) -> usize {
+    let measured = match id {
+        id if id.is_suite() => {
+            bench_bytes(plan, cpus) + rows_bytes(plan, cpus) * suite::placements(id) + PRINTING
+        }
+        id if id.is_sweep() => {
+            let points = sweep::points(id, plan, cpus, idle_states);
+            bench_bytes(plan, cpus) + list::<(Reason, u32)>(REASONS) + points_bytes(points)
+        }
         ScenarioId::TimerLatency => {
-            let points = timer_latency::points(&plan.timer, cpus)?;
-            let spread = list::<u32>(Histogram::default().counts().count())?;
-            sum([
-                results,
-                list::<Outcome>(cpus),
-                (points / 2).checked_mul(spread),
-                points_bytes(points),
-            ])
+            let points = timer_latency::points(&plan.timer, cpus);
+            let spread = list::<u32>(Histogram::default().counts().count());
+            point_bench_bytes(cpus, 0) + points / 2 * spread + points_bytes(points)
         }
         id => {
-            let samples = match id {
-                ScenarioId::CpuOn => plan.iterations,
-                _ => plan.batches().1,
-            };
-            let columns = list::<u64>(samples as usize)?.checked_mul(2)?;
-            sum([
-                results,
-                list::<Outcome>(cpus),
-                list::<[alloc::vec::Vec<u64>; 2]>(cpus),
-                columns.checked_mul(cpus),
-                points_bytes(micro::points(id, cpus)?),
-            ])
+            let points = micro::points(id, cpus);
+            point_bench_bytes(cpus, micro::samples(id, plan)) + points_bytes(points)
         }
-    }
+    };
+    list::<Scenario>(PLACEMENTS) + measured
 }
 
 /// Returns the bytes of a [`super::bench::Bench`].
-fn bench_bytes(plan: &Plan, cpus: usize) -> Option<usize> {
+fn bench_bytes(plan: &Plan, cpus: usize) -> usize {
     let iterations = plan.iterations as usize;
-    sum([
-        list::<RowState>(cpus),
-        list::<Outcome>(iterations)?.checked_mul(cpus),
-        list::<Outcome>(cpus)?.checked_mul(2),
-        list::<u64>(iterations.max(cpus)),
-    ])
+    let rows = list::<RowState>(cpus) + list::<Outcome>(iterations) * cpus;
+    rows + 2 * list::<Outcome>(cpus) + list::<u64>(iterations.max(cpus))
+}
+
+/// Returns the bytes of a [`super::point_bench::PointBench`] without its points.
+fn point_bench_bytes(cpus: usize, samples: u32) -> usize {
+    let columns = 2 * list::<u64>(samples as usize) * cpus;
+    list::<Outcome>(cpus) + list::<[Vec<u64>; 2]>(cpus) + columns
 }
 
 /// Returns the bytes of a scenario's rows, and to print them.
-fn rows_bytes(plan: &Plan, cpus: usize) -> Option<usize> {
+fn rows_bytes(plan: &Plan, cpus: usize) -> usize {
     let samples = if plan.samples { plan.iterations } else { 0 };
-    let row = sum([
-        list::<Statistic>(METRICS),
-        list::<(Reason, u32)>(REASONS),
-        list::<Sample>(samples as usize),
-        Some(PRINTING_ROW),
-    ])?;
-    sum([list::<Row>(cpus), row.checked_mul(cpus)])
+    let lists = list::<Statistic>(METRICS) + list::<(Reason, u32)>(REASONS);
+    let row = lists + list::<Sample>(samples as usize) + PRINTING_ROW;
+    list::<Row>(cpus) + row * cpus
 }
 
 /// Returns the bytes of a scenario's points, and to print them.
-fn points_bytes(points: usize) -> Option<usize> {
-    sum([
-        list::<Point>(points),
-        PRINTING_POINT.checked_mul(points),
-        Some(PRINTING),
-    ])
+fn points_bytes(points: usize) -> usize {
+    list::<Point>(points) + PRINTING_POINT * points + PRINTING
 }

@@ -11,11 +11,11 @@ use alloc::vec::Vec;
 use smccc::arch::SMCCC_VERSION;
 use smccc::psci::{PSCI_VERSION, error};
 
-use super::bench::Setting;
+use super::bench::{Setting, lead_in};
 use super::point_bench::{PointBench, how};
 use crate::measure::{Action, After, End, Facts, Machine, Operation, Outcome, Round, Who};
 use crate::model::{Failure, Measure, Point, Scenario, ScenarioKey, Skip, Status, Variant};
-use crate::plan::{LOOPS_LIMIT_S, ScenarioId};
+use crate::plan::{LOOPS_LIMIT_S, Plan, ScenarioId};
 
 /// Batches that are taken even when the time is up: enough for a percentile.
 const LEAST: u32 = crate::measure::P99_MIN;
@@ -45,48 +45,47 @@ enum Answer {
 /// has a service there, and none prints a warning.
 const RESERVED_CALL: u32 = 0xaf00_0000;
 
-const NULL_CALL: [Kind; 3] = [
-    call(Variant::PsciVersion, PSCI_VERSION, Answer::Number),
-    call(Variant::SmcccVersion, SMCCC_VERSION, Answer::NumberIfAny),
-    call(Variant::Unknown, RESERVED_CALL, Answer::NotSupported),
-];
-const SELF_SGI: [Kind; 1] = [plain(Variant::Sgi, Operation::SelfSgi)];
-const SYSREG_TRAP: [Kind; 1] = [plain(Variant::Pmselr, Operation::SysregRead)];
-const PMF_READ: [Kind; 1] = [plain(Variant::GetTimestamp, Operation::ReadStamp)];
-const EMPTY: [Kind; 1] = [plain(Variant::Loop, Operation::Nothing)];
+/// The loop itself.
+const LOOP: Kind = kind(Variant::Loop, Operation::Nothing, Answer::Nothing);
 
-const fn call(variant: Variant, function: u32, answer: Answer) -> Kind {
-    Kind {
-        variant,
-        operation: Operation::Call(function),
-        answer,
-    }
-}
-
-const fn plain(variant: Variant, operation: Operation) -> Kind {
+const fn kind(variant: Variant, operation: Operation, answer: Answer) -> Kind {
     Kind {
         variant,
         operation,
-        answer: Answer::Nothing,
+        answer,
     }
 }
 
 /// Returns the kinds of operation of a scenario.
 const fn kinds(id: ScenarioId) -> &'static [Kind] {
+    use Answer::{NotSupported, Nothing, Number, NumberIfAny};
+    use Operation::{Call, ReadStamp, SelfSgi, SysregRead};
+    const NULL_CALL: [Kind; 3] = [
+        kind(Variant::PsciVersion, Call(PSCI_VERSION), Number),
+        kind(Variant::SmcccVersion, Call(SMCCC_VERSION), NumberIfAny),
+        kind(Variant::Unknown, Call(RESERVED_CALL), NotSupported),
+    ];
     match id {
         ScenarioId::NullCall => &NULL_CALL,
-        ScenarioId::SelfSgi => &SELF_SGI,
-        ScenarioId::SysregTrap => &SYSREG_TRAP,
-        ScenarioId::PmfRead => &PMF_READ,
-        _ => &EMPTY,
+        ScenarioId::SelfSgi => const { &[kind(Variant::Sgi, SelfSgi, Nothing)] },
+        ScenarioId::SysregTrap => const { &[kind(Variant::Pmselr, SysregRead, Nothing)] },
+        ScenarioId::PmfRead => const { &[kind(Variant::GetTimestamp, ReadStamp, Nothing)] },
+        _ => &[LOOP],
     }
 }
 
 /// Returns the most points that a scenario has: in ticks and in cycles, of each kind
 /// on each CPU alone and of all at once, and of the loop on the lead.
-pub(crate) fn points(id: ScenarioId, cpus: usize) -> Option<usize> {
-    let of_kinds = cpus.checked_mul(2 * kinds(id).len())?;
-    of_kinds.checked_add(1)?.checked_mul(2)
+pub(crate) const fn points(id: ScenarioId, cpus: usize) -> usize {
+    2 * (2 * kinds(id).len() * cpus + 1)
+}
+
+/// Returns the most samples of a series of a scenario.
+pub(crate) fn samples(id: ScenarioId, plan: &Plan) -> u32 {
+    match id {
+        ScenarioId::CpuOn => plan.iterations,
+        _ => plan.batches().1,
+    }
 }
 
 /// Measures one scenario.
@@ -97,18 +96,24 @@ pub(crate) fn measure<M: Machine>(
 ) -> Scenario {
     let cpus = setting.cpus.len();
     let skip = skip(key.id, machine.facts(), cpus);
-    let points = points(key.id, cpus).unwrap_or_default();
-    let mut bench = PointBench::new(machine, setting, points);
-    let status = match skip {
-        Some(skip) => Status::Skipped(skip),
-        None => {
-            let measured = match key.id {
-                ScenarioId::CpuOn => super::cpu_on::measure(&mut bench),
-                id => Micro::new(&mut bench).run(kinds(id)),
+    let samples = samples(key.id, setting.plan);
+    let mut bench = PointBench::new(machine, setting, points(key.id, cpus), samples);
+    let measured = match (skip, key.id) {
+        (Some(skip), _) => return bench.finish(key, Status::Skipped(skip)),
+        (None, ScenarioId::CpuOn) => super::cpu_on::measure(&mut bench),
+        (None, id) => {
+            let (batch, asked) = setting.plan.batches();
+            bench.conditions.asked = asked;
+            let mut micro = Micro {
+                bench: &mut bench,
+                batch,
+                asked,
+                limit: None,
             };
-            measured.map_or_else(Status::Failed, |()| Status::Passed)
+            micro.run(kinds(id))
         }
     };
+    let status = measured.map_or_else(Status::Failed, |()| Status::Passed);
     bench.finish(key, status)
 }
 
@@ -123,7 +128,7 @@ fn skip(id: ScenarioId, facts: &Facts, cpus: usize) -> Option<Skip> {
     }
 }
 
-/// A micro-benchmark under way.
+/// A micro-benchmark under way. A CPU's columns are ticks and cycles.
 struct Micro<'s, 'm, M> {
     bench: &'s mut PointBench<'m, M>,
     /// Operations in a batch.
@@ -132,28 +137,11 @@ struct Micro<'s, 'm, M> {
     asked: u32,
     /// Ticks that each series of batches may take.
     limit: Option<u64>,
-    /// The samples of a series by CPU: in ticks and in cycles.
-    columns: Vec<[Vec<u64>; 2]>,
 }
 
-impl<'s, 'm, M: Machine> Micro<'s, 'm, M> {
-    fn new(bench: &'s mut PointBench<'m, M>) -> Self {
-        let (batch, asked) = bench.setting.plan.batches();
-        let cpus = bench.setting.cpus.len();
-        bench.conditions.asked = asked;
-        let mut columns = Vec::with_capacity(cpus);
-        columns.extend((0..cpus).map(|_| [(); 2].map(|()| Vec::with_capacity(asked as usize))));
-        Self {
-            bench,
-            batch,
-            asked,
-            limit: None,
-            columns,
-        }
-    }
-
+impl<M: Machine> Micro<'_, '_, M> {
     fn run(&mut self, kinds: &[Kind]) -> Result<(), Failure> {
-        let cpus = self.columns.len();
+        let cpus = self.bench.columns.len();
         let facts = self.bench.machine.facts();
         let lead = facts.lead;
         let series = (kinds.len() * (cpus + 1) + 1) as u64;
@@ -174,17 +162,14 @@ impl<'s, 'm, M: Machine> Micro<'s, 'm, M> {
         }
         if kinds.iter().all(|kind| kind.variant != Variant::Loop) {
             self.asked = self.asked.min(LEAST);
-            self.series(&EMPTY[0], Who::Only(lead))?;
+            self.series(&LOOP, Who::Only(lead))?;
         }
         Ok(())
     }
 
     fn round(&mut self, who: Who, operation: Operation, count: u32) -> Result<(), Failure> {
-        let participants = match who {
-            Who::Only(_) => 1,
-            _ => self.columns.len() as u64,
-        };
-        let lead_in = self.bench.machine.facts().ticks(200 + 10 * participants);
+        let cpus = self.bench.columns.len();
+        let lead_in = lead_in(self.bench.machine.facts(), who, cpus);
         self.bench.run(&Round {
             after: After::Stay,
             ..Round::new(who, Action::Repeat { operation, count }, lead_in)
@@ -248,14 +233,16 @@ impl<'s, 'm, M: Machine> Micro<'s, 'm, M> {
     /// Takes batches until there are enough, or the time is up.
     fn series(&mut self, kind: &Kind, who: Who) -> Result<(), Failure> {
         let (mut taken, mut began, mut lost) = (0, None, 0);
-        self.columns.iter_mut().flatten().for_each(Vec::clear);
+        let bench = &mut *self.bench;
+        bench.columns.iter_mut().flatten().for_each(Vec::clear);
         self.warm_up(kind, who, &mut began)?;
         // A batch that is given up may have taken seconds.
         while taken < self.asked && lost <= self.asked / 10 {
             self.bench.conditions.attempts += 1;
             self.round(who, kind.operation, self.batch)?;
             taken += 1;
-            for (outcome, [ticks, cycles]) in self.bench.outcomes.iter().zip(&mut self.columns) {
+            let bench = &mut *self.bench;
+            for (outcome, [ticks, cycles]) in bench.outcomes.iter().zip(&mut bench.columns) {
                 if kind.is_good(outcome) {
                     ticks.push(outcome.after.saturating_sub(outcome.before));
                     cycles.extend(outcome.cycles);
@@ -274,20 +261,19 @@ impl<'s, 'm, M: Machine> Micro<'s, 'm, M> {
     /// Makes points of the samples of a series.
     fn sum_up(&mut self, kind: &Kind, who: Who, taken: u32) -> Result<(), Failure> {
         let mut result = Ok(());
-        for (cpu, [ticks, cycles]) in self.columns.iter_mut().enumerate() {
-            if who != Who::All && who != Who::Only(cpu) {
-                continue;
-            }
+        let lead = self.bench.machine.facts().lead;
+        let cpus = 0..self.bench.columns.len();
+        for cpu in cpus.filter(|cpu| who.includes(*cpu, lead)) {
             let point = |measure| Point {
                 how: how(who),
                 per: self.batch,
                 ..Point::new(cpu as u16, kind.variant, measure)
             };
-            let measured = self.bench.add_point(point(Measure::Ticks), ticks, taken);
+            let measured = self.bench.add_point(point(Measure::Ticks), 0, taken);
             result = measured.and(result);
             // A CPU may have no cycle counter, or none that counts.
-            if !cycles.is_empty() {
-                let _ = self.bench.add_point(point(Measure::Cycles), cycles, taken);
+            if !self.bench.columns[cpu][1].is_empty() {
+                let _ = self.bench.add_point(point(Measure::Cycles), 1, taken);
             }
         }
         result

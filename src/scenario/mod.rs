@@ -25,7 +25,7 @@ mod timer_latency;
 mod wakers;
 
 pub use self::bench::Setting;
-pub use self::measure::{Job, jobs, measure};
+pub use self::measure::{jobs, measure};
 pub use self::memory::Needs;
 pub use self::progress::{Progress, Stretch};
 pub use self::states::States;

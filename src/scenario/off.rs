@@ -6,13 +6,14 @@
 //! which comes last if another CPU has to stay awake for it. The warm method turns
 //! each CPU on again right after its CPU_OFF, without a suspend of the lead between.
 
-use super::bench::{Bench, Stop};
+use super::bench::Bench;
 use super::calibrate::{
     LEAST_US, LONGEST_US, UNKNOWN_US, calibrate, no_cpu_can_suspend, not_supported,
 };
 use super::rows::came_too_soon;
 use super::serial::{show_medians, skip_lead_without_helper};
 use crate::measure::{Action, After, End, Machine, Outcome, Reason, Round, Who};
+use crate::model::Status;
 use crate::plan::Method;
 use crate::spec::pmf::Stamp;
 
@@ -27,46 +28,40 @@ enum Phase {
     Measure,
 }
 
-/// Measures CPU_OFF; `lead_action` is the lead's suspend, if there is a state for it.
-pub(crate) fn measure_off<M: Machine>(
-    bench: &mut Bench<'_, M>,
-    lead_action: Option<Action>,
-) -> Result<(), Stop> {
-    let lead = bench.machine.facts().lead;
+/// Measures CPU_OFF, and the lead's suspend, if there is a state for it.
+pub(crate) fn measure_off<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(), Status> {
+    let (lead, action) = (bench.lead(), bench.step.action);
     skip_lead_without_helper(bench);
     let has_waker = bench.rows[lead].row.skipped.is_none();
-    let mut lead_action = lead_action.filter(|_| has_waker);
     let mut failure = None;
-    if let Some(action) = lead_action
-        && let Err(stop) = calibrate(bench, Who::Only(lead), action)
-    {
-        // The lead has no row, and the scenario fails if the firmware refused the
-        // state; the other CPUs' rows do not depend on it.
-        lead_action = None;
-        if no_cpu_can_suspend(&bench.outcomes) {
-            bench.rows[lead].row.skipped = Some(not_supported(action));
-        } else {
-            failure = Some(stop);
-        }
+    if has_waker && action.sleeps().is_some() {
+        failure = calibrate(bench, Who::Only(lead)).err();
+    }
+    // The lead has no row, and the scenario fails if the firmware refused the
+    // state; the other CPUs' rows do not depend on it.
+    let suspends = has_waker && action.sleeps().is_some() && failure.is_none();
+    if failure.is_some() && no_cpu_can_suspend(&bench.outcomes) {
+        bench.rows[lead].row.skipped = Some(not_supported(action));
+        failure = None;
     }
     for (cpu, row) in bench.rows.iter_mut().enumerate() {
-        row.is_expected = cpu != lead || lead_action.is_some();
+        row.is_expected = cpu != lead || suspends;
     }
     // The first pass is cold for all but the lead, which has slept.
     bench.trials += 1;
     bench.sleep.off = if bench.pmf { bench.us(UNKNOWN_US) } else { 0 };
-    run_pass(bench, lead_action, Phase::Cold);
+    run_pass(bench, suspends, Phase::Cold);
     calibrate_off(bench);
     for _ in 0..bench.setting.plan.warmup {
         bench.attempts += 1;
-        run_pass(bench, lead_action, Phase::WarmUp);
+        run_pass(bench, suspends, Phase::WarmUp);
     }
     while !is_complete(bench) && !bench.retries_are_exhausted(bench.attempts) {
         bench.attempts += 1;
-        run_pass(bench, lead_action, Phase::Measure);
+        run_pass(bench, suspends, Phase::Measure);
     }
     show_medians(bench);
-    failure.map_or(Ok(()), |failure| Err(Stop::Fail(failure)))
+    failure.map_or(Ok(()), |failure| Err(Status::Failed(failure)))
 }
 
 /// Returns true if each CPU that can still give samples has given all.
@@ -78,9 +73,9 @@ fn is_complete<M: Machine>(bench: &Bench<'_, M>) -> bool {
     })
 }
 
-/// Measures each CPU once.
-fn run_pass<M: Machine>(bench: &mut Bench<'_, M>, lead_action: Option<Action>, phase: Phase) {
-    let lead = bench.machine.facts().lead;
+/// Measures each CPU once, and the lead if it `suspends`.
+fn run_pass<M: Machine>(bench: &mut Bench<'_, M>, suspends: bool, phase: Phase) {
+    let lead = bench.lead();
     let others = (0..bench.rows.len()).filter(|cpu| *cpu != lead);
     match bench.method {
         Method::Tftf => {
@@ -90,14 +85,14 @@ fn run_pass<M: Machine>(bench: &mut Bench<'_, M>, lead_action: Option<Action>, p
             for cpu in others.clone() {
                 turn_off(bench, cpu);
             }
-            if !is_helped {
-                suspend_lead(bench, lead_action, phase);
+            if suspends && !is_helped {
+                suspend_lead(bench, phase);
             }
             for cpu in others {
                 read_back(bench, cpu, phase);
             }
-            if is_helped {
-                suspend_lead(bench, lead_action, phase);
+            if suspends && is_helped {
+                suspend_lead(bench, phase);
             }
         }
         Method::Warm => {
@@ -105,7 +100,9 @@ fn run_pass<M: Machine>(bench: &mut Bench<'_, M>, lead_action: Option<Action>, p
                 turn_off(bench, cpu);
                 read_back(bench, cpu, phase);
             }
-            suspend_lead(bench, lead_action, phase);
+            if suspends {
+                suspend_lead(bench, phase);
+            }
         }
     }
 }
@@ -115,12 +112,8 @@ fn run_pass<M: Machine>(bench: &mut Bench<'_, M>, lead_action: Option<Action>, p
 /// AFFINITY_INFO all the time, as the time until OFF is a figure.
 fn calibrate_off<M: Machine>(bench: &mut Bench<'_, M>) {
     let cold = bench.rows.iter().filter_map(|row| row.cold);
-    let down = cold
-        .filter(|sample| sample.action == Action::ReadBack)
-        .map(|sample| {
-            let down = sample.stamps.at(Stamp::EnterHwLowPwr);
-            down.saturating_sub(sample.before)
-        });
+    let others = cold.filter(|sample| sample.action == Action::ReadBack);
+    let down = others.map(|it| it.stamps.at(Stamp::EnterHwLowPwr).saturating_sub(it.before));
     if let Some(longest) = down.max().filter(|_| bench.pmf) {
         bench.sleep.off = (2 * longest).max(bench.us(LEAST_US));
     }
@@ -161,13 +154,11 @@ fn read_back<M: Machine>(bench: &mut Bench<'_, M>, cpu: usize, phase: Phase) {
     take_outcome(bench, cpu, outcome, phase);
 }
 
-/// Suspends the lead.
-fn suspend_lead<M: Machine>(bench: &mut Bench<'_, M>, action: Option<Action>, phase: Phase) {
-    let Some(action) = action else { return };
-    let lead = bench.machine.facts().lead;
+fn suspend_lead<M: Machine>(bench: &mut Bench<'_, M>, phase: Phase) {
+    let lead = bench.lead();
     let round = Round {
         after: After::Off,
-        ..bench.round(Who::Only(lead), action)
+        ..bench.round(Who::Only(lead), bench.step.action)
     };
     bench.machine.run(&round, &mut bench.outcomes);
     take_outcome(bench, lead, bench.outcomes[lead], phase);
@@ -177,7 +168,7 @@ fn suspend_lead<M: Machine>(bench: &mut Bench<'_, M>, action: Option<Action>, ph
 fn take_outcome<M: Machine>(bench: &mut Bench<'_, M>, cpu: usize, outcome: Outcome, phase: Phase) {
     let verdict = outcome.judge(bench.pmf);
     if let Err(rejection) = verdict {
-        if came_too_soon(rejection) && cpu == bench.machine.facts().lead {
+        if came_too_soon(rejection) && cpu == bench.lead() {
             bench.sleep.lengthen();
         } else if rejection.reason == Reason::Overlap {
             bench.sleep.off = (bench.sleep.off * 2).min(bench.us(LONGEST_US));
@@ -186,7 +177,9 @@ fn take_outcome<M: Machine>(bench: &mut Bench<'_, M>, cpu: usize, outcome: Outco
     }
     let row = &mut bench.rows[cpu];
     match (phase, verdict) {
-        (Phase::Cold, Ok(())) => row.keep_cold(&outcome),
+        (Phase::Cold, Ok(())) => {
+            row.cold.get_or_insert(outcome);
+        }
         (Phase::Cold | Phase::WarmUp, _) => {}
         (Phase::Measure, _) if row.valid() >= bench.setting.plan.iterations => {}
         (Phase::Measure, Ok(())) => row.kept.push(outcome),

@@ -3,32 +3,26 @@
 //! A round counts as a whole or not at all: one CPU that did not go down changes the
 //! time that the others wait.
 
-use super::bench::{Bench, Stop};
+use super::bench::Bench;
 use super::calibrate::{
     calibrate, first_wake_up, has_come_too_soon, is_late, judge_round, keep_cold,
-    no_cpu_can_suspend, stop_not_supported,
+    no_cpu_can_suspend, not_supported,
 };
 use super::reached::read_reached;
 use super::rows::show_round;
-use crate::measure::{Action, Machine, Reason, Rejection};
-use crate::spec::stat::Ladder;
+use crate::measure::{Machine, Reason, Rejection};
+use crate::model::Status;
 
 /// Measures rounds of several CPUs.
-pub(crate) fn measure_parallel<M: Machine>(
-    bench: &mut Bench<'_, M>,
-    action: Action,
-    ladder: &Ladder,
-) -> Result<(), Stop> {
-    let who = bench.target.who;
+pub(crate) fn measure_parallel<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(), Status> {
+    let (who, action) = (bench.step.who, bench.step.action);
     bench.expect_all();
     if action.sleeps().is_some() {
-        if let Err(failure) = calibrate(bench, who, action) {
-            return Err(match no_cpu_can_suspend(&bench.outcomes) {
-                true => stop_not_supported(action),
-                false => Stop::Fail(failure),
-            });
-        }
-        read_reached(bench, who, action, ladder);
+        calibrate(bench, who).map_err(|failure| match no_cpu_can_suspend(&bench.outcomes) {
+            true => Status::Skipped(not_supported(action)),
+            false => Status::Failed(failure),
+        })?;
+        read_reached(bench, who);
     } else {
         // The first round is cold: a trial, too.
         bench.trials = 1;
@@ -62,12 +56,8 @@ pub(crate) fn measure_parallel<M: Machine>(
             }
         }
     }
-    bench.skew = show_round(
-        &mut bench.rows,
-        count as usize,
-        bench.pmf,
-        &mut bench.column,
-    );
+    let count = count as usize;
+    bench.skew = show_round(&mut bench.rows, count, bench.pmf, &mut bench.column);
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::bench::{Setting, first_lost};
+use super::bench::{Setting, first_lost, too_few};
 use crate::measure::{Machine, Outcome, Round, Summary, Who};
 use crate::model::{Conditions, Failure, How, Point, Scenario, ScenarioKey, Status};
 
@@ -12,6 +12,8 @@ pub(crate) struct PointBench<'m, M> {
     pub(crate) setting: Setting<'m>,
     /// One for each CPU: the round in hand.
     pub(crate) outcomes: Vec<Outcome>,
+    /// Samples by CPU, of two measures.
+    pub(crate) columns: Vec<[Vec<u64>; 2]>,
     pub(crate) conditions: Conditions,
     pub(crate) points: Vec<Point>,
 }
@@ -25,12 +27,22 @@ pub(crate) fn how(who: Who) -> How {
 }
 
 impl<'m, M: Machine> PointBench<'m, M> {
-    /// Returns a bench with memory for so many points.
-    pub(crate) fn new(machine: &'m mut M, setting: Setting<'m>, points: usize) -> Self {
+    /// Returns a bench with memory for so many points and samples.
+    pub(crate) fn new(
+        machine: &'m mut M,
+        setting: Setting<'m>,
+        points: usize,
+        samples: u32,
+    ) -> Self {
+        let cpus = setting.cpus.len();
+        let mut columns = Vec::with_capacity(cpus);
+        let column = || Vec::with_capacity(samples as usize);
+        columns.extend((0..cpus).map(|_| [column(), column()]));
         Self {
             machine,
             setting,
-            outcomes: alloc::vec![Outcome::default(); setting.cpus.len()],
+            outcomes: alloc::vec![Outcome::default(); cpus],
+            columns,
             conditions: Conditions::default(),
             points: Vec::with_capacity(points),
         }
@@ -43,29 +55,22 @@ impl<'m, M: Machine> PointBench<'m, M> {
         lost.map_or(Ok(()), Err)
     }
 
-    /// Adds the point of some samples out of `taken`; an error is that fewer than 90 %
-    /// of them are valid.
+    /// Adds a point of one of its CPU's columns, of samples out of `taken`; an error is
+    /// that too few of them are valid.
     pub(crate) fn add_point(
         &mut self,
         point: Point,
-        samples: &mut [u64],
+        column: usize,
         taken: u32,
     ) -> Result<(), Failure> {
-        let figures = Summary::of(samples);
+        let figures = Summary::of(&mut self.columns[usize::from(point.cpu)][column]);
         let (cpu, valid) = (point.cpu, figures.n);
         self.points.push(Point {
             figures,
             lost: u64::from(taken - valid),
             ..point
         });
-        if u64::from(valid) * 10 < u64::from(taken) * 9 {
-            return Err(Failure::TooFewSamples {
-                cpu,
-                valid,
-                asked: taken,
-            });
-        }
-        Ok(())
+        too_few(cpu, valid, taken).map_or(Ok(()), Err)
     }
 
     /// Returns the results.

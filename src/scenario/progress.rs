@@ -10,17 +10,17 @@ use crate::spec::ticks::Clock;
 #[derive(Clone, Copy, Debug)]
 pub struct Stretch {
     /// Frequency of the counter, in Hz.
-    pub frequency: u64,
+    pub(crate) frequency: u64,
     /// Ticks from one expiry to the next.
-    pub period: u64,
+    pub(crate) period: u64,
     /// Expiries of each timer that the plan asks for.
-    pub total: u32,
+    pub(crate) total: u32,
     /// Those of them that have passed.
-    pub done: u32,
+    pub(crate) done: u32,
     /// Data lines so far.
-    pub lines: u32,
+    pub(crate) lines: u32,
     /// The account of all CPUs.
-    pub all: Account,
+    pub(crate) all: Account,
 }
 
 impl Stretch {

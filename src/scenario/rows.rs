@@ -8,6 +8,7 @@ use crate::measure::{
 use crate::model::{Attempts, Figures, Instants, Row, Sample, Statistic};
 
 /// One CPU's results while they are measured.
+#[derive(Default)]
 pub(crate) struct RowState {
     /// The results so far; statistics, attempts and samples are added at the end.
     pub(crate) row: Row,
@@ -41,13 +42,8 @@ impl RowState {
     /// Returns the state of a row with memory for so many samples.
     pub(crate) fn with_capacity(samples: usize) -> Self {
         Self {
-            row: Row::default(),
-            is_expected: false,
-            is_given_up: false,
-            cold: None,
             kept: Vec::with_capacity(samples),
-            rejected: [0; REASONS],
-            first_rejection: None,
+            ..Self::default()
         }
     }
 
@@ -62,11 +58,10 @@ impl RowState {
                 ..Row::default()
             },
             kept,
-            ..Self::with_capacity(0)
+            ..Self::default()
         };
     }
 
-    /// Returns the number of samples that count.
     pub(crate) fn valid(&self) -> u32 {
         self.kept.len() as u32
     }
@@ -76,7 +71,6 @@ impl RowState {
         self.is_expected && self.row.skipped.is_none()
     }
 
-    /// Returns the number of attempts that do not count.
     pub(crate) fn rejected_total(&self) -> u32 {
         self.rejected.iter().sum()
     }
@@ -86,11 +80,6 @@ impl RowState {
         self.rejected[rejection.reason as usize] += 1;
         self.first_rejection.get_or_insert(rejection);
         self.note_loss(rejection);
-    }
-
-    /// Keeps the CPU's first sample apart.
-    pub(crate) fn keep_cold(&mut self, outcome: &Outcome) {
-        self.cold.get_or_insert(*outcome);
     }
 
     /// Notes the loss of the CPU, if `rejection` is one.
@@ -131,13 +120,11 @@ impl RowState {
         };
         let metrics = Metric::ALL.into_iter().filter(has_any);
         row.statistics = Vec::with_capacity(metrics.clone().count());
-        for metric in metrics {
-            row.statistics.push(Statistic {
-                metric,
-                summary: self.summary(metric, pmf, column),
-                cold: cold(metric),
-            });
-        }
+        row.statistics.extend(metrics.map(|metric| Statistic {
+            metric,
+            summary: self.summary(metric, pmf, column),
+            cold: cold(metric),
+        }));
         row.attempts = Some(Attempts {
             valid: self.valid(),
             rejected: by_reason(&self.rejected),
@@ -161,10 +148,7 @@ pub(crate) fn show_round(
     pmf: bool,
     column: &mut Vec<u64>,
 ) -> Summary {
-    let round = |place| {
-        let rows = rows.iter();
-        rows.filter_map(move |row| row.kept.get(place))
-    };
+    let round = |place: usize| rows.iter().filter_map(move |row| row.kept.get(place));
     let longest = |place| {
         let figures = round(place).filter_map(|it| leading(it, pmf));
         figures.max().unwrap_or(0)
@@ -203,13 +187,9 @@ pub(crate) fn came_too_soon(rejection: Rejection) -> bool {
 /// Returns the figure by which samples are compared: PMF's powerdown or latency;
 /// without PMF, the caller's.
 fn leading(outcome: &Outcome, pmf: bool) -> Option<u64> {
-    let order = [
-        Metric::Powerdown,
-        Metric::Latency,
-        Metric::Call,
-        Metric::TurnOff,
-    ];
-    order.into_iter().find_map(|m| outcome.metric(m, pmf))
+    use Metric::{Call, Latency, Powerdown, TurnOff};
+    let order = [Powerdown, Latency, Call, TurnOff];
+    order.into_iter().find_map(|it| outcome.metric(it, pmf))
 }
 
 /// Returns the figures of the main table.

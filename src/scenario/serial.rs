@@ -4,72 +4,57 @@
 //! follows a CPU_ON, and each CPU has one turn before the first has its second; by
 //! the warm method a CPU stays on until it has all its samples.
 
-use super::bench::{Bench, Stop};
-use super::calibrate::{calibrate, no_cpu_can_suspend, stop_not_supported};
+use super::bench::Bench;
+use super::calibrate::{calibrate, no_cpu_can_suspend, not_supported};
 use super::reached::read_reached;
 use super::rows::came_too_soon;
-use crate::measure::{Action, Machine, Who};
-use crate::model::Skip;
+use crate::measure::{Machine, Who};
+use crate::model::{Skip, Status};
 use crate::plan::Method;
-use crate::spec::stat::Ladder;
 
 /// Measures suspends of one CPU after another.
-pub(crate) fn measure_serial<M: Machine>(
-    bench: &mut Bench<'_, M>,
-    action: Action,
-    ladder: &Ladder,
-) -> Result<(), Stop> {
+pub(crate) fn measure_serial<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(), Status> {
     bench.expect_all();
     skip_lead_without_helper(bench);
-    let cpus = bench.rows.len();
+    let (cpus, lead) = (bench.rows.len(), bench.lead());
     // The slowest CPU's sleep is enough for all.
     let mut longest = 0;
     let mut failure = None;
     let mut can_suspend = false;
-    for turn in 0..cpus {
-        let cpu = cpu_of_turn(bench, turn);
+    for cpu in (0..cpus).map(|turn| cpu_of_turn(turn, lead, cpus)) {
         if bench.machine.is_lost(cpu) || !bench.rows[cpu].needs_samples() {
             continue;
         }
         bench.sleep.now = 0;
-        let calibrated = calibrate(bench, Who::Only(cpu), action);
+        let calibrated = calibrate(bench, Who::Only(cpu));
         can_suspend |= !no_cpu_can_suspend(&bench.outcomes);
         match calibrated {
             Ok(()) => {
                 longest = longest.max(bench.sleep.now);
-                read_reached(bench, Who::Only(cpu), action, ladder);
+                read_reached(bench, Who::Only(cpu));
             }
             // The other CPUs are measured nevertheless.
             Err(wrong) => {
                 bench.rows[cpu].is_given_up = true;
-                failure.get_or_insert(Stop::Fail(wrong));
+                failure.get_or_insert(wrong);
             }
         }
     }
     if failure.is_some() && !can_suspend {
-        return Err(stop_not_supported(action));
+        return Err(Status::Skipped(not_supported(bench.step.action)));
     }
     bench.sleep.now = longest;
     bench.sleep.longest = bench.sleep.longest.max(longest);
-    let repeats = bench.setting.plan.warmup + bench.setting.plan.iterations;
-    match bench.method {
-        Method::Tftf => {
-            for repeat in 0..repeats {
-                for turn in 0..cpus {
-                    take_sample(bench, cpu_of_turn(bench, turn), action, repeat);
-                }
-            }
-        }
-        Method::Warm => {
-            for turn in 0..cpus {
-                for repeat in 0..repeats {
-                    take_sample(bench, cpu_of_turn(bench, turn), action, repeat);
-                }
-            }
-        }
+    let repeats = (bench.setting.plan.warmup + bench.setting.plan.iterations) as usize;
+    for place in 0..repeats * cpus {
+        let (repeat, turn) = match bench.method {
+            Method::Tftf => (place / cpus, place % cpus),
+            Method::Warm => (place % repeats, place / repeats),
+        };
+        take_sample(bench, cpu_of_turn(turn, lead, cpus), repeat as u32);
     }
     show_medians(bench);
-    failure.map_or(Ok(()), Err)
+    failure.map_or(Ok(()), |failure| Err(Status::Failed(failure)))
 }
 
 /// Shows each CPU by its own medians.
@@ -81,7 +66,7 @@ pub(crate) fn show_medians<M: Machine>(bench: &mut Bench<'_, M>) {
 
 /// Skips the lead's row if no CPU is left to wake it.
 pub(crate) fn skip_lead_without_helper<M: Machine>(bench: &mut Bench<'_, M>) {
-    let lead = bench.machine.facts().lead;
+    let lead = bench.lead();
     let helper = bench.waker(Who::Only(lead)).helper();
     if helper.is_some_and(|helper| helper >= bench.rows.len()) {
         bench.rows[lead].row.skipped = Some(Skip::NoHelper);
@@ -89,47 +74,41 @@ pub(crate) fn skip_lead_without_helper<M: Machine>(bench: &mut Bench<'_, M>) {
 }
 
 /// Returns the CPU of a turn: in the board's order, the lead last.
-fn cpu_of_turn<M: Machine>(bench: &Bench<'_, M>, turn: usize) -> usize {
-    let lead = bench.machine.facts().lead;
-    match turn + 1 {
-        n if n == bench.rows.len() => lead,
-        _ if turn < lead => turn,
-        next => next,
+const fn cpu_of_turn(turn: usize, lead: usize, cpus: usize) -> usize {
+    if turn + 1 == cpus {
+        lead
+    } else {
+        turn + (turn >= lead) as usize
     }
 }
 
 /// Runs one repeat of one CPU: attempts until there is a sample, or until the CPU's
 /// attempts are used up.
-fn take_sample<M: Machine>(bench: &mut Bench<'_, M>, cpu: usize, action: Action, repeat: u32) {
+fn take_sample<M: Machine>(bench: &mut Bench<'_, M>, cpu: usize, repeat: u32) {
     let warmup = bench.setting.plan.warmup;
     let is_warm_up = repeat < warmup;
     while !bench.machine.is_lost(cpu) {
         let row = &bench.rows[cpu];
-        if row.is_given_up || !row.needs_samples() {
-            return;
-        }
         let made = warmup.min(repeat) + row.valid() + row.rejected_total();
-        if bench.retries_are_exhausted(made) {
+        let is_done = row.is_given_up || !row.needs_samples();
+        if is_done || bench.retries_are_exhausted(made) {
             return;
         }
         bench.attempts += 1;
-        let outcome = bench.run_alone(cpu, action);
-        match outcome.judge(bench.pmf) {
-            Ok(()) if is_warm_up => return,
-            Ok(()) => {
-                bench.rows[cpu].kept.push(outcome);
-                return;
+        let outcome = bench.run_alone(cpu, bench.step.action);
+        let row = &mut bench.rows[cpu];
+        let Err(rejection) = outcome.judge(bench.pmf) else {
+            if !is_warm_up {
+                row.kept.push(outcome);
             }
-            Err(rejection) => {
-                if came_too_soon(rejection) {
-                    bench.sleep.lengthen();
-                }
-                if is_warm_up {
-                    bench.rows[cpu].note_loss(rejection);
-                    return;
-                }
-                bench.rows[cpu].reject(rejection);
-            }
+            return;
+        };
+        if came_too_soon(rejection) {
+            bench.sleep.lengthen();
         }
+        if is_warm_up {
+            return row.note_loss(rejection);
+        }
+        row.reject(rejection);
     }
 }

@@ -12,40 +12,37 @@ use crate::spec::stat::{Ladder, Rung};
 
 /// A state to suspend to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Chosen {
+pub(crate) struct Chosen {
     /// CPU_SUSPEND's argument.
-    pub power_state: u32,
+    pub(crate) power_state: u32,
     /// True if it asks for a power-down.
-    pub powerdown: bool,
+    pub(crate) powerdown: bool,
     /// True if the per-CPU timers stop in it.
-    pub timer_stops: bool,
+    pub(crate) timer_stops: bool,
     /// The power level; None if neither board nor format has one.
-    pub level: Option<u8>,
+    level: Option<u8>,
     /// The states on the way to it.
-    pub ladder: Ladder,
+    pub(crate) ladder: Ladder,
 }
 
 impl Chosen {
-    pub(crate) fn new(
-        power_state: u32,
-        idle_states: &[IdleState<'_>],
-        format: StateFormat,
-    ) -> Self {
+    fn new(power_state: u32, idle_states: &[IdleState<'_>], format: StateFormat) -> Self {
         let known = idle_states.iter().find(|s| s.power_state == power_state);
         // Of a state that the user adds it is not known. A CPU whose timer stops without
         // a trial never wakes, so it is assumed as soon as one state of the board is such.
         let any_stops = || idle_states.iter().any(|s| s.local_timer_stop);
+        let level = known.map_or(format.level(power_state), |state| level(state, format));
         Self {
             power_state,
             powerdown: format.is_powerdown(power_state),
             timer_stops: known.map_or_else(any_stops, |s| s.local_timer_stop),
-            level: known.map_or(format.level(power_state), |state| level(state, format)),
-            ladder: ladder(power_state, known, idle_states, format),
+            level,
+            ladder: ladder(power_state, level, idle_states, format),
         }
     }
 
     /// Returns the action that suspends to it.
-    pub fn action(self) -> Action {
+    pub(crate) fn action(self) -> Action {
         Action::Suspend {
             power_state: self.power_state,
             powerdown: self.powerdown,
@@ -53,16 +50,20 @@ impl Chosen {
     }
 }
 
-/// The two states that the suite suspends to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The states that the scenarios of a plan suspend to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct States {
     /// The deepest power-down.
-    pub deepest: Option<Chosen>,
+    pub(crate) deepest: Option<Chosen>,
     /// The power-down of a CPU alone.
-    pub core: Option<Chosen>,
+    pub(crate) core: Option<Chosen>,
     /// The firmware's format, if all power-down states of the board have the other
     /// one.
-    pub mismatch: Option<StateFormat>,
+    pub(crate) mismatch: Option<StateFormat>,
+    /// The board's states that the firmware takes.
+    pub(crate) accepted: Vec<Chosen>,
+    /// True if the CPUs' own timers stop in any state of the board.
+    pub(crate) any_stops: bool,
 }
 
 impl States {
@@ -83,16 +84,26 @@ impl States {
                 core.get_or_insert(state.power_state);
             }
         }
+        // All power-down states have the format that the firmware does not take. The
+        // extended format reserves too few bits for a single value to tell: 0x10002 is
+        // a standby state in it.
+        let others = || powerdowns(idle_states, format.other());
+        let is_mismatch = deepest.is_none() && others().next().is_some();
         let chosen = |state| Chosen::new(state, idle_states, format);
+        let mut accepted = Vec::with_capacity(idle_states.len());
+        let states = idle_states.iter().map(|state| state.power_state);
+        accepted.extend(states.filter(|it| format.accepts(*it)).map(chosen));
         Self {
             deepest: plan.deepest.or(deepest).map(chosen),
             core: plan.core.or(core).map(chosen),
-            mismatch: is_mismatch(idle_states, format).then_some(format),
+            mismatch: is_mismatch.then_some(format),
+            accepted,
+            any_stops: idle_states.iter().any(|state| state.local_timer_stop),
         }
     }
 
     /// Returns the state that a scenario of the suite suspends to.
-    pub const fn of(&self, scenario: ScenarioId) -> Option<Chosen> {
+    pub(crate) const fn of(&self, scenario: ScenarioId) -> Option<Chosen> {
         match scenario {
             ScenarioId::SuspendDeepParallel
             | ScenarioId::SuspendDeepSerial
@@ -104,41 +115,32 @@ impl States {
 
     /// Returns the states of a plan that stop the CPUs' own timers, the shallowest first:
     /// by level, and then by the order of the device tree.
-    pub fn that_stop_timers(
-        &self,
-        plan: &Plan,
-        idle_states: &[IdleState<'_>],
-        format: StateFormat,
-    ) -> Vec<Chosen> {
+    pub(crate) fn that_stop_timers(&self, plan: &Plan) -> Vec<Chosen> {
         let every = plan.scenarios.contains(ScenarioId::IdleStates) && self.mismatch.is_none();
-        let board = idle_states
-            .iter()
-            .filter(|s| every && format.accepts(s.power_state));
-        let board = board.map(|state| Chosen::new(state.power_state, idle_states, format));
+        let accepted = self.accepted.iter().copied();
         let of_scenario = plan.scenarios.iter().map(|id| match id {
             ScenarioId::DirtySweep | ScenarioId::ContendSweep | ScenarioId::SystemSuspend => {
                 [self.deepest, self.core]
             }
             id => [self.of(id), None],
         });
-        let mut all = Vec::with_capacity(idle_states.len() + 2);
-        for state in of_scenario.flatten().flatten().chain(board) {
-            let is_new = |known: &Chosen| known.power_state != state.power_state;
-            if state.timer_stops && all.iter().all(is_new) {
+        let mut all: Vec<Chosen> = Vec::with_capacity(self.accepted.len() + 2);
+        let wanted = of_scenario.flatten().flatten();
+        for state in wanted.chain(accepted.clone().filter(|_| every)) {
+            let is_new = all.iter().all(|it| it.power_state != state.power_state);
+            if state.timer_stops && is_new {
                 all.push(state);
             }
         }
-        let place = |state: &Chosen| {
-            let known = |known: &IdleState<'_>| known.power_state == state.power_state;
-            let place = idle_states
-                .iter()
-                .position(known)
-                .unwrap_or(IDLE_STATES_MAX);
+        sort_by_key(&mut all, &|state| {
+            let place = accepted
+                .clone()
+                .position(|it| it.power_state == state.power_state);
             // At most eight and sixteen bits; no two states have one power_state.
-            let level_and_place = u64::from(state.level.unwrap_or(0)) << 16 | place as u64;
+            let place = place.unwrap_or(IDLE_STATES_MAX) as u64;
+            let level_and_place = u64::from(state.level.unwrap_or(0)) << 16 | place;
             level_and_place << 32 | u64::from(state.power_state)
-        };
-        sort_by_key(&mut all, &place);
+        });
         all
     }
 
@@ -151,22 +153,14 @@ impl States {
     }
 }
 
-/// Returns true if there are power-down states, and all of them have the format that
-/// the firmware does not take. The extended format reserves too few bits
-/// for a single value to tell: 0x10002 is a standby state in it.
-fn is_mismatch(idle_states: &[IdleState<'_>], format: StateFormat) -> bool {
-    powerdowns(idle_states, format).next().is_none()
-        && powerdowns(idle_states, format.other()).next().is_some()
-}
-
 /// Returns the board's power-down states in its order.
 fn powerdowns<'b>(
     idle_states: &'b [IdleState<'b>],
     format: StateFormat,
 ) -> impl Iterator<Item = &'b IdleState<'b>> {
-    idle_states
-        .iter()
-        .filter(move |s| format.accepts(s.power_state) && format.is_powerdown(s.power_state))
+    let is_powerdown = move |state| format.accepts(state) && format.is_powerdown(state);
+    let states = idle_states.iter();
+    states.filter(move |state| is_powerdown(state.power_state))
 }
 
 /// Returns the power level of a state, by the board or by the format.
@@ -177,25 +171,19 @@ fn level(state: &IdleState<'_>, format: StateFormat) -> Option<u8> {
 /// Returns the board's power-down states of lower levels, by level, and last the one
 /// that is asked for.
 fn ladder(
-    asked: u32,
-    known: Option<&IdleState<'_>>,
+    state: u32,
+    own: Option<u8>,
     idle_states: &[IdleState<'_>],
     format: StateFormat,
 ) -> Ladder {
-    let own = known.map_or(format.level(asked), |state| level(state, format));
     let of_level = |below: u8| {
         let mut all = powerdowns(idle_states, format);
         let there = all.find(|state| level(state, format) == Some(below))?;
-        Some(Rung {
-            state: there.power_state,
-            level: Some(below),
-        })
+        let (state, level) = (there.power_state, Some(below));
+        Some(Rung { state, level })
     };
-    let asked = Rung {
-        state: asked,
-        level: own,
-    };
-    Ladder::new(asked, (0..own.unwrap_or(0)).rev().filter_map(of_level))
+    let below = (0..own.unwrap_or(0)).rev().filter_map(of_level);
+    Ladder::new(Rung { state, level: own }, below)
 }
 
 #[cfg(test)]
@@ -221,19 +209,11 @@ mod tests {
     fn the_deepest_and_the_cores_state_are_chosen_by_level_or_by_order() {
         use StateFormat::{Extended, Original};
         const NONE: [u32; 2] = [0, 0];
+        let original = &[0x1, 0x201_0222, 0x101_0022, 0x1_0002][..];
+        let extended = &[0x4000_0004, 0x4100_c244];
         for (states, format, expected, is_mismatch) in [
-            (
-                &[0x1, 0x201_0222, 0x101_0022, 0x1_0002][..],
-                Original,
-                [0x201_0222, 0x1_0002],
-                false,
-            ),
-            (
-                &[0x4000_0004, 0x4100_c244],
-                Extended,
-                [0x4100_c244, 0x4000_0004],
-                false,
-            ),
+            (original, Original, [0x201_0222, 0x1_0002], false),
+            (extended, Extended, [0x4100_c244, 0x4000_0004], false),
             (&[0x1], Original, NONE, false),
             (&[0x1], Extended, NONE, false),
             (&[], Original, NONE, false),

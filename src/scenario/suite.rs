@@ -2,15 +2,13 @@
 
 use alloc::vec::Vec;
 
-use super::bench::{Bench, Setting, Stop, Target};
+use super::bench::{Bench, Setting, Step, Turns};
 use super::off::measure_off;
 use super::parallel::measure_parallel;
 use super::serial::measure_serial;
-use super::states::Chosen;
-use crate::measure::{Action, Machine, Who};
+use crate::measure::{Action, Machine};
 use crate::model::{Conditions, Scenario, ScenarioKey, Status};
-use crate::plan::{Method, ScenarioId};
-use crate::spec::stat::Ladder;
+use crate::plan::ScenarioId;
 
 /// Times that a scenario is measured at most: once for each placement.
 pub(crate) const PLACEMENTS: usize = 2;
@@ -24,24 +22,23 @@ pub(crate) const fn placements(id: ScenarioId) -> usize {
     }
 }
 
-/// Measures one scenario by one method, with each placement of the helper.
+/// Measures one scenario, with each placement of the helper.
 pub(crate) fn measure<M: Machine>(
     machine: &mut M,
     setting: Setting<'_>,
-    id: ScenarioId,
-    method: Method,
+    key: ScenarioKey,
 ) -> Vec<Scenario> {
-    let state = setting.states.of(id);
-    let timers_stop = id.is_parallel() && state.is_some_and(|state| state.timer_stops);
-    let mut bench = Bench::new(machine, setting, method);
-    let mut group = Vec::with_capacity(placements(id));
-    for place in 0..placements(id) {
+    let state = setting.states.of(key.id);
+    let timers_stop = key.id.is_parallel() && state.is_some_and(|state| state.timer_stops);
+    let mut bench = Bench::new(machine, setting, key.method);
+    let mut group = Vec::with_capacity(placements(key.id));
+    for place in 0..placements(key.id) {
         // Chosen anew: the helper may have been lost since.
         let Setting { wakers, cpus, .. } = setting;
         let Some(helper) = wakers.placements(bench.machine, cpus, timers_stop)[place] else {
             break;
         };
-        group.push(measure_once(&mut bench, id, helper));
+        group.push(measure_once(&mut bench, key.id, helper));
         if bench.trials == 0 {
             break;
         }
@@ -54,29 +51,35 @@ fn measure_once<M: Machine>(
     id: ScenarioId,
     helper: Option<usize>,
 ) -> Scenario {
-    let Setting {
-        plan,
-        states,
-        wakers,
-        ..
-    } = bench.setting;
+    let (plan, states) = (bench.setting.plan, bench.setting.states);
+    let wakers = bench.setting.wakers;
     let state = states.of(id);
-    bench.begin(Target {
-        helper,
-        ..Target::ALL
-    });
-    let status = match wakers.skip(state).map(|skip| states.explain(skip)) {
-        Some(skip) if needs_state(id) => {
+    let why = wakers.skip(state).map(|skip| states.explain(skip));
+    let turns = match id {
+        ScenarioId::CpuOffSerial => Turns::Off,
+        _ if id.is_parallel() => Turns::Parallel,
+        _ => Turns::Serial,
+    };
+    let step = match state.filter(|_| why.is_none()) {
+        Some(state) => Step::to_state(turns, state),
+        None => Step::new(turns, Action::Version),
+    };
+    bench.begin(Step { helper, ..step });
+    let needs_state = turns != Turns::Off && id != ScenarioId::PsciVersionParallel;
+    let status = match why {
+        Some(skip) if needs_state => {
             let fault = wakers.fault(skip);
             fault.map_or(Status::Skipped(skip), Status::Failed)
         }
-        why => {
-            if id == ScenarioId::CpuOffSerial {
+        _ => {
+            if turns == Turns::Off {
                 // The lead's part alone needs a state.
-                let lead = bench.machine.facts().lead;
+                let lead = bench.lead();
                 bench.rows[lead].row.skipped = why;
             }
-            measure_rows(bench, id, state.filter(|_| why.is_none()))
+            let status = measure_step(bench);
+            name_helpers(bench);
+            status
         }
     };
     let mut rows = Vec::new();
@@ -94,7 +97,7 @@ fn measure_once<M: Machine>(
         conditions: Some(Conditions {
             pmf: bench.pmf,
             power_state: state.map(|state| state.power_state),
-            wake_source: wakers.source(bench.target.timers_stop),
+            wake_source: wakers.source(step.timers_stop),
             asked: plan.iterations,
             attempts: bench.attempts,
             trials: bench.trials,
@@ -111,50 +114,25 @@ fn measure_once<M: Machine>(
     }
 }
 
-/// Returns true if each row is one of suspends.
-fn needs_state(id: ScenarioId) -> bool {
-    !matches!(
-        id,
-        ScenarioId::CpuOffSerial | ScenarioId::PsciVersionParallel
-    )
-}
-
-/// Measures the scenario by rounds; `state` is the one to suspend to.
-fn measure_rows<M: Machine>(
-    bench: &mut Bench<'_, M>,
-    id: ScenarioId,
-    state: Option<Chosen>,
-) -> Status {
-    bench.target.timers_stop = state.is_some_and(|state| state.timer_stops);
-    let action = state.map_or(Action::Version, Chosen::action);
-    let ladder = state.map_or(Ladder::default(), |state| state.ladder);
-    let measured = match id {
-        ScenarioId::SuspendDeepSerial | ScenarioId::CpuSuspendSerial => {
-            measure_serial(bench, action, &ladder)
-        }
-        ScenarioId::CpuOffSerial => measure_off(bench, state.map(Chosen::action)),
-        _ => measure_parallel(bench, action, &ladder),
+/// Runs the rounds of the step in hand. Inlined twice, it would not fit into the image.
+#[inline(never)]
+pub(crate) fn measure_step<M: Machine>(bench: &mut Bench<'_, M>) -> Status {
+    let measured = match bench.step.turns {
+        Turns::Serial => measure_serial(bench),
+        Turns::Parallel => measure_parallel(bench),
+        Turns::Off => measure_off(bench),
     };
     bench.note_losses();
-    name_helpers(bench, id);
-    match measured {
-        Ok(()) => bench.status(),
-        Err(Stop::Skip(skip)) => Status::Skipped(skip),
-        Err(Stop::Fail(failure)) => Status::Failed(failure),
-    }
+    measured.map_or_else(|status| status, |()| bench.status())
 }
 
 /// Writes into each row the CPU that stayed awake for it.
-fn name_helpers<M: Machine>(bench: &mut Bench<'_, M>, id: ScenarioId) {
-    let lead = bench.machine.facts().lead;
+fn name_helpers<M: Machine>(bench: &mut Bench<'_, M>) {
+    let lead = bench.lead();
     for cpu in 0..bench.rows.len() {
-        let who = match id.is_parallel() {
-            true => bench.target.who,
-            false => Who::Only(cpu),
-        };
         // CPU_OFF ends by CPU_ON: the lead alone is suspended.
-        let is_suspended = id != ScenarioId::CpuOffSerial || cpu == lead;
-        let helper = bench.waker(who).helper();
+        let is_suspended = bench.step.turns != Turns::Off || cpu == lead;
+        let helper = bench.waker_of(cpu).helper();
         let state = &mut bench.rows[cpu];
         let has_samples = is_suspended && state.valid() > 0;
         state.row.helper = helper.filter(|_| has_samples).map(|index| index as u16);

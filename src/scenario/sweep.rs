@@ -8,51 +8,30 @@ use alloc::vec::Vec;
 
 use smccc::psci::{PSCI_SET_SUSPEND_MODE, PSCI_SYSTEM_SUSPEND_64, SuspendMode};
 
-use super::bench::{Bench, Setting, Stop, Target, first_lost};
-use super::off::measure_off;
-use super::parallel::measure_parallel;
-use super::rows::{RowState, by_reason};
-use super::serial::measure_serial;
-use super::states::{Chosen, States};
-use crate::board::IdleState;
-use crate::measure::{Action, Facts, Machine, Metric, REASONS, Summary, Waker, Who};
+use super::bench::{Bench, Setting, Step, Turns, first_lost};
+use super::rows::by_reason;
+use super::states::Chosen;
+use super::suite::measure_step;
+use crate::measure::{Action, Facts, Machine, Metric, REASONS, Summary, Who};
 use crate::model::{
     Conditions, Failure, How, Measure, Point, Scenario, ScenarioKey, Skip, Status, Variant,
+    WakeSource,
 };
 use crate::plan::{Plan, ScenarioId, steps};
-use crate::spec::psci::StateFormat;
+use crate::spec::psci::ReturnCode;
 use crate::spec::stat::Ladder;
+use crate::spec::words::Word;
 
-/// Figures of a CPU in a step with PMF.
-const BY_PMF: [(Metric, Measure); 3] = [
-    (Metric::Powerdown, Measure::Powerdown),
-    (Metric::Wakeup, Measure::Wakeup),
-    (Metric::CacheFlush, Measure::CacheFlush),
-];
-/// Figures of the caller's side: two of a suspend, two of CPU_OFF.
-const BY_CALLER: [(Metric, Measure); 4] = [
-    (Metric::Call, Measure::Call),
-    (Metric::Wake, Measure::Wake),
-    (Metric::TurnOff, Measure::TurnOff),
-    (Metric::TurnOn, Measure::TurnOn),
-];
 /// Points of a CPU in a step: three at most of those, and two by PSCI_STAT.
 const PER_CPU: usize = 5;
 
-/// Returns the most points that a scenario has; None if that overflows.
-pub(crate) fn points(
-    id: ScenarioId,
-    plan: &Plan,
-    cpus: usize,
-    idle_states: usize,
-) -> Option<usize> {
+/// Returns the most points that a scenario has.
+pub(crate) fn points(id: ScenarioId, plan: &Plan, cpus: usize, idle_states: usize) -> usize {
     let parts = match id {
         // By the deepest state, the core's, and CPU_OFF.
         ScenarioId::DirtySweep => {
-            let steps = plan
-                .dirty
-                .map_or(steps::DIRTY_STEPS, |s| s.as_slice().len());
-            cpus.checked_mul(3 * steps)?
+            let steps = plan.dirty.as_ref().map(|steps| steps.as_slice().len());
+            cpus * 3 * steps.unwrap_or(steps::DIRTY_STEPS)
         }
         // By two states.
         ScenarioId::ContendSweep => {
@@ -63,55 +42,10 @@ pub(crate) fn points(
             2 * parts + steps.as_slice().len()
         }
         // One CPU after another, all at once, and all at once in OS-initiated mode.
-        ScenarioId::IdleStates => cpus.checked_mul(3 * idle_states)?,
+        ScenarioId::IdleStates => cpus * 3 * idle_states,
         _ => 1,
     };
-    parts.checked_mul(PER_CPU)
-}
-
-/// The order in which a step measures CPUs.
-#[derive(Clone, Copy)]
-enum Turns {
-    /// One CPU after another.
-    Serial,
-    /// All at once.
-    Parallel,
-    /// One after another, by CPU_OFF.
-    Off,
-}
-
-/// One step.
-#[derive(Clone, Copy)]
-struct Step {
-    turns: Turns,
-    variant: Variant,
-    x: Option<u64>,
-    action: Action,
-    /// True if the CPUs' own timers stop.
-    timers_stop: bool,
-    ladder: Ladder,
-}
-
-impl Step {
-    fn new(turns: Turns, variant: Variant, action: Action) -> Self {
-        Self {
-            turns,
-            variant,
-            x: None,
-            action,
-            timers_stop: false,
-            ladder: Ladder::default(),
-        }
-    }
-
-    /// Returns a step by an idle state; `x` is the quantity that is varied.
-    fn to_state(turns: Turns, variant: Variant, state: Chosen, x: u64) -> Self {
-        Self {
-            x: Some(x),
-            timers_stop: state.timer_stops,
-            ..Self::new(turns, variant, state.action())
-        }
-    }
+    parts * PER_CPU
 }
 
 /// One such scenario under way.
@@ -130,14 +64,9 @@ pub(crate) fn measure<M: Machine>(
     setting: Setting<'_>,
     key: ScenarioKey,
 ) -> Scenario {
-    let Setting {
-        plan,
-        cpus,
-        states,
-        idle_states,
-        ..
-    } = setting;
-    let points = points(key.id, plan, cpus.len(), idle_states.len());
+    let (plan, states) = (setting.plan, setting.states);
+    let accepted = states.accepted.len();
+    let points = points(key.id, plan, setting.cpus.len(), accepted);
     let bench = Bench::new(machine, setting, key.method);
     let mut sweep = Sweep {
         conditions: Conditions {
@@ -146,26 +75,27 @@ pub(crate) fn measure<M: Machine>(
             ..Conditions::default()
         },
         bench,
-        points: Vec::with_capacity(points.unwrap_or_default()),
+        points: Vec::with_capacity(points),
         rejected: [0; REASONS],
         failure: None,
         is_measured: false,
     };
     match key.id {
-        ScenarioId::DirtySweep => sweep.dirty(states),
-        ScenarioId::ContendSweep => sweep.contend(states),
+        ScenarioId::DirtySweep => sweep.dirty(),
+        ScenarioId::ContendSweep => sweep.contend(),
         // The firmware may take a state of the other format for a standby state.
         ScenarioId::IdleStates if states.mismatch.is_some() => {}
         ScenarioId::IdleStates => sweep.idle_states(),
         _ => sweep.system_suspend(),
     }
-    sweep.finish(key, states)
+    sweep.finish(key)
 }
 
 impl<M: Machine> Sweep<'_, M> {
     /// Returns the results.
-    fn finish(self, key: ScenarioKey, states: &States) -> Scenario {
+    fn finish(self, key: ScenarioKey) -> Scenario {
         let mut conditions = self.conditions;
+        let states = self.bench.setting.states;
         let left_out = conditions.states_left_out.map(|why| states.explain(why));
         conditions.states_left_out = left_out;
         let status = match (self.failure, self.is_measured) {
@@ -191,44 +121,45 @@ impl<M: Machine> Sweep<'_, M> {
 
     /// Returns the state, if CPUs can be suspended to it.
     fn usable(&mut self, state: Option<Chosen>) -> Option<Chosen> {
-        match self.bench.setting.wakers.skip(state) {
-            None => state,
-            Some(why) => {
-                self.leave_out(why);
-                None
-            }
-        }
+        let why = self.bench.setting.wakers.skip(state);
+        why.inspect(|why| self.leave_out(*why));
+        state.filter(|_| why.is_none())
     }
 
     fn leave_out(&mut self, why: Skip) {
         self.conditions.states_left_out.get_or_insert(why);
     }
 
-    /// Returns the two states of the sweeps, by their variants.
-    fn two_states(&mut self, states: &States) -> [(Variant, Option<Chosen>); 2] {
+    /// Returns steps to the deepest state and to the core's, which do not read
+    /// PSCI_STAT.
+    fn two_states(&mut self, turns: Turns) -> impl Iterator<Item = (Variant, Step)> + use<M> {
+        let states = self.bench.setting.states;
         let deepest = self.usable(states.deepest);
         let core = states.core.filter(|core| states.deepest != Some(*core));
         let core = core.and_then(|core| self.usable(Some(core)));
-        [(Variant::Deepest, deepest), (Variant::Core, core)]
+        let both = [(Variant::Deepest, deepest), (Variant::Core, core)];
+        both.into_iter().filter_map(move |(variant, state)| {
+            let step = Step {
+                ladder: Ladder::default(),
+                ..Step::to_state(turns, state?)
+            };
+            Some((variant, step))
+        })
     }
 
     /// Measures more and more dirty bytes in the cache of a CPU that goes down alone.
-    fn dirty(&mut self, states: &States) {
+    fn dirty(&mut self) {
         let plan = self.bench.setting.plan;
         let Some(steps) = plan.dirty_steps(self.facts().outer_cache) else {
             return self.leave_out(Skip::NoCacheSize);
         };
-        let suspends = self
-            .two_states(states)
-            .map(|(variant, state)| Some(Step::to_state(Turns::Serial, variant, state?, 0)));
         // The lead cannot power off: no CPU would turn it on again.
-        let off = Step::new(Turns::Off, Variant::Off, Action::Off);
-        let off = (self.bench.rows.len() > 1).then_some(off);
-        for step in suspends.into_iter().chain([off]).flatten() {
+        let off = Step::new(Turns::Off, Action::Off);
+        let off = (self.bench.rows.len() > 1).then_some((Variant::Off, off));
+        for (variant, step) in self.two_states(Turns::Serial).chain(off) {
             for bytes in steps.as_slice() {
-                self.bench.target.dirty = *bytes as usize;
-                let x = Some(u64::from(*bytes));
-                if !self.step(&Step { x, ..step }) {
+                let dirty = *bytes as usize;
+                if !self.step(variant, Some(dirty as u64), Step { dirty, ..step }) {
                     break;
                 }
             }
@@ -236,24 +167,21 @@ impl<M: Machine> Sweep<'_, M> {
     }
 
     /// Measures more and more CPUs that go down together.
-    fn contend(&mut self, states: &States) {
+    fn contend(&mut self) {
         let cpus = self.bench.rows.len();
         let steps = self.bench.setting.plan.contend;
         let steps = steps.unwrap_or_else(|| steps::contend(cpus));
+        let steps = || steps.as_slice().iter().map(|count| *count as usize);
         // The most CPUs that can go down together, by the state of which fewer can.
         let (mut most, mut any) = (cpus, false);
-        for (variant, state) in self.two_states(states) {
-            let Some(state) = state else { continue };
+        for (variant, step) in self.two_states(Turns::Parallel) {
             // A helper goes down with none of them.
-            let is_helped = state.timer_stops && self.bench.setting.wakers.frame.is_err();
-            let awake = usize::from(is_helped);
+            let awake = usize::from(self.needs_helper(&step));
             most = most.min(cpus - awake);
-            let fit = |count: &&u32| **count as usize + awake <= cpus;
-            for count in steps.as_slice().iter().filter(fit) {
+            for count in steps().filter(|count| count + awake <= cpus) {
                 any = true;
-                self.bench.target.who = Who::First(*count as usize + awake);
-                let x = u64::from(*count);
-                if !self.step(&Step::to_state(Turns::Parallel, variant, state, x)) {
+                let who = Who::First(count + awake);
+                if !self.step(variant, Some(count as u64), Step { who, ..step }) {
                     break;
                 }
             }
@@ -261,9 +189,8 @@ impl<M: Machine> Sweep<'_, M> {
         if !any {
             return self.leave_out(Skip::TooFewCpus);
         }
-        let beyond = |count: &&u32| **count as usize > most;
-        for count in steps.as_slice().iter().filter(beyond) {
-            self.push_left_out(How::All, u64::from(*count));
+        for count in steps().filter(|count| *count > most) {
+            self.push_left_out(How::All, count as u64);
         }
     }
 
@@ -272,30 +199,26 @@ impl<M: Machine> Sweep<'_, M> {
         self.points.push(Point {
             how,
             x: Some(x),
-            ..Point::new(0, Variant::LeftOut, figures(self.bench.pmf)[0].1)
+            ..Point::new(0, Variant::LeftOut, measure_of(figures(self.bench.pmf)[0]))
         });
     }
 
     /// Measures every state that the board names.
     fn idle_states(&mut self) {
-        let format = self.facts().state_format;
-        for state in accepted(self.bench.setting.idle_states, format) {
-            if self.usable(Some(state)).is_none() {
-                self.push_left_out(How::Alone, u64::from(state.power_state));
+        for state in &self.bench.setting.states.accepted {
+            let x = u64::from(state.power_state);
+            if self.usable(Some(*state)).is_none() {
+                self.push_left_out(How::Alone, x);
                 continue;
             }
-            self.step_to(Turns::Serial, Variant::Serial, state);
-            self.step_to(Turns::Parallel, Variant::Parallel, state);
+            for (variant, turns) in [
+                (Variant::Serial, Turns::Serial),
+                (Variant::Parallel, Turns::Parallel),
+            ] {
+                self.step(variant, Some(x), Step::to_state(turns, *state));
+            }
         }
         self.conditions.mode_left_out = self.os_initiated().err();
-    }
-
-    fn step_to(&mut self, turns: Turns, variant: Variant, state: Chosen) {
-        let x = u64::from(state.power_state);
-        self.step(&Step {
-            ladder: state.ladder,
-            ..Step::to_state(turns, variant, state, x)
-        });
     }
 
     /// Measures the states above a CPU's own in OS-initiated mode, and leaves the mode.
@@ -303,32 +226,32 @@ impl<M: Machine> Sweep<'_, M> {
         if !self.facts().os_initiated {
             return Err(Skip::NotSupported(PSCI_SET_SUSPEND_MODE));
         }
-        self.set_mode(SuspendMode::OsInitiated)?;
-        let format = self.facts().state_format;
-        for state in accepted(self.bench.setting.idle_states, format) {
+        self.set_mode(SuspendMode::OsInitiated)
+            .map_err(Skip::ModeRefused)?;
+        for state in &self.bench.setting.states.accepted {
             let own = state.ladder.due(Some(0));
             let asks_for_more = own.is_some_and(|own| own != state.power_state);
-            if state.powerdown && asks_for_more && self.usable(Some(state)).is_some() {
-                self.bench.target.osi = Some(state.ladder);
-                self.step_to(Turns::Parallel, Variant::Osi, state);
-                self.bench.target.osi = None;
+            if state.powerdown && asks_for_more && self.usable(Some(*state)).is_some() {
+                let step = Step {
+                    osi: true,
+                    ..Step::to_state(Turns::Parallel, *state)
+                };
+                self.step(Variant::Osi, Some(state.power_state.into()), step);
             }
         }
         // In a firmware that stays in it, the figures of later scenarios would differ.
-        if let Err(Skip::ModeRefused(error)) = self.set_mode(SuspendMode::PlatformCoordinated) {
+        if let Err(error) = self.set_mode(SuspendMode::PlatformCoordinated) {
             self.failure.get_or_insert(Failure::ModeStuck(error));
         }
         Ok(())
     }
 
     /// Changes the mode, with every other CPU off.
-    fn set_mode(&mut self, mode: SuspendMode) -> Result<(), Skip> {
-        let lead = self.facts().lead;
-        self.bench.run(Who::Only(lead), Action::None);
-        let machine = &mut *self.bench.machine;
-        machine
-            .set_suspend_mode(mode)
-            .map_err(|error| Skip::ModeRefused(error.into()))
+    fn set_mode(&mut self, mode: SuspendMode) -> Result<(), ReturnCode> {
+        let bench = &mut self.bench;
+        bench.step.osi = false;
+        bench.run(Who::Only(bench.lead()), Action::None);
+        Ok(bench.machine.set_suspend_mode(mode)?)
     }
 
     /// Measures SYSTEM_SUSPEND of the lead, with every other CPU off.
@@ -338,53 +261,39 @@ impl<M: Machine> Sweep<'_, M> {
         if self.failure.is_some() {
             return;
         }
-        let Setting {
-            idle_states,
-            wakers,
-            ..
-        } = self.bench.setting;
+        let Setting { states, wakers, .. } = self.bench.setting;
         let facts = self.facts();
-        let timers_stop = idle_states.iter().any(|state| state.local_timer_stop);
         let timers_stop = match wakers.frame {
             _ if facts.gic == 0 => return self.leave_out(Skip::NoGic),
             _ if !facts.system_suspend => {
                 return self.leave_out(Skip::NotSupported(PSCI_SYSTEM_SUSPEND_64));
             }
             // A timer that stops in a CPU's state stops in the system's.
-            Err(why) if timers_stop => return self.leave_out(Skip::TimerStops(why)),
+            Err(why) if states.any_stops => return self.leave_out(Skip::TimerStops(why)),
             frame => frame.is_ok(),
         };
-        self.bench.target.who = Who::First(1);
-        self.step(&Step {
+        let step = Step {
             timers_stop,
-            ..Step::new(Turns::Serial, Variant::System, Action::SystemSuspend)
-        });
+            who: Who::First(1),
+            ..Step::new(Turns::Serial, Action::SystemSuspend)
+        };
+        self.step(Variant::System, None, step);
     }
 
-    /// Measures one step; returns false if the next ones cannot be measured either.
-    fn step(&mut self, step: &Step) -> bool {
-        let bench = &mut self.bench;
-        let wakers = bench.setting.wakers;
+    /// Returns true if a CPU has to stay awake for the others of a round.
+    fn needs_helper(&self, step: &Step) -> bool {
+        let source = self.bench.setting.wakers.source(step.timers_stop);
+        step.turns == Turns::Parallel && source == WakeSource::Helper
+    }
+
+    /// Measures one step, in which `x` is the quantity that is varied; returns false if
+    /// the next ones cannot be measured either.
+    fn step(&mut self, variant: Variant, x: Option<u64>, step: Step) -> bool {
         // One placement is enough for a curve: the lead stays awake.
-        let lead = bench.machine.facts().lead;
-        let is_helped = step.timers_stop && wakers.frame.is_err();
-        let needs_helper = is_helped && matches!(step.turns, Turns::Parallel);
-        bench.begin(Target {
-            timers_stop: step.timers_stop,
-            helper: needs_helper.then_some(lead),
-            ..bench.target
-        });
-        let measured = match step.turns {
-            Turns::Serial => measure_serial(bench, step.action, &step.ladder),
-            Turns::Parallel => measure_parallel(bench, step.action, &step.ladder),
-            Turns::Off => measure_off(bench, None),
-        };
-        bench.note_losses();
-        let status = match measured {
-            Ok(()) => bench.status(),
-            Err(Stop::Skip(skip)) => Status::Skipped(skip),
-            Err(Stop::Fail(failure)) => Status::Failed(failure),
-        };
+        let helper = self.needs_helper(&step).then_some(self.bench.lead());
+        let bench = &mut self.bench;
+        bench.begin(Step { helper, ..step });
+        let status = measure_step(bench);
         self.conditions.attempts += bench.attempts;
         self.conditions.trials += bench.trials;
         match status {
@@ -398,21 +307,17 @@ impl<M: Machine> Sweep<'_, M> {
             _ => self.is_measured = true,
         }
         if step.timers_stop {
-            self.conditions.wake_source = wakers.source(true);
+            self.conditions.wake_source = bench.setting.wakers.source(true);
         }
         for cpu in 0..self.bench.rows.len() {
-            self.add_points(cpu, step);
+            self.add_points(cpu, variant, x);
         }
         true
     }
 
     /// Adds the points of a CPU in a step; one at least, if without samples.
-    fn add_points(&mut self, cpu: usize, step: &Step) {
+    fn add_points(&mut self, cpu: usize, variant: Variant, x: Option<u64>) {
         let bench = &mut self.bench;
-        let waker = bench.waker(match step.turns {
-            Turns::Parallel => bench.target.who,
-            Turns::Serial | Turns::Off => Who::Only(cpu),
-        });
         let row = &bench.rows[cpu];
         if !row.needs_samples() {
             return;
@@ -420,65 +325,62 @@ impl<M: Machine> Sweep<'_, M> {
         for (sum, count) in self.rejected.iter_mut().zip(row.rejected) {
             *sum += count;
         }
-        let point = |measure| point_of(row, step, waker, measure);
+        let metrics = figures(bench.pmf);
+        let plain = Point {
+            how: match bench.step.turns {
+                Turns::Parallel => How::All,
+                Turns::Serial | Turns::Off => How::Alone,
+            },
+            x,
+            lost: row.rejected_total().into(),
+            waker: bench.waker_of(cpu),
+            ..Point::new(row.row.cpu, variant, measure_of(metrics[0]))
+        };
         let before = self.points.len();
-        for (metric, measure) in figures(bench.pmf) {
-            let summary = row.summary(*metric, bench.pmf, &mut bench.column);
-            if summary.n > 0 {
+        for metric in metrics {
+            let figures = row.summary(*metric, bench.pmf, &mut bench.column);
+            if figures.n > 0 {
                 self.points.push(Point {
-                    figures: summary,
-                    ..point(*measure)
+                    measure: measure_of(*metric),
+                    figures,
+                    ..plain.clone()
                 });
             }
         }
         if self.points.len() == before {
-            self.points.push(point(figures(bench.pmf)[0].1));
+            self.points.push(plain.clone());
         }
         let Some(reached) = row.row.reached else {
             return;
         };
-        let count = match step.x {
-            Some(asked) if reached.state.map(u64::from) == Some(asked) => reached.times,
-            _ => 0,
-        };
+        let is_asked = x.is_some() && reached.state.map(u64::from) == x;
+        let count = if is_asked { reached.times.into() } else { 0 };
         for (measure, figure) in [
-            (Measure::Count, u64::from(count)),
-            (Measure::Residency, u64::from(reached.residency_us)),
+            (Measure::Count, count),
+            (Measure::Residency, reached.residency_us.into()),
         ] {
             self.points.push(Point {
+                measure,
                 figures: Summary::of(&mut [figure]),
                 lost: 0,
-                ..point(measure)
+                ..plain.clone()
             });
         }
     }
 }
 
-/// Returns the board's states that the firmware takes.
-fn accepted<'s>(
-    idle_states: &'s [IdleState<'s>],
-    format: StateFormat,
-) -> impl Iterator<Item = Chosen> {
-    let accepted = idle_states.iter();
-    let accepted = accepted.filter(move |state| format.accepts(state.power_state));
-    accepted.map(move |state| Chosen::new(state.power_state, idle_states, format))
-}
-
-/// Returns the figures of a CPU in a step.
-fn figures(pmf: bool) -> &'static [(Metric, Measure)] {
-    if pmf { &BY_PMF } else { &BY_CALLER }
-}
-
-/// Returns the point of a CPU in a step, without samples.
-fn point_of(row: &RowState, step: &Step, waker: Waker, measure: Measure) -> Point {
-    Point {
-        how: match step.turns {
-            Turns::Parallel => How::All,
-            Turns::Serial | Turns::Off => How::Alone,
-        },
-        x: step.x,
-        lost: row.rejected_total().into(),
-        waker,
-        ..Point::new(row.row.cpu, step.variant, measure)
+/// Returns the figures of a CPU in a step: of the caller's side, two of a suspend and
+/// two of CPU_OFF.
+const fn figures(pmf: bool) -> &'static [Metric] {
+    use Metric::{CacheFlush, Call, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
+    if pmf {
+        &[Powerdown, Wakeup, CacheFlush]
+    } else {
+        &[Call, Wake, TurnOff, TurnOn]
     }
+}
+
+/// Returns the measure of a metric, which has the same name.
+fn measure_of(metric: Metric) -> Measure {
+    Measure::from_word(metric.key()).unwrap_or_default()
 }

@@ -7,13 +7,15 @@
 
 use core::fmt;
 
+use super::bench::{Setting, lead_in};
 use super::point_bench::{PointBench, how};
 use super::progress::{Progress, Stretch};
 use crate::measure::{
-    Account, Action, After, End, Fault, Machine, Round, Schedule, Tally, Until, Who, Window,
+    Account, Action, After, End, Fault, Machine, Round, Schedule, Until, Who, Window,
 };
-use crate::model::{Failure, Measure, Point, Skip, Spread, Status, Variant};
+use crate::model::{Failure, Measure, Point, Scenario, ScenarioKey, Skip, Spread, Status, Variant};
 use crate::plan::{Load, TimerPlan};
+use crate::spec::words::Word;
 
 /// The figures of a timer: each a point.
 const FIGURES: [(Until, Measure); 2] = [
@@ -22,47 +24,54 @@ const FIGURES: [(Until, Measure); 2] = [
 ];
 
 /// Returns the most points that the scenario has; one of each pair has a spread.
-pub(crate) fn points(timer: &TimerPlan, cpus: usize) -> Option<usize> {
+pub(crate) fn points(timer: &TimerPlan, cpus: usize) -> usize {
     let hows = usize::from(timer.alone()) + usize::from(timer.all());
-    cpus.checked_mul(hows * timer.loads().count() * FIGURES.len())
+    cpus * hows * timer.loads().count() * FIGURES.len()
 }
 
 /// Measures the scenario, and reports each window to `progress`.
 pub(crate) fn measure<M: Machine>(
-    bench: &mut PointBench<'_, M>,
+    machine: &mut M,
+    setting: Setting<'_>,
+    key: ScenarioKey,
     progress: &mut dyn Progress,
-) -> Result<Status, fmt::Error> {
+) -> Result<Scenario, fmt::Error> {
+    let mut timer = setting.plan.timer;
+    let points = points(&timer, setting.cpus.len());
+    let bench = PointBench::new(machine, setting, points, 0);
     let facts = bench.machine.facts();
     if facts.gic == 0 {
-        return Ok(Status::Skipped(Skip::NoInterrupts));
+        return Ok(bench.finish(key, Status::Skipped(Skip::NoInterrupts)));
     }
-    let mut timer = bench.setting.plan.timer;
     if !facts.zero && timer.leave_out(Load::Zero) {
         progress.without_zero()?;
         if timer.loads().next().is_none() {
-            return Ok(Status::Skipped(Skip::NoZero));
+            return Ok(bench.finish(key, Status::Skipped(Skip::NoZero)));
         }
     }
     let mut timers = Timers {
-        period: facts.ticks(timer.period.into()),
-        threshold: timer.threshold.map(|us| facts.ticks(us.into())),
-        lead_in: facts.ticks(200 + 10 * bench.setting.cpus.len() as u64),
+        schedule: Schedule {
+            period: facts.ticks(timer.period.into()),
+            expiries: 0,
+            threshold: timer.threshold.map(|us| facts.ticks(us.into())),
+        },
         timer,
         bench,
         progress,
     };
-    let measured = timers.run()?;
-    timers.power_off();
-    Ok(measured.map_or(Status::Passed, Status::Failed))
+    let failure = timers.run()?;
+    // Other scenarios expect that the CPUs are off.
+    let _ = timers.bench.run(&timers.round());
+    let status = failure.map_or(Status::Passed, Status::Failed);
+    Ok(timers.bench.finish(key, status))
 }
 
 struct Timers<'s, 'm, M> {
-    bench: &'s mut PointBench<'m, M>,
+    bench: PointBench<'m, M>,
     progress: &'s mut dyn Progress,
     timer: TimerPlan,
-    period: u64,
-    threshold: Option<u64>,
-    lead_in: u64,
+    /// The schedule of all windows, each with its own number of expiries.
+    schedule: Schedule,
 }
 
 impl<M: Machine> Timers<'_, '_, M> {
@@ -85,45 +94,38 @@ impl<M: Machine> Timers<'_, '_, M> {
 
     /// Runs one stretch, and adds its points.
     fn stretch(&mut self, load: Load, who: Who) -> Result<Option<Failure>, fmt::Error> {
+        let cpus = self.bench.setting.cpus;
         let mut window = Window {
-            schedule: Schedule {
-                period: self.period,
-                expiries: 0,
-                threshold: self.threshold,
-            },
+            schedule: self.schedule,
             timers: who,
             load,
         };
-        let cpus = self.bench.setting.cpus;
         let measured = (0..cpus.len()).filter(move |cpu| window.measures(*cpu));
         for cpu in measured.clone() {
             if let Some(tally) = self.bench.machine.tally(cpu) {
-                *tally = Tally::default();
+                *tally = Default::default();
             }
         }
         let (total, most) = self.timer.expiries();
         let mut stretch = Stretch {
             frequency: self.bench.machine.facts().frequency,
-            period: self.period,
+            period: self.schedule.period,
             total,
             done: 0,
             lines: 0,
             all: Account::default(),
         };
-        let alone = match who {
-            Who::Only(cpu) => cpus.get(cpu),
+        let mpidr = match who {
+            Who::Only(cpu) => cpus[cpu].mpidr,
             _ => None,
         };
-        self.progress
-            .begin(&stretch, alone.and_then(|cpu| cpu.mpidr), load)?;
+        self.progress.begin(&stretch, mpidr, load)?;
         let mut failure = None;
         while stretch.done < total && failure.is_none() {
-            let expiries = most.min(total - stretch.done);
-            window.schedule.expiries = expiries;
-            let (sum, least);
-            (sum, least, failure) = self.window(window, measured.clone());
-            // After a failure, only the expiries that each CPU had.
-            stretch.done += least.filter(|_| failure.is_some()).unwrap_or(expiries);
+            window.schedule.expiries = most.min(total - stretch.done);
+            let (sum, done);
+            (sum, done, failure) = self.window(window, measured.clone());
+            stretch.done += done;
             self.progress.window(&mut stretch, &sum)?;
         }
         self.progress.end(&stretch)?;
@@ -133,22 +135,24 @@ impl<M: Machine> Timers<'_, '_, M> {
         Ok(failure)
     }
 
-    /// Runs one window; returns the sum of the CPUs' accounts, and the least number of
-    /// expiries of a CPU.
+    /// Runs one window; returns the sum of the CPUs' accounts, and the number of
+    /// expiries: after a failure, the least of a CPU.
     fn window(
         &mut self,
         window: Window,
         measured: impl Iterator<Item = usize> + Clone,
-    ) -> (Account, Option<u32>, Option<Failure>) {
+    ) -> (Account, u32, Option<Failure>) {
         for cpu in measured.clone() {
             // A CPU that does not begin must not have its last account counted again.
             if let Some(tally) = self.bench.machine.tally(cpu) {
                 tally.window = Account::default();
             }
         }
-        let schedule = &window.schedule;
+        let Schedule {
+            period, expiries, ..
+        } = window.schedule;
         let round = Round {
-            sleep: schedule.period * u64::from(schedule.expiries),
+            sleep: period * u64::from(expiries),
             action: Action::Expire,
             after: After::Stay,
             window: Some(window),
@@ -156,43 +160,34 @@ impl<M: Machine> Timers<'_, '_, M> {
         };
         let mut failure = self.bench.run(&round).err();
         self.bench.conditions.attempts += 1;
-        let (mut sum, mut least) = (Account::default(), None);
+        let (mut sum, mut least) = (Account::default(), expiries);
         for cpu in measured {
             failure = failure.or(self.fault(cpu));
             if let Some(tally) = self.bench.machine.tally(cpu) {
                 tally.settle();
                 sum.merge(&tally.window);
-                let dealt = tally.window.expiries;
-                least = Some(least.map_or(dealt, |least: u32| least.min(dealt)));
+                least = least.min(tally.window.expiries);
             }
         }
-        (sum, least, failure)
+        let done = failure.map_or(expiries, |_| least);
+        (sum, done, failure)
     }
 
     /// Returns a round without an action, after which all CPUs power off.
     fn round(&self) -> Round {
-        Round::new(Who::All, Action::None, self.lead_in)
-    }
-
-    /// Powers the CPUs off, as other scenarios expect.
-    fn power_off(&mut self) {
-        let round = self.round();
-        let _ = self.bench.run(&round);
+        let cpus = self.bench.setting.cpus.len();
+        let lead_in = lead_in(self.bench.machine.facts(), Who::All, cpus);
+        Round::new(Who::All, Action::None, lead_in)
     }
 
     /// Returns the fault of a CPU's timer in the last window, if any.
     fn fault(&mut self, cpu: usize) -> Option<Failure> {
         let end = self.bench.outcomes.get(cpu)?.end;
         let tally = self.bench.machine.tally(cpu)?;
-        let fault = match tally {
+        let fault = match (tally.stray, tally.exceeded) {
             _ if end == End::Pending => Fault::Pending,
-            Tally {
-                stray: Some(intid), ..
-            } => Fault::Stray(*intid),
-            Tally {
-                exceeded: Some(ticks),
-                ..
-            } => Fault::Late(*ticks),
+            (Some(intid), _) => Fault::Stray(intid),
+            (_, Some(ticks)) => Fault::Late(ticks),
             _ if tally.is_complete() => return None,
             _ if tally.window.spurious > tally.window.expiries => Fault::Spurious,
             _ => Fault::Silent,
@@ -206,6 +201,8 @@ impl<M: Machine> Timers<'_, '_, M> {
         let Some(tally) = self.bench.machine.tally(cpu) else {
             return;
         };
+        // A load's variant has its name.
+        let variant = Variant::from_word(load.word()).unwrap_or(Variant::Idle);
         for (until, measure) in FIGURES {
             let histogram = tally.histogram(until);
             let series = tally.settled.until(until);
@@ -214,20 +211,8 @@ impl<M: Machine> Timers<'_, '_, M> {
                 figures: histogram.summary(series.min, series.max),
                 lost: tally.settled.overruns.into(),
                 spread: (until == Until::Handler).then(|| Spread::of(histogram)),
-                ..Point::new(cpu as u16, variant(load), measure)
+                ..Point::new(cpu as u16, variant, measure)
             });
         }
-    }
-}
-
-/// Returns the variant that is named after a load.
-const fn variant(load: Load) -> Variant {
-    match load {
-        Load::Idle => Variant::Idle,
-        Load::Write => Variant::Write,
-        Load::Zero => Variant::Zero,
-        Load::Nontemporal => Variant::Nontemporal,
-        Load::Clean => Variant::Clean,
-        Load::Mixed => Variant::Mixed,
     }
 }

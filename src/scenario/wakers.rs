@@ -31,15 +31,15 @@ pub struct Wakers {
     has_gic: bool,
     /// The timer frame, if it woke the lead from each state, or the reason why it is
     /// not used.
-    pub frame: Result<TimerFrame, NoFrame>,
+    pub(crate) frame: Result<TimerFrame, NoFrame>,
     /// The states from which an SGI has woken a CPU, the shallowest first.
-    pub proven: Vec<u32>,
+    pub(crate) proven: Vec<u32>,
     /// The states that the firmware refuses: no CPU enters them.
     refused: Vec<u32>,
     /// The CPU, by index, that an SGI woke last.
-    pub woken: Option<usize>,
+    pub(crate) woken: Option<usize>,
     /// The CPU, by index, whose SGI woke the lead.
-    pub woke_lead: Option<usize>,
+    pub(crate) woke_lead: Option<usize>,
     /// The reason why other states are not used.
     failed: Option<Skip>,
     /// The failure of the last trial of a CPU of which none was good.
@@ -52,12 +52,12 @@ impl Wakers {
     /// A CPU that is not the lead goes first, while the lead is awake and waits
     /// for a bounded time. A CPU that an SGI does not wake is lost, and no CPU
     /// enters that state, or a deeper one, again. The lead goes last.
-    pub fn try_out<M: Machine>(machine: &mut M, cpus: &[Cpu], states: &[Chosen]) -> Self {
+    pub(crate) fn try_out<M: Machine>(machine: &mut M, cpus: &[Cpu], states: &[Chosen]) -> Self {
         let facts = machine.facts();
-        let lead = facts.lead;
+        let (frame, lead) = (facts.frame, facts.lead);
         let mut wakers = Self {
             has_gic: facts.gic != 0,
-            frame: facts.frame.and(Err(NoFrame::NotTried)),
+            frame: frame.and(Err(NoFrame::NotTried)),
             proven: Vec::with_capacity(states.len()),
             refused: Vec::with_capacity(states.len()),
             woken: None,
@@ -72,7 +72,7 @@ impl Wakers {
             wakers.failed = Some(Skip::NoHelper);
             return wakers;
         }
-        wakers.frame = facts.frame;
+        wakers.frame = frame;
         let mut trial = Trial {
             machine,
             outcomes: alloc::vec![Outcome::default(); cpus.len()],
@@ -93,10 +93,14 @@ impl Wakers {
             }
         }
         for state in states {
-            if wakers.proven.contains(&state.power_state)
+            let proven = wakers.proven.iter();
+            let place = proven.clone().position(|it| *it == state.power_state);
+            if let Some(place) = place
                 && let Err(why) = wakers.try_lead(&mut trial, *state)
             {
-                wakers.give_up(state.power_state, why);
+                // This state and deeper ones are not used.
+                wakers.proven.truncate(place);
+                wakers.failed.get_or_insert(why);
             }
         }
         wakers.wrong = trial.wrong;
@@ -124,13 +128,6 @@ impl Wakers {
         let woken = trial.of_lead(state, Waker::Helper);
         self.woke_lead = woken.map_err(|(why, _)| why)?.or(self.woke_lead);
         Ok(())
-    }
-
-    /// Excludes this state and deeper ones.
-    fn give_up(&mut self, state: u32, why: Skip) {
-        let place = self.proven.iter().position(|proven| *proven == state);
-        self.proven.truncate(place.unwrap_or(0));
-        self.failed.get_or_insert(why);
     }
 
     /// Returns the failure of the trials, if `skip` is that none was good.
@@ -188,7 +185,7 @@ impl Wakers {
         cpus: &[Cpu],
         timers_stop: bool,
     ) -> [Option<Option<usize>>; 2] {
-        if !timers_stop || self.frame.is_ok() {
+        if self.source(timers_stop) != WakeSource::Helper {
             return [Some(None), None];
         }
         let lead = machine.facts().lead;
@@ -249,10 +246,7 @@ impl<M: Machine> Trial<'_, M> {
     ) -> Result<Option<usize>, (Skip, usize)> {
         let lead = self.machine.facts().lead;
         let mut last = (Skip::NoHelper, lead);
-        for _ in self.cpus {
-            let Some(helper) = helper_of(self.machine, self.cpus, lead) else {
-                break;
-            };
+        while let Some(helper) = helper_of(self.machine, self.cpus, lead) {
             match self.run(lead, waker(helper), state) {
                 Ok(is_woken) => return Ok(Some(helper).filter(|_| is_woken)),
                 Err(why) => last = (why, helper),
@@ -276,23 +270,21 @@ impl<M: Machine> Trial<'_, M> {
         };
         let mpidr = self.cpus[cpu].mpidr.unwrap_or_default();
         let power_state = state.power_state;
-        let helper = waker.helper();
         let mut slept = 0;
         for _ in 0..TRIES {
-            if helper.is_some_and(|helper| self.machine.is_lost(helper)) {
+            if waker.helper().is_some_and(|it| self.machine.is_lost(it)) {
                 break;
             }
             self.machine.run(&round, &mut self.outcomes);
             slept = round.sleep;
             let outcome = self.outcomes[cpu];
-            match outcome.end {
+            let is_asleep = match outcome.end {
                 // Of a frame's trial: the helper's SGI woke the lead.
-                End::NotRung if waker.is_frame() => {
-                    return Err(Skip::SgiDidNotWake { mpidr, power_state });
-                }
-                End::Lost(loss) if loss == ASLEEP => {
-                    return Err(Skip::SgiDidNotWake { mpidr, power_state });
-                }
+                End::NotRung => waker.is_frame(),
+                end => end == End::Lost(ASLEEP),
+            };
+            match outcome.end {
+                _ if is_asleep => return Err(Skip::SgiDidNotWake { mpidr, power_state }),
                 End::Lost(_) => break,
                 End::Resumed | End::Returned if outcome.code < 0 => return Ok(false),
                 End::Resumed | End::Returned if outcome.after >= outcome.due => return Ok(true),

@@ -16,7 +16,7 @@ use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::lead::CpuState;
 
 /// The error of a plan whose size overflows.
-pub const TOO_LARGE: &str = "iterations= or footprint= is too large for this many CPUs";
+const TOO_LARGE: &str = "iterations= or footprint= is too large for this many CPUs";
 
 /// The parts of the working memory that are not the heap's.
 pub struct Memory {

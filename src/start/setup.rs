@@ -17,7 +17,7 @@ use psci_bench::spec::region::Region;
 use psci_bench::spec::ticks::Clock;
 use smccc::psci::PSCI_SYSTEM_SUSPEND_64;
 
-use super::memory::{self, Memory, TOO_LARGE, mapped};
+use super::memory::{self, Memory, mapped};
 use crate::machine::call::call_path::CallPath;
 use crate::machine::call::firmware;
 use crate::machine::call::overhead;
@@ -47,9 +47,7 @@ pub fn prepare(
     plan: &Plan,
     used: [Region; 2],
 ) -> (Lead, Run) {
-    let Some(needs) = Needs::of(plan, board.cpu_count, board.idle_states.len()) else {
-        refuse(&TOO_LARGE);
-    };
+    let needs = Needs::of(plan, board.cpu_count, board.idle_states.len());
     let is_kvm_guest = firmware::is_kvm_host(firmware::smccc_version());
     let caches = registers::read_identity(is_kvm_guest).caches;
     let outer_cache = caches.outer(board.second_level_cache);

@@ -1,28 +1,22 @@
 //! Scenarios and rows that are skipped.
 
 use super::*;
-use crate::scenario::Setting;
-use crate::scenario::bench::Bench;
-use crate::scenario::serial::measure_serial;
 use crate::spec::psci::StateFormat;
-use crate::spec::stat::Ladder;
 
 #[test]
 fn without_states_or_a_gic_no_cpu_is_suspended() {
-    for (mut fake, states, skip) in [
+    for (fake, states, skip) in [
         (Fake::new(2), &[][..], Skip::NoIdleState),
         (Fake::new(2).without_gic(), &STATES, Skip::NoGic),
     ] {
-        let ran = run_with(&mut fake, "iterations=2", 2, states);
+        let ran = run_with(fake, "iterations=2", states);
         // CPU_OFF and PSCI_VERSION take no power_state.
         assert_eq!((ran.counts(), ran.totals.rows_skipped), ([2, 4, 0], 1));
-        let skipped = Status::Skipped(skip);
-        let count = ran.statuses().iter().filter(|it| **it == skipped).count();
-        assert_eq!(count, 4, "{:?}", ran.statuses());
+        assert_eq!(ran.skipped(skip), 4, "{:?}", ran.statuses());
         // The lead's row of CPU_OFF is skipped for the same reason.
         let lead = ran.of(ScenarioId::CpuOffSerial).row(0);
         assert_eq!(lead.and_then(|row| row.skipped), Some(skip));
-        assert!(!fake.asked.is_empty() && !fake.asked.iter().any(is_suspend));
+        assert!(!ran.fake.asked.is_empty() && !ran.asks(is_suspend));
     }
 }
 
@@ -32,7 +26,7 @@ fn each_lack_of_a_lone_cpu_skips_by_name() {
     let refused = Fake::new(1).with(refusing(|_, _| true, -1));
     let no_pmu = Fake::new(1).with_facts(|facts| facts.pmu = false);
     let no_suspend = Skip::NotSupported(PSCI_CPU_SUSPEND_64);
-    for (mut fake, only, states, skip) in [
+    for (fake, only, states, skip) in [
         // A lead alone measures nothing of CPU_OFF but its own suspend.
         (Fake::new(1), "cpu_off_serial", &[][..], Skip::NoIdleState),
         (refused, "cpu_off_serial", &STATES, no_suspend),
@@ -43,31 +37,22 @@ fn each_lack_of_a_lone_cpu_skips_by_name() {
         (bare(), "timer_latency", &[], Skip::NoInterrupts),
     ] {
         let args = std::format!("only={only} iterations=2 loops=4");
-        let ran = run_with(&mut fake, &args, 1, states);
+        let ran = run_with(fake, &args, states);
         assert_eq!(ran.statuses(), [Status::Skipped(skip)], "{only}");
         assert_eq!(ran.totals.rows_skipped, 0);
     }
-    assert_eq!(
-        run(&mut bare(), "only=empty loops=4", 1).counts(),
-        [1, 0, 0]
-    );
-}
-
-/// Scenarios that suspend, of the suite and of those asked for by name.
-const SUSPENDING: &str = "only=suite,dirty_sweep,contend_sweep,idle_states dirty=0 contend=2 \
-                          iterations=2 warmup=0";
-
-fn with_format(cpus: usize, format: StateFormat) -> Fake {
-    Fake::new(cpus).with_facts(|facts| facts.state_format = format)
+    let ran = run(bare(), "only=empty loops=4");
+    assert_eq!(ran.counts(), [1, 0, 0]);
 }
 
 #[test]
 fn no_state_of_the_other_format_is_sent() {
+    // Of the suite and of those asked for by name, all scenarios that suspend.
+    let suspending = "only=suite,dirty_sweep,contend_sweep,idle_states dirty=0 contend=2 \
+                      iterations=2 warmup=0";
+    let with_format = |format| Fake::new(2).with_facts(move |facts| facts.state_format = format);
     // States that stop timers have a trial before the scenarios.
-    let original = STATES.map(|state| IdleState {
-        local_timer_stop: true,
-        ..state
-    });
+    let original = stopping(0);
     let extended = original.map(|state| IdleState {
         power_state: 1 << 30 | state.power_state & 0xffff,
         ..state
@@ -76,79 +61,26 @@ fn no_state_of_the_other_format_is_sent() {
         (StateFormat::Extended, original),
         (StateFormat::Original, extended),
     ] {
-        let mut fake = with_format(2, format);
-        let ran = run_with(&mut fake, SUSPENDING, 2, &states);
+        let ran = run_with(with_format(format), suspending, &states);
         // Four of the suite and two of the sweeps; the third has CPU_OFF.
-        assert_eq!(ran.counts(), [3, 6, 0]);
         let why = Skip::OtherFormat(format);
-        let count = ran
-            .statuses()
-            .into_iter()
-            .filter(|it| *it == Status::Skipped(why));
-        assert_eq!(count.count(), 6);
+        assert_eq!((ran.counts(), ran.skipped(why)), ([3, 6, 0], 6));
         let dirty = ran.of(ScenarioId::DirtySweep).conditions.as_ref();
         assert_eq!(dirty.and_then(|it| it.states_left_out), Some(why));
-        assert!(!fake.asked.iter().any(is_suspend), "{format:?}");
+        assert!(!ran.asks(is_suspend), "{format:?}");
     }
     // The user names states of the firmware's format.
-    let mut fake = with_format(2, StateFormat::Extended);
-    let ran = run(
-        &mut fake,
-        "iterations=2 core=0x40000002 deepest=0x40000022",
-        2,
-    );
+    let args = "iterations=2 core=0x40000002 deepest=0x40000022";
+    let ran = run(with_format(StateFormat::Extended), args);
     assert_eq!(ran.counts(), [6, 0, 0]);
 }
 
-/// Measures with two CPUs' rows, of which the second is skipped for that reason, and
-/// returns the result and each row's samples.
-fn with_rows<T>(
-    skipped: Option<Skip>,
-    measure: impl FnOnce(&mut Bench<'_, Fake>) -> T,
-) -> (T, Vec<u32>) {
-    let mut fake = Fake::new(2);
-    let plan = Plan::default();
-    let cpus = board(2);
-    let wakers = Wakers::try_out(&mut fake, &cpus, &[]);
-    let setting = Setting {
-        plan: &plan,
-        cpus: &cpus,
-        states: &States::default(),
-        idle_states: &[],
-        wakers: &wakers,
-    };
-    let mut bench = Bench::new(&mut fake, setting, crate::plan::Method::Tftf);
-    for (cpu, state) in bench.rows.iter_mut().enumerate() {
-        (state.is_expected, state.row.cpu) = (true, cpu as u16);
-    }
-    bench.rows[1].row.skipped = skipped;
-    let made = measure(&mut bench);
-    (made, bench.rows.iter().map(|row| row.valid()).collect())
-}
-
 #[test]
-fn a_skipped_row_lacks_no_samples() {
-    let status = |bench: &mut Bench<'_, Fake>| {
-        let iterations = bench.setting.plan.iterations as usize;
-        bench.rows[0].kept.resize(iterations, Outcome::default());
-        bench.status()
-    };
-    let (lacking, _) = with_rows(None, status);
-    assert!(matches!(lacking, Status::Failed(_)));
-    assert_eq!(with_rows(Some(Skip::NoGic), status).0, Status::Passed);
-}
-
-#[test]
-fn a_skipped_row_is_not_measured() {
-    let action = Action::Suspend {
-        power_state: 0x0001_0002,
-        powerdown: true,
-    };
-    let measure = |bench: &mut Bench<'_, Fake>| {
-        let measured = measure_serial(bench, action, &Ladder::default());
-        measured.is_ok() && bench.machine.asked.iter().all(|it| it.who == Who::Only(0))
-    };
-    let alone = with_rows(Some(Skip::NoGic), measure);
-    assert_eq!(alone, (true, std::vec![20, 0]));
-    assert_eq!(with_rows(None, measure), (false, std::vec![20, 20]));
+fn a_lead_without_a_helper_is_skipped() {
+    // After two trials, CPU 1 is lost in the first scenario.
+    let args = "only=susp_deep_parallel,susp_deep_serial iterations=2";
+    let ran = run_with(Fake::new(2).with(losing(1, 3)), args, &stopping(0));
+    assert_eq!(ran.statuses(), [lost(1); 2]);
+    let lead = &ran.scenarios[1].rows[0];
+    assert_eq!((lead.skipped, lead.valid()), (Some(Skip::NoHelper), 0));
 }

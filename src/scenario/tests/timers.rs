@@ -1,8 +1,12 @@
 //! `timer_latency` against the fake machine.
 
 use super::*;
-use crate::measure::{Fault, Until};
-use crate::model::{How, Spread};
+use crate::measure::Fault;
+use crate::model::Spread;
+
+fn run_timers(fake: Fake, args: &str) -> Ran {
+    run(fake, &std::format!("only=timer_latency {args}"))
+}
 
 /// Returns the number of points, and checks that each one to the handler has all its
 /// samples in its spread.
@@ -10,12 +14,11 @@ fn check_spreads(ran: &Ran) -> usize {
     for point in ran.points() {
         let is_handler = point.measure == Measure::Handler;
         assert_eq!(point.spread.is_some(), is_handler);
-        let Some(Spread { counts, .. }) = &point.spread else {
-            continue;
-        };
-        assert_eq!(counts.iter().sum::<u32>(), point.figures.n);
-        let ends = (counts.first(), counts.last());
-        assert!(ends.0 != Some(&0) && ends.1 != Some(&0), "{ends:?}");
+        if let Some(Spread { counts, .. }) = &point.spread {
+            assert_eq!(counts.iter().sum::<u32>(), point.figures.n);
+            let ends = (counts.first(), counts.last());
+            assert!(ends.0 != Some(&0) && ends.1 != Some(&0), "{ends:?}");
+        }
     }
     ran.points().count()
 }
@@ -25,46 +28,20 @@ fn ends(ran: &Ran) -> Vec<(u32, u32)> {
     ran.log.ends.iter().map(|it| (it.done, it.total)).collect()
 }
 
-#[test]
-fn each_timer_alone_and_all_at_once_under_each_load() {
-    let mut fake = Fake::new(3);
-    let args = "only=timer_latency duration=2 stress=write,idle period=1000";
-    let ran = run(&mut fake, args, 3);
-    assert_eq!(ran.counts(), [1, 0, 0]);
-    // To the vector and to the handler, of three CPUs, alone and all.
-    assert_eq!(check_spreads(&ran), 2 * 3 * 2 * 2);
-    for point in ran.points() {
-        assert_eq!((point.figures.n, point.per, point.lost), (2000, 1, 0));
-    }
-    let first = ran.points().next().expect("a point");
-    let key = (first.cpu, first.how, first.variant, first.measure);
-    assert_eq!(key, (0, How::Alone, Variant::Idle, Measure::Entry));
-    let summary = first.figures;
-    let all = (
-        summary.min,
-        summary.median,
-        summary.p99,
-        summary.max,
-        summary.mad,
-    );
-    assert_eq!(all, (30, 32, Some(36), 36, 2));
-    // Two windows of a second in each stretch.
-    assert_eq!(ran.log.windows.len(), 2 * (3 + 1) * 2);
-    assert_eq!(ends(&ran), [(2000, 2000); 2 * (3 + 1)]);
-    // All were on all the time, and go off in the end.
-    assert!(fake.asked.iter().all(|round| round.who == Who::All));
-    let (last, others) = fake.asked.split_last().expect("rounds");
-    assert_eq!((last.action, last.after), (Action::None, After::Off));
-    let mut kinds = others.iter().map(|round| (round.action, round.after));
-    assert!(kinds.all(|it| it == (Action::Expire, After::Stay)));
+/// Returns true if all CPUs were on all the time, and went off in the end.
+fn powers_off_last(ran: &Ran) -> bool {
+    let asked = ran.fake.asked.iter().map(|it| (it.action, it.after));
+    let windows = ran.log.windows.len();
+    let expected = core::iter::repeat_n((Action::Expire, After::Stay), windows);
+    let is_all = !ran.asks(|round| round.who != Who::All);
+    is_all && asked.eq(expected.chain([(Action::None, After::Off)]))
 }
 
 #[test]
 fn overruns_are_counted_and_are_no_samples() {
     // 2.5 ms late once a window: two more are due by then.
     let late = |cpu, k| if (cpu, k) == (1, 100) { 156_250 } else { 50 };
-    let args = "only=timer_latency duration=3 stress=idle";
-    let ran = run(&mut Fake::new(2).with_lateness(late), args, 2);
+    let ran = run_timers(Fake::new(2).with_lateness(late), "duration=3 stress=idle");
     assert_eq!(ran.counts(), [1, 0, 0]);
     check_spreads(&ran);
     for point in ran.points() {
@@ -78,50 +55,42 @@ fn overruns_are_counted_and_are_no_samples() {
 #[test]
 fn a_threshold_ends_it_and_fails() {
     let late = |cpu, k| if (cpu, k) == (1, 500) { 6_250 } else { 50 };
-    let mut fake = Fake::new(2).with_lateness(late);
-    let args = "only=timer_latency duration=60 stress=idle threshold=100";
-    let ran = run(&mut fake, args, 2);
-    let late = Failure::Timer {
-        cpu: 1,
-        fault: Fault::Late(6_270),
-    };
-    assert_eq!(ran.failure(), Some(late));
+    let args = "duration=60 stress=idle threshold=100";
+    let ran = run_timers(Fake::new(2).with_lateness(late), args);
+    let (cpu, fault) = (1, Fault::Late(6_270));
+    assert_eq!(ran.failure(), Some(Failure::Timer { cpu, fault }));
     // The first CPU alone to its end, the second up to there, no more.
     assert_eq!(ends(&ran), [(60_000, 60_000), (501, 60_000)]);
     check_spreads(&ran);
     let last = ran.points().last().expect("points");
     assert_eq!((last.figures.n, last.figures.max), (501, 6_270));
-    let (last, _) = fake.asked.split_last().expect("rounds");
-    assert_eq!((last.action, last.after), (Action::None, After::Off));
+    assert!(powers_off_last(&ran));
 }
 
 #[test]
 fn each_fault_of_a_timer_has_its_name() {
-    let args = "only=timer_latency duration=5 stress=idle timers=all";
+    let args = "duration=5 stress=idle timers=all";
     for fault in [Fault::Stray(40), Fault::Silent, Fault::Spurious] {
-        let ran = run(&mut Fake::new(2).with_fault(1, 3, fault), args, 2);
+        let ran = run_timers(Fake::new(2).with_fault(1, 3, fault), args);
         assert_eq!(ran.failure(), Some(Failure::Timer { cpu: 1, fault }));
         // Three windows, and three expiries: the fourth was not measured.
-        assert_eq!(
-            (ran.log.windows.len(), ends(&ran)),
-            (4, std::vec![(3_003, 5_000)])
-        );
+        assert_eq!(ends(&ran), [(3_003, 5_000)]);
+        assert_eq!(ran.log.windows.len(), 4);
         check_spreads(&ran);
     }
-    let mut fake = Fake::new(2).with(|round, cpu, outcome| {
+    let fake = Fake::new(2).with(|round, cpu, outcome| {
         if (round, cpu) == (0, 0) {
             outcome.end = End::Pending;
         }
     });
-    let fault = Fault::Pending;
-    let pending = Failure::Timer { cpu: 0, fault };
-    assert_eq!(run(&mut fake, args, 2).failure(), Some(pending));
+    let (cpu, fault) = (0, Fault::Pending);
+    let pending = Failure::Timer { cpu, fault };
+    assert_eq!(run_timers(fake, args).failure(), Some(pending));
 }
 
 #[test]
 fn a_lost_cpu_is_the_end_of_it() {
-    let mut fake = Fake::new(3).with(losing(2, 1));
-    let ran = run(&mut fake, "only=timer_latency timers=all duration=9", 3);
+    let ran = run_timers(Fake::new(3).with(losing(2, 1)), "timers=all duration=9");
     assert_eq!(ran.statuses(), [lost(2)]);
     // The other CPUs keep their figures.
     assert_eq!(check_spreads(&ran), 2 * 2);
@@ -134,20 +103,17 @@ fn without_dc_zva_zero_is_left_out() {
         ("zero", Status::Skipped(Skip::NoZero), true),
         ("write", Status::Passed, false),
     ] {
-        let mut fake = Fake::new(1).with_facts(|facts| facts.zero = false);
-        let args = std::format!("only=timer_latency timers=all stress={stress}");
-        let ran = run(&mut fake, &args, 1);
-        assert_eq!(
-            (ran.statuses(), ran.log.without_zero),
-            (std::vec![status], is_reported)
-        );
+        let fake = Fake::new(1).with_facts(|facts| facts.zero = false);
+        let ran = run_timers(fake, &std::format!("timers=all stress={stress}"));
+        assert_eq!(ran.statuses(), [status]);
+        assert_eq!(ran.log.without_zero, is_reported);
         assert!(ran.points().all(|it| it.variant != Variant::Zero));
     }
 }
 
 #[test]
 fn a_lone_cpu_has_no_others_for_a_load() {
-    let ran = run(&mut Fake::new(1), "only=timer_latency stress=idle,clean", 1);
+    let ran = run_timers(Fake::new(1), "stress=idle,clean");
     let handlers = ran.points().filter(|it| it.measure == Measure::Handler);
     let keys: Vec<_> = handlers.map(|it| (it.how, it.variant)).collect();
     let expected = [
@@ -156,13 +122,4 @@ fn a_lone_cpu_has_no_others_for_a_load() {
         (How::All, Variant::Clean),
     ];
     assert_eq!(keys, expected);
-}
-
-#[test]
-fn a_window_has_the_latencies_of_all_its_cpus() {
-    let late = |cpu, _| if cpu == 0 { 50 } else { 70 };
-    let args = "only=timer_latency duration=1 stress=idle timers=all";
-    let ran = run(&mut Fake::new(2).with_lateness(late), args, 2);
-    let entry = ran.log.windows[0].until(Until::Entry);
-    assert_eq!((entry.n, entry.least(), entry.max), (2000, Some(50), 70));
 }

@@ -2,7 +2,8 @@
 //!
 //! A CPU's flush is short while its cluster stays up, and long for the last CPU of the
 //! cluster. In a parallel round the CPUs queue for a lock on the way down, in an order
-//! that changes from round to round. Nothing is random.
+//! that changes from round to round. A timer is late by as much as a test wants. Nothing
+//! is random.
 
 use std::boxed::Box;
 use std::vec::Vec;
@@ -15,11 +16,10 @@ use crate::measure::{
     Action, After, Cause, Counter, End, Facts, Fault, Identity, Loss, Machine, Operation, Outcome,
     Overheads, Round, Step, Tally,
 };
-use crate::spec::pmf::{Interface, Stamps};
+use crate::spec::pmf::{Interface, ReadError, Stamps};
 use crate::spec::psci::StateFormat;
 use crate::spec::stat::Rise;
-
-use super::timers::Timers;
+use crate::spec::timer::TimerName;
 
 /// Ticks of a flush of a core.
 pub const CORE_FLUSH: u64 = 440;
@@ -29,14 +29,20 @@ pub const CLUSTER_FLUSH: u64 = 26_000;
 pub const CORE_LINES: u64 = 512;
 /// Ticks that each CPU holds the lock.
 pub const QUEUE_STEP: u64 = 600;
+/// From the first instruction of a timer's handler to its Rust, in ticks.
+const PROLOGUE: u64 = 20;
+/// A loss, for tests that need one.
+pub const LOSS: Loss = Loss {
+    step: Step::Finish,
+    cause: Cause::Timeout,
+};
 
 /// A fault: edits an outcome, by the round's number and the CPU.
-pub type Mischief = Box<dyn FnMut(u64, usize, &mut Outcome)>;
+type Mischief = Box<dyn FnMut(u64, usize, &mut Outcome)>;
 
 /// The machine.
 pub struct Fake {
     facts: Facts,
-    clusters: usize,
     clock: u64,
     /// Rounds run so far.
     pub rounds: u64,
@@ -45,9 +51,16 @@ pub struct Fake {
     lost: Vec<bool>,
     off_at: Vec<u64>,
     off_dirty: Vec<usize>,
+    /// A round, and a CPU that is lost in it without a part.
     vanishes: Option<(u64, usize)>,
     mischief: Mischief,
-    timers: Timers,
+    tallies: Vec<Tally>,
+    /// Ticks by which a CPU's timer is handled late, by CPU and by the expiry's number
+    /// in the window, from 0.
+    lateness: Box<dyn FnMut(usize, u32) -> u64>,
+    /// The CPU whose timer goes wrong, in the window of this number, and how.
+    fault: Option<(usize, u64, Fault)>,
+    windows: u64,
     /// The mode that it refuses to change to.
     pub refuses: Option<SuspendMode>,
     /// True if the other CPUs are off after the last round.
@@ -58,45 +71,52 @@ pub struct Fake {
     map: Vec<Cpu>,
 }
 
+fn facts() -> Facts {
+    Facts {
+        frequency: 62_500_000,
+        counter: Counter::Physical,
+        timer: TimerName::Cntp,
+        timer_intid: 30,
+        frame: Err(NoFrame::NotInTree),
+        exception_level: 2,
+        e2h: false,
+        gic: 3,
+        conduit: Conduit::Smc,
+        psci_version: 0x1_0001,
+        smccc: None,
+        service: None,
+        state_format: StateFormat::Original,
+        pmf: Ok(Interface::VendorEl3),
+        lead: 0,
+        own: Identity {
+            midr: 0x411f_d070,
+            ..Identity::default()
+        },
+        watchdog: Err(NoWatchdog::NotInTree),
+        stat: false,
+        pmu: true,
+        zero: true,
+        os_initiated: false,
+        system_suspend: false,
+        kvm: false,
+        outer_cache: Some(1 << 20),
+        overheads: Overheads {
+            counter: 1,
+            empty: 2,
+            pmf_read: Some(40),
+        },
+    }
+}
+
 impl Fake {
     /// Returns so many CPUs in clusters of four; the first is the lead.
     pub fn new(cpus: usize) -> Self {
+        let cpu = |cpu| Cpu {
+            cluster: (cpu / 4) as u16,
+            ..Cpu::default()
+        };
         Self {
-            facts: Facts {
-                frequency: 62_500_000,
-                counter: Counter::Physical,
-                timer: crate::spec::timer::TimerName::Cntp,
-                timer_intid: 30,
-                frame: Err(NoFrame::NotInTree),
-                exception_level: 2,
-                e2h: false,
-                gic: 3,
-                conduit: Conduit::Smc,
-                psci_version: 0x1_0001,
-                smccc: None,
-                service: None,
-                state_format: StateFormat::Original,
-                pmf: Ok(Interface::VendorEl3),
-                lead: 0,
-                own: Identity {
-                    midr: 0x411f_d070,
-                    ..Identity::default()
-                },
-                watchdog: Err(NoWatchdog::NotInTree),
-                stat: false,
-                pmu: true,
-                zero: true,
-                os_initiated: false,
-                system_suspend: false,
-                kvm: false,
-                outer_cache: Some(1 << 20),
-                overheads: Overheads {
-                    counter: 1,
-                    empty: 2,
-                    pmf_read: Some(40),
-                },
-            },
-            clusters: 4,
+            facts: facts(),
             clock: 1_000_000,
             rounds: 0,
             asked: Vec::new(),
@@ -105,44 +125,41 @@ impl Fake {
             off_dirty: std::vec![0; cpus],
             vanishes: None,
             mischief: Box::new(|_, _, _| {}),
-            timers: Timers::new(cpus),
+            tallies: std::vec![Tally::default(); cpus],
+            lateness: Box::new(|cpu, k| 30 + 100 * cpu as u64 + u64::from(k % 7)),
+            fault: None,
+            windows: 0,
             refuses: None,
             others_are_off: true,
             mode: SuspendMode::PlatformCoordinated,
-            map: (0..cpus)
-                .map(|cpu| Cpu {
-                    cluster: (cpu / 4) as u16,
-                    ..Cpu::default()
-                })
-                .collect(),
+            map: (0..cpus).map(cpu).collect(),
         }
     }
 
-    /// Edits the facts about the machine.
+    pub fn cpus(&self) -> usize {
+        self.lost.len()
+    }
+
     pub fn with_facts(mut self, edit: impl FnOnce(&mut Facts)) -> Self {
         edit(&mut self.facts);
         self
     }
 
-    /// Returns a machine without PMF.
     pub fn without_pmf(cpus: usize) -> Self {
-        let error = crate::spec::pmf::ReadError::NotImplemented;
-        Self::new(cpus).with_facts(|facts| facts.pmf = Err(error))
+        Self::new(cpus).with_facts(|facts| facts.pmf = Err(ReadError::NotImplemented))
     }
 
-    /// Adds a timer frame.
+    /// Adds a timer frame that works.
     pub fn with_frame(self) -> Self {
-        self.with_facts(|facts| {
-            facts.frame = Ok(TimerFrame {
-                control: 0x2a81_0000,
-                number: 1,
-                base: 0x2a83_0000,
-                intid: 92,
-            });
-        })
+        let frame = TimerFrame {
+            control: 0x2a81_0000,
+            number: 1,
+            base: 0x2a83_0000,
+            intid: 92,
+        };
+        self.with_facts(|facts| facts.frame = Ok(frame))
     }
 
-    /// Removes the GIC.
     pub fn without_gic(self) -> Self {
         self.with_facts(|facts| facts.gic = 0)
     }
@@ -171,46 +188,39 @@ impl Fake {
 
     /// Sets the ticks by which each expiry is handled late.
     pub fn with_lateness(mut self, lateness: impl FnMut(usize, u32) -> u64 + 'static) -> Self {
-        self.timers.lateness = Box::new(lateness);
+        self.lateness = Box::new(lateness);
         self
     }
 
     /// Adds a fault of a CPU's timer in the window of this number, from 0.
     pub fn with_fault(mut self, cpu: usize, window: u64, fault: Fault) -> Self {
-        self.timers.fault = Some((cpu, window, fault));
+        self.fault = Some((cpu, window, fault));
         self
     }
 
-    fn cluster(&self, cpu: usize) -> usize {
-        cpu / self.clusters
+    fn are_mates(&self, cpu: usize, other: usize) -> bool {
+        self.map[cpu].cluster == self.map[other].cluster
     }
 
-    fn takes_part(&self, round: &Round, cpu: usize) -> bool {
-        !self.lost[cpu] && round.who.includes(cpu, self.facts.lead)
-    }
-
-    /// Returns the ticks of the flush of the CPU that goes down as the `place`th of
-    /// `queue`.
+    /// Returns the ticks of the flush of the CPU that goes down with so many dirty bytes
+    /// as the `place`th of `queue`.
     fn flush(&self, round: &Round, action: Action, queue: &[usize], place: usize) -> u64 {
-        let dirty = if matches!(round.action, Action::ReadBack) {
-            self.off_dirty[queue[place]]
-        } else {
-            round.dirty
+        let (cpu, lead) = (queue[place], self.facts.lead);
+        let dirty = match round.action {
+            Action::ReadBack => self.off_dirty[cpu],
+            _ => round.dirty,
         };
-        let cpu = queue[place];
-        let deep = match action {
+        let is_deep = match action {
             Action::Suspend { power_state, .. } => power_state >> 24 != 0,
             _ => true,
         };
         // The lead is awake while others go down alone.
-        let lead_awake = !queue.contains(&self.facts.lead);
-        let mates_up = queue[place + 1..]
-            .iter()
-            .any(|other| self.cluster(*other) == self.cluster(cpu))
-            || lead_awake && self.cluster(self.facts.lead) == self.cluster(cpu)
-            || round.waker.helper().map(|helper| self.cluster(helper)) == Some(self.cluster(cpu));
+        let lead = Some(lead).filter(|lead| !queue.contains(lead));
+        let later = queue[place + 1..].iter().copied();
+        let mut awake = later.chain(lead).chain(round.waker.helper());
+        let mates_up = awake.any(|other| self.are_mates(cpu, other));
         let lines = dirty as u64 / 64;
-        if deep && !mates_up {
+        if is_deep && !mates_up {
             CLUSTER_FLUSH + lines
         } else {
             CORE_FLUSH + lines.min(CORE_LINES)
@@ -223,24 +233,24 @@ impl Fake {
         let Action::Suspend { power_state, .. } = action else {
             return true;
         };
-        let level = power_state >> 24;
         let mut later = queue[place + 1..].iter();
-        !later.any(|other| {
-            level > 1 || level == 1 && self.cluster(*other) == self.cluster(queue[place])
-        })
+        match power_state >> 24 {
+            0 => true,
+            1 => !later.any(|other| self.are_mates(*other, queue[place])),
+            _ => later.next().is_none(),
+        }
     }
 
     /// Returns the rise of PSCI_STAT over a suspend of `cpu` with all of `queue` down,
     /// and all others but the lead off.
     fn rise(&self, round: &Round, queue: &[usize], cpu: usize) -> Rise {
-        let awake = round.waker.helper();
-        let down = |other: usize| {
-            let off = other != self.facts.lead && !self.lost[other];
-            awake != Some(other) && (queue.contains(&other) || off)
+        let is_down = |other: usize| {
+            let is_off = other != self.facts.lead && !self.lost[other];
+            round.waker.helper() != Some(other) && (queue.contains(&other) || is_off)
         };
         let mut all = 0..self.lost.len();
-        let system = all.clone().all(down);
-        let cluster = all.all(|o| self.cluster(o) != self.cluster(cpu) || down(o));
+        let system = all.clone().all(is_down);
+        let cluster = all.all(|other| !self.are_mates(other, cpu) || is_down(other));
         let mut rise = Rise::default();
         for (place, rung) in round.ladder.rungs() {
             rise.counts[place] = u8::from(match rung.level {
@@ -254,7 +264,7 @@ impl Fake {
     }
 
     /// Returns the outcome of so many operations, slower in each seventh round.
-    fn repeat(&self, round: &Round, before: u64, operation: Operation, count: u32) -> Outcome {
+    fn repeat(&self, before: u64, operation: Operation, count: u32) -> Outcome {
         let (cost, code) = match operation {
             Operation::Nothing => (1, 0),
             Operation::Call(function) if function >> 24 == 0xaf => (30, -1),
@@ -266,7 +276,6 @@ impl Fake {
         let more = u64::from(self.rounds.is_multiple_of(7)) * 500;
         let took = cost * u64::from(count) + more;
         Outcome {
-            action: round.action,
             end: End::Returned,
             code,
             start: before,
@@ -278,23 +287,24 @@ impl Fake {
     }
 
     /// Returns the outcome of a suspend or of PSCI_VERSION of one CPU in a queue.
-    fn call(&self, round: &Round, start: u64, queue: &[usize], place: usize) -> Outcome {
+    fn call(&self, round: &Round, agreed: u64, queue: &[usize], place: usize) -> Outcome {
         let cpu = queue[place];
         let (action, delay) = round.part(&self.map, cpu, &|cpu| queue.contains(&cpu));
-        let (agreed, start) = (start, start + delay);
+        let start = agreed + delay;
         let before = start + cpu as u64;
         let enter = before + 10;
+        let due = agreed + round.sleep;
         let outcome = Outcome {
             action,
+            end: End::Returned,
             start,
             before,
-            due: agreed + round.sleep,
+            due,
             rise: self.rise(round, queue, cpu),
             ..Outcome::default()
         };
         if round.action == Action::Version {
             return Outcome {
-                end: End::Returned,
                 due: 0,
                 after: enter + 30,
                 stamps: Stamps([enter, enter + 20, 0, 0, 0, 0]),
@@ -304,14 +314,12 @@ impl Fake {
         let flush = enter + 100 + QUEUE_STEP * place as u64;
         let flushed = flush + self.flush(round, action, queue, place);
         let down = flushed + 20;
-        let due = agreed + round.sleep;
         // The CPUs before it must be down by then.
         let queued = QUEUE_STEP * queue.len() as u64;
         let too_soon = delay > 0 && round.osi.is_some_and(|osi| osi.step < queued);
         let is_last = self.is_last(action, queue, place) && !too_soon;
         if self.mode == SuspendMode::OsInitiated && !is_last {
             return Outcome {
-                end: End::Returned,
                 code: psci::error::DENIED,
                 after: enter + 60,
                 ..outcome
@@ -321,7 +329,6 @@ impl Fake {
             // The timer fired on the way down: given up, stamps left as the
             // last call's.
             return Outcome {
-                end: End::Returned,
                 after: enter + 60,
                 stamps: Stamps([enter, enter + 50, 7, 9, 5, 6]),
                 ..outcome
@@ -339,23 +346,18 @@ impl Fake {
     /// Returns the outcome of one CPU of a round.
     fn part(&mut self, round: &Round, start: u64, queue: &[usize], place: usize) -> Outcome {
         let cpu = queue[place];
-        match round.action {
-            Action::None | Action::Help => Outcome::default(),
+        let outcome = match round.action {
+            Action::None | Action::Help => return Outcome::default(),
             Action::Suspend { .. } | Action::SystemSuspend | Action::Version => {
-                self.call(round, start, queue, place)
+                return self.call(round, start, queue, place);
             }
             Action::Off | Action::OnOff => {
-                self.off_at[cpu] = start;
-                self.off_dirty[cpu] = round.dirty;
+                (self.off_at[cpu], self.off_dirty[cpu]) = (start, round.dirty);
+                let is_lead = cpu == self.facts.lead;
                 Outcome {
-                    action: round.action,
                     end: End::WentOff,
                     turned_on: start - 800,
-                    entered: if cpu == self.facts.lead {
-                        0
-                    } else {
-                        start - 100
-                    },
+                    entered: if is_lead { 0 } else { start - 100 },
                     before: start,
                     seen_off: start + 900,
                     ..Outcome::default()
@@ -366,7 +368,6 @@ impl Fake {
                 let flushed = enter + 100 + self.flush(round, Action::Off, &[cpu], 0);
                 let on = start + 1000;
                 Outcome {
-                    action: Action::ReadBack,
                     end: End::ReadBack,
                     turned_on: start,
                     entered: on + 500,
@@ -376,15 +377,49 @@ impl Fake {
                 }
             }
             Action::Expire => Outcome {
-                action: round.action,
                 end: End::Returned,
                 start,
                 ..Outcome::default()
             },
             Action::Repeat { operation, count } => {
-                self.repeat(round, start + cpu as u64, operation, count)
+                self.repeat(start + cpu as u64, operation, count)
+            }
+        };
+        Outcome {
+            action: round.action,
+            ..outcome
+        }
+    }
+
+    /// Lets the timers of a window expire, but for CPUs that are lost.
+    fn expire(&mut self, round: &Round, start: u64) {
+        let window = round.window.expect("a window");
+        let schedule = window.schedule;
+        let lasts = schedule.period * u64::from(schedule.expiries);
+        assert_eq!(round.sleep, lasts, "a round lasts as long as its window");
+        for (cpu, tally) in self.tallies.iter_mut().enumerate() {
+            if !window.measures(cpu) || self.lost[cpu] {
+                continue;
+            }
+            let fault = self.fault.filter(|it| (it.0, it.1) == (cpu, self.windows));
+            let mut next = Some(tally.begin(start, &schedule));
+            while let Some(due) = next {
+                let fault = fault.filter(|_| tally.window.expiries > 2);
+                next = match fault.map(|it| it.2) {
+                    Some(Fault::Stray(intid)) => {
+                        tally.stray = Some(intid);
+                        None
+                    }
+                    Some(Fault::Silent) => None,
+                    Some(Fault::Spurious) => tally.spurious(),
+                    _ => {
+                        let entry = due + (self.lateness)(cpu, tally.window.expiries);
+                        tally.expired(entry, entry + PROLOGUE)
+                    }
+                };
             }
         }
+        self.windows += 1;
     }
 }
 
@@ -394,62 +429,54 @@ impl Machine for Fake {
     }
 
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
-        assert_eq!(outcomes.len(), self.lost.len());
-        assert!(matches!(round.after, After::Off | After::Stay));
-        let helper = round.waker.helper();
-        assert!(helper.is_none_or(|helper| helper < self.lost.len()));
-        if round.waker.is_frame() {
-            assert!(self.facts.frame.is_ok(), "there is no timer frame");
-        }
+        let (cpus, lead, helper) = (self.lost.len(), self.facts.lead, round.waker.helper());
+        assert_eq!(outcomes.len(), cpus);
+        assert!(helper.is_none_or(|helper| helper < cpus));
+        assert!(!round.waker.is_frame() || self.facts.frame.is_ok());
         outcomes.fill(Outcome::default());
         self.asked.push(*round);
         let start = self.clock + round.lead_in;
-        let mut queue: Vec<usize> = (0..outcomes.len())
-            .filter(|cpu| self.takes_part(round, *cpu) && helper != Some(*cpu))
+        let has_part = |cpu: &usize| !self.lost[*cpu] && round.who.includes(*cpu, lead);
+        let mut queue: Vec<usize> = (0..cpus)
+            .filter(|cpu| has_part(cpu) && helper != Some(*cpu))
             .collect();
         if !queue.is_empty() {
             let turn = self.rounds as usize % queue.len();
             queue.rotate_left(turn);
         }
         if round.action == Action::Expire {
-            self.timers.run(round, start, &self.lost);
+            self.expire(round, start);
         }
         if round.osi.is_some() {
             assert_eq!(self.mode, SuspendMode::OsInitiated);
             let all = queue.clone();
-            let part = |cpu: &usize| round.part(&self.map, *cpu, &|cpu| all.contains(&cpu));
-            queue.sort_by_key(|cpu| part(cpu).1);
+            queue.sort_by_key(|cpu| round.part(&self.map, *cpu, &|cpu| all.contains(&cpu)).1);
         }
-        let others_have_a_part = queue.iter().any(|cpu| *cpu != self.facts.lead);
+        let others_have_a_part = queue.iter().any(|cpu| *cpu != lead);
         self.others_are_off = !others_have_a_part || round.after == After::Off;
-        for place in 0..queue.len() {
-            let cpu = queue[place];
-            outcomes[cpu] = self.part(round, start, &queue, place);
-            (self.mischief)(self.rounds, cpu, &mut outcomes[cpu]);
-            if let End::Lost(_) = outcomes[cpu].end {
-                self.lost[cpu] = true;
-            }
+        for (place, cpu) in queue.iter().enumerate() {
+            let outcome = &mut outcomes[*cpu];
+            *outcome = self.part(round, start, &queue, place);
+            (self.mischief)(self.rounds, *cpu, outcome);
+            self.lost[*cpu] = matches!(outcome.end, End::Lost(_));
         }
-        if let Some((_, cpu)) = self.vanishes.filter(|v| v.0 == self.rounds) {
+        if let Some((_, cpu)) = self.vanishes.filter(|it| it.0 == self.rounds) {
             self.lost[cpu] = true;
         }
         self.rounds += 1;
         self.clock = match round.action {
-            Action::Repeat { .. } => outcomes.iter().map(|o| o.after).max().unwrap_or(start),
+            Action::Repeat { .. } => outcomes.iter().map(|it| it.after).max().unwrap_or(start),
             _ => start + round.sleep + 10_000_000,
         };
     }
 
     fn tally(&mut self, cpu: usize) -> Option<&mut Tally> {
-        self.timers.tallies.get_mut(cpu).filter(|_| !self.lost[cpu])
+        self.tallies.get_mut(cpu).filter(|_| !self.lost[cpu])
     }
 
     fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), psci::Error> {
         assert!(self.facts.os_initiated, "not advertised");
-        if !self.others_are_off {
-            return Err(psci::Error::Denied);
-        }
-        if self.refuses == Some(mode) {
+        if !self.others_are_off || self.refuses == Some(mode) {
             return Err(psci::Error::Denied);
         }
         self.mode = mode;
@@ -464,9 +491,3 @@ impl Machine for Fake {
         self.lost[cpu].then_some(LOSS)
     }
 }
-
-/// A loss, for tests that need one.
-pub const LOSS: Loss = Loss {
-    step: Step::Finish,
-    cause: Cause::Timeout,
-};
