@@ -53,7 +53,7 @@ fn an_serror_is_pending_at_an_entry() {
         let spec = spec(&format!("serror,V,skip={entry},count=1"));
         let seen = run(&spec, Fail, &words).complete_but(&ALL, &[VICTIM]);
         let in_call = format!("{}return from the call", words[0]);
-        seen.ran.plain.contains(&in_call)
+        seen.plain.contains(&in_call)
     };
     assert!(!is_lost_in_call(0), "the first entry is by CPU_ON");
     assert!((1..8).any(is_lost_in_call), "no wake-up");
@@ -133,7 +133,7 @@ fn e2h_stays_set() {
                 args: None,
                 ..spec("e2h-set")
             };
-            run(&spec, Pass, words).complete_but(&ALL, &[]).log
+            run(&spec, Pass, words).complete_but(&ALL, &[]).log()
         };
         let words = ["from EL2, E2H fixed at 1,", "CNTHP, interrupt 26,"];
         let stuck = with(with_stuck_e2h(image.clone()), &words);

@@ -12,7 +12,7 @@ use psci_bench::image::Conduit;
 use serde::Deserialize;
 
 use super::devices::{Controller, Frame, Timer, Uart, Watchdog};
-use super::firmware::Firmware;
+use super::firmware::{Firmware, yes};
 use super::gic::Gic;
 use super::lab::Lab;
 use super::package::Package;
@@ -93,10 +93,6 @@ pub struct Qemu {
     /// Further arguments.
     #[serde(default)]
     pub arguments: Vec<String>,
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// The place where the payload was run with a board file.
@@ -186,9 +182,6 @@ impl Board {
 
     /// Returns the number of CPUs if none is asked for: that of QEMU's recipe, else that of
     /// all that are listed.
-    ///
-    /// # Errors
-    /// When there are more than can be counted.
     pub fn default_cpus(&self) -> Result<u32> {
         match &self.qemu {
             Some(qemu) => Ok(qemu.cpus),
@@ -224,11 +217,8 @@ impl Board {
 
     /// Returns `compatible` of the CPUs of this cluster.
     pub(crate) fn cpu_compatible(&self, cluster: usize) -> &str {
-        let own = self
-            .cpus
-            .compatible
-            .as_ref()
-            .and_then(|all| all.get(cluster));
+        let names = self.cpus.compatible.as_ref();
+        let own = names.and_then(|names| names.get(cluster));
         own.map_or("arm,armv8", String::as_str)
     }
 

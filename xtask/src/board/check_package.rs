@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::board::Board;
-use super::fault::{Fault, refuse};
+use super::fault::{Fault, require};
 use super::image_kinds::{called, known};
 use super::package::{Blob, Package, PackageKind};
 
@@ -13,24 +13,26 @@ pub(super) fn check(board: &Board) -> Result<(), Fault> {
         return Ok(());
     };
     keys(package)?;
-    if !package.align.is_power_of_two() || package.align > 1 << 20 {
-        return refuse("package.align", "a power of two up to a MiB is needed");
-    }
+    let fits = package.align.is_power_of_two() && package.align <= 1 << 20;
+    let reason = "a power of two up to a MiB is needed";
+    require(fits, "package.align", reason)?;
     images("package", &package.requires, &package.blobs)?;
     if let Some(index) = package.requires.iter().position(|it| it == "nt-fw") {
-        let reason = "nt-fw is the payload: leave it out";
-        return refuse(format!("package.requires[{index}]"), reason);
+        let path = format_args!("package.requires[{index}]");
+        require(false, path, "nt-fw is the payload: leave it out")?;
     }
     let mut files = vec![&package.file];
     for (index, part) in package.parts.iter().enumerate() {
         let path = format!("package.parts[{index}]");
-        if files.contains(&&part.file) {
-            return refuse(path + ".file", "another file has the same name");
-        }
+        let (is_new, reason) = (
+            !files.contains(&&part.file),
+            "another file has the same name",
+        );
+        require(is_new, format_args!("{path}.file"), reason)?;
         files.push(&part.file);
-        if part.requires.is_empty() && part.blobs.is_empty() {
-            return refuse(path, "nothing is in it: requires or blobs is needed");
-        }
+        let is_empty = part.requires.is_empty() && part.blobs.is_empty();
+        let reason = "nothing is in it: requires or blobs is needed";
+        require(!is_empty, &path, reason)?;
         images(&path, &part.requires, &part.blobs)?;
     }
     Ok(())
@@ -38,69 +40,47 @@ pub(super) fn check(board: &Board) -> Result<(), Fault> {
 
 /// Refuses keys that another kind has, and the lack of those that this kind needs.
 fn keys(package: &Package) -> Result<(), Fault> {
-    let kind = package.kind;
-    let is_fip = kind == PackageKind::Fip;
+    let is_fip = package.kind == PackageKind::Fip;
+    let is_vendor = package.kind == PackageKind::Vendor;
     for (key, fits, is_given) in [
         ("requires", is_fip, !package.requires.is_empty()),
         ("align", is_fip, package.align != 1),
         ("blobs", is_fip, !package.blobs.is_empty()),
         ("parts", is_fip, !package.parts.is_empty()),
-        (
-            "tool",
-            is_fip || kind == PackageKind::Vendor,
-            package.tool.is_some(),
-        ),
+        ("tool", is_fip || is_vendor, package.tool.is_some()),
     ] {
-        if is_given && !fits {
-            return refuse(
-                format!("package.{key}"),
-                "this kind of package has no such key",
-            );
-        }
+        let reason = "this kind of package has no such key";
+        require(fits || !is_given, format_args!("package.{key}"), reason)?;
     }
-    if kind == PackageKind::Vendor && package.tool.is_none() {
-        return refuse(
-            "package.kind",
-            "\"vendor\" needs the vendor's tool: tool = …",
-        );
-    }
-    if is_fip && package.requires.is_empty() {
-        return refuse(
-            "package.kind",
-            "\"fip\" needs its images: requires = [\"tb-fw\", …]",
-        );
-    }
-    Ok(())
+    let (has_tool, has_images) = (package.tool.is_some(), !package.requires.is_empty());
+    let reason = "\"vendor\" needs the vendor's tool: tool = …";
+    require(!is_vendor || has_tool, "package.kind", reason)?;
+    let reason = "\"fip\" needs its images: requires = [\"tb-fw\", …]";
+    require(!is_fip || has_images, "package.kind", reason)
 }
 
 /// Refuses unknown options, UUIDs that name no image or have an option, and repetitions.
 fn images(path: &str, options: &[String], blobs: &[Blob]) -> Result<(), Fault> {
     let mut seen = Vec::new();
     for (index, option) in options.iter().enumerate() {
-        let path = || format!("{path}.requires[{index}]");
-        let Some(kind) = called(option) else {
-            return refuse(path(), format!("fiptool has no option --{option}"));
-        };
-        if seen.contains(&kind.uuid) {
-            return refuse(path(), format!("{option} appears twice"));
-        }
-        seen.push(kind.uuid);
+        let path = format!("{path}.requires[{index}]");
+        let uuid = called(option).map(|kind| kind.uuid);
+        let reason = format_args!("fiptool has no option --{option}");
+        require(uuid.is_some(), &path, reason)?;
+        let reason = format_args!("{option} appears twice");
+        require(!seen.contains(&uuid), &path, reason)?;
+        seen.push(uuid);
     }
     for (index, Blob { uuid, .. }) in blobs.iter().enumerate() {
         let path = format!("{path}.blobs[{index}].uuid");
-        if *uuid == Uuid::nil() {
-            return refuse(path, "a UUID of zeros ends the list and names no image");
-        }
-        if let Some(kind) = known(*uuid) {
-            return refuse(
-                path,
-                format!("this is {}, which goes into requires", kind.option),
-            );
-        }
-        if seen.contains(uuid) {
-            return refuse(path, "this UUID appears twice");
-        }
-        seen.push(*uuid);
+        let reason = "a UUID of zeros ends the list and names no image";
+        require(*uuid != Uuid::nil(), &path, reason)?;
+        let option = known(*uuid).map_or("", |kind| kind.option);
+        let reason = format_args!("this is {option}, which goes into requires");
+        require(option.is_empty(), &path, reason)?;
+        let reason = "this UUID appears twice";
+        require(!seen.contains(&Some(*uuid)), &path, reason)?;
+        seen.push(Some(*uuid));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The boards as text: `cargo xtask boards`.
 
-use std::fmt::Write as _;
+use std::array;
 
 use super::board::{Board, Verified};
 use super::firmware::{Firmware, IdleState, Pmf};
@@ -31,55 +31,54 @@ run on      Where the payload was run with the board file: - is nowhere, all of 
 
 /// Makes the table of `boards`, and lists what cannot be measured on them.
 pub fn table(boards: &[Board]) -> String {
-    let rows: Vec<[String; 8]> = boards.iter().map(row).collect();
-    let mut widths = HEADINGS.map(str::len);
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.len());
-        }
-    }
+    let mut rows = vec![HEADINGS.map(String::from)];
+    rows.extend(boards.iter().map(row));
+    let width = |column: usize| rows.iter().map(|row: &[String; 8]| row[column].len()).max();
+    let widths: [usize; 8] = array::from_fn(|column| width(column).unwrap_or(0));
+    rows.insert(1, widths.map(|width| "-".repeat(width)));
     let mut out = String::new();
-    line(&mut out, &HEADINGS, &widths);
-    line(&mut out, &widths.map(|width| "-".repeat(width)), &widths);
     for row in &rows {
-        line(&mut out, row, &widths);
+        let cells = row.iter().zip(widths);
+        let line: String = cells
+            .map(|(cell, width)| format!("{cell:<width$}  "))
+            .collect();
+        out += &format!("{}\n", line.trim_end());
     }
-    out.push('\n');
-    out.push_str(LEGEND);
+    out += "\n";
+    out += LEGEND;
     let mut heading = "\nNot to be measured, and why:\n";
     for board in boards {
         if let Some(note) = firmware(board).and_then(|firmware| firmware.note.as_ref()) {
-            out.push_str(heading);
-            heading = "";
+            out += std::mem::take(&mut heading);
             paragraph(&mut out, &board.name, note, widths[0] + 2);
         }
     }
     out
 }
 
-fn line<S: AsRef<str>>(out: &mut String, cells: &[S; 8], widths: &[usize; 8]) {
-    let start = out.len();
-    for (cell, width) in cells.iter().zip(widths) {
-        // Writing to a String cannot fail.
-        let _ = write!(out, "{:<width$}  ", cell.as_ref());
-    }
-    out.truncate(start + out.get(start..).unwrap_or_default().trim_end().len());
-    out.push('\n');
-}
-
 fn row(board: &Board) -> [String; 8] {
-    let firmware = firmware(board);
     let cpus = board.all_clusters().iter().flatten().count();
-    let most = firmware.map_or(cpus, |firmware| firmware.max_cpus as usize);
-    let [down, woken, times, off] = firmware.map_or_else(Default::default, |firmware| {
-        let times = times(board, firmware).to_owned();
-        let off = yes_or_no(firmware.cpu_off).to_owned();
-        [powerdowns(firmware), woken_by(board, firmware), times, off]
-    });
-    let (name, title) = (board.name.clone(), board.title.clone());
-    let cpus = cpus.min(most).to_string();
-    let ran = ran_on(board).to_owned();
-    [name, title, cpus, down, woken, times, off, ran]
+    let (name, title, ran) = (&board.name, &board.title, ran_on(board));
+    let [cpus, down, woken, times, off] = match firmware(board) {
+        None => [&cpus.to_string(), "", "", "", ""].map(String::from),
+        Some(firmware) => [
+            cpus.min(firmware.max_cpus as usize).to_string(),
+            powerdowns(firmware),
+            woken_by(board, firmware),
+            times(board, firmware)[0].into(),
+            yes_or_no(firmware.cpu_off).into(),
+        ],
+    };
+    [
+        name.clone(),
+        title.clone(),
+        cpus,
+        down,
+        woken,
+        times,
+        off,
+        ran.into(),
+    ]
 }
 
 fn yes_or_no(is: bool) -> &'static str {
@@ -93,10 +92,11 @@ fn firmware(board: &Board) -> Option<&Firmware> {
 
 /// Returns the levels that power-down states reach, in the order of the file.
 fn powerdowns(firmware: &Firmware) -> String {
-    let mut levels = Vec::new();
-    for state in firmware.idle_state.iter().filter(|it| it.is_powerdown()) {
-        if !levels.contains(&level(state.level)) {
-            levels.push(level(state.level));
+    let states = firmware.idle_state.iter().filter(|it| it.is_powerdown());
+    let mut levels: Vec<&str> = Vec::new();
+    for level in states.map(|state| level(state.level)) {
+        if !levels.contains(&level) {
+            levels.push(level);
         }
     }
     match levels.is_empty() {
@@ -136,14 +136,24 @@ fn level(level: Option<u8>) -> &'static str {
     }
 }
 
-/// Returns the source of times. The overlay platform has PMF; the file does not say if a stock
+/// Returns the source of times, short and in words. The overlay platform has PMF; the file does not say if a stock
 /// platform under QEMU has it, so it is not promised.
-fn times(board: &Board, firmware: &Firmware) -> &'static str {
-    match firmware.pmf {
-        Some(Pmf::Linked) => "PMF",
-        Some(Pmf::Unlinked) => "PMF+",
-        None if board.qemu.is_some() && firmware.stock.is_none() => "PMF",
-        Some(Pmf::None) | None => "caller",
+fn times(board: &Board, firmware: &Firmware) -> [&'static str; 2] {
+    let is_overlay = board.qemu.is_some() && firmware.stock.is_none();
+    match firmware
+        .pmf
+        .unwrap_or(if is_overlay { Pmf::Linked } else { Pmf::None })
+    {
+        Pmf::Linked => [
+            "PMF",
+            "PMF's timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1",
+        ],
+        Pmf::Unlinked => [
+            "PMF+",
+            "PMF's timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1 and, in the \
+             platform's makefile, `BL31_SOURCES += lib/pmf/pmf_smc.c`",
+        ],
+        Pmf::None => ["caller", "the caller's: no PMF"],
     }
 }
 
@@ -159,26 +169,20 @@ fn ran_on(board: &Board) -> &'static str {
 pub fn describe(board: &Board) -> String {
     let mut out = format!("{}: {}\n\n", board.name, board.title);
     let mut say = |key: &str, text: &str| paragraph(&mut out, key, text, 14);
-    say(
-        "run on",
-        match board.verified() {
-            Verified::No => "nothing yet: all of this was only read",
-            _ => ran_on(board),
-        },
-    );
+    let ran = match board.verified() {
+        Verified::No => "nothing yet: all of this was only read",
+        _ => ran_on(board),
+    };
+    say("run on", ran);
     let clusters = board.all_clusters();
     let cpus = clusters.iter().flatten().count();
     let numbers = if cpus > 64 {
         format!("{cpus}, in {} clusters", clusters.len())
     } else {
-        let clusters = clusters.iter().map(|cluster| {
-            let cpus: Vec<String> = cluster.iter().map(|cpu| format!("{cpu:#x}")).collect();
-            cpus.join(" ")
-        });
-        format!(
-            "{cpus}, by MPIDR: {}",
-            clusters.collect::<Vec<_>>().join(" | ")
-        )
+        let cpu = |cpu: &u64| format!("{cpu:#x}");
+        let cluster = |cpus: &Vec<u64>| cpus.iter().map(cpu).collect::<Vec<_>>().join(" ");
+        let clusters: Vec<String> = clusters.iter().map(cluster).collect();
+        format!("{cpus}, by MPIDR: {}", clusters.join(" | "))
     };
     say("CPUs", &numbers);
     let uart = &board.uart;
@@ -188,84 +192,51 @@ pub fn describe(board: &Board) -> String {
         let kind = format!("{:?}", package.kind).to_lowercase();
         let (file, install) = (&package.file, &package.install);
         say("package", &format!("{file} ({kind}). {install}"));
-        if let Some(tool) = &package.tool {
-            say("made by", tool);
-        }
+        package.tool.iter().for_each(|tool| say("made by", tool));
     }
-    if let Some(note) = &board.note {
-        say("note", note);
-    }
+    board.note.iter().for_each(|note| say("note", note));
     for (name, firmware) in &board.firmware {
         say("", "");
-        describe_firmware(board, name, firmware, &mut say);
+        say(
+            "firmware",
+            &format!("{name}, up to {} CPUs", firmware.max_cpus),
+        );
+        for state in &firmware.idle_state {
+            say("CPU_SUSPEND", &idle_state(board, state));
+        }
+        say("CPU_OFF", yes_or_no(firmware.cpu_off));
+        say("times", times(board, firmware)[1]);
+        firmware.note.iter().for_each(|note| say("why not", note));
     }
     out
 }
 
-fn describe_firmware(
-    board: &Board,
-    name: &str,
-    firmware: &Firmware,
-    say: &mut impl FnMut(&str, &str),
-) {
-    say(
-        "firmware",
-        &format!("{name}, up to {} CPUs", firmware.max_cpus),
-    );
-    for state in &firmware.idle_state {
-        let down = match state.is_powerdown() {
-            true => "power-down",
-            false => "standby",
-        };
-        let wakes = match (state.local_timer_stop, board.timer_frame()) {
-            (false, _) => "",
-            (true, Some(_)) => "; the timers stop in it, and the timer frame wakes",
-            (true, None) => "; the timers stop in it, and a CPU that stays awake wakes",
-        };
-        let (name, value, level) = (&state.name, state.power_state, level(state.level));
-        say(
-            "CPU_SUSPEND",
-            &format!("{name} {value:#010x}, {level} {down}{wakes}"),
-        );
-    }
-    say("CPU_OFF", yes_or_no(firmware.cpu_off));
-    say("times", times_in_words(times(board, firmware)));
-    if let Some(note) = &firmware.note {
-        say("why not", note);
-    }
-}
-
-fn times_in_words(times: &str) -> &'static str {
-    match times {
-        "PMF" => "PMF's timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1",
-        "PMF+" => {
-            "PMF's timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1 and, in the \
-             platform's makefile, `BL31_SOURCES += lib/pmf/pmf_smc.c`"
-        }
-        _ => "the caller's: no PMF",
-    }
+fn idle_state(board: &Board, state: &IdleState) -> String {
+    let kind = match state.is_powerdown() {
+        true => "power-down",
+        false => "standby",
+    };
+    let wakes = match (state.local_timer_stop, board.timer_frame()) {
+        (false, _) => "",
+        (true, Some(_)) => "; the timers stop in it, and the timer frame wakes",
+        (true, None) => "; the timers stop in it, and a CPU that stays awake wakes",
+    };
+    let (name, value, level) = (&state.name, state.power_state, level(state.level));
+    format!("{name} {value:#010x}, {level} {kind}{wakes}")
 }
 
 /// Appends `text` after `key`, wrapped and indented by `indent`.
 fn paragraph(out: &mut String, key: &str, text: &str, indent: usize) {
     let mut line = format!("{key:<indent$}");
-    let mut empty = true;
     for word in text.split_whitespace() {
-        if !empty && line.len() + 1 + word.len() > WIDTH {
-            out.push_str(line.trim_end());
-            out.push('\n');
+        if line.len() > indent && line.len() + 1 + word.len() > WIDTH {
+            *out += &format!("{}\n", line.trim_end());
             line = " ".repeat(indent);
-            empty = true;
         }
-        if !empty {
+        if line.len() > indent {
             line.push(' ');
         }
-        line.push_str(word);
-        empty = false;
+        line += word;
     }
-    out.push_str(line.trim_end());
-    out.push('\n');
+    *out += &format!("{}\n", line.trim_end());
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,5 +1,7 @@
 //! A fault of a board file, and its line.
 
+use std::fmt::Display;
+
 use anyhow::anyhow;
 use toml::de::{DeTable, DeValue};
 
@@ -10,8 +12,11 @@ pub(super) struct Fault {
     reason: String,
 }
 
-/// Makes a check fail with the value's path and the reason.
-pub(super) fn refuse(path: impl ToString, reason: impl ToString) -> Result<(), Fault> {
+/// Fails with the value's path and the reason unless `holds`.
+pub(super) fn require(holds: bool, path: impl Display, reason: impl Display) -> Result<(), Fault> {
+    if holds {
+        return Ok(());
+    }
     let (path, reason) = (path.to_string(), reason.to_string());
     Err(Fault { path, reason })
 }

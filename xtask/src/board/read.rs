@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::board::Board;
 use super::check::check;
-use super::fault::{line, refuse};
+use super::fault::{line, require};
 use crate::setup::workspace::Workspace;
 
 /// The largest file that is read, in bytes. It bounds the time of checks that compare each
@@ -33,10 +32,9 @@ pub fn load(workspace: &Workspace, name: &str) -> Result<Board> {
         anyhow!("{short}:{line}: this is not text in UTF-8")
     })?;
     let board = parse(&short, &text)?;
-    if board.name != name {
-        let reason = format!("{:?} is not the name of the folder, {name:?}", board.name);
-        refuse("name", reason).map_err(|fault| fault.in_file(&short, &text))?;
-    }
+    let reason = format!("{:?} is not the name of the folder, {name:?}", board.name);
+    let is_folders = require(board.name == name, "name", reason);
+    is_folders.map_err(|fault| fault.in_file(&short, &text))?;
     Ok(board)
 }
 
@@ -56,17 +54,10 @@ pub fn parse(name: &str, text: &str) -> Result<Board> {
 /// Returns the names of all boards, sorted.
 pub fn names(workspace: &Workspace) -> Vec<String> {
     let dirs = fs::read_dir(workspace.root.join("platforms"));
-    let mut names: Vec<String> = dirs
-        .into_iter()
-        .flatten()
-        .filter_map(Result::ok)
-        .filter(|entry| is_board(&entry.path()))
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
+    let entries = dirs.into_iter().flatten().filter_map(Result::ok);
+    let boards = entries.filter(|entry| entry.path().join("board.toml").is_file());
+    let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    let mut names: Vec<String> = boards.map(name).collect();
     names.sort();
     names
-}
-
-fn is_board(dir: &Path) -> bool {
-    dir.join("board.toml").is_file()
 }

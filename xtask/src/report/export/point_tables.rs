@@ -6,8 +6,8 @@ use psci_bench::spec::ticks::Clock;
 
 use super::table::{Table, statistics, statistics_headings};
 use crate::report::analysis::figure::{FigureKey, x_heading, x_text};
-use crate::report::log::grouped::grouped;
 use crate::report::log::LoggedRun;
+use crate::report::log::grouped::grouped;
 
 /// Returns all tables of a scenario's points.
 pub(super) fn point_tables(run: &LoggedRun, scenario: &Scenario) -> Vec<Table> {

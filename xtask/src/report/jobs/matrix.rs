@@ -13,8 +13,8 @@ use serde::Serialize;
 
 use super::job::{Job, Results};
 use super::outcome::{Outcome, outcome};
-use crate::report::log::grouped::grouped;
 use crate::report::log::LoggedRun;
+use crate::report::log::grouped::grouped;
 
 /// Jobs and their runs, by board and firmware.
 #[derive(Clone, Debug, Serialize)]

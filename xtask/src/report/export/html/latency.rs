@@ -9,9 +9,9 @@ use psci_bench::measure::Histogram;
 use psci_bench::model::{Point, Scenario, Variant};
 
 use super::chart::{Drawing, EDGE, Figure, LEFT, Scale, add_bar};
-use crate::report::log::grouped::grouped;
 use crate::report::export::point_tables::{PointScale, by_measure, how_text};
 use crate::report::log::LoggedRun;
+use crate::report::log::grouped::grouped;
 
 /// The height of a variant's lane.
 const TALL: f64 = 64.0;
