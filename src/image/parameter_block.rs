@@ -38,7 +38,7 @@ pub const TREE_ALIGN: usize = 8;
 /// The largest device tree that is accepted, in bytes (QEMU hands over 1 MiB).
 pub const TREE_MAX: usize = 2 << 20;
 /// The largest file without its tree, in bytes; `linker/payload.ld` has it too.
-pub const BASE_MAX: usize = 256 << 10;
+pub const BASE_MAX: usize = 320 << 10;
 
 /// Returns the least working memory for this number of CPUs, in bytes.
 pub const fn working_memory(cpus: u32) -> u64 {
