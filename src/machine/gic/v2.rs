@@ -101,13 +101,15 @@ impl GicV2 {
         let (mut priorities, mut enable, targets) = fields;
         let word = u32::from_ne_bytes([PRIORITY; 4]);
         let mut enabled = 0;
-        for intid in timers.iter().copied().chain([WAKE_SGI]) {
+        let mut add = |intid: u32| {
             enabled |= 1 << intid;
             // All four of the word: the others are disabled anyway.
             if let Some(mut four) = priorities.get(intid as usize / 4) {
                 four.write(word);
             }
-        }
+        };
+        timers.iter().for_each(|intid| add(*intid));
+        add(WAKE_SGI);
         // A single CPU's GIC reads 0 there: then any target bit will do.
         let bit = targets.read() & 0xff;
         own.place.store(u64::from(bit.max(1)), Ordering::Release);

@@ -51,8 +51,8 @@ fn values_at_the_limits_are_accepted() {
     for changes in [
         "In flash. -> Über",
         "base = 0x0900_0000 -> base = 0xffff_ffff_f000",
-        "0x6000_0000 -> 0x7ff3_0000",
-        "0x6000_0000 -> 0x6ffc_0000",
+        "0x6000_0000 -> 0x7ff2_0000",
+        "0x6000_0000 -> 0x6ffb_0000",
         "title = -> verified = \"hardware\"\\ntitle =",
         "title = -> verified = \"emulated\"\\ntitle =",
         "size = 0x40_0000 -> size = 0x20_0000",
