@@ -100,34 +100,41 @@ impl Console {
     }
 }
 
-/// The names of UARTs; those of one model stand side by side.
-const COMPATIBLE: &str = "arm,pl011 arm,sbsa-uart \
-    ns16550a ns16550 ns16450 ns8250 ns16850 snps,dw-apb-uart fsl,ns16550 fsl,16550-FIFO64 \
-    nvidia,tegra20-uart mrvl,mmp-uart \
-    mediatek,mt6577-uart ti,am654-uart ti,omap4-uart brcm,bcm2835-aux-uart \
-    cdns,uart-r1p12 cdns,uart-r1p8 xlnx,xuartps \
-    fsl,imx6q-uart fsl,imx21-uart \
-    fsl,imx7ulp-lpuart fsl,imx8ulp-lpuart fsl,imx8qxp-lpuart \
-    st,stm32h7-uart";
+/// UARTs by the names in `compatible`, with the `reg-shift` and the `reg-io-width` that
+/// the Linux drivers take where those are absent. PL011 registers are 32 bits apart, and
+/// an SBSA UART takes 32-bit accesses only.
+const MODELS: [(&str, UartKind, (u8, u8)); 9] = [
+    ("arm,pl011", UartKind::Pl011, WORDS),
+    ("arm,sbsa-uart", UartKind::Sbsa, WORDS),
+    (
+        "ns16550a ns16550 ns16450 ns8250 ns16850 snps,dw-apb-uart fsl,ns16550 fsl,16550-FIFO64",
+        UartKind::Ns16550,
+        (0, 1),
+    ),
+    (
+        "nvidia,tegra20-uart mrvl,mmp-uart",
+        UartKind::Ns16550,
+        (2, 1),
+    ),
+    (
+        "mediatek,mt6577-uart ti,am654-uart ti,omap4-uart brcm,bcm2835-aux-uart",
+        UartKind::Ns16550,
+        (2, 4),
+    ),
+    (
+        "cdns,uart-r1p12 cdns,uart-r1p8 xlnx,xuartps",
+        UartKind::Cadence,
+        WORDS,
+    ),
+    ("fsl,imx6q-uart fsl,imx21-uart", UartKind::Imx, WORDS),
+    (
+        "fsl,imx7ulp-lpuart fsl,imx8ulp-lpuart fsl,imx8qxp-lpuart",
+        UartKind::Lpuart,
+        WORDS,
+    ),
+    ("st,stm32h7-uart", UartKind::Stm32, WORDS),
+];
 const SUPPORTED: &str = "a PL011, 8250, Cadence, i.MX, LPUART32 or STM32H7 UART";
-
-/// Returns the programming model by the place in [`COMPATIBLE`], with the `reg-shift`
-/// and the `reg-io-width` that the Linux drivers take where those are absent. PL011
-/// registers are 32 bits apart, and an SBSA UART takes 32-bit accesses only.
-const fn model(place: usize) -> (UartKind, u8, u8) {
-    let (shift, width) = WORDS;
-    match place {
-        0 => (UartKind::Pl011, shift, width),
-        1 => (UartKind::Sbsa, shift, width),
-        2..=9 => (UartKind::Ns16550, 0, 1),
-        10 | 11 => (UartKind::Ns16550, 2, 1),
-        12..=15 => (UartKind::Ns16550, 2, 4),
-        16..=18 => (UartKind::Cadence, shift, width),
-        19 | 20 => (UartKind::Imx, shift, width),
-        21..=23 => (UartKind::Lpuart, shift, width),
-        _ => (UartKind::Stm32, shift, width),
-    }
-}
 
 /// Reads the UART that `/chosen` names, else the alias `serial0`.
 pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
@@ -141,7 +148,13 @@ pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
         }
     }
     let compatible = node.required("compatible")?;
-    let Some(place) = compatible_with(compatible, COMPATIBLE) else {
+    let row_of = |name| {
+        MODELS
+            .iter()
+            .find(|row| compatible_with(name, row.0).is_some())
+    };
+    let row = compatible.split(|byte| *byte == 0).find_map(row_of);
+    let Some((_, kind, (mut reg_shift, mut io_width))) = row.copied() else {
         return Err(match first_text(compatible) {
             None => node.not_text("compatible"),
             Some(value) => node.wrong_text("compatible", value, SUPPORTED),
@@ -150,7 +163,6 @@ pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
     if node.value("big-endian").is_some() {
         return Err(node.error("big-endian", format_args!("not supported")));
     }
-    let (kind, mut reg_shift, mut io_width) = model(place);
     if let UartKind::Ns16550 = kind {
         reg_shift = choice(node, "reg-shift", reg_shift, &[0, 1, 2, 3, 4], "0 to 4")?;
         io_width = choice(node, "reg-io-width", io_width, &[1, 2, 4], "1, 2 or 4")?;

@@ -14,6 +14,6 @@ mod timer;
 pub use self::method::{EndAction, Method, Methods, Records, WakePattern};
 pub use self::plan::{LOOPS_LIMIT_S, Plan};
 pub(crate) use self::scenario_id::short as short_tag;
-pub use self::scenario_id::{ScenarioId, TAG_PREFIX};
+pub use self::scenario_id::{Family, ScenarioId, TAG_PREFIX};
 pub use self::scenario_set::ScenarioSet;
 pub use self::timer::{Load, TimerPlan};

@@ -54,6 +54,19 @@ words! {
     }
 }
 
+/// The kinds of scenarios, by how they are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// One of TFTF's suite: it has rows. All others have points.
+    Suite,
+    /// An operation in a loop, and CPU_ON: the group `micro`.
+    Micro,
+    /// A timer's expiries.
+    Timer,
+    /// Steps that are measured as the suite is.
+    Sweep,
+}
+
 impl ScenarioId {
     /// The six of TFTF's suite.
     pub const SUITE: [Self; 6] = [
@@ -65,19 +78,41 @@ impl ScenarioId {
         Self::PsciVersionParallel,
     ];
 
-    /// Returns true for one of the suite: it has rows. The others have points.
-    pub const fn is_suite(self) -> bool {
-        self.index() < Self::SUITE.len()
+    /// Returns the kind.
+    pub const fn family(self) -> Family {
+        match self {
+            Self::SuspendDeepParallel
+            | Self::SuspendDeepSerial
+            | Self::CpuSuspendParallel
+            | Self::CpuSuspendSerial
+            | Self::CpuOffSerial
+            | Self::PsciVersionParallel => Family::Suite,
+            Self::NullCall
+            | Self::SelfSgi
+            | Self::SysregTrap
+            | Self::PmfRead
+            | Self::CpuOn
+            | Self::Empty => Family::Micro,
+            Self::TimerLatency => Family::Timer,
+            Self::DirtySweep | Self::ContendSweep | Self::IdleStates | Self::SystemSuspend => {
+                Family::Sweep
+            }
+        }
     }
 
-    /// Returns true for one of the loops, `only=micro`.
+    /// Returns true for one of the suite.
+    pub fn is_suite(self) -> bool {
+        self.family() == Family::Suite
+    }
+
+    /// Returns true for one of the group `micro`.
     pub fn is_micro(self) -> bool {
-        (Self::NullCall..=Self::Empty).contains(&self)
+        self.family() == Family::Micro
     }
 
-    /// Returns true if its steps are measured as the suite is, and become points.
+    /// Returns true for a sweep.
     pub fn is_sweep(self) -> bool {
-        self >= Self::DirtySweep
+        self.family() == Family::Sweep
     }
 
     /// The name, of the suite's that in TFTF's `> Executing 'NAME'` line.
@@ -121,11 +156,6 @@ impl ScenarioId {
     /// Returns the place among all scenarios, from 0.
     pub const fn index(self) -> usize {
         self as usize
-    }
-
-    /// Returns the number in records, from 1: the suite's have 1 to 6.
-    pub const fn number(self) -> u64 {
-        self as u64 + 1
     }
 
     /// The scenario with this tag, written in full or without its prefix.

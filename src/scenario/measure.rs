@@ -8,7 +8,7 @@ use super::progress::Progress;
 use super::{micro, suite, sweep, timer_latency};
 use crate::measure::Machine;
 use crate::model::{Scenario, ScenarioKey};
-use crate::plan::{Method, Plan, ScenarioId};
+use crate::plan::{Family, Method, Plan};
 
 /// Returns the scenarios of a plan, without helpers: the suite by each method, then
 /// the others.
@@ -44,11 +44,11 @@ pub fn measure<M: Machine>(
     key: ScenarioKey,
     progress: &mut dyn Progress,
 ) -> Result<Vec<Scenario>, fmt::Error> {
-    let scenario = match key.id {
-        id if id.is_suite() => return Ok(suite::measure(machine, setting, key)),
-        id if id.is_sweep() => sweep::measure(machine, setting, key),
-        ScenarioId::TimerLatency => timer_latency::measure(machine, setting, key, progress)?,
-        _ => micro::measure(machine, setting, key),
+    let scenario = match key.id.family() {
+        Family::Suite => return Ok(suite::measure(machine, setting, key)),
+        Family::Sweep => sweep::measure(machine, setting, key),
+        Family::Timer => timer_latency::measure(machine, setting, key, progress)?,
+        Family::Micro => micro::measure(machine, setting, key),
     };
     Ok(alloc::vec![scenario])
 }

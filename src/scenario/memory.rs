@@ -10,7 +10,7 @@ use super::suite::{self, PLACEMENTS};
 use super::{micro, sweep, timer_latency};
 use crate::measure::{Histogram, METRICS, Outcome, REASONS, Reason};
 use crate::model::{Cpu, Point, Row, Sample, Scenario, Statistic};
-use crate::plan::{Plan, ScenarioId};
+use crate::plan::{Family, Plan, ScenarioId};
 use crate::spec::bump;
 
 /// Bytes for texts of the run: versions, names, and the buffers of lines.
@@ -66,20 +66,20 @@ fn lasting_bytes(plan: &Plan, cpus: usize, idle_states: usize) -> usize {
 
 /// Returns the bytes of one scenario and of its results.
 fn scenario_bytes(plan: &Plan, id: ScenarioId, cpus: usize, idle_states: usize) -> usize {
-    let measured = match id {
-        id if id.is_suite() => {
+    let measured = match id.family() {
+        Family::Suite => {
             bench_bytes(plan, cpus) + rows_bytes(plan, cpus) * suite::placements(id) + PRINTING
         }
-        id if id.is_sweep() => {
+        Family::Sweep => {
             let points = sweep::points(id, plan, cpus, idle_states);
             bench_bytes(plan, cpus) + list::<(Reason, u32)>(REASONS) + points_bytes(points)
         }
-        ScenarioId::TimerLatency => {
+        Family::Timer => {
             let points = timer_latency::points(&plan.timer, cpus);
             let spread = list::<u32>(Histogram::default().counts().count());
             point_bench_bytes(cpus, 0) + points / 2 * spread + points_bytes(points)
         }
-        id => {
+        Family::Micro => {
             let points = micro::points(id, cpus);
             point_bench_bytes(cpus, micro::samples(id, plan)) + points_bytes(points)
         }

@@ -86,7 +86,8 @@ pub(crate) fn measure<M: Machine>(
         // The firmware may take a state of the other format for a standby state.
         ScenarioId::IdleStates if states.mismatch.is_some() => {}
         ScenarioId::IdleStates => sweep.idle_states(),
-        _ => sweep.system_suspend(),
+        ScenarioId::SystemSuspend => sweep.system_suspend(),
+        _ => unreachable!("no sweep"),
     }
     sweep.finish(key)
 }

@@ -155,7 +155,7 @@ pub fn suspend(id: ScenarioId, helper: Option<u16>, cpus: &[u16]) -> Scenario {
         sleep: 62_500,
         ..Conditions::default()
     });
-    let base = 1000 * (id.number() + 10 * u64::from(helper.unwrap_or(0)));
+    let base = 1000 * ((id.index() as u64 + 1) + 10 * u64::from(helper.unwrap_or(0)));
     let rows = cpus.iter().map(|cpu| row(*cpu, base, is_suspend));
     scenario.rows = rows.collect();
     scenario.findings.push(Finding {
