@@ -139,15 +139,11 @@ mod tests {
     use std::string::ToString;
     use std::vec::Vec;
 
-    /// CCSIDR_EL1 of a cache with lines of 64 bytes.
-    fn ccsidr(ways: u64, sets: u64, wide: bool) -> u64 {
-        2 | (ways - 1) << 3 | (sets - 1) << if wide { 32 } else { 13 }
-    }
-
-    /// A Cortex-A72 with 1 MiB of L2: 3 ways of instructions, 2 of data.
+    /// CCSIDR_EL1 of a Cortex-A72 with 1 MiB of L2, in lines of 64 bytes: selector 0 is the
+    /// data cache, 1 that of instructions.
     fn a72(selector: u64, wide: bool) -> u64 {
-        let [ways, sets] = [[2, 256], [3, 256], [16, 1024]][selector as usize];
-        ccsidr(ways, sets, wide)
+        let (ways, sets) = [(2u64, 256u64), (3, 256), (16, 1024)][selector as usize];
+        2 | (ways - 1) << 3 | (sets - 1) << if wide { 32 } else { 13 }
     }
 
     #[test]

@@ -164,17 +164,11 @@ mod tests {
             (Extended, 0x0001_0002, false, None, true),
             (Extended, 0x8000_0000, false, None, false),
         ] {
-            assert_eq!(
-                format.is_powerdown(power_state),
-                powerdown,
-                "{power_state:#x}"
-            );
-            assert_eq!(format.level(power_state), level, "{power_state:#x}");
+            let found = (format.is_powerdown(power_state), format.level(power_state));
+            assert_eq!(found, (powerdown, level), "{power_state:#x}");
             assert_eq!(format.accepts(power_state), accepted, "{power_state:#x}");
         }
-        assert_eq!(
-            [0b10, 0b01].map(StateFormat::from_features),
-            [Extended, Original]
-        );
+        let formats = [0b10, 0b01].map(StateFormat::from_features);
+        assert_eq!(formats, [Extended, Original]);
     }
 }
