@@ -15,12 +15,13 @@ pub enum Access {
 }
 
 type Registers = BTreeMap<u32, u32>;
+type Behaviour = dyn FnMut(&mut Registers, Access) -> u32;
 
 /// The registers of one device; the behaviour returns the value of a read.
 pub struct Fake {
     registers: Registers,
     written: Vec<(u32, u32)>,
-    behaviour: Box<dyn FnMut(&mut Registers, Access) -> u32>,
+    behaviour: Box<Behaviour>,
 }
 
 impl Fake {

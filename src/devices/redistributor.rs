@@ -186,7 +186,7 @@ mod tests {
             // RDGPD follows RDPD.
             Access::Write(PWRR, value) => {
                 reads = 0;
-                let power = registers[&PWRR] & 0b1000 | (value & 1) * 0b101;
+                let power = registers[&PWRR] & 0b1000 | ((value & 1) * 0b101);
                 plain(registers, Access::Write(PWRR, power))
             }
             // RDGPO follows RDGPD, ChildrenAsleep follows ProcessorSleep.

@@ -228,24 +228,20 @@ mod tests {
     fn each_cpu_has_one_wake_up_and_one_that_wakes_it() {
         use WakePattern::{Chain, Staggered, Together};
         const NONE: SgiTargets = SgiTargets::None;
-        let includes_lead = true;
-        let at_once = SgiTargets::AllAtOnce { includes_lead };
+        let one_by_one = |includes_lead, step| SgiTargets::OneByOne {
+            includes_lead,
+            step,
+        };
+        let at_once = SgiTargets::AllAtOnce {
+            includes_lead: true,
+        };
         // Ticks to the wake-up and to the CPU's own timer, and the CPUs that it wakes.
         let own = |due: u64| (due, due, NONE);
         let wakes = |grace: u64, whom| (1_000, 1_000 + grace, whom);
         let (near, far) = (GRACE_US, GRACE_US + 3 * HOP_US);
         let (by_sgi, late) = (wakes(near, NONE), wakes(far, NONE));
         let (timers, helper) = (Waker::OwnTimers, Waker::Helper(2));
-        let step = 7;
-        let each = SgiTargets::OneByOne {
-            includes_lead,
-            step,
-        };
-        let (includes_lead, step) = (false, 0);
-        let all = SgiTargets::OneByOne {
-            includes_lead,
-            step,
-        };
+        let (all, each) = (one_by_one(false, 0), one_by_one(true, 7));
         let [to_lead, to_first] = [1, 0].map(|cpu| wakes(far, SgiTargets::One(cpu)));
         // Waker and pattern, and three CPUs, of which CPU 1 is the lead.
         for (waker, wake, expected) in [

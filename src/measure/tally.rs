@@ -218,11 +218,12 @@ mod tests {
     };
 
     /// Runs a window in which the handlers are so late.
-    fn run(tally: &mut Tally, lateness: &mut dyn Iterator<Item = u64>) {
+    fn run(tally: &mut Tally, lateness: &[u64]) {
+        let mut lateness = lateness.iter();
         let mut next = Some(tally.begin(1_000, &SCHEDULE));
         while let Some(due) = next {
             assert_eq!((due - 1_000) % 100, 0);
-            let late = lateness.next().unwrap_or(1);
+            let late = lateness.next().unwrap_or(&1);
             next = tally.expired(due + late, due + late + 3);
             let window = &tally.window;
             assert_eq!(window.handled() + window.overruns, window.expiries);
@@ -245,7 +246,7 @@ mod tests {
             (&[u64::MAX / 2], 9),
         ] {
             let mut tally = Tally::default();
-            run(&mut tally, &mut lateness.iter().copied());
+            run(&mut tally, lateness);
             assert_eq!(tally.window.overruns, overruns, "{lateness:?}");
         }
     }
@@ -254,7 +255,7 @@ mod tests {
     fn windows_add_up() {
         let mut tally = Tally::default();
         for late in [5, 150, 30] {
-            run(&mut tally, &mut [late].into_iter());
+            run(&mut tally, &[late]);
             tally.settle();
         }
         let all = tally.settled;
@@ -271,10 +272,8 @@ mod tests {
     #[test]
     fn a_threshold_or_too_many_early_interrupts_end_it() {
         let mut tally = Tally::default();
-        let schedule = Schedule {
-            threshold: Some(50),
-            ..SCHEDULE
-        };
+        let mut schedule = SCHEDULE;
+        schedule.threshold = Some(50);
         assert_eq!(tally.begin(0, &schedule), 100);
         assert_eq!(tally.expired(147, 150), Some(200));
         assert_eq!(tally.expired(248, 251), None);

@@ -16,11 +16,7 @@ fn words_for_linux_are_passed_over() {
         " console=ttyS0 rw rootflags=trans=virtio,version=9p2000.L,cache=loose rootfstype=9p \
          init=/virt/init  ip=dhcp iterations=3 root=/dev/vda",
     );
-    let expected = Plan {
-        iterations: 3,
-        ..Plan::default()
-    };
-    assert_eq!(plan, Ok(expected));
+    assert_eq!(plan, Plan::parse("iterations=3"));
     let error = refused("rw=1 consoles=1");
     assert_eq!((error.word, error.position), ("consoles=1", 2));
 }

@@ -45,13 +45,11 @@ pub static NS16550: Manual = Manual {
 };
 
 /// A 16550 with registers of 16 bits.
+#[rustfmt::skip]
 pub static NS16550_HALF: Manual = Manual {
-    reg_shift: 1,
-    io_width: 2,
+    reg_shift: 1, io_width: 2,
     status: &[(10, 5, Empty), (10, 6, Idle)],
-    settings: &[(6, 0, 0x03), (8, 0, 0x0b)],
-    sends: &[(6, 0x80, 0)],
-    restores: &[(6, 0x03), (8, 0x0b)],
+    settings: &[(6, 0, 0x03), (8, 0, 0x0b)], sends: &[(6, 0x80, 0)], restores: &[(6, 0x03), (8, 0x0b)],
     ..NS16550
 };
 
