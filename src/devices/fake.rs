@@ -7,24 +7,21 @@ use std::vec::Vec;
 
 use super::bus::{Bus, Width};
 
-/// An access to a register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An access to the register at an offset; a write has the value.
+#[derive(Clone, Copy, Debug)]
 pub enum Access {
-    /// This offset is read.
     Read(u32),
-    /// This value is written to it.
     Write(u32, u32),
 }
 
-/// The behaviour of a device at an access: its registers, the access; returns the value
-/// of a read.
-type Behaviour = Box<dyn FnMut(&mut BTreeMap<u32, u32>, Access) -> u32>;
+type Registers = BTreeMap<u32, u32>;
+type Behaviour = dyn FnMut(&mut Registers, Access) -> u32;
 
-/// The registers of one device.
+/// The registers of one device; the behaviour returns the value of a read.
 pub struct Fake {
-    registers: BTreeMap<u32, u32>,
+    registers: Registers,
     written: Vec<(u32, u32)>,
-    behaviour: Behaviour,
+    behaviour: Box<Behaviour>,
 }
 
 impl Fake {
@@ -36,7 +33,7 @@ impl Fake {
     /// Returns registers with a behaviour of their own.
     pub fn with(
         registers: &[(u32, u32)],
-        behaviour: impl FnMut(&mut BTreeMap<u32, u32>, Access) -> u32 + 'static,
+        behaviour: impl FnMut(&mut Registers, Access) -> u32 + 'static,
     ) -> Self {
         Self {
             registers: registers.iter().copied().collect(),
@@ -52,13 +49,10 @@ impl Fake {
 }
 
 /// Keeps each value that is written.
-pub fn plain(registers: &mut BTreeMap<u32, u32>, access: Access) -> u32 {
+pub fn plain(registers: &mut Registers, access: Access) -> u32 {
     match access {
         Access::Read(offset) => registers.get(&offset).copied().unwrap_or(0),
-        Access::Write(offset, value) => {
-            registers.insert(offset, value);
-            0
-        }
+        Access::Write(offset, value) => registers.insert(offset, value).unwrap_or(0),
     }
 }
 

@@ -126,70 +126,50 @@ pub fn power_on_and_wake(redistributor: &mut dyn Bus) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-    use std::vec::Vec;
-
     use super::*;
     use crate::devices::fake::{Access, Fake, plain};
 
-    const VLPIS: u64 = 1 << 1;
-    const LAST: u64 = 1 << 4;
-
-    /// A search: regions as base and bytes, the stride that the tree has, GICR_TYPER by
-    /// address, the affinity; the address that is found, and those that are read.
-    type Search = (
-        &'static [(u64, u64)],
-        Option<u64>,
-        &'static [(u64, u64)],
-        u64,
-        Option<u64>,
-        &'static [u64],
-    );
-
-    const BY_AFFINITY: &[(u64, u64)] = &[(0x10_0000, 0x201 << 32), (0x12_0000, 0x100_0003 << 32)];
-    const TWO_REGIONS: &[(u64, u64)] = &[
-        (0x10_0000, 0),
-        (0x12_0000, 1 << 32 | LAST),
-        (0x14_0000, 9 << 32),
-        (0x80_0000, 2 << 32 | LAST),
-    ];
-    const WITH_GAPS: &[(u64, u64)] = &[(0x2_0000, 1 << 32), (0x6_0000, 4 << 32 | LAST)];
-    const BOTH: &[(u64, u64)] = &[(0x10_0000, 0x10_0000), (0x80_0000, 0x10_0000)];
-
     #[test]
     fn redistributor_is_found_by_affinity_within_regions() {
-        let one = &[(0x10_0000, 0x4_0000)];
-        let eight = &[(0, 0x10_0000)];
-        let high = &[(u64::MAX - 0x6_0000, 0x6_0000)];
-        let wide = &[(0, VLPIS), (0x4_0000, 1 << 32), (0x6_0000, 2 << 32)];
-        #[rustfmt::skip]
-        let rows: [Search; 10] = [
-            (one, None, BY_AFFINITY, 0x201, Some(0x10_0000), &[0x10_0000]),
-            (one, None, BY_AFFINITY, 0x1_0000_0003, Some(0x12_0000), &[0x10_0000, 0x12_0000]),
-            (one, None, BY_AFFINITY, 0x3, None, &[0x10_0000, 0x12_0000]),
+        const LAST: u64 = 1 << 4;
+        let one = &[(0x10_0000, 0x4_0000)][..];
+        let two = &[(0x10_0000, 0x10_0000), (0x80_0000, 0x10_0000)][..];
+        let eight = &[(0, 0x10_0000)][..];
+        let high = &[(u64::MAX - 0x6_0000, 0x6_0000)][..];
+        let named = &[(0x10_0000, 0x201 << 32), (0x12_0000, 0x100_0003 << 32)][..];
+        let (first, last) = ((0x10_0000, 0), (0x12_0000, 1 << 32 | LAST));
+        let both = &[first, last, (0x14_0000, 9 << 32), (0x80_0000, 2 << 32)][..];
+        let wide = &[(0, 1 << 1), (0x2_0000, 2 << 32), (0x4_0000, 1 << 32)][..];
+        let gaps = &[(0x2_0000, 1 << 32), (0x6_0000, 4 << 32 | LAST)][..];
+        // Regions, the tree's stride, GICR_TYPER by address, the affinity and its address.
+        for (regions, stride, frames, affinity, expected) in [
+            (one, None, named, 0x201, Some(0x10_0000)),
+            (one, None, named, 0x1_0000_0003, Some(0x12_0000)),
+            (one, None, named, 0x3, None),
             // Not beyond the last one of a region, but in the next region.
-            (BOTH, None, TWO_REGIONS, 2, Some(0x80_0000), &[0x10_0000, 0x12_0000, 0x80_0000]),
-            (BOTH, None, TWO_REGIONS, 9, None, &[0x10_0000, 0x12_0000, 0x80_0000]),
+            (two, None, both, 2, Some(0x80_0000)),
+            (two, None, both, 9, None),
             // By the stride of each one, or by the tree's.
-            (eight, None, wide, 2, Some(0x6_0000), &[0, 0x4_0000, 0x6_0000]),
-            (eight, Some(0x3_0000), wide, 2, Some(0x6_0000), &[0, 0x3_0000, 0x6_0000]),
+            (eight, None, wide, 2, None),
+            (eight, None, wide, 1, Some(0x4_0000)),
+            (eight, Some(0x2_0000), wide, 2, Some(0x2_0000)),
             // Over gaps, of which a read of zeros would be CPU 0's.
-            (eight, None, WITH_GAPS, 0, None, &[0, 0x2_0000, 0x4_0000, 0x6_0000]),
-            // Only where there is room for all of one.
-            (&[(0, 0x3_ffff)], None, &[], 0, None, &[0]),
-            (high, Some(u64::MAX / 2), &[], 0, None, &[u64::MAX - 0x6_0000]),
-        ];
-        for (regions, stride, frames, mpidr, expected, expected_reads) in rows {
-            let frames: BTreeMap<u64, u64> = frames.iter().copied().collect();
-            let mut reads = Vec::new();
+            (eight, None, gaps, 0, None),
+            (eight, None, gaps, 4, Some(0x6_0000)),
+            (&[(0, 0x3_ffff)], None, &[], 0, None),
+            (high, Some(u64::MAX / 2), &[], 0, None),
+        ] {
+            let has_room = |base: u64| {
+                let mut regions = regions.iter();
+                regions.any(|it| base >= it.0 && base - it.0 + STRIDE <= it.1)
+            };
             let mut typer = |base| {
-                reads.push(base);
-                frames.get(&base).copied()
+                assert!(has_room(base), "{base:#x}");
+                frames.iter().find(|it| it.0 == base).map(|it| it.1)
             };
             let regions = regions.iter().map(|&(base, size)| Region { base, size });
-            let found = find_redistributor(regions, stride, mpidr, &mut typer);
-            assert_eq!(found, expected, "{mpidr:#x} in {frames:x?}");
-            assert_eq!(reads, expected_reads, "{mpidr:#x} in {frames:x?}");
+            let found = find_redistributor(regions, stride, affinity, &mut typer);
+            assert_eq!(found, expected, "{affinity:#x} in {frames:x?}");
         }
         let are = [0, !0, 0x2b, 0x3b, 0x4b].map(is_redistributor);
         assert_eq!(are, [false, false, false, true, true]);
@@ -198,65 +178,59 @@ mod tests {
     const PWRR: u32 = GICR_PWRR.offset();
     const WAKER: u32 = GICR_WAKER.offset();
 
-    /// A redistributor of which either register changes after so many reads.
-    fn sleeper(iidr: u32, power: u32, waker: u32, reads: u32) -> Fake {
-        let mut left = reads;
-        let registers = [(GICR_IIDR.offset(), iidr), (PWRR, power), (WAKER, waker)];
-        Fake::with(&registers, move |registers, access| {
-            let old = |offset| registers.get(&offset).copied().unwrap_or(0);
-            let new = match access {
-                // RDGPD follows RDPD.
-                Access::Write(PWRR, value) => {
-                    left = reads;
-                    let group = old(PWRR) & 0b1000;
-                    return plain(
-                        registers,
-                        Access::Write(PWRR, group | ((value & 1) * 0b101)),
-                    );
-                }
-                Access::Read(PWRR | WAKER) if left > 0 => {
-                    left -= 1;
-                    return plain(registers, access);
-                }
-                // RDGPO follows RDGPD, ChildrenAsleep follows ProcessorSleep.
-                Access::Read(PWRR) => (PWRR, old(PWRR) & 0b101 | (old(PWRR) & 0b100) << 1),
-                Access::Read(WAKER) => (WAKER, (old(WAKER) & 0b10) * 0b11),
-                other => return plain(registers, other),
-            };
-            registers.extend([new]);
-            new.1
+    /// A redistributor that is off and asleep, and changes after three reads.
+    fn sleeper(iidr: u32) -> Fake {
+        let mut reads = 0;
+        let registers = [(GICR_IIDR.offset(), iidr), (PWRR, 0b1101), (WAKER, 0b110)];
+        Fake::with(&registers, move |registers, access| match access {
+            // RDGPD follows RDPD.
+            Access::Write(PWRR, value) => {
+                reads = 0;
+                let power = registers[&PWRR] & 0b1000 | ((value & 1) * 0b101);
+                plain(registers, Access::Write(PWRR, power))
+            }
+            // RDGPO follows RDGPD, ChildrenAsleep follows ProcessorSleep.
+            Access::Read(at @ (PWRR | WAKER)) => {
+                reads += 1;
+                let old = registers[&at];
+                let new = match at {
+                    _ if reads <= 3 => old,
+                    PWRR => old & 0b101 | (old & 0b100) << 1,
+                    _ => (old & 0b10) * 0b11,
+                };
+                registers.insert(at, new);
+                new
+            }
+            other => plain(registers, other),
         })
     }
 
     #[test]
     fn redistributor_is_powered_on_and_woken() {
-        const POWER_OFF: u32 = 0b1101;
-        const ASLEEP: u32 = 0b110;
         let both: &[(u32, u32)] = &[(PWRR, 0), (WAKER, 0b100)];
-        // IIDR, PWRR, WAKER, reads until one changes, the writes.
-        for (iidr, power, waker, reads, writes) in [
-            (0x0201_143b, POWER_OFF, ASLEEP, 3, both),
-            (0x0301_143b, POWER_OFF, ASLEEP, 3, both),
-            (0x0401_143b, POWER_OFF, ASLEEP, 3, both),
-            // GIC-500, two without GICR_PWRR, and one that is awake, or the firmware's.
-            (0x0000_043b, POWER_OFF, ASLEEP, 0, &both[1..]),
-            (0x0100_043b, POWER_OFF, ASLEEP, 0, &both[1..]),
-            (0x0200_0426, POWER_OFF, ASLEEP, 0, &both[1..]),
-            (0x0200_043b, 0, 0, 0, &[]),
+        // GIC-600, its AE and GIC-700; GIC-500, and two others without GICR_PWRR.
+        for (iidr, writes) in [
+            (0x0201_143b, both),
+            (0x0301_143b, both),
+            (0x0401_143b, both),
+            (0x0000_043b, &both[1..]),
+            (0x0100_043b, &both[1..]),
+            (0x0200_0426, &both[1..]),
         ] {
-            let mut gic = sleeper(iidr, power, waker, reads);
+            let mut gic = sleeper(iidr);
             assert!(power_on_and_wake(&mut gic), "{iidr:#x}");
             assert_eq!(gic.writes(), writes, "{iidr:#x}");
         }
-    }
-
-    #[test]
-    fn redistributor_that_does_not_change_is_given_up() {
-        let mut moving = Fake::new(&[(GICR_IIDR.offset(), 0x0400_043b), (PWRR, 0b100)]);
-        assert!(!power_on_and_wake(&mut moving));
-        assert_eq!(moving.writes(), []);
-        let mut asleep = Fake::new(&[(WAKER, 0b110)]);
-        assert!(!power_on_and_wake(&mut asleep));
-        assert_eq!(asleep.writes(), [(WAKER, 0b100)]);
+        let (iidr, gic_700) = (GICR_IIDR.offset(), 0x0400_043b);
+        // One that is awake, or the firmware's; one whose power moves, and one that sleeps.
+        for (registers, is_awake, writes) in [
+            ([(iidr, gic_700), (PWRR, 0)], true, &[][..]),
+            ([(iidr, gic_700), (PWRR, 0b100)], false, &[]),
+            ([(iidr, 0), (WAKER, 0b110)], false, &[(WAKER, 0b100)]),
+        ] {
+            let mut gic = Fake::new(&registers);
+            assert_eq!(power_on_and_wake(&mut gic), is_awake, "{registers:x?}");
+            assert_eq!(gic.writes(), writes);
+        }
     }
 }

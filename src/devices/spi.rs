@@ -88,35 +88,25 @@ mod tests {
 
     /// SPI 60: Juno's timer frame, in word 2 by bits, 23 by bytes, 5 by pairs.
     const INTID: u32 = 92;
-    const RWP: u32 = CONTROL::RWP::SET.value;
+    const LIST: SpiTarget = SpiTarget::List(0x08);
 
     #[test]
+    #[rustfmt::skip]
     fn spi_is_routed_by_either_gic() {
-        let list = SpiTarget::List(0x08);
         let affinity = SpiTarget::Affinity(0x01_0002_0300);
-        type Words = &'static [(u32, u32)];
         // The registers before, INTID, target, and all writes.
-        #[rustfmt::skip]
-        let rows: [(Words, u32, SpiTarget, Words); 4] = [
-            (
-                &[(0x45c, 0x1122_3344), (0x85c, 0x0101_0102), (0xc14, 0xffff_ffff)], INTID, list,
-                &[(0x188, 1 << 28), (0x45c, 0x1122_33a0), (0xc14, 0xfcff_ffff),
-                  (0x85c, 0x0101_0108), (0x108, 1 << 28)],
-            ),
-            (
-                &[(0x088, 1)], INTID, affinity,
-                &[(0x188, 1 << 28), (0x45c, 0xa0), (0xc14, 0), (0x088, 1 << 28 | 1),
-                  (0x62e0, 0x0002_0300), (0x62e4, 0x01), (0x108, 1 << 28)],
-            ),
+        for (before, intid, target, writes) in [
+            (&[(0x45c, 0x1122_3344), (0x85c, 0x0101_0102), (0xc14, 0xffff_ffff)][..], INTID, LIST,
+             &[(0x188, 1 << 28), (0x45c, 0x1122_33a0), (0xc14, 0xfcff_ffff), (0x85c, 0x0101_0108),
+               (0x108, 1 << 28)][..]),
+            (&[(0x088, 1)], INTID, affinity,
+             &[(0x188, 1 << 28), (0x45c, 0xa0), (0xc14, 0), (0x088, 1 << 28 | 1),
+               (0x62e0, 0x0002_0300), (0x62e4, 0x01), (0x108, 1 << 28)]),
             // The first INTID and the last.
-            (&[], 32, list, &[(0x184, 1), (0x420, 0xa0), (0xc08, 0), (0x820, 8), (0x104, 1)]),
-            (
-                &[], 1019, list,
-                &[(0x1fc, 1 << 27), (0x7f8, 0xa0 << 24), (0xcfc, 0), (0xbf8, 8 << 24),
-                  (0x17c, 1 << 27)],
-            ),
-        ];
-        for (before, intid, target, writes) in rows {
+            (&[], 32, LIST, &[(0x184, 1), (0x420, 0xa0), (0xc08, 0), (0x820, 8), (0x104, 1)]),
+            (&[], 1019, LIST,
+             &[(0x1fc, 1 << 27), (0x7f8, 0xa0 << 24), (0xcfc, 0), (0xbf8, 8 << 24), (0x17c, 1 << 27)]),
+        ] {
             let mut gicd = Fake::new(before);
             assert!(enable(&mut gicd, intid, target, 0xa0));
             assert_eq!(gicd.writes(), writes, "{intid} {target:x?}");
@@ -127,20 +117,17 @@ mod tests {
 
     #[test]
     fn pending_write_is_polled_and_given_up() {
-        let mut gicd = Fake::new(&[(0, RWP)]);
-        assert!(!enable(&mut gicd, INTID, SpiTarget::List(1), 0xa0));
-        assert_eq!(gicd.writes(), [(0x188, 1 << 28)]);
-        // Pending for five polls.
-        let mut polls = 0;
-        let mut gicd = Fake::with(&[], move |_, access| {
-            polls += u32::from(access == Access::Read(0));
-            if access == Access::Read(0) && polls <= 5 {
-                RWP
-            } else {
-                0
-            }
-        });
-        assert!(enable(&mut gicd, INTID, SpiTarget::List(1), 0xa0));
-        assert_eq!(gicd.writes().last(), Some(&(0x108, 1 << 28)));
+        for (polls, is_enabled) in [(5, true), (u32::MAX, false)] {
+            let mut left = polls;
+            let mut gicd = Fake::with(&[], move |_, access| match access {
+                Access::Read(0) if left > 0 => {
+                    left -= 1;
+                    CONTROL::RWP::SET.value
+                }
+                _ => 0,
+            });
+            assert_eq!(enable(&mut gicd, INTID, LIST, 0xa0), is_enabled);
+            assert_eq!(gicd.writes().len() > 1, is_enabled);
+        }
     }
 }

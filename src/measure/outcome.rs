@@ -282,10 +282,7 @@ mod tests {
 
     fn good() -> Outcome {
         Outcome {
-            action: Action::Suspend {
-                power_state: 0x1_0002,
-                powerdown: true,
-            },
+            action: Action::SystemSuspend,
             end: End::Resumed,
             start: 95,
             before: 100,
@@ -307,56 +304,57 @@ mod tests {
         assert_eq!(outcome.metric(Powerdown, false), None);
     }
 
-    /// A change of a good suspend, if PMF is there, and the reason.
-    type Rule = (fn(&mut Outcome), bool, Option<Reason>);
+    type Edit = fn(&mut Outcome);
 
     #[test]
     fn each_rule_of_an_outcome() {
         use Reason::*;
-        const LOSS: Loss = Loss {
-            step: Step::Finish,
-            cause: Cause::Timeout,
-        };
-        const ABSENT: Option<ReadError> = Some(ReadError::NotImplemented);
         fn version(outcome: &mut Outcome, code: i32) {
             (outcome.action, outcome.end) = (Action::Version, End::Returned);
             outcome.code = code;
         }
-        let rules: [Rule; 25] = [
-            (|o| o.end = End::Returned, true, Some(Abandoned)),
-            (|o| o.code = -2, true, Some(Refused)),
-            (|o| o.code = 5, true, Some(Refused)),
-            (|o| o.end = End::Pending, true, Some(Pending)),
-            (|o| o.end = End::NotRung, true, Some(NotRung)),
-            (|o| o.before = 0, true, Some(CounterErratum)),
-            (|o| o.after = 0, true, Some(CounterErratum)),
-            (|o| o.end = End::NotRun, true, Some(Lost)),
-            (|o| o.end = End::Lost(LOSS), true, Some(Lost)),
-            (|o| o.end = End::WrongContext, true, Some(WrongContext)),
-            (|o| o.due = 320, true, Some(EarlyWake)),
-            (|o| o.due = 360, true, Some(EarlyWake)),
-            (|o| o.stamps_error = ABSENT, true, Some(PmfRead)),
-            (|o| o.stamps.0[4] = 50, true, Some(Stale)),
-            (|o| o.stamps.0[1] = 351, true, Some(Future)),
-            (|o| o.stamps.0[5] = 118, true, Some(Disorder)),
-            (|o| o.stamps.0[2] = 310, true, Some(CounterStopped)),
+        fn lose(outcome: &mut Outcome) {
+            let (step, cause) = (Step::Finish, Cause::Timeout);
+            outcome.end = End::Lost(Loss { step, cause });
+        }
+        fn read_back(outcome: &mut Outcome, due: u64) {
+            (outcome.action, outcome.end) = (Action::ReadBack, End::ReadBack);
+            (outcome.turned_on, outcome.due) = (200, due);
+        }
+        let with_pmf: [(Edit, Option<Reason>); 17] = [
+            (|o| o.end = End::Returned, Some(Abandoned)),
+            (|o| o.code = -2, Some(Refused)),
+            (|o| o.code = 5, Some(Refused)),
+            (|o| o.end = End::Pending, Some(Pending)),
+            (|o| o.end = End::NotRung, Some(NotRung)),
+            (|o| o.before = 0, Some(CounterErratum)),
+            (|o| o.after = 0, Some(CounterErratum)),
+            (|o| o.end = End::NotRun, Some(Lost)),
+            (lose, Some(Lost)),
+            (|o| o.end = End::WrongContext, Some(WrongContext)),
+            (|o| o.due = 320, Some(EarlyWake)),
+            (|o| o.due = 360, Some(EarlyWake)),
+            (|o| o.stamps_error = Some(ReadError::Code(5)), Some(PmfRead)),
+            (|o| o.stamps.0[4] = 50, Some(Stale)),
             // A wake-up at the very instant is in time.
-            (|o| o.due = 300, true, None),
-            (|o| o.due = 350, false, None),
-            (|o| (o.due, o.end) = (350, End::Returned), false, None),
-            // Without PMF the wake-up decides.
-            (|o| o.stamps = Stamps::default(), false, None),
-            (
-                |o| (o.due, o.end) = (351, End::Returned),
-                false,
-                Some(Abandoned),
-            ),
-            (|o| o.due = 351, false, Some(EarlyWake)),
-            // A version is a number, and an error is not.
-            (|o| version(o, 0x1_0001), false, None),
-            (|o| version(o, -1), false, Some(Refused)),
+            (|o| o.due = 300, None),
+            // The lead was active again before CPU_OFF was over.
+            (|o| read_back(o, 160), Some(Overlap)),
+            (|o| read_back(o, 161), None),
         ];
-        for (edit, pmf, expected) in rules {
+        // Without PMF the wake-up decides.
+        let without: [(Edit, Option<Reason>); 7] = [
+            (|o| o.due = 350, None),
+            (|o| (o.due, o.end) = (350, End::Returned), None),
+            (|o| o.stamps = Stamps::default(), None),
+            (|o| (o.due, o.end) = (351, End::Returned), Some(Abandoned)),
+            (|o| o.due = 351, Some(EarlyWake)),
+            // A version is a number, and an error is not.
+            (|o| version(o, 0x1_0001), None),
+            (|o| version(o, -1), Some(Refused)),
+        ];
+        let with_pmf = with_pmf.map(|rule| (rule, true)).into_iter();
+        for ((edit, expected), pmf) in with_pmf.chain(without.map(|rule| (rule, false))) {
             let mut outcome = good();
             edit(&mut outcome);
             let found = outcome.judge(pmf).err().map(|it| it.reason);
@@ -366,33 +364,23 @@ mod tests {
 
     #[test]
     fn a_rejection_is_a_sentence() {
-        use Cause::{Context, Exception, Firmware, Timeout};
-        use Step::{Arrive, Begin, Finish, TurnOff, TurnOn};
-        let lost = |step, cause| (Reason::Lost, Detail::Loss(Loss { step, cause }));
-        let denied = psci::ReturnCode(-3);
-        let refused = (Reason::Refused, Detail::Firmware(denied));
-        let stale = (Reason::Stale, Detail::Stamp(Stamp::EnterPsci));
-        let pmf = (Reason::PmfRead, Detail::Pmf(ReadError::Code(5)));
-        let wrong = "entered with a wrong context ID before arrival after CPU_ON";
-        let no_off = "timed out waiting for AFFINITY_INFO to say OFF";
-        for ((reason, detail), subject) in [
-            ((Reason::Pending, Detail::None), ""),
-            (refused, ": firmware returned DENIED"),
-            (stale, ": EnterPsci"),
-            (pmf, ": code 5"),
-            (lost(Begin, Timeout), ": timed out waiting for rendezvous"),
+        let (step, cause) = (Step::Begin, Cause::Timeout);
+        let denied = Detail::Firmware(psci::ReturnCode(-3));
+        for (reason, detail, text) in [
+            (Reason::Pending, Detail::None, "pending"),
+            (Reason::CounterErratum, Detail::None, "counter-erratum"),
+            (Reason::Refused, denied, "refused: firmware returned DENIED"),
             (
-                lost(TurnOn, Firmware(denied)),
-                ": CPU_ON: firmware returned DENIED",
+                Reason::PmfRead,
+                Detail::Pmf(ReadError::Code(5)),
+                "pmf-read: code 5",
             ),
             (
-                lost(Finish, Exception),
-                ": took an exception before return from the call",
+                Reason::Lost,
+                Detail::Loss(Loss { step, cause }),
+                "lost: timed out waiting for rendezvous",
             ),
-            (lost(Arrive, Context), &std::format!(": {wrong}")),
-            (lost(TurnOff, Timeout), &std::format!(": {no_off}")),
         ] {
-            let text = std::format!("{}{subject}", reason.key());
             assert_eq!(Rejection { reason, detail }.to_string(), text);
         }
     }

@@ -131,43 +131,13 @@ mod tests {
             assert_eq!(with(stamp, 99), Some(old));
             assert_eq!(with(stamp, 351), Some((Future, Some(stamp))));
         }
-        for (stamp, value) in [
-            (EnterCflush, 105),
-            (ExitCflush, 115),
-            (EnterHwLowPwr, 140),
-            (ExitPsci, 290),
-        ] {
+        let late = [(EnterCflush, 105), (ExitCflush, 115), (EnterHwLowPwr, 140)];
+        for (stamp, value) in late.into_iter().chain([(ExitPsci, 290)]) {
             assert_eq!(with(stamp, value), Some((Disorder, Some(stamp))));
         }
         assert_eq!(with(ExitHwLowPwr, 155), Some((CounterStopped, None)));
-        // An abandoned power-down leaves the slot as it was.
-        let abandoned = check(PowerDown, Stamps([110, 120, 16, 30, 12, 15]));
-        assert_eq!(abandoned, Some((Stale, Some(EnterCflush))));
-    }
-
-    #[test]
-    fn each_path_has_its_own_stamps() {
-        let without = |places: &[usize]| {
-            let mut stamps = GOOD;
-            places.iter().for_each(|place| stamps.0[*place] = 0);
-            stamps
-        };
-        for (path, stamps, expected) in [
-            (PowerDown, GOOD, Some([50, 40, 30])),
-            (PowerDown, without(&[4, 5]), None),
-            (Standby, without(&[4, 5]), Some([50, 40, 0])),
-            (Standby, without(&[2]), None),
-            (Call, without(&[2, 3, 4, 5]), Some([230, 0, 0])),
-        ] {
-            let found = path.latencies(&stamps, 110, 340).ok();
-            let found = found.map(|it| [it.powerdown, it.wakeup, it.cache_flush]);
-            assert_eq!(found, expected, "{path:?}");
-        }
-    }
-
-    /// From the last instant before WFI to the first one after it.
-    #[test]
-    fn cpu_off_is_split_by_the_second_cpu_on() {
+        // CPU_OFF is split by the second CPU_ON: from the last instant before WFI to the
+        // first one after it.
         for (turned_on, expected) in [
             (155, Some((Disorder, Some(EnterHwLowPwr)))),
             (160, None),
@@ -175,6 +145,23 @@ mod tests {
             (310, Some((Stale, Some(ExitHwLowPwr)))),
         ] {
             assert_eq!(check(OffOn { turned_on }, GOOD), expected, "{turned_on}");
+        }
+    }
+
+    #[test]
+    fn each_path_has_its_own_stamps() {
+        for (path, absent, expected) in [
+            (PowerDown, &[][..], Some([50, 40, 30])),
+            (PowerDown, &[4, 5], None),
+            (Standby, &[4, 5], Some([50, 40, 0])),
+            (Standby, &[2], None),
+            (Call, &[2, 3, 4, 5], Some([230, 0, 0])),
+        ] {
+            let mut stamps = GOOD;
+            absent.iter().for_each(|place| stamps.0[*place] = 0);
+            let found = path.latencies(&stamps, 110, 340).ok();
+            let found = found.map(|it| [it.powerdown, it.wakeup, it.cache_flush]);
+            assert_eq!(found, expected, "{path:?}");
         }
     }
 }

@@ -97,18 +97,13 @@ impl<'de> Deserialize<'de> for ScenarioSet {
 mod tests {
     use super::*;
 
-    fn of(word: &str) -> ScenarioSet {
-        ScenarioSet::of_word(word).expect(word)
-    }
-
     #[test]
     fn words_stand_for_scenarios_in_their_order() {
+        let of = |word| ScenarioSet::of_word(word).expect(word);
         let mut set = of("cpu_off_serial");
-        assert!(set.insert(of("susp_deep_serial")));
-        assert!(!set.insert(of("cpu_off_serial")));
+        assert!(set.insert(of("susp_deep_serial")) && !set.insert(of("cpu_off_serial")));
         let both = [ScenarioId::SuspendDeepSerial, ScenarioId::CpuOffSerial];
         assert!(set.len() == 2 && set.iter().eq(both));
-        assert!(of("suite").iter().eq(ScenarioId::SUITE));
         // One has to be named.
         let mut all = of("all");
         assert!(all.insert(of("system_suspend")));
@@ -116,8 +111,5 @@ mod tests {
         assert_eq!(of("all").suite(), of("suite"));
         assert!(of("micro").contains(ScenarioId::NullCall));
         assert!(of("micro").suite().is_empty());
-        for wrong in ["", "help", "Suite"] {
-            assert_eq!(ScenarioSet::of_word(wrong), None);
-        }
     }
 }

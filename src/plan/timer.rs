@@ -125,25 +125,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_are_a_second() {
+    fn windows_are_a_second_and_no_load_needs_no_memory() {
+        let mut plan = TimerPlan::default();
         for (duration, period, expiries) in [
             (1, 1_000, (1_000, 1_000)),
             (10, 300, (33_333, 3_333)),
             (1, 1_000_000, (1, 1)),
             (86_400, 50, (1_728_000_000, 20_000)),
         ] {
-            let plan = TimerPlan {
-                duration,
-                period,
-                ..TimerPlan::default()
-            };
+            (plan.duration, plan.period) = (duration, period);
             assert_eq!(plan.expiries(), expiries);
         }
-    }
-
-    #[test]
-    fn no_load_no_memory() {
-        let mut plan = TimerPlan::default();
         assert_eq!(plan.buffer(), 4 << 20);
         plan.footprint = 5000;
         assert_eq!(plan.buffer(), 8192);

@@ -121,47 +121,40 @@ mod tests {
         assert_eq!((bump.free_bytes(), bump.peak()), (0, 0xf8));
     }
 
-    /// Takes blocks of 16 bytes, and says where they are.
+    /// Takes blocks of 16 bytes that must be at these places.
     fn take<const N: usize>(bump: &mut Bump, places: [usize; N]) {
-        for at in places {
-            assert_eq!(bump.take(16, 1), Some(at));
-        }
+        assert_eq!(places.map(|_| bump.take(16, 1)), places.map(Some));
+    }
+
+    fn free<const N: usize>(bump: &mut Bump, places: [usize; N]) {
+        places.into_iter().for_each(|at| bump.free(at, 16));
     }
 
     #[test]
     fn bytes_come_back_from_the_end_or_when_no_block_is_in_use() {
         let mut bump = Bump::new(0, 0x100);
         take(&mut bump, [0, 0x10, 0x20]);
-        bump.free(0x20, 16);
+        free(&mut bump, [0x20]);
         take(&mut bump, [0x20]);
-        bump.free(0, 16);
+        free(&mut bump, [0]);
         take(&mut bump, [0x30]);
-        for at in [0x30, 0x20, 0x10] {
-            bump.free(at, 16);
-        }
+        free(&mut bump, [0x30, 0x20, 0x10]);
         assert_eq!((bump.free_bytes(), bump.peak()), (0x100, 0x40));
         // Blocks before the mark stay.
         take(&mut bump, [0, 0x10]);
         bump.mark();
         take(&mut bump, [0x20, 0x30]);
-        bump.free(0, 16);
-        bump.free(0x20, 16);
+        free(&mut bump, [0, 0x20]);
         assert_eq!(bump.live(), 1);
         take(&mut bump, [0x40]);
-        bump.free(0x40, 16);
-        bump.free(0x30, 16);
+        free(&mut bump, [0x40, 0x30]);
         assert_eq!(bump.live(), 0);
         take(&mut bump, [0x20]);
-    }
-
-    #[test]
-    fn a_block_is_resized_in_its_place_only_at_the_end() {
-        let mut bump = Bump::new(0, 0x100);
-        take(&mut bump, [0]);
-        assert!(bump.resize(0, 16, 0x40) && !bump.resize(0, 0x40, 0x101));
-        take(&mut bump, [0x40]);
-        assert!(!bump.resize(0, 0x40, 0x41) && bump.resize(0, 0x40, 0x20));
-        assert!(bump.resize(0x40, 16, 1));
-        take(&mut bump, [0x50]);
+        // Only the last block is resized in its place.
+        assert!(bump.resize(0x20, 16, 0x40) && !bump.resize(0x20, 0x40, 0xe1));
+        take(&mut bump, [0x60]);
+        assert!(!bump.resize(0x20, 0x40, 0x41) && bump.resize(0x20, 0x40, 0x20));
+        assert!(bump.resize(0x60, 16, 1));
+        take(&mut bump, [0x70]);
     }
 }

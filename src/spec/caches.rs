@@ -139,15 +139,11 @@ mod tests {
     use std::string::ToString;
     use std::vec::Vec;
 
-    /// CCSIDR_EL1 of a cache with lines of 64 bytes.
-    fn ccsidr(ways: u64, sets: u64, wide: bool) -> u64 {
-        2 | (ways - 1) << 3 | (sets - 1) << if wide { 32 } else { 13 }
-    }
-
-    /// A Cortex-A72 with 1 MiB of L2: 3 ways of instructions, 2 of data.
+    /// CCSIDR_EL1 of a Cortex-A72 with 1 MiB of L2, in lines of 64 bytes: selector 0 is the
+    /// data cache, 1 that of instructions.
     fn a72(selector: u64, wide: bool) -> u64 {
-        let [ways, sets] = [[2, 256], [3, 256], [16, 1024]][selector as usize];
-        ccsidr(ways, sets, wide)
+        let (ways, sets) = [(2u64, 256u64), (3, 256), (16, 1024)][selector as usize];
+        2 | (ways - 1) << 3 | (sets - 1) << if wide { 32 } else { 13 }
     }
 
     #[test]
@@ -164,7 +160,7 @@ mod tests {
 
     #[test]
     fn levels_end_where_there_is_no_cache() {
-        for (clidr, text, asked) in [
+        for (clidr, text, expected) in [
             (0, "", &[][..]),
             // Unified, nothing, unified: the third is behind the end.
             (0o404, "L1 16 bytes", &[0]),
@@ -172,11 +168,10 @@ mod tests {
             (0o521, "L1i 16 bytes, L2d 16 bytes", &[1, 2]),
         ] {
             let mut selectors = Vec::new();
-            let caches = Caches::read(clidr, false, &mut |it| {
-                selectors.push(it);
-                0
-            });
-            assert_eq!((caches.to_string().as_str(), &*selectors), (text, asked));
+            let mut read = |selector| (selectors.push(selector), 0).1;
+            let caches = Caches::read(clidr, false, &mut read);
+            assert_eq!(caches.to_string(), text);
+            assert_eq!(selectors, expected);
         }
     }
 

@@ -212,16 +212,18 @@ mod tests {
     use super::*;
     use std::string::String;
 
-    fn prose(lead: &str, indent: usize, text: &str) -> String {
+    fn written(write: impl FnOnce(&mut String) -> fmt::Result) -> String {
         let mut out = String::new();
-        paragraph(&mut out, lead, indent, &text).expect("a String takes all");
+        write(&mut out).expect("a String takes all");
         out
     }
 
+    fn prose(lead: &str, indent: usize, text: &str) -> String {
+        written(|out| paragraph(out, lead, indent, &text))
+    }
+
     fn line(text: &str) -> String {
-        let mut out = String::new();
-        one_line(&mut out, &text).expect("a String takes all");
-        out
+        written(|out| one_line(out, &text))
     }
 
     #[test]
@@ -272,11 +274,7 @@ mod tests {
 
     #[test]
     fn lists_are_cut() {
-        let list = |count| {
-            let mut out = String::new();
-            listed(&mut out, &mut (0..count)).expect("a String takes all");
-            out
-        };
+        let list = |count| written(|out| listed(out, &mut (0..count)));
         assert_eq!(list(3), "0, 1, 2");
         assert_eq!(list(11), "0, 1, 2, 3, 4, 5, 6, 7 and 3 more");
     }

@@ -122,34 +122,21 @@ mod tests {
 
     #[test]
     fn codes_are_printed_by_name() {
-        for (code, name) in [
-            (-1, "NOT_SUPPORTED"),
-            (-2, "INVALID_PARAMETERS"),
-            (-3, "DENIED"),
-            (-4, "ALREADY_ON"),
-            (-5, "ON_PENDING"),
-            (-6, "INTERNAL_FAILURE"),
-            (-7, "NOT_PRESENT"),
-            (-8, "DISABLED"),
-            (-9, "INVALID_ADDRESS"),
-            (-77, "undefined code -77"),
-            (0, "SUCCESS"),
-        ] {
-            assert_eq!(std::format!("{}", ReturnCode(code)), name);
-            assert_eq!(ReturnCode::from(Error::from(code)), ReturnCode(code));
+        let names = "SUCCESS NOT_SUPPORTED INVALID_PARAMETERS DENIED ALREADY_ON ON_PENDING \
+                     INTERNAL_FAILURE NOT_PRESENT DISABLED INVALID_ADDRESS";
+        let unknown = [(77, "undefined code -77")];
+        for (code, name) in (0..).zip(names.split(' ')).chain(unknown) {
+            assert_eq!(std::format!("{}", ReturnCode(-code)), name);
+            assert_eq!(ReturnCode::from(Error::from(-code)), ReturnCode(-code));
         }
     }
 
     #[test]
     fn only_codes_below_zero_are_errors() {
         let unknown = |code| Err(Error::Unknown(code));
-        for (result, accepted) in [
-            (Ok(()), Ok(())),
-            (unknown(1), Ok(())),
-            (unknown(-77), unknown(-77)),
-            (Err(Error::Denied), Err(Error::Denied)),
-        ] {
-            assert_eq!(accept_positive(result), accepted, "{result:?}");
+        assert_eq!(accept_positive(unknown(1)), Ok(()));
+        for result in [Ok(()), unknown(-77), Err(Error::Denied)] {
+            assert_eq!(accept_positive(result), result);
         }
     }
 
@@ -164,17 +151,11 @@ mod tests {
             (Extended, 0x0001_0002, false, None, true),
             (Extended, 0x8000_0000, false, None, false),
         ] {
-            assert_eq!(
-                format.is_powerdown(power_state),
-                powerdown,
-                "{power_state:#x}"
-            );
-            assert_eq!(format.level(power_state), level, "{power_state:#x}");
+            let found = (format.is_powerdown(power_state), format.level(power_state));
+            assert_eq!(found, (powerdown, level), "{power_state:#x}");
             assert_eq!(format.accepts(power_state), accepted, "{power_state:#x}");
         }
-        assert_eq!(
-            [0b10, 0b01].map(StateFormat::from_features),
-            [Extended, Original]
-        );
+        let formats = [0b10, 0b01].map(StateFormat::from_features);
+        assert_eq!(formats, [Extended, Original]);
     }
 }

@@ -182,16 +182,13 @@ mod tests {
             (&all, Some(1), Some(CLUSTER)),
             (&all, Some(0), Some(CORE)),
             (&vague, Some(0), None),
-            (&vague, None, Some(CLUSTER)),
             (&Ladder::default(), None, None),
         ] {
             assert_eq!(ladder.due(most), due.map(|rung| rung.state));
         }
         // A long ladder keeps its deep end.
-        let long = Ladder::new(
-            rung(5, 0),
-            [4, 3, 2, 1].map(|state| rung(state, 0)).into_iter(),
-        );
+        let shallow = [4, 3, 2, 1].map(|state| rung(state, 0));
+        let long = Ladder::new(rung(5, 0), shallow.into_iter());
         assert_eq!(long.0.map(|rung| rung.state), [2, 3, 4, 5]);
     }
 
@@ -208,45 +205,27 @@ mod tests {
         assert_eq!((rise.counts, rise.residency_us), ([0, 0, 1, 1], 900));
         let ladder = Ladder::new(CLUSTER, [CORE].into_iter());
         let (core, cluster) = (CORE.state, CLUSTER.state);
+        let (most, at_cluster) = (Some(1000), Some(cluster));
         // Counts of core and cluster, microseconds and their limit, and the state due.
-        for (counts, residency_us, most_us, due, state, mismatch) in [
-            ([1, 1], 900, Some(1000), cluster, Some(cluster), None),
-            ([1, 0], 900, Some(1000), cluster, Some(core), Some(State)),
-            ([1, 0], 900, Some(1000), core, Some(core), None),
+        for (core_count, cluster_count, us, most, due, state, mismatch) in [
+            (1, 1, 900, most, cluster, at_cluster, None),
+            (1, 0, 900, most, cluster, Some(core), Some(State)),
+            (1, 0, 900, most, core, Some(core), None),
             // A deeper state than can be reached is a mismatch, too.
-            ([1, 1], 900, Some(1000), core, Some(cluster), Some(State)),
-            ([0, 0], 0, Some(1000), core, None, Some(State)),
-            ([1, 1], 1001, Some(1000), cluster, Some(cluster), None),
-            ([1, 2], 10, Some(1000), cluster, Some(cluster), Some(Count)),
-            (
-                [1, 1],
-                0,
-                Some(1000),
-                cluster,
-                Some(cluster),
-                Some(Residency),
-            ),
-            (
-                [1, 1],
-                1002,
-                Some(1000),
-                cluster,
-                Some(cluster),
-                Some(Residency),
-            ),
-            ([1, 1], 5000, None, cluster, Some(cluster), None),
+            (1, 1, 900, most, core, at_cluster, Some(State)),
+            (0, 0, 0, most, core, None, Some(State)),
+            (1, 1, 1001, most, cluster, at_cluster, None),
+            (1, 2, 10, most, cluster, at_cluster, Some(Count)),
+            (1, 1, 0, most, cluster, at_cluster, Some(Residency)),
+            (1, 1, 1002, most, cluster, at_cluster, Some(Residency)),
+            (1, 1, 5000, None, cluster, at_cluster, None),
         ] {
             let rise = Rise {
-                counts: [0, 0, counts[0], counts[1]],
-                residency_us,
+                counts: [0, 0, core_count, cluster_count],
+                residency_us: us,
             };
-            let found = Reached::read(&ladder, &rise, due, most_us);
-            let expected = (state, mismatch);
-            assert_eq!(
-                (found.state, found.mismatch()),
-                expected,
-                "{rise:?} {due:#x}"
-            );
+            let found = Reached::read(&ladder, &rise, due, most);
+            assert_eq!((found.state, found.mismatch()), (state, mismatch));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Bytes that are no flattened device tree.
 
+use std::format;
 use std::string::{String, ToString};
-use std::{format, vec};
 
 use super::model::{Model, be};
 use crate::board::check::total_size;
@@ -21,37 +21,28 @@ fn headers_that_are_not_sound_are_refused() {
     assert!(total_size(&be(&[0xd00d_feed, 0x20_0001])).is_err());
     let blob = Model::tree("qemu 1").blob();
     let truncated = format!("truncated: {} of 131072 bytes", blob.len());
-    let unaligned = "offset 0x8: the structure block is not aligned".to_string();
+    let end = blob.len() as u32 - 8;
+    let endless = format!("offset {end:#x}: the memory reservations have no end");
+    let magic = "magic 0x7f454c46, expected 0xd00dfeed";
     let small = "offset 0x4: totalsize is less than the header's size";
-    let mut rows = vec![
-        (
-            0,
-            0x7f45_4c46,
-            "magic 0x7f454c46, expected 0xd00dfeed".into(),
-        ),
-        (
-            4,
-            0x20_0001,
-            "totalsize 2097153 exceeds 2097152 bytes".into(),
-        ),
-        (4, 0x2_0000, truncated),
-        (4, 39, small.into()),
-        (20, 16, "format version 16, expected 17".into()),
-        (24, 18, "format version 17, expected 17".into()),
+    let unaligned = "offset 0x8: the structure block is not aligned";
+    let rows = [
+        (0, 0x7f45_4c46, magic),
+        (4, 0x20_0001, "totalsize 2097153 exceeds 2097152 bytes"),
+        (4, 0x2_0000, &truncated),
+        (4, 39, small),
+        (20, 16, "format version 16, expected 17"),
+        (24, 18, "format version 17, expected 17"),
         (8, 42, unaligned),
-        (36, 8, "offset 0x40: the structure block has no end".into()),
+        (36, 8, "offset 0x40: the structure block has no end"),
+        (16, end, &endless),
     ];
-    for (at, word) in [8, 12, 16]
-        .into_iter()
-        .flat_map(|at| [0, 39, u32::MAX].map(|it| (at, it)))
-    {
-        rows.push((
-            at,
-            word,
-            format!("offset {at:#x}: the block is outside the tree"),
-        ));
-    }
-    for (at, word, expected) in rows {
+    let rows = rows.map(|(at, word, error)| (at, word, error.into()));
+    let blocks = [8, 12, 16].into_iter().flat_map(|at| {
+        let error = format!("offset {at:#x}: the block is outside the tree");
+        [0, 39, u32::MAX].map(|word| (at, word, error.clone()))
+    });
+    for (at, word, expected) in rows.into_iter().chain(blocks) {
         let mut blob = blob.clone();
         blob[at..at + 4].copy_from_slice(&be(&[word]));
         assert_eq!(message(&blob), expected);
@@ -84,9 +75,4 @@ fn structures_that_are_not_sound_are_refused() {
         let message = message(&blob);
         assert!(message.ends_with(expected), "{message}, not {expected}");
     }
-    let mut blob = Model::tree("qemu 1").blob();
-    let end = blob.len() as u32 - 8;
-    blob[16..20].copy_from_slice(&be(&[end]));
-    let expected = format!("offset {end:#x}: the memory reservations have no end");
-    assert_eq!(message(&blob), expected);
 }

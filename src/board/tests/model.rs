@@ -1,6 +1,5 @@
 //! Device trees as models that can be changed: read from text, written as blobs.
 
-use std::collections::HashMap;
 use std::format;
 use std::string::String;
 use std::vec::Vec;
@@ -85,15 +84,12 @@ impl Model {
     /// Sets a property by its text, `name = value`.
     fn set(&mut self, property: &str) {
         let (name, value) = property.split_once('=').unwrap_or((property, ""));
-        self.set_bytes(name.trim(), bytes(value));
-    }
-
-    pub fn set_bytes(&mut self, name: &str, value: Vec<u8>) {
+        let name = name.trim();
         self.properties.retain(|(its, _)| its != name);
-        self.properties.push((name.into(), value));
+        self.properties.push((name.into(), bytes(value)));
     }
 
-    pub fn at(&mut self, path: &str) -> &mut Self {
+    fn at(&mut self, path: &str) -> &mut Self {
         let names = path.split('/').filter(|name| !name.is_empty());
         names.fold(self, |node, name| {
             let mut children = node.children.iter_mut();
@@ -135,7 +131,7 @@ impl Model {
     /// made for sound trees would refuse some of the models.
     pub fn blob(&self) -> Vec<u8> {
         let (mut structure, mut strings) = (Vec::new(), Vec::new());
-        self.write(&mut structure, &mut strings, &mut HashMap::new());
+        self.write(&mut structure, &mut strings);
         structure.extend(be(&[9]));
         let reserved = self.reserved.iter().chain([&(0, 0)]);
         let reserved = reserved.flat_map(|(at, size)| [at.to_be_bytes(), size.to_be_bytes()]);
@@ -143,43 +139,25 @@ impl Model {
         let lengths = [reserved.len(), structure.len(), strings.len()];
         let [reserved_size, nodes, names] = lengths.map(|n| n as u32);
         let nodes_at = 40 + reserved_size;
-        let (names_at, end) = (nodes_at + nodes, nodes_at + nodes + names);
-        let header = [
-            0xd00d_feed,
-            end,
-            nodes_at,
-            names_at,
-            40,
-            17,
-            16,
-            0,
-            names,
-            nodes,
-        ];
-        [be(&header), reserved, structure, strings].concat()
+        let names_at = nodes_at + nodes;
+        let offsets = be(&[0xd00d_feed, names_at + names, nodes_at, names_at, 40]);
+        let versions = be(&[17, 16, 0, names, nodes]);
+        [offsets, versions, reserved, structure, strings].concat()
     }
 
-    fn write<'m>(
-        &'m self,
-        structure: &mut Vec<u8>,
-        strings: &mut Vec<u8>,
-        places: &mut HashMap<&'m str, usize>,
-    ) {
+    fn write(&self, structure: &mut Vec<u8>, strings: &mut Vec<u8>) {
         let pad = |bytes: &mut Vec<u8>| bytes.resize(bytes.len().next_multiple_of(4), 0);
         structure.extend(be(&[1]));
         structure.extend(self.name.bytes().chain([0]));
         pad(structure);
         for (name, value) in &self.properties {
-            let at = *places.entry(name).or_insert_with(|| {
-                strings.extend(name.bytes().chain([0]));
-                strings.len() - name.len() - 1
-            });
-            structure.extend(be(&[3, value.len() as u32, at as u32]));
+            structure.extend(be(&[3, value.len() as u32, strings.len() as u32]));
+            strings.extend(name.bytes().chain([0]));
             structure.extend(value);
             pad(structure);
         }
         for child in &self.children {
-            child.write(structure, strings, places);
+            child.write(structure, strings);
         }
         structure.extend(be(&[2]));
     }

@@ -64,37 +64,26 @@ fn padding_and_bytes_after_the_tree_are_ignored() {
 /// Boot loaders remove nodes by NOPs in their place.
 #[test]
 fn removed_nodes_change_nothing() {
-    /// Puts a node to be removed before and after each child.
-    fn riddled(mut node: Model) -> Model {
-        let gone = || Model::parse("gone@0 { }");
-        let children = core::mem::take(&mut node.children).into_iter();
-        node.children.push(gone());
-        for child in children {
-            node.children.extend([riddled(child), gone()]);
-        }
-        node
+    let tree = Model::tree("qemu 4");
+    let mut riddled = tree.clone();
+    riddled.children.insert(0, Model::parse("gone@0 { }"));
+    for path in ["/", "/cpus", "/cpus/cpu-map", "/cpus/cpu-map/cluster0"] {
+        riddled.change(&format!("+{path} gone@0 {{ }}"));
     }
-    for name in ["qemu 4", "juno"] {
-        let tree = Model::tree(name);
-        let mut blob = riddled(tree.clone()).blob();
-        let gone = [be(&[1]), b"gone@0\0\0".to_vec(), be(&[2])].concat();
-        let mut count = 0;
-        while let Some(at) = blob.windows(16).position(|bytes| bytes == gone) {
-            blob[at..at + 16].copy_from_slice(&be(&[4; 4]));
-            count += 1;
-        }
-        assert!(count > 8);
-        assert_eq!(describe(&blob), describe(&tree.blob()));
+    let mut blob = riddled.blob();
+    let gone = [be(&[1]), b"gone@0\0\0".to_vec(), be(&[2])].concat();
+    while let Some(at) = blob.windows(16).position(|bytes| bytes == gone) {
+        blob[at..at + 16].copy_from_slice(&be(&[4; 4]));
     }
+    assert_eq!(describe(&blob), describe(&tree.blob()));
 }
 
 #[test]
 fn the_most_cpus_are_labelled_in_order() {
     let lines = describe(&Model::tree("qemu 512").blob()).expect("a good tree");
-    let mut labels = lines
-        .iter()
-        .filter_map(|line| line.strip_prefix("labels: CpuMap "));
-    let labels: Vec<_> = labels.next().expect("labels").split(' ').collect();
+    let mut lines = lines.iter();
+    let labels = lines.find_map(|line| line.strip_prefix("labels: CpuMap "));
+    let labels: Vec<_> = labels.expect("labels").split(' ').collect();
     assert_eq!((labels.len(), labels[511]), (512, "1f0f=127.3.0"));
     let mpidr = |label: &&str| u64::from_str_radix(label.split('=').next()?, 16).ok();
     assert!(labels.is_sorted_by_key(mpidr));
@@ -106,37 +95,36 @@ fn a_console_is_found_without_a_board() {
     tree.change("-/intc@8000000");
     tree.change("-/memory@40000000");
     assert!(Board::read(&tree.blob()).is_err());
-    let console = Console::find(&tree.blob()).expect("a sound tree");
+    let blob = tree.blob();
+    let console = Console::find(&blob).expect("a sound tree");
     assert_eq!(console.uart.map(|uart| uart.base), Ok(0x900_0000));
     assert_eq!(console.by, "/chosen/stdout-path");
     assert_eq!(console.conduit, Ok(Conduit::Smc));
     tree.change("-/pl011@9000000");
-    let console = Console::find(&tree.blob()).expect("a sound tree");
+    let blob = tree.blob();
+    let console = Console::find(&blob).expect("a sound tree");
     assert!(console.uart.is_err() && console.conduit.is_ok());
 }
 
 #[test]
 fn lists_with_too_many_entries_are_refused() {
-    let mut tree = Model::tree("qemu 1");
-    let message = |tree: &Model| Board::read(&tree.blob()).expect_err("too many").to_string();
-    tree.reserved = vec![(1, 1); 65];
-    let expected = "/ (memory reservation block): more than 64 of them";
-    assert_eq!(message(&tree), expected);
-    tree.reserved.clear();
-    let memory = tree.at("/memory@40000000");
-    memory.set_bytes("reg", vec![0; 33 * 16]);
-    assert_eq!(message(&tree), "/memory@40000000 reg: more than 32 of them");
-    let blob = Model::tree("qemu 4").blob();
+    let mut tree = Model::tree("qemu 4");
+    let blob = tree.blob();
     let board = Board::read(&blob).expect("a good tree");
     let error = board.cpus(false, &mut [Cpu::default(); 3]);
-    let error = error.expect_err("too short").to_string();
-    assert_eq!(error, "no room for 4 CPUs");
+    assert_eq!(
+        error.expect_err("no room").to_string(),
+        "no room for 4 CPUs"
+    );
+    tree.reserved = vec![(1, 1); 65];
+    let error = describe(&tree.blob()).expect_err("too many").to_string();
+    assert_eq!(error, "/ (memory reservation block): more than 64 of them");
 }
 
 #[test]
 fn a_long_model_is_cut() {
     let mut tree = Model::tree("qemu 1");
-    tree.set_bytes("model", ("x".repeat(1 << 20) + "\0").into());
+    tree.change(&format!("/:model = \"{}\"", "x".repeat(1 << 20)));
     let lines = describe(&tree.blob()).expect("a good tree");
     assert_eq!(lines[0], format!("model: {}", "x".repeat(100)));
 }
@@ -147,9 +135,7 @@ fn the_parameter_blocks_uart_is_as_a_tree_would_have_it() {
     let (pl011, ns16550) = (UartKind::Pl011, UartKind::Ns16550);
     for (kind, base, reg_shift, io_width, expected) in [
         (pl011, 0x900_0000, 0, 1, (2, 4, 0x4c, true)),
-        (pl011, 0x900_0002, 0, 1, (2, 4, 0x4c, false)),
         (ns16550, 0x3f8, 1, 2, (1, 2, 16, true)),
-        (ns16550, 0x3f9, 1, 2, (1, 2, 16, false)),
         (ns16550, 0x3f8, 1, 4, (1, 4, 16, false)),
     ] {
         let uart = Uart::from(&EmergencyUart {

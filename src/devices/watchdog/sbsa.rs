@@ -77,16 +77,14 @@ mod tests {
     #[test]
     fn setting_is_read_and_written_within_the_revision() {
         // W_IIDR, WOR's high half as read, the count that is read.
-        let rows = [
+        for (iidr, high, count) in [
             (0x0000_043b, 0xdead, 0x1234),
-            (0x0001_043b, 0xdead, 0xdead_0000_1234),
             (0x0001_043b, 0x7_dead, 0xdead_0000_1234),
-        ];
-        for (iidr, high, count) in rows {
+        ] {
             let registers = [(0x0, 0b111), (0x8, 0x1234), (0xc, high)];
             let mut sbsa = Sbsa::new(Fake::new(&registers), iidr);
             let found = sbsa.setting();
-            assert_eq!(found, Setting { control: ON, count }, "{iidr:#x} {high:#x}");
+            assert_eq!(found, Setting { control: ON, count }, "{iidr:#x}");
             sbsa.set(found);
             let high = (count >> 32) as u32;
             let expected = [(0x0, 0), (0x8, 0x1234), (0xc, high), (0x0, ON)];

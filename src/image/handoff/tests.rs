@@ -42,22 +42,14 @@ fn good() -> Vec<u8> {
     list(&[(0x102, b"an entry point"), (0, b""), (1, TREE), (4, b"x")])
 }
 
-/// [`good`] with other bytes somewhere, and the right checksum.
-fn with(at: usize, bytes: &[u8]) -> Vec<u8> {
-    let mut list = good();
-    put(&mut list, at, bytes);
-    seal(&mut list);
-    list
-}
-
-fn fails(list: &[u8], what: &str) {
-    let error = device_tree(list).expect_err(what);
-    assert_eq!(std::string::ToString::to_string(&error), what);
+fn fails(list: &[u8], error: &str) {
+    let found = device_tree(list).expect_err(error);
+    assert_eq!(std::string::ToString::to_string(&found), error);
 }
 
 #[test]
 fn the_tree_is_found_if_there_is_one() {
-    let good = good();
+    let mut good = good();
     let tree = device_tree(&good).expect("a sound list").expect("a tree");
     assert_eq!(&good[tree], TREE);
     assert_eq!(used_size(&good[..HEADER_SIZE]), Ok(good.len() - 64));
@@ -66,11 +58,10 @@ fn the_tree_is_found_if_there_is_one() {
     assert_eq!(device_tree(&list(&[])), Ok(None));
     assert_eq!(device_tree(&list(&[(0x101, b"1234567")])), Ok(None));
     // A checksum counts where there is one.
-    let mut list = good;
-    list[0x24] ^= 1;
-    fails(&list, "a wrong checksum at offset 0x4");
-    put(&mut list, 16, &[0]);
-    assert!(device_tree(&list).is_ok());
+    good[0x24] ^= 1;
+    fails(&good, "a wrong checksum at offset 0x4");
+    put(&mut good, 16, &[0]);
+    assert!(device_tree(&good).is_ok());
 }
 
 #[test]
@@ -90,55 +81,33 @@ fn a_later_version_may_have_longer_headers() {
 
 /// The first entry is at 0x18, the empty one after it at 0x30, the tree at 0x38.
 #[test]
-fn headers_and_entries_that_can_not_be() {
+fn impossible_headers_and_entries_are_refused() {
     let size = "an impossible size at offset 0x8";
     let first = "an entry that does not fit at offset 0x18";
     let unaligned = "a device tree that is not aligned at offset 0x38";
-    let large = [0x1000u32.to_le_bytes(); 2].concat();
-    for (at, bytes, what) in [
+    for (at, bytes, error) in [
         (0, &[0][..], "no signature at offset 0x0"),
         (5, &[0], "version 0 at offset 0x5"),
         (6, &[0x17], "too small a header at offset 0x6"),
         (8, &[0x17, 0, 0, 0], size),
         // More than there is in all, more than there are bytes, more than any.
         (12, &[0x18, 0, 0, 0], size),
-        (8, &large, size),
+        (8, &[0, 0x10, 0, 0, 0, 0x10, 0, 0], size),
         (8, &[0xff; 8], size),
         (0x1b, &[7], first),
         (0x1c, &[0xff; 4], first),
         (0x1c, &[0x60, 0, 0, 0], first),
-        (0x1b, &[0xff], first),
         (0x3b, &[9], unaligned),
         (0x18, &[1, 0], "a second device tree at offset 0x38"),
     ] {
-        fails(&with(at, bytes), what);
+        let mut list = good();
+        put(&mut list, at, bytes);
+        seal(&mut list);
+        fails(&list, error);
     }
-    let second = "a second device tree at offset 0x30";
-    fails(&list(&[(1, TREE), (1, TREE)]), second);
     // Bytes in use that are no whole entry.
     let mut odd = list(&[]);
     put(&mut odd, 8, &[0x1c]);
     seal(&mut odd);
     fails(&odd, first);
-}
-
-/// No byte of a list, changed or missing, makes the reader panic, or find a
-/// tree that is not within the list.
-#[test]
-fn any_byte_may_be_wrong() {
-    let good = good();
-    for cut in 0..good.len() {
-        let whole = cut >= good.len() - 64;
-        assert_eq!(device_tree(&good[..cut]).is_ok(), whole, "{cut}");
-    }
-    for (at, value) in (0..good.len()).flat_map(|at| (0..=255).map(move |value| (at, value))) {
-        let mut bad = good.clone();
-        bad[at] = value;
-        for _ in 0..2 {
-            if let Ok(Some(tree)) = device_tree(&bad) {
-                assert!(tree.end <= field(&bad, 8, 4), "{at} {value}");
-            }
-            seal(&mut bad);
-        }
-    }
 }
