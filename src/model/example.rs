@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 
 use super::{
-    Attempts, Conditions, Cpu, Failure, Figures, Head, Instant, Instants, Row, Run, Scenario,
+    Attempts, Conditions, Failure, Figures, Head, Instant, Instants, Row, Run, Scenario,
     ScenarioKey, Skip, Statistic, Status,
 };
 use crate::board::LabelSource;
@@ -14,6 +14,7 @@ use crate::measure::{
 };
 use crate::plan::{Method, Plan, ScenarioId, ScenarioSet};
 use crate::scenario::fake::Fake;
+use crate::scenario::tests::board;
 use crate::spec::caches::Caches;
 use crate::spec::pmf::{ReadError, Stamp};
 use crate::spec::psci;
@@ -59,13 +60,9 @@ fn facts() -> Facts {
 
 /// A run without scenarios, on clusters of four CPUs each.
 pub(crate) fn run(cpus: u16) -> Run {
-    let cpu = |index: u16| Cpu {
-        mpidr: Some(u64::from(index / 4) << 8 | u64::from(index % 4)),
-        cluster: index / 4,
-        core: index % 4,
-        thread: 0,
-        identity: Some(cortex_a53()),
-    };
+    let mut all = board(cpus.into());
+    all.iter_mut()
+        .for_each(|cpu| cpu.identity = Some(cortex_a53()));
     Run {
         head: Some(Head {
             format: 2,
@@ -79,9 +76,8 @@ pub(crate) fn run(cpus: u16) -> Run {
             scenarios: ScenarioSet::SUITE,
             ..Plan::default()
         }),
-        cpus: (0..cpus).map(cpu).collect::<Vec<_>>(),
-        scenarios: Vec::new(),
-        end: None,
+        cpus: all,
+        ..Run::default()
     }
 }
 
@@ -112,15 +108,13 @@ pub(crate) fn good(run: &Run, id: ScenarioId) -> Scenario {
 
 pub(crate) fn made(run: &Run, id: ScenarioId, method: Method) -> Scenario {
     let pmf = run.facts.expect("there are facts").pmf.is_ok();
-    let deep = !matches!(
-        id,
-        ScenarioId::CpuSuspendParallel | ScenarioId::CpuSuspendSerial
-    );
+    use ScenarioId::{CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel};
+    let deep = !matches!(id, CpuSuspendParallel | CpuSuspendSerial);
     let state = if deep { 0x0102_0022 } else { 0x0001_0002 };
-    let suspends = id != ScenarioId::PsciVersionParallel;
-    let flush_of = |cpu| flush(run, cpu, deep, id.is_parallel());
-    let flushes: Vec<u64> = (0..run.cpus.len()).map(flush_of).collect();
+    let suspends = id != PsciVersionParallel;
     let parallel = id.is_parallel();
+    let flush_of = |cpu| flush(run, cpu, deep, parallel);
+    let flushes: Vec<u64> = (0..run.cpus.len()).map(flush_of).collect();
     let rows = 0..run.cpus.len() as u16;
     Scenario {
         status: Status::Passed,

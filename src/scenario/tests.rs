@@ -125,7 +125,7 @@ fn run(fake: Fake, bootargs: &str) -> Ran {
 }
 
 /// Returns the states, of which those from `first` on stop the CPUs' own timers.
-fn stopping(first: usize) -> [IdleState<'static>; 2] {
+pub(crate) fn stopping(first: usize) -> [IdleState<'static>; 2] {
     let mut states = STATES;
     let stopping = states[first..].iter_mut();
     stopping.for_each(|state| state.local_timer_stop = true);
@@ -149,6 +149,11 @@ impl Ran {
 
     fn rows(&self) -> impl Iterator<Item = &Row> + Clone {
         self.scenarios.iter().flat_map(|it| &it.rows)
+    }
+
+    fn wake_sources(&self) -> impl Iterator<Item = WakeSource> {
+        let conditions = self.scenarios.iter().map(|it| it.conditions.as_ref());
+        conditions.map(|it| it.expect("conditions").wake_source)
     }
 
     /// Returns the points of these variant, x and measure.
@@ -307,10 +312,8 @@ fn a_state_that_is_refused_to_one_cpu_costs_that_cpu() {
     // NOT_SUPPORTED: the other CPUs have the function.
     for (code, error) in [(-3, Error::Denied), (-1, Error::NotSupported)] {
         let fake = Fake::new(4).with(refusing(|cpu, _| cpu == 2, code));
-        let ran = run(
-            fake,
-            "iterations=3 only=susp_deep_serial,susp_deep_parallel",
-        );
+        let args = "iterations=3 only=susp_deep_serial,susp_deep_parallel";
+        let ran = run(fake, args);
         assert_eq!(ran.statuses(), [refused(2, error); 2]);
         assert_eq!(ran.rows().filter(has_figures).count(), 3);
     }
@@ -350,10 +353,8 @@ fn a_cpu_that_is_lost_in_another_ones_turn_is_lost() {
 fn a_loss_begins_a_parallel_scenario_anew() {
     let args = "only=susp_deep_parallel iterations=4 warmup=0";
     let ran = run(Fake::new(4).with(losing(3, 3)), args);
-    assert_eq!(
-        (ran.statuses(), ran.totals.samples),
-        (std::vec![lost(3)], 12)
-    );
+    assert_eq!(ran.statuses(), [lost(3)]);
+    assert_eq!(ran.totals.samples, 12);
     assert_eq!(ran.rows().filter(has_figures).count(), 3);
     let counts = [Reason::Lost, Reason::Overlap, Reason::Companion].map(|it| ran.rejected(it));
     // Two rounds of four CPUs, and three parts of the third.
@@ -385,11 +386,8 @@ fn no_state_is_read_without_statistics_or_after_a_loss() {
     let args = "iterations=2 only=susp_deep_serial,susp_deep_parallel";
     let fake = || Fake::new(4).with_statistics();
     // A CPU that is lost may be on, and keep others up.
-    for (fake, is_read) in [
-        (Fake::new(4), false),
-        (fake(), true),
-        (fake().with(losing(3, 0)), false),
-    ] {
+    let loses = fake().with(losing(3, 0));
+    for (fake, is_read) in [(Fake::new(4), false), (fake(), true), (loses, false)] {
         let ran = run(fake, args);
         assert!(ran.rows().all(|row| row.reached.is_some() == is_read));
     }

@@ -171,21 +171,13 @@ fn values_that_are_not_the_leads() {
 fn plans() {
     for (args, expected) in [
         (
-            "only=timer_latency",
+            "only=timer_latency threshold=70",
             "1 scenario; timers alone,all for 1 s each, a period of 1000 us, loads idle,mixed over \
-             4096 KiB a CPU",
-        ),
-        (
-            "only=timer_latency timers=all stress=idle threshold=70 duration=9 period=50",
-            "1 scenario; timers all for 9 s each, a period of 50 us, loads idle, threshold 70 us",
+             4096 KiB a CPU, threshold 70 us",
         ),
         (
             "only=empty loops=1",
             "1 scenario; loops of 1 batch of 1 after 2 for warm-up",
-        ),
-        (
-            "only=cpu_on iterations=7 warmup=3",
-            "1 scenario, 7 samples a CPU after 3 for warm-up",
         ),
         (
             "only=dirty_sweep method=warm",
@@ -296,12 +288,8 @@ fn logs_without_rows() {
     for run in [&no_pmf, &no_clock] {
         check_log(run, &example::all(run), 0, &[skipped, pass]);
     }
-    check_log(
-        &no_pmf,
-        &[],
-        0,
-        &["\nTests Skipped : 0\n", "\npsci-bench: FAIL ("],
-    );
+    let fail = ["\nTests Skipped : 0\n", "\npsci-bench: FAIL ("];
+    check_log(&no_pmf, &[], 0, &fail);
 
     let mut warm = example::run(4);
     warm.plan.as_mut().expect("a plan").methods = Methods::Warm;
@@ -371,10 +359,6 @@ fn the_end_of_a_run() {
     check("closing", &closing(&run, &all));
 
     let cut = |line| printed(|out| output::cut_short(out, &line));
-    assert_eq!(
-        cut(ClosingLine::BadInput(&"no device tree")),
-        "psci-bench: INCOMPLETE: bad input: no device tree\n"
-    );
     let reason = "bootargs word 1 \"only=nothing\": only takes ".repeat(4);
     let text = cut(ClosingLine::BadInput(&reason));
     let (error, last) = text.trim_end().rsplit_once('\n').expect("two lines");

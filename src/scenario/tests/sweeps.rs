@@ -34,15 +34,11 @@ fn flush_by_dirty_bytes() {
 
 #[test]
 fn a_sweep_without_a_step_is_skipped() {
-    let unknown = Fake::new(2).with_facts(|facts| facts.outer_cache = None);
-    for (fake, args, skip) in [
-        (unknown, "only=dirty_sweep", Skip::NoCacheSize),
-        (
-            Fake::new(2),
-            "only=contend_sweep contend=2",
-            Skip::TooFewCpus,
-        ),
+    for (args, skip) in [
+        ("only=dirty_sweep", Skip::NoCacheSize),
+        ("only=contend_sweep contend=2", Skip::TooFewCpus),
     ] {
+        let fake = Fake::new(2).with_facts(|facts| facts.outer_cache = None);
         let ran = run_with(fake, args, &stopping(0));
         assert_eq!(ran.statuses(), [Status::Skipped(skip)]);
         assert_eq!(ran.totals.rows_skipped, 0);
@@ -93,10 +89,7 @@ fn points_name_what_woke_the_cpu() {
     ] {
         let ran = run_with(fake, args, &stopping(1));
         assert_eq!(ran.counts(), [3, 0, 0]);
-        for scenario in &ran.scenarios {
-            let conditions = scenario.conditions.as_ref();
-            assert_eq!(conditions.map(|it| it.wake_source), Some(source));
-        }
+        assert!(ran.wake_sources().eq([source; 3]));
         for (cpu, variant, x, waker) in [
             (0, Variant::Serial, CLUSTER, of_lead),
             (1, Variant::Serial, CLUSTER, by_lead),

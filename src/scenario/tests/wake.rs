@@ -15,24 +15,14 @@ fn wakes(ran: &Ran) -> Vec<(Who, Waker)> {
     rounds.map(|round| (round.who, round.waker)).collect()
 }
 
-fn wake_source(scenario: &Scenario) -> WakeSource {
-    scenario
-        .conditions
-        .as_ref()
-        .expect("conditions")
-        .wake_source
-}
-
 #[test]
 fn without_a_frame_an_awake_cpu_wakes_the_others() {
     let args = "iterations=2 warmup=0";
     let ran = run_with(Fake::new(8), args, &stopping(0));
     assert_eq!((ran.counts(), ran.totals.rows_skipped), ([6, 0, 0], 0));
     // Another CPU first, from each state the shallowest first, then the lead.
-    let trials: Vec<_> = ran.fake.asked[..4]
-        .iter()
-        .map(|it| (it.who, it.waker, suspends(it.action, CLUSTER)))
-        .collect();
+    let trial = |it: &Round| (it.who, it.waker, suspends(it.action, CLUSTER));
+    let trials: Vec<_> = ran.fake.asked[..4].iter().map(trial).collect();
     let (other, lead) = (Who::Only(1), Who::Only(0));
     let expected = [
         (other, Waker::Helper(0), false),
@@ -71,11 +61,8 @@ fn a_trial_that_a_cpu_fails_is_made_of_another() {
     // No CPU had a good one: that is a failure, as where no timer stops.
     let args = "iterations=2 only=susp_deep_serial,cpu_off_serial";
     let ran = run_stopping(early(0..4), args);
-    let failure = ran.failure();
-    assert!(matches!(
-        failure,
-        Some(Failure::NotCalibrated { cpu: 3, .. })
-    ));
+    let found = ran.failure();
+    assert!(matches!(found, Some(Failure::NotCalibrated { cpu: 3, .. })));
     let (mpidr, power_state) = (3, CLUSTER);
     let lead = &ran.of(ScenarioId::CpuOffSerial).rows[0];
     assert_eq!(lead.skipped, Some(Skip::NotTried { mpidr, power_state }));
@@ -114,8 +101,7 @@ fn woken_by_the_frame_once_it_has_woken_the_lead() {
         let is_other = |it: &Round| !suspends(it.action, CLUSTER);
         assert!(!ran.asks(|it| is_other(it) && it.waker != Waker::OwnTimers));
         assert!(ran.wakers.frame.is_ok());
-        let framed = ran.scenarios.iter().map(wake_source);
-        let framed = framed.filter(|it| *it == WakeSource::Frame);
+        let framed = ran.wake_sources().filter(|it| *it == WakeSource::Frame);
         assert_eq!(framed.count(), 3);
     }
 }
@@ -144,14 +130,6 @@ fn a_frame_that_fails_its_trial_is_not_used() {
 }
 
 #[test]
-fn no_trials_without_a_state_that_stops_timers() {
-    let ran = run(Fake::new(4).with_frame(), "iterations=2");
-    assert!(!ran.asks(|it| it.waker != Waker::OwnTimers));
-    assert!(ran.wakers.proven.is_empty());
-    assert_eq!(ran.wakers.frame, Err(NoFrame::NotTried));
-}
-
-#[test]
 fn of_cpu_off_the_lead_alone_is_woken() {
     for (fake, source, helper) in [
         (Fake::new(5), WakeSource::Helper, Some(4)),
@@ -159,7 +137,7 @@ fn of_cpu_off_the_lead_alone_is_woken() {
     ] {
         let ran = run_stopping(fake, "only=cpu_off_serial iterations=2");
         assert_eq!(ran.counts(), [1, 0, 0]);
-        assert_eq!(wake_source(&ran.scenarios[0]), source);
+        assert!(ran.wake_sources().eq([source]));
         let helpers: Vec<_> = ran.rows().map(|row| row.helper).collect();
         assert_eq!(helpers, [helper, None, None, None, None]);
     }
@@ -172,12 +150,9 @@ fn a_state_that_the_tree_lacks_is_tried_where_another_one_stops_timers() {
         let ran = run_with(Fake::new(4), args, &states[..1]);
         assert_eq!(ran.counts(), [6, 0, 0]);
         assert_eq!(ran.wakers.proven, proven);
-        let is_helped = |(_, waker): &(Who, Waker)| waker.helper().is_some();
-        assert!(
-            wakes(&ran)
-                .iter()
-                .all(|it| is_helped(it) != proven.is_empty())
-        );
+        let is_helped = !proven.is_empty();
+        let mut wakes = wakes(&ran).into_iter();
+        assert!(wakes.all(|it| it.1.helper().is_some() == is_helped));
     }
 }
 
