@@ -1,13 +1,9 @@
 //! `--deny-skipped` of `qemu` and `report`: a run that passes, and has skipped
 //! scenarios and a row, ends with exit code 1 and with their names.
 
-#[path = "support/made_up_run.rs"]
-mod made_up_run;
-mod support;
-
-use made_up_run::edited_log;
-use support::scratch::Scratch;
-use support::tree_without_states;
+use crate::made_up_run::edited_log;
+use crate::support::scratch::Scratch;
+use crate::support::tree_without_states;
 
 /// The scenarios that a run without idle states skips.
 const DENIED: &str = "skipped, which --deny-skipped forbids: \

@@ -1,12 +1,10 @@
 //! `--overhead`: what instrumentation costs, in instructions, and the same
 //! twice.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use support::{called, outcome, xtask};
+use crate::support::{called, outcome, xtask};
 use xtask::report::log::read_bytes;
 
 /// The scenarios in which a CPU is by itself, and those that are left out.
@@ -83,26 +81,11 @@ fn in_instructions_and_the_same_twice() {
         // and two stores.
         assert!((4..2000).contains(&difference), "{scenario}: {second}");
     }
-    // The same call in a loop on a CPU alone has the same price, but for what
-    // the lead does in waiting.
-    let words: Vec<&str> = second
-        .lines()
-        .find(|line| line.contains("null_call psci_version"))
-        .expect("a row")
-        .split_whitespace()
-        .collect();
-    let [new, old, difference] = [4, 5, 6].map(|at| words[at].parse::<f64>().expect("a number"));
-    let version = row(&second, "psci_version_parallel", "Call")[2];
-    assert!((new - old - difference).abs() < 0.02, "{second}");
-    let share = difference / version as f64;
-    assert!((0.99..1.1).contains(&share), "{second}");
+    let [_, _, version] = row(&second, "psci_version_parallel", "Call");
     let told = format!("takes {version} instructions more (+");
     // Notes are wrapped.
     let flat: Vec<&str> = second.split_whitespace().collect();
-    assert!(
-        flat.join(" ").contains(&told),
-        "{told:?} is not in {second}"
-    );
+    assert!(flat.join(" ").contains(&told), "{told:?}: {second}");
     for left_out in [
         "  * Powerdown, Wakeup, Cache Flush, Latency: PMF's own",
         "  * Call of a suspend: it includes the sleep",
