@@ -138,7 +138,7 @@ fn bl33_of_a_users_fip_is_replaced_and_stays_aligned() {
     let args = "--board qemu --args iterations=3 --smp 4";
     let build = format!("fip build {args} --base base.bin --payload payload.bin -o new.bin");
     for (made, rest, expected) in [
-        (4096, "", 4096),
+        (512, "", 512),
         (512, "--align 0x1000", 4096),
         (512, "--align 16", 16),
     ] {

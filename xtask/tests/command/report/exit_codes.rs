@@ -9,7 +9,7 @@ use crate::support::scratch::Scratch;
 /// Logs of all kinds.
 fn logs() -> Scratch {
     let log = log();
-    let scratch = Scratch::of_reports(&log);
+    let scratch = Scratch::of_reports(log);
     scratch.write("cut.log", &log.as_bytes()[..log.len() / 2]);
     scratch.write("wrong.log", &log.replace("PASS (", "PASS (1"));
     scratch.write("dropped.log", &log.replace("PASS", "PSS"));
