@@ -20,7 +20,6 @@ fn the_closing_line_decides() {
         (PASS, End::Off, Verdict::Pass, 0, off),
         (FAIL, End::Off, Verdict::Fail, 1, off),
         (bad_input, End::Off, Verdict::BadInput, 2, off),
-        (exception, End::Off, Verdict::Incomplete, 3, off),
         // The last one of two counts.
         (&last, End::Off, Verdict::Incomplete, 3, off),
         // A machine that parks after its closing line is not waited for.
@@ -112,19 +111,7 @@ fn a_reader_that_leaves_changes_nothing() {
 }
 
 #[test]
-fn the_program_passes_log_and_code_on() {
-    let (mut command, dir) = with_stub(&format!("{FAIL}\r\n"), End::Off, &[]);
-    let log = dir.path().join("log");
-    let output = command
-        .arg("--log")
-        .arg(&log)
-        .output()
-        .expect("it can be started");
-    assert_eq!(output.status.code(), Some(1));
-    assert_eq!(fs::read(&log).expect("a log"), output.stdout);
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.trim_end().ends_with(FAIL), "{text}");
-
+fn a_hang_ends_at_the_deadline_with_positions() {
     let (mut command, _dir) = with_stub("hello\r\n", End::Hang, &["--timeout", "3"]);
     let (code, said) = outcome(&mut command);
     assert_eq!(code, 3, "{said}");
