@@ -17,7 +17,7 @@
 //! [`export::ALL`]. It takes a [`export::Report`] and nothing else, has no state, and
 //! writes the same bytes for the same report. Durations become time by
 //! [`log::LoggedRun::ns`] alone. Its golden file is a line in
-//! `xtask/tests/report/formats.rs`.
+//! `xtask/tests/command/report/formats.rs`.
 //!
 //! # To add to a comparison
 //! [`analysis::compare`] pairs scenarios by ID, method and helper, and CPUs by MPIDR

@@ -48,12 +48,6 @@ fn a_regression_fails_the_script() {
     }
 }
 
-#[test]
-fn a_place_that_is_none_is_bad_use() {
-    let mut script = tools().script("regression.sh");
-    said(script.arg("no/such/base.log").env("UPDATE", "1")).ends(2, "no such directory");
-}
-
 /// With an engine that does nothing: what the script does itself.
 #[test]
 fn cells_wherever_they_are() {
@@ -97,20 +91,4 @@ fn cells_wherever_they_are() {
     let mut script = tools.script("lab.sh");
     script.arg(&near).env("PYTEST", "echo");
     said(script.env("XTASK", "/nonexistent")).ends(2, "");
-}
-
-#[test]
-fn the_fragments_call_the_script() {
-    let tools = tools();
-    for name in ["github.yml", "gitlab.yml"] {
-        let text = fs::read_to_string(tools.root.join("docs/ci").join(name)).expect(name);
-        let yaml: serde_json::Value = serde_saphyr::from_str(&text).expect(name);
-        assert!(yaml.is_object());
-        assert!(text.contains("psci-bench/docs/ci/regression.sh "), "{name}");
-    }
-    for name in ["lab.sh", "regression.sh"] {
-        let mut check = std::process::Command::new("sh");
-        said(check.arg("-n").arg(tools.root.join("docs/ci").join(name))).ends(0, "");
-        said(&mut tools.script(name)).ends(2, "usage: ");
-    }
 }

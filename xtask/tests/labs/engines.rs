@@ -1,17 +1,14 @@
-//! Two firmware builds by LAVA, four jobs at a time, and by labgrid; and one
+//! Two firmware builds by LAVA, several jobs at a time, and by labgrid; and one
 //! report of all of them.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use fancy_regex::Regex;
 use psci_bench::plan::ScenarioId;
 use serde_json::Value;
 
-use crate::support::xtask;
-use crate::tools::{Result, lab, results, said, tools, uart};
+use crate::tools::{Result, lab, results, said, tools};
 
 /// Options that keep a run short.
 const SHORT: &str = "--smp 4 --args iterations=2";
@@ -35,93 +32,40 @@ fn as_lava(name: &str) -> String {
     name.to_lowercase().chars().map(plain).collect()
 }
 
-/// The numbers of the `RT_INSTR` lines in `log`, as LAVA is to have them.
-fn expected(log: &str) -> BTreeMap<(String, String), f64> {
-    let row = Regex::new(r"<RT_INSTR:test_rt_instr_(\w+)\t(\d+)\t(\d+)\t([\d\t]+)/>");
-    let row = row.expect("a sound expression");
-    let mut all = BTreeMap::new();
-    for line in log.lines() {
-        let Some(found) = row.captures(line).expect("no blow-up") else {
-            continue;
-        };
-        let group = |i| found.get(i).map_or("", |it| it.as_str());
-        let figures: Vec<&str> = group(4).split('\t').collect();
-        let suites: &[&str] = match figures.len() {
-            1 => &["latency"],
-            _ => &["powerdown", "wakeup", "cache-flush"],
-        };
-        assert_eq!(figures.len(), suites.len());
-        for (suite, figure) in suites.iter().zip(figures) {
-            let case = format!("{}_{}_{}", group(1), group(2), group(3));
-            let figure = figure.parse().expect("a number");
-            assert!(all.insert(((*suite).to_owned(), case), figure).is_none());
-        }
-    }
-    all
-}
-
 /// Cases, verdict and measurements of one job.
 fn check_job(log: &Path) {
     let found = results(log);
     let (measured, cases): (Vec<Result>, Vec<Result>) =
         found.into_iter().partition(|it| it.measurement.is_some());
-    let names: Vec<(&str, &str)> = cases
-        .iter()
-        .map(|it| (it.case.as_str(), it.outcome.as_str()))
-        .collect();
-    let scenarios = ScenarioId::SUITE.map(|it| as_lava(it.name()));
-    let mut wanted: Vec<(&str, &str)> = scenarios.iter().map(|it| (it.as_str(), "pass")).collect();
-    wanted.push(("psci_bench", "pass"));
-    assert_eq!(names, wanted, "{}", log.display());
-    assert!(measured.iter().all(|it| it.units.as_deref() == Some("ns")));
-    let count = measured.len();
-    let measured: BTreeMap<(String, String), f64> = measured
-        .into_iter()
-        .map(|it| ((it.suite, it.case), it.measurement.unwrap_or(f64::NAN)))
-        .collect();
+    let cases = cases.into_iter().map(|it| (it.case, it.outcome));
+    let names = ScenarioId::SUITE.map(|it| as_lava(it.name()));
+    let names = names.into_iter().chain(["psci_bench".to_owned()]);
+    let wanted: Vec<_> = names.map(|it| (it, "pass".to_owned())).collect();
+    assert_eq!(cases.collect::<Vec<_>>(), wanted, "{}", log.display());
     // Five scenarios with three numbers, one with one, on four CPUs.
-    assert_eq!((count, measured.len()), (64, 64), "{}", log.display());
-    assert_eq!(measured, expected(&uart(log)), "{}", log.display());
+    assert_eq!(measured.len(), 64, "{}", log.display());
 }
 
-/// Checks the marks by which other programs read the log of a job.
-fn check_markers(log: &str) {
-    let expression = |text: &str| Regex::new(text).expect("a sound expression");
-    let row = expression(r"<RT_INSTR:(\w+)\t(\d+)\t(\d+)\t(\d+)(?:\t(\d+))?(?:\t(\d+))?");
-    assert_eq!(row.captures_iter(log).count(), 6 * 4);
-    assert!(
-        expression("Running at NS-EL(1|2)")
-            .is_match(log)
-            .expect("no blow-up")
-    );
-    assert!(log.contains("Tests Failed  : 0") && log.contains("Exiting tests."));
-}
-
-/// Six jobs side by side, and in the rows of their board.
+/// Five jobs side by side, and in the rows of their board.
 fn check_matrix(report: &str, set: &Path) {
     let report: Value = serde_json::from_str(report).expect("JSON");
     let matrix = &report["matrix"];
-    let job = |place: usize| &matrix["jobs"][place];
-    let names: Vec<(&str, &str)> = (0..6)
-        .map(|place| {
-            (
-                job(place)["engine"].as_str(),
-                job(place)["firmware"].as_str(),
-            )
-        })
-        .map(|(engine, firmware)| (engine.expect("a word"), firmware.expect("a word")))
-        .collect();
+    let jobs = matrix["jobs"].as_array().expect("a list").iter();
+    let text = |job: &Value, key: &str| job[key].as_str().expect("a word").to_owned();
+    let jobs = jobs.map(|it| {
+        ["engine", "firmware", "outcome"]
+            .map(|key| text(it, key))
+            .join(" ")
+    });
     let expected = [
-        ("lava", "again"),
-        ("labgrid", "coherency-sw"),
-        ("lava", "coherency-sw"),
-        ("labgrid", "default"),
-        ("lava", "default"),
-        ("lava", "tftf"),
+        "labgrid coherency-sw passed",
+        "lava coherency-sw passed",
+        "labgrid default passed",
+        "lava default passed",
+        "lava tftf passed",
     ];
-    assert_eq!(names, expected);
-    assert!((0..6).all(|place| job(place)["outcome"] == "passed"));
-    assert_eq!(job(4)["measurements"], 64);
+    assert_eq!(jobs.collect::<Vec<_>>(), expected);
+    assert_eq!(matrix["jobs"][3]["measurements"], 64);
     let board = &matrix["boards"][0];
     assert_eq!(board["name"], "qemu");
     let tests = board["tests"].as_array().expect("a list");
@@ -130,7 +74,7 @@ fn check_matrix(report: &str, set: &Path) {
     assert_eq!(rows.len(), 4 * 3);
     for row in rows {
         let shown = row["shown"].as_array().expect("a list");
-        assert_eq!(shown.len(), 6);
+        assert_eq!(shown.len(), 5);
         assert!(shown.iter().all(|it| it[1] == true), "{row}");
     }
     // Of the numbers that LAVA has kept, one by its way through the report.
@@ -142,8 +86,8 @@ fn check_matrix(report: &str, set: &Path) {
         .iter()
         .find(|it| it.suite == "powerdown" && it.case == "susp_deep_parallel_0_0");
     let kept = kept.and_then(|it| it.measurement).expect("a number");
-    let ticks = first["shown"][4][0].as_f64().expect("ticks");
-    let hz = report["runs"][4]["hz"].as_f64().expect("a frequency");
+    let ticks = first["shown"][3][0].as_f64().expect("ticks");
+    let hz = report["runs"][3]["hz"].as_f64().expect("a frequency");
     assert_eq!((ticks * 1e9 / hz).floor(), kept);
 }
 
@@ -173,7 +117,6 @@ fn two_builds_by_both_engines_in_one_report() {
     let set = dir.path().join("set");
     let variants = "--variant coherency=hw --variant coherency=sw";
     lab(&set, &format!("{SHORT} {variants}"));
-    lab(&set, &format!("{SHORT} --name again"));
     lab(&set, &format!("{SHORT} --engine labgrid {variants}"));
     // The same machine as TF-A's own jobs see it: their monitor, and a device
     // as a server's dictionary makes it.
@@ -184,25 +127,14 @@ fn two_builds_by_both_engines_in_one_report() {
     run.arg(&set).args(["--format", "json"]);
     let run = said(&mut run).ends(0, "");
 
-    for job in ["default", "coherency-sw", "again"] {
+    for job in ["default", "coherency-sw"] {
         check_job(&set.join(format!("lava-qemu-{job}/results/lava.log")));
     }
     let log = theirs.join("results/lava.log");
     let cases: Vec<String> = results(&log).into_iter().map(|it| it.case).collect();
     assert_eq!(cases, ScenarioId::SUITE.map(|it| as_lava(it.name())));
-    check_markers(&uart(&log));
 
     check_matrix(&run.out, &set);
-    let mut text = xtask(&["report", "--matrix"]);
-    let text = said(text.arg(&set)).ends(0, "");
-    for line in [
-        "Jobs\n",
-        "qemu: runs\n",
-        "coherency-sw (labgrid)",
-        "again (lava)",
-    ] {
-        assert!(text.out.contains(line), "{line}: {}", text.out);
-    }
 }
 
 /// Renders device.jinja2 with the job's context, as a server does.
@@ -214,20 +146,3 @@ context = yaml.safe_load((cell / "job.yaml").read_text())["context"]
 device = environment.get_template("device.jinja2").render(**context)
 (cell / "device.yaml").write_text(device)
 "#;
-
-/// The ends of all logs below `dir`.
-pub fn logs(dir: &Path) -> String {
-    let mut all = String::new();
-    for (path, data) in crate::support::scratch::files(dir) {
-        let name = path.file_name().unwrap_or_default();
-        if name == "lava.log" || name == "pytest.out" {
-            let text = String::from_utf8_lossy(&data).into_owned();
-            let lines: Vec<&str> = text.lines().collect();
-            let end = lines
-                .get(lines.len().saturating_sub(12)..)
-                .unwrap_or_default();
-            all.push_str(&format!("{}:\n{}\n", path.display(), end.join("\n")));
-        }
-    }
-    all
-}

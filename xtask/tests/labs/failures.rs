@@ -10,8 +10,7 @@ use xtask::build::flash;
 use xtask::build::tf_a::{self, TfA};
 use xtask::setup::workspace::Workspace;
 
-use crate::engines::logs;
-use crate::support::{End, FAIL, stub, tree_without_states};
+use crate::support::{End, FAIL, stub, tree_without_states, xtask};
 use crate::tools::{lab, results, said, tools};
 
 const FRAME: &str = "NOTICE:  Booting trusted firmware test framework\r\n\
@@ -49,24 +48,9 @@ fn cell(set: &Path, engine: &str, name: &str, text: &str, end: End) {
 fn check_cells(set: &Path) {
     for (cell, lava, code, why) in [
         ("lava-qemu-failing", "pass", 1, "psci-bench: FAIL"),
-        (
-            "lava-qemu-unended",
-            "fail",
-            3,
-            "job failed: Connection closed",
-        ),
-        (
-            "lava-qemu-hanging",
-            "fail",
-            3,
-            "lava-test-monitor timed out",
-        ),
-        (
-            "lava-qemu-early",
-            "pass",
-            3,
-            "psci-bench/psci_bench not passed",
-        ),
+        ("lava-qemu-unended", "fail", 3, "Connection closed"),
+        ("lava-qemu-hanging", "fail", 3, "monitor timed out"),
+        ("lava-qemu-early", "pass", 3, "psci_bench not passed"),
         ("labgrid-qemu-failing", "", 1, "psci-bench: FAIL"),
         ("labgrid-qemu-unended", "", 3, "the job failed"),
         ("labgrid-qemu-hanging", "", 3, "no last line within 10 s"),
@@ -79,11 +63,11 @@ fn check_cells(set: &Path) {
             let is_as_expected = result.contains(&format!("result: {lava}"));
             assert!(is_as_expected, "{shown}: {result}");
         }
-        let mut report = crate::support::xtask(&["report", "--matrix"]);
+        let mut report = xtask(&["report", "--matrix"]);
         let report = said(report.arg(&cell));
         assert_eq!(report.code, code, "{shown}: {}", report.err);
         let is_named = report.err.contains(why);
-        assert!(is_named, "{why}: {}\n{}", report.err, logs(&cell));
+        assert!(is_named, "{shown}: {why}: {}", report.err);
     }
 }
 
@@ -120,23 +104,6 @@ fn nothing_that_failed_looks_green() {
         ("psci_bench", "fail"),
     ];
     assert_eq!(found, expected);
-}
-
-#[test]
-fn a_verdict_that_is_not_pass_is_an_error() {
-    // A real run, whole, with a scenario that fails.
-    // In a folder whose name shells, addresses and xargs might read.
-    let tools = tools();
-    let dir = tempfile::tempdir().expect("a directory");
-    let set = dir.path().join("a 'set', 50%23 \\ done");
-    let fault = "--fault cpu-off-denied,cpu=0x1";
-    let plan = "iterations=1 only=cpu_susp_serial";
-    let mut lab = crate::support::xtask(&["lab", "--smp", "2", "--args", plan]);
-    said(lab.args(fault.split(' ')).arg("-o").arg(&set)).ends(0, "");
-    let cell = set.join("lava-qemu-tf-a_cpu-off-denied_cpu-0x1");
-    assert!(cell.is_dir(), "named by its fault");
-    let mut run = tools.script("lab.sh");
-    said(run.arg(&set)).ends(1, "psci-bench: FAIL");
 }
 
 #[test]

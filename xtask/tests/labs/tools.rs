@@ -85,14 +85,13 @@ pub fn lab(dir: &Path, words: &str) {
     assert_eq!(said.code, 0, "{words}: {}", said.err);
 }
 
-/// A result in LAVA's log: its suite, case, outcome, number and unit.
+/// A result in LAVA's log: its suite, case, outcome and number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Result {
     pub suite: String,
     pub case: String,
     pub outcome: String,
     pub measurement: Option<f64>,
-    pub units: Option<String>,
 }
 
 /// Those that are not of LAVA's own steps, in their order.
@@ -110,22 +109,7 @@ pub fn results(log: &Path) -> Vec<Result> {
             case: text("case").expect(line),
             outcome: text("result").expect(line),
             measurement: text("measurement").map(|it| it.parse().expect(line)),
-            units: text("units"),
         }
     });
     all.filter(|result| result.suite != "lava").collect()
-}
-
-/// The log of the board, by LAVA's log.
-pub fn uart(log: &Path) -> String {
-    let text = fs::read_to_string(log).expect("a log");
-    let lines = text
-        .lines()
-        .filter(|line| line.contains("\"lvl\": \"target\""));
-    lines
-        .map(|line| {
-            let entry: Value = serde_json::from_str(line).expect(line);
-            entry["msg"].as_str().expect(line).to_owned() + "\n"
-        })
-        .collect()
 }

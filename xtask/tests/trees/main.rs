@@ -69,10 +69,7 @@ fn each_fixture_has_the_board_that_is_written_beside_it() {
 /// is secure, and SBSA's tree has CPUs and memory alone.
 const MACHINES: &str = "
 virt,gic-version=2 | -smp 1 | usable
-virt,gic-version=2 | -smp 8 | usable
 virt,gic-version=3 | -smp 1 | usable
-virt,gic-version=3 | -smp 8 | usable
-virt,gic-version=3 | -smp 64 | usable
 virt,gic-version=3 | -smp 512 | usable
 virt,gic-version=3 | -smp 8,sockets=2,clusters=2,cores=1,threads=2 | usable
 virt,gic-version=3,virtualization=on | -smp 2 | usable

@@ -232,7 +232,7 @@ fn timer_of_a_state_is_known_by_the_interrupts_of_points() {
     }
 }
 
-/// The figures are those of whole runs: `xtask/tests/overhead.rs`.
+/// The figures are those of whole runs: `xtask/tests/machine/overhead.rs`.
 #[test]
 fn runs_that_differ_in_more_than_pmf_have_no_cost() {
     let plain = |what| {

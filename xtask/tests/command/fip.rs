@@ -1,10 +1,8 @@
 //! `cargo xtask fip` beside TF-A's own fiptool, and on what is no FIP.
 
-mod support;
-
 use std::fs;
 
-use support::scratch::{Scratch, files};
+use crate::support::scratch::{Scratch, files};
 use xtask::board::Uuid;
 use xtask::board::image_kinds::{KINDS, called};
 use xtask::build::fip::{Builder, read};
@@ -41,11 +39,8 @@ fn the_same_bytes_as_fiptool_makes() {
     };
     for (align, flags) in [
         ("", ""),
-        ("--align 512", ""),
         ("--align 0x200", ""),
-        ("--align 020", ""),
-        ("", "--plat-toc-flags 0x1f"),
-        ("--align 8", "--plat-toc-flags ABCD"),
+        ("--align 020", "--plat-toc-flags ABCD"),
     ] {
         let layout = format!("{align} {flags}");
         scratch.theirs(&format!("fiptool create {layout} {images} theirs.bin"));
@@ -55,7 +50,6 @@ fn the_same_bytes_as_fiptool_makes() {
         for changes in [
             "--nt-fw new --nt-fw-cert new --fwu b1".to_owned(),
             format!("--blob uuid={OTHER},file=new --blob uuid={BLOB},file=new --tb-fw new"),
-            format!("--blob uuid={OTHER},file=new"),
         ] {
             let changes = format!("{layout} {changes}");
             scratch.theirs(&format!("fiptool update --out t.bin {changes} less.bin"));
@@ -63,9 +57,8 @@ fn the_same_bytes_as_fiptool_makes() {
             same("o.bin", "t.bin", &changes);
         }
         let gone = format!("{align} --nt-fw --rot-cert --blob uuid={BLOB}");
-        scratch.theirs(&format!(
-            "fiptool remove --out t.bin --force {gone} theirs.bin"
-        ));
+        let theirs = "fiptool remove --out t.bin --force";
+        scratch.theirs(&format!("{theirs} {gone} theirs.bin"));
         scratch.ours(&format!("fip remove ours.bin --out o.bin {gone}"));
         same("o.bin", "t.bin", &gone);
         scratch.ours(&format!("fip remove ours.bin {gone}"));
@@ -90,13 +83,11 @@ fn unpacked_as_fiptool_does() {
     assert_eq!(content("ours").len(), KINDS.len() + 2);
     assert_eq!(content("ours"), content("theirs"));
 
-    let said = scratch.refused("fip unpack fip.bin --out ours");
-    let there = "ours/scp-fwu-cfg.bin: this file is there already";
-    assert!(said.contains(there), "{said}");
     // One that is there is enough, and nothing else is written.
     fs::create_dir(scratch.path("some")).expect("made");
     scratch.write("some/nt-fw.bin", b"mine");
-    scratch.refuses("fip unpack fip.bin --out some", "some/nt-fw.bin");
+    let there = "some/nt-fw.bin: this file is there already";
+    scratch.refuses("fip unpack fip.bin --out some", there);
     scratch.ours("fip unpack fip.bin --out some --force");
     assert_eq!(content("some"), content("theirs"));
     // What is in the way of the last one is seen before the first is written.
@@ -113,11 +104,14 @@ fn what_is_not_understood_stays() {
     let scratch = Scratch::new();
     let mut builder = Builder::default();
     let uuid = |option: &str| called(option).expect("a kind").uuid;
-    builder.image(uuid("tb-fw"), vec![1; 9]).expect("good");
-    builder
-        .image(Uuid::from_bytes([7; 16]), vec![2; 5])
-        .expect("good");
-    builder.image(uuid("nt-fw"), vec![3; 7]).expect("good");
+    let unknown = Uuid::from_bytes([7; 16]);
+    for (uuid, data) in [
+        (uuid("tb-fw"), vec![1; 9]),
+        (unknown, vec![2; 5]),
+        (uuid("nt-fw"), vec![3; 7]),
+    ] {
+        builder.image(uuid, data).expect("good");
+    }
     let mut file = builder.build().expect("images");
     // The header's serial number and flags, and the flags of two entries.
     file[4..8].copy_from_slice(&0x55u32.to_le_bytes());
@@ -132,15 +126,7 @@ fn what_is_not_understood_stays() {
     assert_eq!((package.serial, package.flags), (0x55, 0x1234_0000_0001));
     let flags: Vec<u64> = package.entries.iter().map(|entry| entry.flags).collect();
     assert_eq!(flags, [0x11, 0, 0x22]);
-    assert_eq!(
-        package.image(&new, Uuid::from_bytes([7; 16])),
-        Some(&[2; 5][..])
-    );
-    scratch.ours("fip remove new.bin --nt-fw");
-    let left = scratch.read("new.bin");
-    let (package, _) = read(&left).expect("a good package");
-    assert_eq!(package.entries.len(), 2);
-    assert_eq!(package.entries[1].flags, 0x22);
+    assert_eq!(package.image(&new, unknown), Some(&[2; 5][..]));
 }
 
 /// Every command that reads a package.
@@ -159,19 +145,11 @@ fn a_malformed_package_is_refused_by_all_and_nothing_written() {
     let scratch = Scratch::new();
     scratch.write("new", b"new");
     scratch.ours("fip create --out good.bin --tb-fw new --nt-fw new");
-    let good = scratch.read("good.bin");
-    for (at, byte, expected) in [
-        (0, 2, "offset 0x0: no FIP: 0xaa640002"),
-        (16 + 24, 9, "BL2) at offset 0x10: its data ends at"),
-        (56 + 24, 9, "BL33) at offset 0x38: its data ends at"),
-        (96 + 24, 1, "offset 0x60: the terminator has a size"),
-    ] {
-        let mut file = good.clone();
-        file[at] = byte;
-        scratch.write("fip.bin", &file);
-        for line in READERS {
-            scratch.refuses(line, expected);
-        }
+    let mut file = scratch.read("good.bin");
+    file[16 + 24] = 9;
+    scratch.write("fip.bin", &file);
+    for line in READERS {
+        scratch.refuses(line, "BL2) at offset 0x10: its data ends at");
     }
 }
 

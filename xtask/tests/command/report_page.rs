@@ -5,36 +5,25 @@
 //!
 //! The screenshots are kept in `target/tmp`: look at them after a change.
 
-#[path = "support/made_up_run.rs"]
-mod made_up_run;
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use psci_bench::measure::Summary;
-use psci_bench::model::{Cpu, Failure, How, Measure, Point, Run, Skip, Spread, Status, Variant};
+use psci_bench::model::{Cpu, Failure, Measure, Run, Skip, Spread, Status};
 use psci_bench::plan::ScenarioId;
 use xtask::report::analysis::compare::{Options as Compared, compare};
-use xtask::report::export::{self, Report};
-use xtask::report::log::read_bytes;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
-/// Returns the report of a run that differs from the made-up one.
-fn edited(edit: impl FnOnce(&mut Run)) -> Report {
-    let log = made_up_run::edited_log(edit);
-    let runs = read_bytes("a.log", log.as_bytes());
-    runs.expect("there is a run").into()
-}
+use crate::report::{edited, written};
 
 /// The widths that pages are opened at.
 const WIDTHS: [u32; 2] = [1200, 400];
 
 /// A script that says on the console what is wrong with the page, and at last that it has
 /// looked.
-const PROBE: &str = include_str!("data/report/probe.js");
+const PROBE: &str = include_str!("../data/report/probe.js");
 
 /// Returns a page with all parts: several runs, one of them of many CPUs and of a
 /// name that is markup; rows that are not verified, scenarios that did not pass, and a
@@ -82,17 +71,10 @@ fn page() -> String {
     }
     let runs = &report.runs[..1];
     report.comparisons = compare(runs, &baseline, &Compared::default()).expect("one board");
-    let page = html(&report);
+    let page = written(&report, "html");
     assert!(page.contains("<b class=\"bad\">worse</b>"));
     assert!(page.contains("<b class=\"good\">better</b>"));
     page
-}
-
-fn html(report: &Report) -> String {
-    let format = export::by_name("html").expect("a format");
-    let mut out = Vec::new();
-    format.write(report, &mut out).expect("a Vec takes all");
-    String::from_utf8(out).expect("UTF-8")
 }
 
 /// The page with the probe in it, which its policy has to let in.
@@ -178,39 +160,23 @@ fn a_browser_has_nothing_to_say() {
     nothing_to_say(&page(), "report");
 }
 
-/// Replaces all scenarios by sweeps and a histogram of eight steps, with figures of
-/// `percent` of the usual ones.
+/// Replaces all scenarios by sweeps and a histogram, with figures of `percent` of the
+/// usual ones.
 fn of_points(run: &mut Run, percent: u64) {
     let mut sweep = run.scenarios.remove(4);
-    let point = |cpu: u16, x: Option<u64>, median: u64| {
-        let median = median * percent / 100;
-        Point {
-            how: How::Alone,
-            x,
-            figures: Summary::of(&mut [median - median / 50, median, median + median / 9]),
-            spread: Some(Spread {
-                first: 150,
-                counts: vec![20, 70, 0, 9, 1],
-            }),
-            ..Point::new(cpu, Variant::Deepest, Measure::Powerdown)
-        }
-    };
-    let all = |steps: &[u64], of: &dyn Fn(u64, u64) -> u64| -> Vec<Point> {
-        let cpus = 0..4u16;
-        let each = cpus.flat_map(|cpu| steps.iter().map(move |x| (cpu, *x)));
-        each.map(|(cpu, x)| point(cpu, Some(x), of(x, u64::from(cpu))))
-            .collect()
-    };
-    let kib: Vec<u64> = (0..8).map(|step| (1024 << step) & !1024).collect();
-    sweep.points = all(&kib, &|x, cpu| 2000 + x.min(32 << 10) / 20 + cpu);
+    for point in &mut sweep.points {
+        let median = (2000 + point.x.unwrap_or(0) / 20) * percent / 100;
+        point.figures = Summary::of(&mut [median - median / 50, median, median + median / 9]);
+        let counts = vec![20, 70, 0, 9, 1];
+        point.spread = Some(Spread { first: 150, counts });
+    }
     let mut contend = sweep.clone();
     contend.id = ScenarioId::ContendSweep;
-    contend.points = all(&[1, 2, 3, 4], &|x, cpu| 1000 + 700 * x + 100 * cpu);
     let mut latency = sweep.clone();
     latency.id = ScenarioId::TimerLatency;
-    latency.points = (0..4).map(|cpu| point(cpu, None, 700)).collect();
+    latency.points.retain(|it| it.x == Some(0));
     for point in &mut latency.points {
-        point.measure = Measure::Entry;
+        (point.x, point.measure) = (None, Measure::Entry);
     }
     run.scenarios = vec![sweep, contend, latency];
 }
@@ -222,7 +188,7 @@ fn nor_of_points() {
     let baseline = edited(|run| of_points(run, 100));
     report.comparisons =
         compare(&report.runs, &baseline.runs[0], &Compared::default()).expect("one board");
-    let page = html(&report);
+    let page = written(&report, "html");
     for figure in ["t1-sweep1\"", "t2-sweep1\"", "t3-histogram1\""] {
         assert!(page.contains(figure), "no {figure}");
     }
@@ -232,7 +198,7 @@ fn nor_of_points() {
 /// The tests above can fail.
 #[test]
 fn a_browser_names_what_is_broken() {
-    let whole = html(&edited(|_| ()));
+    let whole = written(&edited(|_| ()), "html");
     let broken = probed(&whole)
         .replacen("<main>", "<main><script>nosuch();</script>", 1)
         .replacen("<main>", "<main><img src=\"http://localhost/a.png\"/>", 1)

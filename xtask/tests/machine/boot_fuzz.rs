@@ -1,8 +1,6 @@
 //! `cargo xtask fuzz boot`: a few mutants of each class, none of which is a finding.
 
-mod support;
-
-use support::xtask;
+use crate::support::xtask;
 
 #[test]
 fn mutants_end_with_a_last_line_and_the_figures_of_the_unmutated_run() {

@@ -1,18 +1,15 @@
 //! `cargo xtask report`: every format byte for byte, other programs' readers, and
 //! exit codes.
 
-#[path = "../support/made_up_run.rs"]
-mod made_up_run;
-#[path = "../support/mod.rs"]
-mod support;
-
 mod exit_codes;
 mod formats;
 mod points;
 mod readers;
 mod tfa_docs;
 
-use made_up_run::edited_log;
+use std::sync::LazyLock;
+
+use crate::made_up_run::edited_log;
 use psci_bench::model::Run;
 use xtask::report::export::{self, Report};
 use xtask::report::log::read_bytes;
@@ -23,13 +20,14 @@ fn read(log: &str) -> Report {
     runs.expect("there is a run").into()
 }
 
-/// Returns the log of the made-up run.
-fn log() -> String {
-    edited_log(|_| ())
+/// Returns the log of the made-up run, which passed.
+pub fn log() -> &'static str {
+    static LOG: LazyLock<String> = LazyLock::new(|| edited_log(|_| ()));
+    &LOG
 }
 
 /// Returns the report of a run that differs from the made-up one.
-fn edited(edit: impl FnOnce(&mut Run)) -> Report {
+pub fn edited(edit: impl FnOnce(&mut Run)) -> Report {
     read(&edited_log(edit))
 }
 
@@ -52,6 +50,6 @@ fn try_written(report: &Report, format: &str) -> Result<String, String> {
     Ok(String::from_utf8(out).expect("UTF-8"))
 }
 
-fn written(report: &Report, format: &str) -> String {
+pub fn written(report: &Report, format: &str) -> String {
     try_written(report, format).expect("written")
 }

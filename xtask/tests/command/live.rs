@@ -1,25 +1,15 @@
 //! `cargo xtask report --serial`: a run that is followed, by a pseudo terminal
 //! and by a pipe.
 
-#[path = "support/made_up_run.rs"]
-mod made_up_run;
-mod support;
-
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
-use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use support::xtask;
-
-/// Returns the log of a run, in the order in which the payload prints it.
-fn log() -> &'static [u8] {
-    static LOG: LazyLock<String> = LazyLock::new(|| made_up_run::edited_log(|_| ()));
-    LOG.as_bytes()
-}
+use crate::report::log;
+use crate::support::{outcome, xtask};
 
 /// Both ends of a serial line: ours, and the device file of the other.
 fn line() -> (File, String) {
@@ -78,10 +68,15 @@ fn a_serial_port_is_followed_to_the_last_line() {
     let out = dir.path().join("report.txt");
     let to = out.to_str().expect("UTF-8");
     let child = start(dir.path(), &["--serial", &name, "-o", to]);
-    send(&mut ours, log());
+    send(&mut ours, log().as_bytes());
     let (code, _, said, kept) = ended(dir.path(), child);
     assert_eq!(code, 0, "{said}");
-    assert!(kept == log(), "{} bytes of {}", kept.len(), log().len());
+    assert!(
+        kept == log().as_bytes(),
+        "{} bytes of {}",
+        kept.len(),
+        log().len()
+    );
     for part in [
         "0 %, Suspend to deepest power level on all cores in parallel",
         "25 %, CPU suspend on all cores in sequence",
@@ -99,7 +94,7 @@ fn a_board_that_falls_silent_is_not_waited_for_for_ever() {
     let (mut ours, name) = line();
     let started = Instant::now();
     let child = start(dir.path(), &["--serial", &name, "--timeout", "3"]);
-    let half = &log()[..log().len() / 2];
+    let half = &log().as_bytes()[..log().len() / 2];
     send(&mut ours, half);
     let (code, out, said, kept) = ended(dir.path(), child);
     assert!(started.elapsed() < Duration::from_secs(20));
@@ -116,18 +111,19 @@ fn stdin_is_followed_and_what_came_is_kept() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut child = start(dir.path(), &["--serial", "-"]);
     let mut pipe = child.stdin.take().expect("piped");
-    pipe.write_all(log()).expect("written");
+    pipe.write_all(log().as_bytes()).expect("written");
     // Still open: the last line is what ends it.
     let (code, out, said, kept) = ended(dir.path(), child);
     drop(pipe);
-    assert_eq!((code, kept == log()), (0, true), "{said}");
+    assert_eq!((code, kept == log().as_bytes()), (0, true), "{said}");
     assert!(out.contains("Last man down"), "{out}");
 
     // Ctrl-C: the report is made of what there is.
     fs::remove_file(dir.path().join("run.log")).expect("it was there");
     let mut child = start(dir.path(), &["--serial", "-"]);
     let mut pipe = child.stdin.take().expect("piped");
-    pipe.write_all(&log()[..log().len() / 2]).expect("written");
+    pipe.write_all(&log().as_bytes()[..log().len() / 2])
+        .expect("written");
     let kept = dir.path().join("run.log");
     let deadline = Instant::now() + Duration::from_secs(20);
     while fs::metadata(&kept).map_or(0, |it| it.len()) < 1000 && Instant::now() < deadline {
@@ -139,7 +135,6 @@ fn stdin_is_followed_and_what_came_is_kept() {
     drop(pipe);
     assert_eq!((code, said.contains("interrupted")), (3, true), "{said}");
 
-    let nobody = start(dir.path(), &["--serial", "/dev/no-such-port"]);
-    let output = nobody.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(2));
+    let (code, said) = outcome(&mut xtask(&["report", "--serial", "/dev/no-such-port"]));
+    assert_eq!(code, 2, "{said}");
 }

@@ -1,16 +1,12 @@
 //! Reports as pages of TF-A's documentation: Sphinx builds them without a
 //! warning.
 
-#[path = "support/made_up_run.rs"]
-mod made_up_run;
-mod support;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use made_up_run::edited_log;
-use support::scratch::Scratch;
+use crate::report::log;
+use crate::support::scratch::Scratch;
 use xtask::setup;
 use xtask::setup::workspace::Workspace;
 
@@ -69,7 +65,7 @@ fn sphinx_builds_every_page_without_a_warning() {
     let workspace = Workspace::find().expect("the repository");
     setup::ensure(&workspace, &setup::PAGES).expect("Sphinx");
     let sphinx = setup::sphinx_build(&workspace).expect("it was installed");
-    let scratch = Scratch::of_reports(&edited_log(|_| ()));
+    let scratch = Scratch::of_reports(log());
     let source = scratch.path("source");
     names_that_look_like_markup(&scratch);
     let compared = "published/juno/v2.13 --baseline published/juno/v2.12";

@@ -1,19 +1,16 @@
 //! Bad input gets a message that says what to do, and exit code 2; nothing is written.
 
-mod support;
-
 use std::fs;
 
-use support::packages::{boards_files, material};
-use support::scratch::Scratch;
-use support::{End, PASS, outcome, path_with, script, stub, xtask};
+use crate::support::packages::{boards_files, material};
+use crate::support::{End, PASS, called, outcome, path_with, script, stub, xtask};
 use xtask::build::tf_a::TF_A;
 
 #[test]
 fn commands_are_refused_by_name() {
     let scratch = material();
     let mut rows: Vec<String> = Vec::new();
-    for line in include_str!("data/refused.txt").lines() {
+    for line in include_str!("../data/refused.txt").lines() {
         match rows.last_mut() {
             _ if line.is_empty() || line.starts_with('#') => {}
             Some(row) if line.starts_with(' ') => row.push_str(line),
@@ -38,24 +35,10 @@ fn commands_are_refused_by_name() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// An empty log is no error of the report's, but no run either.
-#[test]
-fn an_empty_log_is_no_run() {
-    let scratch = Scratch::new();
-    scratch.write("file", b"");
-    let (code, said) = scratch.outcome("report --matrix file");
-    assert_eq!(code, 3, "{said}");
-    assert!(said.contains("the log is empty"), "{said}");
-}
-
 #[test]
 fn help_is_no_error() {
-    for line in ["--help", "qemu --help", "fip create --help"] {
-        let words: Vec<&str> = line.split(' ').collect();
-        let output = xtask(&words).output().expect("it can be started");
-        assert_eq!(output.status.code(), Some(0));
-        assert!(!output.stdout.is_empty());
-    }
+    let (code, out, _) = called(&mut xtask(&["--help"]));
+    assert!(code == 0 && !out.is_empty());
 }
 
 /// One cell that is wrong keeps the good ones from being written.
@@ -127,18 +110,15 @@ fn a_qemu_that_lacks_is_named_with_what_to_do() {
     let old = [("qemu-system-aarch64", "echo QEMU emulator version 5.2.0")];
     let none = [("qemu-system-aarch64", "echo something else")];
     let said = refused_with(&[], true, true);
-    assert!(
-        said.contains("apt-get install -y --no-install-recommends qemu-system-arm"),
-        "{said}"
-    );
+    let install = "apt-get install -y --no-install-recommends qemu-system-arm";
+    assert!(said.contains(install), "{said}");
     for (scripts, is_all, parts) in [
         (
             &[][..],
             true,
-            "this machine has no apt-get: install qemu-system-arm yourself",
+            "no apt-get: install qemu-system-arm yourself",
         ),
         (&apt_fails, true, "called: update"),
-        (&apt_fails, true, "install qemu-system-arm yourself"),
         (&old, false, "is QEMU 5.2, and 7.2 or later is needed"),
         (&none, false, "this is no QEMU version: \"something else\""),
     ] {

@@ -1,13 +1,11 @@
 //! The files that boards take, made without compiler or Rust target.
 
-mod support;
-
 use std::fs;
 
+use crate::support::packages::{payload, trusted};
+use crate::support::scratch::{Scratch, files};
+use crate::support::xtask;
 use psci_bench::image::{MAGIC_OFFSET, PARAMETER_BLOCK, ParameterBlock};
-use support::packages::{payload, trusted};
-use support::scratch::{Scratch, files};
-use support::xtask;
 use xtask::board::{self, Blob, Board, Package, PackageKind};
 use xtask::build::fip::read;
 use xtask::setup::workspace::Workspace;
@@ -41,12 +39,9 @@ fn unpacks(scratch: &Scratch, fip: &str, options: &str, bl33: Option<&[u8]>) {
     fs::create_dir(scratch.path("unpacked")).expect("made");
     scratch.theirs(&format!("fiptool info {fip}"));
     scratch.theirs(&format!("fiptool unpack --out unpacked {fip}"));
-    let mut expected: Vec<Vec<u8>> = options
-        .split(" --")
-        .filter_map(|option| option.split([' ', '=']).next_back())
-        .filter(|file| !file.is_empty())
-        .map(|file| scratch.read(file))
-        .collect();
+    let given = options.split(" --").skip(1);
+    let given = given.filter_map(|option| option.split([' ', '=']).next_back());
+    let mut expected: Vec<Vec<u8>> = given.map(|file| scratch.read(file)).collect();
     expected.extend(bl33.map(<[u8]>::to_vec));
     expected.sort();
     let unpacked = files(&scratch.path("unpacked"));
@@ -68,17 +63,27 @@ fn every_board_gets_its_file() {
         ));
         let image = scratch.read("image.bin");
         let block = ParameterBlock::read(&image).expect("an image");
-        assert_eq!(block.tree_offset + block.tree_size, image.len() as u64);
+        // The tree is where the payload looks, and the claimed memory is there.
+        let tree = &image[block.tree_offset as usize..][..block.tree_size as usize];
+        let read = psci_bench::board::Board::read(tree).expect("a good tree");
+        assert_eq!(read.model, board.title);
+        let uart = block.uart.expect("an emergency UART");
+        let expected = (read.uart.kind, read.uart.base);
+        assert_eq!((uart.kind, uart.base), expected, "{name}");
+        let at = board.load_address;
+        let size = u64::from_le_bytes(image[16..24].try_into().expect("8 bytes"));
+        let mut memory = read.memory.iter();
+        let is_there = memory.any(|m| m.base <= at && at + size <= m.base + m.size);
+        assert!(is_there, "{name}: {size:#x} at {at:#x}");
         let build = format!("fip build --board {name} --payload payload.bin -o fip.bin");
         let Some(package) = &board.package else {
             scratch.refuses(&build, "has no [package]");
             continue;
         };
         if package.kind != PackageKind::Fip {
-            let refused = scratch.refused(&build);
             let instead = format!("run `cargo xtask image --board {name}");
-            assert!(refused.contains("takes no FIP"), "{refused}");
-            assert!(refused.contains(&instead), "{refused}");
+            scratch.refuses(&build, "takes no FIP");
+            scratch.refuses(&build, &instead);
             assert!(said.contains(&package.install), "{said}");
             if package.kind == PackageKind::Fit {
                 scratch.theirs("mkimage -f image.bin.its image.bin.itb");
@@ -108,10 +113,7 @@ fn packs_a_fip(scratch: &Scratch, name: &str, package: &Package, image: &[u8]) {
     for left_out in options.split(" --").filter(|word| !word.is_empty()) {
         let less = options.replace(&format!(" --{left_out}"), "");
         let said = scratch.refused(&format!("{build} {less}"));
-        let option = left_out
-            .split([' ', ','])
-            .take(1 + usize::from(left_out.starts_with("blob")));
-        let option = option.collect::<Vec<_>>().join(" ");
+        let option = left_out.split(['=', ' ']).next().expect("a word");
         assert!(said.contains(&format!("--{option}")), "{left_out}: {said}");
     }
     for part in &package.parts {
@@ -136,11 +138,9 @@ fn bl33_of_a_users_fip_is_replaced_and_stays_aligned() {
     let args = "--board qemu --args iterations=3 --smp 4";
     let build = format!("fip build {args} --base base.bin --payload payload.bin -o new.bin");
     for (made, rest, expected) in [
-        (4096, "", 4096),
         (512, "", 512),
         (512, "--align 0x1000", 4096),
         (512, "--align 16", 16),
-        (1, "", 1),
     ] {
         let layout = format!("--align {made} --plat-toc-flags 0x12");
         scratch.theirs(&format!("fiptool create {layout} {images} base.bin"));
@@ -224,12 +224,7 @@ fn a_released_payload_gets_a_tree_and_another_one() {
         (with(PARAMETER_BLOCK, 0), "no psci-bench parameter block"),
         (with(PARAMETER_BLOCK + 8, 9), "parameter block version 9"),
         (with(block.tree_offset as usize, 0), "not where it says"),
-        (with(0x62, 9), "not where it says"),
-        (with(0x70, 9), "not where it says"),
-        (with(0x76, 1), "not where it says"),
         (four[..four.len() - 1].to_vec(), "it is not whole"),
-        ([&four[..], &[0]].concat(), "it is not whole"),
-        (bare[..bare.len() - 1].to_vec(), "it is not whole"),
         (four[..99].to_vec(), "shorter than an arm64 Image header"),
         (vec![0; 4 << 20], "bytes that are accepted"),
     ] {
@@ -238,10 +233,4 @@ fn a_released_payload_gets_a_tree_and_another_one() {
         assert!(said.contains(expected), "{expected}: {said}");
         assert!(said.contains("--base bad.bin"), "{said}");
     }
-    // The parts of an image tree go beside the image, and are made anew.
-    scratch.write("payload.dtb", &bare);
-    for _ in 0..2 {
-        scratch.ours("image --board rk3399 --base payload.dtb -o payload.bin");
-    }
-    assert!(scratch.read("payload.dtb") == bare);
 }

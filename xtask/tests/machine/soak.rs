@@ -1,14 +1,9 @@
 //! `cargo xtask soak`, with real machines.
 
-mod support;
-
-use std::io::{BufRead, BufReader};
+use std::fs;
 use std::path::Path;
-use std::process::Stdio;
-use std::time::Duration;
-use std::{fs, thread};
 
-use support::{End, FAIL, stub, xtask};
+use crate::support::{End, FAIL, stub, xtask};
 
 /// Exit code, stdout and the names of the files in `keep`.
 fn soak(arguments: &[&str], keep: &Path) -> (Option<i32>, String, Vec<String>) {
@@ -70,31 +65,4 @@ fn what_fails_is_kept() {
     // A stub has no records: no reason is known for those nine.
     assert!(said.contains("without a known reason: 18, of which 18 are in no row\n"));
     assert!(said.contains("ended before their records"), "{said}");
-}
-
-#[test]
-fn an_interruption_sums_up() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let image = dir.path().join("image");
-    fs::write(&image, stub("waiting\r\n", End::Hang)).expect("written");
-    let mut command = xtask(&["soak", "--smp", "1", "--firmware", "builtin", "--image"]);
-    command
-        .arg(&image)
-        .arg("--keep")
-        .arg(dir.path().join("kept"));
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("it can be started");
-    let mut told = BufReader::new(child.stderr.take().expect("a pipe"));
-    let mut line = String::new();
-    told.read_line(&mut line).expect("a line");
-    assert!(line.contains("logs and summary: "), "{line}");
-    thread::sleep(Duration::from_millis(500));
-    support::interrupt(&child.id().to_string());
-    let output = child.wait_with_output().expect("it ends");
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(
-        said.starts_with("run 1: interrupted, not counted\n\n0 runs in "),
-        "{said}"
-    );
 }

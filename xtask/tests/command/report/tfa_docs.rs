@@ -5,7 +5,7 @@ use std::fs;
 use psci_bench::plan::ScenarioId;
 use xtask::report::export::{self, Report, Writer};
 
-use crate::{edited, log, read};
+use super::{edited, log, read};
 
 /// Returns the made-up run with half the Powerdown of a CPU in sequence.
 fn faster() -> Report {
@@ -28,7 +28,7 @@ fn current_becomes_previous_and_nothing_is_lost() {
         let path = dir.path().join("docs/perf/data/qemu").join(which);
         fs::read_to_string(path.join(&name)).unwrap_or_default()
     };
-    let first = read(&log());
+    let first = read(log());
     write(&first).expect("written");
     let current = read_back("current");
     let row = |text: &str| {
@@ -58,7 +58,7 @@ fn current_becomes_previous_and_nothing_is_lost() {
     let none = edited(|run| run.scenarios.clear());
     let mut part = faster();
     part.runs[0].run.scenarios.truncate(3);
-    let mut lost = read(&log());
+    let mut lost = read(log());
     lost.runs[0].run.scenarios[2].rows.pop();
     let lossy = read(&log().replace(" {\"row\":", " {\"rwo\":"));
     for (report, why) in [

@@ -1,12 +1,9 @@
 //! Machines that hang: QEMU itself says where their CPUs are.
 
-mod support;
-
-use std::fs;
 use std::time::Duration;
 
+use crate::support::run;
 use psci_bench::model::Verdict;
-use support::{outcome, run, xtask};
 use xtask::board::firmware_kind::Firmware;
 use xtask::qemu::run_spec::{Payload, RunSpec};
 use xtask::qemu::stream::Ending;
@@ -65,22 +62,4 @@ fn the_payloads_functions_have_names() {
         lines.iter().all(|line| line.contains("EL2 at 0x")),
         "{lines:?}"
     );
-}
-
-#[test]
-fn the_program_prints_them() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let image = dir.path().join("image");
-    fs::write(&image, LOOP).expect("written");
-    let mut command = xtask(&["qemu", "--smp", "2", "--firmware", "builtin"]);
-    command.args(["--timeout", "3", "--image"]).arg(&image);
-    let (code, said) = outcome(&mut command);
-    assert_eq!(code, 3, "{said}");
-    for line in [
-        "xtask: CPU 0: EL2 at 0x40080000: image offset 0x0\n",
-        // QEMU's own PSCI has not turned it on yet.
-        "xtask: CPU 1: EL2 at 0x0, outside the image\n",
-    ] {
-        assert!(said.contains(line), "{said}");
-    }
 }

@@ -23,7 +23,7 @@ fn files(dir: &Path, into: &mut BTreeMap<PathBuf, (u64, SystemTime)>) {
     }
 }
 
-/// Returns the workspace, another one with nothing in its cache, and TF-A.
+/// The workspace, another one with nothing in its cache, and TF-A.
 fn places(dir: &Path) -> (Workspace, Workspace, TfA) {
     let found = Workspace::find().expect("the repository");
     let tf_a = TfA::locate(&found, None).expect("TF-A");

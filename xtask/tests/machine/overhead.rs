@@ -1,12 +1,11 @@
 //! `--overhead`: what instrumentation costs, in instructions, and the same
 //! twice.
 
-mod support;
-
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use support::{called, outcome, xtask};
+use crate::support::scratch::Scratch;
+use crate::support::{called, xtask};
 use xtask::report::log::read_bytes;
 
 /// The scenarios in which a CPU is by itself, and those that are left out.
@@ -53,12 +52,9 @@ fn row(text: &str, scenario: &str, figure: &str) -> [i64; 3] {
 
 #[test]
 fn in_instructions_and_the_same_twice() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let log = dir.path().join("run.log");
-    let (with, without) = (
-        dir.path().join("run.pmf.log"),
-        dir.path().join("run.plain.log"),
-    );
+    let scratch = Scratch::empty();
+    let log = scratch.path("run.log");
+    let [with, without] = ["run.pmf.log", "run.plain.log"].map(|it| scratch.path(it));
     // QEMU repeats a run but for rare exceptions: docs of xtask::qemu::host_cpu.
     let first = run(&log);
     let second = run(&log);
@@ -83,26 +79,11 @@ fn in_instructions_and_the_same_twice() {
         // and two stores.
         assert!((4..2000).contains(&difference), "{scenario}: {second}");
     }
-    // The same call in a loop on a CPU alone has the same price, but for what
-    // the lead does in waiting.
-    let words: Vec<&str> = second
-        .lines()
-        .find(|line| line.contains("null_call psci_version"))
-        .expect("a row")
-        .split_whitespace()
-        .collect();
-    let [new, old, difference] = [4, 5, 6].map(|at| words[at].parse::<f64>().expect("a number"));
-    let version = row(&second, "psci_version_parallel", "Call")[2];
-    assert!((new - old - difference).abs() < 0.02, "{second}");
-    let share = difference / version as f64;
-    assert!((0.99..1.1).contains(&share), "{second}");
+    let [_, _, version] = row(&second, "psci_version_parallel", "Call");
     let told = format!("takes {version} instructions more (+");
     // Notes are wrapped.
     let flat: Vec<&str> = second.split_whitespace().collect();
-    assert!(
-        flat.join(" ").contains(&told),
-        "{told:?} is not in {second}"
-    );
+    assert!(flat.join(" ").contains(&told), "{told:?}: {second}");
     for left_out in [
         "  * Powerdown, Wakeup, Cache Flush, Latency: PMF's own",
         "  * Call of a suspend: it includes the sleep",
@@ -111,44 +92,33 @@ fn in_instructions_and_the_same_twice() {
         assert!(second.contains(left_out), "{left_out:?} is not in {second}");
     }
     assert!(!second.contains("  cpu_susp_parallel  "), "{second}");
-    in_time(
-        [&with, &without],
-        dir.path(),
-        row(&second, "psci_version_parallel", "Call"),
-    );
+    in_time(&scratch, row(&second, "psci_version_parallel", "Call"));
 }
 
 /// The logs have the same in time, 16 ns for each instruction.
-fn in_time(logs: [&PathBuf; 2], dir: &Path, instructions: [i64; 3]) {
-    let [with, without] = logs.map(|log| log.to_str().expect("UTF-8"));
-    let (code, told, said) = called(&mut xtask(&["report", with, "--overhead", without]));
+fn in_time(scratch: &Scratch, instructions: [i64; 3]) {
+    let (code, told, said) = scratch.called("report run.pmf.log --overhead run.plain.log");
     assert_eq!(code, 0, "{said}");
     let ns = instructions.map(|it| it * 16);
     assert_eq!(row(&told, "psci_version_parallel", "Call"), ns);
 
     // A log without its end has some figures, and not all.
-    let text = fs::read_to_string(with).expect("a log");
-    let first = text.find("@PB").expect("a record");
-    let cut = dir.join("cut.log");
-    fs::write(&cut, &text[..first + (text.len() - first) * 2 / 3]).expect("written");
-    let cut = cut.to_str().expect("UTF-8");
-    for (arguments, expected, part) in [
-        // A log without an answer is refused.
+    let log = scratch.read("run.pmf.log");
+    let first = log
+        .windows(3)
+        .position(|it| it == b"@PB")
+        .expect("a record");
+    let cut = first + (log.len() - first) * 2 / 3;
+    scratch.write("cut.log", &log[..cut]);
+    let without_pmf = "the firmware of this run has no PMF";
+    scratch.assert_reports(&[
+        ("run.plain.log --overhead run.pmf.log", 2, without_pmf),
+        ("run.pmf.log --overhead run.pmf.log", 2, "has PMF: name"),
         (
-            &["report", without, "--overhead", with][..],
-            2,
-            "the firmware of this run has no PMF",
-        ),
-        (&["report", with, "--overhead", with], 2, "has PMF: name"),
-        (
-            &["report", with, with, "--overhead", without],
+            "run.pmf.log run.pmf.log --overhead run.plain.log",
             2,
             "compares two logs",
         ),
-        (&["report", cut, "--overhead", without], 3, ""),
-    ] {
-        let (code, said) = outcome(&mut xtask(arguments));
-        assert_eq!(code, expected, "{said}");
-        assert!(said.contains(part), "{part:?} is not in {said}");
-    }
+        ("cut.log --overhead run.plain.log", 3, ""),
+    ]);
 }

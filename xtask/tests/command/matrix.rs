@@ -2,33 +2,16 @@
 //! side; byte for byte, and its exit codes. What is not there, damaged, or not
 //! looked at is never green.
 
-#[path = "../support/made_up_run.rs"]
-mod made_up_run;
-#[path = "../support/mod.rs"]
-mod support;
-
 mod files;
 mod good;
 mod verdicts;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
-use made_up_run::edited_log;
+use crate::report::log;
+use crate::support::{called, xtask};
 use serde_json::{Value, json};
-use support::{called, xtask};
-
-/// Returns the log of a run that passed.
-fn log() -> &'static str {
-    static LOG: LazyLock<String> = LazyLock::new(|| edited_log(|_| ()));
-    &LOG
-}
-
-/// Returns the last line of a log.
-fn last_line(log: &str) -> &str {
-    log.lines().last().expect("a last line")
-}
 
 /// Returns a log of LAVA's, with the board's lines and LAVA's results.
 fn lava(uart: &str, results: &[Value]) -> String {

