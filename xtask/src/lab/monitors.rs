@@ -291,11 +291,7 @@ mod tests {
                 "psci-bench: {word} (6 passed, {tests} skipped, 10 failed; 960 samples, \
                  40 not counted, {rows} rows skipped, 0 CPUs lost)"
             );
-            assert_eq!(
-                result(&format!("{line}\r\n")).as_deref(),
-                Some(expected),
-                "{line}"
-            );
+            assert_eq!(result(&format!("{line}\r\n")).as_deref(), Some(expected));
             // The counts may be yet to come.
             assert_eq!(result(&line), None);
         }

@@ -109,10 +109,7 @@ fn lists_that_are_too_long_are_refused() {
         let at = text.lines().position(|line| line.contains(place));
         let place = format!(":{}: ", at.expect("a line") + 1);
         let error = error(&text);
-        assert!(
-            error.starts_with(&place) && error.contains(expected),
-            "{error}"
-        );
+        assert!(error.starts_with(&place) && error.contains(expected));
     }
     let region = |at: u64| format!("{{ base = {}, size = 0x2_0000 }},", (0x40 + at) << 32);
     let regions: String = (0..9).map(region).collect();
