@@ -121,7 +121,12 @@ mod tests {
             (1, timers, "", 789),
             (2, "only=timer_latency iterations=1000000", "", 120),
             (2, "duration=86400", "", 120),
-            (u32::MAX, timers, "duration=86400", TIMEOUT_MAX),
+            (
+                u32::MAX,
+                "only=timer_latency",
+                "duration=86400",
+                TIMEOUT_MAX,
+            ),
             (8, sweep, "dirty=0", 120),
             (8, sweep, "dirty=0,1M,2M,3M", 240),
             (8, sweep, "", 900),
