@@ -170,7 +170,7 @@ fn when_it_is_enough() {
     assert_eq!(count(Limits { time, ..none }), 3);
     assert_eq!(count(Limits { suspends, ..none }), 4);
     let runs = Some(2);
-    assert_eq!(count(Limits { runs, ..none }), 2);
+    assert_eq!(count(Limits { runs, time, ..none }), 2);
     assert_eq!(none.or_default().time, Some(TIME));
     assert_eq!(Limits { runs, ..none }.or_default().time, None);
 }
