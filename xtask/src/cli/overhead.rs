@@ -124,15 +124,3 @@ fn tell(with: &LoggedRun, without: &LoggedRun, unit: Unit) -> Result<()> {
     overhead.write(&mut out)?;
     Ok(out.flush()?)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_logs() {
-        let of = |log| logs(Path::new(log)).map(|it| it.to_string_lossy().into_owned());
-        assert_eq!(of("a/run.log"), ["a/run.pmf.log", "a/run.plain.log"]);
-        assert_eq!(of("run"), ["run.pmf", "run.plain"]);
-    }
-}

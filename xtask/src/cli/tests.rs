@@ -18,10 +18,7 @@ fn every_command_has_examples() {
             let help = command.get_after_help().map(ToString::to_string);
             let name = command.get_name();
             let group = has_own && name == "fip";
-            assert!(
-                group || help.is_some_and(|help| help.contains("Example")),
-                "{name}"
-            );
+            assert!(group || help.is_some_and(|help| help.contains("Example")));
         }
     }
 }

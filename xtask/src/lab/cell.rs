@@ -373,13 +373,8 @@ mod tests {
     fn a_job_has_the_time_that_its_run_has() {
         let workspace = Workspace::find().expect("the repository");
         let juno = board::load(&workspace, "juno").expect("a board");
-        let (none, five) = (
-            JobOptions::default(),
-            JobOptions {
-                minutes: Some(5),
-                ..JobOptions::default()
-            },
-        );
+        let [none, mut five] = [(); 2].map(|()| JobOptions::default());
+        five.minutes = Some(5);
         let mut cell = cell(&juno, &none);
         let of_board = juno.lab.as_ref().map(|lab| lab.minutes);
         assert_eq!(Some(cell.minutes()), of_board);

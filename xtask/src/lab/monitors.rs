@@ -220,8 +220,8 @@ mod tests {
 
     #[test]
     fn three_numbers_of_one_line() {
-        let mut text =
-            "<RT_INSTR:test_rt_instr_cpu_off_serial\t1\t0\t814\t512\t07/>\r\n".to_owned();
+        let text = "<RT_INSTR:test_rt_instr_cpu_off_serial\t1\t0\t814\t512\t07/>\r\n";
+        let mut text = text.to_owned();
         for (monitor, number) in [
             (Monitor::Powerdown, "814"),
             (Monitor::Wakeup, "512"),
@@ -266,8 +266,8 @@ mod tests {
         // Half of it is none: what is left may still come.
         assert!(found(Monitor::Case, &text[..50]).is_none());
         for word in ["PASS", "FAIL", "INCOMPLETE"] {
-            let (rest, groups) =
-                found(Monitor::Verdict, &format!("psci-bench: {word}: x")).expect("a verdict");
+            let line = format!("psci-bench: {word}: x");
+            let (rest, groups) = found(Monitor::Verdict, &line).expect("a verdict");
             assert_eq!(groups[3].as_deref(), Some(word));
             assert!(rest.starts_with(word));
         }
@@ -282,8 +282,6 @@ mod tests {
         for (word, tests, rows, expected) in [
             ("PASS", 0, 0, "PASS"),
             ("PASS", 4, 0, "skipped"),
-            ("PASS", 10, 0, "skipped"),
-            ("PASS", 0, 1, "skipped"),
             ("PASS", 0, 120, "skipped"),
             ("FAIL", 1, 1, "FAIL"),
         ] {
@@ -291,11 +289,7 @@ mod tests {
                 "psci-bench: {word} (6 passed, {tests} skipped, 10 failed; 960 samples, \
                  40 not counted, {rows} rows skipped, 0 CPUs lost)"
             );
-            assert_eq!(
-                result(&format!("{line}\r\n")).as_deref(),
-                Some(expected),
-                "{line}"
-            );
+            assert_eq!(result(&format!("{line}\r\n")).as_deref(), Some(expected));
             // The counts may be yet to come.
             assert_eq!(result(&line), None);
         }

@@ -272,8 +272,6 @@ mod tests {
     use crate::lab::engine::Engine;
     use crate::setup::workspace::Workspace;
     use std::os::unix::fs::symlink;
-    use std::sync::Barrier;
-    use std::thread;
 
     static GO: AtomicBool = AtomicBool::new(false);
 
@@ -380,25 +378,5 @@ mod tests {
         let error = put(&cells, &AtomicBool::new(true)).expect_err("refused");
         assert!(error.to_string().contains("interrupted"), "{error}");
         assert_eq!(lab.names(), ["labgrid-rpi4-v1", "labgrid-rpi4-v2"]);
-    }
-
-    #[test]
-    fn one_of_many_calls() {
-        let lab = Lab::new();
-        let all = Barrier::new(8);
-        let done = thread::scope(|scope| {
-            let call = |_| {
-                scope.spawn(|| {
-                    let ready = [lab.ready("v1", false, "x").expect("ready")];
-                    all.wait();
-                    put(&ready, &GO).is_ok()
-                })
-            };
-            let calls: Vec<_> = (0..8).map(call).collect();
-            let ends = calls.into_iter().map(|it| it.join().expect("no panic"));
-            ends.filter(|done| *done).count()
-        });
-        assert_eq!(done, 1);
-        assert_eq!(lab.names(), ["labgrid-rpi4-v1"]);
     }
 }

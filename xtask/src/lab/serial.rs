@@ -199,10 +199,8 @@ mod tests {
         let mut far = Far::default();
         let mut after = |line: &str| far.line(line).unwrap_or_default();
         let warm = "A test, CPUs kept on between samples";
-        let (begins, of_4) = (
-            "> Executing '",
-            "  Plan       : 2 scenarios, 9 samples a CPU",
-        );
+        let begins = "> Executing '";
+        let of_4 = "  Plan       : 2 scenarios, 9 samples a CPU";
         assert_eq!(after(&format!("{begins}A'")), "0 done, A");
         assert_eq!(after(&format!("{of_4}; method tftf, warm, all wake")), "");
         assert_eq!(after(&format!("{begins}B'")), "25 %, B");

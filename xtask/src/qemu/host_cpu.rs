@@ -84,9 +84,8 @@ mod tests {
     #[test]
     fn a_command_is_on_one_cpu() {
         let script = "grep Cpus_allowed_list /proc/self/status";
-        let mut words = prefix()
-            .into_iter()
-            .chain(["sh", "-c", script].map(OsString::from));
+        let script = ["sh", "-c", script].map(OsString::from);
+        let mut words = prefix().into_iter().chain(script);
         let mut command = Command::new(words.next().expect("a program"));
         let said = crate::setup::process::output(command.args(words)).expect("it runs");
         let (_, list) = said.split_once(':').expect("a list");

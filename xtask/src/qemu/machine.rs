@@ -172,18 +172,12 @@ mod tests {
         builtin.gic = Gic::V2;
         let icount = "-icount shift=4,sleep=off \
                       -fw_cfg name=opt/psci-bench/fault,string=suspend-early,,cpu=0x1 -bios";
+        let sbsa = machine(&sbsa, &usual);
+        let secure = "virt,secure=on,virtualization=on,gic-version=3";
         for (machine, first, last) in [
-            (
-                fault,
-                "virt,secure=on,virtualization=on,gic-version=3",
-                icount,
-            ),
+            (fault, secure, icount),
             (builtin, "virt,virtualization=off,gic-version=2", "-kernel"),
-            (
-                machine(&sbsa, &usual),
-                "sbsa-ref",
-                "-global VGA.romfile= -bios",
-            ),
+            (sbsa, "sbsa-ref", "-global VGA.romfile= -bios"),
         ] {
             let mut line = machine.command_line("FILE".into());
             line.preload = Some(("a,b".into(), 0x100_2000_0000));
@@ -224,11 +218,9 @@ mod tests {
             (Firmware::Builtin, Gic::V2, 8),
             (Firmware::Builtin, Gic::V3, 512),
         ] {
+            let mut spec = RunSpec::default();
             let described = board.firmware(firmware.name()).expect("a firmware");
-            let spec = RunSpec {
-                firmware,
-                ..RunSpec::default()
-            };
+            spec.firmware = firmware;
             let mut machine = machine(&board, &spec);
             machine.gic = gic;
             for (cpus, is_accepted) in [(0, false), (1, true), (most, true), (most + 1, false)] {

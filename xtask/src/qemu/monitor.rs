@@ -152,11 +152,9 @@ mod tests {
     fn an_answer_is_returned_and_all_else_an_error_in_time() {
         let event = "{\"timestamp\": {}, \"event\": \"STOP\"}\n{\"return\": {}}\n";
         let answer = "{\"return\": \"\\r\\nCPU#0\\r\\n \\\"PC\\\"\\u003d\\\\0\"}\n";
-        let said = ask(
-            &format!("{GREETING}{event}{answer}"),
-            Duration::from_secs(10),
-        );
-        assert_eq!(said.expect("an answer"), "\r\nCPU#0\r\n \"PC\"=\\0");
+        let whole = format!("{GREETING}{event}{answer}");
+        let said = ask(&whole, Duration::from_secs(10)).expect("an answer");
+        assert_eq!(said, "\r\nCPU#0\r\n \"PC\"=\\0");
         let no_text = format!("{GREETING}{event}{{\"return\": {{}}}}\n");
         let cut = format!("{GREETING}{event}{{\"return\": \"cut\n");
         let error = "{\"QMP\": {}}\n{\"error\": {}}\n";

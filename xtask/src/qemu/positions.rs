@@ -211,16 +211,10 @@ mod tests {
             ..Map::default()
         };
         let cpus = parse(SAID);
+        let expected = "EL2 at 0x60000004: image offset 0x4; EL3 at 0xe0a1b2c, in the firmware; \
+                        EL1 at 0xe02, in the firmware; EL2 at 0x200, outside the image";
         let said: Vec<_> = cpus.iter().map(|cpu| map.place(cpu)).collect();
-        assert_eq!(
-            said,
-            [
-                "EL2 at 0x60000004: image offset 0x4",
-                "EL3 at 0xe0a1b2c, in the firmware",
-                "EL1 at 0xe02, in the firmware",
-                "EL2 at 0x200, outside the image",
-            ]
-        );
+        assert_eq!(said.join("; "), expected);
         assert_eq!((cpus[0].link, cpus[3].number), (0x6000_0010, 4));
         for (word, expected) in [
             ("0xd503207f\r\n", ", at a WFI"),
@@ -246,13 +240,9 @@ mod tests {
         low[16] = 1;
         (high[10], high[16]) = (8, 1);
         // An old header does not say how large the image is.
-        for (image, place) in [
-            (&b"raw"[..], 0x4008_0000),
-            (&image, 0x4008_0000),
-            (&low, 0x4020_0000),
-            (&high, 0x4008_0000),
-        ] {
-            assert_eq!(loaded_at(0x4000_0000, image), place);
+        assert_eq!(loaded_at(0x4000_0000, &low), 0x4020_0000);
+        for image in [&b"raw"[..], &image, &high] {
+            assert_eq!(loaded_at(0x4000_0000, image), 0x4008_0000);
         }
     }
 }

@@ -123,8 +123,8 @@ mod tests {
             (2, "duration=86400", "", 120),
             (
                 u32::MAX,
-                "only=timer_latency duration=86400",
-                "",
+                "only=timer_latency",
+                "duration=86400",
                 TIMEOUT_MAX,
             ),
             (8, sweep, "dirty=0", 120),

@@ -153,9 +153,6 @@ mod tests {
         let error = quietly(&mut command, &log, &Progress::start("test"), unwatched);
         let error = error.expect_err("it failed").to_string();
         assert!(error.contains("exit status: 7"), "{error}");
-        assert!(
-            error.contains("\nout") && error.contains("\nerr"),
-            "{error}"
-        );
+        assert!(error.contains("\nout") && error.contains("\nerr"));
     }
 }

@@ -4,8 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use psci_bench::measure::{Reason, Rejection};
-use psci_bench::model::Row;
+use psci_bench::measure::Reason;
 use psci_bench::model::Verdict;
 use psci_bench::plan::{Plan, Records, ScenarioId};
 
@@ -36,12 +35,6 @@ impl Runner for Fake {
     }
 }
 
-fn reject(row: &mut Row, reason: Reason) {
-    let attempts = row.attempts.get_or_insert_default();
-    attempts.rejected.push((reason, 1));
-    attempts.first.get_or_insert(Rejection::plain(reason));
-}
-
 /// Returns a run of two CPUs that ended so: with five suspends each that were asked
 /// for, one of which was abandoned, and with so many attempts not counted.
 fn ended_with(verdict: Verdict, rejected: u64) -> RunResult {
@@ -61,9 +54,11 @@ fn ended_with(verdict: Verdict, rejected: u64) -> RunResult {
         scenario
     })
     .to_vec();
-    let rows = &mut run.scenarios[0].rows;
-    reject(&mut rows[0], Reason::Companion);
-    reject(&mut rows[1], Reason::Abandoned);
+    let rows = run.scenarios[0].rows.iter_mut();
+    for (row, reason) in rows.zip([Reason::Companion, Reason::Abandoned]) {
+        let attempts = row.attempts.get_or_insert_default();
+        attempts.rejected.push((reason, 1));
+    }
     let mut end = made_up_run::end(&run);
     (end.verdict, end.totals.rejected) = (verdict, rejected);
     run.end = Some(end);
@@ -175,12 +170,7 @@ fn when_it_is_enough() {
     assert_eq!(count(Limits { time, ..none }), 3);
     assert_eq!(count(Limits { suspends, ..none }), 4);
     let runs = Some(2);
-    let all = Limits {
-        runs,
-        time,
-        suspends,
-    };
-    assert_eq!(count(all), 2);
+    assert_eq!(count(Limits { runs, time, ..none }), 2);
     assert_eq!(none.or_default().time, Some(TIME));
     assert_eq!(Limits { runs, ..none }.or_default().time, None);
 }

@@ -38,13 +38,11 @@ fn labels(tree: &[u8], mt: bool) -> (Vec<Label>, payload::LabelSource) {
 }
 
 fn load(name: &str) -> Board {
-    let workspace = Workspace::find().expect("the repository");
-    board::load(&workspace, name).expect("a sound board file")
+    board::load(&Workspace::find().expect("it"), name).expect("a sound board file")
 }
 
 fn all_boards() -> Vec<Board> {
-    let workspace = Workspace::find().expect("the repository");
-    let names = names(&workspace);
+    let names = names(&Workspace::find().expect("it"));
     names.iter().map(|name| load(name)).collect()
 }
 
@@ -98,8 +96,8 @@ fn errata_and_reserved_memory_reach_the_payload() {
 }
 
 fn document() -> String {
-    let workspace = Workspace::find().expect("the repository");
-    fs::read_to_string(workspace.root.join("docs/boards.md")).expect("docs/boards.md")
+    let root = Workspace::find().expect("the repository").root;
+    fs::read_to_string(root.join("docs/boards.md")).expect("docs/boards.md")
 }
 
 /// The first block of `kind` after `heading`.

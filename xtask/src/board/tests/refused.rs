@@ -81,38 +81,23 @@ fn lists_that_are_too_long_are_refused() {
     };
     let memory = |at: u64| format!("base = {}\nsize = 0x1000", at << 32);
     let state = |at| {
-        format!(
-            "name = \"s{at}\"\nlevel = 0\npower-state = {}",
-            0x1_0000 + at
-        )
+        let value = 0x1_0000 + at;
+        format!("name = \"s{at}\"\nlevel = 0\npower-state = {value}")
     };
     let states = "firmware.tf-a-stock.idle-state";
     assert_eq!(error(&tables("reserved", 63, reserved)), "accepted");
     assert_eq!(error(&tables(states, 16, state)), "accepted");
-    for (text, place, expected) in [
-        (
-            tables("reserved", 64, reserved),
-            "# 64",
-            "reserved[64]: more than 64",
-        ),
-        (
-            tables("memory", 32, memory),
-            "# 32",
-            "memory[32]: more than 32",
-        ),
-        (
-            tables(states, 17, state),
-            "# 17",
-            "idle-state[16]: more than 16",
-        ),
+    for (table, count, rest, expected) in [
+        ("reserved", 64, reserved as fn(_) -> _, "[64]: more than 64"),
+        ("memory", 32, memory, "[32]: more than 32"),
+        (states, 17, state, "[16]: more than 16"),
     ] {
-        let at = text.lines().position(|line| line.contains(place));
-        let place = format!(":{}: ", at.expect("a line") + 1);
+        let text = tables(table, count, rest);
+        let is_last = |line: &str| line.ends_with(&format!("# {count}"));
+        let at = text.lines().position(is_last).expect("a line") + 1;
         let error = error(&text);
-        assert!(
-            error.starts_with(&place) && error.contains(expected),
-            "{error}"
-        );
+        assert!(error.starts_with(&format!(":{at}: ")), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
     let region = |at: u64| format!("{{ base = {}, size = 0x2_0000 }},", (0x40 + at) << 32);
     let regions: String = (0..9).map(region).collect();
@@ -129,10 +114,8 @@ fn a_file_that_is_no_text_absent_or_of_another_name_is_refused() {
     let root = dir.path().to_path_buf();
     let target = root.join("target");
     let workspace = Workspace { root, target };
-    for (name, text) in [
-        ("latin", &b"# one\n# caf\xe9\n"[..]),
-        ("other", GOOD.as_bytes()),
-    ] {
+    let latin = &b"# one\n# caf\xe9\n"[..];
+    for (name, text) in [("latin", latin), ("other", GOOD.as_bytes())] {
         let board = workspace.board(name);
         fs::create_dir_all(&board).expect("made");
         fs::write(board.join("board.toml"), text).expect("written");

@@ -110,11 +110,9 @@ fn the_payload_reads_what_each_board_file_says() {
         let board = board::load(&workspace, &name).expect("a good board");
         for firmware in board.firmware.values() {
             for format in StateFormat::ALL {
-                let choices = Choices {
-                    conduit: board.psci.conduit,
-                    idle_states: &firmware.idle_states(format),
-                    ..choices(firmware.max_cpus, board.default_gic())
-                };
+                let states = firmware.idle_states(format);
+                let mut choices = choices(firmware.max_cpus, board.default_gic());
+                (choices.conduit, choices.idle_states) = (board.psci.conduit, &states);
                 check_tree(&board, &choices);
             }
         }
@@ -144,11 +142,8 @@ fn the_payload_reads_what_other_board_files_say() {
     ] {
         check_tree(&made_up(from, to), &smc);
     }
-    let hvc = Choices {
-        conduit: Conduit::Hvc,
-        bootargs: "",
-        ..choices(6, Gic::V2)
-    };
+    let mut hvc = choices(6, Gic::V2);
+    (hvc.conduit, hvc.bootargs) = (Conduit::Hvc, "");
     check_tree(&made_up("", ""), &hvc);
 }
 
@@ -167,22 +162,15 @@ fn redistributor_regions_are_as_many_as_the_cpus_need() {
 #[test]
 fn more_states_than_the_payload_takes_are_refused() {
     let board = qemu();
-    let state = IdleState {
-        name: "s".to_owned(),
-        power_state: 0x1_0000,
-        level: Some(0),
-        format: StateFormat::Original,
-        local_timer_stop: false,
-    };
-    let mut states = vec![state; 17];
-    for (at, state) in (0..).zip(&mut states) {
+    let mut state = board.firmware["tf-a"].idle_states(StateFormat::Original)[0].clone();
+    let states = (0..17).map(|at| {
         state.name = format!("s{at}");
-        state.power_state += at;
-    }
-    let choices = Choices {
-        idle_states: &states,
-        ..choices(2, Gic::V3)
-    };
+        state.power_state += 1;
+        state.clone()
+    });
+    let states: Vec<IdleState> = states.collect();
+    let mut choices = choices(2, Gic::V3);
+    choices.idle_states = &states;
     let error = build(&board, &choices).expect_err("17 states").to_string();
     assert!(error.contains("the tree of QEMU virt"), "{error}");
     assert!(error.contains("more than 16"), "{error}");
@@ -216,10 +204,8 @@ fn a_board_without_a_gic_has_a_tree_without_one() {
 fn tree() -> Vec<u8> {
     let board = qemu();
     let states = board.firmware["tf-a"].idle_states(StateFormat::Original);
-    let choices = Choices {
-        idle_states: &states,
-        ..choices(2, Gic::V3)
-    };
+    let mut choices = choices(2, Gic::V3);
+    choices.idle_states = &states;
     build(&board, &choices).expect("a tree")
 }
 
@@ -231,10 +217,8 @@ fn the_users_tree_gets_other_boot_arguments_or_is_not_changed() {
     let changed = adapt(&blob, Some("iterations=4")).expect("a good tree");
     let read = payload::Board::read(&changed).expect("a good tree");
     assert_eq!((read.bootargs, read.cpu_count), ("iterations=4", 2));
-    let error = adapt(&blob, Some("a\nb"))
-        .expect_err("a line break")
-        .to_string();
-    assert!(error.contains("printable ASCII"), "{error}");
+    let error = adapt(&blob, Some("a\nb")).expect_err("a line break");
+    assert!(error.to_string().contains("printable ASCII"), "{error}");
     for cut in [0, 3, 39, whole.len() / 2, whole.len() - 1] {
         adapt(&whole[..cut], Some("x")).expect_err("truncated");
     }
@@ -245,12 +229,9 @@ fn the_users_tree_gets_other_boot_arguments_or_is_not_changed() {
 /// Returns the tree with `to` instead of `from`, which is as long and there once.
 fn replaced(from: &[u8], to: &[u8]) -> Vec<u8> {
     let mut blob = tree();
-    let places: Vec<usize> = (0..blob.len())
-        .filter(|at| blob[*at..].starts_with(from))
-        .collect();
-    let [at] = places[..] else {
-        panic!("{from:x?} at {places:?}");
-    };
+    let mut places = memchr::memmem::find_iter(&blob, from);
+    let at = places.next().expect("there");
+    assert_eq!(places.next(), None, "{from:x?}");
     blob[at..][..to.len()].copy_from_slice(to);
     blob
 }
@@ -275,10 +256,8 @@ fn names_that_are_there_twice_are_refused() {
         (chosen_twice, "a second /chosen"),
     ] {
         adapt(&blob, None).expect("the payload can use it");
-        let error = adapt(&blob, Some("warmup=1"))
-            .expect_err(expected)
-            .to_string();
-        assert!(error.contains(expected), "{error}");
+        let error = adapt(&blob, Some("warmup=1")).expect_err(expected);
+        assert!(error.to_string().contains(expected), "{error}");
     }
 }
 

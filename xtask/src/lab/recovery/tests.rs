@@ -46,6 +46,7 @@ fn each_fault_is_named() {
     let data = last(&broken, b"some bytes");
     broken[data] ^= 1;
     let twice = zip(&[(FIP, b"x"), ("SOFTWARE/fip.bim", b"y")]);
+    let twice = patched(&twice, b"bim", b"bin", true);
     let other = zip(&[("SOFTWARE/FIP.BIN", b"x"), ("b/fip.bin", b"x")]);
     for (file, expected) in [
         (Vec::new(), "this is no zip"),
@@ -53,10 +54,7 @@ fn each_fault_is_named() {
         (good[..good.len() / 2].to_vec(), "this is a broken zip"),
         (zip(&[]), "there is no SOFTWARE/fip.bin in it"),
         (other, "in it, but SOFTWARE/FIP.BIN, b/fip.bin"),
-        (
-            patched(&twice, b"bim", b"bin", true),
-            "two files in it are called \"SOFTWARE/fip.bin\"",
-        ),
+        (twice, "two files in it are called \"SOFTWARE/fip.bin\""),
         (with([central + 8, local + 6], 1), "is encrypted"),
         // A method that is not compiled in; a checksum that is wrong.
         (with([central + 10, local + 8], 95), "cannot be unpacked"),
@@ -110,8 +108,7 @@ fn patched(file: &[u8], old: &[u8], new: &[u8], all: bool) -> Vec<u8> {
 fn one_file_on_a_card() {
     for other in [
         "SOFTWARE/FIP.BIN",
-        "./SOFTWARE/fip.bin",
-        "software//fip.bin.",
+        "./software//fip.bin.",
         "SOFTWARE\\fip.bin",
     ] {
         let files: [(&str, &[u8]); 2] = [(other, b"x"), (FIP, b"old")];
@@ -145,10 +142,7 @@ fn headers_and_list_say_the_same() {
         (shared, "bytes in common"),
     ] {
         let said = refused(&file);
-        assert!(
-            said.starts_with(BROKEN) && said.contains(expected),
-            "{said}"
-        );
+        assert!(said.starts_with(BROKEN) && said.contains(expected));
     }
 }
 
@@ -190,11 +184,8 @@ fn all_files_are_unpacked() {
     let mut recovery = Recovery::open(&good, FIP).expect("opened");
     assert_eq!(recovery.check().expect("sound"), [""; 0]);
     assert!(recovery.check_within(12).is_ok());
-    let error = recovery
-        .check_within(11)
-        .expect_err("too large")
-        .to_string();
-    assert!(error.contains("more than the 11 bytes"), "{error}");
+    let error = recovery.check_within(11).expect_err("too large");
+    assert!(error.to_string().contains("more than the 11 bytes"));
     let broken = patched(&good, b"some text", b"soem text", false);
     let error = Recovery::open(&broken, FIP).and_then(|mut it| it.check());
     let error = error.expect_err("a wrong checksum");

@@ -222,11 +222,7 @@ mod tests {
             (&measured, off, "QEMU ended without a closing line; the"),
             (&measured, off, "last CPU heard of was CPU 1.2 (in its"),
             (&measured, off, "'): the machine was turned off or reset"),
-            (
-                &reset,
-                over,
-                ": the machine was reset while 'B' was measured",
-            ),
+            (&reset, over, ": the machine was reset while 'B' was"),
             (&moved, over, "console moved to pl011 at 0x9010000, by /"),
             (&moved, off, "console moved to pl011"),
             ("BL31:\r\nPANIC in EL3.\r\n", off, "the firmware panicked"),

@@ -122,16 +122,10 @@ mod tests {
     }
 
     fn row(cpu: u16) -> String {
-        let key = ScenarioKey {
-            id: ScenarioId::PsciVersionParallel,
-            method: Method::Tftf,
-            helper: None,
-        };
-        let row = Row {
-            cpu,
-            ..Row::default()
-        };
-        record(Record::Row(key, row))
+        let (id, method) = (ScenarioId::PsciVersionParallel, Method::Tftf);
+        let (helper, mut row) = (None, Row::default());
+        row.cpu = cpu;
+        record(Record::Row(ScenarioKey { id, method, helper }, row))
     }
 
     /// Each line is added to the log, and the CPU of the last one that names one is found.
@@ -150,30 +144,21 @@ mod tests {
         let results = "<RT_INSTR:test_rt_instr_susp_deep_serial\t1\t2\t12\t13\t14/>\r\nx\r\n";
         let exception = "Unhandled exception on CPU 0x101 (synchronous, vector 4)\r\nELR 0\r\n";
         let dump = "PANIC in EL3.\r\nmpidr_el1              = 0x0000000080000102\r\n";
+        let neither = "on CPU 0x5\r\nUnhandled exception on CPU 5\r\n";
         assert_each_names(&[
             (results, "CPU 1.2 (in its results of 'Suspend to deepest "),
             (exception, "CPU 0x101 (it took an exception)"),
             // No panic, and a number that is none.
-            (
-                "on CPU 0x5\r\nUnhandled exception on CPU 5\r\n",
-                "CPU 0x101",
-            ),
-            (
-                "Panic: at x:1:2:\r\non CPU 0x6\r\n",
-                "CPU 0x6 (it panicked)",
-            ),
+            (neither, "CPU 0x101"),
+            ("Panic: at x:1:2:\r\non CPU 0x6\r\n", "CPU 0x6 (it panicke"),
             (dump, "CPU 0x102 (in the firmware's crash dump)"),
         ]);
     }
 
     #[test]
     fn records_and_stretches_name_cpus_and_their_labels() {
-        let cpu = Cpu {
-            mpidr: Some(0x101),
-            cluster: 4,
-            core: 1,
-            ..Cpu::default()
-        };
+        let mut cpu = Cpu::default();
+        (cpu.mpidr, cpu.cluster, cpu.core) = (Some(0x101), 4, 1);
         let rtt = "RTT|  00:00:00  (timer interrupt to handler in us, 1000 us period, ";
         assert_eq!(last_cpu(&format!("{rtt}all CPUs, idle)\r\n")), None);
         let alone = format!("{rtt}CPU 0x101, others mixed)\r\nRTH|----lat min\r\n");

@@ -96,6 +96,7 @@ mod tests {
         let own = format!("{passed}CPU_ON and CPU_OFF\r\n");
         let skipped = format!("{own}  Skipped: no GIC\r\n");
         // Firmware that is silent, or of another make.
+        let after_own = "after 'CPU_ON and CPU_OFF' was measured";
         let silent = "psci-bench 0.1.0\r\n> Executing 'A'\r\n";
         for (before, again, expected) in [
             (&*a, "> Executing 'B'\r\n", None),
@@ -103,11 +104,7 @@ mod tests {
             (&passed, START, Some("after 'A' was measured")),
             (START, START, Some("before a scenario was begun")),
             (&own, START, Some("while 'CPU_ON and CPU_OFF' was measured")),
-            (
-                &skipped,
-                &a,
-                Some("after 'CPU_ON and CPU_OFF' was measured"),
-            ),
+            (&skipped, &a, Some(after_own)),
             (silent, silent, Some("while 'A' was measured")),
             ("psci-bench: INCOMPLETE\r\n", "psci-bench: x\r\n", None),
         ] {

@@ -98,11 +98,12 @@ pub(super) fn set_summary(row: &mut Row, metric: Metric, shown: u64, samples: &[
     row.samples.clear();
     row.statistics.retain(|it| it.metric != metric);
     let (summary, cold) = (Summary::of(&mut samples.to_vec()), None);
-    row.statistics.push(Statistic {
+    let statistic = Statistic {
         metric,
         summary,
         cold,
-    });
+    };
+    row.statistics.push(statistic);
     if let Some(attempts) = &mut row.attempts {
         attempts.valid = samples.len() as u32;
     }

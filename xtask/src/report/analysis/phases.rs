@@ -177,15 +177,12 @@ mod tests {
         let [enter, exit] = [Stamp(EnterPsci), Stamp(ExitPsci)];
         let [flush, flushed] = [Stamp(EnterCflush), Stamp(ExitCflush)];
         let [down, up] = [Stamp(EnterHwLowPwr), Stamp(ExitHwLowPwr)];
+        let all = [Before, enter, flush, flushed, down, Due, up, exit, After];
+        let unflushed = [Before, enter, down, Due, up, exit, After];
+        let names = "call, entry, cache flush, to low power, low power, wake-up, return";
         for (instants, expected) in [
-            (
-                &[Before, enter, flush, flushed, down, Due, up, exit, After][..],
-                "call, entry, cache flush, to low power, low power, wake-up, return",
-            ),
-            (
-                &[Before, enter, down, Due, up, exit, After],
-                "call, entry, low power, wake-up, return",
-            ),
+            (&all[..], names),
+            (&unflushed, "call, entry, low power, wake-up, return"),
             (&[Before, enter, flushed, down], "call, to low power"),
             (&[Before, enter, exit, After], "call, PSCI, return"),
             (&[up, down], ""),

@@ -149,20 +149,3 @@ fn number(value: f64) -> String {
         format!("{value:.2}")
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn notes_are_wrapped() {
-        let mut out = Vec::new();
-        note(&mut out, "a word ".repeat(40).trim_end()).expect("a Vec takes it");
-        let text = String::from_utf8(out).expect("UTF-8");
-        let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].starts_with("  * a word a "), "{text}");
-        assert!(lines[1..].iter().all(|it| it.starts_with("    ")), "{text}");
-        assert!((WIDTH - 6..=WIDTH).contains(&lines[0].len()), "{text}");
-        assert_eq!(text.split_whitespace().count(), 81);
-    }
-}

@@ -273,22 +273,3 @@ fn cell(new: u64, old: Option<u64>, tolerance: u32) -> String {
         _ => new.to_string(),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn changes() {
-        for (new, old, expected) in [
-            (185_700, Some(267_220), "185700 (-30.51%)"),
-            (102, Some(100), "102"),
-            (103, Some(100), "103 (+3.00%)"),
-            (7, Some(0), "7"),
-            (0, Some(7), "0 (-100.00%)"),
-            (7, None, "7"),
-        ] {
-            assert_eq!(cell(new, old, TOLERANCE_PPM), expected);
-        }
-    }
-}

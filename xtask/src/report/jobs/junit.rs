@@ -252,13 +252,11 @@ mod tests {
             let error = format!("{:#}", results(bad).expect_err(bad));
             assert!(error.contains(why), "{bad}: {error}");
         }
+        let entity = "<!DOCTYPE x [<!ENTITY f '<failure/>'>]><testcase name='a'>&f;</testcase>";
         for (bad, why) in [
             ("", "no test case in it"),
             ("<testsuite tests='many'/>", "is no number"),
-            (
-                "<!DOCTYPE x [<!ENTITY f '<failure/>'>]><testcase name='a'>&f;</testcase>",
-                "type",
-            ),
+            (entity, "type"),
         ] {
             let error = format!("{:#}", read(bad).expect_err(bad));
             assert!(error.contains(why), "{bad}: {error}");

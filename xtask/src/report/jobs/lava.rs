@@ -186,10 +186,8 @@ mod tests {
         assert_eq!(results.measurements(), 1);
         assert_eq!(results.failure.as_deref(), Some("timed out"));
         assert!(results.ended);
-        let expected = [
-            ("psci-bench/a".to_owned(), Ending::Passed),
-            ("psci-bench/b".to_owned(), Ending::Failed),
-        ];
+        let expected = [("a", Ending::Passed), ("b", Ending::Failed)];
+        let expected = expected.map(|(name, ending)| (format!("psci-bench/{name}"), ending));
         assert_eq!(results.cases, expected.into());
         assert_eq!(read_log(&b"plain results\n{}\n"[..]).expect("read"), None);
         let odd = LOG.replace(r#""result": "fail""#, r#""result": "perhaps""#);
@@ -214,23 +212,12 @@ mod tests {
             bomb.push_str(&format!("{letter}: &{letter} [{many}]\n"));
         }
         let each = "each with its suite, its name and its result";
-        for (bad, expected) in [
-            ("", each),
-            ("a: b", each),
-            ("[1, 2]", each),
-            ("&a [*a, *a]", each),
-            ("{", each),
-            (&bomb, each),
-            ("7", each),
-            ("- 7", each),
-            (
-                "- {suite: a, name: b, result: won}",
-                "result 1: \"won\" is no",
-            ),
-        ] {
+        for bad in ["", "a: b", "[1, 2]", "&a [*a, *a]", "{", &bomb, "- 7"] {
             let error = results(bad).expect_err(bad);
-            assert!(format!("{error:#}").contains(expected), "{error:#}");
+            assert!(format!("{error:#}").contains(each), "{error:#}");
         }
+        let error = results("- {suite: a, name: b, result: won}").expect_err("won");
+        assert!(format!("{error:#}").contains("result 1: \"won\" is no"));
     }
 
     #[test]
@@ -244,15 +231,8 @@ mod tests {
             let log = format!("{LOG}{bad}\n");
             read_log(log.as_bytes()).expect("read").expect("results")
         };
-        for bad in [
-            &failed[..failed.len() - 4],
-            &failed[..12],
-            &failed[10..],
-            &format!("2026-01-02 {failed}"),
-            &broken,
-            &twice,
-            block,
-        ] {
+        let (cut, late) = (&failed[..failed.len() - 4], format!("2026-01-02 {failed}"));
+        for bad in [cut, &failed[10..], &late, &broken, &twice, block] {
             let lacks = read(bad).lacks.join(";");
             let why = "1 line of LAVA's log cannot be read";
             assert!(lacks.contains(why), "{bad}");

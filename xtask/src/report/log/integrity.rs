@@ -187,18 +187,16 @@ mod tests {
         let mut records = Records::default();
         for first in (0..9).map(|nth| 5 * nth) {
             let (last, between) = (first + first.min(3), (None, Some("row".to_owned())));
-            records.missing.push(Missing {
+            let gap = Missing {
                 first,
                 last,
                 between,
-            });
+            };
+            records.missing.push(gap);
         }
         let said = |records: &Records| {
-            let records = Some(records.clone());
-            let integrity = Integrity {
-                records,
-                ..Integrity::default()
-            };
+            let (mut integrity, records) = (Integrity::default(), records.clone());
+            integrity.records = Some(records);
             integrity.shortfalls().join("; ")
         };
         let start = "record 0000 (before row) lost; records 0005 to 0008 (before row) lost; ";

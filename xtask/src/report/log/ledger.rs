@@ -162,15 +162,10 @@ mod tests {
             assert!(is_foreign || ledger.enter(&claim) == (seq < SEQ_MAX));
         }
         let counts = ledger.finish();
-        assert_eq!(
-            (counts.expected, counts.received, counts.from_second),
-            (Some(6), 4, 1)
-        );
+        assert_eq!((counts.expected, counts.received), (Some(6), 4));
+        assert_eq!(counts.from_second, 1);
         let gaps: Vec<String> = counts.missing.iter().map(ToString::to_string).collect();
-        let [first, second] = [
-            "record 0001 (between run and row)",
-            "record 0004 (between row and end)",
-        ];
-        assert_eq!(gaps, [first, second]);
+        assert_eq!(gaps[0], "record 0001 (between run and row)");
+        assert_eq!(gaps[1..], ["record 0004 (between row and end)"]);
     }
 }

@@ -99,15 +99,9 @@ mod tests {
     #[test]
     fn lines_end_by_any_mixture_of_cr_and_lf() {
         let log = b"a\nbb\r\nc\r\r\nd\re\n\rf";
-        let expected = [
-            (1, 0, "a"),
-            (2, 2, "bb"),
-            (3, 6, "c"),
-            (4, 10, "d"),
-            (4, 12, "e"),
-        ];
-        let expected = expected.into_iter().chain([(5, 15, "f")]);
-        let expected: Vec<_> = expected.map(|(a, b, text)| (a, b, text.into())).collect();
+        let ends = [(1, 0, "a"), (2, 2, "bb"), (3, 6, "c"), (4, 10, "d")];
+        let ends = ends.into_iter().chain([(4, 12, "e"), (5, 15, "f")]);
+        let expected: Vec<_> = ends.map(|(a, b, text)| (a, b, text.into())).collect();
         assert_eq!(all(Lines::of(&log[..])), expected);
         let mut slow = Lines::of(&log[..]);
         slow.from = BufReader::with_capacity(1, &log[..]);

@@ -183,15 +183,13 @@ mod tests {
     fn rare_lines() {
         let id = ScenarioId::CpuSuspendParallel;
         let warm = format!("{}{WARM}", id.name());
-        let skipped = Status::Skipped(Skip::NotStated);
+        let skipped = PlainLine::Complete(Status::Skipped(Skip::NotStated));
+        let crashed = PlainLine::Complete(Status::Crashed);
         for (line, expected) in [
             (warm.as_str(), PlainLine::Begin(Some((id, Method::Warm)))),
             ("> Executing 'Another'", PlainLine::Begin(None)),
-            ("  TEST COMPLETE   Skipped", PlainLine::Complete(skipped)),
-            (
-                "  TEST COMPLETE   Crashed",
-                PlainLine::Complete(Status::Crashed),
-            ),
+            ("  TEST COMPLETE   Skipped", skipped),
+            ("  TEST COMPLETE   Crashed", crashed),
             ("NOTICE:  BL1: Booting BL31", PlainLine::Other),
         ] {
             assert_eq!(parse(line.as_bytes()), expected, "{line}");

@@ -94,10 +94,7 @@ fn logs_of_all_kinds_read_alike() {
         ("132 columns", broken(&text, 132)),
         ("glued", text.replace("\r\n@PB", "@PB")),
         ("firmware between", each(&spoken)),
-        (
-            "a damaged copy",
-            twice.replacen("@PB 0012 {", "@PB 0012 [", 1),
-        ),
+        ("a bad copy", twice.replacen("@PB 0012 {", "@PB 0012 [", 1)),
         ("twice", twice),
     ] {
         let logged = read_one(&log);
@@ -227,24 +224,14 @@ fn verdict_comes_from_the_end_record() {
             (Some(Verdict::Pass), true)
         );
         let doubts = logged.doubts();
-        assert_eq!(
-            doubts.len(),
-            usize::from(!doubt.is_empty()),
-            "{last}: {doubts:?}"
-        );
+        assert_eq!(doubts.len(), usize::from(!doubt.is_empty()));
         assert!(doubts.concat().contains(doubt), "{last}: {doubts:?}");
         assert!(logged.verdict_text().contains(text), "{last}");
     }
     let stopped = "psci-bench: INCOMPLETE: exception on CPU 0.3";
     let logged = read_one(log.replace(&line, stopped));
-    assert_eq!(
-        (logged.verdict(), logged.is_complete()),
-        (Some(Verdict::Incomplete), false)
-    );
-    assert_eq!(
-        (logged.verdict_text().as_str(), logged.doubts().len()),
-        (stopped, 0)
-    );
+    assert!(logged.verdict() == Some(Verdict::Incomplete) && !logged.is_complete());
+    assert!(logged.verdict_text() == stopped && logged.doubts().is_empty());
     // A byte less: the line is damaged, or contradicts the record.
     for at in 0..line.len() {
         let mut cut = line.clone();
@@ -296,10 +283,8 @@ fn tftf_log_has_lines_alone() {
     let logged = read_one(format!("{TFTF}NOTICE:  Exiting tests.\n"));
     assert!(logged.is_complete() && !logged.integrity.is_verified());
     assert!(logged.integrity.records.is_none());
-    assert_eq!(
-        (logged.integrity.unverified_rows, logged.exception_level()),
-        (5, Some(2))
-    );
+    assert_eq!(logged.integrity.unverified_rows, 5);
+    assert_eq!(logged.exception_level(), Some(2));
     // Two rows of each label: a machine whose cores have threads.
     assert_eq!(logged.run.cpus.len(), 4);
     let suspend = scenario(&logged, ScenarioId::CpuSuspendSerial);
@@ -310,10 +295,7 @@ fn tftf_log_has_lines_alone() {
     let version = scenario(&logged, ScenarioId::PsciVersionParallel);
     assert_eq!(version.status, Status::Failed(Failure::NotStated));
     let doubts = logged.doubts().concat();
-    assert!(
-        doubts.contains("does not know left out: test_rt_instr_later_serial"),
-        "{doubts}"
-    );
+    assert!(doubts.contains("does not know left out: test_rt_instr_later_serial"));
     assert!(logged.verdict_text().contains("the suite came to its end"));
 
     let line = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>\n";
@@ -328,16 +310,13 @@ fn tftf_log_has_lines_alone() {
 fn clock_is_unknown_without_facts() {
     let many = &["run", "facts", "plan", "end", "cpu", "identity"];
     for lost in [&["facts"][..], many] {
-        let is_lost = |line: &str| {
-            lost.iter()
-                .any(|it| line.contains(&format!(" {{\"{it}\":")))
-        };
+        let marks = lost.iter().map(|it| format!(" {{\"{it}\":"));
+        let marks: Vec<String> = marks.collect();
+        let is_lost = |line: &str| marks.iter().any(|it| line.contains(it));
         let logged = read_one(without(is_lost));
         assert_eq!((logged.ns(7), logged.unit()), (None, "ticks"), "{lost:?}");
-        assert_eq!(
-            (logged.duration(7).as_str(), logged.board()),
-            ("7", Some("QEMU virt"))
-        );
+        assert_eq!(logged.duration(7), "7");
+        assert_eq!(logged.board(), Some("QEMU virt"));
         assert_eq!(logged.run.cpus.len(), 4);
     }
     assert_eq!(read_one(whole_log()).duration(7), "0.11");
@@ -364,10 +343,7 @@ fn records_of_a_later_version_count_as_malformed() {
     assert_eq!((records.malformed, records.missing.len()), (2, 0));
     assert!(logged.run.plan.is_none() && logged.run.cpus.len() == 4);
     let doubts = logged.doubts().concat();
-    assert!(
-        doubts.contains("format 9, and this version knows 2"),
-        "{doubts}"
-    );
+    assert!(doubts.contains("format 9, and this version knows 2"));
 }
 
 #[test]
@@ -386,30 +362,12 @@ fn log_without_a_run_is_refused_with_advice() {
         (b"hello\r\nworld\r\n", "in its 2 lines (14 bytes)"),
         (b"hello\r\nworld\r\n", "ends with \"world\""),
         (b"hello\n", "in its 1 line (6 bytes)"),
-        (
-            wrong.as_bytes(),
-            "records (@PB ...), and not one with the right checksum",
-        ),
+        (wrong.as_bytes(), "and not one with the right checksum"),
         (&binary, "it is binary"),
-        (
-            firmware.as_bytes(),
-            "firmware BL31 v2.12(release):x did speak",
-        ),
+        (firmware.as_bytes(), "BL31 v2.12(release):x did speak"),
     ] {
         assert!(said(log).contains(part), "{}", said(log));
     }
-    for at in 0..600 {
-        let _ = said(&log.as_bytes()[log.len() - at..]);
-        let _ = said(&log.as_bytes()[..at]);
-    }
-}
-
-#[test]
-fn lines_do_not_move_a_cursor() {
-    let log = whole_log().replace("BL31: v2.12.1", "BL31: v2.\u{9b}2J\u{1}12.1");
-    let logged = read_one(log);
-    let version = logged.firmware_version().unwrap_or_default();
-    assert!(version.starts_with("v2..2J.12.1"), "{version:?}");
 }
 
 /// Asserts that each figure of a record in `logged` is one that was sent.

@@ -1,75 +1,50 @@
 //! Accounts of runs that are made up.
 
-use psci_bench::measure::{Cause, Loss, Reason, Step, Summary};
-use psci_bench::model::Verdict;
-use psci_bench::model::{
-    Attempts, Conditions, Cpu, End, How, Measure, Point, Row as RunRow, Run, ScenarioKey, Skip,
-    Status, Variant,
-};
-use psci_bench::plan::Method;
+use psci_bench::measure::{Cause, Loss, Reason, Step};
+use psci_bench::model::{Attempts, Measure, Point, Row as RunRow, Skip, Variant, Verdict};
 
 use super::*;
-use crate::report::log::{Closing, Integrity, Missing, Records};
+use crate::report::log::{Closing, Missing, made_up_run};
 
 fn row(cpu: u16, valid: u32, rejected: &[(Reason, u32)]) -> RunRow {
-    RunRow {
-        cpu,
-        attempts: Some(Attempts {
-            valid,
-            rejected: rejected.to_vec(),
-            first: None,
-        }),
-        ..RunRow::default()
-    }
+    let (rejected, mut row) = (rejected.to_vec(), RunRow::default());
+    let first = None;
+    row.cpu = cpu;
+    row.attempts = Some(Attempts {
+        valid,
+        rejected,
+        first,
+    });
+    row
 }
 
-fn lost(row: RunRow) -> RunRow {
+fn lost(mut row: RunRow) -> RunRow {
     let (step, cause) = (Step::Finish, Cause::Timeout);
-    RunRow {
-        lost: Some(Loss { step, cause }),
-        ..row
-    }
+    row.lost = Some(Loss { step, cause });
+    row
 }
 
 fn scenario(id: ScenarioId, attempts: u32, rows: &[RunRow]) -> Scenario {
-    let key = ScenarioKey {
-        id,
-        method: Method::Tftf,
-        helper: None,
-    };
-    Scenario {
-        status: Status::Passed,
-        conditions: Some(Conditions {
-            asked: 5,
-            attempts,
-            ..Conditions::default()
-        }),
-        rows: rows.to_vec(),
-        ..Scenario::new(key)
-    }
+    let mut scenario = made_up_run::suspend(id, None, &[]);
+    let conditions = scenario.conditions.get_or_insert_default();
+    (conditions.asked, conditions.attempts) = (5, attempts);
+    scenario.rows = rows.to_vec();
+    scenario
 }
 
 /// Returns a run with all its records, without its end; CPU 1 is the lead.
 fn run(scenario: Scenario) -> LoggedRun {
-    let mut facts = crate::report::log::made_up_run::run().facts;
-    facts.as_mut().expect("facts").lead = 1;
-    LoggedRun {
-        run: Run {
-            facts,
-            plan: Plan::parse("iterations=5 warmup=2").ok(),
-            cpus: vec![Cpu::default(); 2],
-            scenarios: vec![scenario],
-            ..Run::default()
-        },
-        integrity: Integrity {
-            records: Some(Records {
-                expected: Some(9),
-                ..Records::default()
-            }),
-            ..Integrity::default()
-        },
+    let mut made = LoggedRun {
+        run: made_up_run::run(),
         ..LoggedRun::default()
-    }
+    };
+    made.run.facts.as_mut().expect("facts").lead = 1;
+    made.run.plan = Plan::parse("iterations=5 warmup=2").ok();
+    made.run.cpus.truncate(2);
+    (made.run.scenarios, made.run.end) = (vec![scenario], None);
+    let records = made.integrity.records.get_or_insert_default();
+    records.expected = Some(9);
+    made
 }
 
 fn account(id: ScenarioId, attempts: u32, rows: &[RunRow]) -> Account {
@@ -90,10 +65,8 @@ fn parallel_rounds_have_a_part_of_each_cpu() {
     // A round more.
     assert_eq!(account(id, 9, &good).suspends.unexplained, 2);
     // A CPU whose row is skipped has a part in none.
-    let skipped = RunRow {
-        skipped: Some(Skip::NoGic),
-        ..row(1, 0, &[])
-    };
+    let mut skipped = row(1, 0, &[]);
+    skipped.skipped = Some(Skip::NoGic);
     let skipped = account(id, 9, &[early.clone(), skipped]);
     assert_eq!(skipped.suspends.unexplained, 1);
     // A lost CPU has no part in later rounds.
@@ -141,60 +114,37 @@ fn cpu_off_passes_until_a_cpu_has_its_samples() {
 
 #[test]
 fn points_of_sweeps_alone_suspend() {
-    let point = |cpu, variant, x, measure, n, lost| Point {
-        cpu,
-        how: How::Alone,
-        variant,
-        x: Some(x),
-        measure,
-        per: 1,
-        figures: Summary {
-            n,
-            ..Summary::default()
-        },
-        lost,
-        waker: psci_bench::measure::Waker::OwnTimers,
-        spread: None,
+    let point = |(variant, x, measure, n, lost)| {
+        let mut point = Point::new(0, variant, measure);
+        (point.x, point.figures.n, point.lost) = (Some(x), n, lost);
+        point
     };
-    let with_points = |id, points: &[Point], rejected| {
+    // Samples and attempts of suspends, and of other calls.
+    let counts = |id, points: &[_], rejected| {
         let mut scenario = scenario(id, 4096, &[]);
-        scenario.points = points.to_vec();
+        scenario.points = points.iter().copied().map(point).collect();
         let mut run = run(scenario);
-        run.run.end = Some(End {
-            records: 9,
-            verdict: Verdict::Pass,
-            totals: Totals {
-                rejected,
-                ..Totals::default()
-            },
-        });
-        Account::of_run(&run)
+        let mut end = made_up_run::end(&run.run);
+        end.totals.rejected = rejected;
+        run.run.end = Some(end);
+        let account = Account::of_run(&run);
+        assert_eq!(account.unexplained(), 0);
+        let count = |it: &Calls| (it.samples, it.attempts());
+        [count(&account.suspends), count(&account.others)]
     };
-    // A loop, and a look at a timer.
-    let call = point(0, Variant::PsciVersion, 0, Measure::Ticks, 2, 0);
-    let timer = point(0, Variant::Idle, 0, Measure::Handler, 99, 3);
-    for (id, point) in [
-        (ScenarioId::NullCall, call),
-        (ScenarioId::TimerLatency, timer),
-    ] {
-        let lost = point.lost;
-        let account = with_points(id, &[point], lost);
-        assert_eq!(account.suspends, Calls::default());
-        assert_eq!((account.others.attempts(), account.unexplained()), (0, 0));
-    }
+    let call = (Variant::PsciVersion, 0, Measure::Ticks, 2, 0);
+    let timer = (Variant::Idle, 0, Measure::Handler, 99, 3);
+    assert_eq!(counts(ScenarioId::NullCall, &[call], 0), [(0, 0); 2]);
+    assert_eq!(counts(ScenarioId::TimerLatency, &[timer], 3), [(0, 0); 2]);
     let sweep = [
-        point(0, Variant::Deepest, 0, Measure::Call, 5, 1),
-        point(0, Variant::Deepest, 0, Measure::Wake, 5, 1),
-        point(0, Variant::Deepest, 0, Measure::Count, 1, 0),
-        point(0, Variant::Deepest, 4096, Measure::Call, 5, 0),
-        point(1, Variant::Off, 0, Measure::TurnOn, 4, 1),
+        (Variant::Deepest, 0, Measure::Call, 5, 1),
+        (Variant::Deepest, 0, Measure::Wake, 5, 1),
+        (Variant::Deepest, 0, Measure::Count, 1, 0),
+        (Variant::Deepest, 4096, Measure::Call, 5, 0),
+        (Variant::Off, 0, Measure::TurnOn, 4, 1),
     ];
-    let account = with_points(ScenarioId::DirtySweep, &sweep, 1);
-    let Calls { samples, .. } = account.suspends;
-    assert_eq!((samples, account.suspends.attempts()), (10, 11));
-    let Calls { samples, .. } = account.others;
-    assert_eq!((samples, account.others.attempts()), (4, 5));
-    assert_eq!(account.unexplained(), 0);
+    let expected = [(10, 11), (4, 5)];
+    assert_eq!(counts(ScenarioId::DirtySweep, &sweep, 1), expected);
 }
 
 #[test]
@@ -231,10 +181,11 @@ fn damaged_records_prove_nothing() {
     let mut run = run(scenario(ScenarioId::SuspendDeepParallel, 9, &rows));
     let sound = Account::of_run(&run);
     assert_eq!((sound.records, sound.unexplained()), (Found::All, 4));
+    let between = (None, None);
     let gap = Missing {
         first: 7,
         last: 7,
-        between: (None, None),
+        between,
     };
     run.integrity.records.as_mut().expect("records").missing = vec![gap];
     let damaged = Account::of_run(&run);
@@ -247,9 +198,7 @@ fn damaged_records_prove_nothing() {
         let calls = counted.suspends.attempts() + counted.others.attempts();
         assert_eq!(calls, 6 * u64::from(u32::MAX), "{id:?}");
     }
-    run.closing = Some(Closing {
-        verdict: Verdict::Pass,
-        line: "x".to_owned(),
-    });
+    let (verdict, line) = (Verdict::Pass, "x".to_owned());
+    run.closing = Some(Closing { verdict, line });
     assert_eq!(Account::of_run(&run).totals, None);
 }

@@ -96,34 +96,24 @@ fn parts_of_the_baseline_that_are_not_compared_are_named() {
         assert!(passed.is_ok_and(|it| it.is_complete()), "{row:?}");
         let text = comparison.lone_rows(&new.run).join("");
         assert!(text.starts_with(lone), "{text}");
-        assert_eq!(
-            (text.is_empty(), comparison.regressions().count()),
-            (lone.is_empty(), 0)
-        );
+        assert_eq!(text.is_empty(), lone.is_empty());
+        assert_eq!(comparison.regressions().count(), 0);
     }
     let lone = compared(&edited("two CPUs"), &suite()).lone_rows(&suite().run);
     let tags = "in test_rt_instr_susp_deep_serial, test_rt_instr_cpu_susp_serial, \
                 test_rt_instr_cpu_off_serial.";
     assert!(lone[0].ends_with(tags), "{lone:?}");
-    let why = |new: &str, old: &str| {
-        let refused = compared(&edited(new), &edited(old)).refused;
-        refused[0].why.clone()
-    };
-    assert_eq!(
-        why("three scenarios", "nothing"),
-        "the run does not have it"
-    );
-    assert_eq!(
-        why("nothing", "warm, too"),
-        "the run does not have it by this method"
-    );
+    let lack = "the run does not have it";
+    for (new, old, why) in [
+        ("three scenarios", "nothing", lack.to_owned()),
+        ("nothing", "warm, too", format!("{lack} by this method")),
+    ] {
+        assert_eq!(compared(&edited(new), &edited(old)).refused[0].why, why);
+    }
     // A name that no CPU of the run has.
     let named = with_rows(&suite(), &edited("no MPIDR"), "0.0,0.1,0.2,9.9").expect("comparable");
     let lone = named.lone_rows(&suite().run).join(" ");
-    assert!(
-        lone.contains("Compared by order alone: CPU 9.9 of the baseline"),
-        "{lone}"
-    );
+    assert!(lone.contains("Compared by order alone: CPU 9.9 of the baseline"));
     assert!(lone.contains("Not compared: CPU 9.9 of") && !named.is_complete());
 }
 
@@ -134,26 +124,16 @@ fn figure_of_a_line_is_marked_on_either_side() {
     let marked = comparison.scenarios[1].by_cpu.iter();
     let marked = marked.filter(|it| it.new.is_doubtful);
     assert_eq!(marked.map(|it| it.cpu).collect::<Vec<_>>(), [2, 2, 2]);
-    found(
-        &comparison,
-        Kind::Changed,
-        &["a line without a checksum of CPU 0.2."],
-    );
-    let back = compared(&suite(), &new);
-    found(
-        &back,
-        Kind::Changed,
-        &["a checksum of the baseline's CPU 0.2."],
-    );
+    let part = "a line without a checksum of CPU 0.2.";
+    found(&comparison, Kind::Changed, &[part]);
+    let part = "a checksum of the baseline's CPU 0.2.";
+    found(&compared(&suite(), &new), Kind::Changed, &[part]);
     // Of a run of such lines alone it is said once.
     new.integrity.records = None;
     let comparison = compared(&new, &suite());
     assert!(!sentences(&comparison, Kind::Changed)[0].contains("checksum"));
-    found(
-        &comparison,
-        Kind::NotTold,
-        &["Of the run there are figures alone"],
-    );
+    let part = "Of the run there are figures alone";
+    found(&comparison, Kind::NotTold, &[part]);
 }
 
 #[test]
@@ -167,8 +147,5 @@ fn methods_are_named_if_there_are_several() {
     let name = "Suspend to deepest power level on all cores in sequence, method warm: Powerdown";
     let changed = found(&comparison, Kind::Changed, &[name]);
     let text = basis_text((&new.run, &old.run), &changed.basis);
-    assert!(
-        text.contains("in test_rt_instr_susp_deep_serial, method warm on both"),
-        "{text}"
-    );
+    assert!(text.contains("in test_rt_instr_susp_deep_serial, method warm on both"));
 }

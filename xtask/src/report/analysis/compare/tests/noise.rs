@@ -4,9 +4,10 @@ use psci_bench::measure::{Metric, Summary};
 use psci_bench::model::{Confidence, Kind};
 use psci_bench::plan::ScenarioId::{CpuSuspendSerial, PsciVersionParallel, SuspendDeepParallel};
 
+use super::support::with as compared_with;
 use super::support::{compared, found, of, of_metric, outcomes, sentences};
+use crate::report::analysis::compare::Comparison;
 use crate::report::analysis::compare::Outcome::{Better, Moved, Noise, Same, Worse};
-use crate::report::analysis::compare::{Comparison, Options, compare};
 use crate::report::analysis::made_up::{set_summary, suite, table};
 use crate::report::log::LoggedRun;
 
@@ -58,19 +59,13 @@ fn one_round_is_weighed_against_the_noise_of_its_cpus() {
     for (new, expected) in [(&unlucky, 0), (&slow, 4), (&odd, 0)] {
         let comparison = compared(new, &old);
         assert_eq!(comparison.regressions().count(), expected);
-        found(
-            &comparison,
-            Kind::NotTold,
-            &["one round of each side", "samples=all"],
-        );
+        let parts = ["one round of each side", "samples=all"];
+        found(&comparison, Kind::NotTold, &parts);
     }
     let unlucky = compared(&unlucky, &old);
     let last = unlucky.scenarios[0].by_order.last().expect("four places");
     assert_eq!((last.outcome, last.new.figure), (Noise, 16_000.0));
-    assert!(
-        last.new.interval.is_some_and(|it| it.1 < 16_000.0),
-        "{last:?}"
-    );
+    assert!(last.new.interval.is_some_and(|it| it.1 < 16_000.0));
     let comparison = compared(&slow, &old);
     let changed = found(&comparison, Kind::Changed, &["takes more in 4 of 4 rows"]);
     assert_eq!(changed.finding.confidence, Confidence::Intervals);
@@ -111,18 +106,10 @@ fn change_that_a_moved_flush_does_not_explain_is_judged() {
     assert_eq!(third(&moved).0, Moved);
     let part = "place 3 differs (-16.04 %) as the cache flushes";
     found(&moved, Kind::Reordered, &[part]);
-    assert!(
-        !sentences(&moved, Kind::Reordered)
-            .concat()
-            .contains("another order")
-    );
-    let tolerance_ppm = 1000;
-    let strict = Options {
-        tolerance_ppm,
-        ..Options::default()
-    };
-    let strict = &compare(&[with(382)], &old, &strict).expect("comparable")[0];
-    assert_eq!(third(strict).0, Worse);
+    let reordered = sentences(&moved, Kind::Reordered).concat();
+    assert!(!reordered.contains("another order"));
+    let strict = compared_with(&with(382), &old, |it| it.tolerance_ppm = 1000);
+    assert_eq!(third(&strict.expect("comparable")).0, Worse);
     // With sound timestamps a last man's own flush is in its Powerdown.
     let old = queue(&[(50, 5), (2200, 2100), (2250, 5)]);
     let own = compared(&queue(&[(50, 5), (100, 5), (2250, 2100)]), &old);

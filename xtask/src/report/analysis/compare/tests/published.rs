@@ -52,26 +52,21 @@ fn published_releases_have_these_findings() {
 #[test]
 fn findings_rest_on_rows_of_both_sides() {
     let comparison = juno("v2.10", "v2.9");
-    let new = published("juno/v2.10").run;
+    let mut new = published("juno/v2.10").run;
     let parts = ["CPU suspend on all cores", "unchanged by order"];
     let reordered = found(&comparison, Kind::Reordered, &parts);
     assert_eq!(reordered.finding.confidence, Confidence::Figures);
-    let text = basis_text((&new, &comparison.baseline.run), &reordered.basis);
-    let of = "Powerdown in test_rt_instr_cpu_susp_parallel";
-    assert_eq!(
-        text,
-        format!("{of} on both sides: CPU 1.0, 1.3, 1.1, 1.2, 0.1, 0.0")
-    );
-    let mut many = new.clone();
-    many.cpus.resize(12, many.cpus[5]);
     let mut basis = reordered.basis.clone();
+    let text = basis_text((&new, &comparison.baseline.run), &basis);
+    let of = "Powerdown in test_rt_instr_cpu_susp_parallel";
+    let both = format!("{of} on both sides: CPU 1.0, 1.3, 1.1, 1.2, 0.1, 0.0");
+    assert_eq!(text, both);
+    let old = new.clone();
+    new.cpus.resize(12, new.cpus[5]);
     basis[0].cpus = [(0..12).collect(), vec![0]];
-    let text = basis_text((&many, &new), &basis);
-    let first = many.label(0);
-    let end = format!(
-        ": 12 CPUs, {first} to {}; {of} in the baseline: CPU {first}",
-        many.label(11)
-    );
+    let text = basis_text((&new, &old), &basis);
+    let (first, last) = (new.label(0), new.label(11));
+    let end = format!(": 12 CPUs, {first} to {last}; {of} in the baseline: CPU {first}");
     assert!(text.ends_with(&end), "{text}");
 }
 
@@ -117,11 +112,9 @@ fn rows_of_equal_labels_are_sorted_or_named() {
     found(&sorted, Kind::NotTold, &["--rows-are"]);
 
     let mapped = with_rows(&new, &old, "0.0,0.1,1.0,1.1").expect("named");
-    let count = mapped.regressions().count();
-    assert_eq!(
-        (mapped.keyed, mapped.scenarios[1].judged, count),
-        (Keyed::Labels, Judged::Cpu, 0)
-    );
+    assert_eq!(mapped.keyed, Keyed::Labels);
+    assert_eq!(mapped.scenarios[1].judged, Judged::Cpu);
+    assert_eq!(mapped.regressions().count(), 0);
     let other = with_rows(&new, &old, "1.1,1.0,0.1,0.0").expect("named");
     assert!(other.regressions().count() > 0);
     for (rows, part) in [

@@ -16,18 +16,17 @@ use crate::report::log::LoggedRun;
 pub(super) fn try_compare(new: &LoggedRun, old: &LoggedRun, across: &str) -> Result<Comparison> {
     let of_word = |word| Across::ALL.iter().find(|it| it.1 == word);
     let across = across.split(',').filter_map(of_word).map(|it| it.0);
-    let across = across.collect();
-    with(
-        new,
-        old,
-        Options {
-            across,
-            ..Options::default()
-        },
-    )
+    with(new, old, |options| options.across = across.collect())
 }
 
-fn with(new: &LoggedRun, old: &LoggedRun, options: Options) -> Result<Comparison> {
+/// Compares with other options than the usual ones.
+pub(super) fn with(
+    new: &LoggedRun,
+    old: &LoggedRun,
+    change: impl FnOnce(&mut Options),
+) -> Result<Comparison> {
+    let mut options = Options::default();
+    change(&mut options);
     Ok(compare(std::slice::from_ref(new), old, &options)?.remove(0))
 }
 
@@ -37,15 +36,8 @@ pub(super) fn compared(new: &LoggedRun, old: &LoggedRun) -> Comparison {
 
 /// Compares with options for rows of the baseline.
 pub(super) fn with_rows(new: &LoggedRun, old: &LoggedRun, rows: &str) -> Result<Comparison> {
-    let rows_are = rows.split(',').map(|it| it.parse().expect(it)).collect();
-    with(
-        new,
-        old,
-        Options {
-            rows_are,
-            ..Options::default()
-        },
-    )
+    let rows = rows.split(',').map(|it| it.parse().expect(it));
+    with(new, old, |options| options.rows_are = rows.collect())
 }
 
 pub(super) fn juno(new: &str, old: &str) -> Comparison {
