@@ -92,3 +92,19 @@ fn cells_wherever_they_are() {
     script.arg(&near).env("PYTEST", "echo");
     said(script.env("XTASK", "/nonexistent")).ends(2, "");
 }
+
+#[test]
+fn the_fragments_call_the_script() {
+    let tools = tools();
+    for name in ["github.yml", "gitlab.yml"] {
+        let text = fs::read_to_string(tools.root.join("docs/ci").join(name)).expect(name);
+        let yaml: serde_json::Value = serde_saphyr::from_str(&text).expect(name);
+        assert!(yaml.is_object());
+        assert!(text.contains("psci-bench/docs/ci/regression.sh "), "{name}");
+    }
+    for name in ["lab.sh", "regression.sh"] {
+        let mut check = std::process::Command::new("sh");
+        said(check.arg("-n").arg(tools.root.join("docs/ci").join(name))).ends(0, "");
+        said(&mut tools.script(name)).ends(2, "usage: ");
+    }
+}

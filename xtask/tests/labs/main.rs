@@ -6,6 +6,7 @@
 mod support;
 
 mod ci;
+mod distributed;
 mod engines;
 mod failures;
 mod recovery;
