@@ -280,22 +280,3 @@ fn blocks_keep_their_bytes_as_they_grow() {
     drop((lists, text));
     HEAP.set(None);
 }
-
-#[test]
-fn the_first_region_is_used_until_there_is_a_second() {
-    let heap = Heap::new(|| true);
-    let layout = Layout::new::<[u64; 8]>();
-    // SAFETY: the layout has a size.
-    let first = unsafe { heap.alloc(layout) };
-    heap.add(Box::leak(
-        vec![MaybeUninit::uninit(); 64].into_boxed_slice(),
-    ));
-    // SAFETY: the layout has a size.
-    let second = unsafe { heap.alloc(layout) };
-    assert!(!first.is_null() && heap.owns(first) && heap.owns(second));
-    for block in [first, second] {
-        // SAFETY: a block of this heap and this layout.
-        unsafe { heap.dealloc(block, layout) };
-    }
-    assert_eq!(heap.peak(), 64);
-}

@@ -1,11 +1,10 @@
 //! Firmware that does not take what the caller has: under the overlay platform.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 use psci_bench::model::Verdict;
 use xtask::board::{Gic, GivenStates, StateFormat};
 use xtask::qemu::run_spec::{Payload, RunSpec};
+
+use crate::common;
 
 /// Each call with a target_cpu takes MPIDR_EL1 as it is read.
 #[test]
@@ -14,7 +13,7 @@ fn an_mpidr_with_bit_31_names_its_cpu() {
         let result = common::run(&RunSpec {
             smp: Some(2),
             gic: Some(gic),
-            payload: Payload::Image(common::assemble("tests/firmware/mpidr.S", &[])),
+            payload: Payload::Image(common::assemble("tests/payload/mpidr.S", &[])),
             ..RunSpec::default()
         });
         let text = result.text();
