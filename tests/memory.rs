@@ -261,22 +261,3 @@ fn each_use_that_is_not_allowed_ends_by_name() {
     });
     assert_eq!(not_lead, "heap: used by a CPU that is not the lead");
 }
-
-#[test]
-fn blocks_keep_their_bytes_as_they_grow() {
-    let heap = heap_of(4096);
-    HEAP.set(Some(heap));
-    let mut lists = [const { Vec::new() }; 3];
-    for number in 0..60_u32 {
-        lists[number as usize % 3].push(number);
-    }
-    let text: Vec<String> = lists.iter().map(|list| format!("{list:?}")).collect();
-    HEAP.set(None);
-    let expected = |first| (first..60).step_by(3).collect::<Vec<u32>>();
-    for (first, text) in text.iter().enumerate() {
-        assert_eq!(*text, format!("{:?}", expected(first as u32)));
-    }
-    HEAP.set(Some(heap));
-    drop((lists, text));
-    HEAP.set(None);
-}

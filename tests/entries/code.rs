@@ -7,7 +7,6 @@ use object::{Object, ObjectSection, ObjectSymbol};
 use xtask::setup::workspace::Workspace;
 
 /// The program's code by address, and its symbols.
-#[derive(Clone)]
 pub struct Code {
     pub words: BTreeMap<u64, u32>,
     pub symbols: BTreeMap<String, u64>,
@@ -51,14 +50,6 @@ impl Code {
     pub fn places(&self, is: impl Fn(u32) -> bool) -> Vec<u64> {
         let found = self.words.iter().filter(|(_, word)| is(**word));
         found.map(|(at, _)| *at).collect()
-    }
-
-    /// Code with other words from this address on.
-    pub fn with(&self, at: u64, words: &[u32]) -> Self {
-        let mut code = self.clone();
-        code.words
-            .extend((at..).step_by(4).zip(words.iter().copied()));
-        code
     }
 
     /// Follows every path from the symbol `entry`. `step` gets an address, its word and a

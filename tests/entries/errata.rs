@@ -42,34 +42,6 @@ fn no_sequence_of_cortex_a53s_errata() {
     assert_eq!(found, [], "{} of them: {found:x?}", found.len());
 }
 
-/// The scan itself.
-#[test]
-fn a_sequence_put_in_is_found() {
-    const LDR_X1: u32 = 0xf940_0041; // ldr x1, [x2]
-    const ADRP_X0: u32 = 0x9000_0000;
-    const LDR_X3_X0: u32 = 0xf940_0403; // ldr x3, [x0, #8]
-    const NOP: u32 = 0xd503_201f;
-    let plain = Code::load();
-    for (at, words, number) in [
-        (0x1000, [LDR_X1, 0x9b02_0c20, NOP, NOP], 835_769), // madd x0, x1, x2, x3
-        (0x1000, [LDR_X1, 0x9ba2_8c20, NOP, NOP], 835_769), // umsubl x0, w1, w2, x3
-        (0x1000, [0xf900_0041, 0x9b22_0c20, NOP, NOP], 835_769), // str; smaddl
-        (0x1ff8, [ADRP_X0, LDR_X1, LDR_X3_X0, NOP], 843_419),
-        (0x1ffc, [ADRP_X0, LDR_X1, NOP, LDR_X3_X0], 843_419),
-    ] {
-        let code = plain.with(at, &words);
-        assert!(sequences(&code).contains(&(at, number)), "{words:08x?}");
-    }
-    // mul x0, x1, x2; and an ADRP that is not at the end of its page.
-    for (at, words) in [
-        (0x1000, [LDR_X1, 0x9b02_7c20, NOP]),
-        (0x1ff4, [ADRP_X0, LDR_X1, LDR_X3_X0]),
-    ] {
-        let code = plain.with(at, &words);
-        assert_eq!(erratum(&code, at), None, "{words:08x?}");
-    }
-}
-
 /// So CPTR_EL2, whose layout E2H changes, traps nothing of what is in the image.
 #[test]
 fn no_floating_point_and_no_vectors() {

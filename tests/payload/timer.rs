@@ -63,56 +63,6 @@ fn check(log: &Log, cpus: usize, hows: &[How], loads: &[Variant], expiries: u64)
     points.values().map(|point| point.lost).sum()
 }
 
-/// The figures of a line, or nothing where it is not in the layout: columns of
-/// these widths, parted by bars.
-fn columns(line: &str) -> Option<Vec<f64>> {
-    let (name, rest) = line.split_once('|')?;
-    let columns: Vec<&str> = rest.split('|').collect();
-    let widths: &[usize] = match name {
-        "RTD" => &[11, 11, 11, 8, 6, 11, 11],
-        "RTS" => &[11, 11, 11, 8, 6, 21],
-        _ => return None,
-    };
-    let found: Vec<usize> = columns.iter().map(|column| column.len()).collect();
-    assert_eq!(found, widths, "{line}");
-    let numbers = columns
-        .iter()
-        .filter_map(|column| column.trim().parse().ok());
-    Some(numbers.collect())
-}
-
-/// Every line of the layout is in it, and says what can be. Returns how many
-/// data lines and sums there are, and the overruns of the sums.
-fn check_lines(log: &Log) -> (usize, usize, u64) {
-    let (mut data, mut sums, mut overruns) = (0, 0, 0);
-    let lines = log.text.lines().filter(|line| line.starts_with("RT"));
-    for line in lines {
-        let Some(numbers) = columns(line) else {
-            assert!(
-                line.starts_with("RTT|  00:") || line.starts_with("RTH|----lat min|"),
-                "{line}"
-            );
-            continue;
-        };
-        let [min, avg, max, overrun, msw, ..] = numbers[..] else {
-            panic!("{line}");
-        };
-        assert!(
-            min <= avg && avg <= max && min > 0.0 && msw == 0.0,
-            "{line}"
-        );
-        if let [best, worst] = numbers[5..] {
-            assert!(best <= min && max <= worst, "{line}");
-            data += 1;
-        } else {
-            assert!(line.contains("|    00:00:"), "{line}");
-            sums += 1;
-            overruns += overrun as u64;
-        }
-    }
-    (data, sums, overruns)
-}
-
 /// Ten seconds of the guest's time, all CPUs' timers under each load in turn.
 #[test]
 fn no_overrun_under_the_instruction_clock() {
@@ -123,7 +73,6 @@ fn no_overrun_under_the_instruction_clock() {
         ..spec(&args)
     });
     assert_eq!(check(&log, 8, &[How::All], &LOADS, 2_000), 0);
-    assert_eq!(check_lines(&log), (2 * 5, 5, 0));
 }
 
 /// As the host lets it be: expiries are missed, and counted.
@@ -135,11 +84,7 @@ fn handled_and_overruns_are_all_expiries() {
         ..spec(&args)
     });
     let loads = [&[Variant::Idle], &LOADS[..]].concat();
-    let overruns = check(&log, 8, &[How::All], &loads, 1_000);
-    let (data, sums, told) = check_lines(&log);
-    assert_eq!((data, sums), (6, 6));
-    // Of each expiry there are two figures.
-    assert_eq!(told * 2, overruns);
+    check(&log, 8, &[How::All], &loads, 1_000);
 }
 
 #[test]
@@ -156,7 +101,6 @@ fn at_both_levels_on_both_gics_alone_and_all_at_once() {
         let loads = [Variant::Idle, Variant::Mixed];
         let overruns = check(&log, 2, &[How::Alone, How::All], &loads, 100);
         assert_eq!(overruns, 0, "{firmware:?} {gic:?} {level:?}");
-        assert_eq!(check_lines(&log), (6, 6, 0));
     }
 }
 
