@@ -11,18 +11,14 @@ use std::time::Duration;
 
 use psci_bench::measure::Metric;
 use psci_bench::model::{Instant, Instants};
-use psci_bench::plan::ScenarioId;
+use psci_bench::plan::ScenarioId::{
+    self, CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel,
+    SuspendDeepParallel, SuspendDeepSerial,
+};
 use psci_bench::spec::pmf::Stamp;
 use xtask::qemu::run_spec::RunSpec;
 
 use crate::common::{self, Log};
-
-const DEEP_PARALLEL: ScenarioId = ScenarioId::SuspendDeepParallel;
-const DEEP_SERIAL: ScenarioId = ScenarioId::SuspendDeepSerial;
-const CORE_PARALLEL: ScenarioId = ScenarioId::CpuSuspendParallel;
-const CORE_SERIAL: ScenarioId = ScenarioId::CpuSuspendSerial;
-const OFF: ScenarioId = ScenarioId::CpuOffSerial;
-const VERSION: ScenarioId = ScenarioId::PsciVersionParallel;
 
 const ENTER_PSCI: Instant = Instant::Stamp(Stamp::EnterPsci);
 const ENTER_CFLUSH: Instant = Instant::Stamp(Stamp::EnterCflush);
@@ -80,23 +76,15 @@ fn powerdown(sample: &Instants) -> i64 {
     at(sample, DOWN) - at(sample, ENTER_PSCI)
 }
 
-/// The cluster-off flush of the log: that of the lead going down last of all.
-fn cluster_flush(log: &Log) -> i64 {
-    flush(&samples(log, DEEP_SERIAL)[&0][&LEAD])
-}
-
-/// The core-off flush of the log.
-fn core_flush(log: &Log) -> i64 {
-    flush(&samples(log, CORE_SERIAL)[&0][&LEAD])
-}
-
 #[test]
 fn parallel_the_last_man_of_each_cluster_pays_alone() {
     let log = eight();
-    let (cluster, core) = (cluster_flush(log), core_flush(log));
+    // Those of the lead going down last of all.
+    let [cluster, core] =
+        [SuspendDeepSerial, CpuSuspendSerial].map(|t| flush(&samples(log, t)[&0][&LEAD]));
     assert!(cluster > 20 * core, "{cluster} and {core} ticks");
     let clusters = log.clusters();
-    for (place, round) in &samples(log, DEEP_PARALLEL) {
+    for (place, round) in &samples(log, SuspendDeepParallel) {
         assert_eq!(round.len(), 8, "round {place}");
         for number in 0..2 {
             let mates = || round.iter().filter(|(m, _)| clusters[m] == number);
@@ -106,14 +94,10 @@ fn parallel_the_last_man_of_each_cluster_pays_alone() {
                 .collect();
             let last = mates().max_by_key(|(_, sample)| at(sample, DOWN));
             let last = last.map(|(mpidr, _)| *mpidr);
-            assert_eq!(
-                payers,
-                Vec::from_iter(last),
-                "round {place}, cluster {number}"
-            );
+            assert_eq!(payers, Vec::from_iter(last), "round {place}, {number}");
         }
     }
-    for round in samples(log, CORE_PARALLEL).values() {
+    for round in samples(log, CpuSuspendParallel).values() {
         for (mpidr, sample) in round {
             assert!(flush(sample) < cluster / 10, "{mpidr:#x}");
         }
@@ -123,7 +107,13 @@ fn parallel_the_last_man_of_each_cluster_pays_alone() {
 /// Checks the order of each sample's instants, on any machine and clock.
 fn assert_sound(log: &Log) {
     use Instant::{After, Before, Due, TurnedOn};
-    for t in [DEEP_PARALLEL, DEEP_SERIAL, CORE_PARALLEL, CORE_SERIAL, OFF] {
+    for t in [
+        SuspendDeepParallel,
+        SuspendDeepSerial,
+        CpuSuspendParallel,
+        CpuSuspendSerial,
+        CpuOffSerial,
+    ] {
         for (place, round) in &samples(log, t) {
             for (mpidr, s) in round {
                 let seen = format!("{t:?}, sample {place}, CPU {mpidr:#x}: {s:?}");
@@ -135,11 +125,11 @@ fn assert_sound(log: &Log) {
                 // CPU_OFF is split by the CPU_ON that ended it; a suspend
                 // ends after its wake-up was due.
                 match s.at(TurnedOn) {
-                    Some(on) if t == OFF => assert!(down <= on && on <= up, "{seen}"),
+                    Some(on) if t == CpuOffSerial => assert!(down <= on && on <= up, "{seen}"),
                     _ => assert!(down < at(s, Due) && at(s, Due) <= up, "{seen}"),
                 }
             }
-            if [DEEP_PARALLEL, CORE_PARALLEL].contains(&t) {
+            if [SuspendDeepParallel, CpuSuspendParallel].contains(&t) {
                 // Every CPU was down before the first one woke.
                 let all = |instant| round.values().map(move |s| s.counter(instant));
                 assert!(all(DOWN).max() < all(UP).min(), "{t:?}, round {place}");
@@ -148,7 +138,7 @@ fn assert_sound(log: &Log) {
             }
         }
     }
-    for (mpidr, s) in samples(log, VERSION).values().flatten() {
+    for (mpidr, s) in samples(log, PsciVersionParallel).values().flatten() {
         let order = [Before, ENTER_PSCI, EXIT_PSCI, After].map(|it| at(s, it));
         assert!(order.is_sorted(), "{mpidr:#x}: {s:?}");
     }
@@ -165,7 +155,7 @@ fn a_timed_region_costs_its_instructions() {
     assert_eq!(eight().facts().overheads.empty, 2);
     // From one mrs to the next there are smc, isb, mrs and the firmware's
     // way; the same on every CPU, and in every sample.
-    let calls = eight().metric(VERSION, Metric::Call);
+    let calls = eight().metric(PsciVersionParallel, Metric::Call);
     assert_eq!(calls.len(), 8);
     let costs = calls.values().flat_map(|it| [it.min, it.max]);
     assert_eq!(BTreeSet::from_iter(costs).len(), 1, "{calls:?}");
@@ -198,7 +188,7 @@ fn assert_repeats(spec: &RunSpec, first: &Log) {
 /// The costs of the serial scenarios' calls and their parts, in the order of the
 /// records.
 fn costs_alone(log: &Log) -> Vec<[i64; 4]> {
-    let rounds = [DEEP_SERIAL, CORE_SERIAL].map(|t| samples(log, t));
+    let rounds = [SuspendDeepSerial, CpuSuspendSerial].map(|t| samples(log, t));
     let all = rounds.iter().flat_map(BTreeMap::values).flatten();
     all.map(|(_, s)| {
         [
@@ -218,15 +208,6 @@ fn two_runs_of_32_are_the_same_to_the_byte() {
     assert_repeats(&spec(32), &first);
 }
 
-/// The rows of a scenario: each CPU's powerdown, wakeup and cache flush, or its
-/// latency, in ticks.
-fn rows(log: &Log, t: ScenarioId) -> BTreeMap<u64, [Option<u64>; 3]> {
-    let figures = log.rows(t).map(|(cpu, row)| (cpu, row.figures));
-    figures
-        .map(|(cpu, it)| (cpu, [it.powerdown, it.wakeup, it.cache_flush]))
-        .collect()
-}
-
 /// The lead's naps are in microseconds by its CNTFRQ_EL0. Half of that makes them
 /// half as long, in ticks, and nothing else: the lead looks twice as often.
 #[test]
@@ -240,7 +221,8 @@ fn no_figure_depends_on_how_often_the_lead_looks() {
         })
     };
     let (seldom, often) = (run(62_500_000), run(31_250_000));
-    for t in [DEEP_SERIAL, CORE_SERIAL, OFF] {
-        assert_eq!(rows(&seldom, t), rows(&often, t), "{t:?}");
+    for t in [SuspendDeepSerial, CpuSuspendSerial, CpuOffSerial] {
+        let figures = |log: &Log| log.rows(t).map(|it| it.1.figures).collect::<Vec<_>>();
+        assert_eq!(figures(&seldom), figures(&often), "{t:?}");
     }
 }

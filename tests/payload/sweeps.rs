@@ -11,7 +11,7 @@ use psci_bench::plan::ScenarioId;
 use xtask::board::Gic;
 use xtask::board::firmware_kind::Firmware;
 use xtask::qemu::run_spec::RunSpec;
-use xtask::qemu::{Level, stream};
+use xtask::qemu::stream;
 
 use crate::common::{self, Log};
 
@@ -203,11 +203,8 @@ fn every_idle_state_also_in_os_initiated_mode() {
     // The lead is awake while another CPU is alone: the system stays up.
     let serial = &of(Variant::Serial, Count)[&SYSTEM];
     assert_eq!((serial[&0], serial[&1], serial[&4]), (1, 0, 0));
-    assert!(
-        !common::one_line(&log.text).contains("left out"),
-        "{}",
-        log.text
-    );
+    let plain = common::one_line(&log.text);
+    assert!(!plain.contains("left out"), "{plain}");
 }
 
 #[test]
@@ -217,25 +214,21 @@ fn what_the_firmware_does_not_have_is_said() {
     assert!(common::one_line(&log.text).contains(why), "{}", log.text);
     assert!(states(&log, Variant::Osi, Measure::Powerdown, 3).is_empty());
 
-    // QEMU's own: no power-down, so that it takes the caller's time; by SMC
-    // and by HVC.
-    for level in [Level::El1, Level::El2] {
-        let args = "only=dirty_sweep,contend_sweep,idle_states,system_suspend iterations=2 \
-                    warmup=0 dirty=0,64K contend=1-3";
-        let log = common::pass(&RunSpec {
-            firmware: Firmware::Builtin,
-            level,
-            ..spec(3, args)
-        });
-        let call = |scenario, variant| medians(&log, scenario, variant, Measure::Call);
-        assert_eq!(call(ScenarioId::DirtySweep, Variant::Deepest).len(), 2);
-        assert_eq!(call(ScenarioId::ContendSweep, Variant::Deepest).len(), 3);
-        assert_eq!(call(ScenarioId::IdleStates, Variant::Parallel).len(), 1);
-        let off = medians(&log, ScenarioId::DirtySweep, Variant::Off, Measure::TurnOn);
-        assert!(off.values().all(|step| step.len() == 2) && off.len() == 2);
-        let skipped = status(&log, ScenarioId::SystemSuspend);
-        assert_eq!(skipped, Status::Skipped(Skip::NotSupported(0xc400_000e)));
-    }
+    // QEMU's own: no power-down, so that it takes the caller's time.
+    let args = "only=dirty_sweep,contend_sweep,idle_states,system_suspend iterations=2 \
+                warmup=0 dirty=0,64K contend=1-3";
+    let log = common::pass(&RunSpec {
+        firmware: Firmware::Builtin,
+        ..spec(3, args)
+    });
+    let call = |scenario, variant| medians(&log, scenario, variant, Measure::Call);
+    assert_eq!(call(ScenarioId::DirtySweep, Variant::Deepest).len(), 2);
+    assert_eq!(call(ScenarioId::ContendSweep, Variant::Deepest).len(), 3);
+    assert_eq!(call(ScenarioId::IdleStates, Variant::Parallel).len(), 1);
+    let off = medians(&log, ScenarioId::DirtySweep, Variant::Off, Measure::TurnOn);
+    assert!(off.values().all(|step| step.len() == 2) && off.len() == 2);
+    let skipped = status(&log, ScenarioId::SystemSuspend);
+    assert_eq!(skipped, Status::Skipped(Skip::NotSupported(0xc400_000e)));
 }
 
 /// Also where the GIC forgets, and where firmware keeps caches coherent.

@@ -83,15 +83,29 @@ fn an_awake_cpu_wakes_the_others() {
         };
         has_all_rows(&common::ends(&spec, Verdict::Pass).says(&words).log());
     }
-    // Both methods, without the instruction clock; and other scenarios.
-    let both = RunSpec {
-        icount: false,
-        ..spec("method=tftf,warm")
-    };
     let args = "only=idle_states,contend_sweep,dirty_sweep dirty=0,64K contend=1-8";
-    for (spec, passed) in [(both, 12), (spec(args), 3)] {
-        let words = [format!("{passed} passed, 0 skipped, 0 failed;")];
-        common::ends(&spec, Verdict::Pass).says(&words);
+    let words = ["3 passed, 0 skipped, 0 failed;"];
+    common::ends(&spec(args), Verdict::Pass).says(&words);
+}
+
+#[test]
+fn a_helper_costs_what_a_cpus_own_timer_costs() {
+    let run = |variant: &str| {
+        let spec = RunSpec {
+            variant: variant.parse().expect("a variant"),
+            ..spec("only=cpu_susp_serial")
+        };
+        rt_instr(&common::pass(&spec).text, "cpu_susp_serial")
+    };
+    let (own, helped) = (run(""), run("timer-stop=1"));
+    assert_eq!(own.len(), CPUS as usize);
+    for (cpu, figures) in &own {
+        for (own, helped) in figures.iter().zip(&helped[cpu]) {
+            assert!(
+                own.abs_diff(*helped) * 100 <= *own,
+                "{cpu:?}: {own} {helped}"
+            );
+        }
     }
 }
 
@@ -123,9 +137,8 @@ fn a_fault_of_a_helper_costs_one_cpu() {
     }
 }
 
-/// Runs with this timer frame in the device tree, in which a power-down stops the timers;
-/// `patch` changes the payload.
-fn run_with(frame: &str, patch: fn(&mut [u8]), words: &[&str]) {
+/// Runs with this timer frame in the device tree, in which a power-down stops the timers.
+fn run_with(frame: &str, words: &[&str]) {
     // The memory that stands for a frame is not the payload's to use.
     let board = common::changed_board(|text| {
         let all = "base = 0x4000_0000\nsize = 0x4000_0000";
@@ -145,10 +158,8 @@ fn run_with(frame: &str, patch: fn(&mut [u8]), words: &[&str]) {
         bootargs: &format!("iterations={N} warmup=1"),
     };
     let tree = device_tree::build(&board, &choices).expect("a tree");
-    let mut image = common::image_with(&tree, CPUS);
-    patch(&mut image);
     let spec = RunSpec {
-        payload: Payload::Image(image),
+        payload: Payload::Image(common::image_with(&tree, CPUS)),
         args: None,
         ..spec("")
     };
@@ -184,39 +195,6 @@ fn a_frame_that_can_not_be_used_is_named() {
         (QEMU_TREE, MEMORY, 7, "counts otherwise than the CPUs"),
     ] {
         let said = format!("woke the lead, as the timer frame {why}.");
-        run_with(&frame(control, base, number), |_| {}, &[&said]);
+        run_with(&frame(control, base, number), &[&said]);
     }
-}
-
-/// Lets a frame count as it likes: the least count that is the CPU's own, less
-/// the tolerance of 1000 ticks, becomes 0.
-fn any_count(image: &mut [u8]) {
-    let words = image.chunks_exact(4);
-    let words = words.map(|it| u32::from_le_bytes(it.try_into().expect("four")));
-    let words: Vec<u32> = words.collect();
-    // SUBS and ADDS Xd, Xn, #1000, near one another.
-    let is = |word: u32, operation: u32| word & 0xffff_fc00 == operation | 1000 << 10;
-    let near = |at: usize| {
-        let around = &words[at.saturating_sub(32)..(at + 32).min(words.len())];
-        around.iter().any(|word| is(*word, 0xb100_0000))
-    };
-    let places: Vec<usize> = (0..words.len())
-        .filter(|at| is(words[*at], 0xf100_0000) && near(*at))
-        .collect();
-    assert_eq!(places.len(), 1, "the tolerance of a frame's count");
-    let at = places[0];
-    let (d, n) = (words[at] & 0x1f, words[at] >> 5 & 0x1f);
-    // SUBS Xd, Xn, Xn.
-    let zero = 0xeb00_0000 | n << 16 | n << 5 | d;
-    image[4 * at..4 * at + 4].copy_from_slice(&zero.to_le_bytes());
-}
-
-#[test]
-fn a_frame_whose_interrupt_never_wakes_fails_its_trial() {
-    let words = [
-        "where that stops, timer frame at 0x7fff0000, interrupt 92",
-        "the timer frame failed its trial: its interrupt did not wake the lead, an SGI from \
-         CPU 1.0 did.",
-    ];
-    run_with(&frame(QEMU_TREE, MEMORY, 7), any_count, &words);
 }
