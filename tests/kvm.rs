@@ -132,18 +132,9 @@ fn assert_exits_cost(log: &common::Log, has_pmu: bool) {
             for (metric, is_there) in [(Measure::Ticks, true), (Measure::Cycles, has_pmu)] {
                 let (nothing, cost) = (least(EMPTY, metric), least(exit, metric));
                 let is_there = is_there && (has_pmu || exit.1 != Variant::Pmselr);
-                println!("{exit:?} {metric:?} of CPU {cpu}: {cost:?} and {nothing:?} for nothing");
-                assert_eq!(
-                    cost.is_some(),
-                    is_there,
-                    "{exit:?} {metric:?}\n{}",
-                    log.text
-                );
-                assert!(
-                    !is_there || cost > nothing,
-                    "{exit:?} {metric:?}\n{}",
-                    log.text
-                );
+                let seen = format!("{exit:?} {metric:?} of CPU {cpu}\n{}", log.text);
+                assert_eq!(cost.is_some(), is_there, "{seen}");
+                assert!(!is_there || cost > nothing, "{seen}");
             }
         }
     }

@@ -7,7 +7,7 @@ use xtask::board::{self, Board, Conduit, Gic, StateFormat};
 use xtask::build::device_tree::{self, Choices};
 use xtask::build::image::Emergency;
 
-use crate::common::{self, Log, workspace};
+use crate::common::{self, workspace};
 use crate::machine::{FEW, Machine, Plain, image, with_tree};
 
 /// The board file's tree for QEMU's own PSCI, which has one idle state.
@@ -29,38 +29,24 @@ fn tree_of(board: &Board, cpus: u32, conduit: Conduit) -> Vec<u8> {
 }
 
 /// `-kernel`, which hands over QEMU's own tree.
-fn kernel(machine: &str, more: &str, args: &str) -> Log {
-    Machine::new(machine)
-        .with(more)
-        .option("-kernel", Plain::path())
-        .option("-append", args)
-        .run()
-        .passes(&[
-            "Image at 0x40200000, device tree at",
-            "(X0)",
-            "linux,dummy-virt",
-        ])
-}
-
 #[test]
 fn kernel_at_el1() {
-    for (gic, cpus) in [(2, 8), (3, 8), (3, 64), (3, 512)] {
+    for (gic, cpus) in [(2, 8), (3, 8), (3, 512)] {
         let machine = format!("virt,gic-version={gic} -cpu cortex-a57");
         let only = match cpus {
             8 => FEW,
             _ => "iterations=2 warmup=0 only=psci_version_parallel",
         };
-        let log = kernel(&machine, &format!("-smp {cpus} -m 512"), only);
+        let at = "Image at 0x40200000, device tree at";
+        let log = Machine::new(&machine)
+            .with(&format!("-smp {cpus} -m 512"))
+            .option("-kernel", Plain::path())
+            .option("-append", only)
+            .run()
+            .passes(&[at, "(X0)", "linux,dummy-virt"]);
         assert_eq!(log.metric(PsciVersionParallel, Metric::Call).len(), cpus);
         assert_eq!(log.machine(), (1, Conduit::Hvc, gic));
     }
-}
-
-#[test]
-fn kernel_at_el2() {
-    let machine = "virt,virtualization=on,gic-version=3 -cpu cortex-a57";
-    let log = kernel(machine, "-smp 4", FEW);
-    assert_eq!(log.machine(), (2, Conduit::Smc, 3));
 }
 
 /// No tree is handed over, X0 is 0, and the address is the user's choice.
@@ -68,12 +54,7 @@ fn kernel_at_el2() {
 fn loaded_anywhere() {
     for (on, conduit, el, addresses) in [
         ("off", Conduit::Hvc, 1, [0x4020_0000].as_slice()),
-        (
-            "on",
-            Conduit::Smc,
-            2,
-            &[0x4123_4000, 0x4ffd_f000, 0x8765_4000],
-        ),
+        ("on", Conduit::Smc, 2, &[0x4123_4000, 0x8765_4000]),
     ] {
         let tree = tree(4, conduit);
         for address in addresses {
@@ -98,33 +79,22 @@ fn at_el2(options: &str, board: &Board, cpus: u32) -> Machine {
         .loaded("Image", &image, 0x4020_0000, ",cpu-num=0")
 }
 
-/// Booted on a Cortex-A53, as HiKey960 is: what the tree says of another CPU
-/// decides how all of them read the counter.
-#[test]
-fn another_cpu_is_a_cortex_a73() {
-    let twice = "CNTPCT (read twice for Cortex-A73's erratum 858921)";
-    for (other, says) in [("a73", twice.to_owned()), ("a72", format!("!{twice}"))] {
-        let mut names = vec!["arm,cortex-a53"; 8];
-        let other = format!("arm,cortex-{other}");
-        names[1] = &other;
-        let cpus = format!("[cpus]\ncompatible = {names:?}\n");
-        let board = common::board_with("[cpus]\n", &cpus);
-        let seen = at_el2("-cpu cortex-a53 -smp 5 -m 1024", &board, 5).run();
-        let log = seen.passes(&[&says]);
-        assert_eq!(log.metric(PsciVersionParallel, Metric::Call).len(), 5);
-    }
-}
-
-/// A SoC's erratum: the counter is read twice by every CPU, and samples of which
-/// both reads fall where the counter may be wrong are not counted.
+/// Booted on a Cortex-A53, as HiKey960 is: what the tree says of another CPU, or of
+/// the SoC, decides how all of them read the counter.
 #[test]
 fn the_counter_has_an_erratum() {
-    let erratum = "[timer]\nerratum = \"allwinner,erratum-unknown1\"\n";
-    let board = common::board_with("[timer]\n", erratum);
-    let log = at_el2("-cpu cortex-a53 -smp 4 -m 1024 -icount shift=0", &board, 4)
-        .run()
-        .passes(&["CNTPCT (read twice for allwinner,erratum-unknown1)"]);
-    assert_eq!(log.metric(PsciVersionParallel, Metric::Call).len(), 4);
+    let a53 = "[cpus]\ncompatible = [\"arm,cortex-a53\", \"arm,cortex-a73\"]\n";
+    let a53 = a53.replace("\"arm,cortex-a73\"", &"\"arm,cortex-a73\", ".repeat(7));
+    let soc = "[timer]\nerratum = \"allwinner,erratum-unknown1\"\n";
+    for (table, new, named) in [
+        ("[cpus]\n", &*a53, "Cortex-A73's erratum 858921"),
+        ("[timer]\n", soc, "allwinner,erratum-unknown1"),
+    ] {
+        let board = common::board_with(table, new);
+        let seen = at_el2("-cpu cortex-a53 -smp 5 -m 1024", &board, 5).run();
+        let log = seen.passes(&[&format!("CNTPCT (read twice for {named})")]);
+        assert_eq!(log.metric(PsciVersionParallel, Metric::Call).len(), 5);
+    }
 }
 
 /// An SError that a loader left pending: here EL2's, for the payload at EL1.
@@ -156,10 +126,7 @@ fn an_serror_is_pending() {
         .run()
         .ends(
             Verdict::Incomplete,
-            &[
-                "Unhandled exception on CPU 0x0 (SError, vector 7)",
-                "INCOMPLETE: exception on the lead CPU",
-            ],
+            &["Unhandled exception on CPU 0x0 (SError, vector 7)"],
         );
 }
 

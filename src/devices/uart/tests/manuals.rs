@@ -7,17 +7,32 @@ use crate::image::UartKind;
 /// DDI 0183G, 3.3: UARTFR has TXFE, RXFE, TXFF and BUSY, which stays until the
 /// last bit, stop bits and all, has left the shift register. UARTLCR_H, after the
 /// divisors, and the divisors must not change while UARTEN is 1. Reset values: table 3-1.
-#[rustfmt::skip]
 pub static PL011: Manual = Manual {
     kind: UartKind::Pl011,
     reg_shift: 2,
     io_width: 4,
     data: 0x00,
     depth: 32,
-    status: &[(0x18, 7, Empty), (0x18, 5, Full), (0x18, 3, Busy), (0x18, 4, Always)],
-    settings: &[(0x24, 0, 13), (0x28, 0, 1), (0x2c, 0, 0x70), (0x30, 0x300, 0x301)],
+    status: &[
+        (0x18, 7, Empty),
+        (0x18, 5, Full),
+        (0x18, 3, Busy),
+        (0x18, 4, Always),
+    ],
+    settings: &[
+        (0x24, 0, 13),
+        (0x28, 0, 1),
+        (0x2c, 0, 0x70),
+        (0x30, 0x300, 0x301),
+    ],
     sends: &[(0x30, 0x101, 0x101)],
-    restores: &[(0x30, 0), (0x24, 13), (0x28, 1), (0x2c, 0x70), (0x30, 0x301)],
+    restores: &[
+        (0x30, 0),
+        (0x24, 13),
+        (0x28, 1),
+        (0x2c, 0x70),
+        (0x30, 0x301),
+    ],
 };
 
 /// DEN0094, Generic UART: of the PL011 there are UARTDR, UARTRSR, UARTFR and the
@@ -45,11 +60,13 @@ pub static NS16550: Manual = Manual {
 };
 
 /// A 16550 with registers of 16 bits.
-#[rustfmt::skip]
 pub static NS16550_HALF: Manual = Manual {
-    reg_shift: 1, io_width: 2,
+    reg_shift: 1,
+    io_width: 2,
     status: &[(10, 5, Empty), (10, 6, Idle)],
-    settings: &[(6, 0, 0x03), (8, 0, 0x0b)], sends: &[(6, 0x80, 0)], restores: &[(6, 0x03), (8, 0x0b)],
+    settings: &[(6, 0, 0x03), (8, 0, 0x0b)],
+    sends: &[(6, 0x80, 0)],
+    restores: &[(6, 0x03), (8, 0x0b)],
     ..NS16550
 };
 
@@ -70,13 +87,22 @@ pub static MINI_UART: Manual = Manual {
 /// UG585, B.33: Channel_sts has TACTIVE, TFUL and TEMPTY. The baud rate is set
 /// with both directions off. Reset values: cadence_uart_reset in
 /// QEMU's hw/char/cadence_uart.c.
-#[rustfmt::skip]
 pub static CADENCE: Manual = Manual {
     kind: UartKind::Cadence,
     data: 0x30,
     depth: 64,
-    status: &[(0x2c, 11, Busy), (0x2c, 4, Full), (0x2c, 3, Empty), (0x2c, 1, Always)],
-    settings: &[(0x00, 0x128, 0x114), (0x04, 0, 0x20), (0x18, 0x28b, 124), (0x34, 0xf, 6)],
+    status: &[
+        (0x2c, 11, Busy),
+        (0x2c, 4, Full),
+        (0x2c, 3, Empty),
+        (0x2c, 1, Always),
+    ],
+    settings: &[
+        (0x00, 0x128, 0x114),
+        (0x04, 0, 0x20),
+        (0x18, 0x28b, 124),
+        (0x34, 0xf, 6),
+    ],
     sends: &[(0, 0x30, 0x10)],
     restores: &[(0, 0), (0x04, 0x20), (0x18, 124), (0x34, 6), (0, 0x114)],
     ..PL011
@@ -86,19 +112,35 @@ pub static CADENCE: Manual = Manual {
 /// register empty) and TXFE. UCR2.SRST as 0 resets the UART; UTXD is reached only
 /// with UARTEN; UFCR, UBIR and UBMR, in this order, are written without it. Reset values
 /// as in QEMU's hw/char/imx_serial.c, but for SRST, which reads as 1.
-#[rustfmt::skip]
 pub static IMX: Manual = Manual {
     kind: UartKind::Imx,
     data: 0x40,
-    status: &[(0xb4, 4, Full), (0xb4, 6, Empty), (0xb4, 5, Always), (0x98, 14, Empty), (0x98, 3, Idle)],
+    status: &[
+        (0xb4, 4, Full),
+        (0xb4, 6, Empty),
+        (0xb4, 5, Always),
+        (0x98, 14, Empty),
+        (0x98, 3, Idle),
+    ],
     settings: &[
-        (0x80, 0, 0x1), (0x84, 1, 0x4027), (0x88, 0x700, 0x704), (0x8c, 0x8000, 0x8000),
-        (0x90, 0x801, 0xa01), (0xa4, 0, 0xf), (0xa8, 0, 0x68),
+        (0x80, 0, 0x1),
+        (0x84, 1, 0x4027),
+        (0x88, 0x700, 0x704),
+        (0x8c, 0x8000, 0x8000),
+        (0x90, 0x801, 0xa01),
+        (0xa4, 0, 0xf),
+        (0xa8, 0, 0x68),
     ],
     sends: &[(0x80, 1, 1), (0x84, 4, 4)],
     restores: &[
-        (0x80, 0), (0x84, 0x4027), (0x88, 0x704), (0x8c, 0x8000), (0x90, 0xa01), (0xa4, 0xf),
-        (0xa8, 0x68), (0x80, 1),
+        (0x80, 0),
+        (0x84, 0x4027),
+        (0x88, 0x704),
+        (0x8c, 0x8000),
+        (0x90, 0xa01),
+        (0xa4, 0xf),
+        (0xa8, 0x68),
+        (0x80, 1),
     ],
     ..PL011
 };
@@ -119,21 +161,39 @@ pub static LPUART: Manual = Manual {
 
 /// RM0433, USART: ISR has TXFNF and TC; CR2, CR3, BRR and PRESC, and FIFOEN and
 /// the word's length in CR1, can be written only while UE is 0.
-#[rustfmt::skip]
 pub static STM32: Manual = Manual {
     kind: UartKind::Stm32,
     data: 0x28,
     depth: 16,
     status: &[(0x1c, 7, Room), (0x1c, 6, Idle)],
-    settings: &[(0, 0, 0x2000_000d), (4, 0, 0), (8, 0, 0x1000), (0x0c, 0, 0x22b), (0x2c, 0, 1)],
+    settings: &[
+        (0, 0, 0x2000_000d),
+        (4, 0, 0),
+        (8, 0, 0x1000),
+        (0x0c, 0, 0x22b),
+        (0x2c, 0, 1),
+    ],
     sends: &[(0, 9, 9)],
     restores: &[
-        (0, 0), (0x0c, 0x22b), (0x2c, 1), (4, 0), (8, 0x1000), (0, 0x2000_000c), (0, 0x2000_000d),
+        (0, 0),
+        (0x0c, 0x22b),
+        (0x2c, 1),
+        (4, 0),
+        (8, 0x1000),
+        (0, 0x2000_000c),
+        (0, 0x2000_000d),
     ],
     ..PL011
 };
 
-#[rustfmt::skip]
 pub static ALL: [&Manual; 9] = [
-    &PL011, &SBSA, &NS16550, &NS16550_HALF, &MINI_UART, &CADENCE, &IMX, &LPUART, &STM32,
+    &PL011,
+    &SBSA,
+    &NS16550,
+    &NS16550_HALF,
+    &MINI_UART,
+    &CADENCE,
+    &IMX,
+    &LPUART,
+    &STM32,
 ];

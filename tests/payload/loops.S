@@ -1,4 +1,4 @@
-// A program of its own, for tests/micro: the loops of the micro-benchmarks as
+// A program of its own, for tests/payload/micro.rs: the loops of the micro-benchmarks as
 // one writes them by hand, each timed by the virtual counter and printed. It is
 // booted as the payload is, on one CPU under the instruction clock, and uses no
 // memory, no MMU, and nothing of the payload's.

@@ -1,13 +1,13 @@
 //! The watchdog of last resort: on a machine that has one, under a firmware
 //! that no CPU comes back from.
 
-mod common;
-
 use std::time::Duration;
 
 use psci_bench::model::Verdict;
 use xtask::qemu::run_spec::RunSpec;
 use xtask::qemu::stream::Ending;
+
+use crate::common;
 
 /// The lead, alone.
 fn spec(args: &str) -> RunSpec {

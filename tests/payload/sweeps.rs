@@ -1,20 +1,19 @@
 //! Sweeps, idle states, OS-initiated mode and SYSTEM_SUSPEND under real TF-A,
 //! and under QEMU's own PSCI, which has little of it.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use common::Log;
 use psci_bench::measure::Summary;
 use psci_bench::model::{Measure, Skip, Status, Variant, Verdict};
 use psci_bench::plan::ScenarioId;
 use xtask::board::Gic;
 use xtask::board::firmware_kind::Firmware;
 use xtask::qemu::run_spec::RunSpec;
-use xtask::qemu::{Level, stream};
+use xtask::qemu::stream;
+
+use crate::common::{self, Log};
 
 fn spec(smp: u32, args: &str) -> RunSpec {
     RunSpec {
@@ -59,11 +58,6 @@ fn status(log: &Log, scenario: ScenarioId) -> Status {
     found.expect("a record of the test").status
 }
 
-/// Running text without its line ends.
-fn plain(log: &Log) -> String {
-    log.text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// TF-A holds the locks of the levels above the core while a CPU goes down
 /// with them, and takes none for the core alone.
 #[test]
@@ -103,12 +97,8 @@ fn every_step_of_dirty_bytes_is_measured() {
             assert!(found.values().all(|step| step.len() == cpus), "{found:?}");
         }
     }
-    let flush = medians(
-        &log,
-        ScenarioId::DirtySweep,
-        Variant::Deepest,
-        Measure::CacheFlush,
-    );
+    let dirty = ScenarioId::DirtySweep;
+    let flush = medians(&log, dirty, Variant::Deepest, Measure::CacheFlush);
     let same: BTreeSet<_> = flush.values().collect();
     assert_eq!(same.len(), 1, "flat: {flush:?}");
     // Alone in its cluster, a CPU flushes all of that.
@@ -166,24 +156,6 @@ fn only_who_takes_part_is_rung() {
     assert_eq!(rung.collect::<BTreeSet<_>>(), BTreeSet::from(["0x1"]));
 }
 
-/// The default steps: up to twice the L2 of 2 MiB that the CPU model has.
-#[test]
-fn the_steps_follow_from_the_cache() {
-    let log = common::pass(&spec(1, "only=dirty_sweep iterations=1 warmup=0"));
-    let found = medians(
-        &log,
-        ScenarioId::DirtySweep,
-        Variant::Core,
-        Measure::Powerdown,
-    );
-    let mut steps = vec![0];
-    steps.extend((0..9).map(|doubled| (16 << 10) << doubled));
-    assert_eq!(found.into_keys().collect::<Vec<_>>(), steps);
-    // The most that can be asked for.
-    let asked = spec(1, "only=dirty_sweep iterations=1 warmup=0 dirty=64M");
-    common::pass(&asked);
-}
-
 const STANDBY: u64 = 0x1;
 const CORE: u64 = 0x1_0002;
 const CLUSTER: u64 = 0x101_0022;
@@ -212,11 +184,8 @@ fn every_idle_state_also_in_os_initiated_mode() {
     }
     use Measure::{CacheFlush, Count, Powerdown, Residency};
     for metric in [Powerdown, CacheFlush, Count, Residency] {
-        assert_eq!(
-            states(&log, Variant::Osi, metric, 8),
-            all[2..],
-            "{metric:?}"
-        );
+        let found = states(&log, Variant::Osi, metric, 8);
+        assert_eq!(found, all[2..], "{metric:?}");
     }
     let of = |variant, metric| medians(&log, ScenarioId::IdleStates, variant, metric);
     // Who asks for the cluster is the payload's choice: its last CPU.
@@ -234,53 +203,43 @@ fn every_idle_state_also_in_os_initiated_mode() {
     // The lead is awake while another CPU is alone: the system stays up.
     let serial = &of(Variant::Serial, Count)[&SYSTEM];
     assert_eq!((serial[&0], serial[&1], serial[&4]), (1, 0, 0));
-    assert!(!plain(&log).contains("left out"), "{}", log.text);
+    let plain = common::one_line(&log.text);
+    assert!(!plain.contains("left out"), "{plain}");
 }
 
 #[test]
 fn what_the_firmware_does_not_have_is_said() {
     let log = common::pass(&spec(3, "only=idle_states iterations=1 warmup=0"));
     let why = "OS-initiated mode left out: the firmware does not implement function 0x8400000f";
-    assert!(plain(&log).contains(why), "{}", log.text);
+    assert!(common::one_line(&log.text).contains(why), "{}", log.text);
     assert!(states(&log, Variant::Osi, Measure::Powerdown, 3).is_empty());
 
-    // QEMU's own: no power-down, so that it takes the caller's time; by SMC
-    // and by HVC.
-    for level in [Level::El1, Level::El2] {
-        let args = "only=dirty_sweep,contend_sweep,idle_states,system_suspend iterations=2 \
-                    warmup=0 dirty=0,64K contend=1-3";
-        let log = common::pass(&RunSpec {
-            firmware: Firmware::Builtin,
-            level,
-            ..spec(3, args)
-        });
-        let call = |scenario, variant| medians(&log, scenario, variant, Measure::Call);
-        assert_eq!(call(ScenarioId::DirtySweep, Variant::Deepest).len(), 2);
-        assert_eq!(call(ScenarioId::ContendSweep, Variant::Deepest).len(), 3);
-        assert_eq!(call(ScenarioId::IdleStates, Variant::Parallel).len(), 1);
-        let off = medians(&log, ScenarioId::DirtySweep, Variant::Off, Measure::TurnOn);
-        assert!(off.values().all(|step| step.len() == 2) && off.len() == 2);
-        let skipped = status(&log, ScenarioId::SystemSuspend);
-        assert_eq!(skipped, Status::Skipped(Skip::NotSupported(0xc400_000e)));
-    }
+    // QEMU's own: no power-down, so that it takes the caller's time.
+    let args = "only=dirty_sweep,contend_sweep,idle_states,system_suspend iterations=2 \
+                warmup=0 dirty=0,64K contend=1-3";
+    let log = common::pass(&RunSpec {
+        firmware: Firmware::Builtin,
+        ..spec(3, args)
+    });
+    let call = |scenario, variant| medians(&log, scenario, variant, Measure::Call);
+    assert_eq!(call(ScenarioId::DirtySweep, Variant::Deepest).len(), 2);
+    assert_eq!(call(ScenarioId::ContendSweep, Variant::Deepest).len(), 3);
+    assert_eq!(call(ScenarioId::IdleStates, Variant::Parallel).len(), 1);
+    let off = medians(&log, ScenarioId::DirtySweep, Variant::Off, Measure::TurnOn);
+    assert!(off.values().all(|step| step.len() == 2) && off.len() == 2);
+    let skipped = status(&log, ScenarioId::SystemSuspend);
+    assert_eq!(skipped, Status::Skipped(Skip::NotSupported(0xc400_000e)));
 }
 
 /// Also where the GIC forgets, and where firmware keeps caches coherent.
 #[test]
 fn system_suspend_comes_back() {
-    for (variant, gic) in [
-        ("", Gic::V3),
-        ("gic-reset=1", Gic::V3),
-        ("gic-reset=1", Gic::V2),
-        ("coherency=sw", Gic::V3),
-    ] {
+    for (variant, gic) in [("gic-reset=1", Gic::V2), ("coherency=sw", Gic::V3)] {
+        let args = "only=system_suspend,susp_deep_serial iterations=3 warmup=0";
         let log = common::pass(&RunSpec {
             variant: variant.parse().expect("a variant"),
             gic: Some(gic),
-            ..spec(
-                3,
-                "only=system_suspend,susp_deep_serial iterations=3 warmup=0",
-            )
+            ..spec(3, args)
         });
         assert_eq!(status(&log, ScenarioId::SystemSuspend), Status::Passed);
         for metric in [Measure::Powerdown, Measure::Wakeup, Measure::CacheFlush] {
@@ -292,11 +251,20 @@ fn system_suspend_comes_back() {
     }
 }
 
+/// The default steps: up to twice the L2 of 2 MiB that the CPU model has.
 #[test]
-fn help_names_each_scenario() {
-    let text = common::run(&spec(1, "only=help")).text();
-    for scenario in ScenarioId::ALL {
-        let line = format!("  {:21} ", scenario.short_tag());
-        assert!(text.contains(&line), "{line}: {text}");
-    }
+fn the_steps_follow_from_the_cache() {
+    let log = common::pass(&spec(1, "only=dirty_sweep iterations=1 warmup=0"));
+    let found = medians(
+        &log,
+        ScenarioId::DirtySweep,
+        Variant::Core,
+        Measure::Powerdown,
+    );
+    let mut steps = vec![0];
+    steps.extend((0..9).map(|doubled| (16 << 10) << doubled));
+    assert_eq!(found.into_keys().collect::<Vec<_>>(), steps);
+    // The most that can be asked for.
+    let asked = spec(1, "only=dirty_sweep iterations=1 warmup=0 dirty=64M");
+    common::pass(&asked);
 }

@@ -1,17 +1,16 @@
 //! `timer_latency`: every expiry is accounted for, at both exception levels, on
 //! both GICs, with TF-A and with QEMU's own PSCI, and under each load.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use common::Log;
 use psci_bench::model::{How, Measure, Point, Variant, Verdict};
 use psci_bench::plan::ScenarioId;
 use xtask::build::payload::Tree;
 use xtask::qemu::Level;
 use xtask::qemu::run_spec::{Payload, RunSpec};
+
+use crate::common::{self, Log};
 
 const LOADS: [Variant; 5] = [
     Variant::Write,
@@ -64,56 +63,6 @@ fn check(log: &Log, cpus: usize, hows: &[How], loads: &[Variant], expiries: u64)
     points.values().map(|point| point.lost).sum()
 }
 
-/// The figures of a line, or nothing where it is not in the layout: columns of
-/// these widths, parted by bars.
-fn columns(line: &str) -> Option<Vec<f64>> {
-    let (name, rest) = line.split_once('|')?;
-    let columns: Vec<&str> = rest.split('|').collect();
-    let widths: &[usize] = match name {
-        "RTD" => &[11, 11, 11, 8, 6, 11, 11],
-        "RTS" => &[11, 11, 11, 8, 6, 21],
-        _ => return None,
-    };
-    let found: Vec<usize> = columns.iter().map(|column| column.len()).collect();
-    assert_eq!(found, widths, "{line}");
-    let numbers = columns
-        .iter()
-        .filter_map(|column| column.trim().parse().ok());
-    Some(numbers.collect())
-}
-
-/// Every line of the layout is in it, and says what can be. Returns how many
-/// data lines and sums there are, and the overruns of the sums.
-fn check_lines(log: &Log) -> (usize, usize, u64) {
-    let (mut data, mut sums, mut overruns) = (0, 0, 0);
-    let lines = log.text.lines().filter(|line| line.starts_with("RT"));
-    for line in lines {
-        let Some(numbers) = columns(line) else {
-            assert!(
-                line.starts_with("RTT|  00:") || line.starts_with("RTH|----lat min|"),
-                "{line}"
-            );
-            continue;
-        };
-        let [min, avg, max, overrun, msw, ..] = numbers[..] else {
-            panic!("{line}");
-        };
-        assert!(
-            min <= avg && avg <= max && min > 0.0 && msw == 0.0,
-            "{line}"
-        );
-        if let [best, worst] = numbers[5..] {
-            assert!(best <= min && max <= worst, "{line}");
-            data += 1;
-        } else {
-            assert!(line.contains("|    00:00:"), "{line}");
-            sums += 1;
-            overruns += overrun as u64;
-        }
-    }
-    (data, sums, overruns)
-}
-
 /// Ten seconds of the guest's time, all CPUs' timers under each load in turn.
 #[test]
 fn no_overrun_under_the_instruction_clock() {
@@ -124,7 +73,6 @@ fn no_overrun_under_the_instruction_clock() {
         ..spec(&args)
     });
     assert_eq!(check(&log, 8, &[How::All], &LOADS, 2_000), 0);
-    assert_eq!(check_lines(&log), (2 * 5, 5, 0));
 }
 
 /// As the host lets it be: expiries are missed, and counted.
@@ -136,11 +84,7 @@ fn handled_and_overruns_are_all_expiries() {
         ..spec(&args)
     });
     let loads = [&[Variant::Idle], &LOADS[..]].concat();
-    let overruns = check(&log, 8, &[How::All], &loads, 1_000);
-    let (data, sums, told) = check_lines(&log);
-    assert_eq!((data, sums), (6, 6));
-    // Of each expiry there are two figures.
-    assert_eq!(told * 2, overruns);
+    check(&log, 8, &[How::All], &loads, 1_000);
 }
 
 #[test]
@@ -157,35 +101,7 @@ fn at_both_levels_on_both_gics_alone_and_all_at_once() {
         let loads = [Variant::Idle, Variant::Mixed];
         let overruns = check(&log, 2, &[How::Alone, How::All], &loads, 100);
         assert_eq!(overruns, 0, "{firmware:?} {gic:?} {level:?}");
-        assert_eq!(check_lines(&log), (6, 6, 0));
     }
-}
-
-/// An idle CPU costs its own instructions, which are the same each time.
-/// On a busy host QEMU's clock is sometimes moved on too early while all CPUs
-/// wait (`xtask/src/qemu/host_cpu.rs`): then a run has an expiry that is not like the
-/// others. Not each of three has.
-#[test]
-fn alone_and_idle_a_handler_costs_its_instructions() {
-    let is_exact = || {
-        let log = common::pass(&RunSpec {
-            smp: Some(2),
-            icount: true,
-            ..spec("stress=idle timers=alone")
-        });
-        let is_alike = |point: &Point| {
-            let figures = &point.figures;
-            assert_eq!(figures.min, figures.median, "{point:?}");
-            // The branch, and the counter.
-            let is_few = point.measure != Measure::Entry || figures.min <= 2;
-            assert!(is_few, "{point:?}");
-            figures.min == figures.max
-        };
-        let points = log.points(ScenarioId::TimerLatency);
-        let others = points.filter(|(_, point)| !is_alike(point));
-        others.inspect(|it| eprintln!("{it:?}")).count() == 0
-    };
-    assert!((0..3).any(|_| is_exact()), "on stderr is what differs");
 }
 
 /// The scenarios of the suite find the CPUs as they expect them, before and after.
@@ -201,30 +117,6 @@ fn between_other_scenarios() {
     assert_eq!(log.run.scenarios.len(), 3);
 }
 
-#[test]
-fn a_threshold_ends_the_run_with_fail() {
-    let spec = RunSpec {
-        smp: Some(2),
-        icount: true,
-        ..spec("stress=idle,mixed timers=all duration=60 threshold=1")
-    };
-    common::ends(&spec, Verdict::Fail).says(&["late, more than threshold= allows"]);
-}
-
-#[test]
-fn too_little_memory_is_refused_by_the_missing_bytes() {
-    let spec = |args| RunSpec {
-        smp: Some(8),
-        ..spec(args)
-    };
-    let words = ["KiB are missing", "footprint="];
-    common::ends(&spec("footprint=256M"), Verdict::BadInput).says(&words);
-    common::ends(
-        &spec("footprint=256M stress=idle timers=all"),
-        Verdict::Pass,
-    );
-}
-
 /// A timer that falls silent: the image turns it off in the loop, in place of an
 /// instruction that only says which load is first. An idle CPU waits in WFI then,
 /// which another timer has to end, on a lead that is alone as on all others.
@@ -233,8 +125,7 @@ fn a_silent_timer_is_named_where_the_cpu_is_idle() {
     const FIRST: u32 = 0xaa04_03fb; // mov x27, x4
     const SILENCE: u32 = 0xd51b_e23f; // msr cntp_ctl_el0, xzr
     for (smp, level, args) in [
-        (1, Level::El2, "timers=alone"),
-        (2, Level::El1, "timers=alone"),
+        (1, Level::El1, "timers=alone"),
         (4, Level::El2, "timers=all"),
     ] {
         let args = format!("only=timer_latency stress=idle {args}");
@@ -281,4 +172,31 @@ fn an_interrupt_at_any_other_time_is_the_end() {
         "1 CPUs lost",
     ];
     common::ends(&spec, Verdict::Fail).says(&words);
+}
+
+/// An idle CPU costs its own instructions, which are the same each time.
+/// On a busy host QEMU's clock is sometimes moved on too early while all CPUs
+/// wait (`xtask/src/qemu/host_cpu.rs`): then a run has an expiry that is not like the
+/// others. Not each of three has.
+#[test]
+fn alone_and_idle_a_handler_costs_its_instructions() {
+    let is_exact = || {
+        let log = common::pass(&RunSpec {
+            smp: Some(2),
+            icount: true,
+            ..spec("stress=idle timers=alone")
+        });
+        let is_alike = |point: &Point| {
+            let figures = &point.figures;
+            assert_eq!(figures.min, figures.median, "{point:?}");
+            // The branch, and the counter.
+            let is_few = point.measure != Measure::Entry || figures.min <= 2;
+            assert!(is_few, "{point:?}");
+            figures.min == figures.max
+        };
+        let points = log.points(ScenarioId::TimerLatency);
+        let others = points.filter(|(_, point)| !is_alike(point));
+        others.inspect(|it| eprintln!("{it:?}")).count() == 0
+    };
+    assert!((0..3).any(|_| is_exact()), "on stderr is what differs");
 }

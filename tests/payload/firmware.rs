@@ -1,11 +1,10 @@
 //! Firmware that does not take what the caller has: under the overlay platform.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 use psci_bench::model::Verdict;
 use xtask::board::{Gic, GivenStates, StateFormat};
 use xtask::qemu::run_spec::{Payload, RunSpec};
+
+use crate::common;
 
 /// Each call with a target_cpu takes MPIDR_EL1 as it is read.
 #[test]
@@ -14,7 +13,7 @@ fn an_mpidr_with_bit_31_names_its_cpu() {
         let result = common::run(&RunSpec {
             smp: Some(2),
             gic: Some(gic),
-            payload: Payload::Image(common::assemble("tests/firmware/mpidr.S", &[])),
+            payload: Payload::Image(common::assemble("tests/payload/mpidr.S", &[])),
             ..RunSpec::default()
         });
         let text = result.text();
@@ -37,24 +36,14 @@ fn an_mpidr_with_bit_31_names_its_cpu() {
 #[test]
 fn a_mismatched_state_format_is_said_by_name() {
     let args = "only=susp_deep_parallel,psci_version_parallel,idle_states iterations=2 warmup=0";
-    for (built_for, has, takes, states) in [
-        (
-            "state-id=extended",
-            StateFormat::Original,
-            "extended",
-            "original",
-        ),
-        (
-            "state-id=original",
-            StateFormat::Extended,
-            "original",
-            "extended",
-        ),
+    for (has, takes, states) in [
+        (StateFormat::Original, "extended", "original"),
+        (StateFormat::Extended, "original", "extended"),
     ] {
         let result = common::run(&RunSpec {
             smp: Some(2),
             args: Some(args.into()),
-            variant: built_for.parse().expect("known words"),
+            variant: format!("state-id={takes}").parse().expect("known words"),
             states: GivenStates {
                 state_format: Some(has),
                 ..GivenStates::default()
@@ -63,7 +52,7 @@ fn a_mismatched_state_format_is_said_by_name() {
         });
         let text = result.text();
         assert_eq!(result.verdict, Verdict::Pass, "{text}");
-        let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let plain = common::one_line(&text);
         let said = format!(
             "Skipped: the firmware takes {takes} power_state values; the device tree has {states} \
              ones. Use a tree with {takes} ones"

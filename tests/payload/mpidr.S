@@ -1,4 +1,4 @@
-// A BL33 of its own, for tests/firmware: it passes MPIDR_EL1 on as target_cpu as
+// A BL33 of its own, for tests/payload: it passes MPIDR_EL1 on as target_cpu as
 // it reads the register, bit 31 (RES1) and all, as TFTF does. It runs on two
 // CPUs, and uses no memory, no MMU, and nothing of the payload's.
 //

@@ -1,13 +1,13 @@
 //! Holds the expressions by which other programs read a log against a real
 //! one: TF-A's LAVA monitor, its RT_INSTR parsers, its expect script.
 
-mod common;
-
 use fancy_regex::{Captures, Regex};
 use psci_bench::model::Verdict;
 use psci_bench::plan::ScenarioId;
 use psci_bench::record::LINE_MAX;
 use xtask::qemu::run_spec::RunSpec;
+
+use crate::common;
 
 /// The groups of each match of an expression, from the first on.
 fn matches(expression: &str, text: &str) -> Vec<Vec<Option<String>>> {

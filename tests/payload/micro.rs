@@ -6,21 +6,19 @@
 //! among them, and has to be that of `loops.S`, a program of its own that is
 //! booted the same way.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use common::Log;
 use psci_bench::image::Conduit;
-use psci_bench::measure::{Counter, Metric, Summary};
+use psci_bench::measure::{Counter, Metric};
 use psci_bench::model::{Measure, Point, Variant};
 use psci_bench::plan::ScenarioId;
 use xtask::board::Gic;
 use xtask::board::firmware_kind::Firmware;
 use xtask::qemu::Level;
 use xtask::qemu::run_spec::{Payload, RunSpec};
+
+use crate::common::{self, Log};
 
 /// Iterations of each loop, and operations of each batch.
 const COUNT: u32 = 1024;
@@ -46,7 +44,7 @@ fn compared(firmware: Firmware) -> impl Iterator<Item = (ScenarioId, Variant)> {
 fn loops(gic: Gic, hvc: bool) -> Vec<u8> {
     let gic = if gic == Gic::V2 { 2 } else { 3 };
     let symbols = [("GIC", gic), ("HVC", u32::from(hvc)), ("COUNT", COUNT)];
-    common::assemble("tests/micro/loops.S", &symbols)
+    common::assemble("tests/payload/loops.S", &symbols)
 }
 
 /// Instructions of each loop of the program, all iterations together.
@@ -99,13 +97,9 @@ fn an_operation_takes_as_many_instructions_as_by_hand() {
             let point = point(&log, t, variant);
             assert_eq!((point.per, point.figures.n), (1024, 3));
             let hand = by_hand[variant.word()] as f64 / f64::from(COUNT);
-            let Summary {
-                min, median, max, ..
-            } = point.figures;
-            for ticks in [min, median, max] {
+            for ticks in [point.figures.min, point.figures.max] {
                 let ours = ticks as f64 / f64::from(COUNT);
                 let at = format!("{firmware:?} {level:?} {gic:?} {variant:?}");
-                println!("{at}: {ours:.3}, by hand {hand:.3}");
                 assert!((ours - hand).abs() < 1.0, "{at}: {ours} and {hand}");
             }
             // No call is free, and the loop alone is less.
@@ -161,19 +155,12 @@ fn a_table_on_every_machine() {
         assert_eq!((facts.conduit, facts.counter), expected, "{machine}");
         let el = if level == Level::El1 { 1 } else { 2 };
         assert_eq!(facts.exception_level, el, "{machine}");
-        let running = format!(" from EL{el}, ");
-        assert!(log.text.contains(&running), "{machine}");
         for (t, variant) in compared(firmware) {
             let point = point(&log, t, variant);
             let it = point.figures;
             let figures = [it.min, it.median, it.p99.expect("enough"), it.max];
             let is_sound = figures.is_sorted() && figures[3] > 0;
             assert!(is_sound, "{figures:?} {machine}");
-            let name = format!(" {} ", variant.word());
-            assert!(log.text.contains(&name), "{name} {machine}");
-        }
-        for heading in ["Min", "Median", "p99", "Max"] {
-            assert!(log.text.contains(&format!(" {heading} ")), "{machine}");
         }
         let has_pmf = firmware == Firmware::TfA;
         let lacks = "Skipped: PMF's timestamps can not be read";

@@ -139,16 +139,6 @@ impl Place {
 }
 
 #[test]
-fn a_released_payload_makes_the_image_that_is_built() {
-    let place = Place::new();
-    let (payload, new) = (place.path("payload.bin"), place.path("new.bin"));
-    let line = format!("image --smp {CPUS} --base {payload} -o {new}");
-    assert_eq!(xtask(&line, Some(ARGS)), 0);
-    let built = fs::read(place.path("image.bin")).expect("built");
-    assert!(built == fs::read(new).expect("packed"));
-}
-
-#[test]
 fn in_a_fip_without_certificates() {
     let firmware = built(FipBuild::Plain);
     let place = Place::new();
