@@ -43,7 +43,7 @@ impl Uart {
         {
             *register = value;
         } else if offset == 0 {
-            // Who does not listen misses it.
+            // A failed write is ignored: the guest must not notice it.
             let _ = io::stdout().write_all(&[value]);
         } else if let Some(register) = self.written.get_mut(offset) {
             *register = value;

@@ -70,7 +70,7 @@ pub struct JobOptions {
     pub deny_skipped: bool,
 }
 
-/// A cell to be.
+/// A cell that is not written yet.
 pub struct Cell<'c> {
     pub names: Names,
     pub place: Place,

@@ -70,7 +70,7 @@ enum Monitor {
 }
 
 impl Monitor {
-    /// Returns the anchor by which a job repeats it.
+    /// Returns the YAML anchor by which a job repeats this monitor.
     fn anchor(self) -> &'static str {
         match self {
             Self::Case => "case",
@@ -133,7 +133,7 @@ impl Monitor {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Listed {
     anchor: &'static str,
-    /// True if the anchor is enough.
+    /// True if an earlier monitor of the job defines the anchor.
     is_repeated: bool,
     suite: &'static str,
     start: String,

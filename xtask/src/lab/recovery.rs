@@ -26,12 +26,12 @@ mod tests;
 pub const FILE_MAX: usize = 512 << 20;
 /// The largest FIP in it, in bytes.
 const FIP_MAX: u64 = 64 << 20;
-/// The most bytes of all files unpacked: an SD card of that time.
+/// The most bytes of all files unpacked: the size of an SD card for such boards.
 const UNPACKED_MAX: u64 = 2 << 30;
 
 /// Returns whether `file` is a zip, rather than a FIP.
 pub fn is_zip(file: &[u8]) -> bool {
-    // One with files, one without any, and one that is a part of several.
+    // A zip with files, an empty one, and one part of a split one.
     [&b"PK\x03\x04"[..], b"PK\x05\x06", b"PK\x07\x08"]
         .iter()
         .any(|magic| file.starts_with(magic))
@@ -98,7 +98,8 @@ impl<'r> Recovery<'r> {
         let (mut found, mut same, mut others) = (None, Vec::new(), Vec::new());
         for (place, listed) in self.list.records.iter().enumerate() {
             let name = called(&self.archive.by_index_raw(place)?)?;
-            // A second name is for those who read it.
+            // `name` is the zip crate's reading, `plain` the bytes of the list: unpackers
+            // use the one or the other, so both are checked.
             let plain = listed.shown();
             if plain.split(['/', '\\']).any(|part| part == "..") {
                 bail!("{plain:?} in it leads out of the card");
@@ -150,7 +151,7 @@ impl<'r> Recovery<'r> {
             }
             let entry = self.archive.by_index(place);
             let entry = entry.with_context(|| format!("{name} cannot be unpacked"))?;
-            // The size that it says it has is another's word.
+            // The size in the list is not trusted.
             let size = entry.size();
             let read = io::copy(&mut entry.take(left + 1), &mut io::sink());
             let read = read.with_context(|| format!("{name} cannot be unpacked"))?;
@@ -267,7 +268,7 @@ fn agrees(
     }
     for (place, listed) in [(14, u64::from(crc)), (18, packed), (22, size)] {
         let own = bytes.u32(start + place)?;
-        // All bits are set if an extra field has it.
+        // u32::MAX: an extra field has the value.
         if own != u32::MAX && u64::from(own) != listed {
             bail!("its own header has another size or checksum");
         }
