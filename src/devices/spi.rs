@@ -90,67 +90,69 @@ mod tests {
     const INTID: u32 = 92;
     const LIST: SpiTarget = SpiTarget::List(0x08);
 
+    /// The registers before, INTID, target, and all writes.
+    type Case = (&'static [(u32, u32)], u32, SpiTarget, &'static [(u32, u32)]);
+    const CASES: [Case; 4] = [
+        (
+            &[
+                (0x45c, 0x1122_3344),
+                (0x85c, 0x0101_0102),
+                (0xc14, 0xffff_ffff),
+            ],
+            INTID,
+            LIST,
+            &[
+                (0x188, 1 << 28),
+                (0x45c, 0x1122_33a0),
+                (0xc14, 0xfcff_ffff),
+                (0x85c, 0x0101_0108),
+                (0x108, 1 << 28),
+            ],
+        ),
+        (
+            &[(0x088, 1)],
+            INTID,
+            SpiTarget::Affinity(0x01_0002_0300),
+            &[
+                (0x188, 1 << 28),
+                (0x45c, 0xa0),
+                (0xc14, 0),
+                (0x088, 1 << 28 | 1),
+                (0x62e0, 0x0002_0300),
+                (0x62e4, 0x01),
+                (0x108, 1 << 28),
+            ],
+        ),
+        // The first INTID and the last.
+        (
+            &[],
+            32,
+            LIST,
+            &[
+                (0x184, 1),
+                (0x420, 0xa0),
+                (0xc08, 0),
+                (0x820, 8),
+                (0x104, 1),
+            ],
+        ),
+        (
+            &[],
+            1019,
+            LIST,
+            &[
+                (0x1fc, 1 << 27),
+                (0x7f8, 0xa0 << 24),
+                (0xcfc, 0),
+                (0xbf8, 8 << 24),
+                (0x17c, 1 << 27),
+            ],
+        ),
+    ];
+
     #[test]
     fn spi_is_routed_by_either_gic() {
-        let affinity = SpiTarget::Affinity(0x01_0002_0300);
-        // The registers before, INTID, target, and all writes.
-        for (before, intid, target, writes) in [
-            (
-                &[
-                    (0x45c, 0x1122_3344),
-                    (0x85c, 0x0101_0102),
-                    (0xc14, 0xffff_ffff),
-                ][..],
-                INTID,
-                LIST,
-                &[
-                    (0x188, 1 << 28),
-                    (0x45c, 0x1122_33a0),
-                    (0xc14, 0xfcff_ffff),
-                    (0x85c, 0x0101_0108),
-                    (0x108, 1 << 28),
-                ][..],
-            ),
-            (
-                &[(0x088, 1)],
-                INTID,
-                affinity,
-                &[
-                    (0x188, 1 << 28),
-                    (0x45c, 0xa0),
-                    (0xc14, 0),
-                    (0x088, 1 << 28 | 1),
-                    (0x62e0, 0x0002_0300),
-                    (0x62e4, 0x01),
-                    (0x108, 1 << 28),
-                ],
-            ),
-            // The first INTID and the last.
-            (
-                &[],
-                32,
-                LIST,
-                &[
-                    (0x184, 1),
-                    (0x420, 0xa0),
-                    (0xc08, 0),
-                    (0x820, 8),
-                    (0x104, 1),
-                ],
-            ),
-            (
-                &[],
-                1019,
-                LIST,
-                &[
-                    (0x1fc, 1 << 27),
-                    (0x7f8, 0xa0 << 24),
-                    (0xcfc, 0),
-                    (0xbf8, 8 << 24),
-                    (0x17c, 1 << 27),
-                ],
-            ),
-        ] {
+        for (before, intid, target, writes) in CASES {
             let mut gicd = Fake::new(before);
             assert!(enable(&mut gicd, intid, target, 0xa0));
             assert_eq!(gicd.writes(), writes, "{intid} {target:x?}");

@@ -95,7 +95,7 @@ impl Line {
     const POINTS_MAX: u64 = 512;
 
     /// The line through `points`. None for fewer than three points or more
-    /// than [`Line::POINTS_MAX`], for points that do not differ in x or do not
+    /// than `Line::POINTS_MAX`, for points that do not differ in x or do not
     /// differ in y, for an x that is not below that number, and for a y that
     /// takes more than 32 bits.
     pub fn through(points: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
