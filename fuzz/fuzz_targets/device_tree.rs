@@ -57,7 +57,7 @@ fn read(tree: &[u8]) {
         let _ = States::choose(&board.idle_states, &plan, format);
     }
     let need = Needs::of(&plan, board.cpu_count, board.idle_states.len());
-    find_room(&board, need.map_or(0, |needs| needs.heap) as u64);
+    find_room(&board, need.heap as u64);
 }
 
 /// Errors go to a terminal, on a line.
