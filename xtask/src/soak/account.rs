@@ -28,10 +28,10 @@ use crate::report::log::{LoggedRun, read_bytes};
 /// The attempts of one kind of call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
-    pub samples: u64,
+    pub(crate) samples: u64,
     /// Attempts that do not, by the reason's key.
-    pub rejected: BTreeMap<String, u64>,
-    pub unexplained: u64,
+    pub(crate) rejected: BTreeMap<String, u64>,
+    pub(crate) unexplained: u64,
 }
 
 impl Calls {
@@ -53,16 +53,17 @@ impl Calls {
 /// The account of the attempts of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
+    /// CPU_SUSPENDs.
     pub suspends: Calls,
     /// CPU_OFFs with the CPU_ON behind each, and PSCI_VERSIONs.
     pub others: Calls,
     /// Attempts that do not count by the last line, and are in no row.
     pub in_no_row: u64,
-    pub lost: u64,
+    pub(crate) lost: u64,
     /// The counts of the `end` record, else of the last line; None if the run did
     /// not reach its end.
-    pub totals: Option<Totals>,
-    pub records: Found,
+    pub(crate) totals: Option<Totals>,
+    pub(crate) records: Found,
 }
 
 /// The part of a log's records that is there.

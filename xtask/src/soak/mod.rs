@@ -10,7 +10,8 @@ mod soak;
 mod tests;
 mod totals;
 
-pub(crate) use self::account::has_suspends;
+pub use self::account::{Account, has_suspends};
 pub(crate) use self::keep::Keep;
 pub(crate) use self::load::Load;
 pub(crate) use self::soak::{Limits, Runner, soak};
+pub use self::totals::Totals;

@@ -12,23 +12,23 @@ use crate::qemu::run_result::RunResult;
 /// The sums over all runs.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
-    pub passed: u64,
-    pub failed: u64,
-    pub refused: u64,
-    pub incomplete: u64,
-    pub samples: u64,
-    pub suspends: Calls,
-    pub others: Calls,
-    pub lost: u64,
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
+    pub(crate) refused: u64,
+    pub(crate) incomplete: u64,
+    pub(crate) samples: u64,
+    pub(crate) suspends: Calls,
+    pub(crate) others: Calls,
+    pub(crate) lost: u64,
     /// Attempts that do not count by a run's last line, and are in no row.
-    pub in_no_row: u64,
+    pub(crate) in_no_row: u64,
     /// Runs without records, of which the attempts are unknown.
-    pub unrecorded: u64,
+    pub(crate) unrecorded: u64,
     /// Runs of whose records some are lost.
-    pub damaged: u64,
+    pub(crate) damaged: u64,
     /// The slowest run's number, and how long it took.
-    pub slowest: Option<(u64, Duration)>,
-    pub elapsed: Duration,
+    pub(crate) slowest: Option<(u64, Duration)>,
+    pub(crate) elapsed: Duration,
 }
 
 impl Totals {
