@@ -32,14 +32,7 @@ impl Base<'_> {
     ) -> Result<Content> {
         let at = || format!("--base {}", self.path.display());
         let file = read_file::read("--base", self.path, recovery::FILE_MAX)?;
-        if !recovery::is_zip(&file) {
-            if recovery::has_zip(&file) && !fip::layout::is_fip(&file) {
-                bail!(
-                    "{}: something comes before the zip in it, as in an archive that unpacks \
-                     itself: give the zip alone",
-                    at()
-                );
-            }
+        if fip::layout::is_fip(&file) || !recovery::is_zip(&file) {
             let fip = self.build(workspace, &file, image);
             return self.fip_alone(fip.with_context(at)?);
         }
@@ -52,18 +45,18 @@ impl Base<'_> {
             );
         };
         let mut zip = Recovery::open(&file, &lab.recovery).with_context(at)?;
-        let old = zip.fip().with_context(at)?;
-        for name in zip.check().with_context(at)? {
+        let old = zip.read_fip().with_context(at)?;
+        for name in zip.check_files().with_context(at)? {
             say(&format!(
-                "warning: {}: {name} is compressed in a way that is not known here: it is copied \
-                 without a check of its content",
+                "warning: {}: {name} is neither stored nor deflated: its content is copied without a \
+                 check",
                 at()
             ));
         }
         let fip = self.build(workspace, &old, image).with_context(at)?;
         Ok(Content::Recovery {
             file: "recovery.zip".to_owned(),
-            data: zip.with(&fip).with_context(at)?,
+            data: zip.replace_fip(&fip).with_context(at)?,
         })
     }
 
