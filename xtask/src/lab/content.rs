@@ -45,8 +45,8 @@ impl Base<'_> {
             );
         };
         let mut zip = Recovery::open(&file, &lab.recovery).with_context(at)?;
-        let old = zip.read_fip().with_context(at)?;
-        for name in zip.check_files().with_context(at)? {
+        let old = zip.read_fip(recovery::FIP_MAX).with_context(at)?;
+        for name in zip.check_files(recovery::UNPACKED_MAX).with_context(at)? {
             say(&format!(
                 "warning: {}: {name} is neither stored nor deflated: its content is copied without a \
                  check",

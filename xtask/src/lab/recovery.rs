@@ -17,17 +17,13 @@ mod tests;
 /// The largest recovery image that is read, in bytes. Published ones have some 10 MB.
 pub const FILE_MAX: usize = 512 << 20;
 /// The largest FIP in a recovery image, in bytes.
-const FIP_MAX: u64 = 64 << 20;
+pub const FIP_MAX: u64 = 64 << 20;
 /// The most bytes of all files unpacked: the size of an SD card for such boards.
-const UNPACKED_MAX: u64 = 2 << 30;
+pub const UNPACKED_MAX: u64 = 2 << 30;
 
 /// Returns whether `file` is a zip, which may be broken, or has one at its end.
 pub fn is_zip(file: &[u8]) -> bool {
-    // The marks of a zip with files, of one without, and of one part of a split one.
-    [&b"PK\x03\x04"[..], b"PK\x05\x06", b"PK\x07\x08"]
-        .iter()
-        .any(|mark| file.starts_with(mark))
-        || ZipArchive::new(Cursor::new(file)).is_ok()
+    file.starts_with(b"PK") || ZipArchive::new(Cursor::new(file)).is_ok()
 }
 
 type Archive<'r> = ZipArchive<Cursor<&'r [u8]>>;
@@ -66,12 +62,8 @@ impl<'r> Recovery<'r> {
     }
 
     /// Unpacks all files, to find broken ones. Returns the names of those that are neither
-    /// stored nor deflated and therefore cannot be checked.
-    pub fn check_files(&mut self) -> Result<Vec<String>> {
-        self.check_files_within(UNPACKED_MAX)
-    }
-
-    fn check_files_within(&mut self, max: u64) -> Result<Vec<String>> {
+    /// stored nor deflated and therefore cannot be checked. Refuses more than `max` bytes.
+    pub fn check_files(&mut self, max: u64) -> Result<Vec<String>> {
         let mut unchecked = Vec::new();
         let mut left = max;
         for index in 0..self.archive.len() {
@@ -101,13 +93,8 @@ impl<'r> Recovery<'r> {
         Ok(unchecked)
     }
 
-    /// Returns the FIP.
-    pub fn read_fip(&mut self) -> Result<Vec<u8>> {
-        self.read_fip_within(FIP_MAX)
-    }
-
     /// Returns the FIP if it has at most `max` bytes.
-    pub fn read_fip_within(&mut self, max: u64) -> Result<Vec<u8>> {
+    pub fn read_fip(&mut self, max: u64) -> Result<Vec<u8>> {
         let name = &self.member;
         let mut fip = Vec::new();
         let unpacked = self.archive.by_index(self.fip).map_err(io::Error::from);
@@ -143,7 +130,7 @@ impl<'r> Recovery<'r> {
     /// Refuses the zip `new` unless its FIP is `fip` and all other files are as in this one.
     fn verify(&mut self, new: &[u8], fip: &[u8]) -> Result<()> {
         let mut copy = Recovery::open(new, &self.member).context("the new zip")?;
-        let read = copy.read_fip_within(fip.len() as u64);
+        let read = copy.read_fip(fip.len() as u64);
         ensure!(
             read.context("the new zip")? == fip,
             "the new zip has another FIP"

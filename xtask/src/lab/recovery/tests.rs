@@ -53,19 +53,10 @@ fn unusable_zip_is_refused_with_its_fault() {
         // A method of compression that is not compiled in.
         (with_headers(&good, 8, 95), "fip.bin cannot be unpacked"),
         (patched(&alone(FIP), b"x", b"y", 1), "cannot be unpacked"),
-        (
-            [b"MZ", &good[..]].concat(),
-            "other bytes come before the zip",
-        ),
-        (
-            [b"PK\x03\x04#!", &good[..]].concat(),
-            "other bytes come before",
-        ),
+        ([b"MZ", &good[..]].concat(), "bytes come before the zip"),
+        ([b"PK#!", &good[..]].concat(), "bytes come before the zip"),
         (zip(&[]), "the zip has no SOFTWARE/fip.bin"),
-        (
-            alone("SOFTWARE/FIP.BIN"),
-            "the zip has no SOFTWARE/fip.bin, but SOFTWARE/FIP.BIN",
-        ),
+        (alone("SOFTWARE/FIP.BIN"), ", but SOFTWARE/FIP.BIN"),
         (alone("b/fip.bin"), "no SOFTWARE/fip.bin, but b/fip.bin"),
         (both("SOFTWARE/FIP.BIN"), "one file on a FAT card"),
         (both("./software//fip.bin."), "one file on a FAT card"),
@@ -74,7 +65,7 @@ fn unusable_zip_is_refused_with_its_fault() {
         (both("a/../../x"), "leads out of the card"),
     ] {
         assert!(is_zip(&file));
-        let result = Recovery::open(&file, FIP).and_then(|mut it| it.read_fip());
+        let result = Recovery::open(&file, FIP).and_then(|mut it| it.read_fip(99));
         let error = format!("{:#}", result.expect_err(expected));
         assert!(error.contains(expected), "{error}");
     }
@@ -87,11 +78,11 @@ fn unpacking_ends_at_the_limit() {
     let bomb = zip(&[("a", b"x"), (FIP, &big)]);
     assert!(bomb.len() < 1000);
     let mut recovery = Recovery::open(&bomb, FIP).expect("opened");
-    assert_eq!(recovery.read_fip_within(100_000).expect("read"), big);
-    let error = recovery.read_fip_within(99_999).expect_err("too large");
+    assert_eq!(recovery.read_fip(100_000).expect("read"), big);
+    let error = recovery.read_fip(99_999).expect_err("too large");
     assert!(error.to_string().contains("more than 99999 bytes"));
-    assert!(recovery.check_files_within(100_001).is_ok());
-    let error = recovery.check_files_within(100_000).expect_err("too large");
+    assert!(recovery.check_files(100_001).is_ok());
+    let error = recovery.check_files(100_000).expect_err("too large");
     assert!(error.to_string().contains("more than 100000 bytes"));
 }
 
@@ -103,8 +94,8 @@ fn changed_byte_is_an_error_at_worst() {
             let mut file = good.clone();
             file[at] = value;
             if let Ok(mut recovery) = Recovery::open(&file, FIP) {
-                let _ = recovery.check_files();
-                let _ = recovery.read_fip();
+                let _ = recovery.check_files(99);
+                let _ = recovery.read_fip(99);
                 let _ = recovery.replace_fip(b"new");
             }
         }
@@ -115,17 +106,17 @@ fn changed_byte_is_an_error_at_worst() {
 fn files_are_checked_where_the_method_is_known() {
     let good = zip(&[("a", b"some text"), (FIP, b"old")]);
     let broken = patched(&good, b"some text", b"soem text", 1);
-    let error = Recovery::open(&broken, FIP).and_then(|mut it| it.check_files());
+    let error = Recovery::open(&broken, FIP).and_then(|mut it| it.check_files(99));
     let error = error.expect_err("a wrong checksum");
     assert_eq!(error.to_string(), "a cannot be unpacked");
     let mut recovery = Recovery::open(&good, FIP).expect("opened");
-    assert_eq!(recovery.check_files().expect("sound"), [""; 0]);
+    assert_eq!(recovery.check_files(99).expect("sound"), [""; 0]);
     let unknown = with_headers(&good, 8, 14);
     let mut recovery = Recovery::open(&unknown, FIP).expect("opened");
-    assert_eq!(recovery.check_files().expect("sound"), ["a", FIP]);
+    assert_eq!(recovery.check_files(99).expect("sound"), ["a", FIP]);
     assert!(recovery.replace_fip(b"new").is_err());
     let flagged = with_headers(&unknown, 6, 2);
     let mut recovery = Recovery::open(&flagged, FIP).expect("opened");
-    let error = recovery.check_files().expect_err("flags");
+    let error = recovery.check_files(99).expect_err("flags");
     assert!(error.to_string().starts_with("a cannot be copied"));
 }
