@@ -123,7 +123,7 @@ fn a_qemu_that_lacks_is_named_with_what_to_do() {
         ),
         (&apt_fails, true, "called: update"),
         (&old, false, "is QEMU 5.2, and 7.2 or later is needed"),
-        (&none, false, "this is no QEMU version: \"something else\""),
+        (&none, false, "not a QEMU version: \"something else\""),
     ] {
         let said = refused_with(scripts, is_all, false);
         assert!(said.contains(parts), "{said}");
