@@ -28,53 +28,40 @@ const HEADER_SIZE: usize = 40;
 /// # Errors
 /// When it is too short, is no device tree, or is larger than
 /// [`crate::image::TREE_MAX`].
-pub fn total_size(header: &[u8]) -> Result<usize, BoardError> {
-    Ok(read_size(header)?)
-}
-
-fn read_size(header: &[u8]) -> Result<usize> {
+pub fn total_size(header: &[u8]) -> Result<usize> {
     let have = header.len();
-    let short = || BoardError::of_tree(format_args!("{have} bytes are less than a header"));
-    let magic = word(header, 0).ok_or_else(short)?;
+    let (Some(magic), Some(size)) = (word(header, 0), word(header, 4)) else {
+        let message = format_args!("{have} bytes are less than a header");
+        return Err(BoardError::new(message));
+    };
     if magic != MAGIC {
-        return Err(BoardError::of_tree(format_args!(
-            "magic {:#010x}, expected 0xd00dfeed",
-            u64::from(magic)
-        )));
+        let message = format_args!("magic {magic:#010x}, expected 0xd00dfeed");
+        return Err(BoardError::new(message));
     }
-    let size = word(header, 4).ok_or_else(short)?;
     if size as usize > TREE_MAX {
-        return Err(BoardError::of_tree(format_args!(
-            "totalsize {} exceeds {TREE_MAX} bytes",
-            u64::from(size)
-        )));
+        let message = format_args!("totalsize {size} exceeds {TREE_MAX} bytes");
+        return Err(BoardError::new(message));
     }
     Ok(size as usize)
 }
 
 /// Checks the tree that `tree` begins with (sections 5.2 to 5.5).
 pub(crate) fn open(tree: &[u8]) -> Result<Fdt<'_>> {
-    let size = read_size(tree)?;
+    let (size, have) = (total_size(tree)?, tree.len());
     let Some(blob) = tree.get(..size) else {
-        let have = tree.len();
-        return Err(BoardError::of_tree(format_args!(
-            "truncated: {have} of {size} bytes"
-        )));
+        let message = format_args!("truncated: {have} of {size} bytes");
+        return Err(BoardError::new(message));
     };
-    let mut check = Check {
-        blob,
-        strings: &[],
-        at: 4,
-    };
+    let (strings, at) = (&[][..], 4);
+    let mut check = Check { blob, strings, at };
     let version = check.field(20);
     if size >= HEADER_SIZE && (version < VERSION || check.field(24) > VERSION) {
-        return Err(BoardError::of_tree(format_args!(
-            "format version {version}, expected 17"
-        )));
+        let message = format_args!("format version {version}, expected 17");
+        return Err(BoardError::new(message));
     }
     match check.all() {
         Ok(()) => Ok(Fdt::checked(blob)),
-        Err(what) => Err(BoardError::of_tree(format_args!(
+        Err(what) => Err(BoardError::new(format_args!(
             "offset {:#x}: {what}",
             check.at
         ))),

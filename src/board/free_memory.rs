@@ -76,29 +76,21 @@ pub fn find(memory: &[Region], taken: &[Region], near: u64, need: u64) -> Result
         // After the last page of the address space there is none to round up to.
         let mut at = region.base.max(PAGE).min(end).next_multiple_of(PAGE);
         while at < end {
-            let holder = taken.iter().find(|t| t.base <= at && at - t.base < t.size);
-            if let Some(holder) = holder {
-                let past = holder.base.saturating_add(holder.size);
-                match past.checked_next_multiple_of(PAGE) {
-                    Some(next) if next > at => at = next,
-                    _ => break,
+            // A region that begins in this page leaves nothing of the page.
+            let page = Region {
+                base: at,
+                size: PAGE,
+            };
+            let used = taken.iter().filter(|it| it.size > 0);
+            if let Some(holder) = used.clone().find(|it| it.overlaps(&page)) {
+                match holder.end().checked_next_multiple_of(PAGE) {
+                    Some(next) => at = next,
+                    None => break,
                 }
                 continue;
             }
-            let next = taken
-                .iter()
-                .filter(|t| t.size > 0 && t.base > at)
-                .map(|t| t.base & !(PAGE - 1))
-                .filter(|base| *base > at)
-                .fold(end, u64::min);
-            // A region that begins in this page leaves nothing of the page.
-            let crowded = taken
-                .iter()
-                .any(|t| t.size > 0 && t.base > at && t.base < at + PAGE);
-            if crowded {
-                at += PAGE;
-                continue;
-            }
+            let next = used.filter(|it| it.base > at);
+            let next = next.map(|it| it.base & !(PAGE - 1)).fold(end, u64::min);
             let size = next - at;
             largest = largest.max(size);
             let distance = |base: u64| base.abs_diff(near);

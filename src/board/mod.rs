@@ -1,14 +1,11 @@
 //! The conversion of a device tree to a [`Board`]: CPUs, memory, devices, idle states.
 
 mod board;
-mod cache;
 mod check;
 mod console;
-mod cpu;
 mod cpus;
 mod error;
 mod fdt;
-mod firmware;
 mod found;
 mod frame;
 pub mod free_memory;
@@ -22,18 +19,17 @@ mod ranges;
 mod tests;
 pub mod text;
 mod timers;
-mod tree;
 mod watchdog;
 
 pub use self::board::Board;
 pub use self::check::total_size;
 pub use self::console::{Console, Uart};
-pub use self::cpu::{CPU_MAX, Cpu, LabelSource};
 pub use self::error::BoardError;
 pub use self::frame::{FRAMES, SPIS, TimerFrame};
 pub use self::free_memory::Room;
 pub use self::gic::{FrameLimits, GICC_V2, GICD_V2, GICD_V3, GICR, Gic, REDISTRIBUTOR_REGIONS_MAX};
 pub use self::idle::{IDLE_STATES_MAX, IdleState};
+pub use self::labels::{CPU_MAX, Cpu, LabelSource};
 pub use self::memory::{MEMORY_MAX, RESERVED_MAX};
 pub use self::timers::{PPIS, TimerPpis};
 pub use self::watchdog::{Watchdog, WatchdogKind};

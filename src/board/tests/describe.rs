@@ -11,8 +11,9 @@ use crate::board::{Board, BoardError, Cpu, Gic, IdleState, Region};
 pub fn describe(tree: &[u8]) -> Result<Vec<String>, BoardError> {
     let board = Board::read(tree)?;
     let labels = labels(&board, false)?;
-    let Region { base, size } = board.uart.registers();
+    let mt = self::labels(&board, true).unwrap_or_else(|error| error.to_string());
     let uart = &board.uart;
+    let place = span(&uart.registers());
     let layout = format!("shift {} width {}", uart.reg_shift, uart.io_width);
     let gic = match &board.gic {
         None => "none".into(),
@@ -21,21 +22,17 @@ pub fn describe(tree: &[u8]) -> Result<Vec<String>, BoardError> {
     };
     let mut devices = Vec::new();
     board.devices(&mut |name, region| devices.push(format!("{name} {}", span(&region))));
-    let timers = [
-        &board.timers.physical,
-        &board.timers.virtual_,
-        &board.timers.hypervisor,
-    ];
+    let ppis = &board.timers;
+    let timers = [ppis.physical, ppis.virtual_, ppis.hypervisor];
     let timers = timers.map(|intid| intid.map_or("-".into(), |intid| intid.to_string()));
     let frame = match board.timer_frame {
         Ok(frame) => format!("{} of {:#x}, {frame}", frame.number, frame.control),
         Err(reason) => reason.to_string(),
     };
     let watchdog = board.watchdog.map(|it| format!("{it}, {:?}", it.kind));
-    let mt = self::labels(&board, true);
     Ok(vec![
         format!("model: {}", board.model),
-        format!("uart: {:?} {base:#x}+{size:#x} {layout}", uart.kind),
+        format!("uart: {:?} {place} {layout}", uart.kind),
         format!("GIC: {gic}"),
         format!("devices: {}", devices.join(", ")),
         format!("timers: {}", timers.join(" ")),
@@ -49,16 +46,8 @@ pub fn describe(tree: &[u8]) -> Result<Vec<String>, BoardError> {
         format!("cache: {:?}", board.second_level_cache),
         format!("erratum: {:?}", board.counter_erratum),
         format!("labels: {labels}"),
-        format!(
-            "labels with MT: {}",
-            mt.unwrap_or_else(|error| error.to_string())
-        ),
+        format!("labels with MT: {mt}"),
     ])
-}
-
-/// Describes a tree, or returns the message of its error as the only line.
-pub fn describe_or_refuse(tree: &[u8]) -> Vec<String> {
-    describe(tree).unwrap_or_else(|error| vec![error.to_string()])
 }
 
 fn labels(board: &Board<'_>, mt: bool) -> Result<String, BoardError> {

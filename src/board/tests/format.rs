@@ -1,7 +1,7 @@
 //! Bytes that are no flattened device tree.
 
-use std::format;
 use std::string::{String, ToString};
+use std::{format, vec};
 
 use super::model::{Model, be};
 use crate::board::check::total_size;
@@ -21,32 +21,37 @@ fn headers_that_are_not_sound_are_refused() {
     assert!(total_size(&be(&[0xd00d_feed, 0x20_0001])).is_err());
     let blob = Model::tree("qemu 1").blob();
     let truncated = format!("truncated: {} of 131072 bytes", blob.len());
-    let outside =
-        ["8", "c", "10"].map(|at| format!("offset 0x{at}: the block is outside the tree"));
-    let [structure, strings, reservations] = outside.each_ref().map(String::as_str);
-    for (at, word, expected) in [
-        (0, 0x7f45_4c46, "magic 0x7f454c46, expected 0xd00dfeed"),
-        (4, 0x20_0001, "totalsize 2097153 exceeds 2097152 bytes"),
-        (4, 0x2_0000, &truncated),
+    let unaligned = "offset 0x8: the structure block is not aligned".to_string();
+    let small = "offset 0x4: totalsize is less than the header's size";
+    let mut rows = vec![
+        (
+            0,
+            0x7f45_4c46,
+            "magic 0x7f454c46, expected 0xd00dfeed".into(),
+        ),
         (
             4,
-            39,
-            "offset 0x4: totalsize is less than the header's size",
+            0x20_0001,
+            "totalsize 2097153 exceeds 2097152 bytes".into(),
         ),
-        (20, 16, "format version 16, expected 17"),
-        (24, 18, "format version 17, expected 17"),
-        (8, 0, structure),
-        (8, 39, structure),
-        (8, u32::MAX, structure),
-        (12, 0, strings),
-        (12, 39, strings),
-        (12, u32::MAX, strings),
-        (16, 0, reservations),
-        (16, 39, reservations),
-        (16, u32::MAX, reservations),
-        (8, 42, "offset 0x8: the structure block is not aligned"),
-        (36, 8, "offset 0x40: the structure block has no end"),
-    ] {
+        (4, 0x2_0000, truncated),
+        (4, 39, small.into()),
+        (20, 16, "format version 16, expected 17".into()),
+        (24, 18, "format version 17, expected 17".into()),
+        (8, 42, unaligned),
+        (36, 8, "offset 0x40: the structure block has no end".into()),
+    ];
+    for (at, word) in [8, 12, 16]
+        .into_iter()
+        .flat_map(|at| [0, 39, u32::MAX].map(|it| (at, it)))
+    {
+        rows.push((
+            at,
+            word,
+            format!("offset {at:#x}: the block is outside the tree"),
+        ));
+    }
+    for (at, word, expected) in rows {
         let mut blob = blob.clone();
         blob[at..at + 4].copy_from_slice(&be(&[word]));
         assert_eq!(message(&blob), expected);
@@ -57,6 +62,8 @@ fn headers_that_are_not_sound_are_refused() {
 #[test]
 fn structures_that_are_not_sound_are_refused() {
     let (a, slash) = (0x6100_0000, 0x2f00_0000);
+    let node = "a node's name is not acceptable";
+    let property = "a property's name is not acceptable";
     for (expected, words) in [
         ("a second root", &[1, 0, 2, 1, 0, 2, 9][..]),
         ("the end of a node that never began", &[2]),
@@ -64,15 +71,9 @@ fn structures_that_are_not_sound_are_refused() {
         ("the end inside a node", &[1, 0, 9]),
         ("an unknown token", &[4, 1, 0, 2, 9]),
         ("an unknown token", &[1, 0, 7]),
-        ("a node's name is not acceptable", &[1, a, 2, 9]),
-        (
-            "a node's name is not acceptable",
-            &[1, 0, 1, slash, 2, 2, 9],
-        ),
-        (
-            "a property's name is not acceptable",
-            &[1, 0, 3, 0, 1, 2, 9],
-        ),
+        (node, &[1, a, 2, 9]),
+        (node, &[1, 0, 1, slash, 2, 2, 9]),
+        (property, &[1, 0, 3, 0, 1, 2, 9]),
         ("a property's value has no end", &[1, 0, 3, 100, 0, 2, 9]),
         ("the structure block has no end", &[1, 0, 3]),
     ] {
@@ -84,8 +85,8 @@ fn structures_that_are_not_sound_are_refused() {
         assert!(message.ends_with(expected), "{message}, not {expected}");
     }
     let mut blob = Model::tree("qemu 1").blob();
-    let end = blob.len() as u32;
-    blob[16..20].copy_from_slice(&be(&[end - 8]));
-    let expected = format!("offset {:#x}: the memory reservations have no end", end - 8);
+    let end = blob.len() as u32 - 8;
+    blob[16..20].copy_from_slice(&be(&[end]));
+    let expected = format!("offset {end:#x}: the memory reservations have no end");
     assert_eq!(message(&blob), expected);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::format;
-use std::string::{String, ToString};
+use std::string::String;
 use std::vec::Vec;
 
 /// A node: its properties, then its children.
@@ -27,7 +27,6 @@ impl Model {
     /// or, with further devices, after `devices`.
     pub fn tree(name: &str) -> Self {
         let Some((kind, cpus)) = name.split_once(' ') else {
-            assert_eq!(name, "juno");
             return Self::parse(include_str!("juno.dts"));
         };
         let mut tree = Self::parse(include_str!("qemu.dts"));
@@ -66,7 +65,7 @@ impl Model {
         let (name, rest) = text.split_once('{').expect("a node");
         *text = rest.trim_start();
         let mut node = Self {
-            name: name.trim().trim_start_matches('/').to_string(),
+            name: name.trim().trim_start_matches('/').into(),
             ..Self::default()
         };
         while !text.starts_with('}') {
@@ -91,7 +90,7 @@ impl Model {
 
     pub fn set_bytes(&mut self, name: &str, value: Vec<u8>) {
         self.properties.retain(|(its, _)| its != name);
-        self.properties.push((name.to_string(), value));
+        self.properties.push((name.into(), value));
     }
 
     pub fn at(&mut self, path: &str) -> &mut Self {
@@ -110,16 +109,15 @@ impl Model {
             let (address, size) = words.split_once(' ').expect("address and size");
             self.reserved.push((number(address), number(size)));
         } else if let Some(at) = change.strip_prefix('-') {
+            // The change must remove something.
+            let before = self.blob();
             if let Some((path, name)) = at.rsplit_once(':') {
-                let properties = &mut self.at(path).properties;
-                let at = properties.iter().position(|(its, _)| its == name);
-                properties.remove(at.expect(change));
+                self.at(path).properties.retain(|(its, _)| its != name);
             } else {
                 let (parent, name) = at.rsplit_once('/').expect(change);
-                let children = &mut self.at(parent).children;
-                let at = children.iter().position(|child| child.name == name);
-                children.remove(at.expect(change));
+                self.at(parent).children.retain(|child| child.name != name);
             }
+            assert_ne!(self.blob(), before, "{change}");
         } else if let Some(addition) = change.strip_prefix('+') {
             let (path, node) = addition.split_once(' ').expect(change);
             let (count, path) = path.split_once('/').expect(change);
@@ -143,14 +141,22 @@ impl Model {
         let reserved = reserved.flat_map(|(at, size)| [at.to_be_bytes(), size.to_be_bytes()]);
         let reserved = reserved.collect::<Vec<_>>().concat();
         let lengths = [reserved.len(), structure.len(), strings.len()];
-        let [reserved_size, structure_size, strings_size] = lengths.map(|n| n as u32);
-        let (structure_at, header) = (40 + reserved_size, [0xd00d_feed]);
-        let strings_at = structure_at + structure_size;
-        let size = strings_at + strings_size;
-        let offsets = [size, structure_at, strings_at, 40];
-        let rest = [17, 16, 0, strings_size, structure_size];
-        let header = be(&[&header[..], &offsets, &rest].concat());
-        [header, reserved, structure, strings].concat()
+        let [reserved_size, nodes, names] = lengths.map(|n| n as u32);
+        let nodes_at = 40 + reserved_size;
+        let (names_at, end) = (nodes_at + nodes, nodes_at + nodes + names);
+        let header = [
+            0xd00d_feed,
+            end,
+            nodes_at,
+            names_at,
+            40,
+            17,
+            16,
+            0,
+            names,
+            nodes,
+        ];
+        [be(&header), reserved, structure, strings].concat()
     }
 
     fn write<'m>(
@@ -183,19 +189,12 @@ impl Model {
 fn bytes(value: &str) -> Vec<u8> {
     let mut rest = value.trim();
     let mut bytes = Vec::new();
-    while let Some(first) = rest.chars().next() {
-        let close = match first {
-            '<' => '>',
-            '[' => ']',
-            _ => '"',
-        };
-        let (inner, after) = rest[1..].split_once(close).expect(value);
+    while !rest.is_empty() {
+        let (inner, after) = rest[1..].split_once(['>', ']', '"']).expect(value);
         let words = inner.split_whitespace();
-        match first {
-            '<' => bytes.extend(be(&words
-                .map(|word| number(word) as u32)
-                .collect::<Vec<_>>())),
-            '[' => bytes.extend(words.map(|word| u8::from_str_radix(word, 16).expect(value))),
+        match &rest[..1] {
+            "<" => bytes.extend(words.flat_map(|word| (number(word) as u32).to_be_bytes())),
+            "[" => bytes.extend(words.map(|word| u8::from_str_radix(word, 16).expect(value))),
             _ => bytes.extend(inner.bytes().chain([0])),
         }
         rest = after.trim_start_matches([' ', ',']);

@@ -240,6 +240,3 @@ fn paragraph(out: &mut String, key: &str, text: &str, indent: usize) {
     }
     *out += &format!("{}\n", line.trim_end());
 }
-
-#[cfg(test)]
-mod tests;

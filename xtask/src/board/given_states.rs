@@ -113,114 +113,67 @@ fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Re
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
     use crate::board;
     use crate::setup::workspace::Workspace;
 
-    type States = Result<Vec<(u32, Option<u8>, bool)>, String>;
+    #[derive(Parser)]
+    struct Line {
+        board: String,
+        #[command(flatten)]
+        given: GivenStates,
+        #[arg(long)]
+        dtb: bool,
+    }
 
-    fn choose(board: &str, format: Option<StateFormat>, core: u32, deepest: u32) -> States {
-        let workspace = Workspace::find().expect("the repository");
-        let board = board::load(&workspace, board).expect("a good board");
-        let firmware = board.firmware(&board.default_firmware).expect("it");
-        let given = GivenStates {
-            state_format: format,
-            core: (core != 0).then_some(core),
-            deepest: (deepest != 0).then_some(deepest),
+    /// Returns each state that a command line chooses with its level, and `T` where the
+    /// timers stop; or the error.
+    fn choose(line: &str) -> String {
+        let line = match Line::try_parse_from(["x"].into_iter().chain(line.split(' '))) {
+            Ok(line) => line,
+            Err(error) => return error.to_string(),
         };
-        let states = given.choose(&board, firmware, StateFormat::Original);
-        let states = states.map_err(|error| error.to_string())?;
-        let seen = |it: &IdleState| (it.power_state, it.level, it.local_timer_stop);
-        Ok(states.iter().map(seen).collect())
+        let workspace = Workspace::find().expect("the repository");
+        let board = board::load(&workspace, &line.board).expect("a good board");
+        let firmware = board.firmware(&board.default_firmware).expect("it");
+        let chosen = line.given.choose(&board, firmware, StateFormat::Original);
+        let show = |it: &IdleState| {
+            let stops = if it.local_timer_stop { " T" } else { "" };
+            let level = it.level.map_or("?".into(), |level| level.to_string());
+            format!("{:#x} {level}{stops}; ", it.power_state)
+        };
+        chosen.map_or_else(
+            |error| error.to_string(),
+            |all| all.iter().map(show).collect(),
+        )
     }
 
     #[test]
-    fn values_of_the_format_make_states() {
-        let (original, extended) = (Some(StateFormat::Original), Some(StateFormat::Extended));
-        let core = (0x4000_0002, Some(0), false);
-        // In all states of this board file the timers stop; it has not 0x10001.
-        let stops = [(0x1_0001, Some(0), true), (0x101_0000, Some(1), true)];
-        for (board, format, core, deepest, states) in [
-            // The extended format has no level; the board file's states do.
-            (
-                "qemu",
-                extended,
-                core.0,
-                0x4000_0123,
-                &[core, (0x4000_0123, None, false)][..],
-            ),
-            (
-                "qemu",
-                extended,
-                core.0,
-                0x4000_0022,
-                &[core, (0x4000_0022, Some(1), false)],
-            ),
-            (
-                "qemu",
-                None,
-                0x1_0000,
-                0x1_0000,
-                &[(0x1_0000, Some(0), false)],
-            ),
-            ("rk3399", original, 0x1_0001, 0x101_0000, &stops),
-        ] {
-            let chosen = choose(board, format, core, deepest);
-            assert_eq!(chosen.as_deref(), Ok(states), "{core:#x} {deepest:#x}");
+    fn states_of_the_command_line_are_chosen_or_refused_by_name() {
+        // The extended format has no level; the board file's states do. In all states of
+        // rk3399's board file the timers stop; it has not 0x10001.
+        let rows = "\
+qemu --state-format extended --core 0x40000002 --deepest 0x40000123 => 0x40000002 0; 0x40000123 ?;
+qemu --state-format extended --core 0x40000002 --deepest 0x40000022 => 0x40000002 0; 0x40000022 1;
+qemu --core 0x10000 --deepest 0x10000 => 0x10000 0;
+rk3399 --state-format original --core 0x10001 --deepest 0x1010000 => 0x10001 0 T; 0x1010000 1 T;
+qemu --core 0x40000002 => --core 0x40000002: it sets bits that the original
+qemu --state-format extended --core 0x10002 => --core 0x10002: this is no power-down state in
+qemu --core 0x1010022 => --core 0x1010022: this is a state of power level 1
+qemu --core 0x10002 --deepest 0x1 => --deepest 0x1: this is no power-down state in the
+juno --state-format extended => --state-format extended: the board file of Arm Juno
+qemu --core 40000222 => error: invalid value '40000222' for '--core <0x…>': expected 32 bits in
+qemu --core 0x => error: invalid value '0x' for '--core <0x…>': expected 32 bits in
+qemu --core 0x+1 => error: invalid value '0x+1' for '--core <0x…>': expected 32 bits in
+qemu --core 0x140000222 => error: invalid value '0x140000222' for '--core <0x…>': expected 32 bits in";
+        for row in rows.lines() {
+            let (line, expected) = row.split_once(" => ").expect(row);
+            let found = choose(line);
+            assert!(found.starts_with(expected), "{line}: {found}");
         }
-        assert_eq!(choose("qemu", extended, 0, 0).map(|all| all.len()), Ok(4));
-    }
-
-    #[test]
-    fn values_of_another_format_or_kind_are_refused_by_name() {
-        let extended = Some(StateFormat::Extended);
-        for (board, format, core, deepest, message) in [
-            (
-                "qemu",
-                None,
-                0x4000_0002,
-                0,
-                "--core 0x40000002: it sets bits that the original",
-            ),
-            (
-                "qemu",
-                extended,
-                0x1_0002,
-                0,
-                "--core 0x10002: this is no power-down state in",
-            ),
-            (
-                "qemu",
-                None,
-                0x101_0022,
-                0,
-                "--core 0x1010022: this is a state of power level 1",
-            ),
-            (
-                "qemu",
-                None,
-                0x1_0002,
-                1,
-                "--deepest 0x1: this is no power-down state in the",
-            ),
-            (
-                "juno",
-                extended,
-                0,
-                0,
-                "--state-format extended: the board file of Arm Juno",
-            ),
-        ] {
-            let error = choose(board, format, core, deepest).expect_err(message);
-            assert!(error.starts_with(message), "{error}");
-        }
-    }
-
-    #[test]
-    fn a_power_state_is_hexadecimal_with_its_prefix() {
-        assert_eq!(power_state("0x40000222"), Ok(0x4000_0222));
-        for wrong in ["40000222", "0x", "0x+1", "0x140000222", "deep"] {
-            power_state(wrong).expect_err(wrong);
-        }
+        let all = choose("qemu --state-format extended");
+        assert_eq!(all.matches("; ").count(), 4, "{all}");
     }
 }

@@ -1,5 +1,4 @@
-//! The board files that there are, those that are refused, and a board's choices.
+//! The board files that there are, and a made-up one with its changes.
 
-mod choices;
 mod real;
 mod refused;

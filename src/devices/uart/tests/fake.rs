@@ -14,7 +14,6 @@ use crate::image::UartKind;
 
 /// Status reads that a byte stays in the shift register for.
 const BYTE_TIME: u32 = 7;
-
 /// Status reads that are enough for all that a test sends.
 const ENOUGH: u32 = 100_000;
 
@@ -43,8 +42,7 @@ impl Line {
                 self.sent.push(byte);
                 self.fifo.pop_front().map(|byte| (byte, BYTE_TIME))
             }
-            Some((byte, reads)) => Some((byte, reads - 1)),
-            None => None,
+            other => other.map(|(byte, reads)| (byte, reads - 1)),
         };
     }
 
@@ -77,10 +75,6 @@ pub struct Manual {
     pub settings: &'static [(u64, u32, u32)],
     /// True where it sends, with these settings.
     pub sends: fn(&Settings) -> bool,
-    /// The writes that restore lost settings, and those that turn the transmitter on
-    /// after reset.
-    pub restored: &'static [(u64, u32)],
-    pub turned_on: &'static [(u64, u32)],
     /// The reason, by the manual, against writing a value to a setting.
     pub against: fn(&Settings, u64, u32) -> Option<&'static str>,
 }
@@ -96,32 +90,45 @@ pub struct Fake {
     pub writes: Vec<(u64, u32)>,
 }
 
-/// The UART, as the test holds it, and the driver.
+/// The UART, as the test and the driver hold it.
 #[derive(Clone)]
 pub struct Shared(pub Rc<RefCell<Fake>>);
 
 impl Manual {
-    /// Returns a UART that the firmware has set up.
-    pub fn set_up(&'static self) -> Shared {
-        self.with(|(offset, _, firmware)| (*offset, *firmware))
+    fn after_reset(&self) -> Settings {
+        let settings = self.settings.iter();
+        settings
+            .map(|(offset, reset, _)| (*offset, *reset))
+            .collect()
     }
 
     /// Returns a UART just out of reset.
     pub fn off(&'static self) -> Shared {
-        self.with(|(offset, reset, _)| (*offset, *reset))
-    }
-
-    fn with(&'static self, setting: fn(&(u64, u32, u32)) -> (u64, u32)) -> Shared {
         Shared(Rc::new(RefCell::new(Fake {
             manual: self,
-            settings: self.settings.iter().map(setting).collect(),
+            settings: self.after_reset(),
             line: Line::default(),
             polls: 0,
             writes: Vec::new(),
         })))
     }
 
-    /// Returns its driver.
+    /// Returns a UART that the firmware has set up, and its driver.
+    pub fn set_up(&'static self) -> (Shared, Uart<Shared>) {
+        self.changed(&[])
+    }
+
+    /// Returns one in which the firmware has left other values in these registers.
+    pub fn changed(&'static self, values: &[(u64, u32)]) -> (Shared, Uart<Shared>) {
+        let bus = self.off();
+        let settings = self.settings.iter();
+        let settings = settings.map(|(offset, _, firmware)| (*offset, *firmware));
+        let all = settings.chain(values.iter().copied());
+        bus.0.borrow_mut().settings.extend(all);
+        let uart = self.driver(&bus);
+        (bus, uart)
+    }
+
     pub fn driver(&self, bus: &Shared) -> Uart<Shared> {
         Uart::new(bus.clone(), self.kind, self.reg_shift, self.io_width)
     }
@@ -131,10 +138,7 @@ impl Shared {
     /// Resets the settings, as after a loss of power.
     pub fn lose_power(&self) {
         let mut fake = self.0.borrow_mut();
-        let settings = fake.manual.settings.iter();
-        fake.settings = settings
-            .map(|(offset, reset, _)| (*offset, *reset))
-            .collect();
+        fake.settings = fake.manual.after_reset();
         fake.line.fifo.clear();
         fake.line.shifting = None;
     }
@@ -142,6 +146,40 @@ impl Shared {
     /// Returns the writes since the last call, except data.
     pub fn writes(&self) -> Vec<(u64, u32)> {
         std::mem::take(&mut self.0.borrow_mut().writes)
+    }
+
+    /// Returns the polls since the last call.
+    pub fn polls(&self) -> u32 {
+        std::mem::take(&mut self.0.borrow_mut().polls)
+    }
+
+    pub fn sent(&self) -> Vec<u8> {
+        self.0.borrow().line.sent.clone()
+    }
+
+    /// Holds the line up for so many reads.
+    pub fn hold_up(&self, reads: u32) {
+        self.polls();
+        self.0.borrow_mut().line.held_up = reads;
+    }
+
+    /// Fills shift register and FIFO of a line that is held up for so many reads.
+    pub fn fill(&self, reads: u32) {
+        self.hold_up(reads);
+        let mut fake = self.0.borrow_mut();
+        (0..=fake.manual.depth).for_each(|_| fake.line.push(b'x'));
+    }
+
+    /// Lets time pass until so many bytes of a full FIFO are left.
+    pub fn drain(&self, left: usize) {
+        self.hold_up(0);
+        let mut fake = self.0.borrow_mut();
+        let depth = fake.manual.depth;
+        let line = &mut fake.line;
+        line.fifo.truncate(depth);
+        while line.fifo.len() + usize::from(line.shifting.is_some()) > left {
+            line.tick();
+        }
     }
 }
 
@@ -160,8 +198,8 @@ impl Bus for Shared {
             Some(value) => *value,
             None => {
                 fake.polls += 1;
-                let long = fake.polls > ENOUGH && fake.line.held_up == 0;
-                assert!(!long, "a wait for what does not come");
+                let is_long = fake.polls > ENOUGH && fake.line.held_up == 0;
+                assert!(!is_long, "a wait for what does not come");
                 fake.line.tick();
                 let status = (fake.manual.status)(offset, &fake.line);
                 status.unwrap_or_else(|| panic!("no register at {offset:#x}"))
@@ -182,12 +220,9 @@ impl Bus for Shared {
         if offset == manual.data {
             assert!((manual.sends)(&fake.settings), "it does not send");
             let room = manual.depth + usize::from(fake.line.shifting.is_none());
-            assert!(
-                fake.line.held_up > 0 || fake.line.fifo.len() < room,
-                "overrun"
-            );
-            let byte = u8::try_from(value).expect("a byte");
-            fake.line.push(byte);
+            let has_room = fake.line.held_up > 0 || fake.line.fifo.len() < room;
+            assert!(has_room, "overrun");
+            fake.line.push(u8::try_from(value).expect("a byte"));
             return;
         }
         if let Some(reason) = (manual.against)(&fake.settings, offset, value) {

@@ -43,14 +43,6 @@ pub static PL011: Manual = Manual {
         (0x30, 0x300, 0x301),
     ],
     sends: |settings| has(settings, 0x30, 1 << 8 | 1),
-    restored: &[
-        (0x30, 0),
-        (0x24, 13),
-        (0x28, 1),
-        (0x2c, 0x70),
-        (0x30, 0x301),
-    ],
-    turned_on: &[(0x30, 0x301)],
     against: |settings, offset, _| {
         let divided = matches!(offset, 0x24..=0x2c);
         (divided && has(settings, 0x30, 1)).then_some("set up while it is on")
@@ -63,8 +55,6 @@ pub static SBSA: Manual = Manual {
     kind: UartKind::Sbsa,
     settings: &[],
     sends: |_| true,
-    restored: &[],
-    turned_on: &[],
     against: |_, _, _| Some("reserved"),
     ..PL011
 };
@@ -80,8 +70,6 @@ pub static NS16550: Manual = Manual {
     status: |offset, line| (offset == 5).then_some(bit(5, empty(line)) | bit(6, idle(line))),
     settings: &[(3, 0, 0x03), (4, 0, 0x0b)],
     sends: |settings| !has(settings, 3, 1 << 7),
-    restored: &[(3, 0x03), (4, 0x0b)],
-    turned_on: &[],
     against: |_, offset, value| {
         (offset == 3 && value & 1 << 7 != 0).then_some("the divisor in place of the data")
     },
@@ -94,8 +82,6 @@ pub static NS16550_HALF: Manual = Manual {
     status: |offset, line| (NS16550.status)(offset >> 1, line),
     settings: &[(3 << 1, 0, 0x03), (4 << 1, 0, 0x0b)],
     sends: |settings| !has(settings, 3 << 1, 1 << 7),
-    restored: &[(6, 0x03), (8, 0x0b)],
-    turned_on: &[],
     against: |_, _, _| None,
     ..NS16550
 };
@@ -105,17 +91,13 @@ pub static NS16550_HALF: Manual = Manual {
 /// idle. Accesses of 32 bits: bcm2835_aux_ops in QEMU's
 /// hw/char/bcm2835_aux.c.
 pub static MINI_UART: Manual = Manual {
-    kind: UartKind::Ns16550,
     reg_shift: 2,
     io_width: 4,
-    data: 0,
     depth: 8,
     status: |offset, line| (offset == 0x14).then_some(bit(5, !full(line, 8)) | bit(6, idle(line))),
     settings: &[(0x0c, 0, 0x03), (0x10, 0, 0x00)],
     sends: |settings| !has(settings, 0x0c, 1 << 7),
-    restored: &[(0x0c, 0x03), (0x10, 0)],
-    turned_on: &[],
-    against: |_, _, _| None,
+    ..NS16550_HALF
 };
 
 /// UG585, B.33: Channel_sts has TACTIVE, TFUL and TEMPTY. The baud rate is set
@@ -123,8 +105,6 @@ pub static MINI_UART: Manual = Manual {
 /// QEMU's hw/char/cadence_uart.c.
 pub static CADENCE: Manual = Manual {
     kind: UartKind::Cadence,
-    reg_shift: 2,
-    io_width: 4,
     data: 0x30,
     depth: 64,
     status: |offset, line| {
@@ -139,12 +119,11 @@ pub static CADENCE: Manual = Manual {
         (0x34, 0xf, 6),
     ],
     sends: |settings| has(settings, 0, 1 << 4) && !has(settings, 0, 1 << 5),
-    restored: &[(0, 0), (0x04, 0x20), (0x18, 124), (0x34, 6), (0, 0x114)],
-    turned_on: &[(0, 0x118)],
     against: |settings, offset, _| {
         let on = has(settings, 0, 1 << 4) && !has(settings, 0, 1 << 5);
         (matches!(offset, 0x18 | 0x34) && on).then_some("a baud rate while it is on")
     },
+    ..PL011
 };
 
 /// IMX8MPRM, UART: UTS has TXFULL and TXEMPTY, USR2 has TXDC (FIFO and shift
@@ -153,10 +132,7 @@ pub static CADENCE: Manual = Manual {
 /// which reads as 1.
 pub static IMX: Manual = Manual {
     kind: UartKind::Imx,
-    reg_shift: 2,
-    io_width: 4,
     data: 0x40,
-    depth: 32,
     status: |offset, line| match offset {
         0xb4 => Some(bit(4, full(line, 32)) | bit(6, empty(line)) | 1 << 5),
         0x98 => Some(bit(14, empty(line)) | bit(3, idle(line))),
@@ -172,22 +148,12 @@ pub static IMX: Manual = Manual {
         (0xa8, 0, 0x68),
     ],
     sends: |settings| has(settings, 0x80, 1) && has(settings, 0x84, 1 << 2),
-    restored: &[
-        (0x80, 0),
-        (0x84, 0x4027),
-        (0x88, 0x704),
-        (0x8c, 0x8000),
-        (0x90, 0xa01),
-        (0xa4, 0xf),
-        (0xa8, 0x68),
-        (0x80, 1),
-    ],
-    turned_on: &[(0x80, 1), (0x84, 5)],
     against: |settings, offset, value| match offset {
         0x84 if value & 1 == 0 => Some("a reset"),
         0x90 | 0xa4 | 0xa8 if has(settings, 0x80, 1) => Some("set up while it is on"),
         _ => None,
     },
+    ..PL011
 };
 
 /// IMX93RM, LPUART: STAT has TDRE (no more in the FIFO than its watermark, 0)
@@ -195,27 +161,22 @@ pub static IMX: Manual = Manual {
 /// only with TE and RE off. Reset values are the manual's.
 pub static LPUART: Manual = Manual {
     kind: UartKind::Lpuart,
-    reg_shift: 2,
-    io_width: 4,
     data: 0x1c,
     depth: 16,
     status: |offset, line| (offset == 0x14).then_some(bit(23, empty(line)) | bit(22, idle(line))),
     settings: &[(0x10, 0x0f00_0004, 0x0300_0034), (0x18, 0, 0x000c_0000)],
     sends: |settings| has(settings, 0x18, 1 << 19),
-    restored: &[(0x18, 0), (0x10, 0x0300_0034), (0x18, 0x000c_0000)],
-    turned_on: &[(0x18, 1 << 19)],
     against: |settings, offset, _| {
         let on = has(settings, 0x18, 1 << 19) || has(settings, 0x18, 1 << 18);
         (offset == 0x10 && on).then_some("a baud rate while it is on")
     },
+    ..PL011
 };
 
 /// RM0433, USART: ISR has TXFNF and TC; CR2, CR3, BRR and PRESC, and FIFOEN and
 /// the word's length in CR1, can be written only while UE is 0.
 pub static STM32: Manual = Manual {
     kind: UartKind::Stm32,
-    reg_shift: 2,
-    io_width: 4,
     data: 0x28,
     depth: 16,
     status: |offset, line| (offset == 0x1c).then_some(bit(7, !full(line, 16)) | bit(6, idle(line))),
@@ -227,16 +188,6 @@ pub static STM32: Manual = Manual {
         (0x2c, 0, 1),
     ],
     sends: |settings| has(settings, 0, 1 << 3 | 1),
-    restored: &[
-        (0x00, 0),
-        (0x0c, 0x22b),
-        (0x2c, 1),
-        (0x04, 0),
-        (0x08, 0x1000),
-        (0x00, 0x2000_000c),
-        (0x00, 0x2000_000d),
-    ],
-    turned_on: &[(0, 9)],
     against: |settings, offset, value| {
         // FIFOEN, M1, OVER8, M0, PCE, PS.
         const FIXED: u32 = 1 << 29 | 1 << 28 | 1 << 15 | 1 << 12 | 1 << 10 | 1 << 9;
@@ -245,17 +196,11 @@ pub static STM32: Manual = Manual {
         // The write that turns it off may clear all at once.
         (was & 1 != 0 && fixed && value & 1 != 0).then_some("set up while it is on")
     },
+    ..PL011
 };
 
 /// All of them.
+#[rustfmt::skip]
 pub static ALL: [&Manual; 9] = [
-    &PL011,
-    &SBSA,
-    &NS16550,
-    &NS16550_HALF,
-    &MINI_UART,
-    &CADENCE,
-    &IMX,
-    &LPUART,
-    &STM32,
+    &PL011, &SBSA, &NS16550, &NS16550_HALF, &MINI_UART, &CADENCE, &IMX, &LPUART, &STM32,
 ];

@@ -1,17 +1,13 @@
-//! The boards that there are, as the payload reads them.
+//! The boards that there are, as the payload and the documents have them.
 
-use std::collections::BTreeMap;
 use std::fs;
 
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::DeviceTree;
 use psci_bench::board as payload;
+use psci_bench::spec::counter::CounterErratum;
 
-use crate::board;
-use crate::board::Board;
-use crate::board::StateFormat;
-use crate::board::names;
-use crate::board::table;
+use crate::board::{self, Board, Pmf, StateFormat, Verified, describe, names, table};
 use crate::build::device_tree::{self, Choices};
 use crate::setup::workspace::Workspace;
 
@@ -29,9 +25,11 @@ fn tree_of(board: &Board) -> Vec<u8> {
     device_tree::build(board, &choices).expect("a tree")
 }
 
-/// (MPIDR, cluster, core, thread) of each CPU that the payload finds in `tree`,
-/// and what the labels come from.
-fn labels(tree: &[u8], mt: bool) -> (Vec<(u64, u16, u16, u16)>, payload::LabelSource) {
+/// (MPIDR, cluster, core, thread) of a CPU.
+type Label = (u64, u16, u16, u16);
+
+/// Each CPU that the payload finds in `tree`, and the source of the labels.
+fn labels(tree: &[u8], mt: bool) -> (Vec<Label>, payload::LabelSource) {
     let read = payload::Board::read(tree).expect("a good tree");
     let mut cpus = vec![payload::Cpu::default(); read.cpu_count];
     let source = read.cpus(mt, &mut cpus).expect("CPUs");
@@ -44,82 +42,59 @@ fn load(name: &str) -> Board {
     board::load(&workspace, name).expect("a sound board file")
 }
 
+fn all_boards() -> Vec<Board> {
+    let workspace = Workspace::find().expect("the repository");
+    let names = names(&workspace);
+    names.iter().map(|name| load(name)).collect()
+}
+
 /// The labels that people know these boards by, from their device trees and
 /// TF-A's topology, and not from the board files.
 #[test]
-fn published_topologies() {
-    let pairs = |n: u64, m: u64, mpidr: fn(u64, u64) -> u64| -> Vec<(u64, u16, u16, u16)> {
-        let all = (0..n).flat_map(move |cluster| (0..m).map(move |core| (cluster, core)));
-        all.map(|(a, b)| (mpidr(a, b), a as u16, b as u16, 0))
-            .collect()
-    };
+fn labels_are_those_of_published_topologies() {
     // With the MT bit, Aff0 is the thread, and there is one.
-    let mt = |cluster, core| cluster << 16 | core << 8;
-    let plain = |cluster, core| cluster << 8 | core;
-    let boards = BTreeMap::from([
-        ("fvp-base-revc", (true, pairs(2, 4, mt))),
-        ("n1sdp", (true, pairs(2, 2, mt))),
-        ("tc4", (true, pairs(1, 8, mt))),
-        ("rd-n2", (true, pairs(16, 1, mt))),
-        ("rd-v3", (true, pairs(16, 1, mt))),
-        ("hikey960", (false, pairs(2, 4, plain))),
-        ("lx2160a", (false, pairs(8, 2, plain))),
-        (
-            "juno",
-            (
-                false,
-                vec![
-                    (0x000, 0, 0, 0),
-                    (0x001, 0, 1, 0),
-                    (0x100, 1, 0, 0),
-                    (0x101, 1, 1, 0),
-                    (0x102, 1, 2, 0),
-                    (0x103, 1, 3, 0),
-                ],
-            ),
-        ),
-    ]);
-    for (name, (mt, expected)) in boards {
+    for (name, mt, clusters) in [
+        ("fvp-base-revc", true, &[4, 4][..]),
+        ("n1sdp", true, &[2, 2]),
+        ("tc4", true, &[8]),
+        ("rd-n2", true, &[1; 16]),
+        ("rd-v3", true, &[1; 16]),
+        ("hikey960", false, &[4, 4]),
+        ("lx2160a", false, &[2; 8]),
+        ("juno", false, &[2, 4]),
+    ] {
+        let shift = if mt { 8 } else { 0 };
+        let cluster = |(a, cores): (u64, &u16)| {
+            let core = move |b| ((a << 8 | u64::from(b)) << shift, a as u16, b, 0);
+            (0..*cores).map(core).collect::<Vec<Label>>()
+        };
+        let expected: Vec<Label> = (0..).zip(clusters).flat_map(cluster).collect();
         let blob = tree_of(&load(name));
-        let by_map = labels(&blob, mt);
-        assert_eq!(
-            by_map,
-            (expected.clone(), payload::LabelSource::CpuMap),
-            "{name}"
-        );
+        let by_map = (expected.clone(), payload::LabelSource::CpuMap);
+        assert_eq!(labels(&blob, mt), by_map, "{name}");
         // Nor would MPIDR itself say anything else.
         let mut tree = DeviceTree::from_fdt(&Fdt::new(&blob).expect("a tree"));
         let cpus = tree.find_node_mut("/cpus").expect("it");
         cpus.remove_child("cpu-map").expect("a map");
-        let (by_mpidr, source) = labels(&tree.to_dtb(), mt);
-        assert_ne!(source, payload::LabelSource::CpuMap, "{name}");
-        assert_eq!(by_mpidr, expected, "{name}");
+        let by_mpidr = (expected, payload::LabelSource::Mpidr);
+        assert_eq!(labels(&tree.to_dtb(), mt), by_mpidr, "{name}");
     }
 }
 
-/// HiKey960 boots on a Cortex-A53, and its tree names the others.
+/// HiKey960 boots on a Cortex-A53, and has others; BL31 is in its DRAM.
 #[test]
-fn whose_counter_is_read_twice() {
-    let workspace = Workspace::find().expect("the repository");
-    let mut boards = names(&workspace);
-    boards.retain(|name| {
-        let blob = tree_of(&load(name));
-        payload::Board::read(&blob)
-            .expect("a good tree")
-            .counter_erratum
-            .is_some()
-    });
-    assert_eq!(boards, ["hikey960"]);
-}
-
-/// The firmware's own memory is not the payload's.
-#[test]
-fn what_bl31_keeps_in_dram() {
-    let blob = tree_of(&load("hikey960"));
-    let read = payload::Board::read(&blob).expect("a good tree");
-    let bl31 = 0x1ac5_8000..0x1ac9_8000_u64;
-    let kept = |r: &payload::Region| r.base <= bl31.start && bl31.end <= r.base + r.size;
-    assert!(read.reserved.iter().any(kept), "{:x?}", read.reserved);
+fn errata_and_reserved_memory_reach_the_payload() {
+    for board in all_boards() {
+        let blob = tree_of(&board);
+        let read = payload::Board::read(&blob).expect("a good tree");
+        let is_hikey = board.name == "hikey960";
+        let erratum = is_hikey.then_some(CounterErratum::CortexA73);
+        assert_eq!(read.counter_erratum, erratum, "{}", board.name);
+        let (base, size) = (0x1ac5_8000, 0x4_0000);
+        let bl31 = payload::Region { base, size };
+        let is_kept = read.reserved.iter().any(|kept| kept.contains(&bl31));
+        assert_eq!(is_kept, is_hikey, "{:x?}", read.reserved);
+    }
 }
 
 fn document() -> String {
@@ -127,7 +102,7 @@ fn document() -> String {
     fs::read_to_string(workspace.root.join("docs/boards.md")).expect("docs/boards.md")
 }
 
-/// The first block of `kind` behind `heading`.
+/// The first block of `kind` after `heading`.
 fn block(document: &str, heading: &str, kind: &str) -> String {
     let (_, rest) = document.split_once(heading).expect(heading);
     let (_, rest) = rest.split_once(&format!("```{kind}\n")).expect("a block");
@@ -136,39 +111,28 @@ fn block(document: &str, heading: &str, kind: &str) -> String {
 }
 
 #[test]
-fn the_example_in_the_document() {
+fn the_document_has_a_good_example_its_error_and_the_list() {
     let text = block(&document(), "## Adding a board", "toml");
     let board = board::parse("docs/boards.md", &text).expect("a good board");
     let blob = tree_of(&board);
     let read = payload::Board::read(&blob).expect("a good tree");
     assert_eq!(read.model, board.title);
-    assert_eq!(labels(&blob, false).0.len(), 4);
-    assert_eq!(read.idle_states.len(), 2);
+    assert_eq!((read.cpu_count, read.idle_states.len()), (4, 2));
     let text = text.replace("0x0101_0000", "0x0001_0000");
     let error = board::parse("docs/boards.md", &text).expect_err("a wrong level");
     let said = block(&document(), "An error names file and line", "text");
     assert_eq!(said.trim_end(), format!("error: {error}"));
-}
-
-#[test]
-fn the_list_in_the_document() {
-    let workspace = Workspace::find().expect("the repository");
-    let boards: Vec<Board> = names(&workspace).iter().map(|name| load(name)).collect();
-    let table = table(&boards);
-    let rows = table.split("\n\n").next().expect("the table");
+    let table = table(&all_boards());
+    let (rows, _) = table.split_once("\n\n").expect("the table");
     let listed = block(&document(), "## The list", "text");
-    assert_eq!(
-        listed.trim_end(),
-        rows,
-        "put there what `cargo xtask boards` prints"
-    );
+    let hint = "put there what `cargo xtask boards` prints";
+    assert_eq!(listed.trim_end(), rows, "{hint}");
 }
 
 /// PLATFORM_CPU_PER_CLUSTER_SHIFT in TF-A's plat/qemu/qemu/include/platform_def.h.
 #[test]
 fn the_stock_platform_of_qemu_has_clusters_of_16() {
-    let workspace = Workspace::find().expect("the repository");
-    let board = board::load(&workspace, "qemu").expect("a good board");
+    let board = load("qemu");
     for (firmware, sizes) in [("tf-a", &[4; 5][..]), ("tf-a-stock", &[16, 4])] {
         let firmware = board.firmware(firmware).expect("it");
         let clusters = board.with_clusters_of(firmware).clusters(20);
@@ -182,12 +146,10 @@ fn the_stock_platform_of_qemu_has_clusters_of_16() {
 fn the_document_has_every_key() {
     let made_up = include_str!("board.toml");
     let sbsa = made_up.replace("\"sp805\"", "\"sbsa-gwdt\"");
-    check_keys(made_up);
-    check_keys(
-        &sbsa
-            .replace("clock = 24_000_000\n", "")
-            .replace("registers", "control"),
-    );
+    let sbsa = sbsa.replace("clock = 24_000_000\n", "");
+    for text in [made_up, &sbsa.replace("registers", "control")] {
+        check_keys(text);
+    }
 }
 
 fn check_keys(made_up: &str) {
@@ -211,4 +173,37 @@ fn check_keys(made_up: &str) {
         }
     }
     assert!(tables > 15, "{tables}");
+}
+
+#[test]
+fn timers_and_a_helper_can_both_wake() {
+    let path = Workspace::find().expect("the repository").board("lx2160a");
+    let text = fs::read_to_string(path.join("board.toml")).expect("a board file");
+    let text = text.replacen("level = 1", "level = 1\nlocal-timer-stop = true", 1);
+    let board = board::parse("board.toml", &text).expect("a good board");
+    assert!(table(&[board]).contains(" timer, helper (unproven) "));
+}
+
+#[test]
+fn every_note_and_state_is_described() {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for board in all_boards() {
+        let text = describe(&board);
+        assert!(text.lines().all(|line| line.len() <= 120), "{text}");
+        let note = board.firmware[&board.default_firmware].note.as_ref();
+        let table = words(&table(std::slice::from_ref(&board)));
+        assert!(note.is_none_or(|note| table.contains(&words(note))));
+        for note in board.note.iter().chain(note) {
+            assert!(words(&text).contains(&words(note)), "{text}");
+        }
+        for state in board.firmware.values().flat_map(|it| &it.idle_state) {
+            let value = format!("{:#010x}", state.power_state);
+            assert!(text.contains(&value), "{text}");
+        }
+        let is_nowhere = board.verified() == Verified::No;
+        assert_eq!(text.contains("nothing yet"), is_nowhere, "{text}");
+        let mut firmwares = board.firmware.values();
+        let has_unlinked = firmwares.any(|it| it.pmf == Some(Pmf::Unlinked));
+        assert_eq!(text.contains("pmf_smc.c"), has_unlinked, "{text}");
+    }
 }

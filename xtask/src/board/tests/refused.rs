@@ -1,9 +1,9 @@
-//! The table of board files that are refused, and limits that need long lists.
+//! Changes of a made-up board file that are refused or accepted, and its choices.
 
 use std::fs;
 
 use super::super::read::FILE_MAX;
-use crate::board::{self, Board};
+use crate::board::{self, StateFormat};
 use crate::setup::workspace::Workspace;
 
 const GOOD: &str = include_str!("board.toml");
@@ -23,27 +23,20 @@ fn changed(changes: &str) -> String {
     text
 }
 
+/// Returns the error of a board file, or "accepted".
 fn error(text: &str) -> String {
-    let error = board::parse("", text).map(|board| board.name);
-    format!("{:#}", error.expect_err("a wrong board"))
-}
-
-fn accepted(changes: &str) -> Board {
-    board::parse("board.toml", &changed(changes)).expect(changes)
+    let error = board::parse("", text).err();
+    error.map_or("accepted".into(), |error| format!("{error:#}"))
 }
 
 #[test]
 fn wrong_board_files_are_refused_by_line_and_path() {
-    board::parse("board.toml", GOOD).expect("a good board");
-    let table = include_str!("refused.txt");
-    let rows = table
-        .lines()
-        .filter(|row| !row.is_empty() && !row.starts_with('#'));
+    assert_eq!(error(GOOD), "accepted");
+    let rows = include_str!("refused.txt").lines();
     let mut failed = false;
-    for row in rows {
+    for row in rows.filter(|row| !row.is_empty() && !row.starts_with('#')) {
         let (changes, expected) = row.split_once(" => ").expect("a message");
-        let found = board::parse("", &changed(changes)).err();
-        let found = found.map_or("accepted".into(), |error| format!("{error:#}"));
+        let found = error(&changed(changes));
         if found.strip_prefix(':') != Some(expected) {
             println!("{changes} => {}", found.trim_start_matches(':'));
             failed = true;
@@ -54,9 +47,9 @@ fn wrong_board_files_are_refused_by_line_and_path() {
 
 #[test]
 fn values_at_the_limits_are_accepted() {
-    let all = "In flash. -> Über";
+    let note = format!("It is not measured. -> {}", "x".repeat(600));
     for changes in [
-        all,
+        "In flash. -> Über",
         "base = 0x0900_0000 -> base = 0xffff_ffff_f000",
         "0x6000_0000 -> 0x7ff3_0000",
         "0x6000_0000 -> 0x6ffc_0000",
@@ -67,21 +60,20 @@ fn values_at_the_limits_are_accepted() {
         "interrupt = 48 -> interrupt = 1019",
         "number = 1 -> number = 7",
         "align = 512 -> align = 0x10_0000",
+        "\"sp805\" -> \"sbsa-gwdt\" | registers -> control | clock = 24_000_000 -> refresh = { \
+         base = 0x2000, size = 0x1000 }",
+        &note,
     ] {
-        accepted(changes);
+        assert_eq!(error(&changed(changes)), "accepted", "{changes}");
     }
-    accepted(&format!("It is not measured. -> {}", "x".repeat(600)));
-    let sbsa =
-        "control = { base = 0x1000, size = 0x1000 }\\nrefresh = { base = 0x2000, size = 0x1000 }";
-    let sp805 = "registers = { base = 0x1000_0000, size = 0x1000 }\\nclock = 24_000_000";
-    accepted(&format!("\"sp805\" -> \"sbsa-gwdt\" | {sp805} -> {sbsa}"));
 }
 
 #[test]
 fn lists_that_are_too_long_are_refused() {
-    let tables = |table: &str, numbers: std::ops::Range<u64>, rest: fn(u64) -> String| {
+    let tables = |table: &str, count: u64, rest: fn(u64) -> String| {
         let table = |at| format!("[[{table}]] # {at}\n{}\n", rest(at));
-        numbers.map(table).collect::<String>() + "[uart]"
+        let list = (1..=count).map(table).collect::<String>() + "[uart]";
+        GOOD.replacen("[uart]", &list, 1)
     };
     let reserved = |at: u64| {
         let base = 0x4000_0000 + (at << 12);
@@ -91,49 +83,44 @@ fn lists_that_are_too_long_are_refused() {
     let state = |at| {
         format!(
             "name = \"s{at}\"\nlevel = 0\npower-state = {}",
-            0x1_0001 + at
+            0x1_0000 + at
         )
     };
-    let state_table = "firmware.tf-a-stock.idle-state";
-    let region = |at: u64| format!("{{ base = {}, size = 0x2_0000 }},", (0x40 + at) << 32);
-    let regions: String = (0..9).map(region).collect();
-    for (list, expected) in [
-        (tables("reserved", 1..64, reserved), None),
+    let states = "firmware.tf-a-stock.idle-state";
+    assert_eq!(error(&tables("reserved", 63, reserved)), "accepted");
+    assert_eq!(error(&tables(states, 16, state)), "accepted");
+    for (text, place, expected) in [
         (
-            tables("reserved", 1..65, reserved),
-            Some(("# 64", "reserved[64]: more than 64")),
+            tables("reserved", 64, reserved),
+            "# 64",
+            "reserved[64]: more than 64",
         ),
         (
-            tables("memory", 1..33, memory),
-            Some(("# 32", "memory[32]: more than 32")),
+            tables("memory", 32, memory),
+            "# 32",
+            "memory[32]: more than 32",
         ),
-        (tables(state_table, 0..16, state), None),
         (
-            tables(state_table, 0..17, state),
-            Some(("# 16", "idle-state[16]: more than 16")),
+            tables(states, 17, state),
+            "# 17",
+            "idle-state[16]: more than 16",
         ),
     ] {
-        let text = GOOD.replacen("[uart]", &list, 1);
-        match expected {
-            None => drop(board::parse("b", &text).expect("a good board")),
-            Some((place, expected)) => {
-                let at = text.lines().position(|line| line.contains(place));
-                let place = format!(":{}: ", at.expect("a line") + 1);
-                let error = error(&text);
-                assert!(
-                    error.starts_with(&place) && error.contains(expected),
-                    "{error}"
-                );
-            }
-        }
+        let at = text.lines().position(|line| line.contains(place));
+        let place = format!(":{}: ", at.expect("a line") + 1);
+        let error = error(&text);
+        assert!(
+            error.starts_with(&place) && error.contains(expected),
+            "{error}"
+        );
     }
+    let region = |at: u64| format!("{{ base = {}, size = 0x2_0000 }},", (0x40 + at) << 32);
+    let regions: String = (0..9).map(region).collect();
     let text = GOOD.replacen("{ base = 0x080a_0000, size = 0x40_0000 },", &regions, 1);
     assert!(error(&text).ends_with("gic.v3.redistributors: more than 8 regions"));
     let long = GOOD.to_owned() + &"#".repeat(FILE_MAX);
-    assert_eq!(
-        error(&long),
-        ":1: more than the 65536 bytes that are accepted"
-    );
+    let expected = ":1: more than the 65536 bytes that are accepted";
+    assert_eq!(error(&long), expected);
 }
 
 #[test]
@@ -142,25 +129,58 @@ fn a_file_that_is_no_text_absent_or_of_another_name_is_refused() {
     let root = dir.path().to_path_buf();
     let target = root.join("target");
     let workspace = Workspace { root, target };
-    let load = |name| board::load(&workspace, name).map(|board| board.name);
-    for (name, text, expected) in [
-        (
-            "latin",
-            &b"# one\n# caf\xe9\n"[..],
-            "toml:2: this is not text in UTF-8",
-        ),
-        (
-            "other",
-            GOOD.as_bytes(),
-            "toml:1: name: \"made-up\" is not the name of the folder, \"other\"",
-        ),
+    for (name, text) in [
+        ("latin", &b"# one\n# caf\xe9\n"[..]),
+        ("other", GOOD.as_bytes()),
     ] {
         let board = workspace.board(name);
         fs::create_dir_all(&board).expect("made");
         fs::write(board.join("board.toml"), text).expect("written");
-        let error = format!("{:#}", load(name).expect_err(name));
-        assert!(error.ends_with(expected), "{error}");
     }
-    let error = load("greek").expect_err("not there").to_string();
-    assert!(error.contains("there is no board \"greek\""), "{error}");
+    let other = "toml:1: name: \"made-up\" is not the name of the folder, \"other\"";
+    for (name, expected) in [
+        ("latin", "toml:2: this is not text in UTF-8"),
+        ("other", other),
+        ("greek", "there is no board \"greek\""),
+    ] {
+        let error = format!("{:#}", board::load(&workspace, name).expect_err(name));
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn the_first_cpus_are_in_clusters() {
+    let board = board::parse("board.toml", GOOD).expect("a good board");
+    assert_eq!(board.clusters(3).expect("three"), [vec![0, 1], vec![2]]);
+    let all = board.clusters(32).expect("all");
+    assert_eq!((all.len(), all.last()), (16, Some(&vec![0x10e, 0x10f])));
+    for count in [0, 33] {
+        let error = board.clusters(count).expect_err("too few or many");
+        let expected = format!("made-up has 1 to 32 CPUs, and not {count}");
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+#[test]
+fn idle_states_have_the_format_that_the_firmware_was_built_for_if_there_is_a_choice() {
+    let is_only = "format = \"extended\"\npower-state = 0x4000_0022\nlevel = 1";
+    let only = "power-state = 0x0001_0003\nlevel = 0";
+    let other = GOOD.replace("\"cluster-off\"\nformat", "\"other\"\nformat");
+    let both = other.replace(is_only, only);
+    for (text, extended) in [
+        (GOOD, &[0x4000_0022][..]),
+        (&both, &[0x1_0002, 0x101_0022, 0x1_0003]),
+    ] {
+        let board = board::parse("board.toml", text).expect("a good board");
+        let firmware = board.firmware("tf-a").expect("there");
+        let values = |format| -> Vec<u32> {
+            let states = firmware.idle_states(format);
+            states.iter().map(|state| state.power_state).collect()
+        };
+        assert_eq!(values(StateFormat::Original)[..2], [0x1_0002, 0x101_0022]);
+        assert_eq!(values(StateFormat::Extended), extended);
+        let error = board.firmware("uefi").expect_err("none").to_string();
+        let expected = "made-up has no firmware \"uefi\"; it has: tf-a, tf-a-stock";
+        assert_eq!(error, expected);
+    }
 }
