@@ -4,15 +4,6 @@
 //! idle states with their `power_state` come from a flattened device tree
 //! (Devicetree Specification v0.4) with the bindings that Linux uses.
 //!
-//! ```text
-//! bytes -> check    one pass that refuses unsound trees, so that nothing later can panic
-//!       -> fdt      tokens of the flattened format
-//!       -> node     nodes with their properties
-//!       -> ranges   bus addresses to CPU addresses
-//!       -> found    the nodes of devices
-//!       -> console, gic, timers, frame, watchdog, cpus, labels, memory, idle
-//! ```
-//!
 //! No byte of the tree is trusted: a missing or contradictory property is an error that
 //! names node and property.
 

@@ -77,6 +77,8 @@ struct Check<'t> {
     at: usize,
 }
 
+const NO_END: &str = "the structure block has no end";
+
 /// The outcome of a check, with the reason for a failure.
 type Checked = Result<(), &'static str>;
 
@@ -120,36 +122,27 @@ impl<'t> Check<'t> {
 
     /// Checks that the list is terminated.
     fn reservations(&mut self) -> Checked {
-        loop {
-            let rest = self.blob.get(self.at..).unwrap_or_default();
-            let Some(entry) = rest.get(..RESERVATION_SIZE) else {
-                return Err("the memory reservations have no end");
-            };
-            if entry.iter().all(|byte| *byte == 0) {
-                return Ok(());
-            }
-            self.at += RESERVATION_SIZE;
-        }
+        let rest = self.blob.get(self.at..).unwrap_or_default();
+        let mut entries = rest.chunks_exact(RESERVATION_SIZE);
+        let is_last = |entry: &[u8]| entry.iter().all(|byte| *byte == 0);
+        let (count, last) = (entries.len(), entries.position(is_last));
+        self.at += last.unwrap_or(count) * RESERVATION_SIZE;
+        last.map(|_| ())
+            .ok_or("the memory reservations have no end")
     }
 
     fn structure(&mut self) -> Checked {
-        let mut depth = 0usize;
         // Properties come before a node's children (section 5.4.2).
-        let mut property_allowed = false;
-        let mut root_seen = false;
+        let (mut depth, mut property_allowed, mut root_seen) = (0usize, false, false);
         loop {
-            let Some(token) = word(self.blob, self.at) else {
-                return Err("the structure block has no end");
-            };
-            match token {
+            match word(self.blob, self.at).ok_or(NO_END)? {
                 BEGIN_NODE if depth == 0 && root_seen => return Err("a second root"),
                 BEGIN_NODE if depth == DEPTH_MAX => return Err("nodes are nested too deeply"),
                 BEGIN_NODE => {
                     self.at += 4;
                     self.node_name(depth == 0)?;
-                    root_seen = true;
+                    (root_seen, property_allowed) = (true, true);
                     depth += 1;
-                    property_allowed = true;
                     continue;
                 }
                 END_NODE if depth == 0 => return Err("the end of a node that never began"),
@@ -182,7 +175,6 @@ impl<'t> Check<'t> {
     }
 
     fn property(&mut self) -> Checked {
-        const NO_END: &str = "the structure block has no end";
         let at = self.at;
         let length = word(self.blob, at).ok_or(NO_END)? as usize;
         self.at += 4;

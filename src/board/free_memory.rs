@@ -2,35 +2,29 @@
 
 use core::fmt;
 
+pub use super::ranges::PAGE;
 use super::ranges::Region;
-
-/// Bytes in a page, the unit of working memory.
-pub const PAGE: u64 = 4096;
 
 /// The error that no gap is as large as needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLittle {
-    /// Bytes that are needed in one piece.
-    pub need: u64,
-    /// Bytes of the largest gap.
-    pub largest: u64,
+    need: u64,
+    largest: u64,
 }
 
 impl fmt::Display for TooLittle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kib = |bytes: u64| bytes.div_ceil(1024);
+        let need = self.need.div_ceil(1024);
+        let largest = self.largest / 1024;
+        let missing = (self.need - self.largest).div_ceil(1024);
         write!(
             f,
-            "too little memory: {} KiB are needed in one piece, the largest free one has {} KiB, \
-             {} KiB are missing; ask for fewer iterations= or loops=, or a smaller footprint=",
-            kib(self.need),
-            self.largest / 1024,
-            kib(self.need - self.largest)
+            "too little memory: {need} KiB are needed in one piece, the largest free one has \
+             {largest} KiB, {missing} KiB are missing; ask for fewer iterations= or loops=, or a \
+             smaller footprint="
         )
     }
 }
-
-impl core::error::Error for TooLittle {}
 
 /// Free memory of the board: whole pages, never page 0, with one owner.
 #[derive(Debug, PartialEq, Eq)]
@@ -134,7 +128,7 @@ mod tests {
             )
         };
         let (holes, taken) = ("1000+9000 100000+2000", "1000+1000 4800+10 6000+800");
-        let ends = "0+2000 ffffffffffffd000+2fff";
+        let (ends, last) = ("0+2000 ffffffffffffd000+2fff", "fffffffffffff000+fff");
         let ram = "40000000+40000000";
         let image = "60000000+20000 40000000+100000";
         for (memory, taken, near, need, expected) in [
@@ -146,13 +140,7 @@ mod tests {
             ("1000+1000", "", 0, 0x3000, little(12, 4, 8)),
             // Never page 0, and never past the end of the address space.
             (ends, "", 0, 1, "1000+1000".into()),
-            (
-                ends,
-                "fffffffffffff000+fff",
-                u64::MAX,
-                0x3000,
-                little(12, 8, 4),
-            ),
+            (ends, last, u64::MAX, 0x3000, little(12, 8, 4)),
             ("fffffffffffffff0+f", "", 0, 1, little(4, 0, 4)),
         ] {
             let found = find(&regions(memory), &regions(taken), near, need);

@@ -103,9 +103,8 @@ pub(crate) fn from_map(map: Node<'_>, handles: &[Handle], cpus: &mut [Cpu]) -> R
 }
 
 fn check_size(map: Node<'_>) -> Result<()> {
-    let mut cursor = map.cursor();
     let (mut nodes, mut depth) = (0, 0);
-    while let Some(token) = cursor.next() {
+    for (_, token) in map.tokens() {
         match token {
             Token::Begin => (nodes, depth) = (nodes + 1, depth + 1),
             Token::End => depth -= 1,
@@ -191,14 +190,10 @@ impl Labeller<'_> {
 fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, Node<'t>)>> {
     let mut found = None;
     for node in parent.children() {
-        let Some(number) = number_in(node, kind, parent)?.filter(|n| *n >= from) else {
-            continue;
-        };
-        if found.is_none_or(|(least, _)| number < least) {
+        if let Some(number) = number_in(node, kind, parent)?.filter(|n| *n >= from)
+            && found.is_none_or(|(least, _)| number < least)
+        {
             found = Some((number, node));
-        }
-        if number == from {
-            break;
         }
     }
     Ok(found)

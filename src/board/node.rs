@@ -6,7 +6,7 @@ use core::fmt;
 use core::iter::{from_fn, once};
 
 use super::error::{BoardError, Result};
-use super::fdt::{Cursor, Fdt, Token, number, until};
+use super::fdt::{Fdt, Token, number, until};
 use super::text::Shown;
 
 /// The most bytes of a path in an error; of a longer path the end is kept.
@@ -32,12 +32,6 @@ impl<'t> Node<'t> {
     /// Finds the node at `path`, which begins with a slash and has no alias.
     pub fn find(fdt: Fdt<'t>, path: &str) -> Option<Self> {
         Self::root(fdt).below(path.as_bytes().strip_prefix(b"/")?)
-    }
-
-    /// Returns the node that begins at `cursor`.
-    fn at_cursor(cursor: &Cursor<'t>) -> Self {
-        let Cursor { fdt, at } = *cursor;
-        Self { fdt, at }
     }
 
     /// Returns the name with the unit address; empty for the root.
@@ -83,52 +77,46 @@ impl<'t> Node<'t> {
         })
     }
 
+    /// Returns the tokens from the node's own BEGIN_NODE to the end of the tree, each with
+    /// its place.
+    pub fn tokens(self) -> impl Iterator<Item = (Self, Token<'t>)> + use<'t> {
+        let Self { fdt, mut at } = self;
+        from_fn(move || {
+            let here = Self { fdt, at };
+            let (token, next) = fdt.token(at)?;
+            at = next;
+            Some((here, token))
+        })
+    }
+
     /// Returns the children in the tree's order.
     pub fn children(self) -> impl Iterator<Item = Self> + use<'t> {
-        let mut inside = self.inside();
-        let mut depth = 0;
-        from_fn(move || {
+        let (mut tokens, mut depth) = (self.tokens().skip(1), 0);
+        let next = move || {
             loop {
-                let here = Self::at_cursor(&inside);
-                match inside.next()? {
-                    Token::Property(..) => {}
-                    Token::Begin => {
+                match tokens.next()? {
+                    (_, Token::Property(..)) => {}
+                    (node, Token::Begin) => {
                         depth += 1;
                         if depth == 1 {
-                            return Some(here);
+                            return Some(node);
                         }
                     }
-                    Token::End if depth == 0 => {
-                        // A further call ends here again.
-                        inside.at = here.at;
-                        return None;
-                    }
-                    Token::End => depth -= 1,
+                    (_, Token::End) if depth == 0 => return None,
+                    (_, Token::End) => depth -= 1,
                 }
             }
-        })
+        };
+        from_fn(next).fuse()
     }
 
     /// Returns names and values of the properties.
     pub fn properties(self) -> impl Iterator<Item = (&'t [u8], &'t [u8])> + use<'t> {
-        let mut inside = self.inside();
-        from_fn(move || match inside.next()? {
+        let tokens = self.tokens().skip(1);
+        tokens.map_while(|(_, token)| match token {
             Token::Property(name, value) => Some((name, value)),
             Token::Begin | Token::End => None,
         })
-    }
-
-    /// Returns a cursor at the node's own BEGIN_NODE.
-    pub fn cursor(self) -> Cursor<'t> {
-        let Self { fdt, at } = self;
-        Cursor { fdt, at }
-    }
-
-    /// Returns a cursor after the node's own BEGIN_NODE.
-    fn inside(self) -> Cursor<'t> {
-        let mut cursor = self.cursor();
-        cursor.next();
-        cursor
     }
 
     /// Returns the value of a property.
@@ -263,22 +251,20 @@ impl<'t> Facts<'t> {
 /// Returns every node below the root in the tree's order, without the subtrees whose
 /// `status` forbids their use.
 pub(crate) fn usable_nodes<'t>(tree: Fdt<'t>) -> impl Iterator<Item = Facts<'t>> {
-    let mut cursor = Node::root(tree).inside();
-    // Number of the nodes around the cursor from one that cannot be used.
+    // Number of the nodes around the token from one that cannot be used.
     let mut skipped = 0usize;
-    from_fn(move || {
-        loop {
-            let node = Node::at_cursor(&cursor);
-            match cursor.next()? {
-                Token::Property(..) => {}
-                Token::End => skipped = skipped.saturating_sub(1),
-                Token::Begin if skipped > 0 => skipped += 1,
-                Token::Begin => match Facts::of(node) {
-                    None => skipped = 1,
-                    facts => return facts,
-                },
-            }
+    let tokens = Node::root(tree).tokens().skip(1);
+    tokens.filter_map(move |(node, token)| {
+        let facts = match token {
+            Token::Begin if skipped == 0 => Facts::of(node),
+            _ => None,
+        };
+        match token {
+            Token::Begin if facts.is_none() => skipped += 1,
+            Token::End => skipped = skipped.saturating_sub(1),
+            Token::Begin | Token::Property(..) => {}
         }
+        facts
     })
 }
 

@@ -191,15 +191,8 @@ mod tests {
             assert_eq!(found, expected, "{mpidr:#x} in {frames:x?}");
             assert_eq!(reads, expected_reads, "{mpidr:#x} in {frames:x?}");
         }
-        for (pidr2, is_one) in [
-            (0, false),
-            (!0, false),
-            (0x2b, false),
-            (0x3b, true),
-            (0x4b, true),
-        ] {
-            assert_eq!(is_redistributor(pidr2), is_one, "{pidr2:#x}");
-        }
+        let are = [0, !0, 0x2b, 0x3b, 0x4b].map(is_redistributor);
+        assert_eq!(are, [false, false, false, true, true]);
     }
 
     const PWRR: u32 = GICR_PWRR.offset();
@@ -210,35 +203,25 @@ mod tests {
         let mut left = reads;
         let registers = [(GICR_IIDR.offset(), iidr), (PWRR, power), (WAKER, waker)];
         Fake::with(&registers, move |registers, access| {
-            let settled = left == 0;
-            match access {
+            let old = |offset| registers.get(&offset).copied().unwrap_or(0);
+            let new = match access {
                 // RDGPD follows RDPD.
                 Access::Write(PWRR, value) => {
-                    let group = plain(registers, Access::Read(PWRR)) & 0b1000;
                     left = reads;
-                    plain(
-                        registers,
-                        Access::Write(PWRR, group | ((value & 1) * 0b101)),
-                    )
+                    let group = old(PWRR) & 0b1000;
+                    return plain(registers, Access::Write(PWRR, group | (value & 1) * 0b101));
                 }
-                Access::Read(PWRR | WAKER) if !settled => {
+                Access::Read(PWRR | WAKER) if left > 0 => {
                     left -= 1;
-                    plain(registers, access)
+                    return plain(registers, access);
                 }
-                // RDGPO follows RDGPD.
-                Access::Read(PWRR) => {
-                    let power = registers.entry(PWRR).or_default();
-                    *power = *power & 0b101 | (*power & 0b100) << 1;
-                    *power
-                }
-                // ChildrenAsleep follows ProcessorSleep.
-                Access::Read(WAKER) => {
-                    let waker = registers.entry(WAKER).or_default();
-                    *waker = (*waker & 0b10) * 0b11;
-                    *waker
-                }
-                other => plain(registers, other),
-            }
+                // RDGPO follows RDGPD, ChildrenAsleep follows ProcessorSleep.
+                Access::Read(PWRR) => (PWRR, old(PWRR) & 0b101 | (old(PWRR) & 0b100) << 1),
+                Access::Read(WAKER) => (WAKER, (old(WAKER) & 0b10) * 0b11),
+                other => return plain(registers, other),
+            };
+            registers.extend([new]);
+            new.1
         })
     }
 

@@ -22,16 +22,12 @@ fn use_all(tree: &[u8]) -> bool {
     text.is_none()
 }
 
-/// Returns a tree with a reserved region.
-fn blob(name: &str) -> Vec<u8> {
-    let mut tree = Model::tree(name);
-    tree.change("memreserve 0x1000 0x1000");
-    tree.blob()
-}
-
 #[test]
 fn a_tree_cut_at_any_byte_is_refused() {
-    for blob in [blob("qemu 8"), blob("juno")] {
+    for name in ["qemu 8", "juno"] {
+        let mut tree = Model::tree(name);
+        tree.change("memreserve 0x1000 0x1000");
+        let blob = tree.blob();
         assert!(use_all(&blob));
         for cut in 0..blob.len() {
             // Once as it is, once with a header that agrees with the cut.
@@ -41,19 +37,6 @@ fn a_tree_cut_at_any_byte_is_refused() {
                 size.copy_from_slice(&be(&[cut as u32]));
             }
             assert!(!use_all(&part), "cut at {cut}");
-        }
-    }
-}
-
-#[test]
-fn any_byte_may_change() {
-    for mut blob in [blob("qemu 2"), blob("juno")] {
-        for at in 0..blob.len() {
-            for mask in [1 << (at % 8), 0xff] {
-                blob[at] ^= mask;
-                use_all(&blob);
-                blob[at] ^= mask;
-            }
         }
     }
 }

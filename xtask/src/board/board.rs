@@ -12,7 +12,7 @@ use psci_bench::image::Conduit;
 use serde::Deserialize;
 
 use super::devices::{Controller, Frame, Timer, Uart, Watchdog};
-use super::firmware::Firmware;
+use super::firmware::{Firmware, yes};
 use super::gic::Gic;
 use super::lab::Lab;
 use super::package::Package;
@@ -93,10 +93,6 @@ pub struct Qemu {
     /// Further arguments.
     #[serde(default)]
     pub arguments: Vec<String>,
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// The place where the payload was run with a board file.

@@ -86,7 +86,7 @@ pub struct Firmware {
     pub(crate) idle_state: Vec<IdleState>,
 }
 
-fn yes() -> bool {
+pub(super) fn yes() -> bool {
     true
 }
 

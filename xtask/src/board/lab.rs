@@ -1,14 +1,4 @@
 //! The steps by which a LAVA lab starts the board.
-//!
-//! ```toml
-//! [lab]
-//! device-type = "juno"          # what LAVA calls the board
-//! deploy = "vemsd"              # LAVA's way to get files onto it; or "flasher"
-//! recovery = "SOFTWARE/fip.bin" # where the FIP is in its recovery image, a zip
-//! console = "uart1"             # the connection with BL33's UART, if not the first
-//! prompt = "Cmd>"               # the first connection's prompt when the board starts
-//! minutes = 30                  # how long a job may take
-//! ```
 
 use serde::Deserialize;
 
@@ -31,8 +21,12 @@ pub(crate) enum Deploy {
 pub(crate) struct Lab {
     pub device_type: String,
     pub deploy: Deploy,
+    /// The FIP's place in the board's recovery image, a zip.
     pub recovery: String,
+    /// The connection with BL33's UART, if not the first.
     pub console: Option<String>,
+    /// The first connection's prompt when the board starts.
     pub prompt: Option<String>,
+    /// The longest that a job may take.
     pub minutes: u32,
 }

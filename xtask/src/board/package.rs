@@ -1,18 +1,4 @@
 //! The file that a board's loader takes, and what goes into it.
-//!
-//! ```toml
-//! [package]
-//! kind = "fip"                    # or "raw", "fit", "vendor"
-//! file = "fip.bin"                # what the file is called on the board
-//! install = "Copy it to …"        # where it goes, for people
-//! requires = ["tb-fw", "soc-fw"]  # fip: what a whole one has besides nt-fw
-//! align = 1                       # fip: of each image, in bytes
-//! tool = "doimage"                # vendor, or fip: what has to wrap the file
-//! # fip: images without an option of fiptool's
-//! blobs = [{ uuid = "…", title = "…", file = "bl1.bin" }]
-//! # fip: further packages that the board boots, without the payload
-//! parts = [{ file = "scp_fw.bin", requires = ["scp-fw"], blobs = [] }]
-//! ```
 
 use serde::Deserialize;
 use uuid::Uuid;

@@ -9,35 +9,24 @@ use psci_bench::board::{Board, BoardError, Cpu, LabelSource};
 use psci_bench::record::crc::Crc32;
 use xtask::build::device_tree::adapt;
 
+use crate::support::rows;
+
 /// The class of a tree of which the payload makes a board.
 pub const USABLE: &str = "usable";
 
-/// A property of an error, a part of its message, and the class of the tree. The value
-/// in the message follows a class that ends with a blank.
-const CLASSES: [(&str, &str, &str); 10] = [
-    ("", "has no PSCI", "firmware: no PSCI"),
-    ("compatible", "PSCI 0.1", "firmware: PSCI 0.1"),
-    ("", "stdout-path", "console: the tree names none"),
-    (
-        "stdout-path",
-        "no node has",
-        "console: the tree names a node that it has not",
-    ),
-    ("status", "\"", "console: it is disabled"),
-    ("compatible", "\"", "console: no driver for "),
-    (
-        "",
-        "boot loaders fill",
-        "memory: for the boot loader to fill in",
-    ),
-    (
-        "",
-        "overlaps memory at ",
-        "devices: in memory that is not reserved",
-    ),
-    ("", "no node /cpus", "CPUs: none"),
-    ("enable-method", "\"", "CPUs: enable-method "),
-];
+/// A property of an error, or `-`, a part of its message, and the class of the tree, in
+/// which VALUE is the value in the message.
+const CLASSES: &str = r#"
+- | has no PSCI | firmware: no PSCI
+compatible | PSCI 0.1 | firmware: PSCI 0.1
+- | no stdout-path | console: the tree names none
+stdout-path | no node has | console: the tree names a node that it has not
+status | " | console: it is disabled
+compatible | " | console: no driver for VALUE
+- | boot loaders fill | memory: for the boot loader to fill in
+- | overlaps memory at | devices: in memory that is not reserved
+- | no node /cpus | CPUs: none
+enable-method | " | CPUs: enable-method VALUE"#;
 
 /// A tree that was read or refused.
 pub struct Judged {
@@ -48,14 +37,14 @@ pub struct Judged {
     pub digest: u32,
 }
 
-fn class_of(error: &BoardError) -> Option<String> {
-    let is = |(property, part, _): &&(&str, &str, &str)| {
-        error.property == *property && error.message.contains(part)
+fn class_of(error: &str) -> Option<String> {
+    let is = |row: &Vec<&str>| {
+        let is_of_it = row[0] == "-" || error.contains(&format!(" {}: ", row[0]));
+        is_of_it && error.contains(row[1])
     };
-    let (_, _, class) = CLASSES.iter().find(is)?;
-    let value = error.message.split('"').nth(1).unwrap_or_default();
-    let value = if class.ends_with(' ') { value } else { "" };
-    Some(format!("{class}{value}"))
+    let row = rows(CLASSES).find(is)?;
+    let value = error.split('"').nth(1).unwrap_or_default();
+    Some(row[2].replace("VALUE", value))
 }
 
 /// Classifies the tree `name`. The host tool changes the boot arguments of a user's tree
@@ -69,8 +58,10 @@ pub fn judge(name: &str, blob: &[u8]) -> Result<Judged, String> {
             (USABLE.to_owned(), String::new())
         }
         Err(error) => {
-            let class = class_of(&error).ok_or_else(|| wrong(error.to_string()))?;
-            (class, error.path)
+            let error = error.to_string();
+            let class = class_of(&error).ok_or_else(|| wrong(error.clone()))?;
+            let path = error.split([' ', ':']).next().unwrap_or_default();
+            (class, path.to_owned())
         }
     };
     let args = "iterations=8 only=off";
@@ -87,9 +78,8 @@ pub fn judge(name: &str, blob: &[u8]) -> Result<Judged, String> {
         (false, Err(_)) => {}
         (_, adapted) => {
             let length = adapted.map(|tree| tree.len());
-            return Err(wrong(format!(
-                "{class}, and with boot arguments {length:?}"
-            )));
+            let message = format!("{class}, and with boot arguments {length:?}");
+            return Err(wrong(message));
         }
     }
     let digest = Crc32::of(text.as_bytes());
@@ -117,11 +107,8 @@ fn second_opinion(board: &Board<'_>, blob: &[u8]) -> Result<(), String> {
     };
     let count = cpus.children().filter(is_cpu).count();
     let found = (board.model.into(), board.bootargs.into(), board.cpu_count);
-    let expected = (
-        model.unwrap_or_default(),
-        bootargs.unwrap_or_default(),
-        count,
-    );
+    let (model, bootargs) = (model.unwrap_or_default(), bootargs.unwrap_or_default());
+    let expected = (model, bootargs, count);
     match found == expected {
         true => Ok(()),
         false => Err(format!("{found:?}, and by dtoolkit {expected:?}")),
@@ -141,7 +128,10 @@ fn labels(board: &Board<'_>) -> Result<(LabelSource, Vec<Cpu>), BoardError> {
 pub fn describe(blob: &[u8]) -> String {
     let board = match Board::read(blob) {
         Ok(board) => board,
-        Err(error) => return format!("{}\n{error}\n", class_of(&error).unwrap_or_default()),
+        Err(error) => {
+            let error = error.to_string();
+            return format!("{}\n{error}\n", class_of(&error).unwrap_or_default());
+        }
     };
     let mut text = String::new();
     let mut line = |name: &str, value: &dyn Debug| {
@@ -155,14 +145,12 @@ pub fn describe(blob: &[u8]) -> String {
     line("timer frame", &board.timer_frame);
     line("watchdog", &board.watchdog);
     board.memory.iter().for_each(|part| line("memory", part));
-    board
-        .reserved
-        .iter()
-        .for_each(|part| line("reserved", part));
-    board
-        .idle_states
-        .iter()
-        .for_each(|state| line("idle state", state));
+    for part in &board.reserved {
+        line("reserved", part);
+    }
+    for state in &board.idle_states {
+        line("idle state", state);
+    }
     line("erratum", &board.counter_erratum);
     match labels(&board) {
         Ok((source, cpus)) => {

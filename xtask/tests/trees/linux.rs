@@ -51,32 +51,21 @@ fn trees_of_linux() {
     let elf = payload::build(&workspace).expect("the payload");
     let base = flatten(&fs::read(elf).expect("an ELF file")).expect("a flat image");
     let look_at = |files: &[PathBuf]| -> Result<Vec<Seen>, String> {
-        files
-            .iter()
-            .map(|file| look(file, &trees.dir, &base))
-            .collect()
+        let seen = files.iter().map(|file| look(file, &trees.dir, &base));
+        seen.collect()
     };
     let (first, second) = trees.files.split_at(trees.files.len() / 2);
     let mut all = thread::scope(|scope| {
         let first = scope.spawn(|| look_at(first));
-        let second = look_at(second).expect("trees that are read or refused");
-        let mut all = first
-            .join()
-            .expect("no panic")
-            .expect("trees that are read or refused");
-        all.extend(second);
+        let mut all = look_at(second).expect("trees that are read or refused");
+        let first = first.join().expect("no panic");
+        all.extend(first.expect("trees that are read or refused"));
         all
     });
     all.sort_by(|a, b| a.name.cmp(&b.name));
     let mut list = String::new();
-    for Seen {
-        name,
-        as_is,
-        mended,
-        ..
-    } in &all
-    {
-        let (class, digest) = (&mended.class, mended.digest);
+    for seen in &all {
+        let (name, as_is, Judged { class, digest, .. }) = (&seen.name, &seen.as_is, &seen.mended);
         writeln!(list, "{name}\t{as_is}\t{class}\t{digest:08x}").expect("a String");
     }
     let list_at = workspace.state().join("linux-trees.txt");
@@ -92,10 +81,8 @@ fn trees_of_linux() {
     if bless || of.lines().next() == text.lines().next() {
         assert_golden(&golden, &text);
     } else {
-        println!(
-            "the expected counts are of another package: {:?}",
-            of.lines().next()
-        );
+        let package = of.lines().next();
+        println!("the expected counts are of another package: {package:?}");
     }
 }
 
@@ -113,13 +100,8 @@ fn summary(package: &str, list: &str, all: &[Seen]) -> String {
         writeln!(text, "{most:5} {what}, of {limit}").expect("a String");
     }
     // By this sum no board is read otherwise than before.
-    writeln!(
-        text,
-        "\n{:08x} of all descriptions",
-        Crc32::of(list.as_bytes())
-    )
-    .expect("a String");
-    text
+    let sum = Crc32::of(list.as_bytes());
+    text + &format!("\n{sum:08x} of all descriptions\n")
 }
 
 fn look(file: &Path, dir: &Path, base: &[u8]) -> Result<Seen, String> {
@@ -172,10 +154,8 @@ fn table<'c>(classes: impl Iterator<Item = &'c String>) -> String {
     for class in classes {
         *counts.entry(class).or_default() += 1;
     }
-    let lines = counts.iter();
-    lines
-        .map(|(class, count)| format!("{count:5} {class}\n"))
-        .collect()
+    let line = |(class, count)| format!("{count:5} {class}\n");
+    counts.into_iter().map(line).collect()
 }
 
 /// Puts right what a boot loader, or one more driver, would put right, so that all the
@@ -183,24 +163,21 @@ fn table<'c>(classes: impl Iterator<Item = &'c String>) -> String {
 fn mend(blob: &[u8], judged: &Judged) -> Option<Vec<u8>> {
     const STAND_IN: &str = "stand-in-for-the-console";
     let mut tree = DeviceTree::from_fdt(&Fdt::new_unchecked(blob));
-    let (name, kind, [base, size]) = match judged.class.split(' ').next()? {
+    let (name, kind, base, size) = match judged.class.split(' ').next()? {
         "console:" if judged.class.contains("no driver") => {
-            let node = tree
-                .find_node_mut(&judged.path)
-                .expect("a path of this tree");
+            let node = tree.find_node_mut(&judged.path);
+            let node = node.expect("a path of this tree");
             node.add_property(texts("compatible", "ns16550a"));
             return Some(tree.to_dtb());
         }
-        "console:" => (
-            STAND_IN,
-            texts("compatible", "arm,pl011"),
-            [0x0900_0000, 0x1000],
-        ),
-        "memory:" => (
-            "memory@80000000",
-            texts("device_type", "memory"),
-            [0x8000_0000, 0x4000_0000],
-        ),
+        "console:" => {
+            let kind = texts("compatible", "arm,pl011");
+            (STAND_IN, kind, 0x0900_0000, 0x1000)
+        }
+        "memory:" => {
+            let kind = texts("device_type", "memory");
+            ("memory@80000000", kind, 0x8000_0000, 0x4000_0000)
+        }
         _ => return None,
     };
     let mut node = DeviceTreeNode::new_unchecked(name);

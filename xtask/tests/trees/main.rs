@@ -134,13 +134,8 @@ fn trees_of_tf_a() {
         let mut preprocess = Command::new("aarch64-linux-gnu-gcc");
         preprocess.args(OPTIONS.split_whitespace());
         preprocess.arg(format!("-DTARGET_PLATFORM={platform}"));
-        output(
-            preprocess
-                .arg(&path)
-                .arg("-o")
-                .arg(&plain)
-                .current_dir(&source),
-        );
+        preprocess.arg(&path).arg("-o").arg(&plain);
+        output(preprocess.current_dir(&source));
         let judged = judge(name, &compile(&plain)).expect("a known class");
         text += &match judged.class == USABLE {
             true => format!("{name}: {USABLE}, {:08x}\n", judged.digest),

@@ -20,10 +20,10 @@ const ENOUGH: u32 = 100_000;
 /// The bytes on their way.
 #[derive(Debug, Default)]
 pub struct Line {
-    /// Not yet in the shift register.
-    pub fifo: VecDeque<u8>,
-    /// The byte in the shift register, and the reads for which it stays.
-    pub shifting: Option<(u8, u32)>,
+    /// The shift register, and the FIFO after it.
+    pub queue: VecDeque<u8>,
+    /// The reads for which the first byte stays.
+    time: u32,
     /// The bytes that have left.
     pub sent: Vec<u8>,
     /// The other side holds it up: nothing leaves for so many reads.
@@ -32,26 +32,35 @@ pub struct Line {
 
 impl Line {
     /// Time goes by.
-    pub fn tick(&mut self) {
+    fn tick(&mut self) {
         if self.held_up > 0 {
             self.held_up -= 1;
-            return;
+        } else if self.time > 0 {
+            self.time -= 1;
+        } else {
+            self.sent.extend(self.queue.pop_front());
+            self.time = BYTE_TIME;
         }
-        self.shifting = match self.shifting {
-            Some((byte, 0)) => {
-                self.sent.push(byte);
-                self.fifo.pop_front().map(|byte| (byte, BYTE_TIME))
-            }
-            other => other.map(|(byte, reads)| (byte, reads - 1)),
-        };
     }
 
     /// Takes a byte, room or not.
-    pub fn push(&mut self, byte: u8) {
-        match self.shifting {
-            None => self.shifting = Some((byte, BYTE_TIME)),
-            Some(_) => self.fifo.push_back(byte),
+    fn push(&mut self, byte: u8) {
+        if self.queue.is_empty() {
+            self.time = BYTE_TIME;
         }
+        self.queue.push_back(byte);
+    }
+
+    pub fn has_empty_fifo(&self) -> bool {
+        self.queue.len() <= 1
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    pub fn has_full_fifo(&self, depth: usize) -> bool {
+        self.queue.len() > depth
     }
 }
 
@@ -139,8 +148,7 @@ impl Shared {
     pub fn lose_power(&self) {
         let mut fake = self.0.borrow_mut();
         fake.settings = fake.manual.after_reset();
-        fake.line.fifo.clear();
-        fake.line.shifting = None;
+        fake.line.queue.clear();
     }
 
     /// Returns the writes since the last call, except data.
@@ -175,10 +183,9 @@ impl Shared {
         self.hold_up(0);
         let mut fake = self.0.borrow_mut();
         let depth = fake.manual.depth;
-        let line = &mut fake.line;
-        line.fifo.truncate(depth);
-        while line.fifo.len() + usize::from(line.shifting.is_some()) > left {
-            line.tick();
+        fake.line.queue.truncate(depth + 1);
+        while fake.line.queue.len() > left {
+            fake.line.tick();
         }
     }
 }
@@ -219,9 +226,8 @@ impl Bus for Shared {
         let manual = fake.manual;
         if offset == manual.data {
             assert!((manual.sends)(&fake.settings), "it does not send");
-            let room = manual.depth + usize::from(fake.line.shifting.is_none());
-            let has_room = fake.line.held_up > 0 || fake.line.fifo.len() < room;
-            assert!(has_room, "overrun");
+            let has_room = !fake.line.has_full_fifo(manual.depth);
+            assert!(has_room || fake.line.held_up > 0, "overrun");
             fake.line.push(u8::try_from(value).expect("a byte"));
             return;
         }

@@ -1,6 +1,6 @@
 //! The manuals, for the fake.
 
-use super::fake::{Line, Manual, Settings};
+use super::fake::{Manual, Settings};
 use crate::image::UartKind;
 
 fn bit(number: u32, set: bool) -> u32 {
@@ -9,18 +9,6 @@ fn bit(number: u32, set: bool) -> u32 {
 
 fn has(settings: &Settings, offset: u64, bits: u32) -> bool {
     settings.get(&offset).is_some_and(|v| v & bits == bits)
-}
-
-fn empty(line: &Line) -> bool {
-    line.fifo.is_empty()
-}
-
-fn idle(line: &Line) -> bool {
-    line.fifo.is_empty() && line.shifting.is_none()
-}
-
-fn full(line: &Line, depth: usize) -> bool {
-    line.fifo.len() >= depth
 }
 
 /// DDI 0183G, 3.3: UARTFR has TXFE, RXFE, TXFF and BUSY, which stays until the
@@ -33,7 +21,9 @@ pub static PL011: Manual = Manual {
     data: 0x00,
     depth: 32,
     status: |offset, line| {
-        let flags = bit(7, empty(line)) | bit(5, full(line, 32)) | bit(3, !idle(line));
+        let flags = bit(7, line.has_empty_fifo())
+            | bit(5, line.has_full_fifo(32))
+            | bit(3, !line.is_idle());
         (offset == 0x18).then_some(flags | 1 << 4)
     },
     settings: &[
@@ -67,7 +57,9 @@ pub static NS16550: Manual = Manual {
     io_width: 1,
     data: 0,
     depth: 16,
-    status: |offset, line| (offset == 5).then_some(bit(5, empty(line)) | bit(6, idle(line))),
+    status: |offset, line| {
+        (offset == 5).then_some(bit(5, line.has_empty_fifo()) | bit(6, line.is_idle()))
+    },
     settings: &[(3, 0, 0x03), (4, 0, 0x0b)],
     sends: |settings| !has(settings, 3, 1 << 7),
     against: |_, offset, value| {
@@ -94,7 +86,9 @@ pub static MINI_UART: Manual = Manual {
     reg_shift: 2,
     io_width: 4,
     depth: 8,
-    status: |offset, line| (offset == 0x14).then_some(bit(5, !full(line, 8)) | bit(6, idle(line))),
+    status: |offset, line| {
+        (offset == 0x14).then_some(bit(5, !line.has_full_fifo(8)) | bit(6, line.is_idle()))
+    },
     settings: &[(0x0c, 0, 0x03), (0x10, 0, 0x00)],
     sends: |settings| !has(settings, 0x0c, 1 << 7),
     ..NS16550_HALF
@@ -108,8 +102,9 @@ pub static CADENCE: Manual = Manual {
     data: 0x30,
     depth: 64,
     status: |offset, line| {
-        let active = line.shifting.is_some();
-        let flags = bit(11, active) | bit(4, full(line, 64)) | bit(3, empty(line));
+        let flags = bit(11, !line.is_idle())
+            | bit(4, line.has_full_fifo(64))
+            | bit(3, line.has_empty_fifo());
         (offset == 0x2c).then_some(flags | 1 << 1)
     },
     settings: &[
@@ -134,8 +129,8 @@ pub static IMX: Manual = Manual {
     kind: UartKind::Imx,
     data: 0x40,
     status: |offset, line| match offset {
-        0xb4 => Some(bit(4, full(line, 32)) | bit(6, empty(line)) | 1 << 5),
-        0x98 => Some(bit(14, empty(line)) | bit(3, idle(line))),
+        0xb4 => Some(bit(4, line.has_full_fifo(32)) | bit(6, line.has_empty_fifo()) | 1 << 5),
+        0x98 => Some(bit(14, line.has_empty_fifo()) | bit(3, line.is_idle())),
         _ => None,
     },
     settings: &[
@@ -163,7 +158,9 @@ pub static LPUART: Manual = Manual {
     kind: UartKind::Lpuart,
     data: 0x1c,
     depth: 16,
-    status: |offset, line| (offset == 0x14).then_some(bit(23, empty(line)) | bit(22, idle(line))),
+    status: |offset, line| {
+        (offset == 0x14).then_some(bit(23, line.has_empty_fifo()) | bit(22, line.is_idle()))
+    },
     settings: &[(0x10, 0x0f00_0004, 0x0300_0034), (0x18, 0, 0x000c_0000)],
     sends: |settings| has(settings, 0x18, 1 << 19),
     against: |settings, offset, _| {
@@ -179,7 +176,9 @@ pub static STM32: Manual = Manual {
     kind: UartKind::Stm32,
     data: 0x28,
     depth: 16,
-    status: |offset, line| (offset == 0x1c).then_some(bit(7, !full(line, 16)) | bit(6, idle(line))),
+    status: |offset, line| {
+        (offset == 0x1c).then_some(bit(7, !line.has_full_fifo(16)) | bit(6, line.is_idle()))
+    },
     settings: &[
         (0x00, 0, 0x2000_000d),
         (0x04, 0, 0x0000_0000),
