@@ -63,9 +63,10 @@ fn image_with_x0(x0: u64) -> RunSpec {
 
 #[test]
 fn no_device_tree() {
+    let (tree, args) = (Tree::None, None);
     let spec = RunSpec {
-        tree: Tree::None,
-        args: None,
+        tree,
+        args,
         ..spec()
     };
     // TF-A hands over X0 = MPIDR & 0xffff = 0.
@@ -138,12 +139,10 @@ fn an_impossible_parameter_block_is_reported() {
 
 #[test]
 fn bad_arguments_and_too_many_iterations_are_refused() {
+    let (wrong, large) = ("iterations=5 quiet", "iterations=1000000 samples=all");
     for (args, words) in [
-        ("iterations=5 quiet", ["word 2", "key=value"]),
-        (
-            "iterations=1000000 samples=all",
-            ["too little memory", "KiB are missing"],
-        ),
+        (wrong, ["word 2", "key=value"]),
+        (large, ["too little memory", "KiB are missing"]),
     ] {
         ends(&with_args(args), Verdict::BadInput, &words);
     }
@@ -160,43 +159,43 @@ fn changed(change: impl FnOnce(&mut Blob)) -> RunSpec {
     }
 }
 
-/// Like `changed`, with other cells in a property of 4-byte cells.
-fn with_cells(node: &str, name: &str, numbers: &[u32]) -> RunSpec {
-    changed(|tree| *tree.value(node, name).expect("it is there") = cells(numbers))
+fn set(tree: &mut Blob, node: &str, name: &str, value: &[u8]) {
+    *tree.value(node, name).expect("it is there") = value.to_vec();
 }
 
-fn page(base: u32) -> [u32; 4] {
-    [0, base, 0, 0x1000]
+/// `reg` of a device with a page of registers.
+fn page(base: u32) -> Vec<u8> {
+    cells(&[0, base, 0, 0x1000])
+}
+
+/// Like `changed`, with the console at this address.
+fn with_console(base: u32) -> RunSpec {
+    changed(|tree| set(tree, "pl011@9000000", "reg", &page(base)))
 }
 
 /// The RTC is no UART, and nothing in the tree says so.
 #[test]
 fn a_console_that_moves_says_where_to() {
-    let spec = with_cells("pl011@9000000", "reg", &page(0x901_0000));
-    let result = common::run(&spec);
+    let result = common::run(&with_console(0x901_0000));
     let text = result.text();
     let line = "console moves to pl011 at 0x9010000, by /chosen/stdout-path\r\n";
     assert!(text.ends_with(line), "{text}");
     assert_eq!(result.ending, Ending::Exited { success: true });
     let said = result.diagnosis.expect("a diagnosis");
-    assert!(
-        said.contains("console moved to pl011 at 0x9010000, by /chosen/stdout-path"),
-        "{said}"
-    );
+    let moved = "console moved to pl011 at 0x9010000, by /chosen/stdout-path";
+    assert!(said.contains(moved), "{said}");
 }
 
 #[test]
 fn a_console_in_memory_or_nowhere_does_not_move() {
-    let spec = with_cells("pl011@9000000", "reg", &page(0x7000_0000));
     let words = ["the console at 0x70000000 overlaps memory at 0x40000000"];
-    ends(&spec, Verdict::BadInput, &words);
-    let spec = with_cells("pl011@9000000", "reg", &page(0xf00_0000));
+    ends(&with_console(0x7000_0000), Verdict::BadInput, &words);
     let words = ["console stays: nothing can be read at 0xf000000, by /chosen/stdout-path"];
-    ends(&spec, Verdict::Pass, &words);
+    ends(&with_console(0xf00_0000), Verdict::Pass, &words);
     let spec = changed(|tree| {
         let node = "pl011@9000000";
-        *tree.value(node, "compatible").expect("it is there") = b"fsl,imx7ulp-lpuart\0".to_vec();
-        *tree.value(node, "reg").expect("it is there") = cells(&page(0x901_0000));
+        set(tree, node, "compatible", b"fsl,imx7ulp-lpuart\0");
+        set(tree, node, "reg", &page(0x901_0000));
     });
     let words = ["console stays: what is at 0x9010000, by /chosen/stdout-path, takes no byte as"];
     ends(&spec, Verdict::Pass, &words);
@@ -230,25 +229,26 @@ fn a_damaged_parameter_block_is_named_or_turns_the_machine_off() {
 
 #[test]
 fn an_exception_names_its_place() {
-    let gic = [page(0xf00_0000), page(0x80a_0000)].concat();
-    let with_gic = changed(|tree| {
-        let mut reg = gic.clone();
-        (reg[3], reg[7]) = (0x1_0000, 0xf6_0000);
-        let node = "interrupt-controller@8000000";
-        *tree.value(node, "reg").expect("it is there") = cells(&reg);
-    });
-    let memory = changed(|tree| {
-        *tree.value("memory@40000000", "reg").expect("it") = cells(&[1, 0, 0, 0x4000_0000]);
-    });
-    let hvc = changed(|tree| *tree.value("psci", "method").expect("it") = b"hvc\0".to_vec());
-    for (spec, words) in [
+    let (gic, memory) = ("interrupt-controller@8000000", "memory@40000000");
+    let absent = cells(&[0, 0xf00_0000, 0, 0x1_0000, 0, 0x80a_0000, 0, 0xf6_0000]);
+    let beyond = cells(&[1, 0, 0, 0x4000_0000]);
+    let in_gic = "data abort, in the GIC's distributor, at offset 0x";
+    for (node, name, value, words) in [
+        (gic, "reg", absent, in_gic),
         (
-            with_gic,
-            "data abort, in the GIC's distributor, at offset 0x",
+            memory,
+            "reg",
+            beyond,
+            "data abort, no memory at 0x100000000",
         ),
-        (memory, "data abort, no memory at 0x100000000"),
-        (hvc, "HVC from EL2: is the conduit smc?"),
+        (
+            "psci",
+            "method",
+            b"hvc\0".to_vec(),
+            "HVC from EL2: is the conduit smc?",
+        ),
     ] {
+        let spec = changed(|tree| set(tree, node, name, &value));
         let words = format!("psci-bench: INCOMPLETE: exception on the lead CPU: {words}");
         let result = ends(&spec, Verdict::Incomplete, &[&words]);
         assert_eq!(result.ending, Ending::Exited { success: true });
@@ -275,7 +275,7 @@ fn a_cpu_that_the_firmware_does_not_know() {
 #[test]
 fn a_cpu_that_is_missing_from_the_tree() {
     let mut tree = Blob::read(&common::good_tree(1, ""));
-    *tree.value("cpu@0", "reg").expect("it is there") = cells(&[0, 7]);
+    set(&mut tree, "cpu@0", "reg", &cells(&[0, 7]));
     let words = ["no cpu node has the reg of the CPU that booted"];
     ends(&with_tree(tree.write()), Verdict::BadInput, &words);
 }
@@ -303,12 +303,8 @@ fn image_that_fails_at(symbol: &str) -> Vec<u8> {
 
 #[test]
 fn an_exception_on_the_lead_is_dumped_and_ends_the_run() {
-    let words = [
-        "Unhandled exception on CPU 0x0",
-        "EC 0x00",
-        "x30",
-        "exception on the lead",
-    ];
+    let begin = "Unhandled exception on CPU 0x0";
+    let words = [begin, "EC 0x00", "x30", "exception on the lead"];
     let spec = of_image(image_that_fails_at("empty_smc"));
     let result = ends(&spec, Verdict::Incomplete, &words);
     assert_eq!(result.text().matches("Unhandled exception").count(), 1);
@@ -317,11 +313,8 @@ fn an_exception_on_the_lead_is_dumped_and_ends_the_run() {
 /// The lead does not go through the entry of CPU_ON.
 #[test]
 fn an_exception_on_another_cpu_costs_that_cpu() {
-    let words = [
-        "Unhandled exception on CPU 0x1",
-        "took an exception",
-        "1 CPUs lost",
-    ];
+    let begin = "Unhandled exception on CPU 0x1";
+    let words = [begin, "took an exception", "1 CPUs lost"];
     let spec = of_image(image_that_fails_at("secondary_ready"));
     ends(&spec, Verdict::Fail, &words);
 }

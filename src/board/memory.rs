@@ -16,7 +16,6 @@ pub const MEMORY_MAX: usize = 32;
 pub const RESERVED_MAX: usize = 64;
 
 /// At most `N` regions in the making.
-#[derive(Default)]
 struct List<const N: usize> {
     regions: Vec<Region>,
     /// Nodes and entries seen, empty ones too, so that a tree of nothing but
@@ -25,6 +24,13 @@ struct List<const N: usize> {
 }
 
 impl<const N: usize> List<N> {
+    /// Returns an empty list with room for all: it could not grow in its place, and the
+    /// heap has only a few KiB before working memory is found.
+    fn new() -> Self {
+        let regions = Vec::with_capacity(N);
+        Self { regions, seen: 0 }
+    }
+
     /// Appends every region of the node's `reg` that is not empty: boot loaders fill in
     /// the sizes, and an entry that they leave empty is unused.
     fn append(&mut self, node: Node<'_>) -> Result<()> {
@@ -54,7 +60,7 @@ impl<const N: usize> List<N> {
 
 /// Reads every region of memory, in the tree's order.
 pub(crate) fn read(tree: Fdt<'_>) -> Result<Vec<Region>> {
-    let mut list = List::<MEMORY_MAX>::default();
+    let mut list = List::<MEMORY_MAX>::new();
     for facts in usable_nodes(tree).filter(|facts| facts.is_memory) {
         list.append(facts.node)?;
     }
@@ -68,7 +74,7 @@ pub(crate) fn read(tree: Fdt<'_>) -> Result<Vec<Region>> {
 /// Reads the regions that /memreserve/ and /reserved-memory keep from use. A child
 /// without `reg` is for an operating system to place, and is left out.
 pub(crate) fn reserved(tree: Fdt<'_>) -> Result<Vec<Region>> {
-    let mut list = List::<RESERVED_MAX>::default();
+    let mut list = List::<RESERVED_MAX>::new();
     let (root, block) = (Node::root(tree), "(memory reservation block)");
     for (base, size) in tree.reservations() {
         let region = Region { base, size };
