@@ -209,7 +209,10 @@ mod tests {
                 Access::Write(PWRR, value) => {
                     left = reads;
                     let group = old(PWRR) & 0b1000;
-                    return plain(registers, Access::Write(PWRR, group | (value & 1) * 0b101));
+                    return plain(
+                        registers,
+                        Access::Write(PWRR, group | ((value & 1) * 0b101)),
+                    );
                 }
                 Access::Read(PWRR | WAKER) if left > 0 => {
                     left -= 1;

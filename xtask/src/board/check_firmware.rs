@@ -71,5 +71,5 @@ fn idle_state(state: &IdleState, before: &[IdleState], path: &str) -> Result<(),
     require(alike.len() < IDLE_STATES_MAX, path, reason)?;
     let is_same = |it: &&IdleState| it.name == state.name || it.power_state == value;
     let reason = "another idle state has the same name or power-state";
-    require(!alike.iter().any(|it| is_same(it)), path, reason)
+    require(!alike.iter().any(is_same), path, reason)
 }
