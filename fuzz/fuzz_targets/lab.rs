@@ -23,10 +23,10 @@ fn recovery(data: &[u8]) {
     let Ok(mut old) = Recovery::open(data, FIP) else {
         return;
     };
-    worded(old.fip_within(1 << 20));
-    let Ok(new) = old.with(b"another") else {
+    worded(old.read_fip(1 << 20));
+    let Ok(new) = old.replace_fip(b"another") else {
         return;
     };
     let mut new = Recovery::open(&new, FIP).expect("what was written");
-    assert_eq!(new.fip().expect("what was written"), b"another");
+    assert_eq!(new.read_fip(1 << 20).expect("what was written"), b"another");
 }

@@ -10,7 +10,7 @@
 //!       -> node     nodes with their properties
 //!       -> tree     nodes with their parents
 //!       -> ranges   bus addresses to CPU addresses
-//!       -> console, firmware, gic, timers, frame, watchdog, cache, cpus, labels, memory, idle
+//!       -> console, psci, gic, timers, timer_frame, watchdog, cache, cpus, labels, memory, idle
 //! ```
 //!
 //! No byte of the tree is trusted: a missing or contradictory property is an error that
@@ -27,11 +27,11 @@ use super::cpu::{Cpu, LabelSource};
 use super::error::{BoardError, Result};
 use super::fdt::Fdt;
 use super::found::Found;
-use super::frame::TimerFrame;
 use super::gic::{self, Gic};
 use super::idle::IdleState;
 use super::node::Node;
 use super::ranges::Region;
+use super::timer_frame::TimerFrame;
 use super::timers::TimerPpis;
 use super::watchdog::Watchdog;
 
@@ -41,8 +41,8 @@ const MODEL_MAX: usize = 100;
 /// Everything that the payload reads about the board. Strings are in the tree's bytes.
 #[derive(Clone, Debug)]
 pub struct Board<'t> {
-    /// `model` of the root, else its first `compatible`, at most 100 bytes of
-    /// it; may be empty.
+    /// The first 100 bytes of the root's `model`, else of its first `compatible`; may
+    /// be empty.
     pub model: &'t str,
     /// The console.
     pub uart: Uart,
@@ -80,8 +80,8 @@ impl<'t> Board<'t> {
     /// ignored.
     ///
     /// # Errors
-    /// The first thing found that cannot be used. [`super::Console::find`] finds the
-    /// UART to print it on.
+    /// The first node or property that cannot be used. [`super::Console::find`] finds
+    /// the UART to print the error on.
     // Not inlined: the caller's stack frame lasts as long as the run.
     #[inline(never)]
     pub fn read(tree: &'t [u8]) -> Result<Self, BoardError> {
@@ -102,8 +102,8 @@ impl<'t> Board<'t> {
             gic,
             timers,
             timer_frame: match found.frames {
-                // Without a GIC its interrupt leads nowhere.
-                Some(frames) if has_gic => super::frame::read(frames),
+                // Without a GIC, no CPU gets the frame's interrupt.
+                Some(frames) if has_gic => super::timer_frame::read(frames),
                 _ => Err(NoFrame::NotInTree),
             },
             watchdog: found.watchdog.and_then(super::watchdog::read),
@@ -124,7 +124,7 @@ impl<'t> Board<'t> {
         Ok(board)
     }
 
-    /// Writes the CPUs to the first [`Self::cpu_count`] places of `out`, in
+    /// Writes the CPUs to the first [`Self::cpu_count`] elements of `out`, in
     /// the order of MPIDR, and returns the source of their labels.
     ///
     /// `mpidr_mt` is bit 24 of MPIDR_EL1, set if Aff0 numbers threads. The bit
@@ -175,7 +175,7 @@ impl<'t> Board<'t> {
         }
     }
 
-    /// Refuses registers of two devices in one place, and registers in memory:
+    /// Refuses registers that overlap another device's, or memory:
     /// refreshing a watchdog at the distributor's address turns the GIC off.
     fn check_overlaps(&self) -> Result<()> {
         let mut devices = Vec::new();
@@ -189,7 +189,7 @@ impl<'t> Board<'t> {
                     region.base, there.base
                 )));
             }
-            // Nothing touches memory that is reserved, so registers may be there.
+            // The payload never uses reserved memory, so registers may be there.
             let is_reserved = self.reserved.iter().any(|part| part.contains(region));
             let mut memory = self.memory.iter().filter(|_| !is_reserved);
             if let Some(there) = memory.find(|memory| memory.overlaps(region)) {
@@ -217,7 +217,7 @@ fn gic_and_timers(found: &Found<'_>) -> Result<(Option<Gic>, TimerPpis)> {
     Ok((Some(controller.gic), timers))
 }
 
-/// Returns the board's name. A name that is not text is no reason to stop.
+/// Returns the board's name, or "" if the tree has none that is text.
 fn model<'t>(root: Node<'t>) -> &'t str {
     let title = |name| root.text(name).ok().flatten();
     let model = title("model").or_else(|| title("compatible")).unwrap_or("");

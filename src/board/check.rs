@@ -1,8 +1,8 @@
 //! The check that bytes are a flattened device tree, in one pass.
 //!
 //! Names may be longer than the 31 characters that the Devicetree
-//! Specification v0.4 allows (sections 2.2.1 and 2.2.4): Linux's trees are
-//! full of those. Depth is bounded, and with it the time that later walks
+//! Specification v0.4 allows (sections 2.2.1 and 2.2.4): Linux's trees have
+//! many such names. Depth is bounded, and with it the time that later walks
 //! take: each costs at most [`DEPTH_MAX`] passes over the structure block, and
 //! padding after the blocks (QEMU's trees have a MiB) is never looked at.
 
@@ -22,11 +22,11 @@ const MAGIC: u32 = 0xd00d_feed;
 const VERSION: usize = 17;
 const HEADER_SIZE: usize = 40;
 
-/// Returns the size in bytes of the device tree that begins with `header`, of which
-/// the first 8 bytes are enough.
+/// Returns the size in bytes of the device tree that begins with `header`; 8 bytes of
+/// the header are enough.
 ///
 /// # Errors
-/// When it is too short, is no device tree, or is larger than
+/// When `header` is too short or is no device tree's, or the tree is larger than
 /// [`crate::image::TREE_MAX`].
 pub fn total_size(header: &[u8]) -> Result<usize, BoardError> {
     Ok(read_size(header)?)
@@ -86,7 +86,7 @@ struct Check<'t> {
     /// The bytes that the checked block must lie in.
     blob: &'t [u8],
     strings: &'t [u8],
-    /// Offset of what is checked; after a failure, of what is wrong.
+    /// Offset of the bytes that are checked; after a failure, of the wrong ones.
     at: usize,
 }
 
@@ -122,8 +122,8 @@ impl<'t> Check<'t> {
         self.structure()
     }
 
-    /// Returns the block whose offset is in a field: it begins after the header and
-    /// ends in the blob.
+    /// Returns the block whose offset is in the field at `field_at`; `None` unless the
+    /// block begins after the header and ends in the blob.
     fn block(&mut self, field_at: usize, length: usize) -> Option<&'t [u8]> {
         self.at = field_at;
         let from = self.field(field_at);
@@ -131,7 +131,7 @@ impl<'t> Check<'t> {
         (from >= HEADER_SIZE).then_some(block)
     }
 
-    /// Checks that the list is terminated.
+    /// Checks that the memory reservations are terminated.
     fn reservations(&mut self) -> Checked {
         loop {
             let rest = self.blob.get(self.at..).unwrap_or_default();

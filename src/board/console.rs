@@ -23,16 +23,16 @@ pub struct Uart {
     pub base: u64,
     /// Size in bytes of the register window from there.
     pub size: u64,
-    /// Left shift from register number to byte offset: 0 to 4, and 2 of all
-    /// but a 16550.
+    /// Left shift from register number to byte offset: 0 to 4 for a 16550, 2 for
+    /// all others.
     pub reg_shift: u8,
-    /// Width of a register access in bytes: 1, 2 or 4, and 4 of all but a
-    /// 16550.
+    /// Width of a register access in bytes: 1, 2 or 4 for a 16550, 4 for all
+    /// others.
     pub io_width: u8,
 }
 
 impl Uart {
-    /// Returns the window of its registers.
+    /// Returns the register window, at least one byte.
     pub fn registers(&self) -> Region {
         Region {
             base: self.base,
@@ -40,7 +40,7 @@ impl Uart {
         }
     }
 
-    /// Returns true if both are one UART, used in the same way.
+    /// Returns true if both are one UART, used in the same way; sizes may differ.
     pub fn is_same(&self, other: &Self) -> bool {
         let size = self.size;
         *self == Self { size, ..*other }
@@ -86,7 +86,7 @@ pub struct Console {
 }
 
 impl Console {
-    /// Looks for the two in `tree`, each independently of the other.
+    /// Looks for UART and conduit in `tree`; either may be absent.
     ///
     /// # Errors
     /// When `tree` is not a sound flattened device tree.

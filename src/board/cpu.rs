@@ -3,10 +3,10 @@
 use crate::spec::words::words;
 use serde::{Deserialize, Serialize};
 
-/// The most CPUs.
+/// The most CPUs that a board may have.
 pub const CPU_MAX: usize = 512;
 
-/// One CPU, by its number in the hardware and its place in the topology.
+/// One CPU, by its number in the hardware and its labels in the topology.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
     /// Affinity fields of MPIDR_EL1; every other bit is 0.
@@ -33,6 +33,6 @@ words! {
 #[derive(Clone, Copy)]
 pub(crate) struct Handle {
     pub phandle: u32,
-    /// Place among the CPUs; `None` for a disabled CPU, which cpu-map may still name.
+    /// Index in the list of CPUs; `None` for a disabled CPU, which cpu-map may still name.
     pub index: Option<u16>,
 }

@@ -34,9 +34,9 @@ impl<'t> CpuNode<'t> {
             return Err(node.wrong_value("reg", mpidr, expected));
         }
         let is_available = node.is_available();
-        // Without enable-method the psci node counts, which has been seen: some trees
-        // leave it to the boot loader, some leave it out of the first CPU, and QEMU of
-        // a CPU that is alone.
+        // A CPU without enable-method uses the psci node, which the caller has found:
+        // some trees leave the property to the boot loader or out of the first CPU, and
+        // QEMU leaves it out if there is only one CPU.
         let method = node.text("enable-method")?;
         if let Some(value) = method.filter(|method| is_available && *method != "psci") {
             return Err(node.wrong_text("enable-method", value, "psci"));
@@ -91,20 +91,20 @@ pub(crate) fn count(tree: Fdt<'_>) -> Result<(usize, bool)> {
     Ok((count, has_a73))
 }
 
-/// Fills `out`, which has one place for each CPU, in the order of MPIDR.
+/// Fills `out`, which has one element for each CPU, in the order of MPIDR.
 pub(crate) fn fill(tree: Fdt<'_>, mt: bool, out: &mut [Cpu]) -> Result<LabelSource> {
     let map = Node::find(tree, "/cpus/cpu-map");
     let mut handles = Vec::with_capacity(out.len());
-    let mut places = out.iter_mut().enumerate();
+    let mut free = out.iter_mut().enumerate();
     scan(tree, &mut |CpuNode {
                          node,
                          mpidr,
                          is_available,
                      }| {
         let mut index = None;
-        if is_available && let Some((place, cpu)) = places.next() {
+        if is_available && let Some((number, cpu)) = free.next() {
             let labelled = match map {
-                Some(_) => Some(labels::none(mpidr)),
+                Some(_) => Some(labels::unlabelled(mpidr)),
                 None => labels::from_mpidr(mpidr, mt),
             };
             let Some(labelled) = labelled else {
@@ -112,7 +112,7 @@ pub(crate) fn fill(tree: Fdt<'_>, mt: bool, out: &mut [Cpu]) -> Result<LabelSour
                 return Err(node.wrong_value("reg", mpidr, expected));
             };
             *cpu = labelled;
-            index = Some(place as u16);
+            index = Some(number as u16);
         }
         if let (Some(phandle), Some(_)) = (node.phandle()?, map) {
             handles.push(Handle { phandle, index });
@@ -127,7 +127,7 @@ pub(crate) fn fill(tree: Fdt<'_>, mt: bool, out: &mut [Cpu]) -> Result<LabelSour
         }
     };
     sort_by_key(out, &|cpu| cpu.mpidr);
-    // The node was there when its CPUs were read.
+    // `scan` has found the node, so the root is never used.
     let cpus = Node::find(tree, "/cpus").unwrap_or(Node::root(tree));
     let twice = out.windows(2).find_map(|pair| match pair {
         [one, other] if one.mpidr == other.mpidr => Some(one.mpidr),
@@ -136,7 +136,7 @@ pub(crate) fn fill(tree: Fdt<'_>, mt: bool, out: &mut [Cpu]) -> Result<LabelSour
     if let Some(mpidr) = twice {
         return Err(cpus.error(
             "reg (of the CPUs)",
-            format_args!("{mpidr:#x} is there twice"),
+            format_args!("MPIDR {mpidr:#x} is used twice"),
         ));
     }
     if let Some(Cpu { mpidr, .. }) = out.iter().find(|cpu| !labels::is_labelled(cpu)) {

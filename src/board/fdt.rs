@@ -86,7 +86,7 @@ pub(crate) enum Token<'t> {
     End,
 }
 
-/// A place in the structure block.
+/// A position in the structure block.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'t> {
     pub fdt: Fdt<'t>,

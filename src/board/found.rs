@@ -3,7 +3,7 @@
 use super::error::{BoardError, Result};
 use super::fdt::Fdt;
 use super::node::Node;
-use super::{cache, firmware, frame, gic, timers, tree, watchdog};
+use super::{cache, gic, psci, timer_frame, timers, tree, watchdog};
 use crate::image::Conduit;
 
 /// The first node of each kind.
@@ -28,9 +28,9 @@ impl<'t> Found<'t> {
         let mut found = Self::default();
         let _ = tree::walk(tree, &mut |chain, facts| {
             let (node, compatible) = (chain.node, facts.compatible);
-            if firmware::is_psci(compatible) {
+            if psci::is_psci(compatible) {
                 found.psci.get_or_insert(node);
-            } else if firmware::is_old_psci(compatible) {
+            } else if psci::is_old_psci(compatible) {
                 found.old_psci.get_or_insert(node);
             }
             found.cache = found.cache.max(cache::second_level(node, compatible));
@@ -38,7 +38,7 @@ impl<'t> Found<'t> {
                 found.controller.get_or_insert((node, compatible));
             } else if timers::is_timer(compatible) {
                 found.timer.get_or_insert(node);
-            } else if frame::is_timer(compatible) {
+            } else if timer_frame::is_timer(compatible) {
                 found.frames.get_or_insert(node);
             } else if watchdog::is_watchdog(compatible) {
                 found.watchdog.get_or_insert(node);
@@ -51,10 +51,10 @@ impl<'t> Found<'t> {
     /// Returns the conduit of PSCI.
     pub fn conduit(&self, tree: Fdt<'t>) -> Result<Conduit> {
         match (self.psci, self.old_psci) {
-            (Some(node), _) => firmware::conduit(node),
-            (None, Some(old)) => Err(firmware::refusal_of_old(old)),
+            (Some(node), _) => psci::conduit(node),
+            (None, Some(old)) => Err(psci::refusal_of_old(old)),
             (None, None) => {
-                let absence = firmware::absence(tree);
+                let absence = psci::absence(tree);
                 Err(BoardError::of_tree(format_args!("{absence}")))
             }
         }

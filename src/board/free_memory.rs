@@ -42,15 +42,14 @@ impl Room {
         self.0
     }
 
-    /// Takes the first `bytes` bytes away, rounded up to whole pages, or all if there
-    /// are fewer.
+    /// Removes and returns the first `bytes` bytes, as [`split_off`] does.
     pub const fn split_off(&mut self, bytes: u64) -> Self {
         Self(split_off(&mut self.0, bytes))
     }
 }
 
-/// Takes the first `bytes` bytes of whole pages away, rounded up to pages, or all if
-/// there are fewer.
+/// Removes the first `bytes` bytes from `pages`, rounded up to whole pages, and returns
+/// them. Returns all if there are fewer.
 pub const fn split_off(pages: &mut Region, bytes: u64) -> Region {
     let Region { base, size } = *pages;
     let wanted = bytes.div_ceil(PAGE).saturating_mul(PAGE);
@@ -62,8 +61,8 @@ pub const fn split_off(pages: &mut Region, bytes: u64) -> Region {
     Region { base, size: first }
 }
 
-/// Finds `need` bytes of `memory` that nothing in `taken` overlaps, as near as
-/// possible to `near`. Begins and ends on a page boundary; never contains page 0.
+/// Finds `need` bytes of `memory` that no region in `taken` overlaps, as near as
+/// possible to the address `near`. They begin and end on a page boundary.
 ///
 /// # Errors
 /// When no gap is large enough.
@@ -73,12 +72,12 @@ pub fn find(memory: &[Region], taken: &[Region], near: u64, need: u64) -> Result
     let mut largest = 0;
     for region in memory {
         let end = region.base.saturating_add(region.size) & !(PAGE - 1);
-        // After the last page of the address space there is none to round up to.
+        // The minimum keeps the rounding from overflowing at the last page.
         let mut at = region.base.max(PAGE).min(end).next_multiple_of(PAGE);
         while at < end {
-            let holder = taken.iter().find(|t| t.base <= at && at - t.base < t.size);
-            if let Some(holder) = holder {
-                let past = holder.base.saturating_add(holder.size);
+            let over = taken.iter().find(|t| t.base <= at && at - t.base < t.size);
+            if let Some(over) = over {
+                let past = over.base.saturating_add(over.size);
                 match past.checked_next_multiple_of(PAGE) {
                     Some(next) if next > at => at = next,
                     _ => break,
@@ -91,11 +90,11 @@ pub fn find(memory: &[Region], taken: &[Region], near: u64, need: u64) -> Result
                 .map(|t| t.base & !(PAGE - 1))
                 .filter(|base| *base > at)
                 .fold(end, u64::min);
-            // A region that begins in this page leaves nothing of the page.
-            let crowded = taken
+            // A page in which a taken region begins is not free.
+            let begins_in_page = taken
                 .iter()
                 .any(|t| t.size > 0 && t.base > at && t.base < at + PAGE);
-            if crowded {
+            if begins_in_page {
                 at += PAGE;
                 continue;
             }

@@ -13,9 +13,9 @@ use super::tree::Chain;
 /// The most redistributor regions; the largest machines known have four.
 pub const REDISTRIBUTOR_REGIONS_MAX: usize = 8;
 
-/// The interrupt controller's frames. A tree may claim more than there is, so the
-/// sizes are cut to those that are used; redistributors have room for 512 CPUs at
-/// most, with GICv4's frames.
+/// The interrupt controller's frames. Sizes are cut to the registers that are used, as
+/// a tree may claim more than exists; a redistributor region is cut to 512 CPUs with
+/// GICv4's frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gic {
     /// GICv2 or older, with a memory-mapped CPU interface.
@@ -67,8 +67,8 @@ pub const GICD_V3: FrameLimits = limits(0x1_0000, 0x1_0000, 0x1_0000);
 pub const GICR: FrameLimits = limits(0x2_0000, 0x800_0000, 0x1_0000);
 
 impl FrameLimits {
-    /// Refuses a frame that cannot be used: returns its wrong size or base, and the
-    /// expected one in words.
+    /// Checks a frame. The error is the wrong size or base, with the expected one in
+    /// words.
     pub fn check(&self, frame: &Region) -> core::result::Result<(), (u64, &'static str)> {
         if frame.size < self.least {
             Err((frame.size, "a size with room for the GIC's registers"))
@@ -133,7 +133,7 @@ fn version_3(chain: &Chain<'_>) -> Result<Gic> {
     })
 }
 
-/// Reads the stride; 0 means the same as none.
+/// Reads the stride; 0 in the tree means none.
 fn stride(node: Node<'_>) -> Result<Option<u64>> {
     const NAME: &str = "redistributor-stride";
     let Some(value) = node.value(NAME) else {

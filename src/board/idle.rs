@@ -26,13 +26,13 @@ pub struct IdleState<'t> {
     pub power_state: u32,
     /// `psci-bench,power-level`, 0 to 3; `None` if the tree has none.
     pub level: Option<u8>,
-    /// True if the per-CPU timers stop in it and cannot wake the CPU.
+    /// True if the per-CPU timers stop in the state and cannot wake the CPU.
     pub local_timer_stop: bool,
 }
 
 const COMPATIBLE: &str = "arm,idle-state domain-idle-state";
 
-/// The nodes in which trees have them; `/cpus` itself in a few.
+/// The nodes that contain idle states; in a few trees that is `/cpus`.
 const CONTAINERS: [&str; 5] = [
     "/cpus/idle-states",
     "/cpus/domain-idle-states",
@@ -41,8 +41,8 @@ const CONTAINERS: [&str; 5] = [
     "/cpus",
 ];
 
-/// Reads every idle state with a PSCI parameter, in the order of [`CONTAINERS`] and
-/// within one in the tree's; states of one `power_state` are merged.
+/// Reads every idle state with a PSCI parameter, in the order of [`CONTAINERS`] and,
+/// within a container, of the tree; states of one `power_state` are merged.
 pub(crate) fn read<'t>(tree: Fdt<'t>) -> Result<Vec<IdleState<'t>>> {
     let mut states = Vec::new();
     for path in CONTAINERS {
@@ -76,7 +76,7 @@ fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<()> {
     if let (Some(one), Some(other)) = (before, level)
         && one != other
     {
-        let expected = "the level of the other node with it";
+        let expected = "the level of the other node with this power_state";
         return Err(node.wrong_value(LEVEL, other.into(), expected));
     }
     // With two levels exchanged, the deepest state would be another one.

@@ -39,8 +39,8 @@ pub(crate) fn from_mpidr(mpidr: u64, mt: bool) -> Option<Cpu> {
     })
 }
 
-/// Returns the CPU without labels, for a map to label.
-pub(crate) fn none(mpidr: u64) -> Cpu {
+/// Returns a CPU without labels; [`from_map`] labels it.
+pub(crate) fn unlabelled(mpidr: u64) -> Cpu {
     Cpu {
         mpidr,
         thread: UNLABELLED,
@@ -53,8 +53,8 @@ pub(crate) fn is_labelled(cpu: &Cpu) -> bool {
     cpu.thread != UNLABELLED
 }
 
-/// Labels `cpus`, which have none, by the map. A CPU that the map leaves out
-/// stays unlabelled.
+/// Labels the unlabelled `cpus` by the map. A CPU that the map leaves out stays
+/// unlabelled.
 pub(crate) fn from_map(map: Node<'_>, handles: &[Handle], cpus: &mut [Cpu]) -> Result<()> {
     check_size(map)?;
     let clusters = 0;
@@ -82,14 +82,14 @@ fn check_size(map: Node<'_>) -> Result<()> {
         if depth == 0 {
             return Ok(());
         }
-        // One of them is the map itself.
+        // The map itself is counted, too.
         if nodes > MAP_NODES_MAX + 1 {
             return Err(map.too_many("", MAP_NODES_MAX));
         }
     }
 }
 
-/// The labels in the making.
+/// The state while the map is read.
 struct Labeller<'c> {
     handles: &'c [Handle],
     cpus: &'c mut [Cpu],
@@ -112,7 +112,8 @@ impl Labeller<'_> {
         Ok(())
     }
 
-    /// Labels the cores that are children of `cluster`, which counts if there are any.
+    /// Labels the cores that are children of `cluster`. A node without cores gets no
+    /// cluster number.
     fn cores(&mut self, cluster: Node<'_>) -> Result<()> {
         let mut next_core = 0;
         while let Some((core, node)) = sibling(cluster, "core", next_core)? {
@@ -146,7 +147,7 @@ impl Labeller<'_> {
         if is_labelled(cpu) {
             return Err(leaf.error(
                 "cpu",
-                format_args!("{:#x} is there twice", u64::from(phandle)),
+                format_args!("phandle {:#x} is used twice", u64::from(phandle)),
             ));
         }
         cpu.cluster = self.clusters;
@@ -156,8 +157,8 @@ impl Labeller<'_> {
     }
 }
 
-/// Finds the child of `parent` that is called `kind` and the least number from `from`
-/// on. Scanning again for each child needs no memory, and the limit on the map's
+/// Finds the child of `parent` with the name `kind` and the least number that is at
+/// least `from`. Scanning again for each child needs no memory, and the limit on the map's
 /// nodes bounds the time.
 fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, Node<'t>)>> {
     let mut found = None;
@@ -178,7 +179,7 @@ fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, N
 /// Returns the number after `kind` in the name of `node`; `None` for another kind.
 ///
 /// Plain numbers only: with leading zeros or a sign two names could mean
-/// one number, and one of them would never be met.
+/// one number, and [`sibling`] would find only one of them.
 fn number_in(node: Node<'_>, kind: &str, parent: Node<'_>) -> Result<Option<u16>> {
     let Some(digits) = node.name().strip_prefix(kind.as_bytes()) else {
         return Ok(None);

@@ -16,12 +16,12 @@ pub const MEMORY_MAX: usize = 32;
 /// The most regions that are reserved.
 pub const RESERVED_MAX: usize = 64;
 
-/// At most `N` regions in the making.
+/// A growing list of at most `N` regions.
 #[derive(Default)]
 struct List<const N: usize> {
     regions: Vec<Region>,
-    /// Nodes and entries seen, empty ones too, so that a tree of nothing but
-    /// empty ones costs no more time than others.
+    /// Nodes and entries read, including empty ones: the limit on them bounds the
+    /// time for a tree that has only empty entries.
     seen: usize,
 }
 

@@ -8,12 +8,12 @@ use super::error::{BoardError, Result};
 use super::fdt::{Cursor, Fdt, Token, number, until};
 use super::text::Shown;
 
-/// The most bytes of a path in an error; of a longer path the end is kept.
+/// The most bytes of a path in an error; a longer path loses its beginning.
 const PATH_MAX: usize = 60;
 /// The most characters of a property's text in an error.
 pub(crate) const VALUE_MAX: usize = 48;
 
-/// A node, by its place in the tree. Parents and path are found by walking
+/// A node, by its offset in the tree. Parents and path are found by walking
 /// down from the root again.
 #[derive(Clone, Copy)]
 pub(crate) struct Node<'t> {
@@ -49,7 +49,7 @@ impl<'t> Node<'t> {
         self.fdt.string(self.at + 4).unwrap_or_default()
     }
 
-    /// Returns the name as text, which it is in a checked tree.
+    /// Returns the name as text. In a checked tree, each name is text.
     pub fn name_text(self) -> &'t str {
         core::str::from_utf8(self.name()).unwrap_or_default()
     }
@@ -240,9 +240,9 @@ pub(crate) fn first_text(value: &[u8]) -> Option<&str> {
     core::str::from_utf8(text).ok()
 }
 
-/// Returns the place in `names`, which are separated by blanks, of the first string
-/// of `compatible` that is among them: that list goes from the most specific to the
-/// most general (section 2.3.1).
+/// Returns the index in `names`, which are separated by blanks, of the first string
+/// of `compatible` that is among them. The strings of `compatible` go from the most
+/// specific to the most general (section 2.3.1).
 pub(crate) fn compatible_with(compatible: &[u8], names: &str) -> Option<usize> {
     compatible.split(|byte| *byte == 0).find_map(|string| {
         let mut names = names.as_bytes().split(|byte| *byte == b' ');

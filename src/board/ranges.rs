@@ -1,4 +1,4 @@
-//! From a bus address in `reg` to the address that a CPU uses.
+//! The translation of a bus address in `reg` to the address that a CPU uses.
 //!
 //! Devicetree Specification v0.4, sections 2.3.5 (`#address-cells`), 2.3.6
 //! (`reg`) and 2.3.8 (`ranges`): each bus between a device and the root
@@ -28,7 +28,7 @@ impl Cells {
             value @ 1..=2 => Ok(value),
             value => Err(bus.wrong_value(name, value.into(), expected)),
         };
-        let beyond = "1 or 2 (a device behind PCI cannot be used)";
+        let beyond = "1 or 2 (a device on PCI cannot be used)";
         Ok(Self {
             address: count("#address-cells", 2, beyond)?,
             size: count("#size-cells", 1, "1 or 2")?,
@@ -36,7 +36,7 @@ impl Cells {
     }
 }
 
-/// Returns the bytes in so many cells.
+/// Returns the number of bytes in `cells` cells.
 fn bytes(cells: u32) -> usize {
     cells as usize * 4
 }
@@ -48,7 +48,7 @@ fn take(cells: &mut &[u8], count: u32) -> u64 {
     number(head)
 }
 
-/// The `reg` of a chain's last node, of whole entries only.
+/// The `reg` of a chain's last node; it has whole entries only.
 struct Reg<'t> {
     cells: Cells,
     value: &'t [u8],

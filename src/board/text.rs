@@ -2,8 +2,8 @@
 
 use core::fmt::{self, Write};
 
-/// Parses digits. There is no sign, other than in the standard library: with a sign
-/// two words could mean one number.
+/// Parses digits. A sign, which the standard library accepts, is refused: two words
+/// could mean one number.
 pub(crate) fn number(digits: &[u8], radix: u32) -> Option<u32> {
     let mut number = 0u32;
     for digit in digits {
@@ -19,13 +19,14 @@ pub(crate) fn cut(text: &str, mark: u8) -> Option<(&str, &str)> {
     Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
-/// At most so many characters of a text; those that cannot be printed become `?`.
+/// The first characters of a text, at most the given number, followed by `...` if there
+/// are more; unprintable characters become `?`.
 pub(crate) struct Shown<'t>(pub(crate) &'t str, pub(crate) usize);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, c) in self.0.chars().enumerate() {
-            if place == self.1 {
+        for (index, c) in self.0.chars().enumerate() {
+            if index == self.1 {
                 return f.write_str("...");
             }
             let plain = c == ' ' || c.is_ascii_graphic();

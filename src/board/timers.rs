@@ -28,7 +28,7 @@ const PPI: u32 = 1;
 /// INTIDs of private peripheral interrupts.
 pub const PPIS: Range<u32> = 16..32;
 
-/// The names by place, as far as they are used.
+/// The names of the timers in the binding's order, without the fifth.
 const NAMES: [&[u8]; 4] = [b"sec-phys", b"phys", b"virt", b"hyp-phys"];
 /// The binding has five timers; later ones are ignored.
 const TIMERS_MAX: usize = 5;
@@ -44,7 +44,7 @@ pub(crate) fn erratum(node: Node<'_>) -> Option<CounterErratum> {
     errata.find(|erratum| node.value(erratum.name()).is_some())
 }
 
-/// Reads the interrupts, which must be of `controller`.
+/// Reads the interrupts, which must lead to `controller`.
 pub(crate) fn read(node: Node<'_>, controller: &Controller) -> Result<TimerPpis> {
     let mut ppis = TimerPpis::default();
     // Each entry of the extended form begins with its controller's phandle.
@@ -73,7 +73,7 @@ pub(crate) fn read(node: Node<'_>, controller: &Controller) -> Result<TimerPpis>
             Some(3) => &mut ppis.hypervisor,
             _ => continue,
         };
-        let cell = |place| word(specifier, place * 4).unwrap_or(u32::MAX);
+        let cell = |index| word(specifier, index * 4).unwrap_or(u32::MAX);
         let (number, kind, phandle) = (cell(extra + 1), cell(extra), cell(0));
         let (value, expected) = if extra == 1 && Some(phandle) != controller.phandle {
             (phandle, "the phandle of the GIC")

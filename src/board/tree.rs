@@ -42,7 +42,7 @@ impl<'t> Chain<'t> {
     }
 }
 
-/// The properties of a node that visitors choose by.
+/// The properties by which visitors choose nodes.
 pub(crate) struct Facts<'t> {
     /// The `compatible` strings; empty if there are none.
     pub compatible: &'t [u8],

@@ -31,9 +31,9 @@ pub enum WatchdogKind {
 pub struct Watchdog {
     /// Programming model.
     pub kind: WatchdogKind,
-    /// First address of its registers: a multiple of 4 KiB, with 48 bits at
-    /// most. Of an SBSA watchdog, the control frame: a write there refreshes the
-    /// watchdog as well, so that the refresh frame is not used.
+    /// First address of the registers: a multiple of 4 KiB, with 48 bits at
+    /// most. For an SBSA watchdog these are the control frame: a write there refreshes
+    /// the watchdog as well, so that the refresh frame is not used.
     pub base: u64,
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn is_watchdog(compatible: &[u8]) -> bool {
 
 /// Reads the watchdog at `node`; `None` if it cannot be used.
 pub(crate) fn read(node: Node<'_>) -> Option<Watchdog> {
-    // The first entry is the control frame where there are two.
+    // The first entry of an SBSA watchdog's two is the control frame.
     let base = page(node)?;
     let kind = match compatible_with(node.value("compatible")?, COMPATIBLE) {
         Some(0) => WatchdogKind::Sbsa,

@@ -1,9 +1,10 @@
-//! The amount of detail that findings have.
+//! The two lengths of a finding's text.
 
 /// The amount of detail that findings have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// One sentence each, of what timestamps and counts show: for the UART.
+    /// One sentence for each finding from timestamps and counts: for the UART. The
+    /// sentence is the beginning of the full one, so that reports can pair the two.
     Short,
     /// More sentences, and findings on what the figures cannot show: for reports.
     Full,

@@ -1,8 +1,8 @@
 //! Findings: what the figures of a scenario show, and the basis of each.
 
+mod all;
 mod counts;
 mod detail;
-mod findings;
 mod last_man;
 mod lock_queue;
 mod reached;
@@ -13,8 +13,8 @@ mod waited;
 mod wake_source;
 mod words;
 
+pub use self::all::findings_of;
 pub use self::detail::Detail;
-pub use self::findings::findings_of;
 pub use self::lock_queue::{Arrival, without_long_flushes};
 pub use self::resolution::tick_ns;
 pub(crate) use self::words::list;

@@ -26,7 +26,9 @@ use crate::model::{
 };
 use crate::plan::Plan;
 
-/// Version of the format, as [`Head::format`] gives it.
+/// Version of the format, as [`Head::format`] gives it. The version must change when
+/// [`Plan`] or [`Facts`] gains a field without a serde default, or when the meaning
+/// of any field changes: older records would be refused or misread.
 pub const FORMAT: u32 = 2;
 
 /// The beginning of a record.

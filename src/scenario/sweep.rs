@@ -20,7 +20,6 @@ use crate::model::{
 use crate::plan::{Plan, ScenarioId, steps};
 use crate::spec::psci::ReturnCode;
 use crate::spec::stat::Ladder;
-use crate::spec::words::Word;
 
 /// Points of a CPU in a step: three at most of those, and two by PSCI_STAT.
 const PER_CPU: usize = 5;
@@ -370,8 +369,8 @@ impl<M: Machine> Sweep<'_, M> {
     }
 }
 
-/// Returns the figures of a CPU in a step: of the caller's side, two of a suspend and
-/// two of CPU_OFF.
+/// Returns the metrics of a step. Without PMF these are the caller's: two of a suspend
+/// and two of CPU_OFF.
 const fn figures(pmf: bool) -> &'static [Metric] {
     use Metric::{CacheFlush, Call, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
     if pmf {
@@ -381,7 +380,17 @@ const fn figures(pmf: bool) -> &'static [Metric] {
     }
 }
 
-/// Returns the measure of a metric, which has the same name.
-fn measure_of(metric: Metric) -> Measure {
-    Measure::from_word(metric.key()).unwrap_or_default()
+/// Returns the measure of a metric.
+const fn measure_of(metric: Metric) -> Measure {
+    match metric {
+        Metric::Powerdown => Measure::Powerdown,
+        Metric::Wakeup => Measure::Wakeup,
+        Metric::CacheFlush => Measure::CacheFlush,
+        Metric::Call => Measure::Call,
+        Metric::Wake => Measure::Wake,
+        Metric::TurnOff => Measure::TurnOff,
+        Metric::TurnOn => Measure::TurnOn,
+        // `figures` names neither of them, and no measure has their name.
+        Metric::Latency | Metric::Lateness => Measure::Ticks,
+    }
 }

@@ -4,7 +4,7 @@
 //!
 //! The overlay firmware stops the timers (`timer-stop=1`). No AArch64 machine of
 //! QEMU has a memory-mapped generic timer: what stands for one here is memory.
-//! A frame that works is shown with fakes: `src/devices/frame.rs`,
+//! A frame that works is shown with fakes: `src/devices/timer_frame.rs`,
 //! `src/scenario/tests/wake.rs`, `xtask/tests/machine/sse_timer.rs`.
 
 use std::collections::BTreeMap;

@@ -1,24 +1,90 @@
-//! The definition of the commands and their help.
+//! The definition of the commands, their help, and the commands that the docs show.
 
-use clap::CommandFactory;
+use std::fs;
+use std::path::Path;
+
+use clap::{Command, CommandFactory, Parser as _};
 
 use super::main::Arguments;
+use crate::setup::workspace::Workspace;
 
 #[test]
 fn the_definition_is_sound() {
     Arguments::command().debug_assert();
 }
 
+/// The examples of the help of each command.
+fn examples(command: &Command) -> Vec<String> {
+    let own = command.get_after_help().map(ToString::to_string);
+    let inner = command.get_subcommands().flat_map(examples);
+    own.into_iter().chain(inner).collect()
+}
+
 #[test]
 fn every_command_has_examples() {
-    let all = Arguments::command();
-    for command in all.get_subcommands() {
-        let has_own = command.has_subcommands();
+    for command in Arguments::command().get_subcommands() {
         for command in command.get_subcommands().chain([command]) {
             let help = command.get_after_help().map(ToString::to_string);
-            let name = command.get_name();
-            let group = has_own && name == "fip";
-            assert!(group || help.is_some_and(|help| help.contains("Example")));
+            let is_group = command.get_name() == "fip" && command.has_subcommands();
+            assert!(is_group || help.is_some_and(|help| help.contains("Example")));
         }
     }
+}
+
+/// The blocks of shell commands in the README and in docs/.
+fn shell_blocks(root: &Path) -> Vec<String> {
+    let docs = fs::read_dir(root.join("docs")).expect("the folder");
+    let docs = docs.map(|entry| entry.expect("an entry").path());
+    let is_text = |path: &std::path::PathBuf| path.extension().is_some_and(|it| it == "md");
+    let mut blocks = Vec::new();
+    for path in docs.filter(is_text).chain([root.join("README.md")]) {
+        let text = fs::read_to_string(path).expect("a text");
+        let parts = text.split("\n```sh\n").skip(1);
+        blocks.extend(parts.filter_map(|it| Some(it.split_once("```")?.0.to_owned())));
+    }
+    blocks
+}
+
+/// The words of a line of shell, without its comment.
+fn words(line: &str) -> Vec<String> {
+    let line = line.split(" # ").next().unwrap_or_default();
+    let mut words = Vec::new();
+    for (part, is_quoted) in line
+        .split(['"', '\''])
+        .zip([false, true].into_iter().cycle())
+    {
+        match is_quoted {
+            true => words.push(part.to_owned()),
+            false => words.extend(part.split_whitespace().map(str::to_owned)),
+        }
+    }
+    words
+}
+
+#[test]
+fn documented_commands_are_accepted() {
+    let root = Workspace::find().expect("the workspace").root;
+    let mut texts = shell_blocks(&root);
+    texts.extend(examples(&Arguments::command()));
+    let mut count = 0;
+    let mut refused = Vec::new();
+    for text in texts {
+        for line in text.replace("\\\n", " ").lines() {
+            let Some((_, line)) = line.split_once("cargo xtask ") else {
+                continue;
+            };
+            count += 1;
+            let words = words(line);
+            let is_one = !words.iter().any(|it| it == "cargo" || it == "xtask");
+            let parsed = Arguments::try_parse_from(["xtask".to_owned()].into_iter().chain(words));
+            if !is_one || parsed.is_err() {
+                refused.push(format!(
+                    "{line}: {:?}",
+                    parsed.err().map(|it| it.to_string())
+                ));
+            }
+        }
+    }
+    assert!(refused.is_empty(), "{}", refused.join("\n"));
+    assert!(count > 100, "{count}");
 }

@@ -1,8 +1,7 @@
-//! A cell: one board with one firmware, for one engine, as a folder.
+//! A cell: the folder for one board with one firmware and one engine.
 //!
-//! Several cells in one folder are a matrix. What an engine gives goes into the
-//! cell's folder `results`, where `report --matrix` looks for it; `cell.json`
-//! says whose results these are.
+//! Several cells in one folder are a matrix. `report --matrix` reads an engine's results
+//! from the cell's folder `results`; `cell.json` names board, firmware and engine.
 
 use std::fs;
 use std::path::Path;
@@ -23,11 +22,11 @@ use crate::qemu::prepare::Prepared;
 use crate::qemu::{CommandLine, PROGRAM};
 use crate::report::jobs::cell::{MARK, Mark, SCHEMA};
 
-/// The time of a job on QEMU, unless the user gives one or the plan needs more.
+/// The minutes of a job on QEMU, unless the user gives them or the plan needs more.
 const QEMU_MINUTES: u32 = 10;
-/// The time of a job on a board whose file gives none.
+/// The minutes of a job on a board whose file gives none.
 const BOARD_MINUTES: u32 = 30;
-/// The time that an engine needs to copy files and start a board.
+/// The minutes that an engine needs to copy files and start a board.
 const ENGINE_MINUTES: u32 = 2;
 
 /// The file that the board starts from.
@@ -37,7 +36,7 @@ pub enum Content {
         file: String,
         data: Vec<u8>,
     },
-    /// A file that somebody has to put on the board.
+    /// A file that the user has to put on the board.
     Loose {
         file: String,
         data: Vec<u8>,
@@ -47,25 +46,25 @@ pub enum Content {
 /// The options of a job.
 #[derive(Clone, Debug, Default, Args)]
 pub struct JobOptions {
-    /// Where LAVA's dispatcher finds the folder that -o is here, such as
+    /// Address of the directory -o for LAVA's dispatcher, such as
     /// https://files.example.com/lab [default: file:// and its path].
     #[arg(long, value_name = "URL", value_parser = words::url)]
     pub url: Option<String>,
-    /// LAVA's name for the board [default: as the board file says].
+    /// LAVA's device type of the board [default: as the board file says].
     #[arg(long, value_name = "TYPE", value_parser = words::device_type)]
     pub device_type: Option<String>,
-    /// Tags that LAVA's device has to have.
+    /// Tags that the LAVA device must have.
     #[arg(long, value_name = "TAG,…", value_delimiter = ',', value_parser = words::tag)]
     pub tags: Vec<String>,
-    /// labgrid's place [default: the board's name; on QEMU none, labgrid starts
-    /// it].
+    /// labgrid's place [default: the board's name; none on QEMU, which labgrid
+    /// starts].
     #[arg(long, value_name = "PLACE", value_parser = words::printable)]
     pub place: Option<String>,
-    /// Most time of a job [default: as the board file says, 10 on QEMU; but
-    /// at least as long as the plan needs].
+    /// Time limit of a job, in minutes [default: as the board file says, or 10 on
+    /// QEMU, or what the plan needs if that is more].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MINUTES_MAX)))]
     pub minutes: Option<u32>,
-    /// Have the jobs fail where a scenario, or a CPU's row of one, is skipped.
+    /// Let a job fail if a scenario, or a CPU's row of one, is skipped.
     #[arg(long)]
     pub deny_skipped: bool,
 }
@@ -77,16 +76,16 @@ pub struct Cell<'c> {
     pub board: &'c Board,
     pub plan: Plan,
     pub cpus: u32,
-    /// The time that the run may take by its plan, which is the least of a job.
+    /// The longest time that the plan may take; a job gets at least as much.
     pub run: Duration,
     pub options: &'c JobOptions,
     pub content: Content,
 }
 
-/// Refuses what `engine` can do nothing with.
+/// Refuses plans and CPU counts that `engine` cannot run.
 pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
     if plan.list {
-        bail!("--args only=help: this lists scenarios and runs none, which no job passes with");
+        bail!("--args only=help: this lists scenarios and runs none, so that no job can pass");
     }
     if !plan.methods.iter().any(|method| method == Method::Tftf) {
         bail!("--args method=warm: engines follow what method=tftf prints; use method=tftf,warm");
@@ -105,8 +104,8 @@ pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
 }
 
 impl Cell<'_> {
-    /// Returns all files of the cell; nothing is written yet. The last file makes
-    /// the folder a cell.
+    /// Returns all files of the cell, and writes none. The last file makes the folder a
+    /// cell.
     pub fn ready(&self) -> Result<Ready> {
         let (mut files, qemu) = match &self.content {
             Content::Qemu(run) => {
@@ -221,11 +220,11 @@ struct Qemu<'c> {
     machine: &'c str,
     cpu: &'c str,
     memory_mib: &'c str,
-    /// Each with its value. Display, network, monitor and serial port are left to
-    /// the engines.
+    /// Each option with its value. The engines add display, network, monitor and serial
+    /// port.
     options: Vec<String>,
-    /// All arguments for which labgrid's driver, which starts where pytest does,
-    /// has no word.
+    /// All arguments for which labgrid's driver has no key. File names in it are
+    /// relative, as QEMU starts in the folder of pytest.
     extra_args: String,
     files: Vec<QemuFile<'c>>,
 }
@@ -237,18 +236,19 @@ struct QemuFile<'c> {
     name: &'static str,
     #[serde(skip)]
     from: &'c Path,
-    /// QEMU's arguments before its path and after it.
+    /// QEMU's arguments before the file's path and after it.
     before: String,
     after: String,
 }
 
 impl<'c> Qemu<'c> {
-    /// Refuses a line that engines, which split options at blanks, cannot start.
+    /// Converts the command line. Engines split options at blanks, so that a word with a
+    /// blank or a quote is refused.
     fn new(line: &'c CommandLine) -> Result<Self> {
         let words = [&line.machine, &line.cpu, &line.memory_mib];
         for word in words.into_iter().chain(&line.options) {
             if word.contains([' ', '\'', '"', '\\']) {
-                bail!("{word:?}: a lab's QEMU cannot be given this");
+                bail!("{word:?}: an engine cannot pass blanks, quotes or backslashes to QEMU");
             }
         }
         let mut options: Vec<String> = Vec::new();
@@ -303,12 +303,12 @@ impl<'c> Qemu<'c> {
     }
 }
 
-/// Returns the address of the folder `place` for LAVA's dispatcher on this machine. It reads
-/// an address as it is written, so that there is no other way to write a character.
+/// Returns the address of the folder `place` for LAVA's dispatcher on this machine. The
+/// dispatcher does not decode `%` escapes, so that some characters cannot be written.
 fn file_url(place: &Path) -> Result<String> {
     let at = || {
         format!(
-            "-o {}: LAVA cannot be told of it: give --url",
+            "-o {}: no file:// address can name this folder: give --url",
             place.display()
         )
     };
@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(options, expected);
         line.options.push("a=b c".to_owned());
         let error = Qemu::new(&line).err().expect("a blank").to_string();
-        assert!(error.contains("cannot be given"), "{error}");
+        assert!(error.contains("cannot pass blanks"), "{error}");
     }
 
     #[test]

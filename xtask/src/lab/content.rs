@@ -1,4 +1,4 @@
-//! The file that a board starts from, of the one that it starts from now.
+//! The file that a board starts from, made of the user's by a replacement of BL33.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::setup::progress::say;
 use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
 
-/// A FIP of the user's, or a recovery image with one.
+/// The user's FIP, or the user's recovery image with a FIP.
 pub struct Base<'b> {
     pub board: &'b Board,
     pub path: &'b Path,
@@ -24,7 +24,7 @@ pub struct Base<'b> {
 }
 
 impl Base<'_> {
-    /// Returns the file with what `image` builds as BL33.
+    /// Returns the file with BL33 replaced by the image that `image` builds.
     pub fn content(
         &self,
         workspace: &Workspace,
@@ -32,38 +32,31 @@ impl Base<'_> {
     ) -> Result<Content> {
         let at = || format!("--base {}", self.path.display());
         let file = read_file::read("--base", self.path, recovery::FILE_MAX)?;
-        if !recovery::is_zip(&file) {
-            if recovery::has_zip(&file) && !fip::layout::is_fip(&file) {
-                bail!(
-                    "{}: something comes before the zip in it, as in an archive that unpacks \
-                     itself: give the zip alone",
-                    at()
-                );
-            }
+        if fip::layout::is_fip(&file) || !recovery::is_zip(&file) {
             let fip = self.build(workspace, &file, image);
             return self.fip_alone(fip.with_context(at)?);
         }
         let Some(lab) = &self.board.lab else {
             bail!(
-                "{}: this is a zip, and the board file of {} has no [lab], which says where the \
-                 FIP is in one",
+                "{}: this is a zip, and the board file of {} has no [lab] with the FIP's name in \
+                 zips",
                 at(),
                 self.board.title
             );
         };
         let mut zip = Recovery::open(&file, &lab.recovery).with_context(at)?;
-        let old = zip.fip().with_context(at)?;
-        for name in zip.check().with_context(at)? {
+        let old = zip.read_fip(recovery::FIP_MAX).with_context(at)?;
+        for name in zip.check_files(recovery::UNPACKED_MAX).with_context(at)? {
             say(&format!(
-                "warning: {}: {name} is compressed in a way that is not known here: it is copied \
-                 without a check of its content",
+                "warning: {}: {name} has an unknown compression: it is copied without a check of its \
+                 content",
                 at()
             ));
         }
         let fip = self.build(workspace, &old, image).with_context(at)?;
         Ok(Content::Recovery {
             file: "recovery.zip".to_owned(),
-            data: zip.with(&fip).with_context(at)?,
+            data: zip.replace_fip(&fip).with_context(at)?,
         })
     }
 

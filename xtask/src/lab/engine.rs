@@ -1,17 +1,17 @@
 //! Jobs for lab engines: LAVA and labgrid.
 //!
 //! ```text
-//! cell ────── a board with a firmware: the folder with all that an engine takes
-//! templates ─ its texts; monitors: what LAVA looks for
+//! cell ────── a board with a firmware: the folder with an engine's input
+//! templates ─ the cell's texts
+//! monitors ── LAVA's expressions for results
 //! recovery ── the FIP within a board's recovery image
-//! place ───── where the folder goes, and what is replaced there
-//! words ───── the user's words for engines
+//! place ───── the folder's path, and the replacement of an older cell
+//! words ───── options with LAVA's and labgrid's names
 //! serial ──── a run on a board, by its serial port
 //! ```
 //!
-//! No engine's work is done here: this writes what an engine takes, and
-//! `report` reads what it gives. Nothing is written before all is known to be
-//! good.
+//! This tool writes the input of engines and `report` reads their results; the engines
+//! themselves run the jobs. Nothing is written before everything is checked.
 
 use std::fmt;
 
@@ -23,9 +23,8 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// Returns the payload's `end=`, for after its last line. LAVA waits
-    /// for QEMU to end, and shuts a board down itself; labgrid's driver for QEMU fails
-    /// where QEMU has ended by itself.
+    /// Returns the value of the payload's boot argument `end=`. LAVA waits for QEMU to
+    /// end, and shuts a board down itself; labgrid's driver fails if QEMU ends by itself.
     pub fn end(self) -> &'static str {
         match self {
             Self::Lava => "off",

@@ -1,52 +1,50 @@
-//! The patterns that LAVA finds in the UART's output.
+//! The monitors of a LAVA job: regular expressions that find results in the UART's
+//! output.
 //!
-//! LAVA goes through the output once. A job has a row of *monitors*, one after
-//! the other: each waits for its `start`, takes what matches its `pattern`, and
-//! ends where `end` matches. A result comes of a pattern's named groups, and a
-//! group holds a piece of the output: so a measurement is one number with its
-//! unit beside it, and everything that it is called by.
+//! LAVA reads the output once. A job has a list of *monitors*, which run one after
+//! the other. Each waits for its `start`, records what its `pattern` matches, and
+//! ends where `end` matches. The named groups of a pattern make a result: test case,
+//! measurement, unit.
 //!
-//! An `RT_INSTR` line has three numbers, and what they are called by is there
-//! once. So a monitor for each of them goes over the same line: its pattern
-//! *looks ahead* at the line, and takes no more of it than tells the next
-//! monitor that it is its turn:
+//! An `RT_INSTR` line has three numbers and one name. So three monitors read the same
+//! line: the pattern of each *looks ahead* over the line, and consumes only as many
+//! characters as let the next monitor start:
 //!
 //! ```text
 //! <RT_INSTR:test_rt_instr_cpu_susp_serial  0  1  814  512  120/>
-//! ^^^^^^^^^^ powerdown takes this, and sees all of the line
-//!           ^^^^^ wakeup takes this
-//!                ^^^ cache-flush takes this
+//! ^^^^^^^^^^ powerdown consumes this, and looks ahead over the rest
+//!           ^^^^^ wakeup consumes this
+//!                ^^^ cache-flush consumes this
 //! ```
 //!
-//! The metric is the name of the monitor, which LAVA makes a test suite of. The
-//! unit is `ns`, as these lines have it, of which the tag has the letters.
+//! The metric is the name of the monitor, from which LAVA makes a test suite. The unit
+//! is `ns`; a group can only match text, so it matches these letters in `rt_instr`.
 //!
-//! A monitor that finds nothing to its liking must not wait until time is up:
-//! each start also matches at whatever comes next. So a scenario that is
-//! skipped costs nothing, and a run that ends early comes to its verdict.
+//! A monitor without a match must not wait until the job's timeout: each `start` also
+//! matches what follows the rows. So a skipped scenario takes no time, and the verdict
+//! of a run that ends early is found.
 //!
-//! Expressions are Python's, and searched for in the last 4,000 characters
-//! alone: that is how LAVA's dispatcher sets pexpect up.
+//! Expressions are Python's. LAVA's dispatcher lets pexpect search the last 4,000
+//! characters only.
 
 use psci_bench::plan::{Method, Plan, ScenarioId};
 use serde::Serialize;
 
-/// The most CPUs whose rows are in one piece with what is around them: LAVA
-/// searches 4,000 characters, of which up to 2,000 may be what came behind, as
-/// much as it reads of QEMU at once. Of a board's serial port it reads up to
-/// 4,092: where it falls behind by so much it loses results, which the report
-/// finds by the log.
+/// The most CPUs whose rows fit into the 4,000 characters that LAVA searches. Up to
+/// 2,000 of these may be later output, as LAVA reads so many from QEMU at once. From a
+/// board's serial port it reads up to 4,092 and can then lose results; the report finds
+/// such a loss by the log.
 pub const CPUS_MAX: u32 = 24;
 
-/// The end of the payload: the end of the frame, or a last line that comes early.
+/// The end of the payload: the end of TFTF's frame, or the last line of an early end.
 const STOP: &str = r"Exiting tests\.|psci-bench: INCOMPLETE";
-/// The words after the rows.
+/// The words after a scenario's rows.
 const COMPLETE: &str = "  TEST COMPLETE";
 /// The beginning of a scenario.
 const EXECUTING: &str = "> Executing '";
-/// A tag, without what all of them begin with, cluster and core.
+/// A tag without `test_rt_instr_`, then cluster and core.
 const LABEL: &str = r"\w+\t\d+\t\d+";
-/// The words of results, and what they are to LAVA.
+/// The payload's words for results, with LAVA's.
 const RESULTS: &str = "Passed: pass, Failed: fail, Crashed: fail, Skipped: skip, \
                       PASS: pass, FAIL: fail, INCOMPLETE: fail";
 
@@ -54,18 +52,18 @@ const RESULTS: &str = "Passed: pass, Failed: fail, Crashed: fail, Skipped: skip,
 enum Monitor {
     /// A scenario's name and result.
     Case,
-    /// The first number of a row of three.
+    /// The first number of a row with three.
     Powerdown,
-    /// The second.
+    /// The second number of a row with three.
     Wakeup,
-    /// The third.
+    /// The third number of a row with three.
     CacheFlush,
-    /// The only number of a row of one.
+    /// The number of a row with one.
     Latency,
     /// The last line.
     Verdict,
-    /// The last line, of which the result is `skipped` where a PASS counts a
-    /// scenario or a row that is: only the end of the line tells.
+    /// The last line; the result is `skipped` if a PASS counts skipped scenarios or
+    /// rows. Those counts are at the end of the line.
     StrictVerdict,
 }
 
@@ -82,7 +80,7 @@ impl Monitor {
         }
     }
 
-    /// Returns the test suite that LAVA keeps its results in.
+    /// Returns the test suite in which LAVA keeps the monitor's results.
     fn suite(self) -> &'static str {
         match self {
             Self::Case | Self::Verdict | Self::StrictVerdict => "psci-bench",
@@ -90,13 +88,13 @@ impl Monitor {
         }
     }
 
-    /// `start`, `end` and `pattern`.
+    /// Returns `start`, `end` and `pattern`.
     fn expressions(self) -> [String; 3] {
         match self {
             Self::Case => [
                 format!("(?={EXECUTING}|{STOP})"),
-                // Once the pattern has taken the name, a line's end is what is
-                // left of it; behind that firmware may have said something.
+                // The pattern consumes the name only. So the end begins at that line's
+                // end; messages of the firmware may follow.
                 format!(r"\A[\r\n](?s:.*?)(?=<RT_INSTR:|{COMPLETE})|(?={STOP})"),
                 format!(
                     r"{EXECUTING}(?P<test_case_id>[^'\r\n]+)'(?=(?s:.*?){COMPLETE}\s+(?P<result>Skipped|Passed|Failed|Crashed))"
@@ -119,7 +117,7 @@ impl Monitor {
         }
     }
 
-    /// Returns the words of its results, and what they are to LAVA.
+    /// Returns the words of the monitor's results with LAVA's, if it has results.
     fn results(self) -> Option<String> {
         match self {
             Self::Case | Self::Verdict => Some(RESULTS.to_owned()),
@@ -129,7 +127,7 @@ impl Monitor {
     }
 }
 
-/// A monitor as a job has it.
+/// A monitor in the form that a job's template needs.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Listed {
     anchor: &'static str,
@@ -142,16 +140,17 @@ pub(super) struct Listed {
     results: Option<String>,
 }
 
-/// Returns the monitor that takes `eats` of a row, of which `left` is then the
-/// beginning. Its number comes `behind` others and is `closed` by what comes next:
-/// without, a number could be taken of which the end is yet to come.
-fn row(eats: &str, left: &str, behind: &str, closed: &str) -> [String; 3] {
+/// Returns `start`, `end` and `pattern` of the monitor that consumes `consumed` of a row;
+/// the rest of the row begins with `left`. The number follows the numbers `before`, and
+/// `closed` follows the number: otherwise a number could match before its last digit has
+/// come.
+fn row(consumed: &str, left: &str, before: &str, closed: &str) -> [String; 3] {
     let next = format!("{COMPLETE}|{EXECUTING}|{STOP}");
     [
-        format!("(?={eats}{left}|{next})"),
+        format!("(?={consumed}{left}|{next})"),
         format!(r"\A(?={left})|(?={next})"),
         format!(
-            r"{eats}(?=(?:test_)?(?:rt_)?i(?P<units>ns)tr_(?P<test_case_id>{LABEL})\t{behind}(?P<measurement>\d+){closed})"
+            r"{consumed}(?=(?:test_)?(?:rt_)?i(?P<units>ns)tr_(?P<test_case_id>{LABEL})\t{before}(?P<measurement>\d+){closed})"
         ),
     ]
 }
@@ -178,8 +177,8 @@ fn sequence(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Monitor> {
     all
 }
 
-/// Returns the monitors of a job. With `deny_skipped` the verdict fails where
-/// something is skipped.
+/// Returns the monitors of a job. With `deny_skipped` the verdict fails if anything was
+/// skipped.
 pub(super) fn list(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Listed> {
     let mut seen = Vec::new();
     let listed = |monitor: Monitor| {
@@ -230,9 +229,9 @@ mod tests {
             let (rest, groups) = found(monitor, &text).expect("a number");
             let groups: Vec<&str> = groups.iter().flatten().map(String::as_str).collect();
             assert_eq!(groups, ["cpu_off_serial\t1\t0", number, "ns"]);
-            // No monitor finds a row that another one has taken.
+            // A monitor does not match a row that it has consumed already.
             assert!(found(monitor, &rest).is_none());
-            // Nor a number that is not there to its end.
+            // An incomplete number does not match.
             let end = text.find(number).expect("there") + number.len();
             assert!(found(monitor, &text[..end]).is_none());
             text = rest;
@@ -258,12 +257,12 @@ mod tests {
             found.expect("no blow-up").map(|it| it.end())
         };
         assert_eq!(end(&rest), Some(2));
-        // What firmware says behind the name, before anything is measured.
+        // A message of the firmware between the name and the first row.
         let noisy = format!("\r\nWARNING: late{rest}");
         assert_eq!(end(&noisy), Some(noisy.len() - rest.len() + 2));
-        // Not before the case is taken.
+        // The end does not match before the case is consumed.
         assert_eq!(end(text), None);
-        // Half of it is none: what is left may still come.
+        // An incomplete case does not match.
         assert!(found(Monitor::Case, &text[..50]).is_none());
         for word in ["PASS", "FAIL", "INCOMPLETE"] {
             let line = format!("psci-bench: {word}: x");
@@ -290,12 +289,12 @@ mod tests {
                  40 not counted, {rows} rows skipped, 0 CPUs lost)"
             );
             assert_eq!(result(&format!("{line}\r\n")).as_deref(), Some(expected));
-            // The counts may be yet to come.
+            // Without the line's end, the counts may be incomplete.
             assert_eq!(result(&line), None);
         }
         let stopped = "psci-bench: INCOMPLETE: 1 skipped\r\n";
         assert_eq!(result(stopped).as_deref(), Some("INCOMPLETE"));
-        // LAVA would take a word that it does not know for a result of its own.
+        // LAVA passes a word without a translation on as the result.
         let results = Monitor::StrictVerdict.results().expect("results");
         assert!(results.ends_with("INCOMPLETE: fail, skipped: fail"));
     }

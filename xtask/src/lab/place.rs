@@ -1,9 +1,9 @@
-//! Where cells go. A cell is there as a whole or not at all, and what this tool
-//! has not written stays.
+//! The folders of cells. A cell is written as a whole or not at all, and files that this
+//! tool has not written stay.
 //!
-//! A cell is put together in a folder beside its place, whose name begins with a
-//! dot: such a one is no cell to anybody, whatever is in it, and whenever this
-//! ends. One that is replaced is moved to such a folder before.
+//! A cell is put together in a scratch folder beside its final one. The scratch folder's
+//! name begins with a dot, so that no reader takes it for a cell. A cell that is replaced
+//! is moved to another scratch folder first.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -18,7 +18,7 @@ use crate::board::Board;
 use crate::report::jobs::cell::{MARK, RESULTS};
 use crate::setup::progress::say;
 
-/// The files that a cell of any board may have. A board's own is what its loader
+/// The files that a cell of any board may have, besides the file that the board's loader
 /// takes.
 const WRITTEN: [&str; 11] = [
     MARK,
@@ -33,23 +33,23 @@ const WRITTEN: [&str; 11] = [
     "payload.bin",
     "fip.bin",
 ];
-/// The tests that pytest runs, which Python keeps a translation of.
+/// The tests that pytest runs; Python keeps their bytecode in `__pycache__`.
 const TESTS: &str = "test_psci_bench.py";
 
-/// A place for a cell.
+/// The folder for a cell, whether it exists or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Where it is; absolute.
+    /// The absolute path.
     pub path: PathBuf,
-    /// True if a cell that is there is replaced.
+    /// True if an existing cell is replaced.
     force: bool,
     /// The name of the file that the board's loader takes.
     loaded: Option<String>,
 }
 
 impl Place {
-    /// Returns the place of a cell below `dir`. A cell that is there is replaced if
-    /// `force` says so.
+    /// Returns the place of a cell below `dir`. With `force`, an existing cell will be
+    /// replaced.
     pub fn of(dir: &Path, names: &Names, board: &Board, force: bool) -> Result<Self> {
         let absolute = if dir.exists() {
             fs::canonicalize(dir)
@@ -64,27 +64,27 @@ impl Place {
             force,
             loaded: package.map(|package| package.file.clone()),
         };
-        this.free()?;
+        this.check_free()?;
         Ok(this)
     }
 
-    /// Refuses what is there and is not to be replaced.
-    fn free(&self) -> Result<()> {
+    /// Refuses an existing folder that must not be replaced.
+    fn check_free(&self) -> Result<()> {
         let place = &self.path;
         let at = place.display();
         let Ok(there) = fs::symlink_metadata(place) else {
             return Ok(());
         };
         if !there.is_dir() || !place.join(MARK).is_file() {
-            bail!("{at} is there, and is no cell: choose another -o or another --name");
+            bail!("{at} exists, and is no cell: choose another -o or another --name");
         }
         if !self.force {
             bail!(
-                "{at} is there already: --force replaces it, --name gives the new one another name"
+                "{at} exists already: --force replaces it, --name gives the new one another name"
             );
         }
         if fs::symlink_metadata(place.join(RESULTS)).is_ok() {
-            bail!("{at} has results, of what it was before: move or remove {at}/{RESULTS}");
+            bail!("{at} has results of the old cell: move or remove {at}/{RESULTS}");
         }
         for entry in fs::read_dir(place).with_context(|| at.to_string())? {
             let entry = entry.with_context(|| at.to_string())?;
@@ -93,12 +93,12 @@ impl Place {
             let known = WRITTEN.contains(&name) || self.loaded.as_deref() == Some(name);
             let ours = match entry.file_type()? {
                 kind if kind.is_file() => known,
-                kind if kind.is_dir() => is_translation(&entry.path()),
+                kind if kind.is_dir() => is_bytecode(&entry.path()),
                 _ => false,
             };
             if !ours {
                 bail!(
-                    "{} is not from here, and --force would remove it: move it away",
+                    "{} was not written by this tool, and --force would remove it: move it away",
                     entry.path().display()
                 );
             }
@@ -106,7 +106,7 @@ impl Place {
         Ok(())
     }
 
-    /// Refuses a file that is read, by `option`, where all is to be replaced.
+    /// Refuses the input `file` of `option` if it is in the cell that is replaced.
     pub fn apart(&self, option: &str, file: &Path) -> Result<()> {
         let places = (fs::canonicalize(&self.path), fs::canonicalize(file));
         if let (Ok(place), Ok(inside)) = places
@@ -125,8 +125,8 @@ impl Place {
     }
 }
 
-/// Returns whether `dir` is what Python has made of the tests, and no more.
-fn is_translation(dir: &Path) -> bool {
+/// Returns true if `dir` has only the bytecode that Python has made of the tests.
+fn is_bytecode(dir: &Path) -> bool {
     let stem = TESTS.trim_end_matches("py");
     let ours = |name: &str| name.starts_with(stem) && name.ends_with(".pyc");
     dir.ends_with("__pycache__")
@@ -135,14 +135,14 @@ fn is_translation(dir: &Path) -> bool {
         })
 }
 
-/// All that a cell is to have, and a place for it.
+/// A complete cell that is not written yet.
 pub struct Ready {
     pub place: Place,
-    /// The files, of which the last makes it a cell.
+    /// Names and contents of the files; the last file makes the folder a cell.
     pub files: Vec<(String, Vec<u8>)>,
 }
 
-/// A cell that is put together, and removed unless it is kept.
+/// A cell in its scratch folder, which is removed unless [`Staged::keep`] is called.
 struct Staged<'r> {
     place: &'r Place,
     partial: TempDir,
@@ -183,8 +183,7 @@ impl Ready {
                 bail!("interrupted: nothing is written");
             }
         }
-        // The folder is for others, too.
-        open(partial.path()).with_context(place_is)?;
+        share(partial.path()).with_context(place_is)?;
         Ok(Staged {
             place: &self.place,
             partial,
@@ -198,15 +197,15 @@ impl Staged<'_> {
     fn commit(&mut self) -> Result<()> {
         let place = self.place.path.as_path();
         let place_is = || self.place.shown();
-        // It may be long since somebody has looked.
-        self.place.free()?;
+        // Another process may have written there since the first check.
+        self.place.check_free()?;
         if place.exists() {
             let old = scratch(place.parent().with_context(place_is)?)?;
-            // In the place of an empty folder, which this may replace.
+            // A rename may replace the empty scratch folder.
             fs::rename(place, old.path()).with_context(place_is)?;
             self.old = Some(old);
         }
-        // A folder with something in it is not replaced by this.
+        // A rename does not replace a folder that has files.
         match fs::rename(self.partial.path(), place) {
             Err(error)
                 if matches!(
@@ -214,7 +213,7 @@ impl Staged<'_> {
                     ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists
                 ) =>
             {
-                bail!("{} is there by now: another call has made it", place_is())
+                bail!("{} exists now: another process has made it", place_is())
             }
             other => other.with_context(place_is)?,
         }
@@ -222,7 +221,7 @@ impl Staged<'_> {
         Ok(())
     }
 
-    /// Restores what was there before.
+    /// Restores the folder as it was before [`Staged::commit`].
     fn undo(&mut self) {
         if self.placed && fs::rename(&self.place.path, self.partial.path()).is_err() {
             say(&format!("warning: {} stays", self.place.shown()));
@@ -237,10 +236,10 @@ impl Staged<'_> {
     }
 
     fn keep(self) {
-        // It has gone to its place.
+        // `commit` has renamed the folder, so nothing is left to remove.
         let _ = self.partial.keep();
         if let Some(old) = self.old {
-            // Half of it is no cell.
+            // Without its mark, a folder that is only partly removed is no cell.
             let _ = fs::remove_file(old.path().join(MARK));
             if let Err(error) = old.close() {
                 say(&format!("warning: the old cell: {error}"));
@@ -249,15 +248,14 @@ impl Staged<'_> {
     }
 }
 
-/// Returns a folder in `dir` that is no cell, by its name.
+/// Makes a folder in `dir` whose name begins with a dot.
 fn scratch(dir: &Path) -> Result<TempDir> {
     let made = tempfile::Builder::new().prefix(".cell-").tempdir_in(dir);
     made.with_context(|| format!("-o {}", dir.display()))
 }
 
-/// Returns a scratch folder is its owner's alone; this one is for all whom a new folder
-/// would be for.
-fn open(dir: &Path) -> Result<()> {
+/// Gives `dir`, which only its owner can read, the permissions of any new folder.
+fn share(dir: &Path) -> Result<()> {
     let fresh = dir.join("new");
     fs::create_dir(&fresh)?;
     let usual = fs::metadata(&fresh)?.permissions();
@@ -336,7 +334,7 @@ mod tests {
         assert!(refused(false).contains("--force replaces it"));
         lab.put("v1", true, "two").expect("replaced");
         assert_eq!(text(&cell), "two");
-        // Python's translation of the tests is known, and no other file.
+        // Python's bytecode of the tests may be replaced, and no other file.
         fs::create_dir(cell.join("__pycache__")).expect("made");
         fs::write(cell.join("__pycache__/test_psci_bench.cpython-311.pyc"), "").expect("written");
         lab.put("v1", true, "three").expect("replaced");
@@ -344,11 +342,11 @@ mod tests {
         for name in ["notes.txt", "__pycache__/notes.pyc"] {
             let file = cell.join(name);
             fs::write(&file, "").expect("written");
-            assert!(refused(true).contains("is not from here"));
+            assert!(refused(true).contains("was not written by this tool"));
             fs::remove_file(&file).expect("removed");
         }
         symlink("/dev/null", cell.join("fip.bin")).expect("made");
-        assert!(refused(true).contains("fip.bin is not from here"));
+        assert!(refused(true).contains("fip.bin was not written by this tool"));
         fs::remove_file(cell.join("fip.bin")).expect("removed");
         fs::create_dir(cell.join(RESULTS)).expect("made");
         assert!(refused(true).contains("has results"));
@@ -367,13 +365,13 @@ mod tests {
             lab.ready("v1", true, "new").expect("ready"),
             lab.ready("v2", false, "new").expect("ready"),
         ];
-        // Another call has been faster.
+        // Another process writes the second cell in the meantime.
         lab.put("v2", false, "theirs").expect("written");
         let error = put(&cells, &GO).expect_err("refused");
-        assert!(error.to_string().contains("is there already"), "{error}");
+        assert!(error.to_string().contains("exists already"), "{error}");
         assert_eq!(text(&one), "old");
         assert_eq!(lab.names(), ["labgrid-rpi4-v1", "labgrid-rpi4-v2"]);
-        // One that is interrupted.
+        // An interruption leaves nothing.
         let cells = [lab.ready("v3", false, "new").expect("ready")];
         let error = put(&cells, &AtomicBool::new(true)).expect_err("refused");
         assert!(error.to_string().contains("interrupted"), "{error}");

@@ -1,7 +1,7 @@
 //! The machine's own apt client, with state of its own.
 //!
-//! Packages are fetched, and not installed. The user's package lists and sources stay as they
-//! are, below `target/` there are others; mirrors, proxies and keys are the machine's.
+//! Packages are fetched, and not installed. apt gets package lists and sources of its own below
+//! `target/`, so that the user's stay unchanged; mirrors, proxies and keys are the machine's.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,8 +36,8 @@ pub(crate) const ARM64: Archive = Archive {
 /// The file in which Debian keeps the keys of its archive.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
-/// Fetches by `fetch` to the folder `work`, from the first site of `archive` with which that
-/// succeeds.
+/// Calls `fetch`, which fetches to the folder `work`, with one site of `archive` after the
+/// other until it succeeds.
 pub(crate) fn fetch<T>(
     work: &Path,
     progress: &Progress,
@@ -129,8 +129,8 @@ impl Apt<'_> {
         quietly(&mut command, &log, self.progress, watch)
     }
 
-    /// Downloads the package that `meta` stands for, and returns `NAME VERSION`: the archive
-    /// keeps no other version of it, and has no lasting name for it.
+    /// Downloads the package on which the package `meta` depends, and returns `NAME VERSION`.
+    /// Both change with the archive, so that they cannot be given here.
     pub(crate) fn download_dependency(&self, meta: &str) -> Result<String> {
         let show = ["show", "--no-all-versions", meta];
         let printed = process::output(&mut self.command("apt-cache", &show))?;

@@ -1,9 +1,9 @@
-//! Installs what a command needs of the machine.
+//! Installs the programs and libraries that a command needs.
 //!
-//! Programs come as Debian packages, by name, from the machine's own apt; the bare-metal
-//! target comes by rustup; cargo-fuzz, which Debian does not have, by cargo into this tool's
-//! part of `target/`, and so do Sphinx, labgrid and LAVA's dispatcher by pip. What is there
-//! is used as it is: nothing is upgraded, and no configuration is touched.
+//! The machine's own apt installs Debian packages, and rustup the bare-metal target. cargo
+//! installs cargo-fuzz, and pip Sphinx, labgrid and the imports of LAVA's dispatcher, into
+//! this tool's part of `target/`. Nothing that exists is upgraded, and no configuration is
+//! changed.
 
 use std::env;
 use std::fs::{self, File};
@@ -18,7 +18,8 @@ use super::progress::say;
 use super::python::{LABGRID, SPHINX};
 use super::workspace::Workspace;
 
-/// Makes sure that everything in `needs` is there.
+/// Installs everything in `needs` that is missing. With [`NO_INSTALL`] set to 1, returns
+/// the commands as an error instead.
 pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     if missing(workspace, needs)?.is_empty() {
         return Ok(());
@@ -42,7 +43,7 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
             .map(|it| it.join(" "))
             .collect();
         bail!(
-            "something is missing, and {NO_INSTALL}=1 forbids to install it. Run:\n  {}",
+            "programs are missing, and {NO_INSTALL}=1 prevents their installation. Run:\n  {}",
             commands.join("\n  ")
         );
     }
@@ -62,7 +63,7 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
         }
     }
     match missing(workspace, &needs)?.first() {
-        Some(need) => bail!("{need:?} was installed and is still not to be found"),
+        Some(need) => bail!("{need:?} was installed, and is still not found"),
         None => Ok(()),
     }
 }
@@ -79,7 +80,7 @@ fn missing(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Need>> {
     Ok(missing)
 }
 
-/// Returns the commands that get what is no Debian package.
+/// Returns the commands that install a need for which there is no Debian package.
 fn steps(workspace: &Workspace, need: Need) -> Vec<Vec<String>> {
     let words = |words: &[&str]| words.iter().map(ToString::to_string).collect();
     match need {
@@ -133,8 +134,8 @@ fn install(packages: &[&str]) -> Result<()> {
     if install.first().is_some_and(|word| word == "sudo") && find("sudo").is_none() {
         bail!(by_hand("this needs root, and there is no sudo"));
     }
-    // Lists that are absent or stale are the usual reason for a failure, and the only one
-    // that a second try can help.
+    // Absent or stale package lists are the usual reason for a failure, and the only
+    // reason for which a second attempt can succeed.
     let known = packages.iter().all(|package| is_known(package));
     if known && run(None, &install).is_ok() {
         return Ok(());
@@ -156,8 +157,8 @@ fn run(workspace: Option<&Workspace>, words: &[String]) -> Result<()> {
     let (program, arguments) = words.split_first().context("an empty command")?;
     if program == "rustup" && find("rustup").is_none() {
         bail!(
-            "there is no rustup: install that target's libraries the way this machine's Rust was \
-             installed"
+            "rustup is not in PATH: install that target's libraries in the way in which this \
+             machine's Rust was installed"
         );
     }
     let mut command = Command::new(program);

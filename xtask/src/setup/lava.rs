@@ -1,10 +1,9 @@
 //! LAVA's dispatcher, with which tests run the jobs that are made for it.
 //!
-//! Debian 12 has it, later ones have not, and to install it means a service, a
-//! kernel's headers and a daemon for devices. `lava-run` alone, which runs one
-//! job without a server, needs none of that: it is taken out of Debian's
-//! packages and started from there, with the Python packages that it imports
-//! in a virtual environment.
+//! Debian 12 has the package, later releases have not. An installation would add a
+//! service, kernel headers and a daemon. `lava-run` alone, which runs one job without
+//! a server, needs none of these: it is unpacked from Debian's packages, and a virtual
+//! environment has the Python packages that it imports.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -31,7 +30,7 @@ const PACKAGES: [&str; 4] = [
     "lava-dispatcher-host",
     "lava-server",
 ];
-/// The Python packages that it imports, of versions that were tried together.
+/// The Python packages that `lava-run` imports, in versions that work together.
 const IMPORTS: [&str; 11] = [
     "aiohttp==3.14.5",
     "configobj==5.0.9",
@@ -45,12 +44,11 @@ const IMPORTS: [&str; 11] = [
     "setproctitle==1.3.8",
     "voluptuous==0.16.0",
 ];
-/// Modules that it imports at its start, and our jobs never use.
+/// Modules that `lava-run` imports, and these jobs never use; they are empty files here.
 const STUBS: [&str; 2] = ["guestfs", "netifaces"];
 
-/// Starts `lava-run`. It writes to /var/lib/lava and wants to be root: where a
-/// mount namespace can be had, it gets a /var/lib of its own there, and leaves
-/// nothing behind.
+/// The script that starts `lava-run`, which needs root and writes to /var/lib/lava. Where
+/// the kernel allows a mount namespace, the script gives it a /var/lib of its own.
 const WRAPPER: &str = include_str!("lava-run.sh");
 
 /// The dispatcher and what goes with it.
@@ -120,7 +118,7 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     for stub in STUBS {
         fs::write(stubs.join(format!("{stub}.py")), "")?;
     }
-    // Else it asks the machine's network for an address, which no job uses.
+    // Otherwise `lava-run` looks for the machine's address, which no job uses.
     fs::write(root.join("dispatcher.yaml"), "dispatcher_ip: 127.0.0.1\n")?;
     let wrapper = root.join("lava-run");
     fs::write(&wrapper, WRAPPER)?;

@@ -1,7 +1,7 @@
 //! The device trees of Linux's boards, out of Debian's kernel for arm64.
 //!
-//! Tests hold the payload's reader against them: a thousand trees of real boards. The
-//! package is that of the archive's current release, 90 MB, and is fetched once.
+//! Tests run the payload's reader on them: a thousand trees of real boards. The package,
+//! 90 MB, is the current one of the archive's release, and is fetched once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ fn files(place: &Path) -> Result<(Vec<PathBuf>, PathBuf)> {
     let dir = files
         .first()
         .and_then(|file| file.parent()?.parent())
-        .context("there are no device trees in it")?
+        .context("the package has no device trees")?
         .to_path_buf();
     Ok((files, dir))
 }

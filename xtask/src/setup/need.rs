@@ -1,4 +1,4 @@
-//! The needs of commands besides the workspace, and how each is recognized.
+//! The programs and libraries that commands need, and the checks for them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,10 +14,11 @@ use super::workspace::Workspace;
 /// The target that the payload is built for.
 pub const TARGET: &str = "aarch64-unknown-none-softfloat";
 
-/// The target of the program that runs in an emulated Linux, with all libraries in its file.
+/// The target of the statically linked program that runs in an emulated Linux.
 pub const LINUX_TARGET: &str = "aarch64-unknown-linux-musl";
 
-/// The variable that, set to 1, makes `ensure` fail with what it would install.
+/// The environment variable that, set to 1, makes `ensure` fail with the commands that it
+/// would run.
 pub const NO_INSTALL: &str = "PSCI_BENCH_NO_INSTALL";
 
 /// U-Boot for QEMU's `virt`, as Debian's package has it.
@@ -29,7 +30,7 @@ const QEMU_LEAST: (u32, u32) = (7, 2);
 /// The cargo-fuzz that is used, and no other.
 pub(super) const CARGO_FUZZ: &str = "0.13.2";
 
-/// Something that has to be there.
+/// A program or library that a command needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// QEMU for AArch64.
@@ -128,12 +129,12 @@ pub const FIRMWARE: [Need; 2] = [Need::CrossCompiler, Need::Make];
 pub(super) enum State {
     Ready,
     Missing,
-    /// It is there and cannot be used, and another one would not be installed over it.
+    /// Found, but not usable, for this reason; no other one is installed over it.
     Unfit(String),
 }
 
 impl Need {
-    /// Returns the program, or file, to look for, and the Debian package that has it.
+    /// Returns the program, or file, to look for, and its Debian package.
     pub(super) fn names(self) -> Option<(&'static str, &'static str)> {
         Some(match self {
             Self::Qemu => ("qemu-system-aarch64", "qemu-system-arm"),
@@ -201,7 +202,7 @@ impl Need {
 
 fn qemu_version() -> Result<(u32, u32)> {
     let said = process::output(Command::new("qemu-system-aarch64").arg("--version"))?;
-    parse_version(&said).with_context(|| format!("this is no QEMU version: {:?}", said.trim()))
+    parse_version(&said).with_context(|| format!("not a QEMU version: {:?}", said.trim()))
 }
 
 fn parse_version(said: &str) -> Option<(u32, u32)> {

@@ -2,7 +2,7 @@
 
 use psci_bench::spec::prose::{Many, Plural};
 
-/// Returns `what` for this number of them.
+/// Returns the noun `what` in the singular or plural, by `count`.
 pub(crate) fn plural(count: usize, what: &'static str) -> String {
     Plural(count as u64, what).to_string()
 }

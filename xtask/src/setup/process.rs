@@ -1,4 +1,4 @@
-//! Other programs: run quietly, with their output kept for when they fail.
+//! Child processes: quiet while they succeed, with their output in the error otherwise.
 
 use std::env;
 use std::ffi::OsStr;
@@ -103,7 +103,7 @@ fn tail(log: &Path) -> Result<String> {
     Ok(lines.get(from..).unwrap_or_default().join("\n"))
 }
 
-/// Returns `command` as one would type it.
+/// Returns `command` as text that a shell accepts.
 pub fn display(command: &Command) -> String {
     let words = [command.get_program()]
         .into_iter()
@@ -121,7 +121,7 @@ fn quote(word: &OsStr) -> String {
     }
 }
 
-/// Makes a command without environment variables that a makefile could take for its own.
+/// Makes a command with few environment variables: a makefile reads all of them.
 pub fn clean(program: &str) -> Command {
     let mut command = Command::new(program);
     command.env_clear().env("LC_ALL", "C");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Something that takes a while.
+/// The display of one long step.
 pub struct Progress {
     bar: ProgressBar,
 }
@@ -25,7 +25,7 @@ impl Progress {
         Self { bar }
     }
 
-    /// Returns true if it is on a terminal.
+    /// Returns true if a terminal shows the bar.
     pub fn is_shown(&self) -> bool {
         !self.bar.is_hidden()
     }
@@ -58,6 +58,6 @@ impl Drop for Progress {
 
 /// Prints a line to stderr.
 pub fn say(text: &str) {
-    // A reader that has gone changes nothing.
+    // A closed stderr does not stop the command.
     let _ = writeln!(stderr(), "xtask: {text}");
 }

@@ -10,7 +10,7 @@ use super::workspace::Workspace;
 /// A package in an environment of its own.
 pub(super) struct Package {
     name: &'static str,
-    /// The version that is used, and no other.
+    /// The only version that is used.
     version: &'static str,
     also: &'static [&'static str],
     program: &'static str,
@@ -40,7 +40,7 @@ impl Package {
             .join(format!("{}-{}", self.name, self.version))
     }
 
-    /// Returns the folder of its programs, if it is whole.
+    /// Returns the folder of the package's programs, if the installation is complete.
     pub(super) fn find(&self, workspace: &Workspace) -> Option<PathBuf> {
         let (name, version) = (self.name, self.version);
         let bin = self.root(workspace).join("bin");

@@ -23,14 +23,14 @@ pub struct Source {
     pub package: &'static str,
     /// The name for people.
     pub title: &'static str,
-    /// The version; of one that is not pinned, the series.
+    /// The version; for a package that is not pinned, the series.
     pub version: &'static str,
-    /// SHA-256 of the `.dsc`, which has the hashes of all the rest; dpkg-source compares
-    /// them. Without one, any that the archive has is accepted.
+    /// SHA-256 of the `.dsc`, which has the hashes of all other files; dpkg-source compares
+    /// them. None accepts any version that the archive has.
     pub dsc_sha256: Option<&'static str>,
-    /// An alternative for a user who cannot fetch it.
+    /// The end of the error if the source cannot be fetched: an alternative.
     pub otherwise: &'static str,
-    /// Refuses a directory that is not a source tree of it.
+    /// Refuses a directory that is not a source tree of this package.
     pub(crate) check: fn(&Path) -> Result<()>,
 }
 

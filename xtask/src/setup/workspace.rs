@@ -1,8 +1,8 @@
 //! The repository, and this tool's part of `target/`.
 //!
 //! Everything that is fetched or built is put together under a name that ends in `.partial`,
-//! and renamed when it is complete: the final name always has all of it, and the next process
-//! replaces what a killed one left.
+//! and renamed when complete. So a final name never has only a part, and a process replaces
+//! the `.partial` folder of one that was killed.
 
 use std::env;
 use std::fs::{self, File};
@@ -20,8 +20,8 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Finds both: by the package's directory, which cargo passes at run time, else by the
-    /// place where the program was built.
+    /// Finds both by the package's directory: the one that cargo passes at run time, else
+    /// that of the build.
     pub fn find() -> Result<Self> {
         let package = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
         let built = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
@@ -88,7 +88,7 @@ pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> 
     match make(&partial) {
         Ok(()) => fs::rename(&partial, place).with_context(|| place.display().to_string()),
         Err(error) => {
-            // The reason why it failed is worth more than that it stays.
+            // The first error is the one to report.
             let _ = fs::remove_dir_all(&partial);
             Err(error)
         }
@@ -103,7 +103,7 @@ mod tests {
     fn nothing_half_made_is_left() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let place = dir.path().join("a").join("thing");
-        // One that a killed process has left is replaced.
+        // The `.partial` folder of a killed process is replaced.
         fs::create_dir_all(place.with_extension("partial").join("old")).expect("made");
         let failed = once(&place, |partial| {
             fs::write(partial.join("half"), "x")?;

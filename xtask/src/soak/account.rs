@@ -1,22 +1,21 @@
 //! The account of each attempt of one run, by the records in its log.
 //!
-//! An attempt is one CPU's part in a round of a scenario that is to give
-//! samples: trials and warm-ups are none. It counts as a sample, or is under
-//! one of the reasons. Whether there are others can be proved in this far:
+//! An attempt is one CPU's part in a round that shall give a sample: trials and
+//! warm-ups are no attempts. An attempt is a sample, or has one of the reasons. Other
+//! attempts, which are missing in the log, can be found as follows:
 //!
 //! * Parallel: the number of rounds is known, and each CPU has a part in
 //!   each, until it is lost.
-//! * In sequence: the number of attempts is known for all CPUs together, and
-//!   each CPU that has any has made all its warm-ups before.
+//! * In sequence: the number of attempts is known for all CPUs together. A CPU
+//!   with attempts has made all its warm-ups.
 //! * CPU_OFF: the number of passes is known, and each CPU has a part in each
-//!   until it has all its samples; what it does in later ones counts nowhere.
+//!   until it has all its samples; its parts in later passes count nowhere.
 //!
-//! An attempt that is missing by one of these has no known reason.
+//! An attempt that is missing by one of these rules has no known reason.
 //!
-//! Scenarios outside the suite have points and no rows. Those of sweeps are
-//! suspends, but for the variant `off`, and their records say how many
-//! attempts a point has lost, and not by which reason. The others are no
-//! attempts: a loop, or a look at a timer.
+//! Scenarios outside the suite have points and no rows. The attempts of sweeps are
+//! suspends, except for the variant `off`; a point has the number of its lost
+//! attempts without their reasons. Other scenarios have no attempts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,18 +28,18 @@ use crate::report::log::{LoggedRun, read_bytes};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
     pub(crate) samples: u64,
-    /// Attempts that do not, by the reason's key.
+    /// Attempts that are no sample, by the reason's key.
     pub(crate) rejected: BTreeMap<String, u64>,
     pub(crate) unexplained: u64,
 }
 
 impl Calls {
-    /// Returns all attempts.
+    /// Returns the number of all attempts.
     pub fn attempts(&self) -> u64 {
         self.samples + self.rejected.values().sum::<u64>() + self.unexplained
     }
 
-    /// Adds those of `other`.
+    /// Adds the counts of `other`.
     pub fn add(&mut self, other: &Self) {
         self.samples += other.samples;
         self.unexplained += other.unexplained;
@@ -55,9 +54,9 @@ impl Calls {
 pub struct Account {
     /// CPU_SUSPENDs.
     pub suspends: Calls,
-    /// CPU_OFFs with the CPU_ON behind each, and PSCI_VERSIONs.
+    /// CPU_OFFs, each with the CPU_ON after it, and PSCI_VERSIONs.
     pub others: Calls,
-    /// Attempts that do not count by the last line, and are in no row.
+    /// Attempts that the last line counts as rejected, and no row contains.
     pub in_no_row: u64,
     pub(crate) lost: u64,
     /// The counts of the `end` record, else of the last line; None if the run did
@@ -66,7 +65,7 @@ pub struct Account {
     pub(crate) records: Found,
 }
 
-/// The part of a log's records that is there.
+/// The part of a run's records that its log contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Found {
     All,
@@ -75,11 +74,10 @@ pub enum Found {
     None,
 }
 
-/// The word for the reasons of a sweep, which its table alone has.
+/// The key for attempts that a sweep lost: records do not have their reasons.
 const IN_SWEEPS: &str = "see-sweep";
 
-/// The largest number that a log can be right about: sums of such numbers do not
-/// overflow.
+/// The largest count that is believed, so that sums of counts do not overflow.
 const COUNT_MAX: u64 = 1 << 40;
 
 /// Returns true if a run of `plan` attempts CPU_SUSPENDs that are counted.
@@ -149,7 +147,7 @@ impl Account {
         account
     }
 
-    /// Returns all attempts without a known reason.
+    /// Returns the number of attempts without a known reason.
     pub fn unexplained(&self) -> u64 {
         self.suspends.unexplained + self.others.unexplained + self.in_no_row
     }
@@ -217,7 +215,7 @@ impl Account {
     fn add_sweep(&mut self, scenario: &Scenario) {
         let mut steps: BTreeMap<Step, (u64, u64)> = BTreeMap::new();
         for point in &scenario.points {
-            // The firmware's counts are no samples.
+            // These two are counts by the firmware, and no samples.
             if matches!(point.measure, Measure::Count | Measure::Residency) {
                 continue;
             }
@@ -246,7 +244,7 @@ impl Account {
     }
 }
 
-/// Returns the number of parts in `rounds` that `row` lacks.
+/// Returns the number of `rounds` for which `row` has no attempt.
 fn missing(row: &Row, shape: Shape, rounds: u64, asked: u64) -> u64 {
     let excused = match shape {
         Shape::Off => row.samples >= asked || row.is_lead && row.made == 0,

@@ -1,9 +1,8 @@
-//! `cargo xtask fuzz`: what reads outside input, fed with all that libFuzzer
-//! can think of.
+//! `cargo xtask fuzz`: runs the readers of outside input under libFuzzer.
 //!
 //! The targets are `fuzz/`, a package of its own: everything in it is built
-//! with coverage counters and AddressSanitizer, by cargo-fuzz. What is found
-//! worth keeping from run to run is in this tool's part of `target/`.
+//! with coverage counters and AddressSanitizer, by cargo-fuzz. The corpus, which
+//! grows from run to run, is in this tool's part of `target/`.
 
 use std::fs::{self, File};
 use std::io::{IsTerminal, Write, stderr, stdout};
@@ -31,21 +30,20 @@ pub const TARGETS: [&str; 7] = [
     "lab",
 ];
 
-/// The limits of each input. Inputs have some KiB: a reader that wants more
-/// than this takes a number in one of them at its word.
+/// The limits for each input. Inputs have some KiB: a reader that exceeds a limit
+/// trusts a number in the input.
 const LIMITS: [&str; 3] = ["-timeout=10", "-rss_limit_mb=512", "-malloc_limit_mb=64"];
-/// Freed memory that AddressSanitizer keeps counts as used: by default it is
-/// half of what there may be. The check for symbols that are defined twice is
-/// for C++, and cargo-fuzz turns it off, too.
+/// Freed memory that AddressSanitizer keeps counts as used; by default that is half of
+/// the limit. The check for symbols that are defined twice is for C++, and cargo-fuzz
+/// turns that off, too.
 const ASAN_OPTIONS: &str = "quarantine_size_mb=32:detect_odr_violation=0";
 /// The longest time that a target can be given, in seconds: a week.
 pub const SECONDS_MAX: i64 = 7 * 24 * 60 * 60;
 
-/// Builds the targets and runs those that are `wished` for, all if none is:
-/// each for so many seconds, and so many at a time as there are `jobs`, or
-/// CPUs.
+/// Builds the targets and runs the `wished` ones, or all if none is named: each for
+/// `seconds`, and `jobs` of them in parallel, by default one for each CPU.
 ///
-/// Returns whether nothing was found.
+/// Returns true if nothing was found.
 pub fn run(wished: &[String], seconds: u32, jobs: Option<u16>) -> Result<bool> {
     let workspace = Workspace::find()?;
     setup::ensure(&workspace, &setup::FUZZ)?;
@@ -64,7 +62,7 @@ pub fn run(wished: &[String], seconds: u32, jobs: Option<u16>) -> Result<bool> {
     for (fuzzer, end) in fuzzers.iter().zip(&ends) {
         out.push_str(&fuzzer.report(&workspace, end));
     }
-    // Who does not read on has the exit code.
+    // Without a reader of stdout, the exit code is enough.
     let _ = stdout().write_all(out.as_bytes());
     Ok(ends.iter().all(|end| end.finding.is_none()))
 }
@@ -88,10 +86,10 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     command.arg("--fuzz-dir").arg(&package);
     command.arg("--target-dir").arg(&target);
     command.current_dir(&workspace.root);
-    // Sanitizers are not stable. This lets the compiler that all else is built
-    // with take their flag, so that no second one has to be there.
+    // Sanitizers are unstable. This variable makes the stable compiler accept their flag,
+    // so that no nightly one is needed.
     command.env("RUSTC_BOOTSTRAP", "1");
-    // It would keep cargo from seeing the flags that cargo-fuzz gives it.
+    // This variable would override the flags that cargo-fuzz passes to cargo.
     command.env_remove("CARGO_ENCODED_RUSTFLAGS");
     if !stderr().is_terminal() {
         command.env("CARGO_TERM_QUIET", "true");
@@ -101,7 +99,7 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     Ok(target.join(host).join("release"))
 }
 
-/// Runs `command`, which tells on stderr what it does.
+/// Runs `command`; stdout goes to stderr.
 fn succeed(command: &mut Command) -> Result<()> {
     let name = process::display(command);
     let status = command
@@ -115,7 +113,7 @@ fn succeed(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// A target, and where its things are.
+/// A target with the paths of its files.
 struct Fuzzer {
     name: &'static str,
     program: PathBuf,
@@ -146,17 +144,16 @@ impl Fuzzer {
         Ok(fuzzer)
     }
 
-    /// Runs it for so many seconds, or until it finds something.
+    /// Runs the target for `seconds`, or until a finding.
     fn run(&self, seconds: u32) -> Result<End> {
         let log_is = || self.log.display().to_string();
         let log = File::create(&self.log).with_context(log_is)?;
         let mut command = Command::new(&self.program);
-        // New inputs are written to the first of the two.
+        // libFuzzer writes new inputs to the first folder.
         command.arg(&self.corpus).arg(&self.seeds);
         command.arg(format!("-max_total_time={seconds}"));
         command.args(LIMITS);
-        // It needs ptrace, which containers may lack, and safe code frees
-        // what it takes.
+        // The leak check needs ptrace, which containers may lack; safe code rarely leaks.
         command.arg("-detect_leaks=0");
         command.arg("-print_final_stats=1");
         // A prefix, not a folder: the slash has to be there.
@@ -165,8 +162,8 @@ impl Fuzzer {
             command.arg(option("-dict=", dictionary));
         }
         command.env("ASAN_OPTIONS", ASAN_OPTIONS);
-        // Else each error that anyhow hands up looks where it is, which takes
-        // longer than all that is tested.
+        // Otherwise anyhow takes a backtrace for each error, which is slower than the
+        // code under test.
         command.env("RUST_LIB_BACKTRACE", "0");
         command.stdin(Stdio::null()).stdout(Stdio::null());
         let child = command.stderr(log).spawn();
@@ -182,7 +179,7 @@ impl Fuzzer {
         Ok(End { figures, finding })
     }
 
-    /// Returns a line, and with a finding what to do with it.
+    /// Returns a line of figures; for a finding also the commands to repeat it.
     fn report(&self, workspace: &Workspace, end: &End) -> String {
         let (name, figures) = (self.name, &end.figures);
         let Some(Finding { file, reason }) = &end.finding else {
@@ -206,8 +203,7 @@ fn option(name: &str, path: &Path) -> std::ffi::OsString {
     option
 }
 
-/// Runs all of `fuzzers`, `jobs` at a time. One that finds something ends, and
-/// the others go on.
+/// Runs all of `fuzzers`, `jobs` at a time. A finding ends only its own fuzzer.
 fn run_all(fuzzers: &[Fuzzer], seconds: u32, jobs: usize) -> Result<Vec<End>> {
     let count = fuzzers.len();
     let jobs = jobs.min(count);
@@ -240,7 +236,7 @@ struct End {
     finding: Option<Finding>,
 }
 
-/// An input that is one too many.
+/// An input that crashed the target or exceeded a limit.
 #[derive(Debug, PartialEq, Eq)]
 struct Finding {
     file: PathBuf,
@@ -248,16 +244,16 @@ struct Finding {
 }
 
 impl Finding {
-    /// Returns the one that libFuzzer's log `log` ends with.
+    /// Returns the finding with which libFuzzer's `log` ends.
     fn of(log: &str) -> Option<Self> {
-        // Those before it were only slow.
+        // Earlier inputs in the log were only slow.
         let file = log
             .lines()
             .rev()
             .find_map(|line| Some(line.split_once("Test unit written to ")?.1))?;
         let mut lines = log.lines();
         let reason = match lines.find(|line| line.contains(" panicked at ")) {
-            // The message has a line of its own.
+            // The panic's message is on the next line.
             Some(panicked) => format!("{panicked} {}", lines.next().unwrap_or_default()),
             None => log
                 .lines()
@@ -274,16 +270,16 @@ impl Finding {
 struct Figures {
     executions: u64,
     per_second: u64,
-    /// Counters of branches that were not 0.
+    /// Number of coverage counters that were not 0.
     coverage: u64,
-    /// Inputs of which each does what no other does.
+    /// Number of inputs in the corpus.
     corpus: u64,
-    /// The number of inputs that were not there before.
+    /// Number of inputs that this run has added.
     new: u64,
 }
 
 impl Figures {
-    /// As of the end of libFuzzer's log `log`.
+    /// Reads the last figures in libFuzzer's `log`.
     fn of(log: &str) -> Self {
         let mut figures = Self::default();
         for line in log.lines() {

@@ -20,7 +20,7 @@ pub struct Keep {
 }
 
 impl Keep {
-    /// Refuses a directory that [`Keep::at`] could not use.
+    /// Refuses a directory that is not empty.
     pub fn check(dir: &Path) -> Result<()> {
         let named = || format!("--keep {}", dir.display());
         if dir.exists() && fs::read_dir(dir).with_context(named)?.next().is_some() {
@@ -29,14 +29,14 @@ impl Keep {
         Ok(())
     }
 
-    /// Keeps in `dir`, which is made where there is none.
+    /// Opens `dir`, and makes it if there is none.
     pub fn at(dir: &Path) -> Result<Self> {
         Self::check(dir)?;
         fs::create_dir_all(dir).with_context(|| format!("--keep {}", dir.display()))?;
         Self::begin(dir.to_path_buf())
     }
 
-    /// Keeps in a new directory in `parent`, by the next free number.
+    /// Makes a directory in `parent`, named by the next free number.
     pub fn in_next(parent: &Path) -> Result<Self> {
         let named = || parent.display().to_string();
         fs::create_dir_all(parent).with_context(named)?;

@@ -1,5 +1,5 @@
-//! Work that keeps the host busy: a machine whose CPUs are held up behaves
-//! otherwise than one that has the host for itself.
+//! Work that keeps the host busy: some faults appear only if the machine's CPUs are
+//! delayed.
 
 use std::hint::black_box;
 use std::io;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 
-/// Busy threads, which end with this value.
+/// Busy threads, which end when the value is dropped.
 #[derive(Debug, Default)]
 pub struct Load {
     stop: Arc<AtomicBool>,
@@ -15,7 +15,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// Starts so many `threads`.
+    /// Starts `threads` busy threads.
     pub fn start(threads: usize) -> io::Result<Self> {
         let mut load = Self::default();
         for _ in 0..threads {
@@ -31,7 +31,7 @@ impl Drop for Load {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         for thread in self.threads.drain(..) {
-            // It has nothing to tell.
+            // The thread has no result.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! Runs that are repeated, and fuzzing.
+//! Repeated runs, and fuzzing.
 
 mod account;
 pub mod boot_fuzz;

@@ -1,8 +1,8 @@
-//! Runs, repeated: for faults that come once in many.
+//! Repeated runs, for faults that occur in few of many runs.
 //!
-//! A [`Runner`] runs, so that all of this is tested without a machine. A run that did not pass leaves its log, and every run its line;
-//! at the end [`Totals`] says how many there were and what became of every
-//! attempt ([`Account`]).
+//! The log of a run that did not pass is kept. Each run has a line in the summary; at
+//! the end [`Totals`] sums up the runs and the fate of each attempt ([`Account`]).
+//! Tests replace the machine by their own [`Runner`].
 
 use std::io::Write;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use super::totals::Totals;
 use crate::qemu::run_result::RunResult;
 use crate::qemu::stream::Ending;
 
-/// The time of a soak without limits of its own.
+/// The time of a soak for which the user gives no limit.
 pub const TIME: Duration = Duration::from_secs(600);
 
 /// A machine that can be run again and again.
@@ -27,24 +27,24 @@ pub trait Runner {
     fn elapsed(&self) -> Duration;
 }
 
-/// When it is enough; what comes first counts.
+/// The limits of a soak; the one that is reached first ends it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
 pub struct Limits {
-    /// Begin no run after this time, such as 90s, 10m or 2h [default: 10m,
-    /// unless there is --runs or --suspends].
+    /// Start no run after this time, such as 90s, 10m or 2h [default: 10m,
+    /// unless --runs or --suspends is given].
     #[arg(long, value_name = "T", value_parser = parse_time)]
     pub time: Option<Duration>,
-    /// Stop after so many runs.
+    /// Stop after N runs.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
-    /// Stop when so many CPU_SUSPENDs were attempted in all runs together,
-    /// warm-ups aside.
+    /// Stop when all runs together have attempted N CPU_SUSPENDs, without
+    /// warm-ups.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub suspends: Option<u64>,
 }
 
 impl Limits {
-    /// These, or [`TIME`] where there is none.
+    /// Returns these limits, or [`TIME`] if none is set.
     pub fn or_default(self) -> Self {
         if self == Self::default() {
             let time = Some(TIME);
@@ -66,14 +66,14 @@ pub(super) fn parse_time(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
         Ok(time) if !time.is_zero() => Ok(time),
         _ => Err(format!(
-            "{text:?} is no time: use a number and s, m or h, such as 90s, 10m or 2h"
+            "{text:?} is not a time: use a number and s, m or h, such as 90s, 10m or 2h"
         )),
     }
 }
 
-/// Has `runner` run until a limit is reached, an interruption ends a run, or
-/// a run says that its input is bad, which the next one would say, too. A
-/// line for each run and the totals go to `out` and to the summary in `keep`.
+/// Repeats runs until a limit is reached, the user interrupts one, or a run refuses its
+/// input, which the next run would refuse, too. A line for each run and the totals go
+/// to `out` and to the summary in `keep`.
 pub fn soak(
     runner: &mut dyn Runner,
     limits: &Limits,
@@ -88,8 +88,8 @@ pub fn soak(
         keep.logs,
         keep.dir().display()
     );
-    let told = tell(&text, keep, out);
-    ran.and(told).and(Ok(totals))
+    let written = write_both(&text, keep, out);
+    ran.and(written).and(Ok(totals))
 }
 
 fn repeat(
@@ -103,8 +103,8 @@ fn repeat(
         let number = totals.runs() + 1;
         let result = runner.run()?;
         if result.ending == Ending::Interrupted {
-            // The user's wish is nothing that the run did.
-            return tell(
+            // The interruption is no result of the run.
+            return write_both(
                 &format!("run {number}: interrupted, not counted"),
                 keep,
                 out,
@@ -112,7 +112,7 @@ fn repeat(
         }
         let account = Account::of(&result.log);
         totals.add(&result, &account);
-        tell(&line(number, &result, &account), keep, out)?;
+        write_both(&line(number, &result, &account), keep, out)?;
         if result.verdict != Verdict::Pass {
             keep.log(number, &result)?;
         }
@@ -123,8 +123,7 @@ fn repeat(
     Ok(())
 }
 
-/// Returns the line of one run; more than a line if it did not end by
-/// itself.
+/// Returns the line of one run, with further lines if the run did not end by itself.
 pub(super) fn line(number: u64, result: &RunResult, account: &Account) -> String {
     let seconds = result.elapsed.as_secs_f64();
     let mut line = format!("run {number}: {}, {seconds:.1} s", result.word());
@@ -147,8 +146,8 @@ pub(super) fn line(number: u64, result: &RunResult, account: &Account) -> String
     line
 }
 
-/// Says `text` to who watches and to who comes later.
-fn tell(text: &str, keep: &mut Keep, out: &mut dyn Write) -> Result<()> {
+/// Writes `text` to `out` and to the summary.
+fn write_both(text: &str, keep: &mut Keep, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "{text}")?;
     out.flush()?;
     keep.note(text)

@@ -20,11 +20,11 @@ pub struct Totals {
     pub(crate) suspends: Calls,
     pub(crate) others: Calls,
     pub(crate) lost: u64,
-    /// Attempts that do not count by a run's last line, and are in no row.
+    /// Attempts that a run's last line counts as rejected, and no row contains.
     pub(crate) in_no_row: u64,
-    /// Runs without records, of which the attempts are unknown.
+    /// Runs without records; their attempts are unknown.
     pub(crate) unrecorded: u64,
-    /// Runs of whose records some are lost.
+    /// Runs with some lost records.
     pub(crate) damaged: u64,
     /// The slowest run's number, and how long it took.
     pub(crate) slowest: Option<(u64, Duration)>,
@@ -37,13 +37,12 @@ impl Totals {
         self.passed + self.failed + self.refused + self.incomplete
     }
 
-    /// Attempts that are neither a sample nor under a reason.
+    /// Returns the number of attempts that are neither a sample nor have a reason.
     pub fn unexplained(&self) -> u64 {
         self.suspends.unexplained + self.others.unexplained + self.in_no_row
     }
 
-    /// Returns the exit code: that of the worst run. Without any run there is nothing
-    /// that passed.
+    /// Returns the exit code of the worst run; without any run, that of an incomplete one.
     pub fn exit_code(&self) -> u8 {
         let verdict = match self {
             _ if self.failed > 0 => Verdict::Fail,
@@ -125,7 +124,6 @@ impl fmt::Display for Totals {
             writeln!(f, "slowest: run {number}, {:.1} s", time.as_secs_f64())?;
         }
         writeln!(f, "samples: {}; CPUs lost: {}", self.samples, self.lost)?;
-        // One that was asked for and not made is an attempt, too.
         writeln!(
             f,
             "\n  without warm-ups  {:>20} {:>20}",

@@ -49,7 +49,7 @@ fn all_cells_are_written_or_none() {
     scratch.ours(&format!("{juno} --base board.zip"));
     scratch.refuses(
         &format!("{juno} --base new=board.zip --base board.zip"),
-        "lava-juno-board is there already",
+        "lava-juno-board exists already",
     );
     let cells = fs::read_dir(scratch.path("set")).expect("there");
     assert_eq!(cells.count(), 1);
@@ -66,7 +66,10 @@ fn what_is_not_from_here_is_not_replaced() {
     scratch.ours(&format!("{line} v=board.zip"));
     let inside = "set/lava-juno-v/board.zip";
     scratch.write(inside, &scratch.read("board.zip"));
-    scratch.refuses(&format!("{line} v=board.zip"), "board.zip is not from here");
+    scratch.refuses(
+        &format!("{line} v=board.zip"),
+        "board.zip was not written by this tool",
+    );
     fs::remove_file(scratch.path(inside)).expect("removed");
     scratch.refuses(
         &format!("{line} v=set/lava-juno-v/recovery.zip"),
@@ -120,7 +123,7 @@ fn a_qemu_that_lacks_is_named_with_what_to_do() {
         ),
         (&apt_fails, true, "called: update"),
         (&old, false, "is QEMU 5.2, and 7.2 or later is needed"),
-        (&none, false, "this is no QEMU version: \"something else\""),
+        (&none, false, "not a QEMU version: \"something else\""),
     ] {
         let said = refused_with(scripts, is_all, false);
         assert!(said.contains(parts), "{said}");

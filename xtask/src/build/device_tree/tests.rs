@@ -286,7 +286,7 @@ fn a_tree_by_which_the_payload_would_end_is_refused() {
     // The second CPU's reg; "psci" follows it.
     let next = [3u32.to_be_bytes(), 5u32.to_be_bytes()].concat();
     let cpu = |mpidr: u64| [&mpidr.to_be_bytes()[..], &next].concat();
-    refused(&cpu(1), &cpu(0), "0x0 is there twice");
+    refused(&cpu(1), &cpu(0), "MPIDR 0x0 is used twice");
     let core_off = 0x1_0002u32.to_be_bytes();
     for bad in [0x8001_0002u32, 0xc000_0002, 0x2001_0002] {
         let expected = format!("idle state core-off: arm,psci-suspend-param {bad:#x} sets bits");

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::closing::Closing;
 use super::grouped::grouped;
 use super::integrity::Integrity;
-use super::reason::reason_text;
+use super::status_words::reason_text;
 
 /// A run as it was read from a log or from published tables.
 #[derive(Clone, Debug, Default)]

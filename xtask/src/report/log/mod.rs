@@ -14,7 +14,7 @@ pub mod logged_run;
 pub(crate) mod made_up_run;
 mod plain_line;
 mod reader;
-mod reason;
+mod status_words;
 pub mod tables;
 #[cfg(test)]
 mod tests;
@@ -25,4 +25,4 @@ pub use self::closing::Closing;
 pub use self::integrity::{Integrity, Missing, Records};
 pub use self::logged_run::{HeaderLines, LoggedRun, Source, Stage};
 pub use self::reader::{ReadError, read, read_bytes};
-pub use self::reason::{reason_text, reason_word};
+pub use self::status_words::{reason_text, reason_word};

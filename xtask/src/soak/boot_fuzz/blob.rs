@@ -1,5 +1,4 @@
-//! A device tree as a list of tokens: what one of them is changed to need not
-//! be sound.
+//! A device tree as a list of tokens, which may be changed to an unsound tree.
 
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::{Node as _, Property as _};
@@ -15,7 +14,7 @@ pub enum Token {
     End,
 }
 
-/// A tree under change.
+/// A tree whose tokens can be changed.
 #[derive(Clone, Debug, Default)]
 pub struct Blob {
     /// The structure block.
@@ -60,7 +59,7 @@ impl Blob {
         self.tokens.len()
     }
 
-    /// Returns the value of the first property `name` of a node `node`, wherever it is.
+    /// Returns the value of the first property `name` after the first node called `node`.
     pub fn value(&mut self, node: &str, name: &str) -> Option<&mut Vec<u8>> {
         let is_node = |token: &Token| matches!(token, Token::Begin(it) if it == node);
         let begin = self.tokens.iter().position(is_node)?;
@@ -118,7 +117,7 @@ impl Blob {
     }
 }
 
-/// Cells as a tree has them.
+/// Returns the bytes of cells, which are big-endian.
 pub fn cells(cells: &[u32]) -> Vec<u8> {
     cells.iter().flat_map(|cell| cell.to_be_bytes()).collect()
 }

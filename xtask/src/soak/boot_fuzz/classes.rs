@@ -1,5 +1,5 @@
-//! The classes of mutations, as data: what each changes, and whether figures may
-//! change with it.
+//! The classes of mutations: for each a function, and the differences that a run which
+//! passes may have.
 
 use psci_bench::image::{PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE};
 
@@ -7,14 +7,14 @@ use self::Change::{Block, Bytes, Tree};
 use super::blob::Blob;
 use super::mutations::*;
 
-/// A mutation changes one of these, and returns what it did.
+/// A function that mutates a part of the image, and returns a description.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Change {
-    /// The tree's tokens. None where the tree has nothing to change.
+    /// Changes the tree's tokens. None if the tree has nothing to change.
     Tree(fn(&mut Blob, &mut Random) -> Option<String>),
-    /// The tree's bytes.
+    /// Changes the tree's bytes.
     Bytes(fn(&mut Vec<u8>, &mut Random) -> String),
-    /// The parameter block in the image.
+    /// Changes the parameter block in the image.
     Block(fn(&mut [u8], &mut Random) -> String),
 }
 
@@ -22,14 +22,15 @@ pub(super) enum Change {
 pub(super) struct Class {
     pub name: &'static str,
     pub change: Change,
-    /// Why a run that passes may measure other states than the unmutated one,
-    /// if it may.
+    /// The reason why a run that passes may measure other states than the unmutated
+    /// run; None if it must not.
     pub other_states: Option<&'static str>,
-    /// Why rows of one state and CPU may differ, if they may.
+    /// The reason why rows of equal state and CPU may have other figures; None if they
+    /// must not.
     pub other_figures: Option<&'static str>,
 }
 
-/// Returns a class with which a run that passes has the unmutated run's rows.
+/// Returns a class whose passing runs must have the unmutated run's rows.
 const fn same(name: &'static str, change: Change) -> Class {
     Class {
         name,
@@ -39,7 +40,7 @@ const fn same(name: &'static str, change: Change) -> Class {
     }
 }
 
-/// Returns a class with which a run that passes may measure other states, for `why`.
+/// Returns a class whose passing runs may measure other states, because of `why`.
 const fn other(name: &'static str, change: Change, why: &'static str) -> Class {
     Class {
         other_states: Some(why),
@@ -103,8 +104,8 @@ pub(super) const BLOCKS: &[Class] = &[
     same(
         "block-uart-base",
         Block(|it, r| {
-            let place = r.pick(PLACES);
-            field(it, r, 0x18, "UART base", place.1)
+            let (_, address) = r.pick(ADDRESSES);
+            field(it, r, 0x18, "UART base", address)
         }),
     ),
     same(

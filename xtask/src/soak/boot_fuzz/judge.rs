@@ -1,5 +1,4 @@
-//! The verdict on one run of a mutant: what came of it, and whether that is a
-//! finding.
+//! The verdict on one run of a mutant: its outcome, and the finding if there is one.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +23,7 @@ pub enum Outcome {
     /// No last line, and the machine turned itself off: neither the parameter
     /// block nor the tree names the machine's UART.
     Mute,
-    /// None of these: a hang, or an end without a word.
+    /// None of these: a hang, or an end without a last line.
     Lost,
 }
 
@@ -51,7 +50,7 @@ impl Outcome {
     }
 }
 
-/// The outcome of a run, and the finding if it is one.
+/// The outcome of a run, and the finding in words if the run is one.
 pub type Judged = (Outcome, Option<String>);
 
 /// A serial scenario's tag, its power_state, and a CPU's MPIDR.
@@ -65,7 +64,6 @@ pub struct Rows(BTreeMap<Key, Figures>);
 
 impl Rows {
     /// Returns the rows in the records of a log.
-    #[must_use]
     pub fn of(log: &[u8]) -> Self {
         let runs = read_bytes("log", log).unwrap_or_default();
         let mut rows = BTreeMap::new();
@@ -88,12 +86,12 @@ impl Rows {
         Self(rows)
     }
 
-    /// Adds those of another run.
+    /// Adds the rows of another run.
     pub fn extend(&mut self, other: Self) {
         self.0.extend(other.0);
     }
 
-    /// Returns their number.
+    /// Returns the number of rows.
     pub fn count(&self) -> usize {
         self.0.len()
     }
@@ -103,7 +101,7 @@ impl Rows {
 #[derive(Clone, Debug)]
 pub struct Reference {
     pub unmutated: Rows,
-    /// These rows, and those of every other idle state.
+    /// The rows of `unmutated`, and of every other idle state.
     pub all: Rows,
     pub uart: Option<EmergencyUart>,
 }
@@ -127,7 +125,7 @@ impl Reference {
         }
     }
 
-    /// Returns a row that is not as it has to be.
+    /// Describes the first row that `class` does not allow, if there is one.
     fn wrong_row(&self, class: &Class, rows: &Rows) -> Option<String> {
         rows.0.iter().find_map(|(key, figures)| {
             let (tag, state, mpidr) = key;
@@ -143,8 +141,8 @@ impl Reference {
         })
     }
 
-    /// Returns whether parameter block or appended tree name the UART that is listened
-    /// to.
+    /// Returns true if the parameter block or the appended tree names the UART whose
+    /// output is the log.
     fn names_uart(&self, image: &[u8]) -> bool {
         let Ok(block) = ParameterBlock::read(image) else {
             return false;

@@ -1,14 +1,14 @@
-//! The mutations: each changes one thing, and says what.
+//! The mutations: each function changes one thing, and returns a description of it.
 
 use psci_bench::image::PARAMETER_BLOCK;
 
 use super::blob::{Blob, Token, cells};
 
-/// A size near which a tree's is.
+/// A size in the range of trees' sizes.
 pub(super) const TREE_SIZE: u64 = 0x1000;
 
-/// Where things are on QEMU's `virt`, that registers can be moved to.
-pub(super) const PLACES: &[(&str, u64)] = &[
+/// Addresses on QEMU's `virt` to which registers are moved.
+pub(super) const ADDRESSES: &[(&str, u64)] = &[
     ("address 0", 0),
     ("the distributor", 0x800_0000),
     ("the redistributors", 0x80a_0000),
@@ -26,7 +26,7 @@ pub(super) const PLACES: &[(&str, u64)] = &[
     ("the last page", 0xffff_ffff_ffff_f000),
 ];
 
-/// A generator of numbers that a seed repeats (SplitMix64).
+/// A pseudo-random generator (SplitMix64); the field is its state, at first the seed.
 pub(super) struct Random(pub u64);
 
 impl Random {
@@ -38,18 +38,18 @@ impl Random {
         word ^ word >> 31
     }
 
-    /// Returns a number below `end`; 0 where that is 0.
+    /// Returns a number below `end`; 0 if `end` is 0.
     pub(super) fn below(&mut self, end: usize) -> usize {
         self.word().checked_rem(end as u64).unwrap_or(0) as usize
     }
 
-    /// Returns one of `all`, which are not none.
+    /// Returns an element of `all`, which must not be empty.
     pub(super) fn pick<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())].clone()
     }
 }
 
-/// Indexes of the properties that `wanted` takes.
+/// Returns the indices of the properties for which `wanted` is true.
 fn properties(tree: &Blob, wanted: impl Fn(&str, &[u8]) -> bool) -> Vec<usize> {
     let is = |token: &Token| matches!(token, Token::Property(name, value) if wanted(name, value));
     let all = tree.tokens.iter().enumerate();
@@ -62,7 +62,8 @@ fn nodes(tree: &Blob) -> Vec<usize> {
     begins.map(|it| it.0).collect()
 }
 
-/// Returns one of the properties that `wanted` takes: where it is, and what of.
+/// Returns the index, and the names of node and property, of a property for which
+/// `wanted` is true.
 fn choose(
     tree: &Blob,
     random: &mut Random,
@@ -179,7 +180,7 @@ pub(super) fn exchange_states(tree: &mut Blob, random: &mut Random) -> Option<St
     exchange(tree, random, &of_states)
 }
 
-/// Exchanges the values of two properties of one name.
+/// Exchanges the values of two properties that have equal names.
 fn exchange(tree: &mut Blob, random: &mut Random, names: &[&str]) -> Option<String> {
     let (one, what) = choose(tree, random, |name, _| {
         names.is_empty() || names.contains(&name)
@@ -201,7 +202,7 @@ pub(super) fn change_state(tree: &mut Blob, random: &mut Random) -> Option<Strin
     Some(format!("{what} {state:#x}"))
 }
 
-/// Changes half of an entry of 16 bytes of a `reg`.
+/// Changes one half of a 16-byte entry of a `reg`: 0 is the address, 1 the size.
 fn change_reg(tree: &mut Blob, random: &mut Random, half: usize, number: u64) -> Option<String> {
     let is_reg = |name: &str, value: &[u8]| name == "reg" && value.len() >= 16;
     let (at, what) = choose(tree, random, is_reg)?;
@@ -212,7 +213,7 @@ fn change_reg(tree: &mut Blob, random: &mut Random, half: usize, number: u64) ->
 }
 
 pub(super) fn move_reg(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    let (name, base) = random.pick(PLACES);
+    let (name, base) = random.pick(ADDRESSES);
     Some(change_reg(tree, random, 0, base)? + ", " + name)
 }
 
@@ -222,14 +223,14 @@ pub(super) fn resize_reg(tree: &mut Blob, random: &mut Random) -> Option<String>
     change_reg(tree, random, 1, size)
 }
 
-/// `reg` of pages at these addresses.
+/// Returns a `reg` with one page at each of these addresses.
 fn pages(bases: &[u64]) -> Vec<u8> {
     let numbers = bases.iter().flat_map(|base| [*base, 0x1000]);
     numbers.flat_map(u64::to_be_bytes).collect()
 }
 
 pub(super) fn add_watchdog(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    let (name, base) = random.pick(PLACES);
+    let (name, base) = random.pick(ADDRESSES);
     let (kind, clock) = random.pick(&[("arm,sbsa-gwdt", 0), ("arm,sp805", 0x77)]);
     let compatible = kind.bytes().chain([0]).collect();
     let reg = pages(&[base, base.wrapping_add(0x1000)]);
@@ -249,7 +250,7 @@ pub(super) fn add_watchdog(tree: &mut Blob, random: &mut Random) -> Option<Strin
 }
 
 pub(super) fn add_frame(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    let (control, base) = (random.pick(PLACES), random.pick(PLACES));
+    let (control, base) = (random.pick(ADDRESSES), random.pick(ADDRESSES));
     tree.append(
         "timer-mem",
         &[
@@ -260,7 +261,7 @@ pub(super) fn add_frame(tree: &mut Blob, random: &mut Random) -> Option<String> 
             ("#size-cells", cells(&[2])),
         ],
     );
-    // The frame is its child: before its end, and the root's.
+    // The frame is the timer's child: two ends, the timer's and the root's, follow it.
     let ends = tree.tokens.split_off(tree.tokens.len() - 2);
     tree.tokens.push(Token::Begin("frame".to_owned()));
     for (name, value) in [
@@ -286,7 +287,7 @@ pub(super) fn change_console(tree: &mut Blob, random: &mut Random) -> Option<Str
         "fsl,imx7ulp-lpuart",
         "st,stm32h7-uart",
     ];
-    let (kind, (name, base)) = (random.pick(KINDS), random.pick(PLACES));
+    let (kind, (name, base)) = (random.pick(KINDS), random.pick(ADDRESSES));
     tree.append(
         "console",
         &[
@@ -300,7 +301,7 @@ pub(super) fn change_console(tree: &mut Blob, random: &mut Random) -> Option<Str
 }
 
 pub(super) fn reserve_memory(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    let (name, base) = random.pick(PLACES);
+    let (name, base) = random.pick(ADDRESSES);
     let size = random.pick(&[0, 0x1000, 0x1000_0000, 1 << 63, u64::MAX]);
     tree.reservations.push((base, size));
     Some(format!("{name}, {size:#x} bytes"))
@@ -347,8 +348,8 @@ pub(super) fn truncate(blob: &mut Vec<u8>, random: &mut Random) -> String {
     format!("to {} bytes", blob.len())
 }
 
-/// Writes a field of 8 bytes of the parameter block: a number that is too
-/// large, or near `near`.
+/// Writes a number that is too large, or near `near`, to a field of 8 bytes of the
+/// parameter block.
 pub(super) fn field(
     image: &mut [u8],
     random: &mut Random,
@@ -379,7 +380,7 @@ pub(super) fn field(
     format!("{name}: {new:#x}")
 }
 
-/// Changes one byte of `size` to a small number, or to any.
+/// Changes one of `size` bytes of the parameter block to a small number, or to any.
 pub(super) fn small(
     image: &mut [u8],
     random: &mut Random,

@@ -1,10 +1,10 @@
-//! `cargo xtask fuzz boot`: device trees and parameter blocks that are wrong,
-//! booted in QEMU under TF-A.
+//! `cargo xtask fuzz boot`: boots wrong device trees and parameter blocks in QEMU
+//! under TF-A.
 //!
 //! Firmware and payload are built once; each run has another image in the
 //! flash. A run is good if it ends by itself with a last line, and if a PASS has
-//! the figures of the unmutated run. [`judge`] defines both, [`classes`] the
-//! mutations. A seed repeats all of it.
+//! the figures of the unmutated run. [`super::judge`] defines both,
+//! [`super::classes`] the mutations. Equal seeds give equal images.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -36,11 +36,11 @@ use crate::soak::keep::Keep;
 const BOARD: &str = "qemu";
 const CPUS: u32 = 4;
 pub(super) const PLAN: &str = "only=susp_deep_serial,cpu_susp_serial iterations=2 warmup=0";
-/// Time that a run may take, in seconds: less than one where the host is idle.
+/// Time limit of a run, in seconds; on an idle host a run takes less than one.
 const TIMEOUT: u64 = 30;
-/// Exit code where there is no judging: the unmutated run does not pass, or the
-/// user ended it.
-const COULD_NOT: u8 = 3;
+/// Exit code if mutants were not judged: the unmutated run does not pass, or the user
+/// has interrupted the command.
+const EXIT_NOT_JUDGED: u8 = 3;
 
 /// The options of a run.
 #[derive(Clone, Debug, clap::Args)]
@@ -59,13 +59,13 @@ pub struct Options {
     pub jobs: u16,
 }
 
-/// The sound image that mutants are made of.
+/// The parts of the sound image, of which mutants are made.
 pub(super) struct Base {
     flat: Vec<u8>,
     contents: Contents,
 }
 
-/// An image with something wrong in it.
+/// An image with one mutation, which `what` describes.
 pub(super) struct Mutant {
     pub(super) class: &'static Class,
     pub(super) what: String,
@@ -102,7 +102,8 @@ impl Base {
         image::assemble(self.flat.clone(), Some(tree), emergency, cpus)
     }
 
-    /// Mutant `number` of `classes`, each of which has its turn.
+    /// Makes mutant `number`; the classes take turns. `number` and `seed` alone determine
+    /// the mutation.
     pub(super) fn mutant(
         &self,
         classes: &'static [Class],
@@ -146,21 +147,21 @@ struct Bench<'b> {
     seed: u64,
 }
 
-/// Boots mutants, and writes what came of them to `out`. Returns the exit code:
+/// Boots mutants, and writes a table of their outcomes to `out`. Returns the exit code:
 /// 1 with findings.
 pub fn run(options: &Options, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<u8> {
     let workspace = Workspace::find()?;
     let spec = RunSpec {
         smp: Some(CPUS),
         icount: true,
-        // Each run has an image of its own.
+        // A placeholder: `with_image` replaces it for each run.
         payload: Payload::Image(vec![0]),
         timeout: Duration::from_secs(TIMEOUT),
         ..RunSpec::default()
     };
     let prepared = prepare::prepare(&spec)?;
     let Some(reference) = reference(&workspace, &prepared, interrupt)? else {
-        return Ok(COULD_NOT);
+        return Ok(EXIT_NOT_JUDGED);
     };
     let bench = Bench {
         base: Base::of(&workspace, PLAN)?,
@@ -179,14 +180,14 @@ pub fn run(options: &Options, interrupt: &AtomicBool, out: &mut dyn Write) -> Re
     let findings: u32 = counts.values().map(|it| it.findings).sum();
     writeln!(out, "\nfindings: {findings}, in {}", dir.display())?;
     Ok(match findings {
-        _ if interrupt.load(Ordering::Relaxed) => COULD_NOT,
+        _ if interrupt.load(Ordering::Relaxed) => EXIT_NOT_JUDGED,
         0 => 0,
         _ => 1,
     })
 }
 
-/// Returns the rows of unmutated runs: one as the mutants', and one for each power-down
-/// state. None where one of them does not pass.
+/// Runs the unmutated image with the mutants' plan, and once for each power-down state,
+/// and returns their rows. None if one of these runs does not pass.
 fn reference(
     workspace: &Workspace,
     prepared: &Prepared,
@@ -210,7 +211,7 @@ fn reference(
         if result.verdict != Verdict::Pass || rows.count() == 0 {
             let said = result.diagnosis.as_deref().unwrap_or(result.word());
             say(&format!(
-                "the unmutated run with {plan:?} is no PASS: {said}"
+                "the unmutated run with {plan:?} does not PASS: {said}"
             ));
             return Ok(None);
         }
@@ -228,7 +229,7 @@ fn reference(
     Ok(reference)
 }
 
-/// Runs all mutants, so many at a time, and keeps those that are findings.
+/// Runs all mutants, `at_a_time` of them in parallel, and keeps those that are findings.
 fn run_all(
     bench: &Bench<'_>,
     jobs: &[(&'static [Class], usize)],
@@ -240,8 +241,8 @@ fn run_all(
     let done = Mutex::new((BTreeMap::<&str, Counts>::new(), keep));
     let work = || -> Result<()> {
         loop {
-            let nth = next.fetch_add(1, Ordering::Relaxed);
-            let Some((classes, number)) = jobs.get(nth) else {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some((classes, number)) = jobs.get(index) else {
                 return Ok(());
             };
             let mutant = bench.base.mutant(classes, *number, bench.seed)?;
@@ -251,13 +252,13 @@ fn run_all(
             let mut done = done.lock().unwrap_or_else(|broken| broken.into_inner());
             let (counts, keep) = &mut *done;
             let counts = counts.entry(mutant.class.name).or_default();
-            let place = Outcome::ALL.iter().position(|it| *it == outcome);
-            if let Some(count) = place.and_then(|place| counts.outcomes.get_mut(place)) {
+            let column = Outcome::ALL.iter().position(|it| *it == outcome);
+            if let Some(count) = column.and_then(|column| counts.outcomes.get_mut(column)) {
                 *count += 1;
             }
             counts.findings += u32::from(finding.is_some());
             note(keep, *number, &mutant, outcome, finding.as_deref(), &log)?;
-            progress.percent(100.0 * nth as f32 / jobs.len() as f32);
+            progress.percent(100.0 * index as f32 / jobs.len() as f32);
         }
     };
     thread::scope(|scope| {
@@ -269,7 +270,7 @@ fn run_all(
     Ok(done.into_inner().unwrap_or_else(|it| it.into_inner()).0)
 }
 
-/// Adds a run to the summary; of a finding, keeps image and log.
+/// Adds a run to the summary, and keeps image and log of a finding.
 fn note(
     keep: &mut Keep,
     number: usize,
@@ -298,8 +299,8 @@ fn note(
 }
 
 impl Bench<'_> {
-    /// Runs a mutant, and once more where that is a finding: it has to be one
-    /// twice. None where the user has ended it.
+    /// Runs a mutant, and a second time if the first run is a finding: only a second one
+    /// counts. None if the user has interrupted the run.
     fn judge(&self, mutant: &Mutant) -> Result<Option<(Judged, Vec<u8>)>> {
         let prepared = self.prepared.with_image(mutant.image.clone())?;
         let mut attempts = 0;
@@ -317,7 +318,7 @@ impl Bench<'_> {
     }
 }
 
-/// Returns a line for each class, one for all, and what the columns mean.
+/// Returns the summary: a line for each class, one for all, and notes on the columns.
 fn table(counts: &BTreeMap<&str, Counts>) -> String {
     let mut lines = format!("{:<20}", "class");
     for outcome in Outcome::ALL {
@@ -341,9 +342,9 @@ fn table(counts: &BTreeMap<&str, Counts>) -> String {
     }
     line("all", &total);
     lines.push_str(
-        "\nmoved: the console moved to the tree's UART, and the line that says so is the last.\n\
+        "\nmoved: the console moved to the tree's UART, and the last line names that UART.\n\
          mute: neither parameter block nor tree names the machine's UART. lost: a hang, or an\n\
-         end without a word.\n",
+         end without a last line.\n",
     );
     for class in TREES {
         for (what, why) in [

@@ -2,7 +2,8 @@
 //! in which its own timer stops.
 //!
 //! Linux binding *timer/arm,arch_timer_mmio.yaml*. Few boards need the frame, so
-//! one that cannot be used stops nothing; the reason is printed where it is missed.
+//! a frame that cannot be used is no error here; a scenario that needs the frame
+//! prints the reason.
 
 use core::fmt;
 use core::ops::Range;
@@ -23,7 +24,7 @@ pub struct TimerFrame {
     pub number: u8,
     /// First address of CNTBaseN: a multiple of 4 KiB, with 48 bits at most.
     pub base: u64,
-    /// INTID of its physical timer's interrupt, an SPI: 32 to 1019.
+    /// INTID of the physical timer's interrupt, an SPI: 32 to 1019.
     pub intid: u32,
 }
 
@@ -69,7 +70,7 @@ pub(crate) fn read(node: Node<'_>) -> Result<TimerFrame, NoFrame> {
     })
 }
 
-/// Returns the INTID of the physical timer, whose interrupt is the first.
+/// Returns the INTID of the physical timer: the first interrupt of the frame.
 fn interrupt(frame: Node<'_>) -> Option<u32> {
     let value = frame.value("interrupts")?;
     let number = word(value, 4)?;

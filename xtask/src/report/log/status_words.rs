@@ -1,4 +1,4 @@
-//! Reasons for which something was skipped or failed, in the words of records.
+//! The words of records for the reasons of skips and failures.
 
 use serde::Serialize;
 use serde_json::Value;

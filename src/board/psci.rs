@@ -1,4 +1,4 @@
-//! The `psci` node, which names the instruction that PSCI is called by.
+//! The `psci` node, which names the conduit: the instruction that calls PSCI.
 //!
 //! Linux binding *arm/psci.yaml*. The node is known by its `compatible`, as
 //! some boards have it at /firmware/psci instead of /psci.
@@ -21,7 +21,7 @@ pub(crate) fn is_old_psci(compatible: &[u8]) -> bool {
     compatible_with(compatible, "arm,psci").is_some()
 }
 
-/// Reads the conduit that a node of a later PSCI names.
+/// Reads the conduit that a node of PSCI 0.2 or later names.
 pub(crate) fn conduit(node: Node<'_>) -> Result<Conduit> {
     match node.text("method")? {
         None => Err(node.missing("method")),
@@ -31,7 +31,7 @@ pub(crate) fn conduit(node: Node<'_>) -> Result<Conduit> {
     }
 }
 
-/// Returns the error of a tree in which `old`, of PSCI 0.1, is the only node.
+/// Returns the error of a tree whose only PSCI node, `old`, is of PSCI 0.1.
 pub(crate) fn refusal_of_old(old: Node<'_>) -> Box<BoardError> {
     old.error(
         "compatible",
@@ -39,7 +39,7 @@ pub(crate) fn refusal_of_old(old: Node<'_>) -> Box<BoardError> {
     )
 }
 
-/// Returns the message for a tree that has no such node.
+/// Returns the message for a tree without any PSCI node.
 pub(crate) fn absence(tree: Fdt<'_>) -> &'static str {
     let by_spin_table = |cpu: Node<'_>| cpu.value("enable-method") == Some(b"spin-table\0");
     let cpus = Node::find(tree, "/cpus");
