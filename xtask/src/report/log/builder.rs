@@ -33,6 +33,23 @@ pub(super) struct LoggedRunBuilder {
 }
 
 impl LoggedRunBuilder {
+    /// Returns a builder of published tables.
+    pub(super) fn of_tables() -> Self {
+        let mut builder = Self::default();
+        builder.logged.integrity.tables = true;
+        builder
+    }
+
+    /// Notes that there are records of format 1.
+    pub(super) fn note_format_1(&mut self) {
+        self.logged.integrity.has_format_1 = true;
+    }
+
+    /// Returns the reason why there is no record that counts.
+    pub(super) fn why_no_records(&self) -> &'static str {
+        self.logged.integrity.why_no_records()
+    }
+
     /// Returns true if there is more than firmware.
     pub(super) fn is_begun(&self) -> bool {
         self.has_frame || self.logged.header.version.is_some() || self.has_results()
@@ -150,7 +167,8 @@ impl LoggedRunBuilder {
 
     fn rt_instr(&mut self, line: &RtInstr<'_>) {
         let integrity = &mut self.logged.integrity;
-        integrity.rt_instr = integrity.rt_instr.saturating_add(1);
+        let lines = u32::from(!integrity.tables);
+        integrity.rt_instr = integrity.rt_instr.saturating_add(lines);
         if let Some(id) = ScenarioId::from_word(line.tag) {
             let place = self.begin((id, Method::Tftf));
             self.scenarios[place].add(line);

@@ -14,6 +14,9 @@ pub struct Integrity {
     /// Counts of records; None in a log without any, as TFTF's: each figure of it
     /// is from a line without a checksum.
     pub records: Option<Records>,
+    /// True for a log with records of format 1, which had another form.
+    #[serde(skip)]
+    pub has_format_1: bool,
     /// True for published tables of figures, which are no log.
     pub tables: bool,
     /// Rows whose figures are from lines without a checksum.
@@ -27,7 +30,7 @@ pub struct Integrity {
     pub rt_instr: u32,
     /// RT_INSTR lines whose figures are not those of the records.
     pub rt_instr_wrong: u32,
-    /// RT_INSTR lines that repeat an earlier one.
+    /// RT_INSTR lines that repeat an earlier one: they count once.
     pub rt_instr_repeated: u32,
     /// RT_INSTR lines of a CPU that contradict an earlier one: neither counts.
     pub rt_instr_ambiguous: u32,
@@ -114,27 +117,28 @@ impl Integrity {
         all
     }
 
+    /// Returns the reason why a log has no record that counts.
+    pub fn why_no_records(&self) -> &'static str {
+        match self.has_format_1 {
+            true => "records of format 1, which this version does not read",
+            false => "no records",
+        }
+    }
+
     /// Returns true if every figure is from a record.
     pub fn is_verified(&self) -> bool {
         self.records.is_some() && self.unverified_rows == 0
     }
 
-    /// Returns what to know about RT_INSTR lines and tables' rows, a sentence each.
+    /// Returns doubts about RT_INSTR lines and tables' rows, a sentence each.
     pub(super) fn doubts(&self) -> Vec<String> {
-        let again = "again what one before does: counted once";
-        let else_ = "something else of a CPU than one before does: neither is taken";
-        let lines = [
-            (self.rt_instr_repeated, again),
-            (self.rt_instr_ambiguous, else_),
-        ];
-        let lines = lines
-            .into_iter()
-            .filter(|it| it.0 > 0)
-            .map(|(count, text)| {
-                let say = if count == 1 { "says" } else { "say" };
-                format!("{} {say} {text}", many(count as usize, "RT_INSTR line"))
-            });
-        let mut all: Vec<String> = lines.collect();
+        let mut all = Vec::new();
+        if self.rt_instr_ambiguous > 0 {
+            let lines = many(self.rt_instr_ambiguous as usize, "RT_INSTR line");
+            all.push(format!(
+                "{lines} contradict another one of their CPU: none of them is taken"
+            ));
+        }
         if !self.unknown.is_empty() {
             let rows: u32 = self.unknown.values().sum();
             all.push(format!(
@@ -153,9 +157,8 @@ impl fmt::Display for Integrity {
             return f.write_str("published tables: figures alone, as they were printed");
         }
         let Some(records) = &self.records else {
-            return f.write_str(
-                "no records: all figures are from lines without a checksum, and not verified",
-            );
+            let end = "all figures are from lines without a checksum, and not verified";
+            return write!(f, "{}: {end}", self.why_no_records());
         };
         match records.expected {
             Some(expected) => write!(f, "{} of {expected} records", records.received)?,
