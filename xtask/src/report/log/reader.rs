@@ -18,10 +18,12 @@
 
 use std::fmt;
 use std::io::Read;
+use std::sync::LazyLock;
 
 use memchr::memmem;
 use psci_bench::model as verdict;
 use psci_bench::record::{MARK, RecordError, parse, pieces};
+use regex::bytes::Regex;
 
 use super::builder::LoggedRunBuilder;
 use super::clean::clean;
@@ -51,12 +53,9 @@ impl std::error::Error for ReadError {}
 
 /// Reads the runs of a log, which is called `name` in messages.
 pub fn read(name: &str, from: impl Read) -> Result<Vec<LoggedRun>, ReadError> {
-    let name = name.to_owned();
-    LogReader {
-        name,
-        ..LogReader::default()
-    }
-    .read(from)
+    let mut reader = LogReader::default();
+    name.clone_into(&mut reader.name);
+    reader.read(from)
 }
 
 /// Reads a log that is in memory.
@@ -91,8 +90,9 @@ impl BrokenLine {
     }
 }
 
-/// The length of the end of the last line that is shown.
-const END_MAX: usize = 60;
+/// A record of format 1: a kind, and keys with values.
+static FORMAT_1: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^@PB [0-9]{4,} [a-z]+ [a-z_0-9]+=").expect("a pattern"));
 
 /// A log in reading.
 #[derive(Default)]
@@ -102,10 +102,6 @@ struct LogReader {
     now: LoggedRunBuilder,
     record: BrokenLine,
     closing: BrokenLine,
-    /// Lines with bytes that are no text, before the first run.
-    binary: u64,
-    /// The end of the last line with text, before the first run.
-    end: Vec<u8>,
 }
 
 impl LogReader {
@@ -167,39 +163,26 @@ impl LogReader {
                 stage.name,
                 stage.version.as_deref().unwrap_or("of no version")
             ),
-            None if self.binary * 4 > lines => {
-                "it is binary: a log is the UART's bytes, not a capture file".to_owned()
-            }
-            None => "log the UART from the board's reset on".to_owned(),
+            None => "log the bytes of the UART from the board's reset on".to_owned(),
         };
-        let is_odd = |c: char| c.is_control() || c == '\u{fffd}';
-        let end = String::from_utf8_lossy(&self.end);
-        let end = end.trim().replace(is_odd, ".");
-        let end = match end.is_empty() {
-            true => end,
-            false => format!("; it ends with \"{end}\""),
-        };
+        let why = self.now.why_no_records();
         format!(
-            "{start}: no record (@PB ...), no RT_INSTR line, no '> Executing' and no last line of \
-             psci-bench; {advice}{end}"
+            "{start}: {why} (@PB ...), no RT_INSTR line, no '> Executing' and no last line of \
+             psci-bench; {advice}"
         )
     }
 
     /// Reads a clean line; false if it is of no use.
     fn line(&mut self, line: &[u8]) -> bool {
-        if self.runs.is_empty() && !self.now.is_begun() {
-            let is_odd = |b: &u8| !b.is_ascii_graphic() && !b" \t".contains(b);
-            self.binary += u64::from(line.iter().take(END_MAX).any(is_odd));
-            let from = line.len().saturating_sub(END_MAX);
-            self.end = line[from..].to_vec();
-        }
         let start = memmem::find(line, MARK.as_bytes()).unwrap_or(line.len());
         let (before, records) = line.split_at(start);
         let is_blank = before.trim_ascii().is_empty();
         let mut is_used = !is_blank && (self.join_record(before) || self.text(before));
         for piece in pieces(records) {
             self.give_up_record();
-            if !self.piece(piece) {
+            if FORMAT_1.is_match(piece) {
+                self.now.note_format_1();
+            } else if !self.piece(piece) {
                 self.record.0 = piece.to_vec();
             }
             is_used = true;
@@ -210,9 +193,6 @@ impl LogReader {
     /// Reads a piece that begins as a record; false if there is none with a right
     /// checksum at its beginning.
     fn piece(&mut self, piece: &[u8]) -> bool {
-        if self.sound_record(piece) {
-            return true;
-        }
         // Text whose line end, or the record's, was lost stands behind the checksum.
         let near = piece.get(..BROKEN_MAX).unwrap_or(piece);
         let ends = memmem::find_iter(near, b"} ").map(|at| at + 2 + CRC_DIGITS);
