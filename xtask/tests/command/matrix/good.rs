@@ -100,7 +100,7 @@ fn what_is_no_job() {
     let each = "each with its suite, its name and its result";
     for (name, text, expected) in [
         ("junit.xml", "<testsuites/>", "no test case"),
-        ("junit.xml", "<a><b>", "ends early"),
+        ("junit.xml", "<a><b>", "this is no XML"),
         ("result.yaml", "- 7", each),
     ] {
         let cell = cell(set, ["lava", "a", "b"], &[(name, text)]);
