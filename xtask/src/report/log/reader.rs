@@ -21,7 +21,6 @@ use std::io::Read;
 use std::sync::LazyLock;
 
 use memchr::memmem;
-use psci_bench::model as verdict;
 use psci_bench::record::{MARK, RecordError, parse, pieces};
 use regex::bytes::Regex;
 
@@ -30,7 +29,7 @@ use super::clean::clean;
 use super::ledger::{CRC_DIGITS, Claim};
 use super::lines::Lines;
 use super::logged_run::LoggedRun;
-use super::plain_line::{self, PlainLine};
+use super::plain_line;
 use crate::setup::plural::many;
 
 /// The reason for which a log has no report, with the log's name.
@@ -63,32 +62,8 @@ pub fn read_bytes(name: &str, log: &[u8]) -> Result<Vec<LoggedRun>, ReadError> {
     read(name, log)
 }
 
-/// The most bytes of a record or a last line that is broken into lines: a record
-/// has at most 1,000.
+/// The most bytes of a record that is broken into lines: a record has at most 1,000.
 const BROKEN_MAX: usize = 1100;
-
-/// The lines of a record, or of a last line, that was broken into several.
-#[derive(Default)]
-struct BrokenLine(Vec<u8>);
-
-impl BrokenLine {
-    fn is_open(&self) -> bool {
-        !self.0.is_empty()
-    }
-
-    /// Adds a line, and returns true unless they are too many.
-    fn add(&mut self, line: &[u8]) -> bool {
-        self.0.push(b'\n');
-        self.0.extend_from_slice(line);
-        self.0.len() <= BROKEN_MAX
-    }
-
-    /// Returns the lines with `gap` between them.
-    fn joined(&self, gap: &[u8]) -> Vec<u8> {
-        let lines: Vec<&[u8]> = self.0.split(|b| *b == b'\n').collect();
-        lines.join(gap)
-    }
-}
 
 /// A record of format 1: a kind, and keys with values.
 static FORMAT_1: LazyLock<Regex> =
@@ -100,8 +75,8 @@ struct LogReader {
     name: String,
     runs: Vec<LoggedRun>,
     now: LoggedRunBuilder,
-    record: BrokenLine,
-    closing: BrokenLine,
+    /// The parts of a record that was broken into lines; empty without one.
+    record: Vec<u8>,
 }
 
 impl LogReader {
@@ -118,7 +93,7 @@ impl LogReader {
                 }
             };
             // Most lines of a long log are a record and nothing else.
-            let is_used = !self.record.is_open() && self.sound_record(line.bytes) || {
+            let is_used = self.record.is_empty() && self.sound_record(line.bytes) || {
                 let clean = clean(line.bytes);
                 !clean.is_empty() && self.line(&clean)
             };
@@ -183,7 +158,7 @@ impl LogReader {
             if FORMAT_1.is_match(piece) {
                 self.now.note_format_1();
             } else if !self.piece(piece) {
-                self.record.0 = piece.to_vec();
+                self.record = piece.to_vec();
             }
             is_used = true;
         }
@@ -224,36 +199,32 @@ impl LogReader {
 
     /// Returns true if `line` is the end of a broken record.
     fn join_record(&mut self, line: &[u8]) -> bool {
-        if !self.record.is_open() {
+        if self.record.is_empty() {
             return false;
         }
-        let may_go_on = self.record.add(line);
-        let is_whole = self.sound_record(&self.record.joined(b""));
-        if is_whole {
-            self.record.0.clear();
-        } else if !may_go_on {
-            self.give_up_record();
+        self.record.extend_from_slice(line);
+        let record = std::mem::take(&mut self.record);
+        let is_whole = self.sound_record(&record);
+        if !is_whole {
+            self.record = record;
+            if self.record.len() > BROKEN_MAX {
+                self.give_up_record();
+            }
         }
         is_whole
     }
 
     /// Counts a broken record that does not go on as damaged.
     fn give_up_record(&mut self) {
-        if self.record.is_open() {
-            self.record.0.clear();
+        if !self.record.is_empty() {
+            self.record.clear();
             self.now.ledger.counts.damaged += 1;
         }
     }
 
     /// Reads a line without a checksum; false if it is of no use.
     fn text(&mut self, line: &[u8]) -> bool {
-        if let Some(whole) = self.join_closing(line) {
-            return self.text(&whole);
-        }
         let parsed = plain_line::parse(line);
-        if matches!(parsed, PlainLine::Broken(_)) {
-            self.closing.0 = line.to_vec();
-        }
         if self.now.is_over_at(&parsed) {
             self.give_up_record();
             self.end_run();
@@ -261,25 +232,8 @@ impl LogReader {
         self.now.line(parsed)
     }
 
-    /// Returns the last line if `line` is the end of a broken one.
-    fn join_closing(&mut self, line: &[u8]) -> Option<Vec<u8>> {
-        if !self.closing.is_open() {
-            return None;
-        }
-        let may_go_on = self.closing.add(line);
-        // Some terminals break lines at a blank, and leave it out.
-        let wholes = [&b""[..], b" "].into_iter();
-        let mut wholes = wholes.map(|gap| self.closing.joined(gap));
-        let found = wholes.find(|whole| verdict::parse_line(whole).is_some());
-        if found.is_some() || !may_go_on {
-            self.closing.0.clear();
-        }
-        found
-    }
-
     /// Ends the run in hand, if there is one, and begins another.
     fn end_run(&mut self) {
-        self.closing.0.clear();
         let now = std::mem::take(&mut self.now);
         if now.is_begun() {
             let place = u32::try_from(self.runs.len() + 1).unwrap_or(u32::MAX);

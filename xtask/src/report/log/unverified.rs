@@ -115,21 +115,16 @@ pub(super) fn add_cpus(run: &mut Run, all: &[LineScenario]) {
 }
 
 /// Labels the CPUs at the indices `lost`, whose records are lost. If lines have just
-/// as many labels of no known CPU, those are theirs, as lines and CPUs are in one
+/// as many labels as there are CPUs, those are theirs, as lines and CPUs are in one
 /// order. Otherwise the labels are made up, so that no two CPUs share any.
 pub(super) fn label_lost_cpus(run: &mut Run, lost: &[u16], all: &[LineScenario]) {
     let threads = u16::try_from(run.threads()).unwrap_or(1);
-    let known = run.cpus.iter().filter(|cpu| cpu.mpidr.is_some());
-    let known = known.map(|cpu| (cpu.cluster, run.core_number(cpu)));
-    let known: BTreeSet<(u16, u64)> = known.collect();
     let rows = all.iter().flat_map(|scenario| &scenario.rows);
-    let labels = rows.map(|row| row.label);
-    let labels = labels.filter(|it| !known.contains(&(it.0, it.1.into())));
-    let mut labels: Vec<(u16, u16)> = labels.sorted().dedup().collect();
-    if labels.len() != lost.len() {
-        labels = lost.iter().map(|index| (u16::MAX, *index)).collect();
-    }
-    for (index, (cluster, number)) in lost.iter().zip(labels) {
+    let labels: BTreeSet<(u16, u16)> = rows.map(|row| row.label).collect();
+    let is_each = labels.len() == run.cpus.len();
+    for index in lost {
+        let label = labels.iter().nth((*index).into()).filter(|_| is_each);
+        let (cluster, number) = label.copied().unwrap_or((u16::MAX, *index));
         let cpu = &mut run.cpus[usize::from(*index)];
         (cpu.cluster, cpu.core, cpu.thread) = (cluster, number / threads, number % threads);
     }
