@@ -54,7 +54,10 @@ pub fn find(paths: &[PathBuf]) -> Result<Found> {
             let mut cells = found.cells.iter().map(identity_of);
             let is_known = cells.any(|dir| dir.starts_with(&identity));
             let advice = "it is not what cargo xtask lab writes";
-            ensure!(is_known, "{at}: there is no {MARK} in it or below: {advice}");
+            ensure!(
+                is_known,
+                "{at}: there is no {MARK} in it or below: {advice}"
+            );
             found.notes.push(again(path));
         }
     }

@@ -4,8 +4,9 @@
 //! puts nothing together: rows are CPUs by their MPIDR, and what a run does not
 //! have is not there. Boards are never in one table.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use itertools::Itertools as _;
 use psci_bench::measure::Metric;
 use psci_bench::model::{Cpu, ScenarioKey};
 use psci_bench::plan::{Method, ScenarioId};
@@ -14,7 +15,6 @@ use serde::Serialize;
 use super::job::{Job, Results};
 use super::outcome::{Outcome, outcome};
 use crate::report::log::LoggedRun;
-use crate::report::log::grouped::grouped;
 
 /// Jobs and their runs, by board and firmware.
 #[derive(Clone, Debug, Serialize)]
@@ -128,13 +128,10 @@ pub fn matrix(jobs: Vec<Job>, runs: &[LoggedRun]) -> Matrix {
 
 /// Returns a job with its outcome, and its name by its cell or the `keys` of its runs.
 fn list(job: Job, runs: &[LoggedRun], keys: &[Key]) -> Listed {
-    let name = |known: &Option<String>, of: fn(&Key) -> &str| {
-        let names = grouped(keys.iter().map(|key| (of(key), ())));
-        let names: Vec<&str> = names.iter().map(|it| it.0).collect();
-        known.clone().unwrap_or_else(|| match names.as_slice() {
-            [] => NOT_KNOWN.to_owned(),
-            names => names.join(", "),
-        })
+    let name = |known: &Option<String>, of: fn(&Key) -> &String| {
+        let names = keys.iter().map(of).unique().join(", ");
+        let names = Some(names).filter(|names| !names.is_empty());
+        known.clone().or(names).unwrap_or(NOT_KNOWN.to_owned())
     };
     let key = Key {
         board: name(&job.board, |key| &key.board),
@@ -156,19 +153,18 @@ fn list(job: Job, runs: &[LoggedRun], keys: &[Key]) -> Listed {
 
 /// Numbers columns that have one name.
 fn distinct(columns: &mut [(usize, String)]) {
-    let names: Vec<String> = columns.iter().map(|column| column.1.clone()).collect();
-    for (place, (_, name)) in columns.iter_mut().enumerate() {
-        let same = |it: &&String| **it == names[place];
-        if names.iter().filter(same).count() > 1 {
-            let number = names[..=place].iter().filter(same).count();
-            name.push_str(&format!(" #{number}"));
-        }
+    let counts = columns.iter().map(|column| column.1.clone()).counts();
+    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    for (_, name) in columns.iter_mut().filter(|it| counts[&it.1] > 1) {
+        let number = numbers.entry(name.clone()).or_default();
+        *number += 1;
+        name.push_str(&format!(" #{number}"));
     }
 }
 
 /// The names in logs of the boards that cells name, or logs without a cell, with the
 /// jobs of these logs.
-type Models = BTreeMap<String, BTreeMap<String, Vec<String>>>;
+type Models = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
 fn models(jobs: &[Job], runs: &[LoggedRun]) -> Models {
     let mut all = Models::new();
@@ -176,10 +172,10 @@ fn models(jobs: &[Job], runs: &[LoggedRun]) -> Models {
         for model in runs[job.runs.clone()].iter().filter_map(LoggedRun::board) {
             let board = job.board.as_deref().unwrap_or(model);
             let known = all.entry(board.to_owned()).or_default();
-            let jobs = known.entry(model.to_owned()).or_default();
-            if !jobs.contains(&job.name) {
-                jobs.push(job.name.clone());
-            }
+            known
+                .entry(model.to_owned())
+                .or_default()
+                .insert(job.name.clone());
         }
     }
     all
@@ -188,10 +184,10 @@ fn models(jobs: &[Job], runs: &[LoggedRun]) -> Models {
 fn notes(models: &Models) -> Vec<String> {
     let several = models.iter().filter(|it| it.1.len() > 1);
     let notes = several.map(|(board, models)| {
-        let each = models.iter();
-        let each = each.map(|(name, jobs)| format!("{name} ({})", jobs.join(", ")));
-        let each = each.collect::<Vec<_>>().join("; ");
-        let count = models.len();
+        let each = models
+            .iter()
+            .map(|(name, jobs)| format!("{name} ({})", jobs.iter().join(", ")));
+        let (count, each) = (models.len(), each.collect::<Vec<_>>().join("; "));
         format!("board {board} has logs of {count} boards, which have tables of their own: {each}")
     });
     notes.collect()
@@ -218,8 +214,8 @@ fn of_run(job: &Job, run: &LoggedRun, models: &Models) -> Key {
 fn side_by_side(columns: &[(usize, String)], runs: &[LoggedRun]) -> Vec<SideBySide> {
     let runs: Vec<&LoggedRun> = columns.iter().map(|it| &runs[it.0]).collect();
     let scenarios = runs.iter().flat_map(|run| &run.run.scenarios);
-    let keys = grouped(scenarios.map(|it| (it.key(), ()))).into_iter();
-    let all = keys.map(|(key, _)| SideBySide {
+    let keys = scenarios.map(|it| it.key()).unique();
+    let all = keys.map(|key| SideBySide {
         scenario: key.id,
         method: key.method,
         helper: key.helper,

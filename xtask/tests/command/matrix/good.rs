@@ -122,7 +122,7 @@ fn what_is_no_job() {
     let other = mark("x").replace("psci-bench-lab-cell", "x");
     let bars = mark("a|b");
     for (text, expected) in [
-        ("{}", "there is no text for \"schema\""),
+        ("{}", "missing field `schema`"),
         (other.as_str(), "this is \"x\" 1"),
         (bars.as_str(), "firmware \"a|b\": a name has"),
     ] {
