@@ -106,10 +106,8 @@ impl Integrity {
         };
         let named = records.missing.iter().take(NAMED_MAX);
         let mut all: Vec<String> = named.map(|it| format!("{it} lost")).collect();
-        match records.missing.len().saturating_sub(NAMED_MAX) {
-            0 => {}
-            1 => all.push("one more gap".to_owned()),
-            more => all.push(format!("{more} more gaps")),
+        if let Some(more @ 1..) = records.missing.len().checked_sub(NAMED_MAX) {
+            all.push(many(more, "more gap"));
         }
         if records.expected.is_none() {
             all.push("the end record lost: there may be more".to_owned());
@@ -164,15 +162,18 @@ impl fmt::Display for Integrity {
             Some(expected) => write!(f, "{} of {expected} records", records.received)?,
             None => write!(f, "{} records, and no end record", records.received)?,
         }
-        let (second, malformed) = (records.from_second, records.malformed);
-        for (count, phrase) in [(second, "from the second copy"), (malformed, "malformed")] {
+        for (count, phrase) in [
+            (records.from_second, "from the second copy"),
+            (records.malformed, "malformed"),
+        ] {
             if count > 0 {
                 write!(f, ", {count} {phrase}")?;
             }
         }
-        let rows = (self.unverified_rows, "row", "not verified");
-        let lines = (self.rt_instr_wrong, "RT_INSTR line", "damaged");
-        for (count, name, phrase) in [rows, lines] {
+        for (count, name, phrase) in [
+            (self.unverified_rows, "row", "not verified"),
+            (self.rt_instr_wrong, "RT_INSTR line", "damaged"),
+        ] {
             if count > 0 {
                 write!(f, "; {} {phrase}", many(count as usize, name))?;
             }
@@ -187,28 +188,26 @@ mod tests {
 
     #[test]
     fn losses_are_named_up_to_eight_gaps() {
-        let mut records = Records::default();
-        for first in (0..9).map(|nth| 5 * nth) {
+        let gap = |first: u32| {
             let (last, between) = (first + first.min(3), (None, Some("row".to_owned())));
-            let gap = Missing {
+            Missing {
                 first,
                 last,
                 between,
-            };
-            records.missing.push(gap);
-        }
-        let said = |records: &Records| {
-            let (mut integrity, records) = (Integrity::default(), records.clone());
-            integrity.records = Some(records);
-            integrity.shortfalls().join("; ")
+            }
         };
+        let records = Some(Records {
+            missing: (0..9).map(|nth| gap(5 * nth)).collect(),
+            ..Records::default()
+        });
+        let integrity = Integrity {
+            records,
+            ..Integrity::default()
+        };
+        assert_eq!(gap(5).count(), 4);
+        let text = integrity.shortfalls().join("; ");
         let start = "record 0000 (before row) lost; records 0005 to 0008 (before row) lost; ";
-        let end = "; one more gap; the end record lost: there may be more";
-        let text = said(&records);
+        let end = "; 1 more gap; the end record lost: there may be more";
         assert!(text.starts_with(start) && text.ends_with(end), "{text}");
-        records.missing.push(records.missing[1].clone());
-        records.expected = Some(90);
-        assert!(said(&records).ends_with("; 2 more gaps"));
-        assert_eq!(records.missing[1].count(), 4);
     }
 }

@@ -170,22 +170,4 @@ mod tests {
             assert_eq!(parse(wrong.as_bytes()), PlainLine::Other, "{wrong}");
         }
     }
-
-    /// Lines that no log of the other tests has.
-    #[test]
-    fn rare_lines() {
-        let id = ScenarioId::CpuSuspendParallel;
-        let warm = format!("{}{WARM}", id.name());
-        let skipped = PlainLine::Complete(Status::Skipped(Skip::NotStated));
-        let crashed = PlainLine::Complete(Status::Crashed);
-        for (line, expected) in [
-            (warm.as_str(), PlainLine::Begin(Some((id, Method::Warm)))),
-            ("> Executing 'Another'", PlainLine::Begin(None)),
-            ("  TEST COMPLETE   Skipped", skipped),
-            ("  TEST COMPLETE   Crashed", crashed),
-            ("NOTICE:  BL1: Booting BL31", PlainLine::Other),
-        ] {
-            assert_eq!(parse(line.as_bytes()), expected, "{line}");
-        }
-    }
 }

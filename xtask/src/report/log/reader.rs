@@ -132,7 +132,7 @@ impl LogReader {
                  UART read at its speed and parity (115200 baud 8N1), and is the log as it came?"
             );
         }
-        let advice = match self.now.firmware() {
+        let advice = match self.now.logged.firmware.last() {
             Some(stage) => format!(
                 "firmware {} {} did speak: the payload was not started, or has another UART",
                 stage.name,
@@ -140,7 +140,7 @@ impl LogReader {
             ),
             None => "log the bytes of the UART from the board's reset on".to_owned(),
         };
-        let why = self.now.why_no_records();
+        let why = self.now.logged.integrity.why_no_records();
         format!(
             "{start}: {why} (@PB ...), no RT_INSTR line, no '> Executing' and no last line of \
              psci-bench; {advice}"
@@ -156,7 +156,7 @@ impl LogReader {
         for piece in pieces(records) {
             self.give_up_record();
             if FORMAT_1.is_match(piece) {
-                self.now.note_format_1();
+                self.now.logged.integrity.has_format_1 = true;
             } else if !self.piece(piece) {
                 self.record = piece.to_vec();
             }

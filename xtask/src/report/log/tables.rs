@@ -21,6 +21,7 @@ use serde::{Deserialize, Deserializer, de};
 use super::builder::LoggedRunBuilder;
 use super::logged_run::LoggedRun;
 use super::plain_line::{PlainLine, RtInstr};
+use super::unverified::ROWS_MAX;
 use crate::setup::read_file;
 
 /// The most bytes of a file: more than 512 CPUs take.
@@ -153,6 +154,10 @@ fn parse(bytes: &[u8]) -> Result<Vec<TableRow>> {
             has_figure.is_some(),
             "line {line}: expected at least one figure"
         );
+        ensure!(
+            rows.len() < ROWS_MAX,
+            "line {line}: more than {ROWS_MAX} rows"
+        );
         rows.push(row);
     }
     ensure!(!rows.is_empty(), "no row in it");
@@ -185,6 +190,7 @@ mod tests {
 
     #[test]
     fn other_text_is_refused_with_its_line() {
+        let rows = "0,0,1\n".repeat(ROWS_MAX + 1);
         for (text, part) in [
             ("", "no row in it"),
             ("cluster,core,latency_ns\n", "no row in it"),
@@ -203,6 +209,7 @@ mod tests {
             ),
             ("cluster,latency_ns\n0,0\n", "missing field `core`"),
             ("cluster,core\n0,0\n", "at least one figure"),
+            (&rows, "more than 4096 rows"),
         ] {
             let said = format!("{:#}", parse(text.as_bytes()).expect_err(text));
             assert!(said.contains(part), "{text}: {said}");

@@ -12,7 +12,7 @@ use super::logged_run::LoggedRun;
 use super::plain_line::RtInstr;
 
 /// The most rows of a scenario: 512 CPUs have four copies of them.
-const ROWS_MAX: usize = 4096;
+pub(super) const ROWS_MAX: usize = 4096;
 
 /// The lines of a scenario.
 #[derive(Debug)]
@@ -37,21 +37,23 @@ struct LineRow {
 
 impl LineScenario {
     pub(super) fn new(id: ScenarioId, method: Method) -> Self {
+        let (status, rows) = (Status::Unknown, Vec::new());
         Self {
             id,
             method,
-            status: Status::Unknown,
-            rows: Vec::new(),
+            status,
+            rows,
         }
     }
 
     /// Adds a line.
     pub(super) fn add(&mut self, line: &RtInstr<'_>) {
         if self.rows.len() < ROWS_MAX {
+            let (label, thread, values) = (line.label, 0, Some(line.values));
             self.rows.push(LineRow {
-                label: line.label,
-                thread: 0,
-                values: Some(line.values),
+                label,
+                thread,
+                values,
             });
         }
     }
@@ -115,16 +117,21 @@ pub(super) fn add_cpus(run: &mut Run, all: &[LineScenario]) {
 }
 
 /// Labels the CPUs at the indices `lost`, whose records are lost. If lines have just
-/// as many labels as there are CPUs, those are theirs, as lines and CPUs are in one
+/// as many labels of no known CPU, those are theirs, as lines and CPUs are in one
 /// order. Otherwise the labels are made up, so that no two CPUs share any.
 pub(super) fn label_lost_cpus(run: &mut Run, lost: &[u16], all: &[LineScenario]) {
     let threads = u16::try_from(run.threads()).unwrap_or(1);
+    let known = run.cpus.iter().filter(|cpu| cpu.mpidr.is_some());
+    let known = known.map(|cpu| (cpu.cluster, run.core_number(cpu)));
+    let known: BTreeSet<(u16, u64)> = known.collect();
     let rows = all.iter().flat_map(|scenario| &scenario.rows);
-    let labels: BTreeSet<(u16, u16)> = rows.map(|row| row.label).collect();
-    let is_each = labels.len() == run.cpus.len();
-    for index in lost {
-        let label = labels.iter().nth((*index).into()).filter(|_| is_each);
-        let (cluster, number) = label.copied().unwrap_or((u16::MAX, *index));
+    let labels = rows.map(|row| row.label);
+    let labels = labels.filter(|it| !known.contains(&(it.0, it.1.into())));
+    let mut labels: Vec<(u16, u16)> = labels.sorted().dedup().collect();
+    if labels.len() != lost.len() {
+        labels = lost.iter().map(|index| (u16::MAX, *index)).collect();
+    }
+    for (index, (cluster, number)) in lost.iter().zip(labels) {
         let cpu = &mut run.cpus[usize::from(*index)];
         (cpu.cluster, cpu.core, cpu.thread) = (cluster, number / threads, number % threads);
     }
@@ -184,16 +191,13 @@ fn apply_row(run: &mut LoggedRun, group: &[usize], row: &LineRow) -> bool {
     }
     let figures = figures(row, clock);
     let scenario = &mut run.run.scenarios[*place];
-    let helper = scenario.helper;
-    match scenario.rows.iter_mut().find(|it| it.cpu == cpu) {
-        Some(own) => own.figures = figures,
-        None => scenario.rows.push(Row {
-            cpu,
-            figures,
-            helper,
-            ..Row::default()
-        }),
+    if let Some(own) = scenario.rows.iter_mut().find(|it| it.cpu == cpu) {
+        own.figures = figures;
+        return true;
     }
+    let mut own = Row::default();
+    (own.cpu, own.figures, own.helper) = (cpu, figures, scenario.helper);
+    scenario.rows.push(own);
     true
 }
 
