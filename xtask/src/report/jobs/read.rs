@@ -1,20 +1,8 @@
 //! Files of lab engines -> jobs, each with its results and the runs in its logs.
 //!
-//! ```text
-//! cell ─── the mark of a cell; job: a job and its results
-//! find ─── cells and files below paths
-//! lava ─── LAVA's results, of its log or of its result YAML
-//! junit ── labgrid's, in JUnit's XML
-//! agreed ─ the engine's measurements, held against the log
-//! ```
-//!
-//! A job is a cell that `cargo xtask lab` has written, with what is in its
-//! folder `results`; or one file. The kind of a file goes by its name: `*.xml` is JUnit's, `result*.yaml` LAVA's results; other
-//! `*.yaml`, `*.log` and `*.txt` are logs, but for the `description.yaml` that
-//! LAVA writes beside them. Further files of a cell are not read.
-//!
-//! A file of a cell that cannot be read makes its job incomplete, and hides no
-//! other one; one that was named is an error.
+//! A job is a cell that `cargo xtask lab` has written, with what is in its folder
+//! `results`; or one file. A file of a cell that cannot be read makes its job incomplete,
+//! and hides no other one; one that was named is an error.
 
 use std::fs::File;
 use std::path::Path;

@@ -1,20 +1,9 @@
 //! Logs -> runs.
 //!
-//! ```text
-//! lines ────── bytes -> lines, whatever ends them, one in memory at a time
-//! clean ────── a line as the UART sent it; lava_log, without LAVA's YAML
-//! ledger ───── the records of a run by their sequence numbers
-//! plain_line ─ lines without a checksum
-//! unverified ─ figures and results of such lines
-//! builder ──── all of them -> a LoggedRun
-//! ```
-//!
 //! A log may hold any number of runs: one ends at its last line, or before a record
-//! or a line that can only be another one's.
-//!
-//! A record counts for its checksum alone. Its line may be broken into several, as
-//! terminals do; other text may be before it, or after its checksum. Nothing is
-//! pieced together of damaged records.
+//! or a line that can only be another one's. A record counts for its checksum alone.
+//! Its line may be broken into several, as terminals do; other text may be before it, or
+//! after its checksum. Nothing is pieced together of damaged records.
 
 use std::fmt;
 use std::io::Read;
