@@ -202,7 +202,7 @@ fn read_jobs(arguments: &ReportArguments) -> Result<Report> {
     for job in &mut jobs {
         job.deny_skipped |= arguments.deny_skipped;
     }
-    let mut matrix = matrix(jobs, &runs);
+    let mut matrix = matrix(&jobs, &runs);
     matrix.unread.extend(found.unread);
     matrix.notes.extend(found.notes);
     Ok(Report {

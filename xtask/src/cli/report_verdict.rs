@@ -99,7 +99,7 @@ pub(super) fn say_of(run: &LoggedRun, what: &str) {
 fn lacks(run: &LoggedRun) -> String {
     let mut all = run.integrity.shortfalls();
     if run.integrity.records.is_none() && run.header.version.is_some() {
-        all.push("no record".to_owned());
+        all.push(run.integrity.why_no_records().to_owned());
     }
     all.push(run.end_lacks());
     format!("incomplete: {}", all.join("; "))

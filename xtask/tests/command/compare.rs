@@ -41,7 +41,11 @@ fn exit_codes() {
         ("good.log --rtol 0.1", 2, "--baseline"),
         (&format!("{itself} --rows-are 0x0"), 2, "names 1 CPUs"),
         (&format!("{itself} -o good.log"), 2, "this is the file"),
-        ("published/juno --baseline good.log", 2, "has the folders"),
+        (
+            "published/juno --baseline good.log",
+            2,
+            "no table in this folder",
+        ),
     ]);
 }
 

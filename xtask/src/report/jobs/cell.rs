@@ -38,9 +38,11 @@ pub struct Mark {
     pub board: String,
     /// The user's name of the firmware.
     pub firmware: String,
-    /// The number of CPUs that the payload runs on.
+    /// The number of CPUs that the payload runs on; 0 in a cell of an earlier version.
+    #[serde(default)]
     pub cpus: u32,
     /// The limit of a job's time.
+    #[serde(default)]
     pub minutes: u32,
     /// True if the job fails when something is skipped; absent: false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -1,22 +1,16 @@
 //! The places of jobs: cells below folders, and the files of their results.
 //!
-//! Links are followed, each folder and each file counts once, and there is no
-//! depth below which nothing is looked at. What cannot be looked at is named: a
-//! cell that failed there must not look as if it were not.
+//! Links are followed, each folder and each file counts once, at any depth. A path that
+//! cannot be looked at is named: it may hide a cell that failed.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 
 use super::cell::{MARK, RESULTS};
 use crate::report::log::untrusted_text::plain;
-
-/// The most files of a job.
-const FILES_MAX: usize = 1000;
-/// The most files and folders that are looked through below one.
-const ENTRIES_MAX: usize = 1_000_000;
 
 /// The jobs at some paths, not read yet.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +23,10 @@ pub struct Found {
     pub unread: Vec<String>,
     /// Paths that were named more than once.
     pub notes: Vec<String>,
+    /// The identities of all that was looked at, as links give a folder several names.
+    seen: HashSet<PathBuf>,
+    /// Folders of results without a mark beside them.
+    orphans: BTreeSet<PathBuf>,
 }
 
 /// A folder with a [`MARK`].
@@ -41,71 +39,53 @@ pub(super) struct Cell {
     pub(super) lacks: Vec<String>,
 }
 
-impl Found {
-    /// Returns all files to read.
-    pub fn inputs(&self) -> impl Iterator<Item = PathBuf> {
-        let of_cell = |cell: &Cell| {
-            let mut files = cell.files.clone();
-            files.push(cell.dir.join(MARK));
-            files
-        };
-        let cells = self.cells.iter().flat_map(of_cell);
-        cells.chain(self.files.iter().cloned())
-    }
-
-    /// Returns the cells' folders of results.
-    pub fn results(&self) -> impl Iterator<Item = PathBuf> {
-        self.cells.iter().map(|cell| cell.dir.join(RESULTS))
-    }
-}
-
 /// Finds the jobs at `paths`, which are folders with cells and single files.
 pub fn find(paths: &[PathBuf]) -> Result<Found> {
     let mut found = Found::default();
-    // By identity, as links give a folder several names.
-    let mut roots = HashSet::new();
-    let mut cells: HashMap<PathBuf, Cell> = HashMap::new();
-    for path in paths.iter().filter(|path| path.is_dir()) {
-        let at = || path.display().to_string();
-        fs::read_dir(path).with_context(at)?;
-        if !roots.insert(fs::canonicalize(path).with_context(at)?) {
-            found.notes.push(again(path));
-            continue;
-        }
-        let dirs = cells_below(path, &mut found.unread)?;
-        if dirs.is_empty() {
-            bail!(
-                "{}: there is no {MARK} in it or below: it is not what cargo xtask lab writes",
-                path.display()
+    let (dirs, files): (Vec<&PathBuf>, _) = paths.iter().partition(|path| path.is_dir());
+    for path in dirs {
+        let at = path.display();
+        fs::read_dir(path).with_context(|| at.to_string())?;
+        let identity = fs::canonicalize(path).with_context(|| at.to_string())?;
+        let count = found.cells.len();
+        found.look_below(path);
+        if found.cells.len() == count {
+            let identity_of = |cell: &Cell| fs::canonicalize(&cell.dir).unwrap_or_default();
+            let mut cells = found.cells.iter().map(identity_of);
+            let is_known = cells.any(|dir| dir.starts_with(&identity));
+            let advice = "it is not what cargo xtask lab writes";
+            ensure!(
+                is_known,
+                "{at}: there is no {MARK} in it or below: {advice}"
             );
-        }
-        let known = cells.len();
-        for dir in dirs {
-            let identity = fs::canonicalize(&dir).with_context(at)?;
-            cells.entry(identity).or_insert_with(|| of_cell(dir));
-        }
-        if cells.len() == known {
             found.notes.push(again(path));
         }
     }
-    let mut seen: HashSet<PathBuf> = HashSet::new();
-    for cell in cells.values() {
-        let files = cell.files.iter();
-        seen.extend(files.filter_map(|file| fs::canonicalize(file).ok()));
+    for path in files {
+        let at = path.display();
+        let identity = fs::canonicalize(path).with_context(|| at.to_string())?;
+        ensure!(
+            path.is_file(),
+            "{at}: this is no file, and no folder with cells"
+        );
+        match found.seen.insert(identity) {
+            true => found.files.push(path.clone()),
+            false => found.notes.push(again(path)),
+        }
     }
-    found.cells = cells.into_values().collect();
     found.cells.sort_by(|a, b| a.dir.cmp(&b.dir));
-    for path in paths.iter().filter(|path| !path.is_dir()) {
-        let at = || path.display().to_string();
-        let identity = fs::canonicalize(path).with_context(at)?;
-        if !path.is_file() {
-            bail!("{}: this is no file, and no folder with cells", at());
+    for cell in &mut found.cells {
+        cell.files.sort();
+        if cell.files.is_empty() && cell.lacks.is_empty() {
+            let results = named(&cell.dir.join(RESULTS));
+            cell.lacks.push(format!("there is nothing in {results}"));
         }
-        if seen.insert(identity) {
-            found.files.push(path.clone());
-        } else {
-            found.notes.push(again(path));
-        }
+    }
+    for dir in &found.orphans {
+        let (dir, why) = (named(dir), "beside them says whose they are");
+        found
+            .unread
+            .push(format!("{dir}: results, and no {MARK} {why}"));
     }
     Ok(found)
 }
@@ -119,125 +99,90 @@ pub(super) fn named(path: &Path) -> String {
     plain(&path.display().to_string())
 }
 
-/// Returns the cells in `root` and below that are not in another's results.
-fn cells_below(root: &Path, unread: &mut Vec<String>) -> Result<Vec<PathBuf>> {
-    let is_cell = |dir: &Path| dir.join(MARK).symlink_metadata().is_ok();
-    let is_results = |dir: &Path| dir.file_name().is_some_and(|name| name == RESULTS);
-    let is_of_cell = |dir: &Path| is_results(dir) && dir.parent().is_some_and(is_cell);
-    let mut cells = Vec::new();
-    let mut orphans = BTreeSet::new();
-    for (path, is_dir) in walk(root, unread, |dir| !is_of_cell(dir))? {
-        // Results of a cell whose mark is gone.
-        let parent = path.parent().filter(|dir| !is_dir && is_results(dir));
-        if let Some(dir) = parent.filter(|dir| is_read(&path) && !is_cell(dir)) {
-            orphans.insert(dir.to_path_buf());
-        }
-        if is_dir && !is_of_cell(&path) && is_cell(&path) {
-            cells.push(path);
-        }
-    }
-    unread.extend(orphans.iter().map(|dir| {
-        let dir = named(dir);
-        format!("{dir}: results, and no {MARK} beside them says whose they are")
-    }));
-    Ok(cells)
-}
-
-fn of_cell(dir: PathBuf) -> Cell {
-    let (mut files, mut lacks, mut odd) = (Vec::new(), Vec::new(), Vec::new());
-    let results = dir.join(RESULTS);
-    let mut all = Vec::new();
-    if results.symlink_metadata().is_ok() {
-        let looked = walk(&results, &mut lacks, |_| true);
-        all = looked.unwrap_or_else(|error| {
-            odd.push(format!("{error:#}"));
-            Vec::new()
-        });
-    }
-    for (path, is_dir) in all {
-        let name = named(&path);
-        if path.file_name().is_some_and(|name| name == MARK) {
-            odd.push(format!(
-                "{name}: a cell within another's results is not looked at"
-            ));
-        } else if !is_dir && is_read(&path) {
-            match path.is_file() {
-                true => files.push(path),
-                false => odd.push(format!("{name}: this is no file")),
-            }
-        }
-    }
-    lacks.extend(odd);
-    let name = named(&results);
-    if files.len() > FILES_MAX {
-        files.clear();
-        lacks.push(format!(
-            "{name}: more than the {FILES_MAX} files that are read of a job"
-        ));
-    }
-    files.sort();
-    if files.is_empty() && lacks.is_empty() {
-        lacks.push(format!("there is nothing in {name}"));
-    }
-    Cell { dir, files, lacks }
-}
-
 /// Returns true if a file of a cell has a name of those that are read.
 fn is_read(path: &Path) -> bool {
     let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
-    let endings = ["xml", "yaml", "yml", "log", "txt"];
-    let is_known = endings.iter().any(|known| ending == *known);
-    is_known
-        && path
-            .file_name()
-            .is_some_and(|name| name != "description.yaml")
+    let is_known = ["xml", "yaml", "yml", "log", "txt"]
+        .iter()
+        .any(|known| ending == *known);
+    is_known && !path.ends_with("description.yaml")
 }
 
-/// Returns the paths in `root` and below, `root` first, each with true for a folder. The
-/// content of a folder is left out unless it is to `enter`, and so are names that begin with
-/// a dot. Paths that cannot be looked at go to `unread`, too many are an error.
-fn walk(
-    root: &Path,
-    unread: &mut Vec<String>,
-    enter: impl Fn(&Path) -> bool,
-) -> Result<Vec<(PathBuf, bool)>> {
-    let mut all = Vec::new();
-    // By identity, as a link may lead back here.
-    let mut seen = HashSet::new();
-    let mut paths = vec![root.to_path_buf()];
-    // Last, so that their targets go by their own names.
-    let mut links = Vec::new();
-    while let Some(path) = paths.pop().or_else(|| links.pop()) {
-        let mut look = || -> io::Result<()> {
-            let identity = fs::canonicalize(&path)?;
-            let is_dir = fs::metadata(&identity)?.is_dir();
-            if !seen.insert(identity) {
-                return Ok(());
-            }
-            all.push((path.clone(), is_dir));
-            if !is_dir || !enter(&path) {
-                return Ok(());
-            }
-            for entry in fs::read_dir(&path)? {
-                let entry = entry?;
-                if !entry.file_name().as_encoded_bytes().starts_with(b".") {
-                    match entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
-                        true => links.push(entry.path()),
-                        false => paths.push(entry.path()),
+impl Found {
+    /// Returns all files to read.
+    pub fn inputs(&self) -> impl Iterator<Item = PathBuf> {
+        let marks = self.cells.iter().map(|cell| cell.dir.join(MARK));
+        let files = self.cells.iter().flat_map(|cell| &cell.files);
+        marks.chain(files.chain(&self.files).cloned())
+    }
+
+    /// Returns the cells' folders of results.
+    pub fn results(&self) -> impl Iterator<Item = PathBuf> {
+        self.cells.iter().map(|cell| cell.dir.join(RESULTS))
+    }
+
+    /// Looks at all paths in `root` and below, but for names that begin with a dot.
+    fn look_below(&mut self, root: &Path) {
+        // With the place of the cell that has a path in its results.
+        let mut paths: Vec<(PathBuf, Option<usize>)> = vec![(root.to_path_buf(), None)];
+        // Last, so that their targets go by their own names.
+        let mut links = Vec::new();
+        while let Some((path, cell)) = paths.pop().or_else(|| links.pop()) {
+            let mut look = || -> io::Result<()> {
+                if !self.seen.insert(fs::canonicalize(&path)?) {
+                    return Ok(());
+                }
+                if !fs::metadata(&path)?.is_dir() {
+                    self.take_file(&path, cell);
+                    return Ok(());
+                }
+                let has_mark = path.join(MARK).symlink_metadata().is_ok();
+                let own = (has_mark && cell.is_none()).then(|| self.add_cell(&path));
+                for entry in fs::read_dir(&path)? {
+                    let entry = entry?;
+                    let name = entry.file_name();
+                    if name.as_encoded_bytes().starts_with(b".") {
+                        continue;
                     }
+                    let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+                    let all = if is_link { &mut links } else { &mut paths };
+                    let of = cell.or(own.filter(|_| name == RESULTS));
+                    all.push((entry.path(), of));
+                }
+                Ok(())
+            };
+            if let Err(error) = look() {
+                let why = format!("{}: not looked at: {error}", named(&path));
+                match cell {
+                    Some(cell) => self.cells[cell].lacks.push(why),
+                    None => self.unread.push(why),
                 }
             }
-            Ok(())
-        };
-        if let Err(error) = look() {
-            unread.push(format!("{}: not looked at: {error}", named(&path)));
-        }
-        if all.len() > ENTRIES_MAX {
-            let root = named(root);
-            bail!("{root}: more than {ENTRIES_MAX} files and folders to look through");
         }
     }
-    Ok(all)
+
+    /// Adds a cell, and returns its place.
+    fn add_cell(&mut self, dir: &Path) -> usize {
+        let (dir, files, lacks) = (dir.to_path_buf(), Vec::new(), Vec::new());
+        self.cells.push(Cell { dir, files, lacks });
+        self.cells.len() - 1
+    }
+
+    fn take_file(&mut self, path: &Path, cell: Option<usize>) {
+        let dir = path.parent().filter(|dir| dir.ends_with(RESULTS));
+        match cell.map(|cell| &mut self.cells[cell]) {
+            Some(cell) if path.ends_with(MARK) => {
+                let why = "a cell within another's results is not looked at";
+                cell.lacks.push(format!("{}: {why}", named(path)));
+            }
+            Some(cell) if is_read(path) => match path.is_file() {
+                true => cell.files.push(path.to_path_buf()),
+                false => cell.lacks.push(format!("{}: this is no file", named(path))),
+            },
+            None if is_read(path) => self.orphans.extend(dir.map(Path::to_path_buf)),
+            _ => {}
+        }
+    }
 }
 
 #[cfg(test)]
@@ -259,6 +204,7 @@ mod tests {
             "lab/a/cell.json",
             "lab/a/results/uart.log",
             "lab/a/results/1/2/3/4/5/J.XML",
+            "lab/a/results/1/cell.json",
             "lab/a/results/pytest.out",
             "lab/a/results/.x.log",
             "lab/a/within/cell.json",
@@ -304,7 +250,10 @@ mod tests {
             assert_eq!(files.contains(file), is_read, "{files}");
         }
         let lacks = a.lacks.join("\n");
-        assert!(lacks.contains("within another's"), "{lacks}");
+        assert!(
+            lacks.contains("1/cell.json: a cell within another's"),
+            "{lacks}"
+        );
         assert!(found.inputs().any(|it| it.ends_with("b/cell.json")));
         find(&[root.join("nothing")]).expect_err("not there");
         find(&[PathBuf::from("/dev/null")]).expect_err("no file");

@@ -1,204 +1,159 @@
 //! labgrid's results, in the XML that pytest writes.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
+use memchr::memmem;
 use psci_bench::plan::TAG_PREFIX;
-use quick_xml::Reader;
-use quick_xml::events::{BytesStart, Event};
+use serde::Deserialize;
 
 use super::agreed;
 use super::job::{Ending, Results};
 use crate::report::log::untrusted_text::message;
 
-/// A test case, or a suite of them, that is not over.
-#[derive(Debug, Default)]
-struct State {
-    case: Option<(String, Ending)>,
-    suites: Vec<Suite>,
-    /// The number of all test cases.
-    cases: usize,
-    /// The first message of a test case that failed.
-    failure: Option<String>,
+/// The most suites, which may be within each other: pytest writes one.
+const SUITES_MAX: usize = 100;
+
+/// A suite, or a list of them, with its own counts of test cases.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Suite {
+    #[serde(rename = "@name")]
+    name: String,
+    #[serde(rename = "@tests")]
+    tests: u64,
+    #[serde(rename = "@failures")]
+    failures: u64,
+    #[serde(rename = "@errors")]
+    errors: u64,
+    testsuite: Vec<Suite>,
+    testcase: Vec<Case>,
+    failure: Vec<Reason>,
+    error: Vec<Reason>,
 }
 
-/// A suite: its own counts of test cases, and the counts of those in it.
-#[derive(Debug, Default)]
-struct Suite {
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Case {
+    #[serde(rename = "@name")]
     name: String,
-    tests: u64,
-    failures: u64,
-    errors: u64,
-    cases: u64,
-    failed: u64,
+    #[serde(rename = "@classname")]
+    class: Option<String>,
+    failure: Vec<Reason>,
+    error: Vec<Reason>,
+    skipped: Vec<Reason>,
+    properties: Vec<Properties>,
+}
+
+/// The reason of a failure, an error or a skip.
+#[derive(Deserialize)]
+struct Reason {
+    #[serde(rename = "@message")]
+    message: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Properties {
+    property: Vec<Property>,
+}
+
+#[derive(Deserialize)]
+struct Property {
+    #[serde(rename = "@name")]
+    name: String,
+    #[serde(rename = "@value")]
+    value: String,
 }
 
 /// Adds the test cases in `text`.
 pub(super) fn read(text: &[u8], results: &mut Results) -> Result<()> {
-    let mut reader = Reader::from_reader(text);
-    let mut state = State::default();
-    let mut depth = 0_u32;
-    loop {
-        let at = reader.buffer_position();
-        let event = reader.read_event();
-        match event.with_context(|| format!("this is no XML, at byte {at}"))? {
-            Event::Start(element) => {
-                depth += 1;
-                state.begin(&element, results)?;
-            }
-            Event::Empty(element) => {
-                state.begin(&element, results)?;
-                state.end(element.local_name().as_ref(), results);
-            }
-            Event::End(element) => {
-                depth = depth.saturating_sub(1);
-                state.end(element.local_name().as_ref(), results);
-            }
-            // An entity of its own could be a failure.
-            Event::DocType(_) => bail!("this XML has a document type, and JUnit's has none"),
-            Event::Eof if depth > 0 => bail!("this XML ends early"),
-            Event::Eof => break,
-            _ => {}
-        }
-    }
-    if state.cases == 0 {
-        bail!("there is no test case in it");
-    }
+    // An entity of its own could be a failure.
+    let has_type = memmem::find(text, b"<!DOCTYPE").is_some();
+    ensure!(
+        !has_type,
+        "this XML has a document type, and JUnit's has none"
+    );
+    let suites = memmem::find_iter(text, b"<testsuite").count();
+    ensure!(suites <= SUITES_MAX, "more than {SUITES_MAX} suites");
+    let no_xml = "this is no XML as pytest writes it";
+    let text = str::from_utf8(text).context(no_xml)?;
+    let root: Suite = quick_xml::de::from_str(text).context(no_xml)?;
+    let mut failure = None;
+    let (cases, _) = root.read(results, &mut failure);
+    ensure!(cases > 0, "there is no test case in it");
     results.ended = true;
     // Without a board there is no test: the first one says why.
     if results.failure.is_none() && results.count(Ending::Failed) == results.cases.len() {
-        results.failure = state.failure;
+        results.failure = failure;
     }
     Ok(())
 }
 
-impl State {
-    fn begin(&mut self, element: &BytesStart<'_>, results: &mut Results) -> Result<()> {
-        let ending = match element.local_name().as_ref() {
-            "testcase" => {
-                let name = attribute(element, "name")?.context("a test case has no name")?;
-                let class = attribute(element, "classname")?;
-                let name = class.map_or(name.clone(), |class| format!("{class}/{name}"));
-                self.case = Some((name, Ending::Passed));
-                return Ok(());
-            }
-            "testsuite" | "testsuites" => {
-                self.suites.push(Suite {
-                    name: attribute(element, "name")?.unwrap_or_else(|| "without a name".into()),
-                    tests: number(element, "tests")?,
-                    failures: number(element, "failures")?,
-                    errors: number(element, "errors")?,
-                    ..Suite::default()
-                });
-                return Ok(());
-            }
-            "property" => {
-                self.property(element, results)?;
-                return Ok(());
-            }
-            "failure" | "error" => Ending::Failed,
-            "skipped" => Ending::Skipped,
-            _ => return Ok(()),
-        };
-        let said = attribute(element, "message")?.filter(|_| ending == Ending::Failed);
-        if let Some((_, known)) = &mut self.case {
-            *known = ending.max(*known);
-            self.failure = self.failure.take().or(said);
-        } else if ending == Ending::Failed {
-            let suite = self.suites.last().map_or("", |suite| &suite.name);
-            let said = said.unwrap_or_else(|| "it does not say why".to_owned());
-            results.faults.push(format!("suite {suite} failed: {said}"));
-        }
-        Ok(())
-    }
-
-    /// A figure of a scenario: the generated tests call it by CPU, metric and
-    /// unit, and the scenario's tag is the parameter of the test.
-    fn property(&self, element: &BytesStart<'_>, results: &mut Results) -> Result<()> {
-        let (Some((case, _)), Some(name), Some(value)) = (
-            &self.case,
-            attribute(element, "name")?,
-            attribute(element, "value")?,
-        ) else {
-            return Ok(());
-        };
-        let tag = case.rsplit_once('[').and_then(|it| it.1.strip_suffix(']'));
-        let tag = tag.and_then(|tag| tag.strip_prefix(TAG_PREFIX));
-        let mut words = name.split(' ');
-        if let (Some(tag), Some(cpu), Some(metric), Some("ns"), None) =
-            (tag, words.next(), words.next(), words.next(), words.next())
-        {
-            let name = agreed::name(&metric.replace('_', "-"), tag, &cpu.replace('.', "_"));
-            let value = value.parse().unwrap_or(f64::NAN);
-            results.measured.entry(name).or_default().push(value);
-        }
-        Ok(())
-    }
-
-    fn end(&mut self, element: &str, results: &mut Results) {
-        match element {
-            "testcase" => {
-                let Some((name, ending)) = self.case.take() else {
-                    return;
-                };
-                self.cases += 1;
-                if let Some(suite) = self.suites.last_mut() {
-                    suite.cases += 1;
-                    suite.failed += u64::from(ending == Ending::Failed);
-                }
-                results.add(name, ending);
-            }
-            "testsuite" | "testsuites" => {
-                let Some(suite) = self.suites.pop() else {
-                    return;
-                };
-                suite.check(results);
-                if let Some(outer) = self.suites.last_mut() {
-                    outer.cases += suite.cases;
-                    outer.failed += suite.failed;
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
 impl Suite {
-    /// Compares the suite's own counts with those of its cases.
-    fn check(&self, results: &mut Results) {
-        let Self { name, failed, .. } = self;
-        let counted = self.failures.saturating_add(self.errors);
-        if counted > *failed {
-            results.faults.push(format!(
-                "suite {name} counts {counted} failures and errors, and has {failed}"
-            ));
+    /// Adds the suite to `results`, and the first message of a test case that failed to
+    /// `first`. Returns the number of test cases, and of those that failed.
+    fn read(self, results: &mut Results, first: &mut Option<String>) -> (u64, u64) {
+        let (tests, errors) = (self.tests, self.errors);
+        let name = message(&self.name);
+        for reason in self.failure.into_iter().chain(self.error) {
+            let why = reason.message.unwrap_or("it does not say why".to_owned());
+            results
+                .faults
+                .push(format!("suite {name} failed: {}", message(&why)));
+        }
+        let (mut cases, mut failed) = (0, 0);
+        for suite in self.testsuite {
+            let (own, own_failed) = suite.read(results, first);
+            cases += own;
+            failed += own_failed;
+        }
+        for case in self.testcase {
+            cases += 1;
+            failed += u64::from(case.read(results, first) == Ending::Failed);
+        }
+        let counted = self.failures.saturating_add(errors);
+        if counted > failed {
+            let text =
+                format!("suite {name} counts {counted} failures and errors, and has {failed}");
+            results.faults.push(text);
         }
         // An error behind a test that passed counts as one more of them.
-        if self.tests.saturating_sub(self.errors) > self.cases {
-            results.lacks.push(format!(
-                "suite {name} counts {} test cases, and has {}",
-                self.tests, self.cases
-            ));
+        if tests.saturating_sub(errors) > cases {
+            let text = format!("suite {name} counts {tests} test cases, and has {cases}");
+            results.lacks.push(text);
         }
+        (cases, failed)
     }
 }
 
-/// Returns a count; 0 without one.
-fn number(element: &BytesStart<'_>, name: &str) -> Result<u64> {
-    let Some(text) = attribute(element, name)? else {
-        return Ok(0);
-    };
-    let number = text.trim().parse();
-    number.with_context(|| format!("{name}={text:?} is no number"))
-}
+impl Case {
+    fn read(self, results: &mut Results, first: &mut Option<String>) -> Ending {
+        let mut bad = self.failure.iter().chain(&self.error).peekable();
+        let ending = match bad.peek() {
+            Some(_) => Ending::Failed,
+            None if !self.skipped.is_empty() => Ending::Skipped,
+            None => Ending::Passed,
+        };
+        let why = bad.find_map(|it| it.message.as_deref());
+        *first = first.take().or(why.map(message));
+        for property in self.properties.iter().flat_map(|it| &it.property) {
+            if let Some(name) = self.measurement(&property.name) {
+                let value = property.value.parse().unwrap_or(f64::NAN);
+                results.measured.entry(name).or_default().push(value);
+            }
+        }
+        let class = self.class.map(|class| class + "/").unwrap_or_default();
+        results.add(message(&(class + &self.name)), ending);
+        ending
+    }
 
-fn attribute(element: &BytesStart<'_>, name: &str) -> Result<Option<String>> {
-    let found = element
-        .try_get_attribute(name)
-        .context("a broken attribute")?;
-    let Some(found) = found else { return Ok(None) };
-    let text = found
-        .normalized_value(quick_xml::XmlVersion::Implicit1_0)
-        .context("a broken attribute")?;
-    Ok(Some(message(&text)))
+    /// Returns the name of the figure in a property: the generated tests call it by CPU,
+    /// metric and unit, and the scenario's tag is the parameter of the test.
+    fn measurement(&self, property: &str) -> Option<String> {
+        let tag = self.name.rsplit_once('[')?.1.strip_suffix(']')?;
+        let (cpu, metric) = property.strip_suffix(" ns")?.split_once(' ')?;
+        let (metric, cpu) = (metric.replace('_', "-"), cpu.replace('.', "_"));
+        Some(agreed::name(&metric, tag.strip_prefix(TAG_PREFIX)?, &cpu))
+    }
 }
 
 #[cfg(test)]
@@ -242,20 +197,17 @@ mod tests {
         let plain = plain.expect("a case");
         assert!(plain.cases.contains_key("a.[31m b"), "{plain:?}");
         assert_eq!(plain.failure.as_deref(), Some(".]0;title.m > two"));
-        for (bad, why) in [
-            ("", "no test case in it"),
-            ("<testcase/>", "has no name"),
-            ("<testcase name='a'>", "this is no XML"),
-            ("</x>", "this is no XML"),
-            ("<testcase name=c>", "a broken attribute"),
-        ] {
-            let error = format!("{:#}", results(bad).expect_err(bad));
-            assert!(error.contains(why), "{bad}: {error}");
-        }
         let entity = "<!DOCTYPE x [<!ENTITY f '<failure/>'>]><testcase name='a'>&f;</testcase>";
         for (bad, why) in [
-            ("", "no test case in it"),
-            ("<testsuite tests='many'/>", "is no number"),
+            ("", "this is no XML"),
+            ("<a/>", "no test case in it"),
+            (
+                "<testsuite><testcase name='a'></testsuite>",
+                "this is no XML",
+            ),
+            ("<testsuite><testcase name=c></testsuite>", "this is no XML"),
+            ("<testsuite tests='many'/>", "invalid type"),
+            (&"<testsuite>".repeat(101), "more than 100 suites"),
             (entity, "type"),
         ] {
             let error = format!("{:#}", read(bad).expect_err(bad));

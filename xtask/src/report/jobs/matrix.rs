@@ -4,8 +4,9 @@
 //! puts nothing together: rows are CPUs by their MPIDR, and what a run does not
 //! have is not there. Boards are never in one table.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use itertools::Itertools as _;
 use psci_bench::measure::Metric;
 use psci_bench::model::{Cpu, ScenarioKey};
 use psci_bench::plan::{Method, ScenarioId};
@@ -14,7 +15,6 @@ use serde::Serialize;
 use super::job::{Job, Results};
 use super::outcome::{Outcome, outcome};
 use crate::report::log::LoggedRun;
-use crate::report::log::grouped::grouped;
 
 /// Jobs and their runs, by board and firmware.
 #[derive(Clone, Debug, Serialize)]
@@ -83,16 +83,13 @@ pub struct Row {
 }
 
 /// Puts `runs`, which are those of `jobs`, side by side.
-pub fn matrix(jobs: Vec<Job>, runs: &[LoggedRun]) -> Matrix {
-    let models = models(&jobs, runs);
-    let notes = notes(&models);
-    let mut columns: Vec<(Key, usize, String)> = Vec::new();
-    let mut listed = Vec::new();
+pub fn matrix(jobs: &[Job], runs: &[LoggedRun]) -> Matrix {
+    let mut all = Vec::new();
     for job in jobs {
         let several = job.runs.len() > 1;
-        let mut keys = Vec::new();
-        for (place, index) in job.runs.clone().enumerate() {
-            let key = of_run(&job, &runs[index], &models);
+        let has_models = models(job.board.as_deref(), jobs, runs).len() > 1;
+        let columns = job.runs.clone().enumerate().map(|(place, index)| {
+            let key = of_run(job, &runs[index], has_models);
             let mut column = key.firmware.clone();
             if let Some(engine) = &job.engine {
                 column += &format!(" ({engine})");
@@ -100,14 +97,15 @@ pub fn matrix(jobs: Vec<Job>, runs: &[LoggedRun]) -> Matrix {
             if several {
                 column += &format!(", run {}", place + 1);
             }
-            keys.push(key.clone());
-            columns.push((key, index, column));
-        }
-        listed.push(list(job, runs, &keys));
+            (key, index, column)
+        });
+        let columns: Vec<(Key, usize, String)> = columns.collect();
+        all.push((list(job, runs, &columns), columns));
     }
-    listed.sort_by(|a, b| a.key.cmp(&b.key));
-    let order = |index: usize| listed.iter().position(|job| job.runs.contains(&index));
-    columns.sort_by_key(|(key, index, _)| (key.clone(), order(*index), *index));
+    all.sort_by(|a, b| a.0.key.cmp(&b.0.key));
+    let (listed, columns): (Vec<Listed>, Vec<_>) = all.into_iter().unzip();
+    let mut columns = columns.concat();
+    columns.sort_by(|a, b| a.0.cmp(&b.0));
     let boards = columns.chunk_by(|a, b| a.0.board == b.0.board).map(|own| {
         let columns = own.iter().map(|it| (it.1, it.2.clone()));
         let mut columns: Vec<(usize, String)> = columns.collect();
@@ -122,76 +120,65 @@ pub fn matrix(jobs: Vec<Job>, runs: &[LoggedRun]) -> Matrix {
         boards: boards.collect(),
         jobs: listed,
         unread: Vec::new(),
-        notes,
+        notes: notes(jobs, runs),
     }
 }
 
-/// Returns a job with its outcome, and its name by its cell or the `keys` of its runs.
-fn list(job: Job, runs: &[LoggedRun], keys: &[Key]) -> Listed {
-    let name = |known: &Option<String>, of: fn(&Key) -> &str| {
-        let names = grouped(keys.iter().map(|key| (of(key), ())));
-        let names: Vec<&str> = names.iter().map(|it| it.0).collect();
-        known.clone().unwrap_or_else(|| match names.as_slice() {
-            [] => NOT_KNOWN.to_owned(),
-            names => names.join(", "),
-        })
+/// Returns a job with its outcome, and its name by its cell or its runs.
+fn list(job: &Job, runs: &[LoggedRun], columns: &[(Key, usize, String)]) -> Listed {
+    let name = |known: &Option<String>, of: fn(&Key) -> &String| {
+        let names = columns.iter().map(|it| of(&it.0)).unique().join(", ");
+        let names = Some(names).filter(|names| !names.is_empty());
+        known.clone().or(names).unwrap_or(NOT_KNOWN.to_owned())
     };
     let key = Key {
         board: name(&job.board, |key| &key.board),
         firmware: name(&job.firmware, |key| &key.firmware),
     };
-    let (outcome, said) = outcome(&job, runs);
+    let (outcome, said) = outcome(job, runs);
+    let (name, engine) = (job.name.clone(), job.engine.clone());
+    let results = job.results.clone();
+    let (notes, runs) = (job.notes.clone(), job.runs.clone().collect());
+    let measurements = results.as_ref().map(Results::measurements);
     Listed {
-        name: job.name,
+        name,
         key,
-        engine: job.engine,
+        engine,
         outcome,
         said,
-        notes: job.notes,
-        measurements: job.results.as_ref().map(Results::measurements),
-        results: job.results,
-        runs: job.runs.collect(),
+        notes,
+        results,
+        measurements,
+        runs,
     }
 }
 
 /// Numbers columns that have one name.
 fn distinct(columns: &mut [(usize, String)]) {
-    let names: Vec<String> = columns.iter().map(|column| column.1.clone()).collect();
-    for (place, (_, name)) in columns.iter_mut().enumerate() {
-        let same = |it: &&String| **it == names[place];
-        if names.iter().filter(same).count() > 1 {
-            let number = names[..=place].iter().filter(same).count();
-            name.push_str(&format!(" #{number}"));
-        }
+    let counts = columns.iter().map(|column| column.1.clone()).counts();
+    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    for (_, name) in columns.iter_mut().filter(|it| counts[&it.1] > 1) {
+        let number = numbers.entry(name.clone()).or_default();
+        *number += 1;
+        name.push_str(&format!(" #{number}"));
     }
 }
 
-/// The names in logs of the boards that cells name, or logs without a cell, with the
-/// jobs of these logs.
-type Models = BTreeMap<String, BTreeMap<String, Vec<String>>>;
-
-fn models(jobs: &[Job], runs: &[LoggedRun]) -> Models {
-    let mut all = Models::new();
-    for job in jobs {
-        for model in runs[job.runs.clone()].iter().filter_map(LoggedRun::board) {
-            let board = job.board.as_deref().unwrap_or(model);
-            let known = all.entry(board.to_owned()).or_default();
-            let jobs = known.entry(model.to_owned()).or_default();
-            if !jobs.contains(&job.name) {
-                jobs.push(job.name.clone());
-            }
-        }
-    }
-    all
+/// Returns the boards that the logs of a cell's board name.
+fn models<'r>(board: Option<&str>, jobs: &[Job], runs: &'r [LoggedRun]) -> BTreeSet<&'r str> {
+    let is_own = |job: &&Job| board.is_some() && job.board.as_deref() == board;
+    let own = jobs
+        .iter()
+        .filter(is_own)
+        .flat_map(|job| &runs[job.runs.clone()]);
+    own.filter_map(LoggedRun::board).collect()
 }
 
-fn notes(models: &Models) -> Vec<String> {
-    let several = models.iter().filter(|it| it.1.len() > 1);
-    let notes = several.map(|(board, models)| {
-        let each = models.iter();
-        let each = each.map(|(name, jobs)| format!("{name} ({})", jobs.join(", ")));
-        let each = each.collect::<Vec<_>>().join("; ");
-        let count = models.len();
+fn notes(jobs: &[Job], runs: &[LoggedRun]) -> Vec<String> {
+    let boards = jobs.iter().filter_map(|job| job.board.as_deref()).unique();
+    let several = boards.map(|board| (board, models(Some(board), jobs, runs)));
+    let notes = several.filter(|it| it.1.len() > 1).map(|(board, models)| {
+        let (count, each) = (models.len(), models.iter().join(", "));
         format!("board {board} has logs of {count} boards, which have tables of their own: {each}")
     });
     notes.collect()
@@ -202,24 +189,23 @@ const NOT_KNOWN: &str = "not known";
 
 /// Returns the name of a run: that of its cell's board with the log's, if there are logs of
 /// several boards by this name.
-fn of_run(job: &Job, run: &LoggedRun, models: &Models) -> Key {
+fn of_run(job: &Job, run: &LoggedRun, is_several: bool) -> Key {
     let firmware = job.firmware.as_deref().or_else(|| run.firmware_version());
-    let board = job.board.as_deref().or(run.board()).unwrap_or(NOT_KNOWN);
-    let is_several = models.get(board).is_some_and(|models| models.len() > 1);
-    Key {
-        board: match is_several {
-            true => format!("{board} ({})", run.board().unwrap_or(NOT_KNOWN)),
-            false => board.to_owned(),
-        },
-        firmware: firmware.unwrap_or(NOT_KNOWN).to_owned(),
-    }
+    let model = run.board().unwrap_or(NOT_KNOWN);
+    let board = job.board.as_deref().unwrap_or(model);
+    let board = match is_several {
+        true => format!("{board} ({model})"),
+        false => board.to_owned(),
+    };
+    let firmware = firmware.unwrap_or(NOT_KNOWN).to_owned();
+    Key { board, firmware }
 }
 
 fn side_by_side(columns: &[(usize, String)], runs: &[LoggedRun]) -> Vec<SideBySide> {
     let runs: Vec<&LoggedRun> = columns.iter().map(|it| &runs[it.0]).collect();
     let scenarios = runs.iter().flat_map(|run| &run.run.scenarios);
-    let keys = grouped(scenarios.map(|it| (it.key(), ()))).into_iter();
-    let all = keys.map(|(key, _)| SideBySide {
+    let keys = scenarios.map(|it| it.key()).unique();
+    let all = keys.map(|key| SideBySide {
         scenario: key.id,
         method: key.method,
         helper: key.helper,

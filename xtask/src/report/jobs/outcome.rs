@@ -1,7 +1,9 @@
 //! The outcome of a job, by its results and its runs.
 
-use psci_bench::model::Verdict;
-use psci_bench::model::{Scenario, Status};
+use std::fmt::Display;
+
+use itertools::Itertools as _;
+use psci_bench::model::{Scenario, Status, Verdict};
 use serde::Serialize;
 
 use super::job::{Ending, Job, Results};
@@ -57,12 +59,11 @@ pub(super) fn outcome(job: &Job, runs: &[LoggedRun]) -> (Outcome, Vec<String>) {
 
 /// Returns the failures in the engine's results.
 fn of_results(results: &Results) -> Vec<String> {
-    let mut said = Vec::new();
-    match results.failure.as_deref() {
-        Some("") => said.push("the job failed, and the engine does not say why".to_owned()),
-        Some(why) => said.push(format!("the job failed: {why}")),
-        None => {}
-    }
+    let failure = results.failure.iter().map(|why| match why.as_str() {
+        "" => "the job failed, and the engine does not say why".to_owned(),
+        why => format!("the job failed: {why}"),
+    });
+    let mut said: Vec<String> = failure.collect();
     said.extend(results.faults.iter().cloned());
     let is_bad = |it: &Ending| matches!(it, Ending::Failed | Ending::Unknown);
     let bad = results.cases.iter().filter(|case| is_bad(case.1));
@@ -80,10 +81,10 @@ fn of_results(results: &Results) -> Vec<String> {
 }
 
 /// Returns the first of some names, and the number of the others.
-fn listed(names: &[&str]) -> String {
-    match names.len().checked_sub(3).filter(|more| *more > 0) {
-        Some(more) => format!("{} and {more} more", names[..3].join(", ")),
-        None => names.join(", "),
+fn listed(names: &[impl Display]) -> String {
+    match names.len().checked_sub(3) {
+        Some(more @ 1..) => format!("{} and {more} more", names[..3].iter().join(", ")),
+        _ => names.iter().join(", "),
     }
 }
 
@@ -95,21 +96,19 @@ fn of_run(run: &LoggedRun) -> Option<String> {
         return Some(run.verdict_text());
     }
     let scenarios = &run.run.scenarios;
-    let bad = scenarios.iter().filter_map(|scenario| {
-        let word = match scenario.status {
-            Status::Failed(_) => "failed",
-            Status::Crashed => "crashed",
-            _ => return None,
-        };
-        Some(format!("{} {word}", scenario.id.tag()))
-    });
+    let bad = scenarios
+        .iter()
+        .filter_map(|scenario| match scenario.status {
+            Status::Failed(_) => Some(format!("{} failed", scenario.id.tag())),
+            Status::Crashed => Some(format!("{} crashed", scenario.id.tag())),
+            _ => None,
+        });
     let mut names: Vec<String> = bad.collect();
     if run.strays > 0 && run.run.end.is_none() {
         let strays = many(run.strays as usize, "other scenario");
         names.push(format!("{strays} failed"));
     }
     if !names.is_empty() {
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         return Some(listed(&names));
     }
     let is_skipped = |it: &Scenario| matches!(it.status, Status::Skipped(_));
@@ -128,8 +127,7 @@ fn lack(run: &LoggedRun) -> Option<String> {
     }
     let unknown = scenarios.iter().filter(|it| it.status == Status::Unknown);
     let names: Vec<&str> = unknown.map(|it| it.id.tag()).collect();
-    let text = || format!("it does not say how {} ended", listed(&names));
-    (!names.is_empty()).then(text)
+    (!names.is_empty()).then(|| format!("it does not say how {} ended", listed(&names)))
 }
 
 #[cfg(test)]

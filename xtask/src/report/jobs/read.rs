@@ -1,28 +1,15 @@
 //! Files of lab engines -> jobs, each with its results and the runs in its logs.
 //!
-//! ```text
-//! cell ─── the mark of a cell; job: a job and its results
-//! find ─── cells and files below paths
-//! lava ─── LAVA's results, of its log or of its result YAML
-//! junit ── labgrid's, in JUnit's XML
-//! agreed ─ the engine's measurements, held against the log
-//! ```
-//!
-//! A job is a cell that `cargo xtask lab` has written, with what is in its
-//! folder `results`; or one file. The kind of a file goes by its name: `*.xml` is JUnit's, `result*.yaml` LAVA's results; other
-//! `*.yaml`, `*.log` and `*.txt` are logs, but for the `description.yaml` that
-//! LAVA writes beside them. Further files of a cell are not read.
-//!
-//! A file of a cell that cannot be read makes its job incomplete, and hides no
-//! other one; one that was named is an error.
+//! A job is a cell that `cargo xtask lab` has written, with what is in its folder
+//! `results`; or one file. A file of a cell that cannot be read makes its job incomplete,
+//! and hides no other one; one that was named is an error.
 
 use std::fs::File;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, bail};
-use serde_json::Value;
+use anyhow::{Context, Result, anyhow, ensure};
 
-use super::cell::{MARK, SCHEMA, check_name};
+use super::cell::{MARK, Mark, SCHEMA, check_name};
 use super::find::{Found, named};
 use super::job::{Job, Results};
 use crate::report::analysis::merge::is_repeat;
@@ -107,8 +94,6 @@ struct Parts {
     logs: Vec<Vec<LoggedRun>>,
     /// The errors of logs without a run.
     without: Vec<String>,
-    /// The names of the logs that are an engine's.
-    of_engine: Vec<String>,
 }
 
 impl Job {
@@ -124,31 +109,22 @@ impl Job {
         let path = dir.join(MARK);
         let at = path.display();
         let mark = read_file::read("", &path, MARK_MAX)?;
-        let mark: Value = serde_json::from_slice(&mark).with_context(|| at.to_string())?;
-        let text = |key: &str| {
-            let text = mark.get(key).and_then(Value::as_str);
-            text.with_context(|| format!("{at}: there is no text for {key:?}"))
+        let mark: Mark = serde_json::from_slice(&mark).with_context(|| at.to_string())?;
+        let (schema, version) = (&mark.schema, mark.version);
+        let is_known = (schema.as_str(), version) == (SCHEMA, 1);
+        ensure!(
+            is_known,
+            "{at}: this is {schema:?} {version}, and not {SCHEMA} 1"
+        );
+        let name = |key: &str, name: String| {
+            let checked = check_name(&name);
+            checked.map_err(|why| anyhow!("{at}: {key} {name:?}: {why}"))
         };
-        let (schema, version) = (text("schema")?, mark.get("version"));
-        if schema != SCHEMA || version.and_then(Value::as_u64) != Some(1) {
-            let version = version.map_or("of no version".to_owned(), Value::to_string);
-            bail!("{at}: this is {schema:?} {version}, and not {SCHEMA} 1");
-        }
-        let name = |key: &str| {
-            let name = text(key)?;
-            check_name(name).map_err(|why| anyhow!("{at}: {key} {name:?}: {why}"))
-        };
-        (self.engine, self.board) = (Some(name("engine")?), Some(name("board")?));
-        self.firmware = Some(name("firmware")?);
-        // A cell of an earlier version has no such keys.
-        if let Some(cpus) = mark.get("cpus") {
-            let refused = || format!("{at}: \"cpus\" is {cpus}, and no number of CPUs");
-            self.cpus = Some(cpus.as_u64().with_context(refused)?);
-        }
-        if let Some(denies) = mark.get("deny_skipped") {
-            let refused = || format!("{at}: \"deny_skipped\" is {denies}: use true or false");
-            self.deny_skipped = denies.as_bool().with_context(refused)?;
-        }
+        self.engine = Some(name("engine", mark.engine)?);
+        self.board = Some(name("board", mark.board)?);
+        self.firmware = Some(name("firmware", mark.firmware)?);
+        self.cpus = Some(u64::from(mark.cpus)).filter(|cpus| *cpus > 0);
+        self.deny_skipped = mark.deny_skipped;
         Ok(())
     }
 
@@ -167,7 +143,6 @@ impl Job {
         let file = File::open(path).with_context(at)?;
         if let Some(own) = super::lava::read_log(file).with_context(at)? {
             self.results.get_or_insert_default().merge(own);
-            parts.of_engine.push(at());
         }
         let file = File::open(path).with_context(at)?;
         match read(&at(), file) {
@@ -201,23 +176,17 @@ impl Job {
         }
         self.runs = from..runs.len();
         let own = &runs[from..];
-        if parts.of_engine.len() > 1 {
-            let names = parts.of_engine.join(" and ");
-            let note = format!("{names} are logs of one job: one would do");
-            self.notes.push(note);
-        }
         let is_read = self.lacks.is_empty();
         // Lines without records are of the CPUs that have figures.
-        let with_records = own.iter().filter(|run| run.integrity.records.is_some());
-        let counts = with_records.map(|run| run.run.cpus.len() as u64);
-        let expected = self.cpus;
-        self.lacks.extend(counts.filter_map(|count| {
-            let cpus = expected.filter(|cpus| *cpus != count)?;
-            let count = many(count as usize, "CPU");
-            Some(format!(
-                "the log is of another job: of {count}, and the cell has {cpus}"
-            ))
-        }));
+        for run in own.iter().filter(|run| run.integrity.records.is_some()) {
+            let count = run.run.cpus.len();
+            if let Some(cpus) = self.cpus.filter(|cpus| *cpus != count as u64) {
+                let count = many(count, "CPU");
+                let text =
+                    format!("the log is of another job: of {count}, and the cell has {cpus}");
+                self.lacks.push(text);
+            }
+        }
         // Not every file of a job is the UART's.
         if own.is_empty() {
             self.lacks.extend(parts.without);
@@ -231,11 +200,9 @@ impl Job {
     /// Finds what the engine's results lack; `is_read` is true if all files could be read.
     fn check_results(&mut self, runs: &[LoggedRun], is_read: bool) {
         let Some(results) = &self.results else {
-            if self.engine.is_some() && is_read {
-                let lack = "there are no results of the engine";
-                self.lacks.push(lack.to_owned());
-            }
-            return;
+            let is_lack = self.engine.is_some() && is_read;
+            let text = "there are no results of the engine";
+            return self.lacks.extend(is_lack.then(|| text.to_owned()));
         };
         self.lacks.extend(results.lacks.iter().cloned());
         match self.engine.as_deref() {
@@ -245,13 +212,12 @@ impl Job {
             Some(_) if is_read => self.lacks.extend(super::agreed::lacks(results, runs)),
             _ => {}
         }
-        let end = "the engine's log does not come to the end of the job";
-        let is_empty = results.cases.is_empty() && results.measured.is_empty();
-        let lacks = [
-            (!results.ended, end),
-            (is_empty, "the engine has no test case"),
-        ];
-        let lacks = lacks.into_iter().filter(|it| it.0 && is_read);
-        self.lacks.extend(lacks.map(|it| it.1.to_owned()));
+        if is_read && !results.ended {
+            let text = "the engine's log does not come to the end of the job";
+            self.lacks.push(text.to_owned());
+        }
+        if is_read && results.cases.is_empty() && results.measured.is_empty() {
+            self.lacks.push("the engine has no test case".to_owned());
+        }
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct LoggedRunBuilder {
     pub(super) ledger: Ledger,
     records: RunBuilder,
     /// All but the run itself.
-    logged: LoggedRun,
+    pub(super) logged: LoggedRun,
     has_frame: bool,
     scenarios: Vec<LineScenario>,
     /// The place in `scenarios` of the one that lines belong to.
@@ -33,6 +33,13 @@ pub(super) struct LoggedRunBuilder {
 }
 
 impl LoggedRunBuilder {
+    /// Returns a builder of published tables.
+    pub(super) fn of_tables() -> Self {
+        let mut builder = Self::default();
+        builder.logged.integrity.tables = true;
+        builder
+    }
+
     /// Returns true if there is more than firmware.
     pub(super) fn is_begun(&self) -> bool {
         self.has_frame || self.logged.header.version.is_some() || self.has_results()
@@ -41,11 +48,6 @@ impl LoggedRunBuilder {
     fn has_results(&self) -> bool {
         let has_lines = !self.scenarios.is_empty() || self.logged.integrity.rt_instr > 0;
         has_lines || !self.ledger.is_empty() || self.is_closed()
-    }
-
-    /// Returns the last stage of the firmware that has a line.
-    pub(super) fn firmware(&self) -> Option<&Stage> {
-        self.logged.firmware.last()
     }
 
     /// Returns true behind the last line: a record is another run's.
@@ -129,15 +131,12 @@ impl LoggedRunBuilder {
     fn stage(&mut self, name: &str) -> &mut Stage {
         let stages = &mut self.logged.firmware;
         let found = stages.iter().position(|stage| stage.name == name);
+        let place = found.unwrap_or(stages.len());
         if found.is_none() {
-            let name = name.to_owned();
-            stages.push(Stage {
-                name,
-                ..Stage::default()
-            });
+            stages.push(Stage::default());
+            name.clone_into(&mut stages[place].name);
         }
-        let last = stages.len() - 1;
-        &mut stages[found.unwrap_or(last)]
+        &mut stages[place]
     }
 
     fn begin(&mut self, scenario: (ScenarioId, Method)) -> usize {
@@ -150,7 +149,8 @@ impl LoggedRunBuilder {
 
     fn rt_instr(&mut self, line: &RtInstr<'_>) {
         let integrity = &mut self.logged.integrity;
-        integrity.rt_instr = integrity.rt_instr.saturating_add(1);
+        let lines = u32::from(!integrity.tables);
+        integrity.rt_instr = integrity.rt_instr.saturating_add(lines);
         if let Some(id) = ScenarioId::from_word(line.tag) {
             let place = self.begin((id, Method::Tftf));
             self.scenarios[place].add(line);

@@ -1,11 +1,6 @@
-//! A line as the UART sent it: without additions of terminals and labs.
-//!
-//! Each line is looked at by itself, as one log may have come by several ways:
-//! * LAVA's log of YAML: `- {"dt": "...", "lvl": "target", "msg": "..."}`;
-//!   other entries than the target's are left out;
-//! * escape sequences of colours and cursors, NUL, BEL, XON and XOFF; a
-//!   backspace takes the character before it;
-//! * time stamps in front, in brackets or not, also several.
+//! A line as the UART sent it: without LAVA's YAML, escape sequences and control
+//! characters, and time stamps. Each line is looked at by itself, as one log may have
+//! come by several ways.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

@@ -14,6 +14,9 @@ pub struct Integrity {
     /// Counts of records; None in a log without any, as TFTF's: each figure of it
     /// is from a line without a checksum.
     pub records: Option<Records>,
+    /// True for a log with records of format 1, which had another form.
+    #[serde(skip)]
+    pub has_format_1: bool,
     /// True for published tables of figures, which are no log.
     pub tables: bool,
     /// Rows whose figures are from lines without a checksum.
@@ -27,7 +30,7 @@ pub struct Integrity {
     pub rt_instr: u32,
     /// RT_INSTR lines whose figures are not those of the records.
     pub rt_instr_wrong: u32,
-    /// RT_INSTR lines that repeat an earlier one.
+    /// RT_INSTR lines that repeat an earlier one: they count once.
     pub rt_instr_repeated: u32,
     /// RT_INSTR lines of a CPU that contradict an earlier one: neither counts.
     pub rt_instr_ambiguous: u32,
@@ -103,10 +106,8 @@ impl Integrity {
         };
         let named = records.missing.iter().take(NAMED_MAX);
         let mut all: Vec<String> = named.map(|it| format!("{it} lost")).collect();
-        match records.missing.len().saturating_sub(NAMED_MAX) {
-            0 => {}
-            1 => all.push("one more gap".to_owned()),
-            more => all.push(format!("{more} more gaps")),
+        if let Some(more @ 1..) = records.missing.len().checked_sub(NAMED_MAX) {
+            all.push(many(more, "more gap"));
         }
         if records.expected.is_none() {
             all.push("the end record lost: there may be more".to_owned());
@@ -114,27 +115,28 @@ impl Integrity {
         all
     }
 
+    /// Returns the reason why a log has no record that counts.
+    pub fn why_no_records(&self) -> &'static str {
+        match self.has_format_1 {
+            true => "records of format 1, which this version does not read",
+            false => "no records",
+        }
+    }
+
     /// Returns true if every figure is from a record.
     pub fn is_verified(&self) -> bool {
         self.records.is_some() && self.unverified_rows == 0
     }
 
-    /// Returns what to know about RT_INSTR lines and tables' rows, a sentence each.
+    /// Returns doubts about RT_INSTR lines and tables' rows, a sentence each.
     pub(super) fn doubts(&self) -> Vec<String> {
-        let again = "again what one before does: counted once";
-        let else_ = "something else of a CPU than one before does: neither is taken";
-        let lines = [
-            (self.rt_instr_repeated, again),
-            (self.rt_instr_ambiguous, else_),
-        ];
-        let lines = lines
-            .into_iter()
-            .filter(|it| it.0 > 0)
-            .map(|(count, text)| {
-                let say = if count == 1 { "says" } else { "say" };
-                format!("{} {say} {text}", many(count as usize, "RT_INSTR line"))
-            });
-        let mut all: Vec<String> = lines.collect();
+        let mut all = Vec::new();
+        if self.rt_instr_ambiguous > 0 {
+            let lines = many(self.rt_instr_ambiguous as usize, "RT_INSTR line");
+            all.push(format!(
+                "{lines} contradict another one of their CPU: none of them is taken"
+            ));
+        }
         if !self.unknown.is_empty() {
             let rows: u32 = self.unknown.values().sum();
             all.push(format!(
@@ -153,23 +155,25 @@ impl fmt::Display for Integrity {
             return f.write_str("published tables: figures alone, as they were printed");
         }
         let Some(records) = &self.records else {
-            return f.write_str(
-                "no records: all figures are from lines without a checksum, and not verified",
-            );
+            let end = "all figures are from lines without a checksum, and not verified";
+            return write!(f, "{}: {end}", self.why_no_records());
         };
         match records.expected {
             Some(expected) => write!(f, "{} of {expected} records", records.received)?,
             None => write!(f, "{} records, and no end record", records.received)?,
         }
-        let (second, malformed) = (records.from_second, records.malformed);
-        for (count, phrase) in [(second, "from the second copy"), (malformed, "malformed")] {
+        for (count, phrase) in [
+            (records.from_second, "from the second copy"),
+            (records.malformed, "malformed"),
+        ] {
             if count > 0 {
                 write!(f, ", {count} {phrase}")?;
             }
         }
-        let rows = (self.unverified_rows, "row", "not verified");
-        let lines = (self.rt_instr_wrong, "RT_INSTR line", "damaged");
-        for (count, name, phrase) in [rows, lines] {
+        for (count, name, phrase) in [
+            (self.unverified_rows, "row", "not verified"),
+            (self.rt_instr_wrong, "RT_INSTR line", "damaged"),
+        ] {
             if count > 0 {
                 write!(f, "; {} {phrase}", many(count as usize, name))?;
             }
@@ -184,28 +188,26 @@ mod tests {
 
     #[test]
     fn losses_are_named_up_to_eight_gaps() {
-        let mut records = Records::default();
-        for first in (0..9).map(|nth| 5 * nth) {
+        let gap = |first: u32| {
             let (last, between) = (first + first.min(3), (None, Some("row".to_owned())));
-            let gap = Missing {
+            Missing {
                 first,
                 last,
                 between,
-            };
-            records.missing.push(gap);
-        }
-        let said = |records: &Records| {
-            let (mut integrity, records) = (Integrity::default(), records.clone());
-            integrity.records = Some(records);
-            integrity.shortfalls().join("; ")
+            }
         };
+        let records = Some(Records {
+            missing: (0..9).map(|nth| gap(5 * nth)).collect(),
+            ..Records::default()
+        });
+        let integrity = Integrity {
+            records,
+            ..Integrity::default()
+        };
+        assert_eq!(gap(5).count(), 4);
+        let text = integrity.shortfalls().join("; ");
         let start = "record 0000 (before row) lost; records 0005 to 0008 (before row) lost; ";
-        let end = "; one more gap; the end record lost: there may be more";
-        let text = said(&records);
+        let end = "; 1 more gap; the end record lost: there may be more";
         assert!(text.starts_with(start) && text.ends_with(end), "{text}");
-        records.missing.push(records.missing[1].clone());
-        records.expected = Some(90);
-        assert!(said(&records).ends_with("; 2 more gaps"));
-        assert_eq!(records.missing[1].count(), 4);
     }
 }

@@ -239,11 +239,9 @@ impl LoggedRun {
             let cluster = |cpu: u16| self.run.cpu(cpu).cluster;
             let cpus = 0..u16::try_from(self.run.cpus.len()).unwrap_or(u16::MAX);
             let rows = cpus.filter_map(|cpu| Scenario::row_of(&group, cpu, &cluster));
-            let rows = rows.map(|(_, row)| row.clone()).collect();
-            Scenario {
-                rows,
-                ..scenario.clone()
-            }
+            let mut framed = scenario.clone();
+            framed.rows = rows.map(|(_, row)| row.clone()).collect();
+            framed
         });
         framed.collect()
     }
@@ -268,14 +266,15 @@ impl LoggedRun {
         if scenario.id.is_suite() && scenario.method == Method::Warm {
             name.push_str(", method warm");
         }
-        let own = match scenario.status {
-            Status::Skipped(Skip::NotStated) => Some(name.clone()),
-            Status::Skipped(skip) => Some(format!("{name}: {}", reason_text(&skip))),
-            _ => None,
-        };
         let rows = self.skipped_rows(scenario).into_iter();
         let rows = rows.map(|(cpus, skip)| format!("{name}, {cpus}: {}", reason_text(&skip)));
-        own.into_iter().chain(rows).collect()
+        let mut all: Vec<String> = rows.collect();
+        match scenario.status {
+            Status::Skipped(Skip::NotStated) => all.insert(0, name),
+            Status::Skipped(skip) => all.insert(0, format!("{name}: {}", reason_text(&skip))),
+            _ => {}
+        }
+        all
     }
 
     /// Returns the skipped rows of a scenario: each reason with its CPUs.

@@ -1,34 +1,24 @@
 //! Logs -> runs.
 //!
-//! ```text
-//! lines ────── bytes -> lines, whatever ends them, one in memory at a time
-//! clean ────── a line as the UART sent it; lava_log, without LAVA's YAML
-//! ledger ───── the records of a run by their sequence numbers
-//! plain_line ─ lines without a checksum
-//! unverified ─ figures and results of such lines
-//! builder ──── all of them -> a LoggedRun
-//! ```
-//!
 //! A log may hold any number of runs: one ends at its last line, or before a record
-//! or a line that can only be another one's.
-//!
-//! A record counts for its checksum alone. Its line may be broken into several, as
-//! terminals do; other text may be before it, or after its checksum. Nothing is
-//! pieced together of damaged records.
+//! or a line that can only be another one's. A record counts for its checksum alone.
+//! Its line may be broken into several, as terminals do; other text may be before it, or
+//! after its checksum. Nothing is pieced together of damaged records.
 
 use std::fmt;
 use std::io::Read;
+use std::sync::LazyLock;
 
 use memchr::memmem;
-use psci_bench::model as verdict;
 use psci_bench::record::{MARK, RecordError, parse, pieces};
+use regex::bytes::Regex;
 
 use super::builder::LoggedRunBuilder;
 use super::clean::clean;
 use super::ledger::{CRC_DIGITS, Claim};
 use super::lines::Lines;
 use super::logged_run::LoggedRun;
-use super::plain_line::{self, PlainLine};
+use super::plain_line;
 use crate::setup::plural::many;
 
 /// The reason for which a log has no report, with the log's name.
@@ -51,12 +41,9 @@ impl std::error::Error for ReadError {}
 
 /// Reads the runs of a log, which is called `name` in messages.
 pub fn read(name: &str, from: impl Read) -> Result<Vec<LoggedRun>, ReadError> {
-    let name = name.to_owned();
-    LogReader {
-        name,
-        ..LogReader::default()
-    }
-    .read(from)
+    let mut reader = LogReader::default();
+    name.clone_into(&mut reader.name);
+    reader.read(from)
 }
 
 /// Reads a log that is in memory.
@@ -64,35 +51,12 @@ pub fn read_bytes(name: &str, log: &[u8]) -> Result<Vec<LoggedRun>, ReadError> {
     read(name, log)
 }
 
-/// The most bytes of a record or a last line that is broken into lines: a record
-/// has at most 1,000.
+/// The most bytes of a record that is broken into lines: a record has at most 1,000.
 const BROKEN_MAX: usize = 1100;
 
-/// The lines of a record, or of a last line, that was broken into several.
-#[derive(Default)]
-struct BrokenLine(Vec<u8>);
-
-impl BrokenLine {
-    fn is_open(&self) -> bool {
-        !self.0.is_empty()
-    }
-
-    /// Adds a line, and returns true unless they are too many.
-    fn add(&mut self, line: &[u8]) -> bool {
-        self.0.push(b'\n');
-        self.0.extend_from_slice(line);
-        self.0.len() <= BROKEN_MAX
-    }
-
-    /// Returns the lines with `gap` between them.
-    fn joined(&self, gap: &[u8]) -> Vec<u8> {
-        let lines: Vec<&[u8]> = self.0.split(|b| *b == b'\n').collect();
-        lines.join(gap)
-    }
-}
-
-/// The length of the end of the last line that is shown.
-const END_MAX: usize = 60;
+/// A record of format 1: a kind, and keys with values.
+static FORMAT_1: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^@PB [0-9]{4,} [a-z]+ [a-z_0-9]+=").expect("a pattern"));
 
 /// A log in reading.
 #[derive(Default)]
@@ -100,12 +64,8 @@ struct LogReader {
     name: String,
     runs: Vec<LoggedRun>,
     now: LoggedRunBuilder,
-    record: BrokenLine,
-    closing: BrokenLine,
-    /// Lines with bytes that are no text, before the first run.
-    binary: u64,
-    /// The end of the last line with text, before the first run.
-    end: Vec<u8>,
+    /// The parts of a record that was broken into lines; empty without one.
+    record: Vec<u8>,
 }
 
 impl LogReader {
@@ -122,7 +82,7 @@ impl LogReader {
                 }
             };
             // Most lines of a long log are a record and nothing else.
-            let is_used = !self.record.is_open() && self.sound_record(line.bytes) || {
+            let is_used = self.record.is_empty() && self.sound_record(line.bytes) || {
                 let clean = clean(line.bytes);
                 !clean.is_empty() && self.line(&clean)
             };
@@ -161,46 +121,33 @@ impl LogReader {
                  UART read at its speed and parity (115200 baud 8N1), and is the log as it came?"
             );
         }
-        let advice = match self.now.firmware() {
+        let advice = match self.now.logged.firmware.last() {
             Some(stage) => format!(
                 "firmware {} {} did speak: the payload was not started, or has another UART",
                 stage.name,
                 stage.version.as_deref().unwrap_or("of no version")
             ),
-            None if self.binary * 4 > lines => {
-                "it is binary: a log is the UART's bytes, not a capture file".to_owned()
-            }
-            None => "log the UART from the board's reset on".to_owned(),
+            None => "log the bytes of the UART from the board's reset on".to_owned(),
         };
-        let is_odd = |c: char| c.is_control() || c == '\u{fffd}';
-        let end = String::from_utf8_lossy(&self.end);
-        let end = end.trim().replace(is_odd, ".");
-        let end = match end.is_empty() {
-            true => end,
-            false => format!("; it ends with \"{end}\""),
-        };
+        let why = self.now.logged.integrity.why_no_records();
         format!(
-            "{start}: no record (@PB ...), no RT_INSTR line, no '> Executing' and no last line of \
-             psci-bench; {advice}{end}"
+            "{start}: {why} (@PB ...), no RT_INSTR line, no '> Executing' and no last line of \
+             psci-bench; {advice}"
         )
     }
 
     /// Reads a clean line; false if it is of no use.
     fn line(&mut self, line: &[u8]) -> bool {
-        if self.runs.is_empty() && !self.now.is_begun() {
-            let is_odd = |b: &u8| !b.is_ascii_graphic() && !b" \t".contains(b);
-            self.binary += u64::from(line.iter().take(END_MAX).any(is_odd));
-            let from = line.len().saturating_sub(END_MAX);
-            self.end = line[from..].to_vec();
-        }
         let start = memmem::find(line, MARK.as_bytes()).unwrap_or(line.len());
         let (before, records) = line.split_at(start);
         let is_blank = before.trim_ascii().is_empty();
         let mut is_used = !is_blank && (self.join_record(before) || self.text(before));
         for piece in pieces(records) {
             self.give_up_record();
-            if !self.piece(piece) {
-                self.record.0 = piece.to_vec();
+            if FORMAT_1.is_match(piece) {
+                self.now.logged.integrity.has_format_1 = true;
+            } else if !self.piece(piece) {
+                self.record = piece.to_vec();
             }
             is_used = true;
         }
@@ -210,9 +157,6 @@ impl LogReader {
     /// Reads a piece that begins as a record; false if there is none with a right
     /// checksum at its beginning.
     fn piece(&mut self, piece: &[u8]) -> bool {
-        if self.sound_record(piece) {
-            return true;
-        }
         // Text whose line end, or the record's, was lost stands behind the checksum.
         let near = piece.get(..BROKEN_MAX).unwrap_or(piece);
         let ends = memmem::find_iter(near, b"} ").map(|at| at + 2 + CRC_DIGITS);
@@ -244,36 +188,32 @@ impl LogReader {
 
     /// Returns true if `line` is the end of a broken record.
     fn join_record(&mut self, line: &[u8]) -> bool {
-        if !self.record.is_open() {
+        if self.record.is_empty() {
             return false;
         }
-        let may_go_on = self.record.add(line);
-        let is_whole = self.sound_record(&self.record.joined(b""));
-        if is_whole {
-            self.record.0.clear();
-        } else if !may_go_on {
-            self.give_up_record();
+        self.record.extend_from_slice(line);
+        let record = std::mem::take(&mut self.record);
+        let is_whole = self.sound_record(&record);
+        if !is_whole {
+            self.record = record;
+            if self.record.len() > BROKEN_MAX {
+                self.give_up_record();
+            }
         }
         is_whole
     }
 
     /// Counts a broken record that does not go on as damaged.
     fn give_up_record(&mut self) {
-        if self.record.is_open() {
-            self.record.0.clear();
+        if !self.record.is_empty() {
+            self.record.clear();
             self.now.ledger.counts.damaged += 1;
         }
     }
 
     /// Reads a line without a checksum; false if it is of no use.
     fn text(&mut self, line: &[u8]) -> bool {
-        if let Some(whole) = self.join_closing(line) {
-            return self.text(&whole);
-        }
         let parsed = plain_line::parse(line);
-        if matches!(parsed, PlainLine::Broken(_)) {
-            self.closing.0 = line.to_vec();
-        }
         if self.now.is_over_at(&parsed) {
             self.give_up_record();
             self.end_run();
@@ -281,25 +221,8 @@ impl LogReader {
         self.now.line(parsed)
     }
 
-    /// Returns the last line if `line` is the end of a broken one.
-    fn join_closing(&mut self, line: &[u8]) -> Option<Vec<u8>> {
-        if !self.closing.is_open() {
-            return None;
-        }
-        let may_go_on = self.closing.add(line);
-        // Some terminals break lines at a blank, and leave it out.
-        let wholes = [&b""[..], b" "].into_iter();
-        let mut wholes = wholes.map(|gap| self.closing.joined(gap));
-        let found = wholes.find(|whole| verdict::parse_line(whole).is_some());
-        if found.is_some() || !may_go_on {
-            self.closing.0.clear();
-        }
-        found
-    }
-
     /// Ends the run in hand, if there is one, and begins another.
     fn end_run(&mut self) {
-        self.closing.0.clear();
         let now = std::mem::take(&mut self.now);
         if now.is_begun() {
             let place = u32::try_from(self.runs.len() + 1).unwrap_or(u32::MAX);

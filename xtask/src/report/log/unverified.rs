@@ -1,6 +1,6 @@
 //! Figures and results from lines without a checksum.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use itertools::Itertools as _;
 use psci_bench::model::{Cpu, Figures, Row, Run, Scenario, ScenarioKey, Status};
@@ -12,7 +12,7 @@ use super::logged_run::LoggedRun;
 use super::plain_line::RtInstr;
 
 /// The most rows of a scenario: 512 CPUs have four copies of them.
-const ROWS_MAX: usize = 4096;
+pub(super) const ROWS_MAX: usize = 4096;
 
 /// The lines of a scenario.
 #[derive(Debug)]
@@ -37,90 +37,83 @@ struct LineRow {
 
 impl LineScenario {
     pub(super) fn new(id: ScenarioId, method: Method) -> Self {
+        let (status, rows) = (Status::Unknown, Vec::new());
         Self {
             id,
             method,
-            status: Status::Unknown,
-            rows: Vec::new(),
+            status,
+            rows,
         }
     }
 
     /// Adds a line.
     pub(super) fn add(&mut self, line: &RtInstr<'_>) {
         if self.rows.len() < ROWS_MAX {
+            let (label, thread, values) = (line.label, 0, Some(line.values));
             self.rows.push(LineRow {
-                label: line.label,
-                thread: 0,
-                values: Some(line.values),
+                label,
+                thread,
+                values,
             });
         }
     }
 
-    /// Returns the number of rows of each label, if all labels have the same.
-    fn rows_each(&self) -> Option<usize> {
-        let counts = self.rows.iter().counts_by(|row| row.label);
-        counts.into_values().all_equal_value().ok()
-    }
-
-    /// Returns true if two rows of a label have different values.
-    fn contradicts_itself(&self) -> bool {
-        let labels = self.rows.iter().unique_by(|row| row.label);
+    /// Returns the number of rows that each label has, if lines that came twice cannot
+    /// be the reason. Nothing can be concluded from one label alone.
+    fn threads(&self, is_table: bool) -> Option<usize> {
         let values = self.rows.iter().unique_by(|row| (row.label, row.values));
-        labels.count() < values.count()
+        let rows = self.rows.iter().counts_by(|row| row.label);
+        let has_threads = is_table || values.count() > rows.len();
+        let each = rows.values().all_equal_value().ok();
+        each.filter(|_| has_threads && rows.len() > 1).copied()
     }
 
-    /// Keeps `each` rows of a label, the threads of a core: one of equal lines, and
-    /// no values of lines that contradict each other.
+    /// Keeps `each` rows of a label, the threads of a core: one of equal lines, and no
+    /// values of lines that contradict each other.
     fn keep(&mut self, each: usize, integrity: &mut Integrity) {
-        let mut kept: BTreeMap<(u16, u16), Vec<LineRow>> = BTreeMap::new();
+        let mut kept: Vec<LineRow> = Vec::new();
         for mut row in std::mem::take(&mut self.rows) {
-            let own = kept.entry(row.label).or_default();
+            let own: Vec<&mut LineRow> =
+                kept.iter_mut().filter(|it| it.label == row.label).collect();
             if own.len() < each {
-                row.thread = u16::try_from(own.len()).unwrap_or(u16::MAX);
-                own.push(row);
+                row.thread = own.len() as u16;
+                kept.push(row);
             } else if own.iter().any(|it| it.values == row.values) {
                 integrity.rt_instr_repeated += 1;
             } else {
                 integrity.rt_instr_ambiguous += 1;
-                own.iter_mut().for_each(|it| it.values = None);
+                own.into_iter().for_each(|it| it.values = None);
             }
         }
-        self.rows = kept.into_values().flatten().collect();
+        self.rows = kept;
     }
 }
 
 /// Tells rows of equal labels apart: the threads of a core, which each core has in
 /// each scenario, from lines that came twice. In a run with records, all labels
-/// differ.
+/// differ, and the records decide between the lines.
 pub(super) fn settle(all: &mut [LineScenario], integrity: &mut Integrity) {
     let has_records = integrity.records.is_some();
-    let is_told = |it: &&mut LineScenario| it.contradicts_itself() && !has_records;
-    let each = all.iter_mut().filter(is_told).find_map(|it| {
-        // Nothing can be concluded from one label alone.
-        it.rows_each().filter(|each| *each > 1)
-    });
-    for scenario in all {
-        scenario.keep(each.unwrap_or(1), integrity);
-    }
+    let mut each = all.iter().filter_map(|it| it.threads(integrity.tables));
+    let each = each.find(|each| *each > 1 && !has_records).unwrap_or(1);
+    all.iter_mut().for_each(|it| it.keep(each, integrity));
     if has_records {
-        // The records decide between the lines.
         integrity.rt_instr_wrong += std::mem::take(&mut integrity.rt_instr_ambiguous);
     }
 }
 
-/// Adds the CPUs of lines to a run without records.
+/// Adds the CPUs of lines to a run without records, in the lines' order.
 pub(super) fn add_cpus(run: &mut Run, all: &[LineScenario]) {
     let rows = all.iter().flat_map(|scenario| &scenario.rows);
-    let cpus = rows.map(|row| (row.label.0, row.label.1, row.thread));
-    let cpus = cpus.sorted().dedup();
-    let rest = Cpu::default();
-    let cpus = cpus.map(|(cluster, core, thread)| Cpu {
-        cluster,
-        core,
-        thread,
-        ..rest
+    let cpus = rows.map(|row| Cpu {
+        cluster: row.label.0,
+        core: row.label.1,
+        thread: row.thread,
+        ..Cpu::default()
     });
-    run.cpus = cpus.collect();
+    run.cpus = cpus
+        .unique_by(|it| (it.cluster, it.core, it.thread))
+        .collect();
 }
 
 /// Labels the CPUs at the indices `lost`, whose records are lost. If lines have just
@@ -198,16 +191,13 @@ fn apply_row(run: &mut LoggedRun, group: &[usize], row: &LineRow) -> bool {
     }
     let figures = figures(row, clock);
     let scenario = &mut run.run.scenarios[*place];
-    let helper = scenario.helper;
-    match scenario.rows.iter_mut().find(|it| it.cpu == cpu) {
-        Some(own) => own.figures = figures,
-        None => scenario.rows.push(Row {
-            cpu,
-            figures,
-            helper,
-            ..Row::default()
-        }),
+    if let Some(own) = scenario.rows.iter_mut().find(|it| it.cpu == cpu) {
+        own.figures = figures;
+        return true;
     }
+    let mut own = Row::default();
+    (own.cpu, own.figures, own.helper) = (cpu, figures, scenario.helper);
+    scenario.rows.push(own);
     true
 }
 
@@ -264,14 +254,14 @@ fn is_of(row: &LineRow, figures: &Figures, clock: Clock) -> bool {
 mod tests {
     use super::*;
 
-    /// A row's cluster, core, thread, and first value.
-    type Plain = (u16, u16, u16, u64);
+    /// A line's cluster, core, and value.
+    type Line = (u16, u16, u64);
 
-    /// Settles rows of cluster, core and value; returns all rows, and the counts of
-    /// repeated and of ambiguous lines.
-    fn settled(scenarios: &[&[(u16, u16, u64)]]) -> (Vec<Vec<Plain>>, (u32, u32)) {
+    /// Settles lines; returns the threads and values of their rows, and the number of
+    /// ambiguous lines.
+    fn settled(scenarios: &[&[Line]]) -> (Vec<(u16, u64)>, u32) {
         let mut integrity = Integrity::default();
-        let lines = |rows: &&[(u16, u16, u64)]| {
+        let lines = |rows: &&[Line]| {
             let mut lines = LineScenario::new(ScenarioId::PsciVersionParallel, Method::Tftf);
             for &(cluster, core, value) in *rows {
                 let values = [Some(value), None, None];
@@ -282,36 +272,41 @@ mod tests {
         };
         let mut all: Vec<LineScenario> = scenarios.iter().map(lines).collect();
         settle(&mut all, &mut integrity);
-        let plain = |row: &LineRow| {
-            let value = row.values.and_then(|it| it[0]).unwrap_or(0);
-            (row.label.0, row.label.1, row.thread, value)
-        };
-        let rows = all.iter().map(|it| it.rows.iter().map(plain).collect());
-        let counts = (integrity.rt_instr_repeated, integrity.rt_instr_ambiguous);
-        (rows.collect(), counts)
+        let plain = |row: &LineRow| (row.thread, row.values.and_then(|it| it[0]).unwrap_or(0));
+        let rows = all
+            .iter()
+            .flat_map(|it| it.rows.iter().map(plain))
+            .collect();
+        (rows, integrity.rt_instr_ambiguous)
     }
 
     #[test]
-    fn equal_lines_are_no_cpus_and_different_ones_are_not_taken() {
-        let two = [(0, 0, 0, 7), (0, 1, 0, 9)];
-        let none = [(0, 0, 0, 0), (0, 1, 0, 9)];
-        // The last is the whole of it again, as when a terminal is logged twice.
-        for (lines, rows, counts) in [
-            (&[(0, 0, 7), (0, 0, 7), (0, 1, 9)][..], two, (1, 0)),
-            (&[(0, 0, 7), (0, 0, 77), (0, 1, 9)], none, (0, 1)),
-            (&[(0, 0, 7), (0, 1, 9), (0, 0, 7), (0, 1, 9)], two, (2, 0)),
-        ] {
-            assert_eq!(settled(&[lines]), (vec![rows.to_vec()], counts));
-        }
-    }
-
-    #[test]
-    fn threads_are_on_each_core() {
+    fn equal_lines_are_one_cpu_and_contradictory_ones_none() {
         let both = [(0, 0, 7), (0, 0, 8), (1, 0, 9), (1, 0, 6)];
-        let alike = [(0, 0, 80), (0, 0, 80), (1, 0, 80), (1, 0, 80)];
-        let three = [&both[..], &[(1, 0, 6)]].concat();
-        let (rows, counts) = settled(&[&alike, &both, &three]);
-        let threads: Vec<u16> = rows.concat().into_iter().map(|row| row.2).collect();
-        assert_eq!((threads, counts), ([0, 1].repeat(6), (1, 0)));
+        let threads = [(0, 7), (1, 8), (0, 9), (1, 6)];
+        let (alike, three) = ([(0, 0, 80); 2], [&both[..], &[(1, 0, 6)]].concat());
+        // The third is the whole of it again, as when a terminal is logged twice.
+        for (lines, rows, ambiguous) in [
+            (
+                &[&[(0, 0, 7), (0, 0, 7), (0, 1, 9)][..]][..],
+                &[(0, 7), (0, 9)][..],
+                0,
+            ),
+            (&[&[(0, 0, 7), (0, 0, 77), (0, 1, 9)]], &[(0, 0), (0, 9)], 1),
+            (
+                &[&[(0, 0, 7), (0, 1, 9), (0, 0, 7), (0, 1, 9)]],
+                &[(0, 7), (0, 9)],
+                0,
+            ),
+            (&[&both], &threads, 0),
+            (
+                &[&alike, &both],
+                &[&[(0, 80), (1, 80)], &threads[..]].concat(),
+                0,
+            ),
+            (&[&both, &three], &[threads, threads].concat(), 0),
+        ] {
+            assert_eq!(settled(lines), (rows.to_vec(), ambiguous), "{lines:?}");
+        }
     }
 }

@@ -100,7 +100,7 @@ fn what_is_no_job() {
     let each = "each with its suite, its name and its result";
     for (name, text, expected) in [
         ("junit.xml", "<testsuites/>", "no test case"),
-        ("junit.xml", "<a><b>", "ends early"),
+        ("junit.xml", "<a><b>", "this is no XML"),
         ("result.yaml", "- 7", each),
     ] {
         let cell = cell(set, ["lava", "a", "b"], &[(name, text)]);
@@ -122,7 +122,7 @@ fn what_is_no_job() {
     let other = mark("x").replace("psci-bench-lab-cell", "x");
     let bars = mark("a|b");
     for (text, expected) in [
-        ("{}", "there is no text for \"schema\""),
+        ("{}", "missing field `schema`"),
         (other.as_str(), "this is \"x\" 1"),
         (bars.as_str(), "firmware \"a|b\": a name has"),
     ] {

@@ -39,7 +39,7 @@ fn exit_codes() {
         ("new.log --baseline old.log", 1, "regressions against"),
         ("old.log --baseline new.log", 0, ""),
         ("empty.log", 2, "empty.log: the log is empty"),
-        ("garbage.log", 2, "it is binary"),
+        ("garbage.log", 2, "no records (@PB"),
         ("no-such.log", 2, "no-such.log"),
         (".", 2, "no table in this folder"),
         ("good.log --format pdf", 2, "the formats are text, "),
