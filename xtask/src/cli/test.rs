@@ -14,7 +14,7 @@ use crate::setup::{self, Need, linux_trees, process};
 /// Sets up all that any command needs.
 pub(super) fn set_up() -> Result<u8> {
     let workspace = Workspace::find()?;
-    setup::ensure(&workspace, &setup::ALL)?;
+    setup::ensure(&workspace, &setup::all())?;
     let source = tf_a::TF_A.fetch(&workspace)?;
     mbed_tls::MBED_TLS.fetch(&workspace)?;
     say("everything is there");
@@ -31,7 +31,7 @@ pub(super) fn set_up() -> Result<u8> {
 /// Returns whether all of them passed.
 pub fn run(filter: &[String]) -> Result<bool> {
     let workspace = Workspace::find()?;
-    setup::ensure(&workspace, &setup::ALL)?;
+    setup::ensure(&workspace, &setup::all())?;
     tf_a::TF_A.fetch(&workspace)?;
     mbed_tls::MBED_TLS.fetch(&workspace)?;
     payload::build(&workspace)?;

@@ -18,11 +18,7 @@ use super::python;
 use super::workspace::{Workspace, once};
 
 const VERSION: &str = "2023.01-2";
-const ARCHIVE: Archive = Archive {
-    kind: "deb",
-    suite: "bookworm",
-    foreign: None,
-};
+const ARCHIVE: Archive = Archive("deb", "bookworm", None);
 /// The packages of `lava-run`, and a server's templates of devices.
 const PACKAGES: [&str; 4] = [
     "lava-common",
@@ -91,12 +87,21 @@ fn root(workspace: &Workspace) -> PathBuf {
 /// Returns LAVA's dispatcher, if it is there.
 pub fn lava(workspace: &Workspace) -> Option<Lava> {
     let root = root(workspace);
-    root.join("ready").is_file().then_some(Lava { root })
+    let is_there = ["lava-run", "ready"]
+        .iter()
+        .all(|file| root.join(file).is_file());
+    is_there.then_some(Lava { root })
 }
 
 /// Returns the commands that get the Python packages; [`unpack`] does the rest.
 pub(super) fn install(workspace: &Workspace) -> Vec<Vec<String>> {
-    python::install(&root(workspace).join("venv"), &IMPORTS)
+    let root = root(workspace);
+    let mut steps = python::install(&root.join("venv"), &IMPORTS);
+    steps.push(vec![
+        "touch".into(),
+        root.join("ready").display().to_string(),
+    ]);
+    steps
 }
 
 /// Fetches and unpacks Debian's packages, and writes what goes with them.
@@ -124,8 +129,4 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     fs::write(&wrapper, WRAPPER)?;
     fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755))?;
     Ok(())
-}
-
-pub(super) fn done(workspace: &Workspace) -> Result<()> {
-    Ok(fs::write(root(workspace).join("ready"), "")?)
 }
