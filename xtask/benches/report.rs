@@ -6,21 +6,18 @@
 //! cargo bench -p xtask --bench report -- --cpus 8 --samples 1000000 text json
 //! ```
 //!
-//! It writes the log that 512 CPUs leave of a million samples (`samples=all`),
-//! record by record as the payload does, and has each format made of it by a
-//! process of its own, which says how long it took, for how long of that it had
-//! a processor, and what the most memory was that it had (`VmHWM` of Linux).
-//! Figures are printed and not judged: they are the machine's as much as the
-//! program's. `--keep FILE` leaves the log there.
+//! It writes the log that 512 CPUs leave of a million samples (`samples=all`), and has
+//! `cargo xtask` make each format of it. The most memory is that of the last look, which is
+//! some milliseconds before the end. Figures are printed and not judged: they are the machine's
+//! as much as the program's. `--keep FILE` leaves the log there.
 
-use std::env;
-use std::ffi::OsString;
 use std::fmt::{self, Write as _};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use clap::{Parser, value_parser};
 use psci_bench::measure::Summary;
@@ -31,9 +28,6 @@ use psci_bench::record::Writer;
 #[path = "../tests/support/made_up_run.rs"]
 #[allow(dead_code, reason = "other programs use the rest")]
 mod made_up_run;
-
-/// With this as its first argument the program is one that makes a report.
-const CHILD: &str = "--make-report";
 
 /// Measures the reports of a large log.
 #[derive(Parser)]
@@ -52,66 +46,42 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    let mut arguments = env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == CHILD) {
-        return make_report(arguments);
-    }
-    bench(&Options::parse())
-}
-
-/// Makes one report in this process, and says what it took.
-fn make_report(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let begin = Instant::now();
-    let all = ["xtask".into(), "report".into()].into_iter();
-    let code = xtask::cli::main(all.chain(arguments));
-    let seconds = begin.elapsed().as_secs_f64();
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let peak = peak.map_or("not told", str::trim);
-    let busy = processor_time().map_or("not told".to_owned(), |it| format!("{it:.2} s"));
-    println!("{seconds:8.2} s, of a processor {busy}; peak memory {peak}");
-    ExitCode::from(code)
-}
-
-/// Seconds that a processor was busy for this process, in its code and for it
-/// in the kernel: on a machine that has other work the better figure.
-fn processor_time() -> Option<f64> {
-    /// Ticks a second, of all ports of Linux to user space.
-    const USER_HZ: f64 = 100.0;
-    let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // The program's name, in parentheses, may hold anything.
-    let (_, fields) = stat.rsplit_once(')')?;
-    let times = fields.split_ascii_whitespace().skip(11).take(2);
-    let ticks: Result<Vec<u32>, _> = times.map(str::parse).collect();
-    Some(f64::from(ticks.ok()?.iter().sum::<u32>()) / USER_HZ)
-}
-
-fn bench(options: &Options) -> ExitCode {
+    let options = Options::parse();
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("target/tmp is there");
-    let log = match &options.keep {
-        Some(path) => path.clone(),
-        None => folder.path().join("large.log"),
-    };
-    let samples = write_log(&log, options).expect("there is room for the log");
-    let size = fs::metadata(&log).expect("just written").len();
+    let log = options
+        .keep
+        .clone()
+        .unwrap_or_else(|| folder.path().join("large.log"));
+    let samples = write_log(&log, &options).expect("there is room for the log");
+    let size = fs::metadata(&log).expect("just written").len() as f64 / 1e6;
     println!(
-        "{} CPUs, {samples} samples, {:.1} MB of log",
-        options.cpus,
-        size as f64 / 1e6
+        "{} CPUs, {samples} samples, {size:.1} MB of log",
+        options.cpus
     );
-    let own = env::current_exe().expect("Linux tells");
     let mut failed = false;
     for format in &options.formats {
-        print!("{format:>8}");
-        std::io::stdout().flush().expect("stdout is there");
-        let status = Command::new(&own)
-            .arg(CHILD)
+        let begin = Instant::now();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+        command
+            .arg("report")
             .arg(&log)
-            .args(["--format", format, "-o"])
-            .arg(folder.path().join("report"))
-            .status()
-            .expect("it can be started");
-        failed |= !status.success();
+            .args(["--format", format, "-o"]);
+        let child = command.arg(folder.path().join("report")).spawn();
+        let mut child = child.expect("it can be started");
+        let status = format!("/proc/{}/status", child.id());
+        let mut peak = String::new();
+        let end = loop {
+            if let Some(end) = child.try_wait().expect("it is ours") {
+                break end;
+            }
+            let said = fs::read_to_string(&status).unwrap_or_default();
+            let line = said.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            peak = line.map_or(peak, |line| line.trim().to_owned());
+            thread::sleep(Duration::from_millis(5));
+        };
+        let seconds = begin.elapsed().as_secs_f64();
+        println!("{format:>8}{seconds:8.2} s; peak memory {peak}");
+        failed |= !end.success();
     }
     ExitCode::from(u8::from(failed))
 }
