@@ -11,7 +11,6 @@ use anyhow::{Context, Result, anyhow};
 use itertools::Itertools as _;
 
 use super::process::{self, quietly};
-use super::progress::Progress;
 
 /// The archive of one release of Debian: `deb-src` for source packages or `deb` for others,
 /// the suite, and the architecture if it is not this machine's.
@@ -28,7 +27,6 @@ Dir::Etc::SourceParts \"/dev/null\";
 Dir::Cache::pkgcache \"\";
 Dir::Cache::srcpkgcache \"\";
 APT::Sandbox::User \"root\";
-APT::Status-Fd \"1\";
 APT::Update::Error-Mode \"any\";
 Acquire::Languages \"none\";
 Acquire::Retries \"2\";
@@ -43,14 +41,13 @@ Acquire::https::Timeout \"30\";
 /// the other until it succeeds: a site that is not Debian's has not this suite, or other keys.
 pub(crate) fn fetch<T>(
     work: &Path,
-    progress: &Progress,
     archive: &Archive,
     fetch: impl Fn(&Apt<'_>) -> Result<T>,
 ) -> Result<T> {
     let mut list = Command::new("apt-get");
     list.args(["indextargets", "--no-release-info", "--format", "$(SITE)"]);
     let sites = process::output(&mut list)?;
-    let apt = Apt { work, progress };
+    let apt = Apt { work };
     let mut last = anyhow!("apt has no sources on this machine");
     for site in sites.lines().unique() {
         apt.configure(archive, site)?;
@@ -78,7 +75,6 @@ pub(crate) fn unpack(work: &Path, root: &Path) -> Result<()> {
 /// apt with its state in a folder.
 pub(crate) struct Apt<'w> {
     work: &'w Path,
-    progress: &'w Progress,
 }
 
 impl Apt<'_> {
@@ -121,7 +117,7 @@ impl Apt<'_> {
     pub(crate) fn get(&self, arguments: &[&str]) -> Result<()> {
         let log = self.work.join("apt.log");
         let mut command = self.command("apt-get", arguments);
-        quietly(&mut command, &log, self.progress, watch)
+        quietly(&mut command, &log)
     }
 
     /// Downloads the package on which the package `meta` depends, and returns `NAME VERSION`.
@@ -149,18 +145,6 @@ fn parse_dependency(said: &str) -> Option<(&str, &str)> {
     let depends = said.lines().find_map(|it| it.strip_prefix("Depends: "))?;
     let (name, rest) = depends.split_once(" (= ")?;
     Some((name, rest.split_once(')')?.0))
-}
-
-/// Reads apt's status lines: `dlstatus:ITEM:PERCENT:WHAT`.
-fn watch(line: &str, progress: &Progress) -> bool {
-    let mut fields = line.split(':');
-    if fields.next() != Some("dlstatus") {
-        return true;
-    }
-    if let Some(Ok(percent)) = fields.nth(1).map(str::parse) {
-        progress.percent(percent);
-    }
-    false
 }
 
 #[cfg(test)]

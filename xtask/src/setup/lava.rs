@@ -110,11 +110,11 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     fs::create_dir_all(&root)?;
     once(&root.join("root"), |partial| {
         let work = tempfile::tempdir_in(workspace.state())?;
-        let progress = Progress::start("fetching LAVA's dispatcher");
+        let _progress = Progress::start("fetching LAVA's dispatcher");
         let wanted = PACKAGES.map(|package| format!("{package}={VERSION}"));
         let words: Vec<&str> = wanted.iter().map(String::as_str).collect();
         let get = |apt: &Apt<'_>| apt.get(&[&["download"], &words[..]].concat());
-        apt::fetch(work.path(), &progress, &ARCHIVE, get)
+        apt::fetch(work.path(), &ARCHIVE, get)
             .with_context(|| format!("cannot fetch Debian's packages {}", PACKAGES.join(", ")))?;
         apt::unpack(work.path(), partial)
     })?;

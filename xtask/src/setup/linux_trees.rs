@@ -32,9 +32,9 @@ pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
     once(&place, |partial| {
         let work = tempfile::tempdir_in(workspace.state())?;
         let root = work.path().join("root");
-        let progress = Progress::start("fetching Debian's kernel for arm64, 90 MB");
+        let _progress = Progress::start("fetching Debian's kernel for arm64, 90 MB");
         let get = |apt: &Apt<'_>| apt.download_dependency(META);
-        let package = apt::fetch(work.path(), &progress, &apt::ARM64, get);
+        let package = apt::fetch(work.path(), &apt::ARM64, get);
         let package = package.with_context(|| format!("cannot fetch Debian's package {META}"))?;
         apt::unpack(work.path(), &root)?;
         // The rest of the package is ten times the trees.

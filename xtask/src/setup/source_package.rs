@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::apt;
 use super::ensure::ensure;
 use super::need::Need;
-use super::process::{self, quietly, unwatched};
+use super::process::{self, quietly};
 use super::progress::Progress;
 use super::workspace::{Workspace, once};
 
@@ -47,8 +47,8 @@ impl Source {
             ensure(workspace, &[Need::DpkgSource])?;
             let work = tempfile::tempdir_in(workspace.state())?;
             let (title, version) = (self.title, self.version);
-            let progress = Progress::start(&format!("fetching the source of {title} {version}"));
-            self.download(work.path(), &progress).with_context(|| {
+            let _progress = Progress::start(&format!("fetching the source of {title} {version}"));
+            self.download(work.path()).with_context(|| {
                 format!(
                     "cannot fetch Debian's source package {} {version}. Check the network and \
                      apt's proxy{}",
@@ -58,22 +58,22 @@ impl Source {
             // dpkg-source makes its directory itself, and copies archives
             // beside it.
             let tree = work.path().join("tree");
-            self.unpack(work.path(), &tree, &progress)?;
+            self.unpack(work.path(), &tree)?;
             Ok(fs::rename(tree, partial)?)
         })?;
         Ok(place)
     }
 
-    fn download(&self, work: &Path, progress: &Progress) -> Result<()> {
+    fn download(&self, work: &Path) -> Result<()> {
         let package = match self.dsc_sha256 {
             Some(_) => format!("{}={}", self.package, self.version),
             None => self.package.to_owned(),
         };
         let source = ["source", "--download-only", "--only-source", &package];
-        apt::fetch(work, progress, &apt::SOURCES, |apt| apt.get(&source))
+        apt::fetch(work, &apt::SOURCES, |apt| apt.get(&source))
     }
 
-    fn unpack(&self, work: &Path, place: &Path, progress: &Progress) -> Result<()> {
+    fn unpack(&self, work: &Path, place: &Path) -> Result<()> {
         let dsc = description(work).context("apt fetched no .dsc")?;
         if let Some(pinned) = self.dsc_sha256 {
             let found = hex(&Sha256::digest(fs::read(&dsc)?));
@@ -84,7 +84,7 @@ impl Source {
         }
         let mut command = process::clean("dpkg-source");
         command.arg("-x").arg(&dsc).arg(place).current_dir(work);
-        quietly(&mut command, &work.join("unpack.log"), progress, unwatched)?;
+        quietly(&mut command, &work.join("unpack.log"))?;
         (self.check)(place)
     }
 }

@@ -110,7 +110,7 @@ fn make(
     if !platform.variables.is_empty() {
         what = format!("{what} ({})", platform.variables.join(" "));
     }
-    let progress = Progress::start(&what);
+    let _progress = Progress::start(&what);
     let jobs = thread::available_parallelism().map_or(1, usize::from);
     let mut command: Command = process::clean("make");
     command.arg("-C").arg(&tf_a.dir).arg(format!("-j{jobs}"));
@@ -125,7 +125,7 @@ fn make(
         command.args(fip.arguments(scratch.path(), place)?);
     }
     let log = place.with_extension("log");
-    quietly(&mut command, &log, &progress, watch)
+    quietly(&mut command, &log)
         .with_context(|| format!("TF-A did not build; its output is in {}", log.display()))?;
     let built = scratch.path().join(&platform.name).join("release");
     for stage in STAGES {
@@ -144,13 +144,4 @@ fn make(
         fs::copy(&from, place.join("fip.bin")).with_context(|| from.display().to_string())?;
     }
     Ok(())
-}
-
-/// Shows the file of each of make's lines: `  CC      lib/psci/psci_main.c`.
-fn watch(line: &str, progress: &Progress) -> bool {
-    let mut words = line.split_whitespace();
-    if let (Some(_), Some(file), None) = (words.next(), words.next(), words.next()) {
-        progress.detail(file);
-    }
-    true
 }
