@@ -15,18 +15,16 @@ pub const MBED_TLS: Source = Source {
     version: "3.6",
     dsc_sha256: None,
     otherwise: "",
-    check: |dir| mbed_tls_version(dir).map(|_| ()),
+    check,
 };
 
-/// Returns the version of the Mbed TLS in `dir`.
-pub fn mbed_tls_version(dir: &Path) -> Result<String> {
+/// Refuses a folder that has another series.
+fn check(dir: &Path) -> Result<()> {
     let header = dir.join("include/mbedtls/build_info.h");
     let text = fs::read_to_string(&header).with_context(|| header.display().to_string())?;
-    let version = text
-        .split_once("MBEDTLS_VERSION_STRING ")
-        .and_then(|(_, rest)| rest.split('"').nth(1));
-    match version {
-        Some(version) if version.starts_with("3.6.") => Ok(version.to_owned()),
-        other => bail!("this is not Mbed TLS 3.6: {other:?}"),
+    let version = text.split_once("MBEDTLS_VERSION_STRING ");
+    if !version.is_some_and(|(_, rest)| rest.trim_start().starts_with("\"3.6.")) {
+        bail!("{}: this is not Mbed TLS 3.6", header.display());
     }
+    Ok(())
 }
