@@ -52,11 +52,6 @@ impl Found {
         let cells = self.cells.iter().flat_map(of_cell);
         cells.chain(self.files.iter().cloned())
     }
-
-    /// Returns the cells' folders of results.
-    pub fn results(&self) -> impl Iterator<Item = PathBuf> {
-        self.cells.iter().map(|cell| cell.dir.join(RESULTS))
-    }
 }
 
 /// Finds the jobs at `paths`, which are folders with cells and single files.
