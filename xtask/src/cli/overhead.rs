@@ -1,12 +1,12 @@
 //! `cargo xtask qemu --overhead` and `cargo xtask report LOG --overhead LOG`:
 //! what a firmware's instrumentation costs.
 
-use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail};
+use itertools::Itertools as _;
 
 use super::qemu::{self, QemuArguments};
 use super::report::{ReportArguments, read_all};
@@ -31,10 +31,10 @@ pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
     if spec.variant.pmf == Pmf::Off {
         bail!("--overhead runs with PMF and without: --variant chooses pmf=new or pmf=sip of it");
     }
-    let [with, without] = match arguments.log.as_deref().map(logs) {
-        Some(logs) => logs.map(Some),
-        None => [None, None],
-    };
+    let [with, without] = arguments
+        .log
+        .as_deref()
+        .map_or([None, None], |log| logs(log).map(Some));
     for log in [&with, &without].into_iter().flatten() {
         qemu::check_log(log, &arguments.run)?;
     }
@@ -74,16 +74,8 @@ pub(super) fn of_logs(arguments: &ReportArguments, without: &Path) -> Result<u8>
 
 /// Returns the files of both logs: `run.log` is `run.pmf.log` and `run.plain.log`.
 fn logs(log: &Path) -> [PathBuf; 2] {
-    ["pmf", "plain"].map(|build| {
-        let mut name = log.file_stem().map_or_else(OsString::new, OsString::from);
-        name.push(".");
-        name.push(build);
-        if let Some(extension) = log.extension() {
-            name.push(".");
-            name.push(extension);
-        }
-        log.with_file_name(name)
-    })
+    let ending = log.extension().unwrap_or_default();
+    ["pmf", "plain"].map(|build| log.with_extension(build).with_added_extension(ending))
 }
 
 /// Returns a run under one build, and its exit code.
@@ -109,13 +101,9 @@ fn one(
 }
 
 fn only(runs: Vec<LoggedRun>) -> Result<LoggedRun> {
-    match <[LoggedRun; 1]>::try_from(runs) {
-        Ok([run]) => Ok(run),
-        Err(all) => bail!(
-            "--overhead takes logs of one run each, and there are {}",
-            all.len()
-        ),
-    }
+    let count = runs.len();
+    let run = runs.into_iter().exactly_one().ok();
+    run.with_context(|| format!("--overhead takes logs of one run each, and there are {count}"))
 }
 
 fn tell(with: &LoggedRun, without: &LoggedRun, unit: Unit) -> Result<()> {
