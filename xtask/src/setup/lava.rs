@@ -20,12 +20,7 @@ use super::workspace::{Workspace, once};
 const VERSION: &str = "2023.01-2";
 const ARCHIVE: Archive = Archive("deb", "bookworm", None);
 /// The packages of `lava-run`, and a server's templates of devices.
-const PACKAGES: [&str; 4] = [
-    "lava-common",
-    "lava-dispatcher",
-    "lava-dispatcher-host",
-    "lava-server",
-];
+const PACKAGES: &str = "lava-common lava-dispatcher lava-dispatcher-host lava-server";
 /// The Python packages that `lava-run` imports, in versions that work together.
 const IMPORTS: [&str; 11] = [
     "aiohttp==3.14.5",
@@ -111,11 +106,15 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     once(&root.join("root"), |partial| {
         let work = tempfile::tempdir_in(workspace.state())?;
         let _progress = Progress::start("fetching LAVA's dispatcher");
-        let wanted = PACKAGES.map(|package| format!("{package}={VERSION}"));
-        let words: Vec<&str> = wanted.iter().map(String::as_str).collect();
-        let get = |apt: &Apt<'_>| apt.get(&[&["download"], &words[..]].concat());
+        let wanted = PACKAGES
+            .split(' ')
+            .map(|package| format!("{package}={VERSION}"));
+        let wanted: Vec<String> = wanted.collect();
+        let mut words = vec!["download"];
+        words.extend(wanted.iter().map(String::as_str));
+        let get = |apt: &Apt<'_>| apt.get(&words);
         apt::fetch(work.path(), &ARCHIVE, get)
-            .with_context(|| format!("cannot fetch Debian's packages {}", PACKAGES.join(", ")))?;
+            .with_context(|| format!("cannot fetch Debian's packages {PACKAGES}"))?;
         apt::unpack(work.path(), partial)
     })?;
     let stubs = root.join("stubs");

@@ -51,27 +51,23 @@ pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
     })
 }
 
-/// Returns the trees below `place`, and the folder of their makers' folders.
+/// Returns the trees below `place`, sorted, and the folder of their makers' folders.
 fn files(place: &Path) -> Result<(Vec<PathBuf>, PathBuf)> {
-    let mut files = Vec::new();
-    collect(place, &mut files)?;
+    let (mut files, mut dirs) = (Vec::new(), vec![place.to_path_buf()]);
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(dir)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                dirs.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "dtb") {
+                files.push(path);
+            }
+        }
+    }
     files.sort();
-    let dir = files
-        .first()
-        .and_then(|file| file.parent()?.parent())
+    let dir = files.first().and_then(|file| file.parent()?.parent());
+    let dir = dir
         .context("the package has no device trees")?
         .to_path_buf();
     Ok((files, dir))
-}
-
-fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            collect(&path, files)?;
-        } else if path.extension().is_some_and(|ending| ending == "dtb") {
-            files.push(path);
-        }
-    }
-    Ok(())
 }
