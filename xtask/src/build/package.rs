@@ -4,14 +4,14 @@
 //! as it is, a flattened image tree, of which the source is made here, or a file that its
 //! vendor's tool makes.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
 use minijinja::{Environment, context};
 use uuid::Uuid;
 
-use super::fip::{self, Builder, certificates, is_certificate, renew};
+use super::fip::{self, Builder, certificate, is_certificate, renew};
 use crate::board::image_kinds::{Kind, called, known, label, uuid_of};
 use crate::board::{Blob, Board, Package, PackageKind};
 use crate::setup::workspace::Workspace;
@@ -35,27 +35,11 @@ pub(crate) fn package(board: &Board) -> Result<&Package> {
 /// Returns the `[package]` of `board`, which has to be a FIP.
 pub(crate) fn takes_fip(board: &Board) -> Result<&Package> {
     let package = package(board)?;
-    let (name, title) = (&board.name, &board.title);
-    let image = format!("psci-bench-{name}.bin");
-    let (what, output) = match package.kind {
-        PackageKind::Fip => return Ok(package),
-        PackageKind::Raw => ("the image itself".to_owned(), &package.file),
-        PackageKind::Fit => ("a flattened image tree".to_owned(), &image),
-        PackageKind::Vendor => (format!("what {} makes of the image", tool(package)), &image),
-    };
-    bail!("{title} takes no FIP, but {what}: run `cargo xtask image --board {name} -o {output}`")
-}
-
-fn tool(package: &Package) -> &str {
-    package.tool.as_deref().unwrap_or("its vendor's tool")
-}
-
-/// Returns the path of a file beside `path`: all of its name, and `ending` after a dot.
-pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut path = path.as_os_str().to_owned();
-    path.push(".");
-    path.push(ending);
-    path.into()
+    if package.kind != PackageKind::Fip {
+        let (name, title) = (&board.name, &board.title);
+        bail!("{title} takes no FIP: run `cargo xtask image --board {name}`");
+    }
+    Ok(package)
 }
 
 /// Describes the steps that remain after the image is in the file `output`.
@@ -69,7 +53,7 @@ pub(crate) fn after_image(board: &Board, output: &Path) -> Option<String> {
         ),
         PackageKind::Raw => format!("on the board it is called {file}. {install}"),
         PackageKind::Fit => {
-            let (its, itb) = (beside(output, "its"), beside(output, "itb"));
+            let [its, itb] = ["its", "itb"].map(|ending| output.with_added_extension(ending));
             format!(
                 "U-Boot starts it by `bootm`, from the file that `mkimage -f {} {}` makes. In \
                  U-Boot's place it goes into {file}. {install}",
@@ -79,20 +63,15 @@ pub(crate) fn after_image(board: &Board, output: &Path) -> Option<String> {
         }
         PackageKind::Vendor => format!(
             "this is the image alone: the file that the board boots is made of it by {}. {install}",
-            tool(package)
+            package.tool.as_deref().unwrap_or("its vendor's tool")
         ),
     })
 }
 
 /// Describes the steps that remain after the FIP is made.
 pub(crate) fn after_fip(package: &Package) -> String {
-    let install = &package.install;
-    match &package.tool {
-        Some(tool) => {
-            format!("the file that the board boots is made of this FIP by {tool}. {install}")
-        }
-        None => install.clone(),
-    }
+    let by = |tool| format!("the file that the board boots is made of this FIP by {tool}. ");
+    package.tool.as_ref().map_or(String::new(), by) + &package.install
 }
 
 /// The FIP of a board, with the payload as BL33.
@@ -119,8 +98,7 @@ impl Recipe<'_> {
             Some((base, file)) => (Builder::of(base, file)?, base.align().max(package.align)),
             None => (Builder::default(), package.align),
         };
-        let certificates = self.check(board, package, &fip)?;
-        match (certificates, self.key) {
+        match (self.check(board, package, &fip)?, self.key) {
             (None, Some(key)) => bail!(
                 "--nt-fw-key {}: there are no certificates, and nothing to sign",
                 key.display()
@@ -169,7 +147,7 @@ impl Recipe<'_> {
             let mut given = self.given.iter().filter_map(|given| known(given.uuid));
             return Ok(given.find(|kind| is_certificate(kind)));
         }
-        let certificate = certificates(base).first().copied();
+        let certificate = certificate(base);
         // Only BL33 and NT_FW_CONFIG get a new certificate.
         let fits =
             |uuid| known(uuid).is_some_and(is_certificate) || uuid == uuid_of("nt-fw-config");

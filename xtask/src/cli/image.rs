@@ -110,8 +110,14 @@ fn output(
 /// Returns the files of a flattened image tree beside the image `output`: the tree and the
 /// source. Their names are not the user's, so that only files from here are replaced.
 fn fit_files(output: &Path, base: Option<&Path>) -> Result<[FitFile; 2]> {
-    let tree = ("the image's device tree", package::beside(output, "dtb"));
-    let source = ("the image tree's source", package::beside(output, "its"));
+    let tree = (
+        "the image's device tree",
+        output.with_added_extension("dtb"),
+    );
+    let source = (
+        "the image tree's source",
+        output.with_added_extension("its"),
+    );
     let ours = source.1.is_file()
         && package::is_fit_source(&read_file::read(source.0, &source.1, FILE_MAX)?);
     let files = [tree, source];

@@ -36,11 +36,10 @@ pub fn is_certificate(kind: &Kind) -> bool {
     kind.option.ends_with("-cert")
 }
 
-/// Returns the certificates that are in the package.
-pub fn certificates(package: &Builder) -> Vec<&'static Kind> {
-    let there = |kind: &&Kind| package.get(kind.uuid).is_some();
-    let all = KINDS.iter().filter(|kind| is_certificate(kind));
-    all.filter(there).collect()
+/// Returns a certificate that is in the package, if there are any.
+pub fn certificate(package: &Builder) -> Option<&'static Kind> {
+    let is_there = |kind: &&Kind| is_certificate(kind) && package.get(kind.uuid).is_some();
+    KINDS.iter().find(is_there)
 }
 
 /// Renews the certificate of the package's BL33: replaces it by one that is signed with the

@@ -10,7 +10,7 @@ use clap::Subcommand;
 use super::build::{self, BuildArguments};
 use super::images::{Chosen, ImageFile, Images, Layout, load, number, open, save};
 use crate::board::image_kinds::{known, label, uuid_of};
-use crate::build::fip::{Builder, Entry, certificates};
+use crate::build::fip::{Builder, Entry, certificate};
 use crate::build::package;
 use crate::cli::files;
 use crate::setup::progress::say;
@@ -170,7 +170,7 @@ fn pack(
     }
     let given = load(images, out)?;
     let has = |option| given.iter().any(|given| given.uuid == uuid_of(option));
-    if has("nt-fw") && !has("nt-fw-cert") && !force && !certificates(&builder).is_empty() {
+    if has("nt-fw") && !has("nt-fw-cert") && !force && certificate(&builder).is_some() {
         bail!(
             "{} has certificates, and firmware that checks them would refuse another BL33: give \
              its --nt-fw-cert as well, or use `cargo xtask fip build --base`, which makes one \
