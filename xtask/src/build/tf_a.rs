@@ -1,4 +1,4 @@
-//! TF-A's source: the pinned package, or the user's checkout.
+//! TF-A's source: the pinned package, or the user's checkout; and that of Mbed TLS.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,17 @@ pub const TF_A: Source = Source {
     otherwise: ", or check out the tag v2.12.1 of Trusted Firmware-A and pass its directory by \
                 --tf-a",
     check: |dir| version(dir).map(|_| ()),
+};
+
+/// Mbed TLS, with which TF-A checks signatures. Only tests use it. It is not pinned, because
+/// Debian removes a version when it has a security update.
+pub const MBED_TLS: Source = Source {
+    package: "mbedtls",
+    title: "Mbed TLS",
+    version: "3.6",
+    dsc_sha256: None,
+    otherwise: "",
+    check: check_mbed_tls,
 };
 
 /// The oldest version that the overlay platform builds on.
@@ -121,6 +132,17 @@ fn parse_version(makefile: &str) -> Option<String> {
     let version = format!("{}.{}", field("VERSION_MAJOR")?, field("VERSION_MINOR")?);
     let patch = field("VERSION_PATCH").map_or(String::new(), |patch| format!(".{patch}"));
     Some(version + &patch)
+}
+
+/// Refuses a folder that has another series.
+fn check_mbed_tls(dir: &Path) -> Result<()> {
+    let header = dir.join("include/mbedtls/build_info.h");
+    let text = fs::read_to_string(&header).with_context(|| header.display().to_string())?;
+    let version = text.split_once("MBEDTLS_VERSION_STRING ");
+    if !version.is_some_and(|(_, rest)| rest.trim_start().starts_with("\"3.6.")) {
+        bail!("{}: this is not Mbed TLS 3.6", header.display());
+    }
+    Ok(())
 }
 
 /// Adds what is in `dir`, in the order of names.

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use anyhow::{Context, Result};
 
-use crate::build::{mbed_tls, payload, tf_a};
+use crate::build::{payload, tf_a};
 use crate::qemu::kvm_host::KvmHost;
 use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
@@ -15,7 +15,7 @@ use crate::setup::{self, Need, linux_trees, process};
 /// Sets up all that any command needs. Returns the folder of TF-A's source.
 fn set_up(workspace: &Workspace) -> Result<PathBuf> {
     setup::ensure(workspace, &setup::all())?;
-    mbed_tls::MBED_TLS.fetch(workspace)?;
+    tf_a::MBED_TLS.fetch(workspace)?;
     tf_a::TF_A.fetch(workspace)
 }
 

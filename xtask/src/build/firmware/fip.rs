@@ -5,7 +5,7 @@
 
 use anyhow::{Context, Result};
 
-use crate::build::mbed_tls::MBED_TLS;
+use crate::build::tf_a::MBED_TLS;
 use crate::setup::process::find;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
