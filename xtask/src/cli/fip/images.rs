@@ -44,11 +44,12 @@ fn hexadecimal(text: &str) -> Result<u16, String> {
 
 /// `uuid=U,file=F` or `file=F,uuid=U`.
 fn blob(text: &str) -> Result<(Uuid, PathBuf), String> {
-    let uuid_first = text.strip_prefix("uuid=");
-    let uuid_first = uuid_first.and_then(|rest| rest.split_once(",file="));
-    let file_first = text.strip_prefix("file=");
-    let file_first = file_first.and_then(|rest| rest.rsplit_once(",uuid="));
-    let split = uuid_first.or(file_first.map(|(file, uuid)| (uuid, file)));
+    let split = match text.strip_prefix("file=") {
+        Some(rest) => rest.rsplit_once(",uuid=").map(|(file, uuid)| (uuid, file)),
+        None => text
+            .strip_prefix("uuid=")
+            .and_then(|rest| rest.split_once(",file=")),
+    };
     let split = split.filter(|(_, file)| !file.is_empty());
     let (uuid, file) = split.ok_or("this has the form uuid=U,file=F")?;
     Ok((parse_uuid(uuid)?, file.into()))
@@ -56,9 +57,10 @@ fn blob(text: &str) -> Result<(Uuid, PathBuf), String> {
 
 /// `uuid=U`.
 fn bare_uuid(text: &str) -> Result<(Uuid, PathBuf), String> {
-    let uuid = text.strip_prefix("uuid=");
-    let uuid = parse_uuid(uuid.ok_or("this has the form uuid=U")?)?;
-    Ok((uuid, PathBuf::new()))
+    let uuid = text
+        .strip_prefix("uuid=")
+        .ok_or("this has the form uuid=U")?;
+    Ok((parse_uuid(uuid)?, PathBuf::new()))
 }
 
 /// An image of a FIP.
@@ -91,18 +93,13 @@ impl<const WITH_FILES: bool> clap::FromArgMatches for ImageOptions<WITH_FILES> {
                 true => matches.get_one::<PathBuf>(kind.option)?.clone(),
                 false => matches.get_flag(kind.option).then(PathBuf::new)?,
             };
-            Some(ImageFile {
-                option: format!("--{}", kind.option),
-                uuid: kind.uuid,
-                path,
-            })
+            let (option, uuid) = (format!("--{}", kind.option), kind.uuid);
+            Some(ImageFile { option, uuid, path })
         };
         let blobs = matches.get_many::<(Uuid, PathBuf)>("blob");
-        let blobs = blobs.into_iter().flatten().cloned();
-        let blobs = blobs.map(|(uuid, path)| ImageFile {
-            option: format!("--blob uuid={uuid}"),
-            uuid,
-            path,
+        let blobs = blobs.into_iter().flatten().cloned().map(|(uuid, path)| {
+            let option = format!("--blob uuid={uuid}");
+            ImageFile { option, uuid, path }
         });
         let files = KINDS.iter().filter_map(of_kind).chain(blobs).collect();
         Ok(Self { files })
