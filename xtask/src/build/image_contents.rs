@@ -121,15 +121,11 @@ pub(crate) fn contents(board: &Board, wish: &ImageWish<'_>, tree: &Tree) -> Resu
         Tree::Raw(bytes) => Some(bytes.clone()),
         Tree::None => None,
     };
-    let uart = Some(board.uart.emergency());
-    let emergency = Emergency {
-        uart,
-        conduit: Some(wish.conduit),
-    };
+    let (emergency, cpus) = (Emergency::of_board(board, wish.conduit), cpus as usize);
     Ok(Contents {
         tree,
         emergency,
-        cpus: cpus as usize,
+        cpus,
     })
 }
 
