@@ -10,25 +10,14 @@ fn main() {
         return;
     };
     if bare_metal {
+        println!("cargo::rustc-link-arg-bins=-T{root}/linker/payload.ld");
         // A position-independent executable whose relocations the entry code
         // applies itself, those in constants too (notext), while the MMU is
-        // off; no dynamic linker, and pages of 4 KiB.
-        for argument in [
-            format!("-T{root}/linker/payload.ld"),
-            "-pie".into(),
-            "--no-dynamic-linker".into(),
-            "-z".into(),
-            "max-page-size=4096".into(),
-            "-z".into(),
-            "norelro".into(),
-            "-z".into(),
-            "notext".into(),
-            "--pack-dyn-relocs=relr".into(),
-            "--orphan-handling=error".into(),
-            // Cortex-A53: an ADRP at the end of a page may give a wrong address
-            // to a load or store that follows.
-            "--fix-cortex-a53-843419".into(),
-        ] {
+        // off; no dynamic linker, and pages of 4 KiB. Cortex-A53: an ADRP at the
+        // end of a page may give a wrong address to a load or store that follows.
+        let arguments = "-pie --no-dynamic-linker -zmax-page-size=4096 -znorelro -znotext \
+            --pack-dyn-relocs=relr --orphan-handling=error --fix-cortex-a53-843419";
+        for argument in arguments.split_whitespace() {
             println!("cargo::rustc-link-arg-bins={argument}");
         }
     }

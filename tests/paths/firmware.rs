@@ -3,7 +3,7 @@
 //! by default, all other tests run.)
 
 use xtask::board::{Conduit, Gic};
-use xtask::build::firmware::{self, Firmware, Handoff, Platform, Variant};
+use xtask::build::firmware::{self, Firmware, Platform, Variant};
 use xtask::build::flash;
 use xtask::build::tf_a::TfA;
 
@@ -46,7 +46,9 @@ pub fn machine(virtualization: &str, flash: &[u8]) -> Machine {
 
 #[test]
 fn as_a_linux_kernel() {
-    let firmware = built(&overlay().handing_over(Handoff::Kernel));
+    let mut platform = overlay();
+    platform.variables.push("ARM_LINUX_KERNEL_AS_BL33=1".into());
+    let firmware = built(&platform);
     for (virtualization, el) in [("on", 2), ("off", 1)] {
         let log = machine(virtualization, &with_bl33(&firmware, Plain::bytes()))
             .run()
@@ -60,7 +62,9 @@ fn as_a_linux_kernel() {
 
 #[test]
 fn by_a_transfer_list() {
-    let firmware = built(&overlay().handing_over(Handoff::TransferList));
+    let mut platform = overlay();
+    platform.variables.push("TRANSFER_LIST=1".into());
+    let firmware = built(&platform);
     machine("on", &with_bl33(&firmware, Plain::bytes()))
         .run()
         .passes(&[

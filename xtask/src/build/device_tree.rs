@@ -4,14 +4,13 @@
 //! that any reader understands it; `psci-bench,power-level` in idle states is the one property
 //! of this project's own.
 
-use std::collections::BTreeSet;
-
 use anyhow::{Context, Result, anyhow, bail};
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node as _, Property as _};
+use itertools::Itertools as _;
 use psci_bench::board::{self as payload, ADDRESSES, Cpu, GICR, PPIS, Region, SPIS};
-use psci_bench::image::{TREE_MAX, UartKind};
+use psci_bench::image::UartKind;
 use psci_bench::spec::psci::StateFormat;
 
 use crate::board::{
@@ -254,11 +253,13 @@ fn uart_node(uart: &Uart) -> Node {
     let mut node = Node::new(&format!("{name}@{:x}", uart.base))
         .texts("compatible", compatible)
         .reg(&[uart.registers()]);
-    if let Some(shift) = uart.reg_shift {
-        node = node.cells("reg-shift", &[shift.into()]);
-    }
-    if let Some(width) = uart.reg_io_width {
-        node = node.cells("reg-io-width", &[width.into()]);
+    for (name, value) in [
+        ("reg-shift", uart.reg_shift),
+        ("reg-io-width", uart.reg_io_width),
+    ] {
+        if let Some(value) = value {
+            node = node.cells(name, &[value.into()]);
+        }
     }
     node
 }
@@ -322,10 +323,6 @@ pub(crate) fn check_bootargs(bootargs: &str) -> Result<()> {
 /// Returns the user's tree `blob`, with `bootargs` instead of its own if there are any.
 /// Otherwise not a byte of it is changed.
 pub fn adapt(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
-    if blob.len() > TREE_MAX {
-        let size = blob.len();
-        bail!("{size} bytes are more than the {TREE_MAX} that are accepted");
-    }
     // The payload's own reader refuses here what it would refuse there, so that only sound
     // trees reach dtoolkit.
     payload::Board::read(blob)?;
@@ -343,8 +340,7 @@ pub fn adapt(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
         tree.root.add_child(DeviceTreeNode::new_unchecked("chosen"));
     }
     let chosen = tree.find_node_mut("/chosen").context("no /chosen")?;
-    let mut value = bootargs.as_bytes().to_vec();
-    value.push(0);
+    let value = [bootargs.as_bytes(), &[0]].concat();
     chosen.add_property(DeviceTreeProperty::new_unchecked("bootargs", value));
     let changed = tree.to_dtb();
     if payload::Board::read(&changed)?.bootargs != bootargs {
@@ -356,21 +352,16 @@ pub fn adapt(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
 /// Refuses a tree with two nodes or properties of one name in one place: dtoolkit would keep
 /// the last of them.
 fn check_names(node: &FdtNode<'_>, path: &str) -> Result<()> {
-    let mut names = BTreeSet::new();
-    for property in node.properties() {
-        if !names.insert(property.name().to_owned()) {
-            bail!("{path}/: it has two properties {}", property.name());
-        }
+    let properties = node.properties().map(|it| it.name().to_owned());
+    if let Some(name) = properties.duplicates().next() {
+        bail!("{path}/: it has two properties {name}");
     }
-    names.clear();
-    for child in node.children() {
-        let path = format!("{path}/{}", child.name());
-        if !names.insert(child.name().to_owned()) {
-            bail!("{path}: there are two nodes of this name");
-        }
-        check_names(&child, &path)?;
+    let children = node.children().map(|it| it.name().to_owned());
+    if let Some(name) = children.duplicates().next() {
+        bail!("{path}/{name}: there are two nodes of this name");
     }
-    Ok(())
+    let mut children = node.children();
+    children.try_for_each(|child| check_names(&child, &format!("{path}/{}", child.name())))
 }
 
 /// Returns the GIC that the tree `blob` describes, if any, and the number of CPUs.
@@ -391,8 +382,7 @@ fn check_reach(board: &payload::Board<'_>) -> Result<()> {
     let labels = board.cpus(false, &mut cpus);
     labels.or_else(|_| board.cpus(true, &mut cpus))?;
     let mut regions = vec![("the console".to_owned(), board.uart.registers())];
-    let memory = board.memory.iter();
-    regions.extend(memory.map(|memory| ("memory".to_owned(), *memory)));
+    regions.extend(board.memory.iter().map(|it| ("memory".to_owned(), *it)));
     board.devices(&mut |name, region| regions.push((format!("the {name}"), region)));
     let beyond = |region: &Region| {
         let end = region.base.checked_add(region.size);

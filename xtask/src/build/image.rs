@@ -81,28 +81,14 @@ fn segments(elf: &[u8]) -> Result<Vec<u8>> {
         }
         let data = segment.data(endian, elf);
         let data = data.map_err(|()| anyhow!("a segment lies outside the file"))?;
-        if data.len() as u64 > size {
-            bail!("a segment has more bytes in the file than in memory");
-        }
         let end = from.checked_add(size).filter(|end| *end <= BASE_MAX as u64);
-        let Some(end) = end else {
-            bail!("a segment of {size} bytes at {from:#x} does not fit into {BASE_MAX} bytes");
+        let Some(end) = end.filter(|_| data.len() as u64 <= size) else {
+            let file = data.len();
+            bail!("a segment of {size} bytes at {from:#x}, {file} of them in the file, is no good");
         };
-        let from = from as usize;
-        match from.checked_sub(flat.len()) {
-            _ if flat.is_empty() && from != 0 => {
-                bail!("the first segment is not the lowest, at 0")
-            }
-            None => bail!("segments overlap, or are out of order"),
-            Some(gap) if gap >= PAGE as usize => {
-                bail!("there is a hole of {gap} bytes below {from:#x}")
-            }
-            Some(_) => {}
-        }
-        flat.resize(from, 0);
-        flat.extend(data);
         // .bss and all: the file holds its zeros.
-        flat.resize(end as usize, 0);
+        flat.resize(flat.len().max(end as usize), 0);
+        flat[from as usize..][..data.len()].copy_from_slice(data);
     }
     Ok(flat)
 }
@@ -151,33 +137,25 @@ pub fn bare(base: Vec<u8>) -> Result<Vec<u8>> {
 
 /// Returns the released payload in the file `path`, without any tree.
 pub fn released(option: &str, path: Option<&Path>) -> Result<Option<Vec<u8>>> {
-    let Some(path) = path else {
-        return Ok(None);
+    let read = |path: &Path| {
+        let file = strip(read_file::read(option, path, FILE_MAX)?);
+        file.with_context(|| format!("{option} {}", path.display()))
     };
-    let file = read_file::read(option, path, FILE_MAX)?;
-    let at = || format!("{option} {}", path.display());
-    Ok(Some(strip(file).with_context(at)?))
+    path.map(read).transpose()
 }
 
 /// Returns the flat payload in the image `file`, without the device tree that it may carry.
 pub fn strip(mut file: Vec<u8>) -> Result<Vec<u8>> {
     let block = ParameterBlock::read(&file)?;
-    let size = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
-    let (base, tree) = (size(block.base_size), size(block.tree_offset));
-    let ends = match (tree, size(block.tree_size)) {
-        (0, 0) => base,
-        (_, tree_size) => {
-            let aligned = base.checked_next_multiple_of(TREE_ALIGN) == Some(tree);
-            if !aligned
-                || file
-                    .get(tree..)
-                    .is_none_or(|rest| !rest.starts_with(&TREE_MAGIC))
-            {
-                bail!("its parameter block names a device tree that is not where it says");
-            }
-            tree.saturating_add(tree_size)
+    let (base, tree) = (block.base_size as usize, block.tree_offset as usize);
+    if (tree, block.tree_size) != (0, 0) {
+        let is_aligned = base.checked_next_multiple_of(TREE_ALIGN) == Some(tree);
+        let rest = file.get(tree..).unwrap_or_default();
+        if !is_aligned || !rest.starts_with(&TREE_MAGIC) {
+            bail!("its parameter block names a device tree that is not where it says");
         }
-    };
+    }
+    let ends = base.max(tree.saturating_add(block.tree_size as usize));
     if !(HEADER_SIZE + PARAMETER_BLOCK_SIZE..=BASE_MAX).contains(&base) {
         bail!("its parameter block says that the payload has {base} bytes, which cannot be");
     }

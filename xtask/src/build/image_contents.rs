@@ -65,41 +65,31 @@ impl TreeWish {
 }
 
 /// The wishes for an image's device tree, all decided.
-#[derive(Clone, Copy, Debug)]
-pub struct ImageWish<'w> {
-    /// Number of CPUs.
+pub(crate) struct ImageWish<'w> {
     pub cpus: u32,
-    /// The interrupt controller.
     pub gic: Gic,
-    /// The firmware.
     pub firmware: Firmware,
-    /// The conduit of PSCI calls.
     pub conduit: Conduit,
-    /// The variant of the firmware.
     pub variant: Variant,
     /// The idle states of the tree that is made of the board file.
     pub states: GivenStates,
-    /// The boot arguments.
     pub args: Option<&'w str>,
     /// True if the image is for a machine with this GIC, which the user's tree must describe;
     /// false if it is for the machine of that tree.
     pub emulated: bool,
 }
 
-/// The contents of an image besides the payload.
-#[derive(Clone, Debug)]
-pub struct Contents {
-    /// The device tree that is appended.
+/// The contents of an image besides the payload: the device tree, and the UART and the
+/// conduit if that tree cannot be used.
+pub(crate) struct Contents {
     pub tree: Option<Vec<u8>>,
-    /// The UART and the conduit if that tree cannot be used.
     pub emergency: Emergency,
-    /// Number of CPUs.
     pub cpus: usize,
 }
 
 /// Builds the payload, unless `base` is one, and the image of it for `board`
 /// with `tree`.
-pub fn make_image(
+pub(crate) fn make_image(
     workspace: &Workspace,
     board: &Board,
     wish: &ImageWish<'_>,
@@ -113,46 +103,45 @@ pub fn make_image(
 }
 
 /// Makes the contents of the image for `board` with `tree`.
-pub fn contents(board: &Board, wish: &ImageWish<'_>, tree: &Tree) -> Result<Contents> {
+pub(crate) fn contents(board: &Board, wish: &ImageWish<'_>, tree: &Tree) -> Result<Contents> {
     let (cpus, most) = (wish.cpus, board.firmware(wish.firmware.name())?.max_cpus);
     if cpus == 0 || cpus > most {
         bail!("--smp {cpus}: {} can have 1 to {most} CPUs", board.title);
     }
-    let of_board = Contents {
-        tree: None,
-        emergency: Emergency::of_board(board, wish.conduit),
-        cpus: cpus as usize,
-    };
-    match tree {
-        Tree::Board => {
-            let tree = Some(tree_of_board(board, wish)?);
-            Ok(Contents { tree, ..of_board })
-        }
+    let tree = match tree {
+        Tree::Board => Some(tree_of_board(board, wish)?),
         Tree::File(path) => {
-            let blob = read_file::read("--dtb", path, TREE_MAX)?;
             let at = || format!("--dtb {}", path.display());
-            let blob = device_tree::adapt(&blob, wish.args).with_context(at)?;
-            let (gic, cpus) = device_tree::machine(&blob).with_context(at)?;
-            if let Some(gic) = gic.filter(|gic| wish.emulated && *gic != wish.gic) {
-                let (its, ours) = (gic.number(), wish.gic.number());
-                let machine = format!("the machine has a GICv{ours}: use --gic {its}");
-                bail!("{} describes a GICv{its}, and {machine}", at());
-            }
-            Ok(Contents {
-                emergency: Emergency::of_tree(&blob),
-                tree: Some(blob),
-                cpus,
-            })
+            let blob = read_file::read("--dtb", path, TREE_MAX)?;
+            return of_file(&blob, wish).with_context(at);
         }
         Tree::Raw(_) | Tree::None if wish.args.is_some() && wish.firmware.is_tf_a() => {
             bail!("boot arguments need a device tree to be in")
         }
-        Tree::Raw(bytes) => {
-            let tree = Some(bytes.clone());
-            Ok(Contents { tree, ..of_board })
-        }
-        Tree::None => Ok(of_board),
+        Tree::Raw(bytes) => Some(bytes.clone()),
+        Tree::None => None,
+    };
+    let (emergency, cpus) = (Emergency::of_board(board, wish.conduit), cpus as usize);
+    Ok(Contents {
+        tree,
+        emergency,
+        cpus,
+    })
+}
+
+fn of_file(blob: &[u8], wish: &ImageWish<'_>) -> Result<Contents> {
+    let blob = device_tree::adapt(blob, wish.args)?;
+    let (gic, cpus) = device_tree::machine(&blob)?;
+    if let Some(gic) = gic.filter(|gic| wish.emulated && *gic != wish.gic) {
+        let (its, ours) = (gic.number(), wish.gic.number());
+        bail!("it describes a GICv{its}, and the machine has a GICv{ours}: use --gic {its}");
     }
+    let emergency = Emergency::of_tree(&blob);
+    Ok(Contents {
+        tree: Some(blob),
+        emergency,
+        cpus,
+    })
 }
 
 fn tree_of_board(board: &Board, wish: &ImageWish<'_>) -> Result<Vec<u8>> {

@@ -6,7 +6,6 @@ pub mod firmware;
 pub mod flash;
 pub mod image;
 pub mod image_contents;
-pub mod mbed_tls;
 pub mod package;
 pub mod payload;
 pub mod tf_a;

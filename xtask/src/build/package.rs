@@ -4,13 +4,14 @@
 //! as it is, a flattened image tree, of which the source is made here, or a file that its
 //! vendor's tool makes.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use itertools::Itertools as _;
 use minijinja::{Environment, context};
 use uuid::Uuid;
 
-use super::fip::{Builder, certificates, is_certificate, renew};
+use super::fip::{self, Builder, certificate, is_certificate, renew};
 use crate::board::image_kinds::{Kind, called, known, label, uuid_of};
 use crate::board::{Blob, Board, Package, PackageKind};
 use crate::setup::workspace::Workspace;
@@ -34,27 +35,11 @@ pub(crate) fn package(board: &Board) -> Result<&Package> {
 /// Returns the `[package]` of `board`, which has to be a FIP.
 pub(crate) fn takes_fip(board: &Board) -> Result<&Package> {
     let package = package(board)?;
-    let (name, title) = (&board.name, &board.title);
-    let image = format!("psci-bench-{name}.bin");
-    let (what, output) = match package.kind {
-        PackageKind::Fip => return Ok(package),
-        PackageKind::Raw => ("the image itself".to_owned(), &package.file),
-        PackageKind::Fit => ("a flattened image tree".to_owned(), &image),
-        PackageKind::Vendor => (format!("what {} makes of the image", tool(package)), &image),
-    };
-    bail!("{title} takes no FIP, but {what}: run `cargo xtask image --board {name} -o {output}`")
-}
-
-fn tool(package: &Package) -> &str {
-    package.tool.as_deref().unwrap_or("its vendor's tool")
-}
-
-/// Returns the path of a file beside `path`: all of its name, and `ending` after a dot.
-pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut path = path.as_os_str().to_owned();
-    path.push(".");
-    path.push(ending);
-    path.into()
+    if package.kind != PackageKind::Fip {
+        let (name, title) = (&board.name, &board.title);
+        bail!("{title} takes no FIP: run `cargo xtask image --board {name}`");
+    }
+    Ok(package)
 }
 
 /// Describes the steps that remain after the image is in the file `output`.
@@ -68,7 +53,7 @@ pub(crate) fn after_image(board: &Board, output: &Path) -> Option<String> {
         ),
         PackageKind::Raw => format!("on the board it is called {file}. {install}"),
         PackageKind::Fit => {
-            let (its, itb) = (beside(output, "its"), beside(output, "itb"));
+            let [its, itb] = ["its", "itb"].map(|ending| output.with_added_extension(ending));
             format!(
                 "U-Boot starts it by `bootm`, from the file that `mkimage -f {} {}` makes. In \
                  U-Boot's place it goes into {file}. {install}",
@@ -78,76 +63,42 @@ pub(crate) fn after_image(board: &Board, output: &Path) -> Option<String> {
         }
         PackageKind::Vendor => format!(
             "this is the image alone: the file that the board boots is made of it by {}. {install}",
-            tool(package)
+            package.tool.as_deref().unwrap_or("its vendor's tool")
         ),
     })
 }
 
 /// Describes the steps that remain after the FIP is made.
 pub(crate) fn after_fip(package: &Package) -> String {
-    let install = &package.install;
-    match &package.tool {
-        Some(tool) => {
-            format!("the file that the board boots is made of this FIP by {tool}. {install}")
-        }
-        None => install.clone(),
-    }
+    let by = |tool| format!("the file that the board boots is made of this FIP by {tool}. ");
+    package.tool.as_ref().map_or(String::new(), by) + &package.install
 }
 
-/// A FIP in the making, and the key to sign with.
-#[derive(Debug, Default)]
+/// The FIP of a board, with the payload as BL33.
 pub(crate) struct Recipe<'r> {
-    /// The user's FIP, of which BL33 is replaced.
-    pub base: Option<Builder>,
+    /// The user's FIP, of which BL33 is replaced, and the file that it is in.
+    pub base: Option<(&'r fip::Package, &'r [u8])>,
     /// Further images, which replace those of the same kind.
     pub given: Vec<Given>,
-    /// The payload.
-    pub image: Vec<u8>,
     /// The key of the non-trusted firmware.
     pub key: Option<&'r Path>,
 }
 
 impl Recipe<'_> {
-    /// Refuses a recipe that cannot become a FIP for `board` with any payload.
-    pub fn check(&self, board: &Board) -> Result<()> {
+    /// Makes the FIP for `board`. `image` makes the payload, which takes longest: most that can
+    /// be wrong is found before.
+    pub fn make(
+        self,
+        workspace: &Workspace,
+        board: &Board,
+        image: impl FnOnce() -> Result<Vec<u8>>,
+    ) -> Result<Builder> {
         let package = takes_fip(board)?;
-        let given = |option| {
-            let uuid = uuid_of(option);
-            self.given.iter().find(|given| given.uuid == uuid)
+        let (mut fip, align) = match self.base {
+            Some((base, file)) => (Builder::of(base, file)?, base.align().max(package.align)),
+            None => (Builder::default(), package.align),
         };
-        if let Some(given) = given("nt-fw") {
-            bail!(
-                "{}: here BL33 is the payload; with another one use `cargo xtask fip create` or \
-                 `fip update`",
-                given.option
-            );
-        }
-        if let (Some(given), Some(_), Some(_)) = (given("nt-fw-cert"), &self.base, self.key) {
-            bail!(
-                "{}: with --base and --nt-fw-key this certificate is made here: leave it out",
-                given.option
-            );
-        }
-        let certificates = match &self.base {
-            Some(base) => {
-                let certificates = certificates(base);
-                self.check_given(&certificates)?;
-                certificates
-            }
-            None => {
-                let or = "; or replace BL33 in a FIP that you have, by --base FIP";
-                complete(
-                    &board.title,
-                    &package.requires,
-                    &package.blobs,
-                    &self.given,
-                    or,
-                )?;
-                let given = self.given.iter().filter_map(|given| known(given.uuid));
-                given.filter(|kind| is_certificate(kind)).collect()
-            }
-        };
-        match (certificates.first(), self.key) {
+        match (self.check(board, package, &fip)?, self.key) {
             (None, Some(key)) => bail!(
                 "--nt-fw-key {}: there are no certificates, and nothing to sign",
                 key.display()
@@ -158,61 +109,81 @@ impl Recipe<'_> {
                  PEM",
                 certificate.option
             ),
-            _ => Ok(()),
+            _ => {}
         }
+        add(&mut fip, self.given)?;
+        fip.align(align)?;
+        fip.put(uuid_of("nt-fw"), image()?)?;
+        if let Some(key) = self.key {
+            renew(workspace, &mut fip, key)?;
+        }
+        Ok(fip)
     }
 
-    /// Refuses to replace an image that has a certificate in the base, other than BL33.
-    fn check_given(&self, certificates: &[&Kind]) -> Result<()> {
+    /// Refuses images that cannot become a FIP for `board` with any payload. Returns one of the
+    /// FIP's certificates.
+    fn check(
+        &self,
+        board: &Board,
+        package: &Package,
+        base: &Builder,
+    ) -> Result<Option<&'static Kind>> {
+        let bl33 = self.given.iter().find(|it| it.uuid == uuid_of("nt-fw"));
+        if let Some(Given { option, .. }) = bl33 {
+            bail!(
+                "{option}: here BL33 is the payload; with another one use `cargo xtask fip create` \
+                 or `fip update`"
+            );
+        }
+        if self.base.is_none() {
+            let or = "; or replace BL33 in a FIP that you have, by --base FIP";
+            complete(
+                &board.title,
+                &package.requires,
+                &package.blobs,
+                &self.given,
+                or,
+            )?;
+            let mut given = self.given.iter().filter_map(|given| known(given.uuid));
+            return Ok(given.find(|kind| is_certificate(kind)));
+        }
+        let certificate = certificate(base);
+        // Only BL33 and NT_FW_CONFIG get a new certificate.
         let fits =
             |uuid| known(uuid).is_some_and(is_certificate) || uuid == uuid_of("nt-fw-config");
-        match self.given.iter().find(|given| !fits(given.uuid)) {
-            Some(other) if !certificates.is_empty() => bail!(
-                "{}: --base has certificates, and one that would vouch for this is not made \
-                 here: have TF-A's build make that FIP, then replace BL33 in it",
+        let other = self.given.iter().find(|given| !fits(given.uuid));
+        if let (Some(other), Some(_)) = (other, certificate) {
+            bail!(
+                "{}: --base has certificates, and one that would vouch for this is not made here: \
+                 have TF-A's build make that FIP, then replace BL33 in it",
                 other.option
-            ),
-            _ => Ok(()),
+            );
         }
+        Ok(certificate)
     }
-}
-
-/// Makes the FIP by `recipe`, which has been checked.
-pub(crate) fn fip(workspace: &Workspace, recipe: Recipe<'_>) -> Result<Builder> {
-    let mut fip = recipe.base.unwrap_or_default();
-    add(&mut fip, recipe.given)?;
-    fip.put(uuid_of("nt-fw"), recipe.image)?;
-    if let Some(key) = recipe.key {
-        renew(workspace, &mut fip, key)?;
-    }
-    Ok(fip)
 }
 
 /// Makes the further FIP `file` of `board`, without the payload.
 pub(crate) fn part(board: &Board, file: &str, given: Vec<Given>) -> Result<Builder> {
-    let parts = &takes_fip(board)?.parts;
-    let part = parts.iter().find(|part| part.file == file);
+    let package = takes_fip(board)?;
+    let part = package.parts.iter().find(|part| part.file == file);
     let part = part.with_context(|| {
-        let mut names: Vec<&str> = parts.iter().map(|part| part.file.as_str()).collect();
-        if names.is_empty() {
-            names.push("none");
-        }
-        format!("--part {file}: {} has {}", board.title, names.join(", "))
+        let names: Vec<&str> = package.parts.iter().map(|part| &*part.file).collect();
+        format!("--part {file}: {} has {names:?}", board.title)
     })?;
     complete(file, &part.requires, &part.blobs, &given, "")?;
     let mut fip = Builder::default();
+    fip.align(package.align)?;
     add(&mut fip, given)?;
     Ok(fip)
 }
 
 /// Adds the images, none of them twice.
 pub(crate) fn add(fip: &mut Builder, given: Vec<Given>) -> Result<()> {
-    let mut seen = Vec::new();
+    if let Some(twice) = given.iter().duplicates_by(|it| it.uuid).next() {
+        bail!("{}: given twice", label(twice.uuid));
+    }
     for Given { option, uuid, data } in given {
-        if seen.contains(&uuid) {
-            bail!("{}: given twice", label(uuid));
-        }
-        seen.push(uuid);
         fip.put(uuid, data).context(option)?;
     }
     Ok(())
@@ -227,11 +198,12 @@ fn complete(
     or: &str,
 ) -> Result<()> {
     let lacks = |uuid| given.iter().all(|given| given.uuid != uuid);
-    let kinds = requires.iter().filter_map(|option| called(option));
-    let mut missing: Vec<String> = kinds
-        .filter(|kind| lacks(kind.uuid))
-        .map(|kind| format!("--{} FILE ({})", kind.option, kind.title))
-        .collect();
+    let mut missing = Vec::new();
+    for kind in requires.iter().filter_map(|option| called(option)) {
+        if lacks(kind.uuid) {
+            missing.push(format!("--{} FILE ({})", kind.option, kind.title));
+        }
+    }
     for Blob { uuid, title, file } in blobs.iter().filter(|blob| lacks(blob.uuid)) {
         let file = file.as_deref().unwrap_or("FILE");
         missing.push(format!("--blob uuid={uuid},file={file} ({title})"));

@@ -1,12 +1,12 @@
 //! Building the payload, and images of it.
 
-use std::ffi::OsString;
 use std::io::{IsTerminal, stderr};
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
+use itertools::Itertools as _;
 
 use super::image::{self, Emergency};
 use crate::setup::workspace::Workspace;
@@ -33,11 +33,8 @@ pub enum Tree {
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     setup::ensure(workspace, &[Need::RustTarget])?;
     let mut command = process::cargo();
-    command.arg("build");
-    if !stderr().is_terminal() {
-        command.arg("--quiet");
-    }
-    command.args(["--release", "--target", TARGET]);
+    command.args(["build", "--release", "--target", TARGET]);
+    command.args((!stderr().is_terminal()).then_some("--quiet"));
     command.args(["--package", "psci-bench", "--bin", "psci-bench"]);
     command.arg("--target-dir").arg(&workspace.target);
     command
@@ -65,37 +62,25 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
 ///   reports lints.
 /// * `remap-path-prefix`: the strings of panics in dependencies begin with the folder to which
 ///   cargo unpacked them; the image must not depend on the user's home.
-fn rust_flags() -> OsString {
-    let mut flags = match env::var_os("CARGO_ENCODED_RUSTFLAGS") {
-        Some(encoded) => encoded,
-        None => env::var("RUSTFLAGS")
-            .unwrap_or_default()
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(SEPARATOR)
-            .into(),
-    };
+fn rust_flags() -> String {
+    let plain = |_| env::var("RUSTFLAGS").map(|flags| flags.split_whitespace().join(SEPARATOR));
+    let user = env::var("CARGO_ENCODED_RUSTFLAGS").or_else(plain);
+    let own = [
+        "-Ccode-model=tiny",
+        "-Cllvm-args=-homogeneous-prolog-epilog",
+        "-Ctarget-feature=+fix-cortex-a53-835769",
+        "-Awarnings",
+    ];
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")));
-    let mut own: Vec<OsString> = vec![
-        "-Ccode-model=tiny".into(),
-        "-Cllvm-args=-homogeneous-prolog-epilog".into(),
-        "-Ctarget-feature=+fix-cortex-a53-835769".into(),
-        "-Awarnings".into(),
-    ];
-    if let Some(home) = home {
-        let mut remap = OsString::from("--remap-path-prefix=");
-        remap.push(home.join("registry").join("src"));
-        remap.push("=");
-        own.push(remap);
-    }
-    for flag in own {
-        if !flags.is_empty() {
-            flags.push(SEPARATOR);
-        }
-        flags.push(flag);
-    }
-    flags
+    let remap = |home: PathBuf| {
+        let sources = home.join("registry").join("src");
+        format!("--remap-path-prefix={}=", sources.display())
+    };
+    let user = user.into_iter().filter(|flags| !flags.is_empty());
+    user.chain(own.map(str::to_owned))
+        .chain(home.map(remap))
+        .join(SEPARATOR)
 }
 
 /// Builds the payload, and returns it flat.

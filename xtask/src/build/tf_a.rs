@@ -1,4 +1,4 @@
-//! TF-A's source: the pinned package, or the user's checkout.
+//! TF-A's source: the pinned package, or the user's checkout; and that of Mbed TLS.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,17 @@ pub const TF_A: Source = Source {
     check: |dir| version(dir).map(|_| ()),
 };
 
+/// Mbed TLS, with which TF-A checks signatures. Only tests use it. It is not pinned, because
+/// Debian removes a version when it has a security update.
+pub const MBED_TLS: Source = Source {
+    package: "mbedtls",
+    title: "Mbed TLS",
+    version: "3.6",
+    dsc_sha256: None,
+    otherwise: "",
+    check: check_mbed_tls,
+};
+
 /// The oldest version that the overlay platform builds on.
 const OLDEST: (u32, u32) = (2, 12);
 /// The newest version that the overlay platform was run on.
@@ -40,25 +51,28 @@ pub struct TfA {
 impl TfA {
     /// Finds the user's checkout at `dir`, or else the pinned package.
     pub fn locate(workspace: &Workspace, dir: Option<&Path>) -> Result<Self> {
-        if let Some(dir) = dir {
-            let dir = fs::canonicalize(dir).with_context(|| format!("--tf-a {}", dir.display()))?;
-            let at = || format!("--tf-a {}", dir.display());
-            let version = supported(&dir).with_context(at)?;
-            if let Some(doubt) = doubt(&version) {
-                say(&format!("warning: {}: {doubt}", at()));
-            }
-            let identity = content(&dir)?;
+        let Some(dir) = dir else {
+            let dir = TF_A.fetch(workspace)?;
+            let identity = format!("{} {}", TF_A.package, TF_A.version);
             return Ok(Self {
-                dir,
-                version,
+                version: version(&dir)?,
                 identity,
+                dir,
             });
+        };
+        let at = || format!("--tf-a {}", dir.display());
+        let dir = fs::canonicalize(dir).with_context(at)?;
+        let version = version(&dir).with_context(at)?;
+        if let Some(doubt) = doubt(&version).with_context(at)? {
+            say(&format!("warning: {}: {doubt}", at()));
         }
-        let dir = TF_A.fetch(workspace)?;
+        // Names and contents of all files that a build may read.
+        let mut hash = Sha256::new();
+        add(&dir, &dir, &mut hash)?;
         Ok(Self {
-            version: version(&dir)?,
-            identity: format!("{} {}", TF_A.package, TF_A.version),
             dir,
+            version,
+            identity: hex(&hash.finalize()),
         })
     }
 
@@ -78,32 +92,22 @@ impl TfA {
     }
 }
 
-/// Returns the version in `dir`'s Makefile, unless it is before [`OLDEST`].
-fn supported(dir: &Path) -> Result<String> {
-    let version = version(dir)?;
-    if major_minor(&version) < OLDEST {
-        let (major, minor) = OLDEST;
-        bail!("this is TF-A {version}; versions from {major}.{minor} on can be used");
+/// Returns the warning for a version on which the overlay platform was not run. One on which
+/// it cannot be built is an error.
+fn doubt(version: &str) -> Result<Option<String>> {
+    let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
+    let is = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    let [oldest, newest] = [OLDEST, NEWEST].map(|(major, minor)| format!("{major}.{minor}"));
+    if is < OLDEST {
+        bail!("this is TF-A {version}; versions from {oldest} on can be used");
     }
-    Ok(version)
-}
-
-/// Returns the warning for a version on which the overlay platform was not run.
-fn doubt(version: &str) -> Option<String> {
-    let (oldest, newest) = (OLDEST, NEWEST);
-    (major_minor(version) > newest).then(|| {
+    Ok((is > NEWEST).then(|| {
         format!(
             "this is TF-A {version}, which the overlay platform was not tried with; it was tried \
-             with {}.{} to {}.{} (platforms/qemu/tf-a/README.md). If it does not build or run, use \
-             one of these",
-            oldest.0, oldest.1, newest.0, newest.1
+             with {oldest} to {newest} (platforms/qemu/tf-a/README.md). If it does not build or \
+             run, use one of these"
         )
-    })
-}
-
-fn major_minor(version: &str) -> (u32, u32) {
-    let mut numbers = version.split('.').map(|n| n.parse().unwrap_or(0));
-    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+    }))
 }
 
 /// Returns the version in `dir`'s Makefile.
@@ -123,22 +127,22 @@ fn parse_version(makefile: &str) -> Option<String> {
     let field = |name: &str| {
         let line = makefile.lines().find(|line| line.starts_with(name))?;
         let value = line.split_once('=')?.1.trim();
-        let digits = !value.is_empty() && value.chars().all(|c| c.is_ascii_digit());
-        digits.then(|| value.to_owned())
+        value.parse::<u32>().ok()
     };
-    let minor = field("VERSION_MINOR")?;
-    let version = format!("{}.{minor}", field("VERSION_MAJOR")?);
-    Some(match field("VERSION_PATCH") {
-        Some(patch) => format!("{version}.{patch}"),
-        None => version,
-    })
+    let version = format!("{}.{}", field("VERSION_MAJOR")?, field("VERSION_MINOR")?);
+    let patch = field("VERSION_PATCH").map_or(String::new(), |patch| format!(".{patch}"));
+    Some(version + &patch)
 }
 
-/// Returns a hash over the names and contents of all files that a build may read.
-fn content(dir: &Path) -> Result<String> {
-    let mut hash = Sha256::new();
-    add(dir, dir, &mut hash)?;
-    Ok(hex(&hash.finalize()))
+/// Refuses a folder that has another series.
+fn check_mbed_tls(dir: &Path) -> Result<()> {
+    let header = dir.join("include/mbedtls/build_info.h");
+    let text = fs::read_to_string(&header).with_context(|| header.display().to_string())?;
+    let version = text.split_once("MBEDTLS_VERSION_STRING ");
+    if !version.is_some_and(|(_, rest)| rest.trim_start().starts_with("\"3.6.")) {
+        bail!("{}: this is not Mbed TLS 3.6", header.display());
+    }
+    Ok(())
 }
 
 /// Adds what is in `dir`, in the order of names.
@@ -175,26 +179,22 @@ mod tests {
 
     #[test]
     fn versions() {
-        let lts = "VERSION_MAJOR\t\t\t:= 2\nVERSION_MINOR\t:= 12\nVERSION_PATCH := 1\n";
+        let lts = "VERSION_MAJOR := 2\nVERSION_MINOR := 12\nVERSION_PATCH := 1\n";
         for (makefile, expected) in [
             (lts, Some("2.12.1")),
             ("VERSION_MAJOR := 2\nVERSION_MINOR := 14\n", Some("2.14")),
             ("VERSION_MAJOR := two\nVERSION_MINOR := 1", None),
-            ("all:\n", None),
         ] {
             assert_eq!(parse_version(makefile).as_deref(), expected);
         }
-    }
-
-    #[test]
-    fn only_a_version_after_the_newest_is_doubted() {
-        for version in ["2.12.1", "2.15", "2.15.3"] {
-            assert_eq!(doubt(version), None, "{version}");
+        for (version, doubted) in [("2.12.1", false), ("2.15.3", false), ("2.16", true)] {
+            let said = doubt(version).expect("not too old").unwrap_or_default();
+            assert_eq!(
+                said.contains("tried with 2.12 to 2.15"),
+                doubted,
+                "{version}"
+            );
         }
-        for version in ["2.16", "2.16.0", "3.0"] {
-            let said = doubt(version).expect("a warning");
-            assert!(said.starts_with(&format!("this is TF-A {version}, ")));
-            assert!(said.contains("tried with 2.12 to 2.15"), "{said}");
-        }
+        doubt("2.11.9").expect_err("too old");
     }
 }

@@ -1,6 +1,5 @@
 //! `cargo xtask image`.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,13 +9,16 @@ use psci_bench::image::ParameterBlock;
 
 use super::common::plan;
 use super::files;
-use crate::board::{self, Board, PackageKind};
+use crate::board::{self, Board, Package, PackageKind};
 use crate::build::image::{self, FILE_MAX};
 use crate::build::image_contents::TreeWish;
 use crate::build::{package, payload};
 use crate::setup::progress::say;
 use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
+
+/// A file beside the image, and what it is.
+type FitFile = (&'static str, PathBuf);
 
 /// Arguments of `image`.
 #[derive(Debug, Args)]
@@ -53,20 +55,18 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
     let board = board::load(&workspace, &arguments.board)?;
     let of_board = !arguments.bare && arguments.tree.dtb.is_none();
-    let output = output(&workspace, arguments, of_board.then_some(&board))?;
-    let out = ("--output", output.as_path());
     let package = board.package.as_ref().filter(|_| of_board);
+    let output = output(&workspace, arguments, package)?;
+    let out = ("--output", output.as_path());
     let is_fit = package.is_some_and(|package| package.kind == PackageKind::Fit);
-    let parts = is_fit.then(|| FitFiles::beside(&output)).transpose()?;
     // Before anything is written, and the payload is built.
     let inputs = [
         ("--dtb", arguments.tree.dtb.as_deref()),
         ("--base", arguments.base.as_deref()),
     ];
     files::check(out, &inputs)?;
-    if let Some(parts) = &parts {
-        parts.check(&output, arguments.base.as_deref())?;
-    }
+    let parts = is_fit.then(|| fit_files(&output, arguments.base.as_deref()));
+    let parts = parts.transpose()?;
     let base = image::released("--base", arguments.base.as_deref())?;
     let image = if arguments.bare {
         let base = base.map_or_else(|| payload::flat(&workspace), Ok)?;
@@ -78,7 +78,7 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     files::write(out, &image)?;
     say(&format!("{}: {} bytes", output.display(), image.len()));
     if let Some(parts) = &parts {
-        fit(&board, &output, parts, &image)?;
+        write_fit(&board, &output, parts, &image)?;
     }
     if let Some(left) = package.and_then(|_| package::after_image(&board, &output)) {
         say(&left);
@@ -90,94 +90,60 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
 fn output(
     workspace: &Workspace,
     arguments: &ImageArguments,
-    board: Option<&Board>,
+    package: Option<&Package>,
 ) -> Result<PathBuf> {
-    let raw = board.and_then(|board| board.package.as_ref());
-    let raw = raw.filter(|package| package.kind == PackageKind::Raw);
-    let name = match raw {
-        Some(package) => package.file.clone(),
-        None if arguments.bare => "payload.bin".into(),
-        None => format!("psci-bench-{}.bin", arguments.board),
+    let usual = match arguments.bare {
+        true => "payload.bin".into(),
+        false => format!("psci-bench-{}.bin", arguments.board),
     };
+    let raw = package.filter(|package| package.kind == PackageKind::Raw);
     match &arguments.output {
-        Some(dir) if dir.is_dir() => Ok(dir.join(name)),
+        Some(dir) if dir.is_dir() => Ok(dir.join(raw.map_or(&usual, |package| &package.file))),
         Some(path) => Ok(path.clone()),
         None => {
-            let dir = workspace.state();
-            fs::create_dir_all(&dir)?;
-            let of_board = format!("psci-bench-{}.bin", arguments.board);
-            Ok(dir.join(if arguments.bare { name } else { of_board }))
+            fs::create_dir_all(workspace.state())?;
+            Ok(workspace.state().join(usual))
         }
     }
 }
 
-/// The parts of a flattened image tree besides the image: files beside it
-/// that have all of its name and an ending more.
-struct FitFiles {
-    tree: PathBuf,
-    source: PathBuf,
-}
-
-impl FitFiles {
-    /// Returns those beside the image `output`.
-    fn beside(output: &Path) -> Result<Self> {
-        let ending = output.extension().and_then(OsStr::to_str);
-        let ending = ending.map(str::to_ascii_lowercase);
-        if let Some(ending @ ("dtb" | "its" | "itb")) = ending.as_deref() {
-            bail!(
-                "--output {}: this is to be the image, and .{ending} is how files are called \
-                 that are made for it or of it; use another name, such as image.bin",
-                output.display()
-            );
-        }
-        Ok(Self {
-            tree: package::beside(output, "dtb"),
-            source: package::beside(output, "its"),
-        })
+/// Returns the files of a flattened image tree beside the image `output`: the tree and the
+/// source. Their names are not the user's, so that only files from here are replaced.
+fn fit_files(output: &Path, base: Option<&Path>) -> Result<[FitFile; 2]> {
+    let tree = (
+        "the image's device tree",
+        output.with_added_extension("dtb"),
+    );
+    let source = (
+        "the image tree's source",
+        output.with_added_extension("its"),
+    );
+    let ours = source.1.is_file()
+        && package::is_fit_source(&read_file::read(source.0, &source.1, FILE_MAX)?);
+    let files = [tree, source];
+    for (what, path) in &files {
+        files::check((what, path), &[("--base", base)])?;
     }
-
-    fn named(&self) -> [(&str, &Path); 2] {
-        [
-            ("the image's device tree", &self.tree),
-            ("the image tree's source", &self.source),
-        ]
+    if let Some((what, path)) = files.iter().find(|file| !ours && file.1.exists()) {
+        bail!(
+            "{what} {}: there is such a file already, and it is not from here; remove it, or \
+             give --output another name",
+            path.display()
+        );
     }
-
-    /// Refuses to write over what is read, or over one another.
-    fn check(&self, output: &Path, base: Option<&Path>) -> Result<()> {
-        let [tree, source] = self.named();
-        for file in [tree, source] {
-            files::check(file, &[("--base", base)])?;
-            files::distinct(file, ("--output", output))?;
-        }
-        files::distinct(tree, source)?;
-        // Their names come from another's: what is not from here is kept.
-        let ours = self.source.is_file()
-            && package::is_fit_source(&read_file::read(source.0, source.1, FILE_MAX)?);
-        let named = [tree, source].into_iter();
-        if let Some((what, path)) = named.filter(|_| !ours).find(|(_, path)| path.exists()) {
-            bail!(
-                "{what} {}: there is such a file already, and it is not from here; remove it, or \
-                 give --output another name",
-                path.display()
-            );
-        }
-        Ok(())
-    }
+    Ok(files)
 }
 
 /// Writes the source of a flattened image tree beside the image, and the tree.
-fn fit(board: &Board, output: &Path, parts: &FitFiles, image: &[u8]) -> Result<()> {
+fn write_fit(board: &Board, output: &Path, parts: &[FitFile; 2], image: &[u8]) -> Result<()> {
     let block = ParameterBlock::read(image).map_err(|error| anyhow::anyhow!("{error}"))?;
     let tree = image.get(block.tree_offset as usize..).unwrap_or_default();
-    let [image, file] = [output, &parts.tree].map(|path| path.file_name().unwrap_or_default());
+    let [image, file] = [output, &parts[0].1].map(|path| path.file_name().unwrap_or_default());
     let (image, file) = (image.to_string_lossy(), file.to_string_lossy());
     let source = package::fit_source(&board.title, &image, &file, board.load_address)?;
-    for (file, data) in parts.named().into_iter().zip([tree, source.as_bytes()]) {
-        // By a link, it may be only now.
-        files::distinct(file, ("--output", output))?;
-        files::write(file, data)?;
-        say(&format!("{}: {} bytes", file.1.display(), data.len()));
+    for ((what, path), data) in parts.iter().zip([tree, source.as_bytes()]) {
+        files::write((what, path), data)?;
+        say(&format!("{}: {} bytes", path.display(), data.len()));
     }
     Ok(())
 }

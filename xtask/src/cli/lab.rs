@@ -1,11 +1,11 @@
 //! `cargo xtask lab`.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
+use itertools::Itertools as _;
 use psci_bench::image::TREE_MAX;
 use psci_bench::plan::Plan;
 
@@ -26,13 +26,21 @@ use crate::setup::progress::say;
 use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
 
-/// A file, and what the firmware in it is called.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A file, and what the firmware in it is called, if that is given.
+#[derive(Clone, Debug)]
 pub struct NamedFile {
-    /// The name, if one is given.
-    pub name: Option<String>,
-    /// The file.
-    pub path: PathBuf,
+    name: Option<String>,
+    path: PathBuf,
+}
+
+impl NamedFile {
+    fn name(&self) -> String {
+        let plain = |c| if is_plain(c) { c } else { '_' };
+        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        self.name
+            .clone()
+            .unwrap_or_else(|| stem.chars().map(plain).collect())
+    }
 }
 
 impl FromStr for NamedFile {
@@ -132,7 +140,7 @@ enum Source<'a> {
     /// TF-A that is built, in this variant.
     Built(Variant),
     /// The user's file.
-    Given(&'a NamedFile),
+    Given(&'a Path),
     /// None: the board takes the image as it is.
     None,
 }
@@ -167,9 +175,8 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
         let cell = cell(&workspace, arguments, wish, &tree, plan)?;
         if let Content::Loose { file, .. } = &cell.content {
             let install = &package::package(board)?.install;
-            notes.push(format!(
-                "{file} goes onto the board before its tests run. {install}"
-            ));
+            let note = format!("{file} goes onto the board before its tests run. {install}");
+            notes.push(note);
         }
         ready.push(cell.ready()?);
     }
@@ -180,36 +187,39 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
 
 /// Returns the cells, each with a name and a place of its own.
 fn wishes<'a>(arguments: &'a LabArguments, boards: &'a [Board]) -> Result<Vec<Wish<'a>>> {
-    let mut named = Vec::new();
+    let mut wishes = Vec::new();
     for board in boards {
-        for source in sources(arguments, board)? {
-            named.push((board, name(arguments, board, &source)?, source));
+        for (usual, source) in sources(arguments, board)? {
+            let firmware = arguments.name.as_deref().unwrap_or(&usual);
+            let firmware = check_name(firmware)
+                .map_err(|why| anyhow!("the firmware's name {firmware:?}: {why}; use --name"))?;
+            let (engine, board_name) = (arguments.engine, board.name.clone());
+            let names = Names {
+                engine,
+                board: board_name,
+                firmware,
+            };
+            let place = Place::of(&arguments.output, &names, board, arguments.force)?;
+            for (option, file) in inputs(arguments) {
+                place.apart(option, file)?;
+            }
+            wishes.push(Wish {
+                board,
+                names,
+                source,
+                place,
+            });
         }
     }
-    if arguments.name.is_some() && named.len() > 1 {
-        bail!(
-            "--name: there are {} cells: give each a name, as in --base NAME=FILE",
-            named.len()
-        );
+    let each = "give each a name, as in --base NAME=FILE";
+    if arguments.name.is_some() && wishes.len() > 1 {
+        bail!("--name: there are {} cells: {each}", wishes.len());
     }
-    let mut folders = HashSet::new();
-    let mut names = named.iter().map(|(_, names, _)| names.folder());
-    if let Some(folder) = names.find(|folder| !folders.insert(folder.clone())) {
-        bail!("two cells are called {folder}: give each a name, as in --base NAME=FILE");
+    let mut folders = wishes.iter().map(|wish| wish.names.folder()).duplicates();
+    if let Some(folder) = folders.next() {
+        bail!("two cells are called {folder}: {each}");
     }
-    let wish = |(board, names, source): (&'a Board, Names, _)| {
-        let place = Place::of(&arguments.output, &names, board, arguments.force)?;
-        for (option, file) in inputs(arguments) {
-            place.apart(option, file)?;
-        }
-        Ok(Wish {
-            board,
-            names,
-            source,
-            place,
-        })
-    };
-    named.into_iter().map(wish).collect()
+    Ok(wishes)
 }
 
 /// Builds what the board of a cell starts from.
@@ -221,7 +231,18 @@ fn cell<'a>(
     plan: Plan,
 ) -> Result<Cell<'a>> {
     let board = wish.board;
-    let cpus = cpus(arguments, board)?;
+    let cpus = match &arguments.tree.dtb {
+        Some(path) => {
+            let blob = read_file::read("--dtb", path, TREE_MAX)?;
+            let machine = device_tree::machine(&blob);
+            let machine = machine.with_context(|| format!("--dtb {}", path.display()))?;
+            u32::try_from(machine.1)?
+        }
+        None => arguments
+            .tree
+            .smp
+            .map_or_else(|| board.default_cpus(), Ok)?,
+    };
     cell::check(arguments.engine, &plan, cpus)?;
     let run = timeout::timeout(cpus, &plan);
     let image = || {
@@ -245,7 +266,7 @@ fn cell<'a>(
         })?)),
         Source::Given(base) => Base {
             board,
-            path: &base.path,
+            path: base,
             engine: arguments.engine,
             key: arguments.nt_fw_key.as_deref(),
         }
@@ -288,12 +309,12 @@ fn with_end(arguments: &LabArguments) -> Result<String> {
     let args = arguments.tree.args.as_deref().unwrap_or_default();
     // A word that is wrong is named as the user has written it.
     plan(Some(args))?;
-    let says = args.split_whitespace().any(|word| word.starts_with("end="));
-    Ok(match (says, args.trim()) {
-        (true, args) => args.to_owned(),
-        (false, "") => format!("end={}", arguments.engine.end()),
-        (false, args) => format!("{args} end={}", arguments.engine.end()),
-    })
+    let mut words: Vec<&str> = args.split_whitespace().collect();
+    let end = format!("end={}", arguments.engine.end());
+    if !words.iter().any(|word| word.starts_with("end=")) {
+        words.push(&end);
+    }
+    Ok(words.join(" "))
 }
 
 fn check(arguments: &LabArguments, boards: &[Board]) -> Result<()> {
@@ -323,42 +344,56 @@ fn check(arguments: &LabArguments, boards: &[Board]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the sources of firmware for `board`, a cell each.
-fn sources<'a>(arguments: &'a LabArguments, board: &Board) -> Result<Vec<Source<'a>>> {
+/// Returns the sources of firmware for `board`, a cell each, and their usual names.
+fn sources<'a>(arguments: &'a LabArguments, board: &Board) -> Result<Vec<(String, Source<'a>)>> {
     let (name, title) = (&board.name, &board.title);
-    if board.qemu.is_some() {
-        if let Some(base) = arguments.base.first() {
-            let base = base.path.display();
-            let tf_a = "TF-A that is built here: use --tf-a DIR or --variant";
-            bail!("--base {base}: {title} starts from {tf_a}");
+    let is_built = board.qemu.is_some();
+    let (base, payload) = (!arguments.base.is_empty(), arguments.payload.is_some());
+    for (option, given) in [("--base", base), ("--payload", payload)] {
+        if given && is_built {
+            let built = "TF-A and a payload that is built here: use --tf-a DIR or --variant";
+            bail!("{option}: {title} starts from {built}");
         }
-        if arguments.payload.is_some() {
-            bail!("--payload: {title} runs the payload that is built here");
-        }
-        return Ok(match arguments.variant.as_slice() {
-            [] => vec![Source::Built(Variant::default())],
-            variants => variants.iter().copied().map(Source::Built).collect(),
-        });
     }
-    let on_qemu = [
+    for (option, given) in [
         ("--variant", !arguments.variant.is_empty()),
         ("--tf-a", arguments.tf_a.is_some()),
         ("--fault", arguments.fault.is_some()),
         ("--icount", arguments.icount),
-    ];
-    if let Some((option, _)) = on_qemu.iter().find(|option| option.1) {
-        bail!("{option} is about QEMU, which does not emulate {title}");
+    ] {
+        if given && !is_built {
+            bail!("{option} is about QEMU, which does not emulate {title}");
+        }
+    }
+    let usual = board.default_firmware.clone();
+    if is_built {
+        // Firmware with a fault is other firmware.
+        let fault = arguments
+            .fault
+            .as_ref()
+            .map(|fault| format!("_{}", as_name(fault)));
+        let fault = fault.unwrap_or_default();
+        let built = |(name, variant)| (format!("{name}{fault}"), Source::Built(variant));
+        let variants = arguments.variant.iter();
+        let mut cells: Vec<_> = variants.map(|it| built((variant_name(*it), *it))).collect();
+        if cells.is_empty() {
+            cells.push(built((usual, Variant::default())));
+        }
+        return Ok(cells);
     }
     match (package::package(board)?.kind, arguments.base.as_slice()) {
         (PackageKind::Fip, []) => bail!(
             "{title} boots a FIP: give the one that it boots now, or its recovery image, by --base"
         ),
-        (PackageKind::Fip, bases) => Ok(bases.iter().map(Source::Given).collect()),
+        (PackageKind::Fip, bases) => {
+            let given = |base: &'a NamedFile| (base.name(), Source::Given(&base.path));
+            Ok(bases.iter().map(given).collect())
+        }
         (_, [base, ..]) => bail!(
             "--base {}: {title} takes no FIP (see `cargo xtask boards {name}`)",
             base.path.display()
         ),
-        (PackageKind::Raw, []) => Ok(vec![Source::None]),
+        (PackageKind::Raw, []) => Ok(vec![(usual, Source::None)]),
         (kind, []) => bail!(
             "{title} takes {kind:?}, which its own tool makes: use `cargo xtask image --board \
              {name}`, and the labgrid files of another board as an example"
@@ -366,84 +401,18 @@ fn sources<'a>(arguments: &'a LabArguments, board: &Board) -> Result<Vec<Source<
     }
 }
 
-/// Returns the name of the cell.
-fn name(arguments: &LabArguments, board: &Board, source: &Source<'_>) -> Result<Names> {
-    let usual = || match source {
-        Source::Built(variant) => {
-            let mut name = match arguments.variant.as_slice() {
-                [] => board.default_firmware.clone(),
-                // Only what differs from the usual one, which a name has room for.
-                _ => variant_name(*variant),
-            };
-            // Firmware with a fault is other firmware.
-            if let Some(fault) = &arguments.fault {
-                name.push('_');
-                name.push_str(&fault.replace(',', "_").replace('=', "-"));
-            }
-            name
-        }
-        Source::Given(NamedFile {
-            name: Some(name), ..
-        }) => name.clone(),
-        Source::Given(NamedFile { path, .. }) => {
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            stem.chars()
-                .map(|c| if is_plain(c) { c } else { '_' })
-                .collect()
-        }
-        Source::None => board.default_firmware.clone(),
-    };
-    let firmware = arguments.name.clone().unwrap_or_else(usual);
-    let firmware = check_name(&firmware)
-        .map_err(|why| anyhow::anyhow!("the firmware's name {firmware:?}: {why}; use --name"))?;
-    Ok(Names {
-        engine: arguments.engine,
-        board: board.name.clone(),
-        firmware,
-    })
+/// Returns the words of a variant or a fault as a part of a name.
+fn as_name(words: &str) -> String {
+    words.replace(',', "_").replace('=', "-")
 }
 
+/// Returns the words that differ from those of the usual variant: a name has room for them.
 fn variant_name(variant: Variant) -> String {
     let (usual, all) = (Variant::default().to_string(), variant.to_string());
-    let words = all
-        .split(',')
-        .filter(|word| !usual.split(',').any(|it| it == *word));
-    let words: Vec<String> = words.map(|word| word.replace('=', "-")).collect();
-    match words.is_empty() {
-        true => "default".to_owned(),
-        false => words.join("_"),
-    }
-}
-
-fn cpus(arguments: &LabArguments, board: &Board) -> Result<u32> {
-    match (&arguments.tree.dtb, arguments.tree.smp) {
-        (Some(path), _) => {
-            let blob = read_file::read("--dtb", path, TREE_MAX)?;
-            let at = || format!("--dtb {}", path.display());
-            let (_, cpus) = device_tree::machine(&blob).with_context(at)?;
-            Ok(u32::try_from(cpus)?)
-        }
-        (None, Some(cpus)) => Ok(cpus),
-        (None, None) => board.default_cpus(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn named_files() {
-        for (text, name, path) in [
-            ("a.zip", None, "a.zip"),
-            ("v2.13=a=b.zip", Some("v2.13"), "a=b.zip"),
-            ("./a=b.zip", None, "./a=b.zip"),
-        ] {
-            let file: NamedFile = text.parse().expect("good");
-            assert_eq!((file.name.as_deref(), &*file.path), (name, Path::new(path)));
-        }
-        for bad in ["=a.zip", "a b=a.zip", "a="] {
-            assert!(bad.parse::<NamedFile>().is_err(), "{bad}");
-        }
-    }
+    let words = all.split(',').zip(usual.split(','));
+    let words = words
+        .filter(|(word, usual)| word != usual)
+        .map(|(word, _)| word)
+        .join(",");
+    as_name(if words.is_empty() { "default" } else { &words })
 }

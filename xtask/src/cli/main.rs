@@ -174,7 +174,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 fn run(verb: Verb) -> Result<u8> {
     match verb {
-        Verb::Setup => test::set_up(),
+        Verb::Setup => test::run_setup(),
         Verb::Boards { name } => super::boards::run(name.as_deref()),
         Verb::Image(arguments) => super::image::run(&arguments),
         Verb::Fip { verb } => super::fip::verbs::run(verb),
@@ -196,15 +196,6 @@ fn run(verb: Verb) -> Result<u8> {
             seconds,
             jobs,
         } => Ok(u8::from(!fuzz::run(&targets, seconds, jobs)?)),
-        Verb::Test { trees, kvm, filter } => {
-            let passed = if trees {
-                test::trees()
-            } else if kvm {
-                test::kvm()
-            } else {
-                test::run(&filter)
-            };
-            Ok(u8::from(!passed?))
-        }
+        Verb::Test { trees, kvm, filter } => test::run(trees, kvm, &filter),
     }
 }

@@ -12,7 +12,7 @@ mod qemu;
 mod report;
 mod report_verdict;
 mod soak;
-pub mod test;
+mod test;
 #[cfg(test)]
 mod tests;
 

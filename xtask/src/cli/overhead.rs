@@ -1,12 +1,11 @@
 //! `cargo xtask qemu --overhead` and `cargo xtask report LOG --overhead LOG`:
 //! what a firmware's instrumentation costs.
 
-use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail};
+use itertools::Itertools as _;
 
 use super::qemu::{self, QemuArguments};
 use super::report::{ReportArguments, read_all};
@@ -31,11 +30,8 @@ pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
     if spec.variant.pmf == Pmf::Off {
         bail!("--overhead runs with PMF and without: --variant chooses pmf=new or pmf=sip of it");
     }
-    let [with, without] = match arguments.log.as_deref().map(logs) {
-        Some(logs) => logs.map(Some),
-        None => [None, None],
-    };
-    for log in [&with, &without].into_iter().flatten() {
+    let logs = arguments.log.as_deref().map(logs);
+    for log in logs.iter().flatten() {
         qemu::check_log(log, &arguments.run)?;
     }
     if !spec.icount {
@@ -49,13 +45,26 @@ pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
         pmf: Pmf::Off,
         ..spec.variant
     };
-    let (with, one) = one("instrumented", spec.variant, with, &spec, &interrupt)?;
-    let (without, other) = self::one("plain", plain, without, &spec, &interrupt)?;
+    let run = |place: usize, build: &str, variant: Variant| {
+        let log = logs.as_ref().map(|logs| logs[place].clone());
+        let spec = RunSpec {
+            variant,
+            log,
+            ..spec.clone()
+        };
+        let result = run::run(&spec, &interrupt, &mut io::sink())?;
+        say(&format!("{build} build ({variant}): {}", result.line()));
+        result.positions.iter().for_each(|position| say(position));
+        let runs = read_bytes(build, &result.log).with_context(|| format!("the {build} build"))?;
+        anyhow::Ok((only(runs)?, result.exit_code()))
+    };
+    let (with, one) = run(0, "instrumented", spec.variant)?;
+    let (without, other) = run(1, "plain", plain)?;
     let unit = match spec.icount {
         true => Unit::Instructions { ns: ICOUNT_NS },
         false => Unit::Time,
     };
-    tell(&with, &without, unit)?;
+    print(&with, &without, unit)?;
     Ok(one.max(other))
 }
 
@@ -67,58 +76,24 @@ pub(super) fn of_logs(arguments: &ReportArguments, without: &Path) -> Result<u8>
     let with = read_all(std::slice::from_ref(log))?;
     let without = read_all(&[without.to_owned()])?;
     let [with, without] = [only(with.runs)?, only(without.runs)?];
-    tell(&with, &without, Unit::Time)?;
+    print(&with, &without, Unit::Time)?;
     let whole = super::report_verdict::all_complete([&with, &without]);
     Ok(if whole { 0 } else { super::common::INCOMPLETE })
 }
 
 /// Returns the files of both logs: `run.log` is `run.pmf.log` and `run.plain.log`.
 fn logs(log: &Path) -> [PathBuf; 2] {
-    ["pmf", "plain"].map(|build| {
-        let mut name = log.file_stem().map_or_else(OsString::new, OsString::from);
-        name.push(".");
-        name.push(build);
-        if let Some(extension) = log.extension() {
-            name.push(".");
-            name.push(extension);
-        }
-        log.with_file_name(name)
-    })
-}
-
-/// Returns a run under one build, and its exit code.
-fn one(
-    build: &str,
-    variant: Variant,
-    log: Option<PathBuf>,
-    spec: &RunSpec,
-    interrupt: &AtomicBool,
-) -> Result<(LoggedRun, u8)> {
-    let spec = RunSpec {
-        variant,
-        log,
-        ..spec.clone()
-    };
-    let result = run::run(&spec, interrupt, &mut io::sink())?;
-    say(&format!("{build} build ({variant}): {}", result.line()));
-    for position in &result.positions {
-        say(position);
-    }
-    let runs = read_bytes(build, &result.log).with_context(|| format!("the {build} build"))?;
-    Ok((only(runs)?, result.exit_code()))
+    let ending = log.extension().unwrap_or_default();
+    ["pmf", "plain"].map(|build| log.with_extension(build).with_added_extension(ending))
 }
 
 fn only(runs: Vec<LoggedRun>) -> Result<LoggedRun> {
-    match <[LoggedRun; 1]>::try_from(runs) {
-        Ok([run]) => Ok(run),
-        Err(all) => bail!(
-            "--overhead takes logs of one run each, and there are {}",
-            all.len()
-        ),
-    }
+    let count = runs.len();
+    let run = runs.into_iter().exactly_one().ok();
+    run.with_context(|| format!("--overhead takes logs of one run each, and there are {count}"))
 }
 
-fn tell(with: &LoggedRun, without: &LoggedRun, unit: Unit) -> Result<()> {
+fn print(with: &LoggedRun, without: &LoggedRun, unit: Unit) -> Result<()> {
     let overhead = overhead(with, without, unit)?;
     let mut out = Out::default();
     overhead.write(&mut out)?;

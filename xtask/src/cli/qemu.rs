@@ -91,9 +91,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
         end = format!("{end}: {reason}");
     }
     say(&end);
-    for position in &result.positions {
-        say(position);
-    }
+    result.positions.iter().for_each(|position| say(position));
     let code = result.exit_code();
     if arguments.deny_skipped && code == 0 {
         let runs = read_bytes("the UART", &result.log)?;
@@ -119,16 +117,15 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
     let mut spec = arguments.spec.clone();
     let (firmware, name) = (spec.firmware, spec.firmware.name());
     let has_variant = spec.variant != Variant::default();
-    let of_tf_a = [
+    for (option, is_lost) in [
         ("--variant", has_variant && firmware != Firmware::TfA),
         ("--fault", spec.fault.is_some() && firmware != Firmware::TfA),
         ("--tf-a", spec.tf_a.is_some() && !firmware.is_tf_a()),
-    ];
-    if let Some((option, _)) = of_tf_a.iter().find(|option| option.1) {
-        bail!(
-            "{option} is about TF-A as it is built for --firmware tf-a, and this is --firmware \
-             {name}"
-        );
+    ] {
+        if is_lost {
+            let built = "TF-A as it is built for --firmware tf-a";
+            bail!("{option} is about {built}, and this is --firmware {name}");
+        }
     }
     let of_kvm = firmware == Firmware::Kvm;
     if of_kvm && spec.level == Level::El2 {

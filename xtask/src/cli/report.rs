@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap::builder::TypedValueParser;
+use itertools::Itertools as _;
 
 use super::common::FAILED;
 use super::files;
@@ -173,17 +174,20 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
     write(&report, arguments)?;
     let mut code = judge(&report, baseline.as_ref());
     // A matrix names them by their jobs.
-    if arguments.deny_skipped && !arguments.matrix {
-        for run in &report.runs {
-            let Some(denied) = run.denied() else { continue };
+    for run in report
+        .runs
+        .iter()
+        .filter(|_| arguments.deny_skipped && !arguments.matrix)
+    {
+        if let Some(denied) = run.denied() {
             code = code.max(FAILED);
             say_of(run, &denied);
         }
     }
-    Ok(match &report.matrix {
-        Some(matrix) => judge_jobs(matrix).max(code),
-        None => code,
-    })
+    Ok(report
+        .matrix
+        .as_ref()
+        .map_or(code, |matrix| judge_jobs(matrix).max(code)))
 }
 
 /// Jobs of lab engines, and the runs in their logs.
@@ -193,9 +197,6 @@ fn read_jobs(arguments: &ReportArguments) -> Result<Report> {
     if let Some(output) = &arguments.output {
         for input in found.inputs() {
             files::apart(("-o", output), ("--matrix", Some(&input)))?;
-        }
-        for dir in found.results() {
-            files::outside(("-o", output), &dir, "a cell's results")?;
         }
     }
     let (mut jobs, runs) = jobs::read_all(&found)?;
@@ -245,7 +246,7 @@ fn follow(device: &Path, arguments: &ReportArguments) -> Result<Report> {
 /// Refuses what would be left undone without a word.
 fn check_wishes(arguments: &ReportArguments) -> Result<()> {
     let format = arguments.format;
-    let wishes = [
+    for (option, is_given, part) in [
         ("--merge", arguments.merge, Part::Merged),
         ("--matrix", arguments.matrix, Part::Matrix),
         (
@@ -254,64 +255,53 @@ fn check_wishes(arguments: &ReportArguments) -> Result<()> {
             Part::Comparisons,
         ),
         ("--platform", arguments.platform.is_some(), Part::Platform),
-    ];
-    let mut undone = wishes
-        .iter()
-        .filter(|it| it.1 && !format.takes.contains(&it.2));
-    if let Some((option, _, part)) = undone.next() {
-        let able = export::ALL.iter().filter(|it| it.takes.contains(part));
-        let able: Vec<&str> = able.map(|it| it.name).collect();
-        bail!(
-            "--format {} has no place for {option}; these have: {}",
-            format.name,
-            able.join(", ")
-        );
+    ] {
+        if is_given && !format.takes.contains(&part) {
+            let able = export::ALL.iter().filter(|it| it.takes.contains(&part));
+            let (name, able) = (format.name, able.map(|it| it.name).join(", "));
+            bail!("--format {name} has no place for {option}; these have: {able}");
+        }
     }
     // clap waives what an option requires where that is in conflict with LOG.
-    let of_serial = [
+    for (option, is_given) in [
         ("--log", arguments.log.is_some()),
         ("--baud", arguments.baud.is_some()),
         ("--timeout", arguments.timeout.is_some()),
-    ];
-    if let Some((option, _)) = of_serial.iter().find(|it| it.1)
-        && arguments.serial.is_none()
-    {
-        bail!("{option} is for a run that is followed: name its port by --serial");
+    ] {
+        if is_given && arguments.serial.is_none() {
+            bail!("{option} is for a run that is followed: name its port by --serial");
+        }
     }
     Ok(())
 }
 
 fn check_output(arguments: &ReportArguments) -> Result<()> {
     let format = arguments.format;
+    let baseline = ("--baseline", arguments.baseline.as_deref());
     if let Some(log) = &arguments.log {
-        let baseline = ("--baseline", arguments.baseline.as_deref());
         files::check(("--log", log), &[baseline])?;
-        if let Some(output) = &arguments.output {
-            files::distinct(("--log", log), ("-o", output))?;
-        }
     }
-    let Some(path) = &arguments.output else {
-        if format.is_tree() {
-            bail!(
-                "--format {} writes a tree of files: name its directory by -o",
-                format.name
-            );
+    match &arguments.output {
+        None if format.is_tree() => {
+            let name = format.name;
+            bail!("--format {name} writes a tree of files: name its directory by -o")
         }
-        return Ok(());
-    };
-    if format.is_tree() {
-        if path.exists() && !path.is_dir() {
-            bail!("-o {}: this is no directory", path.display());
+        Some(path) if format.is_tree() && path.exists() && !path.is_dir() => {
+            bail!("-o {}: this is no directory", path.display())
         }
-        return Ok(());
+        Some(path) if !format.is_tree() => {
+            let logs = arguments
+                .logs
+                .iter()
+                .map(|log| ("LOG", Some(log.as_path())));
+            let others = [baseline, ("--log", arguments.log.as_deref())];
+            files::check(
+                ("-o", path),
+                &others.into_iter().chain(logs).collect::<Vec<_>>(),
+            )
+        }
+        _ => Ok(()),
     }
-    let logs = arguments.logs.iter();
-    let mut inputs = vec![
-        ("--baseline", arguments.baseline.as_deref()),
-        ("--log", arguments.log.as_deref()),
-    ];
-    inputs.extend(logs.map(|log| ("LOG", Some(log.as_path()))));
-    files::check(("-o", path), &inputs)
 }
 
 pub(super) fn read_all(logs: &[PathBuf]) -> Result<Report> {
@@ -361,9 +351,8 @@ fn parse_share(text: &str) -> Result<u32, String> {
 
 fn parse_across(word: &str) -> Result<Across, String> {
     let found = Across::ALL.iter().find(|it| it.1 == word);
-    found
-        .map(|it| it.0)
-        .ok_or_else(|| "expected methods, states, wakes, boards, scenarios or cpus".to_owned())
+    let expected = "expected methods, states, wakes, boards, scenarios or cpus";
+    found.map(|it| it.0).ok_or_else(|| expected.to_owned())
 }
 
 fn formats() -> String {
@@ -373,7 +362,9 @@ fn formats() -> String {
 
 fn parse_format(name: &str) -> Result<&'static Format, String> {
     export::by_name(name).ok_or_else(|| {
-        let names: Vec<&str> = export::ALL.iter().map(|it| it.name).collect();
-        format!("the formats are {}", names.join(", "))
+        format!(
+            "the formats are {}",
+            export::ALL.iter().map(|it| it.name).join(", ")
+        )
     })
 }

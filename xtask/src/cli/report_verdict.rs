@@ -41,31 +41,27 @@ pub(super) fn judge_jobs(matrix: &Matrix) -> u8 {
 pub(super) fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
     let mut code = 0;
     for comparison in &report.comparisons {
-        let count = comparison.regressions().count();
-        if count == 0 {
-            continue;
-        }
-        code = REGRESSION;
+        let baseline = &comparison.baseline.source.input;
         let far = |percent: Option<f64>| percent.unwrap_or(f64::INFINITY);
-        let mut worst = String::new();
         let all = comparison.regressions();
-        let max = all.max_by(|a, b| far(a.1.percent()).total_cmp(&far(b.1.percent())));
-        if let Some((scenario, change)) = max {
+        let worst = all.max_by(|a, b| far(a.1.percent()).total_cmp(&far(b.1.percent())));
+        if let Some((scenario, change)) = worst {
+            code = REGRESSION;
             let percent = change.percent();
             let percent = percent.map_or("from zero".to_owned(), |it| format!("{it:+.2} %"));
+            let count = many(comparison.regressions().count(), "regression");
             let (key, id) = (change.key.in_sentence(), scenario.key.id);
-            worst = format!("; the greatest is {key} in {id}, {percent}");
+            say(&format!(
+                "{count} against {baseline}; the greatest is {key} in {id}, {percent}"
+            ));
         }
-        let count = many(count, "regression");
-        let baseline = &comparison.baseline.source.input;
-        say(&format!("{count} against {baseline}{worst}"));
     }
     for comparison in &report.comparisons {
+        let baseline = &comparison.baseline.source.input;
         for lack in comparison.lacks() {
             code = INCOMPLETE;
             say(&format!(
-                "the comparison with {} is incomplete: {lack}",
-                comparison.baseline.source.input
+                "the comparison with {baseline} is incomplete: {lack}"
             ));
         }
     }

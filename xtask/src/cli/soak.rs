@@ -83,10 +83,11 @@ pub(super) fn run(arguments: &SoakArguments) -> Result<u8> {
     say(&format!("logs and summary: {}", keep.dir().display()));
     let load = arguments.load;
     let load = Load::start(load.into()).with_context(|| format!("--load {load}"))?;
+    let started = Instant::now();
     let mut machine = Machine {
         prepared,
         interrupt,
-        started: Instant::now(),
+        started,
     };
     let limits = limits.or_default();
     let totals = soak(&mut machine, &limits, &mut keep, &mut Out::default())?;

@@ -8,7 +8,7 @@ use super::cell::Content;
 use super::engine::Engine;
 use super::recovery::{self, Recovery};
 use crate::board::Board;
-use crate::build::fip::{self, Builder, read};
+use crate::build::fip::{self, read};
 use crate::build::package::{self, Recipe};
 use crate::setup::progress::say;
 use crate::setup::read_file;
@@ -87,16 +87,10 @@ impl Base<'_> {
             say(&format!("warning: the FIP: {warning}"));
         }
         let recipe = Recipe {
-            base: Some(Builder::of(&package, old)?),
+            base: Some((&package, old)),
             given: Vec::new(),
             key: self.key,
-            image: Vec::new(),
         };
-        recipe.check(self.board)?;
-        let image = image()?;
-        let mut builder = package::fip(workspace, Recipe { image, ..recipe })?;
-        let align = package::package(self.board)?.align.max(package.align());
-        builder.align(align)?;
-        builder.build()
+        recipe.make(workspace, self.board, image)?.build()
     }
 }

@@ -11,9 +11,10 @@ use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
+use itertools::Itertools as _;
 
-use super::need::{CARGO_FUZZ, NO_INSTALL, Need, State, cargo_fuzz_root};
-use super::process::{self, find};
+use super::need::{CARGO_FUZZ, NO_INSTALL, Need, cargo_fuzz_root};
+use super::process;
 use super::progress::say;
 use super::python::{LABGRID, SPHINX};
 use super::workspace::Workspace;
@@ -29,22 +30,19 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     let lock = File::create(workspace.state().join("setup.lock"))?;
     lock.lock().context("cannot lock the build directory")?;
     let needs = missing(workspace, needs)?;
-    let mut packages: Vec<&str> = needs
-        .iter()
-        .filter_map(|need| Some(need.names()?.1))
-        .collect();
-    packages.dedup();
+    let names = needs.iter().filter_map(|need| need.names());
+    let packages: Vec<&str> = names.map(|(_, package)| package).unique().collect();
     if env::var_os(NO_INSTALL).is_some_and(|value| value == "1") {
         let apt = (!packages.is_empty()).then(|| apt_install(&packages));
         let steps = needs.iter().flat_map(|need| steps(workspace, *need));
-        let commands: Vec<String> = apt
+        let commands = apt
             .into_iter()
             .chain(steps)
-            .map(|it| it.join(" "))
-            .collect();
+            .map(|words| words.join(" "))
+            .join("\n  ");
         bail!(
-            "programs are missing, and {NO_INSTALL}=1 prevents their installation. Run:\n  {}",
-            commands.join("\n  ")
+            "programs are missing, and {NO_INSTALL}=1 prevents their installation. Run:\n  \
+             {commands}"
         );
     }
     if !packages.is_empty() {
@@ -58,9 +56,6 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
             let failed = || format!("{need:?} could not be installed; is there a network?");
             run(Some(workspace), &step).with_context(failed)?;
         }
-        if *need == Need::Lava {
-            super::lava::done(workspace)?;
-        }
     }
     match missing(workspace, &needs)?.first() {
         Some(need) => bail!("{need:?} was installed, and is still not found"),
@@ -71,10 +66,8 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
 fn missing(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Need>> {
     let mut missing = Vec::new();
     for need in needs {
-        match need.state(workspace) {
-            State::Ready => {}
-            State::Missing => missing.push(*need),
-            State::Unfit(why) => bail!(why),
+        if !need.is_there(workspace)? {
+            missing.push(*need);
         }
     }
     Ok(missing)
@@ -82,19 +75,14 @@ fn missing(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Need>> {
 
 /// Returns the commands that install a need for which there is no Debian package.
 fn steps(workspace: &Workspace, need: Need) -> Vec<Vec<String>> {
-    let words = |words: &[&str]| words.iter().map(ToString::to_string).collect();
     match need {
         Need::RustTarget | Need::LinuxTarget => {
-            let target = need.target().unwrap_or_default();
-            vec![words(&["rustup", "target", "add", target])]
+            vec![words("rustup target add", &[need.target()])]
         }
         Need::CargoFuzz => {
-            let version = format!("={CARGO_FUZZ}");
             let root = cargo_fuzz_root(workspace).display().to_string();
-            let options = ["--version", &version, "--locked", "--root", &root];
-            vec![words(
-                &[&["cargo", "install", "cargo-fuzz"], &options[..]].concat(),
-            )]
+            let options = ["--version", &format!("={CARGO_FUZZ}"), "--root", &root];
+            vec![words("cargo install cargo-fuzz --locked", &options)]
         }
         Need::Sphinx => SPHINX.install(workspace),
         Need::Labgrid => LABGRID.install(workspace),
@@ -103,64 +91,52 @@ fn steps(workspace: &Workspace, need: Need) -> Vec<Vec<String>> {
     }
 }
 
-fn apt_install(packages: &[&str]) -> Vec<String> {
-    as_root(
-        &[
-            &["apt-get", "install", "-y", "--no-install-recommends"],
-            packages,
-        ]
-        .concat(),
-    )
+/// Returns the words of `line`, and `more`.
+fn words(line: &str, more: &[&str]) -> Vec<String> {
+    line.split(' ')
+        .chain(more.iter().copied())
+        .map(str::to_owned)
+        .collect()
 }
 
-fn as_root(words: &[&str]) -> Vec<String> {
+fn apt_install(packages: &[&str]) -> Vec<String> {
+    as_root("apt-get install -y --no-install-recommends", packages)
+}
+
+fn as_root(line: &str, more: &[&str]) -> Vec<String> {
     let is_root = fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0);
-    let sudo = (!is_root).then_some("sudo");
-    sudo.iter().chain(words).map(ToString::to_string).collect()
+    words(
+        &if is_root {
+            line.to_owned()
+        } else {
+            format!("sudo {line}")
+        },
+        more,
+    )
 }
 
 fn install(packages: &[&str]) -> Result<()> {
     let install = apt_install(packages);
-    let by_hand = |why: &str| {
-        format!(
-            "{why}: install {} yourself, then run this again (on Debian: {})",
-            packages.join(", "),
-            install.join(" ")
-        )
-    };
-    if find("apt-get").is_none() {
-        bail!(by_hand("this machine has no apt-get"));
-    }
-    if install.first().is_some_and(|word| word == "sudo") && find("sudo").is_none() {
-        bail!(by_hand("this needs root, and there is no sudo"));
-    }
     // Absent or stale package lists are the usual reason for a failure, and the only
     // reason for which a second attempt can succeed.
-    let known = packages.iter().all(|package| is_known(package));
-    if known && run(None, &install).is_ok() {
+    if run(None, &install).is_ok() {
         return Ok(());
     }
-    run(None, &as_root(&["apt-get", "update"]))
+    run(None, &as_root("apt-get update", &[]))
         .and_then(|()| run(None, &install))
-        .with_context(|| by_hand("apt-get failed, see above; is there a network"))
-}
-
-fn is_known(package: &str) -> bool {
-    let mut policy = Command::new("apt-cache");
-    process::output(policy.args(["policy", package]))
-        .is_ok_and(|said| said.contains("Candidate:") && !said.contains("Candidate: (none)"))
+        .with_context(|| {
+            format!(
+                "apt-get failed, see above; is there a network, and a sudo where this is not root? \
+                 Or install {} yourself, then run this again",
+                packages.join(", ")
+            )
+        })
 }
 
 /// Runs the command `words`, in the workspace if there is one.
 fn run(workspace: Option<&Workspace>, words: &[String]) -> Result<()> {
     say(&words.join(" "));
     let (program, arguments) = words.split_first().context("an empty command")?;
-    if program == "rustup" && find("rustup").is_none() {
-        bail!(
-            "rustup is not in PATH: install that target's libraries in the way in which this \
-             machine's Rust was installed"
-        );
-    }
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null());
     // The command's stdout goes to stderr: stdout is the UART's.
@@ -169,5 +145,9 @@ fn run(workspace: Option<&Workspace>, words: &[String]) -> Result<()> {
     if let Some(workspace) = workspace {
         command.current_dir(&workspace.root);
     }
-    process::run(&mut command)
+    let ran = process::run(&mut command);
+    match program.as_str() {
+        "rustup" => ran.context("install that target as this machine's Rust was installed"),
+        _ => ran,
+    }
 }

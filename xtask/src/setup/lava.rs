@@ -18,18 +18,9 @@ use super::python;
 use super::workspace::{Workspace, once};
 
 const VERSION: &str = "2023.01-2";
-const ARCHIVE: Archive = Archive {
-    kind: "deb",
-    suite: "bookworm",
-    foreign: None,
-};
+const ARCHIVE: Archive = Archive("deb", "bookworm", None);
 /// The packages of `lava-run`, and a server's templates of devices.
-const PACKAGES: [&str; 4] = [
-    "lava-common",
-    "lava-dispatcher",
-    "lava-dispatcher-host",
-    "lava-server",
-];
+const PACKAGES: &str = "lava-common lava-dispatcher lava-dispatcher-host lava-server";
 /// The Python packages that `lava-run` imports, in versions that work together.
 const IMPORTS: [&str; 11] = [
     "aiohttp==3.14.5",
@@ -91,12 +82,21 @@ fn root(workspace: &Workspace) -> PathBuf {
 /// Returns LAVA's dispatcher, if it is there.
 pub fn lava(workspace: &Workspace) -> Option<Lava> {
     let root = root(workspace);
-    root.join("ready").is_file().then_some(Lava { root })
+    let is_there = ["lava-run", "ready"]
+        .iter()
+        .all(|file| root.join(file).is_file());
+    is_there.then_some(Lava { root })
 }
 
 /// Returns the commands that get the Python packages; [`unpack`] does the rest.
 pub(super) fn install(workspace: &Workspace) -> Vec<Vec<String>> {
-    python::install(&root(workspace).join("venv"), &IMPORTS)
+    let root = root(workspace);
+    let mut steps = python::install(&root.join("venv"), &IMPORTS);
+    steps.push(vec![
+        "touch".into(),
+        root.join("ready").display().to_string(),
+    ]);
+    steps
 }
 
 /// Fetches and unpacks Debian's packages, and writes what goes with them.
@@ -105,12 +105,16 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     fs::create_dir_all(&root)?;
     once(&root.join("root"), |partial| {
         let work = tempfile::tempdir_in(workspace.state())?;
-        let progress = Progress::start("fetching LAVA's dispatcher");
-        let wanted = PACKAGES.map(|package| format!("{package}={VERSION}"));
-        let words: Vec<&str> = wanted.iter().map(String::as_str).collect();
-        let get = |apt: &Apt<'_>| apt.get(&[&["download"], &words[..]].concat());
-        apt::fetch(work.path(), &progress, &ARCHIVE, get)
-            .with_context(|| format!("cannot fetch Debian's packages {}", PACKAGES.join(", ")))?;
+        let _progress = Progress::start("fetching LAVA's dispatcher");
+        let wanted = PACKAGES
+            .split(' ')
+            .map(|package| format!("{package}={VERSION}"));
+        let wanted: Vec<String> = wanted.collect();
+        let mut words = vec!["download"];
+        words.extend(wanted.iter().map(String::as_str));
+        let get = |apt: &Apt<'_>| apt.get(&words);
+        apt::fetch(work.path(), &ARCHIVE, get)
+            .with_context(|| format!("cannot fetch Debian's packages {PACKAGES}"))?;
         apt::unpack(work.path(), partial)
     })?;
     let stubs = root.join("stubs");
@@ -124,8 +128,4 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     fs::write(&wrapper, WRAPPER)?;
     fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755))?;
     Ok(())
-}
-
-pub(super) fn done(workspace: &Workspace) -> Result<()> {
-    Ok(fs::write(root(workspace).join("ready"), "")?)
 }

@@ -5,12 +5,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use super::apt::{self, Apt};
-use super::process::find;
 use super::progress::Progress;
 use super::workspace::{Workspace, once};
 
@@ -33,12 +31,15 @@ pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
     let place = workspace.state().join("linux-trees");
     once(&place, |partial| {
         let work = tempfile::tempdir_in(workspace.state())?;
-        let progress = Progress::start("fetching Debian's kernel for arm64, 90 MB");
+        let root = work.path().join("root");
+        let _progress = Progress::start("fetching Debian's kernel for arm64, 90 MB");
         let get = |apt: &Apt<'_>| apt.download_dependency(META);
-        let package = apt::fetch(work.path(), &progress, &apt::ARM64, get);
+        let package = apt::fetch(work.path(), &apt::ARM64, get);
         let package = package.with_context(|| format!("cannot fetch Debian's package {META}"))?;
-        unpack(work.path(), partial)?;
-        files(partial).with_context(|| package.clone())?;
+        apt::unpack(work.path(), &root)?;
+        // The rest of the package is ten times the trees.
+        let (_, trees) = files(&root).with_context(|| package.clone())?;
+        fs::rename(trees, partial.join("trees"))?;
         Ok(fs::write(partial.join("package"), package)?)
     })?;
     let package = fs::read_to_string(place.join("package"))?;
@@ -50,59 +51,23 @@ pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
     })
 }
 
-/// Returns the trees below `place`, and the folder of their makers' folders.
+/// Returns the trees below `place`, sorted, and the folder of their makers' folders.
 fn files(place: &Path) -> Result<(Vec<PathBuf>, PathBuf)> {
-    let mut files = Vec::new();
-    collect(place, &mut files)?;
+    let (mut files, mut dirs) = (Vec::new(), vec![place.to_path_buf()]);
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(dir)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                dirs.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "dtb") {
+                files.push(path);
+            }
+        }
+    }
     files.sort();
-    let dir = files
-        .first()
-        .and_then(|file| file.parent()?.parent())
+    let dir = files.first().and_then(|file| file.parent()?.parent());
+    let dir = dir
         .context("the package has no device trees")?
         .to_path_buf();
     Ok((files, dir))
-}
-
-/// Takes only the trees out of the package: the rest of it is ten times that.
-fn unpack(work: &Path, place: &Path) -> Result<()> {
-    let package = apt::packages(work)?
-        .pop()
-        .context("apt fetched no package")?;
-    for program in ["dpkg-deb", "tar"] {
-        if find(program).is_none() {
-            bail!("this machine has no {program}");
-        }
-    }
-    let mut unpacked = Command::new("dpkg-deb")
-        .arg("--fsys-tarfile")
-        .arg(&package)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .context("cannot run `dpkg-deb`")?;
-    let archive = unpacked.stdout.take().context("dpkg-deb has no stdout")?;
-    let taken = Command::new("tar")
-        .arg("-C")
-        .arg(place)
-        .args(["-x", "--wildcards", "*.dtb"])
-        .stdin(archive)
-        .status()
-        .context("cannot run `tar`")?;
-    let unpacked = unpacked.wait()?;
-    if !unpacked.success() || !taken.success() {
-        bail!("{} cannot be unpacked", package.display());
-    }
-    Ok(())
-}
-
-fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            collect(&path, files)?;
-        } else if path.extension().is_some_and(|ending| ending == "dtb") {
-            files.push(path);
-        }
-    }
-    Ok(())
 }

@@ -17,7 +17,7 @@ pub mod workspace;
 pub use self::ensure::ensure;
 pub use self::lava::{Lava, lava};
 pub use self::need::{
-    ALL, ARCHIVES, FIRMWARE, FUZZ, LABS, LINUX_TARGET, NO_INSTALL, Need, PAGES, TARGET, U_BOOT,
+    ARCHIVES, FIRMWARE, FUZZ, LABS, LINUX_TARGET, NO_INSTALL, Need, PAGES, TARGET, U_BOOT, all,
     cargo_fuzz,
 };
 pub use self::python::{labgrid, sphinx_build};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use super::lava::lava;
 use super::process::{self, find};
@@ -32,78 +32,76 @@ pub(super) const CARGO_FUZZ: &str = "0.13.2";
 
 /// A program or library that a command needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "programs by their names")]
 pub enum Need {
-    /// QEMU for AArch64.
     Qemu,
-    /// A cross compiler for TF-A, which is C and assembly.
     CrossCompiler,
-    /// GNU make, for TF-A.
     Make,
-    /// The program that unpacks a Debian source package.
     DpkgSource,
-    /// Rust's core library for the payload.
-    RustTarget,
-    /// Rust's libraries for a program in an emulated Linux.
-    LinuxTarget,
     /// TF-A's own FIP tool, which tests compare with.
     Fiptool,
     /// TF-A's tool that signs.
     CertCreate,
-    /// Keys for firmware that checks signatures, which tests run.
     Openssl,
-    /// U-Boot's tool that makes a FIT of its source, which tests use.
     Mkimage,
-    /// The device tree compiler, which tests compare with.
     Dtc,
-    /// U-Boot for QEMU's machines, from which tests boot.
     UBoot,
-    /// A browser, in which tests open pages.
     Chromium,
+    PythonVenv,
+    File,
+    Zip,
+    Unzip,
+    SevenZip,
     /// A C++ compiler, for libFuzzer.
     CxxCompiler,
-    /// The program that builds fuzz targets.
+    /// Rust's core library for the payload.
+    RustTarget,
+    /// Rust's libraries for a program in an emulated Linux.
+    LinuxTarget,
     CargoFuzz,
-    /// A Python that makes virtual environments, for the packages that follow.
-    PythonVenv,
-    /// Sphinx, with which TF-A's documentation and tests' pages are built.
     Sphinx,
-    /// The program that finds the kind of a file, for LAVA.
-    File,
-    /// Info-ZIP's programs, and 7-Zip's, which tests compare with.
-    Zip,
-    /// As [`Need::Zip`].
-    Unzip,
-    /// As [`Need::Zip`].
-    SevenZip,
     /// LAVA's dispatcher, which tests run jobs with.
     Lava,
-    /// labgrid, which tests run environments with.
     Labgrid,
 }
 
-/// All that `cargo xtask test` uses.
-pub const ALL: [Need; 20] = [
-    Need::Qemu,
-    Need::CrossCompiler,
-    Need::Make,
-    Need::DpkgSource,
-    Need::RustTarget,
-    Need::Fiptool,
-    Need::CertCreate,
-    Need::Openssl,
-    Need::Mkimage,
-    Need::Dtc,
-    Need::UBoot,
-    Need::PythonVenv,
-    Need::Sphinx,
-    Need::Chromium,
-    Need::File,
-    Need::Zip,
-    Need::Unzip,
-    Need::SevenZip,
-    Need::Lava,
-    Need::Labgrid,
+/// The needs that are in Debian: the program or file to look for, and the package.
+const DEBIAN: [(Need, &str, &str); 17] = [
+    (Need::Qemu, "qemu-system-aarch64", "qemu-system-arm"),
+    (
+        Need::CrossCompiler,
+        "aarch64-linux-gnu-gcc",
+        "gcc-aarch64-linux-gnu",
+    ),
+    (Need::Make, "make", "make"),
+    (Need::DpkgSource, "dpkg-source", "dpkg-dev"),
+    (Need::Fiptool, "fiptool", "arm-trusted-firmware-tools"),
+    (
+        Need::CertCreate,
+        "cert_create",
+        "arm-trusted-firmware-tools",
+    ),
+    (Need::Openssl, "openssl", "openssl"),
+    (Need::Mkimage, "mkimage", "u-boot-tools"),
+    (Need::Dtc, "dtc", "device-tree-compiler"),
+    (Need::UBoot, U_BOOT, "u-boot-qemu"),
+    (Need::Chromium, "chromium", "chromium"),
+    (Need::PythonVenv, "python3", "python3-venv"),
+    (Need::File, "file", "file"),
+    (Need::Zip, "zip", "zip"),
+    (Need::Unzip, "unzip", "unzip"),
+    (Need::SevenZip, "7z", "p7zip-full"),
+    (Need::CxxCompiler, "c++", "g++"),
 ];
+
+/// Returns all that `cargo xtask test` uses.
+pub fn all() -> Vec<Need> {
+    let programs = DEBIAN.iter().map(|row| row.0);
+    let programs = programs.filter(|need| *need != Need::CxxCompiler);
+    programs
+        .chain([Need::RustTarget, Need::Sphinx, Need::Lava, Need::Labgrid])
+        .collect()
+}
 
 /// The programs that make and read archives.
 pub const ARCHIVES: [Need; 3] = [Need::Zip, Need::Unzip, Need::SevenZip];
@@ -126,106 +124,69 @@ pub const FUZZ: [Need; 2] = [Need::CxxCompiler, Need::CargoFuzz];
 /// The programs that TF-A's build uses.
 pub const FIRMWARE: [Need; 2] = [Need::CrossCompiler, Need::Make];
 
-pub(super) enum State {
-    Ready,
-    Missing,
-    /// Found, but not usable, for this reason; no other one is installed over it.
-    Unfit(String),
-}
-
 impl Need {
     /// Returns the program, or file, to look for, and its Debian package.
     pub(super) fn names(self) -> Option<(&'static str, &'static str)> {
-        Some(match self {
-            Self::Qemu => ("qemu-system-aarch64", "qemu-system-arm"),
-            Self::CrossCompiler => ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
-            Self::Make => ("make", "make"),
-            Self::DpkgSource => ("dpkg-source", "dpkg-dev"),
-            Self::Fiptool => ("fiptool", "arm-trusted-firmware-tools"),
-            Self::CertCreate => ("cert_create", "arm-trusted-firmware-tools"),
-            Self::Openssl => ("openssl", "openssl"),
-            Self::Mkimage => ("mkimage", "u-boot-tools"),
-            Self::Dtc => ("dtc", "device-tree-compiler"),
-            Self::UBoot => (U_BOOT, "u-boot-qemu"),
-            Self::Chromium => ("chromium", "chromium"),
-            Self::CxxCompiler => ("c++", "g++"),
-            Self::PythonVenv => ("python3", "python3-venv"),
-            Self::File => ("file", "file"),
-            Self::Zip => ("zip", "zip"),
-            Self::Unzip => ("unzip", "unzip"),
-            Self::SevenZip => ("7z", "p7zip-full"),
-            _ => return None,
-        })
+        let row = DEBIAN.iter().find(|row| row.0 == self)?;
+        Some((row.1, row.2))
     }
 
-    pub(super) fn target(self) -> Option<&'static str> {
+    pub(super) fn target(self) -> &'static str {
         match self {
-            Self::RustTarget => Some(TARGET),
-            Self::LinuxTarget => Some(LINUX_TARGET),
-            _ => None,
+            Self::LinuxTarget => LINUX_TARGET,
+            _ => TARGET,
         }
     }
 
-    pub(super) fn state(self, workspace: &Workspace) -> State {
-        let Some((program, _)) = self.names() else {
-            let own = match self {
-                Self::CargoFuzz => cargo_fuzz(workspace),
-                Self::Sphinx => SPHINX.find(workspace),
-                Self::Lava => lava(workspace).map(|lava| lava.run()),
-                Self::Labgrid => LABGRID.find(workspace),
-                _ => return target_state(self.target().unwrap_or_default()),
-            };
-            return own.map_or(State::Missing, |_| State::Ready);
-        };
+    /// Returns true if it is there. One that is there and cannot be used is an error: no other
+    /// one is installed over it.
+    pub(super) fn is_there(self, workspace: &Workspace) -> Result<bool> {
         let found = match self {
-            Self::UBoot => Some(PathBuf::from(program)).filter(|file| file.is_file()),
-            _ => find(program),
+            Self::CargoFuzz => cargo_fuzz(workspace),
+            Self::Sphinx => SPHINX.find(workspace),
+            Self::Lava => lava(workspace).map(|lava| lava.run()),
+            Self::Labgrid => LABGRID.find(workspace),
+            Self::RustTarget | Self::LinuxTarget => return has_target(self.target()),
+            Self::UBoot => Some(PathBuf::from(U_BOOT)).filter(|file| file.is_file()),
+            Self::PythonVenv => find("python3").filter(|_| has_venv()),
+            _ => self.names().and_then(|(program, _)| find(program)),
         };
-        match (found, self) {
-            (None, _) => State::Missing,
-            (Some(path), Self::Qemu) => match qemu_version() {
-                Ok(version) if version >= QEMU_LEAST => State::Ready,
-                Ok((major, minor)) => State::Unfit(format!(
-                    "{} is QEMU {major}.{minor}, and {}.{} or later is needed: install a newer \
-                     one (Debian has them in backports) and put it first in PATH",
-                    path.display(),
-                    QEMU_LEAST.0,
-                    QEMU_LEAST.1
-                )),
-                Err(error) => State::Unfit(format!("{}: {error:#}", path.display())),
-            },
-            (Some(_), Self::PythonVenv) if !has_venv() => State::Missing,
-            (Some(_), _) => State::Ready,
+        if let (Some(path), Self::Qemu) = (&found, self) {
+            check_qemu().with_context(|| path.display().to_string())?;
         }
+        Ok(found.is_some())
     }
 }
 
-fn qemu_version() -> Result<(u32, u32)> {
+fn check_qemu() -> Result<()> {
     let said = process::output(Command::new("qemu-system-aarch64").arg("--version"))?;
-    parse_version(&said).with_context(|| format!("not a QEMU version: {:?}", said.trim()))
+    let version = parse_version(&said);
+    let version = version.with_context(|| format!("not a QEMU version: {:?}", said.trim()))?;
+    if version < QEMU_LEAST {
+        let ((major, minor), (least, least_minor)) = (version, QEMU_LEAST);
+        bail!(
+            "this is QEMU {major}.{minor}, and {least}.{least_minor} or later is needed: install a \
+             newer one (Debian has them in backports) and put it first in PATH"
+        );
+    }
+    Ok(())
 }
 
 fn parse_version(said: &str) -> Option<(u32, u32)> {
-    let mut numbers = said
-        .split_once("version ")?
-        .1
-        .split(|c: char| !c.is_ascii_digit());
+    let (_, version) = said.split_once("version ")?;
+    let mut numbers = version.split(|c: char| !c.is_ascii_digit());
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-fn target_state(target: &str) -> State {
+fn has_target(target: &str) -> Result<bool> {
     let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into()));
     rustc.args(["--print", "target-libdir", "--target", target]);
-    match process::output(&mut rustc) {
-        Ok(dir) if fs::read_dir(dir.trim()).is_ok_and(|mut d| d.next().is_some()) => State::Ready,
-        Ok(_) => State::Missing,
-        Err(error) => State::Unfit(format!("{error:#}")),
-    }
+    let dir = process::output(&mut rustc)?;
+    Ok(fs::read_dir(dir.trim()).is_ok_and(|mut dir| dir.next().is_some()))
 }
 
 pub(super) fn cargo_fuzz_root(workspace: &Workspace) -> PathBuf {
-    let name = format!("cargo-fuzz-{CARGO_FUZZ}");
-    workspace.state().join(name)
+    workspace.state().join(format!("cargo-fuzz-{CARGO_FUZZ}"))
 }
 
 /// Returns the cargo-fuzz to use: that in PATH if it has the right version, or this tool's

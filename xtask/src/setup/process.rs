@@ -3,13 +3,13 @@
 use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-
-use super::progress::Progress;
+use itertools::Itertools as _;
 
 /// The number of last lines of a failed program that are shown.
 const TAIL: usize = 40;
@@ -19,12 +19,10 @@ pub fn find(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path)
         .map(|dir| dir.join(program))
-        .find(|file| is_executable(file))
-}
-
-fn is_executable(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+        .find(|file| {
+            let meta = fs::metadata(file);
+            meta.is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+        })
 }
 
 /// Returns the command of the cargo that runs this tool.
@@ -57,68 +55,34 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs `command` with its output in the file `log`. `watch` gets each line of standard
-/// output for the progress, and returns true if the line belongs into the log.
-pub fn quietly(
-    command: &mut Command,
-    log: &Path,
-    progress: &Progress,
-    watch: fn(&str, &Progress) -> bool,
-) -> Result<()> {
+/// Runs `command` with its output in the file `log`.
+pub fn quietly(command: &mut Command, log: &Path) -> Result<()> {
     let name = command.get_program().to_string_lossy().into_owned();
     let mut file = File::create(log).with_context(|| log.display().to_string())?;
     writeln!(file, "$ {}", display(command))?;
-    let mut child = command
+    command
         .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(file.try_clone()?)
-        .spawn()
+        .stdout(file.try_clone()?)
+        .stderr(file);
+    let status = command
+        .status()
         .with_context(|| format!("cannot run `{name}`"))?;
-    if let Some(stdout) = child.stdout.take() {
-        for line in BufReader::new(stdout).split(b'\n') {
-            let line = line?;
-            let line = String::from_utf8_lossy(&line);
-            if watch(&line, progress) {
-                writeln!(file, "{line}")?;
-            }
-        }
-    }
-    let status = child.wait()?;
     if !status.success() {
-        bail!("`{name}` failed ({status}):\n{}", tail(log)?);
+        let text = fs::read(log)?;
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.lines().collect();
+        let tail = &lines[lines.len().saturating_sub(TAIL)..];
+        bail!("`{name}` failed ({status}):\n{}", tail.join("\n"));
     }
     Ok(())
 }
 
-/// Keeps each line: a `watch` for [`quietly`] without progress.
-pub fn unwatched(_line: &str, _progress: &Progress) -> bool {
-    true
-}
-
-fn tail(log: &Path) -> Result<String> {
-    let text = fs::read(log)?;
-    let text = String::from_utf8_lossy(&text);
-    let lines: Vec<&str> = text.lines().collect();
-    let from = lines.len().saturating_sub(TAIL);
-    Ok(lines.get(from..).unwrap_or_default().join("\n"))
-}
-
-/// Returns `command` as text that a shell accepts.
+/// Returns the words of `command`.
 pub fn display(command: &Command) -> String {
     let words = [command.get_program()]
         .into_iter()
         .chain(command.get_args());
-    words.map(quote).collect::<Vec<_>>().join(" ")
-}
-
-fn quote(word: &OsStr) -> String {
-    let word = word.to_string_lossy();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.into_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
+    words.map(OsStr::to_string_lossy).join(" ")
 }
 
 /// Makes a command with few environment variables: a makefile reads all of them.
@@ -138,19 +102,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_quoted_as_a_shell_wants_them() {
-        let mut command = Command::new("make");
-        command.args(["A='b'", "C=d", ""]);
-        assert_eq!(display(&command), r"make 'A='\''b'\''' C=d ''");
-    }
-
-    #[test]
     fn a_failure_shows_what_was_said() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let log = dir.path().join("log");
         let mut command = Command::new("sh");
         command.args(["-c", "echo out; echo err >&2; exit 7"]);
-        let error = quietly(&mut command, &log, &Progress::start("test"), unwatched);
+        let error = quietly(&mut command, &log);
         let error = error.expect_err("it failed").to_string();
         assert!(error.contains("exit status: 7"), "{error}");
         assert!(error.contains("\nout") && error.contains("\nerr"));

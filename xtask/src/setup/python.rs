@@ -7,59 +7,46 @@ use std::process::Command;
 use super::process;
 use super::workspace::Workspace;
 
-/// A package in an environment of its own.
-pub(super) struct Package {
-    name: &'static str,
-    /// The only version that is used.
-    version: &'static str,
-    also: &'static [&'static str],
-    program: &'static str,
-}
+/// A package in an environment of its own: the name, the only version that is used, what else
+/// is installed there, and a program of it.
+pub(super) struct Package(
+    &'static str,
+    &'static str,
+    &'static [&'static str],
+    &'static str,
+);
 
 /// Sphinx, which builds TF-A's documentation, and in tests pages of reports.
-pub(super) const SPHINX: Package = Package {
-    name: "sphinx",
-    version: "8.1.3",
-    also: &[],
-    program: "sphinx-build",
-};
+pub(super) const SPHINX: Package = Package("sphinx", "8.1.3", &[], "sphinx-build");
 
 /// labgrid, with which tests run the environments that are made for it, and a pytest with
 /// labgrid's plugin.
-pub(super) const LABGRID: Package = Package {
-    name: "labgrid",
-    version: "26.0.1",
-    also: &["pytest==9.2.0"],
-    program: "pytest",
-};
+pub(super) const LABGRID: Package = Package("labgrid", "26.0.1", &["pytest==9.2.0"], "pytest");
 
 impl Package {
     fn root(&self, workspace: &Workspace) -> PathBuf {
-        workspace
-            .state()
-            .join(format!("{}-{}", self.name, self.version))
+        workspace.state().join(format!("{}-{}", self.0, self.1))
     }
 
     /// Returns the folder of the package's programs, if the installation is complete.
     pub(super) fn find(&self, workspace: &Workspace) -> Option<PathBuf> {
-        let (name, version) = (self.name, self.version);
+        let Self(name, version, _, program) = self;
         let bin = self.root(workspace).join("bin");
-        let check = format!(
-            "import importlib.metadata as m; assert m.version('{name}') == '{version}'; import {name}"
-        );
+        let version = format!("m.version('{name}') == '{version}'");
+        let check = format!("import importlib.metadata as m, {name}; assert {version}");
         process::output(Command::new(bin.join("python")).args(["-c", &check])).ok()?;
-        bin.join(self.program).is_file().then_some(bin)
+        bin.join(program).is_file().then_some(bin)
     }
 
     pub(super) fn install(&self, workspace: &Workspace) -> Vec<Vec<String>> {
-        let package = format!("{}=={}", self.name, self.version);
-        install(&self.root(workspace), &[&[&*package], self.also].concat())
+        let package = format!("{}=={}", self.0, self.1);
+        install(&self.root(workspace), &[&[&*package], self.2].concat())
     }
 }
 
 /// Returns the `sphinx-build` to use.
 pub fn sphinx_build(workspace: &Workspace) -> Option<PathBuf> {
-    Some(SPHINX.find(workspace)?.join(SPHINX.program))
+    Some(SPHINX.find(workspace)?.join(SPHINX.3))
 }
 
 /// Returns the folder of labgrid's programs.

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::apt;
 use super::ensure::ensure;
 use super::need::Need;
-use super::process::{self, quietly, unwatched};
+use super::process::{self, quietly};
 use super::progress::Progress;
 use super::workspace::{Workspace, once};
 
@@ -35,46 +35,40 @@ pub struct Source {
 }
 
 impl Source {
-    fn place(&self, workspace: &Workspace) -> PathBuf {
-        let name = self.title.to_lowercase().replace(' ', "-");
-        workspace.state().join(name).join(self.version)
-    }
-
     /// Returns the directory of the unpacked source, and fetches it if it is not there yet.
     pub fn fetch(&self, workspace: &Workspace) -> Result<PathBuf> {
-        let place = self.place(workspace);
+        let (package, title, version) = (self.package, self.title, self.version);
+        let name = title.to_lowercase().replace(' ', "-");
+        let place = workspace.state().join(name).join(version);
         once(&place, |partial| {
             ensure(workspace, &[Need::DpkgSource])?;
             let work = tempfile::tempdir_in(workspace.state())?;
-            let (title, version) = (self.title, self.version);
-            let progress = Progress::start(&format!("fetching the source of {title} {version}"));
-            self.download(work.path(), &progress).with_context(|| {
+            let _progress = Progress::start(&format!("fetching the source of {title} {version}"));
+            let pinned = self.dsc_sha256.map(|_| format!("{package}={version}"));
+            let wanted = pinned.as_deref().unwrap_or(package);
+            let source = ["source", "--download-only", "--only-source", wanted];
+            let fetched = apt::fetch(work.path(), &apt::SOURCES, |apt| apt.get(&source));
+            fetched.with_context(|| {
                 format!(
-                    "cannot fetch Debian's source package {} {version}. Check the network and \
-                     apt's proxy{}",
-                    self.package, self.otherwise
+                    "cannot fetch Debian's source package {package} {version}. Check the network \
+                     and apt's proxy{}",
+                    self.otherwise
                 )
             })?;
             // dpkg-source makes its directory itself, and copies archives
             // beside it.
             let tree = work.path().join("tree");
-            self.unpack(work.path(), &tree, &progress)?;
+            self.unpack(work.path(), &tree)?;
             Ok(fs::rename(tree, partial)?)
         })?;
         Ok(place)
     }
 
-    fn download(&self, work: &Path, progress: &Progress) -> Result<()> {
-        let package = match self.dsc_sha256 {
-            Some(_) => format!("{}={}", self.package, self.version),
-            None => self.package.to_owned(),
-        };
-        let source = ["source", "--download-only", "--only-source", &package];
-        apt::fetch(work, progress, &apt::SOURCES, |apt| apt.get(&source))
-    }
-
-    fn unpack(&self, work: &Path, place: &Path, progress: &Progress) -> Result<()> {
-        let dsc = description(work).context("apt fetched no .dsc")?;
+    fn unpack(&self, work: &Path, place: &Path) -> Result<()> {
+        let files = fs::read_dir(work)?.filter_map(Result::ok);
+        let mut paths = files.map(|entry| entry.path());
+        let dsc = paths.find(|path| path.extension().is_some_and(|ending| ending == "dsc"));
+        let dsc = dsc.context("apt fetched no .dsc")?;
         if let Some(pinned) = self.dsc_sha256 {
             let found = hex(&Sha256::digest(fs::read(&dsc)?));
             if found != pinned {
@@ -84,15 +78,9 @@ impl Source {
         }
         let mut command = process::clean("dpkg-source");
         command.arg("-x").arg(&dsc).arg(place).current_dir(work);
-        quietly(&mut command, &work.join("unpack.log"), progress, unwatched)?;
+        quietly(&mut command, &work.join("unpack.log"))?;
         (self.check)(place)
     }
-}
-
-fn description(dir: &Path) -> Option<PathBuf> {
-    let files = fs::read_dir(dir).ok()?.filter_map(Result::ok);
-    let mut paths = files.map(|entry| entry.path());
-    paths.find(|path| path.extension().is_some_and(|ending| ending == "dsc"))
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

@@ -8,7 +8,7 @@ use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 /// The repository and its build directory.
 #[derive(Clone, Debug)]
@@ -23,19 +23,17 @@ impl Workspace {
     /// Finds both by the package's directory: the one that cargo passes at run time, else
     /// that of the build.
     pub fn find() -> Result<Self> {
+        let built = Path::new(env!("CARGO_MANIFEST_DIR"));
         let package = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
-        let built = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-        let root = package
-            .iter()
-            .chain([&built])
-            .flat_map(|start| start.ancestors())
-            .find(|dir| dir.join("platforms").is_dir() && dir.join("xtask").is_dir());
-        let Some(root) = root else {
-            bail!(
-                "the psci-bench repository is not at {}: run this by `cargo xtask`",
-                built.display()
-            );
-        };
+        let starts = [package.as_deref(), Some(built)].into_iter().flatten();
+        let is_root = |dir: &&Path| dir.join("platforms").is_dir() && dir.join("xtask").is_dir();
+        let root = starts
+            .flat_map(Path::ancestors)
+            .find(is_root)
+            .with_context(|| {
+                let built = built.display();
+                format!("the psci-bench repository is not at {built}: run this by `cargo xtask`")
+            })?;
         let root = root.to_path_buf();
         let target = match env::var_os("CARGO_TARGET_DIR") {
             Some(dir) if !dir.is_empty() => env::current_dir()?.join(dir),
@@ -66,37 +64,35 @@ pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> 
     if place.is_dir() {
         return Ok(());
     }
-    let beside = |ending: &str| {
-        let mut name = place.file_name().unwrap_or_default().to_os_string();
-        name.push(ending);
-        place.with_file_name(name)
-    };
+    let beside = |ending: &str| place.with_added_extension(ending);
     if let Some(parent) = place.parent() {
         fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
     }
-    let lock = beside(".lock");
+    let lock = beside("lock");
     let lock = File::create(&lock).with_context(|| lock.display().to_string())?;
     lock.lock().context("cannot lock the build directory")?;
     if place.is_dir() {
         return Ok(());
     }
-    let partial = beside(".partial");
+    let partial = beside("partial");
+    let at = || partial.display().to_string();
     if partial.exists() {
-        fs::remove_dir_all(&partial).with_context(|| partial.display().to_string())?;
+        fs::remove_dir_all(&partial).with_context(at)?;
     }
-    fs::create_dir(&partial).with_context(|| partial.display().to_string())?;
-    match make(&partial) {
-        Ok(()) => fs::rename(&partial, place).with_context(|| place.display().to_string()),
-        Err(error) => {
-            // The first error is the one to report.
-            let _ = fs::remove_dir_all(&partial);
-            Err(error)
-        }
+    fs::create_dir(&partial).with_context(at)?;
+    let made = make(&partial);
+    if made.is_err() {
+        // The first error is the one to report.
+        let _ = fs::remove_dir_all(&partial);
     }
+    made?;
+    fs::rename(&partial, place).with_context(at)
 }
 
 #[cfg(test)]
 mod tests {
+    use anyhow::bail;
+
     use super::*;
 
     #[test]

@@ -2,9 +2,8 @@
 
 use std::fs;
 
-use crate::support::packages::{payload, trusted};
+use crate::support::packages::payload;
 use crate::support::scratch::{Scratch, files};
-use crate::support::xtask;
 use psci_bench::image::{MAGIC_OFFSET, PARAMETER_BLOCK, ParameterBlock};
 use xtask::board::{self, Blob, Board, Package, PackageKind};
 use xtask::build::fip::read;
@@ -150,49 +149,6 @@ fn bl33_of_a_users_fip_is_replaced_and_stays_aligned() {
         scratch.theirs(&format!("fiptool {update} base.bin"));
         let same = scratch.read("new.bin") == scratch.read("base.bin");
         assert!(same, "aligned to {made} {rest}");
-    }
-}
-
-/// The commands `cargo xtask fip build` in `text`.
-fn examples(text: &str) -> Vec<String> {
-    let text = text.replace("\\\n", " ");
-    let lines = text.lines().map(str::trim);
-    let commands = lines.filter_map(|line| line.strip_prefix("cargo xtask "));
-    let builds = commands.filter(|line| line.starts_with("fip build"));
-    builds.map(str::to_owned).collect()
-}
-
-#[test]
-fn what_help_and_readme_show_works() {
-    let help = xtask(&["fip", "build", "--help"]).output().expect("help");
-    let help = String::from_utf8(help.stdout).expect("text");
-    let workspace = Workspace::find().expect("the repository");
-    let readme = fs::read_to_string(workspace.root.join("README.md")).expect("there");
-    for (text, least) in [(help, 4), (readme, 5)] {
-        let examples = examples(&text);
-        assert!(examples.len() >= least, "{examples:?}");
-        for line in examples {
-            let scratch = Scratch::new();
-            scratch.write("payload.bin", &payload());
-            let (base, nt_fw_key) = (line.contains("--base fip.bin"), line.contains("nt.pem"));
-            let words: Vec<&str> = line.split([' ', '=']).collect();
-            for pair in words.windows(2) {
-                if pair[1].contains('.') && pair[0] != "-o" {
-                    scratch.write(pair[1], b"a stand-in");
-                }
-            }
-            if nt_fw_key {
-                let _ = fs::remove_file(scratch.path("nt.pem"));
-                trusted(&scratch, "ecdsa", "sha256", "");
-                fs::rename(scratch.path("base.bin"), scratch.path("fip.bin")).expect("renamed");
-            } else if base {
-                scratch.write("bl33", b"BL33");
-                scratch.theirs("fiptool create --nt-fw bl33 fip.bin");
-            }
-            let part = line.contains("--part");
-            let payload = if part { "" } else { "--payload payload.bin" };
-            scratch.ours(&format!("{line} {payload}"));
-        }
     }
 }
 

@@ -54,7 +54,6 @@ fn a_certificate_for_the_new_bl33() {
             ("bl33", "is it a private key in PEM form?"),
             ("gone.pem", "--nt-fw-key gone.pem"),
             ("nt.pem --soc-fw bl31", "--soc-fw bl31: --base has cert"),
-            ("nt.pem --nt-fw-cert n.crt", "n.crt: with --base and --"),
         ] {
             scratch.refuses(&format!("{build} --nt-fw-key {options}"), words);
         }

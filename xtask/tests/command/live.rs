@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::report::log;
@@ -23,8 +23,8 @@ fn line() -> (File, String) {
 
 fn start(dir: &Path, arguments: &[&str]) -> Child {
     let log = dir.join("run.log");
-    let log = log.to_str().expect("UTF-8");
-    let mut command = xtask(&[&["report", "--log", log], arguments].concat());
+    let mut command = xtask(&["report", "--log"]);
+    command.arg(log).args(arguments);
     command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -32,25 +32,23 @@ fn start(dir: &Path, arguments: &[&str]) -> Child {
     command.spawn().expect("it can be started")
 }
 
-/// Exit code, stdout, stderr, and the log that was kept.
-fn ended(dir: &Path, mut child: Child) -> (i32, String, String, Vec<u8>) {
+/// Waits up to a minute.
+fn wait_until(mut done: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
-    while child.try_wait().expect("it is ours").is_none() {
-        if Instant::now() > deadline {
-            child.kill().expect("it is ours");
-            panic!("it did not end");
-        }
+    while !done() {
+        assert!(Instant::now() < deadline, "the time is up");
         std::thread::sleep(Duration::from_millis(20));
     }
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = child.wait_with_output().expect("it has ended");
+}
+
+/// Exit code, stdout, stderr, and the log that was kept.
+fn ended(dir: &Path, mut child: Child) -> (i32, String, String, Vec<u8>) {
+    wait_until(|| child.try_wait().expect("it is ours").is_some());
+    let output = child.wait_with_output().expect("it has ended");
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-    let code = status.code().expect("not killed");
+    let code = output.status.code().expect("not killed");
     let log = fs::read(dir.join("run.log")).expect("the log");
-    (code, text(stdout), text(stderr), log)
+    (code, text(output.stdout), text(output.stderr), log)
 }
 
 /// Sends `log` in parts to a program that opens the line first: its terminal would echo.
@@ -71,12 +69,7 @@ fn a_serial_port_is_followed_to_the_last_line() {
     send(&mut ours, log().as_bytes());
     let (code, _, said, kept) = ended(dir.path(), child);
     assert_eq!(code, 0, "{said}");
-    assert!(
-        kept == log().as_bytes(),
-        "{} bytes of {}",
-        kept.len(),
-        log().len()
-    );
+    assert!(kept == log().as_bytes(), "{} bytes", kept.len());
     for part in [
         "0 %, Suspend to deepest power level on all cores in parallel",
         "25 %, CPU suspend on all cores in sequence",
@@ -99,10 +92,8 @@ fn a_board_that_falls_silent_is_not_waited_for_for_ever() {
     let (code, out, said, kept) = ended(dir.path(), child);
     assert!(started.elapsed() < Duration::from_secs(20));
     assert_eq!(code, 3, "{said}");
-    assert!(
-        said.contains("the time is up") && said.contains("incomplete"),
-        "{said}"
-    );
+    let is_said = said.contains("the time is up") && said.contains("incomplete");
+    assert!(is_said, "{said}");
     assert!(kept == half && out.contains("Powerdown"), "{out}");
 }
 
@@ -125,10 +116,7 @@ fn stdin_is_followed_and_what_came_is_kept() {
     pipe.write_all(&log().as_bytes()[..log().len() / 2])
         .expect("written");
     let kept = dir.path().join("run.log");
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while fs::metadata(&kept).map_or(0, |it| it.len()) < 1000 && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until(|| fs::metadata(&kept).is_ok_and(|it| it.len() > 1000));
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it is ours");
     let (code, _, said, _) = ended(dir.path(), child);

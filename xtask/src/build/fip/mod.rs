@@ -11,5 +11,5 @@ mod write;
 
 pub use self::layout::{ENTRIES_MAX, IMAGE_MAX, PACKAGE_MAX};
 pub use self::read::{Entry, Package, read};
-pub use self::trust::{certificates, is_certificate, renew};
+pub use self::trust::{certificate, is_certificate, renew};
 pub use self::write::Builder;

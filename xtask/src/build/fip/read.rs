@@ -44,54 +44,28 @@ impl Package {
     }
 }
 
-/// An entry of the list, as it stands in the file.
-struct Raw {
-    at: u64,
-    uuid: Uuid,
-    offset: u64,
-    size: u64,
-    flags: u64,
-}
-
-fn bytes<const N: usize>(file: &[u8], at: u64) -> Option<[u8; N]> {
-    let at = usize::try_from(at).ok()?;
-    file.get(at..at.checked_add(N)?)?.try_into().ok()
-}
-
-fn u64_at(file: &[u8], at: u64) -> Option<u64> {
-    bytes(file, at).map(u64::from_le_bytes)
-}
-
-impl Raw {
-    fn read(file: &[u8], at: u64) -> Option<Self> {
-        Some(Self {
-            at,
-            uuid: Uuid::from_bytes(bytes(file, at)?),
-            offset: u64_at(file, at + 16)?,
-            size: u64_at(file, at + 24)?,
-            flags: u64_at(file, at + 32)?,
-        })
-    }
-}
+/// An entry of the list, as it stands in the file: offset, size and flags.
+struct Raw(Uuid, [u64; 3]);
 
 /// Reads `file`. Bytes after the package do no harm and are a warning.
 pub fn read(file: &[u8]) -> Result<(Package, Option<String>)> {
-    let size = file.len();
     let (serial, flags) = header(file)?;
     let (raw, terminator) = list(file)?;
     if raw.is_empty() {
         bail!("offset {HEADER_SIZE:#x}: the package has no entries");
     }
-    let list_end = terminator.at + ENTRY_SIZE;
+    let at = |index: usize| HEADER_SIZE + ENTRY_SIZE * index as u64;
+    let list_end = at(raw.len() + 1);
     let mut entries: Vec<Entry> = Vec::new();
     for (index, raw) in raw.iter().enumerate() {
-        let entry = entry(raw, &entries, list_end, size);
-        let (label, at) = (label(raw.uuid), raw.at);
+        let entry = entry(raw, &entries, list_end, file.len() as u64);
+        let (label, at) = (label(raw.0), at(index));
         entries.push(entry.with_context(|| format!("entry {index} ({label}) at offset {at:#x}"))?);
     }
     let last = entries.iter().map(|entry| entry.range.end).max();
-    let end = end(&terminator, last.unwrap_or_default(), size)?;
-    let after = size - end;
+    let end = end(&terminator, last.unwrap_or_default(), file.len())
+        .with_context(|| format!("offset {:#x}: the terminator", at(raw.len())))?;
+    let after = file.len() - end;
     let warning =
         (after > 0).then(|| format!("{after} bytes follow the package's end at {end:#x}"));
     let package = Package {
@@ -103,43 +77,43 @@ pub fn read(file: &[u8]) -> Result<(Package, Option<String>)> {
 }
 
 fn header(file: &[u8]) -> Result<(u32, u64)> {
-    let short = || format!("offset {:#x}: the file ends within the header", file.len());
-    let magic = u32::from_le_bytes(bytes(file, 0).with_context(short)?);
+    let Some(header) = file.first_chunk() else {
+        bail!("offset {:#x}: the file ends within the header", file.len());
+    };
+    let header = u128::from_le_bytes(*header);
+    let (magic, serial, flags) = (header as u32, (header >> 32) as u32, (header >> 64) as u64);
     if magic != MAGIC {
         bail!("offset 0x0: no FIP: {magic:#010x} instead of {MAGIC:#010x}");
     }
-    let serial = u32::from_le_bytes(bytes(file, 4).with_context(short)?);
-    let flags = u64_at(file, 8).with_context(short)?;
     if serial == 0 {
         bail!("offset 0x4: the serial number is 0, which firmware takes for no FIP");
     }
     Ok((serial, flags))
 }
 
+/// Returns the entries, and the terminator.
 fn list(file: &[u8]) -> Result<(Vec<Raw>, Raw)> {
     let mut entries = Vec::new();
-    let mut at = HEADER_SIZE;
-    loop {
-        let entry = Raw::read(file, at).with_context(|| {
-            let size = file.len();
-            format!(
-                "offset {size:#x}: the file ends within the list of entries, before its terminator"
-            )
-        })?;
-        if entry.uuid.is_nil() {
+    let (list, _) = file[HEADER_SIZE as usize..].as_chunks::<{ ENTRY_SIZE as usize }>();
+    for bytes in list.iter().take(ENTRIES_MAX + 1) {
+        let (uuid, numbers) = bytes.split_first_chunk().context("16 of 40 bytes")?;
+        let number = |at| u64::from_le_bytes(numbers.as_chunks().0[at]);
+        let entry = Raw(Uuid::from_bytes(*uuid), [0, 1, 2].map(number));
+        if entry.0.is_nil() {
             return Ok((entries, entry));
         }
-        if entries.len() == ENTRIES_MAX {
-            bail!("offset {at:#x}: more than {ENTRIES_MAX} entries");
-        }
         entries.push(entry);
-        at += ENTRY_SIZE;
     }
+    let size = file.len();
+    if entries.len() > ENTRIES_MAX {
+        bail!("more than {ENTRIES_MAX} entries");
+    }
+    bail!("offset {size:#x}: the file ends within the list of entries, before its terminator")
 }
 
 /// Checks an entry by itself, then against those before it.
-fn entry(raw: &Raw, before: &[Entry], list_end: u64, file_size: usize) -> Result<Entry> {
-    let (uuid, offset, size) = (raw.uuid, raw.offset, raw.size);
+fn entry(raw: &Raw, before: &[Entry], list_end: u64, file_size: u64) -> Result<Entry> {
+    let Raw(uuid, [offset, size, flags]) = *raw;
     if size == 0 {
         bail!("its size is 0");
     }
@@ -149,7 +123,7 @@ fn entry(raw: &Raw, before: &[Entry], list_end: u64, file_size: usize) -> Result
     if offset < list_end {
         bail!("its data at {offset:#x} overlaps the list of entries, which ends at {list_end:#x}");
     }
-    if end > file_size as u64 {
+    if end > file_size {
         bail!("its data ends at {end:#x}, and the file at {file_size:#x}");
     }
     let range = offset as usize..end as usize;
@@ -162,23 +136,21 @@ fn entry(raw: &Raw, before: &[Entry], list_end: u64, file_size: usize) -> Result
             bail!("its data {offset:#x}..{end:#x} overlaps that of entry {index} ({label})");
         }
     }
-    let flags = raw.flags;
     Ok(Entry { uuid, range, flags })
 }
 
 /// Returns the package's end, which the terminator has: not before the last byte of an
 /// image, not after the file's end. (fiptool rounds it up to the alignment.)
 fn end(terminator: &Raw, last: usize, file_size: usize) -> Result<usize> {
-    let at = terminator.at;
-    if terminator.size != 0 || terminator.flags != 0 {
-        bail!("offset {at:#x}: the terminator has a size or flags");
+    let [end, size, flags] = terminator.1;
+    if size != 0 || flags != 0 {
+        bail!("it has a size or flags");
     }
-    let end = terminator.offset;
     match usize::try_from(end) {
         Ok(end) if (last..=file_size).contains(&end) => Ok(end),
         _ => bail!(
-            "offset {at:#x}: the terminator says that the package ends at {end:#x}: the last \
-             image ends at {last:#x}, and the file at {file_size:#x}"
+            "the package's end {end:#x} is not between the last image's, {last:#x}, and the \
+             file's, {file_size:#x}"
         ),
     }
 }

@@ -1,12 +1,11 @@
-//! Signatures: TF-A's `cert_create` makes them, OpenSSL verifies them.
+//! Signatures, which TF-A's `cert_create` makes.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use super::certificate::Signed;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, process};
 
@@ -44,12 +43,8 @@ pub(super) fn sign(workspace: &Workspace, request: &Request<'_>) -> Result<Vec<u
     }
     setup::ensure(workspace, &[Need::CertCreate])?;
     let dir = tempfile::tempdir()?;
-    let write = |name: &str, data: &[u8]| -> Result<PathBuf> {
-        let path = dir.path().join(name);
-        fs::write(&path, data)?;
-        Ok(path)
-    };
-    let out = dir.path().join("nt_fw_content.crt");
+    let [image, config, out] = ["nt-fw", "nt-fw-config", "crt"].map(|it| dir.path().join(it));
+    fs::write(&image, request.image)?;
     let mut command = Command::new("cert_create");
     // Only nt-fw-key is used. Without a file for each of the others it stops,
     // and with `--new-keys` it would also make up one that it cannot find.
@@ -58,10 +53,10 @@ pub(super) fn sign(workspace: &Workspace, request: &Request<'_>) -> Result<Vec<u
     }
     command.args(["--hash-alg", request.hash, "--tfw-nvctr", "0"]);
     command.args(["--ntfw-nvctr", &request.counter.to_string()]);
-    command.arg("--nt-fw").arg(write("nt-fw", request.image)?);
-    if let Some(config) = request.config {
-        let path = write("nt-fw-config", config)?;
-        command.arg("--nt-fw-config").arg(path);
+    command.arg("--nt-fw").arg(image);
+    if let Some(data) = request.config {
+        fs::write(&config, data)?;
+        command.arg("--nt-fw-config").arg(config);
     }
     command.arg("--nt-fw-cert").arg(&out);
     process::output(&mut command).with_context(|| {
@@ -69,26 +64,4 @@ pub(super) fn sign(workspace: &Workspace, request: &Request<'_>) -> Result<Vec<u
         format!("{}: {what}; is it a private key in PEM form?", key())
     })?;
     fs::read(&out).context("cert_create made no certificate")
-}
-
-pub(super) fn verify(workspace: &Workspace, signed: &Signed) -> Result<()> {
-    setup::ensure(workspace, &[Need::Openssl])?;
-    let dir = tempfile::tempdir()?;
-    let (body, key, signature) = (
-        dir.path().join("body"),
-        dir.path().join("key.der"),
-        dir.path().join("signature"),
-    );
-    fs::write(&body, &signed.body)?;
-    fs::write(&key, &signed.key)?;
-    fs::write(&signature, &signed.signature)?;
-    let mut command = Command::new("openssl");
-    command.args(["dgst", &format!("-{}", signed.hash), "-keyform", "DER"]);
-    command.arg("-verify").arg(key);
-    command.arg("-signature").arg(signature);
-    if let Some(salt) = signed.salt {
-        command.args(["-sigopt", "rsa_padding_mode:pss"]);
-        command.args(["-sigopt", &format!("rsa_pss_saltlen:{salt}")]);
-    }
-    process::output(command.arg(body)).map(drop)
 }

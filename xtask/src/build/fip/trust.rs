@@ -21,7 +21,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::certificate::{Hash, NV_COUNTER, Read};
-use super::sign::{Request, sign, verify};
+use super::sign::{Request, sign};
 use super::write::Builder;
 use crate::board::image_kinds::{KINDS, Kind, uuid_of};
 use crate::setup::workspace::Workspace;
@@ -36,11 +36,10 @@ pub fn is_certificate(kind: &Kind) -> bool {
     kind.option.ends_with("-cert")
 }
 
-/// Returns the certificates that are in the package.
-pub fn certificates(package: &Builder) -> Vec<&'static Kind> {
-    let there = |kind: &&Kind| package.get(kind.uuid).is_some();
-    let all = KINDS.iter().filter(|kind| is_certificate(kind));
-    all.filter(there).collect()
+/// Returns a certificate that is in the package, if there are any.
+pub fn certificate(package: &Builder) -> Option<&'static Kind> {
+    let is_there = |kind: &&Kind| is_certificate(kind) && package.get(kind.uuid).is_some();
+    KINDS.iter().find(is_there)
 }
 
 /// Renews the certificate of the package's BL33: replaces it by one that is signed with the
@@ -54,19 +53,19 @@ pub fn renew(workspace: &Workspace, package: &mut Builder, key: &Path) -> Result
         image,
         config,
         counter: old.counter()?,
-        hash: hash.name,
+        hash: hash.0,
         key,
     };
     let made = sign(workspace, &request)?;
-    let new = Read::new("the new nt-fw-cert", &made)?;
-    if new.signed.key != content_key {
+    let new = Read::new("the new nt-fw-cert".into(), &made)?;
+    if new.key != content_key {
         bail!(
             "--nt-fw-key {}: this is not the key that the package's nt-fw-key-cert names, and \
              the firmware would refuse what it signs",
             key.display()
         );
     }
-    check_signature(workspace, &new)?;
+    new.verify(workspace)?;
     let images = [
         ("BL33", BL33_HASH, Some(image)),
         ("nt-fw-config", CONFIG_HASH, config),
@@ -78,7 +77,7 @@ pub fn renew(workspace: &Workspace, package: &mut Builder, key: &Path) -> Result
             continue;
         };
         let (its, digest) = new.hash(oid)?;
-        if its.name != hash.name || digest != (hash.digest)(image) {
+        if its.0 != hash.0 || digest != (hash.2)(image) {
             bail!("{}: its hash is not that of {name}", new.what);
         }
     }
@@ -96,7 +95,7 @@ pub fn renew(workspace: &Workspace, package: &mut Builder, key: &Path) -> Result
 
 /// Checks the chain of trust down to nt-fw-cert, and returns that certificate, the hash that it
 /// has of BL33, and the key that nt-fw-key-cert names for it.
-fn chain(workspace: &Workspace, package: &Builder) -> Result<(Read, &'static Hash, Vec<u8>)> {
+fn chain<'p>(workspace: &Workspace, package: &'p Builder) -> Result<(Read<'p>, Hash, Vec<u8>)> {
     let read = |option: &str| {
         let der = package.get(uuid_of(option)).with_context(|| {
             format!(
@@ -104,29 +103,23 @@ fn chain(workspace: &Workspace, package: &Builder) -> Result<(Read, &'static Has
                  one that a key of the non-trusted firmware can be used with"
             )
         })?;
-        Read::new(&format!("{option} of the package"), der)
+        Read::new(format!("{option} of the package"), der)
     };
     let (content, key) = (read("nt-fw-cert")?, read("nt-fw-key-cert")?);
     let root = read("trusted-key-cert")?;
     let content_key = key.extension(CONTENT_KEY)?;
     let (hash, _) = content.hash(BL33_HASH)?;
-    check_signature(workspace, &root)?;
+    root.verify(workspace)?;
     for (certificate, named, by) in [
         (&key, root.extension(WORLD_KEY)?, "trusted-key-cert"),
         (&content, content_key, "nt-fw-key-cert"),
     ] {
-        if certificate.signed.key != named {
+        if certificate.key != named {
             let what = &certificate.what;
             bail!("{what}: it is not signed with the key that {by} names");
         }
-        check_signature(workspace, certificate)?;
+        certificate.verify(workspace)?;
     }
     let content_key = content_key.to_vec();
     Ok((content, hash, content_key))
-}
-
-fn check_signature(workspace: &Workspace, certificate: &Read) -> Result<()> {
-    let what = &certificate.what;
-    verify(workspace, &certificate.signed)
-        .with_context(|| format!("{what}: its signature is not that of the key that it carries"))
 }

@@ -11,7 +11,7 @@ use std::{fs, thread};
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
-use super::fip::Fip;
+use super::fip::{self, NT_FW_KEY};
 use super::platform::Platform;
 use crate::build::tf_a::{self, TfA};
 use crate::setup;
@@ -41,19 +41,18 @@ impl Firmware {
 /// Builds `platform` with `tf_a`, unless that has been done before.
 pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<Firmware> {
     setup::ensure(workspace, &setup::FIRMWARE)?;
-    let fip = platform.fip.map(|fip| Fip::prepare(workspace, fip));
-    let fip = fip.transpose()?;
-    let key = key(tf_a, platform, fip.as_ref())?;
+    let arguments = arguments(workspace, tf_a, platform)?;
+    let key = key(tf_a, platform, &arguments)?;
     let name = format!("{}-{}", platform.name, key.get(..16).unwrap_or(&key));
     let dir = workspace.state().join("firmware").join(name);
     once(&dir, |partial| {
-        make(workspace, tf_a, platform, fip.as_ref(), partial)
+        make(workspace, tf_a, platform, &arguments, partial)
     })?;
     Ok(Firmware { dir })
 }
 
-/// Returns the arguments that do not depend on folders.
-fn arguments(tf_a: &TfA, platform: &Platform) -> Vec<String> {
+/// Returns the arguments that do not depend on the build's folder.
+fn arguments(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<Vec<String>> {
     let mut arguments = vec![
         format!("PLAT={}", platform.name),
         "CROSS_COMPILE=aarch64-linux-gnu-".into(),
@@ -63,22 +62,20 @@ fn arguments(tf_a: &TfA, platform: &Platform) -> Vec<String> {
         format!("BUILD_STRING=psci-bench-{}", tf_a.version),
     ];
     arguments.extend(platform.variables.iter().cloned());
-    arguments
+    if let Some(fip) = platform.fip {
+        arguments.extend(fip::arguments(workspace, fip)?);
+    }
+    Ok(arguments)
 }
 
-pub(super) fn key(tf_a: &TfA, platform: &Platform, fip: Option<&Fip>) -> Result<String> {
+fn key(tf_a: &TfA, platform: &Platform, arguments: &[String]) -> Result<String> {
     let mut hash = Sha256::new();
     let mut part = |text: &str| {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text);
     };
     part(&tf_a.identity);
-    for argument in arguments(tf_a, platform) {
-        part(&argument);
-    }
-    if let Some(fip) = fip {
-        part(&fip.identity);
-    }
+    arguments.iter().for_each(|argument| part(argument));
     for program in ["aarch64-linux-gnu-gcc", "aarch64-linux-gnu-ld"] {
         let said = process::output(process::clean(program).arg("--version"))?;
         part(said.lines().next().unwrap_or_default());
@@ -93,7 +90,7 @@ fn make(
     workspace: &Workspace,
     tf_a: &TfA,
     platform: &Platform,
-    fip: Option<&Fip>,
+    arguments: &[String],
     place: &Path,
 ) -> Result<()> {
     let scratch = tempfile::tempdir_in(workspace.state())?;
@@ -110,47 +107,39 @@ fn make(
     if !platform.variables.is_empty() {
         what = format!("{what} ({})", platform.variables.join(" "));
     }
-    let progress = Progress::start(&what);
+    let _progress = Progress::start(&what);
     let jobs = thread::available_parallelism().map_or(1, usize::from);
     let mut command: Command = process::clean("make");
     command.arg("-C").arg(&tf_a.dir).arg(format!("-j{jobs}"));
-    command.args(arguments(tf_a, platform));
+    command.args(arguments);
     if let Some(root) = &platform.root {
         // TF-A joins this and the platform's name without a slash.
         command.arg(format!("TF_PLATFORM_ROOT={}/", root.display()));
     }
     command.arg(format!("BUILD_BASE={}", scratch.path().display()));
     command.args(STAGES);
-    if let Some(fip) = fip {
-        command.args(fip.arguments(scratch.path(), place)?);
+    let mut files = STAGES
+        .map(|it| [format!("{it}.bin"), format!("{it}/{it}.elf")])
+        .concat();
+    if platform.fip.is_some() {
+        let bl33 = scratch.path().join("bl33.bin");
+        fs::write(&bl33, "a stand-in for BL33")?;
+        command.arg(format!("BL33={}", bl33.display()));
+        command.arg(format!("BL33_KEY={}", place.join(NT_FW_KEY).display()));
+        files.push("fip.bin".into());
     }
     let log = place.with_extension("log");
-    quietly(&mut command, &log, &progress, watch)
+    quietly(&mut command, &log)
         .with_context(|| format!("TF-A did not build; its output is in {}", log.display()))?;
-    let built = scratch.path().join(&platform.name).join("release");
-    for stage in STAGES {
-        for (from, to) in [
-            (format!("{stage}.bin"), format!("{stage}.bin")),
-            (format!("{stage}/{stage}.elf"), format!("{stage}.elf")),
-        ] {
-            let from = built.join(from);
-            if fs::copy(&from, place.join(to)).is_err() {
-                bail!("TF-A's build made no {}", from.display());
-            }
-        }
-    }
-    if fip.is_some() {
-        let from = built.join("fip.bin");
-        fs::copy(&from, place.join("fip.bin")).with_context(|| from.display().to_string())?;
+    for file in files {
+        let from = scratch
+            .path()
+            .join(&platform.name)
+            .join("release")
+            .join(file);
+        let to = place.join(from.file_name().unwrap_or_default());
+        let made = || format!("TF-A's build made no {}", from.display());
+        fs::copy(&from, to).with_context(made)?;
     }
     Ok(())
-}
-
-/// Shows the file of each of make's lines: `  CC      lib/psci/psci_main.c`.
-fn watch(line: &str, progress: &Progress) -> bool {
-    let mut words = line.split_whitespace();
-    if let (Some(_), Some(file), None) = (words.next(), words.next(), words.next()) {
-        progress.detail(file);
-    }
-    true
 }

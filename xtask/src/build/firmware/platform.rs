@@ -7,15 +7,6 @@ use super::variant::{OSI, Variant};
 use crate::board::{Gic, Stock};
 use crate::setup::workspace::Workspace;
 
-/// The data that BL33 is handed besides the number of its CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handoff {
-    /// As a Linux kernel: the device tree's address in X0.
-    Kernel,
-    /// A transfer list, as the Firmware Handoff specification has it.
-    TransferList,
-}
-
 /// A platform with its makefile variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Platform {
@@ -33,16 +24,13 @@ impl Platform {
     /// Returns the overlay platform of the board `board`.
     pub fn overlay(workspace: &Workspace, board: &str, gic: Gic, variant: Variant) -> Self {
         let mut variables = vec![format!("PB_GIC={}", gic.number())];
-        for (key, value) in variant.values() {
-            if key == OSI {
-                // TF-A's own, and no option of the overlay's.
-                if variant.os_initiated {
-                    variables.push("PSCI_OS_INIT_MODE=1".into());
-                }
-                continue;
-            }
+        for (key, value) in variant.values().filter(|(key, _)| *key != OSI) {
             let key = key.to_uppercase().replace('-', "_");
             variables.push(format!("PB_{key}={value}"));
+        }
+        if variant.os_initiated {
+            // TF-A's own, and no option of the overlay's.
+            variables.push("PSCI_OS_INIT_MODE=1".into());
         }
         Self {
             name: format!("psci_bench_{board}"),
@@ -50,15 +38,6 @@ impl Platform {
             variables,
             fip: None,
         }
-    }
-
-    /// Makes the platform hand BL33 other data.
-    pub fn handing_over(mut self, what: Handoff) -> Self {
-        self.variables.push(match what {
-            Handoff::Kernel => "ARM_LINUX_KERNEL_AS_BL33=1".into(),
-            Handoff::TransferList => "TRANSFER_LIST=1".into(),
-        });
-        self
     }
 
     /// Returns a platform of TF-A's own for `gic`. `load_address` is the board's.

@@ -38,26 +38,17 @@ fn elf(segments: &[Segment<'_>]) -> Vec<u8> {
 }
 
 #[test]
-fn segments_and_bss_become_one_file() {
-    let head = blank(0x100);
-    let flat = flatten(&elf(&[(0, &head, 0x100), (0x1000, &[1, 2], 0x800)])).expect("a good ELF");
-    assert_eq!(flat.len(), 0x1800);
-    assert_eq!(flat[..0x100], head);
-    assert_eq!(flat[0x1000..0x1004], [1, 2, 0, 0]);
-}
-
-#[test]
-fn an_elf_file_that_cannot_be_flat_is_refused() {
+fn an_elf_file_becomes_flat_or_is_refused() {
     let head = &blank(0x100)[..];
     let good: Segment<'_> = (0, head, 0x100);
+    let flat = flatten(&elf(&[good, (0x1000, &[1, 2], 0x800)])).expect("a good ELF");
+    assert_eq!((flat.len(), &flat[..0x100]), (0x1800, head));
+    assert_eq!(flat[0x1000..0x1004], [1, 2, 0, 0]);
     for (segments, expected) in [
-        (&[(0x1000, head, 0x100)][..], "not the lowest, at 0"),
-        (&[good, (0x80, &[1], 1)], "overlap"),
-        (&[good, (0x3000, &[1], 1)], "a hole of 12032 bytes"),
-        (&[(0, head, BASE_MAX as u64 + 1)], "does not fit"),
-        (&[good, (u64::MAX, &[1], 9)], "does not fit"),
+        (&[(0, head, BASE_MAX as u64 + 1)][..], "is no good"),
+        (&[good, (u64::MAX, &[1], 9)], "is no good"),
         (&[(0, &[0; 0x100], 0x100)], "no arm64 Image magic"),
-        (&[(0, head, 0x80)], "more bytes in the file than in memory"),
+        (&[(0, head, 0x80)], "256 of them in the file, is no good"),
         (&[], "shorter than"),
     ] {
         let error = format!("{:#}", flatten(&elf(segments)).expect_err(expected));

@@ -5,10 +5,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-use super::images::{Images, number};
-use super::package_files;
+use super::images::{Images, load, number, open, save};
 use crate::board;
-use crate::build::fip::Builder;
 use crate::build::image;
 use crate::build::image_contents::TreeWish;
 use crate::build::package::{self, Recipe};
@@ -53,7 +51,7 @@ pub struct BuildArguments {
     pub images: Images,
 }
 
-pub(super) fn run(arguments: &BuildArguments) -> Result<u8> {
+pub(super) fn run(arguments: &BuildArguments) -> Result<()> {
     let workspace = Workspace::find()?;
     let board = board::load(&workspace, &arguments.board)?;
     let package = package::takes_fip(&board)?;
@@ -65,38 +63,30 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<u8> {
         ("--dtb", arguments.tree.dtb.as_deref()),
     ];
     files::check(out, &inputs)?;
-    let given = package_files::load(&arguments.images, out)?;
-    let mut align = package.align;
+    let given = load(&arguments.images, out)?;
+    let base = arguments.base.as_deref().map(|path| open("--base", path));
+    let base = base.transpose()?;
     let mut builder = match &arguments.part {
         Some(file) => package::part(&board, file, given)?,
         None => {
-            let base = match &arguments.base {
-                Some(path) => {
-                    let (base, file) = package_files::open("--base", path)?;
-                    align = align.max(base.align());
-                    Some(Builder::of(&base, &file)?)
-                }
-                None => None,
-            };
             let recipe = Recipe {
-                base,
+                base: base.as_ref().map(|(package, file)| (package, &**file)),
                 given,
                 key: arguments.nt_fw_key.as_deref(),
-                image: Vec::new(),
             };
-            // The image takes longest, and most that can be wrong is before it.
-            recipe.check(&board)?;
-            let payload = arguments.payload.as_deref();
-            plan(arguments.tree.args.as_deref())?;
-            let payload = image::released("--payload", payload)?;
-            let image = arguments.tree.make_image(&workspace, &board, payload)?;
-            package::fip(&workspace, Recipe { image, ..recipe })?
+            recipe.make(&workspace, &board, || {
+                plan(arguments.tree.args.as_deref())?;
+                let payload = image::released("--payload", arguments.payload.as_deref())?;
+                arguments.tree.make_image(&workspace, &board, payload)
+            })?
         }
     };
-    builder.align(arguments.align.unwrap_or(align))?;
-    package_files::save(out, &builder)?;
+    if let Some(align) = arguments.align {
+        builder.align(align)?;
+    }
+    save(out, &builder)?;
     if arguments.part.is_none() {
         say(&package::after_fip(package));
     }
-    Ok(0)
+    Ok(())
 }

@@ -1,11 +1,17 @@
-//! Options that name images of packages.
+//! Options that name images of packages, and the files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::{Context, Result};
 use clap::{ArgAction, Args};
 
 use crate::board::Uuid;
 use crate::board::image_kinds::{KINDS, Kind, parse_uuid};
+use crate::build::fip::{Builder, IMAGE_MAX, PACKAGE_MAX, Package, read};
+use crate::build::package::Given;
+use crate::cli::files;
+use crate::setup::progress::say;
+use crate::setup::read_file;
 
 /// The layout of a FIP.
 #[derive(Clone, Copy, Debug, Args)]
@@ -38,11 +44,12 @@ fn hexadecimal(text: &str) -> Result<u16, String> {
 
 /// `uuid=U,file=F` or `file=F,uuid=U`.
 fn blob(text: &str) -> Result<(Uuid, PathBuf), String> {
-    let uuid_first = text.strip_prefix("uuid=");
-    let uuid_first = uuid_first.and_then(|rest| rest.split_once(",file="));
-    let file_first = text.strip_prefix("file=");
-    let file_first = file_first.and_then(|rest| rest.rsplit_once(",uuid="));
-    let split = uuid_first.or(file_first.map(|(file, uuid)| (uuid, file)));
+    let split = match text.strip_prefix("file=") {
+        Some(rest) => rest.rsplit_once(",uuid=").map(|(file, uuid)| (uuid, file)),
+        None => text
+            .strip_prefix("uuid=")
+            .and_then(|rest| rest.split_once(",file=")),
+    };
     let split = split.filter(|(_, file)| !file.is_empty());
     let (uuid, file) = split.ok_or("this has the form uuid=U,file=F")?;
     Ok((parse_uuid(uuid)?, file.into()))
@@ -50,9 +57,10 @@ fn blob(text: &str) -> Result<(Uuid, PathBuf), String> {
 
 /// `uuid=U`.
 fn bare_uuid(text: &str) -> Result<(Uuid, PathBuf), String> {
-    let uuid = text.strip_prefix("uuid=");
-    let uuid = parse_uuid(uuid.ok_or("this has the form uuid=U")?)?;
-    Ok((uuid, PathBuf::new()))
+    let uuid = text
+        .strip_prefix("uuid=")
+        .ok_or("this has the form uuid=U")?;
+    Ok((parse_uuid(uuid)?, PathBuf::new()))
 }
 
 /// An image of a FIP.
@@ -85,18 +93,13 @@ impl<const WITH_FILES: bool> clap::FromArgMatches for ImageOptions<WITH_FILES> {
                 true => matches.get_one::<PathBuf>(kind.option)?.clone(),
                 false => matches.get_flag(kind.option).then(PathBuf::new)?,
             };
-            Some(ImageFile {
-                option: format!("--{}", kind.option),
-                uuid: kind.uuid,
-                path,
-            })
+            let (option, uuid) = (format!("--{}", kind.option), kind.uuid);
+            Some(ImageFile { option, uuid, path })
         };
         let blobs = matches.get_many::<(Uuid, PathBuf)>("blob");
-        let blobs = blobs.into_iter().flatten().cloned();
-        let blobs = blobs.map(|(uuid, path)| ImageFile {
-            option: format!("--blob uuid={uuid}"),
-            uuid,
-            path,
+        let blobs = blobs.into_iter().flatten().cloned().map(|(uuid, path)| {
+            let option = format!("--blob uuid={uuid}");
+            ImageFile { option, uuid, path }
         });
         let files = KINDS.iter().filter_map(of_kind).chain(blobs).collect();
         Ok(Self { files })
@@ -132,4 +135,37 @@ impl<const WITH_FILES: bool> Args for ImageOptions<WITH_FILES> {
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
         Self::augment_args(command)
     }
+}
+
+/// Returns the FIP in the file `path`. What is odd about it is said.
+pub(super) fn open(what: &str, path: &Path) -> Result<(Package, Vec<u8>)> {
+    let file = read_file::read(what, path, PACKAGE_MAX)?;
+    let (package, warning) = read(&file).with_context(|| path.display().to_string())?;
+    if let Some(warning) = warning {
+        say(&format!("warning: {}: {warning}", path.display()));
+    }
+    Ok((package, file))
+}
+
+/// Reads the images, of which none may be the file `out` that is written.
+pub(super) fn load(images: &Images, out: (&str, &Path)) -> Result<Vec<Given>> {
+    let mut given = Vec::new();
+    for image in &images.files {
+        let option = &image.option;
+        files::apart(out, (option, Some(&image.path)))?;
+        given.push(Given {
+            option: format!("{option} {}", image.path.display()),
+            uuid: image.uuid,
+            data: read_file::read(option, &image.path, IMAGE_MAX)?,
+        });
+    }
+    Ok(given)
+}
+
+/// Writes the package, and says so.
+pub(super) fn save(out: (&str, &Path), builder: &Builder) -> Result<()> {
+    let file = builder.build()?;
+    files::write(out, &file)?;
+    say(&format!("{}: {} bytes", out.1.display(), file.len()));
+    Ok(())
 }

@@ -2,5 +2,4 @@
 
 mod build;
 mod images;
-mod package_files;
 pub mod verbs;

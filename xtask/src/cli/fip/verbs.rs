@@ -1,6 +1,5 @@
 //! `cargo xtask fip`.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,11 +8,9 @@ use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 
 use super::build::{self, BuildArguments};
-use super::images::{Chosen, ImageFile, Images, Layout, number};
-use super::package_files::{load, open, save};
-use crate::board::Uuid;
+use super::images::{Chosen, ImageFile, Images, Layout, load, number, open, save};
 use crate::board::image_kinds::{known, label, uuid_of};
-use crate::build::fip::{Builder, certificates};
+use crate::build::fip::{Builder, Entry, certificate};
 use crate::build::package;
 use crate::cli::files;
 use crate::setup::progress::say;
@@ -116,85 +113,81 @@ pub(crate) fn run(verb: FipVerb) -> Result<u8> {
             out,
             layout,
             images,
-        } => create(&out, layout, &images),
-        FipVerb::Info { fip } => info(&fip),
-        FipVerb::Unpack { fip, out, force } => unpack(&fip, &out, force),
+        } => {
+            pack(None, ("--out", &out), false, layout, &images)?;
+        }
+        FipVerb::Info { fip } => info(&fip)?,
+        FipVerb::Unpack { fip, out, force } => unpack(&fip, &out, force)?,
         FipVerb::Update {
             fip,
             out,
             force,
             layout,
             images,
-        } => update(&fip, out.as_deref(), force, layout, &images),
+        } => {
+            let to = out
+                .as_deref()
+                .map_or(("the FIP", &*fip), |out| ("--out", out));
+            pack(Some(&fip), to, force, layout, &images)?;
+        }
         FipVerb::Remove {
             fip,
             out,
             align,
             images,
-        } => remove(&fip, out.as_deref(), align, &images),
-        FipVerb::Build(arguments) => build::run(&arguments),
+        } => {
+            remove(&fip, out.as_deref(), align, &images.files)?;
+        }
+        FipVerb::Build(arguments) => build::run(&arguments)?,
     }
+    Ok(0)
 }
 
-fn lay_out(builder: &mut Builder, layout: Layout) -> Result<()> {
-    builder.align(layout.align)?;
-    if let Some(flags) = layout.plat_toc_flags {
-        builder.platform_flags(flags);
-    }
-    Ok(())
-}
-
-fn some(images: &Images, verb: &str) -> Result<()> {
-    if images.files.is_empty() {
+fn check_any(images: &[ImageFile], verb: &str) -> Result<()> {
+    if images.is_empty() {
         bail!("no image is given: see `cargo xtask fip {verb} --help` for the options");
     }
     Ok(())
 }
 
-fn create(out: &Path, layout: Layout, images: &Images) -> Result<u8> {
-    some(images, "create")?;
-    let mut builder = Builder::default();
-    lay_out(&mut builder, layout)?;
-    package::add(&mut builder, load(images, ("--out", out))?)?;
-    save(("--out", out), &builder)?;
-    Ok(0)
-}
-
-fn update(
-    path: &Path,
-    out: Option<&Path>,
+/// Packs `images` into a new FIP, or into that in the file `base`.
+fn pack(
+    base: Option<&Path>,
+    out: (&str, &Path),
     force: bool,
     layout: Layout,
     images: &Images,
-) -> Result<u8> {
-    some(images, "update")?;
-    let out = out.map_or(("the FIP", path), |out| ("--out", out));
-    let (package, file) = open("the FIP", path)?;
-    let mut builder = Builder::of(&package, &file)?;
-    lay_out(&mut builder, layout)?;
+) -> Result<()> {
+    check_any(&images.files, base.map_or("create", |_| "update"))?;
+    let mut builder = Builder::default();
+    if let Some(path) = base {
+        let (package, file) = open("the FIP", path)?;
+        builder = Builder::of(&package, &file)?;
+    }
+    builder.align(layout.align)?;
+    if let Some(flags) = layout.plat_toc_flags {
+        builder.platform_flags(flags);
+    }
     let given = load(images, out)?;
     let has = |option| given.iter().any(|given| given.uuid == uuid_of(option));
-    if has("nt-fw") && !has("nt-fw-cert") && !force && !certificates(&builder).is_empty() {
+    if has("nt-fw") && !has("nt-fw-cert") && !force && certificate(&builder).is_some() {
         bail!(
             "{} has certificates, and firmware that checks them would refuse another BL33: give \
              its --nt-fw-cert as well, or use `cargo xtask fip build --base`, which makes one \
              with --nt-fw-key; or --force",
-            path.display()
+            base.unwrap_or(out.1).display()
         );
     }
     package::add(&mut builder, given)?;
-    save(out, &builder)?;
-    Ok(0)
+    save(out, &builder)
 }
 
-fn remove(path: &Path, out: Option<&Path>, align: u64, images: &Chosen) -> Result<u8> {
-    if images.files.is_empty() {
-        bail!("no image is named: see `cargo xtask fip remove --help` for the options");
-    }
+fn remove(path: &Path, out: Option<&Path>, align: u64, images: &[ImageFile]) -> Result<()> {
+    check_any(images, "remove")?;
     let (package, file) = open("the FIP", path)?;
     let mut builder = Builder::of(&package, &file)?;
     builder.align(align)?;
-    for ImageFile { uuid, .. } in &images.files {
+    for ImageFile { uuid, .. } in images {
         if !builder.remove(*uuid) {
             bail!("{}: there is no {}", path.display(), label(*uuid));
         }
@@ -202,58 +195,48 @@ fn remove(path: &Path, out: Option<&Path>, align: u64, images: &Chosen) -> Resul
     if builder.uuids().next().is_none() {
         bail!("{}: nothing would be left of it", path.display());
     }
-    let out = out.map_or(("the FIP", path), |out| ("--out", out));
-    save(out, &builder)?;
-    Ok(0)
+    save(
+        out.map_or(("the FIP", path), |out| ("--out", out)),
+        &builder,
+    )
 }
 
-/// Returns what fiptool calls the file of an image.
-fn file_name(uuid: Uuid) -> String {
-    match known(uuid) {
-        Some(kind) => format!("{}.bin", kind.option),
-        None => format!("{uuid:X}.bin"),
-    }
-}
-
-fn unpack(path: &Path, out: &Path, force: bool) -> Result<u8> {
+fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
     let (package, file) = open("the FIP", path)?;
     if !out.exists() {
         fs::create_dir(out).with_context(|| format!("--out {}", out.display()))?;
     }
-    let to = |uuid| out.join(file_name(uuid));
-    for entry in &package.entries {
-        let to = to(entry.uuid);
+    // fiptool's names.
+    let name = |uuid| known(uuid).map_or(format!("{uuid:X}"), |kind| kind.option.to_owned());
+    let to = |entry: &Entry| out.join(name(entry.uuid) + ".bin");
+    for to in package.entries.iter().map(to) {
         // A link that leads nowhere is there, too.
         if !force && to.symlink_metadata().is_ok() {
             bail!("{}: this file is there already: see --force", to.display());
         }
-        files::apart(("--out", &to), ("the FIP", Some(path)))?;
-        files::writable(("--out", &to))?;
+        files::check(("--out", &to), &[("the FIP", Some(path))])?;
     }
     for entry in &package.entries {
-        let (to, data) = (to(entry.uuid), file.get(entry.range.clone()));
+        let (to, data) = (to(entry), file.get(entry.range.clone()));
         files::write(("--out", &to), data.unwrap_or_default())?;
         say(&format!("{}: {} bytes", to.display(), entry.range.len()));
     }
-    Ok(0)
+    Ok(())
 }
 
-fn info(path: &Path) -> Result<u8> {
+fn info(path: &Path) -> Result<()> {
     let (package, _) = open("the FIP", path)?;
-    let mut out = String::new();
+    let mut out = Out::default();
     let (serial, flags) = (package.serial, package.flags);
     writeln!(out, "serial number {serial:#010x}, flags {flags:#x}")?;
-    for entry in &package.entries {
-        let kind = known(entry.uuid);
-        let option = kind.map_or("-", |kind| kind.option);
-        let title = kind.map_or("unknown", |kind| kind.title);
-        let (at, size) = (entry.range.start, entry.range.len());
+    for Entry { uuid, range, .. } in &package.entries {
+        let kind = known(*uuid).map(|kind| (kind.option, kind.title));
+        let (option, title) = kind.unwrap_or(("-", "unknown"));
+        let (at, size) = (range.start, range.len());
         writeln!(
             out,
-            "{option:<18} offset {at:#10x}  size {size:#10x}  {:X}  {title}",
-            entry.uuid
+            "{option:<18} offset {at:#10x}  size {size:#10x}  {uuid:X}  {title}"
         )?;
     }
-    Out::default().write_all(out.as_bytes())?;
-    Ok(0)
+    Ok(())
 }

@@ -30,8 +30,8 @@ pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
     once(&place, |partial| {
         let work = tempfile::tempdir_in(workspace.state())?;
         let what = "fetching Debian's kernel and QEMU for arm64, 62 MB";
-        let progress = Progress::start(what);
-        let said = download(work.path(), &progress).with_context(|| {
+        let _progress = Progress::start(what);
+        let said = download(work.path()).with_context(|| {
             format!(
                 "cannot fetch Debian's packages {KERNEL} and {QEMU} for arm64, without which \
                  there is no Linux with KVM to be a guest of. Check the network and apt's proxy"
@@ -47,8 +47,8 @@ pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
     Ok((place.join("Image"), place.join("base.cpio")))
 }
 
-fn download(work: &Path, progress: &Progress) -> Result<String> {
-    apt::fetch(work, progress, &apt::ARM64, |apt| {
+fn download(work: &Path) -> Result<String> {
+    apt::fetch(work, &apt::ARM64, |apt| {
         // By itself: what it depends on is for a machine that is kept.
         let kernel = apt.download_dependency(KERNEL)?;
         let install = ["install", "--download-only", "-y"];

@@ -43,7 +43,7 @@ fn exit_codes() {
         ("no-such.log", 2, "no-such.log"),
         (".", 2, "no table in this folder"),
         ("good.log --format pdf", 2, "the formats are text, "),
-        ("good.log -o good.log", 2, "this is the file that LOG reads"),
+        ("good.log -o good.log", 2, "this is the file of LOG"),
         ("good.log --format tfa-docs", 2, "by -o"),
         ("good.log --format tfa-docs -o good.log", 2, "no directory"),
         ("good.log --run 2", 2, "there are 1 runs"),
@@ -53,7 +53,11 @@ fn exit_codes() {
         ("good.log --platform juno", 2, "these have: tfa-docs"),
         ("good.log --log x", 2, "--log is for a run that is followed"),
         ("good.log --baud 9600", 2, "--baud is for a run that is"),
-        ("--serial - --log x -o ./x", 2, "that -o ./x names as well"),
+        (
+            "--serial - --log x -o ./x",
+            2,
+            "-o ./x: this is the file of --log",
+        ),
         ("cut.log --format dt -o out.dtsi", 2, "not all records"),
         ("", 2, "<LOG>"),
     ]);
