@@ -47,7 +47,7 @@ impl Histogram {
     }
 
     /// Returns the samples in each bin, in the order of [`Self::bins`].
-    pub fn counts(&self) -> impl DoubleEndedIterator<Item = u32> + Clone {
+    pub fn counts(&self) -> impl ExactSizeIterator<Item = u32> + DoubleEndedIterator + Clone {
         self.0.iter().copied()
     }
 

@@ -176,15 +176,14 @@ impl Serialize for CpuSet {
 impl<'de> Deserialize<'de> for CpuSet {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
+        let digits = text.strip_prefix("0x").unwrap_or_default();
         let mut set = Self::default();
-        let digits = text.strip_prefix("0x").unwrap_or_default().as_bytes();
-        let mut words = digits.rchunks(16).zip(&mut set.0);
-        let is_read = !digits.is_empty()
-            && digits.len().div_ceil(16) <= CPU_MAX / 64
-            && words.all(|(digits, word)| {
-                let digits = core::str::from_utf8(digits).ok();
-                let number = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
-                number.map(|number| *word = number).is_some()
+        let mut places = digits.chars().rev().enumerate();
+        let is_read = (1..=CPU_MAX / 4).contains(&digits.len())
+            && places.all(|(place, digit)| {
+                let digit = digit.to_digit(16).map(u64::from);
+                set.0[place / 16] |= digit.unwrap_or(0) << (place % 16 * 4);
+                digit.is_some()
             });
         is_read.then_some(set).ok_or_else(|| {
             de::Error::invalid_value(de::Unexpected::Str(&text), &"0x and up to 128 digits")

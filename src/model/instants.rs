@@ -5,22 +5,16 @@ use serde::{Deserialize, Serialize};
 use crate::measure::{Metric, Outcome};
 use crate::spec::pmf::Stamp;
 
-/// An instant of a sample.
+/// An instant of a sample: a field of [`Outcome`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the outcome's fields are described there")]
 pub enum Instant {
-    /// The caller's counter read just before the call.
     Before,
-    /// One of PMF's timestamps.
     Stamp(Stamp),
-    /// The earliest instant at which the wake-up was due.
     Due,
-    /// The caller's counter read just after the call, or first in the entry point.
     After,
-    /// The lead's CPU_ON for this CPU.
     TurnedOn,
-    /// This CPU's first instruction after CPU_ON.
     Entered,
-    /// The lead's AFFINITY_INFO that returned OFF.
     SeenOff,
 }
 
@@ -45,21 +39,9 @@ impl Instant {
     ];
 
     /// Returns the place in [`Self::ALL`].
-    const fn place(self) -> usize {
-        match self {
-            Self::Before => 0,
-            Self::Stamp(Stamp::EnterPsci) => 1,
-            Self::Stamp(Stamp::EnterCflush) => 2,
-            Self::Stamp(Stamp::ExitCflush) => 3,
-            Self::Stamp(Stamp::EnterHwLowPwr) => 4,
-            Self::Stamp(Stamp::ExitHwLowPwr) => 5,
-            Self::Stamp(Stamp::ExitPsci) => 6,
-            Self::Due => 7,
-            Self::After => 8,
-            Self::TurnedOn => 9,
-            Self::Entered => 10,
-            Self::SeenOff => 11,
-        }
+    fn place(self) -> usize {
+        let place = Self::ALL.iter().position(|it| *it == self);
+        place.unwrap_or_default()
     }
 }
 
@@ -81,10 +63,8 @@ pub struct Instants {
 impl Instants {
     /// Returns instants of which only the base is known.
     pub fn new(base: u64) -> Self {
-        Self {
-            base,
-            ..Self::default()
-        }
+        let at = [None; INSTANTS];
+        Self { base, at }
     }
 
     /// Returns the instants of an outcome; those of PMF with `pmf`, as far as its
@@ -119,14 +99,12 @@ impl Instants {
 
     /// Returns the ticks from the base to `instant`.
     pub fn at(&self, instant: Instant) -> Option<i64> {
-        self.at.get(instant.place()).copied().flatten()
+        self.at[instant.place()]
     }
 
     /// Sets the ticks from the base to `instant`.
     pub fn set(&mut self, instant: Instant, ticks: i64) {
-        if let Some(at) = self.at.get_mut(instant.place()) {
-            *at = Some(ticks);
-        }
+        self.at[instant.place()] = Some(ticks);
     }
 
     /// Returns the counter's value at `instant`: comparable between CPUs.

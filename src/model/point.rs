@@ -171,12 +171,13 @@ pub struct Spread {
 impl Spread {
     /// Returns the spread of a histogram; without counts if that is empty.
     pub fn of(histogram: &Histogram) -> Self {
-        let bins = || histogram.counts().enumerate();
-        let first = bins().position(|(_, count)| count > 0).unwrap_or(0);
-        let end = bins().filter(|(_, count)| *count > 0).last();
-        let len = end.map_or(0, |(last, _)| last + 1 - first);
-        let mut counts = Vec::with_capacity(len);
-        counts.extend(histogram.counts().skip(first).take(len));
+        let first = histogram.counts().position(|count| count > 0);
+        let last = histogram.counts().rposition(|count| count > 0);
+        let (first, end) = first
+            .zip(last)
+            .map_or((0, 0), |(first, last)| (first, last + 1));
+        let mut counts = Vec::with_capacity(end - first);
+        counts.extend(histogram.counts().take(end).skip(first));
         Self {
             first: first as u16,
             counts,

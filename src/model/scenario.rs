@@ -150,9 +150,8 @@ impl Scenario {
 
     /// Returns true if PMF's timestamps were used, as they are in TFTF's logs.
     pub fn has_pmf(&self) -> bool {
-        self.conditions
-            .as_ref()
-            .is_none_or(|conditions| conditions.pmf)
+        let conditions = self.conditions.as_ref();
+        conditions.is_none_or(|conditions| conditions.pmf)
     }
 
     /// Returns true if TFTF's lines stand around its table.
@@ -175,11 +174,9 @@ impl Scenario {
 
     /// Returns the status of a scenario over all placements of its helper.
     pub fn status_of(group: &[Self]) -> Status {
-        let mut all = group.iter().map(|scenario| scenario.status);
-        let failed = all
-            .clone()
-            .find(|status| matches!(status, Status::Failed(_)));
-        failed.or(all.next()).unwrap_or_default()
+        let all = || group.iter().map(|scenario| scenario.status);
+        let failed = all().find(|status| matches!(status, Status::Failed(_)));
+        failed.or(all().next()).unwrap_or_default()
     }
 
     /// Returns the row that stands for a CPU: of the first placement whose helper
@@ -190,16 +187,11 @@ impl Scenario {
         cpu: u16,
         cluster: &dyn Fn(u16) -> u16,
     ) -> Option<(&'g Self, &'g Row)> {
-        let mut rows = group
-            .iter()
-            .filter(|scenario| scenario.helper != Some(cpu))
-            .filter_map(|scenario| Some((scenario, scenario.row(cpu)?)));
-        let is_far = |scenario: &Self| {
-            let helper = scenario.helper;
-            helper.is_none_or(|helper| cluster(helper) != cluster(cpu))
-        };
+        let others = || group.iter().filter(|it| it.helper != Some(cpu));
+        let mut rows = others().filter_map(|it| Some((it, it.row(cpu)?)));
         let first = rows.clone().next();
-        rows.find(|(scenario, _)| is_far(scenario)).or(first)
+        let is_far = |helper: u16| cluster(helper) != cluster(cpu);
+        rows.find(|(it, _)| it.helper.is_none_or(is_far)).or(first)
     }
 
     /// Returns the figure that stands for `row`'s CPU, in ticks.
