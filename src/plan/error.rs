@@ -18,16 +18,12 @@ pub struct PlanError<'a> {
 /// An error in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanProblem {
-    /// It has a quotation mark or a backslash.
-    Quoted,
     NotAPair,
     UnknownKey,
     /// The key was given before.
     Duplicate(Key),
     /// The value is not one that the key takes.
     Value(Key),
-    /// A list has an item twice.
-    Repeated(Key),
 }
 
 /// The most characters of a word that an error shows.
@@ -38,14 +34,12 @@ impl fmt::Display for PlanError<'_> {
         let word = Shown(self.word, SHOWN);
         write!(f, "bootargs word {} \"{word}\": ", self.position)?;
         match self.problem {
-            PlanProblem::Quoted => f.write_str("quotes and backslashes are not supported"),
             PlanProblem::NotAPair => f.write_str("expected key=value"),
             PlanProblem::UnknownKey => {
                 f.write_str("unknown key; the keys are")?;
                 write_words(f, &mut Key::ALL.iter().map(|key| key.word()))
             }
             PlanProblem::Duplicate(key) => write!(f, "{} was given before", key.word()),
-            PlanProblem::Repeated(key) => write!(f, "{} names one item twice", key.word()),
             PlanProblem::Value(key) => {
                 write!(f, "{} takes ", key.word())?;
                 key.write_accepted(f)

@@ -84,9 +84,6 @@ impl Steps {
             let (first, last) = text::cut(word, b'-').unwrap_or((word, word));
             let range = item(first).zip(item(last)).filter(|(a, b)| a <= b);
             let (first, last) = range.ok_or(PlanProblem::Value(key))?;
-            if first == last && steps.as_slice().contains(&first) {
-                return Err(PlanProblem::Repeated(key));
-            }
             if !steps.add_range(first, last, next) {
                 return Err(PlanProblem::Value(key));
             }
