@@ -47,44 +47,29 @@ impl Finding {
 
 words! {
     /// Kinds of finding.
+    #[expect(missing_docs, reason = "each finding is a sentence that explains it")]
     pub enum Kind, word {
-        /// The last man down in a cluster, and the cost of its cache flush.
         LastMan = "last-man",
-        /// CPUs that go down together do, or do not, wait for each other.
         LockQueue = "lock-queue",
-        /// Wake-ups that took far longer than others.
         Waited = "waited",
-        /// Figures of so few ticks that the tick shows.
         Resolution = "resolution",
-        /// The state that was reached, by PSCI_STAT.
         Reached = "reached",
-        /// The interrupt that woke the CPUs.
         WakeSource = "wake-source",
-        /// Attempts that do not count.
         NotCounted = "not-counted",
-        /// CPUs that were lost.
         Lost = "lost",
-        /// Timer expiries that were missed.
         Overruns = "overruns",
-        /// Samples far from the others of their row.
         Outlier = "outlier",
         /// Facts that the input lacks.
         NotTold = "not-told",
         /// The cost of an operation without the loop around it.
         Net = "net",
-        /// The growth of powerdown with the number of CPUs.
         Contention = "contention",
-        /// The growth of the cache flush with the dirty bytes.
         DirtyFlush = "dirty-flush",
         /// Comparison: equal figures on other CPUs.
         Reordered = "reordered",
-        /// Comparison: figures that moved together.
         Changed = "changed",
-        /// Comparison: no figure moved beyond the tolerance.
         Unchanged = "unchanged",
-        /// Comparison: the CPU that flushes a cluster-size cache.
         FlushOfCluster = "flush-of-cluster",
-        /// Comparison: differences besides figures.
         Conditions = "conditions",
     }
 }
@@ -92,20 +77,16 @@ words! {
 /// The kind of evidence for a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "each is the name of its evidence")]
 pub enum Confidence {
-    /// The order of timestamps.
     Stamps,
-    /// Counts in records.
     Counts,
     /// Lines without a checksum.
     Lines,
-    /// A straight line.
     Fit(Fit),
-    /// Figures alone.
     Figures,
     /// Figures whose intervals do not overlap.
     Intervals,
-    /// No evidence.
     Unknown,
 }
 

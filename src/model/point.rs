@@ -54,43 +54,33 @@ words! {
 
 /// Unit of a point's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the name of its unit")]
 pub enum Unit {
     /// Ticks of the counter that the run uses.
     Ticks,
-    /// Cycles of the CPU, by PMCCNTR_EL0.
     Cycles,
     /// Microseconds, as PSCI_STAT_RESIDENCY counts.
     Microseconds,
-    /// Times.
     Count,
 }
 
 words! {
     /// Which figure of a sample a point is about.
     #[derive(Default)]
+    #[expect(missing_docs, reason = "as of Metric, and named as headings below")]
     pub enum Measure, key {
         /// All that the sample's operations took.
         #[default]
         Ticks = "ticks",
-        /// Duration of the call, in cycles.
         Cycles = "cycles",
-        /// From a timer's expiry to the exception vector.
         Entry = "entry",
-        /// From a timer's expiry to its handler.
         Handler = "handler",
-        /// PMF: ENTER_PSCI to ENTER_HW_LOW_PWR.
         Powerdown = "powerdown",
-        /// PMF: EXIT_HW_LOW_PWR to EXIT_PSCI.
         Wakeup = "wakeup",
-        /// PMF: ENTER_CFLUSH to EXIT_CFLUSH.
         CacheFlush = "cflush",
-        /// From the call to its return or to the entry point.
         Call = "call",
-        /// From the due wake-up to the return or the entry point.
         Wake = "wake",
-        /// From CPU_ON to the CPU's first instruction.
         TurnOn = "turnon",
-        /// From CPU_OFF to AFFINITY_INFO saying OFF.
         TurnOff = "turnoff",
         /// By how much PSCI_STAT_COUNT of the state that was asked for rose.
         Count = "count",

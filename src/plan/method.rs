@@ -59,12 +59,11 @@ words! {
 
 words! {
     /// The action when all is printed.
+    #[expect(missing_docs, reason = "each is the name of its call")]
     pub enum EndAction, word {
-        /// SYSTEM_OFF.
         Off = "off",
         /// Wait for ever.
         Park = "park",
-        /// SYSTEM_RESET.
         Reset = "reset",
     }
 }

@@ -51,8 +51,6 @@ pub struct Fake {
     lost: Vec<bool>,
     off_at: Vec<u64>,
     off_dirty: Vec<usize>,
-    /// A round, and a CPU that is lost in it without a part.
-    vanishes: Option<(u64, usize)>,
     mischief: Mischief,
     tallies: Vec<Tally>,
     /// Ticks by which a CPU's timer is handled late, by CPU and by the expiry's number
@@ -119,7 +117,6 @@ impl Fake {
             lost: std::vec![false; cpus],
             off_at: std::vec![0; cpus],
             off_dirty: std::vec![0; cpus],
-            vanishes: None,
             mischief: Box::new(|_, _, _| {}),
             tallies: std::vec![Tally::default(); cpus],
             lateness: Box::new(|cpu, k| 30 + 100 * cpu as u64 + u64::from(k % 7)),
@@ -163,12 +160,6 @@ impl Fake {
 
     pub fn with_modes(self) -> Self {
         self.with_facts(|facts| (facts.os_initiated, facts.system_suspend) = (true, true))
-    }
-
-    /// Loses a CPU in a round in which it has no part.
-    pub fn without(mut self, cpu: usize, round: u64) -> Self {
-        self.vanishes = Some((round, cpu));
-        self
     }
 
     pub fn with(mut self, mischief: impl FnMut(u64, usize, &mut Outcome) + 'static) -> Self {
@@ -288,11 +279,15 @@ impl Fake {
 
     /// Returns the outcome of one CPU of a round.
     fn part(&mut self, round: &Round, start: u64, queue: &[usize], place: usize) -> Outcome {
-        let cpu = queue[place];
-        let outcome = match round.action {
-            Action::None | Action::Help => return Outcome::default(),
+        let (cpu, action) = (queue[place], round.action);
+        let outcome = Outcome {
+            action,
+            ..Outcome::default()
+        };
+        match action {
+            Action::None | Action::Help => outcome,
             Action::Suspend { .. } | Action::SystemSuspend | Action::Version => {
-                return self.call(round, start, queue, place);
+                self.call(round, start, queue, place)
             }
             Action::Off | Action::OnOff => {
                 (self.off_at[cpu], self.off_dirty[cpu]) = (start, round.dirty);
@@ -303,7 +298,7 @@ impl Fake {
                     entered: if is_lead { 0 } else { start - 100 },
                     before: start,
                     seen_off: start + 900,
-                    ..Outcome::default()
+                    ..outcome
                 }
             }
             Action::ReadBack => {
@@ -316,21 +311,18 @@ impl Fake {
                     entered: on + 500,
                     after: on + 600,
                     stamps: Stamps([enter, on + 450, flushed + 20, on, enter + 100, flushed]),
-                    ..Outcome::default()
+                    ..outcome
                 }
             }
             Action::Expire => Outcome {
                 end: End::Returned,
                 start,
-                ..Outcome::default()
+                ..outcome
             },
-            Action::Repeat { operation, count } => {
-                self.repeat(start + cpu as u64, operation, count)
-            }
-        };
-        Outcome {
-            action: round.action,
-            ..outcome
+            Action::Repeat { operation, count } => Outcome {
+                action,
+                ..self.repeat(start + cpu as u64, operation, count)
+            },
         }
     }
 
@@ -399,9 +391,6 @@ impl Machine for Fake {
             *outcome = self.part(round, start, &queue, place);
             (self.mischief)(self.rounds, *cpu, outcome);
             self.lost[*cpu] = matches!(outcome.end, End::Lost(_));
-        }
-        if let Some((_, cpu)) = self.vanishes.filter(|it| it.0 == self.rounds) {
-            self.lost[cpu] = true;
         }
         self.rounds += 1;
         self.clock = match round.action {

@@ -20,6 +20,7 @@ use crate::model::{
 use crate::plan::{Plan, ScenarioId, steps};
 use crate::spec::psci::ReturnCode;
 use crate::spec::stat::Ladder;
+use crate::spec::words::Word;
 
 /// Points of a CPU in a step: three at most of those, and two by PSCI_STAT.
 const PER_CPU: usize = 5;
@@ -380,17 +381,7 @@ const fn figures(pmf: bool) -> &'static [Metric] {
     }
 }
 
-/// Returns the measure of a metric.
-const fn measure_of(metric: Metric) -> Measure {
-    match metric {
-        Metric::Powerdown => Measure::Powerdown,
-        Metric::Wakeup => Measure::Wakeup,
-        Metric::CacheFlush => Measure::CacheFlush,
-        Metric::Call => Measure::Call,
-        Metric::Wake => Measure::Wake,
-        Metric::TurnOff => Measure::TurnOff,
-        Metric::TurnOn => Measure::TurnOn,
-        // `figures` names neither of them, and no measure has their name.
-        Metric::Latency | Metric::Lateness => Measure::Ticks,
-    }
+/// Returns the measure of a metric, which has its name.
+fn measure_of(metric: Metric) -> Measure {
+    Measure::from_word(metric.key()).unwrap_or_default()
 }

@@ -155,18 +155,3 @@ fn a_state_that_the_tree_lacks_is_tried_where_another_one_stops_timers() {
         assert!(wakes.all(|it| it.1.helper().is_some() == is_helped));
     }
 }
-
-#[test]
-fn a_lead_that_only_its_own_timer_woke_is_no_sample() {
-    // The frame was silent: the lead's own timer, set far later, woke it.
-    let fake = Fake::new(4).with_frame().with(|_, cpu, outcome| {
-        if cpu == 0 && outcome.end == End::Resumed {
-            outcome.end = End::NotRung;
-        }
-    });
-    let ran = run_stopping(fake, "iterations=2 only=susp_deep_parallel");
-    let Some(Failure::NotCalibrated { cpu: 0, last, .. }) = ran.failure() else {
-        panic!("{:?}", ran.failure());
-    };
-    assert_eq!(last.reason, Reason::NotRung);
-}
