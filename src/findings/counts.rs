@@ -41,7 +41,6 @@ pub(crate) fn not_counted(run: &Run, scenario: &Scenario) -> Option<Finding> {
     ))
 }
 
-/// Finds the CPUs that were lost.
 pub(crate) fn lost(run: &Run, scenario: &Scenario) -> Option<Finding> {
     let rows = scenario.rows.iter();
     let lost = rows.filter_map(|row| Some((row.cpu, row.lost?)));
@@ -65,8 +64,7 @@ pub(crate) fn lost(run: &Run, scenario: &Scenario) -> Option<Finding> {
     ))
 }
 
-/// Finds that more than a tenth of the expiries were overruns, so that the figures
-/// are of too few. That is a result, and no failure.
+/// Finds that more than a tenth of the expiries were overruns: a result, and no failure.
 pub(crate) fn overruns(run: &Run, scenario: &Scenario) -> Option<Finding> {
     let all = |point: &Point| u64::from(point.figures.n) + point.lost;
     let has_many = |point: &&Point| {

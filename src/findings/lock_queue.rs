@@ -16,10 +16,9 @@ use crate::measure::{Line, Metric, lower_median};
 use crate::model::{Confidence, CpuSet, Finding, Fit, Kind, Row, Run, Scenario};
 use crate::spec::prose::Plural;
 
-/// The share of the variance, in percent, that a straight line must account for to be
-/// called a queue of even steps.
+/// The least R2, in percent, of a queue of even steps.
 const R2_EVEN: u8 = 90;
-/// The least share to be called a queue at all.
+/// The least R2, in percent, of a queue.
 const R2_SOME: u8 = 50;
 /// A flush is a last man's, and no step of the queue, from more than this many times
 /// the round's median on.

@@ -10,14 +10,12 @@ use crate::spec::stat::Reached;
 
 const DOWN: Instant = Instant::Stamp(Stamp::EnterHwLowPwr);
 
-/// Returns the sentences of one kind.
 fn of_kind(run: &Run, scenario: &Scenario, detail: Detail, kind: Kind) -> Vec<String> {
     let found = findings_of(run, scenario, detail).into_iter();
     let found = found.filter(|finding| finding.kind == kind);
     found.map(|finding| finding.sentence).collect()
 }
 
-/// Returns the only sentence of one kind.
 fn only(run: &Run, scenario: &Scenario, detail: Detail, kind: Kind) -> String {
     let mut found = of_kind(run, scenario, detail, kind);
     assert_eq!(found.len(), 1, "{found:#?}");

@@ -10,8 +10,7 @@ use super::words;
 use crate::measure::Metric;
 use crate::model::{Confidence, Finding, Kind, Run, Scenario};
 
-/// A wake-up is called one that waited where it took more than this many times the
-/// least of its round.
+/// A wake-up waited if it took more than this many times the least of its round.
 const WAITED: u64 = 3;
 
 /// Finds the wake-ups that took far longer than the shortest of their round.

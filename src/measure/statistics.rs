@@ -94,10 +94,8 @@ impl Line {
     /// The most points, and the least x that is too large.
     const POINTS_MAX: u64 = 512;
 
-    /// The line through `points`. None for fewer than three points or more
-    /// than `Line::POINTS_MAX`, for points that do not differ in x or do not
-    /// differ in y, for an x that is not below that number, and for a y that
-    /// takes more than 32 bits.
+    /// Returns the line through `points`; None for fewer than three, for points that do not
+    /// differ in x or in y, and where a sum could overflow.
     pub fn through(points: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
         let [n, sx, sy, sxx, sxy, syy] = sums(points)?;
         let (xx, xy, yy) = (n * sxx - sx * sx, n * sxy - sx * sy, n * syy - sy * sy);

@@ -217,7 +217,6 @@ mod tests {
         threshold: None,
     };
 
-    /// Runs a window in which the handlers are so late.
     fn run(tally: &mut Tally, lateness: &[u64]) {
         let mut lateness = lateness.iter();
         let mut next = Some(tally.begin(1_000, &SCHEDULE));

@@ -186,8 +186,7 @@ fn place(run: &Run, cpu: usize) -> usize {
     cpu * 5 % run.cpus.len()
 }
 
-/// The ticks of a CPU's cache flush: many for the last man of a cluster, and
-/// for each CPU that is alone in its cluster when it goes down.
+/// The ticks of a CPU's cache flush: many for the last man of a cluster.
 fn flush(run: &Run, cpu: usize, deep: bool, parallel: bool) -> u64 {
     let mine = run.cpus[cpu].cluster;
     let mates = (0..run.cpus.len()).filter(|mate| run.cpus[*mate].cluster == mine);

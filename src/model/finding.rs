@@ -97,12 +97,9 @@ pub struct Fit {
     pub n: u32,
     /// Coefficient of determination in percent, rounded down.
     pub r2_percent: u8,
-    /// The greatest distance of a point from the line, in nanoseconds; None if the
-    /// clock's frequency is unknown.
+    /// The greatest distance of a point from the line, in nanoseconds, if the clock is known.
     pub residual_ns: Option<u64>,
-    /// True if the points are in the order of timestamps. Otherwise they are in the
-    /// order of the figures, which makes any line fit better, or of the quantity
-    /// that was varied.
+    /// True for points in the order of timestamps, false in that of a quantity or of figures.
     pub by_stamps: bool,
 }
 

@@ -18,7 +18,6 @@ pub enum Instant {
     SeenOff,
 }
 
-/// The number of instants.
 const INSTANTS: usize = 12;
 
 impl Instant {
@@ -45,17 +44,13 @@ impl Instant {
     }
 }
 
-/// The instants of one sample, in ticks of the run's counter.
-///
-/// A run may have millions: the type has one size and no heap.
+/// The instants of one sample, in ticks; without heap, as a run may have millions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Instants {
-    /// The counter's value at the round's agreed start or, without one, just
-    /// before the call.
+    /// The counter at the round's agreed start or, without one, just before the call.
     #[serde(rename = "b")]
     pub base: u64,
-    /// Ticks from the base, by [`Instant::ALL`]; None if the sample has no such
-    /// instant.
+    /// Ticks from the base, by [`Instant::ALL`].
     #[serde(rename = "i")]
     at: [Option<i64>; INSTANTS],
 }
@@ -67,8 +62,7 @@ impl Instants {
         Self { base, at }
     }
 
-    /// Returns the instants of an outcome; those of PMF with `pmf`, as far as its
-    /// call writes them.
+    /// Returns the instants of an outcome; with `pmf`, those that its call writes, too.
     pub fn of(outcome: &Outcome, pmf: bool) -> Self {
         // A sample of CPU_OFF has no agreed start.
         let base = match outcome.start {
@@ -118,9 +112,7 @@ impl Instants {
         u64::try_from(ticks).ok()
     }
 
-    /// Returns the figure that a metric is of this sample, in ticks.
-    ///
-    /// The instants do not say which metrics the call has: the row's statistics do.
+    /// Returns a metric's figure in ticks; the row's statistics say which metrics the call has.
     pub fn figure(&self, metric: Metric) -> Option<u64> {
         use Instant::{After, Before, Due, Entered, SeenOff, TurnedOn};
         let stamps = |from, to| self.span(Instant::Stamp(from), Instant::Stamp(to));

@@ -134,8 +134,7 @@ pub struct Point {
     pub x: Option<u64>,
     /// The figure.
     pub measure: Measure,
-    /// Operations in a sample, at least 1: the figure of one is that part of
-    /// `figures`.
+    /// Operations in a sample, at least 1.
     pub per: u32,
     /// The samples, in the measure's unit, each of `per` operations.
     pub figures: Summary,
@@ -180,8 +179,7 @@ fn is_own_timers(waker: &Waker) -> bool {
 }
 
 impl Point {
-    /// Returns the point of a CPU without samples, of which `how`, `x`, `per` and
-    /// `waker` are the usual ones.
+    /// Returns the usual point of a CPU, without samples.
     pub fn new(cpu: u16, variant: Variant, measure: Measure) -> Self {
         Self {
             cpu,

@@ -35,11 +35,8 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The verdict over a run that reached its end.
-    ///
-    /// Scenarios that the caller's side alone could measure count as
-    /// measured. A run in which every scenario was skipped is not a success:
-    /// it would let a job stay green that has lost its subject.
+    /// Returns the verdict over a run that reached its end. If every scenario was skipped,
+    /// that is FAIL: a job must not stay green that has lost its subject.
     pub fn from_totals(totals: &Totals) -> Self {
         let measured = totals.passed > 0 && totals.samples > 0;
         if measured && totals.failed == 0 && totals.lost == 0 {
@@ -108,10 +105,7 @@ impl fmt::Display for ClosingLine<'_> {
     }
 }
 
-/// The verdict that `line` is, if it is a last line; its line end may be on.
-///
-/// A PASS or FAIL that is cut short or damaged so that its shape is gone is
-/// no verdict: the reader must not take the first word's word for it.
+/// Returns the verdict of a whole and sound last line; its line end may be on.
 pub fn parse_line(line: &[u8]) -> Option<Verdict> {
     let line = core::str::from_utf8(line).ok()?.trim_ascii_end();
     let said = line.strip_prefix(PREFIX)?;

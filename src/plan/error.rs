@@ -20,13 +20,10 @@ pub struct PlanError<'a> {
 pub enum PlanProblem {
     NotAPair,
     UnknownKey,
-    /// The key was given before.
     Duplicate(Key),
-    /// The value is not one that the key takes.
     Value(Key),
 }
 
-/// The most characters of a word that an error shows.
 const SHOWN: usize = 40;
 
 impl fmt::Display for PlanError<'_> {

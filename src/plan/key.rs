@@ -78,7 +78,6 @@ impl Key {
     }
 }
 
-/// Writes words, a blank before each.
 pub(crate) fn write_words(
     f: &mut fmt::Formatter<'_>,
     words: &mut dyn Iterator<Item = &'static str>,

@@ -50,9 +50,8 @@ words! {
         Together = "together",
         /// One after another, at deadlines a fixed step apart.
         Staggered = "staggered",
-        /// The lead, woken by its timer, wakes the others by SGI one after another,
-        /// as in TFTF. By a helper, that wakes the first, and each woken CPU the
-        /// next.
+        /// The lead wakes the others by SGI one after another, as in TFTF; a helper wakes the
+        /// first, and each woken CPU the next.
         Chain = "chain",
     }
 }

@@ -87,24 +87,3 @@ impl<'de> Deserialize<'de> for ScenarioSet {
         Ok(set)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_stand_for_scenarios_in_their_order() {
-        let of = |word| ScenarioSet::of_word(word).expect(word);
-        let mut set = of("cpu_off_serial");
-        set.insert(of("susp_deep_serial"));
-        let both = [ScenarioId::SuspendDeepSerial, ScenarioId::CpuOffSerial];
-        assert!(set.len() == 2 && set.iter().eq(both));
-        // One has to be named.
-        let mut all = of("all");
-        all.insert(of("system_suspend"));
-        assert!(all.iter().eq(ScenarioId::ALL));
-        assert_eq!(of("all").suite(), of("suite"));
-        assert!(of("micro").contains(ScenarioId::NullCall));
-        assert!(of("micro").suite().is_empty());
-    }
-}

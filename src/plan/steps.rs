@@ -9,7 +9,6 @@ use super::error::PlanProblem;
 use super::key::Key;
 use crate::board::text;
 
-/// The most steps of one sweep.
 const STEPS_MAX: usize = 24;
 
 /// The steps of a sweep, each another number.
@@ -92,11 +91,9 @@ impl Steps {
     }
 }
 
-/// The most bytes of `dirty=`.
 const DIRTY_MAX: u32 = 64 << 20;
 /// The most steps of a default dirty sweep: one may be no power of two.
 pub const DIRTY_STEPS: usize = 15;
-/// The bytes that doubling begins with.
 const DIRTY_FIRST: u32 = 16 << 10;
 
 /// Reads a number of bytes: digits, and K or M for 1024 or 1024 * 1024 of them.
@@ -113,7 +110,6 @@ pub(crate) fn dirty_bytes(word: &str) -> Option<u32> {
     bytes(word).filter(|bytes| *bytes <= DIRTY_MAX)
 }
 
-/// The next step of a range of bytes: twice as many.
 pub(crate) fn next_bytes(bytes: u32) -> u32 {
     (bytes * 2).max(DIRTY_FIRST)
 }

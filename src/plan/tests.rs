@@ -72,7 +72,6 @@ fn every_word_is_followed() {
     assert_eq!(read("footprint=1024M").timer.footprint, 1 << 30);
 }
 
-/// Values that a key does not take, besides none at all.
 const REFUSED: [(Key, &str); 20] = [
     (Key::Iterations, "0 1000001 99999999999999999999 +5 -5 0x10"),
     (Key::Warmup, "10001 two"),

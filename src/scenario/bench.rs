@@ -48,12 +48,9 @@ pub(crate) struct Bench<'m, M> {
     pub(crate) column: Vec<u64>,
 }
 
-/// The order in which a step measures CPUs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turns {
-    /// One CPU after another.
     Serial,
-    /// All at once.
     Parallel,
     /// One after another, by CPU_OFF.
     Off,
@@ -67,13 +64,11 @@ pub(crate) struct Step {
     pub(crate) action: Action,
     /// The states of which PSCI_STAT is read.
     pub(crate) ladder: Ladder,
-    /// True if the CPUs' own timers stop.
     pub(crate) timers_stop: bool,
     /// The CPUs of a round of several.
     pub(crate) who: Who,
     /// The index of the CPU that stays awake in rounds of several CPUs.
     pub(crate) helper: Option<usize>,
-    /// Bytes to make dirty in each round.
     pub(crate) dirty: usize,
     /// True in OS-initiated mode, in which the states of `ladder` are asked for.
     pub(crate) osi: bool,
@@ -124,8 +119,7 @@ impl Sleep {
     }
 }
 
-/// Returns the ticks for the lead to publish the start, and for all participants to
-/// read it, which may be in a nap.
+/// Returns the ticks for all participants to read the start, which may be in a nap.
 pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
     let participants = match who {
         Who::All => cpus,
@@ -135,7 +129,6 @@ pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
     facts.ticks(200 + 10 * participants as u64)
 }
 
-/// Returns the first lost CPU as the failure of a scenario.
 pub(crate) fn first_lost<M: Machine>(machine: &M, cpus: usize) -> Option<Failure> {
     (0..cpus).find_map(|index| {
         let (cpu, loss) = (index as u16, machine.lost(index)?);
@@ -150,7 +143,6 @@ pub(crate) fn too_few(cpu: u16, valid: u32, asked: u32) -> Option<Failure> {
 }
 
 impl<'m, M: Machine> Bench<'m, M> {
-    /// Returns a bench with memory for all samples of a scenario.
     pub(crate) fn new(machine: &'m mut M, setting: Setting<'m>, method: Method) -> Self {
         let (cpus, iterations) = (setting.cpus.len(), setting.plan.iterations as usize);
         let mut rows = Vec::with_capacity(cpus);
@@ -218,9 +210,8 @@ impl<'m, M: Machine> Bench<'m, M> {
         })
     }
 
-    /// Copies the machine's losses: a CPU can be lost while it powers off for another
-    /// CPU's turn, and has no outcome. States that were reached before a loss are not
-    /// those that are reached now.
+    /// Copies the machine's losses: a CPU can be lost while it powers off for another CPU's
+    /// turn, without an outcome. States that were reached before are not those of now.
     pub(crate) fn note_losses(&mut self) {
         for (cpu, state) in self.rows.iter_mut().enumerate() {
             state.row.lost = state.row.lost.or(self.machine.lost(cpu));
@@ -231,7 +222,6 @@ impl<'m, M: Machine> Bench<'m, M> {
         }
     }
 
-    /// Decides if the samples are enough.
     pub(crate) fn status(&self) -> Status {
         let mut reasons = self.rows.iter().map(|state| state.row.skipped);
         if let Some(Some(skip)) = reasons.next()
@@ -257,7 +247,6 @@ impl<'m, M: Machine> Bench<'m, M> {
         failure.map_or(Status::Passed, Status::Failed)
     }
 
-    /// Returns a round under these conditions.
     pub(crate) fn round(&self, who: Who, action: Action) -> Round {
         let lead_in = lead_in(self.machine.facts(), who, self.rows.len());
         let (sleep, osi) = (self.sleep.now, self.step.osi);
@@ -289,7 +278,6 @@ impl<'m, M: Machine> Bench<'m, M> {
         self.machine.run(&round, &mut self.outcomes);
     }
 
-    /// Runs a round of one CPU, and returns its outcome.
     pub(crate) fn run_alone(&mut self, cpu: usize, action: Action) -> Outcome {
         self.run(Who::Only(cpu), action);
         self.outcomes[cpu]
@@ -299,8 +287,7 @@ impl<'m, M: Machine> Bench<'m, M> {
         self.machine.facts().ticks(microseconds)
     }
 
-    /// Returns true if the attempts beyond those asked for are used up: three times
-    /// as many again.
+    /// Returns true if three times as many attempts as asked for failed.
     pub(crate) fn retries_are_exhausted(&self, attempts: u32) -> bool {
         let plan = self.setting.plan;
         u64::from(attempts) >= u64::from(plan.warmup) + 4 * u64::from(plan.iterations)

@@ -31,7 +31,6 @@ pub const CORE_LINES: u64 = 512;
 pub const QUEUE_STEP: u64 = 600;
 /// From the first instruction of a timer's handler to its Rust, in ticks.
 const PROLOGUE: u64 = 20;
-/// A loss, for tests that need one.
 pub const LOSS: Loss = Loss {
     step: Step::Finish,
     cause: Cause::Timeout,
@@ -40,13 +39,10 @@ pub const LOSS: Loss = Loss {
 /// A fault: edits an outcome, by the round's number and the CPU.
 type Mischief = Box<dyn FnMut(u64, usize, &mut Outcome)>;
 
-/// The machine.
 pub struct Fake {
     facts: Facts,
     clock: u64,
-    /// Rounds run so far.
     pub rounds: u64,
-    /// The rounds.
     pub asked: Vec<Round>,
     lost: Vec<bool>,
     off_at: Vec<u64>,
@@ -59,9 +55,7 @@ pub struct Fake {
     /// The CPU whose timer goes wrong, in the window of this number, and how.
     fault: Option<(usize, u64, Fault)>,
     windows: u64,
-    /// The mode that it refuses to change to.
     pub refuses: Option<SuspendMode>,
-    /// The CPUs with their clusters.
     map: Vec<Cpu>,
 }
 
@@ -277,7 +271,6 @@ impl Fake {
         }
     }
 
-    /// Returns the outcome of one CPU of a round.
     fn part(&mut self, round: &Round, start: u64, queue: &[usize], place: usize) -> Outcome {
         let (cpu, action) = (queue[place], round.action);
         let outcome = Outcome {

@@ -20,7 +20,6 @@ use crate::plan::{LOOPS_LIMIT_S, Plan, ScenarioId};
 /// Batches that are taken even when the time is up: enough for a percentile.
 const LEAST: u32 = crate::measure::P99_MIN;
 
-/// One kind of operation.
 #[derive(Clone, Copy)]
 struct Kind {
     variant: Variant,
@@ -39,7 +38,6 @@ const NOT_SUPPORTED: (i32, i32) = (error::NOT_SUPPORTED, error::NOT_SUPPORTED);
 /// has a service there, and none prints a warning.
 const RESERVED_CALL: u32 = 0xaf00_0000;
 
-/// The loop itself.
 const LOOP: Kind = kind(Variant::Loop, Operation::Nothing, NOTHING);
 
 const fn kind(variant: Variant, operation: Operation, answers: (i32, i32)) -> Kind {
@@ -50,7 +48,6 @@ const fn kind(variant: Variant, operation: Operation, answers: (i32, i32)) -> Ki
     }
 }
 
-/// Returns the kinds of operation of a scenario.
 const fn kinds(id: ScenarioId) -> &'static [Kind] {
     use Operation::{Call, ReadStamp, SelfSgi, SysregRead};
     const NULL_CALL: [Kind; 3] = [
@@ -73,7 +70,6 @@ pub(crate) const fn points(id: ScenarioId, cpus: usize) -> usize {
     2 * (2 * kinds(id).len() * cpus + 1)
 }
 
-/// Returns the most samples of a series of a scenario.
 pub(crate) fn samples(id: ScenarioId, plan: &Plan) -> u32 {
     match id {
         ScenarioId::CpuOn => plan.iterations,
@@ -81,7 +77,6 @@ pub(crate) fn samples(id: ScenarioId, plan: &Plan) -> u32 {
     }
 }
 
-/// Measures one scenario.
 pub(crate) fn measure<M: Machine>(
     machine: &mut M,
     setting: Setting<'_>,
@@ -110,7 +105,6 @@ pub(crate) fn measure<M: Machine>(
     bench.finish(key, status)
 }
 
-/// Returns the reason why the machine cannot run the scenario, if any.
 fn skip(id: ScenarioId, facts: &Facts, cpus: usize) -> Option<Skip> {
     match id {
         ScenarioId::SelfSgi if facts.gic == 0 => Some(Skip::NoSgi),
@@ -124,9 +118,7 @@ fn skip(id: ScenarioId, facts: &Facts, cpus: usize) -> Option<Skip> {
 /// A micro-benchmark under way. A CPU's columns are ticks and cycles.
 struct Micro<'s, 'm, M> {
     bench: &'s mut PointBench<'m, M>,
-    /// Operations in a batch.
     batch: u32,
-    /// Batches of each kind.
     asked: u32,
     /// Ticks that each series of batches may take.
     limit: Option<u64>,
@@ -250,7 +242,6 @@ impl<M: Machine> Micro<'_, '_, M> {
         self.sum_up(kind, who, taken)
     }
 
-    /// Makes points of the samples of a series.
     fn sum_up(&mut self, kind: &Kind, who: Who, taken: u32) -> Result<(), Failure> {
         let mut result = Ok(());
         let lead = self.bench.machine.facts().lead;

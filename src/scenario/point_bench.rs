@@ -6,7 +6,6 @@ use super::bench::{Setting, first_lost, too_few};
 use crate::measure::{Machine, Outcome, Round, Summary, Who};
 use crate::model::{Conditions, Failure, How, Point, Scenario, ScenarioKey, Status};
 
-/// The machine, and the points so far.
 pub(crate) struct PointBench<'m, M> {
     pub(crate) machine: &'m mut M,
     pub(crate) setting: Setting<'m>,
@@ -73,7 +72,6 @@ impl<'m, M: Machine> PointBench<'m, M> {
         too_few(cpu, valid, taken).map_or(Ok(()), Err)
     }
 
-    /// Returns the results.
     pub(crate) fn finish(self, key: ScenarioKey, status: Status) -> Scenario {
         Scenario {
             status,

@@ -7,7 +7,6 @@ use crate::measure::{
 };
 use crate::model::{Attempts, Figures, Instants, Row, Sample, Statistic};
 
-/// One CPU's results while they are measured.
 #[derive(Default)]
 pub(crate) struct RowState {
     /// The results so far; statistics, attempts and samples are added at the end.
@@ -18,7 +17,6 @@ pub(crate) struct RowState {
     pub(crate) is_given_up: bool,
     /// The first sample of all, which no statistic includes.
     pub(crate) cold: Option<Outcome>,
-    /// The samples; in a parallel scenario, by round.
     pub(crate) kept: Vec<Outcome>,
     /// Attempts that do not count, by [`Reason`].
     pub(crate) rejected: [u32; REASONS],
@@ -39,7 +37,6 @@ fn exact<T>(items: impl Iterator<Item = T> + Clone) -> Vec<T> {
 }
 
 impl RowState {
-    /// Returns the state of a row with memory for so many samples.
     pub(crate) fn with_capacity(samples: usize) -> Self {
         Self {
             kept: Vec::with_capacity(samples),
@@ -47,7 +44,6 @@ impl RowState {
         }
     }
 
-    /// Makes it the empty row of a CPU.
     pub(crate) fn clear(&mut self, cpu: u16, lost: Option<Loss>) {
         let mut kept = core::mem::take(&mut self.kept);
         kept.clear();
@@ -66,7 +62,6 @@ impl RowState {
         self.kept.len() as u32
     }
 
-    /// Returns true if a lack of samples is a failure.
     pub(crate) fn needs_samples(&self) -> bool {
         self.is_expected && self.row.skipped.is_none()
     }
@@ -75,14 +70,12 @@ impl RowState {
         self.rejected.iter().sum()
     }
 
-    /// Counts an outcome that is no sample.
     pub(crate) fn reject(&mut self, rejection: Rejection) {
         self.rejected[rejection.reason as usize] += 1;
         self.first_rejection.get_or_insert(rejection);
         self.note_loss(rejection);
     }
 
-    /// Notes the loss of the CPU, if `rejection` is one.
     pub(crate) fn note_loss(&mut self, rejection: Rejection) {
         if let Detail::Loss(loss) = rejection.detail {
             self.row.lost.get_or_insert(loss);
@@ -192,7 +185,6 @@ fn leading(outcome: &Outcome, pmf: bool) -> Option<u64> {
     order.into_iter().find_map(|it| outcome.metric(it, pmf))
 }
 
-/// Returns the figures of the main table.
 fn figures(of: &mut dyn FnMut(Metric) -> Option<u64>) -> Figures {
     Figures {
         powerdown: of(Metric::Powerdown).or_else(|| of(Metric::Latency)),

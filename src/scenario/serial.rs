@@ -12,7 +12,6 @@ use crate::measure::{Machine, Who};
 use crate::model::{Skip, Status};
 use crate::plan::Method;
 
-/// Measures suspends of one CPU after another.
 pub(crate) fn measure_serial<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(), Status> {
     bench.expect_all();
     skip_lead_without_helper(bench);
@@ -57,7 +56,6 @@ pub(crate) fn measure_serial<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(),
     failure.map_or(Ok(()), |failure| Err(Status::Failed(failure)))
 }
 
-/// Shows each CPU by its own medians.
 pub(crate) fn show_medians<M: Machine>(bench: &mut Bench<'_, M>) {
     for row in &mut bench.rows {
         row.show_medians(bench.pmf, &mut bench.column);

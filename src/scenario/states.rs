@@ -10,14 +10,10 @@ use crate::spec::psci::StateFormat;
 use crate::spec::sort::sort_by_key;
 use crate::spec::stat::{Ladder, Rung};
 
-/// A state to suspend to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chosen {
-    /// CPU_SUSPEND's argument.
     pub(crate) power_state: u32,
-    /// True if it asks for a power-down.
     pub(crate) powerdown: bool,
-    /// True if the per-CPU timers stop in it.
     pub(crate) timer_stops: bool,
     /// The power level; None if neither board nor format has one.
     level: Option<u8>,
@@ -41,7 +37,6 @@ impl Chosen {
         }
     }
 
-    /// Returns the action that suspends to it.
     pub(crate) fn action(self) -> Action {
         Action::Suspend {
             power_state: self.power_state,
@@ -53,7 +48,6 @@ impl Chosen {
 /// The states that the scenarios of a plan suspend to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct States {
-    /// The deepest power-down.
     pub(crate) deepest: Option<Chosen>,
     /// The power-down of a CPU alone.
     pub(crate) core: Option<Chosen>,
@@ -153,7 +147,6 @@ impl States {
     }
 }
 
-/// Returns the board's power-down states in its order.
 fn powerdowns<'b>(
     idle_states: &'b [IdleState<'b>],
     format: StateFormat,

@@ -48,7 +48,6 @@ pub(crate) fn points(id: ScenarioId, plan: &Plan, cpus: usize, idle_states: usiz
     parts * PER_CPU
 }
 
-/// One such scenario under way.
 struct Sweep<'m, M> {
     bench: Bench<'m, M>,
     points: Vec<Point>,
@@ -58,7 +57,6 @@ struct Sweep<'m, M> {
     is_measured: bool,
 }
 
-/// Measures one of the scenarios.
 pub(crate) fn measure<M: Machine>(
     machine: &mut M,
     setting: Setting<'_>,
@@ -93,7 +91,6 @@ pub(crate) fn measure<M: Machine>(
 }
 
 impl<M: Machine> Sweep<'_, M> {
-    /// Returns the results.
     fn finish(self, key: ScenarioKey) -> Scenario {
         let mut conditions = self.conditions;
         let states = self.bench.setting.states;
@@ -195,7 +192,6 @@ impl<M: Machine> Sweep<'_, M> {
         }
     }
 
-    /// Adds the point of a step that is not measured.
     fn push_left_out(&mut self, how: How, x: u64) {
         self.points.push(Point {
             how,
@@ -204,7 +200,6 @@ impl<M: Machine> Sweep<'_, M> {
         });
     }
 
-    /// Measures every state that the board names.
     fn idle_states(&mut self) {
         for state in &self.bench.setting.states.accepted {
             let x = u64::from(state.power_state);
@@ -247,7 +242,6 @@ impl<M: Machine> Sweep<'_, M> {
         Ok(())
     }
 
-    /// Changes the mode, with every other CPU off.
     fn set_mode(&mut self, mode: SuspendMode) -> Result<(), ReturnCode> {
         let bench = &mut self.bench;
         bench.step.osi = false;
@@ -255,7 +249,6 @@ impl<M: Machine> Sweep<'_, M> {
         Ok(bench.machine.set_suspend_mode(mode)?)
     }
 
-    /// Measures SYSTEM_SUSPEND of the lead, with every other CPU off.
     fn system_suspend(&mut self) {
         // A CPU that is lost may be on, and then the firmware refuses the call.
         self.failure = first_lost(self.bench.machine, self.bench.rows.len());
@@ -281,7 +274,6 @@ impl<M: Machine> Sweep<'_, M> {
         self.step(Variant::System, None, step);
     }
 
-    /// Returns true if a CPU has to stay awake for the others of a round.
     fn needs_helper(&self, step: &Step) -> bool {
         let source = self.bench.setting.wakers.source(step.timers_stop);
         step.turns == Turns::Parallel && source == WakeSource::Helper

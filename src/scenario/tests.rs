@@ -39,7 +39,6 @@ const fn state(name: &str, power_state: u32, level: u8) -> IdleState<'_> {
     }
 }
 
-/// The results of a run.
 struct Ran {
     fake: Fake,
     scenarios: Vec<Scenario>,
@@ -130,7 +129,6 @@ pub(crate) fn stopping(first: usize) -> [IdleState<'static>; 2] {
 }
 
 impl Ran {
-    /// Returns the results of a scenario, by its first placement.
     fn of(&self, id: ScenarioId) -> &Scenario {
         let mut all = self.scenarios.iter();
         all.find(|it| it.id == id).expect("the scenario")
@@ -159,14 +157,12 @@ impl Ran {
         self.points().filter(is).collect()
     }
 
-    /// Returns the median of a CPU among those.
     fn median(&self, cpu: u16, variant: Variant, x: u64, measure: Measure) -> u64 {
         let of = self.select(variant, x, measure);
         let point = of.iter().find(|it| it.cpu == cpu).expect("a point");
         point.figures.median
     }
 
-    /// Returns passed, skipped and failed scenarios.
     fn counts(&self) -> [u32; 3] {
         [self.totals.passed, self.totals.skipped, self.totals.failed]
     }
@@ -175,7 +171,6 @@ impl Ran {
         self.scenarios.iter().map(|it| it.status).collect()
     }
 
-    /// Counts the scenarios that were skipped for this reason.
     fn skipped(&self, why: Skip) -> usize {
         let all = self.statuses().into_iter();
         all.filter(|it| *it == Status::Skipped(why)).count()
@@ -237,7 +232,6 @@ fn refused(cpu: u16, error: Error) -> Status {
     })
 }
 
-/// Loses a CPU in this round.
 fn losing(of: usize, in_round: u64) -> impl FnMut(u64, usize, &mut Outcome) {
     move |round, cpu, outcome| {
         if (round, cpu) == (in_round, of) {

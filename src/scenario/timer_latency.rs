@@ -17,7 +17,6 @@ use crate::model::{Failure, Measure, Point, Scenario, ScenarioKey, Skip, Spread,
 use crate::plan::{Load, TimerPlan};
 use crate::spec::words::Word;
 
-/// The figures of a timer: each a point.
 const FIGURES: [(Until, Measure); 2] = [
     (Until::Entry, Measure::Entry),
     (Until::Handler, Measure::Handler),
@@ -92,7 +91,6 @@ impl<M: Machine> Timers<'_, '_, M> {
         Ok(None)
     }
 
-    /// Runs one stretch, and adds its points.
     fn stretch(&mut self, load: Load, who: Who) -> Result<Option<Failure>, fmt::Error> {
         let cpus = self.bench.setting.cpus;
         let mut window = Window {
@@ -180,7 +178,6 @@ impl<M: Machine> Timers<'_, '_, M> {
         Round::new(Who::All, Action::None, lead_in)
     }
 
-    /// Returns the fault of a CPU's timer in the last window, if any.
     fn fault(&mut self, cpu: usize) -> Option<Failure> {
         let end = self.bench.outcomes.get(cpu)?.end;
         let tally = self.bench.machine.tally(cpu)?;

@@ -135,7 +135,6 @@ impl Wakers {
         self.wrong.filter(|_| matches!(skip, Skip::NotTried { .. }))
     }
 
-    /// Returns the wake-up source of a scenario.
     pub(crate) fn source(&self, timers_stop: bool) -> WakeSource {
         match self.frame {
             _ if !timers_stop => WakeSource::OwnTimers,
@@ -202,7 +201,6 @@ fn helper_of<M: Machine>(machine: &M, cpus: &[Cpu], of: usize) -> Option<usize> 
     elsewhere.or_else(|| others().next())
 }
 
-/// Trials, one after another.
 struct Trial<'t, M> {
     machine: &'t mut M,
     outcomes: Vec<Outcome>,
