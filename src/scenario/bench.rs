@@ -145,8 +145,7 @@ pub(crate) fn too_few(cpu: u16, valid: u32, asked: u32) -> Option<Failure> {
 impl<'m, M: Machine> Bench<'m, M> {
     pub(crate) fn new(machine: &'m mut M, setting: Setting<'m>, method: Method) -> Self {
         let (cpus, iterations) = (setting.cpus.len(), setting.plan.iterations as usize);
-        let mut rows = Vec::with_capacity(cpus);
-        rows.extend((0..cpus).map(|_| RowState::with_capacity(iterations)));
+        let rows = (0..cpus).map(|_| RowState::with_capacity(iterations));
         Self {
             pmf: machine.facts().pmf.is_ok(),
             machine,
@@ -159,7 +158,7 @@ impl<'m, M: Machine> Bench<'m, M> {
             skew: Summary::default(),
             outcomes: alloc::vec![Outcome::default(); cpus],
             firsts: alloc::vec![Outcome::default(); cpus],
-            rows,
+            rows: rows.collect(),
             column: Vec::with_capacity(iterations.max(cpus)),
         }
     }
@@ -217,8 +216,9 @@ impl<'m, M: Machine> Bench<'m, M> {
             state.row.lost = state.row.lost.or(self.machine.lost(cpu));
         }
         if self.rows.iter().any(|state| state.row.lost.is_some()) {
-            let rows = self.rows.iter_mut();
-            rows.for_each(|state| state.row.reached = None);
+            self.rows
+                .iter_mut()
+                .for_each(|state| state.row.reached = None);
         }
     }
 
@@ -229,11 +229,12 @@ impl<'m, M: Machine> Bench<'m, M> {
         {
             return Status::Skipped(skip);
         }
-        for row in self.rows.iter().map(|state| &state.row) {
-            if let Some(loss) = row.lost {
-                let cpu = row.cpu;
-                return Status::Failed(Failure::CpuLost { cpu, loss });
-            }
+        let mut rows = self
+            .rows
+            .iter()
+            .map(|state| (state.row.cpu, state.row.lost));
+        if let Some((cpu, Some(loss))) = rows.find(|it| it.1.is_some()) {
+            return Status::Failed(Failure::CpuLost { cpu, loss });
         }
         let needing = self.rows.iter().filter(|row| row.needs_samples());
         // Of two rows with as few samples, the one that only shared a round with the

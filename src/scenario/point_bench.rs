@@ -34,9 +34,8 @@ impl<'m, M: Machine> PointBench<'m, M> {
         samples: u32,
     ) -> Self {
         let cpus = setting.cpus.len();
-        let mut columns = Vec::with_capacity(cpus);
         let column = || Vec::with_capacity(samples as usize);
-        columns.extend((0..cpus).map(|_| [column(), column()]));
+        let columns = (0..cpus).map(|_| [column(), column()]).collect();
         Self {
             machine,
             setting,
@@ -50,8 +49,7 @@ impl<'m, M: Machine> PointBench<'m, M> {
     /// Runs a round; an error is that a CPU is lost.
     pub(crate) fn run(&mut self, round: &Round) -> Result<(), Failure> {
         self.machine.run(round, &mut self.outcomes);
-        let lost = first_lost(self.machine, self.setting.cpus.len());
-        lost.map_or(Ok(()), Err)
+        first_lost(self.machine, self.setting.cpus.len()).map_or(Ok(()), Err)
     }
 
     /// Adds a point of one of its CPU's columns, of samples out of `taken`; an error is

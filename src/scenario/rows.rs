@@ -2,9 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::measure::{
-    Detail, Loss, Metric, Outcome, REASONS, Reason, Rejection, Summary, lower_median,
-};
+use crate::measure::{Detail, Loss, METRICS, Metric, Outcome, REASONS, Reason, Rejection, Summary};
 use crate::model::{Attempts, Figures, Instants, Row, Sample, Statistic};
 
 #[derive(Default)]
@@ -47,12 +45,13 @@ impl RowState {
     pub(crate) fn clear(&mut self, cpu: u16, lost: Option<Loss>) {
         let mut kept = core::mem::take(&mut self.kept);
         kept.clear();
+        let row = Row {
+            cpu,
+            lost,
+            ..Row::default()
+        };
         *self = Self {
-            row: Row {
-                cpu,
-                lost,
-                ..Row::default()
-            },
+            row,
             kept,
             ..Self::default()
         };
@@ -94,13 +93,8 @@ impl RowState {
             let summary = self.summary(metric, pmf, column);
             (summary.n > 0).then_some(summary.median)
         });
-        column.clear();
-        column.extend(self.kept.iter().filter_map(|it| leading(it, pmf)));
-        if column.is_empty() {
-            return;
-        }
-        let middle = Some(lower_median(column));
-        let shown = self.kept.iter().find(|it| leading(it, pmf) == middle);
+        let middle = sum_up(self.kept.iter().filter_map(|it| leading(it, pmf)), column).median;
+        let shown = self.kept.iter().find(|it| leading(it, pmf) == Some(middle));
         self.row.shown = shown.map(|it| Instants::of(it, pmf));
     }
 
@@ -108,16 +102,17 @@ impl RowState {
     pub(crate) fn finish(&mut self, pmf: bool, samples: bool, column: &mut Vec<u64>) -> Row {
         let mut row = core::mem::take(&mut self.row);
         let cold = |metric| self.cold.as_ref().and_then(|it| it.metric(metric, pmf));
-        let has_any = |metric: &Metric| {
-            cold(*metric).is_some() || self.kept.iter().any(|it| it.metric(*metric, pmf).is_some())
-        };
-        let metrics = Metric::ALL.into_iter().filter(has_any);
-        row.statistics = Vec::with_capacity(metrics.clone().count());
-        row.statistics.extend(metrics.map(|metric| Statistic {
-            metric,
-            summary: self.summary(metric, pmf, column),
-            cold: cold(metric),
-        }));
+        row.statistics.reserve_exact(METRICS);
+        for metric in Metric::ALL {
+            let (summary, cold) = (self.summary(metric, pmf, column), cold(metric));
+            if summary.n > 0 || cold.is_some() {
+                row.statistics.push(Statistic {
+                    metric,
+                    summary,
+                    cold,
+                });
+            }
+        }
         row.attempts = Some(Attempts {
             valid: self.valid(),
             rejected: by_reason(&self.rejected),
@@ -142,10 +137,8 @@ pub(crate) fn show_round(
     column: &mut Vec<u64>,
 ) -> Summary {
     let round = |place: usize| rows.iter().filter_map(move |row| row.kept.get(place));
-    let longest = |place| {
-        let figures = round(place).filter_map(|it| leading(it, pmf));
-        figures.max().unwrap_or(0)
-    };
+    let leading = |it: &Outcome| leading(it, pmf);
+    let longest = |place| round(place).filter_map(leading).max().unwrap_or(0);
     let skew = |place| {
         let calls = || round(place).map(|it| it.before).filter(|it| *it != 0);
         calls().max().unwrap_or(0) - calls().min().unwrap_or(0)
@@ -155,7 +148,7 @@ pub(crate) fn show_round(
     let skew = sum_up((0..count).map(skew), column);
     for RowState { row, kept, .. } in rows {
         let part = shown.and_then(|place| kept.get(place));
-        let part = part.filter(|it| leading(it, pmf).is_some());
+        let part = part.filter(|it| leading(it).is_some());
         row.shown = part.map(|it| Instants::of(it, pmf));
         row.figures = figures(&mut |metric| part?.metric(metric, pmf));
     }

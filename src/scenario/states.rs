@@ -110,30 +110,28 @@ impl States {
     /// Returns the states of a plan that stop the CPUs' own timers, the shallowest first:
     /// by level, and then by the order of the device tree.
     pub(crate) fn that_stop_timers(&self, plan: &Plan) -> Vec<Chosen> {
-        let every = plan.scenarios.contains(ScenarioId::IdleStates) && self.mismatch.is_none();
+        let both = [self.core, self.deepest];
+        let is_wanted = |state: Chosen| {
+            plan.scenarios.iter().any(|id| match id {
+                ScenarioId::IdleStates => self.mismatch.is_none() && self.accepted.contains(&state),
+                ScenarioId::DirtySweep | ScenarioId::ContendSweep | ScenarioId::SystemSuspend => {
+                    both.contains(&Some(state))
+                }
+                id => self.of(id) == Some(state),
+            })
+        };
         let accepted = self.accepted.iter().copied();
-        let of_scenario = plan.scenarios.iter().map(|id| match id {
-            ScenarioId::DirtySweep | ScenarioId::ContendSweep | ScenarioId::SystemSuspend => {
-                [self.deepest, self.core]
-            }
-            id => [self.of(id), None],
-        });
         let mut all: Vec<Chosen> = Vec::with_capacity(self.accepted.len() + 2);
-        let wanted = of_scenario.flatten().flatten();
-        for state in wanted.chain(accepted.clone().filter(|_| every)) {
-            let is_new = all.iter().all(|it| it.power_state != state.power_state);
-            if state.timer_stops && is_new {
+        for state in accepted.chain(both.into_iter().flatten()) {
+            if state.timer_stops && !all.contains(&state) && is_wanted(state) {
                 all.push(state);
             }
         }
         sort_by_key(&mut all, &|state| {
-            let place = accepted
-                .clone()
-                .position(|it| it.power_state == state.power_state);
-            // At most eight and sixteen bits; no two states have one power_state.
+            let place = self.accepted.iter().position(|it| it == state);
+            // At most eight and sixteen bits.
             let place = place.unwrap_or(IDLE_STATES_MAX) as u64;
-            let level_and_place = u64::from(state.level.unwrap_or(0)) << 16 | place;
-            level_and_place << 32 | u64::from(state.power_state)
+            u64::from(state.level.unwrap_or(0)) << 16 | place
         });
         all
     }

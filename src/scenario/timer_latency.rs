@@ -146,9 +146,7 @@ impl<M: Machine> Timers<'_, '_, M> {
                 tally.window = Account::default();
             }
         }
-        let Schedule {
-            period, expiries, ..
-        } = window.schedule;
+        let (period, expiries) = (window.schedule.period, window.schedule.expiries);
         let round = Round {
             sleep: period * u64::from(expiries),
             action: Action::Expire,
@@ -201,7 +199,7 @@ impl<M: Machine> Timers<'_, '_, M> {
         // A load's variant has its name.
         let variant = Variant::from_word(load.word()).unwrap_or(Variant::Idle);
         for (until, measure) in FIGURES {
-            let histogram = tally.histogram(until);
+            let histogram = &tally.histograms[until as usize];
             let series = tally.settled.until(until);
             self.bench.points.push(Point {
                 how: how(who),
