@@ -1,4 +1,4 @@
-use std::string::{String, ToString};
+use std::string::String;
 use std::vec::Vec;
 
 use super::*;
@@ -206,7 +206,7 @@ fn figures_of_few_ticks() {
                  the least.";
     let found = |detail| only(&run, &scenario, detail, Kind::Resolution);
     assert_eq!(found(Detail::Short), short);
-    let why = " One call is too short for this counter: only many in a row tell what one costs.";
+    let why = " Only many calls in a row tell what one costs.";
     assert_eq!(found(Detail::Full), [short, why].concat());
     assert_eq!(tick_ns(&run), Some(16));
 
@@ -293,9 +293,6 @@ fn expiries_that_were_missed() {
     .into();
     let sentence = "Overruns: on CPU 0.2 30 of 100 expiries were missed (all CPUs at once, mixed); \
                     min, median and max are of the others only.";
-    let others = " More than a tenth was missed in 1 more of these tables' rows, too.";
-    let only = |scenario: &Scenario| only(&run, scenario, Detail::Short, Kind::Overruns);
-    assert_eq!(only(&scenario), [sentence, others].concat());
-    scenario.points.remove(1);
-    assert_eq!(only(&scenario), sentence.to_string());
+    let found = only(&run, &scenario, Detail::Short, Kind::Overruns);
+    assert_eq!(found, sentence);
 }

@@ -125,23 +125,17 @@ impl Row {
     /// Returns a copy without the samples.
     pub fn without_samples(&self) -> Self {
         Self {
-            cpu: self.cpu,
-            figures: self.figures,
             attempts: self.attempts.clone(),
-            skipped: self.skipped,
-            helper: self.helper,
-            reached: self.reached,
-            lost: self.lost,
             statistics: self.statistics.clone(),
-            shown: self.shown,
             samples: Vec::new(),
+            ..*self
         }
     }
 
     /// Returns the statistics of a metric that has samples.
     pub fn summary(&self, metric: Metric) -> Option<&Summary> {
-        let found = self.statistics.iter().find(|it| it.metric == metric);
-        found.map(|it| &it.summary).filter(|summary| summary.n > 0)
+        let found = self.statistics.iter().find(|it| it.metric == metric)?;
+        Some(&found.summary).filter(|summary| summary.n > 0)
     }
 
     /// Returns the first sample of all of a metric, in ticks.

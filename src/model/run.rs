@@ -101,10 +101,8 @@ impl Run {
 
     /// Returns the CPU at `index`; one without a MPIDR if there is none.
     pub fn cpu(&self, index: u16) -> Cpu {
-        self.cpus
-            .get(usize::from(index))
-            .copied()
-            .unwrap_or_default()
+        let cpu = self.cpus.get(usize::from(index));
+        cpu.copied().unwrap_or_default()
     }
 
     /// Returns the name of the CPU at `index`.
