@@ -1,9 +1,6 @@
-//! The lock queue: whether CPUs that go down together wait for each other.
-//!
-//! A straight line through Powerdown against the place in the order of going down.
-//! A last man flushes its cluster's caches with the lock held: its Powerdown, and
-//! that of all CPUs after it, include the flush, which is no step of the queue. So
-//! flushes far longer than the round's others are subtracted, and named.
+//! The lock queue: a straight line through Powerdown against the place in the order of going
+//! down. A last man flushes its cluster's caches with the lock held, which is no step of the
+//! queue. So flushes far longer than the round's others are subtracted, and named.
 
 use alloc::format;
 use alloc::string::String;

@@ -1,9 +1,5 @@
-//! Latencies counted in bins: room for any number of samples.
-//!
-//! A run may last for hours, and to keep each sample would take gigabytes. The
-//! bins are as wide as 1/16 of what is in them at most: exact below 32 ticks,
-//! and then sixteen to each power of two, up to [`Histogram::LIMIT`]. What is
-//! not below that is counted together.
+//! Latencies counted in bins, as a run of hours has more samples than memory. Bins are exact
+//! below 32 ticks, and then sixteen to each power of two, up to [`Histogram::LIMIT`].
 
 use super::statistics::{P99_MIN, Summary, rank};
 

@@ -1,9 +1,5 @@
-//! One CPU's part in one round: what it saw, and whether that is a sample.
-//!
-//! The machine half fills an [`Outcome`] with raw counter values and return
-//! codes and judges nothing. [`Outcome::judge`] decides here, on the host as
-//! on the board, whether the outcome counts; what does not count has a
-//! [`Rejection`] that says why.
+//! One CPU's part in one round. The machine half fills an [`Outcome`] with raw counter values
+//! and return codes; [`Outcome::judge`] decides if it counts.
 
 use super::path::{Latencies, Path};
 use super::rejection::{Detail, Loss, Reason, Rejection};
@@ -50,8 +46,8 @@ pub enum Action {
 
 /// The contents of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the name of its operation")]
 pub enum Operation {
-    /// Nothing: the loop itself.
     Nothing,
     /// A call of the function with this ID, without arguments.
     Call(u32),
@@ -59,7 +55,6 @@ pub enum Operation {
     SelfSgi,
     /// A read of PMSELR_EL0.
     SysregRead,
-    /// GET_TIMESTAMP of one of this CPU's timestamps.
     ReadStamp,
 }
 

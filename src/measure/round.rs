@@ -1,9 +1,6 @@
-//! The seam between scenarios and hardware: a round, and who can run one.
-//!
-//! A *round* is the smallest thing that a scenario asks for: some CPUs meet
-//! at an instant of the counter, do one [`Action`] each, and leave an
-//! [`Outcome`]. The bare-metal half implements [`Machine`] with real CPUs;
-//! the tests of the portable half with a fake firmware and a fake clock.
+//! The seam between scenarios and hardware: a *round* is some CPUs that meet at an instant of
+//! the counter, do one [`Action`] each, and leave an [`Outcome`]. The bare-metal half
+//! implements [`Machine`] with real CPUs, tests with a fake firmware and a fake clock.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,8 @@
-//! The counts that a timer's interrupt handler keeps: the one account of
-//! which expiries there were, and what became of each.
+//! The counts that a timer's interrupt handler keeps.
 //!
-//! A periodic timer is due at start + k * period, for k from 1 on. The handler
-//! of one arms the next. Where it runs so late that later ones are due
-//! already, those are *overruns*: they have no handler, and no sample. So at
-//! any time handled + overruns = expiries, which is the number of the last
-//! one that was dealt with.
+//! A periodic timer is due at start + k * period, for k from 1 on. Expiries that are due
+//! already when the handler runs are *overruns*: they have no handler, and no sample. At any
+//! time handled + overruns = expiries.
 
 use super::histogram::Histogram;
 use serde::{Deserialize, Serialize};

@@ -70,13 +70,12 @@ words! {
 words! {
     /// The number of times that each block of records is written.
     #[derive(Default)]
+    #[expect(missing_docs, reason = "each is the name of its number")]
     pub enum Records, word {
-        /// Once.
         #[default]
         Once = "once",
         /// Twice, with the same numbers, for lines that lose bytes.
         Twice = "twice",
-        /// Not at all.
         None = "none",
     }
 }

@@ -1,12 +1,6 @@
-//! The boot arguments as a [`Plan`]: scenarios, samples and methods.
-//!
-//! `/chosen/bootargs` holds words of the form `key=value`, parted by white
-//! space. There is no quoting, as no value needs it. A word that is not
-//! understood stops the run: a benchmark that guesses what was meant prints
-//! figures for another question than the user's.
-//!
-//! Words that are Linux's are the exception: monitors of virtual machines put
-//! them there unasked ([`FOR_LINUX`]), and they say nothing of what to measure.
+//! The boot arguments as a [`Plan`]: words of the form `key=value`, parted by white space,
+//! without quoting. A word that is not understood stops the run, but for Linux's, which
+//! monitors of virtual machines put there unasked ([`FOR_LINUX`]).
 
 use crate::board::text;
 use crate::spec::words::Word;

@@ -1,9 +1,6 @@
-//! The measurements, by the names and tags under which they are known.
-//!
-//! Names, tags and order of the first six are those of the TF-A Tests suite
-//! "Runtime Instrumentation Validation": continuous integration looks for the
-//! names, and published tables are keyed by the tags. The others are this
-//! project's own.
+//! The measurements. Names, tags and order of the first six are those of the TF-A Tests suite
+//! "Runtime Instrumentation Validation": continuous integration looks for the names, and
+//! published tables are keyed by the tags.
 
 use alloc::format;
 use alloc::string::String;
@@ -40,14 +37,13 @@ words! {
 
 /// The kinds of scenarios, by how they are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the name of its scenarios")]
 pub enum Family {
     /// One of TFTF's suite: it has rows. All others have points.
     Suite,
     /// An operation in a loop, and CPU_ON: the group `micro`.
     Micro,
-    /// A timer's expiries.
     Timer,
-    /// Steps that are measured as the suite is.
     Sweep,
 }
 

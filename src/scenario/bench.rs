@@ -1,8 +1,5 @@
-//! One scenario of the suite, or one step of a sweep, under way.
-//!
-//! No code of this folder accesses hardware. A scenario runs rounds on a
-//! [`Machine`], lets [`crate::measure::Outcome::judge`] decide which outcomes are
-//! samples, and keeps them in one [`RowState`] for each CPU.
+//! One scenario of the suite, or one step of a sweep, under way: rounds on a [`Machine`],
+//! whose samples are kept in one [`RowState`] for each CPU.
 
 use alloc::vec::Vec;
 

@@ -1,8 +1,6 @@
-//! The choice of the sleep. A fixed time is wrong: with many CPUs the queue for the
-//! firmware's locks alone may take longer, and a CPU with a pending timer does not
-//! go down at all. So a trial is run with a short sleep, which is doubled until all
-//! CPUs are down before the first wake-up. Then the sleep is a multiple of the time
-//! that the CPUs took to go down.
+//! The choice of the sleep. A CPU with a pending timer does not go down, and with many CPUs
+//! the queue for locks is long. So a trial's sleep is doubled until all CPUs are down before
+//! the first wake-up; then the sleep is a multiple of the time that they took.
 
 use smccc::psci;
 

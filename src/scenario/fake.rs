@@ -1,9 +1,6 @@
-//! Fake firmware and a fake clock, for tests of scenarios on a host.
-//!
-//! A CPU's flush is short while its cluster stays up, and long for the last CPU of the
-//! cluster. In a parallel round the CPUs queue for a lock on the way down, in an order
-//! that changes from round to round. A timer is late by as much as a test wants. Nothing
-//! is random.
+//! Fake firmware and a fake clock, for tests of scenarios on a host. A CPU's flush is long
+//! for the last CPU of its cluster. In a parallel round the CPUs queue for a lock, in an
+//! order that changes from round to round. Nothing is random.
 
 use std::boxed::Box;
 use std::vec::Vec;

@@ -1,10 +1,6 @@
-//! Micro-benchmarks: an operation in a loop, so often that its cost is far above one
-//! tick of the counter.
-//!
-//! A sample is a batch of operations, timed as a whole by one round; the distribution
-//! is that of batches. Each is taken on one CPU alone, and on all at once. The cost of
-//! the loop itself is measured in the same way, as the variant `loop`; nothing is
-//! subtracted.
+//! Micro-benchmarks: an operation in a loop. A sample is a batch of operations, timed as a
+//! whole by one round, on one CPU alone and on all at once. The cost of the loop itself is
+//! the variant `loop`; nothing is subtracted.
 
 use alloc::vec::Vec;
 

@@ -1,10 +1,7 @@
-//! CPU_OFF: each other CPU is turned on and off in turn, then the lead suspends to
-//! the deepest level, then each other CPU is turned on again to read the timestamps
-//! that its CPU_OFF left.
-//!
-//! "Wakeup" is the warm boot of that second CPU_ON; the lead's row is a CPU_SUSPEND,
-//! which comes last if another CPU has to stay awake for it. The warm method turns
-//! each CPU on again right after its CPU_OFF, without a suspend of the lead between.
+//! CPU_OFF: each other CPU is turned on and off in turn, then the lead suspends to the
+//! deepest level, then each other CPU is turned on again to read the timestamps that its
+//! CPU_OFF left. "Wakeup" is the warm boot of that second CPU_ON. The warm method turns
+//! each CPU on again right after its CPU_OFF.
 
 use super::bench::Bench;
 use super::calibrate::{

@@ -1,8 +1,6 @@
-//! Suspends of one CPU after another, all others off.
-//!
-//! The lead comes last, when it is alone. By the method of TF-A's tests each sample
-//! follows a CPU_ON, and each CPU has one turn before the first has its second; by
-//! the warm method a CPU stays on until it has all its samples.
+//! Suspends of one CPU after another, all others off; the lead comes last. By the method of
+//! TF-A's tests each sample follows a CPU_ON, and each CPU has one turn before the first has
+//! its second; by the warm method a CPU stays on until it has all its samples.
 
 use super::bench::Bench;
 use super::calibrate::{calibrate, no_cpu_can_suspend, not_supported};

@@ -1,8 +1,6 @@
-//! PSCI under varied conditions: dirty lines in the caches, CPUs that go down
-//! together, every idle state, SYSTEM_SUSPEND.
-//!
-//! A step of these is measured as a scenario of the suite is: by the same trials,
-//! rounds and rules. Its rows then become points.
+//! PSCI under varied conditions: dirty lines in the caches, CPUs that go down together, every
+//! idle state, SYSTEM_SUSPEND. A step is measured as a scenario of the suite is; its rows
+//! then become points.
 
 use alloc::vec::Vec;
 

@@ -1,9 +1,6 @@
-//! The scenario `timer_latency`.
-//!
-//! A *stretch* is one load, with the timer of one CPU or those of all; it lasts as
-//! long as the plan says. It is measured in *windows* of a second at most, each a
-//! round: nothing is printed within one, and a line after each, while the timers are
-//! stopped. All CPUs are on all the time.
+//! The scenario `timer_latency`. A *stretch* is one load, with the timer of one CPU or those
+//! of all. It is measured in *windows* of a second at most, each a round: a line is printed
+//! after each, while the timers are stopped. All CPUs are on all the time.
 
 use core::fmt;
 
