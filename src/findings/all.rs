@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::detail::Detail;
+use super::words::Detail;
 use super::{counts, last_man, lock_queue, reached, resolution, waited, wake_source};
 use crate::model::{Finding, Run, Scenario};
 

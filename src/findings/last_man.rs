@@ -8,8 +8,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::detail::Detail;
-use super::words;
+use super::words::{self, Detail};
 use crate::measure::{Metric, lower_median};
 use crate::model::{Confidence, Finding, Kind, Row, Run, Scenario};
 use crate::plan::ScenarioId;

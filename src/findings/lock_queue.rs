@@ -7,8 +7,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::detail::Detail;
-use super::words;
+use super::words::{self, Detail};
 use crate::measure::{Line, Metric, lower_median};
 use crate::model::{Confidence, CpuSet, Finding, Fit, Kind, Row, Run, Scenario};
 use crate::spec::prose::Plural;

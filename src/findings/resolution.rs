@@ -5,8 +5,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::detail::Detail;
-use super::words;
+use super::words::{self, Detail};
 use crate::measure::Metric;
 use crate::model::{Confidence, Finding, Kind, Run, Scenario, heading};
 use crate::plan::ScenarioId;

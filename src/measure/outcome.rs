@@ -236,10 +236,8 @@ impl Outcome {
 
     /// Returns the PMF latencies; None where the timestamps do not hold.
     pub fn latencies(&self) -> Option<Latencies> {
-        let latencies = self
-            .path()?
-            .latencies(&self.stamps, self.before, self.after);
-        latencies.ok()
+        let (before, after) = (self.before, self.after);
+        self.path()?.latencies(&self.stamps, before, after).ok()
     }
 
     /// One figure of an accepted outcome in ticks, where the action has it.
@@ -251,9 +249,8 @@ impl Outcome {
         match metric {
             Metric::Powerdown if !version => latencies.map(|l| l.powerdown),
             Metric::Wakeup if !version => latencies.map(|l| l.wakeup),
-            Metric::CacheFlush if self.path() != Some(Path::Standby) && !version => {
-                latencies.map(|l| l.cache_flush)
-            }
+            Metric::CacheFlush if self.path() == Some(Path::Standby) => None,
+            Metric::CacheFlush if !version => latencies.map(|l| l.cache_flush),
             Metric::Latency if version => latencies.map(|l| l.powerdown),
             Metric::Call if suspend || version => self.after.checked_sub(self.before),
             Metric::Wake if suspend => self.after.checked_sub(self.due),

@@ -36,10 +36,8 @@ impl Methods {
 
     /// The methods in the order in which they run.
     pub fn iter(self) -> impl Iterator<Item = Method> {
-        let is_both = self == Self::Both;
-        [self.first()]
-            .into_iter()
-            .chain(is_both.then_some(Method::Warm))
+        let second = (self == Self::Both).then_some(Method::Warm);
+        [self.first()].into_iter().chain(second)
     }
 }
 

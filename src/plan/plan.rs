@@ -6,8 +6,7 @@ use crate::board::text;
 use crate::spec::words::Word;
 use serde::{Deserialize, Serialize};
 
-use super::error::{PlanError, PlanProblem};
-use super::key::Key;
+use super::key::{Key, PlanError, PlanProblem};
 use super::method::{EndAction, Method, Methods, Records, WakePattern};
 use super::scenario_id::ScenarioId;
 use super::scenario_set::ScenarioSet;

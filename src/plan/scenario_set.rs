@@ -64,9 +64,8 @@ impl ScenarioSet {
 
     /// The scenarios in the set, in the order of [`ScenarioId::ALL`].
     pub fn iter(self) -> impl Iterator<Item = ScenarioId> {
-        ScenarioId::ALL
-            .into_iter()
-            .filter(move |id| self.contains(*id))
+        let all = ScenarioId::ALL.into_iter();
+        all.filter(move |id| self.contains(*id))
     }
 }
 

@@ -5,8 +5,7 @@ use alloc::vec::Vec;
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-use super::error::PlanProblem;
-use super::key::Key;
+use super::key::{Key, PlanProblem};
 use crate::board::text;
 
 const STEPS_MAX: usize = 24;
@@ -28,9 +27,10 @@ impl<'de> Deserialize<'de> for Steps {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let mut steps = Self::EMPTY;
         let list = Vec::<u32>::deserialize(from)?;
-        let fits = list.into_iter().all(|step| steps.add(step));
-        fits.then_some(steps)
-            .ok_or_else(|| de::Error::custom("too many steps"))
+        match list.into_iter().all(|step| steps.add(step)) {
+            true => Ok(steps),
+            false => Err(de::Error::custom("too many steps")),
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 use std::string::{String, ToString};
 
-use super::error::PlanError;
 use super::key::*;
 use super::plan::*;
 use super::*;
@@ -100,7 +99,7 @@ const REFUSED: [(Key, &str); 20] = [
 
 #[test]
 fn the_wrong_word_is_named() {
-    use crate::plan::error::PlanProblem::{Duplicate, UnknownKey, Value};
+    use crate::plan::key::PlanProblem::{Duplicate, UnknownKey, Value};
     for (key, values) in REFUSED {
         for value in [""].into_iter().chain(values.split(' ')) {
             let word = std::format!("{}={value}", key.word());
