@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure::{Histogram, Summary, Waker};
-use crate::spec::words::words;
+use super::row::heading;
+use crate::measure::{Histogram, Metric, Summary, Waker};
+use crate::spec::words::{Word, words};
 
 words! {
     /// The kind of a scenario's operation.
@@ -101,21 +102,15 @@ impl Measure {
     }
 
     /// Returns the name as a heading.
-    pub const fn heading(self) -> &'static str {
+    pub fn heading(self) -> &'static str {
         match self {
             Self::Ticks => "Time",
             Self::Cycles => "Cycles",
             Self::Entry => "Expiry to Vector",
             Self::Handler => "Expiry to Handler",
-            Self::Powerdown => "Powerdown",
-            Self::Wakeup => "Wakeup",
-            Self::CacheFlush => "Cache Flush",
-            Self::Call => "Call",
-            Self::Wake => "Wake",
-            Self::TurnOn => "Turn On",
-            Self::TurnOff => "Turn Off",
             Self::Count => "PSCI_STAT_COUNT",
             Self::Residency => "PSCI_STAT_RESIDENCY",
+            metric => Metric::from_word(metric.key()).map_or("", heading),
         }
     }
 }

@@ -158,48 +158,48 @@ mod tests {
 
     #[test]
     fn what_passes() {
-        let passing: [fn(&mut Totals); 5] = [
-            |_| (),
-            |t| (t.passed, t.skipped) = (1, 5),
-            |t| t.caller_side = 6,
-            |t| t.rejected = 3,
-            |t| t.rows_skipped = 7,
+        let rows: [(fn(&mut Totals), Verdict); 9] = [
+            (|_| (), Verdict::Pass),
+            (|t| (t.passed, t.skipped) = (1, 5), Verdict::Pass),
+            (|t| (t.caller_side, t.rejected) = (6, 3), Verdict::Pass),
+            (|t| t.rows_skipped = 7, Verdict::Pass),
+            (|t| t.failed = 1, Verdict::Fail),
+            (|t| t.lost = 1, Verdict::Fail),
+            (|t| (t.passed, t.skipped) = (0, 6), Verdict::Fail),
+            (|t| t.samples = 0, Verdict::Fail),
+            (|t| *t = Totals::default(), Verdict::Fail),
         ];
-        let bad: [fn(&mut Totals); 5] = [
-            |t| t.failed = 1,
-            |t| t.lost = 1,
-            |t| (t.passed, t.skipped) = (0, 6),
-            |t| t.samples = 0,
-            |t| *t = Totals::default(),
-        ];
-        for (edits, expected) in [(passing, Verdict::Pass), (bad, Verdict::Fail)] {
-            for edit in edits {
-                let mut totals = good();
-                edit(&mut totals);
-                let line = ClosingLine::Ended(&totals).to_string();
-                assert_eq!(Verdict::from_totals(&totals), expected, "{line}");
-                assert_eq!(parse_line(line.as_bytes()), Some(expected));
-            }
+        for (edit, expected) in rows {
+            let mut totals = good();
+            edit(&mut totals);
+            let line = ClosingLine::Ended(&totals);
+            assert_eq!(line.verdict(), expected, "{line}");
+            assert_eq!(parse_line(format!("{line}\r\n").as_bytes()), Some(expected));
         }
     }
 
     #[test]
     fn the_line_and_its_code() {
-        let lines = [
-            ClosingLine::Ended(&good()),
-            ClosingLine::Ended(&Totals::default()),
-            ClosingLine::BadInput(&"no device tree"),
-            ClosingLine::Incomplete(&"exception on CPU 0.3"),
-        ];
-        let expected = "\
-psci-bench: PASS (6 passed, 0 skipped, 0 failed; 960 samples, 0 not counted, 0 rows skipped, 0 CPUs lost)
-psci-bench: FAIL (0 passed, 0 skipped, 0 failed; 0 samples, 0 not counted, 0 rows skipped, 0 CPUs lost)
-psci-bench: INCOMPLETE: bad input: no device tree
-psci-bench: INCOMPLETE: exception on CPU 0.3";
-        assert_eq!(lines.map(|it| it.to_string()).join("\n"), expected);
-        for (code, line) in (0..).zip(lines) {
+        for (code, line, expected) in [
+            (
+                0,
+                ClosingLine::Ended(&good()),
+                "PASS (6 passed, 0 skipped, 0 failed; 960 samples, 0 not counted, 0 rows skipped, 0 CPUs lost)",
+            ),
+            (
+                2,
+                ClosingLine::BadInput(&"no tree"),
+                "INCOMPLETE: bad input: no tree",
+            ),
+            (
+                3,
+                ClosingLine::Incomplete(&"exception"),
+                "INCOMPLETE: exception",
+            ),
+        ] {
             let verdict = line.verdict();
-            assert_eq!(parse_line(format!("{line}\r\n").as_bytes()), Some(verdict));
+            assert_eq!(line.to_string(), format!("psci-bench: {expected}"));
+            assert_eq!(parse_line(line.to_string().as_bytes()), Some(verdict));
             assert_eq!(verdict.exit_code(), code);
         }
     }

@@ -58,25 +58,13 @@ impl ScenarioId {
         Self::PsciVersionParallel,
     ];
 
-    /// Returns the kind.
-    pub const fn family(self) -> Family {
+    /// Returns the kind; those of one kind stand together.
+    pub fn family(self) -> Family {
         match self {
-            Self::SuspendDeepParallel
-            | Self::SuspendDeepSerial
-            | Self::CpuSuspendParallel
-            | Self::CpuSuspendSerial
-            | Self::CpuOffSerial
-            | Self::PsciVersionParallel => Family::Suite,
-            Self::NullCall
-            | Self::SelfSgi
-            | Self::SysregTrap
-            | Self::PmfRead
-            | Self::CpuOn
-            | Self::Empty => Family::Micro,
+            id if id <= Self::PsciVersionParallel => Family::Suite,
+            id if id <= Self::Empty => Family::Micro,
             Self::TimerLatency => Family::Timer,
-            Self::DirtySweep | Self::ContendSweep | Self::IdleStates | Self::SystemSuspend => {
-                Family::Sweep
-            }
+            _ => Family::Sweep,
         }
     }
 
