@@ -156,9 +156,11 @@ mod tests {
         totals
     }
 
+    type Edit = fn(&mut Totals);
+
     #[test]
     fn what_passes() {
-        let rows: [(fn(&mut Totals), Verdict); 9] = [
+        let rows: [(Edit, Verdict); 9] = [
             (|_| (), Verdict::Pass),
             (|t| (t.passed, t.skipped) = (1, 5), Verdict::Pass),
             (|t| (t.caller_side, t.rejected) = (6, 3), Verdict::Pass),
