@@ -2,14 +2,11 @@
 
 use alloc::vec::Vec;
 
-use super::detail::Detail;
+use super::words::Detail;
 use super::{counts, last_man, lock_queue, reached, resolution, waited, wake_source};
 use crate::model::{Finding, Run, Scenario};
 
 /// Returns what the figures of `scenario` show by themselves.
-///
-/// The last CPU down is known by the order of timestamps, never by the size of a
-/// figure: a large cache flush would otherwise be its own explanation.
 pub fn findings_of(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
     let mut found = Vec::new();
     found.extend(wake_source::wake_source(run, scenario));

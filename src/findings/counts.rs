@@ -1,7 +1,6 @@
 //! Attempts that do not count, lost CPUs, and timer expiries that were missed.
 
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::words;
@@ -34,39 +33,31 @@ pub(crate) fn not_counted(run: &Run, scenario: &Scenario) -> Option<Finding> {
         Some(format!("; the first on CPU {}: {first}", run.label(*cpu)))
     });
     let (attempts, first) = (Many(all, "attempt"), first.unwrap_or_default());
-    Some(Finding::by_counts(
-        Kind::NotCounted,
-        format!("Not counted: {attempts}: {each}{first}."),
-        rejected.iter().map(|it| it.0),
-    ))
+    let sentence = format!("Not counted: {attempts}: {each}{first}.");
+    let cpus = rejected.iter().map(|it| it.0);
+    Some(Finding::by_counts(Kind::NotCounted, sentence, cpus))
 }
 
-/// Finds the CPUs that were lost.
 pub(crate) fn lost(run: &Run, scenario: &Scenario) -> Option<Finding> {
     let rows = scenario.rows.iter();
     let lost = rows.filter_map(|row| Some((row.cpu, row.lost?)));
     let (cpu, loss) = lost.clone().next()?;
     let mpidr = run.cpu(cpu).mpidr.map(|it| format!(" (MPIDR {it:#x})"));
     let (label, mpidr) = (run.label(cpu), mpidr.unwrap_or_default());
-    let others = words::cpus(run, lost.clone().skip(1).map(|it| it.0));
-    let others = match others.as_str() {
-        "" => others,
-        _ => format!("; and CPU {others}"),
-    };
+    let mut others = words::cpus(run, lost.clone().skip(1).map(|it| it.0));
+    if !others.is_empty() {
+        others = format!("; and CPU {others}");
+    }
     // A CPU is off for sure only if CPU_ON failed.
     let sentence = format!(
         "Lost: CPU {label}{mpidr}: {loss}{others}. A CPU that is lost may be on, and keep up its \
          cluster, so that others in it do not flush it."
     );
-    Some(Finding::by_counts(
-        Kind::Lost,
-        sentence,
-        lost.map(|it| it.0),
-    ))
+    let cpus = lost.map(|it| it.0);
+    Some(Finding::by_counts(Kind::Lost, sentence, cpus))
 }
 
-/// Finds that more than a tenth of the expiries were overruns, so that the figures
-/// are of too few. That is a result, and no failure.
+/// Finds that more than a tenth of the expiries were overruns: a result, and no failure.
 pub(crate) fn overruns(run: &Run, scenario: &Scenario) -> Option<Finding> {
     let all = |point: &Point| u64::from(point.figures.n) + point.lost;
     let has_many = |point: &&Point| {
@@ -79,19 +70,17 @@ pub(crate) fn overruns(run: &Run, scenario: &Scenario) -> Option<Finding> {
     let is_worse = |a: &Point, b: &Point| a.lost * all(b) > b.lost * all(a);
     let worst = many.clone();
     let worst = worst.reduce(|worst, it| if is_worse(it, worst) { it } else { worst })?;
-    let how = match worst.how {
-        How::Alone => "alone",
-        How::All => "all CPUs at once",
-    };
-    let others = match many.clone().count() - 1 {
-        0 => String::new(),
-        more => format!(" More than a tenth was missed in {more} more of these tables' rows, too."),
+    let is_alone = worst.how == How::Alone;
+    let how = if is_alone {
+        "alone"
+    } else {
+        "all CPUs at once"
     };
     let (cpu, lost, all) = (run.label(worst.cpu), worst.lost, all(worst));
     let word = worst.variant.word();
     let sentence = format!(
         "Overruns: on CPU {cpu} {lost} of {all} expiries were missed ({how}, {word}); min, median \
-         and max are of the others only.{others}"
+         and max are of the others only."
     );
     let cpus = many.map(|point| point.cpu);
     Some(Finding::by_counts(Kind::Overruns, sentence, cpus))

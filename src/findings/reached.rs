@@ -18,19 +18,19 @@ pub(crate) fn reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
         return unknown(run, scenario).into_iter().collect();
     }
     // Each state once, the shallowest first.
-    let mut sentence = String::from("Reached, by PSCI_STAT_COUNT:");
-    let (mut last, mut mark) = (None, " ");
-    let states = || rows.iter().map(|it| it.1.state);
-    while let Some(state) = states().filter(|state| *state > last).min() {
-        let here = rows.iter().filter(|it| it.1.state == state);
+    let mut states: Vec<_> = rows.iter().filter_map(|it| it.1.state).collect();
+    states.sort_unstable();
+    states.dedup();
+    let each = states.iter().map(|state| {
+        let here = rows.iter().filter(|it| it.1.state == Some(*state));
         let cpus = words::cpus(run, here.map(|it| it.0.cpu));
-        sentence += &format!("{mark}{:#010x} (CPU {cpus})", state.unwrap_or(0));
-        (last, mark) = (state, ", ");
-    }
-    sentence += match last {
-        Some(_) => ".",
-        None => " none of the states, by no CPU.",
+        format!("{state:#010x} (CPU {cpus})")
+    });
+    let each = match states.is_empty() {
+        true => "none of the states, by no CPU".into(),
+        false => each.collect::<Vec<_>>().join(", "),
     };
+    let sentence = format!("Reached, by PSCI_STAT_COUNT: {each}.");
     let all = rows.iter().map(|it| it.0.cpu);
     let mut found = vec![Finding::by_counts(Kind::Reached, sentence, all)];
     for mismatch in [Mismatch::State, Mismatch::Count, Mismatch::Residency] {

@@ -4,10 +4,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::iter::repeat;
 
-use super::detail::Detail;
-use super::words;
+use super::words::{self, Detail};
 use crate::measure::Metric;
 use crate::model::{Confidence, Finding, Kind, Run, Scenario, heading};
 use crate::plan::ScenarioId;
@@ -50,11 +48,9 @@ pub(crate) fn resolution(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<
         true => Some(1),
         false => tick_ns(run),
     };
-    let columns = tick.map(|tick| scenario.columns().into_iter().zip(repeat(tick)));
-    let columns = columns.into_iter().flatten();
-    columns
-        .filter_map(|it| of_column(run, scenario, detail, it))
-        .collect()
+    let columns = scenario.columns().into_iter();
+    let found = columns.filter_map(|metric| of_column(run, scenario, detail, (metric, tick?)));
+    found.collect()
 }
 
 fn of_column(
@@ -69,11 +65,8 @@ fn of_column(
     let (least @ ..COARSE, most) = words::range(all.iter().map(|it| it.0))? else {
         return None;
     };
-    let to = if most > least {
-        format!(" to {most}")
-    } else {
-        String::new()
-    };
+    let to = (most > least).then(|| format!(" to {most}"));
+    let to = to.unwrap_or_default();
     let (name, ticks, percent) = (heading(metric), Plural(most, "tick"), 100 / least);
     let length = match run.clock().tick_ps() {
         _ if !run.has_records() => format!(" of {tick} ns, which divide all figures"),
@@ -82,9 +75,7 @@ fn of_column(
     };
     let more = match scenario.id {
         _ if !detail.is_full() || least >= TOO_FEW => "",
-        ScenarioId::PsciVersionParallel => {
-            " One call is too short for this counter: only many in a row tell what one costs."
-        }
+        ScenarioId::PsciVersionParallel => " Only many calls in a row tell what one costs.",
         _ => " It is below what this counter resolves.",
     };
     Some(Finding {

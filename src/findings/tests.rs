@@ -1,4 +1,4 @@
-use std::string::{String, ToString};
+use std::string::String;
 use std::vec::Vec;
 
 use super::*;
@@ -10,14 +10,12 @@ use crate::spec::stat::Reached;
 
 const DOWN: Instant = Instant::Stamp(Stamp::EnterHwLowPwr);
 
-/// Returns the sentences of one kind.
 fn of_kind(run: &Run, scenario: &Scenario, detail: Detail, kind: Kind) -> Vec<String> {
     let found = findings_of(run, scenario, detail).into_iter();
     let found = found.filter(|finding| finding.kind == kind);
     found.map(|finding| finding.sentence).collect()
 }
 
-/// Returns the only sentence of one kind.
 fn only(run: &Run, scenario: &Scenario, detail: Detail, kind: Kind) -> String {
     let mut found = of_kind(run, scenario, detail, kind);
     assert_eq!(found.len(), 1, "{found:#?}");
@@ -48,31 +46,12 @@ fn table(cpus: u16, figures: impl Fn(u16) -> Figures, id: ScenarioId) -> (Run, S
 #[test]
 fn the_last_man_by_timestamps() {
     let run = example::run(4);
-    let mut scenario = good(&run, ScenarioId::SuspendDeepParallel);
+    let scenario = good(&run, ScenarioId::SuspendDeepParallel);
     let short = "Last man down in cluster 0, by ENTER_HW_LOW_PWR: CPU 0.3, cache flush 79.62 us; \
                  the others' 4.42 us.";
     let last = |scenario: &Scenario, detail| of_kind(&run, scenario, detail, Kind::LastMan);
     assert_eq!(last(&scenario, Detail::Short), [short]);
     let cost = " It took 75.20 us more than their median.";
-    assert_eq!(last(&scenario, Detail::Full), [[short, cost].concat()]);
-
-    // In the first of three rounds, CPU 1 goes down last.
-    for row in &mut scenario.rows {
-        let cpu = row.cpu;
-        let sample = |place| {
-            let mut instants = row.shown.expect("a sample");
-            if (place, cpu) == (0, 1) {
-                instants.set(DOWN, 200_000);
-            }
-            Sample { place, instants }
-        };
-        row.samples = (0..3).map(sample).collect();
-    }
-    let often = " Of 3 rounds: CPU 0.3 in 2, CPU 0.1 in 1.";
-    let full = [short, cost, often].concat();
-    assert_eq!(last(&scenario, Detail::Full), [full.as_str()]);
-    // A round that one CPU lacks may be another one.
-    scenario.rows[2].samples.remove(1);
     assert_eq!(last(&scenario, Detail::Full), [[short, cost].concat()]);
 
     // At level 0 no CPU flushes for its cluster.
@@ -87,9 +66,8 @@ fn the_last_man_by_timestamps() {
 
 #[test]
 fn a_last_man_that_is_not_known() {
-    use ScenarioId::{SuspendDeepParallel, SuspendDeepSerial};
     let run = example::run(8);
-    let parallel = good(&run, SuspendDeepParallel);
+    let parallel = good(&run, ScenarioId::SuspendDeepParallel);
     let [mut no_stamps, mut no_row, mut none] = [0; 3].map(|_| parallel.clone());
     no_stamps.rows[5].shown = None;
     no_row.rows.remove(5);
@@ -98,7 +76,6 @@ fn a_last_man_that_is_not_known() {
         (no_stamps, 1, "a CPU of cluster 1 has no timestamps"),
         (no_row, 1, "not all CPUs of cluster 1 have a row"),
         (none, 0, "there are no timestamps"),
-        (good(&run, SuspendDeepSerial), 0, "there is no PSCI_STAT"),
     ] {
         let found = |detail, kind| of_kind(&run, &scenario, detail, kind);
         let known = [Detail::Short, Detail::Full].map(|it| found(it, Kind::LastMan).len());
@@ -112,7 +89,6 @@ fn a_last_man_that_is_not_known() {
     }
 }
 
-/// In sequence, the states that were reached are the evidence.
 #[test]
 fn states_that_were_reached() {
     let run = example::run_with(4, |facts| facts.stat = true);
@@ -143,11 +119,6 @@ fn states_that_were_reached() {
             "Reached, by PSCI_STAT_COUNT: 0x00000002 (CPU 0.1), 0x01020022 (CPU 0.0).",
             "Warning: CPU 0.1 should have reached 0x01020022, and reached 0x00000002."
         ]
-    );
-    assert_eq!(
-        only(&run, &scenario, Detail::Full, Kind::LastMan),
-        "By PSCI_STAT_COUNT, CPU 0.1 reached 0x00000002, cache flush 4.42 us; CPU 0.0 reached \
-         0x01020022, cache flush 4.42 us."
     );
     scenario.rows[0].reached = reach(None, 0, 900);
     scenario.rows[1].reached = reach(Some(due), 2, 900);
@@ -211,31 +182,6 @@ the longer cache flush of CPU 0.2, which those behind wait for.";
     assert!(of_kind(&run, &queue(&[1, 2]), Detail::Full, Kind::LockQueue).is_empty());
 }
 
-/// Figures alone are put in the order of their sizes.
-#[test]
-fn lock_queues_of_figures_alone() {
-    let found = |step: fn(u16) -> u64| {
-        let figures = |cpu| Figures {
-            powerdown: Some(step(cpu)),
-            ..Figures::default()
-        };
-        let (run, scenario) = table(6, figures, ScenarioId::CpuSuspendParallel);
-        assert!(findings_of(&run, &scenario, Detail::Short).is_empty());
-        of_kind(&run, &scenario, Detail::Full, Kind::LockQueue)
-    };
-    assert_eq!(
-        found(|cpu| 500_000 - u64::from(cpu) * 70_000),
-        [
-            "Lock queue: powerdown grows by 70.00 us with each place in the order of Powerdown (6 \
-             CPUs, R2 100 %). They go down one after another; no figure is farther from the line \
-             than 0 ns. In this order: CPU 1.1, 1.0, 0.3, 0.2, 0.1, 0.0. The order of arrival \
-             cannot be seen from figures alone."
-        ]
-    );
-    // Any figures rise by their sizes.
-    assert!(found(|cpu| u64::from(cpu) * u64::from(cpu) * 1000).is_empty());
-}
-
 #[test]
 fn wake_ups_that_waited() {
     let run = example::run(4);
@@ -247,27 +193,9 @@ fn wake_ups_that_waited() {
     scenario.rows[2].figures.wakeup = Some(9_000);
     let sentence =
         "Wake-ups that waited: CPU 0.2 (144.00 us); the others took 26.00 us to 78.00 us.";
-    let others = " Others on their way up at the same time as CPU 0.2, by timestamps: 3.";
     for detail in [Detail::Short, Detail::Full] {
-        assert_eq!(waited(&scenario, detail), [[sentence, others].concat()]);
+        assert_eq!(waited(&scenario, detail), [sentence]);
     }
-    // CPU 3 comes up when the others are there.
-    let late = scenario.rows[3].shown.as_mut().expect("a sample");
-    for (stamp, ticks) in [(Stamp::ExitHwLowPwr, 900_000), (Stamp::ExitPsci, 901_625)] {
-        late.set(Instant::Stamp(stamp), ticks);
-    }
-    let others = others.replace("3.", "2.");
-    assert_eq!(
-        waited(&scenario, Detail::Short),
-        [[sentence, &others].concat()]
-    );
-    scenario.rows[0].shown = None;
-    assert_eq!(waited(&scenario, Detail::Short), [sentence]);
-    let unknown = " The CPU that they waited for cannot be seen from figures alone.";
-    assert_eq!(
-        waited(&scenario, Detail::Full),
-        [[sentence, unknown].concat()]
-    );
 }
 
 #[test]
@@ -278,7 +206,7 @@ fn figures_of_few_ticks() {
                  the least.";
     let found = |detail| only(&run, &scenario, detail, Kind::Resolution);
     assert_eq!(found(Detail::Short), short);
-    let why = " One call is too short for this counter: only many in a row tell what one costs.";
+    let why = " Only many calls in a row tell what one costs.";
     assert_eq!(found(Detail::Full), [short, why].concat());
     assert_eq!(tick_ns(&run), Some(16));
 
@@ -365,9 +293,6 @@ fn expiries_that_were_missed() {
     .into();
     let sentence = "Overruns: on CPU 0.2 30 of 100 expiries were missed (all CPUs at once, mixed); \
                     min, median and max are of the others only.";
-    let others = " More than a tenth was missed in 1 more of these tables' rows, too.";
-    let only = |scenario: &Scenario| only(&run, scenario, Detail::Short, Kind::Overruns);
-    assert_eq!(only(&scenario), [sentence, others].concat());
-    scenario.points.remove(1);
-    assert_eq!(only(&scenario), sentence.to_string());
+    let found = only(&run, &scenario, Detail::Short, Kind::Overruns);
+    assert_eq!(found, sentence);
 }

@@ -43,8 +43,7 @@ pub(crate) fn wake_source(run: &Run, scenario: &Scenario) -> Option<Finding> {
     Some(Finding::by_counts(Kind::WakeSource, sentence, []))
 }
 
-/// Returns the CPU that stays awake to wake the lead alone, by a row or a point of
-/// the lead.
+/// Returns the CPU that stays awake for the lead alone, by a row or a point of the lead.
 fn helper_of_lead(run: &Run, scenario: &Scenario) -> Option<u16> {
     let lead = run.lead()? as u16;
     let row = scenario.row(lead).filter(|_| scenario.helper.is_none());

@@ -1,10 +1,25 @@
-//! Parts of sentences.
+//! The two lengths of a finding's text, and parts of sentences.
 
 use alloc::string::String;
 use core::fmt::Display;
 
 use crate::model::Run;
 use crate::spec::prose::listed;
+
+/// The amount of detail that findings have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// One sentence for each, for the UART: it begins the full one, so that reports pair them.
+    Short,
+    /// More sentences, and findings on what the figures cannot show: for reports.
+    Full,
+}
+
+impl Detail {
+    pub(crate) fn is_full(self) -> bool {
+        self == Self::Full
+    }
+}
 
 /// Returns the first of these by comma, and how many more there are.
 pub(crate) fn list<T: Display>(mut items: impl Iterator<Item = T>) -> String {

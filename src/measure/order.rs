@@ -120,13 +120,16 @@ impl OrderBook<'_> {
         let by_timer_frame = index == self.lead && round.waker.is_frame();
         let by_sgi = round.waker.helper().is_some() || self.is_chain() && index != self.lead;
         // An SGI, or the timer frame, comes first, if it comes.
-        let grace = match by_timer_frame || by_sgi {
-            true => wake_grace(self.clock, cpus, round),
-            false => 0,
+        let comes_first = by_timer_frame || by_sgi;
+        let grace = if comes_first {
+            wake_grace(self.clock, cpus, round)
+        } else {
+            0
         };
-        let quiet_until = match action.turns_off() {
-            true => 0,
-            false => quiet_ticks(cpus, round),
+        let quiet_until = if action.turns_off() {
+            0
+        } else {
+            quiet_ticks(cpus, round)
         };
         Order {
             action,

@@ -78,11 +78,11 @@ impl Path {
                 floor = value;
                 continue;
             };
-            let detail = match reason {
-                Reason::CounterStopped => Detail::None,
-                _ => Detail::Stamp(stamp),
-            };
-            return Err(Rejection { reason, detail });
+            let detail = Detail::Stamp(stamp);
+            return Err(match reason {
+                Reason::CounterStopped => Rejection::plain(reason),
+                _ => Rejection { reason, detail },
+            });
         }
         let span = |from, to| match self.captures(from) && self.captures(to) {
             true => stamps.at(to) - stamps.at(from),

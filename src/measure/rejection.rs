@@ -9,16 +9,12 @@ use crate::spec::psci;
 
 words! {
     /// The step of a round in which a CPU was lost.
+    #[expect(missing_docs, reason = "each is in words below")]
     pub enum Step, word {
-        /// The lead called CPU_ON.
         TurnOn = "turn-on",
-        /// The CPU was to run its first instruction and report.
         Arrive = "arrive",
-        /// The CPU was to take its orders and meet the others.
         Begin = "begin",
-        /// The CPU was to come back from the call.
         Finish = "finish",
-        /// AFFINITY_INFO was to say OFF.
         TurnOff = "turn-off",
     }
 }
@@ -26,14 +22,12 @@ words! {
 /// The cause of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "each is in words below")]
 pub enum Cause {
-    /// The step's deadline passed.
     Timeout,
-    /// The firmware returned this error.
     Firmware(psci::ReturnCode),
     /// The CPU took an exception and is parked.
     Exception,
-    /// The CPU was entered with another context ID than it was given.
     Context,
 }
 

@@ -1,9 +1,6 @@
-//! The seam between scenarios and hardware: a round, and who can run one.
-//!
-//! A *round* is the smallest thing that a scenario asks for: some CPUs meet
-//! at an instant of the counter, do one [`Action`] each, and leave an
-//! [`Outcome`]. The bare-metal half implements [`Machine`] with real CPUs;
-//! the tests of the portable half with a fake firmware and a fake clock.
+//! The seam between scenarios and hardware: a *round* is some CPUs that meet at an instant of
+//! the counter, do one [`Action`] each, and leave an [`Outcome`]. The bare-metal half
+//! implements [`Machine`] with real CPUs, tests with a fake firmware and a fake clock.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -60,8 +57,7 @@ pub enum Waker {
     Frame,
     /// An SGI from the CPU of this index, which stays awake.
     Helper(usize),
-    /// As [`Waker::Frame`], of the lead alone. Where the SPI does not wake the
-    /// lead, the CPU of this index, which stays awake, wakes it by SGI.
+    /// As [`Waker::Frame`], of the lead alone, which else this CPU wakes by SGI.
     FrameTrial(usize),
 }
 
@@ -80,14 +76,12 @@ impl Waker {
     }
 }
 
-/// CPU_SUSPEND in OS-initiated mode (section 4.2.1): each CPU asks for its own level, and
-/// the last of its cluster, and of all, for what is above, too.
+/// CPU_SUSPEND in OS-initiated mode (section 4.2.1): the last CPU asks for higher levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OsInitiated {
     /// The states to ask for, each with its level.
     pub states: Ladder,
-    /// Ticks from the start to the call of a cluster's last CPU, and from that to the
-    /// call of the last of all: for the others to be down.
+    /// Ticks to the call of a cluster's last CPU, and from that to the call of the last of all.
     pub step: u64,
 }
 
@@ -353,15 +347,11 @@ pub trait Machine {
     /// Returns the facts about the machine.
     fn facts(&self) -> &Facts;
 
-    /// Runs one round to its end, in bounded time whatever happens, and
-    /// writes one outcome for each CPU of the board, in the board's order.
-    ///
-    /// A CPU that did not make it is reported as [`super::outcome::End::Lost`]
-    /// once and has no part in later rounds.
+    /// Runs one round in bounded time, and writes one outcome for each CPU of the board.
+    /// A CPU is [`super::outcome::End::Lost`] once, and has no part in later rounds.
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]);
 
-    /// Returns the counts of the CPU's timer handler in rounds of
-    /// [`Action::Expire`]; None where the plan has none, or when the CPU is lost.
+    /// Returns the counts of the CPU's timer handler; None without one, or for a lost CPU.
     fn tally(&mut self, cpu: usize) -> Option<&mut Tally>;
     /// SET_SUSPEND_MODE, by the lead, while every other CPU is off.
     fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), Error>;

@@ -1,17 +1,12 @@
-//! Order statistics of samples, a straight line through points, and ticks as
-//! time; all in integers, as the payload runs without floating point.
+//! Order statistics of samples, and a straight line through points; all in integers.
 //!
-//! * The median and every percentile are samples that were really measured:
-//!   the p-quantile of n values is the one of rank ceil(n * p), definition 1
-//!   of Hyndman and Fan, "Sample Quantiles in Statistical Packages", The
-//!   American Statistician 50 (1996). For an even n the median is therefore
-//!   the lower of the two in the middle.
-//! * MAD is the median of the distances from the median, without a factor
-//!   that would make it an estimate of a standard deviation: Rousseeuw and
-//!   Croux, "Alternatives to the Median Absolute Deviation", Journal of the
-//!   American Statistical Association 88 (1993).
-//! * A p-quantile is given only where n >= 1 / (1 - p): with fewer samples it
-//!   would be the maximum by another name.
+//! * The median and every percentile are samples that were measured: the p-quantile of n
+//!   values is the one of rank ceil(n * p), definition 1 of Hyndman and Fan, "Sample
+//!   Quantiles in Statistical Packages", The American Statistician 50 (1996).
+//! * MAD is the median of the distances from the median, without a factor: Rousseeuw and
+//!   Croux, "Alternatives to the Median Absolute Deviation", Journal of the American
+//!   Statistical Association 88 (1993).
+//! * A p-quantile is given only where n >= 1 / (1 - p).
 
 use serde::{Deserialize, Serialize};
 
@@ -94,10 +89,8 @@ impl Line {
     /// The most points, and the least x that is too large.
     const POINTS_MAX: u64 = 512;
 
-    /// The line through `points`. None for fewer than three points or more
-    /// than `Line::POINTS_MAX`, for points that do not differ in x or do not
-    /// differ in y, for an x that is not below that number, and for a y that
-    /// takes more than 32 bits.
+    /// Returns the line through `points`; None for fewer than three, for points that do not
+    /// differ in x or in y, and where a sum could overflow.
     pub fn through(points: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
         let [n, sx, sy, sxx, sxy, syy] = sums(points)?;
         let (xx, xy, yy) = (n * sxx - sx * sx, n * sxy - sx * sy, n * syy - sy * sy);

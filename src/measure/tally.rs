@@ -1,11 +1,8 @@
-//! The counts that a timer's interrupt handler keeps: the one account of
-//! which expiries there were, and what became of each.
+//! The counts that a timer's interrupt handler keeps.
 //!
-//! A periodic timer is due at start + k * period, for k from 1 on. The handler
-//! of one arms the next. Where it runs so late that later ones are due
-//! already, those are *overruns*: they have no handler, and no sample. So at
-//! any time handled + overruns = expiries, which is the number of the last
-//! one that was dealt with.
+//! A periodic timer is due at start + k * period, for k from 1 on. Expiries that are due
+//! already when the handler runs are *overruns*: they have no handler, and no sample. At any
+//! time handled + overruns = expiries.
 
 use super::histogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -72,11 +69,6 @@ impl Account {
         &self.series[until as usize]
     }
 
-    /// Expiries that were handled.
-    pub fn handled(&self) -> u32 {
-        self.until(Until::Handler).n
-    }
-
     /// Adds what another one has.
     pub fn merge(&mut self, other: &Self) {
         for (own, series) in self.series.iter_mut().zip(&other.series) {
@@ -124,8 +116,9 @@ impl Tally {
     pub fn begin(&mut self, start: u64, schedule: &Schedule) -> u64 {
         self.window = Account::default();
         (self.stray, self.exceeded) = (None, None);
+        let period = schedule.period.max(1);
         self.schedule = Schedule {
-            period: schedule.period.max(1),
+            period,
             ..*schedule
         };
         self.due = start + self.schedule.period;
@@ -143,9 +136,7 @@ impl Tally {
             self.window.series[until as usize].add(latency);
             self.histograms[until as usize].add(latency);
         }
-        let Schedule {
-            period, expiries, ..
-        } = self.schedule;
+        let (period, expiries) = (self.schedule.period, self.schedule.expiries);
         let account = &mut self.window;
         account.expiries += 1;
         // Those that have passed meanwhile; a division only where some have.
@@ -157,11 +148,8 @@ impl Tally {
         account.overruns += missed;
         account.expiries += missed;
         self.due += period * u64::from(1 + missed);
-        if self
-            .schedule
-            .threshold
-            .is_some_and(|most| to_handler > most)
-        {
+        let threshold = self.schedule.threshold;
+        if threshold.is_some_and(|most| to_handler > most) {
             self.exceeded = Some(to_handler);
             return None;
         }
@@ -173,11 +161,6 @@ impl Tally {
         self.window.spurious += 1;
         let most = self.schedule.expiries.saturating_add(SPURIOUS_MAX);
         (self.window.spurious < most).then_some(self.due)
-    }
-
-    /// Returns the latencies until then, of all windows.
-    pub fn histogram(&self, until: Until) -> &Histogram {
-        &self.histograms[until as usize]
     }
 
     /// Returns true if all expiries of the window have been dealt with.
@@ -217,7 +200,6 @@ mod tests {
         threshold: None,
     };
 
-    /// Runs a window in which the handlers are so late.
     fn run(tally: &mut Tally, lateness: &[u64]) {
         let mut lateness = lateness.iter();
         let mut next = Some(tally.begin(1_000, &SCHEDULE));
@@ -226,7 +208,7 @@ mod tests {
             let late = lateness.next().unwrap_or(&1);
             next = tally.expired(due + late, due + late + 3);
             let window = &tally.window;
-            assert_eq!(window.handled() + window.overruns, window.expiries);
+            assert_eq!(window.series[0].n + window.overruns, window.expiries);
         }
         assert!(tally.is_complete());
         assert_eq!(tally.window.expiries, 10);
@@ -263,7 +245,7 @@ mod tests {
             let found = (series.n, series.min, series.max, series.sum);
             assert_eq!(found, (29, 1 + more, 150 + more, 211 + 29 * more));
         }
-        assert_eq!((all.handled(), all.overruns, all.expiries), (29, 1, 30));
+        assert_eq!((all.overruns, all.expiries), (1, 30));
         for histogram in &tally.histograms {
             assert_eq!(histogram.counts().sum::<u32>(), 29);
         }

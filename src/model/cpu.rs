@@ -25,8 +25,7 @@ pub struct Cpu {
     pub identity: Option<Identity>,
 }
 
-/// A CPU's name in a sentence, such as `1.3`; with its thread, `1.3.0`, on a board
-/// whose cores have several.
+/// A CPU's name in a sentence, such as `1.3`; `1.3.0` where cores have several threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Label {
     pub(super) cluster: u16,

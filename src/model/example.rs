@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 
 use super::{
-    Attempts, Conditions, Failure, Figures, Head, Instant, Instants, Row, Run, Scenario,
+    Attempts, Conditions, Cpu, Failure, Figures, Head, Instant, Instants, Row, Run, Scenario,
     ScenarioKey, Skip, Statistic, Status,
 };
 use crate::board::LabelSource;
@@ -12,7 +12,7 @@ use crate::measure::{
     Cause, Detail, Facts, Identity, Loss, Machine, Metric, Overheads, Reason, Rejection, Step,
     Summary,
 };
-use crate::plan::{Method, Plan, ScenarioId, ScenarioSet};
+use crate::plan::{Method, Plan, ScenarioId};
 use crate::scenario::fake::Fake;
 use crate::scenario::tests::board;
 use crate::spec::caches::Caches;
@@ -60,9 +60,8 @@ fn facts() -> Facts {
 
 /// A run without scenarios, on clusters of four CPUs each.
 pub(crate) fn run(cpus: u16) -> Run {
-    let mut all = board(cpus.into());
-    all.iter_mut()
-        .for_each(|cpu| cpu.identity = Some(cortex_a53()));
+    let identity = Some(cortex_a53());
+    let all = board(cpus.into()).into_iter();
     Run {
         head: Some(Head {
             format: 2,
@@ -72,11 +71,8 @@ pub(crate) fn run(cpus: u16) -> Run {
             cpus,
         }),
         facts: Some(facts()),
-        plan: Some(Plan {
-            scenarios: ScenarioSet::SUITE,
-            ..Plan::default()
-        }),
-        cpus: all,
+        plan: Some(Plan::default()),
+        cpus: all.map(|cpu| Cpu { identity, ..cpu }).collect(),
         ..Run::default()
     }
 }
@@ -150,9 +146,10 @@ pub(crate) fn with_a_lost_cpu(mut scenario: Scenario) -> Scenario {
         cause: Cause::Timeout,
     };
     scenario.status = Status::Failed(Failure::CpuLost { cpu: 3, loss });
+    let (cpu, lost) = (3, Some(loss));
     scenario.rows[3] = Row {
-        cpu: 3,
-        lost: Some(loss),
+        cpu,
+        lost,
         ..Row::default()
     };
     let refused = Detail::Firmware(psci::ReturnCode(-77));
@@ -186,8 +183,7 @@ fn place(run: &Run, cpu: usize) -> usize {
     cpu * 5 % run.cpus.len()
 }
 
-/// The ticks of a CPU's cache flush: many for the last man of a cluster, and
-/// for each CPU that is alone in its cluster when it goes down.
+/// The ticks of a CPU's cache flush: many for the last man of a cluster.
 fn flush(run: &Run, cpu: usize, deep: bool, parallel: bool) -> u64 {
     let mine = run.cpus[cpu].cluster;
     let mates = (0..run.cpus.len()).filter(|mate| run.cpus[*mate].cluster == mine);

@@ -47,44 +47,29 @@ impl Finding {
 
 words! {
     /// Kinds of finding.
+    #[expect(missing_docs, reason = "each finding is a sentence that explains it")]
     pub enum Kind, word {
-        /// The last man down in a cluster, and the cost of its cache flush.
         LastMan = "last-man",
-        /// CPUs that go down together do, or do not, wait for each other.
         LockQueue = "lock-queue",
-        /// Wake-ups that took far longer than others.
         Waited = "waited",
-        /// Figures of so few ticks that the tick shows.
         Resolution = "resolution",
-        /// The state that was reached, by PSCI_STAT.
         Reached = "reached",
-        /// The interrupt that woke the CPUs.
         WakeSource = "wake-source",
-        /// Attempts that do not count.
         NotCounted = "not-counted",
-        /// CPUs that were lost.
         Lost = "lost",
-        /// Timer expiries that were missed.
         Overruns = "overruns",
-        /// Samples far from the others of their row.
         Outlier = "outlier",
         /// Facts that the input lacks.
         NotTold = "not-told",
         /// The cost of an operation without the loop around it.
         Net = "net",
-        /// The growth of powerdown with the number of CPUs.
         Contention = "contention",
-        /// The growth of the cache flush with the dirty bytes.
         DirtyFlush = "dirty-flush",
         /// Comparison: equal figures on other CPUs.
         Reordered = "reordered",
-        /// Comparison: figures that moved together.
         Changed = "changed",
-        /// Comparison: no figure moved beyond the tolerance.
         Unchanged = "unchanged",
-        /// Comparison: the CPU that flushes a cluster-size cache.
         FlushOfCluster = "flush-of-cluster",
-        /// Comparison: differences besides figures.
         Conditions = "conditions",
     }
 }
@@ -92,20 +77,16 @@ words! {
 /// The kind of evidence for a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "each is the name of its evidence")]
 pub enum Confidence {
-    /// The order of timestamps.
     Stamps,
-    /// Counts in records.
     Counts,
     /// Lines without a checksum.
     Lines,
-    /// A straight line.
     Fit(Fit),
-    /// Figures alone.
     Figures,
     /// Figures whose intervals do not overlap.
     Intervals,
-    /// No evidence.
     Unknown,
 }
 
@@ -116,12 +97,9 @@ pub struct Fit {
     pub n: u32,
     /// Coefficient of determination in percent, rounded down.
     pub r2_percent: u8,
-    /// The greatest distance of a point from the line, in nanoseconds; None if the
-    /// clock's frequency is unknown.
+    /// The greatest distance of a point from the line, in nanoseconds, if the clock is known.
     pub residual_ns: Option<u64>,
-    /// True if the points are in the order of timestamps. Otherwise they are in the
-    /// order of the figures, which makes any line fit better, or of the quantity
-    /// that was varied.
+    /// True for points in the order of timestamps, false in that of a quantity or of figures.
     pub by_stamps: bool,
 }
 
@@ -176,15 +154,14 @@ impl Serialize for CpuSet {
 impl<'de> Deserialize<'de> for CpuSet {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
+        let digits = text.strip_prefix("0x").unwrap_or_default();
         let mut set = Self::default();
-        let digits = text.strip_prefix("0x").unwrap_or_default().as_bytes();
-        let mut words = digits.rchunks(16).zip(&mut set.0);
-        let is_read = !digits.is_empty()
-            && digits.len().div_ceil(16) <= CPU_MAX / 64
-            && words.all(|(digits, word)| {
-                let digits = core::str::from_utf8(digits).ok();
-                let number = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
-                number.map(|number| *word = number).is_some()
+        let mut places = digits.chars().rev().enumerate();
+        let is_read = (1..=CPU_MAX / 4).contains(&digits.len())
+            && places.all(|(place, digit)| {
+                let digit = digit.to_digit(16).map(u64::from);
+                set.0[place / 16] |= digit.unwrap_or(0) << (place % 16 * 4);
+                digit.is_some()
             });
         is_read.then_some(set).ok_or_else(|| {
             de::Error::invalid_value(de::Unexpected::Str(&text), &"0x and up to 128 digits")

@@ -5,26 +5,19 @@ use serde::{Deserialize, Serialize};
 use crate::measure::{Metric, Outcome};
 use crate::spec::pmf::Stamp;
 
-/// An instant of a sample.
+/// An instant of a sample: a field of [`Outcome`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the outcome's fields are described there")]
 pub enum Instant {
-    /// The caller's counter read just before the call.
     Before,
-    /// One of PMF's timestamps.
     Stamp(Stamp),
-    /// The earliest instant at which the wake-up was due.
     Due,
-    /// The caller's counter read just after the call, or first in the entry point.
     After,
-    /// The lead's CPU_ON for this CPU.
     TurnedOn,
-    /// This CPU's first instruction after CPU_ON.
     Entered,
-    /// The lead's AFFINITY_INFO that returned OFF.
     SeenOff,
 }
 
-/// The number of instants.
 const INSTANTS: usize = 12;
 
 impl Instant {
@@ -45,35 +38,19 @@ impl Instant {
     ];
 
     /// Returns the place in [`Self::ALL`].
-    const fn place(self) -> usize {
-        match self {
-            Self::Before => 0,
-            Self::Stamp(Stamp::EnterPsci) => 1,
-            Self::Stamp(Stamp::EnterCflush) => 2,
-            Self::Stamp(Stamp::ExitCflush) => 3,
-            Self::Stamp(Stamp::EnterHwLowPwr) => 4,
-            Self::Stamp(Stamp::ExitHwLowPwr) => 5,
-            Self::Stamp(Stamp::ExitPsci) => 6,
-            Self::Due => 7,
-            Self::After => 8,
-            Self::TurnedOn => 9,
-            Self::Entered => 10,
-            Self::SeenOff => 11,
-        }
+    fn place(self) -> usize {
+        let place = Self::ALL.iter().position(|it| *it == self);
+        place.unwrap_or_default()
     }
 }
 
-/// The instants of one sample, in ticks of the run's counter.
-///
-/// A run may have millions: the type has one size and no heap.
+/// The instants of one sample, in ticks; without heap, as a run may have millions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Instants {
-    /// The counter's value at the round's agreed start or, without one, just
-    /// before the call.
+    /// The counter at the round's agreed start or, without one, just before the call.
     #[serde(rename = "b")]
     pub base: u64,
-    /// Ticks from the base, by [`Instant::ALL`]; None if the sample has no such
-    /// instant.
+    /// Ticks from the base, by [`Instant::ALL`].
     #[serde(rename = "i")]
     at: [Option<i64>; INSTANTS],
 }
@@ -81,14 +58,11 @@ pub struct Instants {
 impl Instants {
     /// Returns instants of which only the base is known.
     pub fn new(base: u64) -> Self {
-        Self {
-            base,
-            ..Self::default()
-        }
+        let at = [None; INSTANTS];
+        Self { base, at }
     }
 
-    /// Returns the instants of an outcome; those of PMF with `pmf`, as far as its
-    /// call writes them.
+    /// Returns the instants of an outcome; with `pmf`, those that its call writes, too.
     pub fn of(outcome: &Outcome, pmf: bool) -> Self {
         // A sample of CPU_OFF has no agreed start.
         let base = match outcome.start {
@@ -119,14 +93,12 @@ impl Instants {
 
     /// Returns the ticks from the base to `instant`.
     pub fn at(&self, instant: Instant) -> Option<i64> {
-        self.at.get(instant.place()).copied().flatten()
+        self.at[instant.place()]
     }
 
     /// Sets the ticks from the base to `instant`.
     pub fn set(&mut self, instant: Instant, ticks: i64) {
-        if let Some(at) = self.at.get_mut(instant.place()) {
-            *at = Some(ticks);
-        }
+        self.at[instant.place()] = Some(ticks);
     }
 
     /// Returns the counter's value at `instant`: comparable between CPUs.
@@ -140,9 +112,7 @@ impl Instants {
         u64::try_from(ticks).ok()
     }
 
-    /// Returns the figure that a metric is of this sample, in ticks.
-    ///
-    /// The instants do not say which metrics the call has: the row's statistics do.
+    /// Returns a metric's figure in ticks; the row's statistics say which metrics the call has.
     pub fn figure(&self, metric: Metric) -> Option<u64> {
         use Instant::{After, Before, Due, Entered, SeenOff, TurnedOn};
         let stamps = |from, to| self.span(Instant::Stamp(from), Instant::Stamp(to));

@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure::{Histogram, Summary, Waker};
-use crate::spec::words::words;
+use super::row::heading;
+use crate::measure::{Histogram, Metric, Summary, Waker};
+use crate::spec::words::{Word, words};
 
 words! {
     /// The kind of a scenario's operation.
@@ -54,43 +55,33 @@ words! {
 
 /// Unit of a point's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the name of its unit")]
 pub enum Unit {
     /// Ticks of the counter that the run uses.
     Ticks,
-    /// Cycles of the CPU, by PMCCNTR_EL0.
     Cycles,
     /// Microseconds, as PSCI_STAT_RESIDENCY counts.
     Microseconds,
-    /// Times.
     Count,
 }
 
 words! {
     /// Which figure of a sample a point is about.
     #[derive(Default)]
+    #[expect(missing_docs, reason = "as of Metric, and named as headings below")]
     pub enum Measure, key {
         /// All that the sample's operations took.
         #[default]
         Ticks = "ticks",
-        /// Duration of the call, in cycles.
         Cycles = "cycles",
-        /// From a timer's expiry to the exception vector.
         Entry = "entry",
-        /// From a timer's expiry to its handler.
         Handler = "handler",
-        /// PMF: ENTER_PSCI to ENTER_HW_LOW_PWR.
         Powerdown = "powerdown",
-        /// PMF: EXIT_HW_LOW_PWR to EXIT_PSCI.
         Wakeup = "wakeup",
-        /// PMF: ENTER_CFLUSH to EXIT_CFLUSH.
         CacheFlush = "cflush",
-        /// From the call to its return or to the entry point.
         Call = "call",
-        /// From the due wake-up to the return or the entry point.
         Wake = "wake",
-        /// From CPU_ON to the CPU's first instruction.
         TurnOn = "turnon",
-        /// From CPU_OFF to AFFINITY_INFO saying OFF.
         TurnOff = "turnoff",
         /// By how much PSCI_STAT_COUNT of the state that was asked for rose.
         Count = "count",
@@ -111,21 +102,15 @@ impl Measure {
     }
 
     /// Returns the name as a heading.
-    pub const fn heading(self) -> &'static str {
+    pub fn heading(self) -> &'static str {
         match self {
             Self::Ticks => "Time",
             Self::Cycles => "Cycles",
             Self::Entry => "Expiry to Vector",
             Self::Handler => "Expiry to Handler",
-            Self::Powerdown => "Powerdown",
-            Self::Wakeup => "Wakeup",
-            Self::CacheFlush => "Cache Flush",
-            Self::Call => "Call",
-            Self::Wake => "Wake",
-            Self::TurnOn => "Turn On",
-            Self::TurnOff => "Turn Off",
             Self::Count => "PSCI_STAT_COUNT",
             Self::Residency => "PSCI_STAT_RESIDENCY",
+            metric => Metric::from_word(metric.key()).map_or("", heading),
         }
     }
 }
@@ -144,8 +129,7 @@ pub struct Point {
     pub x: Option<u64>,
     /// The figure.
     pub measure: Measure,
-    /// Operations in a sample, at least 1: the figure of one is that part of
-    /// `figures`.
+    /// Operations in a sample, at least 1.
     pub per: u32,
     /// The samples, in the measure's unit, each of `per` operations.
     pub figures: Summary,
@@ -171,12 +155,13 @@ pub struct Spread {
 impl Spread {
     /// Returns the spread of a histogram; without counts if that is empty.
     pub fn of(histogram: &Histogram) -> Self {
-        let bins = || histogram.counts().enumerate();
-        let first = bins().position(|(_, count)| count > 0).unwrap_or(0);
-        let end = bins().filter(|(_, count)| *count > 0).last();
-        let len = end.map_or(0, |(last, _)| last + 1 - first);
-        let mut counts = Vec::with_capacity(len);
-        counts.extend(histogram.counts().skip(first).take(len));
+        let first = histogram.counts().position(|count| count > 0);
+        let last = histogram.counts().rposition(|count| count > 0);
+        let (first, end) = first
+            .zip(last)
+            .map_or((0, 0), |(first, last)| (first, last + 1));
+        let mut counts = Vec::with_capacity(end - first);
+        counts.extend(histogram.counts().take(end).skip(first));
         Self {
             first: first as u16,
             counts,
@@ -189,8 +174,7 @@ fn is_own_timers(waker: &Waker) -> bool {
 }
 
 impl Point {
-    /// Returns the point of a CPU without samples, of which `how`, `x`, `per` and
-    /// `waker` are the usual ones.
+    /// Returns the usual point of a CPU, without samples.
     pub fn new(cpu: u16, variant: Variant, measure: Measure) -> Self {
         Self {
             cpu,

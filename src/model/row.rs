@@ -15,8 +15,7 @@ use crate::spec::stat::Reached;
 pub struct Row {
     /// Index of the CPU in the board's order.
     pub cpu: u16,
-    /// Parallel scenarios: from the round that is shown. Serial: each the median of
-    /// its own samples.
+    /// Of the round that is shown; in serial scenarios, the median of each.
     pub figures: Figures,
     /// Counts of attempts; None for a row of a log without records.
     pub attempts: Option<Attempts>,
@@ -35,8 +34,7 @@ pub struct Row {
     /// Statistics of the samples; only of metrics that have any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statistics: Vec<Statistic>,
-    /// The instants of the sample that stands for this CPU: its part of the round
-    /// shown, or the serial sample whose leading figure is the median.
+    /// The instants of the sample that stands for this CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Instants>,
     /// Every sample, if the plan has `samples=all`, in the order of their places.
@@ -63,8 +61,7 @@ pub struct Figures {
 pub struct Attempts {
     /// Samples that count.
     pub valid: u32,
-    /// Attempts that do not, by reason; only reasons that occurred. Trial and
-    /// warm-up rounds are not among them.
+    /// Attempts that do not, by reason, without trials and warm-up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<(Reason, u32)>,
     /// The first of them.
@@ -86,8 +83,7 @@ pub struct Statistic {
     pub cold: Option<u64>,
 }
 
-/// One sample, by its place in time: samples of one place in a parallel scenario
-/// are of one round.
+/// One sample; in a parallel scenario those of one place are of one round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
     /// The place, from 0.
@@ -129,23 +125,17 @@ impl Row {
     /// Returns a copy without the samples.
     pub fn without_samples(&self) -> Self {
         Self {
-            cpu: self.cpu,
-            figures: self.figures,
             attempts: self.attempts.clone(),
-            skipped: self.skipped,
-            helper: self.helper,
-            reached: self.reached,
-            lost: self.lost,
             statistics: self.statistics.clone(),
-            shown: self.shown,
             samples: Vec::new(),
+            ..*self
         }
     }
 
     /// Returns the statistics of a metric that has samples.
     pub fn summary(&self, metric: Metric) -> Option<&Summary> {
-        let found = self.statistics.iter().find(|it| it.metric == metric);
-        found.map(|it| &it.summary).filter(|summary| summary.n > 0)
+        let found = self.statistics.iter().find(|it| it.metric == metric)?;
+        Some(&found.summary).filter(|summary| summary.n > 0)
     }
 
     /// Returns the first sample of all of a metric, in ticks.

@@ -15,10 +15,8 @@ use crate::model::Verdict;
 use crate::plan::{Method, Plan};
 use crate::spec::ticks::Clock;
 
-/// A run of the payload, or of TFTF.
-///
-/// The payload fills every field. A log may lack some: a record was lost, or the
-/// log is one of TFTF, which has no records.
+/// A run of the payload, or of TFTF, whose logs have no records. The payload fills every
+/// field; a log may lack some.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// The payload and the board; None in a log without that record.
@@ -29,8 +27,7 @@ pub struct Run {
     pub plan: Option<Plan>,
     /// The CPUs in the board's order, which is that of their MPIDRs.
     pub cpus: Vec<Cpu>,
-    /// The scenarios, in the order in which they ran: each once for each method
-    /// and placement of its helper.
+    /// Each once for each method and placement of its helper, in the order of time.
     pub scenarios: Vec<Scenario>,
     /// The end; None until it is reached.
     pub end: Option<End>,
@@ -102,13 +99,10 @@ impl Run {
         self.facts.as_ref().map(|facts| facts.lead)
     }
 
-    /// Returns the CPU at `index` of the board's order; one without a MPIDR if
-    /// there is none.
+    /// Returns the CPU at `index`; one without a MPIDR if there is none.
     pub fn cpu(&self, index: u16) -> Cpu {
-        self.cpus
-            .get(usize::from(index))
-            .copied()
-            .unwrap_or_default()
+        let cpu = self.cpus.get(usize::from(index));
+        cpu.copied().unwrap_or_default()
     }
 
     /// Returns the name of the CPU at `index`.

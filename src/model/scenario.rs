@@ -13,8 +13,7 @@ use crate::measure::{Metric, Reason, Summary};
 use crate::plan::{Method, ScenarioId, short_tag};
 use crate::spec::words::words;
 
-/// The results of a scenario by one method and, if a CPU stays awake for the
-/// others, with one helper.
+/// The results of a scenario by one method and with one helper, if any.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
     /// The scenario.
@@ -31,8 +30,7 @@ pub struct Scenario {
     /// Samples of points that do not count, by reason; only reasons that occurred.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<(Reason, u32)>,
-    /// Rows of the suite's scenarios, one for each CPU in the board's order. The
-    /// helper has none.
+    /// Rows of the suite's scenarios, one for each CPU but the helper.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<Row>,
     /// Points of the other scenarios.
@@ -62,8 +60,7 @@ pub struct ScenarioKey {
 pub struct Conditions {
     /// True with PMF's timestamps; false if only the caller's view was measured.
     pub pmf: bool,
-    /// The `power_state` that was asked for; None without a suspend, and in
-    /// scenarios of several states.
+    /// The `power_state` that was asked for, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_state: Option<u32>,
     /// The interrupt that woke the CPUs.
@@ -72,13 +69,11 @@ pub struct Conditions {
     pub asked: u32,
     /// Parallel rounds, or attempts on all CPUs together.
     pub attempts: u32,
-    /// Rounds apart from the attempts: to find the sleep, and to read which state
-    /// is reached.
+    /// Rounds apart from the attempts.
     pub trials: u32,
     /// Ticks from start to first wake-up, as calibrated; 0 without a suspend.
     pub sleep: u64,
-    /// Parallel: ticks between the first and the last CPU's call, over the rounds
-    /// that count.
+    /// Parallel: ticks between the first and the last CPU's call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skew: Option<Summary>,
     /// The reason why idle states were left out.
@@ -150,9 +145,8 @@ impl Scenario {
 
     /// Returns true if PMF's timestamps were used, as they are in TFTF's logs.
     pub fn has_pmf(&self) -> bool {
-        self.conditions
-            .as_ref()
-            .is_none_or(|conditions| conditions.pmf)
+        let conditions = self.conditions.as_ref();
+        conditions.is_none_or(|conditions| conditions.pmf)
     }
 
     /// Returns true if TFTF's lines stand around its table.
@@ -175,31 +169,23 @@ impl Scenario {
 
     /// Returns the status of a scenario over all placements of its helper.
     pub fn status_of(group: &[Self]) -> Status {
-        let mut all = group.iter().map(|scenario| scenario.status);
-        let failed = all
-            .clone()
-            .find(|status| matches!(status, Status::Failed(_)));
-        failed.or(all.next()).unwrap_or_default()
+        let all = || group.iter().map(|scenario| scenario.status);
+        let failed = all().find(|status| matches!(status, Status::Failed(_)));
+        failed.or(all().next()).unwrap_or_default()
     }
 
-    /// Returns the row that stands for a CPU: of the first placement whose helper
-    /// is in another cluster, else in another core. `cluster` gives the cluster of
-    /// a CPU by its index.
+    /// Returns the row that stands for a CPU: of the first placement whose helper is in
+    /// another cluster, else in another core.
     pub fn row_of<'g>(
         group: &'g [Self],
         cpu: u16,
         cluster: &dyn Fn(u16) -> u16,
     ) -> Option<(&'g Self, &'g Row)> {
-        let mut rows = group
-            .iter()
-            .filter(|scenario| scenario.helper != Some(cpu))
-            .filter_map(|scenario| Some((scenario, scenario.row(cpu)?)));
-        let is_far = |scenario: &Self| {
-            let helper = scenario.helper;
-            helper.is_none_or(|helper| cluster(helper) != cluster(cpu))
-        };
+        let others = || group.iter().filter(|it| it.helper != Some(cpu));
+        let mut rows = others().filter_map(|it| Some((it, it.row(cpu)?)));
         let first = rows.clone().next();
-        rows.find(|(scenario, _)| is_far(scenario)).or(first)
+        let is_far = |helper: u16| cluster(helper) != cluster(cpu);
+        rows.find(|(it, _)| it.helper.is_none_or(is_far)).or(first)
     }
 
     /// Returns the figure that stands for `row`'s CPU, in ticks.
@@ -217,8 +203,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the metrics that are shown as columns: PMF's if the firmware
-    /// answers, else those of the caller's side that any CPU has.
+    /// Returns the metrics that are shown as columns, PMF's or those of the caller's side.
     pub fn columns(&self) -> Vec<Metric> {
         use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
         let candidates: &[Metric] = match (self.has_pmf(), self.id) {

@@ -36,10 +36,8 @@ impl Methods {
 
     /// The methods in the order in which they run.
     pub fn iter(self) -> impl Iterator<Item = Method> {
-        let is_both = self == Self::Both;
-        [self.first()]
-            .into_iter()
-            .chain(is_both.then_some(Method::Warm))
+        let second = (self == Self::Both).then_some(Method::Warm);
+        [self.first()].into_iter().chain(second)
     }
 }
 
@@ -50,21 +48,19 @@ words! {
         Together = "together",
         /// One after another, at deadlines a fixed step apart.
         Staggered = "staggered",
-        /// The lead, woken by its timer, wakes the others by SGI one after another,
-        /// as in TFTF. By a helper, that wakes the first, and each woken CPU the
-        /// next.
+        /// The lead wakes the others by SGI one after another, as in TFTF; a helper wakes the
+        /// first, and each woken CPU the next.
         Chain = "chain",
     }
 }
 
 words! {
     /// The action when all is printed.
+    #[expect(missing_docs, reason = "each is the name of its call")]
     pub enum EndAction, word {
-        /// SYSTEM_OFF.
         Off = "off",
         /// Wait for ever.
         Park = "park",
-        /// SYSTEM_RESET.
         Reset = "reset",
     }
 }
@@ -72,13 +68,12 @@ words! {
 words! {
     /// The number of times that each block of records is written.
     #[derive(Default)]
+    #[expect(missing_docs, reason = "each is the name of its number")]
     pub enum Records, word {
-        /// Once.
         #[default]
         Once = "once",
         /// Twice, with the same numbers, for lines that lose bytes.
         Twice = "twice",
-        /// Not at all.
         None = "none",
     }
 }

@@ -1,6 +1,5 @@
 //! Boot arguments become a [`Plan`].
 
-mod error;
 mod key;
 mod method;
 mod plan;

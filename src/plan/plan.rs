@@ -1,19 +1,12 @@
-//! The boot arguments as a [`Plan`]: scenarios, samples and methods.
-//!
-//! `/chosen/bootargs` holds words of the form `key=value`, parted by white
-//! space. There is no quoting, as no value needs it. A word that is not
-//! understood stops the run: a benchmark that guesses what was meant prints
-//! figures for another question than the user's.
-//!
-//! Words that are Linux's are the exception: monitors of virtual machines put
-//! them there unasked ([`FOR_LINUX`]), and they say nothing of what to measure.
+//! The boot arguments as a [`Plan`]: words of the form `key=value`, parted by white space,
+//! without quoting. A word that is not understood stops the run, but for Linux's, which
+//! monitors of virtual machines put there unasked ([`FOR_LINUX`]).
 
 use crate::board::text;
 use crate::spec::words::Word;
 use serde::{Deserialize, Serialize};
 
-use super::error::{PlanError, PlanProblem};
-use super::key::Key;
+use super::key::{Key, PlanError, PlanProblem};
 use super::method::{EndAction, Method, Methods, Records, WakePattern};
 use super::scenario_id::ScenarioId;
 use super::scenario_set::ScenarioSet;
@@ -151,9 +144,6 @@ impl Plan {
     }
 
     fn apply(&mut self, word: &str, seen: &mut u32) -> Result<(), PlanProblem> {
-        if word.bytes().any(|b| matches!(b, b'"' | b'\'' | b'\\')) {
-            return Err(PlanProblem::Quoted);
-        }
         let (key, value) = text::cut(word, b'=').ok_or(PlanProblem::NotAPair)?;
         let key = Key::from_word(key).ok_or(PlanProblem::UnknownKey)?;
         let bit = 1 << key as u32;
@@ -179,9 +169,7 @@ impl Plan {
                 self.scenarios = ScenarioSet::EMPTY;
                 for word in value.split(',') {
                     let meant = ScenarioSet::of_word(word).ok_or(refused)?;
-                    if !self.scenarios.insert(meant) {
-                        return Err(PlanProblem::Repeated(key));
-                    }
+                    self.scenarios.insert(meant);
                 }
             }
             Key::Method => {
@@ -212,30 +200,21 @@ impl Plan {
 
 /// Refuses a number that is not one of those that `key` takes.
 fn in_range(key: Key, number: Option<u32>) -> Result<u32, PlanProblem> {
-    let taken = number
-        .zip(key.range())
-        .filter(|(n, (least, most))| least <= n && n <= most);
-    taken
-        .map(|(number, _)| number)
-        .ok_or(PlanProblem::Value(key))
+    let (least, most) = key.range().unwrap_or_default();
+    let taken = number.filter(|number| (least..=most).contains(number));
+    taken.ok_or(PlanProblem::Value(key))
 }
 
 fn decimal(key: Key, value: &str) -> Result<u32, PlanProblem> {
     in_range(key, text::number(value.as_bytes(), 10))
 }
 
-/// Reads a list of some of `words`, each at most once: a bit for each word.
+/// Reads a list of some of `words`: a bit for each word.
 fn choice(key: Key, list: &str, words: &[&str]) -> Result<u8, PlanProblem> {
-    let mut chosen = 0;
-    for word in list.split(',') {
-        let place = words.iter().position(|it| *it == word);
-        let bit = 1 << place.ok_or(PlanProblem::Value(key))?;
-        if chosen & bit != 0 {
-            return Err(PlanProblem::Repeated(key));
-        }
-        chosen |= bit;
-    }
-    Ok(chosen)
+    let bit = |word| Some(1 << words.iter().position(|it| *it == word)?);
+    let bits = list.split(',').map(bit);
+    let chosen = bits.reduce(|all, bit| Some(all? | bit?)).flatten();
+    chosen.ok_or(PlanProblem::Value(key))
 }
 
 /// Hexadecimal only, so that `deepest=10000` cannot be meant otherwise than it is read.

@@ -1,9 +1,6 @@
-//! The measurements, by the names and tags under which they are known.
-//!
-//! Names, tags and order of the first six are those of the TF-A Tests suite
-//! "Runtime Instrumentation Validation": continuous integration looks for the
-//! names, and published tables are keyed by the tags. The others are this
-//! project's own.
+//! The measurements. Names, tags and order of the first six are those of the TF-A Tests suite
+//! "Runtime Instrumentation Validation": continuous integration looks for the names, and
+//! published tables are keyed by the tags.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,54 +13,37 @@ pub const TAG_PREFIX: &str = "test_rt_instr_";
 
 words! {
     /// One of the measurements.
+    #[expect(missing_docs, reason = "each has its name below")]
     pub enum ScenarioId, tag {
-        /// All CPUs suspend to the deepest level at once.
         SuspendDeepParallel = "test_rt_instr_susp_deep_parallel",
-        /// One CPU after another suspends to the deepest level, the lead last.
         SuspendDeepSerial = "test_rt_instr_susp_deep_serial",
-        /// All CPUs suspend to level 0 at once.
         CpuSuspendParallel = "test_rt_instr_cpu_susp_parallel",
-        /// One CPU after another suspends to level 0, the lead last.
         CpuSuspendSerial = "test_rt_instr_cpu_susp_serial",
-        /// One CPU after another is turned off; the lead suspends.
         CpuOffSerial = "test_rt_instr_cpu_off_serial",
-        /// All CPUs call PSCI_VERSION at once.
         PsciVersionParallel = "test_rt_instr_psci_version_parallel",
-        /// Calls that do nothing, in a loop.
         NullCall = "null_call",
-        /// An SGI to oneself, in a loop.
         SelfSgi = "self_sgi",
-        /// Reads of PMSELR_EL0, which a hypervisor may trap, in a loop.
         SysregTrap = "sysreg_trap",
-        /// Reads of a PMF timestamp, in a loop.
         PmfRead = "pmf_read",
-        /// CPU_ON to the first instruction, and CPU_OFF to OFF.
         CpuOn = "cpu_on",
-        /// The loop of those before, with nothing in it.
         Empty = "empty",
-        /// From a timer's expiry to its handler, under memory stress.
         TimerLatency = "timer_latency",
-        /// CPU_SUSPEND and CPU_OFF with more and more dirty lines in the caches.
         DirtySweep = "dirty_sweep",
-        /// CPU_SUSPEND of more and more CPUs at once.
         ContendSweep = "contend_sweep",
-        /// Every idle state of the device tree.
         IdleStates = "idle_states",
-        /// SYSTEM_SUSPEND.
         SystemSuspend = "system_suspend",
     }
 }
 
 /// The kinds of scenarios, by how they are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the name of its scenarios")]
 pub enum Family {
     /// One of TFTF's suite: it has rows. All others have points.
     Suite,
     /// An operation in a loop, and CPU_ON: the group `micro`.
     Micro,
-    /// A timer's expiries.
     Timer,
-    /// Steps that are measured as the suite is.
     Sweep,
 }
 
@@ -78,25 +58,13 @@ impl ScenarioId {
         Self::PsciVersionParallel,
     ];
 
-    /// Returns the kind.
-    pub const fn family(self) -> Family {
+    /// Returns the kind; those of one kind stand together.
+    pub fn family(self) -> Family {
         match self {
-            Self::SuspendDeepParallel
-            | Self::SuspendDeepSerial
-            | Self::CpuSuspendParallel
-            | Self::CpuSuspendSerial
-            | Self::CpuOffSerial
-            | Self::PsciVersionParallel => Family::Suite,
-            Self::NullCall
-            | Self::SelfSgi
-            | Self::SysregTrap
-            | Self::PmfRead
-            | Self::CpuOn
-            | Self::Empty => Family::Micro,
+            id if id <= Self::PsciVersionParallel => Family::Suite,
+            id if id <= Self::Empty => Family::Micro,
             Self::TimerLatency => Family::Timer,
-            Self::DirtySweep | Self::ContendSweep | Self::IdleStates | Self::SystemSuspend => {
-                Family::Sweep
-            }
+            _ => Family::Sweep,
         }
     }
 

@@ -5,11 +5,9 @@ use alloc::vec::Vec;
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-use super::error::PlanProblem;
-use super::key::Key;
+use super::key::{Key, PlanProblem};
 use crate::board::text;
 
-/// The most steps of one sweep.
 const STEPS_MAX: usize = 24;
 
 /// The steps of a sweep, each another number.
@@ -29,9 +27,10 @@ impl<'de> Deserialize<'de> for Steps {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let mut steps = Self::EMPTY;
         let list = Vec::<u32>::deserialize(from)?;
-        let fits = list.into_iter().all(|step| steps.add(step));
-        fits.then_some(steps)
-            .ok_or_else(|| de::Error::custom("too many steps"))
+        match list.into_iter().all(|step| steps.add(step)) {
+            true => Ok(steps),
+            false => Err(de::Error::custom("too many steps")),
+        }
     }
 }
 
@@ -84,9 +83,6 @@ impl Steps {
             let (first, last) = text::cut(word, b'-').unwrap_or((word, word));
             let range = item(first).zip(item(last)).filter(|(a, b)| a <= b);
             let (first, last) = range.ok_or(PlanProblem::Value(key))?;
-            if first == last && steps.as_slice().contains(&first) {
-                return Err(PlanProblem::Repeated(key));
-            }
             if !steps.add_range(first, last, next) {
                 return Err(PlanProblem::Value(key));
             }
@@ -95,11 +91,9 @@ impl Steps {
     }
 }
 
-/// The most bytes of `dirty=`.
 const DIRTY_MAX: u32 = 64 << 20;
 /// The most steps of a default dirty sweep: one may be no power of two.
 pub const DIRTY_STEPS: usize = 15;
-/// The bytes that doubling begins with.
 const DIRTY_FIRST: u32 = 16 << 10;
 
 /// Reads a number of bytes: digits, and K or M for 1024 or 1024 * 1024 of them.
@@ -116,7 +110,6 @@ pub(crate) fn dirty_bytes(word: &str) -> Option<u32> {
     bytes(word).filter(|bytes| *bytes <= DIRTY_MAX)
 }
 
-/// The next step of a range of bytes: twice as many.
 pub(crate) fn next_bytes(bytes: u32) -> u32 {
     (bytes * 2).max(DIRTY_FIRST)
 }

@@ -1,6 +1,5 @@
 use std::string::{String, ToString};
 
-use super::error::PlanError;
 use super::key::*;
 use super::plan::*;
 use super::*;
@@ -72,11 +71,13 @@ fn every_word_is_followed() {
     assert_eq!(read("footprint=1024M").timer.footprint, 1 << 30);
 }
 
-/// Values that a key does not take, besides none at all.
 const REFUSED: [(Key, &str); 20] = [
     (Key::Iterations, "0 1000001 99999999999999999999 +5 -5 0x10"),
     (Key::Warmup, "10001 two"),
-    (Key::Only, "cpu_susp_serial, susp_deep help,null_call"),
+    (
+        Key::Only,
+        "'cpu_susp_serial' cpu_susp_serial, susp_deep help,null_call",
+    ),
     (Key::Loops, "0 1073741825"),
     (Key::Batch, "0 65537"),
     (Key::Duration, "0 86401"),
@@ -87,7 +88,7 @@ const REFUSED: [(Key, &str); 20] = [
     (Key::Threshold, "0"),
     (Key::Method, "cold"),
     (Key::Wake, "Together"),
-    (Key::End, "halt"),
+    (Key::End, "halt o\\ff"),
     (Key::Records, "all"),
     (Key::Samples, "some"),
     (Key::Deepest, "0x 0x+1 0x123456789 65536"),
@@ -98,29 +99,17 @@ const REFUSED: [(Key, &str); 20] = [
 
 #[test]
 fn the_wrong_word_is_named() {
-    use crate::plan::error::PlanProblem::{Duplicate, Quoted, Repeated, UnknownKey, Value};
+    use crate::plan::key::PlanProblem::{Duplicate, UnknownKey, Value};
     for (key, values) in REFUSED {
         for value in [""].into_iter().chain(values.split(' ')) {
             let word = std::format!("{}={value}", key.word());
             assert_eq!(refused(&word).problem, Value(key), "{word}");
         }
     }
-    let twice = "only=cpu_susp_serial,test_rt_instr_cpu_susp_serial";
-    for (word, problem) in [
-        (twice, Repeated(Key::Only)),
-        ("only=suite,psci_version_parallel", Repeated(Key::Only)),
-        ("stress=write,idle,write", Repeated(Key::Stress)),
-        ("timers=all,all", Repeated(Key::Timers)),
-        ("dirty=1,2,1", Repeated(Key::Dirty)),
-        ("=5", UnknownKey),
-        ("earlycon=pl011", UnknownKey),
-        ("Iterations=5", UnknownKey),
-        ("only='cpu_susp_serial'", Quoted),
-        ("end=o\\ff", Quoted),
-    ] {
+    for word in ["=5", "earlycon=pl011", "Iterations=5"] {
         let error = refused(word);
         let found = (error.word, error.position, error.problem);
-        assert_eq!(found, (word, 1, problem));
+        assert_eq!(found, (word, 1, UnknownKey));
     }
     let error = refused("wake=chain end=off  wake=chain");
     assert_eq!((error.word, error.position), ("wake=chain", 3));
@@ -136,23 +125,11 @@ only=x => word 1 `only=x`: only takes help, or one or more, parted by commas, of
  dirty_sweep contend_sweep idle_states system_suspend suite micro all
 footprint=5000M => word 1 `footprint=5000M`: footprint takes a number from 4096 to 1073741824,
  K or M behind it
-stress=much => word 1 `stress=much`: stress takes one or more, parted by commas, of idle write
- zero nontemporal clean mixed
-method=hot => word 1 `method=hot`: method takes tftf, warm or both parted by a comma
 dirty=65M => word 1 `dirty=65M`: dirty takes up to 24 of 0 to 64M bytes, parted by commas; A-B doubles
-contend=0 => word 1 `contend=0`: contend takes up to 24 of 1 to 512 CPUs, parted by commas; A-B
 a=b => word 1 `a=b`: unknown key; the keys are iterations warmup only method wake end deepest
  core samples records loops batch duration period stress footprint timers threshold dirty contend
-timers=each => word 1 `timers=each`: timers takes alone, all or both parted by a comma
-wake=none => word 1 `wake=none`: wake takes together, staggered or chain
 end=halt => word 1 `end=halt`: end takes off, park or reset
-samples=some => word 1 `samples=some`: samples takes none or all
-deepest=1 => word 1 `deepest=1`: deepest takes a power_state of 0x and 1 to 8 hexadecimal digits
-core=0xfoo => word 1 `core=0xfoo`: core takes a power_state of 0x and 1 to 8 hexadecimal digits
-`end=off` => word 1 ``end=off``: quotes and backslashes are not supported
-method=tftf,tftf => word 1 `method=tftf,tftf`: method names one item twice
 quiet => word 1 `quiet`: expected key=value
-duration=0 => word 1 `duration=0`: duration takes a number from 1 to 86400
 end=off end=off => word 2 `end=off`: end was given before";
 
 #[test]

@@ -83,8 +83,7 @@ impl TimerPlan {
         self.timers & 2 != 0
     }
 
-    /// Returns the number of timers that are measured alone under `load`: a lone CPU has no
-    /// others for it.
+    /// Returns the number of timers measured alone; a lone CPU has no others for a load.
     pub fn alone_under(&self, load: Load, cpus: usize) -> usize {
         if self.alone() && (cpus > 1 || load == Load::Idle) {
             cpus

@@ -1,8 +1,5 @@
-//! One scenario of the suite, or one step of a sweep, under way.
-//!
-//! No code of this folder accesses hardware. A scenario runs rounds on a
-//! [`Machine`], lets [`crate::measure::Outcome::judge`] decide which outcomes are
-//! samples, and keeps them in one [`RowState`] for each CPU.
+//! One scenario of the suite, or one step of a sweep, under way: rounds on a [`Machine`],
+//! whose samples are kept in one [`RowState`] for each CPU.
 
 use alloc::vec::Vec;
 
@@ -48,12 +45,9 @@ pub(crate) struct Bench<'m, M> {
     pub(crate) column: Vec<u64>,
 }
 
-/// The order in which a step measures CPUs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turns {
-    /// One CPU after another.
     Serial,
-    /// All at once.
     Parallel,
     /// One after another, by CPU_OFF.
     Off,
@@ -67,13 +61,11 @@ pub(crate) struct Step {
     pub(crate) action: Action,
     /// The states of which PSCI_STAT is read.
     pub(crate) ladder: Ladder,
-    /// True if the CPUs' own timers stop.
     pub(crate) timers_stop: bool,
     /// The CPUs of a round of several.
     pub(crate) who: Who,
     /// The index of the CPU that stays awake in rounds of several CPUs.
     pub(crate) helper: Option<usize>,
-    /// Bytes to make dirty in each round.
     pub(crate) dirty: usize,
     /// True in OS-initiated mode, in which the states of `ladder` are asked for.
     pub(crate) osi: bool,
@@ -124,8 +116,7 @@ impl Sleep {
     }
 }
 
-/// Returns the ticks for the lead to publish the start, and for all participants to
-/// read it, which may be in a nap.
+/// Returns the ticks for all participants to read the start, which may be in a nap.
 pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
     let participants = match who {
         Who::All => cpus,
@@ -135,7 +126,6 @@ pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
     facts.ticks(200 + 10 * participants as u64)
 }
 
-/// Returns the first lost CPU as the failure of a scenario.
 pub(crate) fn first_lost<M: Machine>(machine: &M, cpus: usize) -> Option<Failure> {
     (0..cpus).find_map(|index| {
         let (cpu, loss) = (index as u16, machine.lost(index)?);
@@ -150,11 +140,9 @@ pub(crate) fn too_few(cpu: u16, valid: u32, asked: u32) -> Option<Failure> {
 }
 
 impl<'m, M: Machine> Bench<'m, M> {
-    /// Returns a bench with memory for all samples of a scenario.
     pub(crate) fn new(machine: &'m mut M, setting: Setting<'m>, method: Method) -> Self {
         let (cpus, iterations) = (setting.cpus.len(), setting.plan.iterations as usize);
-        let mut rows = Vec::with_capacity(cpus);
-        rows.extend((0..cpus).map(|_| RowState::with_capacity(iterations)));
+        let rows = (0..cpus).map(|_| RowState::with_capacity(iterations));
         Self {
             pmf: machine.facts().pmf.is_ok(),
             machine,
@@ -167,7 +155,7 @@ impl<'m, M: Machine> Bench<'m, M> {
             skew: Summary::default(),
             outcomes: alloc::vec![Outcome::default(); cpus],
             firsts: alloc::vec![Outcome::default(); cpus],
-            rows,
+            rows: rows.collect(),
             column: Vec::with_capacity(iterations.max(cpus)),
         }
     }
@@ -218,20 +206,19 @@ impl<'m, M: Machine> Bench<'m, M> {
         })
     }
 
-    /// Copies the machine's losses: a CPU can be lost while it powers off for another
-    /// CPU's turn, and has no outcome. States that were reached before a loss are not
-    /// those that are reached now.
+    /// Copies the machine's losses: a CPU can be lost while it powers off for another CPU's
+    /// turn, without an outcome. States that were reached before are not those of now.
     pub(crate) fn note_losses(&mut self) {
         for (cpu, state) in self.rows.iter_mut().enumerate() {
             state.row.lost = state.row.lost.or(self.machine.lost(cpu));
         }
         if self.rows.iter().any(|state| state.row.lost.is_some()) {
-            let rows = self.rows.iter_mut();
-            rows.for_each(|state| state.row.reached = None);
+            self.rows
+                .iter_mut()
+                .for_each(|state| state.row.reached = None);
         }
     }
 
-    /// Decides if the samples are enough.
     pub(crate) fn status(&self) -> Status {
         let mut reasons = self.rows.iter().map(|state| state.row.skipped);
         if let Some(Some(skip)) = reasons.next()
@@ -239,11 +226,12 @@ impl<'m, M: Machine> Bench<'m, M> {
         {
             return Status::Skipped(skip);
         }
-        for row in self.rows.iter().map(|state| &state.row) {
-            if let Some(loss) = row.lost {
-                let cpu = row.cpu;
-                return Status::Failed(Failure::CpuLost { cpu, loss });
-            }
+        let mut rows = self
+            .rows
+            .iter()
+            .map(|state| (state.row.cpu, state.row.lost));
+        if let Some((cpu, Some(loss))) = rows.find(|it| it.1.is_some()) {
+            return Status::Failed(Failure::CpuLost { cpu, loss });
         }
         let needing = self.rows.iter().filter(|row| row.needs_samples());
         // Of two rows with as few samples, the one that only shared a round with the
@@ -257,7 +245,6 @@ impl<'m, M: Machine> Bench<'m, M> {
         failure.map_or(Status::Passed, Status::Failed)
     }
 
-    /// Returns a round under these conditions.
     pub(crate) fn round(&self, who: Who, action: Action) -> Round {
         let lead_in = lead_in(self.machine.facts(), who, self.rows.len());
         let (sleep, osi) = (self.sleep.now, self.step.osi);
@@ -289,7 +276,6 @@ impl<'m, M: Machine> Bench<'m, M> {
         self.machine.run(&round, &mut self.outcomes);
     }
 
-    /// Runs a round of one CPU, and returns its outcome.
     pub(crate) fn run_alone(&mut self, cpu: usize, action: Action) -> Outcome {
         self.run(Who::Only(cpu), action);
         self.outcomes[cpu]
@@ -299,8 +285,7 @@ impl<'m, M: Machine> Bench<'m, M> {
         self.machine.facts().ticks(microseconds)
     }
 
-    /// Returns true if the attempts beyond those asked for are used up: three times
-    /// as many again.
+    /// Returns true if three times as many attempts as asked for failed.
     pub(crate) fn retries_are_exhausted(&self, attempts: u32) -> bool {
         let plan = self.setting.plan;
         u64::from(attempts) >= u64::from(plan.warmup) + 4 * u64::from(plan.iterations)

@@ -1,8 +1,6 @@
-//! The choice of the sleep. A fixed time is wrong: with many CPUs the queue for the
-//! firmware's locks alone may take longer, and a CPU with a pending timer does not
-//! go down at all. So a trial is run with a short sleep, which is doubled until all
-//! CPUs are down before the first wake-up. Then the sleep is a multiple of the time
-//! that the CPUs took to go down.
+//! The choice of the sleep. A CPU with a pending timer does not go down, and with many CPUs
+//! the queue for locks is long. So a trial's sleep is doubled until all CPUs are down before
+//! the first wake-up; then the sleep is a multiple of the time that they took.
 
 use smccc::psci;
 
@@ -18,7 +16,6 @@ const FIRST_US: u64 = 1_000;
 pub(crate) const LEAST_US: u64 = 1_000;
 /// Sleep in microseconds without PMF, by which alone the time to go down is known.
 pub(crate) const UNKNOWN_US: u64 = 10_000;
-/// The longest, in microseconds.
 pub(crate) const LONGEST_US: u64 = 2_000_000;
 /// Sleep as a multiple of the longest time to go down in the trial. CPUs queue for
 /// locks, in another order each round; a CPU alone does not.
@@ -38,8 +35,7 @@ const GROWTH: u64 = 8;
 /// The CPU and the reason for which a round does not count.
 pub(crate) type Wrong = (usize, Rejection);
 
-/// Finds the sleep for the step in hand by trials of `who`, and keeps the first sample
-/// of each CPU as its cold one.
+/// Finds the sleep by trials of `who`, and keeps the first sample of each CPU as its cold one.
 pub(crate) fn calibrate<M: Machine>(bench: &mut Bench<'_, M>, who: Who) -> Result<(), Failure> {
     let action = bench.step.action;
     let longest = bench.us(LONGEST_US);
@@ -99,20 +95,17 @@ pub(crate) fn calibrate<M: Machine>(bench: &mut Bench<'_, M>, who: Who) -> Resul
     Ok(())
 }
 
-/// Returns the outcomes of the suspends in the round in hand.
 fn suspends(outcomes: &[Outcome]) -> impl Iterator<Item = &Outcome> + Clone {
     outcomes.iter().filter(|it| it.action.sleeps().is_some())
 }
 
-/// Returns true if the firmware does not implement CPU_SUSPEND for any CPU of the
-/// round in hand.
+/// Returns true if the firmware implements CPU_SUSPEND for no CPU of the round in hand.
 pub(crate) fn no_cpu_can_suspend(outcomes: &[Outcome]) -> bool {
     let mut parts = suspends(outcomes).map(|it| it.code).peekable();
     parts.peek().is_some() && parts.all(|code| code == psci::error::NOT_SUPPORTED)
 }
 
-/// Returns a multiple of the time from the first due wake-up to the last return in
-/// the round in hand.
+/// Returns a multiple of the time from the first due wake-up to the last return.
 fn quiet_after_wake_up<M: Machine>(bench: &Bench<'_, M>) -> u64 {
     let parts = suspends(&bench.outcomes);
     let first = parts.clone().map(|it| it.due).min().unwrap_or(0);
@@ -121,15 +114,13 @@ fn quiet_after_wake_up<M: Machine>(bench: &Bench<'_, M>) -> u64 {
     (last.saturating_sub(first) * MARGIN_ALONE).clamp(least, most)
 }
 
-/// Returns the longest time from the start to ENTER_HW_LOW_PWR in the round in hand;
-/// None without PMF.
+/// Returns the longest time from the start to ENTER_HW_LOW_PWR; None without PMF.
 fn longest_way_down<M: Machine>(bench: &Bench<'_, M>) -> Option<u64> {
     let parts = suspends(&bench.outcomes).filter(|it| bench.pmf && it.judge(true).is_ok());
     let down = |it: &Outcome| it.stamps.at(Stamp::EnterHwLowPwr).saturating_sub(it.start);
     parts.map(down).max()
 }
 
-/// Keeps each CPU's first sample apart.
 pub(crate) fn keep_cold<M: Machine>(bench: &mut Bench<'_, M>) {
     for (row, outcome) in bench.rows.iter_mut().zip(&bench.outcomes) {
         if outcome.took_part() && outcome.judge(bench.pmf).is_ok() {
@@ -138,8 +129,7 @@ pub(crate) fn keep_cold<M: Machine>(bench: &mut Bench<'_, M>) {
     }
 }
 
-/// Judges the round in hand as a whole: each CPU that took part must have a sample,
-/// and none may wake before all are down.
+/// Judges the round: each CPU must have a sample, and none may wake before all are down.
 pub(crate) fn judge_round<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(), Wrong> {
     let mut wrong = None;
     for (row, outcome) in bench.rows.iter_mut().zip(&bench.outcomes) {
@@ -161,8 +151,7 @@ pub(crate) fn judge_round<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(), Wr
     }
 }
 
-/// Returns the instant at which the first CPU of the round in hand woke, or at which
-/// the first SGI was sent; None without PMF.
+/// Returns the instant of the first wake-up, or of the first SGI; None without PMF.
 pub(crate) fn first_wake_up<M: Machine>(bench: &Bench<'_, M>) -> Option<u64> {
     let wakes = suspends(&bench.outcomes).filter(|it| bench.pmf && it.judge(true).is_ok());
     let wake = |it: &Outcome| match bench.step.timers_stop {
@@ -187,7 +176,6 @@ pub(crate) fn has_come_too_soon<M: Machine>(bench: &Bench<'_, M>, rejection: Rej
     came_too_soon(rejection) || bench.step.osi && rejection.detail == denied
 }
 
-/// Returns the reason that the firmware does not implement the function of `action`.
 pub(crate) fn not_supported(action: Action) -> Skip {
     Skip::NotSupported(match action {
         Action::SystemSuspend => psci::PSCI_SYSTEM_SUSPEND_64,

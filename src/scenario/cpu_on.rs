@@ -1,11 +1,8 @@
 //! CPU_ON to the first instruction, and CPU_OFF to OFF.
 //!
-//! A round turns a CPU on, which powers off again at an instant that the lead
-//! publishes when the CPU is ready. From then on the lead calls AFFINITY_INFO without
-//! pause, so that the figure is late by one such call at most. In a round of all, the
-//! lead calls CPU_ON for one CPU after another; each figure is the time from the
-//! CPU's own CPU_ON, and there is none for OFF, which the lead could follow on one CPU
-//! only.
+//! A CPU powers off at an instant that the lead publishes when the CPU is ready. From then on
+//! the lead calls AFFINITY_INFO without pause. In a round of all there is no figure for OFF,
+//! which the lead could follow on one CPU only.
 
 use alloc::vec::Vec;
 

@@ -1,9 +1,6 @@
-//! Fake firmware and a fake clock, for tests of scenarios on a host.
-//!
-//! A CPU's flush is short while its cluster stays up, and long for the last CPU of the
-//! cluster. In a parallel round the CPUs queue for a lock on the way down, in an order
-//! that changes from round to round. A timer is late by as much as a test wants. Nothing
-//! is random.
+//! Fake firmware and a fake clock, for tests of scenarios on a host. A CPU's flush is long
+//! for the last CPU of its cluster. In a parallel round the CPUs queue for a lock, in an
+//! order that changes from round to round. Nothing is random.
 
 use std::boxed::Box;
 use std::vec::Vec;
@@ -31,7 +28,6 @@ pub const CORE_LINES: u64 = 512;
 pub const QUEUE_STEP: u64 = 600;
 /// From the first instruction of a timer's handler to its Rust, in ticks.
 const PROLOGUE: u64 = 20;
-/// A loss, for tests that need one.
 pub const LOSS: Loss = Loss {
     step: Step::Finish,
     cause: Cause::Timeout,
@@ -40,19 +36,14 @@ pub const LOSS: Loss = Loss {
 /// A fault: edits an outcome, by the round's number and the CPU.
 type Mischief = Box<dyn FnMut(u64, usize, &mut Outcome)>;
 
-/// The machine.
 pub struct Fake {
     facts: Facts,
     clock: u64,
-    /// Rounds run so far.
     pub rounds: u64,
-    /// The rounds.
     pub asked: Vec<Round>,
     lost: Vec<bool>,
     off_at: Vec<u64>,
     off_dirty: Vec<usize>,
-    /// A round, and a CPU that is lost in it without a part.
-    vanishes: Option<(u64, usize)>,
     mischief: Mischief,
     tallies: Vec<Tally>,
     /// Ticks by which a CPU's timer is handled late, by CPU and by the expiry's number
@@ -61,9 +52,7 @@ pub struct Fake {
     /// The CPU whose timer goes wrong, in the window of this number, and how.
     fault: Option<(usize, u64, Fault)>,
     windows: u64,
-    /// The mode that it refuses to change to.
     pub refuses: Option<SuspendMode>,
-    /// The CPUs with their clusters.
     map: Vec<Cpu>,
 }
 
@@ -119,7 +108,6 @@ impl Fake {
             lost: std::vec![false; cpus],
             off_at: std::vec![0; cpus],
             off_dirty: std::vec![0; cpus],
-            vanishes: None,
             mischief: Box::new(|_, _, _| {}),
             tallies: std::vec![Tally::default(); cpus],
             lateness: Box::new(|cpu, k| 30 + 100 * cpu as u64 + u64::from(k % 7)),
@@ -163,12 +151,6 @@ impl Fake {
 
     pub fn with_modes(self) -> Self {
         self.with_facts(|facts| (facts.os_initiated, facts.system_suspend) = (true, true))
-    }
-
-    /// Loses a CPU in a round in which it has no part.
-    pub fn without(mut self, cpu: usize, round: u64) -> Self {
-        self.vanishes = Some((round, cpu));
-        self
     }
 
     pub fn with(mut self, mischief: impl FnMut(u64, usize, &mut Outcome) + 'static) -> Self {
@@ -286,13 +268,16 @@ impl Fake {
         }
     }
 
-    /// Returns the outcome of one CPU of a round.
     fn part(&mut self, round: &Round, start: u64, queue: &[usize], place: usize) -> Outcome {
-        let cpu = queue[place];
-        let outcome = match round.action {
-            Action::None | Action::Help => return Outcome::default(),
+        let (cpu, action) = (queue[place], round.action);
+        let outcome = Outcome {
+            action,
+            ..Outcome::default()
+        };
+        match action {
+            Action::None | Action::Help => outcome,
             Action::Suspend { .. } | Action::SystemSuspend | Action::Version => {
-                return self.call(round, start, queue, place);
+                self.call(round, start, queue, place)
             }
             Action::Off | Action::OnOff => {
                 (self.off_at[cpu], self.off_dirty[cpu]) = (start, round.dirty);
@@ -303,7 +288,7 @@ impl Fake {
                     entered: if is_lead { 0 } else { start - 100 },
                     before: start,
                     seen_off: start + 900,
-                    ..Outcome::default()
+                    ..outcome
                 }
             }
             Action::ReadBack => {
@@ -316,21 +301,18 @@ impl Fake {
                     entered: on + 500,
                     after: on + 600,
                     stamps: Stamps([enter, on + 450, flushed + 20, on, enter + 100, flushed]),
-                    ..Outcome::default()
+                    ..outcome
                 }
             }
             Action::Expire => Outcome {
                 end: End::Returned,
                 start,
-                ..Outcome::default()
+                ..outcome
             },
-            Action::Repeat { operation, count } => {
-                self.repeat(start + cpu as u64, operation, count)
-            }
-        };
-        Outcome {
-            action: round.action,
-            ..outcome
+            Action::Repeat { operation, count } => Outcome {
+                action,
+                ..self.repeat(start + cpu as u64, operation, count)
+            },
         }
     }
 
@@ -399,9 +381,6 @@ impl Machine for Fake {
             *outcome = self.part(round, start, &queue, place);
             (self.mischief)(self.rounds, *cpu, outcome);
             self.lost[*cpu] = matches!(outcome.end, End::Lost(_));
-        }
-        if let Some((_, cpu)) = self.vanishes.filter(|it| it.0 == self.rounds) {
-            self.lost[cpu] = true;
         }
         self.rounds += 1;
         self.clock = match round.action {

@@ -35,9 +35,6 @@ pub fn jobs(plan: &Plan) -> impl Iterator<Item = ScenarioKey> + use<> {
 }
 
 /// Measures one scenario, once for each placement of its helper.
-///
-/// # Errors
-/// Those of `progress`.
 pub fn measure<M: Machine>(
     machine: &mut M,
     setting: Setting<'_>,

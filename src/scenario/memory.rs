@@ -17,8 +17,7 @@ use crate::spec::bump;
 const TEXT: usize = 8 << 10;
 /// Bytes for the summary of one scenario.
 const SUMMARY: usize = 512;
-/// Bytes for the findings and the tables of one scenario, and more for each row and
-/// each point of it.
+/// Bytes to print one scenario, and more for each row and each point of it.
 const PRINTING: usize = 32 << 10;
 const PRINTING_ROW: usize = 1024;
 const PRINTING_POINT: usize = 288;
@@ -57,14 +56,12 @@ const fn list<T>(len: usize) -> usize {
     (size_of::<T>() * len).next_multiple_of(bump::ALIGN)
 }
 
-/// Returns the bytes that are in use in all scenarios.
 fn lasting_bytes(plan: &Plan, cpus: usize, idle_states: usize) -> usize {
     let states = 2 * list::<Chosen>(idle_states + 2) + list::<[u32; 2]>(idle_states + 2);
     let of_cpus = list::<Cpu>(cpus) + list::<Outcome>(cpus);
     TEXT + of_cpus + states + SUMMARY * jobs(plan).count()
 }
 
-/// Returns the bytes of one scenario and of its results.
 fn scenario_bytes(plan: &Plan, id: ScenarioId, cpus: usize, idle_states: usize) -> usize {
     let measured = match id.family() {
         Family::Suite => {
@@ -87,7 +84,6 @@ fn scenario_bytes(plan: &Plan, id: ScenarioId, cpus: usize, idle_states: usize) 
     list::<Scenario>(PLACEMENTS) + measured
 }
 
-/// Returns the bytes of a [`super::bench::Bench`].
 fn bench_bytes(plan: &Plan, cpus: usize) -> usize {
     let iterations = plan.iterations as usize;
     let rows = list::<RowState>(cpus) + list::<Outcome>(iterations) * cpus;
@@ -100,7 +96,6 @@ fn point_bench_bytes(cpus: usize, samples: u32) -> usize {
     list::<Outcome>(cpus) + list::<[Vec<u64>; 2]>(cpus) + columns
 }
 
-/// Returns the bytes of a scenario's rows, and to print them.
 fn rows_bytes(plan: &Plan, cpus: usize) -> usize {
     let samples = if plan.samples { plan.iterations } else { 0 };
     let lists = list::<Statistic>(METRICS) + list::<(Reason, u32)>(REASONS);
@@ -108,7 +103,6 @@ fn rows_bytes(plan: &Plan, cpus: usize) -> usize {
     list::<Row>(cpus) + row * cpus
 }
 
-/// Returns the bytes of a scenario's points, and to print them.
 fn points_bytes(points: usize) -> usize {
     list::<Point>(points) + PRINTING_POINT * points + PRINTING
 }

@@ -1,10 +1,6 @@
-//! Micro-benchmarks: an operation in a loop, so often that its cost is far above one
-//! tick of the counter.
-//!
-//! A sample is a batch of operations, timed as a whole by one round; the distribution
-//! is that of batches. Each is taken on one CPU alone, and on all at once. The cost of
-//! the loop itself is measured in the same way, as the variant `loop`; nothing is
-//! subtracted.
+//! Micro-benchmarks: an operation in a loop. A sample is a batch of operations, timed as a
+//! whole by one round, on one CPU alone and on all at once. The cost of the loop itself is
+//! the variant `loop`; nothing is subtracted.
 
 use alloc::vec::Vec;
 
@@ -20,56 +16,46 @@ use crate::plan::{LOOPS_LIMIT_S, Plan, ScenarioId};
 /// Batches that are taken even when the time is up: enough for a percentile.
 const LEAST: u32 = crate::measure::P99_MIN;
 
-/// One kind of operation.
 #[derive(Clone, Copy)]
 struct Kind {
     variant: Variant,
     operation: Operation,
-    answer: Answer,
+    /// The least and the greatest return value that the last operation of a loop may have.
+    answers: (i32, i32),
 }
 
-/// The return value that the last operation of a loop must have.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Answer {
-    /// 0.
-    Nothing,
-    /// A number that is no error.
-    Number,
-    /// A number, or NOT_SUPPORTED: then the kind is left out.
-    NumberIfAny,
-    /// NOT_SUPPORTED.
-    NotSupported,
-}
+/// The return value of an operation that is no call.
+const NOTHING: (i32, i32) = (0, 0);
+/// A number that is no error.
+const NUMBER: (i32, i32) = (0, i32::MAX);
+const NOT_SUPPORTED: (i32, i32) = (error::NOT_SUPPORTED, error::NOT_SUPPORTED);
 
 /// A fast call to an owner that SMCCC reserves (DEN0028, table 6-1: 47): no firmware
 /// has a service there, and none prints a warning.
 const RESERVED_CALL: u32 = 0xaf00_0000;
 
-/// The loop itself.
-const LOOP: Kind = kind(Variant::Loop, Operation::Nothing, Answer::Nothing);
+const LOOP: Kind = kind(Variant::Loop, Operation::Nothing, NOTHING);
 
-const fn kind(variant: Variant, operation: Operation, answer: Answer) -> Kind {
+const fn kind(variant: Variant, operation: Operation, answers: (i32, i32)) -> Kind {
     Kind {
         variant,
         operation,
-        answer,
+        answers,
     }
 }
 
-/// Returns the kinds of operation of a scenario.
 const fn kinds(id: ScenarioId) -> &'static [Kind] {
-    use Answer::{NotSupported, Nothing, Number, NumberIfAny};
     use Operation::{Call, ReadStamp, SelfSgi, SysregRead};
     const NULL_CALL: [Kind; 3] = [
-        kind(Variant::PsciVersion, Call(PSCI_VERSION), Number),
-        kind(Variant::SmcccVersion, Call(SMCCC_VERSION), NumberIfAny),
-        kind(Variant::Unknown, Call(RESERVED_CALL), NotSupported),
+        kind(Variant::PsciVersion, Call(PSCI_VERSION), NUMBER),
+        kind(Variant::SmcccVersion, Call(SMCCC_VERSION), NUMBER),
+        kind(Variant::Unknown, Call(RESERVED_CALL), NOT_SUPPORTED),
     ];
     match id {
         ScenarioId::NullCall => &NULL_CALL,
-        ScenarioId::SelfSgi => const { &[kind(Variant::Sgi, SelfSgi, Nothing)] },
-        ScenarioId::SysregTrap => const { &[kind(Variant::Pmselr, SysregRead, Nothing)] },
-        ScenarioId::PmfRead => const { &[kind(Variant::GetTimestamp, ReadStamp, Nothing)] },
+        ScenarioId::SelfSgi => const { &[kind(Variant::Sgi, SelfSgi, NOTHING)] },
+        ScenarioId::SysregTrap => const { &[kind(Variant::Pmselr, SysregRead, NOTHING)] },
+        ScenarioId::PmfRead => const { &[kind(Variant::GetTimestamp, ReadStamp, NOTHING)] },
         _ => &[LOOP],
     }
 }
@@ -80,7 +66,6 @@ pub(crate) const fn points(id: ScenarioId, cpus: usize) -> usize {
     2 * (2 * kinds(id).len() * cpus + 1)
 }
 
-/// Returns the most samples of a series of a scenario.
 pub(crate) fn samples(id: ScenarioId, plan: &Plan) -> u32 {
     match id {
         ScenarioId::CpuOn => plan.iterations,
@@ -88,7 +73,6 @@ pub(crate) fn samples(id: ScenarioId, plan: &Plan) -> u32 {
     }
 }
 
-/// Measures one scenario.
 pub(crate) fn measure<M: Machine>(
     machine: &mut M,
     setting: Setting<'_>,
@@ -117,7 +101,6 @@ pub(crate) fn measure<M: Machine>(
     bench.finish(key, status)
 }
 
-/// Returns the reason why the machine cannot run the scenario, if any.
 fn skip(id: ScenarioId, facts: &Facts, cpus: usize) -> Option<Skip> {
     match id {
         ScenarioId::SelfSgi if facts.gic == 0 => Some(Skip::NoSgi),
@@ -131,9 +114,7 @@ fn skip(id: ScenarioId, facts: &Facts, cpus: usize) -> Option<Skip> {
 /// A micro-benchmark under way. A CPU's columns are ticks and cycles.
 struct Micro<'s, 'm, M> {
     bench: &'s mut PointBench<'m, M>,
-    /// Operations in a batch.
     batch: u32,
-    /// Batches of each kind.
     asked: u32,
     /// Ticks that each series of batches may take.
     limit: Option<u64>,
@@ -185,16 +166,15 @@ impl<M: Machine> Micro<'_, '_, M> {
             if kind.is_good(outcome) {
                 continue;
             }
-            let missing = outcome.code == error::NOT_SUPPORTED;
-            if kind.answer == Answer::NumberIfAny && missing {
+            let (variant, answer, cpu) = (kind.variant, outcome.code, cpu as u16);
+            if variant == Variant::SmcccVersion && answer == error::NOT_SUPPORTED {
                 return Ok(false);
             }
-            let (variant, cpu) = (kind.variant, cpu as u16);
-            return Err(match kind.answer {
-                Answer::Nothing => Failure::GaveUp { variant, cpu },
+            return Err(match kind.answers {
+                NOTHING => Failure::GaveUp { variant, cpu },
                 _ => Failure::WrongAnswer {
                     variant,
-                    answer: outcome.code,
+                    answer,
                     cpu,
                 },
             });
@@ -258,7 +238,6 @@ impl<M: Machine> Micro<'_, '_, M> {
         self.sum_up(kind, who, taken)
     }
 
-    /// Makes points of the samples of a series.
     fn sum_up(&mut self, kind: &Kind, who: Who, taken: u32) -> Result<(), Failure> {
         let mut result = Ok(());
         let lead = self.bench.machine.facts().lead;
@@ -282,12 +261,7 @@ impl<M: Machine> Micro<'_, '_, M> {
 
 impl Kind {
     fn is_good(&self, outcome: &Outcome) -> bool {
-        let code = outcome.code;
-        outcome.end == End::Returned
-            && match self.answer {
-                Answer::Nothing => code == 0,
-                Answer::Number | Answer::NumberIfAny => code >= 0,
-                Answer::NotSupported => code == error::NOT_SUPPORTED,
-            }
+        let (least, most) = self.answers;
+        outcome.end == End::Returned && (least..=most).contains(&outcome.code)
     }
 }

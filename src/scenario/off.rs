@@ -1,10 +1,7 @@
-//! CPU_OFF: each other CPU is turned on and off in turn, then the lead suspends to
-//! the deepest level, then each other CPU is turned on again to read the timestamps
-//! that its CPU_OFF left.
-//!
-//! "Wakeup" is the warm boot of that second CPU_ON; the lead's row is a CPU_SUSPEND,
-//! which comes last if another CPU has to stay awake for it. The warm method turns
-//! each CPU on again right after its CPU_OFF, without a suspend of the lead between.
+//! CPU_OFF: each other CPU is turned on and off in turn, then the lead suspends to the
+//! deepest level, then each other CPU is turned on again to read the timestamps that its
+//! CPU_OFF left. "Wakeup" is the warm boot of that second CPU_ON. The warm method turns
+//! each CPU on again right after its CPU_OFF.
 
 use super::bench::Bench;
 use super::calibrate::{
@@ -17,7 +14,6 @@ use crate::model::Status;
 use crate::plan::Method;
 use crate::spec::pmf::Stamp;
 
-/// The purpose of a pass.
 #[derive(Clone, Copy)]
 enum Phase {
     /// The first: kept apart.
@@ -73,7 +69,6 @@ fn is_complete<M: Machine>(bench: &Bench<'_, M>) -> bool {
     })
 }
 
-/// Measures each CPU once, and the lead if it `suspends`.
 fn run_pass<M: Machine>(bench: &mut Bench<'_, M>, suspends: bool, phase: Phase) {
     let lead = bench.lead();
     let others = (0..bench.rows.len()).filter(|cpu| *cpu != lead);
@@ -119,7 +114,6 @@ fn calibrate_off<M: Machine>(bench: &mut Bench<'_, M>) {
     }
 }
 
-/// Runs a CPU's CPU_OFF; begin and end are kept for [`read_back`].
 fn turn_off<M: Machine>(bench: &mut Bench<'_, M>, cpu: usize) {
     bench.firsts[cpu] = if bench.machine.is_lost(cpu) {
         Outcome::default()
@@ -164,7 +158,6 @@ fn suspend_lead<M: Machine>(bench: &mut Bench<'_, M>, phase: Phase) {
     take_outcome(bench, lead, bench.outcomes[lead], phase);
 }
 
-/// Judges one CPU's part of a pass.
 fn take_outcome<M: Machine>(bench: &mut Bench<'_, M>, cpu: usize, outcome: Outcome, phase: Phase) {
     let verdict = outcome.judge(bench.pmf);
     if let Err(rejection) = verdict {

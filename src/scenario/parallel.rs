@@ -13,7 +13,6 @@ use super::rows::show_round;
 use crate::measure::{Machine, Reason, Rejection};
 use crate::model::Status;
 
-/// Measures rounds of several CPUs.
 pub(crate) fn measure_parallel<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(), Status> {
     let (who, action) = (bench.step.who, bench.step.action);
     bench.expect_all();
@@ -85,7 +84,6 @@ fn keep_round<M: Machine>(bench: &mut Bench<'_, M>) {
     }
 }
 
-/// Counts each CPU's part under its reason.
 fn reject_round<M: Machine>(bench: &mut Bench<'_, M>) {
     let first_up = first_wake_up(bench);
     let late = |o| first_up.is_some_and(|up| is_late(o, up));

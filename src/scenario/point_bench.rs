@@ -6,7 +6,6 @@ use super::bench::{Setting, first_lost, too_few};
 use crate::measure::{Machine, Outcome, Round, Summary, Who};
 use crate::model::{Conditions, Failure, How, Point, Scenario, ScenarioKey, Status};
 
-/// The machine, and the points so far.
 pub(crate) struct PointBench<'m, M> {
     pub(crate) machine: &'m mut M,
     pub(crate) setting: Setting<'m>,
@@ -35,9 +34,8 @@ impl<'m, M: Machine> PointBench<'m, M> {
         samples: u32,
     ) -> Self {
         let cpus = setting.cpus.len();
-        let mut columns = Vec::with_capacity(cpus);
         let column = || Vec::with_capacity(samples as usize);
-        columns.extend((0..cpus).map(|_| [column(), column()]));
+        let columns = (0..cpus).map(|_| [column(), column()]).collect();
         Self {
             machine,
             setting,
@@ -51,8 +49,7 @@ impl<'m, M: Machine> PointBench<'m, M> {
     /// Runs a round; an error is that a CPU is lost.
     pub(crate) fn run(&mut self, round: &Round) -> Result<(), Failure> {
         self.machine.run(round, &mut self.outcomes);
-        let lost = first_lost(self.machine, self.setting.cpus.len());
-        lost.map_or(Ok(()), Err)
+        first_lost(self.machine, self.setting.cpus.len()).map_or(Ok(()), Err)
     }
 
     /// Adds a point of one of its CPU's columns, of samples out of `taken`; an error is
@@ -73,7 +70,6 @@ impl<'m, M: Machine> PointBench<'m, M> {
         too_few(cpu, valid, taken).map_or(Ok(()), Err)
     }
 
-    /// Returns the results.
     pub(crate) fn finish(self, key: ScenarioKey, status: Status) -> Scenario {
         Scenario {
             status,

@@ -24,7 +24,6 @@ pub struct Stretch {
 }
 
 impl Stretch {
-    /// Returns the counter as a clock.
     pub(crate) fn clock(&self) -> Clock {
         Clock { hz: self.frequency }
     }

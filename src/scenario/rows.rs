@@ -2,12 +2,9 @@
 
 use alloc::vec::Vec;
 
-use crate::measure::{
-    Detail, Loss, Metric, Outcome, REASONS, Reason, Rejection, Summary, lower_median,
-};
+use crate::measure::{Detail, Loss, METRICS, Metric, Outcome, REASONS, Reason, Rejection, Summary};
 use crate::model::{Attempts, Figures, Instants, Row, Sample, Statistic};
 
-/// One CPU's results while they are measured.
 #[derive(Default)]
 pub(crate) struct RowState {
     /// The results so far; statistics, attempts and samples are added at the end.
@@ -18,7 +15,6 @@ pub(crate) struct RowState {
     pub(crate) is_given_up: bool,
     /// The first sample of all, which no statistic includes.
     pub(crate) cold: Option<Outcome>,
-    /// The samples; in a parallel scenario, by round.
     pub(crate) kept: Vec<Outcome>,
     /// Attempts that do not count, by [`Reason`].
     pub(crate) rejected: [u32; REASONS],
@@ -39,7 +35,6 @@ fn exact<T>(items: impl Iterator<Item = T> + Clone) -> Vec<T> {
 }
 
 impl RowState {
-    /// Returns the state of a row with memory for so many samples.
     pub(crate) fn with_capacity(samples: usize) -> Self {
         Self {
             kept: Vec::with_capacity(samples),
@@ -47,16 +42,16 @@ impl RowState {
         }
     }
 
-    /// Makes it the empty row of a CPU.
     pub(crate) fn clear(&mut self, cpu: u16, lost: Option<Loss>) {
         let mut kept = core::mem::take(&mut self.kept);
         kept.clear();
+        let row = Row {
+            cpu,
+            lost,
+            ..Row::default()
+        };
         *self = Self {
-            row: Row {
-                cpu,
-                lost,
-                ..Row::default()
-            },
+            row,
             kept,
             ..Self::default()
         };
@@ -66,7 +61,6 @@ impl RowState {
         self.kept.len() as u32
     }
 
-    /// Returns true if a lack of samples is a failure.
     pub(crate) fn needs_samples(&self) -> bool {
         self.is_expected && self.row.skipped.is_none()
     }
@@ -75,14 +69,12 @@ impl RowState {
         self.rejected.iter().sum()
     }
 
-    /// Counts an outcome that is no sample.
     pub(crate) fn reject(&mut self, rejection: Rejection) {
         self.rejected[rejection.reason as usize] += 1;
         self.first_rejection.get_or_insert(rejection);
         self.note_loss(rejection);
     }
 
-    /// Notes the loss of the CPU, if `rejection` is one.
     pub(crate) fn note_loss(&mut self, rejection: Rejection) {
         if let Detail::Loss(loss) = rejection.detail {
             self.row.lost.get_or_insert(loss);
@@ -101,13 +93,8 @@ impl RowState {
             let summary = self.summary(metric, pmf, column);
             (summary.n > 0).then_some(summary.median)
         });
-        column.clear();
-        column.extend(self.kept.iter().filter_map(|it| leading(it, pmf)));
-        if column.is_empty() {
-            return;
-        }
-        let middle = Some(lower_median(column));
-        let shown = self.kept.iter().find(|it| leading(it, pmf) == middle);
+        let middle = sum_up(self.kept.iter().filter_map(|it| leading(it, pmf)), column).median;
+        let shown = self.kept.iter().find(|it| leading(it, pmf) == Some(middle));
         self.row.shown = shown.map(|it| Instants::of(it, pmf));
     }
 
@@ -115,16 +102,17 @@ impl RowState {
     pub(crate) fn finish(&mut self, pmf: bool, samples: bool, column: &mut Vec<u64>) -> Row {
         let mut row = core::mem::take(&mut self.row);
         let cold = |metric| self.cold.as_ref().and_then(|it| it.metric(metric, pmf));
-        let has_any = |metric: &Metric| {
-            cold(*metric).is_some() || self.kept.iter().any(|it| it.metric(*metric, pmf).is_some())
-        };
-        let metrics = Metric::ALL.into_iter().filter(has_any);
-        row.statistics = Vec::with_capacity(metrics.clone().count());
-        row.statistics.extend(metrics.map(|metric| Statistic {
-            metric,
-            summary: self.summary(metric, pmf, column),
-            cold: cold(metric),
-        }));
+        row.statistics.reserve_exact(METRICS);
+        for metric in Metric::ALL {
+            let (summary, cold) = (self.summary(metric, pmf, column), cold(metric));
+            if summary.n > 0 || cold.is_some() {
+                row.statistics.push(Statistic {
+                    metric,
+                    summary,
+                    cold,
+                });
+            }
+        }
         row.attempts = Some(Attempts {
             valid: self.valid(),
             rejected: by_reason(&self.rejected),
@@ -149,10 +137,8 @@ pub(crate) fn show_round(
     column: &mut Vec<u64>,
 ) -> Summary {
     let round = |place: usize| rows.iter().filter_map(move |row| row.kept.get(place));
-    let longest = |place| {
-        let figures = round(place).filter_map(|it| leading(it, pmf));
-        figures.max().unwrap_or(0)
-    };
+    let leading = |it: &Outcome| leading(it, pmf);
+    let longest = |place| round(place).filter_map(leading).max().unwrap_or(0);
     let skew = |place| {
         let calls = || round(place).map(|it| it.before).filter(|it| *it != 0);
         calls().max().unwrap_or(0) - calls().min().unwrap_or(0)
@@ -162,7 +148,7 @@ pub(crate) fn show_round(
     let skew = sum_up((0..count).map(skew), column);
     for RowState { row, kept, .. } in rows {
         let part = shown.and_then(|place| kept.get(place));
-        let part = part.filter(|it| leading(it, pmf).is_some());
+        let part = part.filter(|it| leading(it).is_some());
         row.shown = part.map(|it| Instants::of(it, pmf));
         row.figures = figures(&mut |metric| part?.metric(metric, pmf));
     }
@@ -192,7 +178,6 @@ fn leading(outcome: &Outcome, pmf: bool) -> Option<u64> {
     order.into_iter().find_map(|it| outcome.metric(it, pmf))
 }
 
-/// Returns the figures of the main table.
 fn figures(of: &mut dyn FnMut(Metric) -> Option<u64>) -> Figures {
     Figures {
         powerdown: of(Metric::Powerdown).or_else(|| of(Metric::Latency)),

@@ -1,8 +1,6 @@
-//! Suspends of one CPU after another, all others off.
-//!
-//! The lead comes last, when it is alone. By the method of TF-A's tests each sample
-//! follows a CPU_ON, and each CPU has one turn before the first has its second; by
-//! the warm method a CPU stays on until it has all its samples.
+//! Suspends of one CPU after another, all others off; the lead comes last. By the method of
+//! TF-A's tests each sample follows a CPU_ON, and each CPU has one turn before the first has
+//! its second; by the warm method a CPU stays on until it has all its samples.
 
 use super::bench::Bench;
 use super::calibrate::{calibrate, no_cpu_can_suspend, not_supported};
@@ -12,7 +10,6 @@ use crate::measure::{Machine, Who};
 use crate::model::{Skip, Status};
 use crate::plan::Method;
 
-/// Measures suspends of one CPU after another.
 pub(crate) fn measure_serial<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(), Status> {
     bench.expect_all();
     skip_lead_without_helper(bench);
@@ -57,7 +54,6 @@ pub(crate) fn measure_serial<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(),
     failure.map_or(Ok(()), |failure| Err(Status::Failed(failure)))
 }
 
-/// Shows each CPU by its own medians.
 pub(crate) fn show_medians<M: Machine>(bench: &mut Bench<'_, M>) {
     for row in &mut bench.rows {
         row.show_medians(bench.pmf, &mut bench.column);

@@ -10,14 +10,10 @@ use crate::spec::psci::StateFormat;
 use crate::spec::sort::sort_by_key;
 use crate::spec::stat::{Ladder, Rung};
 
-/// A state to suspend to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chosen {
-    /// CPU_SUSPEND's argument.
     pub(crate) power_state: u32,
-    /// True if it asks for a power-down.
     pub(crate) powerdown: bool,
-    /// True if the per-CPU timers stop in it.
     pub(crate) timer_stops: bool,
     /// The power level; None if neither board nor format has one.
     level: Option<u8>,
@@ -41,7 +37,6 @@ impl Chosen {
         }
     }
 
-    /// Returns the action that suspends to it.
     pub(crate) fn action(self) -> Action {
         Action::Suspend {
             power_state: self.power_state,
@@ -53,7 +48,6 @@ impl Chosen {
 /// The states that the scenarios of a plan suspend to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct States {
-    /// The deepest power-down.
     pub(crate) deepest: Option<Chosen>,
     /// The power-down of a CPU alone.
     pub(crate) core: Option<Chosen>,
@@ -116,30 +110,28 @@ impl States {
     /// Returns the states of a plan that stop the CPUs' own timers, the shallowest first:
     /// by level, and then by the order of the device tree.
     pub(crate) fn that_stop_timers(&self, plan: &Plan) -> Vec<Chosen> {
-        let every = plan.scenarios.contains(ScenarioId::IdleStates) && self.mismatch.is_none();
+        let both = [self.core, self.deepest];
+        let is_wanted = |state: Chosen| {
+            plan.scenarios.iter().any(|id| match id {
+                ScenarioId::IdleStates => self.mismatch.is_none() && self.accepted.contains(&state),
+                ScenarioId::DirtySweep | ScenarioId::ContendSweep | ScenarioId::SystemSuspend => {
+                    both.contains(&Some(state))
+                }
+                id => self.of(id) == Some(state),
+            })
+        };
         let accepted = self.accepted.iter().copied();
-        let of_scenario = plan.scenarios.iter().map(|id| match id {
-            ScenarioId::DirtySweep | ScenarioId::ContendSweep | ScenarioId::SystemSuspend => {
-                [self.deepest, self.core]
-            }
-            id => [self.of(id), None],
-        });
         let mut all: Vec<Chosen> = Vec::with_capacity(self.accepted.len() + 2);
-        let wanted = of_scenario.flatten().flatten();
-        for state in wanted.chain(accepted.clone().filter(|_| every)) {
-            let is_new = all.iter().all(|it| it.power_state != state.power_state);
-            if state.timer_stops && is_new {
+        for state in accepted.chain(both.into_iter().flatten()) {
+            if state.timer_stops && !all.contains(&state) && is_wanted(state) {
                 all.push(state);
             }
         }
         sort_by_key(&mut all, &|state| {
-            let place = accepted
-                .clone()
-                .position(|it| it.power_state == state.power_state);
-            // At most eight and sixteen bits; no two states have one power_state.
+            let place = self.accepted.iter().position(|it| it == state);
+            // At most eight and sixteen bits.
             let place = place.unwrap_or(IDLE_STATES_MAX) as u64;
-            let level_and_place = u64::from(state.level.unwrap_or(0)) << 16 | place;
-            level_and_place << 32 | u64::from(state.power_state)
+            u64::from(state.level.unwrap_or(0)) << 16 | place
         });
         all
     }
@@ -153,7 +145,6 @@ impl States {
     }
 }
 
-/// Returns the board's power-down states in its order.
 fn powerdowns<'b>(
     idle_states: &'b [IdleState<'b>],
     format: StateFormat,

@@ -22,7 +22,6 @@ pub(crate) const fn placements(id: ScenarioId) -> usize {
     }
 }
 
-/// Measures one scenario, with each placement of the helper.
 pub(crate) fn measure<M: Machine>(
     machine: &mut M,
     setting: Setting<'_>,

@@ -1,8 +1,6 @@
-//! PSCI under varied conditions: dirty lines in the caches, CPUs that go down
-//! together, every idle state, SYSTEM_SUSPEND.
-//!
-//! A step of these is measured as a scenario of the suite is: by the same trials,
-//! rounds and rules. Its rows then become points.
+//! PSCI under varied conditions: dirty lines in the caches, CPUs that go down together, every
+//! idle state, SYSTEM_SUSPEND. A step is measured as a scenario of the suite is; its rows
+//! then become points.
 
 use alloc::vec::Vec;
 
@@ -20,6 +18,7 @@ use crate::model::{
 use crate::plan::{Plan, ScenarioId, steps};
 use crate::spec::psci::ReturnCode;
 use crate::spec::stat::Ladder;
+use crate::spec::words::Word;
 
 /// Points of a CPU in a step: three at most of those, and two by PSCI_STAT.
 const PER_CPU: usize = 5;
@@ -47,7 +46,6 @@ pub(crate) fn points(id: ScenarioId, plan: &Plan, cpus: usize, idle_states: usiz
     parts * PER_CPU
 }
 
-/// One such scenario under way.
 struct Sweep<'m, M> {
     bench: Bench<'m, M>,
     points: Vec<Point>,
@@ -57,7 +55,6 @@ struct Sweep<'m, M> {
     is_measured: bool,
 }
 
-/// Measures one of the scenarios.
 pub(crate) fn measure<M: Machine>(
     machine: &mut M,
     setting: Setting<'_>,
@@ -92,7 +89,6 @@ pub(crate) fn measure<M: Machine>(
 }
 
 impl<M: Machine> Sweep<'_, M> {
-    /// Returns the results.
     fn finish(self, key: ScenarioKey) -> Scenario {
         let mut conditions = self.conditions;
         let states = self.bench.setting.states;
@@ -194,7 +190,6 @@ impl<M: Machine> Sweep<'_, M> {
         }
     }
 
-    /// Adds the point of a step that is not measured.
     fn push_left_out(&mut self, how: How, x: u64) {
         self.points.push(Point {
             how,
@@ -203,7 +198,6 @@ impl<M: Machine> Sweep<'_, M> {
         });
     }
 
-    /// Measures every state that the board names.
     fn idle_states(&mut self) {
         for state in &self.bench.setting.states.accepted {
             let x = u64::from(state.power_state);
@@ -246,7 +240,6 @@ impl<M: Machine> Sweep<'_, M> {
         Ok(())
     }
 
-    /// Changes the mode, with every other CPU off.
     fn set_mode(&mut self, mode: SuspendMode) -> Result<(), ReturnCode> {
         let bench = &mut self.bench;
         bench.step.osi = false;
@@ -254,7 +247,6 @@ impl<M: Machine> Sweep<'_, M> {
         Ok(bench.machine.set_suspend_mode(mode)?)
     }
 
-    /// Measures SYSTEM_SUSPEND of the lead, with every other CPU off.
     fn system_suspend(&mut self) {
         // A CPU that is lost may be on, and then the firmware refuses the call.
         self.failure = first_lost(self.bench.machine, self.bench.rows.len());
@@ -280,7 +272,6 @@ impl<M: Machine> Sweep<'_, M> {
         self.step(Variant::System, None, step);
     }
 
-    /// Returns true if a CPU has to stay awake for the others of a round.
     fn needs_helper(&self, step: &Step) -> bool {
         let source = self.bench.setting.wakers.source(step.timers_stop);
         step.turns == Turns::Parallel && source == WakeSource::Helper
@@ -380,17 +371,7 @@ const fn figures(pmf: bool) -> &'static [Metric] {
     }
 }
 
-/// Returns the measure of a metric.
-const fn measure_of(metric: Metric) -> Measure {
-    match metric {
-        Metric::Powerdown => Measure::Powerdown,
-        Metric::Wakeup => Measure::Wakeup,
-        Metric::CacheFlush => Measure::CacheFlush,
-        Metric::Call => Measure::Call,
-        Metric::Wake => Measure::Wake,
-        Metric::TurnOff => Measure::TurnOff,
-        Metric::TurnOn => Measure::TurnOn,
-        // `figures` names neither of them, and no measure has their name.
-        Metric::Latency | Metric::Lateness => Measure::Ticks,
-    }
+/// Returns the measure of a metric, which has its name.
+fn measure_of(metric: Metric) -> Measure {
+    Measure::from_word(metric.key()).unwrap_or_default()
 }

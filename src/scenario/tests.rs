@@ -24,25 +24,21 @@ use crate::model::{
 use crate::plan::{Load, Plan, ScenarioId, WakePattern};
 use smccc::psci::{Error, PSCI_CPU_SUSPEND_64, PSCI_SET_SUSPEND_MODE, PSCI_SYSTEM_SUSPEND_64};
 
-const CORE: u32 = STATES[0].power_state;
-const CLUSTER: u32 = STATES[1].power_state;
+const CORE: u32 = 0x0001_0002;
+const CLUSTER: u32 = 0x0101_0022;
 
-pub(crate) const STATES: [IdleState<'static>; 2] = [
-    IdleState {
-        name: "core-off",
-        power_state: 0x0001_0002,
-        level: Some(0),
-        local_timer_stop: false,
-    },
-    IdleState {
-        name: "cluster-off",
-        power_state: 0x0101_0022,
-        level: Some(1),
-        local_timer_stop: false,
-    },
-];
+pub(crate) const STATES: [IdleState<'static>; 2] =
+    [state("core-off", CORE, 0), state("cluster-off", CLUSTER, 1)];
 
-/// The results of a run.
+const fn state(name: &str, power_state: u32, level: u8) -> IdleState<'_> {
+    IdleState {
+        name,
+        power_state,
+        level: Some(level),
+        local_timer_stop: false,
+    }
+}
+
 struct Ran {
     fake: Fake,
     scenarios: Vec<Scenario>,
@@ -133,7 +129,6 @@ pub(crate) fn stopping(first: usize) -> [IdleState<'static>; 2] {
 }
 
 impl Ran {
-    /// Returns the results of a scenario, by its first placement.
     fn of(&self, id: ScenarioId) -> &Scenario {
         let mut all = self.scenarios.iter();
         all.find(|it| it.id == id).expect("the scenario")
@@ -162,24 +157,20 @@ impl Ran {
         self.points().filter(is).collect()
     }
 
-    /// Returns the median of a CPU among those.
     fn median(&self, cpu: u16, variant: Variant, x: u64, measure: Measure) -> u64 {
         let of = self.select(variant, x, measure);
         let point = of.iter().find(|it| it.cpu == cpu).expect("a point");
         point.figures.median
     }
 
-    /// Returns passed, skipped and failed scenarios.
     fn counts(&self) -> [u32; 3] {
-        let totals = &self.totals;
-        [totals.passed, totals.skipped, totals.failed]
+        [self.totals.passed, self.totals.skipped, self.totals.failed]
     }
 
     fn statuses(&self) -> Vec<Status> {
         self.scenarios.iter().map(|it| it.status).collect()
     }
 
-    /// Counts the scenarios that were skipped for this reason.
     fn skipped(&self, why: Skip) -> usize {
         let all = self.statuses().into_iter();
         all.filter(|it| *it == Status::Skipped(why)).count()
@@ -187,14 +178,11 @@ impl Ran {
 
     /// Returns the one reason why scenarios failed.
     fn failure(&self) -> Option<Failure> {
-        let mut failures = self.statuses();
-        failures.retain(|it| matches!(it, Status::Failed(_)));
-        failures.dedup();
-        match failures[..] {
-            [] => None,
-            [Status::Failed(failure)] => Some(failure),
-            _ => panic!("{failures:?}"),
-        }
+        let failed = self.statuses().into_iter().filter_map(|it| match it {
+            Status::Failed(failure) => Some(failure),
+            _ => None,
+        });
+        failed.reduce(|a, b| if a == b { a } else { panic!("{a:?} {b:?}") })
     }
 
     /// Returns the rows' rejections by reason, summed up.
@@ -244,7 +232,6 @@ fn refused(cpu: u16, error: Error) -> Status {
     })
 }
 
-/// Loses a CPU in this round.
 fn losing(of: usize, in_round: u64) -> impl FnMut(u64, usize, &mut Outcome) {
     move |round, cpu, outcome| {
         if (round, cpu) == (in_round, of) {
@@ -308,18 +295,6 @@ fn cpu_off_goes_as_tftf_does() {
 }
 
 #[test]
-fn a_state_that_is_refused_to_one_cpu_costs_that_cpu() {
-    // NOT_SUPPORTED: the other CPUs have the function.
-    for (code, error) in [(-3, Error::Denied), (-1, Error::NotSupported)] {
-        let fake = Fake::new(4).with(refusing(|cpu, _| cpu == 2, code));
-        let args = "iterations=3 only=susp_deep_serial,susp_deep_parallel";
-        let ran = run(fake, args);
-        assert_eq!(ran.statuses(), [refused(2, error); 2]);
-        assert_eq!(ran.rows().filter(has_figures).count(), 3);
-    }
-}
-
-#[test]
 fn retries_end() {
     let fake = Fake::new(2).with(|round, cpu, outcome| {
         if round > 3 && cpu == 1 {
@@ -334,18 +309,6 @@ fn retries_end() {
     let rounds = ran.fake.rounds;
     assert!(rounds <= 1 + 1 + 40, "{rounds}");
     assert_eq!(u64::from(ran.rejected(Reason::Stale)), rounds - 4);
-}
-
-#[test]
-fn a_cpu_that_is_lost_in_another_ones_turn_is_lost() {
-    let args = "only=susp_deep_serial iterations=4 method=warm";
-    let fake = || Fake::new(4).with_statistics();
-    for round in 0..run(fake(), args).fake.rounds {
-        let ran = run(fake().without(2, round), args);
-        assert_eq!((ran.statuses(), ran.totals.lost), (std::vec![lost(2)], 1));
-        // States that were reached before are not those that are reached now.
-        assert!(ran.rows().all(|row| row.reached.is_none()), "{round}");
-    }
 }
 
 /// Rounds with and without it are not mixed.

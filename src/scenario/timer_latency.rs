@@ -1,9 +1,6 @@
-//! The scenario `timer_latency`.
-//!
-//! A *stretch* is one load, with the timer of one CPU or those of all; it lasts as
-//! long as the plan says. It is measured in *windows* of a second at most, each a
-//! round: nothing is printed within one, and a line after each, while the timers are
-//! stopped. All CPUs are on all the time.
+//! The scenario `timer_latency`. A *stretch* is one load, with the timer of one CPU or those
+//! of all. It is measured in *windows* of a second at most, each a round: a line is printed
+//! after each, while the timers are stopped. All CPUs are on all the time.
 
 use core::fmt;
 
@@ -17,7 +14,6 @@ use crate::model::{Failure, Measure, Point, Scenario, ScenarioKey, Skip, Spread,
 use crate::plan::{Load, TimerPlan};
 use crate::spec::words::Word;
 
-/// The figures of a timer: each a point.
 const FIGURES: [(Until, Measure); 2] = [
     (Until::Entry, Measure::Entry),
     (Until::Handler, Measure::Handler),
@@ -92,7 +88,6 @@ impl<M: Machine> Timers<'_, '_, M> {
         Ok(None)
     }
 
-    /// Runs one stretch, and adds its points.
     fn stretch(&mut self, load: Load, who: Who) -> Result<Option<Failure>, fmt::Error> {
         let cpus = self.bench.setting.cpus;
         let mut window = Window {
@@ -148,9 +143,7 @@ impl<M: Machine> Timers<'_, '_, M> {
                 tally.window = Account::default();
             }
         }
-        let Schedule {
-            period, expiries, ..
-        } = window.schedule;
+        let (period, expiries) = (window.schedule.period, window.schedule.expiries);
         let round = Round {
             sleep: period * u64::from(expiries),
             action: Action::Expire,
@@ -180,7 +173,6 @@ impl<M: Machine> Timers<'_, '_, M> {
         Round::new(Who::All, Action::None, lead_in)
     }
 
-    /// Returns the fault of a CPU's timer in the last window, if any.
     fn fault(&mut self, cpu: usize) -> Option<Failure> {
         let end = self.bench.outcomes.get(cpu)?.end;
         let tally = self.bench.machine.tally(cpu)?;
@@ -204,7 +196,7 @@ impl<M: Machine> Timers<'_, '_, M> {
         // A load's variant has its name.
         let variant = Variant::from_word(load.word()).unwrap_or(Variant::Idle);
         for (until, measure) in FIGURES {
-            let histogram = tally.histogram(until);
+            let histogram = &tally.histograms[until as usize];
             let series = tally.settled.until(until);
             self.bench.points.push(Point {
                 how: how(who),

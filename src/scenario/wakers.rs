@@ -47,11 +47,9 @@ pub struct Wakers {
 }
 
 impl Wakers {
-    /// Tries `states`, the shallowest first.
-    ///
-    /// A CPU that is not the lead goes first, while the lead is awake and waits
-    /// for a bounded time. A CPU that an SGI does not wake is lost, and no CPU
-    /// enters that state, or a deeper one, again. The lead goes last.
+    /// Tries `states`, the shallowest first: with a CPU that is not the lead, while the lead
+    /// is awake and waits for a bounded time, and then with the lead. After an SGI that did
+    /// not wake a CPU, no CPU enters that state, or a deeper one, again.
     pub(crate) fn try_out<M: Machine>(machine: &mut M, cpus: &[Cpu], states: &[Chosen]) -> Self {
         let facts = machine.facts();
         let (frame, lead) = (facts.frame, facts.lead);
@@ -135,7 +133,6 @@ impl Wakers {
         self.wrong.filter(|_| matches!(skip, Skip::NotTried { .. }))
     }
 
-    /// Returns the wake-up source of a scenario.
     pub(crate) fn source(&self, timers_stop: bool) -> WakeSource {
         match self.frame {
             _ if !timers_stop => WakeSource::OwnTimers,
@@ -176,9 +173,8 @@ impl Wakers {
         }
     }
 
-    /// Returns the helpers of a parallel scenario, one for each time that it is measured:
-    /// the lead, and a CPU of another cluster, or else of the same. So each CPU
-    /// has a row. None stands for no helper.
+    /// Returns the helpers of a parallel scenario, one for each time that it is measured, so
+    /// that each CPU has a row. The inner None stands for no helper.
     pub(crate) fn placements<M: Machine>(
         &self,
         machine: &M,
@@ -202,7 +198,6 @@ fn helper_of<M: Machine>(machine: &M, cpus: &[Cpu], of: usize) -> Option<usize> 
     elsewhere.or_else(|| others().next())
 }
 
-/// Trials, one after another.
 struct Trial<'t, M> {
     machine: &'t mut M,
     outcomes: Vec<Outcome>,
@@ -212,10 +207,8 @@ struct Trial<'t, M> {
 }
 
 impl<M: Machine> Trial<'_, M> {
-    /// Tries CPUs that are not the lead, which wakes them, until one is woken
-    /// from this state, and returns it; None if the firmware refuses the state
-    /// to all that were tried. After an SGI that did not wake its CPU no other
-    /// CPU enters the state.
+    /// Tries CPUs that the lead wakes until one is woken from this state, and returns it;
+    /// None if the firmware refuses the state to all that were tried.
     fn of_another(&mut self, state: Chosen) -> Result<Option<usize>, Skip> {
         let lead = self.machine.facts().lead;
         let mut verdict = Err(Skip::NoHelper);
@@ -236,9 +229,8 @@ impl<M: Machine> Trial<'_, M> {
         verdict
     }
 
-    /// Tries the lead with one CPU after another as its helper, while helpers are
-    /// lost. Returns the helper, if the lead was woken and not refused the state;
-    /// an error comes with the helper, too.
+    /// Tries the lead with one CPU after another as its helper, while helpers are lost.
+    /// Returns the helper, if the lead was woken; an error comes with the helper, too.
     fn of_lead(
         &mut self,
         state: Chosen,

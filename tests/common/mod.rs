@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use object::{Object, ObjectSymbol};
 use psci_bench::measure::{Facts, Metric, Summary};
@@ -22,6 +23,17 @@ use xtask::qemu::run_spec::RunSpec;
 use xtask::qemu::stream::Ending;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
+
+/// Returns the run that `cargo xtask qemu` makes of these options and boot arguments.
+pub fn spec(options: &str, args: &str) -> RunSpec {
+    let timeout = Duration::from_secs(600);
+    let args = Some(args.to_owned()).filter(|args| !args.is_empty());
+    RunSpec {
+        args,
+        timeout,
+        ..RunSpec::of(options)
+    }
+}
 
 /// Runs `spec` to its end.
 pub fn run(spec: &RunSpec) -> RunResult {

@@ -5,7 +5,6 @@ use fancy_regex::{Captures, Regex};
 use psci_bench::model::Verdict;
 use psci_bench::plan::ScenarioId;
 use psci_bench::record::LINE_MAX;
-use xtask::qemu::run_spec::RunSpec;
 
 use crate::common;
 
@@ -63,17 +62,13 @@ fn check_rows(text: &str) {
 
 #[test]
 fn other_programs_find_their_marks() {
-    let spec = RunSpec {
-        args: Some("iterations=3".into()),
-        ..RunSpec::default()
-    };
     let words = [
         "Tests Failed : 0",
         "!Tests Passed : 0",
         "!Panic:",
         "!Unhandled exception on ",
     ];
-    let ran = common::ends(&spec, Verdict::Pass).says(&words);
+    let ran = common::ends(&common::spec("", "iterations=3"), Verdict::Pass).says(&words);
     assert_eq!(ran.log().run.cpus.len(), 8);
     // As it came over the UART: the line ends are CR LF.
     let text = ran.result.text();
@@ -87,11 +82,8 @@ fn other_programs_find_their_marks() {
     // The UART's contract, from our first line on.
     assert!(own.is_ascii());
     for line in own.split_inclusive('\n') {
-        let limit = if line.starts_with("@PB ") {
-            LINE_MAX
-        } else {
-            120
-        };
+        let is_record = line.starts_with("@PB ");
+        let limit = if is_record { LINE_MAX } else { 120 };
         let is_short = line.ends_with("\r\n") && line.trim_end().len() <= limit;
         assert!(is_short, "{line:?}");
     }

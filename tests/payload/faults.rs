@@ -6,7 +6,6 @@
 //! docs/reliability.md has these faults in words.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use psci_bench::measure::Reason;
 use psci_bench::model::Verdict::{self, Fail, Incomplete, Pass};
@@ -30,23 +29,19 @@ const SERIAL: [ScenarioId; 2] = [SuspendDeepSerial, CpuSuspendSerial];
 /// Those that no fault of CPU_SUSPEND touches.
 const UNTOUCHED: [ScenarioId; 2] = [CpuOffSerial, PsciVersionParallel];
 
-/// A run under firmware with `fault`.
+/// A run under firmware with `fault`. By the instruction clock deadlines cost no time,
+/// and a run repeats.
 fn spec(fault: &str) -> RunSpec {
-    RunSpec {
-        fault: Some(fault.replace(",V", &format!(",cpu={VICTIM:#x}"))),
-        variant: "faults=1".parse().expect("a variant"),
-        // Deadlines cost no time, and a run repeats.
-        icount: true,
-        args: Some(format!("iterations={N} warmup=1")),
-        timeout: Duration::from_secs(100),
-        ..RunSpec::default()
-    }
+    let fault = fault.replace(",V", &format!(",cpu={VICTIM:#x}"));
+    let options = format!("--icount --fault {fault}");
+    common::spec(&options, &format!("iterations={N} warmup=1"))
 }
 
 /// A run of this scenario alone.
 fn only(scenario: &str, fault: &str) -> RunSpec {
+    let args = Some(format!("iterations={N} warmup=1 only={scenario}"));
     RunSpec {
-        args: Some(format!("iterations={N} warmup=1 only={scenario}")),
+        args,
         ..spec(fault)
     }
 }
@@ -54,8 +49,9 @@ fn only(scenario: &str, fault: &str) -> RunSpec {
 /// A run in which a CPU may spin for seconds: the instruction clock would make
 /// that last for minutes.
 fn by_the_hosts_clock(fault: &str) -> RunSpec {
+    let icount = false;
     RunSpec {
-        icount: false,
+        icount,
         ..spec(fault)
     }
 }
@@ -192,14 +188,12 @@ mod cpu_off {
     /// cluster mates' figures are those of a cluster that stays up.
     #[test]
     fn denied_out_of_turn() {
-        for fault in [
-            "cpu-off-denied,V,skip=1",
-            "cpu-off-returns-success,V,skip=1",
-        ] {
+        for fault in ["cpu-off-denied", "cpu-off-returns-success"] {
             let args = "iterations=2 warmup=0 only=susp_deep_serial method=warm";
+            let args = Some(args.into());
             let spec = RunSpec {
-                args: Some(args.into()),
-                ..spec(fault)
+                args,
+                ..spec(&format!("{fault},V,skip=1"))
             };
             let words = [
                 "CPU 1.1 was lost: AFFINITY_INFO to say OFF: firmware returned",

@@ -1,8 +1,6 @@
 //! Bad input from outside: the payload says what and where,
 //! and ends with the right exit code.
 
-use std::time::Duration;
-
 use psci_bench::image::{PARAMETER_BLOCK, ParameterBlock, TREE_MAX};
 use psci_bench::model::Verdict;
 use xtask::build::payload::Tree;
@@ -11,46 +9,35 @@ use xtask::qemu::run_spec::{Payload, RunSpec};
 use xtask::qemu::stream::Ending;
 use xtask::soak::boot_fuzz::blob::{Blob, cells};
 
-use crate::common;
-
-fn spec() -> RunSpec {
-    RunSpec {
-        smp: Some(4),
-        args: Some("iterations=2 warmup=0".into()),
-        timeout: Duration::from_secs(120),
-        ..RunSpec::default()
-    }
-}
+use crate::common::{self, spec};
 
 /// Runs `spec`, and expects the verdict and these words.
 fn ends(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> RunResult {
     common::ends(spec, verdict).says(words).result
 }
 
-fn with_tree(tree: Vec<u8>) -> RunSpec {
+fn with_tree(options: &str, tree: Vec<u8>) -> RunSpec {
+    let tree = Tree::Raw(tree);
     RunSpec {
-        tree: Tree::Raw(tree),
-        args: None,
-        ..spec()
+        tree,
+        ..spec(options, "")
     }
 }
 
 fn of_image(image: Vec<u8>) -> RunSpec {
+    let payload = Payload::Image(image);
     RunSpec {
-        smp: Some(2),
-        args: None,
-        payload: Payload::Image(image),
-        ..spec()
+        payload,
+        ..spec("--smp 2", "")
     }
 }
 
 #[test]
 fn no_device_tree() {
-    let (tree, args) = (Tree::None, None);
+    let tree = Tree::None;
     let spec = RunSpec {
         tree,
-        args,
-        ..spec()
+        ..spec("--smp 4", "")
     };
     // TF-A hands over X0 = MPIDR & 0xffff = 0.
     ends(&spec, Verdict::BadInput, &["no device tree", "X0 = 0x0"]);
@@ -58,12 +45,7 @@ fn no_device_tree() {
     for x0 in [0x4000_0004, 0x5000_0000, 0x00f0_0000_0000, u64::MAX - 7] {
         let words = ["no device tree", &format!("X0 = {x0:#x}"), "!Unhandled"];
         let image = [common::loading(&[x0]), common::image_of(None, 4)].concat();
-        let payload = Payload::Image(image);
-        let spec = RunSpec {
-            payload,
-            ..self::spec()
-        };
-        ends(&spec, Verdict::BadInput, &words);
+        ends(&of_image(image), Verdict::BadInput, &words);
     }
 }
 
@@ -75,7 +57,7 @@ fn a_broken_device_tree() {
     zeros[..4].copy_from_slice(&good[..4]);
     for tree in [good[..good.len() / 2].to_vec(), zeros] {
         let words = ["device tree appended to the image"];
-        ends(&with_tree(tree), Verdict::BadInput, &words);
+        ends(&with_tree("--smp 4", tree), Verdict::BadInput, &words);
     }
 }
 
@@ -101,15 +83,12 @@ fn an_impossible_parameter_block_is_reported() {
 
 #[test]
 fn bad_arguments_and_too_many_iterations_are_refused() {
+    let much = "iterations=1000000 samples=all";
     for (args, words) in [
-        (
-            "iterations=1000000 samples=all",
-            ["too little memory", "KiB are missing"],
-        ),
+        (much, ["too little memory", "KiB are missing"]),
         ("iterations=5 quiet", ["word 2", "key=value"]),
     ] {
-        let args = Some(args.into());
-        ends(&RunSpec { args, ..spec() }, Verdict::BadInput, &words);
+        ends(&spec("--smp 4", args), Verdict::BadInput, &words);
     }
 }
 
@@ -117,11 +96,7 @@ fn bad_arguments_and_too_many_iterations_are_refused() {
 fn changed(change: impl FnOnce(&mut Blob)) -> RunSpec {
     let mut tree = Blob::read(&common::good_tree(2, "iterations=1 warmup=0"));
     change(&mut tree);
-    RunSpec {
-        smp: Some(2),
-        icount: true,
-        ..with_tree(tree.write())
-    }
+    with_tree("--smp 2 --icount", tree.write())
 }
 
 fn set(tree: &mut Blob, node: &str, name: &str, value: &[u8]) {
@@ -245,5 +220,9 @@ fn a_cpu_that_is_missing_from_the_tree() {
     let mut tree = Blob::read(&common::good_tree(1, ""));
     set(&mut tree, "cpu@0", "reg", &cells(&[0, 7]));
     let words = ["no cpu node has the reg of the CPU that booted"];
-    ends(&with_tree(tree.write()), Verdict::BadInput, &words);
+    ends(
+        &with_tree("--smp 4", tree.write()),
+        Verdict::BadInput,
+        &words,
+    );
 }

@@ -8,7 +8,6 @@ mod contract;
 mod faults;
 mod figures;
 mod fip;
-mod firmware;
 mod hostile;
 mod matrix;
 mod micro;

@@ -7,7 +7,6 @@
 //! booted the same way.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use psci_bench::image::Conduit;
 use psci_bench::measure::{Counter, Metric};
@@ -35,22 +34,17 @@ const COMPARED: [(ScenarioId, Variant); 5] = [
 /// Those that this firmware has: QEMU's own does not implement SMCCC_VERSION.
 fn compared(firmware: Firmware) -> impl Iterator<Item = (ScenarioId, Variant)> {
     let has = move |variant| firmware == Firmware::TfA || variant != Variant::SmcccVersion;
-    COMPARED
-        .into_iter()
-        .filter(move |(_, variant)| has(*variant))
-}
-
-/// The program of loops, for a machine.
-fn loops(gic: Gic, hvc: bool) -> Vec<u8> {
-    let gic = if gic == Gic::V2 { 2 } else { 3 };
-    let symbols = [("GIC", gic), ("HVC", u32::from(hvc)), ("COUNT", COUNT)];
-    common::assemble("tests/payload/loops.S", &symbols)
+    let all = COMPARED.into_iter();
+    all.filter(move |(_, variant)| has(*variant))
 }
 
 /// Instructions of each loop of the program, all iterations together.
 fn by_hand(spec: &RunSpec, hvc: bool) -> BTreeMap<String, u64> {
+    let gic = if spec.gic == Some(Gic::V2) { 2 } else { 3 };
+    let symbols = [("GIC", gic), ("HVC", u32::from(hvc)), ("COUNT", COUNT)];
+    let payload = Payload::Image(common::assemble("tests/payload/loops.S", &symbols));
     let result = common::run(&RunSpec {
-        payload: Payload::Image(loops(spec.gic.expect("a GIC"), hvc)),
+        payload,
         ..spec.clone()
     });
     let text = result.text();
@@ -78,18 +72,12 @@ fn an_operation_takes_as_many_instructions_as_by_hand() {
         (Firmware::Builtin, Level::El1, Gic::V3, true),
         (Firmware::Builtin, Level::El2, Gic::V2, false),
     ] {
+        let args = "only=null_call,self_sgi,sysreg_trap warmup=1 loops=3072 batch=1024";
         let spec = RunSpec {
-            smp: Some(1),
             gic: Some(gic),
             level,
             firmware,
-            icount: true,
-            args: Some(format!(
-                "only=null_call,self_sgi,sysreg_trap warmup=1 loops={} batch={COUNT}",
-                3 * COUNT
-            )),
-            timeout: Duration::from_secs(120),
-            ..RunSpec::default()
+            ..common::spec("--smp 1 --icount", args)
         };
         let log = common::pass(&spec);
         let by_hand = by_hand(&spec, hvc);
@@ -113,13 +101,8 @@ fn an_operation_takes_as_many_instructions_as_by_hand() {
 /// instructions. What is more has the call that saw it, and the caller's own.
 #[test]
 fn off_is_seen_when_it_is() {
-    let log = common::pass(&RunSpec {
-        smp: Some(4),
-        icount: true,
-        args: Some("only=cpu_off_serial,cpu_on iterations=2 warmup=1".into()),
-        timeout: Duration::from_secs(120),
-        ..RunSpec::default()
-    });
+    let args = "only=cpu_off_serial,cpu_on iterations=2 warmup=1";
+    let log = common::pass(&common::spec("--smp 4 --icount", args));
     let told = log.metric(ScenarioId::CpuOffSerial, Metric::Powerdown);
     for cpu in 1..4 {
         let seen = log.alone(ScenarioId::CpuOn, Variant::Joins, Measure::TurnOff, cpu);
@@ -136,20 +119,16 @@ fn off_is_seen_when_it_is() {
 fn a_table_on_every_machine() {
     for (firmware, gic, level) in common::machines() {
         let log = common::pass(&RunSpec {
-            smp: Some(2),
             gic: Some(gic),
             level,
             firmware,
-            args: Some("only=micro loops=400 batch=4 iterations=4".into()),
-            timeout: Duration::from_secs(180),
-            ..RunSpec::default()
+            ..common::spec("--smp 2", "only=micro loops=400 batch=4 iterations=4")
         });
         let machine = format!("{firmware:?} {level:?} {gic:?}\n{}", log.text);
         let is_guest = firmware == Firmware::Builtin && level == Level::El1;
-        let expected = if is_guest {
-            (Conduit::Hvc, Counter::Virtual)
-        } else {
-            (Conduit::Smc, Counter::Physical)
+        let expected = match is_guest {
+            true => (Conduit::Hvc, Counter::Virtual),
+            false => (Conduit::Smc, Counter::Physical),
         };
         let facts = log.facts();
         assert_eq!((facts.conduit, facts.counter), expected, "{machine}");

@@ -2,55 +2,42 @@
 //! and under QEMU's own PSCI, which has little of it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use psci_bench::measure::Summary;
-use psci_bench::model::{Measure, Skip, Status, Variant, Verdict};
+use psci_bench::model::{Measure, Skip, Status, Variant};
 use psci_bench::plan::ScenarioId;
-use xtask::board::Gic;
-use xtask::board::firmware_kind::Firmware;
-use xtask::qemu::run_spec::RunSpec;
-use xtask::qemu::stream;
 
-use crate::common::{self, Log};
+use crate::common::{self, Log, spec};
 
-fn spec(smp: u32, args: &str) -> RunSpec {
-    RunSpec {
-        smp: Some(smp),
-        icount: true,
-        args: Some(args.into()),
-        timeout: Duration::from_secs(180),
-        ..RunSpec::default()
+/// Returns the figures of one variant: by x, then by MPIDR.
+fn figures(
+    log: &Log,
+    scenario: ScenarioId,
+    variant: Variant,
+    metric: Measure,
+) -> BTreeMap<u64, BTreeMap<u64, Summary>> {
+    let mut found: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+    for (mpidr, it) in log.points(scenario) {
+        if (it.measure, it.variant) == (metric, variant) {
+            let step = found.entry(it.x.unwrap_or(0)).or_default();
+            step.insert(mpidr, it.figures);
+        }
     }
+    found
 }
 
-/// The key of a point: MPIDR, variant and x.
-type About = (u64, Variant, u64);
-
-/// The points of a scenario with this metric.
-fn points(log: &Log, scenario: ScenarioId, metric: Measure) -> BTreeMap<About, Summary> {
-    let points = log.points(scenario).filter(|(_, it)| it.measure == metric);
-    points
-        .map(|(mpidr, it)| ((mpidr, it.variant, it.x.unwrap_or(0)), it.figures))
-        .collect()
-}
-
-/// The medians of one variant: by x, then by MPIDR.
+/// Returns the medians of [`figures`].
 fn medians(
     log: &Log,
     scenario: ScenarioId,
     variant: Variant,
     metric: Measure,
 ) -> BTreeMap<u64, BTreeMap<u64, u64>> {
-    let mut medians: BTreeMap<u64, BTreeMap<u64, u64>> = BTreeMap::new();
-    for ((mpidr, var, x), figures) in points(log, scenario, metric) {
-        if var == variant {
-            let step = medians.entry(x).or_default();
-            step.insert(mpidr, figures.median);
-        }
-    }
-    medians
+    let steps = figures(log, scenario, variant, metric).into_iter();
+    let medians = |cpus: BTreeMap<u64, Summary>| cpus.into_iter().map(|it| (it.0, it.1.median));
+    steps
+        .map(|(x, cpus)| (x, medians(cpus).collect()))
+        .collect()
 }
 
 fn status(log: &Log, scenario: ScenarioId) -> Status {
@@ -62,7 +49,10 @@ fn status(log: &Log, scenario: ScenarioId) -> Status {
 /// with them, and takes none for the core alone.
 #[test]
 fn powerdown_rises_with_the_cpus_that_go_down_together() {
-    let log = common::pass(&spec(8, "only=contend_sweep iterations=3 warmup=1"));
+    let log = common::pass(&spec(
+        "--smp 8 --icount",
+        "only=contend_sweep iterations=3 warmup=1",
+    ));
     let longest = |variant| -> Vec<u64> {
         let steps = medians(&log, ScenarioId::ContendSweep, variant, Measure::Powerdown);
         for (count, cpus) in &steps {
@@ -88,7 +78,7 @@ fn powerdown_rises_with_the_cpus_that_go_down_together() {
 #[test]
 fn every_step_of_dirty_bytes_is_measured() {
     let args = "only=dirty_sweep iterations=2 warmup=0 dirty=0,4K,64K-256K";
-    let log = common::pass(&spec(5, args));
+    let log = common::pass(&spec("--smp 5 --icount", args));
     let steps = [0, 4 << 10, 64 << 10, 128 << 10, 256 << 10];
     for (variant, cpus) in [(Variant::Deepest, 5), (Variant::Core, 5), (Variant::Off, 4)] {
         for metric in [Measure::Powerdown, Measure::Wakeup, Measure::CacheFlush] {
@@ -111,10 +101,7 @@ fn every_step_of_dirty_bytes_is_measured() {
 #[test]
 fn what_is_made_dirty_is_so_before_the_start() {
     let args = "only=dirty_sweep iterations=2 warmup=0 dirty=0,4M";
-    let log = common::pass(&RunSpec {
-        variant: "pmf=off".parse().expect("a variant"),
-        ..spec(2, args)
-    });
+    let log = common::pass(&spec("--smp 2 --icount --variant pmf=off", args));
     for variant in [Variant::Deepest, Variant::Core] {
         let calls = medians(&log, ScenarioId::DirtySweep, variant, Measure::Call);
         let (clean, dirty) = (&calls[&0], &calls[&(4 << 20)]);
@@ -126,34 +113,6 @@ fn what_is_made_dirty_is_so_before_the_start() {
         }
         assert!(clean[&0].abs_diff(clean[&1]) < clean[&0] / 100, "{clean:?}");
     }
-}
-
-/// By QEMU's own trace of what is sent: in a chain of two the lead rings one CPU,
-/// and no CPU that is off. All have been on: before that, the firmware has not let
-/// them have such an SGI.
-#[test]
-fn only_who_takes_part_is_rung() {
-    let spec = spec(
-        4,
-        "only=psci_version_parallel,contend_sweep contend=2 wake=chain iterations=2 warmup=0",
-    );
-    let run = xtask::qemu::prepare::prepare(&spec).expect("a run");
-    let dir = tempfile::tempdir().expect("a folder");
-    let trace = dir.path().join("trace");
-    let mut arguments = run.arguments().to_vec();
-    let file = format!("gicv3_redist_send_sgi,file={}", trace.display());
-    arguments.extend(["-trace".into(), file.into()]);
-    let (never, out) = (AtomicBool::new(false), &mut std::io::sink());
-    let mut command = xtask::qemu::command(&arguments);
-    let outcome = stream::run(&mut command, spec.timeout, &never, out, &mut || {}).expect("QEMU");
-    assert_eq!(stream::closing(&outcome.log), Some(Verdict::Pass));
-    // SGI 0 is the payload's; the firmware has others.
-    let trace = std::fs::read_to_string(trace).expect("a trace");
-    let rung = trace.lines().filter_map(|line| {
-        let (_, rest) = line.split_once("redistributor ")?;
-        rest.strip_suffix(" pending SGI 0")
-    });
-    assert_eq!(rung.collect::<BTreeSet<_>>(), BTreeSet::from(["0x1"]));
 }
 
 const STANDBY: u64 = 0x1;
@@ -172,10 +131,8 @@ fn states(log: &Log, variant: Variant, metric: Measure, cpus: usize) -> Vec<u64>
 
 #[test]
 fn every_idle_state_also_in_os_initiated_mode() {
-    let log = common::pass(&RunSpec {
-        variant: "osi=1".parse().expect("a variant"),
-        ..spec(8, "only=idle_states iterations=2 warmup=1")
-    });
+    let args = "only=idle_states iterations=2 warmup=1";
+    let log = common::pass(&spec("--smp 8 --icount --variant osi=1", args));
     let all = [STANDBY, CORE, CLUSTER, SYSTEM];
     for variant in [Variant::Serial, Variant::Parallel] {
         assert_eq!(states(&log, variant, Measure::Powerdown, 8), all);
@@ -209,7 +166,10 @@ fn every_idle_state_also_in_os_initiated_mode() {
 
 #[test]
 fn what_the_firmware_does_not_have_is_said() {
-    let log = common::pass(&spec(3, "only=idle_states iterations=1 warmup=0"));
+    let log = common::pass(&spec(
+        "--smp 3 --icount",
+        "only=idle_states iterations=1 warmup=0",
+    ));
     let why = "OS-initiated mode left out: the firmware does not implement function 0x8400000f";
     assert!(common::one_line(&log.text).contains(why), "{}", log.text);
     assert!(states(&log, Variant::Osi, Measure::Powerdown, 3).is_empty());
@@ -217,10 +177,7 @@ fn what_the_firmware_does_not_have_is_said() {
     // QEMU's own: no power-down, so that it takes the caller's time.
     let args = "only=dirty_sweep,contend_sweep,idle_states,system_suspend iterations=2 \
                 warmup=0 dirty=0,64K contend=1-3";
-    let log = common::pass(&RunSpec {
-        firmware: Firmware::Builtin,
-        ..spec(3, args)
-    });
+    let log = common::pass(&spec("--smp 3 --icount --firmware builtin", args));
     let call = |scenario, variant| medians(&log, scenario, variant, Measure::Call);
     assert_eq!(call(ScenarioId::DirtySweep, Variant::Deepest).len(), 2);
     assert_eq!(call(ScenarioId::ContendSweep, Variant::Deepest).len(), 3);
@@ -234,37 +191,17 @@ fn what_the_firmware_does_not_have_is_said() {
 /// Also where the GIC forgets, and where firmware keeps caches coherent.
 #[test]
 fn system_suspend_comes_back() {
-    for (variant, gic) in [("gic-reset=1", Gic::V2), ("coherency=sw", Gic::V3)] {
+    for variant in ["gic-reset=1 --gic 2", "coherency=sw --gic 3"] {
         let args = "only=system_suspend,susp_deep_serial iterations=3 warmup=0";
-        let log = common::pass(&RunSpec {
-            variant: variant.parse().expect("a variant"),
-            gic: Some(gic),
-            ..spec(3, args)
-        });
+        let log = common::pass(&spec(
+            &format!("--smp 3 --icount --variant {variant}"),
+            args,
+        ));
         assert_eq!(status(&log, ScenarioId::SystemSuspend), Status::Passed);
         for metric in [Measure::Powerdown, Measure::Wakeup, Measure::CacheFlush] {
-            let found = points(&log, ScenarioId::SystemSuspend, metric);
-            assert_eq!(found.len(), 1, "{variant}");
-            let (about, point) = found.first_key_value().expect("the lead's");
-            assert_eq!((about.0, point.n), (0, 3));
+            let found = figures(&log, ScenarioId::SystemSuspend, Variant::System, metric);
+            let each = found.values().flatten().map(|(mpidr, it)| (*mpidr, it.n));
+            assert!(each.eq([(0, 3)]), "{variant}: {found:?}");
         }
     }
-}
-
-/// The default steps: up to twice the L2 of 2 MiB that the CPU model has.
-#[test]
-fn the_steps_follow_from_the_cache() {
-    let log = common::pass(&spec(1, "only=dirty_sweep iterations=1 warmup=0"));
-    let found = medians(
-        &log,
-        ScenarioId::DirtySweep,
-        Variant::Core,
-        Measure::Powerdown,
-    );
-    let mut steps = vec![0];
-    steps.extend((0..9).map(|doubled| (16 << 10) << doubled));
-    assert_eq!(found.into_keys().collect::<Vec<_>>(), steps);
-    // The most that can be asked for.
-    let asked = spec(1, "only=dirty_sweep iterations=1 warmup=0 dirty=64M");
-    common::pass(&asked);
 }

@@ -2,12 +2,10 @@
 //! both GICs, with TF-A and with QEMU's own PSCI, and under each load.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use psci_bench::model::{How, Measure, Point, Variant, Verdict};
 use psci_bench::plan::ScenarioId;
 use xtask::build::payload::Tree;
-use xtask::qemu::Level;
 use xtask::qemu::run_spec::{Payload, RunSpec};
 
 use crate::common::{self, Log};
@@ -25,29 +23,16 @@ fn all_loads() -> String {
     LOADS.map(Variant::word).join(",")
 }
 
-fn spec(args: &str) -> RunSpec {
-    RunSpec {
-        args: Some(format!("only=timer_latency {args}")),
-        timeout: Duration::from_secs(240),
-        ..RunSpec::default()
-    }
-}
-
-/// The key of a point: CPU, how, load, metric.
-type Key = (u64, How, Variant, Measure);
-
-/// The points of a log.
-fn points(log: &Log) -> BTreeMap<Key, &Point> {
-    let points = log.points(ScenarioId::TimerLatency);
-    points
-        .map(|(mpidr, it)| ((mpidr, it.how, it.variant, it.measure), it))
-        .collect()
+fn spec(options: &str, args: &str) -> RunSpec {
+    common::spec(options, &format!("only=timer_latency {args}"))
 }
 
 /// Holds each point to the one rule, and to its histogram. Returns how many
 /// expiries were overruns.
 fn check(log: &Log, cpus: usize, hows: &[How], loads: &[Variant], expiries: u64) -> u64 {
-    let points = points(log);
+    let points = log.points(ScenarioId::TimerLatency);
+    let points = points.map(|(mpidr, it)| ((mpidr, it.how, it.variant, it.measure), it));
+    let points: BTreeMap<_, _> = points.collect();
     assert_eq!(points.len(), 2 * cpus * hows.len() * loads.len());
     for ((mpidr, how, load, metric), point) in &points {
         let at = format!("{mpidr:#x} {how:?} {load:?} {metric:?}");
@@ -67,11 +52,7 @@ fn check(log: &Log, cpus: usize, hows: &[How], loads: &[Variant], expiries: u64)
 #[test]
 fn no_overrun_under_the_instruction_clock() {
     let args = format!("stress={} timers=all duration=2", all_loads());
-    let log = common::pass(&RunSpec {
-        smp: Some(8),
-        icount: true,
-        ..spec(&args)
-    });
+    let log = common::pass(&spec("--smp 8 --icount", &args));
     assert_eq!(check(&log, 8, &[How::All], &LOADS, 2_000), 0);
 }
 
@@ -79,10 +60,7 @@ fn no_overrun_under_the_instruction_clock() {
 #[test]
 fn handled_and_overruns_are_all_expiries() {
     let args = format!("stress=idle,{} timers=all footprint=1M", all_loads());
-    let log = common::pass(&RunSpec {
-        smp: Some(8),
-        ..spec(&args)
-    });
+    let log = common::pass(&spec("--smp 8", &args));
     let loads = [&[Variant::Idle], &LOADS[..]].concat();
     check(&log, 8, &[How::All], &loads, 1_000);
 }
@@ -91,12 +69,10 @@ fn handled_and_overruns_are_all_expiries() {
 fn at_both_levels_on_both_gics_alone_and_all_at_once() {
     for (firmware, gic, level) in common::machines() {
         let log = common::pass(&RunSpec {
-            smp: Some(2),
             gic: Some(gic),
             firmware,
             level,
-            icount: true,
-            ..spec("stress=idle,mixed period=10000")
+            ..spec("--smp 2 --icount", "stress=idle,mixed period=10000")
         });
         let loads = [Variant::Idle, Variant::Mixed];
         let overruns = check(&log, 2, &[How::Alone, How::All], &loads, 100);
@@ -109,11 +85,7 @@ fn at_both_levels_on_both_gics_alone_and_all_at_once() {
 fn between_other_scenarios() {
     let args = "only=timer_latency,susp_deep_serial,null_call iterations=2 loops=2048 stress=idle \
                 timers=all";
-    let log = common::pass(&RunSpec {
-        smp: Some(4),
-        args: Some(args.into()),
-        ..spec("")
-    });
+    let log = common::pass(&common::spec("--smp 4", args));
     assert_eq!(log.run.scenarios.len(), 3);
 }
 
@@ -124,10 +96,7 @@ fn between_other_scenarios() {
 fn a_silent_timer_is_named_where_the_cpu_is_idle() {
     const FIRST: u32 = 0xaa04_03fb; // mov x27, x4
     const SILENCE: u32 = 0xd51b_e23f; // msr cntp_ctl_el0, xzr
-    for (smp, level, args) in [
-        (1, Level::El1, "timers=alone"),
-        (4, Level::El2, "timers=all"),
-    ] {
+    for (smp, level, args) in [(1, 1, "timers=alone"), (4, 2, "timers=all")] {
         let args = format!("only=timer_latency stress=idle {args}");
         let mut image = common::image(smp, &args);
         let begin = common::offset_of("stress_loop");
@@ -136,42 +105,13 @@ fn a_silent_timer_is_named_where_the_cpu_is_idle() {
         let at = places.find(|at| word(*at) == FIRST).expect("the load");
         image[at..at + 4].copy_from_slice(&SILENCE.to_le_bytes());
         let spec = RunSpec {
-            smp: Some(smp),
             payload: Payload::Image(image),
-            args: None,
             tree: Tree::None,
-            level,
-            icount: true,
-            timeout: Duration::from_secs(60),
-            ..spec("")
+            ..common::spec(&format!("--smp {smp} --el {level} --icount"), "")
         };
         let words = ["raised no interrupt any more", "0 CPUs lost"];
         common::ends(&spec, Verdict::Fail).says(&words);
     }
-}
-
-/// IRQs let in anywhere else: the timer's that ends the CPU's next nap is
-/// dumped, and not handled.
-#[test]
-fn an_interrupt_at_any_other_time_is_the_end() {
-    // In place of `mov x30, xzr`, which the call behind it makes no use of.
-    const UNMASK: u32 = 0xd503_42ff; // msr daifclr, #2
-    let mut image = common::image(2, "only=timer_latency stress=idle timers=all");
-    let at = common::offset_of("secondary_ready") - 24;
-    assert_eq!(image[at..at + 4], 0xaa1f_03fe_u32.to_le_bytes());
-    image[at..at + 4].copy_from_slice(&UNMASK.to_le_bytes());
-    let spec = RunSpec {
-        smp: Some(2),
-        payload: Payload::Image(image),
-        args: None,
-        tree: Tree::None,
-        ..spec("")
-    };
-    let words = [
-        "Unhandled exception on CPU 0x1 (IRQ, vector 5)",
-        "1 CPUs lost",
-    ];
-    common::ends(&spec, Verdict::Fail).says(&words);
 }
 
 /// An idle CPU costs its own instructions, which are the same each time.
@@ -181,11 +121,7 @@ fn an_interrupt_at_any_other_time_is_the_end() {
 #[test]
 fn alone_and_idle_a_handler_costs_its_instructions() {
     let is_exact = || {
-        let log = common::pass(&RunSpec {
-            smp: Some(2),
-            icount: true,
-            ..spec("stress=idle timers=alone")
-        });
+        let log = common::pass(&spec("--smp 2 --icount", "stress=idle timers=alone"));
         let is_alike = |point: &Point| {
             let figures = &point.figures;
             assert_eq!(figures.min, figures.median, "{point:?}");

@@ -8,7 +8,6 @@
 //! `src/scenario/tests/wake.rs`, `xtask/tests/machine/sse_timer.rs`.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use psci_bench::model::{Row, Verdict};
 use psci_bench::plan::ScenarioId::{self, CpuSuspendParallel, SuspendDeepParallel};
@@ -24,14 +23,9 @@ const N: u32 = 3;
 const CPUS: u32 = 8;
 
 /// A run in which a power-down stops the timers.
-fn spec(args: &str) -> RunSpec {
-    RunSpec {
-        variant: "timer-stop=1".parse().expect("a variant"),
-        icount: true,
-        args: Some(format!("iterations={N} warmup=1 {args}")),
-        timeout: Duration::from_secs(120),
-        ..RunSpec::default()
-    }
+fn spec(options: &str, args: &str) -> RunSpec {
+    let options = format!("--icount --variant timer-stop=1 {options}");
+    common::spec(&options, &format!("iterations={N} warmup=1 {args}"))
 }
 
 /// The figures of a scenario's `RT_INSTR` lines, by cluster and core.
@@ -72,39 +66,32 @@ fn has_all_rows(log: &common::Log) {
 #[test]
 fn an_awake_cpu_wakes_the_others() {
     let words = ["one from CPU 1.0 woke the lead, as the device"];
-    for (gic, args) in [
-        (Gic::V3, "wake=together"),
-        (Gic::V3, "wake=staggered"),
-        (Gic::V2, "wake=chain"),
+    for (options, args) in [
+        ("", "wake=together"),
+        ("", "wake=staggered"),
+        ("--gic 2", "wake=chain"),
     ] {
-        let spec = RunSpec {
-            gic: Some(gic),
-            ..spec(args)
-        };
-        has_all_rows(&common::ends(&spec, Verdict::Pass).says(&words).log());
+        let ran = common::ends(&spec(options, args), Verdict::Pass);
+        has_all_rows(&ran.says(&words).log());
     }
     let args = "only=idle_states,contend_sweep,dirty_sweep dirty=0,64K contend=1-8";
     let words = ["3 passed, 0 skipped, 0 failed;"];
-    common::ends(&spec(args), Verdict::Pass).says(&words);
+    common::ends(&spec("", args), Verdict::Pass).says(&words);
 }
 
 #[test]
 fn a_helper_costs_what_a_cpus_own_timer_costs() {
-    let run = |variant: &str| {
-        let spec = RunSpec {
-            variant: variant.parse().expect("a variant"),
-            ..spec("only=cpu_susp_serial")
-        };
-        rt_instr(&common::pass(&spec).text, "cpu_susp_serial")
+    let args = format!("iterations={N} warmup=1 only=cpu_susp_serial");
+    let run = |options| {
+        let log = common::pass(&common::spec(options, &args));
+        rt_instr(&log.text, "cpu_susp_serial")
     };
-    let (own, helped) = (run(""), run("timer-stop=1"));
+    let (own, helped) = (run("--icount"), run("--icount --variant timer-stop=1"));
     assert_eq!(own.len(), CPUS as usize);
     for (cpu, figures) in &own {
         for (own, helped) in figures.iter().zip(&helped[cpu]) {
-            assert!(
-                own.abs_diff(*helped) * 100 <= *own,
-                "{cpu:?}: {own} {helped}"
-            );
+            let is_near = own.abs_diff(*helped) * 100 <= *own;
+            assert!(is_near, "{cpu:?}: {own} {helped}");
         }
     }
 }
@@ -112,27 +99,17 @@ fn a_helper_costs_what_a_cpus_own_timer_costs() {
 /// SGIs do not wake CPU 1, or the lead's first helper never arrives: one CPU is lost.
 #[test]
 fn a_fault_of_a_helper_costs_one_cpu() {
-    for (fault, smp, args, words) in [
+    let asleep = "Skipped: SGI did not wake CPU 0x1 from 0x00010002 ";
+    for (fault, args, words) in [
+        ("suspend-never", "", asleep),
         (
-            "suspend-never",
-            8,
-            "",
-            "Skipped: SGI did not wake CPU 0x1 from 0x00010002 ",
-        ),
-        (
-            "cpu-on-lost,cpu=0x1,skip=4",
-            2,
+            "cpu-on-lost,cpu=0x1,skip=4 --smp 2",
             "only=cpu_off_serial",
             "Failed: CPU 0.1 was lost",
         ),
-        ("cpu-on-lost,cpu=0x4", 8, "", " 0 skipped, 6 failed"),
+        ("cpu-on-lost,cpu=0x4", "", " 0 skipped, 6 failed"),
     ] {
-        let spec = RunSpec {
-            variant: "timer-stop=1,faults=1".parse().expect("a variant"),
-            fault: Some(fault.into()),
-            smp: Some(smp),
-            ..spec(args)
-        };
+        let spec = spec(&format!("--fault {fault}"), args);
         common::ends(&spec, Verdict::Fail).says(&[", 1 CPUs lost)", words]);
     }
 }
@@ -161,7 +138,7 @@ fn run_with(frame: &str, words: &[&str]) {
     let spec = RunSpec {
         payload: Payload::Image(common::image_with(&tree, CPUS)),
         args: None,
-        ..spec("")
+        ..spec("", "")
     };
     has_all_rows(&common::ends(&spec, Verdict::Pass).says(words).log());
 }

@@ -1,29 +1,21 @@
 //! The watchdog of last resort: on a machine that has one, under a firmware
 //! that no CPU comes back from.
 
-use std::time::Duration;
-
 use psci_bench::model::Verdict;
-use xtask::qemu::run_spec::RunSpec;
 use xtask::qemu::stream::Ending;
 
-use crate::common;
+use crate::common::{run, spec};
 
 /// The lead, alone.
-fn spec(args: &str) -> RunSpec {
-    RunSpec {
-        board: "qemu-sbsa".into(),
-        smp: Some(1),
-        args: Some(format!("iterations=2 {args}")),
-        timeout: Duration::from_secs(240),
-        ..RunSpec::default()
-    }
-}
+const ALONE: &str = "--board qemu-sbsa --smp 1";
 
 /// The board file says of this state why it is not in it.
 #[test]
 fn a_lead_that_does_not_come_back_is_reset() {
-    let result = common::run(&spec("only=susp_deep_serial deepest=0x1010022"));
+    let result = run(&spec(
+        ALONE,
+        "iterations=2 only=susp_deep_serial deepest=0x1010022",
+    ));
     let log = result.text();
     // By -no-reboot a reset is the end, and no failure.
     assert_eq!(result.ending, Ending::Exited { success: true }, "{log}");
@@ -40,10 +32,8 @@ fn a_lead_that_does_not_come_back_is_reset() {
 /// watchdog on is reset at once.
 #[test]
 fn a_lead_that_comes_back_turns_it_off() {
-    let result = common::run(&RunSpec {
-        icount: true,
-        ..spec("only=cpu_susp_serial core=0x1 end=park")
-    });
+    let args = "iterations=2 only=cpu_susp_serial core=0x1 end=park";
+    let result = run(&spec(&format!("{ALONE} --icount"), args));
     assert_eq!(result.verdict, Verdict::Pass, "{}", result.text());
     assert_eq!(result.ending, Ending::Parked);
 }

@@ -307,7 +307,7 @@ fn logs_of_many_cpus() {
     for cpu in &mut many.cpus {
         cpu.mpidr = cpu.mpidr.map(|mpidr| mpidr | 0xff_0000_0000);
     }
-    let last = "Last men down in 128 clusters, ";
+    let last = "Last man down in cluster 127, ";
     check_log(&many, &example::all(&many), 6 * 512, &[last]);
 
     let wrong = example::run_with(512, |facts| facts.frequency = u64::MAX);

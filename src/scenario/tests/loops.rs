@@ -30,13 +30,15 @@ fn answers_that_are_wrong_fail_change_or_leave_out() {
         }
     });
     let ran = run(fake, "only=null_call loops=10");
-    let (variant, answer, cpu) = (Variant::Unknown, 0, 1);
-    let wrong = Failure::WrongAnswer {
-        variant,
-        answer,
-        cpu,
-    };
-    assert_eq!(ran.failure(), Some(wrong));
+    let wrong = matches!(
+        ran.failure(),
+        Some(Failure::WrongAnswer {
+            variant: Variant::Unknown,
+            answer: 0,
+            cpu: 1
+        })
+    );
+    assert!(wrong, "{:?}", ran.failure());
     // An answer that changes costs its batch.
     let fake = Fake::new(2).with(|round, cpu, outcome| {
         if (round, cpu) == (25, 1) {
@@ -57,14 +59,6 @@ fn answers_that_are_wrong_fail_change_or_leave_out() {
     assert_eq!(ran.counts(), [1, 0, 0]);
     let has = |variant| ran.points().any(|it| it.variant == variant);
     assert!(!has(Variant::SmcccVersion) && has(Variant::Unknown));
-}
-
-#[test]
-fn a_lost_cpu_ends_the_scenario() {
-    let fake = Fake::new(4).with(losing(2, 9));
-    let ran = run(fake, "only=null_call loops=8 batch=4 warmup=0");
-    assert_eq!((ran.statuses(), ran.totals.lost), (std::vec![lost(2)], 1));
-    assert_eq!(ran.fake.rounds, 10);
 }
 
 #[test]

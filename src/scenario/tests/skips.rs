@@ -74,13 +74,3 @@ fn no_state_of_the_other_format_is_sent() {
     let ran = run(with_format(StateFormat::Extended), args);
     assert_eq!(ran.counts(), [6, 0, 0]);
 }
-
-#[test]
-fn a_lead_without_a_helper_is_skipped() {
-    // After two trials, CPU 1 is lost in the first scenario.
-    let args = "only=susp_deep_parallel,susp_deep_serial iterations=2";
-    let ran = run_with(Fake::new(2).with(losing(1, 3)), args, &stopping(0));
-    assert_eq!(ran.statuses(), [lost(1); 2]);
-    let lead = &ran.scenarios[1].rows[0];
-    assert_eq!((lead.skipped, lead.valid()), (Some(Skip::NoHelper), 0));
-}

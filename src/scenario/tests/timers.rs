@@ -67,16 +67,3 @@ fn without_dc_zva_zero_is_left_out() {
         assert!(ran.points().all(|it| it.variant != Variant::Zero));
     }
 }
-
-#[test]
-fn a_lone_cpu_has_no_others_for_a_load() {
-    let ran = run_timers(Fake::new(1), "stress=idle,clean");
-    let handlers = ran.points().filter(|it| it.measure == Measure::Handler);
-    let keys: Vec<_> = handlers.map(|it| (it.how, it.variant)).collect();
-    let expected = [
-        (How::Alone, Variant::Idle),
-        (How::All, Variant::Idle),
-        (How::All, Variant::Clean),
-    ];
-    assert_eq!(keys, expected);
-}

@@ -16,38 +16,6 @@ fn wakes(ran: &Ran) -> Vec<(Who, Waker)> {
 }
 
 #[test]
-fn without_a_frame_an_awake_cpu_wakes_the_others() {
-    let args = "iterations=2 warmup=0";
-    let ran = run_with(Fake::new(8), args, &stopping(0));
-    assert_eq!((ran.counts(), ran.totals.rows_skipped), ([6, 0, 0], 0));
-    // Another CPU first, from each state the shallowest first, then the lead.
-    let trial = |it: &Round| (it.who, it.waker, suspends(it.action, CLUSTER));
-    let trials: Vec<_> = ran.fake.asked[..4].iter().map(trial).collect();
-    let (other, lead) = (Who::Only(1), Who::Only(0));
-    let expected = [
-        (other, Waker::Helper(0), false),
-        (other, Waker::Helper(0), true),
-        (lead, Waker::Helper(4), false),
-        (lead, Waker::Helper(4), true),
-    ];
-    assert_eq!(trials, expected);
-    let found = (ran.wakers.woken, ran.wakers.woke_lead);
-    assert_eq!(found, (Some(1), Some(4)));
-    assert_eq!(ran.wakers.proven, [CORE, CLUSTER]);
-    // In series each other CPU by the lead, the lead by a CPU of another cluster;
-    // in parallel by the lead, and once more by a CPU of another cluster.
-    for (who, waker) in wakes(&ran) {
-        let helpers: &[usize] = match who {
-            Who::Only(0) => &[4],
-            Who::Only(_) => &[0],
-            _ => &[0, 4],
-        };
-        let helper = waker.helper();
-        assert!(helper.is_some_and(|it| helpers.contains(&it)), "{who:?}");
-    }
-}
-
-#[test]
 fn a_trial_that_a_cpu_fails_is_made_of_another() {
     let early = |cpus: core::ops::Range<usize>| {
         Fake::new(4).with(move |_, cpu, outcome| {
@@ -154,19 +122,4 @@ fn a_state_that_the_tree_lacks_is_tried_where_another_one_stops_timers() {
         let mut wakes = wakes(&ran).into_iter();
         assert!(wakes.all(|it| it.1.helper().is_some() == is_helped));
     }
-}
-
-#[test]
-fn a_lead_that_only_its_own_timer_woke_is_no_sample() {
-    // The frame was silent: the lead's own timer, set far later, woke it.
-    let fake = Fake::new(4).with_frame().with(|_, cpu, outcome| {
-        if cpu == 0 && outcome.end == End::Resumed {
-            outcome.end = End::NotRung;
-        }
-    });
-    let ran = run_stopping(fake, "iterations=2 only=susp_deep_parallel");
-    let Some(Failure::NotCalibrated { cpu: 0, last, .. }) = ran.failure() else {
-        panic!("{:?}", ran.failure());
-    };
-    assert_eq!(last.reason, Reason::NotRung);
 }

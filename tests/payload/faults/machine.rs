@@ -94,9 +94,9 @@ fn with_stuck_e2h(mut image: Vec<u8>) -> Vec<u8> {
     let words = image.chunks_exact_mut(4);
     let writes: Vec<_> = words.filter(|word| **word == MSR_HCR_EL2_X9).collect();
     assert_eq!(writes.len(), 1, "one write of HCR_EL2");
-    writes
-        .into_iter()
-        .for_each(|word| word.copy_from_slice(&NOP));
+    for word in writes {
+        word.copy_from_slice(&NOP);
+    }
     image
 }
 
@@ -123,10 +123,8 @@ fn e2h_stays_set() {
         let stuck = with(with_stuck_e2h(image.clone()), &words);
         // Under the same fault, whose part in EL3 costs time: E2H clears here.
         let plain = with(image, &["!E2H"]);
-        for (t, metric) in SERIAL
-            .iter()
-            .flat_map(|t| [Powerdown, Wakeup, CacheFlush].map(|it| (*t, it)))
-        {
+        let metrics = |t| [Powerdown, Wakeup, CacheFlush].map(|metric| (t, metric));
+        for (t, metric) in SERIAL.into_iter().flat_map(metrics) {
             let (stuck, plain) = (stuck.metric(t, metric), plain.metric(t, metric));
             assert_eq!((stuck.len(), plain.len()), (8, 8));
             for (a, b) in stuck.values().zip(plain.values()) {

@@ -106,14 +106,23 @@ pub struct RunSpec {
     pub log: Option<PathBuf>,
 }
 
-impl Default for RunSpec {
-    fn default() -> Self {
+impl RunSpec {
+    /// Returns the run of these options, each word of which is separated by blanks.
+    pub fn of(options: &str) -> Self {
         // The options of idle states conflict with this one.
         let command = Command::new("run").arg(Arg::new("dtb"));
         let command = Self::augment_args(command);
-        let none = command.try_get_matches_from(["run"]);
-        none.and_then(|none| Self::from_arg_matches(&none))
+        let words = ["run"].into_iter().chain(options.split_whitespace());
+        let matches = command.try_get_matches_from(words);
+        matches
+            .and_then(|matches| Self::from_arg_matches(&matches))
             .unwrap_or_else(|error| error.exit())
+    }
+}
+
+impl Default for RunSpec {
+    fn default() -> Self {
+        Self::of("")
     }
 }
 

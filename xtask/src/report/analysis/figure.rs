@@ -53,7 +53,7 @@ impl FigureKey {
         matches!(self, Self::Point(_))
     }
 
-    pub const fn heading(self) -> &'static str {
+    pub fn heading(self) -> &'static str {
         match self {
             Self::Row { metric } => heading(metric),
             Self::Point(point) => point.measure.heading(),
