@@ -14,6 +14,13 @@ pub struct GicCpu {
     pub place: AtomicU64,
 }
 
+/// An interrupt that was acknowledged.
+pub struct Acknowledged {
+    pub intid: u32,
+    /// The value of GICC_IAR, which ends the interrupt.
+    pub register: u32,
+}
+
 /// The accesses by which a CPU sends the wake-up SGI to itself, acknowledges and
 /// ends it.
 pub enum OwnSgi {

@@ -260,7 +260,8 @@ impl Participant {
 
     fn wake(&self, target: &CpuChannel) {
         target.handover.record_sgi_sent(self.parts.waiter.now());
-        self.parts.waiter.gic.send_wake_sgi(&target.gic);
+        let gic = &self.parts.waiter.gic;
+        gic.send_wake_sgis(core::iter::once(&target.gic));
     }
 
     /// Wakes the CPUs that `targets` names, the first of them at once.

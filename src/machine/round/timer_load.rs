@@ -72,7 +72,7 @@ extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) 
     let Some(acknowledged) = gic.acknowledge() else {
         return tally.spurious().is_none();
     };
-    let intid = gic.intid(&acknowledged);
+    let intid = acknowledged.intid;
     let next = if intid == timer.intid {
         tally.expired(entry, now)
     } else {
