@@ -2,8 +2,6 @@
 
 #[path = "../src/machine/round/handover.rs"]
 mod handover;
-#[path = "../src/machine/round/sync.rs"]
-mod sync;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
@@ -149,6 +147,13 @@ fn an_order_before_the_last_is_done_and_an_outcome_without_one_panic() {
     handover.finish(outcome(1));
     assert!(panics(&|| handover.finish(outcome(2))));
     assert_eq!(handover.outcome().map(|outcome| outcome.before), Some(1));
+}
+
+#[test]
+fn the_tally_is_the_one_of_the_cpu() {
+    let handover = Handover::new(Some(Box::leak(Box::default())));
+    // SAFETY: no order was given, so that the tally is the lead's, which is this thread.
+    assert!(unsafe { handover.tally_mut() }.is_some());
 }
 
 #[test]

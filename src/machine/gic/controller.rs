@@ -10,7 +10,7 @@ use psci_bench::board::{Gic as Description, Region};
 use psci_bench::devices::spi::{self, SpiTarget};
 
 use crate::machine::cpu::instructions;
-use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, OwnSgi, PRIORITY};
+use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY};
 use crate::machine::gic::{v2, v3};
 use crate::machine::memory::mmio::{Mmio, Registers};
 use crate::machine::memory::tables::{MapError, TranslationTables};
@@ -95,7 +95,9 @@ impl Gic {
         instructions::complete_accesses();
     }
 
-    pub fn own_sgi(&self, own: &GicCpu) -> Option<OwnSgi> {
+    /// Returns the values by which a CPU sends the wake-up SGI to itself
+    /// (`operation_loop.S`), if it can.
+    pub fn own_sgi(&self, own: &GicCpu) -> Option<[u64; 3]> {
         with_gic!(self, gic => gic.own_sgi(own), None)
     }
 

@@ -21,16 +21,6 @@ pub struct Acknowledged {
     pub register: u32,
 }
 
-/// The accesses by which a CPU sends the wake-up SGI to itself, acknowledges and
-/// ends it.
-pub enum OwnSgi {
-    /// GICv2: the value for GICD_SGIR, and the addresses of GICD_SGIR and of
-    /// GICC_IAR, which GICC_EOIR follows.
-    Registers { value: u64, sgir: u64, iar: u64 },
-    /// GICv3: the value for ICC_SGI1R_EL1.
-    System { value: u64 },
-}
-
 /// The reason why this CPU's part of the GIC, or its timer, cannot be set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GicError {

@@ -8,7 +8,7 @@ use core::sync::atomic::Ordering;
 
 use psci_bench::devices::{Bus, Width, gicv2};
 
-use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, OwnSgi, PRIORITY, WAKE_SGI};
+use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY, WAKE_SGI};
 use crate::machine::memory::mmio::{Mmio, Registers};
 use crate::machine::memory::tables::MapError;
 
@@ -75,14 +75,12 @@ impl GicV2 {
         Mmio::new(self.distributor).write(GICD_SGIR, Width::Word, list << 16 | WAKE_SGI);
     }
 
-    /// Returns the accesses of an SGI to the CPU itself: TargetListFilter (bits 25:24 of
-    /// GICD_SGIR) is 2.
-    pub fn own_sgi(&self, _: &GicCpu) -> Option<OwnSgi> {
-        Some(OwnSgi::Registers {
-            value: u64::from(2 << 24 | WAKE_SGI),
-            sgir: self.distributor.region().base + GICD_SGIR,
-            iar: self.cpu_interface.region().base + GICC_IAR,
-        })
+    /// Returns the value for an SGI to the CPU itself: TargetListFilter (bits 25:24 of
+    /// GICD_SGIR) is 2. The addresses of GICD_SGIR and of GICC_IAR follow.
+    pub fn own_sgi(&self, _: &GicCpu) -> Option<[u64; 3]> {
+        let sgir = self.distributor.region().base + GICD_SGIR;
+        let iar = self.cpu_interface.region().base + GICC_IAR;
+        Some([u64::from(2 << 24 | WAKE_SGI), sgir, iar])
     }
 
     pub fn acknowledge(&self) -> Option<Acknowledged> {

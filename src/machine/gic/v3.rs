@@ -21,7 +21,7 @@ use safe_mmio::{UniqueMmioPointer, field, field_shared};
 use crate::machine::cpu::instructions;
 use crate::machine::cpu::registers;
 use crate::machine::cpu::sysreg::{ICC_BPR1_EL1, ICC_CTLR_EL1, ICC_SGI1R_EL1, ICC_SRE_EL1};
-use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, OwnSgi, PRIORITY, WAKE_SGI};
+use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY, WAKE_SGI};
 use crate::machine::memory::mmio::{Mmio, Registers};
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::MapError;
@@ -168,10 +168,10 @@ impl GicV3 {
         held.into_iter().for_each(|held| ICC_SGI1R_EL1.set(held));
     }
 
-    /// Returns the accesses of an SGI to the CPU itself; None where the register
-    /// cannot name it.
-    pub fn own_sgi(&self, own: &GicCpu) -> Option<OwnSgi> {
-        wake_sgi(own.mpidr).map(|value| OwnSgi::System { value })
+    /// Returns the value for an SGI to the CPU itself; None where the register cannot
+    /// name it.
+    pub fn own_sgi(&self, own: &GicCpu) -> Option<[u64; 3]> {
+        wake_sgi(own.mpidr).map(|value| [value, 0, 0])
     }
 
     pub fn acknowledge(&self) -> Option<Acknowledged> {

@@ -12,7 +12,7 @@ use spin::Once;
 
 use crate::machine::call::call_path::{Return, TimedCall};
 use crate::machine::call::firmware;
-use crate::machine::call::operation_loop::{LoopResult, OperationLoop};
+use crate::machine::call::operation_loop;
 use crate::machine::cpu::{cycle_counter, instructions, registers};
 use crate::machine::ending;
 use crate::machine::gic::target::GicError;
@@ -384,19 +384,13 @@ impl Participant {
             return outcome;
         };
         let (waiter, pmf) = (&self.parts.waiter, self.parts.pmf);
-        let own = &self.channel.gic;
-        let repeated = match OperationLoop::new(operation, waiter.path, &waiter.gic, own, pmf) {
-            Some(operation_loop) => operation_loop.run(count, start, waiter),
-            None => LoopResult::impossible(waiter.now()),
-        };
+        let (repeated, own) = ((operation, count), &self.channel.gic);
         Outcome {
+            action: outcome.action,
+            turned_on: outcome.turned_on,
             end: End::Returned,
-            code: repeated.code,
             start,
-            before: repeated.before,
-            after: repeated.after,
-            cycles: repeated.cycles,
-            ..outcome
+            ..operation_loop::repeat(repeated, start, waiter, own, pmf)
         }
     }
 
