@@ -1,14 +1,9 @@
 //! The lines that programs made for TFTF look for, exactly as TFTF prints them.
 //!
-//! * LAVA jobs follow `> Executing '...'` and `TEST COMPLETE`, from
-//!   `Booting trusted firmware test framework` to `Exiting tests.`.
-//! * Scripts collect `<RT_INSTR:TAG\tCLUSTER\tCORE\t.../>` in unsigned
-//!   nanoseconds, and either average rows of one CPU or pair rows by
-//!   position: so there is one row a CPU and scenario, in MPIDR's order.
-//! * Expect scripts read `Tests Failed  : 0` and the like.
-//!
-//! A scenario without PMF's timestamps, or without a frequency to convert them to
-//! nanoseconds, has no such rows. The frame calls it Skipped, as TFTF would;
+//! Scripts collect `<RT_INSTR:TAG\tCLUSTER\tCORE\t.../>` in unsigned nanoseconds, and
+//! either average rows of one CPU or pair rows by position: so there is one row a CPU and
+//! scenario, in MPIDR's order. A scenario without PMF's timestamps, or without a frequency
+//! to convert them, has no such rows. The frame calls it Skipped, as TFTF would;
 //! psci-bench's own tables below may still have figures for it.
 
 use alloc::format;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use fancy_regex::Regex;
 
@@ -77,7 +78,9 @@ pub fn wording_faults(text: &str) -> Vec<(usize, String)> {
 
 /// The clippy lints that `text` turns off by `#[expect]` or `#[allow]`.
 pub fn lint_exceptions(text: &str) -> Vec<String> {
-    let regex = Regex::new(r"#!?\[(?:expect|allow)\(\s*clippy::(\w+)").expect("a good expression");
-    let found = regex.captures_iter(text).filter_map(Result::ok);
+    static EXCEPTION: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"#!?\[(?:expect|allow)\(\s*clippy::(\w+)").expect("it is good")
+    });
+    let found = EXCEPTION.captures_iter(text).filter_map(Result::ok);
     found.map(|it| it[1].to_owned()).collect()
 }

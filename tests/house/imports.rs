@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use fancy_regex::Regex;
 use quote::ToTokens;
@@ -190,9 +191,10 @@ fn paths_of_use(tree: &UseTree, path: &[String], paths: &mut Vec<Vec<String>>) {
 /// The paths of at least two names that stand in other code, in macros, too: tokens
 /// are printed with a blank between any two.
 fn paths_in(item: &Item) -> Vec<Vec<String>> {
-    let regex = Regex::new(r"[A-Za-z_]\w*( :: [A-Za-z_]\w*)+").expect("a good expression");
+    static PATH: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"[A-Za-z_]\w*( :: [A-Za-z_]\w*)+").expect("it is good"));
     let text = item.to_token_stream().to_string();
-    let found = regex.find_iter(&text).filter_map(Result::ok);
+    let found = PATH.find_iter(&text).filter_map(Result::ok);
     let path = |it: fancy_regex::Match| it.as_str().split(" :: ").map(str::to_owned).collect();
     found.map(path).collect()
 }

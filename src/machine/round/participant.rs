@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering;
 
 use psci_bench::board::NoFrame;
 use psci_bench::measure::order::{Order, SgiTargets};
-use psci_bench::measure::{Action, Cause, End, Identity, Operation, Outcome};
+use psci_bench::measure::{Action, Cause, End, Identity, Outcome};
 use psci_bench::spec::pmf::{Interface, ReadError};
 use psci_bench::spec::stat::{Rise, Statistics};
 use smccc::psci::PSCI_VERSION;
@@ -107,16 +107,55 @@ impl Participant {
             Action::SystemSuspend => self.suspend(order, None, start),
             Action::Help => self.help_others(order, start),
             Action::Expire => self.observe_timer(order, start),
-            Action::Version => self.time_version(outcome, start),
-            Action::Repeat { operation, count } => {
-                self.repeat_operation(operation, count, outcome, start)
-            }
-            Action::Off | Action::OnOff => self.begin_power_off(order, outcome, start),
             Action::ReadBack => self.add_timestamps(Outcome {
                 end: End::ReadBack,
                 after: self.parts.waiter.now(),
                 ..outcome
             }),
+            _ => match start() {
+                Some(start) => self.call_at(order, start, Outcome { start, ..outcome }),
+                None => outcome,
+            },
+        }
+    }
+
+    /// Executes the calls of `order` that begin at `start`.
+    fn call_at(&self, order: &Order, start: u64, outcome: Outcome) -> Outcome {
+        let (waiter, pmf) = (&self.parts.waiter, self.parts.pmf);
+        let path = waiter.path;
+        match order.action {
+            Action::Repeat { operation, count } => {
+                let (repeated, own) = ((operation, count), &self.channel.gic);
+                Outcome {
+                    action: outcome.action,
+                    turned_on: outcome.turned_on,
+                    end: End::Returned,
+                    start,
+                    ..operation_loop::repeat(repeated, start, waiter, own, pmf)
+                }
+            }
+            Action::Version => {
+                path.spin_until(start);
+                let call = path.time_call(PSCI_VERSION);
+                self.add_timestamps(Outcome {
+                    end: End::Returned,
+                    code: call.x0 as u32 as i32,
+                    before: call.before,
+                    after: call.after,
+                    ..outcome
+                })
+            }
+            // CPU_OFF, which does not return, follows the outcome. The lead does not look
+            // at the CPU from this instant on; or polls AFFINITY_INFO from before it on.
+            _ => {
+                path.spin_until(start);
+                Outcome {
+                    end: End::WentOff,
+                    due: start + order.times.wake_due_after,
+                    before: path.now(),
+                    ..outcome
+                }
+            }
         }
     }
 
@@ -283,11 +322,9 @@ impl Participant {
                 }
             }
             SgiTargets::AllAtOnce { includes_lead } => {
-                let targets = self.sleeping_cpus(includes_lead);
-                let now = waiter.now();
-                targets
-                    .clone()
-                    .for_each(|target| target.handover.record_sgi_sent(now));
+                let (targets, now) = (self.sleeping_cpus(includes_lead), waiter.now());
+                let record = |target: &CpuChannel| target.handover.record_sgi_sent(now);
+                targets.clone().for_each(record);
                 waiter.gic.send_wake_sgis(targets.map(|target| &target.gic));
             }
         }
@@ -352,62 +389,6 @@ impl Participant {
         };
         Outcome {
             action: order.action,
-            ..outcome
-        }
-    }
-
-    fn time_version(&self, outcome: Outcome, start: &mut Start) -> Outcome {
-        let Some(start) = start() else {
-            return outcome;
-        };
-        let path = self.parts.waiter.path;
-        path.spin_until(start);
-        let call = path.time_call(PSCI_VERSION);
-        self.add_timestamps(Outcome {
-            end: End::Returned,
-            code: call.x0 as u32 as i32,
-            start,
-            before: call.before,
-            after: call.after,
-            ..outcome
-        })
-    }
-
-    fn repeat_operation(
-        &self,
-        operation: Operation,
-        count: u32,
-        outcome: Outcome,
-        start: &mut Start,
-    ) -> Outcome {
-        let Some(start) = start() else {
-            return outcome;
-        };
-        let (waiter, pmf) = (&self.parts.waiter, self.parts.pmf);
-        let (repeated, own) = ((operation, count), &self.channel.gic);
-        Outcome {
-            action: outcome.action,
-            turned_on: outcome.turned_on,
-            end: End::Returned,
-            start,
-            ..operation_loop::repeat(repeated, start, waiter, own, pmf)
-        }
-    }
-
-    /// Waits for the instant of a CPU_OFF, which does not return, and completes the
-    /// outcome before it. The lead does not look at the CPU from that instant on; or
-    /// polls AFFINITY_INFO from before it on.
-    fn begin_power_off(&self, order: &Order, outcome: Outcome, start: &mut Start) -> Outcome {
-        let Some(start) = start() else {
-            return outcome;
-        };
-        let path = self.parts.waiter.path;
-        path.spin_until(start);
-        Outcome {
-            end: End::WentOff,
-            start,
-            due: start + order.times.wake_due_after,
-            before: path.now(),
             ..outcome
         }
     }
