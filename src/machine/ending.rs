@@ -29,12 +29,10 @@ pub fn give_up(error: &dyn Display) -> ! {
     end_run(&ClosingLine::Incomplete(error))
 }
 
-/// Returns the value, or refuses the input for the error.
 pub fn accept<T>(result: Result<T, impl Display>, what: &str) -> T {
     result.unwrap_or_else(|error| refuse(&format_args!("{what}{error}")))
 }
 
-/// Returns the value, or gives up for the error.
 pub fn require<T>(result: Result<T, impl Display>, what: &str) -> T {
     result.unwrap_or_else(|error| give_up(&format_args!("{what}{error}")))
 }

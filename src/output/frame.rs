@@ -14,7 +14,6 @@ use crate::model::{Figures, Row, Run, Scenario, Status};
 use crate::plan::ScenarioId;
 use crate::spec::prose::paragraph;
 
-/// Writes the first two lines of the frame.
 pub(crate) fn begin(out: &mut dyn Write, exception_level: u8) -> fmt::Result {
     out.write_str("NOTICE:  Booting trusted firmware test framework\n")?;
     writeln!(out, "NOTICE:  Running at NS-EL{exception_level}")
@@ -53,7 +52,6 @@ pub(crate) fn reason(out: &mut dyn Write, run: &Run, status: Status) -> fmt::Res
     paragraph(out, "  ", 4, &text)
 }
 
-/// Writes the counts of all scenarios in the frame.
 pub(crate) fn summary(out: &mut dyn Write, run: &Run, framed: &Framed) -> fmt::Result {
     let (passed, without_rows) = if run.clock().is_known() {
         (framed.passed, framed.without_pmf)

@@ -17,7 +17,6 @@ use crate::scenario::progress::{Progress, Stretch};
 /// Data lines until the headings are said again.
 const HEADINGS: u32 = 21;
 
-/// Explains the tables of `timer_latency`.
 pub(crate) const HOW_TO_READ: &str = "Expiries are looked at in windows of a second at most, \
     between which the timers stand and a line is printed. Median and p99 may be 1/16 too small: \
     they are the lower ends of classes. Lost are overruns: expiries that had passed before their \
@@ -95,7 +94,6 @@ fn headings(out: &mut dyn Write) -> fmt::Result {
     )
 }
 
-/// Returns the columns of both lines.
 fn figures(stretch: &Stretch, account: &Account) -> String {
     let series = account.until(Until::Handler);
     let least = part(stretch, series.least().unwrap_or(0), 1);

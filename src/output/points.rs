@@ -29,7 +29,6 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
     out.write_char('\n')
 }
 
-/// Writes the table of one measure.
 fn one_table(
     out: &mut dyn Write,
     run: &Run,
@@ -143,7 +142,6 @@ fn part(number: u64, factor: u64, divisor: u64) -> Option<u64> {
     Some(number.checked_add(divisor / 2)? / divisor)
 }
 
-/// Explains how the figures were measured.
 fn explanation(run: &Run, scenario: &Scenario) -> String {
     let mut text = String::new();
     let per = scenario.points.first().map_or(1, |point| point.per);
@@ -163,7 +161,6 @@ fn explanation(run: &Run, scenario: &Scenario) -> String {
     text
 }
 
-/// Explains loops.
 fn add_loops(text: &mut String, run: &Run, scenario: &Scenario, asked: u32) {
     let plan = run.plan.as_ref();
     let has_limit = plan.is_some_and(|plan| plan.loops.is_none());

@@ -19,7 +19,6 @@ const CUT: &str = " ...";
 pub struct Writer {
     copies: Records,
     seq: u32,
-    /// The line in the making.
     line: String,
 }
 

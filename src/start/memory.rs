@@ -23,7 +23,6 @@ const TOO_LARGE: &str = "iterations= or footprint= is too large for this many CP
 /// The beginning of the error of working memory that cannot be mapped.
 pub const UNMAPPED: &str = "working memory: ";
 
-/// The parts of the working memory that are not the heap's.
 pub struct Memory {
     pub buffers: Pages,
     /// Memory for the CPUs' stacks, not yet mapped.

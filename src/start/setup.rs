@@ -11,6 +11,7 @@ use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog};
 use psci_bench::measure::{Counter, Facts, Tally};
 use psci_bench::model::{self as model, Head, Run};
 use psci_bench::plan::Plan;
+use psci_bench::record::FORMAT;
 use psci_bench::scenario::Needs;
 use psci_bench::spec::pmf::ReadError;
 use psci_bench::spec::psci::ReturnCode;
@@ -37,9 +38,6 @@ use crate::machine::time::timer::{self, Timer};
 use crate::machine::time::waiter::Waiter;
 use crate::machine::timer_frame::TimerFrameDriver;
 use crate::machine::watchdog::Watchdog;
-
-/// Version of the records' format.
-const FORMAT: u32 = 2;
 
 /// Sets everything up, and returns the lead and the run that it begins. `used` are the regions of device tree and boot area.
 pub fn prepare(
@@ -93,12 +91,10 @@ pub fn prepare(
     (Lead::new(own, facts, cpus), run)
 }
 
-/// Returns a list that is never freed.
 fn list<T>(len: usize, make: impl FnMut(usize) -> T) -> &'static mut [T] {
     (0..len).map(make).collect::<Vec<T>>().leak()
 }
 
-/// Returns the CPUs of the board, and the source of their labels.
 fn cpus(board: &Board<'_>) -> (&'static [Cpu], LabelSource) {
     let cpus = vec![Cpu::default(); board.cpu_count].leak();
     let labels = board.cpus(registers::mpidr_counts_threads(), cpus);
@@ -196,7 +192,6 @@ fn bring_up_lead(parts: &'static RoundParts) -> Participant {
     own
 }
 
-/// Collects the facts about machine and firmware.
 fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
     let Participant { channel, parts } = own;
     let waiter = &parts.waiter;

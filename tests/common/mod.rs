@@ -62,7 +62,6 @@ pub fn check_words<S: AsRef<str>>(plain: &str, words: &[S], seen: &str) {
     }
 }
 
-/// A finished run.
 pub struct Ran {
     pub result: RunResult,
     /// The log in one line.
@@ -70,13 +69,11 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Checks the log's words by [`check_words`].
     pub fn says<S: AsRef<str>>(self, words: &[S]) -> Self {
         check_words(&self.plain, words, &self.result.text());
         self
     }
 
-    /// The records of the log.
     pub fn log(&self) -> Log {
         Log::new(&self.result.log)
     }
@@ -143,7 +140,6 @@ pub fn image(cpus: u32, bootargs: &str) -> Vec<u8> {
     image_with(&good_tree(cpus, bootargs), cpus)
 }
 
-/// The payload with any tree appended.
 pub fn image_with(tree: &[u8], cpus: u32) -> Vec<u8> {
     image_of(Some(tree), cpus)
 }
@@ -308,7 +304,6 @@ pub fn rt_instr(text: &str) -> Rows {
     rows
 }
 
-/// The device tree of a source.
 pub fn compile(source: &str) -> Vec<u8> {
     let workspace = workspace();
     setup::ensure(&workspace, &[Need::Dtc]).expect("dtc");

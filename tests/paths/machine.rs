@@ -48,7 +48,6 @@ impl Machine {
         .with(machine)
     }
 
-    /// Further words.
     pub fn with(mut self, words: &str) -> Self {
         self.words.extend(words.split_whitespace().map(Into::into));
         self
@@ -124,7 +123,6 @@ fn with_input(command: &Command, file: &Path) -> Command {
     shell
 }
 
-/// A machine that has ended or parks.
 pub struct Seen {
     /// Command line and log, for messages.
     text: String,
@@ -196,7 +194,6 @@ impl Plain {
         dir.path().join("Image")
     }
 
-    /// Reads the file.
     pub fn bytes() -> Vec<u8> {
         fs::read(Self::path()).expect("the image")
     }
@@ -208,7 +205,6 @@ pub fn compiled(source: &str) -> Vec<u8> {
     common::compile(&fs::read_to_string(path).expect("a device tree's source"))
 }
 
-/// The payload with this tree appended.
 pub fn with_tree(tree: &[u8]) -> Vec<u8> {
     image(Some(tree), Emergency::of_tree(tree))
 }

@@ -73,7 +73,6 @@ pub extern "C" fn exception(saved: &SavedFrame) -> ! {
 
 const DEVICES_MAX: usize = 16;
 
-/// Names and regions of the devices in use, for an exception to name one.
 static DEVICES: SpinMutex<ArrayVec<(&'static str, Region), DEVICES_MAX>> =
     SpinMutex::new(ArrayVec::new_const());
 

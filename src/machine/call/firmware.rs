@@ -56,7 +56,6 @@ pub fn cpu_off() -> Result<(), Error> {
     psci::cpu_off::<ByConduit>()
 }
 
-/// Calls AFFINITY_INFO at level 0.
 pub fn affinity_info(mpidr: u64) -> Result<AffinityState, Error> {
     let (target, level) = (mpidr & AFFINITY_MASK, LowestAffinityLevel::All);
     psci::affinity_info::<ByConduit>(target, level)

@@ -16,7 +16,6 @@ const SGI_PATIENCE_US: u64 = 5_000_000;
 /// The polls in a batch that may find no SGI yet.
 const POLLS: u64 = 1 << 24;
 
-/// The words that the assembly reads and stores; see `operation_loop.S`.
 #[repr(C)]
 #[derive(Default)]
 struct RawLoop {

@@ -14,7 +14,6 @@ pub struct GicCpu {
     pub place: AtomicU64,
 }
 
-/// An interrupt that was acknowledged.
 pub struct Acknowledged {
     pub intid: u32,
     /// The value of GICC_IAR, which ends the interrupt.

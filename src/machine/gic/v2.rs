@@ -33,7 +33,6 @@ pub struct GicV2 {
 }
 
 impl GicV2 {
-    /// Fails where one of the two is too small.
     pub fn new(distributor: Registers, cpu_interface: Registers) -> Result<Self, MapError> {
         distributor.register_at::<u32>(GICD_SGIR)?;
         cpu_interface.register_at::<u32>(GICC_EOIR)?;

@@ -29,7 +29,6 @@ use crate::machine::memory::tables::MapError;
 /// Polls until a register write that stays pending is an error.
 const WRITE_POLLS: u32 = 1_000_000;
 
-/// GICR_TYPER, from a redistributor's base.
 const GICR_TYPER: u64 = 0x8;
 
 /// Distributor and redistributors by address. No CPU but the lead accesses the
@@ -42,7 +41,6 @@ pub struct GicV3 {
 }
 
 impl GicV3 {
-    /// Fails where the distributor is too small.
     pub fn new(
         distributor: Registers,
         redistributors: ArrayVec<Registers, REDISTRIBUTOR_REGIONS_MAX>,
@@ -190,7 +188,6 @@ impl GicV3 {
     }
 }
 
-/// Waits until a register write is no longer pending.
 fn wait_while(is_pending: impl Fn() -> bool) -> Result<(), GicError> {
     let is_done = (0..WRITE_POLLS).any(|_| !is_pending());
     is_done.then_some(()).ok_or(GicError::Timeout)

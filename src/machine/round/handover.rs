@@ -16,7 +16,6 @@ use psci_bench::measure::{Cause, Outcome, Tally};
 /// Bit of `cpu_off_return` that is set when CPU_OFF has returned.
 const RETURNED: u64 = 1 << 32;
 
-/// Values of `fault`.
 const EXCEPTION: u32 = 1;
 const WRONG_CONTEXT: u32 = 2;
 
@@ -88,7 +87,6 @@ impl Handover {
         self.done.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
     }
 
-    /// Returns the outcome; None before the order is done.
     pub fn outcome(&self) -> Option<Outcome> {
         if !self.is_done() {
             return None;
@@ -97,7 +95,6 @@ impl Handover {
         Some(unsafe { self.outcome.get().read() })
     }
 
-    /// Returns the code that CPU_OFF returned; None where it has not returned.
     pub fn cpu_off_failure(&self) -> Option<i32> {
         let code = self.cpu_off_return.load(Ordering::Acquire);
         (code & RETURNED != 0).then_some(code as u32 as i32)
@@ -117,7 +114,6 @@ impl Handover {
 
 /// The part of the CPU.
 impl Handover {
-    /// Returns the order that is not done, if there is one.
     pub fn order(&self) -> Option<Order> {
         let number = self.issued.load(Ordering::Acquire);
         if number == self.done.load(Ordering::Relaxed) {
@@ -132,7 +128,6 @@ impl Handover {
         self.ready.store(number, Ordering::Release);
     }
 
-    /// Returns the instant of the call, once the lead has published it.
     pub fn start(&self) -> Option<u64> {
         Some(self.start.load(Ordering::Acquire)).filter(|instant| *instant != 0)
     }
@@ -165,7 +160,6 @@ impl Handover {
         self.fault.store(code, Ordering::Release);
     }
 
-    /// Forgets the wake-up SGI of an earlier round.
     pub fn clear_sgi_sent(&self) {
         self.sgi_sent_at.store(0, Ordering::Release);
     }
@@ -187,7 +181,6 @@ impl Handover {
         self.dismissed.load(Ordering::Acquire) != 0
     }
 
-    /// Returns the reason why the CPU has stopped, if it has.
     pub fn fault(&self) -> Option<Cause> {
         match self.fault.load(Ordering::Acquire) {
             0 => None,

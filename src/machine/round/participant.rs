@@ -30,18 +30,14 @@ const SPIN_US: u64 = 100;
 /// The time, in microseconds, by which the lead wakes before that.
 const AHEAD_US: u64 = 30;
 
-/// The parts of the machine that all CPUs use in a round.
 pub struct RoundParts {
-    /// All CPUs, in the board's order.
     pub channels: &'static [CpuChannel],
     pub lead: usize,
     pub waiter: Waiter,
     pub pmf: Result<Interface, ReadError>,
-    /// A timer that ends a wait for the waiter's timer, if there is one.
     pub guard_timer: Option<Timer>,
     /// The timer frame that wakes the lead, or the reason why none does.
     pub timer_frame: Result<TimerFrameDriver, NoFrame>,
-    /// The lines that are made dirty before a power-down.
     pub dirty_lines: DirtyLines,
     pub watch: LeadWatch,
     /// True for a guest of KVM, which makes CCSIDR_EL1 up.
@@ -119,7 +115,6 @@ impl Participant {
         }
     }
 
-    /// Executes the calls of `order` that begin at `start`.
     fn call_at(&self, order: &Order, start: u64, outcome: Outcome) -> Outcome {
         let (waiter, pmf) = (&self.parts.waiter, self.parts.pmf);
         let path = waiter.path;
@@ -235,7 +230,6 @@ impl Participant {
         false
     }
 
-    /// Wakes the others after a suspend, and completes the outcome.
     fn finish_suspend(
         &self,
         order: &Order,

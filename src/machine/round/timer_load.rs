@@ -182,14 +182,12 @@ fn take_interrupts(
     }
 }
 
-/// Enables the interrupts of these timers on this CPU.
 fn enable_timers(waiter: &Waiter, channel: &CpuChannel, timers: &[u32]) {
     if let Err(error) = waiter.gic.init_cpu(&channel.gic, timers) {
         panic!("{error}");
     }
 }
 
-/// Executes a load with interrupts masked.
 fn load_until(waiter: &Waiter, channel: &CpuChannel, load: Load, work: &LoadLoop, until: u64) {
     if load == Load::Idle {
         return waiter.sleep_until(until);

@@ -101,7 +101,6 @@ impl Timer {
         self.set_control(ON);
     }
 
-    /// Stops the timer and its interrupt.
     pub fn disarm(self) {
         self.set_control(OFF);
     }
@@ -118,14 +117,12 @@ impl Timer {
     }
 }
 
-/// The timer that naps use, once it is chosen.
 static IN_USE: Once<Timer> = Once::new();
 
 pub fn set_in_use(timer: Timer) {
     IN_USE.call_once(|| timer);
 }
 
-/// Stops the timer that naps use, if it has been chosen.
 pub fn disarm_in_use() {
     if let Some(timer) = IN_USE.get() {
         timer.disarm();

@@ -37,7 +37,6 @@ fn printed(mut fake: Fake, args: &str, states: &[IdleState<'_>]) -> (String, Ver
     (out, verdict)
 }
 
-/// Separates the records of a text from its other lines.
 fn separated(text: &str) -> (Run, String) {
     let mut builder = RunBuilder::default();
     let (mut rest, mut seq) = (String::new(), 0);
@@ -56,7 +55,6 @@ fn separated(text: &str) -> (Run, String) {
     (run, rest)
 }
 
-/// Prints a run that was read back.
 fn printed_again(run: &Run) -> String {
     let mut out = String::new();
     let mut summary = Summary::new(&run.plan.expect("a plan"));
