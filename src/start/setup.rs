@@ -127,7 +127,7 @@ fn waiter(tables: &mut TranslationTables, board: &Board<'_>) -> Waiter {
     let level = registers::exception_level();
     let chosen = match &board.gic {
         Some(_) => Timer::choose(path.counter(), level, &board.timers),
-        None => Some(Timer::unconnected()),
+        None => Some(Timer::UNCONNECTED),
     };
     let Some(timer) = chosen else {
         refuse(&format_args!(

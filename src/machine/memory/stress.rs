@@ -26,11 +26,7 @@ unsafe extern "C" {
 /// Returns the functions of a load, which run by turns. Plain stores replace DC ZVA
 /// where `zero` is false.
 pub fn functions_of_load(load: Load, zero: bool) -> [Function; 4] {
-    let zeroes = if zero {
-        stress_zero
-    } else {
-        stress_write as Function
-    };
+    let zeroes: Function = if zero { stress_zero } else { stress_write };
     match load {
         Load::Idle => [stress_idle; 4],
         Load::Write => [stress_write; 4],
