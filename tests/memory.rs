@@ -228,7 +228,7 @@ fn each_use_that_is_not_allowed_ends_by_name() {
     let heap = heap_of(160);
     let fails = |heap: &Heap| panic_of(|| block_of(heap));
     let block = block_of(heap);
-    assert!(heap.owns(block) && block.addr() % 16 == 0);
+    assert!(heap.owns(block) && block.addr().is_multiple_of(16));
     heap.begin_round();
     assert_eq!(fails(heap), "heap: used in a round");
     heap.end_round();
