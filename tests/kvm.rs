@@ -1,13 +1,11 @@
-//! The payload as a guest at EL1 under KVM: in Debian's QEMU, and in a monitor
-//! with kvmtool's layout, in a Linux that QEMU emulates ([`xtask::qemu::kvm_host`]).
+//! The payload as a guest at EL1 under KVM: in Debian's QEMU, and in a monitor with
+//! kvmtool's layout, in a Linux that QEMU emulates ([`xtask::qemu::kvm_host`]). KVM ends a
+//! guest for what it cannot emulate, interrupts come by list registers, and power-down
+//! comes back to the caller.
 //!
-//! A guest under real virtualisation is not one that an emulator runs at EL1.
-//! What KVM does not know how to emulate ends it; interrupts come by list
-//! registers; power-down comes back to the caller. Figures are those of an
-//! emulated host: what compares with what is asserted, and never how long
-//! something takes.
-//!
-//! Each machine takes a minute, so `cargo xtask test --kvm` alone runs them.
+//! Figures are those of an emulated host: what compares with what is asserted, and never
+//! how long something takes. Each machine takes a minute, so `cargo xtask test --kvm`
+//! alone runs them.
 
 mod common;
 
@@ -166,13 +164,16 @@ fn kvmtools_tree(gic: Gic, uart: u64) -> Vec<u8> {
         Gic::V2 => ("arm,cortex-a15-gic", "3ffd0000", "20000"),
         Gic::V3 => ("arm,gic-v3", "3ffb0000", "40000"),
     };
-    let text = fs::read_to_string(source).expect("a device tree's source");
-    let text = text.replace("GIC_COMPATIBLE", compatible);
-    let text = text
-        .replace("SECOND_BASE", base)
-        .replace("SECOND_SIZE", size);
-    let text = text.replace("UART_BASE", &format!("{uart:x}"));
-    let text = text.replace("USER_WORDS", ARGS);
+    let mut text = fs::read_to_string(source).expect("a device tree's source");
+    for (name, value) in [
+        ("GIC_COMPATIBLE", compatible),
+        ("SECOND_BASE", base),
+        ("SECOND_SIZE", size),
+        ("UART_BASE", &format!("{uart:x}")),
+        ("USER_WORDS", ARGS),
+    ] {
+        text = text.replace(name, value);
+    }
     common::compile(&text)
 }
 

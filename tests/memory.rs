@@ -43,43 +43,36 @@ static SWITCH: Switch = Switch;
 // its region, which is never freed.
 unsafe impl GlobalAlloc for Switch {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        match HEAP.get() {
-            // SAFETY: the caller's promise.
-            Some(heap) => unsafe { heap.alloc(layout) },
-            // SAFETY: the caller's promise.
-            None => unsafe { System.alloc(layout) },
-        }
+        let heap: &dyn GlobalAlloc = HEAP.get().map_or(&System, |heap| heap);
+        // SAFETY: the caller's promise.
+        unsafe { heap.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        match HEAP.get() {
-            Some(heap) if heap.owns(block) => {
-                // SAFETY: the caller's promise; the block is this heap's.
-                unsafe { heap.dealloc(block, layout) }
-            }
-            // SAFETY: the caller's promise; no block of a heap is freed outside its run.
-            _ => unsafe { System.dealloc(block, layout) },
-        }
+        // SAFETY: the caller's promise; no block of a heap is freed outside its run.
+        unsafe { owner(block).dealloc(block, layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        match HEAP.get() {
-            Some(heap) if heap.owns(block) => {
-                // SAFETY: the caller's promise; the block is this heap's.
-                unsafe { heap.realloc(block, layout, size) }
-            }
-            // SAFETY: as above.
-            _ => unsafe { System.realloc(block, layout, size) },
-        }
+        // SAFETY: the caller's promise.
+        unsafe { owner(block).realloc(block, layout, size) }
     }
+}
+
+/// The allocator that a block is from.
+fn owner(block: *mut u8) -> &'static dyn GlobalAlloc {
+    let heap = HEAP.get().filter(|heap| heap.owns(block));
+    heap.map_or(&System, |heap| heap)
+}
+
+fn memory(bytes: usize) -> &'static mut [MaybeUninit<u8>] {
+    vec![MaybeUninit::uninit(); bytes].leak()
 }
 
 /// Returns a heap whose second region has so many bytes.
 fn heap_of(bytes: usize) -> &'static Heap {
     let heap: &Heap = Box::leak(Box::new(Heap::new(|| true)));
-    heap.add(Box::leak(
-        vec![MaybeUninit::uninit(); bytes].into_boxed_slice(),
-    ));
+    heap.add(memory(bytes));
     heap
 }
 
@@ -211,91 +204,55 @@ fn no_run_takes_more_than_was_computed() {
     }
 }
 
-fn panic_of(act: impl FnOnce()) -> String {
+fn panic_of<T: std::fmt::Debug>(act: impl FnOnce() -> T) -> String {
     let caught = catch_unwind(AssertUnwindSafe(act)).expect_err("a panic");
-    match caught.downcast::<String>() {
-        Ok(text) => *text,
-        Err(other) => other
-            .downcast::<&str>()
-            .map_or(String::new(), |it| it.to_string()),
-    }
+    let text = caught.downcast_ref::<&str>().map(|it| it.to_string());
+    text.or(caught.downcast_ref::<String>().cloned())
+        .unwrap_or_default()
 }
+
+fn block_of(heap: &Heap) -> *mut u8 {
+    // SAFETY: the layout has a size.
+    unsafe { heap.alloc(LAYOUT) }
+}
+
+fn free(heap: &Heap, block: *mut u8) {
+    // SAFETY: each test gives blocks of block_of(), each once.
+    unsafe { heap.dealloc(block, LAYOUT) };
+}
+
+const LAYOUT: Layout = Layout::new::<[u64; 8]>();
 
 #[test]
 fn each_use_that_is_not_allowed_ends_by_name() {
-    let layout = Layout::new::<[u64; 8]>();
     let heap = heap_of(160);
-    // SAFETY: the layout has a size; the block is freed below.
-    let block = unsafe { heap.alloc(layout) };
-    assert!(heap.owns(block) && block.addr() % 16 == 0);
+    let fails = |heap: &Heap| panic_of(|| block_of(heap));
+    let block = block_of(heap);
+    assert!(heap.owns(block) && block.addr().is_multiple_of(16));
     heap.begin_round();
-    let in_round = panic_of(|| {
-        // SAFETY: the layout has a size.
-        unsafe { heap.alloc(layout) };
-    });
-    assert_eq!(in_round, "heap: used in a round");
+    assert_eq!(fails(heap), "heap: used in a round");
     heap.end_round();
     heap.mark();
-    // SAFETY: the layout has a size.
-    let later = unsafe { heap.alloc(layout) };
-    let too_many = panic_of(|| {
-        // SAFETY: the layout has a size.
-        unsafe { heap.alloc(layout) };
-    });
-    assert_eq!(too_many, "heap: 64 bytes asked for, 32 are free");
-    assert_eq!(
-        panic_of(|| heap.release()),
-        "heap: 1 blocks of a scenario outlive it"
-    );
-    // SAFETY: both blocks are this heap's, of this layout, and not freed yet.
-    unsafe { heap.dealloc(block, layout) };
-    // SAFETY: as above.
-    unsafe { heap.dealloc(later, layout) };
+    let later = block_of(heap);
+    assert_eq!(fails(heap), "heap: 64 bytes asked for, 32 are free");
+    let live = panic_of(|| heap.release());
+    assert_eq!(live, "heap: 1 blocks of a scenario outlive it");
+    free(heap, block);
+    free(heap, later);
     heap.release();
     assert_eq!(heap.peak(), 128);
-
-    let other = Heap::new(|| false);
-    let not_lead = panic_of(|| {
-        // SAFETY: the layout has a size.
-        unsafe { other.alloc(layout) };
-    });
+    let not_lead = fails(&Heap::new(|| false));
     assert_eq!(not_lead, "heap: used by a CPU that is not the lead");
-}
-
-#[test]
-fn blocks_keep_their_bytes_as_they_grow() {
-    let heap = heap_of(4096);
-    HEAP.set(Some(heap));
-    let mut lists = [const { Vec::new() }; 3];
-    for number in 0..60_u32 {
-        lists[number as usize % 3].push(number);
-    }
-    let text: Vec<String> = lists.iter().map(|list| format!("{list:?}")).collect();
-    HEAP.set(None);
-    let expected = |first| (first..60).step_by(3).collect::<Vec<u32>>();
-    for (first, text) in text.iter().enumerate() {
-        assert_eq!(*text, format!("{:?}", expected(first as u32)));
-    }
-    HEAP.set(Some(heap));
-    drop((lists, text));
-    HEAP.set(None);
 }
 
 #[test]
 fn the_first_region_is_used_until_there_is_a_second() {
     let heap = Heap::new(|| true);
-    let layout = Layout::new::<[u64; 8]>();
-    // SAFETY: the layout has a size.
-    let first = unsafe { heap.alloc(layout) };
-    heap.add(Box::leak(
-        vec![MaybeUninit::uninit(); 64].into_boxed_slice(),
-    ));
-    // SAFETY: the layout has a size.
-    let second = unsafe { heap.alloc(layout) };
-    assert!(!first.is_null() && heap.owns(first) && heap.owns(second));
-    for block in [first, second] {
-        // SAFETY: a block of this heap and this layout.
-        unsafe { heap.dealloc(block, layout) };
-    }
+    let first = block_of(&heap);
+    heap.add(memory(64));
+    let second = block_of(&heap);
+    assert!(heap.owns(first) && heap.owns(second));
+    free(&heap, first);
+    free(&heap, second);
     assert_eq!(heap.peak(), 64);
 }

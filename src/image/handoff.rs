@@ -26,9 +26,7 @@ pub const HEADER_SIZE: usize = 0x18;
 /// Alignment of lists and entries, in bytes.
 pub const ALIGN: usize = 8;
 
-/// Bytes of an entry's header.
 const ENTRY_HEADER: usize = 8;
-/// Tag of a device tree.
 const TAG_TREE: usize = 1;
 /// Flag: the bytes in use add up to 0.
 const HAS_CHECKSUM: usize = 1;

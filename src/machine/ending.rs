@@ -29,6 +29,14 @@ pub fn give_up(error: &dyn Display) -> ! {
     end_run(&ClosingLine::Incomplete(error))
 }
 
+pub fn accept<T>(result: Result<T, impl Display>, what: &str) -> T {
+    result.unwrap_or_else(|error| refuse(&format_args!("{what}{error}")))
+}
+
+pub fn require<T>(result: Result<T, impl Display>, what: &str) -> T {
+    result.unwrap_or_else(|error| give_up(&format_args!("{what}{error}")))
+}
+
 fn end_run(line: &ClosingLine<'_>) -> ! {
     // The console never fails.
     let _ = output::cut_short(&mut Console, line);

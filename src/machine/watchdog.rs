@@ -16,7 +16,6 @@ enum Device {
     Sp805(Sp805<Mmio>),
 }
 
-/// A watchdog, and the setting that it had at first.
 pub struct Watchdog {
     pub description: Description,
     device: Device,
@@ -56,10 +55,8 @@ impl Watchdog {
             Device::Sbsa(_) => sbsa::ON,
             Device::Sp805(_) => sp805::ON,
         };
-        match self.reach.count(least, wish, hz) {
-            Some(count) => self.set(Setting { control, count }),
-            None => self.disarm(),
-        }
+        let count = self.reach.count(least, wish, hz);
+        self.set(count.map_or(self.found, |count| Setting { control, count }));
     }
 
     /// Gives it the setting that it had at first, its time counted from now on: a

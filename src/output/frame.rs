@@ -1,14 +1,9 @@
 //! The lines that programs made for TFTF look for, exactly as TFTF prints them.
 //!
-//! * LAVA jobs follow `> Executing '...'` and `TEST COMPLETE`, from
-//!   `Booting trusted firmware test framework` to `Exiting tests.`.
-//! * Scripts collect `<RT_INSTR:TAG\tCLUSTER\tCORE\t.../>` in unsigned
-//!   nanoseconds, and either average rows of one CPU or pair rows by
-//!   position: so there is one row a CPU and scenario, in MPIDR's order.
-//! * Expect scripts read `Tests Failed  : 0` and the like.
-//!
-//! A scenario without PMF's timestamps, or without a frequency to convert them to
-//! nanoseconds, has no such rows. The frame calls it Skipped, as TFTF would;
+//! Scripts collect `<RT_INSTR:TAG\tCLUSTER\tCORE\t.../>` in unsigned nanoseconds, and
+//! either average rows of one CPU or pair rows by position: so there is one row a CPU and
+//! scenario, in MPIDR's order. A scenario without PMF's timestamps, or without a frequency
+//! to convert them, has no such rows. The frame calls it Skipped, as TFTF would;
 //! psci-bench's own tables below may still have figures for it.
 
 use alloc::format;
@@ -19,7 +14,6 @@ use crate::model::{Figures, Row, Run, Scenario, Status};
 use crate::plan::ScenarioId;
 use crate::spec::prose::paragraph;
 
-/// Writes the first two lines of the frame.
 pub(crate) fn begin(out: &mut dyn Write, exception_level: u8) -> fmt::Result {
     out.write_str("NOTICE:  Booting trusted firmware test framework\n")?;
     writeln!(out, "NOTICE:  Running at NS-EL{exception_level}")
@@ -58,7 +52,6 @@ pub(crate) fn reason(out: &mut dyn Write, run: &Run, status: Status) -> fmt::Res
     paragraph(out, "  ", 4, &text)
 }
 
-/// Writes the counts of all scenarios in the frame.
 pub(crate) fn summary(out: &mut dyn Write, run: &Run, framed: &Framed) -> fmt::Result {
     let (passed, without_rows) = if run.clock().is_known() {
         (framed.passed, framed.without_pmf)

@@ -9,7 +9,6 @@ use crate::model::{Cpu, Run};
 use crate::spec::prose::{fill, paragraph, width};
 use crate::spec::ticks::{Clock, Hundredths};
 
-/// The content of one place of a table.
 #[derive(Clone, Copy)]
 pub(crate) enum Cell {
     /// Words: left-aligned.

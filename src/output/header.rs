@@ -212,7 +212,6 @@ fn of_plan(plan: &Plan) -> String {
     text
 }
 
-/// Describes what the plan asks of the timers.
 fn of_timers(timer: &TimerPlan) -> String {
     let mut text = format!(
         "; timers {} for {} s each, a period of {} us, loads {}",

@@ -1,16 +1,10 @@
-//! The lines of `timer_latency`, in the layout that the `latency` programs of
-//! real-time extensions print, so that what reads theirs reads these.
+//! The lines of `timer_latency`, in the layout that the `latency` programs of real-time
+//! extensions print, so that what reads theirs reads these: `RTT` the time so far, `RTH`
+//! headings, `RTD` one window and the stretch so far, `RTS` the whole stretch.
 //!
-//! | line | what it has |
-//! |---|---|
-//! | `RTT` | time measured so far, and what is measured |
-//! | `RTH` | headings |
-//! | `RTD` | one window: least, mean and greatest latency to the handler, overruns, mode switches; least and greatest of the stretch so far |
-//! | `RTS` | the same of the whole stretch; time measured / time asked for |
-//!
-//! Latencies are in microseconds with three decimals, or in ticks where the
-//! counter's frequency is not known. There are no modes to switch between
-//! here: that column is there for the layout, and always 0.
+//! Latencies are in microseconds with three decimals, or in ticks where the counter's
+//! frequency is not known. There are no modes to switch between here: that column is
+//! there for the layout, and always 0.
 
 use alloc::format;
 use alloc::string::String;
@@ -23,7 +17,6 @@ use crate::scenario::progress::{Progress, Stretch};
 /// Data lines until the headings are said again.
 const HEADINGS: u32 = 21;
 
-/// Explains the tables of `timer_latency`.
 pub(crate) const HOW_TO_READ: &str = "Expiries are looked at in windows of a second at most, \
     between which the timers stand and a line is printed. Median and p99 may be 1/16 too small: \
     they are the lower ends of classes. Lost are overruns: expiries that had passed before their \
@@ -101,7 +94,6 @@ fn headings(out: &mut dyn Write) -> fmt::Result {
     )
 }
 
-/// Returns the columns of both lines.
 fn figures(stretch: &Stretch, account: &Account) -> String {
     let series = account.until(Until::Handler);
     let least = part(stretch, series.least().unwrap_or(0), 1);

@@ -29,7 +29,6 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
     out.write_char('\n')
 }
 
-/// Writes the table of one measure.
 fn one_table(
     out: &mut dyn Write,
     run: &Run,
@@ -39,7 +38,12 @@ fn one_table(
     let Some(first) = points.first() else {
         return Ok(());
     };
-    let (id, scale) = (scenario.id, Scale::of(first, run.clock()));
+    let id = scenario.id;
+    let scale = Scale {
+        unit: first.measure.unit(),
+        clock: run.clock(),
+        per: first.per.max(1).into(),
+    };
     let (heading, cell_of_x): (_, fn(u64) -> Cell) = match id {
         ScenarioId::DirtySweep => ("Bytes", Cell::Count),
         ScenarioId::ContendSweep => ("CPUs", Cell::Count),
@@ -50,7 +54,7 @@ fn one_table(
     let figures = |of: fn(&Summary) -> Option<u64>| {
         cells(&|point| {
             let figure = of(&point.figures).filter(|_| point.figures.n > 0);
-            figure.map_or(Cell::Missing, |it| scale.cell(it, point.per))
+            figure.map_or(Cell::Missing, |it| scale.cell(it))
         })
     };
     // A column that would be empty is left out.
@@ -96,51 +100,37 @@ fn meaning(measure: Measure) -> &'static str {
     }
 }
 
-/// The unit of the figure of one operation.
-#[derive(Clone, Copy)]
+/// The unit of the figures of points that are alike.
 struct Scale {
     unit: Unit,
     clock: Clock,
-    /// True if operations are measured in batches, and so are short.
-    is_batch: bool,
+    /// Operations in a sample; where there are several, they are short.
+    per: u64,
 }
 
 impl Scale {
-    fn of(point: &Point, clock: Clock) -> Self {
-        Self {
-            unit: point.measure.unit(),
-            clock,
-            is_batch: point.per > 1,
-        }
-    }
-
-    fn name(self) -> &'static str {
+    fn name(&self) -> &'static str {
         match self.unit {
             Unit::Cycles => "cycles",
             Unit::Microseconds => "us",
             Unit::Count => "times",
             Unit::Ticks if !self.clock.is_known() => "ticks",
-            Unit::Ticks if self.is_batch => "ns",
+            Unit::Ticks if self.per > 1 => "ns",
             Unit::Ticks => "us",
         }
     }
 
-    /// Converts a figure of `per` operations to that of one in hundredths.
-    fn cell(self, figure: u64, per: u32) -> Cell {
-        let per = u64::from(per).max(1);
-        let hundredths = match self.unit {
-            Unit::Microseconds | Unit::Count => return Cell::Count(figure),
-            Unit::Ticks if self.clock.is_known() => {
-                let (factor, divisor) = if self.is_batch {
-                    (100, per)
-                } else {
-                    (1, 10 * per)
-                };
+    /// Converts the figure of a sample to that of one operation.
+    fn cell(&self, figure: u64) -> Cell {
+        let hundredths = match (self.unit, self.per) {
+            (Unit::Microseconds | Unit::Count, _) => return Cell::Count(figure),
+            (Unit::Ticks, per) if self.clock.is_known() => {
+                let (factor, divisor) = if per > 1 { (100, per) } else { (1, 10) };
                 let ns = self.clock.ns(figure);
                 ns.and_then(|ns| part(ns, factor, divisor))
             }
-            _ if per == 1 => return Cell::Count(figure),
-            _ => part(figure, 100, per),
+            (_, 1) => return Cell::Count(figure),
+            (_, per) => part(figure, 100, per),
         };
         hundredths.map_or(Cell::Missing, Cell::Hundredths)
     }
@@ -152,7 +142,6 @@ fn part(number: u64, factor: u64, divisor: u64) -> Option<u64> {
     Some(number.checked_add(divisor / 2)? / divisor)
 }
 
-/// Explains how the figures were measured.
 fn explanation(run: &Run, scenario: &Scenario) -> String {
     let mut text = String::new();
     let per = scenario.points.first().map_or(1, |point| point.per);
@@ -172,7 +161,6 @@ fn explanation(run: &Run, scenario: &Scenario) -> String {
     text
 }
 
-/// Explains loops.
 fn add_loops(text: &mut String, run: &Run, scenario: &Scenario, asked: u32) {
     let plan = run.plan.as_ref();
     let has_limit = plan.is_some_and(|plan| plan.loops.is_none());

@@ -1,29 +1,13 @@
-//! The output of a run: four layers on one UART, for four kinds of reader.
+//! The output of a run, on one UART for four kinds of reader: TFTF's frame, which TF-A's
+//! continuous integration looks for; tables and findings for people, ready to be pasted as
+//! reStructuredText; [`crate::record`]s for programs; the last line, [`ClosingLine`].
 //!
-//! 1. TFTF's frame: the lines that TF-A's continuous integration looks for.
-//! 2. Tables and findings for people, ready to be pasted as reStructuredText.
-//! 3. [`crate::record`]: all of it for programs, in lines with a checksum each.
-//! 4. The last line: [`ClosingLine`].
+//! TFTF's lines stand only around what was measured as TFTF measures it: a scenario of the
+//! warm method, or from outside TFTF's suite, has no frame, since the programs that read
+//! the frame would take its figures for TFTF's.
 //!
-//! ```text
-//! header()          NOTICE:  Booting trusted firmware test framework
-//!                   board, firmware, clock, plan; records
-//! begin_scenario()  > Executing '...'                                once a
-//! scenario()        RT_INSTR lines, TEST COMPLETE                    scenario
-//!                   tables, findings; records
-//! closing()         counts; records; NOTICE:  Exiting tests.
-//!                   what was skipped, and the reasons
-//!                   psci-bench: PASS (...)
-//! ```
-//!
-//! TFTF's lines stand only around what was measured as TFTF measures it: a
-//! scenario of the warm method, or from outside TFTF's suite, has tables and
-//! records, but no frame, since the programs that read the frame would take its
-//! figures for TFTF's.
-//!
-//! Everything is ASCII in lines of at most 120 columns, but for records; lines end
-//! in "\n", and the machine half's writer makes CR LF of that. All that is printed
-//! follows from the arguments.
+//! Everything is ASCII in lines of at most 120 columns, but for records; lines end in "\n",
+//! and the machine half's writer makes CR LF of that.
 
 use alloc::format;
 use core::fmt::{self, Write};
@@ -140,11 +124,10 @@ pub fn closing(
     out.write_char('\n')?;
     summary.write_skips(out, run)?;
     let line = ClosingLine::Ended(&totals);
-    if width(&line) > COLUMNS {
-        // A line that is cut is no verdict.
-        one_line(out, &format_args!("{line:#}"))?;
-    } else {
-        one_line(out, &line)?;
+    // A line that is cut is no verdict.
+    match width(&line) > COLUMNS {
+        true => one_line(out, &format_args!("{line:#}"))?,
+        false => one_line(out, &line)?,
     }
     Ok(verdict)
 }

@@ -25,7 +25,6 @@ pub struct Summary {
     skipped: Vec<Skipped>,
 }
 
-/// Results of the scenarios in TFTF's frame.
 #[derive(Debug, Default)]
 pub(crate) struct Framed {
     pub(crate) skipped: u64,
@@ -36,7 +35,6 @@ pub(crate) struct Framed {
     pub(crate) failed: u64,
 }
 
-/// A skipped scenario or rows of one, and the reason.
 #[derive(Debug)]
 struct Skipped {
     id: ScenarioId,

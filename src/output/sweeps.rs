@@ -1,12 +1,11 @@
-//! Sentences on sweeps beside their tables: one for each curve, and what was left
-//! out.
+//! Sentences on sweeps beside their tables: one for each curve, and the states that were
+//! left out. (The end of the run lists the steps that were.)
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use crate::findings::list;
 use crate::model::{Measure, Run, Scenario, Variant};
 use crate::plan::ScenarioId;
 use crate::spec::prose::{Many, paragraph};
@@ -17,10 +16,6 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
         return Ok(());
     }
     let mut items = curves(run, scenario);
-    if scenario.id == ScenarioId::ContendSweep {
-        items.extend(beyond(run));
-        items.extend(kept_awake(run, scenario));
-    }
     items.extend(not_counted(scenario));
     if let Some(conditions) = &scenario.conditions {
         for (what, why) in [
@@ -70,39 +65,6 @@ fn steps(run: &Run, scenario: &Scenario, variant: Variant, measure: Measure) -> 
         format!("{}: {longest}", step[0].x.unwrap_or(0))
     });
     each.collect::<Vec<_>>().join(", ")
-}
-
-/// Names the steps of `contend=` that are more than there are CPUs.
-fn beyond(run: &Run) -> Option<String> {
-    let (steps, cpus) = (run.plan?.contend?, run.cpus.len());
-    let steps = steps.as_slice().iter();
-    let mut beyond = steps.filter(|step| **step as usize > cpus).peekable();
-    beyond.peek()?;
-    let (steps, cpus) = (list(beyond), Many(cpus as u64, "CPU"));
-    Some(format!(
-        "Steps of contend= left out: {steps}, as there are {cpus}."
-    ))
-}
-
-/// Names the step of all CPUs, for each state that lacks it as a CPU stays awake.
-fn kept_awake(run: &Run, scenario: &Scenario) -> Vec<String> {
-    let all = run.cpus.len() as u64;
-    let has = |variant: Variant, x: Option<u64>| {
-        let mut points = scenario.points.iter().filter(|it| it.variant == variant);
-        points.any(|point| x.is_none() || point.x == x)
-    };
-    let lacks_all = |variant: &Variant| {
-        has(Variant::LeftOut, Some(all)) && has(*variant, None) && !has(*variant, Some(all))
-    };
-    let variants = [Variant::Deepest, Variant::Core].into_iter();
-    let each = variants.filter(lacks_all).map(|variant| {
-        format!(
-            "{}: step {all} left out, as one of the {} stays awake.",
-            variant.word(),
-            Many(all, "CPU")
-        )
-    });
-    each.collect()
 }
 
 /// Counts the attempts that do not count, by reason.

@@ -90,7 +90,6 @@ fn spread_table(
     table(out, run, &title, cpus, columns.into_iter().flatten())
 }
 
-/// Explains how the figures were measured, and what rows and columns are.
 fn explanation(run: &Run, scenario: &Scenario, metrics: &[Metric]) -> String {
     let parallel = scenario.id.is_parallel();
     let none = Conditions::default();
@@ -133,7 +132,6 @@ fn wake_ups(run: &Run, scenario: &Scenario, conditions: &Conditions) -> String {
     format!("power_state {power_state:#010x}; {how} {sleep} after the start. ")
 }
 
-/// Describes the round that the first table shows.
 fn round(run: &Run, conditions: &Conditions, metrics: &[Metric]) -> String {
     let first = heading(metrics.first().copied().unwrap_or(Metric::Call));
     let skew = conditions.skew.filter(|skew| skew.n > 0).map(|skew| {

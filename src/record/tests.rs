@@ -78,7 +78,6 @@ fn short_run() -> Run {
     }
 }
 
-/// Adds the checksum.
 fn line_of(body: &str) -> String {
     format!("{body} {:08x}", Crc32::of(body.as_bytes()))
 }

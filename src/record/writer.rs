@@ -12,11 +12,13 @@ use crate::plan::Records;
 /// written by themselves.
 const ROOM: usize = 4 * LINE_MAX;
 
+/// The mark of a text whose end was left out.
+const CUT: &str = " ...";
+
 /// Writes records, and numbers them.
 pub struct Writer {
     copies: Records,
     seq: u32,
-    /// The line in the making.
     line: String,
 }
 
@@ -78,21 +80,20 @@ impl Writer {
     /// the line is too long. Any other line that is too long is left out, so that
     /// its number is missing.
     pub fn write(&mut self, out: &mut dyn Write, mut record: Record) -> fmt::Result {
-        let mut fits = self.fits(&record);
-        while !fits {
-            let excess = self.line.len() - LINE_MAX;
+        while !self.fits(&record) {
             let text = match &mut record {
                 Record::Run(head) => &mut head.model,
                 Record::Finding(_, finding) => &mut finding.sentence,
                 _ => break,
             };
-            if !shorten(text, excess) {
+            if text.len() <= 2 * CUT.len() {
                 break;
             }
-            fits = self.fits(&record);
+            text.truncate(text.floor_char_boundary(text.len() / 2));
+            text.push_str(CUT);
         }
-        debug_assert!(fits, "too long: {record:?}");
-        if fits {
+        debug_assert!(self.line.len() <= LINE_MAX, "too long: {record:?}");
+        if self.line.len() <= LINE_MAX {
             writeln!(out, "{}", self.line)?;
         }
         self.seq += 1;
@@ -233,21 +234,4 @@ impl Writer {
         self.spread(out, (key, place), first, left)?;
         self.spread(out, (key, place), first + left.len() as u16, right)
     }
-}
-
-/// The mark of a text whose end was left out.
-const CUT: &str = " ...";
-
-/// Removes the end of `text`, from which a line is so many bytes too long; returns
-/// false if nothing but the mark is left. A byte may take up to six in the line, so
-/// that some of the excess can be left.
-fn shorten(text: &mut String, excess: usize) -> bool {
-    let kept = text.trim_end_matches(CUT).len();
-    let mut end = kept.saturating_sub(excess.div_ceil(6));
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.truncate(end);
-    text.push_str(CUT);
-    end > 0
 }

@@ -29,11 +29,11 @@ pub fn move_console(tables: &mut TranslationTables, from: Option<Uart>, uart: &U
         print_line!("console stays: nothing can be read at {base:#x}, by {by}");
         return;
     };
-    if !candidate.accepts_bytes() {
+    if candidate.accepts_bytes() {
+        print_line!("console moves to {kind} at {base:#x}, by {by}");
+        console::wait_idle();
+        console::set(candidate);
+    } else {
         print_line!("console stays: what is at {base:#x}, by {by}, takes no byte as {kind}");
-        return;
     }
-    print_line!("console moves to {kind} at {base:#x}, by {by}");
-    console::wait_idle();
-    console::set(candidate);
 }

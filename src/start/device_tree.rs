@@ -29,7 +29,6 @@ const MAGIC: u32 = 0xd00d_feed_u32.swap_bytes();
 /// fewer.
 const HEADER: usize = 40;
 
-/// The origin of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     Appended,
@@ -47,7 +46,6 @@ impl fmt::Display for Source {
     }
 }
 
-/// A tree, mapped and whole.
 pub struct DeviceTree {
     pub bytes: &'static [u8],
     pub region: Region,

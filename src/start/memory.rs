@@ -1,5 +1,7 @@
 //! Working memory and devices: finds, maps and divides them.
 
+use alloc::format;
+
 use arrayvec::ArrayVec;
 use psci_bench::board::{Board, Cpu, Room, free_memory};
 use psci_bench::measure::Tally;
@@ -8,17 +10,19 @@ use psci_bench::spec::region::Region;
 
 use crate::machine::allocator::HEAP;
 use crate::machine::boot::{exception, layout};
-use crate::machine::ending::{give_up, refuse};
+use crate::machine::ending::{accept, give_up, refuse, require};
 use crate::machine::memory::mmio::Registers;
 use crate::machine::memory::stacks;
-use crate::machine::memory::tables::{BLOCK, MapError, PAGE, Pages, TranslationTables};
+use crate::machine::memory::tables::{BLOCK, PAGE, Pages, TranslationTables};
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::lead::CpuState;
 
 /// The error of a plan whose size overflows.
 const TOO_LARGE: &str = "iterations= or footprint= is too large for this many CPUs";
 
-/// The parts of the working memory that are not the heap's.
+/// The beginning of the error of working memory that cannot be mapped.
+pub const UNMAPPED: &str = "working memory: ";
+
 pub struct Memory {
     pub buffers: Pages,
     /// Memory for the CPUs' stacks, not yet mapped.
@@ -30,12 +34,8 @@ pub fn map_devices(tables: &mut TranslationTables, board: &Board<'_>) {
     exception::register_device_name("console", board.uart.registers());
     board.devices(&mut |name, region| {
         exception::register_device_name(name, region);
-        if let Err(error) = Registers::map(tables, region) {
-            refuse(&format_args!(
-                "device tree: the {name} at {:#x}: {error}",
-                region.base
-            ));
-        }
+        let what = format!("device tree: the {name} at {:#x}: ", region.base);
+        accept(Registers::map(tables, region), &what);
     });
 }
 
@@ -108,23 +108,14 @@ pub fn working_memory(
     }
     let [_, boot_area] = used;
     check_boot_area(board, image, boot_area);
-    let mut room = match free_memory::find(&board.memory, &taken, boot_area.end(), size) {
-        Ok(room) => room,
-        Err(error) => refuse(&error),
-    };
+    let room = free_memory::find(&board.memory, &taken, boot_area.end(), size);
+    let mut room = accept(room, "");
     // The first pages hold the tables for the rest.
-    let pool = mapped(Pages::map(tables, room.split_off(pool_pages * PAGE)));
-    tables.set_pool(pool);
+    let pool = Pages::map(tables, room.split_off(pool_pages * PAGE));
+    tables.set_pool(require(pool, UNMAPPED));
     let stacks = room.split_off(cpus * stacks::BYTES_PER_CPU);
-    let mut pages = mapped(Pages::map(tables, room));
+    let mut pages = require(Pages::map(tables, room), UNMAPPED);
     let buffers = pages.split_off(needs.buffer * cpus);
     HEAP.add(pages.into_bytes());
     Memory { buffers, stacks }
-}
-
-pub fn mapped<T>(memory: Result<T, MapError>) -> T {
-    match memory {
-        Ok(memory) => memory,
-        Err(error) => give_up(&format_args!("working memory: {error}")),
-    }
 }

@@ -15,7 +15,7 @@ use crate::machine::boot::layout;
 use crate::machine::call::conduit;
 use crate::machine::console::{self, Console, print_line};
 use crate::machine::cpu::{instructions, registers};
-use crate::machine::ending::{self, give_up, refuse};
+use crate::machine::ending::{self, accept, give_up, refuse};
 use crate::machine::memory::loader_data;
 use crate::machine::memory::tables::TranslationTables;
 
@@ -101,23 +101,14 @@ fn run_with_tree(
     if let (Ok(board), Some(early)) = (&read, &early) {
         move_console(&mut tables, emergency, &board.uart, early.by);
     }
-    print_line!(
-        "Image at {:#x}, device tree {}",
-        layout::image().base,
-        found.source
-    );
+    let (image, source) = (layout::image().base, found.source);
+    print_line!("Image at {image:#x}, device tree {source}");
     if !has_firmware {
         end_without_firmware();
     }
-    let board = match read {
-        Ok(board) => board,
-        Err(error) => refuse(&format_args!("device tree: {error}")),
-    };
+    let board = accept(read, "device tree: ");
     conduit::set_conduit(Some(board.conduit));
-    let plan = match Plan::parse(board.bootargs) {
-        Ok(plan) => plan,
-        Err(error) => refuse(&error),
-    };
+    let plan = accept(Plan::parse(board.bootargs), "");
     if !console::is_set() {
         // A measurement without a way to print its results makes no sense.
         ending::finish();

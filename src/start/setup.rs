@@ -1,6 +1,7 @@
 //! Setting the machine up by its device tree: memory, CPUs, GIC, timer, firmware. A part
 //! that lacks ends the run by name.
 
+use alloc::format;
 use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,6 +11,7 @@ use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog};
 use psci_bench::measure::{Counter, Facts, Tally};
 use psci_bench::model::{self as model, Head, Run};
 use psci_bench::plan::Plan;
+use psci_bench::record::FORMAT;
 use psci_bench::scenario::Needs;
 use psci_bench::spec::pmf::ReadError;
 use psci_bench::spec::psci::ReturnCode;
@@ -17,12 +19,12 @@ use psci_bench::spec::region::Region;
 use psci_bench::spec::ticks::Clock;
 use smccc::psci::PSCI_SYSTEM_SUSPEND_64;
 
-use super::memory::{self, Memory, mapped};
+use super::memory::{self, Memory, UNMAPPED};
 use crate::machine::call::call_path::CallPath;
 use crate::machine::call::firmware;
 use crate::machine::call::overhead;
 use crate::machine::cpu::{cycle_counter, registers};
-use crate::machine::ending::{give_up, refuse};
+use crate::machine::ending::{accept, give_up, refuse, require};
 use crate::machine::gic::controller::Gic;
 use crate::machine::memory::dirty_lines::DirtyLines;
 use crate::machine::memory::stacks::CpuStack;
@@ -36,9 +38,6 @@ use crate::machine::time::timer::{self, Timer};
 use crate::machine::time::waiter::Waiter;
 use crate::machine::timer_frame::TimerFrameDriver;
 use crate::machine::watchdog::Watchdog;
-
-/// Version of the records' format.
-const FORMAT: u32 = 2;
 
 /// Sets everything up, and returns the lead and the run that it begins. `used` are the regions of device tree and boot area.
 pub fn prepare(
@@ -92,18 +91,14 @@ pub fn prepare(
     (Lead::new(own, facts, cpus), run)
 }
 
-/// Returns a list that is never freed.
 fn list<T>(len: usize, make: impl FnMut(usize) -> T) -> &'static mut [T] {
     (0..len).map(make).collect::<Vec<T>>().leak()
 }
 
-/// Returns the CPUs of the board, and the source of their labels.
 fn cpus(board: &Board<'_>) -> (&'static [Cpu], LabelSource) {
     let cpus = vec![Cpu::default(); board.cpu_count].leak();
-    match board.cpus(registers::mpidr_counts_threads(), cpus) {
-        Ok(labels) => (cpus, labels),
-        Err(error) => refuse(&format_args!("device tree: {error}")),
-    }
+    let labels = board.cpus(registers::mpidr_counts_threads(), cpus);
+    (cpus, accept(labels, "device tree: "))
 }
 
 /// Returns the channels, each with the CPU's stacks, and with the tally and the buffer
@@ -116,7 +111,7 @@ fn channels(
 ) -> &'static [CpuChannel] {
     let mut tallies = list(needs.tallies, |_| Tally::default()).iter_mut();
     list(cpus.len(), |index| {
-        let stack = mapped(CpuStack::map(tables, &mut memory.stacks));
+        let stack = require(CpuStack::map(tables, &mut memory.stacks), UNMAPPED);
         let buffer = StressBuffer::new(memory.buffers.split_off(needs.buffer));
         // A hypervisor may give memory at the first access only.
         buffer.write(buffer.region().size);
@@ -132,7 +127,7 @@ fn waiter(tables: &mut TranslationTables, board: &Board<'_>) -> Waiter {
     let level = registers::exception_level();
     let chosen = match &board.gic {
         Some(_) => Timer::choose(path.counter(), level, &board.timers),
-        None => Some(Timer::unconnected()),
+        None => Some(Timer::UNCONNECTED),
     };
     let Some(timer) = chosen else {
         refuse(&format_args!(
@@ -140,13 +135,9 @@ fn waiter(tables: &mut TranslationTables, board: &Board<'_>) -> Waiter {
             path.counter().name()
         ));
     };
-    let gic = match Gic::new(tables, board.gic.as_ref()) {
-        Ok(gic) => gic,
-        Err(error) => refuse(&format_args!("device tree: the GIC's registers: {error}")),
-    };
-    if let Err(error) = gic.init_distributor() {
-        give_up(&format_args!("GIC: {error}"));
-    }
+    let gic = Gic::new(tables, board.gic.as_ref());
+    let gic = accept(gic, "device tree: the GIC's registers: ");
+    require(gic.init_distributor(), "GIC: ");
     let clock = Clock {
         hz: registers::counter_frequency(),
     };
@@ -197,23 +188,15 @@ fn bring_up_lead(parts: &'static RoundParts) -> Participant {
     channel::publish(parts.channels, parts.lead);
     let channel = &parts.channels[parts.lead];
     let own = Participant { channel, parts };
-    if let Err(reason) = own.set_up() {
-        give_up(&format_args!("CPU {:#x}: {reason}", channel.mpidr()));
-    }
+    require(own.set_up(), &format!("CPU {:#x}: ", channel.mpidr()));
     own
 }
 
-/// Collects the facts about machine and firmware.
 fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
     let Participant { channel, parts } = own;
     let waiter = &parts.waiter;
-    let psci_version = match firmware::version() {
-        Ok(version) => version.into(),
-        Err(error) => {
-            let code = ReturnCode::from(error);
-            give_up(&format_args!("PSCI_VERSION: firmware returned {code}"))
-        }
-    };
+    let psci_version = firmware::version().map_err(ReturnCode::from);
+    let psci_version = require(psci_version, "PSCI_VERSION: firmware returned ").into();
     let smccc = firmware::smccc_version();
     let Waiter { path, clock, .. } = waiter;
     Facts {

@@ -46,16 +46,13 @@ pub fn run(spec: &RunSpec) -> RunResult {
 
 /// Each firmware on each GIC at each level.
 pub fn machines() -> impl Iterator<Item = (Firmware, Gic, Level)> {
-    let all = (0..8).map(|place| [place & 4, place & 2, place & 1].map(|bit| bit != 0));
-    all.map(|[is_builtin, is_v3, is_el2]| {
-        let firmware = if is_builtin {
-            Firmware::Builtin
-        } else {
-            Firmware::TfA
-        };
-        let gic = if is_v3 { Gic::V3 } else { Gic::V2 };
-        (firmware, gic, if is_el2 { Level::El2 } else { Level::El1 })
-    })
+    [Firmware::TfA, Firmware::Builtin]
+        .into_iter()
+        .flat_map(|firmware| {
+            let gics = [Gic::V2, Gic::V3].into_iter();
+            let levels = move |gic| [Level::El1, Level::El2].map(|level| (firmware, gic, level));
+            gics.flat_map(levels)
+        })
 }
 
 /// Text in one line: long messages are wrapped.
@@ -74,7 +71,6 @@ pub fn check_words<S: AsRef<str>>(plain: &str, words: &[S], seen: &str) {
     }
 }
 
-/// A finished run.
 pub struct Ran {
     pub result: RunResult,
     /// The log in one line.
@@ -82,13 +78,11 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Checks the log's words by [`check_words`].
     pub fn says<S: AsRef<str>>(self, words: &[S]) -> Self {
         check_words(&self.plain, words, &self.result.text());
         self
     }
 
-    /// The records of the log.
     pub fn log(&self) -> Log {
         Log::new(&self.result.log)
     }
@@ -155,7 +149,6 @@ pub fn image(cpus: u32, bootargs: &str) -> Vec<u8> {
     image_with(&good_tree(cpus, bootargs), cpus)
 }
 
-/// The payload with any tree appended.
 pub fn image_with(tree: &[u8], cpus: u32) -> Vec<u8> {
     image_of(Some(tree), cpus)
 }
@@ -308,10 +301,8 @@ pub type Rows = BTreeMap<String, BTreeMap<[u64; 2], Vec<u64>>>;
 pub fn rt_instr(text: &str) -> Rows {
     let mut rows = Rows::new();
     for line in text.lines().filter(|line| line.starts_with("<RT_INSTR:")) {
-        let mut fields = line["<RT_INSTR:".len()..]
-            .trim_end_matches("/>")
-            .split('\t');
-        let test = fields.next().expect("a test").to_string();
+        let mut fields = line.trim_end_matches("/>").split('\t');
+        let test = fields.next().expect("a test")["<RT_INSTR:".len()..].to_string();
         let numbers: Vec<u64> = fields.map(|n| n.parse().expect("a number")).collect();
         let place = [numbers[0], numbers[1]];
         let row = rows.entry(test).or_default();
@@ -320,7 +311,6 @@ pub fn rt_instr(text: &str) -> Rows {
     rows
 }
 
-/// The device tree of a source.
 pub fn compile(source: &str) -> Vec<u8> {
     let workspace = workspace();
     setup::ensure(&workspace, &[Need::Dtc]).expect("dtc");
@@ -329,11 +319,8 @@ pub fn compile(source: &str) -> Vec<u8> {
     std::fs::write(&file, source).expect("written");
     let mut dtc = Command::new("dtc");
     dtc.args(["-q", "-I", "dts", "-O", "dtb", "-i"]);
-    let output = dtc
-        .arg(workspace.root.join("tests/data"))
-        .arg(&file)
-        .output();
-    let output = output.expect("dtc runs");
+    let dtc = dtc.arg(workspace.root.join("tests/data")).arg(&file);
+    let output = dtc.output().expect("dtc runs");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     output.stdout

@@ -53,7 +53,6 @@ impl Code {
         found.map(|(at, _)| *at).collect()
     }
 
-    /// Code with other words from this address on.
     pub fn with(&self, at: u64, words: &[u32]) -> Self {
         let mut code = self.clone();
         code.words

@@ -29,17 +29,14 @@ fn erratum(code: &Code, at: u64) -> Option<u32> {
     (at & 0xfff >= 0xff8 && is_adrp && follows).then_some(843_419)
 }
 
-/// Each sequence by its address.
-fn sequences(code: &Code) -> Vec<(u64, u32)> {
-    let all = code.words.keys();
-    all.filter_map(|at| Some((*at, erratum(code, *at)?)))
-        .collect()
-}
-
 #[test]
 fn no_sequence_of_cortex_a53s_errata() {
-    let found = sequences(&Code::load());
-    assert_eq!(found, [], "{} of them: {found:x?}", found.len());
+    let code = Code::load();
+    let found = code
+        .words
+        .keys()
+        .filter_map(|at| Some((at, erratum(&code, *at)?)));
+    assert_eq!(found.collect::<Vec<_>>(), []);
 }
 
 /// The scan itself.
@@ -48,25 +45,16 @@ fn a_sequence_put_in_is_found() {
     const LDR_X1: u32 = 0xf940_0041; // ldr x1, [x2]
     const ADRP_X0: u32 = 0x9000_0000;
     const LDR_X3_X0: u32 = 0xf940_0403; // ldr x3, [x0, #8]
-    const NOP: u32 = 0xd503_201f;
     let plain = Code::load();
     for (at, words, number) in [
-        (0x1000, [LDR_X1, 0x9b02_0c20, NOP, NOP], 835_769), // madd x0, x1, x2, x3
-        (0x1000, [LDR_X1, 0x9ba2_8c20, NOP, NOP], 835_769), // umsubl x0, w1, w2, x3
-        (0x1000, [0xf900_0041, 0x9b22_0c20, NOP, NOP], 835_769), // str; smaddl
-        (0x1ff8, [ADRP_X0, LDR_X1, LDR_X3_X0, NOP], 843_419),
-        (0x1ffc, [ADRP_X0, LDR_X1, NOP, LDR_X3_X0], 843_419),
+        (0x1000, [LDR_X1, 0x9b02_0c20, 0], Some(835_769)), // madd x0, x1, x2, x3
+        (0x1000, [LDR_X1, 0x9ba2_8c20, 0], Some(835_769)), // umsubl x0, w1, w2, x3
+        (0x1000, [LDR_X1, 0x9b02_7c20, 0], None),          // mul x0, x1, x2
+        (0x1ff8, [ADRP_X0, LDR_X1, LDR_X3_X0], Some(843_419)),
+        (0x1ff4, [ADRP_X0, LDR_X1, LDR_X3_X0], None),
     ] {
         let code = plain.with(at, &words);
-        assert!(sequences(&code).contains(&(at, number)), "{words:08x?}");
-    }
-    // mul x0, x1, x2; and an ADRP that is not at the end of its page.
-    for (at, words) in [
-        (0x1000, [LDR_X1, 0x9b02_7c20, NOP]),
-        (0x1ff4, [ADRP_X0, LDR_X1, LDR_X3_X0]),
-    ] {
-        let code = plain.with(at, &words);
-        assert_eq!(erratum(&code, at), None, "{words:08x?}");
+        assert_eq!(erratum(&code, at), number, "{words:08x?}");
     }
 }
 

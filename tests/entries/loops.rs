@@ -43,41 +43,30 @@ fn a_region_is_the_loop_and_nothing_else() {
 fn a_loop_is_its_operation_and_nothing_else() {
     let code = Code::load();
     let again = |length: i32| [ONE_LESS, unless_equal(-length), RET];
+    // mov x1, x21; mov x2, x22; mov x3, x23.
+    let stamp = [FUNCTION, 0xaa15_03e1, 0xaa16_03e2, 0xaa17_03e3, SMC];
+    let wait = unless_equal(5);
+    // str w20, [x21]; ldr w9, [x22]; tst w9, #0x3ff; b.ne; str w9, [x22, #4].
+    let sgi_v2 = [0xb900_02b4, 0xb940_02c9, 0x7200_253f, wait, 0xb900_06c9];
+    // msr icc_sgi1r_el1, x20; isb; mrs x9, icc_iar1_el1; tst x9, #0xffffff; b.ne;
+    // msr icc_eoir1_el1, x9.
+    let sgi_v3 = [
+        0xd518_cbb4,
+        ISB,
+        0xd538_cc09,
+        0xf240_5d3f,
+        wait,
+        0xd518_cc29,
+    ];
     let operations: [(&str, &[u32]); 7] = [
         ("empty", &[]),
         ("smc", &[FUNCTION, SMC]),
         ("hvc", &[FUNCTION, HVC]),
-        // mov x1, x21; mov x2, x22; mov x3, x23.
-        (
-            "stamp",
-            &[FUNCTION, 0xaa15_03e1, 0xaa16_03e2, 0xaa17_03e3, SMC],
-        ),
+        ("stamp", &stamp),
         // mrs x9, pmselr_el0.
         ("sysreg", &[0xd53b_9ca9]),
-        // str w20, [x21]; ldr w9, [x22]; tst w9, #0x3ff; b.ne; str w9, [x22, #4].
-        (
-            "sgi_v2",
-            &[
-                0xb900_02b4,
-                0xb940_02c9,
-                0x7200_253f,
-                unless_equal(5),
-                0xb900_06c9,
-            ],
-        ),
-        // msr icc_sgi1r_el1, x20; isb; mrs x9, icc_iar1_el1; tst x9, #0xffffff; b.ne;
-        // msr icc_eoir1_el1, x9.
-        (
-            "sgi_v3",
-            &[
-                0xd518_cbb4,
-                ISB,
-                0xd538_cc09,
-                0xf240_5d3f,
-                unless_equal(5),
-                0xd518_cc29,
-            ],
-        ),
+        ("sgi_v2", &sgi_v2),
+        ("sgi_v3", &sgi_v3),
     ];
     for (name, operation) in operations {
         let name = format!("loop_{name}");

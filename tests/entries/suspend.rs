@@ -30,19 +30,11 @@ fn calls(code: &Code) -> Vec<Call> {
     let begin = named("11Participant7suspend17h");
     let drain = named("3Gic5drain17h");
     let again = named("11Participant12set_up_again17h");
-    let closures: Vec<u64> = code
-        .symbols
-        .iter()
-        .filter(|(name, _)| name.contains("11Participant13execute_order28_"))
-        .map(|(_, at)| *at)
-        .collect();
-    let end = code
-        .symbols
-        .values()
-        .copied()
-        .filter(|at| *at > begin)
-        .min();
-    let body = code.words.range(begin..end.expect("a symbol after it"));
+    let closures = code.symbols.iter();
+    let closures = closures.filter(|(name, _)| name.contains("11Participant13execute_order28_"));
+    let closures: Vec<u64> = closures.map(|(_, at)| *at).collect();
+    let end = code.symbols.values().filter(|at| **at > begin).min();
+    let body = code.words.range(begin..*end.expect("a symbol after it"));
     body.filter_map(|(at, word)| match flow(*word) {
         _ if is_indirect(*word) => Some(Call::Indirect),
         Flow::Call(offset) => match at.wrapping_add_signed(offset) {

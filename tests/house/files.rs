@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use fancy_regex::Regex;
 
 /// Words that begin no doc comment, as the sentence has no head then.
 const HEADLESS: [&str; 8] = [
@@ -35,14 +38,14 @@ pub fn read_all(root: &Path) -> BTreeMap<PathBuf, String> {
 fn comment(line: &str) -> Option<(&str, &str)> {
     let line = line.trim_start();
     if let Some((_, text)) = line.split_once("doc = \"")
-        && line.starts_with("#")
+        && line.starts_with('#')
     {
         return Some(("#[doc]", text));
     }
-    let marks = ["///", "//!", "//"];
-    let begins = marks.iter().find(|mark| line.starts_with(**mark));
-    if let Some(mark) = begins {
-        return Some((mark, line[mark.len()..].trim()));
+    for mark in ["///", "//!", "//"] {
+        if let Some(text) = line.strip_prefix(mark) {
+            return Some((mark, text.trim()));
+        }
     }
     // A comment after code, where the mark is not in a string.
     let (code, text) = line.split_once(" // ")?;
@@ -59,10 +62,7 @@ pub fn wording_faults(text: &str) -> Vec<(usize, String)> {
     let mut faults = Vec::new();
     let mut last_mark = "";
     for (line, number) in text.lines().zip(1..) {
-        let Some((mark, text)) = comment(line) else {
-            last_mark = "";
-            continue;
-        };
+        let (mark, text) = comment(line).unwrap_or_default();
         let begins = mark.len() > 2 && mark != last_mark;
         last_mark = mark;
         if let Some(word) = HEADLESS.iter().find(|it| begins && begins_with(text, it)) {
@@ -78,14 +78,9 @@ pub fn wording_faults(text: &str) -> Vec<(usize, String)> {
 
 /// The clippy lints that `text` turns off by `#[expect]` or `#[allow]`.
 pub fn lint_exceptions(text: &str) -> Vec<String> {
-    let dense: String = text.split_whitespace().collect();
-    let attributes = ["#[expect(", "#![expect(", "#[allow(", "#![allow("];
-    let parts = attributes.iter().flat_map(|it| dense.split(*it).skip(1));
-    let lints = parts.filter_map(|part| part.strip_prefix("clippy::"));
-    let name = |it: &str| {
-        it.split(|c: char| !c.is_alphanumeric() && c != '_')
-            .next()
-            .map(str::to_owned)
-    };
-    lints.filter_map(name).collect()
+    static EXCEPTION: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"#!?\[(?:expect|allow)\(\s*clippy::(\w+)").expect("it is good")
+    });
+    let found = EXCEPTION.captures_iter(text).filter_map(Result::ok);
+    found.map(|it| it[1].to_owned()).collect()
 }

@@ -1,16 +1,15 @@
-//! Which file imports which: by every path that begins with `crate`, `super`,
-//! `self`, a child module or the library's name, in `use` or inline.
-//!
-//! Test modules are left out, as are a parent's `mod` and `pub use`. A name that
-//! a module passes on counts as an import of the file that defines the name.
+//! Which file imports which, by each path in `use` or inline. Test modules are left out,
+//! as are a parent's `mod` and `pub use`. A name that a module passes on counts as an
+//! import of the file that defines the name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use fancy_regex::Regex;
 use quote::ToTokens;
-use syn::{Attribute, Item, Visibility};
+use syn::{Attribute, Item, UseTree, Visibility};
 
 /// The path of a module, from its crate's name on.
 type Module = Vec<String>;
@@ -85,7 +84,7 @@ impl Crates {
                 Item::Use(item) => {
                     let is_passed_on = !matches!(item.vis, Visibility::Inherited);
                     let mut paths = Vec::new();
-                    paths_of_use(&item.tree.to_token_stream(), &[], &mut paths);
+                    paths_of_use(&item.tree, &[], &mut paths);
                     for path in paths {
                         let seen = path.last().cloned().unwrap_or_default();
                         source.uses.insert(seen, path.clone());
@@ -93,13 +92,13 @@ impl Crates {
                     }
                 }
                 other => {
-                    let mut paths = Vec::new();
-                    paths_in(other.to_token_stream(), &mut paths);
                     let inline = |path| Named {
                         path,
                         is_passed_on: false,
                     };
-                    source.named.extend(paths.into_iter().map(inline));
+                    source
+                        .named
+                        .extend(paths_in(&other).into_iter().map(inline));
                 }
             }
         }
@@ -166,116 +165,68 @@ fn is_for_tests(item: &Item) -> bool {
         Item::Struct(it) => &it.attrs,
         _ => &[],
     };
-    let is_test = |it: &Attribute| {
-        let words = it.to_token_stream().to_string().replace(' ', "");
-        words == "#[cfg(test)]" || words.starts_with("#[cfg(all(test")
-    };
+    let text = |it: &Attribute| it.to_token_stream().to_string().replace(' ', "");
+    let marks = ["#[cfg(test)]", "#[cfg(all(test"];
+    let is_test = |it| marks.iter().any(|mark| text(it).starts_with(mark));
     attributes.iter().any(is_test)
 }
 
-/// The paths of a `use`, groups taken apart, by the names before `as`.
-fn paths_of_use(tokens: &TokenStream, prefix: &[String], paths: &mut Vec<Vec<String>>) {
-    let mut path = prefix.to_vec();
-    let mut is_renamed = false;
-    for token in tokens.clone() {
-        match token {
-            TokenTree::Ident(name) if name == "as" => is_renamed = true,
-            TokenTree::Ident(_) if is_renamed => is_renamed = false,
-            TokenTree::Ident(name) => path.push(name.to_string()),
-            TokenTree::Group(group) => {
-                let inner = group.stream();
-                let mut part = TokenStream::new();
-                for token in inner {
-                    match token {
-                        TokenTree::Punct(p) if p.as_char() == ',' => {
-                            paths_of_use(&std::mem::take(&mut part), &path, paths);
-                        }
-                        other => part.extend([other]),
-                    }
-                }
-                if !part.is_empty() {
-                    paths_of_use(&part, &path, paths);
-                }
-                return;
-            }
-            _ => {}
+/// The paths of a `use`, groups taken apart, by the names before `as`; `self` in a
+/// group is the module itself.
+fn paths_of_use(tree: &UseTree, path: &[String], paths: &mut Vec<Vec<String>>) {
+    let joined = |name: &syn::Ident| [path, &[name.to_string()]].concat();
+    match tree {
+        UseTree::Path(it) => paths_of_use(&it.tree, &joined(&it.ident), paths),
+        UseTree::Group(group) => {
+            let items = group.items.iter();
+            items.for_each(|item| paths_of_use(item, path, paths));
         }
+        UseTree::Name(it) if it.ident == "self" => paths.push(path.to_vec()),
+        UseTree::Name(it) => paths.push(joined(&it.ident)),
+        UseTree::Rename(it) => paths.push(joined(&it.ident)),
+        UseTree::Glob(_) => paths.push(path.to_vec()),
     }
-    // `self` in a group is the module itself; `self` in front is a place.
-    if path.len() > 1 && path.last().is_some_and(|last| last == "self") {
-        path.pop();
-    }
-    paths.push(path);
 }
 
-/// The paths of at least two names that stand in other code, in macros, too.
-fn paths_in(tokens: TokenStream, paths: &mut Vec<Vec<String>>) {
-    let mut path: Vec<String> = Vec::new();
-    let mut colons = 0;
-    let mut end = |path: &mut Vec<String>| {
-        if path.len() > 1 {
-            paths.push(std::mem::take(path));
-        }
-        path.clear();
-    };
-    let mut groups = Vec::new();
-    for token in tokens {
-        match token {
-            TokenTree::Ident(name) => {
-                if colons != 2 {
-                    end(&mut path);
-                }
-                path.push(name.to_string());
-                colons = 0;
-            }
-            TokenTree::Punct(punct) if punct.as_char() == ':' => colons += 1,
-            other => {
-                end(&mut path);
-                colons = 0;
-                if let TokenTree::Group(group) = other {
-                    groups.push((group.delimiter(), group.stream()));
-                }
-            }
-        }
-    }
-    end(&mut path);
-    for (delimiter, inner) in groups {
-        if delimiter != Delimiter::None || !inner.is_empty() {
-            paths_in(inner, paths);
-        }
-    }
+/// The paths of at least two names that stand in other code, in macros, too: tokens
+/// are printed with a blank between any two.
+fn paths_in(item: &Item) -> Vec<Vec<String>> {
+    static PATH: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"[A-Za-z_]\w*( :: [A-Za-z_]\w*)+").expect("it is good"));
+    let text = item.to_token_stream().to_string();
+    let found = PATH.find_iter(&text).filter_map(Result::ok);
+    let path = |it: fancy_regex::Match| it.as_str().split(" :: ").map(str::to_owned).collect();
+    found.map(path).collect()
 }
 
 /// The circles: groups of files that import each other, directly or by way of
 /// others of the group.
-pub fn circles(imports: &Imports) -> Vec<BTreeSet<PathBuf>> {
+pub fn circles(imports: &Imports) -> BTreeSet<BTreeSet<PathBuf>> {
     let mut next: BTreeMap<&PathBuf, Vec<&PathBuf>> = BTreeMap::new();
     for (from, to) in imports {
         next.entry(from).or_default().push(to);
     }
     let mut reach: BTreeMap<&PathBuf, BTreeSet<&PathBuf>> = BTreeMap::new();
     for from in next.keys() {
-        let mut seen = BTreeSet::new();
-        let mut pending = vec![*from];
+        let (mut seen, mut pending) = (BTreeSet::new(), vec![*from]);
         while let Some(at) = pending.pop() {
             let others = next.get(at).into_iter().flatten();
             pending.extend(others.filter(|to| seen.insert(**to)));
         }
         reach.insert(from, seen);
     }
-    let mut found: Vec<BTreeSet<PathBuf>> = Vec::new();
-    for (file, reached) in &reach {
-        let mutual = |other: &&&PathBuf| reach.get(**other).is_some_and(|it| it.contains(file));
-        let circle: BTreeSet<PathBuf> = reached
+    let circle = |(file, reached): (&&PathBuf, &BTreeSet<&PathBuf>)| {
+        let is_mutual = |other: &&&PathBuf| reach.get(**other).is_some_and(|it| it.contains(file));
+        reached
             .iter()
-            .filter(mutual)
-            .map(|p| (*p).clone())
-            .collect();
-        if circle.len() > 1 && !found.contains(&circle) {
-            found.push(circle);
-        }
-    }
-    found
+            .filter(is_mutual)
+            .map(|it| (*it).clone())
+            .collect()
+    };
+    let circles = reach.iter().map(circle);
+    circles
+        .filter(|it: &BTreeSet<PathBuf>| it.len() > 1)
+        .collect()
 }
 
 /// The imports that go against the order of the folders: from one of them to a

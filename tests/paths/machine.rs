@@ -48,7 +48,6 @@ impl Machine {
         .with(machine)
     }
 
-    /// Further words.
     pub fn with(mut self, words: &str) -> Self {
         self.words.extend(words.split_whitespace().map(Into::into));
         self
@@ -60,17 +59,21 @@ impl Machine {
         self
     }
 
-    /// `option` and the name of a file that has these bytes.
-    pub fn file(self, option: &str, name: &str, bytes: &[u8]) -> Self {
+    fn written(&self, name: &str, bytes: &[u8]) -> PathBuf {
         let path = self.dir.path().join(name);
         fs::write(&path, bytes).expect("a file");
+        path
+    }
+
+    /// `option` and the name of a file that has these bytes.
+    pub fn file(self, option: &str, name: &str, bytes: &[u8]) -> Self {
+        let path = self.written(name, bytes);
         self.option(option, path)
     }
 
     /// These bytes in memory, and `more` of the loader's options.
     pub fn loaded(self, name: &str, bytes: &[u8], address: u64, more: &str) -> Self {
-        let path = self.dir.path().join(name);
-        fs::write(&path, bytes).expect("a file");
+        let path = self.written(name, bytes);
         let file = path.display();
         let device = format!("loader,file={file},addr={address:#x},force-raw=on{more}");
         self.option("-device", device)
@@ -78,9 +81,7 @@ impl Machine {
 
     /// With these keys typed at the UART, as fast as the machine reads them.
     pub fn typed(mut self, keys: &str) -> Self {
-        let path = self.dir.path().join("keys");
-        fs::write(&path, keys).expect("a file");
-        self.keys = Some(path);
+        self.keys = Some(self.written("keys", keys.as_bytes()));
         self
     }
 
@@ -116,7 +117,7 @@ impl Machine {
     }
 }
 
-/// `command` with its input from a file: the runner's has none.
+/// `command` with its input from a file.
 fn with_input(command: &Command, file: &Path) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-c", "exec \"$@\" <\"$0\""]).arg(file);
@@ -124,7 +125,6 @@ fn with_input(command: &Command, file: &Path) -> Command {
     shell
 }
 
-/// A machine that has ended or parks.
 pub struct Seen {
     /// Command line and log, for messages.
     text: String,
@@ -138,15 +138,15 @@ pub struct Seen {
 }
 
 impl Seen {
+    fn check(&self, verdict: Verdict, ending: Ending, words: &[&str]) {
+        let ended = (self.verdict, &self.ending);
+        assert_eq!(ended, (Some(verdict), &ending), "{}", self.text);
+        common::check_words(&self.plain, words, &self.text);
+    }
+
     /// The run ended with this verdict and these words, and turned the machine off.
     pub fn ends(&self, verdict: Verdict, words: &[&str]) {
         self.check(verdict, Ending::Exited { success: true }, words);
-    }
-
-    fn check(&self, verdict: Verdict, ending: Ending, words: &[&str]) {
-        assert_eq!(self.verdict, Some(verdict), "{}", self.text);
-        assert_eq!(self.ending, ending, "{}", self.text);
-        common::check_words(&self.plain, words, &self.text);
     }
 
     /// The run passed, turned the machine off, and said this.
@@ -179,12 +179,11 @@ pub fn image(tree: Option<&[u8]>, emergency: Emergency) -> Vec<u8> {
     xtask::build::image::assemble(base.clone(), tree, emergency, 8).expect("an image")
 }
 
-/// The payload without a device tree: one file for every machine that hands
-/// one over.
+/// The payload without a device tree: one file, written once, for every machine that
+/// hands a tree over.
 pub struct Plain;
 
 impl Plain {
-    /// Returns the path of the file, which is written once.
     pub fn path() -> PathBuf {
         static DIR: OnceLock<TempDir> = OnceLock::new();
         let dir = DIR.get_or_init(|| {
@@ -196,9 +195,8 @@ impl Plain {
         dir.path().join("Image")
     }
 
-    /// Reads the file.
     pub fn bytes() -> Vec<u8> {
-        fs::read(Self::path()).expect("the image")
+        image(None, Emergency::default())
     }
 }
 
@@ -208,7 +206,6 @@ pub fn compiled(source: &str) -> Vec<u8> {
     common::compile(&fs::read_to_string(path).expect("a device tree's source"))
 }
 
-/// The payload with this tree appended.
 pub fn with_tree(tree: &[u8]) -> Vec<u8> {
     image(Some(tree), Emergency::of_tree(tree))
 }

@@ -1,14 +1,9 @@
-//! A board that is known by its device tree alone.
-//!
-//! No emulated machine is made up, so the honest thing is one that no line of
-//! Rust and no board file is asked about: QEMU's `sbsa-ref` under TF-A's own
-//! platform for it, by tests/data/made-up.dts. Nothing in that tree is as on
-//! `virt`: the UART and its compatible (a bus with ranges over it), the GIC,
-//! memory at 1 TiB, the MPIDRs of ten CPUs in three clusters that only the
-//! cpu-map knows, the PSCI node's place, and the one idle state, a standby that
-//! the tree's own boot arguments choose. (Its power-down states are not for
-//! use: no CPU comes back from them. `boards` has another UART and a power-down
-//! state, with QEMU's PSCI.)
+//! A board that is known by its device tree alone: QEMU's `sbsa-ref` under TF-A's own
+//! platform for it, by tests/data/made-up.dts. Nothing in that tree is as on `virt`: the
+//! UART (a bus with ranges over it), the GIC, memory at 1 TiB, the MPIDRs of ten CPUs in
+//! three clusters that only the cpu-map knows, the PSCI node's place, and the one idle
+//! state, a standby that the tree's own boot arguments choose. (No CPU comes back from its
+//! power-down states.)
 
 use psci_bench::measure::Metric;
 use psci_bench::plan::ScenarioId;

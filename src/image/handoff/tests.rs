@@ -27,7 +27,6 @@ fn put(list: &mut [u8], at: usize, bytes: &[u8]) {
     list[at..at + bytes.len()].copy_from_slice(bytes);
 }
 
-/// Makes the checksum right.
 fn seal(list: &mut [u8]) {
     list[4] = 0;
     let used = field(list, 8, 4).min(list.len());

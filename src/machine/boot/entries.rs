@@ -103,7 +103,6 @@ unsafe extern "Rust" {
     safe fn payload_main(state: BootState) -> !;
 }
 
-/// The state in which the entry code leaves the machine.
 pub struct BootState {
     pub loader_registers: [u64; 4],
     /// Image, appended tree and boot area are mapped.

@@ -33,6 +33,11 @@ impl SavedFrame {
         ESR_EL1::EC.read(self.esr)
     }
 
+    /// Returns true for an HVC at EL2, which is an exception to EL2.
+    fn is_hvc_to_self(&self) -> bool {
+        self.vector & 3 == 0 && self.class() == 0x16 && registers::exception_level() == 2
+    }
+
     /// The kind of exception, by the two lowest bits of the vector's number.
     fn kind(&self) -> &'static str {
         ["synchronous", "IRQ", "FIQ", "SError"][(self.vector & 3) as usize]
@@ -57,19 +62,17 @@ pub extern "C" fn exception(saved: &SavedFrame) -> ! {
         ending::finish();
     }
     if is_lead {
-        let cause = ExceptionCause::from_frame(saved);
-        if cause == ExceptionCause::HvcToSelf {
+        if saved.is_hvc_to_self() {
             // The run cannot end by it either. Firmware takes SMC, if anything.
             conduit::set_conduit(Some(Conduit::Smc));
         }
-        ending::give_up(&cause);
+        ending::give_up(&LeadException(saved));
     }
     participant::stop_after_fault()
 }
 
 const DEVICES_MAX: usize = 16;
 
-/// Names and regions of the devices in use, for an exception to name one.
 static DEVICES: SpinMutex<ArrayVec<(&'static str, Region), DEVICES_MAX>> =
     SpinMutex::new(ArrayVec::new_const());
 
@@ -77,52 +80,35 @@ pub fn register_device_name(name: &'static str, region: Region) {
     let _ = DEVICES.lock().try_push((name, region));
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ExceptionCause {
-    /// HVC at EL2, which is an exception to EL2.
-    HvcToSelf,
-    /// A fault at this address, with the fault status (ISS bits 5:0).
-    Fault(&'static str, u64, u64),
-    Class(&'static str),
-}
+/// The end of the run by an exception, by ESR_ELx and FAR_ELx (Arm ARM, D19.2.37 and
+/// D19.2.40).
+struct LeadException<'s>(&'s SavedFrame);
 
-impl ExceptionCause {
-    /// Returns the cause by ESR_ELx and FAR_ELx (Arm ARM, D19.2.37 and D19.2.40).
-    fn from_frame(saved: &SavedFrame) -> Self {
-        let class = saved.class();
-        let is_sync = saved.vector & 3 == 0;
-        let has_address = saved.esr & 1 << 10 == 0;
-        match class {
-            0x16 if is_sync && registers::exception_level() == 2 => Self::HvcToSelf,
-            0x20 | 0x21 | 0x24 | 0x25 if is_sync && has_address => {
-                Self::Fault(class_name(class), saved.far, saved.esr & 0x3f)
-            }
-            _ if is_sync => Self::Class(class_name(class)),
-            _ => Self::Class(saved.kind()),
-        }
-    }
-}
-
-impl fmt::Display for ExceptionCause {
+impl fmt::Display for LeadException<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("exception on the lead CPU: ")?;
-        let (class, far, status) = match *self {
-            Self::HvcToSelf => return f.write_str("HVC from EL2: is the conduit smc?"),
-            Self::Class(class) => return f.write_str(class),
-            Self::Fault(class, far, status) => (class, far, status),
-        };
-        write!(f, "{class}, ")?;
+        let &SavedFrame { esr, far, .. } = self.0;
+        if self.0.is_hvc_to_self() {
+            return f.write_str("HVC from EL2: is the conduit smc?");
+        }
+        if self.0.vector & 3 != 0 {
+            return f.write_str(self.0.kind());
+        }
+        f.write_str(class_name(self.0.class()))?;
+        if !matches!(self.0.class(), 0x20 | 0x21 | 0x24 | 0x25) || esr & 1 << 10 != 0 {
+            return Ok(());
+        }
         let at = Region { base: far, size: 1 };
         let devices = DEVICES.try_lock();
         let mut devices = devices.iter().flat_map(|devices| devices.iter());
         if let Some((name, region)) = devices.find(|it| it.1.contains(&at)) {
-            return write!(f, "in the {name}, at offset {:#x}", far - region.base);
+            return write!(f, ", in the {name}, at offset {:#x}", far - region.base);
         }
-        match status {
+        match esr & 0x3f {
             // Translation faults, then external aborts, of any level.
-            0x04..=0x07 => write!(f, "nothing is mapped at {far:#x}"),
-            0x10 | 0x14..=0x17 => write!(f, "no memory at {far:#x}"),
-            _ => write!(f, "at {far:#x}"),
+            0x04..=0x07 => write!(f, ", nothing is mapped at {far:#x}"),
+            0x10 | 0x14..=0x17 => write!(f, ", no memory at {far:#x}"),
+            _ => write!(f, ", at {far:#x}"),
         }
     }
 }

@@ -23,7 +23,6 @@ unsafe extern "C" {
     /// The entry of CPU_ON, in `boot.S`.
     pub safe fn secondary_entry();
     static __image_start: u8;
-    /// The byte after its last.
     static __image_end: u8;
     static root_table: u64;
     /// The first address of the channels, and the one after the last.

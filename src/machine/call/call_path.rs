@@ -14,7 +14,6 @@ use crate::machine::cpu::instructions::relax;
 // One piece, as operation_loop.S reads the counter by the macros of timed.S.
 global_asm!(include_str!("timed.S"), include_str!("operation_loop.S"));
 
-/// The words that the assembly stores; see `timed.S`.
 #[repr(C)]
 #[derive(Default)]
 struct RawCall {
@@ -152,7 +151,6 @@ impl CallPath {
         })
     }
 
-    /// Reads the counter, after all that precedes.
     pub fn now(self) -> u64 {
         match self {
             Self::Hvc => counter!("cntvct_el0"),
@@ -172,7 +170,6 @@ impl CallPath {
         }
     }
 
-    /// Times a call that takes no argument and only returns.
     pub fn time_call(self, function: u32) -> TimedCall {
         let timed = match self {
             Self::Smc => timed_smc,

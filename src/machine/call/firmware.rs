@@ -56,7 +56,6 @@ pub fn cpu_off() -> Result<(), Error> {
     psci::cpu_off::<ByConduit>()
 }
 
-/// Calls AFFINITY_INFO at level 0.
 pub fn affinity_info(mpidr: u64) -> Result<AffinityState, Error> {
     let (target, level) = (mpidr & AFFINITY_MASK, LowestAffinityLevel::All);
     psci::affinity_info::<ByConduit>(target, level)
@@ -81,10 +80,8 @@ pub fn has_statistics() -> bool {
 pub fn read_statistics(mpidr: u64, ladder: &Ladder) -> Statistics {
     let mut statistics = Statistics::default();
     for (place, rung) in ladder.rungs() {
-        let read = |function| {
-            let arguments = [mpidr & AFFINITY_MASK, u64::from(rung.state), 0];
-            call(function, arguments)[0]
-        };
+        let arguments = [mpidr & AFFINITY_MASK, u64::from(rung.state), 0];
+        let read = |function| call(function, arguments)[0];
         statistics.counts[place] = read(psci::PSCI_STAT_COUNT_64);
         statistics.residencies[place] = read(psci::PSCI_STAT_RESIDENCY_64);
     }

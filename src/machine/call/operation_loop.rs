@@ -1,13 +1,12 @@
 //! Loops of one operation, in assembly (`operation_loop.S`).
 
 use psci_bench::image::Conduit;
-use psci_bench::measure::Operation;
+use psci_bench::measure::{Operation, Outcome};
 use psci_bench::spec::pmf::{Interface, ReadError, Stamp};
 
 use crate::machine::call::call_path::CallPath;
 use crate::machine::cpu::cycle_counter::{self, CycleCounter};
-use crate::machine::gic::controller::Gic;
-use crate::machine::gic::target::{GicCpu, OwnSgi};
+use crate::machine::gic::target::GicCpu;
 use crate::machine::time::waiter::Waiter;
 
 /// The longest time of a batch of SGIs, in microseconds; shorter than the lead's wait
@@ -17,7 +16,6 @@ const SGI_PATIENCE_US: u64 = 5_000_000;
 /// The polls in a batch that may find no SGI yet.
 const POLLS: u64 = 1 << 24;
 
-/// The words that the assembly reads and stores; see `operation_loop.S`.
 #[repr(C)]
 #[derive(Default)]
 struct RawLoop {
@@ -48,118 +46,105 @@ unsafe extern "C" {
     fn loop_sgi_v3();
 }
 
-pub struct LoopResult {
-    pub before: u64,
-    pub after: u64,
-    /// Cycles between the two, where PMCCNTR_EL0 counts.
-    pub cycles: Option<u64>,
-    /// The low word of the last call's X0; 0 of an operation that is no call, and -1 of
-    /// one that this CPU does not have or that was given up.
-    pub code: i32,
+type Body = unsafe extern "C" fn();
+
+/// Returns the loop for an operation, and its arguments; None where this CPU does not
+/// have it.
+fn find_loop(
+    operation: Operation,
+    waiter: &Waiter,
+    own: &GicCpu,
+    pmf: Result<Interface, ReadError>,
+) -> Option<(Body, [u64; 4])> {
+    Some(match operation {
+        Operation::Nothing => (loop_empty, [0; 4]),
+        Operation::Call(function) => {
+            let body: Body = match waiter.path.conduit() {
+                Conduit::Smc => loop_smc,
+                Conduit::Hvc => loop_hvc,
+            };
+            (body, [function.into(), 0, 0, 0])
+        }
+        Operation::SelfSgi => {
+            let is_v2 = waiter.gic.version() == 2;
+            let body: Body = if is_v2 { loop_sgi_v2 } else { loop_sgi_v3 };
+            let [value, sgir, iar] = waiter.gic.own_sgi(own)?;
+            (body, [value, sgir, iar, POLLS])
+        }
+        Operation::SysregRead if cycle_counter::has_pmu_v3() => (loop_sysreg, [0; 4]),
+        Operation::SysregRead => return None,
+        Operation::ReadStamp => {
+            let function = pmf.ok()?.get_timestamp();
+            let stamp = Stamp::EnterPsci.tid();
+            (loop_stamp, [function.into(), stamp.into(), own.mpidr, 0])
+        }
+    })
 }
 
-impl LoopResult {
-    /// Returns the result of an operation that this CPU does not have.
-    pub const fn impossible(now: u64) -> Self {
-        Self {
+/// Repeats an operation `count` times from `start` on. The code is the low word of the
+/// last call's X0; 0 of an operation that is no call, and -1 of one that this CPU does
+/// not have or that was given up.
+pub fn repeat(
+    (operation, count): (Operation, u32),
+    start: u64,
+    waiter: &Waiter,
+    own: &GicCpu,
+    pmf: Result<Interface, ReadError>,
+) -> Outcome {
+    let (path, timer) = (waiter.path, waiter.timer);
+    let Some((body, arguments)) = find_loop(operation, waiter, own, pmf) else {
+        let now = waiter.now();
+        return Outcome {
+            code: -1,
             before: now,
             after: now,
-            cycles: None,
-            code: -1,
-        }
+            ..Outcome::default()
+        };
+    };
+    let mut raw = RawLoop {
+        count: u64::from(count.max(1)),
+        body: body as usize as u64,
+        arguments,
+        ..RawLoop::default()
+    };
+    let cycle_counter = CycleCounter::start();
+    let region = match (path, cycle_counter.is_some()) {
+        (CallPath::Smc, false) => repeat_smc,
+        (CallPath::Smc, true) => repeat_smc_cycles,
+        (CallPath::SmcTwice(_), false) => repeat_smc_twice,
+        (CallPath::SmcTwice(_), true) => repeat_smc_twice_cycles,
+        (CallPath::Hvc, false) => repeat_hvc,
+        (CallPath::Hvc, true) => repeat_hvc_cycles,
+    };
+    let waits_for_sgi = operation == Operation::SelfSgi;
+    if waits_for_sgi {
+        // The timer ends a wait for an SGI that does not arrive.
+        timer.arm(start + waiter.ticks_of_us(SGI_PATIENCE_US));
     }
-}
-
-pub struct OperationLoop {
-    address: unsafe extern "C" fn(),
-    arguments: [u64; 4],
-    is_call: bool,
-    waits_for_sgi: bool,
-}
-
-impl OperationLoop {
-    /// Returns the loop for an operation; None where this CPU does not have it.
-    pub fn new(
-        operation: Operation,
-        path: CallPath,
-        gic: &Gic,
-        own: &GicCpu,
-        pmf: Result<Interface, ReadError>,
-    ) -> Option<Self> {
-        let (address, arguments): (unsafe extern "C" fn(), _) = match operation {
-            Operation::Nothing => (loop_empty, [0; 4]),
-            Operation::Call(function) => {
-                let address = match path.conduit() {
-                    Conduit::Smc => loop_smc,
-                    Conduit::Hvc => loop_hvc,
-                };
-                (address, [function.into(), 0, 0, 0])
-            }
-            Operation::SelfSgi => match gic.own_sgi(own)? {
-                OwnSgi::Registers { value, sgir, iar } => (loop_sgi_v2, [value, sgir, iar, POLLS]),
-                OwnSgi::System { value } => (loop_sgi_v3, [value, 0, 0, POLLS]),
-            },
-            Operation::SysregRead if cycle_counter::has_pmu_v3() => (loop_sysreg, [0; 4]),
-            Operation::SysregRead => return None,
-            Operation::ReadStamp => {
-                let function = pmf.ok()?.get_timestamp();
-                let stamp = Stamp::EnterPsci.tid();
-                (loop_stamp, [function.into(), stamp.into(), own.mpidr, 0])
-            }
-        };
-        Some(Self {
-            address,
-            arguments,
-            is_call: matches!(operation, Operation::Call(_) | Operation::ReadStamp),
-            waits_for_sgi: operation == Operation::SelfSgi,
-        })
+    path.spin_until(start);
+    // SAFETY: operation_loop.S writes to RawLoop and its own frame alone, and keeps
+    // the callee-saved registers. find_loop() chose a loop of operation_loop.S with the
+    // arguments that it needs and an operation that this CPU has; the region that
+    // reads PMCCNTR_EL0 is for CPUs that have that.
+    unsafe { region(&mut raw) };
+    if waits_for_sgi {
+        timer.disarm();
+        waiter.gic.drain();
     }
-
-    pub fn run(&self, count: u32, start: u64, waiter: &Waiter) -> LoopResult {
-        let (path, timer) = (waiter.path, waiter.timer);
-        let mut raw = RawLoop {
-            count: u64::from(count.max(1)),
-            body: self.address as usize as u64,
-            arguments: self.arguments,
-            ..RawLoop::default()
-        };
-        let cycle_counter = CycleCounter::start();
-        let region = match (path, cycle_counter.is_some()) {
-            (CallPath::Smc, false) => repeat_smc,
-            (CallPath::Smc, true) => repeat_smc_cycles,
-            (CallPath::SmcTwice(_), false) => repeat_smc_twice,
-            (CallPath::SmcTwice(_), true) => repeat_smc_twice_cycles,
-            (CallPath::Hvc, false) => repeat_hvc,
-            (CallPath::Hvc, true) => repeat_hvc_cycles,
-        };
-        if self.waits_for_sgi {
-            // The timer ends a wait for an SGI that does not arrive.
-            timer.arm(start + waiter.ticks_of_us(SGI_PATIENCE_US));
-        }
-        path.spin_until(start);
-        // SAFETY: operation_loop.S writes to RawLoop and its own frame alone, and keeps
-        // the callee-saved registers. new() chose a loop of operation_loop.S with the
-        // arguments that it needs and an operation that this CPU has; the region that
-        // reads PMCCNTR_EL0 is for CPUs that have that.
-        unsafe { region(&mut raw) };
-        if self.waits_for_sgi {
-            timer.disarm();
-            waiter.gic.drain();
-        }
-        let cycles = raw.cycles[1].wrapping_sub(raw.cycles[0]);
-        let code = match (raw.left, self.is_call) {
+    if let Some(cycle_counter) = &cycle_counter {
+        cycle_counter.stop();
+    }
+    let cycles = raw.cycles[1].wrapping_sub(raw.cycles[0]);
+    let is_call = matches!(operation, Operation::Call(_) | Operation::ReadStamp);
+    Outcome {
+        code: match (raw.left, is_call) {
             (0, true) => raw.x0 as u32 as i32,
             (0, false) => 0,
             _ => -1,
-        };
-        LoopResult {
-            before: path.select_read(raw.before),
-            after: path.select_read(raw.after),
-            cycles: cycle_counter.map(|cycle_counter| {
-                cycle_counter.stop();
-                cycles
-            }),
-            code,
-        }
+        },
+        before: path.select_read(raw.before),
+        after: path.select_read(raw.after),
+        cycles: cycle_counter.map(|_| cycles),
+        ..Outcome::default()
     }
 }

@@ -6,7 +6,6 @@ use psci_bench::spec::pmf::{Interface, ReadError, Stamp};
 use crate::machine::call::call_path::CallPath;
 use crate::machine::call::firmware;
 
-/// Tries, of which the least counts.
 const TRIES: u32 = 64;
 
 pub fn measure_overheads(

@@ -16,7 +16,6 @@ const CLOCK_US: u64 = 200;
 /// The reads after which the counter is taken to stand still.
 const STILL: u32 = 16;
 
-/// The registers of the counter as they were before it was started.
 pub struct CycleCounter {
     control: u64,
     filter: u64,
@@ -30,7 +29,6 @@ pub fn has_pmu_v3() -> bool {
 }
 
 impl CycleCounter {
-    /// Starts the counter; None where there is none, or where it stands still.
     pub fn start() -> Option<Self> {
         if !has_pmu_v3() {
             return None;

@@ -10,7 +10,7 @@ use psci_bench::board::{Gic as Description, Region};
 use psci_bench::devices::spi::{self, SpiTarget};
 
 use crate::machine::cpu::instructions;
-use crate::machine::gic::target::{GicCpu, GicError, OwnSgi, PRIORITY};
+use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY};
 use crate::machine::gic::{v2, v3};
 use crate::machine::memory::mmio::{Mmio, Registers};
 use crate::machine::memory::tables::{MapError, TranslationTables};
@@ -29,8 +29,16 @@ pub enum Gic {
     V3(v3::GicV3),
 }
 
-/// An interrupt that was acknowledged, as the GIC returned it.
-pub struct Acknowledged(u32);
+/// Does the same with a GIC of either kind; without one, returns `$absent`.
+macro_rules! with_gic {
+    ($of:expr, $gic:ident => $act:expr, $absent:expr) => {
+        match $of {
+            Gic::Absent => $absent,
+            Gic::V2($gic) => $act,
+            Gic::V3($gic) => $act,
+        }
+    };
+}
 
 impl Gic {
     /// Maps the GIC that the device tree describes. Fails where its registers cannot be
@@ -70,56 +78,35 @@ impl Gic {
     /// Lets the distributor forward non-secure interrupts. The lead does so once, and
     /// again after SYSTEM_SUSPEND.
     pub fn init_distributor(&self) -> Result<(), GicError> {
-        match self {
-            Self::Absent => {}
-            Self::V2(gic) => gic.init_distributor(),
-            Self::V3(gic) => gic.init_distributor()?,
-        }
-        Ok(())
+        with_gic!(self, gic => gic.init_distributor(), Ok(()))
     }
 
     /// Sets up this CPU's part, whatever its state, for the PPIs of these timers
     /// and the SGI: on every entry.
     pub fn init_cpu(&self, own: &GicCpu, timers: &[u32]) -> Result<(), GicError> {
-        match self {
-            Self::Absent => {}
-            Self::V2(gic) => gic.init_cpu(own, timers),
-            Self::V3(gic) => gic.init_cpu(own, timers)?,
-        }
-        Ok(())
-    }
-
-    pub fn send_wake_sgi(&self, target: &GicCpu) {
-        self.send_wake_sgis(core::iter::once(target));
+        with_gic!(self, gic => gic.init_cpu(own, timers), Ok(()))
     }
 
     /// Sends the wake-up SGI to several CPUs, by as few writes as name them: one
     /// with GICv2, one for each cluster with GICv3.
     pub fn send_wake_sgis<'s>(&self, targets: impl Iterator<Item = &'s GicCpu>) {
         instructions::complete_accesses();
-        match self {
-            Self::Absent => {}
-            Self::V2(gic) => gic.send_wake_sgis(targets),
-            Self::V3(_) => v3::GicV3::send_wake_sgis(targets.map(|target| target.mpidr)),
-        }
+        with_gic!(self, gic => gic.send_wake_sgis(targets), ());
         instructions::complete_accesses();
     }
 
-    pub fn own_sgi(&self, own: &GicCpu) -> Option<OwnSgi> {
-        match self {
-            Self::Absent => None,
-            Self::V2(gic) => Some(gic.own_sgi()),
-            Self::V3(_) => v3::GicV3::own_sgi(own.mpidr),
-        }
+    /// Returns the values by which a CPU sends the wake-up SGI to itself
+    /// (`operation_loop.S`), if it can.
+    pub fn own_sgi(&self, own: &GicCpu) -> Option<[u64; 3]> {
+        with_gic!(self, gic => gic.own_sgi(own), None)
     }
 
     /// Routes an SPI, level-sensitive, to the CPU `own`, whose part of the GIC is set
     /// up. Only the lead does so. Returns false when the SPI cannot be enabled.
     pub fn enable_spi(&self, intid: u32, own: &GicCpu) -> bool {
         let target = match self {
-            Self::Absent => return false,
             Self::V2(_) => SpiTarget::List(own.place.load(Ordering::Relaxed) as u8),
-            Self::V3(_) => SpiTarget::Affinity(own.mpidr),
+            _ => SpiTarget::Affinity(own.mpidr),
         };
         let enable = |mut bus| spi::enable(&mut bus, intid, target, PRIORITY);
         self.distributor().is_some_and(enable)
@@ -133,54 +120,30 @@ impl Gic {
 
     /// Returns the distributor, for the registers of SPIs, which the lead alone uses.
     fn distributor(&self) -> Option<Mmio> {
-        match self {
-            Self::Absent => None,
-            Self::V2(gic) => Some(Mmio::new(gic.distributor)),
-            Self::V3(gic) => Some(Mmio::new(gic.distributor)),
-        }
+        with_gic!(self, gic => Some(Mmio::new(gic.distributor)), None)
     }
 
     /// Acknowledges the pending interrupt, if there is one. The caller ends it.
     pub fn acknowledge(&self) -> Option<Acknowledged> {
-        match self {
-            Self::Absent => None,
-            Self::V2(gic) => gic.acknowledge().map(Acknowledged),
-            Self::V3(_) => v3::GicV3::acknowledge().map(Acknowledged),
-        }
+        with_gic!(self, gic => gic.acknowledge(), None)
     }
 
     pub fn end(&self, acknowledged: Acknowledged) {
-        match self {
-            Self::Absent => {}
-            Self::V2(gic) => gic.end(acknowledged.0),
-            Self::V3(_) => v3::GicV3::end(acknowledged.0),
-        }
+        with_gic!(self, gic => gic.end(acknowledged), ());
     }
 
     /// Acknowledges and ends the interrupt that is pending, if one is.
     pub fn acknowledge_and_end(&self) -> Option<u32> {
         let acknowledged = self.acknowledge()?;
-        let intid = self.intid(&acknowledged);
+        let intid = acknowledged.intid;
         self.end(acknowledged);
         Some(intid)
-    }
-
-    pub fn intid(&self, acknowledged: &Acknowledged) -> u32 {
-        match self {
-            // The other bits are the source CPU's number.
-            Self::V2(_) => acknowledged.0 & 0x3ff,
-            _ => acknowledged.0,
-        }
     }
 
     /// Acknowledges and ends what is pending, until nothing is. Returns false
     /// when something stays.
     pub fn drain(&self) -> bool {
-        for _ in 0..DRAIN_LIMIT {
-            if self.acknowledge_and_end().is_none() {
-                break;
-            }
-        }
+        let _ = (0..DRAIN_LIMIT).any(|_| self.acknowledge_and_end().is_none());
         instructions::complete_accesses();
         (0..SETTLE_POLLS).any(|_| !instructions::is_interrupt_pending())
     }

@@ -14,14 +14,10 @@ pub struct GicCpu {
     pub place: AtomicU64,
 }
 
-/// The accesses by which a CPU sends the wake-up SGI to itself, acknowledges and
-/// ends it.
-pub enum OwnSgi {
-    /// GICv2: the value for GICD_SGIR, and the addresses of GICD_SGIR and of
-    /// GICC_IAR, which GICC_EOIR follows.
-    Registers { value: u64, sgir: u64, iar: u64 },
-    /// GICv3: the value for ICC_SGI1R_EL1.
-    System { value: u64 },
+pub struct Acknowledged {
+    pub intid: u32,
+    /// The value of GICC_IAR, which ends the interrupt.
+    pub register: u32,
 }
 
 /// The reason why this CPU's part of the GIC, or its timer, cannot be set up.

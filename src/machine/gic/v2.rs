@@ -12,7 +12,7 @@ use psci_bench::devices::gicv2;
 use safe_mmio::fields::{ReadOnly, ReadPure, ReadPureWrite, WriteOnly};
 use safe_mmio::{UniqueMmioPointer, field, field_shared, split_fields};
 
-use crate::machine::gic::target::{GicCpu, OwnSgi, PRIORITY, WAKE_SGI};
+use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY, WAKE_SGI};
 use crate::machine::memory::mmio::{Mmio, Registers};
 use crate::machine::memory::tables::MapError;
 
@@ -87,13 +87,14 @@ impl GicV2 {
         unsafe { UniqueMmioPointer::new(self.cpu_interface) }
     }
 
-    pub fn init_distributor(&self) {
+    pub fn init_distributor(&self) -> Result<(), GicError> {
         let mut gicd = self.registers();
         let enabled = field_shared!(gicd, ctlr).read() | 1;
         field!(gicd, ctlr).write(enabled);
+        Ok(())
     }
 
-    pub fn init_cpu(&self, own: &GicCpu, timers: &[u32]) {
+    pub fn init_cpu(&self, own: &GicCpu, timers: &[u32]) -> Result<(), GicError> {
         let mut gicd = self.registers();
         field!(gicd, icenabler0).write(!0);
         // SAFETY: the fields of one register block are distinct.
@@ -116,6 +117,7 @@ impl GicV2 {
         enable.write(enabled);
 
         gicv2::enable_cpu_interface(&mut Mmio::new(self.gicc));
+        Ok(())
     }
 
     /// Sends the wake-up SGI to several CPUs by one write: GICD_SGIR has a bit for each.
@@ -126,29 +128,27 @@ impl GicV2 {
         field!(gicd, sgir).write(list << 16 | WAKE_SGI);
     }
 
-    /// Returns the accesses of an SGI to the CPU itself: TargetListFilter (bits 25:24 of
-    /// GICD_SGIR) is 2.
-    pub fn own_sgi(&self) -> OwnSgi {
+    /// Returns the value for an SGI to the CPU itself: TargetListFilter (bits 25:24 of
+    /// GICD_SGIR) is 2. The addresses of GICD_SGIR and of GICC_IAR follow.
+    pub fn own_sgi(&self, _: &GicCpu) -> Option<[u64; 3]> {
         let iar = core::mem::offset_of!(CpuInterface, iar) as u64;
         let sgir = core::mem::offset_of!(Distributor, sgir) as u64;
-        OwnSgi::Registers {
-            value: u64::from(2 << 24 | WAKE_SGI),
-            sgir: self.gicd.as_ptr() as u64 + sgir,
-            iar: self.cpu_interface.as_ptr() as u64 + iar,
-        }
+        let gicd = self.gicd.as_ptr() as u64;
+        let gicc = self.cpu_interface.as_ptr() as u64;
+        Some([u64::from(2 << 24 | WAKE_SGI), gicd + sgir, gicc + iar])
     }
 
-    /// Acknowledges an interrupt; returns GICC_IAR as read.
-    pub fn acknowledge(&self) -> Option<u32> {
+    pub fn acknowledge(&self) -> Option<Acknowledged> {
         let mut gicc = self.cpu_interface();
-        let iar = field!(gicc, iar).read();
-        // 1020 to 1023 are special: nothing is pending for this view.
-        (iar & 0x3ff < 1020).then_some(iar)
+        let register = field!(gicc, iar).read();
+        // The other bits are the source CPU's number. 1020 to 1023 are special: nothing
+        // is pending for this view.
+        let intid = register & 0x3ff;
+        (intid < 1020).then_some(Acknowledged { intid, register })
     }
 
-    /// Ends an interrupt by GICC_IAR as read, with the number of the source CPU.
-    pub fn end(&self, iar: u32) {
+    pub fn end(&self, acknowledged: Acknowledged) {
         let mut gicc = self.cpu_interface();
-        field!(gicc, eoir).write(iar);
+        field!(gicc, eoir).write(acknowledged.register);
     }
 }

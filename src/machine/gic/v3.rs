@@ -18,10 +18,10 @@ use psci_bench::devices::sgi;
 use safe_mmio::fields::ReadPure;
 use safe_mmio::{UniqueMmioPointer, field, field_shared};
 
-use crate::machine::cpu::instructions::{self, relax};
+use crate::machine::cpu::instructions;
 use crate::machine::cpu::registers;
 use crate::machine::cpu::sysreg::{ICC_BPR1_EL1, ICC_CTLR_EL1, ICC_SGI1R_EL1, ICC_SRE_EL1};
-use crate::machine::gic::target::{GicCpu, GicError, OwnSgi, PRIORITY, WAKE_SGI};
+use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY, WAKE_SGI};
 use crate::machine::memory::mmio::{Mmio, Registers};
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::MapError;
@@ -29,7 +29,6 @@ use crate::machine::memory::tables::MapError;
 /// Polls until a register write that stays pending is an error.
 const WRITE_POLLS: u32 = 1_000_000;
 
-/// GICR_TYPER, from a redistributor's base.
 const GICR_TYPER: u64 = 0x8;
 
 /// Distributor and redistributors by address. No CPU but the lead accesses the
@@ -42,7 +41,6 @@ pub struct GicV3 {
 }
 
 impl GicV3 {
-    /// Fails where the distributor is too small.
     pub fn new(
         distributor: Registers,
         redistributors: ArrayVec<Registers, REDISTRIBUTOR_REGIONS_MAX>,
@@ -70,13 +68,7 @@ impl GicV3 {
                 field!(gicd, ctlr).write(control);
             }
         }
-        for _ in 0..WRITE_POLLS {
-            if !field_shared!(gicd, ctlr).read().contains(GicdCtlr::RWP) {
-                return Ok(());
-            }
-            relax();
-        }
-        Err(GicError::Timeout)
+        wait_while(|| field_shared!(gicd, ctlr).read().contains(GicdCtlr::RWP))
     }
 
     pub fn init_cpu(&self, own: &GicCpu, timers: &[u32]) -> Result<(), GicError> {
@@ -102,9 +94,8 @@ impl GicV3 {
         if !redistributor::power_on_and_wake(&mut Mmio::new(frame)) {
             return Err(GicError::Asleep);
         }
-        let frame = frame
-            .register_at::<GicrSgi>(0)
-            .map_err(|_| GicError::NoRedistributor)?;
+        let frame = frame.register_at::<GicrSgi>(0);
+        let frame = frame.map_err(|_| GicError::NoRedistributor)?;
         // SAFETY: Registers::register_at() gave it, so all of it is mapped as a device.
         // find() saw a redistributor of this CPU's affinity there, which no
         // other CPU uses.
@@ -118,10 +109,7 @@ impl GicV3 {
         }
         {
             let control = field_shared!(registers, gicr);
-            let pending = || field_shared!(control, ctlr).read().contains(GicrCtlr::RWP);
-            if (0..WRITE_POLLS).all(|_| pending()) {
-                return Err(GicError::Timeout);
-            }
+            wait_while(|| field_shared!(control, ctlr).read().contains(GicrCtlr::RWP))?;
         }
         let mut redistributor = GicRedistributor::new(registers);
         let timers = timers.iter().map(|intid| IntId::ppi(intid - 16));
@@ -152,25 +140,23 @@ impl GicV3 {
         let typer = &mut |base: u64| {
             // A region may be larger than the redistributors in it.
             probe::try_read_word(base + GICR_PIDR2).filter(|pidr2| is_redistributor(*pidr2))?;
-            let register = self
-                .registers(base)?
-                .register_at::<ReadPure<u64>>(GICR_TYPER)
-                .ok()?;
+            let registers = self.registers(base)?;
+            let register = registers.register_at::<ReadPure<u64>>(GICR_TYPER).ok()?;
             // SAFETY: Registers::register_at() gave it, so it is mapped as a device; and
             // it is constant.
             let register = unsafe { UniqueMmioPointer::new(register) };
             Some(register.read())
         };
         let regions = self.redistributors.iter().map(|r| r.region());
-        redistributor::find_redistributor(regions, self.stride, mpidr, typer)
-            .ok_or(GicError::NoRedistributor)
+        let found = redistributor::find_redistributor(regions, self.stride, mpidr, typer);
+        found.ok_or(GicError::NoRedistributor)
     }
 
     /// Sends the wake-up SGI to the CPUs with these affinities, if the register can
     /// name them; a CPU that gets none reports it (`not-rung`).
-    pub fn send_wake_sgis(targets: impl Iterator<Item = u64>) {
+    pub fn send_wake_sgis<'c>(&self, targets: impl Iterator<Item = &'c GicCpu>) {
         let mut held = None;
-        for value in targets.filter_map(wake_sgi) {
+        for value in targets.filter_map(|target| wake_sgi(target.mpidr)) {
             let joined = held.and_then(|held| sgi::merge_targets(held, value));
             if joined.is_none() {
                 held.into_iter().for_each(|held| ICC_SGI1R_EL1.set(held));
@@ -180,24 +166,31 @@ impl GicV3 {
         held.into_iter().for_each(|held| ICC_SGI1R_EL1.set(held));
     }
 
-    /// Returns the accesses of an SGI to the CPU itself; None where the register
-    /// cannot name it.
-    pub fn own_sgi(mpidr: u64) -> Option<OwnSgi> {
-        wake_sgi(mpidr).map(|value| OwnSgi::System { value })
+    /// Returns the value for an SGI to the CPU itself; None where the register cannot
+    /// name it.
+    pub fn own_sgi(&self, own: &GicCpu) -> Option<[u64; 3]> {
+        wake_sgi(own.mpidr).map(|value| [value, 0, 0])
     }
 
-    pub fn acknowledge() -> Option<u32> {
+    pub fn acknowledge(&self) -> Option<Acknowledged> {
         let intid = GicCpuInterface::get_and_acknowledge_interrupt(InterruptGroup::Group1)?;
         // 1020 to 1022 are special, too.
-        Some(intid.into()).filter(|intid| !(1020..=1023).contains(intid))
+        let intid = Some(intid.into()).filter(|intid| !(1020..=1023).contains(intid))?;
+        let register = intid;
+        Some(Acknowledged { intid, register })
     }
 
-    pub fn end(intid: u32) {
+    pub fn end(&self, acknowledged: Acknowledged) {
         // acknowledge() had it from such a value.
-        if let Ok(intid) = IntId::try_from(intid) {
+        if let Ok(intid) = IntId::try_from(acknowledged.intid) {
             GicCpuInterface::end_interrupt(intid, InterruptGroup::Group1);
         }
     }
+}
+
+fn wait_while(is_pending: impl Fn() -> bool) -> Result<(), GicError> {
+    let is_done = (0..WRITE_POLLS).any(|_| !is_pending());
+    is_done.then_some(()).ok_or(GicError::Timeout)
 }
 
 /// Returns the value of ICC_SGI1R_EL1 for the CPU with this affinity; None where

@@ -13,10 +13,8 @@ use core::sync::atomic::{AtomicU8, Ordering};
 
 use psci_bench::spec::bump::Bump;
 
-/// Bytes of the first region.
 const FIRST: usize = 6 * 1024;
 
-/// Values of [`Heap::state`].
 const FREE: u8 = 0;
 const IN_USE: u8 = 1;
 const IN_ROUND: u8 = 2;
@@ -75,7 +73,6 @@ impl Heap {
         self.with_regions(|regions| regions[1] = Bump::new(base, base + size));
     }
 
-    /// Forbids the use of the heap until [`Self::end_round`].
     pub fn begin_round(&self) {
         self.state.store(IN_ROUND, Ordering::Relaxed);
     }
@@ -89,7 +86,6 @@ impl Heap {
         self.with_regions(|[_, last]| last.mark());
     }
 
-    /// Panics if a block from behind the mark is still in use.
     pub fn release(&self) {
         let live = self.with_regions(|[_, last]| last.live());
         assert!(live == 0, "heap: {live} blocks of a scenario outlive it");

@@ -13,11 +13,9 @@ use crate::machine::memory::tables::{self, MapError, Mapping, TranslationTables}
 /// Finds bytes that are mapped already and never written to; None unless each page
 /// is.
 pub fn find_mapped(tables: &TranslationTables, region: Region) -> Option<&'static [u8]> {
-    // SAFETY: they can be read, and a store to them would fault. They
-    // stay mapped: pages are unmapped in this file alone, and only such as were not
-    // mapped for good.
-    let bytes = || unsafe { bytes(region) };
-    tables.is_constant(region).then(bytes)
+    // SAFETY: they can be read, and a store to them would fault. They stay mapped: pages
+    // are unmapped in this file alone, and only such as were not mapped for good.
+    tables.is_constant(region).then(|| unsafe { bytes(region) })
 }
 
 /// Maps bytes, reads them once, and unmaps them. Fails where a page is in use, or there is no memory.
@@ -47,18 +45,15 @@ pub fn map_for_good(
 
 /// Maps pages that can be read and are not in use.
 fn map(tables: &mut TranslationTables, region: Region) -> Result<(), MapError> {
-    let mapped = tables.map_unused(region, Mapping::Constant);
-    let error = match mapped {
-        // Some of it may be mapped.
-        Err(MapError::OutOfTables) => MapError::OutOfTables,
-        Err(error) => return Err(error),
-        Ok(()) => match tables::pages(region).find(|page| probe::try_read_word(*page).is_none()) {
-            Some(page) => MapError::Unreadable(page),
-            None => return Ok(()),
-        },
-    };
-    tables.unmap(region);
-    Err(error)
+    let mapped = tables.map_unused(region, Mapping::Constant).and_then(|()| {
+        let unreadable = tables::pages(region).find(|page| probe::try_read_word(*page).is_none());
+        unreadable.map_or(Ok(()), |page| Err(MapError::Unreadable(page)))
+    });
+    // Without a table left, some of it may be mapped.
+    if let Err(MapError::OutOfTables | MapError::Unreadable(_)) = mapped {
+        tables.unmap(region);
+    }
+    mapped
 }
 
 /// Returns the bytes of a region.

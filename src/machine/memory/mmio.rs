@@ -43,7 +43,6 @@ impl Registers {
     }
 }
 
-/// A device, as its driver sees it.
 pub struct Mmio(Registers);
 
 impl Mmio {

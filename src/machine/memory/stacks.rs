@@ -8,7 +8,6 @@ use crate::machine::memory::tables::{MapError, PAGE, Pages, TranslationTables};
 
 const STACK: u64 = 2 * PAGE;
 
-/// Bytes from one CPU's stacks to the next's.
 pub const BYTES_PER_CPU: u64 = PAGE + STACK + layout::EMERGENCY_STACK;
 
 pub struct CpuStack(Pages);

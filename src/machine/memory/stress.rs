@@ -13,7 +13,6 @@ use crate::machine::memory::tables::Pages;
 
 global_asm!(include_str!("stress.S"));
 
-/// One of the functions of `stress.S`.
 pub type Function = unsafe extern "C" fn(first: u64, bytes: u64, line: u64, block: u64);
 
 unsafe extern "C" {
@@ -27,11 +26,7 @@ unsafe extern "C" {
 /// Returns the functions of a load, which run by turns. Plain stores replace DC ZVA
 /// where `zero` is false.
 pub fn functions_of_load(load: Load, zero: bool) -> [Function; 4] {
-    let zeroes = if zero {
-        stress_zero
-    } else {
-        stress_write as Function
-    };
+    let zeroes: Function = if zero { stress_zero } else { stress_write };
     match load {
         Load::Idle => [stress_idle; 4],
         Load::Write => [stress_write; 4],
@@ -45,7 +40,6 @@ pub fn functions_of_load(load: Load, zero: bool) -> [Function; 4] {
 /// The unit of [`StressBuffer::write`], in bytes: one turn of its loop.
 const STEP: u64 = 64;
 
-/// Memory that one CPU writes to and no CPU reads.
 pub struct StressBuffer(Pages);
 
 impl StressBuffer {

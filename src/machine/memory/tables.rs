@@ -90,15 +90,14 @@ impl TranslationTables {
     /// Takes over the tables of `boot.S`. Of the pool, which ends at `end`, those before
     /// `next` are in use. `el1_layout` is the layout of descriptors.
     pub fn new(root: u64, next: u64, end: u64, el1_layout: bool) -> Self {
-        let data_bits = match el1_layout {
-            true => NEVER_EXECUTE_EL1,
-            false => NEVER_EXECUTE_EL2 | ONE_LEVEL,
-        };
         Self {
             root,
             next,
             end,
-            data_bits,
+            data_bits: match el1_layout {
+                true => NEVER_EXECUTE_EL1,
+                false => NEVER_EXECUTE_EL2 | ONE_LEVEL,
+            },
         }
     }
 
@@ -169,11 +168,8 @@ impl TranslationTables {
     /// [`Mapping::Constant`] or as the image's text.
     pub fn is_constant(&self, region: Region) -> bool {
         let constant = |page| {
-            let entry = self.last_entry(page);
-            entry.is_some_and(|entry| {
-                let descriptor = read(entry);
-                descriptor & CONSTANT == CONSTANT && descriptor & ADDRESS == page
-            })
+            let descriptor = self.last_entry(page).map_or(0, read);
+            descriptor & CONSTANT == CONSTANT && descriptor & ADDRESS == page
         };
         region.size > 0 && pages(region).all(constant)
     }

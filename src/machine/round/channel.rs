@@ -28,7 +28,6 @@ pub struct CpuChannel {
     pub handover: Handover,
 }
 
-/// The channels, in the board's order.
 static CHANNELS: Once<&'static [CpuChannel]> = Once::new();
 
 impl CpuChannel {
@@ -81,7 +80,6 @@ fn bind(channel: &'static CpuChannel) {
     }
 }
 
-/// Returns the channel of this CPU, once there are channels.
 pub fn own() -> Option<&'static CpuChannel> {
     let mpidr = registers::mpidr();
     let mut channels = CHANNELS.get()?.iter();

@@ -7,15 +7,15 @@
 //!
 //! The file also compiles on the host, in `tests/handover.rs`.
 
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
 use psci_bench::measure::order::Order;
 use psci_bench::measure::{Cause, Outcome, Tally};
-
-use super::sync::{AtomicU32, AtomicU64, Cell, Ordering};
 
 /// Bit of `cpu_off_return` that is set when CPU_OFF has returned.
 const RETURNED: u64 = 1 << 32;
 
-/// Values of `fault`.
 const EXCEPTION: u32 = 1;
 const WRONG_CONTEXT: u32 = 2;
 
@@ -30,9 +30,9 @@ pub struct Handover {
     start: AtomicU64,
     sgi_sent_at: AtomicU64,
     cpu_off_return: AtomicU64,
-    order: Cell<Option<Order>>,
-    outcome: Cell<Outcome>,
-    tally: Cell<Option<&'static mut Tally>>,
+    order: UnsafeCell<Option<Order>>,
+    outcome: UnsafeCell<Outcome>,
+    tally: UnsafeCell<Option<&'static mut Tally>>,
 }
 
 // SAFETY: `order`, `outcome` and `tally` change hands by `issued` and `done`, which
@@ -53,21 +53,22 @@ impl Handover {
             start: AtomicU64::new(0),
             sgi_sent_at: AtomicU64::new(0),
             cpu_off_return: AtomicU64::new(0),
-            order: Cell::new(None),
-            outcome: Cell::new(Outcome::default()),
-            tally: Cell::new(tally),
+            order: UnsafeCell::new(None),
+            outcome: UnsafeCell::new(Outcome::default()),
+            tally: UnsafeCell::new(tally),
         }
     }
 
     /// Gives the CPU an order. The last one must be done.
     pub fn give_order(&self, order: Order) {
         let number = self.issued.load(Ordering::Relaxed);
+        let done = self.done.load(Ordering::Acquire);
         assert!(
-            self.done.load(Ordering::Acquire) == number,
+            done == number,
             "an order to a CPU that has not done its last"
         );
         // SAFETY: done = issued, as just checked: the order is the lead's.
-        self.order.with_mut(|at| unsafe { at.write(Some(order)) });
+        unsafe { self.order.get().write(Some(order)) };
         self.cpu_off_return.store(0, Ordering::Relaxed);
         self.start.store(0, Ordering::Relaxed);
         self.issued.store(number.wrapping_add(1), Ordering::Release);
@@ -86,16 +87,14 @@ impl Handover {
         self.done.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
     }
 
-    /// Returns the outcome; None before the order is done.
     pub fn outcome(&self) -> Option<Outcome> {
         if !self.is_done() {
             return None;
         }
         // SAFETY: done = issued: the outcome is the lead's.
-        Some(self.outcome.with(|at| unsafe { at.read() }))
+        Some(unsafe { self.outcome.get().read() })
     }
 
-    /// Returns the code that CPU_OFF returned; None where it has not returned.
     pub fn cpu_off_failure(&self) -> Option<i32> {
         let code = self.cpu_off_return.load(Ordering::Acquire);
         (code & RETURNED != 0).then_some(code as u32 as i32)
@@ -115,14 +114,13 @@ impl Handover {
 
 /// The part of the CPU.
 impl Handover {
-    /// Returns the order that is not done, if there is one.
     pub fn order(&self) -> Option<Order> {
         let number = self.issued.load(Ordering::Acquire);
         if number == self.done.load(Ordering::Relaxed) {
             return None;
         }
         // SAFETY: done != issued: the order is this CPU's.
-        self.order.with(|at| unsafe { at.read() })
+        unsafe { self.order.get().read() }
     }
 
     pub fn report_ready(&self) {
@@ -130,7 +128,6 @@ impl Handover {
         self.ready.store(number, Ordering::Release);
     }
 
-    /// Returns the instant of the call, once the lead has published it.
     pub fn start(&self) -> Option<u64> {
         Some(self.start.load(Ordering::Acquire)).filter(|instant| *instant != 0)
     }
@@ -138,12 +135,10 @@ impl Handover {
     /// Ends the order with its outcome. There must be one that is not done.
     pub fn finish(&self, outcome: Outcome) {
         let number = self.issued.load(Ordering::Relaxed);
-        assert!(
-            self.done.load(Ordering::Relaxed) != number,
-            "an outcome without an order"
-        );
+        let done = self.done.load(Ordering::Relaxed);
+        assert!(done != number, "an outcome without an order");
         // SAFETY: done != issued: the outcome is this CPU's.
-        self.outcome.with_mut(|at| unsafe { at.write(outcome) });
+        unsafe { self.outcome.get().write(outcome) };
         self.done.store(number, Ordering::Release);
     }
 
@@ -165,7 +160,6 @@ impl Handover {
         self.fault.store(code, Ordering::Release);
     }
 
-    /// Forgets the wake-up SGI of an earlier round.
     pub fn clear_sgi_sent(&self) {
         self.sgi_sent_at.store(0, Ordering::Release);
     }
@@ -187,7 +181,6 @@ impl Handover {
         self.dismissed.load(Ordering::Acquire) != 0
     }
 
-    /// Returns the reason why the CPU has stopped, if it has.
     pub fn fault(&self) -> Option<Cause> {
         match self.fault.load(Ordering::Acquire) {
             0 => None,
@@ -216,6 +209,6 @@ impl Handover {
     )]
     pub unsafe fn tally_mut(&self) -> Option<&mut Tally> {
         // SAFETY: the caller's promise: no other CPU reads or writes the tally.
-        self.tally.with_mut(|at| unsafe { (*at).as_deref_mut() })
+        unsafe { (*self.tally.get()).as_deref_mut() }
     }
 }

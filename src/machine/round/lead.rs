@@ -48,7 +48,6 @@ pub enum CpuState {
     Lost(Loss),
 }
 
-/// The lead, as the machine that rounds run on.
 pub struct Lead {
     own: Participant,
     channels: &'static [CpuChannel],
@@ -396,23 +395,22 @@ impl Machine for Lead {
         self.start_participants(round, outcomes);
         let lead = self.index();
         let can_help = |index| matches!(self.states.get(index), Some(CpuState::Off | CpuState::On));
-        if round.waker.helper().is_some_and(|index| !can_help(index)) {
-            // No CPU was left to help, or it was lost just now. The others have
-            // their orders. So that none of them sleeps for ever the lead stays
-            // awake, and the round does not count.
-            let helped = Round {
-                waker: Waker::Helper(lead),
-                ..*round
-            };
-            let start = self.run_lead_part(&helped, since, outcomes);
-            self.collect_outcomes(&helped, start, outcomes);
+        let lacks_helper = round.waker.helper().is_some_and(|index| !can_help(index));
+        // No CPU was left to help, or it was lost just now. The others have their orders. So
+        // that none of them sleeps for ever the lead stays awake, and the round does not
+        // count.
+        let waker = match lacks_helper {
+            true => Waker::Helper(lead),
+            false => round.waker,
+        };
+        let round = &Round { waker, ..*round };
+        let start = self.run_lead_part(round, since, outcomes);
+        self.collect_outcomes(round, start, outcomes);
+        if lacks_helper {
             outcomes[lead] = Outcome {
                 action: round.action,
                 ..Outcome::default()
             };
-        } else {
-            let start = self.run_lead_part(round, since, outcomes);
-            self.collect_outcomes(round, start, outcomes);
         }
         HEAP.end_round();
         self.own.parts.watch.end();

@@ -35,7 +35,6 @@ pub const WATCHDOG_S: u64 = (ASLEEP_US + FINISH_US + GRACE_US) / 1_000_000;
 /// The deadline while no CPU waits for the lead.
 const NEVER: u64 = u64::MAX;
 
-/// The lead's current step, and its deadline.
 pub struct LeadWatch {
     until: AtomicU64,
     step: AtomicU32,

@@ -6,5 +6,4 @@ pub mod lead;
 pub mod lead_watch;
 pub mod participant;
 pub mod secondary;
-pub mod sync;
 pub mod timer_load;

@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering;
 
 use psci_bench::board::NoFrame;
 use psci_bench::measure::order::{Order, SgiTargets};
-use psci_bench::measure::{Action, Cause, End, Identity, Operation, Outcome};
+use psci_bench::measure::{Action, Cause, End, Identity, Outcome};
 use psci_bench::spec::pmf::{Interface, ReadError};
 use psci_bench::spec::stat::{Rise, Statistics};
 use smccc::psci::PSCI_VERSION;
@@ -12,7 +12,7 @@ use spin::Once;
 
 use crate::machine::call::call_path::{Return, TimedCall};
 use crate::machine::call::firmware;
-use crate::machine::call::operation_loop::{LoopResult, OperationLoop};
+use crate::machine::call::operation_loop;
 use crate::machine::cpu::{cycle_counter, instructions, registers};
 use crate::machine::ending;
 use crate::machine::gic::target::GicError;
@@ -30,18 +30,14 @@ const SPIN_US: u64 = 100;
 /// The time, in microseconds, by which the lead wakes before that.
 const AHEAD_US: u64 = 30;
 
-/// The parts of the machine that all CPUs use in a round.
 pub struct RoundParts {
-    /// All CPUs, in the board's order.
     pub channels: &'static [CpuChannel],
     pub lead: usize,
     pub waiter: Waiter,
     pub pmf: Result<Interface, ReadError>,
-    /// A timer that ends a wait for the waiter's timer, if there is one.
     pub guard_timer: Option<Timer>,
     /// The timer frame that wakes the lead, or the reason why none does.
     pub timer_frame: Result<TimerFrameDriver, NoFrame>,
-    /// The lines that are made dirty before a power-down.
     pub dirty_lines: DirtyLines,
     pub watch: LeadWatch,
     /// True for a guest of KVM, which makes CCSIDR_EL1 up.
@@ -107,16 +103,54 @@ impl Participant {
             Action::SystemSuspend => self.suspend(order, None, start),
             Action::Help => self.help_others(order, start),
             Action::Expire => self.observe_timer(order, start),
-            Action::Version => self.time_version(outcome, start),
-            Action::Repeat { operation, count } => {
-                self.repeat_operation(operation, count, outcome, start)
-            }
-            Action::Off | Action::OnOff => self.begin_power_off(order, outcome, start),
             Action::ReadBack => self.add_timestamps(Outcome {
                 end: End::ReadBack,
                 after: self.parts.waiter.now(),
                 ..outcome
             }),
+            _ => match start() {
+                Some(start) => self.call_at(order, start, Outcome { start, ..outcome }),
+                None => outcome,
+            },
+        }
+    }
+
+    fn call_at(&self, order: &Order, start: u64, outcome: Outcome) -> Outcome {
+        let (waiter, pmf) = (&self.parts.waiter, self.parts.pmf);
+        let path = waiter.path;
+        match order.action {
+            Action::Repeat { operation, count } => {
+                let (repeated, own) = ((operation, count), &self.channel.gic);
+                Outcome {
+                    action: outcome.action,
+                    turned_on: outcome.turned_on,
+                    end: End::Returned,
+                    start,
+                    ..operation_loop::repeat(repeated, start, waiter, own, pmf)
+                }
+            }
+            Action::Version => {
+                path.spin_until(start);
+                let call = path.time_call(PSCI_VERSION);
+                self.add_timestamps(Outcome {
+                    end: End::Returned,
+                    code: call.x0 as u32 as i32,
+                    before: call.before,
+                    after: call.after,
+                    ..outcome
+                })
+            }
+            // CPU_OFF, which does not return, follows the outcome. The lead does not look
+            // at the CPU from this instant on; or polls AFFINITY_INFO from before it on.
+            _ => {
+                path.spin_until(start);
+                Outcome {
+                    end: End::WentOff,
+                    due: start + order.times.wake_due_after,
+                    before: path.now(),
+                    ..outcome
+                }
+            }
         }
     }
 
@@ -196,7 +230,6 @@ impl Participant {
         false
     }
 
-    /// Wakes the others after a suspend, and completes the outcome.
     fn finish_suspend(
         &self,
         order: &Order,
@@ -260,7 +293,8 @@ impl Participant {
 
     fn wake(&self, target: &CpuChannel) {
         target.handover.record_sgi_sent(self.parts.waiter.now());
-        self.parts.waiter.gic.send_wake_sgi(&target.gic);
+        let gic = &self.parts.waiter.gic;
+        gic.send_wake_sgis(core::iter::once(&target.gic));
     }
 
     /// Wakes the CPUs that `targets` names, the first of them at once.
@@ -282,11 +316,9 @@ impl Participant {
                 }
             }
             SgiTargets::AllAtOnce { includes_lead } => {
-                let targets = self.sleeping_cpus(includes_lead);
-                let now = waiter.now();
-                targets
-                    .clone()
-                    .for_each(|target| target.handover.record_sgi_sent(now));
+                let (targets, now) = (self.sleeping_cpus(includes_lead), waiter.now());
+                let record = |target: &CpuChannel| target.handover.record_sgi_sent(now);
+                targets.clone().for_each(record);
                 waiter.gic.send_wake_sgis(targets.map(|target| &target.gic));
             }
         }
@@ -351,68 +383,6 @@ impl Participant {
         };
         Outcome {
             action: order.action,
-            ..outcome
-        }
-    }
-
-    fn time_version(&self, outcome: Outcome, start: &mut Start) -> Outcome {
-        let Some(start) = start() else {
-            return outcome;
-        };
-        let path = self.parts.waiter.path;
-        path.spin_until(start);
-        let call = path.time_call(PSCI_VERSION);
-        self.add_timestamps(Outcome {
-            end: End::Returned,
-            code: call.x0 as u32 as i32,
-            start,
-            before: call.before,
-            after: call.after,
-            ..outcome
-        })
-    }
-
-    fn repeat_operation(
-        &self,
-        operation: Operation,
-        count: u32,
-        outcome: Outcome,
-        start: &mut Start,
-    ) -> Outcome {
-        let Some(start) = start() else {
-            return outcome;
-        };
-        let (waiter, pmf) = (&self.parts.waiter, self.parts.pmf);
-        let own = &self.channel.gic;
-        let repeated = match OperationLoop::new(operation, waiter.path, &waiter.gic, own, pmf) {
-            Some(operation_loop) => operation_loop.run(count, start, waiter),
-            None => LoopResult::impossible(waiter.now()),
-        };
-        Outcome {
-            end: End::Returned,
-            code: repeated.code,
-            start,
-            before: repeated.before,
-            after: repeated.after,
-            cycles: repeated.cycles,
-            ..outcome
-        }
-    }
-
-    /// Waits for the instant of a CPU_OFF, which does not return, and completes the
-    /// outcome before it. The lead does not look at the CPU from that instant on; or
-    /// polls AFFINITY_INFO from before it on.
-    fn begin_power_off(&self, order: &Order, outcome: Outcome, start: &mut Start) -> Outcome {
-        let Some(start) = start() else {
-            return outcome;
-        };
-        let path = self.parts.waiter.path;
-        path.spin_until(start);
-        Outcome {
-            end: End::WentOff,
-            start,
-            due: start + order.times.wake_due_after,
-            before: path.now(),
             ..outcome
         }
     }

@@ -66,7 +66,6 @@ fn execute_next_order(own: Participant, order: &Order, entered: u64) {
     }
 }
 
-/// Powers off, and reports the code where CPU_OFF returns.
 fn power_off(own: Participant) {
     // A success that returns has not turned the CPU off.
     let returned = firmware::cpu_off().map_err(ReturnCode::from);

@@ -55,36 +55,31 @@ struct TimerHandler {
 /// Handles the timer's interrupt: the rest of the handler is in `timer_load.S`. Returns
 /// true for the last interrupt.
 extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) -> bool {
-    let TimerHandler {
-        path,
-        timer,
-        guard,
-        gic,
-        tally,
-    } = handler;
-    let now = path.now();
+    let (timer, tally) = (handler.timer, &mut *handler.tally);
+    let now = handler.path.now();
     // Where an erratum spoiled both reads, the handler's own stands in, which is
     // later by the instructions between: the figure is too large by those.
-    let entry = match path.select_read([first, second]) {
+    let entry = match handler.path.select_read([first, second]) {
         0 => now,
         entry => entry,
     };
-    let Some(acknowledged) = gic.acknowledge() else {
+    let Some(acknowledged) = handler.gic.acknowledge() else {
         return tally.spurious().is_none();
     };
-    let intid = gic.intid(&acknowledged);
+    let intid = acknowledged.intid;
     let next = if intid == timer.intid {
         tally.expired(entry, now)
     } else {
         // The guard's is no stray one, and the end of it all the same.
-        tally.stray = Some(intid).filter(|_| guard.is_none_or(|guard| guard.intid != intid));
+        let guard = handler.guard.map(|guard| guard.intid);
+        tally.stray = Some(intid).filter(|_| guard != Some(intid));
         None
     };
     match next {
         Some(instant) => timer.arm(instant),
         None => timer.disarm(),
     }
-    gic.end(acknowledged);
+    handler.gic.end(acknowledged);
     next.is_none()
 }
 
@@ -182,14 +177,12 @@ fn take_interrupts(
     }
 }
 
-/// Enables the interrupts of these timers on this CPU.
 fn enable_timers(waiter: &Waiter, channel: &CpuChannel, timers: &[u32]) {
     if let Err(error) = waiter.gic.init_cpu(&channel.gic, timers) {
         panic!("{error}");
     }
 }
 
-/// Executes a load with interrupts masked.
 fn load_until(waiter: &Waiter, channel: &CpuChannel, load: Load, work: &LoadLoop, until: u64) {
     if load == Load::Idle {
         return waiter.sleep_until(until);

@@ -54,9 +54,11 @@ impl Timer {
     /// not have CNTP.
     pub fn find_guard(self, ppis: &TimerPpis) -> Option<Self> {
         let intid = ppis.virtual_.filter(|_| self.kind != Kind::Virtual)?;
-        let kind = match registers::has_fixed_e2h() {
-            true => Kind::VirtualEl02,
-            false => Kind::Virtual,
+        let is_e2h = registers::has_fixed_e2h();
+        let kind = if is_e2h {
+            Kind::VirtualEl02
+        } else {
+            Kind::Virtual
         };
         Some(Self { kind, intid })
     }
@@ -73,14 +75,11 @@ impl Timer {
         self.set_control(ON);
     }
 
-    /// Returns a timer whose interrupt reaches no CPU, for want of a GIC. It is only
-    /// ever disarmed.
-    pub fn unconnected() -> Self {
-        Self {
-            kind: Kind::Physical,
-            intid: 0,
-        }
-    }
+    /// A timer whose interrupt reaches no CPU, for want of a GIC. It is only ever disarmed.
+    pub const UNCONNECTED: Self = Self {
+        kind: Kind::Physical,
+        intid: 0,
+    };
 
     pub fn name(self) -> TimerName {
         match self.kind {
@@ -101,7 +100,6 @@ impl Timer {
         self.set_control(ON);
     }
 
-    /// Stops the timer and its interrupt.
     pub fn disarm(self) {
         self.set_control(OFF);
     }
@@ -118,14 +116,12 @@ impl Timer {
     }
 }
 
-/// The timer that naps use, once it is chosen.
 static IN_USE: Once<Timer> = Once::new();
 
 pub fn set_in_use(timer: Timer) {
     IN_USE.call_once(|| timer);
 }
 
-/// Stops the timer that naps use, if it has been chosen.
 pub fn disarm_in_use() {
     if let Some(timer) = IN_USE.get() {
         timer.disarm();

@@ -22,7 +22,6 @@ const LATE_PART: u64 = 64;
 /// The longest time until the timer's interrupt is pending, in microseconds.
 const TIMER_PATIENCE_US: u64 = 10_000;
 
-/// The counter, the timer and the interrupt controller, by which a CPU waits.
 pub struct Waiter {
     pub path: CallPath,
     /// The counter's frequency, by the lead's CNTFRQ_EL0.
@@ -32,7 +31,6 @@ pub struct Waiter {
 }
 
 impl Waiter {
-    /// Reads the counter, after all that precedes.
     pub fn now(&self) -> u64 {
         self.path.now()
     }

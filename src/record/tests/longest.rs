@@ -160,7 +160,6 @@ pub(super) fn longest_finding() -> Finding {
     }
 }
 
-/// A run without scenarios.
 fn longest_machine() -> Run {
     let widen = |identity: &mut Identity| {
         *identity = Identity {
