@@ -28,53 +28,40 @@ const HEADER_SIZE: usize = 40;
 /// # Errors
 /// When `header` is too short or is no device tree's, or the tree is larger than
 /// [`crate::image::TREE_MAX`].
-pub fn total_size(header: &[u8]) -> Result<usize, BoardError> {
-    Ok(read_size(header)?)
-}
-
-fn read_size(header: &[u8]) -> Result<usize> {
+pub fn total_size(header: &[u8]) -> Result<usize> {
     let have = header.len();
-    let short = || BoardError::of_tree(format_args!("{have} bytes are less than a header"));
-    let magic = word(header, 0).ok_or_else(short)?;
+    let (Some(magic), Some(size)) = (word(header, 0), word(header, 4)) else {
+        let message = format_args!("{have} bytes are less than a header");
+        return Err(BoardError::new(message));
+    };
     if magic != MAGIC {
-        return Err(BoardError::of_tree(format_args!(
-            "magic {:#010x}, expected 0xd00dfeed",
-            u64::from(magic)
-        )));
+        let message = format_args!("magic {magic:#010x}, expected 0xd00dfeed");
+        return Err(BoardError::new(message));
     }
-    let size = word(header, 4).ok_or_else(short)?;
     if size as usize > TREE_MAX {
-        return Err(BoardError::of_tree(format_args!(
-            "totalsize {} exceeds {TREE_MAX} bytes",
-            u64::from(size)
-        )));
+        let message = format_args!("totalsize {size} exceeds {TREE_MAX} bytes");
+        return Err(BoardError::new(message));
     }
     Ok(size as usize)
 }
 
 /// Checks the tree that `tree` begins with (sections 5.2 to 5.5).
 pub(crate) fn open(tree: &[u8]) -> Result<Fdt<'_>> {
-    let size = read_size(tree)?;
+    let (size, have) = (total_size(tree)?, tree.len());
     let Some(blob) = tree.get(..size) else {
-        let have = tree.len();
-        return Err(BoardError::of_tree(format_args!(
-            "truncated: {have} of {size} bytes"
-        )));
+        let message = format_args!("truncated: {have} of {size} bytes");
+        return Err(BoardError::new(message));
     };
-    let mut check = Check {
-        blob,
-        strings: &[],
-        at: 4,
-    };
+    let (strings, at) = (&[][..], 4);
+    let mut check = Check { blob, strings, at };
     let version = check.field(20);
     if size >= HEADER_SIZE && (version < VERSION || check.field(24) > VERSION) {
-        return Err(BoardError::of_tree(format_args!(
-            "format version {version}, expected 17"
-        )));
+        let message = format_args!("format version {version}, expected 17");
+        return Err(BoardError::new(message));
     }
     match check.all() {
         Ok(()) => Ok(Fdt::checked(blob)),
-        Err(what) => Err(BoardError::of_tree(format_args!(
+        Err(what) => Err(BoardError::new(format_args!(
             "offset {:#x}: {what}",
             check.at
         ))),
@@ -89,6 +76,8 @@ struct Check<'t> {
     /// Offset of the bytes that are checked; after a failure, of the wrong ones.
     at: usize,
 }
+
+const NO_END: &str = "the structure block has no end";
 
 /// The outcome of a check, with the reason for a failure.
 type Checked = Result<(), &'static str>;
@@ -133,36 +122,27 @@ impl<'t> Check<'t> {
 
     /// Checks that the memory reservations are terminated.
     fn reservations(&mut self) -> Checked {
-        loop {
-            let rest = self.blob.get(self.at..).unwrap_or_default();
-            let Some(entry) = rest.get(..RESERVATION_SIZE) else {
-                return Err("the memory reservations have no end");
-            };
-            if entry.iter().all(|byte| *byte == 0) {
-                return Ok(());
-            }
-            self.at += RESERVATION_SIZE;
-        }
+        let rest = self.blob.get(self.at..).unwrap_or_default();
+        let mut entries = rest.chunks_exact(RESERVATION_SIZE);
+        let is_last = |entry: &[u8]| entry.iter().all(|byte| *byte == 0);
+        let (count, last) = (entries.len(), entries.position(is_last));
+        self.at += last.unwrap_or(count) * RESERVATION_SIZE;
+        last.map(|_| ())
+            .ok_or("the memory reservations have no end")
     }
 
     fn structure(&mut self) -> Checked {
-        let mut depth = 0usize;
         // Properties come before a node's children (section 5.4.2).
-        let mut property_allowed = false;
-        let mut root_seen = false;
+        let (mut depth, mut property_allowed, mut root_seen) = (0usize, false, false);
         loop {
-            let Some(token) = word(self.blob, self.at) else {
-                return Err("the structure block has no end");
-            };
-            match token {
+            match word(self.blob, self.at).ok_or(NO_END)? {
                 BEGIN_NODE if depth == 0 && root_seen => return Err("a second root"),
                 BEGIN_NODE if depth == DEPTH_MAX => return Err("nodes are nested too deeply"),
                 BEGIN_NODE => {
                     self.at += 4;
                     self.node_name(depth == 0)?;
-                    root_seen = true;
+                    (root_seen, property_allowed) = (true, true);
                     depth += 1;
-                    property_allowed = true;
                     continue;
                 }
                 END_NODE if depth == 0 => return Err("the end of a node that never began"),
@@ -195,7 +175,6 @@ impl<'t> Check<'t> {
     }
 
     fn property(&mut self) -> Checked {
-        const NO_END: &str = "the structure block has no end";
         let at = self.at;
         let length = word(self.blob, at).ok_or(NO_END)? as usize;
         self.at += 4;

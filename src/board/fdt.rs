@@ -71,6 +71,28 @@ impl<'t> Fdt<'t> {
         });
         entries.take_while(|entry| *entry != (0, 0))
     }
+
+    /// Returns the token at an offset, and the offset of the next one.
+    pub fn token(self, at: usize) -> Option<(Token<'t>, usize)> {
+        let (at, token) = (at + 4, word(self.0, at)?);
+        let (end, token) = match token {
+            BEGIN_NODE => (at + self.string(at)?.len() + 1, Token::Begin),
+            PROP => {
+                let (length, name) = (word(self.0, at)? as usize, word(self.0, at + 4)? as usize);
+                let name = self.string(self.field(OFF_DT_STRINGS) + name)?;
+                let (at, end) = (at + 8, at + 8 + length);
+                (end, Token::Property(name, self.0.get(at..end)?))
+            }
+            END_NODE => (at, Token::End),
+            _ => return None,
+        };
+        let mut next = end.next_multiple_of(4);
+        // A NOP belongs to no node: boot loaders overwrite removed nodes with them.
+        while word(self.0, next) == Some(NOP) {
+            next += 4;
+        }
+        Some((token, next))
+    }
 }
 
 impl fmt::Debug for Fdt<'_> {
@@ -84,37 +106,4 @@ pub(crate) enum Token<'t> {
     Begin,
     Property(&'t [u8], &'t [u8]),
     End,
-}
-
-/// A position in the structure block.
-#[derive(Clone, Copy)]
-pub(crate) struct Cursor<'t> {
-    pub fdt: Fdt<'t>,
-    /// Offset of the next token.
-    pub at: usize,
-}
-
-impl<'t> Cursor<'t> {
-    /// Moves past the next token and returns it; `None` after the last one.
-    pub fn next(&mut self) -> Option<Token<'t>> {
-        let (fdt, blob) = (self.fdt, self.fdt.0);
-        let (at, token) = (self.at + 4, word(blob, self.at)?);
-        let (end, token) = match token {
-            BEGIN_NODE => (at + fdt.string(at)?.len() + 1, Token::Begin),
-            PROP => {
-                let (length, name) = (word(blob, at)? as usize, word(blob, at + 4)? as usize);
-                let name = fdt.string(fdt.field(OFF_DT_STRINGS) + name)?;
-                let (at, end) = (at + 8, at + 8 + length);
-                (end, Token::Property(name, blob.get(at..end)?))
-            }
-            END_NODE => (at, Token::End),
-            _ => return None,
-        };
-        self.at = end.next_multiple_of(4);
-        // A NOP belongs to no node: boot loaders overwrite removed nodes with them.
-        while word(blob, self.at) == Some(NOP) {
-            self.at += 4;
-        }
-        Some(token)
-    }
 }

@@ -45,15 +45,11 @@ const CONTAINERS: [&str; 5] = [
 /// within a container, of the tree; states of one `power_state` are merged.
 pub(crate) fn read<'t>(tree: Fdt<'t>) -> Result<Vec<IdleState<'t>>> {
     let mut states = Vec::new();
-    for path in CONTAINERS {
-        let Some(container) = Node::find(tree, path) else {
-            continue;
-        };
-        for node in container.children() {
-            let compatible = node.value("compatible").unwrap_or_default();
-            if compatible_with(compatible, COMPATIBLE).is_some() && node.is_available() {
-                add(&mut states, node)?;
-            }
+    let containers = CONTAINERS.iter().filter_map(|path| Node::find(tree, path));
+    for node in containers.flat_map(Node::children) {
+        let compatible = node.value("compatible").unwrap_or_default();
+        if compatible_with(compatible, COMPATIBLE).is_some() && node.is_available() {
+            add(&mut states, node)?;
         }
     }
     Ok(states)
