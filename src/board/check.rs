@@ -78,6 +78,7 @@ struct Check<'t> {
 }
 
 const NO_END: &str = "the structure block has no end";
+const MISPLACED: &str = "an unknown token, or one that is not allowed here";
 
 /// The outcome of a check, with the reason for a failure.
 type Checked = Result<(), &'static str>;
@@ -136,7 +137,7 @@ impl<'t> Check<'t> {
         let (mut depth, mut property_allowed, mut root_seen) = (0usize, false, false);
         loop {
             match word(self.blob, self.at).ok_or(NO_END)? {
-                BEGIN_NODE if depth == 0 && root_seen => return Err("a second root"),
+                BEGIN_NODE if depth == 0 && root_seen => return Err(MISPLACED),
                 BEGIN_NODE if depth == DEPTH_MAX => return Err("nodes are nested too deeply"),
                 BEGIN_NODE => {
                     self.at += 4;
@@ -145,7 +146,7 @@ impl<'t> Check<'t> {
                     depth += 1;
                     continue;
                 }
-                END_NODE if depth == 0 => return Err("the end of a node that never began"),
+                END_NODE if depth == 0 => return Err(MISPLACED),
                 END_NODE => {
                     depth -= 1;
                     property_allowed = false;
@@ -155,12 +156,10 @@ impl<'t> Check<'t> {
                     self.property()?;
                     continue;
                 }
-                PROP => return Err("a property outside a node"),
                 // The structure block begins with the root (section 5.4.2).
                 NOP if root_seen => {}
                 END if depth == 0 && root_seen => return Ok(()),
-                END => return Err("the end inside a node"),
-                _ => return Err("an unknown token"),
+                _ => return Err(MISPLACED),
             }
             self.at += 4;
         }
