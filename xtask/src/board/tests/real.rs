@@ -174,15 +174,6 @@ fn check_keys(made_up: &str) {
 }
 
 #[test]
-fn timers_and_a_helper_can_both_wake() {
-    let path = Workspace::find().expect("the repository").board("lx2160a");
-    let text = fs::read_to_string(path.join("board.toml")).expect("a board file");
-    let text = text.replacen("level = 1", "level = 1\nlocal-timer-stop = true", 1);
-    let board = board::parse("board.toml", &text).expect("a good board");
-    assert!(table(&[board]).contains(" timer, helper (unproven) "));
-}
-
-#[test]
 fn every_note_and_state_is_described() {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for board in all_boards() {
