@@ -130,44 +130,40 @@ impl<'t> Board<'t> {
         super::cpus::fill(self.fdt, mpidr_mt, out)
     }
 
-    /// Visits name and registers of every device that is used. The console, which
+    /// Returns name and registers of every device that is used. The console, which
     /// is needed earlier, is not among them.
-    pub fn devices(&self, visit: &mut dyn FnMut(&'static str, Region)) {
+    pub fn devices(&self) -> Vec<(&'static str, Region)> {
+        let mut devices = Vec::new();
         match &self.gic {
             None => {}
             Some(Gic::V2 {
                 distributor,
                 cpu_interface,
             }) => {
-                visit("GIC's distributor", *distributor);
-                visit("GIC's CPU interface", *cpu_interface);
+                devices.push(("GIC's distributor", *distributor));
+                devices.push(("GIC's CPU interface", *cpu_interface));
             }
             Some(Gic::V3 {
                 distributor,
                 redistributors,
                 ..
             }) => {
-                visit("GIC's distributor", *distributor);
-                for region in redistributors {
-                    visit("GIC's redistributors", *region);
-                }
+                devices.push(("GIC's distributor", *distributor));
+                let regions = redistributors.iter();
+                devices.extend(regions.map(|region| ("GIC's redistributors", *region)));
             }
         }
-        if let Ok(frame) = &self.timer_frame {
-            for registers in frame.registers() {
-                visit("timer frame", registers);
-            }
-        }
-        if let Some(watchdog) = &self.watchdog {
-            visit("watchdog", watchdog.registers());
-        }
+        let frames = self.timer_frame.iter().flat_map(TimerFrame::registers);
+        devices.extend(frames.map(|region| ("timer frame", region)));
+        let watchdog = self.watchdog.iter();
+        devices.extend(watchdog.map(|it| ("watchdog", it.registers())));
+        devices
     }
 
     /// Refuses registers that overlap another device's, or memory:
     /// refreshing a watchdog at the distributor's address turns the GIC off.
     fn check_overlaps(&self) -> Result<()> {
-        let mut devices = Vec::new();
-        self.devices(&mut |name, region| devices.push((name, region)));
+        let mut devices = self.devices();
         devices.push(("console", self.uart.registers()));
         for (index, (name, region)) in devices.iter().enumerate() {
             let overlaps = |it: &&(&str, Region)| it.1.overlaps(region);

@@ -393,7 +393,8 @@ fn check_reach(board: &payload::Board<'_>) -> Result<()> {
     let mut regions = vec![("the console".to_owned(), board.uart.registers())];
     let memory = board.memory.iter();
     regions.extend(memory.map(|memory| ("memory".to_owned(), *memory)));
-    board.devices(&mut |name, region| regions.push((format!("the {name}"), region)));
+    let devices = board.devices().into_iter();
+    regions.extend(devices.map(|(name, region)| (format!("the {name}"), region)));
     let beyond = |region: &Region| {
         let end = region.base.checked_add(region.size);
         end.is_none_or(|end| end > ADDRESSES)
