@@ -13,11 +13,14 @@ pub(crate) const OFF_MEM_RSVMAP: usize = 16;
 /// Size in bytes of an entry of the memory reservation block (section 5.3).
 pub(crate) const RESERVATION_SIZE: usize = 16;
 
+/// Longest name of a node or property, in bytes.
+const NAME_MAX: usize = 255;
+
 /// The tokens of the structure block (section 5.4.1).
-pub(crate) const BEGIN_NODE: u32 = 1;
-pub(crate) const END_NODE: u32 = 2;
-pub(crate) const PROP: u32 = 3;
-pub(crate) const NOP: u32 = 4;
+const BEGIN_NODE: u32 = 1;
+const END_NODE: u32 = 2;
+const PROP: u32 = 3;
+const NOP: u32 = 4;
 pub(crate) const END: u32 = 9;
 
 /// Returns the big-endian word at an offset.
@@ -42,7 +45,7 @@ pub(crate) fn until(bytes: &[u8], end: u8) -> &[u8] {
 pub(crate) struct Fdt<'t>(&'t [u8]);
 
 impl<'t> Fdt<'t> {
-    /// Takes the tree in `blob`, which [`super::check::open`] has checked.
+    /// Takes the tree in `blob`, for [`super::check`].
     pub fn checked(blob: &'t [u8]) -> Self {
         Self(blob)
     }
@@ -51,9 +54,17 @@ impl<'t> Fdt<'t> {
         word(self.0, at).map_or(0, |value| value as usize)
     }
 
-    /// Returns the bytes from an offset to the next NUL.
+    /// Returns the word at an offset.
+    pub fn word(self, at: usize) -> Option<u32> {
+        word(self.0, at)
+    }
+
+    /// Returns the name at an offset, without its NUL.
     pub fn string(self, at: usize) -> Option<&'t [u8]> {
-        Some(until(self.0.get(at..)?, 0))
+        let rest = self.0.get(at..)?;
+        let window = rest.get(..=NAME_MAX).unwrap_or(rest);
+        let end = window.iter().position(|byte| *byte == 0)?;
+        window.get(..end)
     }
 
     /// Returns the offset of the root's BEGIN_NODE.
