@@ -4,15 +4,6 @@
 //! idle states with their `power_state` come from a flattened device tree
 //! (Devicetree Specification v0.4) with the bindings that Linux uses.
 //!
-//! ```text
-//! bytes -> check    one pass that refuses unsound trees, so that nothing later can panic
-//!       -> fdt      tokens of the flattened format
-//!       -> node     nodes with their properties
-//!       -> tree     nodes with their parents
-//!       -> ranges   bus addresses to CPU addresses
-//!       -> console, psci, gic, timers, timer_frame, watchdog, cache, cpus, labels, memory, idle
-//! ```
-//!
 //! No byte of the tree is trusted: a missing or contradictory property is an error that
 //! names node and property.
 
@@ -23,12 +14,12 @@ use crate::image::Conduit;
 use crate::spec::counter::CounterErratum;
 
 use super::console::Uart;
-use super::cpu::{Cpu, LabelSource};
 use super::error::{BoardError, Result};
 use super::fdt::Fdt;
 use super::found::Found;
 use super::gic::{self, Gic};
 use super::idle::IdleState;
+use super::labels::{Cpu, LabelSource};
 use super::node::Node;
 use super::ranges::Region;
 use super::timer_frame::TimerFrame;
@@ -85,10 +76,7 @@ impl<'t> Board<'t> {
     // Not inlined: the caller's stack frame lasts as long as the run.
     #[inline(never)]
     pub fn read(tree: &'t [u8]) -> Result<Self, BoardError> {
-        Ok(Self::of(super::check::open(tree)?)?)
-    }
-
-    fn of(tree: Fdt<'t>) -> Result<Self> {
+        let tree = super::check::open(tree)?;
         let found = Found::search(tree);
         // Without PSCI there is nothing to measure, so that error comes first.
         let conduit = found.conduit(tree)?;
@@ -136,64 +124,60 @@ impl<'t> Board<'t> {
     pub fn cpus(&self, mpidr_mt: bool, out: &mut [Cpu]) -> Result<LabelSource, BoardError> {
         let count = self.cpu_count;
         let Some(out) = out.get_mut(..count) else {
-            let error = BoardError::of_tree(format_args!("no room for {count} CPUs"));
-            return Err(*error);
+            let message = format_args!("no room for {count} CPUs");
+            return Err(BoardError::new(message));
         };
-        Ok(super::cpus::fill(self.fdt, mpidr_mt, out)?)
+        super::cpus::fill(self.fdt, mpidr_mt, out)
     }
 
-    /// Visits name and registers of every device that is used. The console, which
+    /// Returns name and registers of every device that is used. The console, which
     /// is needed earlier, is not among them.
-    pub fn devices(&self, visit: &mut dyn FnMut(&'static str, Region)) {
+    pub fn devices(&self) -> Vec<(&'static str, Region)> {
+        let mut devices = Vec::new();
         match &self.gic {
             None => {}
             Some(Gic::V2 {
                 distributor,
                 cpu_interface,
             }) => {
-                visit("GIC's distributor", *distributor);
-                visit("GIC's CPU interface", *cpu_interface);
+                devices.push(("GIC's distributor", *distributor));
+                devices.push(("GIC's CPU interface", *cpu_interface));
             }
             Some(Gic::V3 {
                 distributor,
                 redistributors,
                 ..
             }) => {
-                visit("GIC's distributor", *distributor);
-                for region in redistributors {
-                    visit("GIC's redistributors", *region);
-                }
+                devices.push(("GIC's distributor", *distributor));
+                let regions = redistributors.iter();
+                devices.extend(regions.map(|region| ("GIC's redistributors", *region)));
             }
         }
-        if let Ok(frame) = &self.timer_frame {
-            for registers in frame.registers() {
-                visit("timer frame", registers);
-            }
-        }
-        if let Some(watchdog) = &self.watchdog {
-            visit("watchdog", watchdog.registers());
-        }
+        let frames = self.timer_frame.iter().flat_map(TimerFrame::registers);
+        devices.extend(frames.map(|region| ("timer frame", region)));
+        let watchdog = self.watchdog.iter();
+        devices.extend(watchdog.map(|it| ("watchdog", it.registers())));
+        devices
     }
 
     /// Refuses registers that overlap another device's, or memory:
     /// refreshing a watchdog at the distributor's address turns the GIC off.
     fn check_overlaps(&self) -> Result<()> {
-        let mut devices = Vec::new();
-        self.devices(&mut |name, region| devices.push((name, region)));
+        let mut devices = self.devices();
         devices.push(("console", self.uart.registers()));
         for (index, (name, region)) in devices.iter().enumerate() {
             let overlaps = |it: &&(&str, Region)| it.1.overlaps(region);
             if let Some((other, there)) = devices.iter().take(index).find(overlaps) {
-                return Err(BoardError::of_tree(format_args!(
-                    "the {name} at {:#x} overlaps the {other} at {:#x}",
-                    region.base, there.base
-                )));
+                let (at, there) = (region.base, there.base);
+                let message =
+                    format_args!("the {name} at {at:#x} overlaps the {other} at {there:#x}");
+                return Err(BoardError::new(message));
             }
             // The payload never uses reserved memory, so registers may be there.
             let is_reserved = self.reserved.iter().any(|part| part.contains(region));
             let mut memory = self.memory.iter().filter(|_| !is_reserved);
             if let Some(there) = memory.find(|memory| memory.overlaps(region)) {
-                return Err(BoardError::of_tree(format_args!(
+                return Err(BoardError::new(format_args!(
                     "the {name} at {:#x} overlaps memory at {:#x}: mend the memory node, or \
                      reserve that part",
                     region.base, there.base
@@ -205,14 +189,14 @@ impl<'t> Board<'t> {
 }
 
 fn gic_and_timers(found: &Found<'_>) -> Result<(Option<Gic>, TimerPpis)> {
-    let Some((node, compatible)) = found.controller else {
+    let Some(node) = found.controller else {
         return Ok((None, TimerPpis::default()));
     };
     let Some(timer) = found.timer else {
-        let absence = format_args!("no node compatible with arm,armv8-timer");
-        return Err(BoardError::of_tree(absence));
+        let message = format_args!("no node compatible with arm,armv8-timer");
+        return Err(BoardError::new(message));
     };
-    let controller = gic::read(node, compatible)?;
+    let controller = gic::read(node)?;
     let timers = super::timers::read(timer, &controller)?;
     Ok((Some(controller.gic), timers))
 }

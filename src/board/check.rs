@@ -8,15 +8,12 @@
 
 use super::error::{BoardError, Result};
 use super::fdt::{
-    BEGIN_NODE, END, END_NODE, Fdt, NOP, OFF_DT_STRINGS, OFF_DT_STRUCT, OFF_MEM_RSVMAP, PROP,
-    RESERVATION_SIZE, word,
+    END, Fdt, OFF_DT_STRINGS, OFF_DT_STRUCT, OFF_MEM_RSVMAP, RESERVATION_SIZE, Token, word,
 };
 use crate::image::TREE_MAX;
 
 /// Deepest nesting of nodes, the root included; real trees stay under ten.
 const DEPTH_MAX: usize = 16;
-/// Longest name of a node or property, in bytes.
-const NAME_MAX: usize = 255;
 
 const MAGIC: u32 = 0xd00d_feed;
 const VERSION: usize = 17;
@@ -28,196 +25,107 @@ const HEADER_SIZE: usize = 40;
 /// # Errors
 /// When `header` is too short or is no device tree's, or the tree is larger than
 /// [`crate::image::TREE_MAX`].
-pub fn total_size(header: &[u8]) -> Result<usize, BoardError> {
-    Ok(read_size(header)?)
-}
-
-fn read_size(header: &[u8]) -> Result<usize> {
+pub fn total_size(header: &[u8]) -> Result<usize> {
     let have = header.len();
-    let short = || BoardError::of_tree(format_args!("{have} bytes are less than a header"));
-    let magic = word(header, 0).ok_or_else(short)?;
+    let (Some(magic), Some(size)) = (word(header, 0), word(header, 4)) else {
+        let message = format_args!("{have} bytes are less than a header");
+        return Err(BoardError::new(message));
+    };
     if magic != MAGIC {
-        return Err(BoardError::of_tree(format_args!(
-            "magic {:#010x}, expected 0xd00dfeed",
-            u64::from(magic)
-        )));
+        let message = format_args!("magic {magic:#010x}, expected 0xd00dfeed");
+        return Err(BoardError::new(message));
     }
-    let size = word(header, 4).ok_or_else(short)?;
     if size as usize > TREE_MAX {
-        return Err(BoardError::of_tree(format_args!(
-            "totalsize {} exceeds {TREE_MAX} bytes",
-            u64::from(size)
-        )));
+        let message = format_args!("totalsize {size} exceeds {TREE_MAX} bytes");
+        return Err(BoardError::new(message));
     }
     Ok(size as usize)
 }
 
 /// Checks the tree that `tree` begins with (sections 5.2 to 5.5).
 pub(crate) fn open(tree: &[u8]) -> Result<Fdt<'_>> {
-    let size = read_size(tree)?;
+    let (size, have) = (total_size(tree)?, tree.len());
     let Some(blob) = tree.get(..size) else {
-        let have = tree.len();
-        return Err(BoardError::of_tree(format_args!(
-            "truncated: {have} of {size} bytes"
-        )));
+        let message = format_args!("truncated: {have} of {size} bytes");
+        return Err(BoardError::new(message));
     };
-    let mut check = Check {
-        blob,
-        strings: &[],
-        at: 4,
+    match check(blob) {
+        Ok(tree) => Ok(tree),
+        Err((at, what)) => Err(BoardError::new(format_args!("offset {at:#x}: {what}"))),
+    }
+}
+
+/// The outcome of a check; the error is the offset of the wrong bytes and the reason.
+type Checked<T> = Result<T, (usize, &'static str)>;
+
+fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
+    if blob.len() < HEADER_SIZE {
+        return Err((4, "totalsize is less than the header's size"));
+    }
+    let field = |at| word(blob, at).map_or(0, |value| value as usize);
+    // The version, and the last one with which it is compatible.
+    if field(20) < VERSION || field(24) > VERSION {
+        return Err((20, "another version of the format than 17"));
+    }
+    // A block begins after the header and ends in the blob.
+    let block = |at, size: usize| match field(at).checked_add(size) {
+        Some(end) if field(at) >= HEADER_SIZE && end <= blob.len() => Ok((field(at), end)),
+        _ => Err((at, "the block is outside the tree")),
     };
-    let version = check.field(20);
-    if size >= HEADER_SIZE && (version < VERSION || check.field(24) > VERSION) {
-        return Err(BoardError::of_tree(format_args!(
-            "format version {version}, expected 17"
-        )));
+    let (nodes, end) = block(OFF_DT_STRUCT, field(36))?;
+    block(OFF_DT_STRINGS, field(32))?;
+    let (reserved, _) = block(OFF_MEM_RSVMAP, 0)?;
+    if !nodes.is_multiple_of(4) {
+        return Err((OFF_DT_STRUCT, "the structure block is not aligned"));
     }
-    match check.all() {
-        Ok(()) => Ok(Fdt::checked(blob)),
-        Err(what) => Err(BoardError::of_tree(format_args!(
-            "offset {:#x}: {what}",
-            check.at
-        ))),
+    let entries = blob.get(reserved..).unwrap_or_default();
+    let mut entries = entries.chunks_exact(RESERVATION_SIZE);
+    if !entries.any(|entry| entry.iter().all(|byte| *byte == 0)) {
+        return Err((reserved, "the memory reservations have no end"));
     }
+    let tree = Fdt::checked(blob);
+    check_structure(tree, nodes, end)?;
+    Ok(tree)
 }
 
-/// The check under way.
-struct Check<'t> {
-    /// The bytes that the checked block must lie in.
-    blob: &'t [u8],
-    strings: &'t [u8],
-    /// Offset of the bytes that are checked; after a failure, of the wrong ones.
-    at: usize,
-}
-
-/// The outcome of a check, with the reason for a failure.
-type Checked = Result<(), &'static str>;
-
-impl<'t> Check<'t> {
-    fn field(&self, at: usize) -> usize {
-        word(self.blob, at).map_or(0, |value| value as usize)
-    }
-
-    /// Checks everything but the header's first words.
-    fn all(&mut self) -> Checked {
-        const OUTSIDE: &str = "the block is outside the tree";
-        if self.blob.len() < HEADER_SIZE {
-            return Err("totalsize is less than the header's size");
+/// Checks the structure block from its first byte to before `end`.
+fn check_structure(tree: Fdt<'_>, root: usize, end: usize) -> Checked<()> {
+    // Properties come before a node's children (section 5.4.2).
+    let (mut at, mut depth, mut property_allowed) = (root, 0usize, false);
+    loop {
+        if at >= end {
+            return Err((at, "the structure block has no end"));
         }
-        let (structure_size, strings_size) = (self.field(36), self.field(32));
-        let structure = self.block(OFF_DT_STRUCT, structure_size).ok_or(OUTSIDE)?;
-        self.strings = self.block(OFF_DT_STRINGS, strings_size).ok_or(OUTSIDE)?;
-        self.block(OFF_MEM_RSVMAP, 0).ok_or(OUTSIDE)?;
-        let reservations = self.field(OFF_MEM_RSVMAP);
-        let begin = self.field(OFF_DT_STRUCT);
-        if !begin.is_multiple_of(4) {
-            self.at = OFF_DT_STRUCT;
-            return Err("the structure block is not aligned");
-        }
-        self.at = reservations;
-        self.reservations()?;
-        // The structure may use nothing after its own block.
-        self.blob = self.blob.get(..begin + structure.len()).unwrap_or_default();
-        self.at = begin;
-        self.structure()
-    }
-
-    /// Returns the block whose offset is in the field at `field_at`; `None` unless the
-    /// block begins after the header and ends in the blob.
-    fn block(&mut self, field_at: usize, length: usize) -> Option<&'t [u8]> {
-        self.at = field_at;
-        let from = self.field(field_at);
-        let block = self.blob.get(from..)?.get(..length)?;
-        (from >= HEADER_SIZE).then_some(block)
-    }
-
-    /// Checks that the memory reservations are terminated.
-    fn reservations(&mut self) -> Checked {
-        loop {
-            let rest = self.blob.get(self.at..).unwrap_or_default();
-            let Some(entry) = rest.get(..RESERVATION_SIZE) else {
-                return Err("the memory reservations have no end");
-            };
-            if entry.iter().all(|byte| *byte == 0) {
-                return Ok(());
+        let broken = (at, "a token that is unknown, broken or not allowed here");
+        let wrong_name = (at, "the name of a node or property is not acceptable");
+        let Some((token, next)) = tree.token(at) else {
+            let is_end = tree.word(at) == Some(END) && depth == 0 && at != root;
+            return is_end.then_some(()).ok_or(broken);
+        };
+        match token {
+            Token::Begin if depth == DEPTH_MAX => {
+                return Err((at, "nodes are nested too deeply"));
             }
-            self.at += RESERVATION_SIZE;
-        }
-    }
-
-    fn structure(&mut self) -> Checked {
-        let mut depth = 0usize;
-        // Properties come before a node's children (section 5.4.2).
-        let mut property_allowed = false;
-        let mut root_seen = false;
-        loop {
-            let Some(token) = word(self.blob, self.at) else {
-                return Err("the structure block has no end");
-            };
-            match token {
-                BEGIN_NODE if depth == 0 && root_seen => return Err("a second root"),
-                BEGIN_NODE if depth == DEPTH_MAX => return Err("nodes are nested too deeply"),
-                BEGIN_NODE => {
-                    self.at += 4;
-                    self.node_name(depth == 0)?;
-                    root_seen = true;
-                    depth += 1;
-                    property_allowed = true;
-                    continue;
+            Token::Begin if (depth == 0) == (at == root) => {
+                let name = tree.string(at + 4).unwrap_or_default();
+                let is_name = is_graphic(name) && !name.contains(&b'/');
+                if !is_name || name.is_empty() != (at == root) {
+                    return Err(wrong_name);
                 }
-                END_NODE if depth == 0 => return Err("the end of a node that never began"),
-                END_NODE => {
-                    depth -= 1;
-                    property_allowed = false;
-                }
-                PROP if property_allowed => {
-                    self.at += 4;
-                    self.property()?;
-                    continue;
-                }
-                PROP => return Err("a property outside a node"),
-                // The structure block begins with the root (section 5.4.2).
-                NOP if root_seen => {}
-                END if depth == 0 && root_seen => return Ok(()),
-                END => return Err("the end inside a node"),
-                _ => return Err("an unknown token"),
+                (depth, property_allowed) = (depth + 1, true);
             }
-            self.at += 4;
+            Token::Property(name, _) if property_allowed => {
+                if !is_graphic(name) || name.is_empty() {
+                    return Err(wrong_name);
+                }
+            }
+            Token::End if depth > 0 => (depth, property_allowed) = (depth - 1, false),
+            _ => return Err(broken),
         }
-    }
-
-    fn node_name(&mut self, root: bool) -> Checked {
-        let rest = self.blob.get(self.at..).unwrap_or_default();
-        let name = name(rest).filter(|n| root == n.is_empty() && n.iter().all(|b| *b != b'/'));
-        let name = name.ok_or("a node's name is not acceptable")?;
-        self.at = (self.at + name.len() + 1).next_multiple_of(4);
-        Ok(())
-    }
-
-    fn property(&mut self) -> Checked {
-        const NO_END: &str = "the structure block has no end";
-        let at = self.at;
-        let length = word(self.blob, at).ok_or(NO_END)? as usize;
-        self.at += 4;
-        let name_at = word(self.blob, self.at).ok_or(NO_END)? as usize;
-        let found = self.strings.get(name_at..).and_then(name);
-        if found.is_none_or(<[u8]>::is_empty) {
-            return Err("a property's name is not acceptable");
-        }
-        let end = at + 8 + length;
-        if end > self.blob.len() {
-            self.at = at;
-            return Err("a property's value has no end");
-        }
-        self.at = end.next_multiple_of(4);
-        Ok(())
+        at = next;
     }
 }
 
-/// Returns the NUL-terminated ASCII name that `bytes` begin with.
-fn name(bytes: &[u8]) -> Option<&[u8]> {
-    let window = bytes.get(..=NAME_MAX).unwrap_or(bytes);
-    let end = window.iter().position(|byte| *byte == 0)?;
-    let name = window.get(..end)?;
-    name.iter().all(u8::is_ascii_graphic).then_some(name)
+fn is_graphic(name: &[u8]) -> bool {
+    name.iter().all(u8::is_ascii_graphic)
 }

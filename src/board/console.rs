@@ -10,9 +10,9 @@ use super::found::Found;
 use super::node::{Node, VALUE_MAX, compatible_with, first_text};
 use super::ranges::{self, Region};
 use super::text::Shown;
-use super::tree::Chain;
 use crate::devices::uart::size;
-use crate::image::{Conduit, EmergencyUart, UartKind};
+use crate::image::UartKind::{self, Cadence, Imx, Lpuart, Ns16550, Pl011, Sbsa, Stm32};
+use crate::image::{Conduit, EmergencyUart};
 
 /// The console's UART.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,8 +57,9 @@ impl From<&EmergencyUart> for Uart {
     /// Describes the parameter block's UART as a device tree would.
     fn from(uart: &EmergencyUart) -> Self {
         let (reg_shift, io_width) = match uart.kind {
-            UartKind::Ns16550 => (uart.reg_shift, uart.io_width),
-            _ => WORDS,
+            Ns16550 => (uart.reg_shift, uart.io_width),
+            // 32-bit registers that are 4 bytes apart.
+            _ => (2, 4),
         };
         Self {
             kind: uart.kind,
@@ -69,9 +70,6 @@ impl From<&EmergencyUart> for Uart {
         }
     }
 }
-
-/// Shift and access width of 32-bit registers that are 4 bytes apart.
-const WORDS: (u8, u8) = (2, 4);
 
 /// The two things needed to report that the rest of a device tree cannot be used: the
 /// UART to print on, and the conduit for SYSTEM_OFF afterwards.
@@ -93,9 +91,9 @@ impl Console {
     pub fn find(tree: &[u8]) -> Result<Self, BoardError> {
         let tree = super::check::open(tree)?;
         Ok(Self {
-            uart: uart(tree).map_err(BoardError::from),
+            uart: uart(tree),
             by: locate(tree).map_or("", |(_, by)| by),
-            conduit: Found::search(tree).conduit(tree).map_err(BoardError::from),
+            conduit: Found::search(tree).conduit(tree),
         })
     }
 }
@@ -103,44 +101,28 @@ impl Console {
 /// UARTs by the names in `compatible`, with the `reg-shift` and the `reg-io-width` that
 /// the Linux drivers take where those are absent. PL011 registers are 32 bits apart, and
 /// an SBSA UART takes 32-bit accesses only.
-const MODELS: [(&str, UartKind, (u8, u8)); 9] = [
-    ("arm,pl011", UartKind::Pl011, WORDS),
-    ("arm,sbsa-uart", UartKind::Sbsa, WORDS),
-    (
-        "ns16550a ns16550 ns16450 ns8250 ns16850 snps,dw-apb-uart fsl,ns16550 fsl,16550-FIFO64",
-        UartKind::Ns16550,
-        (0, 1),
-    ),
-    (
-        "nvidia,tegra20-uart mrvl,mmp-uart",
-        UartKind::Ns16550,
-        (2, 1),
-    ),
-    (
-        "mediatek,mt6577-uart ti,am654-uart ti,omap4-uart brcm,bcm2835-aux-uart",
-        UartKind::Ns16550,
-        (2, 4),
-    ),
-    (
-        "cdns,uart-r1p12 cdns,uart-r1p8 xlnx,xuartps",
-        UartKind::Cadence,
-        WORDS,
-    ),
-    ("fsl,imx6q-uart fsl,imx21-uart", UartKind::Imx, WORDS),
-    (
-        "fsl,imx7ulp-lpuart fsl,imx8ulp-lpuart fsl,imx8qxp-lpuart",
-        UartKind::Lpuart,
-        WORDS,
-    ),
-    ("st,stm32h7-uart", UartKind::Stm32, WORDS),
+const MODELS: &[(&str, UartKind, u8, u8)] = &[
+    ("arm,pl011", Pl011, 2, 4),
+    ("arm,sbsa-uart", Sbsa, 2, 4),
+    ("ns16550a ns16550 ns16450 ns8250 ns16850", Ns16550, 0, 1),
+    ("snps,dw-apb-uart", Ns16550, 0, 1),
+    ("fsl,ns16550 fsl,16550-FIFO64", Ns16550, 0, 1),
+    ("nvidia,tegra20-uart mrvl,mmp-uart", Ns16550, 2, 1),
+    ("mediatek,mt6577-uart ti,am654-uart", Ns16550, 2, 4),
+    ("ti,omap4-uart brcm,bcm2835-aux-uart", Ns16550, 2, 4),
+    ("cdns,uart-r1p12 cdns,uart-r1p8", Cadence, 2, 4),
+    ("xlnx,xuartps", Cadence, 2, 4),
+    ("fsl,imx6q-uart fsl,imx21-uart", Imx, 2, 4),
+    ("fsl,imx7ulp-lpuart fsl,imx8ulp-lpuart", Lpuart, 2, 4),
+    ("fsl,imx8qxp-lpuart", Lpuart, 2, 4),
+    ("st,stm32h7-uart", Stm32, 2, 4),
 ];
 const SUPPORTED: &str = "a PL011, 8250, Cadence, i.MX, LPUART32 or STM32H7 UART";
 
 /// Reads the UART that `/chosen` names, else the alias `serial0`.
 pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
-    let chain = Chain::to(locate(tree)?.0);
-    let node = chain.node;
-    for node in chain.parents.iter().chain([&node]) {
+    let node = locate(tree)?.0;
+    for node in node.parents().into_iter().chain([node]) {
         if !node.is_available() {
             let value = node.text("status")?.unwrap_or("");
             let expected = "okay, as the console is on it";
@@ -148,13 +130,12 @@ pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
         }
     }
     let compatible = node.required("compatible")?;
-    let row_of = |name| {
+    let model = |name| {
         MODELS
             .iter()
             .find(|row| compatible_with(name, row.0).is_some())
     };
-    let row = compatible.split(|byte| *byte == 0).find_map(row_of);
-    let Some((_, kind, (mut reg_shift, mut io_width))) = row.copied() else {
+    let Some(model) = compatible.split(|byte| *byte == 0).find_map(model) else {
         return Err(match first_text(compatible) {
             None => node.not_text("compatible"),
             Some(value) => node.wrong_text("compatible", value, SUPPORTED),
@@ -163,16 +144,18 @@ pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
     if node.value("big-endian").is_some() {
         return Err(node.error("big-endian", format_args!("not supported")));
     }
-    if let UartKind::Ns16550 = kind {
-        reg_shift = choice(node, "reg-shift", reg_shift, &[0, 1, 2, 3, 4], "0 to 4")?;
-        io_width = choice(node, "reg-io-width", io_width, &[1, 2, 4], "1, 2 or 4")?;
+    let (_, kind, mut reg_shift, mut io_width) = *model;
+    if kind == Ns16550 {
+        reg_shift = choice(node, "reg-shift", reg_shift, |it| it <= 4, "0 to 4")?;
+        let is_width = |it| matches!(it, 1 | 2 | 4);
+        io_width = choice(node, "reg-io-width", io_width, is_width, "1, 2 or 4")?;
         if io_width > 1 << reg_shift {
             let expected = "no more than from one register to the next";
             return Err(node.wrong_value("reg-io-width", io_width.into(), expected));
         }
     }
     // The registers begin at `reg-offset` in `reg`.
-    let region = ranges::region(&chain, 0)?;
+    let region = ranges::region(node, 0)?;
     let offset = u64::from(node.u32("reg-offset")?.unwrap_or(0));
     let size = match region.size.checked_sub(offset) {
         Some(have) if have >= size(kind, reg_shift) => have,
@@ -192,18 +175,18 @@ pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
     Ok(uart)
 }
 
-/// Reads a number that must be one of `few`; `default` if the property is absent.
+/// Reads a number that `accepts` takes; `default` if the property is absent.
 fn choice(
     node: Node<'_>,
     name: &'static str,
     default: u8,
-    few: &[u8],
+    accepts: fn(u32) -> bool,
     expected: &str,
 ) -> Result<u8> {
-    let value = node.u32(name)?.unwrap_or(default.into());
-    let mut few = few.iter().copied();
-    few.find(|few| u32::from(*few) == value)
-        .ok_or_else(|| node.wrong_value(name, value.into(), expected))
+    match node.u32(name)?.unwrap_or(default.into()) {
+        value if accepts(value) => Ok(value as u8),
+        value => Err(node.wrong_value(name, value.into(), expected)),
+    }
 }
 
 /// Finds the console's node, and returns the property that names it.
@@ -228,7 +211,7 @@ fn locate<'t>(tree: Fdt<'t>) -> Result<(Node<'t>, &'static str)> {
     }
     let none = "no stdout-path in /chosen and no alias serial0, so the console is not known";
     let node = resolve(tree, "serial0")?;
-    let node = node.ok_or_else(|| BoardError::of_tree(format_args!("{none}")))?;
+    let node = node.ok_or_else(|| BoardError::new(format_args!("{none}")))?;
     Ok((node, "alias serial0"))
 }
 
@@ -238,15 +221,11 @@ fn resolve<'t>(tree: Fdt<'t>, path: &str) -> Result<Option<Node<'t>>> {
         return Ok(Node::find(tree, path));
     }
     let (alias, below) = path.split_once('/').unwrap_or((path, ""));
-    let Some(aliases) = Node::find(tree, "/aliases") else {
+    let aliases = Node::find(tree, "/aliases");
+    let Some((aliases, value)) = aliases.and_then(|it| Some((it, it.value(alias)?))) else {
         return Ok(None);
     };
-    let Some(value) = aliases.value(alias) else {
-        return Ok(None);
-    };
-    let Some(target) = first_text(value) else {
-        return Err(aliases.not_text("(alias of the console)"));
-    };
+    let target = first_text(value).ok_or_else(|| aliases.not_text("(alias of the console)"))?;
     let target = Node::find(tree, target);
     Ok(target.and_then(|target| target.below(below.as_bytes())))
 }

@@ -6,10 +6,9 @@
 
 use alloc::vec::Vec;
 
-use super::cpu::{CPU_MAX, Cpu, Handle, LabelSource};
 use super::error::{BoardError, Result};
 use super::fdt::{Fdt, number};
-use super::labels;
+use super::labels::{self, CPU_MAX, Cpu, Handle, LabelSource};
 use super::node::{Node, compatible_with};
 use crate::spec::psci::AFFINITY_MASK;
 use crate::spec::sort::sort_by_key;
@@ -49,10 +48,11 @@ impl<'t> CpuNode<'t> {
     }
 }
 
-fn scan<'t>(tree: Fdt<'t>, visit: &mut dyn FnMut(CpuNode<'t>) -> Result<()>) -> Result<()> {
+/// Reads the nodes of all CPUs in the tree's order.
+fn cpu_nodes<'t>(tree: Fdt<'t>) -> Result<impl Iterator<Item = Result<CpuNode<'t>>>> {
     const CELLS: &str = "#address-cells";
     let Some(cpus) = Node::find(tree, "/cpus") else {
-        return Err(BoardError::of_tree(format_args!("no node /cpus")));
+        return Err(BoardError::new(format_args!("no node /cpus")));
     };
     let cells = match cpus.u32(CELLS)? {
         // The specification's default, 2, is wrong for most boards.
@@ -64,29 +64,27 @@ fn scan<'t>(tree: Fdt<'t>, visit: &mut dyn FnMut(CpuNode<'t>) -> Result<()>) -> 
         Some(kind) => kind == b"cpu\0",
         None => node.is_called(b"cpu"),
     };
-    for (index, node) in cpus.children().filter(is_cpu).enumerate() {
-        if index == CPU_MAX {
-            return Err(cpus.too_many("", CPU_MAX));
-        }
-        visit(CpuNode::read(node, cells)?)?;
-    }
-    Ok(())
+    let nodes = cpus.children().filter(is_cpu).enumerate();
+    Ok(nodes.map(move |(index, node)| match index {
+        CPU_MAX.. => Err(cpus.too_many("", CPU_MAX)),
+        _ => CpuNode::read(node, cells),
+    }))
 }
 
 /// Counts the CPUs that can be used; the bool is true if one is a Cortex-A73.
 pub(crate) fn count(tree: Fdt<'_>) -> Result<(usize, bool)> {
     let (mut count, mut has_a73) = (0, false);
-    scan(tree, &mut |cpu| {
+    for cpu in cpu_nodes(tree)? {
+        let cpu = cpu?;
         if cpu.is_available {
             count += 1;
             let compatible = cpu.node.value("compatible").unwrap_or_default();
             has_a73 |= compatible_with(compatible, "arm,cortex-a73").is_some();
         }
-        Ok(())
-    })?;
+    }
     if count == 0 {
-        let absence = format_args!("no CPU under /cpus that is not disabled");
-        return Err(BoardError::of_tree(absence));
+        let message = format_args!("no CPU under /cpus that is not disabled");
+        return Err(BoardError::new(message));
     }
     Ok((count, has_a73))
 }
@@ -96,29 +94,26 @@ pub(crate) fn fill(tree: Fdt<'_>, mt: bool, out: &mut [Cpu]) -> Result<LabelSour
     let map = Node::find(tree, "/cpus/cpu-map");
     let mut handles = Vec::with_capacity(out.len());
     let mut free = out.iter_mut().enumerate();
-    scan(tree, &mut |CpuNode {
-                         node,
-                         mpidr,
-                         is_available,
-                     }| {
+    for cpu in cpu_nodes(tree)? {
+        let CpuNode {
+            node,
+            mpidr,
+            is_available,
+        } = cpu?;
         let mut index = None;
         if is_available && let Some((number, cpu)) = free.next() {
             let labelled = match map {
                 Some(_) => Some(labels::unlabelled(mpidr)),
                 None => labels::from_mpidr(mpidr, mt),
             };
-            let Some(labelled) = labelled else {
-                let expected = "Aff3 of 0 where there is no cpu-map";
-                return Err(node.wrong_value("reg", mpidr, expected));
-            };
-            *cpu = labelled;
+            let expected = "Aff3 of 0 where there is no cpu-map";
+            *cpu = labelled.ok_or_else(|| node.wrong_value("reg", mpidr, expected))?;
             index = Some(number as u16);
         }
         if let (Some(phandle), Some(_)) = (node.phandle()?, map) {
             handles.push(Handle { phandle, index });
         }
-        Ok(())
-    })?;
+    }
     let source = match map {
         None => LabelSource::Mpidr,
         Some(map) => {
@@ -127,17 +122,14 @@ pub(crate) fn fill(tree: Fdt<'_>, mt: bool, out: &mut [Cpu]) -> Result<LabelSour
         }
     };
     sort_by_key(out, &|cpu| cpu.mpidr);
-    // `scan` has found the node, so the root is never used.
+    // `cpu_nodes` has found the node, so the root is never used.
     let cpus = Node::find(tree, "/cpus").unwrap_or(Node::root(tree));
-    let twice = out.windows(2).find_map(|pair| match pair {
-        [one, other] if one.mpidr == other.mpidr => Some(one.mpidr),
-        _ => None,
-    });
-    if let Some(mpidr) = twice {
-        return Err(cpus.error(
-            "reg (of the CPUs)",
-            format_args!("MPIDR {mpidr:#x} is used twice"),
-        ));
+    let twice = out
+        .array_windows()
+        .find(|[one, other]| one.mpidr == other.mpidr);
+    if let Some([Cpu { mpidr, .. }, _]) = twice {
+        let message = format_args!("MPIDR {mpidr:#x} is used twice");
+        return Err(cpus.error("reg (of the CPUs)", message));
     }
     if let Some(Cpu { mpidr, .. }) = out.iter().find(|cpu| !labels::is_labelled(cpu)) {
         let message = format_args!("the CPU with MPIDR {mpidr:#x} is left out");

@@ -13,11 +13,14 @@ pub(crate) const OFF_MEM_RSVMAP: usize = 16;
 /// Size in bytes of an entry of the memory reservation block (section 5.3).
 pub(crate) const RESERVATION_SIZE: usize = 16;
 
+/// Longest name of a node or property, in bytes.
+const NAME_MAX: usize = 255;
+
 /// The tokens of the structure block (section 5.4.1).
-pub(crate) const BEGIN_NODE: u32 = 1;
-pub(crate) const END_NODE: u32 = 2;
-pub(crate) const PROP: u32 = 3;
-pub(crate) const NOP: u32 = 4;
+const BEGIN_NODE: u32 = 1;
+const END_NODE: u32 = 2;
+const PROP: u32 = 3;
+const NOP: u32 = 4;
 pub(crate) const END: u32 = 9;
 
 /// Returns the big-endian word at an offset.
@@ -42,7 +45,7 @@ pub(crate) fn until(bytes: &[u8], end: u8) -> &[u8] {
 pub(crate) struct Fdt<'t>(&'t [u8]);
 
 impl<'t> Fdt<'t> {
-    /// Takes the tree in `blob`, which [`super::check::open`] has checked.
+    /// Takes the tree in `blob`, for [`super::check`].
     pub fn checked(blob: &'t [u8]) -> Self {
         Self(blob)
     }
@@ -51,9 +54,17 @@ impl<'t> Fdt<'t> {
         word(self.0, at).map_or(0, |value| value as usize)
     }
 
-    /// Returns the bytes from an offset to the next NUL.
+    /// Returns the word at an offset.
+    pub fn word(self, at: usize) -> Option<u32> {
+        word(self.0, at)
+    }
+
+    /// Returns the name at an offset, without its NUL.
     pub fn string(self, at: usize) -> Option<&'t [u8]> {
-        Some(until(self.0.get(at..)?, 0))
+        let rest = self.0.get(at..)?;
+        let window = rest.get(..=NAME_MAX).unwrap_or(rest);
+        let end = window.iter().position(|byte| *byte == 0)?;
+        window.get(..end)
     }
 
     /// Returns the offset of the root's BEGIN_NODE.
@@ -71,6 +82,28 @@ impl<'t> Fdt<'t> {
         });
         entries.take_while(|entry| *entry != (0, 0))
     }
+
+    /// Returns the token at an offset, and the offset of the next one.
+    pub fn token(self, at: usize) -> Option<(Token<'t>, usize)> {
+        let (at, token) = (at + 4, word(self.0, at)?);
+        let (end, token) = match token {
+            BEGIN_NODE => (at + self.string(at)?.len() + 1, Token::Begin),
+            PROP => {
+                let (length, name) = (word(self.0, at)? as usize, word(self.0, at + 4)? as usize);
+                let name = self.string(self.field(OFF_DT_STRINGS) + name)?;
+                let (at, end) = (at + 8, at + 8 + length);
+                (end, Token::Property(name, self.0.get(at..end)?))
+            }
+            END_NODE => (at, Token::End),
+            _ => return None,
+        };
+        let mut next = end.next_multiple_of(4);
+        // A NOP belongs to no node: boot loaders overwrite removed nodes with them.
+        while word(self.0, next) == Some(NOP) {
+            next += 4;
+        }
+        Some((token, next))
+    }
 }
 
 impl fmt::Debug for Fdt<'_> {
@@ -84,37 +117,4 @@ pub(crate) enum Token<'t> {
     Begin,
     Property(&'t [u8], &'t [u8]),
     End,
-}
-
-/// A position in the structure block.
-#[derive(Clone, Copy)]
-pub(crate) struct Cursor<'t> {
-    pub fdt: Fdt<'t>,
-    /// Offset of the next token.
-    pub at: usize,
-}
-
-impl<'t> Cursor<'t> {
-    /// Moves past the next token and returns it; `None` after the last one.
-    pub fn next(&mut self) -> Option<Token<'t>> {
-        let (fdt, blob) = (self.fdt, self.fdt.0);
-        let (at, token) = (self.at + 4, word(blob, self.at)?);
-        let (end, token) = match token {
-            BEGIN_NODE => (at + fdt.string(at)?.len() + 1, Token::Begin),
-            PROP => {
-                let (length, name) = (word(blob, at)? as usize, word(blob, at + 4)? as usize);
-                let name = fdt.string(fdt.field(OFF_DT_STRINGS) + name)?;
-                let (at, end) = (at + 8, at + 8 + length);
-                (end, Token::Property(name, blob.get(at..end)?))
-            }
-            END_NODE => (at, Token::End),
-            _ => return None,
-        };
-        self.at = end.next_multiple_of(4);
-        // A NOP belongs to no node: boot loaders overwrite removed nodes with them.
-        while word(blob, self.at) == Some(NOP) {
-            self.at += 4;
-        }
-        Some(token)
-    }
 }

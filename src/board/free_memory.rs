@@ -2,35 +2,29 @@
 
 use core::fmt;
 
+pub use super::ranges::PAGE;
 use super::ranges::Region;
-
-/// Bytes in a page, the unit of working memory.
-pub const PAGE: u64 = 4096;
 
 /// The error that no gap is as large as needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLittle {
-    /// Bytes that are needed in one piece.
-    pub need: u64,
-    /// Bytes of the largest gap.
-    pub largest: u64,
+    need: u64,
+    largest: u64,
 }
 
 impl fmt::Display for TooLittle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kib = |bytes: u64| bytes.div_ceil(1024);
+        let need = self.need.div_ceil(1024);
+        let largest = self.largest / 1024;
+        let missing = (self.need - self.largest).div_ceil(1024);
         write!(
             f,
-            "too little memory: {} KiB are needed in one piece, the largest free one has {} KiB, \
-             {} KiB are missing; ask for fewer iterations= or loops=, or a smaller footprint=",
-            kib(self.need),
-            self.largest / 1024,
-            kib(self.need - self.largest)
+            "too little memory: {need} KiB are needed in one piece, the largest free one has \
+             {largest} KiB, {missing} KiB are missing; ask for fewer iterations= or loops=, or a \
+             smaller footprint="
         )
     }
 }
-
-impl core::error::Error for TooLittle {}
 
 /// Free memory of the board: whole pages, never page 0, with one owner.
 #[derive(Debug, PartialEq, Eq)]
@@ -75,29 +69,21 @@ pub fn find(memory: &[Region], taken: &[Region], near: u64, need: u64) -> Result
         // The minimum keeps the rounding from overflowing at the last page.
         let mut at = region.base.max(PAGE).min(end).next_multiple_of(PAGE);
         while at < end {
-            let over = taken.iter().find(|t| t.base <= at && at - t.base < t.size);
-            if let Some(over) = over {
-                let past = over.base.saturating_add(over.size);
-                match past.checked_next_multiple_of(PAGE) {
-                    Some(next) if next > at => at = next,
-                    _ => break,
+            // A region that begins in this page leaves nothing of the page.
+            let page = Region {
+                base: at,
+                size: PAGE,
+            };
+            let used = taken.iter().filter(|it| it.size > 0);
+            if let Some(holder) = used.clone().find(|it| it.overlaps(&page)) {
+                match holder.end().checked_next_multiple_of(PAGE) {
+                    Some(next) => at = next,
+                    None => break,
                 }
                 continue;
             }
-            let next = taken
-                .iter()
-                .filter(|t| t.size > 0 && t.base > at)
-                .map(|t| t.base & !(PAGE - 1))
-                .filter(|base| *base > at)
-                .fold(end, u64::min);
-            // A page in which a taken region begins is not free.
-            let begins_in_page = taken
-                .iter()
-                .any(|t| t.size > 0 && t.base > at && t.base < at + PAGE);
-            if begins_in_page {
-                at += PAGE;
-                continue;
-            }
+            let next = used.filter(|it| it.base > at);
+            let next = next.map(|it| it.base & !(PAGE - 1)).fold(end, u64::min);
             let size = next - at;
             largest = largest.max(size);
             let distance = |base: u64| base.abs_diff(near);
@@ -138,8 +124,7 @@ mod tests {
             )
         };
         let (holes, taken) = ("1000+9000 100000+2000", "1000+1000 4800+10 6000+800");
-        let ends = "0+2000 ffffffffffffd000+2fff";
-        let last = "fffffffffffff000+fff";
+        let (ends, last) = ("0+2000 ffffffffffffd000+2fff", "fffffffffffff000+fff");
         let ram = "40000000+40000000";
         let image = "60000000+20000 40000000+100000";
         for (memory, taken, near, need, expected) in [

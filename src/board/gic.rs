@@ -8,7 +8,6 @@ use super::error::Result;
 use super::fdt::number;
 use super::node::{Node, compatible_with};
 use super::ranges::{self, Region};
-use super::tree::Chain;
 
 /// The most redistributor regions; the largest machines known have four.
 pub const REDISTRIBUTOR_REGIONS_MAX: usize = 8;
@@ -38,7 +37,7 @@ pub enum Gic {
 }
 
 /// The names of GICs, GICv3 first.
-const COMPATIBLE: &str = "arm,gic-v3 \
+pub(crate) const COMPATIBLE: &str = "arm,gic-v3 \
     arm,gic-400 arm,cortex-a15-gic arm,cortex-a9-gic arm,cortex-a7-gic arm,cortex-a5-gic \
     arm,gic-v2 arm,eb11mp-gic brcm,brahma-b15-gic qcom,msm-qgic2";
 
@@ -88,19 +87,13 @@ pub(crate) struct Controller {
     pub phandle: Option<u32>,
 }
 
-/// Returns true if `compatible` is that of a GIC.
-pub(crate) fn is_gic(compatible: &[u8]) -> bool {
-    compatible_with(compatible, COMPATIBLE).is_some()
-}
-
-/// Reads the controller at `node`, which has this `compatible`.
-pub(crate) fn read(node: Node<'_>, compatible: &[u8]) -> Result<Controller> {
-    let chain = Chain::to(node);
-    let gic = match compatible_with(compatible, COMPATIBLE) {
-        Some(0) => version_3(&chain)?,
+/// Reads the controller at `node`.
+pub(crate) fn read(node: Node<'_>) -> Result<Controller> {
+    let gic = match compatible_with(node.required("compatible")?, COMPATIBLE) {
+        Some(0) => version_3(node)?,
         _ => Gic::V2 {
-            distributor: frame(&chain, 0, &GICD_V2)?,
-            cpu_interface: frame(&chain, 1, &GICC_V2)?,
+            distributor: frame(node, 0, &GICD_V2)?,
+            cpu_interface: frame(node, 1, &GICC_V2)?,
         },
     };
     let cells = "#interrupt-cells";
@@ -116,15 +109,14 @@ pub(crate) fn read(node: Node<'_>, compatible: &[u8]) -> Result<Controller> {
     })
 }
 
-fn version_3(chain: &Chain<'_>) -> Result<Gic> {
-    let node = chain.node;
-    let distributor = frame(chain, 0, &GICD_V3)?;
+fn version_3(node: Node<'_>) -> Result<Gic> {
+    let distributor = frame(node, 0, &GICD_V3)?;
     let regions = "#redistributor-regions";
     let count = node.u32(regions)?.unwrap_or(1) as usize;
     if count == 0 || count > REDISTRIBUTOR_REGIONS_MAX {
         return Err(node.wrong_value(regions, count as u64, "1 to 8"));
     }
-    let redistributor = |index| frame(chain, index, &GICR);
+    let redistributor = |index| frame(node, index, &GICR);
     let redistributors = (1..=count).map(redistributor).collect::<Result<_>>()?;
     Ok(Gic::V3 {
         distributor,
@@ -152,10 +144,10 @@ fn stride(node: Node<'_>) -> Result<Option<u64>> {
 }
 
 /// Reads entry `index` of `reg`, without the bytes that are not used.
-fn frame(chain: &Chain<'_>, index: usize, limits: &FrameLimits) -> Result<Region> {
-    let region = ranges::region(chain, index)?;
+fn frame(node: Node<'_>, index: usize, limits: &FrameLimits) -> Result<Region> {
+    let region = ranges::region(node, index)?;
     if let Err((value, expected)) = limits.check(&region) {
-        return Err(chain.node.wrong_value("reg", value, expected));
+        return Err(node.wrong_value("reg", value, expected));
     }
     let size = region.size.min(limits.most);
     Ok(Region { size, ..region })

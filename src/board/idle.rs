@@ -13,9 +13,6 @@ use crate::spec::psci::{StateFormat, WrongLevel};
 
 /// The most idle states.
 pub const IDLE_STATES_MAX: usize = 16;
-/// The first number that is no PSCI power level (DEN0022F, section 4.2: levels
-/// 0 to 3).
-const LEVEL_BEYOND: u32 = 4;
 
 /// One idle state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,15 +42,11 @@ const CONTAINERS: [&str; 5] = [
 /// within a container, of the tree; states of one `power_state` are merged.
 pub(crate) fn read<'t>(tree: Fdt<'t>) -> Result<Vec<IdleState<'t>>> {
     let mut states = Vec::new();
-    for path in CONTAINERS {
-        let Some(container) = Node::find(tree, path) else {
-            continue;
-        };
-        for node in container.children() {
-            let compatible = node.value("compatible").unwrap_or_default();
-            if compatible_with(compatible, COMPATIBLE).is_some() && node.is_available() {
-                add(&mut states, node)?;
-            }
+    let containers = CONTAINERS.iter().filter_map(|path| Node::find(tree, path));
+    for node in containers.flat_map(Node::children) {
+        let compatible = node.value("compatible").unwrap_or_default();
+        if compatible_with(compatible, COMPATIBLE).is_some() && node.is_available() {
+            add(&mut states, node)?;
         }
     }
     Ok(states)
@@ -65,19 +58,18 @@ fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<()> {
     let Some(power_state) = node.u32(PARAMETER)? else {
         return Ok(());
     };
-    let level = node.u32(LEVEL)?;
-    if let Some(level @ LEVEL_BEYOND..) = level {
-        return Err(node.wrong_value(LEVEL, level.into(), "0 to 3"));
-    }
-    let level = level.map(|level| level as u8);
+    let level = match node.u32(LEVEL)? {
+        Some(level @ 4..) => return Err(node.wrong_value(LEVEL, level.into(), "0 to 3")),
+        level => level.map(|level| level as u8),
+    };
+    let wrong = |expected| Err(node.wrong_value(LEVEL, level.unwrap_or(0).into(), expected));
     let local_timer_stop = node.value("local-timer-stop").is_some();
     let same = states.iter_mut().find(|s| s.power_state == power_state);
     let before = same.as_ref().and_then(|state| state.level);
     if let (Some(one), Some(other)) = (before, level)
         && one != other
     {
-        let expected = "the level of the other node with this power_state";
-        return Err(node.wrong_value(LEVEL, other.into(), expected));
+        return wrong("the level of the other node with this power_state");
     }
     // With two levels exchanged, the deepest state would be another one.
     let original = StateFormat::Original;
@@ -85,14 +77,12 @@ fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<()> {
         true => original,
         false => StateFormat::Extended,
     };
-    if let Err(wrong) = format.check_level(power_state, level.unwrap_or(0))
-        && let Some(level) = level
-    {
-        let expected = match wrong {
-            WrongLevel::Names(_) => "the power level that arm,psci-suspend-param names",
-            WrongLevel::Standby => "0, as of any standby state",
-        };
-        return Err(node.wrong_value(LEVEL, level.into(), expected));
+    match level.map(|level| format.check_level(power_state, level)) {
+        Some(Err(WrongLevel::Names(_))) => {
+            return wrong("the power level that arm,psci-suspend-param names");
+        }
+        Some(Err(WrongLevel::Standby)) => return wrong("0, as of any standby state"),
+        _ => {}
     }
     if let Some(state) = same {
         state.level = state.level.or(level);

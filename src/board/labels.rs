@@ -6,11 +6,47 @@
 //! the nodes, order siblings. Clusters are counted through over the whole
 //! map; cores and threads keep the number in their name.
 
-use super::cpu::{CPU_MAX, Cpu, Handle};
+use serde::{Deserialize, Serialize};
+
 use super::error::Result;
 use super::fdt::Token;
 use super::node::Node;
 use super::text;
+use crate::spec::words::words;
+
+/// The most CPUs that a board may have.
+pub const CPU_MAX: usize = 512;
+
+/// One CPU, by its number in the hardware and its labels in the topology.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// Affinity fields of MPIDR_EL1; every other bit is 0.
+    pub mpidr: u64,
+    /// Number of its cluster.
+    pub cluster: u16,
+    /// Number of its core in the cluster.
+    pub core: u16,
+    /// Number of its thread in the core.
+    pub thread: u16,
+}
+
+words! {
+    /// The source of cluster, core and thread numbers.
+    pub enum LabelSource, word {
+        /// The cpu-map node.
+        CpuMap = "cpu-map",
+        /// The affinity fields, if there is no cpu-map.
+        Mpidr = "mpidr",
+    }
+}
+
+/// The phandle of a CPU's node.
+#[derive(Clone, Copy)]
+pub(crate) struct Handle {
+    pub phandle: u32,
+    /// Index in the list of CPUs; `None` for a disabled CPU, which cpu-map may still name.
+    pub index: Option<u16>,
+}
 
 /// The most nodes in a map: each CPU may be a thread in a core in a cluster in a
 /// socket of its own. The limit bounds the scans of [`sibling`].
@@ -58,35 +94,31 @@ pub(crate) fn is_labelled(cpu: &Cpu) -> bool {
 pub(crate) fn from_map(map: Node<'_>, handles: &[Handle], cpus: &mut [Cpu]) -> Result<()> {
     check_size(map)?;
     let clusters = 0;
-    Labeller {
+    let mut labeller = Labeller {
         handles,
         cpus,
         clusters,
-    }
-    .clusters(map)
+    };
+    labeller.clusters(map)
 }
 
 fn check_size(map: Node<'_>) -> Result<()> {
-    let mut cursor = map.cursor();
     let (mut nodes, mut depth) = (0, 0);
-    loop {
-        match cursor.next() {
-            Some(Token::Begin) => {
-                nodes += 1;
-                depth += 1;
-            }
-            Some(Token::End) => depth -= 1,
-            Some(Token::Property(..)) => {}
-            None => return Ok(()),
-        }
-        if depth == 0 {
-            return Ok(());
+    for (_, token) in map.tokens() {
+        match token {
+            Token::Begin => (nodes, depth) = (nodes + 1, depth + 1),
+            Token::End => depth -= 1,
+            Token::Property(..) => {}
         }
         // The map itself is counted, too.
         if nodes > MAP_NODES_MAX + 1 {
             return Err(map.too_many("", MAP_NODES_MAX));
         }
+        if depth == 0 {
+            break;
+        }
     }
+    Ok(())
 }
 
 /// The state while the map is read.
@@ -132,12 +164,10 @@ impl Labeller<'_> {
     }
 
     fn label(&mut self, leaf: Node<'_>, core: u16, thread: u16) -> Result<()> {
-        let Some(phandle) = leaf.u32("cpu")? else {
-            return Err(leaf.missing("cpu"));
-        };
+        let phandle = leaf.u32("cpu")?.ok_or_else(|| leaf.missing("cpu"))?;
         let mut handles = self.handles.iter();
         let Some(handle) = handles.find(|handle| handle.phandle == phandle) else {
-            let message = format_args!("no CPU has the phandle {:#x}", u64::from(phandle));
+            let message = format_args!("no CPU has the phandle {phandle:#x}");
             return Err(leaf.error("cpu", message));
         };
         let cpu = handle.index.and_then(|i| self.cpus.get_mut(usize::from(i)));
@@ -145,10 +175,8 @@ impl Labeller<'_> {
             return Ok(());
         };
         if is_labelled(cpu) {
-            return Err(leaf.error(
-                "cpu",
-                format_args!("phandle {:#x} is used twice", u64::from(phandle)),
-            ));
+            let message = format_args!("phandle {phandle:#x} is used twice");
+            return Err(leaf.error("cpu", message));
         }
         cpu.cluster = self.clusters;
         cpu.core = core;
@@ -163,14 +191,10 @@ impl Labeller<'_> {
 fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, Node<'t>)>> {
     let mut found = None;
     for node in parent.children() {
-        let Some(number) = number_in(node, kind, parent)?.filter(|n| *n >= from) else {
-            continue;
-        };
-        if found.is_none_or(|(least, _)| number < least) {
+        if let Some(number) = number_in(node, kind, parent)?.filter(|n| *n >= from)
+            && found.is_none_or(|(least, _)| number < least)
+        {
             found = Some((number, node));
-        }
-        if number == from {
-            break;
         }
     }
     Ok(found)
@@ -189,9 +213,7 @@ fn number_in(node: Node<'_>, kind: &str, parent: Node<'_>) -> Result<Option<u16>
         digits => text::number(digits, 10),
     };
     let number = number.filter(|number| *number < UNLABELLED.into());
-    let Some(number) = number else {
-        let expected = "a name of kind and number, such as core0";
-        return Err(parent.wrong_text("", node.name_text(), expected));
-    };
-    Ok(Some(number as u16))
+    let expected = "a name of kind and number, such as core0";
+    let wrong = || parent.wrong_text("", node.name_text(), expected);
+    number.map(|number| Some(number as u16)).ok_or_else(wrong)
 }

@@ -7,9 +7,8 @@ use alloc::vec::Vec;
 
 use super::error::{BoardError, Result};
 use super::fdt::Fdt;
-use super::node::Node;
+use super::node::{Node, usable_nodes};
 use super::ranges::{self, Region};
-use super::tree::{self, Chain};
 
 /// The most regions of memory.
 pub const MEMORY_MAX: usize = 32;
@@ -17,7 +16,6 @@ pub const MEMORY_MAX: usize = 32;
 pub const RESERVED_MAX: usize = 64;
 
 /// A growing list of at most `N` regions.
-#[derive(Default)]
 struct List<const N: usize> {
     regions: Vec<Region>,
     /// Nodes and entries read, including empty ones: the limit on them bounds the
@@ -26,43 +24,49 @@ struct List<const N: usize> {
 }
 
 impl<const N: usize> List<N> {
-    /// Appends every region of the last node's `reg` that is not empty: boot
-    /// loaders fill in the sizes, and an entry that they leave empty is unused.
-    fn append(&mut self, chain: &Chain<'_>) -> Result<()> {
-        let too_many = || chain.node.too_many("reg", N);
-        self.seen += 1;
-        if self.seen > 4 * N {
+    /// Returns an empty list with room for all: it could not grow in its place, and the
+    /// heap has only a few KiB before working memory is found.
+    fn new() -> Self {
+        let regions = Vec::with_capacity(N);
+        Self { regions, seen: 0 }
+    }
+
+    /// Appends every region of the node's `reg` that is not empty: boot loaders fill in
+    /// the sizes, and an entry that they leave empty is unused.
+    fn append(&mut self, node: Node<'_>) -> Result<()> {
+        let regions = ranges::regions(node)?;
+        let count = regions.len();
+        self.seen += 1 + count;
+        if count > N || self.seen > 4 * N {
+            return Err(node.too_many("reg", N));
+        }
+        for region in regions {
+            self.push(region?, || node.too_many("reg", N))?;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, region: Region, too_many: impl Fn() -> BoardError) -> Result<()> {
+        if region.size == 0 {
+            return Ok(());
+        }
+        if self.regions.len() == N {
             return Err(too_many());
         }
-        let count = ranges::count(chain)?;
-        self.seen = self.seen.saturating_add(count);
-        if count > N {
-            return Err(too_many());
-        }
-        for index in 0..count {
-            let region = ranges::region_or_empty(chain, index)?;
-            if region.size == 0 {
-                continue;
-            }
-            if self.regions.len() == N {
-                return Err(too_many());
-            }
-            self.regions.push(region);
-        }
+        self.regions.push(region);
         Ok(())
     }
 }
 
 /// Reads every region of memory, in the tree's order.
 pub(crate) fn read(tree: Fdt<'_>) -> Result<Vec<Region>> {
-    let mut list = List::<MEMORY_MAX>::default();
-    tree::walk(tree, &mut |chain, facts| match facts.is_memory {
-        true => list.append(chain),
-        false => Ok(()),
-    })?;
+    let mut list = List::<MEMORY_MAX>::new();
+    for facts in usable_nodes(tree).filter(|facts| facts.is_memory) {
+        list.append(facts.node)?;
+    }
     if list.regions.is_empty() {
-        let absence = "no memory node with a size: boot loaders fill that in";
-        return Err(BoardError::of_tree(format_args!("{absence}")));
+        let message = format_args!("no memory node with a size: boot loaders fill that in");
+        return Err(BoardError::new(message));
     }
     Ok(list.regions)
 }
@@ -70,29 +74,19 @@ pub(crate) fn read(tree: Fdt<'_>) -> Result<Vec<Region>> {
 /// Reads the regions that /memreserve/ and /reserved-memory keep from use. A child
 /// without `reg` is for an operating system to place, and is left out.
 pub(crate) fn reserved(tree: Fdt<'_>) -> Result<Vec<Region>> {
-    let mut list = List::<RESERVED_MAX>::default();
+    let mut list = List::<RESERVED_MAX>::new();
+    let (root, block) = (Node::root(tree), "(memory reservation block)");
     for (base, size) in tree.reservations() {
-        let block = "(memory reservation block)";
-        let root = Node::root(tree);
+        let region = Region { base, size };
         if base.checked_add(size).is_none() {
-            return Err(ranges::wraps(root, block, Region { base, size }));
+            return Err(ranges::wraps(root, block, region));
         }
-        if size == 0 {
-            continue;
-        }
-        if list.regions.len() == RESERVED_MAX {
-            return Err(root.too_many(block, RESERVED_MAX));
-        }
-        list.regions.push(Region { base, size });
+        list.push(region, || root.too_many(block, RESERVED_MAX))?;
     }
-    let Some(node) = Node::find(tree, "/reserved-memory") else {
-        return Ok(list.regions);
-    };
-    let mut chain = Chain::to(node);
-    for node in node.children().filter(|node| node.is_available()) {
-        chain.enter(node);
-        list.append(&chain)?;
-        chain.leave();
+    let parent = Node::find(tree, "/reserved-memory");
+    let nodes = parent.into_iter().flat_map(Node::children);
+    for node in nodes.filter(|node| node.is_available()) {
+        list.append(node)?;
     }
     Ok(list.regions)
 }

@@ -1,11 +1,12 @@
 //! The nodes of a device tree: children, typed properties, and errors that name both.
 
-use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
+use core::iter::{from_fn, once};
 
 use super::error::{BoardError, Result};
-use super::fdt::{Cursor, Fdt, Token, number, until};
+use super::fdt::{Fdt, Token, number, until};
 use super::text::Shown;
 
 /// The most bytes of a path in an error; a longer path loses its beginning.
@@ -17,7 +18,7 @@ pub(crate) const VALUE_MAX: usize = 48;
 /// down from the root again.
 #[derive(Clone, Copy)]
 pub(crate) struct Node<'t> {
-    fdt: Fdt<'t>,
+    pub fdt: Fdt<'t>,
     /// Offset of its BEGIN_NODE.
     at: usize,
 }
@@ -31,17 +32,6 @@ impl<'t> Node<'t> {
     /// Finds the node at `path`, which begins with a slash and has no alias.
     pub fn find(fdt: Fdt<'t>, path: &str) -> Option<Self> {
         Self::root(fdt).below(path.as_bytes().strip_prefix(b"/")?)
-    }
-
-    /// Returns the node that begins at `cursor`.
-    pub fn at_cursor(cursor: &Cursor<'t>) -> Self {
-        let Cursor { fdt, at } = *cursor;
-        Self { fdt, at }
-    }
-
-    /// Returns the tree that the node is in.
-    pub fn fdt(self) -> Fdt<'t> {
-        self.fdt
     }
 
     /// Returns the name with the unit address; empty for the root.
@@ -69,10 +59,17 @@ impl<'t> Node<'t> {
         })
     }
 
+    /// Returns the nodes around this one, the root first; none for the root.
+    pub fn parents(self) -> Vec<Self> {
+        let mut nodes: Vec<_> = once(Self::root(self.fdt)).chain(self.way()).collect();
+        nodes.pop();
+        nodes
+    }
+
     /// Returns the nodes from a child of the root down to this node.
-    pub fn way(self) -> impl Iterator<Item = Self> + use<'t> {
+    fn way(self) -> impl Iterator<Item = Self> + use<'t> {
         let mut last = Self::root(self.fdt);
-        core::iter::from_fn(move || {
+        from_fn(move || {
             // The last child that does not begin after this node contains it.
             let children = last.children().take_while(|child| child.at <= self.at);
             last = children.last()?;
@@ -80,52 +77,46 @@ impl<'t> Node<'t> {
         })
     }
 
+    /// Returns the tokens from the node's own BEGIN_NODE to the end of the tree, each with
+    /// its place.
+    pub fn tokens(self) -> impl Iterator<Item = (Self, Token<'t>)> + use<'t> {
+        let Self { fdt, mut at } = self;
+        from_fn(move || {
+            let here = Self { fdt, at };
+            let (token, next) = fdt.token(at)?;
+            at = next;
+            Some((here, token))
+        })
+    }
+
     /// Returns the children in the tree's order.
     pub fn children(self) -> impl Iterator<Item = Self> + use<'t> {
-        let mut inside = self.inside();
-        let mut depth = 0;
-        core::iter::from_fn(move || {
+        let (mut tokens, mut depth) = (self.tokens().skip(1), 0);
+        let next = move || {
             loop {
-                let here = Self::at_cursor(&inside);
-                match inside.next()? {
-                    Token::Property(..) => {}
-                    Token::Begin => {
+                match tokens.next()? {
+                    (_, Token::Property(..)) => {}
+                    (node, Token::Begin) => {
                         depth += 1;
                         if depth == 1 {
-                            return Some(here);
+                            return Some(node);
                         }
                     }
-                    Token::End if depth == 0 => {
-                        // A further call ends here again.
-                        inside.at = here.at;
-                        return None;
-                    }
-                    Token::End => depth -= 1,
+                    (_, Token::End) if depth == 0 => return None,
+                    (_, Token::End) => depth -= 1,
                 }
             }
-        })
+        };
+        from_fn(next).fuse()
     }
 
     /// Returns names and values of the properties.
     pub fn properties(self) -> impl Iterator<Item = (&'t [u8], &'t [u8])> + use<'t> {
-        let mut inside = self.inside();
-        core::iter::from_fn(move || match inside.next()? {
+        let tokens = self.tokens().skip(1);
+        tokens.map_while(|(_, token)| match token {
             Token::Property(name, value) => Some((name, value)),
             Token::Begin | Token::End => None,
         })
-    }
-
-    /// Returns a cursor at the node's own BEGIN_NODE.
-    pub fn cursor(self) -> Cursor<'t> {
-        let Self { fdt, at } = self;
-        Cursor { fdt, at }
-    }
-
-    /// Returns a cursor after the node's own BEGIN_NODE.
-    fn inside(self) -> Cursor<'t> {
-        let mut cursor = self.cursor();
-        cursor.next();
-        cursor
     }
 
     /// Returns the value of a property.
@@ -149,11 +140,8 @@ impl<'t> Node<'t> {
 
     /// Reads the first string of a property.
     pub fn text(self, name: &'static str) -> Result<Option<&'t str>> {
-        let Some(value) = self.value(name) else {
-            return Ok(None);
-        };
-        let text = first_text(value).ok_or_else(|| self.not_text(name))?;
-        Ok(Some(text))
+        let text = |value| first_text(value).ok_or_else(|| self.not_text(name));
+        self.value(name).map(text).transpose()
     }
 
     /// Reads the phandle (Devicetree Specification v0.4, section 2.3.3).
@@ -179,10 +167,8 @@ impl<'t> Node<'t> {
             skipped = length - (PATH_MAX - 3);
         }
         for node in self.way() {
-            let name = core::iter::once(&b'/').chain(node.name());
-            for byte in name.skip(skipped) {
-                path.push(char::from(*byte));
-            }
+            let name = once(&b'/').chain(node.name());
+            path.extend(name.skip(skipped).map(|byte| char::from(*byte)));
             skipped = skipped.saturating_sub(1 + node.name().len());
         }
         path
@@ -191,42 +177,95 @@ impl<'t> Node<'t> {
     /// Makes an error of the node, or of a property of the node.
     #[cold]
     #[inline(never)]
-    pub fn error(self, property: &'static str, message: fmt::Arguments<'_>) -> Box<BoardError> {
-        BoardError::new(self.path(), property, message)
+    pub fn error(self, property: &'static str, message: fmt::Arguments<'_>) -> BoardError {
+        let blank = if property.is_empty() { "" } else { " " };
+        let mut path = self.path();
+        if path.is_empty() {
+            path.push('/');
+        }
+        BoardError::new(format_args!("{path}{blank}{property}: {message}"))
     }
 
-    pub fn missing(self, name: &'static str) -> Box<BoardError> {
+    pub fn missing(self, name: &'static str) -> BoardError {
         self.error(name, format_args!("missing"))
     }
 
-    pub fn not_text(self, name: &'static str) -> Box<BoardError> {
-        self.error(
-            name,
-            format_args!("not a string of printable ASCII characters"),
-        )
+    pub fn not_text(self, name: &'static str) -> BoardError {
+        let message = format_args!("not a string of printable ASCII characters");
+        self.error(name, message)
     }
 
-    pub fn too_many(self, name: &'static str, limit: usize) -> Box<BoardError> {
+    pub fn too_many(self, name: &'static str, limit: usize) -> BoardError {
         self.error(name, format_args!("more than {limit} of them"))
     }
 
-    pub fn wrong_length(self, name: &'static str, bytes: usize, expected: &str) -> Box<BoardError> {
+    pub fn wrong_length(self, name: &'static str, bytes: usize, expected: &str) -> BoardError {
         self.error(name, format_args!("{bytes} bytes, expected {expected}"))
     }
 
-    pub fn wrong_value(self, name: &'static str, value: u64, expected: &str) -> Box<BoardError> {
+    pub fn wrong_value(self, name: &'static str, value: u64, expected: &str) -> BoardError {
         self.error(name, format_args!("{value:#x}, expected {expected}"))
     }
 
-    pub fn wrong_text(self, name: &'static str, value: &str, expected: &str) -> Box<BoardError> {
+    pub fn wrong_text(self, name: &'static str, value: &str, expected: &str) -> BoardError {
         let value = Shown(value, VALUE_MAX);
         self.error(name, format_args!("\"{value}\", expected {expected}"))
     }
 }
 
 /// Returns true if a node with this `status` may be used (section 2.3.4).
-pub(crate) fn is_available(status: Option<&[u8]>) -> bool {
+fn is_available(status: Option<&[u8]>) -> bool {
     status.is_none_or(|status| status == b"okay\0" || status == b"ok\0")
+}
+
+/// A node with the properties by which it is chosen.
+pub(crate) struct Facts<'t> {
+    pub node: Node<'t>,
+    /// The `compatible` strings; empty if there are none.
+    pub compatible: &'t [u8],
+    /// True if `device_type` is "memory".
+    pub is_memory: bool,
+}
+
+impl<'t> Facts<'t> {
+    /// Returns the facts of a node that can be used. Each property is looked at once,
+    /// as a node may have thousands.
+    fn of(node: Node<'t>) -> Option<Self> {
+        let (mut compatible, mut is_memory, mut status) = (&[][..], false, None);
+        for (name, value) in node.properties() {
+            match name {
+                b"compatible" => compatible = value,
+                b"device_type" => is_memory = value == b"memory\0",
+                b"status" => status = Some(value),
+                _ => {}
+            }
+        }
+        is_available(status).then_some(Self {
+            node,
+            compatible,
+            is_memory,
+        })
+    }
+}
+
+/// Returns every node below the root in the tree's order, without the subtrees whose
+/// `status` forbids their use.
+pub(crate) fn usable_nodes<'t>(tree: Fdt<'t>) -> impl Iterator<Item = Facts<'t>> {
+    // Number of the nodes around the token from one that cannot be used.
+    let mut skipped = 0usize;
+    let tokens = Node::root(tree).tokens().skip(1);
+    tokens.filter_map(move |(node, token)| {
+        let facts = match token {
+            Token::Begin if skipped == 0 => Facts::of(node),
+            _ => None,
+        };
+        match token {
+            Token::Begin if facts.is_none() => skipped += 1,
+            Token::End => skipped = skipped.saturating_sub(1),
+            Token::Begin | Token::Property(..) => {}
+        }
+        facts
+    })
 }
 
 /// Returns the first string of a property if it is ASCII text.
@@ -234,9 +273,7 @@ pub(crate) fn first_text(value: &[u8]) -> Option<&str> {
     let end = value.iter().position(|byte| *byte == 0)?;
     let text = value.get(..end)?;
     let plain = |b: &u8| matches!(b, b'\t' | b'\n' | b'\r' | b' '..=b'~');
-    if !text.iter().all(plain) {
-        return None;
-    }
+    let text = text.iter().all(plain).then_some(text)?;
     core::str::from_utf8(text).ok()
 }
 

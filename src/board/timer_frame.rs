@@ -11,7 +11,7 @@ use core::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::fdt::word;
-use super::node::{Node, compatible_with};
+use super::node::Node;
 use super::ranges::{PAGE, Region, page};
 use crate::devices::timer_frame::{FrameProperty, NoFrame};
 
@@ -49,11 +49,6 @@ const SPI: u32 = 0;
 /// INTIDs of shared peripheral interrupts.
 pub const SPIS: Range<u32> = 32..1020;
 
-/// Returns true if `compatible` is that of the memory-mapped timer.
-pub(crate) fn is_timer(compatible: &[u8]) -> bool {
-    compatible_with(compatible, "arm,armv7-timer-mem").is_some()
-}
-
 /// Reads the first frame of the timer at `node` that is not disabled.
 pub(crate) fn read(node: Node<'_>) -> Result<TimerFrame, NoFrame> {
     let is_frame = |child: &Node<'_>| child.value("frame-number").is_some();
@@ -62,11 +57,12 @@ pub(crate) fn read(node: Node<'_>) -> Result<TimerFrame, NoFrame> {
     let frame = frame.ok_or(NoFrame::NotInTree)?;
     let number = frame.u32("frame-number").ok().flatten();
     let number = number.filter(|number| *number < FRAMES);
+    let wrong = NoFrame::Property;
     Ok(TimerFrame {
-        control: page(node).ok_or(NoFrame::Property(FrameProperty::Reg))?,
-        number: number.ok_or(NoFrame::Property(FrameProperty::FrameNumber))? as u8,
-        base: page(frame).ok_or(NoFrame::Property(FrameProperty::Reg))?,
-        intid: interrupt(frame).ok_or(NoFrame::Property(FrameProperty::Interrupts))?,
+        control: page(node).ok_or(wrong(FrameProperty::Reg))?,
+        number: number.ok_or(wrong(FrameProperty::FrameNumber))? as u8,
+        base: page(frame).ok_or(wrong(FrameProperty::Reg))?,
+        intid: interrupt(frame).ok_or(wrong(FrameProperty::Interrupts))?,
     })
 }
 

@@ -9,7 +9,7 @@ use core::ops::Range;
 use super::error::Result;
 use super::fdt::word;
 use super::gic::Controller;
-use super::node::{Node, compatible_with};
+use super::node::Node;
 use crate::spec::counter::CounterErratum;
 
 /// Interrupt numbers (INTID, 16 to 31) of the per-CPU timers.
@@ -32,11 +32,6 @@ pub const PPIS: Range<u32> = 16..32;
 const NAMES: [&[u8]; 4] = [b"sec-phys", b"phys", b"virt", b"hyp-phys"];
 /// The binding has five timers; later ones are ignored.
 const TIMERS_MAX: usize = 5;
-
-/// Returns true if `compatible` is that of the per-CPU timers.
-pub(crate) fn is_timer(compatible: &[u8]) -> bool {
-    compatible_with(compatible, "arm,armv8-timer arm,armv7-timer").is_some()
-}
 
 /// Returns the counter's erratum that the timer's node names.
 pub(crate) fn erratum(node: Node<'_>) -> Option<CounterErratum> {

@@ -8,9 +8,8 @@ use core::num::NonZeroU64;
 use serde::{Deserialize, Serialize};
 
 use super::fdt::number;
-use super::node::{Node, compatible_with};
+use super::node::{Facts, Node, compatible_with, usable_nodes};
 use super::ranges::{PAGE, Region, page};
-use super::tree;
 
 /// The watchdog's programming model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,14 +56,9 @@ impl fmt::Display for Watchdog {
     }
 }
 
-const COMPATIBLE: &str = "arm,sbsa-gwdt arm,sp805";
+pub(crate) const COMPATIBLE: &str = "arm,sbsa-gwdt arm,sp805";
 /// The beginning of WDOGCLK's name: `wdog_clk`, or `wdogclk` in older trees.
 const WDOGCLK: &[u8] = b"wdog";
-
-/// Returns true if `compatible` is that of a watchdog.
-pub(crate) fn is_watchdog(compatible: &[u8]) -> bool {
-    compatible_with(compatible, COMPATIBLE).is_some()
-}
 
 /// Reads the watchdog at `node`; `None` if it cannot be used.
 pub(crate) fn read(node: Node<'_>) -> Option<Watchdog> {
@@ -89,14 +83,10 @@ fn clock(node: Node<'_>) -> Option<NonZeroU64> {
         return None;
     }
     let phandle = Some(node.value("clocks")?.get(..4)?);
-    let mut clock = 0;
-    let _ = tree::walk(node.fdt(), &mut |chain, facts| {
-        let node = chain.node;
-        let fixed = compatible_with(facts.compatible, "fixed-clock").is_some();
-        if fixed && node.value("phandle") == phandle {
-            clock = number(node.value("clock-frequency").unwrap_or_default());
-        }
-        Ok(())
-    });
-    NonZeroU64::new(clock)
+    let is_clock = |facts: &Facts<'_>| {
+        let is_fixed = compatible_with(facts.compatible, "fixed-clock").is_some();
+        is_fixed && facts.node.value("phandle") == phandle
+    };
+    let clock = usable_nodes(node.fdt).find(is_clock)?;
+    NonZeroU64::new(number(clock.node.value("clock-frequency")?))
 }

@@ -48,6 +48,15 @@ impl Fake {
     }
 }
 
+/// Reads offsets and values in hexadecimal, such as `45c=a0`.
+pub fn pairs(text: &str) -> Vec<(u32, u32)> {
+    let number = |digits| u32::from_str_radix(digits, 16).expect(digits);
+    let pairs = text.split_whitespace().flat_map(|it| it.split_once('='));
+    pairs
+        .map(|(at, value)| (number(at), number(value)))
+        .collect()
+}
+
 /// Keeps each value that is written.
 pub fn plain(registers: &mut Registers, access: Access) -> u32 {
     match access {

@@ -84,76 +84,39 @@ pub fn enable(gicd: &mut dyn Bus, intid: u32, target: SpiTarget, priority: u8) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::fake::{Access, Fake};
+    use crate::devices::fake::{Access, Fake, pairs};
 
     /// SPI 60: Juno's timer frame, in word 2 by bits, 23 by bytes, 5 by pairs.
     const INTID: u32 = 92;
     const LIST: SpiTarget = SpiTarget::List(0x08);
 
-    /// The registers before, INTID, target, and all writes.
-    type Case = (&'static [(u32, u32)], u32, SpiTarget, &'static [(u32, u32)]);
-    const CASES: [Case; 4] = [
-        (
-            &[
-                (0x45c, 0x1122_3344),
-                (0x85c, 0x0101_0102),
-                (0xc14, 0xffff_ffff),
-            ],
-            INTID,
-            LIST,
-            &[
-                (0x188, 1 << 28),
-                (0x45c, 0x1122_33a0),
-                (0xc14, 0xfcff_ffff),
-                (0x85c, 0x0101_0108),
-                (0x108, 1 << 28),
-            ],
-        ),
-        (
-            &[(0x088, 1)],
-            INTID,
-            SpiTarget::Affinity(0x01_0002_0300),
-            &[
-                (0x188, 1 << 28),
-                (0x45c, 0xa0),
-                (0xc14, 0),
-                (0x088, 1 << 28 | 1),
-                (0x62e0, 0x0002_0300),
-                (0x62e4, 0x01),
-                (0x108, 1 << 28),
-            ],
-        ),
-        // The first INTID and the last.
-        (
-            &[],
-            32,
-            LIST,
-            &[
-                (0x184, 1),
-                (0x420, 0xa0),
-                (0xc08, 0),
-                (0x820, 8),
-                (0x104, 1),
-            ],
-        ),
-        (
-            &[],
-            1019,
-            LIST,
-            &[
-                (0x1fc, 1 << 27),
-                (0x7f8, 0xa0 << 24),
-                (0xcfc, 0),
-                (0xbf8, 8 << 24),
-                (0x17c, 1 << 27),
-            ],
-        ),
-    ];
-
     #[test]
     fn spi_is_routed_by_either_gic() {
-        for (before, intid, target, writes) in CASES {
-            let mut gicd = Fake::new(before);
+        let affinity = SpiTarget::Affinity(0x01_0002_0300);
+        // The registers before, INTID, target, and all writes.
+        for (before, intid, target, writes) in [
+            (
+                "45c=11223344 85c=1010102 c14=ffffffff",
+                INTID,
+                LIST,
+                "188=10000000 45c=112233a0 c14=fcffffff 85c=1010108 108=10000000",
+            ),
+            (
+                "88=1",
+                INTID,
+                affinity,
+                "188=10000000 45c=a0 c14=0 88=10000001 62e0=20300 62e4=1 108=10000000",
+            ),
+            // The first INTID and the last.
+            ("", 32, LIST, "184=1 420=a0 c08=0 820=8 104=1"),
+            (
+                "",
+                1019,
+                LIST,
+                "1fc=8000000 7f8=a0000000 cfc=0 bf8=8000000 17c=8000000",
+            ),
+        ] {
+            let (mut gicd, writes) = (Fake::new(&pairs(before)), pairs(writes));
             assert!(enable(&mut gicd, intid, target, 0xa0));
             assert_eq!(gicd.writes(), writes, "{intid} {target:x?}");
             assert!(disable(&mut gicd, intid));

@@ -24,17 +24,13 @@ const NAMES: [&str; LEVELS * KINDS] = [
     "l5", "l6i", "l6d", "l6", "l7i", "l7d", "l7",
 ];
 
-/// One cache: its name in records, and its size in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cache(&'static str, u64);
-
 /// The caches of one CPU, in bytes, in the order of their names; 0 where there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Caches([u64; LEVELS * KINDS]);
 
 impl Serialize for Caches {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_map(self.iter().map(|Cache(name, bytes)| (name, bytes)))
+        to.collect_map(self.iter())
     }
 }
 
@@ -72,10 +68,10 @@ impl Caches {
         caches
     }
 
-    /// Returns all of them, level by level.
-    pub fn iter(&self) -> impl Iterator<Item = Cache> + '_ {
+    /// Returns names and sizes in bytes, level by level.
+    fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let all = NAMES.into_iter().zip(self.0);
-        all.filter_map(|(name, bytes)| (bytes > 0).then_some(Cache(name, bytes)))
+        all.filter(|(_, bytes)| *bytes > 0)
     }
 
     /// Returns the bytes of data that the caches of a level hold, from 1.
@@ -112,22 +108,16 @@ fn bytes(ccsidr: u64, wide: bool) -> u64 {
     line * (ways + 1) * (sets + 1)
 }
 
-impl fmt::Display for Cache {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (size, unit) = match self.1 {
-            bytes if bytes % 1024 != 0 => (bytes, "bytes"),
-            bytes if bytes % (1024 * 1024) != 0 => (bytes / 1024, "KiB"),
-            bytes => (bytes / (1024 * 1024), "MiB"),
-        };
-        write!(f, "L{} {size} {unit}", &self.0[1..])
-    }
-}
-
 impl fmt::Display for Caches {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, cache) in self.iter().enumerate() {
+        for (place, (name, bytes)) in self.iter().enumerate() {
             let comma = if place > 0 { ", " } else { "" };
-            write!(f, "{comma}{cache}")?;
+            let (size, unit) = match bytes {
+                _ if bytes % 1024 != 0 => (bytes, "bytes"),
+                _ if bytes % (1024 * 1024) != 0 => (bytes / 1024, "KiB"),
+                _ => (bytes / (1024 * 1024), "MiB"),
+            };
+            write!(f, "{comma}L{} {size} {unit}", &name[1..])?;
         }
         Ok(())
     }

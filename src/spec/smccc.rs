@@ -73,15 +73,9 @@ impl Service {
 impl fmt::Display for Service {
     /// Writes the UID as RFC 9562 does.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, word) in self.uid.iter().enumerate() {
-            for (at, byte) in word.to_le_bytes().iter().enumerate() {
-                if matches!(place * 4 + at, 4 | 6 | 8 | 10) {
-                    f.write_str("-")?;
-                }
-                write!(f, "{byte:02x}")?;
-            }
-        }
-        Ok(())
+        let [a, bc, de, rest] = self.uid.map(u32::swap_bytes);
+        let (b, c, d, e) = (bc >> 16, bc & 0xffff, de >> 16, de & 0xffff);
+        write!(f, "{a:08x}-{b:04x}-{c:04x}-{d:04x}-{e:04x}{rest:08x}")
     }
 }
 

@@ -123,20 +123,16 @@ pub enum Mismatch {
 impl Reached {
     /// Reads off what `rise` says of `ladder`.
     pub fn read(ladder: &Ladder, rise: &Rise, due: u32, most_us: Option<u64>) -> Self {
-        let mut reached = Self {
-            state: None,
+        // The deepest comes last.
+        let deepest = ladder.rungs().filter(|(place, _)| rise.counts[*place] != 0);
+        let deepest = deepest.last();
+        Self {
+            state: deepest.map(|(_, rung)| rung.state),
             due,
-            times: 0,
+            times: deepest.map_or(0, |(place, _)| rise.counts[place]),
             residency_us: rise.residency_us,
             most_us,
-        };
-        // The deepest comes last.
-        for (rung, times) in ladder.0.iter().zip(rise.counts) {
-            if rung.state != 0 && times != 0 {
-                (reached.state, reached.times) = (Some(rung.state), times);
-            }
         }
-        reached
     }
 
     /// Returns the contradiction, if there is one.

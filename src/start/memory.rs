@@ -32,11 +32,11 @@ pub struct Memory {
 /// Maps all devices once, to report one that cannot be mapped.
 pub fn map_devices(tables: &mut TranslationTables, board: &Board<'_>) {
     exception::register_device_name("console", board.uart.registers());
-    board.devices(&mut |name, region| {
+    for (name, region) in board.devices() {
         exception::register_device_name(name, region);
         let what = format!("device tree: the {name} at {:#x}: ", region.base);
         accept(Registers::map(tables, region), &what);
-    });
+    }
 }
 
 /// Refuses a tree by which the payload may not use the boot area, which is in use
@@ -93,10 +93,10 @@ pub fn working_memory(
     // begins or ends.
     let mut pool_pages = size.div_ceil(BLOCK) + 3;
     let mut last = u64::MAX;
-    board.devices(&mut |_, region| {
+    for (_, region) in board.devices() {
         pool_pages += device_tables(last, region);
         last = region.end() - 1;
-    });
+    }
     let size = size + pool_pages * PAGE;
 
     let image = layout::image();

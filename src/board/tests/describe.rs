@@ -20,8 +20,10 @@ pub fn describe(tree: &[u8]) -> Result<Vec<String>, BoardError> {
         Some(Gic::V2 { .. }) => "V2".into(),
         Some(Gic::V3 { stride, .. }) => format!("V3, stride {stride:?}"),
     };
-    let mut devices = Vec::new();
-    board.devices(&mut |name, region| devices.push(format!("{name} {}", span(&region))));
+    let devices = board.devices();
+    let devices = list(&devices, |(name, region)| {
+        format!("{name} {}", span(region))
+    });
     let ppis = &board.timers;
     let timers = [ppis.physical, ppis.virtual_, ppis.hypervisor];
     let timers = timers.map(|intid| intid.map_or("-".into(), |intid| intid.to_string()));
@@ -34,7 +36,7 @@ pub fn describe(tree: &[u8]) -> Result<Vec<String>, BoardError> {
         format!("model: {}", board.model),
         format!("uart: {:?} {place} {layout}", uart.kind),
         format!("GIC: {gic}"),
-        format!("devices: {}", devices.join(", ")),
+        format!("devices: {devices}"),
         format!("timers: {}", timers.join(" ")),
         format!("frame: {frame}"),
         format!("watchdog: {}", watchdog.unwrap_or("none".into())),

@@ -25,14 +25,15 @@ fn headers_that_are_not_sound_are_refused() {
     let endless = format!("offset {end:#x}: the memory reservations have no end");
     let magic = "magic 0x7f454c46, expected 0xd00dfeed";
     let small = "offset 0x4: totalsize is less than the header's size";
+    let version = "offset 0x14: another version of the format than 17";
     let unaligned = "offset 0x8: the structure block is not aligned";
     let rows = [
         (0, 0x7f45_4c46, magic),
         (4, 0x20_0001, "totalsize 2097153 exceeds 2097152 bytes"),
         (4, 0x2_0000, &truncated),
         (4, 39, small),
-        (20, 16, "format version 16, expected 17"),
-        (24, 18, "format version 17, expected 17"),
+        (20, 16, version),
+        (24, 18, version),
         (8, 42, unaligned),
         (36, 8, "offset 0x40: the structure block has no end"),
         (16, end, &endless),
@@ -53,20 +54,20 @@ fn headers_that_are_not_sound_are_refused() {
 #[test]
 fn structures_that_are_not_sound_are_refused() {
     let (a, slash) = (0x6100_0000, 0x2f00_0000);
-    let node = "a node's name is not acceptable";
-    let property = "a property's name is not acceptable";
+    let token = "a token that is unknown, broken or not allowed here";
+    let name = "the name of a node or property is not acceptable";
     for (expected, words) in [
-        ("a second root", &[1, 0, 2, 1, 0, 2, 9][..]),
-        ("the end of a node that never began", &[2]),
-        ("a property outside a node", &[1, 0, 1, a, 2, 3, 0, 0]),
-        ("the end inside a node", &[1, 0, 9]),
-        ("an unknown token", &[4, 1, 0, 2, 9]),
-        ("an unknown token", &[1, 0, 7]),
-        (node, &[1, a, 2, 9]),
-        (node, &[1, 0, 1, slash, 2, 2, 9]),
-        (property, &[1, 0, 3, 0, 1, 2, 9]),
-        ("a property's value has no end", &[1, 0, 3, 100, 0, 2, 9]),
-        ("the structure block has no end", &[1, 0, 3]),
+        (token, &[1, 0, 2, 1, 0, 2, 9][..]),
+        (token, &[2]),
+        (token, &[1, 0, 1, a, 2, 3, 0, 0]),
+        (token, &[1, 0, 9]),
+        (token, &[4, 1, 0, 2, 9]),
+        (token, &[1, 0, 7]),
+        (name, &[1, a, 2, 9]),
+        (name, &[1, 0, 1, slash, 2, 2, 9]),
+        (name, &[1, 0, 3, 0, 1, 2, 9]),
+        (token, &[1, 0, 3, 100, 0, 2, 9]),
+        (token, &[1, 0, 3]),
     ] {
         let size = (words.len() * 4) as u32;
         let header = [0xd00d_feed, 60 + size, 60, 56, 40, 17, 16, 0, 2, size];

@@ -35,46 +35,34 @@ fn a_tree_has_at_most_16_levels() {
 /// build on a busy machine.
 #[test]
 fn large_trees_end_in_time() {
-    let repeat = |begin: &str, what: &str, count| format!("{begin}{}", what.repeat(count));
-    let clusters: String = (0..2_000)
-        .rev()
-        .map(|n| format!("cluster{n} {{ }};"))
-        .collect();
-    let memory = "+20000/ m@0 { device_type = \"memory\"; reg = <0 0 0 0>; }";
-    let state = "+20000/cpus/idle-states s { compatible = \"arm,idle-state\"; \
-                 arm,psci-suspend-param = <0x10000>; }";
-    for (name, change) in [
-        ("qemu 2", memory.into()),
-        ("juno", state.into()),
+    let clusters = (0..2_000).rev().map(|n| format!("cluster{n} {{ }};"));
+    let clusters: String = clusters.collect();
+    let memory = "m@0 { device_type = \"memory\"; reg = <0 0 0 0>; }";
+    let state = "s { compatible = \"arm,idle-state\"; arm,psci-suspend-param = <0x10000>; }";
+    for (name, begin, middle, count, end) in [
+        ("qemu 2", "+20000/ ", memory, 1, ""),
+        ("juno", "+20000/cpus/idle-states ", state, 1, ""),
+        ("qemu 2", "+/cpus/cpu-map cluster1 {", &clusters, 1, "}"),
+        ("qemu 2", "/memory@40000000:reg = <0", " 0", 1 << 18, ">"),
+        ("qemu 2", "/timer:interrupts = <1", " 1", 120_000, ">"),
+        ("qemu 2", "/timer:interrupt-names = <0", " 0", 25_000, ">"),
+        ("juno", "/bus@7f000000:ranges = <1", " 1", 400_000, ">"),
         (
             "qemu 2",
-            format!("+/cpus/cpu-map cluster1 {{ {clusters} }}"),
+            "/chosen:stdout-path = \"",
+            "/pl011@9000000",
+            70_000,
+            "\"",
         ),
         (
             "qemu 2",
-            repeat("/memory@40000000:reg = <0", " 0", 1 << 18) + ">",
-        ),
-        (
-            "qemu 2",
-            repeat("/timer:interrupts = <1", " 1", 120_000) + ">",
-        ),
-        (
-            "qemu 2",
-            repeat("/timer:interrupt-names = <0", " 0", 25_000) + ">",
-        ),
-        (
-            "juno",
-            repeat("/bus@7f000000:ranges = <1", " 1", 400_000) + ">",
-        ),
-        (
-            "qemu 2",
-            repeat("/chosen:stdout-path = \"", "/pl011@9000000", 70_000) + "\"",
-        ),
-        (
-            "qemu 2",
-            repeat("/pl011@9000000:compatible = \"", "x", 200_000) + "\"",
+            "/pl011@9000000:compatible = \"",
+            "x",
+            200_000,
+            "\"",
         ),
     ] {
+        let change = format!("{begin}{}{end}", middle.repeat(count));
         let mut tree = Model::tree(name);
         tree.change(&change);
         let blob = tree.blob();

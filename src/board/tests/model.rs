@@ -40,7 +40,7 @@ impl Model {
     /// Makes `count` CPUs in clusters of four, with MPIDRs as QEMU has them.
     fn cpus(count: u32) -> Self {
         let mut text = String::from("cpus { #address-cells = <1>; #size-cells = <0>;");
-        let mut map = String::from("cpu-map {");
+        let mut map = String::from("cpu-map { cluster0 {");
         for index in 0..count {
             let mpidr = ((index / 16) << 8) | (index % 16);
             let (cluster, core, phandle) = (index / 4, index % 4, 0x1000 + mpidr);
@@ -48,15 +48,12 @@ impl Model {
                 "cpu@{mpidr:x} {{ device_type = \"cpu\"; compatible = \"arm,cortex-a57\"; \
                  reg = <{mpidr}>; enable-method = \"psci\"; phandle = <{phandle}>; }};"
             );
-            if core == 0 {
-                map += &format!("cluster{cluster} {{");
+            if core == 0 && index > 0 {
+                map += &format!("}}; cluster{cluster} {{");
             }
             map += &format!("core{core} {{ cpu = <{phandle}>; }};");
-            if core == 3 || index == count - 1 {
-                map += "};";
-            }
         }
-        Self::parse(&(text + &map + "}; };"))
+        Self::parse(&(text + &map + "}; }; };"))
     }
 
     /// Reads the node that `text` begins with, and moves `text` past it.

@@ -42,10 +42,12 @@ pub struct Step {
 
 /// A register as it was.
 const fn all(register: u8) -> Step {
-    Step {
-        register,
-        mask: u32::MAX,
-    }
+    only(register, u32::MAX)
+}
+
+/// A register with 0 in all bits.
+const fn off(register: u8) -> Step {
+    only(register, 0)
 }
 
 /// A register without the bits that are not in `mask`.
@@ -112,7 +114,7 @@ const PL011: Model = Model {
     turn_on: &[Bits::of(CR, &[UARTCR::UARTEN::SET, UARTCR::TXE::SET])],
     // Off while it is set up, and LCR_H last of the three, since writing it
     // is what makes the divisors count (3.3.7): CR, IBRD, FBRD, LCR_H, CR.
-    restore: &[only(CR, 0), all(0x24), all(0x28), all(0x2c), all(CR)],
+    restore: &[off(CR), all(0x24), all(0x28), all(0x2c), all(CR)],
     size: 0x4c,
 };
 const FR: u8 = 0x18;
@@ -156,7 +158,7 @@ const CADENCE: Model = Model {
     )],
     // Off while it is set up: control, mode,
     // baud_rate_gen, baud_rate_divider, control.
-    restore: &[only(0x00, 0), all(0x04), all(0x18), all(0x34), all(0x00)],
+    restore: &[off(0x00), all(0x04), all(0x18), all(0x34), all(0x00)],
     size: 0x48,
 };
 const SR: u8 = 0x2c;
@@ -173,7 +175,7 @@ const IMX: Model = Model {
     // Off while it is set up, and UBMR after UBIR, which counts from then on:
     // UCR1, UCR2, UCR3, UCR4, UFCR, UBIR, UBMR, UCR1.
     restore: &[
-        only(UCR1, 0),
+        off(UCR1),
         all(UCR2),
         all(0x88),
         all(0x8c),
@@ -196,7 +198,7 @@ const LPUART: Model = Model {
     turn_on: &[Bits::of(CTRL, &[LPUART_CTRL::TE::SET])],
     // BAUD may be changed only while both directions are off: CTRL, BAUD,
     // CTRL. Without its FIFO, which is not kept, it sends as well.
-    restore: &[only(CTRL, 0), all(0x10), all(CTRL)],
+    restore: &[off(CTRL), all(0x10), all(CTRL)],
     size: 0x30,
 };
 const CTRL: u8 = 0x18;
@@ -211,7 +213,7 @@ const STM32: Model = Model {
     // All but UE can be written only while that is 0: CR1, BRR, PRESC, CR2,
     // CR3, CR1 without UE, CR1.
     restore: &[
-        only(CR1, 0),
+        off(CR1),
         all(0x0c),
         all(0x2c),
         all(0x04),

@@ -6,17 +6,19 @@ mod manuals;
 use std::vec::Vec;
 
 use super::{PATIENCE, PATIENCE_LEFT, Uart, size, status};
+use crate::devices::fake::pairs;
 use crate::image::UartKind;
-use manuals::{ALL, CADENCE, IMX, NS16550, PL011};
+use fake::groups;
+use manuals::{CADENCE, IMX, NS16550, PL011, all};
 
 #[test]
 fn bytes_leave_in_order_and_none_is_lost() {
     for kind in UartKind::ALL {
-        assert!(ALL.iter().any(|manual| manual.kind == kind), "{kind:?}");
+        assert!(all().any(|manual| manual.kind == kind), "{kind:?}");
     }
     // More than any FIFO takes; the fake panics where the FIFO overruns.
     let text: Vec<u8> = (0..=255).rev().collect();
-    for manual in ALL {
+    for manual in all() {
         // A transmitter that is off is turned on.
         for mut uart in [manual.off(), manual.set_up(&[])] {
             let turned_on = uart.bus.writes();
@@ -33,11 +35,8 @@ fn bytes_leave_in_order_and_none_is_lost() {
             uart.bus.lose_power();
             uart.restore();
             uart.send(b'y');
-            assert!(
-                turned_on
-                    .iter()
-                    .all(|(at, on)| uart.bus.settings[at] == *on)
-            );
+            let is_on = |it: &(u32, u32)| uart.bus.settings[&it.0] == it.1;
+            assert!(turned_on.iter().all(is_on));
         }
     }
     // Only a 16550 leaves its width to the board.
@@ -76,7 +75,7 @@ fn a_log_to_a_line_that_is_held_up_costs_two_waits() {
 /// After room where there was none, or rest, the next wait is a whole one, for either.
 #[test]
 fn patience_comes_back_with_the_line() {
-    for manual in ALL {
+    for manual in all() {
         assert!(waits(&mut manual.set_up(&[])), "{:?}", manual.kind);
     }
     for left in [0, 1] {
@@ -108,21 +107,22 @@ fn room_alone_is_no_sign_that_the_line_moves() {
 
 #[test]
 fn lost_settings_are_restored_in_the_manuals_order() {
-    for manual in ALL {
+    for manual in all() {
         let mut uart = manual.set_up(&[]);
         uart.restore();
         assert_eq!(uart.bus.writes(), [], "{:?}: nothing was lost", manual.kind);
         uart.bus.lose_power();
         uart.restore();
-        assert_eq!(uart.bus.writes(), manual.restores, "{:?}", manual.kind);
+        let restores = pairs(manual.restores);
+        assert_eq!(uart.bus.writes(), restores, "{:?}", manual.kind);
         uart.restore();
         assert_eq!(uart.bus.writes(), [], "{:?}: all is there", manual.kind);
         // One setting that is lost is enough.
-        for (offset, reset, firmware) in manual.settings {
-            uart.bus.settings.insert(*offset, *reset);
+        for it in groups(manual.settings) {
+            uart.bus.settings.insert(it[0], it[1]);
             uart.restore();
-            let kept = uart.bus.settings[offset];
-            assert_eq!(kept, *firmware, "{:?} at {offset:#x}", manual.kind);
+            let kept = uart.bus.settings[&it[0]];
+            assert_eq!(kept, it[2], "{:?} at {:#x}", manual.kind, it[0]);
         }
     }
     // DLAB, which the firmware left on, is not put back; SRST as 0, as QEMU has it at
@@ -149,11 +149,10 @@ fn size_covers_all_registers() {
         assert_eq!(size(kind, reg_shift), bytes, "{kind:?} {reg_shift}");
         assert_eq!(status(kind, reg_shift), polled, "{kind:?} {reg_shift}");
     }
-    for manual in ALL {
-        let offsets = manual.settings.iter().map(|setting| setting.0);
-        let statuses = manual.status.iter().map(|status| status.0);
-        let last = offsets.chain(statuses).chain([manual.data]).max();
-        let end = last.expect("one at least") + u64::from(manual.io_width);
+    for manual in all() {
+        let offsets = groups(manual.settings).map(|setting| setting[0]);
+        let last = offsets.chain([manual.data]).max().expect("one at least");
+        let end = u64::from(last) + u64::from(manual.io_width);
         assert!(end <= size(manual.kind, manual.reg_shift));
     }
 }

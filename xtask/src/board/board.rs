@@ -135,8 +135,7 @@ pub struct Board {
     pub(crate) timer: Option<Timer>,
     /// The interrupt controller, if it is a GIC.
     pub gic: Option<Controller>,
-    /// A watchdog that is not secure.
-    pub watchdog: Option<Watchdog>,
+    pub(crate) watchdog: Option<Watchdog>,
     pub(crate) cpus: Cpus,
     /// The firmwares, by name.
     pub firmware: BTreeMap<String, Firmware>,

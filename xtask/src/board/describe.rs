@@ -1,6 +1,6 @@
 //! The boards as text: `cargo xtask boards`.
 
-use std::array;
+use itertools::Itertools;
 
 use super::board::{Board, Verified};
 use super::firmware::{Firmware, IdleState, Pmf};
@@ -8,16 +8,7 @@ use super::firmware::{Firmware, IdleState, Pmf};
 /// The widest line, in columns.
 const WIDTH: usize = 118;
 
-const HEADINGS: [&str; 8] = [
-    "board",
-    "title",
-    "CPUs",
-    "power-down",
-    "woken by",
-    "times by",
-    "CPU_OFF",
-    "run on",
-];
+const HEADINGS: &str = "board|title|CPUs|power-down|woken by|times by|CPU_OFF|run on";
 
 const LEGEND: &str = "\
 power-down  What CPU_SUSPEND can be measured for.
@@ -31,24 +22,22 @@ run on      Where the payload was run with the board file: - is nowhere, all of 
 
 /// Makes the table of `boards`, and lists what cannot be measured on them.
 pub fn table(boards: &[Board]) -> String {
-    let mut rows = vec![HEADINGS.map(String::from)];
+    let mut rows = vec![HEADINGS.split('|').map(String::from).collect()];
     rows.extend(boards.iter().map(row));
-    let width = |column: usize| rows.iter().map(|row: &[String; 8]| row[column].len()).max();
-    let widths: [usize; 8] = array::from_fn(|column| width(column).unwrap_or(0));
-    rows.insert(1, widths.map(|width| "-".repeat(width)));
+    let width = |column: usize| rows.iter().map(|row: &Vec<String>| row[column].len()).max();
+    let widths: Vec<usize> = (0..rows[0].len()).filter_map(width).collect();
+    rows.insert(1, widths.iter().map(|width| "-".repeat(*width)).collect());
     let mut out = String::new();
     for row in &rows {
-        let cells = row.iter().zip(widths);
-        let line: String = cells
-            .map(|(cell, width)| format!("{cell:<width$}  "))
-            .collect();
-        out += &format!("{}\n", line.trim_end());
+        let cells = row.iter().zip(&widths);
+        let line = cells.format_with("  ", |(cell, width), f| f(&format_args!("{cell:<width$}")));
+        out += &format!("{}\n", line.to_string().trim_end());
     }
     out += "\n";
     out += LEGEND;
     let mut heading = "\nNot to be measured, and why:\n";
     for board in boards {
-        if let Some(note) = firmware(board).and_then(|firmware| firmware.note.as_ref()) {
+        if let Some(note) = &firmware(board).note {
             out += std::mem::take(&mut heading);
             paragraph(&mut out, &board.name, note, widths[0] + 2);
         }
@@ -56,28 +45,18 @@ pub fn table(boards: &[Board]) -> String {
     out
 }
 
-fn row(board: &Board) -> [String; 8] {
+fn row(board: &Board) -> Vec<String> {
+    let firmware = firmware(board);
     let cpus = board.all_clusters().iter().flatten().count();
-    let (name, title, ran) = (&board.name, &board.title, ran_on(board));
-    let [cpus, down, woken, times, off] = match firmware(board) {
-        None => [&cpus.to_string(), "", "", "", ""].map(String::from),
-        Some(firmware) => [
-            cpus.min(firmware.max_cpus as usize).to_string(),
-            powerdowns(firmware),
-            woken_by(board, firmware),
-            times(board, firmware)[0].into(),
-            yes_or_no(firmware.cpu_off).into(),
-        ],
-    };
-    [
-        name.clone(),
-        title.clone(),
-        cpus,
-        down,
-        woken,
-        times,
-        off,
-        ran.into(),
+    vec![
+        board.name.clone(),
+        board.title.clone(),
+        cpus.min(firmware.max_cpus as usize).to_string(),
+        powerdowns(firmware),
+        woken_by(board, firmware),
+        times(board, firmware)[0].into(),
+        yes_or_no(firmware.cpu_off).into(),
+        ran_on(board).into(),
     ]
 }
 
@@ -86,44 +65,38 @@ fn yes_or_no(is: bool) -> &'static str {
 }
 
 /// Returns the default firmware; the check has made sure that there is one.
-fn firmware(board: &Board) -> Option<&Firmware> {
-    board.firmware.get(&board.default_firmware)
+fn firmware(board: &Board) -> &Firmware {
+    &board.firmware[&board.default_firmware]
 }
 
 /// Returns the levels that power-down states reach, in the order of the file.
 fn powerdowns(firmware: &Firmware) -> String {
     let states = firmware.idle_state.iter().filter(|it| it.is_powerdown());
-    let mut levels: Vec<&str> = Vec::new();
-    for level in states.map(|state| level(state.level)) {
-        if !levels.contains(&level) {
-            levels.push(level);
-        }
-    }
-    match levels.is_empty() {
-        true => "none".into(),
-        false => levels.join(" "),
+    let levels = states.map(|state| level(state.level)).unique().join(" ");
+    if levels.is_empty() {
+        "none".into()
+    } else {
+        levels
     }
 }
 
 /// Returns what wakes CPUs from power-down states, and whether it did on a board.
 fn woken_by(board: &Board, firmware: &Firmware) -> String {
-    let states = firmware.idle_state.iter();
-    let (stop, run): (Vec<&IdleState>, Vec<_>) = states
-        .filter(|state| state.is_powerdown() && board.gic.is_some())
-        .partition(|state| state.local_timer_stop);
-    let source = match board.timer_frame() {
-        Some(_) => "frame",
-        None => "helper",
+    let has = |timer_stops: bool| {
+        let is = |it: &IdleState| it.is_powerdown() && it.local_timer_stop == timer_stops;
+        board.gic.is_some() && firmware.idle_state.iter().any(is)
     };
-    let other = match board.verified() {
-        Verified::Hardware => source.to_owned(),
-        Verified::Emulated | Verified::No => format!("{source} (unproven)"),
+    let other = match (board.timer_frame(), board.verified()) {
+        (Some(_), Verified::Hardware) => "frame",
+        (Some(_), _) => "frame (unproven)",
+        (None, Verified::Hardware) => "helper",
+        (None, _) => "helper (unproven)",
     };
-    match (run.is_empty(), stop.is_empty()) {
-        (true, true) => "-".into(),
-        (false, true) => "timer".into(),
-        (true, false) => other,
-        (false, false) => format!("timer, {other}"),
+    match (has(false), has(true)) {
+        (false, false) => "-".into(),
+        (true, false) => "timer".into(),
+        (false, true) => other.into(),
+        (true, true) => format!("timer, {other}"),
     }
 }
 
@@ -140,10 +113,8 @@ fn level(level: Option<u8>) -> &'static str {
 /// platform under QEMU has it, so it is not promised.
 fn times(board: &Board, firmware: &Firmware) -> [&'static str; 2] {
     let is_overlay = board.qemu.is_some() && firmware.stock.is_none();
-    match firmware
-        .pmf
-        .unwrap_or(if is_overlay { Pmf::Linked } else { Pmf::None })
-    {
+    let default = if is_overlay { Pmf::Linked } else { Pmf::None };
+    match firmware.pmf.unwrap_or(default) {
         Pmf::Linked => [
             "PMF",
             "PMF's timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1",
@@ -179,10 +150,9 @@ pub fn describe(board: &Board) -> String {
     let numbers = if cpus > 64 {
         format!("{cpus}, in {} clusters", clusters.len())
     } else {
-        let cpu = |cpu: &u64| format!("{cpu:#x}");
-        let cluster = |cpus: &Vec<u64>| cpus.iter().map(cpu).collect::<Vec<_>>().join(" ");
-        let clusters: Vec<String> = clusters.iter().map(cluster).collect();
-        format!("{cpus}, by MPIDR: {}", clusters.join(" | "))
+        let cluster = |cpus: &Vec<u64>| format!("{:#x}", cpus.iter().format(" "));
+        let clusters = clusters.iter().map(cluster).join(" | ");
+        format!("{cpus}, by MPIDR: {clusters}")
     };
     say("CPUs", &numbers);
     let uart = &board.uart;
@@ -197,10 +167,8 @@ pub fn describe(board: &Board) -> String {
     board.note.iter().for_each(|note| say("note", note));
     for (name, firmware) in &board.firmware {
         say("", "");
-        say(
-            "firmware",
-            &format!("{name}, up to {} CPUs", firmware.max_cpus),
-        );
+        let most = firmware.max_cpus;
+        say("firmware", &format!("{name}, up to {most} CPUs"));
         for state in &firmware.idle_state {
             say("CPU_SUSPEND", &idle_state(board, state));
         }

@@ -74,10 +74,10 @@ impl Timer {
 #[serde(deny_unknown_fields)]
 pub struct Frame {
     /// First address of CNTBaseN.
-    pub base: u64,
+    pub(crate) base: u64,
     pub(crate) size: u64,
     /// INTID of the physical timer's interrupt, an SPI.
-    pub interrupt: u32,
+    pub(crate) interrupt: u32,
     /// CNTCTLBase.
     pub(crate) control: Region,
     /// The frame's number in CNTCTLBase.
@@ -127,10 +127,9 @@ pub struct Controller {
     rename_all = "kebab-case",
     rename_all_fields = "kebab-case"
 )]
-pub enum Watchdog {
+pub(crate) enum Watchdog {
     /// Arm PrimeCell SP805.
     Sp805 {
-        /// All registers.
         registers: Region,
         /// Frequency of WDOGCLK in Hz.
         clock: u32,
@@ -139,9 +138,7 @@ pub enum Watchdog {
     },
     /// SBSA generic watchdog, which counts as the system counter does.
     SbsaGwdt {
-        /// The control frame.
         control: Region,
-        /// The refresh frame.
         refresh: Region,
         /// INTID of WS0, an SPI.
         interrupt: u32,
@@ -150,7 +147,7 @@ pub enum Watchdog {
 
 impl Watchdog {
     /// Returns the frames in the order of the device tree binding.
-    pub fn frames(&self) -> Vec<Region> {
+    pub(crate) fn frames(&self) -> Vec<Region> {
         match *self {
             Self::Sp805 { registers, .. } => vec![registers],
             Self::SbsaGwdt {

@@ -21,7 +21,8 @@ mod texts;
 
 pub use self::board::{Board, Continues, Cpus, Psci, Qemu, Reserved, Verified};
 pub use self::describe::{describe, table};
-pub use self::devices::{Controller, Frame, GicV2, GicV3, Timer, Uart, Watchdog};
+pub(crate) use self::devices::Watchdog;
+pub use self::devices::{Controller, Frame, GicV2, GicV3, Timer, Uart};
 pub use self::firmware::{Firmware, IdleState, Pmf, Stock};
 pub use self::gic::Gic;
 pub use self::given_states::GivenStates;

@@ -2,75 +2,55 @@
 
 use std::fmt::Arguments;
 
+use regex::Regex;
+
 use super::board::Board;
 use super::fault::{Fault, require};
 
-/// A rule for a text, and its words for an error.
-type Rule = (fn(&str) -> bool, &'static str);
+/// A regular expression for a text, and the rule in words for an error.
+type Rule = (&'static str, &'static str);
 
 const TITLE: Rule = (
-    |text| is_line(text) && text.len() <= 100,
+    "^[!-~][ -~]{0,99}$",
     "one line of printable ASCII, at most 100 characters, is needed",
 );
 const NOTE: Rule = (
-    |text| is_line(text) && text.len() <= 600,
+    "^[!-~][ -~]{0,599}$",
     "one line of printable ASCII, at most 600 characters, is needed",
 );
 const SENTENCE: Rule = (
-    |text| !text.trim().is_empty() && !text.chars().any(char::is_control),
+    r"^[^\x00-\x20\x7f][^\x00-\x1f\x7f]*$",
     "a sentence or two on one line are needed",
 );
 const FILE: Rule = (
-    |text| is_plain(text, "-_.") && !text.starts_with('.'),
+    "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$",
     "the name of a file is needed: letters, digits, '-', '_' and '.'",
 );
 const WORD: Rule = (
-    |text| is_plain(text, "-_."),
+    "^[A-Za-z0-9_.-]+$",
     "a name of letters, digits, '-', '_' and '.' is needed",
 );
 const NODE: Rule = (
-    |text| is_plain(text, "-") && text.len() <= 31,
+    "^[A-Za-z0-9-]{1,31}$",
     "a node's name is needed: up to 31 letters, digits and dashes",
 );
-const PROMPT: Rule = (
-    |text| !text.is_empty() && is_printable(text),
-    "printable ASCII is needed",
-);
+const PROMPT: Rule = ("^[ -~]+$", "printable ASCII is needed");
 const IN_ZIP: Rule = (
-    |text| {
-        let is_step = |part: &str| !matches!(part, "" | "." | "..");
-        is_printable(text) && !text.contains('\\') && text.split('/').all(is_step)
-    },
+    r"^[A-Za-z0-9][ -.0-\[\]-~]*(/[A-Za-z0-9][ -.0-\[\]-~]*)*$",
     "the name of a file in a zip is needed, as in SOFTWARE/fip.bin",
 );
 const CPU: Rule = (
-    |text| {
-        let named = text.split_once(',');
-        let is_named = named.is_some_and(|(vendor, model)| !vendor.is_empty() && !model.is_empty());
-        is_named && is_plain(text, ",-._+")
-    },
+    "^[A-Za-z0-9_.+-]+,[A-Za-z0-9_,.+-]+$",
     "a CPU's name with its vendor is needed, such as \"arm,cortex-a53\"",
 );
-
-fn is_printable(text: &str) -> bool {
-    text.chars().all(|c| (' '..='~').contains(&c))
-}
-
-fn is_line(text: &str) -> bool {
-    !text.trim().is_empty() && is_printable(text)
-}
-
-fn is_plain(text: &str, also: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || also.contains(c);
-    !text.is_empty() && text.chars().all(plain)
-}
 
 fn each(path: Arguments<'_>, texts: &Option<String>, rule: Rule) -> Result<(), Fault> {
     texts.iter().try_for_each(|text| one(path, text, rule))
 }
 
-fn one(path: Arguments<'_>, text: &str, (allows, words): Rule) -> Result<(), Fault> {
-    require(allows(text), path, format_args!("{text:?}: {words}"))
+fn one(path: Arguments<'_>, text: &str, (pattern, words): Rule) -> Result<(), Fault> {
+    let is_allowed = Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(text));
+    require(is_allowed, path, format_args!("{text:?}: {words}"))
 }
 
 /// Refuses the first text that breaks its rule.

@@ -383,7 +383,8 @@ fn check_reach(board: &payload::Board<'_>) -> Result<()> {
     labels.or_else(|_| board.cpus(true, &mut cpus))?;
     let mut regions = vec![("the console".to_owned(), board.uart.registers())];
     regions.extend(board.memory.iter().map(|it| ("memory".to_owned(), *it)));
-    board.devices(&mut |name, region| regions.push((format!("the {name}"), region)));
+    let devices = board.devices().into_iter();
+    regions.extend(devices.map(|(name, region)| (format!("the {name}"), region)));
     let beyond = |region: &Region| {
         let end = region.base.checked_add(region.size);
         end.is_none_or(|end| end > ADDRESSES)

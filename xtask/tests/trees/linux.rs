@@ -8,14 +8,10 @@ use std::{fs, thread};
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node as _, Property as _};
-use psci_bench::board::{Board, CPU_MAX, IDLE_STATES_MAX, MEMORY_MAX, RESERVED_MAX};
-use psci_bench::image::{TREE_ALIGN, TREE_MAX};
 use psci_bench::record::crc::Crc32;
-use xtask::build::image::{Emergency, assemble, flatten};
-use xtask::build::payload;
 use xtask::setup::linux_trees;
 
-use crate::described::{Judged, USABLE, judge};
+use crate::described::{Judged, judge};
 use crate::{assert_golden, here, workspace};
 
 /// The most mends of a tree: console and memory, each once.
@@ -28,30 +24,15 @@ struct Seen {
     as_is: String,
     /// The tree with console and memory put right.
     mended: Judged,
-    /// The memory-mapped timer, where there is a board.
-    frame: String,
-    /// The counts of each in [`LIMITS`].
-    sizes: [usize; LIMITS.len()],
 }
-
-/// The most that the payload has room for.
-const LIMITS: [(&str, usize); 5] = [
-    ("bytes", TREE_MAX),
-    ("CPUs", CPU_MAX),
-    ("idle states", IDLE_STATES_MAX),
-    ("regions of memory", MEMORY_MAX),
-    ("reserved regions", RESERVED_MAX),
-];
 
 #[test]
 #[ignore = "fetches 90 MB: cargo xtask test --trees"]
 fn trees_of_linux() {
     let workspace = workspace();
     let trees = linux_trees::fetch(&workspace).expect("Debian's kernel for arm64");
-    let elf = payload::build(&workspace).expect("the payload");
-    let base = flatten(&fs::read(elf).expect("an ELF file")).expect("a flat image");
     let look_at = |files: &[PathBuf]| -> Result<Vec<Seen>, String> {
-        let seen = files.iter().map(|file| look(file, &trees.dir, &base));
+        let seen = files.iter().map(|file| look(file, &trees.dir));
         seen.collect()
     };
     let (first, second) = trees.files.split_at(trees.files.len() / 2);
@@ -92,61 +73,27 @@ fn summary(package: &str, list: &str, all: &[Seen]) -> String {
     text += &table(all.iter().map(|seen| &seen.as_is));
     text += "\nwith console and memory put right\n";
     text += &table(all.iter().map(|seen| &seen.mended.class));
-    text += "\nframes of the memory-mapped timer\n";
-    text += &table(all.iter().map(|seen| &seen.frame));
-    text += "\nthe most that one has\n";
-    for (place, (what, limit)) in LIMITS.iter().enumerate() {
-        let most = all.iter().map(|seen| seen.sizes[place]).max().unwrap_or(0);
-        writeln!(text, "{most:5} {what}, of {limit}").expect("a String");
-    }
     // By this sum no board is read otherwise than before.
     let sum = Crc32::of(list.as_bytes());
     text + &format!("\n{sum:08x} of all descriptions\n")
 }
 
-fn look(file: &Path, dir: &Path, base: &[u8]) -> Result<Seen, String> {
+fn look(file: &Path, dir: &Path) -> Result<Seen, String> {
     let name = file.strip_prefix(dir).unwrap_or(file).display().to_string();
     let mut blob = fs::read(file).map_err(|error| format!("{name}: {error}"))?;
     let mut mended = judge(&name, &blob)?;
     let as_is = mended.class.clone();
-    if as_is == USABLE {
-        check_image(&name, &blob, base)?;
-    }
     for _ in 0..MENDS {
         if let Some(better) = mend(&blob, &mended) {
             blob = better;
             mended = judge(&format!("{name}, mended"), &blob)?;
         }
     }
-    let mut sizes = [blob.len(), 0, 0, 0, 0];
-    let mut frame = "(not usable)".to_owned();
-    if let Ok(board) = Board::read(&blob) {
-        let (memory, reserved) = (board.memory.len(), board.reserved.len());
-        let states = board.idle_states.len();
-        frame = match board.timer_frame {
-            Ok(_) => "one that can be tried".to_owned(),
-            Err(why) => why.to_string(),
-        };
-        sizes = [blob.len(), board.cpu_count, states, memory, reserved];
-    }
     Ok(Seen {
         name,
         as_is,
         mended,
-        frame,
-        sizes,
     })
-}
-
-/// The image with `tree` has it where the payload looks for it.
-fn check_image(name: &str, tree: &[u8], base: &[u8]) -> Result<(), String> {
-    let image = assemble(base.to_vec(), Some(tree), Emergency::of_tree(tree), 8);
-    let image = image.map_err(|error| format!("{name}: {error}"))?;
-    let at = base.len().next_multiple_of(TREE_ALIGN);
-    match image.get(at..) == Some(tree) {
-        true => Ok(()),
-        false => Err(format!("{name}: the image does not end with the tree")),
-    }
 }
 
 fn table<'c>(classes: impl Iterator<Item = &'c String>) -> String {

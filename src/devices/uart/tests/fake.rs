@@ -13,15 +13,28 @@ const BYTE_TIME: u32 = 7;
 /// Status reads that are enough for all that a test sends.
 const ENOUGH: u32 = 100_000;
 
-/// The meaning of a status bit that is 1.
-pub enum Sign {
-    /// The FIFO is empty, though the shift register may not be.
-    Empty,
-    Full,
-    Room,
-    Idle,
-    Busy,
-    Always,
+/// Tells by the bytes in FIFO and shift register, and by the FIFO's depth, if a status bit
+/// is 1.
+type Sign = fn(usize, usize) -> bool;
+
+/// The meanings of a status bit that is 1.
+const SIGNS: [(&str, Sign); 6] = [
+    // The FIFO is empty, though the shift register may not be.
+    ("empty", |len, _| len <= 1),
+    ("full", |len, depth| len > depth),
+    ("room", |len, depth| len <= depth),
+    ("idle", |len, _| len == 0),
+    ("busy", |len, _| len > 0),
+    ("always", |_, _| true),
+];
+
+/// Reads groups of numbers in hexadecimal, such as `30=300,301`.
+pub fn groups(text: &str) -> impl Iterator<Item = Vec<u32>> {
+    text.split_whitespace().map(|group| {
+        let numbers = group.split(['=', ',']);
+        let numbers = numbers.map(|digits| u32::from_str_radix(digits, 16).expect(group));
+        numbers.collect()
+    })
 }
 
 /// A kind of UART, as its manual has it.
@@ -31,23 +44,26 @@ pub struct Manual {
     /// Bytes an access, the only width that the UART takes.
     pub io_width: u8,
     /// The register for bytes to send.
-    pub data: u64,
+    pub data: u32,
     /// The bytes that fit in front of the shift register.
     pub depth: usize,
     /// The bits of status registers: offset, bit, meaning.
-    pub status: &'static [(u64, u32, Sign)],
+    pub status: &'static str,
     /// The registers that keep their value: offset, value after reset, and the value
     /// that the firmware of a board leaves.
-    pub settings: &'static [(u64, u32, u32)],
+    pub settings: &'static str,
     /// The settings with which the UART sends: offset, mask, value.
-    pub sends: &'static [(u64, u32, u32)],
+    pub sends: &'static str,
     /// The writes that restore the firmware's values, in the manual's order.
-    pub restores: &'static [(u64, u32)],
+    pub restores: &'static str,
 }
 
 pub struct Fake {
     manual: &'static Manual,
-    pub settings: BTreeMap<u64, u32>,
+    /// Offset, bit and meaning.
+    status: Vec<(u32, u32, Sign)>,
+    sends: Vec<Vec<u32>>,
+    pub settings: BTreeMap<u32, u32>,
     /// The shift register, and the FIFO after it.
     pub queue: VecDeque<u8>,
     /// The reads for which the first byte stays.
@@ -58,12 +74,12 @@ pub struct Fake {
     held_up: u32,
     polls: u32,
     /// Writes but for those of data.
-    writes: Vec<(u64, u32)>,
+    writes: Vec<(u32, u32)>,
 }
 
 impl Manual {
-    fn after_reset(&self) -> BTreeMap<u64, u32> {
-        self.settings.iter().map(|it| (it.0, it.1)).collect()
+    fn after_reset(&self) -> BTreeMap<u32, u32> {
+        groups(self.settings).map(|it| (it[0], it[1])).collect()
     }
 
     /// Returns the driver of a UART just out of reset.
@@ -72,14 +88,22 @@ impl Manual {
     }
 
     /// Returns the driver of a UART that the firmware has set up, with these changes.
-    pub fn set_up(&'static self, changes: &[(u64, u32)]) -> Uart<Fake> {
-        let firmware = self.settings.iter().map(|it| (it.0, it.2));
+    pub fn set_up(&'static self, changes: &[(u32, u32)]) -> Uart<Fake> {
+        let firmware = groups(self.settings).map(|it| (it[0], it[2]));
         self.uart(firmware.chain(changes.iter().copied()).collect())
     }
 
-    fn uart(&'static self, settings: BTreeMap<u64, u32>) -> Uart<Fake> {
+    fn uart(&'static self, settings: BTreeMap<u32, u32>) -> Uart<Fake> {
+        let sign = |name| SIGNS.iter().find(|it| it.0 == name).expect(name).1;
+        let status = self.status.split(' ').map(|bit| {
+            let (numbers, name) = bit.split_once(',').expect(bit);
+            let numbers = groups(numbers).next().expect(bit);
+            (numbers[0], numbers[1], sign(name))
+        });
         let fake = Fake {
             manual: self,
+            status: status.collect(),
+            sends: groups(self.sends).collect(),
             settings,
             queue: VecDeque::new(),
             time: 0,
@@ -100,7 +124,7 @@ impl Fake {
     }
 
     /// Returns the writes since the last call, except data.
-    pub fn writes(&mut self) -> Vec<(u64, u32)> {
+    pub fn writes(&mut self) -> Vec<(u32, u32)> {
         std::mem::take(&mut self.writes)
     }
 
@@ -149,24 +173,15 @@ impl Fake {
         self.queue.push_back(byte);
     }
 
-    fn status(&self, offset: u64) -> u32 {
-        let bits = self.manual.status.iter().filter(|it| it.0 == offset);
+    fn status(&self, offset: u32) -> u32 {
+        let bits = self.status.iter().filter(|it| it.0 == offset);
         assert!(bits.clone().count() > 0, "no register at {offset:#x}");
         let (len, depth) = (self.queue.len(), self.manual.depth);
-        bits.fold(0, |value, (_, bit, sign)| {
-            let is_set = match sign {
-                Sign::Empty => len <= 1,
-                Sign::Full => len > depth,
-                Sign::Room => len <= depth,
-                Sign::Idle => len == 0,
-                Sign::Busy => len > 0,
-                Sign::Always => true,
-            };
-            value | u32::from(is_set) << bit
-        })
+        let bits = bits.map(|(_, bit, is_set)| u32::from(is_set(len, depth)) << bit);
+        bits.sum()
     }
 
-    fn check_width(&self, offset: u64, width: Width) {
+    fn check_width(&self, offset: u32, width: Width) {
         let right = Width::from_bytes(self.manual.io_width);
         assert_eq!(Some(width), right, "access to {offset:#x}");
     }
@@ -174,6 +189,7 @@ impl Fake {
 
 impl Bus for Fake {
     fn read(&mut self, offset: u64, width: Width) -> u32 {
+        let offset = offset as u32;
         self.check_width(offset, width);
         let value = self.settings.get(&offset).copied().unwrap_or_else(|| {
             self.polls += 1;
@@ -191,10 +207,11 @@ impl Bus for Fake {
     }
 
     fn write(&mut self, offset: u64, width: Width, value: u32) {
+        let offset = offset as u32;
         self.check_width(offset, width);
         if offset == self.manual.data {
-            let mut sends = self.manual.sends.iter();
-            let sends = sends.all(|(at, mask, value)| self.settings[at] & mask == *value);
+            let mut sends = self.sends.iter();
+            let sends = sends.all(|it| self.settings[&it[0]] & it[1] == it[2]);
             assert!(sends, "it does not send");
             let has_room = self.queue.len() <= self.manual.depth;
             assert!(has_room || self.held_up > 0, "overrun");

@@ -1,7 +1,6 @@
 //! The manuals, for the fake.
 
 use super::fake::Manual;
-use super::fake::Sign::{Always, Busy, Empty, Full, Idle, Room};
 use crate::image::UartKind;
 
 /// DDI 0183G, 3.3: UARTFR has TXFE, RXFE, TXFF and BUSY, which stays until the
@@ -13,35 +12,19 @@ pub static PL011: Manual = Manual {
     io_width: 4,
     data: 0x00,
     depth: 32,
-    status: &[
-        (0x18, 7, Empty),
-        (0x18, 5, Full),
-        (0x18, 3, Busy),
-        (0x18, 4, Always),
-    ],
-    settings: &[
-        (0x24, 0, 13),
-        (0x28, 0, 1),
-        (0x2c, 0, 0x70),
-        (0x30, 0x300, 0x301),
-    ],
-    sends: &[(0x30, 0x101, 0x101)],
-    restores: &[
-        (0x30, 0),
-        (0x24, 13),
-        (0x28, 1),
-        (0x2c, 0x70),
-        (0x30, 0x301),
-    ],
+    status: "18=7,empty 18=5,full 18=3,busy 18=4,always",
+    settings: "24=0,d 28=0,1 2c=0,70 30=300,301",
+    sends: "30=101,101",
+    restores: "30=0 24=d 28=1 2c=70 30=301",
 };
 
 /// DEN0094, Generic UART: of the PL011 there are UARTDR, UARTRSR, UARTFR and the
 /// interrupt registers. The registers between are reserved.
 pub static SBSA: Manual = Manual {
     kind: UartKind::Sbsa,
-    settings: &[],
-    sends: &[],
-    restores: &[],
+    settings: "",
+    sends: "",
+    restores: "",
     ..PL011
 };
 
@@ -53,20 +36,20 @@ pub static NS16550: Manual = Manual {
     io_width: 1,
     data: 0,
     depth: 16,
-    status: &[(5, 5, Empty), (5, 6, Idle)],
-    settings: &[(3, 0, 0x03), (4, 0, 0x0b)],
-    sends: &[(3, 0x80, 0)],
-    restores: &[(3, 0x03), (4, 0x0b)],
+    status: "5=5,empty 5=6,idle",
+    settings: "3=0,3 4=0,b",
+    sends: "3=80,0",
+    restores: "3=3 4=b",
 };
 
 /// A 16550 with registers of 16 bits.
 pub static NS16550_HALF: Manual = Manual {
     reg_shift: 1,
     io_width: 2,
-    status: &[(10, 5, Empty), (10, 6, Idle)],
-    settings: &[(6, 0, 0x03), (8, 0, 0x0b)],
-    sends: &[(6, 0x80, 0)],
-    restores: &[(6, 0x03), (8, 0x0b)],
+    status: "a=5,empty a=6,idle",
+    settings: "6=0,3 8=0,b",
+    sends: "6=80,0",
+    restores: "6=3 8=b",
     ..NS16550
 };
 
@@ -77,10 +60,10 @@ pub static MINI_UART: Manual = Manual {
     reg_shift: 2,
     io_width: 4,
     depth: 8,
-    status: &[(0x14, 5, Room), (0x14, 6, Idle)],
-    settings: &[(0x0c, 0, 0x03), (0x10, 0, 0x00)],
-    sends: &[(0x0c, 0x80, 0)],
-    restores: &[(0x0c, 0x03), (0x10, 0x00)],
+    status: "14=5,room 14=6,idle",
+    settings: "c=0,3 10=0,0",
+    sends: "c=80,0",
+    restores: "c=3 10=0",
     ..NS16550
 };
 
@@ -91,20 +74,10 @@ pub static CADENCE: Manual = Manual {
     kind: UartKind::Cadence,
     data: 0x30,
     depth: 64,
-    status: &[
-        (0x2c, 11, Busy),
-        (0x2c, 4, Full),
-        (0x2c, 3, Empty),
-        (0x2c, 1, Always),
-    ],
-    settings: &[
-        (0x00, 0x128, 0x114),
-        (0x04, 0, 0x20),
-        (0x18, 0x28b, 124),
-        (0x34, 0xf, 6),
-    ],
-    sends: &[(0, 0x30, 0x10)],
-    restores: &[(0, 0), (0x04, 0x20), (0x18, 124), (0x34, 6), (0, 0x114)],
+    status: "2c=b,busy 2c=4,full 2c=3,empty 2c=1,always",
+    settings: "0=128,114 4=0,20 18=28b,7c 34=f,6",
+    sends: "0=30,10",
+    restores: "0=0 4=20 18=7c 34=6 0=114",
     ..PL011
 };
 
@@ -115,33 +88,10 @@ pub static CADENCE: Manual = Manual {
 pub static IMX: Manual = Manual {
     kind: UartKind::Imx,
     data: 0x40,
-    status: &[
-        (0xb4, 4, Full),
-        (0xb4, 6, Empty),
-        (0xb4, 5, Always),
-        (0x98, 14, Empty),
-        (0x98, 3, Idle),
-    ],
-    settings: &[
-        (0x80, 0, 0x1),
-        (0x84, 1, 0x4027),
-        (0x88, 0x700, 0x704),
-        (0x8c, 0x8000, 0x8000),
-        (0x90, 0x801, 0xa01),
-        (0xa4, 0, 0xf),
-        (0xa8, 0, 0x68),
-    ],
-    sends: &[(0x80, 1, 1), (0x84, 4, 4)],
-    restores: &[
-        (0x80, 0),
-        (0x84, 0x4027),
-        (0x88, 0x704),
-        (0x8c, 0x8000),
-        (0x90, 0xa01),
-        (0xa4, 0xf),
-        (0xa8, 0x68),
-        (0x80, 1),
-    ],
+    status: "b4=4,full b4=6,empty b4=5,always 98=14,empty 98=3,idle",
+    settings: "80=0,1 84=1,4027 88=700,704 8c=8000,8000 90=801,a01 a4=0,f a8=0,68",
+    sends: "80=1,1 84=4,4",
+    restores: "80=0 84=4027 88=704 8c=8000 90=a01 a4=f a8=68 80=1",
     ..PL011
 };
 
@@ -152,10 +102,10 @@ pub static LPUART: Manual = Manual {
     kind: UartKind::Lpuart,
     data: 0x1c,
     depth: 16,
-    status: &[(0x14, 23, Empty), (0x14, 22, Idle)],
-    settings: &[(0x10, 0x0f00_0004, 0x0300_0034), (0x18, 0, 0x000c_0000)],
-    sends: &[(0x18, 1 << 19, 1 << 19)],
-    restores: &[(0x18, 0), (0x10, 0x0300_0034), (0x18, 0x000c_0000)],
+    status: "14=17,empty 14=16,idle",
+    settings: "10=f000004,3000034 18=0,c0000",
+    sends: "18=80000,80000",
+    restores: "18=0 10=3000034 18=c0000",
     ..PL011
 };
 
@@ -165,35 +115,16 @@ pub static STM32: Manual = Manual {
     kind: UartKind::Stm32,
     data: 0x28,
     depth: 16,
-    status: &[(0x1c, 7, Room), (0x1c, 6, Idle)],
-    settings: &[
-        (0, 0, 0x2000_000d),
-        (4, 0, 0),
-        (8, 0, 0x1000),
-        (0x0c, 0, 0x22b),
-        (0x2c, 0, 1),
-    ],
-    sends: &[(0, 9, 9)],
-    restores: &[
-        (0, 0),
-        (0x0c, 0x22b),
-        (0x2c, 1),
-        (4, 0),
-        (8, 0x1000),
-        (0, 0x2000_000c),
-        (0, 0x2000_000d),
-    ],
+    status: "1c=7,room 1c=6,idle",
+    settings: "0=0,2000000d 4=0,0 8=0,1000 c=0,22b 2c=0,1",
+    sends: "0=9,9",
+    restores: "0=0 c=22b 2c=1 4=0 8=1000 0=2000000c 0=2000000d",
     ..PL011
 };
 
-pub static ALL: [&Manual; 9] = [
-    &PL011,
-    &SBSA,
-    &NS16550,
-    &NS16550_HALF,
-    &MINI_UART,
-    &CADENCE,
-    &IMX,
-    &LPUART,
-    &STM32,
-];
+pub fn all() -> impl Iterator<Item = &'static Manual> {
+    let with_16550 = [&PL011, &SBSA, &NS16550, &NS16550_HALF, &MINI_UART];
+    with_16550
+        .into_iter()
+        .chain([&CADENCE, &IMX, &LPUART, &STM32])
+}

@@ -7,7 +7,7 @@ use dtoolkit::model::DeviceTree;
 use psci_bench::board as payload;
 use psci_bench::spec::counter::CounterErratum;
 
-use crate::board::{self, Board, Pmf, StateFormat, Verified, describe, names, table};
+use crate::board::{self, Board, StateFormat, describe, names, table};
 use crate::build::device_tree::{self, Choices};
 use crate::setup::workspace::Workspace;
 
@@ -174,15 +174,6 @@ fn check_keys(made_up: &str) {
 }
 
 #[test]
-fn timers_and_a_helper_can_both_wake() {
-    let path = Workspace::find().expect("the repository").board("lx2160a");
-    let text = fs::read_to_string(path.join("board.toml")).expect("a board file");
-    let text = text.replacen("level = 1", "level = 1\nlocal-timer-stop = true", 1);
-    let board = board::parse("board.toml", &text).expect("a good board");
-    assert!(table(&[board]).contains(" timer, helper (unproven) "));
-}
-
-#[test]
 fn every_note_and_state_is_described() {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for board in all_boards() {
@@ -198,10 +189,5 @@ fn every_note_and_state_is_described() {
             let value = format!("{:#010x}", state.power_state);
             assert!(text.contains(&value), "{text}");
         }
-        let is_nowhere = board.verified() == Verified::No;
-        assert_eq!(text.contains("nothing yet"), is_nowhere, "{text}");
-        let mut firmwares = board.firmware.values();
-        let has_unlinked = firmwares.any(|it| it.pmf == Some(Pmf::Unlinked));
-        assert_eq!(text.contains("pmf_smc.c"), has_unlinked, "{text}");
     }
 }

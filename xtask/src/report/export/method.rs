@@ -93,9 +93,8 @@ fn cores(run: &LoggedRun) -> Option<String> {
         let Some((midr, caches)) = kind else {
             return format!("{count} not told of");
         };
-        let caches: Vec<String> = caches.iter().map(|it| it.to_string()).collect();
         let mark = if caches.is_empty() { "" } else { ": " };
-        format!("{count} of {}{mark}{}", core_name(*midr), caches.join(", "))
+        format!("{count} of {}{mark}{caches}", core_name(*midr))
     });
     Some(each.collect::<Vec<_>>().join("; "))
 }
