@@ -9,8 +9,6 @@ use super::prepare::prepare;
 use super::run_result::RunResult;
 use super::run_spec::RunSpec;
 
-pub use super::timeout::{TIMEOUT_MAX, timeout};
-
 /// Sets up what is missing, builds what is stale, runs, and judges. The
 /// UART's bytes go to `out` as they come; `interrupt` ends the run.
 pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<RunResult> {

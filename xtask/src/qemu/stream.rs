@@ -164,11 +164,12 @@ pub(crate) fn chunks(mut from: impl Read + Send + 'static) -> (Receiver<Vec<u8>>
     let (sender, receiver) = mpsc::channel();
     let reader = thread::spawn(move || {
         let mut buffer = [0; 4096];
-        while let Ok(count) = from.read(&mut buffer) {
-            let Some(chunk) = buffer.get(..count).filter(|chunk| !chunk.is_empty()) else {
-                break;
+        loop {
+            let chunk = match from.read(&mut buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                count => buffer.get(..count.unwrap_or(0)).unwrap_or_default(),
             };
-            if sender.send(chunk.to_vec()).is_err() {
+            if chunk.is_empty() || sender.send(chunk.to_vec()).is_err() {
                 break;
             }
         }
