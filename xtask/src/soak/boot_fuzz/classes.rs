@@ -1,8 +1,6 @@
 //! The classes of mutations: for each a function, and the differences that a run which
 //! passes may have.
 
-use psci_bench::image::{PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE};
-
 use self::Change::{Block, Bytes, Tree};
 use super::blob::Blob;
 use super::mutations::*;
@@ -14,7 +12,7 @@ pub(super) enum Change {
     Tree(fn(&mut Blob, &mut Random) -> Option<String>),
     /// Changes the tree's bytes.
     Bytes(fn(&mut Vec<u8>, &mut Random) -> String),
-    /// Changes the parameter block in the image.
+    /// Changes the parameter block.
     Block(fn(&mut [u8], &mut Random) -> String),
 }
 
@@ -48,6 +46,7 @@ const fn other(name: &'static str, change: Change, why: &'static str) -> Class {
     }
 }
 
+const OF_STATES: &[&str] = &["arm,psci-suspend-param", "psci-bench,power-level"];
 const LOST: &str = "an idle state can be lost, and the next one is the deepest";
 const BITS: &str = "a power_state can become another one that is valid, or a status \"disabled\"";
 const VALUES: &str = "the firmware takes some of the other values";
@@ -61,8 +60,8 @@ pub(super) const TREES: &[Class] = &[
     other("string-changed", Tree(change_string), LOST),
     other("bits-flipped", Tree(flip_bits), BITS),
     same("cell-changed", Tree(change_cell)),
-    other("values-exchanged", Tree(exchange_values), LOST),
-    same("states-exchanged", Tree(exchange_states)),
+    other("values-exchanged", Tree(|it, r| exchange(it, r, &[])), LOST),
+    same("states-exchanged", Tree(|it, r| exchange(it, r, OF_STATES))),
     other("state-changed", Tree(change_state), VALUES),
     same("node-duplicated", Tree(duplicate_node)),
     same("reg-moved", Tree(move_reg)),
@@ -76,52 +75,27 @@ pub(super) const TREES: &[Class] = &[
     same("memory-reserved", Tree(reserve_memory)),
     same("bootargs-changed", Tree(change_bootargs)),
     same("model-changed", Tree(change_model)),
-    same("header-corrupted", Bytes(|it, r| corrupt_header(it, r))),
-    other(
-        "structure-corrupted",
-        Bytes(|it, r| flip(&mut it[40..], r)),
-        LOST,
-    ),
+    same("header-corrupted", Bytes(corrupt_header)),
+    other("structure-corrupted", Bytes(corrupt_structure), LOST),
     same("truncated", Bytes(truncate)),
 ];
 
 pub(super) const BLOCKS: &[Class] = &[
     same(
         "block-tree-offset",
-        Block(|it, r| {
-            let end = it.len() as u64;
-            field(it, r, 0x20, "tree_offset", end)
-        }),
+        Block(|it, r| change_field(it, r, 0x20)),
     ),
-    same(
-        "block-tree-size",
-        Block(|it, r| field(it, r, 0x28, "tree_size", TREE_SIZE)),
-    ),
-    same(
-        "block-base-size",
-        Block(|it, r| field(it, r, 0x30, "base_size", TREE_SIZE)),
-    ),
-    same(
-        "block-uart-base",
-        Block(|it, r| {
-            let (_, address) = r.pick(ADDRESSES);
-            field(it, r, 0x18, "UART base", address)
-        }),
-    ),
+    same("block-tree-size", Block(|it, r| change_field(it, r, 0x28))),
+    same("block-base-size", Block(|it, r| change_field(it, r, 0x30))),
+    same("block-uart-base", Block(|it, r| change_field(it, r, 0x18))),
     same(
         "block-uart-kind",
-        Block(|it, r| small(it, r, 0x10, "UART kind and layout", 8)),
+        Block(|it, r| change_byte(it, r, 0x10..0x18)),
     ),
     same(
         "block-conduit",
-        Block(|it, r| small(it, r, 0x38, "conduit", 4)),
+        Block(|it, r| change_byte(it, r, 0x38..0x3c)),
     ),
-    same(
-        "block-head",
-        Block(|it, r| small(it, r, 0, "magic, version and length", 16)),
-    ),
-    same(
-        "block-bits",
-        Block(|it, r| flip(&mut it[PARAMETER_BLOCK..][..PARAMETER_BLOCK_SIZE], r)),
-    ),
+    same("block-head", Block(|it, r| change_byte(it, r, 0..0x10))),
+    same("block-bits", Block(flip)),
 ];
