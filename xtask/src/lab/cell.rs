@@ -141,38 +141,29 @@ impl Cell<'_> {
     }
 
     fn minutes(&self) -> u32 {
-        let of_board = self.board.lab.as_ref().map(|lab| lab.minutes);
-        let usual = match self.content {
-            Content::Qemu(_) => QEMU_MINUTES,
-            _ => of_board.unwrap_or(BOARD_MINUTES),
+        let usual = match (&self.content, &self.board.lab) {
+            (Content::Qemu(_), _) => QEMU_MINUTES,
+            (_, Some(lab)) => lab.minutes,
+            (_, None) => BOARD_MINUTES,
         };
-        let run = u32::try_from(self.run.as_secs().div_ceil(60)).unwrap_or(u32::MAX);
-        let least = run.saturating_add(ENGINE_MINUTES);
-        self.options.minutes.unwrap_or(usual.max(least))
+        self.options
+            .minutes
+            .unwrap_or(usual.max(minutes_of(self.run)))
     }
 
     /// Returns the values for the templates of the cell's engine.
     fn context(&self, qemu: Option<Qemu<'_>>) -> Result<Value> {
-        let Names {
-            board, firmware, ..
-        } = &self.names;
+        let (board, firmware) = (&self.names.board, &self.names.firmware);
         let both = context! { board, firmware, minutes => self.minutes(), qemu => Serde(&qemu) };
         let of_engine = match self.names.engine {
             Engine::Lava => self.for_lava()?,
             Engine::Labgrid => {
-                let framed = self
-                    .plan
-                    .methods
-                    .iter()
-                    .any(|method| method == Method::Tftf);
+                let methods = &self.plan.methods;
+                let is_framed = methods.iter().any(|method| method == Method::Tftf);
                 let suite = self.plan.scenarios.suite();
-                let suite = suite.iter().filter(|_| framed);
+                let suite = suite.iter().filter(|_| is_framed);
                 let scenarios: Vec<_> = suite.map(|it| (it.tag(), it.name())).collect();
-                let JobOptions {
-                    place,
-                    deny_skipped,
-                    ..
-                } = self.options;
+                let (place, deny_skipped) = (&self.options.place, self.options.deny_skipped);
                 context! { place, deny_skipped, scenarios }
             }
         };
@@ -274,14 +265,8 @@ impl<'c> Qemu<'c> {
             after: format!(",addr={address:#x},force-raw=on"),
         });
         let mut extra_args = options.join(" ");
-        if let Some(file) = &preload {
-            let QemuFile {
-                name,
-                before,
-                after,
-                ..
-            } = file;
-            extra_args.push_str(&format!(" {before}{name}{after}"));
+        if let Some(it) = &preload {
+            extra_args += &format!(" {}{}{}", it.before, it.name, it.after);
         }
         Ok(Self {
             program: PROGRAM,
@@ -322,32 +307,15 @@ fn file_url(place: &Path) -> Result<String> {
     Ok(format!("file://{path}"))
 }
 
+/// Returns the minutes of a job whose run takes at most `run`.
+fn minutes_of(run: Duration) -> u32 {
+    let minutes = u32::try_from(run.as_secs().div_ceil(60)).unwrap_or(u32::MAX);
+    minutes.saturating_add(ENGINE_MINUTES)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board;
-    use crate::setup::workspace::Workspace;
-
-    fn cell<'c>(board: &'c Board, options: &'c JobOptions) -> Cell<'c> {
-        let names = Names {
-            engine: Engine::Lava,
-            board: board.name.clone(),
-            firmware: "v2.12".to_owned(),
-        };
-        Cell {
-            place: Place::of(Path::new("/lab"), &names, board, false).expect("free"),
-            names,
-            board,
-            plan: Plan::parse("").expect("good words"),
-            cpus: 6,
-            run: Duration::from_secs(60),
-            options,
-            content: Content::Recovery {
-                file: "recovery.zip".to_owned(),
-                data: b"PK".to_vec(),
-            },
-        }
-    }
 
     #[test]
     fn qemu_gets_an_option_with_its_value_and_no_blanks() {
@@ -370,17 +338,8 @@ mod tests {
     }
 
     #[test]
-    fn a_job_has_the_time_that_its_run_has() {
-        let workspace = Workspace::find().expect("the repository");
-        let juno = board::load(&workspace, "juno").expect("a board");
-        let [none, mut five] = [(); 2].map(|()| JobOptions::default());
-        five.minutes = Some(5);
-        let mut cell = cell(&juno, &none);
-        let of_board = juno.lab.as_ref().map(|lab| lab.minutes);
-        assert_eq!(Some(cell.minutes()), of_board);
-        cell.run = Duration::from_secs(7_201);
-        assert_eq!(cell.minutes(), 121 + ENGINE_MINUTES);
-        cell.options = &five;
-        assert_eq!(cell.minutes(), 5);
+    fn job_has_the_time_of_its_run() {
+        assert_eq!(minutes_of(Duration::from_secs(7_201)), 121 + ENGINE_MINUTES);
+        assert_eq!(minutes_of(Duration::MAX), u32::MAX);
     }
 }
