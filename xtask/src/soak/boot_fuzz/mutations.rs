@@ -49,17 +49,16 @@ impl Random {
     }
 }
 
-/// Returns the indices of the properties for which `wanted` is true.
-fn properties(tree: &Blob, wanted: impl Fn(&str, &[u8]) -> bool) -> Vec<usize> {
-    let is = |token: &Token| matches!(token, Token::Property(name, value) if wanted(name, value));
-    let all = tree.tokens.iter().enumerate();
-    all.filter(|it| is(it.1)).map(|it| it.0).collect()
+/// Returns the indices of the tokens after the root for which `is_wanted` is true.
+fn tokens(tree: &Blob, is_wanted: impl Fn(&Token) -> bool) -> Vec<usize> {
+    let all = tree.tokens.iter().enumerate().skip(1);
+    all.filter(|it| is_wanted(it.1)).map(|it| it.0).collect()
 }
 
-fn nodes(tree: &Blob) -> Vec<usize> {
-    let all = tree.tokens.iter().enumerate().skip(1);
-    let begins = all.filter(|it| matches!(it.1, Token::Begin(_)));
-    begins.map(|it| it.0).collect()
+/// Returns the range of tokens of a node.
+fn choose_node(tree: &Blob, random: &mut Random) -> Range<usize> {
+    let begin = random.pick(&tokens(tree, |token| matches!(token, Token::Begin(_))));
+    begin..tree.end(begin)
 }
 
 /// Returns the index, and the names of node and property, of a property for which
@@ -69,17 +68,18 @@ fn choose(
     random: &mut Random,
     wanted: impl Fn(&str, &[u8]) -> bool,
 ) -> Option<(usize, String)> {
-    let all = properties(tree, wanted);
+    let is = |token: &Token| matches!(token, Token::Property(name, value) if wanted(name, value));
+    let all = tokens(tree, is);
     let at = (!all.is_empty()).then(|| random.pick(&all))?;
-    let Token::Property(name, _) = &tree.tokens[at] else {
-        return None;
-    };
-    let before = tree.tokens[..at].iter().rev();
-    let node = before.into_iter().find_map(|token| match token {
+    let mut before = tree.tokens[..at].iter().rev();
+    let node = before.find_map(|token| match token {
         Token::Begin(node) => Some(node.as_str()),
         _ => None,
     });
-    Some((at, format!("{} {name}", node.unwrap_or_default())))
+    match &tree.tokens[at] {
+        Token::Property(name, _) => Some((at, format!("{} {name}", node.unwrap_or_default()))),
+        _ => None,
+    }
 }
 
 fn value(tree: &mut Blob, at: usize) -> Option<&mut Vec<u8>> {
@@ -95,36 +95,19 @@ pub(super) fn delete_property(tree: &mut Blob, random: &mut Random) -> Option<St
     Some(what)
 }
 
-pub(super) fn rename_property(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    let (at, what) = choose(tree, random, |_, _| true)?;
-    if let Token::Property(name, _) = &mut tree.tokens[at] {
-        name.insert(0, 'x');
-    }
-    Some(what)
-}
-
 pub(super) fn delete_node(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    let begin = random.pick(&nodes(tree));
-    let what = format!("{:?}", tree.tokens[begin]);
-    tree.tokens.drain(begin..tree.end(begin));
-    Some(what)
-}
-
-pub(super) fn rename_node(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    let all = nodes(tree);
-    let begin = random.pick(&all);
-    let other = tree.tokens[random.pick(&all)].clone();
-    let what = format!("{:?} to {other:?}", tree.tokens[begin]);
-    tree.tokens[begin] = other;
+    let node = choose_node(tree, random);
+    let what = format!("{:?}", tree.tokens[node.start]);
+    tree.tokens.drain(node);
     Some(what)
 }
 
 pub(super) fn duplicate_node(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    let begin = random.pick(&nodes(tree));
-    let end = tree.end(begin);
-    let copy = tree.tokens[begin..end].to_vec();
-    tree.tokens.splice(end..end, copy);
-    Some(format!("{:?}", tree.tokens[begin]))
+    let node = choose_node(tree, random);
+    let what = format!("{:?}", tree.tokens[node.start]);
+    let copy = tree.tokens[node.clone()].to_vec();
+    tree.tokens.splice(node.end..node.end, copy);
+    Some(what)
 }
 
 fn is_text(value: &[u8]) -> bool {
@@ -168,10 +151,9 @@ pub(super) fn change_cell(tree: &mut Blob, random: &mut Random) -> Option<String
     Some(format!("{what} cell {cell} by {}", by as i32))
 }
 
-/// Exchanges the values of two properties that have the same one of `names`; empty: any name.
-pub(super) fn exchange(tree: &mut Blob, random: &mut Random, names: &[&str]) -> Option<String> {
-    let is_one = |name: &str, _: &[u8]| names.is_empty() || names.contains(&name);
-    let (one, what) = choose(tree, random, is_one)?;
+/// Exchanges the values of two properties that have one name.
+pub(super) fn exchange_values(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    let (one, what) = choose(tree, random, |_, _| true)?;
     let Token::Property(name, first) = tree.tokens[one].clone() else {
         return None;
     };
@@ -282,32 +264,6 @@ pub(super) fn change_bootargs(tree: &mut Blob, random: &mut Random) -> Option<St
     Some(format!("{:.40}", String::from_utf8_lossy(added)))
 }
 
-pub(super) fn change_model(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    let (at, _) = choose(tree, random, |name, _| name == "model")?;
-    let (with, times) = random.pick(&[("long ", 100_000), ("\x1b[2J", 1), ("", 0), ("\0x", 1)]);
-    *value(tree, at)? = with.repeat(times).bytes().chain([0]).collect();
-    Some(format!("{with:?} {times} times"))
-}
-
-pub(super) fn corrupt_structure(blob: &mut Vec<u8>, random: &mut Random) -> String {
-    flip(&mut blob[40..], random)
-}
-
-pub(super) fn corrupt_header(blob: &mut Vec<u8>, random: &mut Random) -> String {
-    let (words, _) = blob[..40].as_chunks_mut::<4>();
-    let place = random.below(words.len());
-    let size = u32::from_be_bytes(words[1]);
-    let all = [0, 1, 40, size - 4, size + 4, 0x7fff_ffff, u32::MAX];
-    let word = random.pick(&all);
-    words[place] = word.to_be_bytes();
-    format!("word {place}: {word:#x}")
-}
-
-pub(super) fn truncate(blob: &mut Vec<u8>, random: &mut Random) -> String {
-    blob.truncate(random.below(blob.len()));
-    format!("to {} bytes", blob.len())
-}
-
 /// Writes a number that is too large, or like an offset or a size, to the field of 8 bytes
 /// at `at` of the parameter block.
 pub(super) fn change_field(block: &mut [u8], random: &mut Random, at: usize) -> String {
@@ -328,9 +284,8 @@ pub(super) fn change_field(block: &mut [u8], random: &mut Random, at: usize) -> 
     format!("{new:#x}")
 }
 
-/// Changes one of the bytes `range` of the parameter block to a small number, or to any.
-pub(super) fn change_byte(block: &mut [u8], random: &mut Random, range: Range<usize>) -> String {
-    let at = range.start + random.below(range.len());
+/// Changes byte `at` of the parameter block to a small number, or to any.
+pub(super) fn change_byte(block: &mut [u8], random: &mut Random, at: usize) -> String {
     let any = random.word() as u8;
     block[at] = random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 0xff, any]);
     format!("byte {at:#x} is {:#x}", block[at])
