@@ -4,7 +4,7 @@
 //! from the cell's folder `results`; `cell.json` names board, firmware and engine.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -109,8 +109,8 @@ impl Cell<'_> {
     pub fn ready(&self) -> Result<Ready> {
         let (mut files, qemu) = match &self.content {
             Content::Qemu(run) => {
-                let qemu = Qemu::new(run.command_line())?;
-                (qemu.read_files()?, Some(qemu))
+                let line = run.command_line();
+                (read_files(line)?, Some(Qemu::new(line)?))
             }
             Content::Recovery { file, data } | Content::Loose { file, data } => {
                 (vec![(file.clone(), data.clone())], None)
@@ -204,32 +204,20 @@ impl Cell<'_> {
     }
 }
 
-/// QEMU's command line as the templates take it.
-#[derive(Serialize)]
+/// QEMU's command line as the templates take it. The engines add display, network,
+/// monitor and serial port.
+#[derive(Debug, Serialize)]
 struct Qemu<'c> {
     program: &'static str,
     machine: &'c str,
     cpu: &'c str,
     memory_mib: &'c str,
-    /// Each option with its value. The engines add display, network, monitor and serial
-    /// port.
+    /// Each option with its value.
     options: Vec<String>,
-    /// All arguments for which labgrid's driver has no key. File names in it are
-    /// relative, as QEMU starts in the folder of pytest.
-    extra_args: String,
-    files: Vec<QemuFile<'c>>,
-}
-
-/// A file that QEMU starts from.
-#[derive(Serialize)]
-struct QemuFile<'c> {
-    label: &'static str,
-    name: &'static str,
-    #[serde(skip)]
-    from: &'c Path,
-    /// QEMU's arguments before the file's path and after it.
-    before: String,
-    after: String,
+    /// The option for `firmware.bin`.
+    boot: &'static str,
+    /// The address of `payload.bin`, if that is in memory before the machine starts.
+    address: Option<String>,
 }
 
 impl<'c> Qemu<'c> {
@@ -242,50 +230,29 @@ impl<'c> Qemu<'c> {
                 bail!("{word:?}: an engine cannot pass blanks, quotes or backslashes to QEMU");
             }
         }
-        let mut options: Vec<String> = Vec::new();
-        for word in &line.options {
-            match options.last_mut().filter(|_| !word.starts_with('-')) {
-                Some(option) => *option = format!("{option} {word}"),
-                None => options.push(word.clone()),
-            }
-        }
-        let (option, from) = &line.boot;
-        let boot = QemuFile {
-            label: "firmware",
-            name: "firmware.bin",
-            from,
-            before: format!("{option} "),
-            after: String::new(),
-        };
-        let preload = line.preload.as_ref().map(|(from, address)| QemuFile {
-            label: "payload",
-            name: "payload.bin",
-            from,
-            before: "-device loader,file=".to_owned(),
-            after: format!(",addr={address:#x},force-raw=on"),
-        });
-        let mut extra_args = options.join(" ");
-        if let Some(it) = &preload {
-            extra_args += &format!(" {}{}{}", it.before, it.name, it.after);
-        }
+        let options = line.options.chunk_by(|_, next| !next.starts_with('-'));
+        let address = line.preload.as_ref().map(|it| format!("{:#x}", it.1));
         Ok(Self {
             program: PROGRAM,
             machine: &line.machine,
             cpu: &line.cpu,
             memory_mib: &line.memory_mib,
-            options,
-            extra_args,
-            files: [boot].into_iter().chain(preload).collect(),
+            options: options.map(|words| words.join(" ")).collect(),
+            boot: line.boot.0,
+            address,
         })
     }
+}
 
-    fn read_files(&self) -> Result<Vec<(String, Vec<u8>)>> {
-        let read = |file: &QemuFile<'_>| {
-            let data = fs::read(file.from).with_context(|| file.from.display().to_string())?;
-            Ok((file.name.to_owned(), data))
-        };
-        self.files.iter().map(read).collect()
-    }
+/// Reads the files from which QEMU starts.
+fn read_files(line: &CommandLine) -> Result<Vec<(String, Vec<u8>)>> {
+    let payload = line.preload.iter().map(|it| ("payload.bin", &it.0));
+    let files = [("firmware.bin", &line.boot.1)].into_iter().chain(payload);
+    let read = |(name, path): (&str, &PathBuf)| {
+        let data = fs::read(path).with_context(|| path.display().to_string())?;
+        Ok((name.to_owned(), data))
+    };
+    files.map(read).collect()
 }
 
 /// Returns the address of the folder `place` for LAVA's dispatcher on this machine. The

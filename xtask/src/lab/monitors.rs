@@ -1,10 +1,9 @@
 //! The monitors of a LAVA job: regular expressions that find results in the UART's
 //! output.
 //!
-//! LAVA reads the output once. A job has a list of *monitors*, which run one after
-//! the other. Each waits for its `start`, records what its `pattern` matches, and
-//! ends where `end` matches. The named groups of a pattern make a result: test case,
-//! measurement, unit.
+//! LAVA reads the output once. The *monitors* of a job run one after the other. Each
+//! waits for its `start`, records what its `pattern` matches, and ends where `end` matches.
+//! The named groups of a pattern are a result: test case, measurement, unit.
 //!
 //! An `RT_INSTR` line has three numbers and one name. So three monitors read the same
 //! line: the pattern of each *looks ahead* over the line, and consumes only as many
@@ -190,35 +189,6 @@ mod tests {
         assert!(found(&number(THREE[0]), one).is_none());
         let (_, groups) = found(&number(ONE[0]), one).expect("a number");
         assert_eq!(groups[1].as_deref(), Some("88"));
-    }
-
-    #[test]
-    fn cases_and_the_last_line() {
-        let executing = "> Executing 'PSCI version call'";
-        let text = format!("{executing}\r\n<RT_INSTR:x/>\r\n  TEST COMPLETE    Failed\r\n");
-        let text = &*text;
-        let (rest, groups) = found(&case(), text).expect("a case");
-        assert_eq!(groups[0].as_deref(), Some("PSCI version call"));
-        assert_eq!(groups[3].as_deref(), Some("Failed"));
-        assert!(rest.starts_with("\r\n<RT_INSTR:"), "{rest}");
-        let end = |text: &str| {
-            let found = Regex::new(&case().end).expect("sound").find(text);
-            found.expect("no blow-up").map(|it| it.end())
-        };
-        assert_eq!(end(&rest), Some(2));
-        // A message of the firmware between the name and the first row.
-        let noisy = format!("\r\nWARNING: late{rest}");
-        assert_eq!(end(&noisy), Some(noisy.len() - rest.len() + 2));
-        // The end does not match before the case is consumed.
-        assert_eq!(end(text), None);
-        // An incomplete case does not match.
-        assert!(found(&case(), &text[..50]).is_none());
-        for word in ["PASS", "FAIL", "INCOMPLETE"] {
-            let line = format!("psci-bench: {word}: x");
-            let (rest, groups) = found(&verdict(false), &line).expect("a verdict");
-            assert_eq!(groups[3].as_deref(), Some(word));
-            assert!(rest.starts_with(word));
-        }
     }
 
     #[test]
