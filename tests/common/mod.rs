@@ -26,7 +26,7 @@ use xtask::setup::{self, Need};
 /// Runs `spec` to its end.
 pub fn run(spec: &RunSpec) -> RunResult {
     let never = AtomicBool::new(false);
-    match xtask::qemu::run::run(spec, &never, &mut std::io::sink()) {
+    match xtask::qemu::prepare::run(spec, &never, &mut std::io::sink()) {
         Ok(result) => result,
         Err(error) => panic!("{spec:?}: {error:#}"),
     }

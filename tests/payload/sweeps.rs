@@ -140,7 +140,7 @@ fn only_who_takes_part_is_rung() {
     let run = xtask::qemu::prepare::prepare(&spec).expect("a run");
     let dir = tempfile::tempdir().expect("a folder");
     let trace = dir.path().join("trace");
-    let mut arguments = run.arguments().to_vec();
+    let mut arguments = run.command_line().arguments();
     let file = format!("gicv3_redist_send_sgi,file={}", trace.display());
     arguments.extend(["-trace".into(), file.into()]);
     let (never, out) = (AtomicBool::new(false), &mut std::io::sink());

@@ -13,7 +13,7 @@ use super::report::{ReportArguments, read_all};
 use crate::board::firmware_kind::Firmware;
 use crate::build::firmware::{Pmf, Variant};
 use crate::qemu::run_spec::RunSpec;
-use crate::qemu::{ICOUNT_NS, run};
+use crate::qemu::{ICOUNT_NS, prepare};
 use crate::report::analysis::overhead::{Unit, overhead};
 use crate::report::log::{LoggedRun, read_bytes};
 use crate::setup::progress::say;
@@ -99,7 +99,7 @@ fn one(
         log,
         ..spec.clone()
     };
-    let result = run::run(&spec, interrupt, &mut io::sink())?;
+    let result = prepare::run(&spec, interrupt, &mut io::sink())?;
     say(&format!("{build} build ({variant}): {}", result.line()));
     for position in &result.positions {
         say(position);

@@ -300,7 +300,7 @@ mod tests {
         let expected = ["-smp 4", "-no-reboot", "-fw_cfg name=a,string=b,,c"];
         assert_eq!(options, expected);
         line.options.push("a=b c".to_owned());
-        let error = Qemu::new(&line).err().expect("a blank").to_string();
+        let error = Qemu::new(&line).expect_err("a blank").to_string();
         assert!(error.contains("cannot pass blanks"), "{error}");
     }
 

@@ -10,7 +10,7 @@ use super::monitor::Socket;
 use super::symbols::Symbols;
 use crate::setup::plural::plural;
 
-/// The longest time for all questions to a machine that is to be ended.
+/// The longest time for all answers of a machine that is to be ended.
 pub const TIME: Duration = Duration::from_secs(2);
 
 /// The offset of `text_offset` in the arm64 `Image` header.

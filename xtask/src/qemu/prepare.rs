@@ -64,6 +64,12 @@ struct Asked<'a> {
     spec: &'a RunSpec,
 }
 
+/// Prepares a run, runs, and judges. The UART's bytes go to `out` as they come;
+/// `interrupt` ends the run.
+pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<RunResult> {
+    prepare(spec)?.run(interrupt, out)
+}
+
 /// Sets up what is missing, and builds what is stale.
 pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     let workspace = Workspace::find()?;
@@ -140,29 +146,27 @@ impl Asked<'_> {
     fn image(&self) -> Result<(Vec<u8>, Map)> {
         let (spec, machine) = (self.spec, &self.machine);
         let mut map = Map::default();
-        let image = match &spec.payload {
-            Payload::Image(image) => image.clone(),
-            Payload::Build => {
-                let wish = ImageWish {
-                    cpus: machine.cpus,
-                    gic: machine.gic,
-                    firmware: spec.firmware,
-                    // QEMU without EL2 has PSCI behind HVC, and so have guests.
-                    conduit: match (spec.firmware, spec.level) {
-                        (Firmware::Builtin, Level::El1) | (Firmware::Kvm, _) => Conduit::Hvc,
-                        _ => self.board.psci.conduit,
-                    },
-                    variant: spec.variant,
-                    states: spec.states,
-                    args: spec.args.as_deref(),
-                    emulated: true,
-                };
-                let image = make_image(self.workspace, self.board, &wish, &spec.tree, None)?;
-                let target = self.workspace.target.join(setup::TARGET);
-                map.payload = symbols(&target.join("release").join("psci-bench"));
-                image
-            }
+        if let Payload::Image(image) = &spec.payload {
+            map.size = image.len() as u64;
+            return Ok((image.clone(), map));
+        }
+        let wish = ImageWish {
+            cpus: machine.cpus,
+            gic: machine.gic,
+            firmware: spec.firmware,
+            // QEMU without EL2 has PSCI behind HVC, and so have guests.
+            conduit: match (spec.firmware, spec.level) {
+                (Firmware::Builtin, Level::El1) | (Firmware::Kvm, _) => Conduit::Hvc,
+                _ => self.board.psci.conduit,
+            },
+            variant: spec.variant,
+            states: spec.states,
+            args: spec.args.as_deref(),
+            emulated: true,
         };
+        let image = make_image(self.workspace, self.board, &wish, &spec.tree, None)?;
+        let target = self.workspace.target.join(setup::TARGET);
+        map.payload = symbols(&target.join("release").join("psci-bench"));
         map.size = image.len() as u64;
         Ok((image, map))
     }

@@ -177,14 +177,11 @@ impl Fuzzer {
         let Some(Finding { file, reason }) = &end.finding else {
             return format!("{name:<11}  {figures}, clean\n");
         };
-        let short = |path: &Path| workspace.short(path).display().to_string();
+        let paths = [file, &self.log, &self.program].map(|path| workspace.short(path).display());
+        let ([file, log, program], limits) = (paths, LIMITS.join(" "));
         format!(
-            "{name:<11}  {figures}, FOUND {}\n  {reason}\n  log:   {}\n  again: {} {} {}\n",
-            short(file),
-            short(&self.log),
-            short(&self.program),
-            LIMITS.join(" "),
-            short(file)
+            "{name:<11}  {figures}, FOUND {file}\n  {reason}\n  log:   {log}\n  \
+             again: {program} {limits} {file}\n"
         )
     }
 }

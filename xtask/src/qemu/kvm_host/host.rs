@@ -37,14 +37,14 @@ pub const CPUS: u32 = 2;
 /// The time that the VMM may take to end after the guest's last line:
 /// with a busy host, seconds.
 pub const LINGER: Duration = Duration::from_secs(30);
-/// Where guests find the payload.
+/// The name of the payload in the initial file system.
 pub const IMAGE: &str = "payload";
 /// The beginning of each line from `/init`.
 const MARK: &str = "kvm-host: ";
 /// The beginning of the line about the VMM's end.
 const ENDED: &str = "the VMM ended ";
 
-/// Such a Linux, ready to be started.
+/// The files of an emulated Linux with KVM.
 #[derive(Clone, Debug)]
 pub struct KvmHost {
     kernel: PathBuf,
@@ -54,7 +54,7 @@ pub struct KvmHost {
 }
 
 impl KvmHost {
-    /// Fetches what is not there yet, and builds process 1 if it is stale.
+    /// Fetches missing files, and builds process 1 if it is stale.
     pub fn ready(workspace: &Workspace) -> Result<Self> {
         let (kernel, base) = super::packages::fetch(workspace)?;
         let init = build(workspace)?;
@@ -134,7 +134,7 @@ fn lines(log: &str) -> impl Iterator<Item = &str> {
         .filter_map(|line| line.trim_end().strip_prefix(MARK))
 }
 
-/// Builds process 1, and returns where it is.
+/// Builds process 1, and returns its path.
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     setup::ensure(workspace, &[Need::LinuxTarget])?;
     let package = workspace.root.join("kvm-host");
