@@ -28,9 +28,19 @@ refuse() {
     exit 2
 }
 
-# Whether one cell can be run.
+# The engine that the cell in this folder is for.
+engine() {
+    sed -n 's/.*"engine": *"\([a-z]*\)".*/\1/p' cell.json
+}
+
+# Refuses a cell that cannot be run.
 if [ "${1:-}" = --check ]; then
     cd "$2"
+    case $(engine) in
+    lava) [ -f job.yaml ] || refuse "$2: there is no job.yaml: write the cell anew" ;;
+    labgrid) ;;
+    *) refuse "$2: cell.json names neither lava nor labgrid as its engine" ;;
+    esac
     if [ -e results ]; then
         refuse "$2/results is there already: move or remove it"
     fi
@@ -56,7 +66,7 @@ if [ "${1:-}" = --cell ]; then
     # Engines end a job when its time is up, but may hang on that.
     minutes=$(sed -n 's/^ *"minutes": *\([0-9]*\).*/\1/p' cell.json)
     bounded="timeout -k 30 $((${minutes:-60} * 60 + ${GRACE:-300}))"
-    if [ -f job.yaml ]; then
+    if [ "$(engine)" = lava ]; then
         $bounded ${LAVA_RUN:-lava-run} --job-id "$$" --output-dir results/lava \
             --device device.yaml job.yaml >results/lava.log 2>&1 ||
             say "$2: lava-run ended with exit code $?"

@@ -29,7 +29,7 @@ pub fn run() -> ! {
     }
 }
 
-/// A line on the console, whose line ends are not translated.
+/// Prints a line on the console, which does not translate line ends.
 pub fn say(text: &str) {
     let mut out = io::stdout().lock();
     // There is no other reader of an error.
@@ -44,9 +44,7 @@ fn guest() -> Result<String, String> {
     }
     let version = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     say(&format!("Linux {}", version.trim()));
-    for line in kernel_log("kvm") {
-        say(&line);
-    }
+    say_kernel_log();
     File::open("/dev/kvm").map_err(|error| format!("there is no KVM: /dev/kvm: {error}"))?;
     let text = fs::read_to_string(COMMAND).map_err(|error| format!("{COMMAND}: {error}"))?;
     let mut words = text.lines();
@@ -62,37 +60,32 @@ fn guest() -> Result<String, String> {
     })
 }
 
-/// The guest ends its lines by CR LF; the terminal is to add nothing.
+/// Makes the terminal add nothing: the guest ends its lines by CR LF.
 fn raw_console() {
     let stdin = io::stdin();
     if let Ok(mut settings) = termios::tcgetattr(&stdin) {
         settings.make_raw();
-        // Without it lines have a CR more, which readers of logs bear.
+        // After a failure lines have one more CR, which readers of logs accept.
         let _ = termios::tcsetattr(&stdin, OptionalActions::Now, &settings);
     }
 }
 
-/// The kernel's messages with `word` in them.
-fn kernel_log(word: &str) -> Vec<String> {
-    let mut found = Vec::new();
+/// Prints the kernel's messages about KVM.
+fn say_kernel_log() {
     let mut options = OpenOptions::new();
     let flags = OFlags::NONBLOCK.bits() as i32;
     let Ok(mut log) = options.read(true).custom_flags(flags).open("/dev/kmsg") else {
-        return found;
+        return;
     };
     let mut record = [0; 8192];
-    // Each read yields one message, `PRIORITY,NUMBER,TIME,FLAGS;TEXT`, and at
-    // the end of them an error.
-    while let Ok(length) = log.read(&mut record) {
+    // Each read yields one message, `PRIORITY,NUMBER,TIME,FLAGS;TEXT`, and an error after
+    // the last one.
+    while let Ok(length @ 1..) = log.read(&mut record) {
         let text = String::from_utf8_lossy(record.get(..length).unwrap_or_default());
-        let message = text.split_once(';').map_or("", |(_, message)| message);
+        let (_, message) = text.split_once(';').unwrap_or_default();
         let line = message.lines().next().unwrap_or_default();
-        if length == 0 {
-            break;
-        }
-        if line.contains(word) && !line.contains("Kernel command line") {
-            found.push(line.to_owned());
+        if line.contains("kvm") && !line.contains("Kernel command line") {
+            say(line);
         }
     }
-    found
 }

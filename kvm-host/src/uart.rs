@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-/// Line control: whether registers 0 and 1 are the divisor.
+/// Line control: DLAB makes registers 0 and 1 the divisor.
 const LCR: usize = 3;
 const DLAB: u8 = 1 << 7;
-/// Line status: the transmitter has room, and is at rest.
+/// Line status: the transmitter has room, and is idle.
 const LSR: usize = 5;
 const THRE_TEMT: u8 = 0x60;
 /// Interrupt identification: none is pending, FIFOs are on.
@@ -28,29 +28,27 @@ impl Uart {
         match offset {
             IIR => NONE_PENDING,
             LSR => THRE_TEMT,
-            0 if !self.divides() => 0,
-            _ => {
-                let divisor = self.divisor.get(offset).filter(|_| self.divides());
-                divisor.or(self.written.get(offset)).copied().unwrap_or(0)
-            }
+            0 | 1 if self.divides() => self.divisor[offset],
+            0 => 0,
+            _ => self.written.get(offset).copied().unwrap_or(0),
         }
     }
 
-    /// Register `offset` is written; what is sent goes to stdout.
+    /// Writes register `offset`; a byte that is sent goes to stdout.
     pub fn write(&mut self, offset: usize, value: u8) {
-        if self.divides()
-            && let Some(register) = self.divisor.get_mut(offset)
-        {
-            *register = value;
-        } else if offset == 0 {
+        match offset {
+            0 | 1 if self.divides() => self.divisor[offset] = value,
             // A failed write is ignored: the guest must not notice it.
-            let _ = io::stdout().write_all(&[value]);
-        } else if let Some(register) = self.written.get_mut(offset) {
-            *register = value;
+            0 => drop(io::stdout().write_all(&[value])),
+            _ => self
+                .written
+                .get_mut(offset)
+                .into_iter()
+                .for_each(|it| *it = value),
         }
     }
 
     fn divides(&self) -> bool {
-        self.written.get(LCR).is_some_and(|lcr| lcr & DLAB != 0)
+        self.written[LCR] & DLAB != 0
     }
 }

@@ -11,7 +11,7 @@
 //! /init vmm IMAGE TREE CPUS GIC UART MIB
 //! ```
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::{fs, process, thread};
 
 use kvm_bindings::{
@@ -52,16 +52,16 @@ struct Wish {
 
 /// Runs a guest until it turns itself off.
 pub fn run(arguments: &[String]) -> Result<(), String> {
-    let wish = Wish::parse(arguments)?;
+    let wish = &Wish::parse(arguments)?;
     let kvm = Kvm::new().map_err(|error| format!("/dev/kvm: {error}"))?;
     let vm = kvm.create_vm().map_err(|error| format!("no VM: {error}"))?;
-    let (entry, tree) = load(&vm, &wish)?;
+    let (entry, tree) = load(&vm, wish)?;
     let mut cpus = Vec::new();
     for index in 0..wish.cpus {
         cpus.push(cpu(&vm, index).map_err(|error| format!("CPU {index}: {error}"))?);
     }
     // The GIC stays as long as this handle.
-    let _gic = gic(&vm, &wish)?;
+    let _gic = gic(&vm, wish)?;
     if let Some(first) = cpus.first() {
         for (register, value) in [(X0, tree), (PC, entry)] {
             first
@@ -69,36 +69,31 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
                 .map_err(|error| format!("register {register:#x}: {error}"))?;
         }
     }
-    let uart = Arc::new(Mutex::new(Uart::default()));
-    let start = |mut cpu: VcpuFd| {
-        let (uart, at) = (Arc::clone(&uart), wish.uart);
-        thread::spawn(move || {
-            // The first thread to leave takes all others along.
-            let result = life(&mut cpu, at, &uart);
-            if let Err(error) = &result {
-                say(error);
-            }
-            process::exit(result.is_err().into())
-        })
-    };
-    let threads: Vec<_> = cpus.into_iter().map(start).collect();
-    for thread in threads {
-        // It ends by ending the process.
-        let _ = thread.join();
-    }
+    let uart = Mutex::new(Uart::default());
+    let uart = &uart;
+    thread::scope(|scope| {
+        for mut cpu in cpus {
+            scope.spawn(move || {
+                // The first CPU that ends ends the process.
+                let result = run_cpu(&mut cpu, wish.uart, uart);
+                if let Err(error) = &result {
+                    say(error);
+                }
+                process::exit(result.is_err().into())
+            });
+        }
+    });
     Ok(())
 }
 
 impl Wish {
     fn parse(arguments: &[String]) -> Result<Self, String> {
-        let [verb, image, tree, cpus, gic, uart, mib] = arguments else {
-            return Err(format!("six arguments are wanted: {arguments:?}"));
+        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let ["vmm", image, tree, cpus, gic, uart, mib] = words[..] else {
+            return Err(format!("vmm and six arguments are wanted: {words:?}"));
         };
-        if verb != "vmm" {
-            return Err(format!("{verb:?} is not vmm"));
-        }
-        let file = |path: &String| fs::read(path).map_err(|error| format!("{path}: {error}"));
-        let number = |text: &String| {
+        let file = |path: &str| fs::read(path).map_err(|error| format!("{path}: {error}"));
+        let number = |text: &str| {
             let digits = text.strip_prefix("0x");
             let parsed = digits.map_or_else(|| text.parse(), |hex| u64::from_str_radix(hex, 16));
             parsed.map_err(|error| format!("{text}: {error}"))
@@ -193,14 +188,12 @@ fn gic(vm: &VmFd, wish: &Wish) -> Result<DeviceFd, String> {
     Ok(gic)
 }
 
-/// Runs one CPU until the guest has had enough.
-fn life(cpu: &mut VcpuFd, at: u64, uart: &Mutex<Uart>) -> Result<(), String> {
+/// Runs one CPU until the guest turns itself off or resets.
+fn run_cpu(cpu: &mut VcpuFd, base: u64, uart: &Mutex<Uart>) -> Result<(), String> {
     let register = |address: u64, length: usize| {
-        let offset = address
-            .checked_sub(at)
-            .filter(|it| *it < Uart::SIZE && length == 1);
+        let offset = address.checked_sub(base).filter(|it| *it < Uart::SIZE);
+        let offset = offset.filter(|_| length == 1).map(|it| it as usize);
         let place = || format!("{length} bytes at {address:#x}, where nothing is");
-        let offset = offset.map(|it| it as usize);
         offset.ok_or_else(|| format!("the guest accesses {}", place()))
     };
     loop {

@@ -38,7 +38,7 @@ pub fn spec(options: &str, args: &str) -> RunSpec {
 /// Runs `spec` to its end.
 pub fn run(spec: &RunSpec) -> RunResult {
     let never = AtomicBool::new(false);
-    match xtask::qemu::run::run(spec, &never, &mut std::io::sink()) {
+    match xtask::qemu::prepare::run(spec, &never, &mut std::io::sink()) {
         Ok(result) => result,
         Err(error) => panic!("{spec:?}: {error:#}"),
     }

@@ -12,7 +12,7 @@ use super::report::{ReportArguments, read_all};
 use crate::board::firmware_kind::Firmware;
 use crate::build::firmware::{Pmf, Variant};
 use crate::qemu::run_spec::RunSpec;
-use crate::qemu::{ICOUNT_NS, run};
+use crate::qemu::{ICOUNT_NS, prepare};
 use crate::report::analysis::overhead::{Unit, overhead};
 use crate::report::log::{LoggedRun, read_bytes};
 use crate::setup::progress::say;
@@ -52,7 +52,7 @@ pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
             log,
             ..spec.clone()
         };
-        let result = run::run(&spec, &interrupt, &mut io::sink())?;
+        let result = prepare::run(&spec, &interrupt, &mut io::sink())?;
         say(&format!("{build} build ({variant}): {}", result.line()));
         result.positions.iter().for_each(|position| say(position));
         let runs = read_bytes(build, &result.log).with_context(|| format!("the {build} build"))?;

@@ -15,7 +15,7 @@ use crate::build::flash;
 use crate::build::payload::Tree;
 use crate::qemu::run_spec::{Payload, RunSpec};
 use crate::qemu::timeout::{self, TIMEOUT_MAX};
-use crate::qemu::{Level, diagnosis, kvm_host, run};
+use crate::qemu::{Level, kvm_host, prepare};
 use crate::report::log::{LoggedRun, read_bytes};
 use crate::setup::progress::say;
 use crate::setup::read_file;
@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
         ..spec(&arguments.run)?
     };
     let interrupt = super::common::interruption()?;
-    let result = run::run(&spec, &interrupt, &mut Out::default())?;
+    let result = prepare::run(&spec, &interrupt, &mut Out::default())?;
     let mut end = result.line();
     if let Some(reason) = diagnosis::full_reason(&result.log) {
         end = format!("{end}: {reason}");

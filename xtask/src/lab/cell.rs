@@ -4,7 +4,7 @@
 //! from the cell's folder `results`; `cell.json` names board, firmware and engine.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -109,8 +109,8 @@ impl Cell<'_> {
     pub fn ready(&self) -> Result<Ready> {
         let (mut files, qemu) = match &self.content {
             Content::Qemu(run) => {
-                let qemu = Qemu::new(run.command_line())?;
-                (qemu.read_files()?, Some(qemu))
+                let line = run.command_line();
+                (read_files(line)?, Some(Qemu::new(line)?))
             }
             Content::Recovery { file, data } | Content::Loose { file, data } => {
                 (vec![(file.clone(), data.clone())], None)
@@ -141,38 +141,29 @@ impl Cell<'_> {
     }
 
     fn minutes(&self) -> u32 {
-        let of_board = self.board.lab.as_ref().map(|lab| lab.minutes);
-        let usual = match self.content {
-            Content::Qemu(_) => QEMU_MINUTES,
-            _ => of_board.unwrap_or(BOARD_MINUTES),
+        let usual = match (&self.content, &self.board.lab) {
+            (Content::Qemu(_), _) => QEMU_MINUTES,
+            (_, Some(lab)) => lab.minutes,
+            (_, None) => BOARD_MINUTES,
         };
-        let run = u32::try_from(self.run.as_secs().div_ceil(60)).unwrap_or(u32::MAX);
-        let least = run.saturating_add(ENGINE_MINUTES);
-        self.options.minutes.unwrap_or(usual.max(least))
+        self.options
+            .minutes
+            .unwrap_or(usual.max(minutes_of(self.run)))
     }
 
     /// Returns the values for the templates of the cell's engine.
     fn context(&self, qemu: Option<Qemu<'_>>) -> Result<Value> {
-        let Names {
-            board, firmware, ..
-        } = &self.names;
+        let (board, firmware) = (&self.names.board, &self.names.firmware);
         let both = context! { board, firmware, minutes => self.minutes(), qemu => Serde(&qemu) };
         let of_engine = match self.names.engine {
             Engine::Lava => self.for_lava()?,
             Engine::Labgrid => {
-                let framed = self
-                    .plan
-                    .methods
-                    .iter()
-                    .any(|method| method == Method::Tftf);
+                let methods = &self.plan.methods;
+                let is_framed = methods.iter().any(|method| method == Method::Tftf);
                 let suite = self.plan.scenarios.suite();
-                let suite = suite.iter().filter(|_| framed);
+                let suite = suite.iter().filter(|_| is_framed);
                 let scenarios: Vec<_> = suite.map(|it| (it.tag(), it.name())).collect();
-                let JobOptions {
-                    place,
-                    deny_skipped,
-                    ..
-                } = self.options;
+                let (place, deny_skipped) = (&self.options.place, self.options.deny_skipped);
                 context! { place, deny_skipped, scenarios }
             }
         };
@@ -213,32 +204,20 @@ impl Cell<'_> {
     }
 }
 
-/// QEMU's command line as the templates take it.
-#[derive(Serialize)]
+/// QEMU's command line as the templates take it. The engines add display, network,
+/// monitor and serial port.
+#[derive(Debug, Serialize)]
 struct Qemu<'c> {
     program: &'static str,
     machine: &'c str,
     cpu: &'c str,
     memory_mib: &'c str,
-    /// Each option with its value. The engines add display, network, monitor and serial
-    /// port.
+    /// Each option with its value.
     options: Vec<String>,
-    /// All arguments for which labgrid's driver has no key. File names in it are
-    /// relative, as QEMU starts in the folder of pytest.
-    extra_args: String,
-    files: Vec<QemuFile<'c>>,
-}
-
-/// A file that QEMU starts from.
-#[derive(Serialize)]
-struct QemuFile<'c> {
-    label: &'static str,
-    name: &'static str,
-    #[serde(skip)]
-    from: &'c Path,
-    /// QEMU's arguments before the file's path and after it.
-    before: String,
-    after: String,
+    /// The option for `firmware.bin`.
+    boot: &'static str,
+    /// The address of `payload.bin`, if that is in memory before the machine starts.
+    address: Option<String>,
 }
 
 impl<'c> Qemu<'c> {
@@ -251,56 +230,29 @@ impl<'c> Qemu<'c> {
                 bail!("{word:?}: an engine cannot pass blanks, quotes or backslashes to QEMU");
             }
         }
-        let mut options: Vec<String> = Vec::new();
-        for word in &line.options {
-            match options.last_mut().filter(|_| !word.starts_with('-')) {
-                Some(option) => *option = format!("{option} {word}"),
-                None => options.push(word.clone()),
-            }
-        }
-        let (option, from) = &line.boot;
-        let boot = QemuFile {
-            label: "firmware",
-            name: "firmware.bin",
-            from,
-            before: format!("{option} "),
-            after: String::new(),
-        };
-        let preload = line.preload.as_ref().map(|(from, address)| QemuFile {
-            label: "payload",
-            name: "payload.bin",
-            from,
-            before: "-device loader,file=".to_owned(),
-            after: format!(",addr={address:#x},force-raw=on"),
-        });
-        let mut extra_args = options.join(" ");
-        if let Some(file) = &preload {
-            let QemuFile {
-                name,
-                before,
-                after,
-                ..
-            } = file;
-            extra_args.push_str(&format!(" {before}{name}{after}"));
-        }
+        let options = line.options.chunk_by(|_, next| !next.starts_with('-'));
+        let address = line.preload.as_ref().map(|it| format!("{:#x}", it.1));
         Ok(Self {
             program: PROGRAM,
             machine: &line.machine,
             cpu: &line.cpu,
             memory_mib: &line.memory_mib,
-            options,
-            extra_args,
-            files: [boot].into_iter().chain(preload).collect(),
+            options: options.map(|words| words.join(" ")).collect(),
+            boot: line.boot.0,
+            address,
         })
     }
+}
 
-    fn read_files(&self) -> Result<Vec<(String, Vec<u8>)>> {
-        let read = |file: &QemuFile<'_>| {
-            let data = fs::read(file.from).with_context(|| file.from.display().to_string())?;
-            Ok((file.name.to_owned(), data))
-        };
-        self.files.iter().map(read).collect()
-    }
+/// Reads the files from which QEMU starts.
+fn read_files(line: &CommandLine) -> Result<Vec<(String, Vec<u8>)>> {
+    let payload = line.preload.iter().map(|it| ("payload.bin", &it.0));
+    let files = [("firmware.bin", &line.boot.1)].into_iter().chain(payload);
+    let read = |(name, path): (&str, &PathBuf)| {
+        let data = fs::read(path).with_context(|| path.display().to_string())?;
+        Ok((name.to_owned(), data))
+    };
+    files.map(read).collect()
 }
 
 /// Returns the address of the folder `place` for LAVA's dispatcher on this machine. The
@@ -322,32 +274,15 @@ fn file_url(place: &Path) -> Result<String> {
     Ok(format!("file://{path}"))
 }
 
+/// Returns the minutes of a job whose run takes at most `run`.
+fn minutes_of(run: Duration) -> u32 {
+    let minutes = u32::try_from(run.as_secs().div_ceil(60)).unwrap_or(u32::MAX);
+    minutes.saturating_add(ENGINE_MINUTES)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board;
-    use crate::setup::workspace::Workspace;
-
-    fn cell<'c>(board: &'c Board, options: &'c JobOptions) -> Cell<'c> {
-        let names = Names {
-            engine: Engine::Lava,
-            board: board.name.clone(),
-            firmware: "v2.12".to_owned(),
-        };
-        Cell {
-            place: Place::of(Path::new("/lab"), &names, board, false).expect("free"),
-            names,
-            board,
-            plan: Plan::parse("").expect("good words"),
-            cpus: 6,
-            run: Duration::from_secs(60),
-            options,
-            content: Content::Recovery {
-                file: "recovery.zip".to_owned(),
-                data: b"PK".to_vec(),
-            },
-        }
-    }
 
     #[test]
     fn qemu_gets_an_option_with_its_value_and_no_blanks() {
@@ -365,22 +300,13 @@ mod tests {
         let expected = ["-smp 4", "-no-reboot", "-fw_cfg name=a,string=b,,c"];
         assert_eq!(options, expected);
         line.options.push("a=b c".to_owned());
-        let error = Qemu::new(&line).err().expect("a blank").to_string();
+        let error = Qemu::new(&line).expect_err("a blank").to_string();
         assert!(error.contains("cannot pass blanks"), "{error}");
     }
 
     #[test]
-    fn a_job_has_the_time_that_its_run_has() {
-        let workspace = Workspace::find().expect("the repository");
-        let juno = board::load(&workspace, "juno").expect("a board");
-        let [none, mut five] = [(); 2].map(|()| JobOptions::default());
-        five.minutes = Some(5);
-        let mut cell = cell(&juno, &none);
-        let of_board = juno.lab.as_ref().map(|lab| lab.minutes);
-        assert_eq!(Some(cell.minutes()), of_board);
-        cell.run = Duration::from_secs(7_201);
-        assert_eq!(cell.minutes(), 121 + ENGINE_MINUTES);
-        cell.options = &five;
-        assert_eq!(cell.minutes(), 5);
+    fn job_has_the_time_of_its_run() {
+        assert_eq!(minutes_of(Duration::from_secs(7_201)), 121 + ENGINE_MINUTES);
+        assert_eq!(minutes_of(Duration::MAX), u32::MAX);
     }
 }

@@ -1,10 +1,9 @@
 //! The monitors of a LAVA job: regular expressions that find results in the UART's
 //! output.
 //!
-//! LAVA reads the output once. A job has a list of *monitors*, which run one after
-//! the other. Each waits for its `start`, records what its `pattern` matches, and
-//! ends where `end` matches. The named groups of a pattern make a result: test case,
-//! measurement, unit.
+//! LAVA reads the output once. The *monitors* of a job run one after the other. Each
+//! waits for its `start`, records what its `pattern` matches, and ends where `end` matches.
+//! The named groups of a pattern are a result: test case, measurement, unit.
 //!
 //! An `RT_INSTR` line has three numbers and one name. So three monitors read the same
 //! line: the pattern of each *looks ahead* over the line, and consumes only as many
@@ -48,155 +47,108 @@ const LABEL: &str = r"\w+\t\d+\t\d+";
 const RESULTS: &str = "Passed: pass, Failed: fail, Crashed: fail, Skipped: skip, \
                       PASS: pass, FAIL: fail, INCOMPLETE: fail";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Monitor {
-    /// A scenario's name and result.
-    Case,
-    /// The first number of a row with three.
-    Powerdown,
-    /// The second number of a row with three.
-    Wakeup,
-    /// The third number of a row with three.
-    CacheFlush,
-    /// The number of a row with one.
-    Latency,
-    /// The last line.
-    Verdict,
-    /// The last line; the result is `skipped` if a PASS counts skipped scenarios or
-    /// rows. Those counts are at the end of the line.
-    StrictVerdict,
-}
-
-impl Monitor {
-    /// Returns the YAML anchor by which a job repeats this monitor.
-    fn anchor(self) -> &'static str {
-        match self {
-            Self::Case => "case",
-            Self::Powerdown => "powerdown",
-            Self::Wakeup => "wakeup",
-            Self::CacheFlush => "cache-flush",
-            Self::Latency => "latency",
-            Self::Verdict | Self::StrictVerdict => "verdict",
-        }
-    }
-
-    /// Returns the test suite in which LAVA keeps the monitor's results.
-    fn suite(self) -> &'static str {
-        match self {
-            Self::Case | Self::Verdict | Self::StrictVerdict => "psci-bench",
-            other => other.anchor(),
-        }
-    }
-
-    /// Returns `start`, `end` and `pattern`.
-    fn expressions(self) -> [String; 3] {
-        match self {
-            Self::Case => [
-                format!("(?={EXECUTING}|{STOP})"),
-                // The pattern consumes the name only. So the end begins at that line's
-                // end; messages of the firmware may follow.
-                format!(r"\A[\r\n](?s:.*?)(?=<RT_INSTR:|{COMPLETE})|(?={STOP})"),
-                format!(
-                    r"{EXECUTING}(?P<test_case_id>[^'\r\n]+)'(?=(?s:.*?){COMPLETE}\s+(?P<result>Skipped|Passed|Failed|Crashed))"
-                ),
-            ],
-            Self::Powerdown => row("<RT_INSTR:", "test_rt_", "", r"\t"),
-            Self::Wakeup => row("test_", "rt_", r"\d+\t", r"\t"),
-            Self::CacheFlush => row("rt_", "instr_", r"\d+\t\d+\t", "/>"),
-            Self::Latency => row("<RT_INSTR:", "test_rt_", "", "/>"),
-            Self::Verdict => [
-                format!("(?={STOP})"),
-                r"\A(?:PASS|FAIL|INCOMPLETE)\b".to_owned(),
-                r"(?P<test_case_id>psci-bench): (?=(?P<result>PASS|FAIL|INCOMPLETE)\b)".to_owned(),
-            ],
-            Self::StrictVerdict => {
-                let [start, end, _] = Self::Verdict.expressions();
-                let pattern = r"(?P<test_case_id>psci-bench): (?=[^\r\n]*[\r\n])(?=(?:PASS [^\r\n]* [1-9]\d* (?:rows )?)?(?P<result>skipped|PASS|FAIL|INCOMPLETE)\b)";
-                [start, end, pattern.to_owned()]
-            }
-        }
-    }
-
-    /// Returns the words of the monitor's results with LAVA's, if it has results.
-    fn results(self) -> Option<String> {
-        match self {
-            Self::Case | Self::Verdict => Some(RESULTS.to_owned()),
-            Self::StrictVerdict => Some(format!("{RESULTS}, skipped: fail")),
-            _ => None,
-        }
-    }
-}
-
 /// A monitor in the form that a job's template needs.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Listed {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Monitor {
+    /// The YAML anchor by which a job repeats this monitor.
     anchor: &'static str,
     /// True if an earlier monitor of the job defines the anchor.
     is_repeated: bool,
+    /// The test suite in which LAVA keeps the results.
     suite: &'static str,
     start: String,
     end: String,
     pattern: String,
+    /// The words of the results with LAVA's, if there are results.
     results: Option<String>,
 }
 
-/// Returns `start`, `end` and `pattern` of the monitor that consumes `consumed` of a row;
-/// the rest of the row begins with `left`. The number follows the numbers `before`, and
-/// `closed` follows the number: otherwise a number could match before its last digit has
-/// come.
-fn row(consumed: &str, left: &str, before: &str, closed: &str) -> [String; 3] {
+/// Returns the monitor of a scenario's name and result.
+fn case() -> Monitor {
+    Monitor {
+        anchor: "case",
+        is_repeated: false,
+        suite: "psci-bench",
+        start: format!("(?={EXECUTING}|{STOP})"),
+        // The pattern consumes the name only. So the end begins at that line's end;
+        // messages of the firmware may follow.
+        end: format!(r"\A[\r\n](?s:.*?)(?=<RT_INSTR:|{COMPLETE})|(?={STOP})"),
+        pattern: format!(
+            r"{EXECUTING}(?P<test_case_id>[^'\r\n]+)'(?=(?s:.*?){COMPLETE}\s+(?P<result>Skipped|Passed|Failed|Crashed))"
+        ),
+        results: Some(RESULTS.to_owned()),
+    }
+}
+
+/// Returns the monitor of the last line. With `deny_skipped` the result is `skipped` if a
+/// PASS counts skipped scenarios or rows; those counts are at the end of the line.
+fn verdict(deny_skipped: bool) -> Monitor {
+    let (pattern, more) = if deny_skipped {
+        let strict = r"(?P<test_case_id>psci-bench): (?=[^\r\n]*[\r\n])(?=(?:PASS [^\r\n]* [1-9]\d* (?:rows )?)?(?P<result>skipped|PASS|FAIL|INCOMPLETE)\b)";
+        (strict, ", skipped: fail")
+    } else {
+        let lax = r"(?P<test_case_id>psci-bench): (?=(?P<result>PASS|FAIL|INCOMPLETE)\b)";
+        (lax, "")
+    };
+    Monitor {
+        anchor: "verdict",
+        start: format!("(?={STOP})"),
+        end: r"\A(?:PASS|FAIL|INCOMPLETE)\b".to_owned(),
+        pattern: pattern.to_owned(),
+        results: Some(format!("{RESULTS}{more}")),
+        ..case()
+    }
+}
+
+/// The monitors of a row with three numbers, and of a row with one: the metric; the part
+/// of the row that the monitor consumes, and the next one; the numbers before that of the
+/// monitor, and the characters after it.
+const THREE: [[&str; 5]; 3] = [
+    ["powerdown", "<RT_INSTR:", "test_rt_", "", r"\t"],
+    ["wakeup", "test_", "rt_", r"\d+\t", r"\t"],
+    ["cache-flush", "rt_", "instr_", r"\d+\t\d+\t", "/>"],
+];
+const ONE: [[&str; 5]; 1] = [["latency", "<RT_INSTR:", "test_rt_", "", "/>"]];
+
+/// Returns the monitor of one number of a row. It matches the characters after the number,
+/// because a number without them may be incomplete.
+fn number([metric, consumed, left, before, closed]: [&'static str; 5]) -> Monitor {
     let next = format!("{COMPLETE}|{EXECUTING}|{STOP}");
-    [
-        format!("(?={consumed}{left}|{next})"),
-        format!(r"\A(?={left})|(?={next})"),
-        format!(
+    Monitor {
+        anchor: metric,
+        suite: metric,
+        start: format!("(?={consumed}{left}|{next})"),
+        end: format!(r"\A(?={left})|(?={next})"),
+        pattern: format!(
             r"{consumed}(?=(?:test_)?(?:rt_)?i(?P<units>ns)tr_(?P<test_case_id>{LABEL})\t{before}(?P<measurement>\d+){closed})"
         ),
-    ]
+        results: None,
+        ..case()
+    }
 }
 
-/// Returns the monitors for what `plan` prints on `cpus` CPUs, in their order.
-fn sequence(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Monitor> {
+/// Returns the monitors for what `plan` prints on `cpus` CPUs, in their order. With
+/// `deny_skipped` the verdict fails if anything was skipped.
+pub(super) fn list(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Monitor> {
     let mut all = Vec::new();
-    let framed = plan.methods.iter().any(|method| method == Method::Tftf);
-    for scenario in plan.scenarios.suite().iter().filter(|_| framed) {
-        let numbers: &[Monitor] = match scenario {
-            ScenarioId::PsciVersionParallel => &[Monitor::Latency],
-            _ => &[Monitor::Powerdown, Monitor::Wakeup, Monitor::CacheFlush],
+    let is_framed = plan.methods.iter().any(|method| method == Method::Tftf);
+    for scenario in plan.scenarios.suite().iter().filter(|_| is_framed) {
+        let rows: &[[&str; 5]] = match scenario {
+            ScenarioId::PsciVersionParallel => &ONE,
+            _ => &THREE,
         };
-        all.push(Monitor::Case);
+        all.push(case());
         for _ in 0..cpus {
-            all.extend(numbers);
+            all.extend(rows.iter().copied().map(number));
         }
     }
-    all.push(if deny_skipped {
-        Monitor::StrictVerdict
-    } else {
-        Monitor::Verdict
-    });
-    all
-}
-
-/// Returns the monitors of a job. With `deny_skipped` the verdict fails if anything was
-/// skipped.
-pub(super) fn list(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Listed> {
+    all.push(verdict(deny_skipped));
     let mut seen = Vec::new();
-    let listed = |monitor: Monitor| {
-        let [start, end, pattern] = monitor.expressions();
-        let is_repeated = seen.contains(&monitor);
-        seen.push(monitor);
-        Listed {
-            anchor: monitor.anchor(),
-            is_repeated,
-            suite: monitor.suite(),
-            start,
-            end,
-            pattern,
-            results: monitor.results(),
-        }
-    };
-    let all = sequence(plan, cpus, deny_skipped).into_iter();
-    all.map(listed).collect()
+    for monitor in &mut all {
+        monitor.is_repeated = seen.contains(&monitor.anchor);
+        seen.push(monitor.anchor);
+    }
+    all
 }
 
 #[cfg(test)]
@@ -204,12 +156,12 @@ mod tests {
     use super::*;
     use fancy_regex::Regex;
 
-    fn found(monitor: Monitor, text: &str) -> Option<(String, Vec<Option<String>>)> {
-        let [start, end, pattern] = monitor.expressions();
-        for sound in [start, end] {
-            Regex::new(&sound).expect("a sound expression");
+    /// Returns the rest of `text` after the match, and the groups.
+    fn found(monitor: &Monitor, text: &str) -> Option<(String, Vec<Option<String>>)> {
+        for sound in [&monitor.start, &monitor.end] {
+            Regex::new(sound).expect("a sound expression");
         }
-        let pattern = Regex::new(&pattern).expect("a sound expression");
+        let pattern = Regex::new(&monitor.pattern).expect("a sound expression");
         let found = pattern.captures(text).expect("no blow-up")?;
         let groups = ["test_case_id", "measurement", "units", "result"];
         let group = |name: &&str| found.name(name).map(|it| it.as_str().to_owned());
@@ -221,61 +173,28 @@ mod tests {
     fn three_numbers_of_one_line() {
         let text = "<RT_INSTR:test_rt_instr_cpu_off_serial\t1\t0\t814\t512\t07/>\r\n";
         let mut text = text.to_owned();
-        for (monitor, number) in [
-            (Monitor::Powerdown, "814"),
-            (Monitor::Wakeup, "512"),
-            (Monitor::CacheFlush, "07"),
-        ] {
+        for (row, digits) in THREE.into_iter().zip(["814", "512", "07"]) {
+            let monitor = &number(row);
             let (rest, groups) = found(monitor, &text).expect("a number");
             let groups: Vec<&str> = groups.iter().flatten().map(String::as_str).collect();
-            assert_eq!(groups, ["cpu_off_serial\t1\t0", number, "ns"]);
+            assert_eq!(groups, ["cpu_off_serial\t1\t0", digits, "ns"]);
             // A monitor does not match a row that it has consumed already.
             assert!(found(monitor, &rest).is_none());
             // An incomplete number does not match.
-            let end = text.find(number).expect("there") + number.len();
+            let end = text.find(digits).expect("there") + digits.len();
             assert!(found(monitor, &text[..end]).is_none());
             text = rest;
         }
         let one = "<RT_INSTR:test_rt_instr_psci_version_parallel\t0\t3\t88/>";
-        assert!(found(Monitor::Powerdown, one).is_none());
-        let (_, groups) = found(Monitor::Latency, one).expect("a number");
+        assert!(found(&number(THREE[0]), one).is_none());
+        let (_, groups) = found(&number(ONE[0]), one).expect("a number");
         assert_eq!(groups[1].as_deref(), Some("88"));
-    }
-
-    #[test]
-    fn cases_and_the_last_line() {
-        let executing = "> Executing 'PSCI version call'";
-        let text = format!("{executing}\r\n<RT_INSTR:x/>\r\n  TEST COMPLETE    Failed\r\n");
-        let text = &*text;
-        let (rest, groups) = found(Monitor::Case, text).expect("a case");
-        assert_eq!(groups[0].as_deref(), Some("PSCI version call"));
-        assert_eq!(groups[3].as_deref(), Some("Failed"));
-        assert!(rest.starts_with("\r\n<RT_INSTR:"), "{rest}");
-        let end = |text: &str| {
-            let [_, end, _] = Monitor::Case.expressions();
-            let found = Regex::new(&end).expect("sound").find(text);
-            found.expect("no blow-up").map(|it| it.end())
-        };
-        assert_eq!(end(&rest), Some(2));
-        // A message of the firmware between the name and the first row.
-        let noisy = format!("\r\nWARNING: late{rest}");
-        assert_eq!(end(&noisy), Some(noisy.len() - rest.len() + 2));
-        // The end does not match before the case is consumed.
-        assert_eq!(end(text), None);
-        // An incomplete case does not match.
-        assert!(found(Monitor::Case, &text[..50]).is_none());
-        for word in ["PASS", "FAIL", "INCOMPLETE"] {
-            let line = format!("psci-bench: {word}: x");
-            let (rest, groups) = found(Monitor::Verdict, &line).expect("a verdict");
-            assert_eq!(groups[3].as_deref(), Some(word));
-            assert!(rest.starts_with(word));
-        }
     }
 
     #[test]
     fn a_strict_verdict_is_skipped_where_a_count_is() {
         let result = |line: &str| {
-            let (_, groups) = found(Monitor::StrictVerdict, line)?;
+            let (_, groups) = found(&verdict(true), line)?;
             groups.last().cloned().flatten()
         };
         for (word, tests, rows, expected) in [
@@ -294,8 +213,8 @@ mod tests {
         }
         let stopped = "psci-bench: INCOMPLETE: 1 skipped\r\n";
         assert_eq!(result(stopped).as_deref(), Some("INCOMPLETE"));
-        // LAVA passes a word without a translation on as the result.
-        let results = Monitor::StrictVerdict.results().expect("results");
+        // LAVA takes a word without a translation as the result.
+        let results = verdict(true).results.expect("results");
         assert!(results.ends_with("INCOMPLETE: fail, skipped: fail"));
     }
 }

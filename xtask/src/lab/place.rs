@@ -6,7 +6,6 @@
 //! is moved to another scratch folder first.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,15 +25,15 @@ const WRITTEN: [&str; 11] = [
     "device.yaml",
     "device.jinja2",
     "env.yaml",
-    TESTS,
+    "test_psci_bench.py",
     "pytest.ini",
     "recovery.zip",
     "firmware.bin",
     "payload.bin",
     "fip.bin",
 ];
-/// The tests that pytest runs; Python keeps their bytecode in `__pycache__`.
-const TESTS: &str = "test_psci_bench.py";
+/// The folder in which Python keeps the bytecode of the tests.
+const BYTECODE: &str = "__pycache__";
 
 /// The folder for a cell, whether it exists or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,18 +50,15 @@ impl Place {
     /// Returns the place of a cell below `dir`. With `force`, an existing cell will be
     /// replaced.
     pub fn of(dir: &Path, names: &Names, board: &Board, force: bool) -> Result<Self> {
-        let absolute = if dir.exists() {
-            fs::canonicalize(dir)
-        } else {
-            std::path::absolute(dir)
+        let absolute = match dir.exists() {
+            true => fs::canonicalize(dir),
+            false => std::path::absolute(dir),
         };
-        let package = board.package.as_ref();
+        let absolute = absolute.with_context(|| format!("-o {}", dir.display()))?;
         let this = Self {
-            path: absolute
-                .with_context(|| format!("-o {}", dir.display()))?
-                .join(names.folder()),
+            path: absolute.join(names.folder()),
             force,
-            loaded: package.map(|package| package.file.clone()),
+            loaded: board.package.as_ref().map(|package| package.file.clone()),
         };
         this.check_free()?;
         Ok(this)
@@ -90,13 +86,9 @@ impl Place {
             let entry = entry.with_context(|| at.to_string())?;
             let name = entry.file_name();
             let name = name.to_str().unwrap_or_default();
-            let known = WRITTEN.contains(&name) || self.loaded.as_deref() == Some(name);
-            let ours = match entry.file_type()? {
-                kind if kind.is_file() => known,
-                kind if kind.is_dir() => is_bytecode(&entry.path()),
-                _ => false,
-            };
-            if !ours {
+            let kind = entry.file_type()?;
+            let is_written = WRITTEN.contains(&name) || self.loaded.as_deref() == Some(name);
+            if !(kind.is_file() && is_written || kind.is_dir() && name == BYTECODE) {
                 bail!(
                     "{} was not written by this tool, and --force would remove it: move it away",
                     entry.path().display()
@@ -119,20 +111,6 @@ impl Place {
         }
         Ok(())
     }
-
-    fn shown(&self) -> String {
-        self.path.display().to_string()
-    }
-}
-
-/// Returns true if `dir` has only the bytecode that Python has made of the tests.
-fn is_bytecode(dir: &Path) -> bool {
-    let stem = TESTS.trim_end_matches("py");
-    let ours = |name: &str| name.starts_with(stem) && name.ends_with(".pyc");
-    dir.ends_with("__pycache__")
-        && fs::read_dir(dir).is_ok_and(|mut all| {
-            all.all(|entry| entry.is_ok_and(|it| it.file_name().to_str().is_some_and(ours)))
-        })
 }
 
 /// A complete cell that is not written yet.
@@ -142,116 +120,69 @@ pub struct Ready {
     pub files: Vec<(String, Vec<u8>)>,
 }
 
-/// A cell in its scratch folder, which is removed unless [`Staged::keep`] is called.
-struct Staged<'r> {
-    place: &'r Place,
-    partial: TempDir,
-    /// The cell that was there before.
-    old: Option<TempDir>,
-    placed: bool,
-}
-
 /// Writes cells, all of them or none.
 pub fn put(cells: &[Ready], stop: &AtomicBool) -> Result<()> {
-    let mut staged = Vec::new();
-    for cell in cells {
-        staged.push(cell.stage(stop)?);
-    }
-    for number in 0..staged.len() {
-        if let Err(error) = staged[number].commit() {
-            for cell in staged.iter_mut().rev() {
-                cell.undo();
-            }
-            return Err(error);
+    let scratch = cells.iter().map(|cell| cell.write_to_scratch(stop));
+    let scratch = scratch.collect::<Result<Vec<TempDir>>>()?;
+    let mut renamed = Vec::new();
+    let mut replaced = Vec::new();
+    let result = cells.iter().zip(&scratch).try_for_each(|(cell, scratch)| {
+        let place = &cell.place.path;
+        // Another process may have written there since the first check.
+        cell.place.check_free()?;
+        // A rename replaces no folder that has files.
+        let mut rename = |from: &Path, to: &Path| {
+            renamed.push((to.to_owned(), from.to_owned()));
+            let done = fs::rename(from, to).with_context(|| place.display().to_string());
+            done.inspect_err(|_| drop(renamed.pop()))
+        };
+        if place.exists() {
+            let old = scratch.path().with_extension("old");
+            rename(place, &old)?;
+            replaced.push(old);
         }
+        rename(scratch.path(), place)
+    });
+    if result.is_err() {
+        for (from, to) in renamed.iter().rev() {
+            if let Err(error) = fs::rename(from, to) {
+                let (from, to) = (from.display(), to.display());
+                say(&format!(
+                    "warning: {from} cannot be moved back to {to}: {error}"
+                ));
+            }
+        }
+        return result;
     }
-    for cell in staged {
-        cell.keep();
+    for old in replaced {
+        // Without its mark, a folder that is only partly removed is no cell.
+        let removed = fs::remove_file(old.join(MARK)).and_then(|()| fs::remove_dir_all(&old));
+        if let Err(error) = removed {
+            say(&format!("warning: the old cell {}: {error}", old.display()));
+        }
     }
     Ok(())
 }
 
 impl Ready {
-    fn stage(&self, stop: &AtomicBool) -> Result<Staged<'_>> {
-        let place_is = || self.place.shown();
-        let dir = self.place.path.parent().with_context(place_is)?;
-        fs::create_dir_all(dir).with_context(|| format!("-o {}", dir.display()))?;
-        let partial = scratch(dir)?;
+    /// Writes the files to a folder beside the cell's final one. The folder's name begins
+    /// with a dot.
+    fn write_to_scratch(&self, stop: &AtomicBool) -> Result<TempDir> {
+        let place = &self.place.path;
+        let dir = place.parent().unwrap_or(place);
+        let named = || format!("-o {}", dir.display());
+        fs::create_dir_all(dir).with_context(named)?;
+        let scratch = tempfile::Builder::new().prefix(".cell-").tempdir_in(dir);
+        let scratch = scratch.with_context(named)?;
         for (name, data) in &self.files {
-            fs::write(partial.path().join(name), data).with_context(place_is)?;
+            fs::write(scratch.path().join(name), data).with_context(named)?;
             if stop.load(Ordering::Relaxed) {
                 bail!("interrupted: nothing is written");
             }
         }
-        share(partial.path()).with_context(place_is)?;
-        Ok(Staged {
-            place: &self.place,
-            partial,
-            old: None,
-            placed: false,
-        })
+        share(scratch.path()).with_context(named)?;
+        Ok(scratch)
     }
-}
-
-impl Staged<'_> {
-    fn commit(&mut self) -> Result<()> {
-        let place = self.place.path.as_path();
-        let place_is = || self.place.shown();
-        // Another process may have written there since the first check.
-        self.place.check_free()?;
-        if place.exists() {
-            let old = scratch(place.parent().with_context(place_is)?)?;
-            // A rename may replace the empty scratch folder.
-            fs::rename(place, old.path()).with_context(place_is)?;
-            self.old = Some(old);
-        }
-        // A rename does not replace a folder that has files.
-        match fs::rename(self.partial.path(), place) {
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists
-                ) =>
-            {
-                bail!("{} exists now: another process has made it", place_is())
-            }
-            other => other.with_context(place_is)?,
-        }
-        self.placed = true;
-        Ok(())
-    }
-
-    /// Restores the folder as it was before [`Staged::commit`].
-    fn undo(&mut self) {
-        if self.placed && fs::rename(&self.place.path, self.partial.path()).is_err() {
-            say(&format!("warning: {} stays", self.place.shown()));
-        }
-        self.placed = false;
-        if let Some(old) = self.old.take()
-            && fs::rename(old.path(), &self.place.path).is_err()
-        {
-            let kept = old.keep();
-            say(&format!("warning: the old cell is {}", kept.display()));
-        }
-    }
-
-    fn keep(self) {
-        // `commit` has renamed the folder, so nothing is left to remove.
-        let _ = self.partial.keep();
-        if let Some(old) = self.old {
-            // Without its mark, a folder that is only partly removed is no cell.
-            let _ = fs::remove_file(old.path().join(MARK));
-            if let Err(error) = old.close() {
-                say(&format!("warning: the old cell: {error}"));
-            }
-        }
-    }
-}
-
-/// Makes a folder in `dir` whose name begins with a dot.
-fn scratch(dir: &Path) -> Result<TempDir> {
-    let made = tempfile::Builder::new().prefix(".cell-").tempdir_in(dir);
-    made.with_context(|| format!("-o {}", dir.display()))
 }
 
 /// Gives `dir`, which only its owner can read, the permissions of any new folder.
@@ -273,107 +204,80 @@ mod tests {
 
     static GO: AtomicBool = AtomicBool::new(false);
 
-    struct Lab {
-        dir: TempDir,
-        board: Board,
-    }
+    struct Lab(TempDir);
 
     impl Lab {
-        fn new() -> Self {
+        fn ready(&self, firmware: &str, force: bool, text: &str) -> Result<Ready> {
             let workspace = Workspace::find().expect("the repository");
-            Self {
-                dir: tempfile::tempdir().expect("a directory"),
-                board: board::load(&workspace, "rpi4").expect("a board"),
-            }
-        }
-
-        fn place(&self, firmware: &str, force: bool) -> Result<Place> {
+            let board = board::load(&workspace, "rpi4").expect("a board");
             let names = Names {
                 engine: Engine::Labgrid,
                 board: "rpi4".to_owned(),
                 firmware: firmware.to_owned(),
             };
-            Place::of(self.dir.path(), &names, &self.board, force)
-        }
-
-        fn ready(&self, firmware: &str, force: bool, text: &str) -> Result<Ready> {
             let file = |name: &str| (name.to_owned(), text.as_bytes().to_vec());
             Ok(Ready {
-                place: self.place(firmware, force)?,
-                files: vec![file("kernel8.img"), file(TESTS), file(MARK)],
+                place: Place::of(self.0.path(), &names, &board, force)?,
+                files: vec![file("kernel8.img"), file(MARK)],
             })
         }
 
-        fn put(&self, firmware: &str, force: bool, text: &str) -> Result<PathBuf> {
-            let ready = self.ready(firmware, force, text)?;
-            put(std::slice::from_ref(&ready), &GO)?;
-            Ok(ready.place.path)
+        fn put(&self, firmware: &str, force: bool, text: &str) -> Result<()> {
+            put(&[self.ready(firmware, force, text)?], &GO)
+        }
+
+        fn text(&self) -> String {
+            let file = self.0.path().join("labgrid-rpi4-v1/kernel8.img");
+            fs::read_to_string(file).expect("there")
         }
 
         fn names(&self) -> Vec<String> {
-            let all = fs::read_dir(self.dir.path()).expect("there");
-            let name = |it: fs::DirEntry| it.file_name().to_string_lossy().into_owned();
-            let mut all: Vec<String> = all.map(|it| name(it.expect("an entry"))).collect();
-            all.sort();
-            all
+            let all = fs::read_dir(self.0.path()).expect("there");
+            let names = all.map(|it| it.expect("an entry").file_name());
+            let mut names: Vec<_> = names.map(|it| it.display().to_string()).collect();
+            names.sort();
+            names
         }
     }
 
-    fn text(cell: &Path) -> String {
-        fs::read_to_string(cell.join("kernel8.img")).expect("there")
-    }
-
     #[test]
-    fn nothing_is_lost() {
-        let lab = Lab::new();
-        let cell = lab.put("v1", false, "one").expect("written");
+    fn cell_is_replaced_only_by_force_and_without_loss() {
+        let lab = Lab(tempfile::tempdir().expect("a directory"));
+        let cell = lab.0.path().join("labgrid-rpi4-v1");
+        lab.put("v1", false, "one").expect("written");
         let refused = |force| {
             let error = lab.put("v1", force, "two").expect_err("refused");
             format!("{error:#}")
         };
         assert!(refused(false).contains("--force replaces it"));
+        fs::create_dir(cell.join(BYTECODE)).expect("made");
         lab.put("v1", true, "two").expect("replaced");
-        assert_eq!(text(&cell), "two");
-        // Python's bytecode of the tests may be replaced, and no other file.
-        fs::create_dir(cell.join("__pycache__")).expect("made");
-        fs::write(cell.join("__pycache__/test_psci_bench.cpython-311.pyc"), "").expect("written");
-        lab.put("v1", true, "three").expect("replaced");
-        fs::create_dir(cell.join("__pycache__")).expect("made");
-        for name in ["notes.txt", "__pycache__/notes.pyc"] {
-            let file = cell.join(name);
-            fs::write(&file, "").expect("written");
-            assert!(refused(true).contains("was not written by this tool"));
-            fs::remove_file(&file).expect("removed");
-        }
+        assert_eq!(lab.text(), "two");
+        fs::write(cell.join("notes.txt"), "").expect("written");
+        assert!(refused(true).contains("was not written by this tool"));
+        fs::remove_file(cell.join("notes.txt")).expect("removed");
         symlink("/dev/null", cell.join("fip.bin")).expect("made");
         assert!(refused(true).contains("fip.bin was not written by this tool"));
-        fs::remove_file(cell.join("fip.bin")).expect("removed");
         fs::create_dir(cell.join(RESULTS)).expect("made");
         assert!(refused(true).contains("has results"));
-        fs::remove_dir_all(&cell).expect("removed");
-        fs::create_dir(&cell).expect("made");
-        fs::write(cell.join("thesis"), "").expect("written");
+        fs::remove_file(cell.join(MARK)).expect("removed");
         assert!(refused(true).contains("is no cell"));
         assert_eq!(lab.names(), ["labgrid-rpi4-v1"]);
     }
 
     #[test]
-    fn all_or_none() {
-        let lab = Lab::new();
-        let one = lab.put("v1", false, "old").expect("written");
-        let cells = [
-            lab.ready("v1", true, "new").expect("ready"),
-            lab.ready("v2", false, "new").expect("ready"),
-        ];
+    fn all_cells_are_written_or_none() {
+        let lab = Lab(tempfile::tempdir().expect("a directory"));
+        lab.put("v1", false, "old").expect("written");
+        let ready = |firmware, force| lab.ready(firmware, force, "new").expect("ready");
+        let cells = [ready("v1", true), ready("v2", false)];
         // Another process writes the second cell in the meantime.
         lab.put("v2", false, "theirs").expect("written");
         let error = put(&cells, &GO).expect_err("refused");
         assert!(error.to_string().contains("exists already"), "{error}");
-        assert_eq!(text(&one), "old");
-        assert_eq!(lab.names(), ["labgrid-rpi4-v1", "labgrid-rpi4-v2"]);
-        // An interruption leaves nothing.
-        let cells = [lab.ready("v3", false, "new").expect("ready")];
-        let error = put(&cells, &AtomicBool::new(true)).expect_err("refused");
+        assert_eq!(lab.text(), "old");
+        let stop = AtomicBool::new(true);
+        let error = put(&[ready("v3", false)], &stop).expect_err("refused");
         assert!(error.to_string().contains("interrupted"), "{error}");
         assert_eq!(lab.names(), ["labgrid-rpi4-v1", "labgrid-rpi4-v2"]);
     }

@@ -71,10 +71,7 @@ impl<'r> Recovery<'r> {
             let (name, method) = (entry.name()?.into_owned(), entry.compression());
             let flags = entry.flags().as_u16();
             drop(entry);
-            if !matches!(
-                method,
-                CompressionMethod::Stored | CompressionMethod::Deflated
-            ) {
+            if ![CompressionMethod::Stored, CompressionMethod::Deflated].contains(&method) {
                 // LZMA and imploding need these flags, and a copy is without them.
                 if flags & 0b110 != 0 {
                     bail!("{name} cannot be copied as it is compressed: store or deflate it");
@@ -130,16 +127,11 @@ impl<'r> Recovery<'r> {
     /// Refuses the zip `new` unless its FIP is `fip` and all other files are as in this one.
     fn verify(&mut self, new: &[u8], fip: &[u8]) -> Result<()> {
         let mut copy = Recovery::open(new, &self.member).context("the new zip")?;
-        let read = copy.read_fip(fip.len() as u64);
-        ensure!(
-            read.context("the new zip")? == fip,
-            "the new zip has another FIP"
-        );
-        ensure!(
-            copy.archive.len() == self.archive.len(),
-            "the new zip has other files"
-        );
-        for index in (0..self.archive.len()).filter(|index| *index != self.fip) {
+        let read = copy.read_fip(fip.len() as u64).context("the new zip")?;
+        ensure!(read == fip, "the new zip has another FIP");
+        let count = self.archive.len();
+        ensure!(copy.archive.len() == count, "the new zip has other files");
+        for index in (0..count).filter(|index| *index != self.fip) {
             let old = read_packed(&mut self.archive, index)?;
             let new = read_packed(&mut copy.archive, index)?;
             ensure!(old == new, "the new zip has another {}", old.0);

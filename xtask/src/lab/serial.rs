@@ -3,20 +3,19 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::LazyLock;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use regex::Regex;
 use serial2::SerialPort;
 
 use crate::qemu::stream::{Ending, Tee, chunks, closing, listen};
+use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::setup::progress::{Progress, say};
-
-/// The time between two looks at the end while a port is silent.
-const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The bytes of a run, and its end.
 #[derive(Clone, Debug)]
@@ -52,81 +51,50 @@ pub fn follow(
     log: Option<&Path>,
 ) -> Result<Followed> {
     let name = device.display();
-    let over = Arc::new(AtomicBool::new(false));
     let from: Box<dyn Read + Send> = if device == Path::new("-") {
         Box::new(io::stdin())
     } else {
         let mut port = SerialPort::open(device, baud)
             .with_context(|| format!("--serial {name}: cannot open it at {baud} baud"))?;
-        port.set_read_timeout(PATIENCE)
+        // A port that is silent has not ended: `listen` has the deadline.
+        port.set_read_timeout(Duration::from_secs(TIMEOUT_MAX))
             .with_context(|| format!("--serial {name}"))?;
-        Box::new(Patient {
-            port,
-            over: Arc::clone(&over),
-        })
+        Box::new(port)
     };
-    let file =
-        log.map(|path| File::create(path).with_context(|| format!("--log {}", path.display())));
+    let named = |path: &Path| format!("--log {}", path.display());
+    let create = |path| File::create(path).with_context(|| named(path));
+    let file = log.map(create).transpose()?;
     let started = Instant::now();
     let mut watch = Watch {
         progress: Progress::start(&format!("following {name}")),
         line: Vec::new(),
-        far: Far::default(),
+        scenarios: 0,
+        begun: 0,
     };
     let mut all = Vec::new();
-    // The thread of stdin may wait for ever, and ends with the process.
+    // The reading thread may wait for ever, and ends with the process.
     let (bytes, _) = chunks(from);
-    let mut out = Tee {
-        file: file.transpose()?,
-        out: &mut watch,
-    };
-    let ending = listen(
-        &bytes,
-        &mut all,
-        (started, timeout.into()),
-        interrupt,
-        &mut out,
-    );
-    over.store(true, Ordering::Relaxed);
+    let out = &mut watch;
+    let mut out = Tee { file, out };
+    let times = (started, timeout.into());
+    let ending = listen(&bytes, &mut all, times, interrupt, &mut out)?;
     Ok(Followed {
-        ending: ending?,
+        ending,
         log: all,
         elapsed: started.elapsed(),
     })
 }
 
-/// A port that is silent for a while has not ended.
-struct Patient {
-    port: SerialPort,
-    /// True if no thread listens any more.
-    over: Arc<AtomicBool>,
-}
-
-impl Read for Patient {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        loop {
-            match self.port.read(room) {
-                Err(error) => match error.kind() {
-                    ErrorKind::TimedOut | ErrorKind::WouldBlock | ErrorKind::Interrupted => {}
-                    _ => return Err(error),
-                },
-                done => return done,
-            }
-            if self.over.load(Ordering::Relaxed) {
-                return Ok(0);
-            }
-        }
-    }
-}
-
 /// The longest line that is looked at.
 const LINE_MAX: usize = 256;
 
-/// Looks at the lines of a log as they come, and shows how far it is.
+/// Shows the progress of the run that prints the lines written to this value.
 struct Watch {
     progress: Progress,
     line: Vec<u8>,
-    far: Far,
+    /// The number of all scenarios by the header; 0 without one.
+    scenarios: u32,
+    begun: u32,
 }
 
 impl Write for Watch {
@@ -138,15 +106,12 @@ impl Write for Watch {
                 }
                 continue;
             }
-            let line = String::from_utf8_lossy(&self.line);
-            if let Some(said) = self.far.line(&line) {
-                if self.progress.is_shown() {
-                    self.progress.detail(&said);
-                } else {
-                    say(&said);
-                }
+            let line = std::mem::take(&mut self.line);
+            match self.advance(&String::from_utf8_lossy(&line)) {
+                Some(said) if self.progress.is_shown() => self.progress.detail(&said),
+                Some(said) => say(&said),
+                None => {}
             }
-            self.line.clear();
         }
         Ok(bytes.len())
     }
@@ -156,56 +121,27 @@ impl Write for Watch {
     }
 }
 
-/// The progress of a run.
-#[derive(Debug, Default)]
-struct Far {
-    /// The number of all scenarios by the header; 0 without one.
-    of: u32,
-    begun: u32,
-}
-
-impl Far {
-    /// Returns the progress after `line` if that is new.
-    fn line(&mut self, line: &str) -> Option<String> {
-        let line = line.trim_end();
-        if let Some(plan) = line.trim_start().strip_prefix("Plan ") {
-            let plan = plan.trim_start().strip_prefix(": ")?;
-            let scenarios: u32 = plan.split_once(" scenario")?.0.parse().ok()?;
-            let methods = plan.split_once("method ").map_or("", |it| it.1);
-            let both = methods.contains("tftf") && methods.contains("warm");
-            self.of = scenarios.saturating_mul(if both { 2 } else { 1 });
+impl Watch {
+    /// Returns the progress after `line` if `line` begins a scenario.
+    fn advance(&mut self, line: &str) -> Option<String> {
+        const HEADER: &str = r"^ *Plan +: (\d+) scenario(.*method tftf.*method warm)?";
+        static PLAN: LazyLock<Regex> = LazyLock::new(|| Regex::new(HEADER).expect("a pattern"));
+        if let Some(plan) = PLAN.captures(line) {
+            let methods = 1 + u32::from(plan.get(2).is_some());
+            self.scenarios = plan[1].parse::<u32>().ok()?.saturating_mul(methods);
             return None;
         }
+        let line = line.trim_end();
         let name = match line.strip_prefix("> Executing '") {
             Some(rest) => rest.trim_end_matches('\''),
             None if line.ends_with(", CPUs kept on between samples") => line,
             None => return None,
         };
-        let done = self.begun;
+        let (done, all) = (u64::from(self.begun), u64::from(self.scenarios));
         self.begun += 1;
-        Some(match u64::from(done.min(self.of)) * 100 {
-            _ if self.of == 0 => format!("{done} done, {name}"),
-            all => format!("{} %, {name}", all / u64::from(self.of)),
+        Some(match (done.min(all) * 100).checked_div(all) {
+            Some(percent) => format!("{percent} %, {name}"),
+            None => format!("{done} done, {name}"),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn how_far() {
-        let mut far = Far::default();
-        let mut after = |line: &str| far.line(line).unwrap_or_default();
-        let warm = "A test, CPUs kept on between samples";
-        let begins = "> Executing '";
-        let of_4 = "  Plan       : 2 scenarios, 9 samples a CPU";
-        assert_eq!(after(&format!("{begins}A'")), "0 done, A");
-        assert_eq!(after(&format!("{of_4}; method tftf, warm, all wake")), "");
-        assert_eq!(after(&format!("{begins}B'")), "25 %, B");
-        assert_eq!(after("<RT_INSTR:x\t0\t0\t1/>"), "");
-        assert_eq!(after(warm), format!("50 %, {warm}"));
-        assert_eq!(after("@PB 0001 {\"cpu\":1}"), "");
     }
 }

@@ -36,10 +36,8 @@ pub(super) fn render(
         templates.add_template(name, template)?;
     }
     let file = |name: &&'static str| {
-        Ok((
-            *name,
-            templates.get_template(name)?.render(context.clone())?,
-        ))
+        let text = templates.get_template(name)?.render(context.clone())?;
+        Ok((*name, text))
     };
     names.iter().map(file).collect()
 }

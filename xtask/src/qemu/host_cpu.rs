@@ -4,55 +4,43 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::process::{self, Command, Stdio};
+use std::process::{self, Command};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Returns what a command is to begin with so that all of its threads are on one CPU of
-/// the host, and do not interrupt each other. Empty where the host does not have that:
-/// the run may then not repeat.
+/// Returns the words that keep all threads of a command on one CPU of the host, where they
+/// do not interrupt each other. Empty where the host cannot: the run may then not repeat.
 pub fn prefix() -> Vec<OsString> {
     // Runs at the same time are to be on different CPUs.
     static STARTED: AtomicUsize = AtomicUsize::new(0);
     let nth = process::id() as usize + STARTED.fetch_add(1, Ordering::Relaxed);
     let cpus = allowed();
-    let Some(cpu) = nth.checked_rem(cpus.len()).and_then(|nth| cpus.get(nth)) else {
+    let Some(nth) = nth.checked_rem(cpus.len()) else {
         return Vec::new();
     };
-    let pinned = ["taskset", "-c", &cpu.to_string()].map(OsString::from);
-    let batch = ["chrt", "-b", "0"].map(OsString::from);
-    static WORK: OnceLock<[bool; 2]> = OnceLock::new();
-    let [is_pinned, is_batch] = WORK.get_or_init(|| [works(&pinned), works(&batch)]);
-    let mut words = Vec::new();
-    if *is_pinned {
-        words.extend(pinned);
-        // Of use on one CPU alone.
-        if *is_batch {
-            words.extend(batch);
-        }
-    }
-    words
+    let cpu = cpus[nth].to_string();
+    let words = ["taskset", "-c", &cpu, "chrt", "-b", "0"];
+    // `chrt` is of use on one CPU alone. A container may forbid either.
+    static WORDS: OnceLock<usize> = OnceLock::new();
+    let count = *WORDS.get_or_init(|| {
+        let works = |count: &usize| is_success(&words[..*count]);
+        [6, 3].into_iter().find(works).unwrap_or(0)
+    });
+    words[..count].iter().map(OsString::from).collect()
 }
 
-/// Returns whether the program that `words` begin with is there, and lets another one
-/// run: a container may forbid it.
-fn works(words: &[OsString]) -> bool {
-    let Some((program, rest)) = words.split_first() else {
-        return false;
-    };
-    let mut command = Command::new(program);
-    command.args(rest).arg("true");
-    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null());
-    let status = quiet.stderr(Stdio::null()).status();
-    status.is_ok_and(|status| status.success())
+/// Returns true if the program that `words` begin with is there, and runs another one.
+fn is_success(words: &[&str]) -> bool {
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).arg("true");
+    crate::setup::process::output(&mut command).is_ok()
 }
 
 /// Returns the host's CPUs that this process may run on; none where Linux does not list them.
 fn allowed() -> Vec<usize> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let list = status
-        .lines()
-        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    let mut lines = status.lines();
+    let list = lines.find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
     list.and_then(parse).unwrap_or_default()
 }
 

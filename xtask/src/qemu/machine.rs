@@ -35,35 +35,27 @@ pub struct Machine<'m> {
 }
 
 impl Machine<'_> {
-    /// Refuses a number of CPUs that machine or firmware cannot have.
-    pub fn check_cpus(&self, firmware: &board::Firmware) -> Result<()> {
-        let in_all = firmware.max_cpus;
+    /// Refuses options that the machine or its firmware, which `described` describes, does
+    /// not have. `gic` is the GIC of a machine that is not adjustable.
+    pub fn check(&self, described: &board::Firmware, gic: Gic) -> Result<()> {
+        let (cpus, in_all, name) = (self.cpus, described.max_cpus, self.spec.firmware.name());
         let (most, why) = match self.gic {
             Gic::V2 if in_all > GIC_V2_CPUS => (GIC_V2_CPUS, "a GICv2".to_owned()),
-            _ => (in_all, format!("firmware {}", self.spec.firmware.name())),
+            _ => (in_all, format!("firmware {name}")),
         };
-        if self.cpus == 0 || self.cpus > most {
-            bail!(
-                "--smp {}: with {why} there can be 1 to {most} CPUs",
-                self.cpus
-            );
+        if cpus == 0 || cpus > most {
+            bail!("--smp {cpus}: with {why} there can be 1 to {most} CPUs");
         }
-        Ok(())
-    }
-
-    /// Refuses what a machine that is not adjustable does not have; `gic` is
-    /// the one it has.
-    pub fn check_options(&self, gic: Gic) -> Result<()> {
         let machine = &self.recipe.machine;
-        if self.recipe.adjustable {
-            return Ok(());
-        }
-        if self.spec.level == Level::El1 {
+        if !self.recipe.adjustable && self.spec.level == Level::El1 {
             bail!("--el 1: QEMU's {machine} always has EL2");
         }
-        if self.gic != gic {
+        if !self.recipe.adjustable && self.gic != gic {
             let (wished, own) = (self.gic.number(), gic.number());
             bail!("--gic {wished}: QEMU's {machine} always has a GICv{own}");
+        }
+        if self.spec.firmware == Firmware::Kvm && self.spec.icount {
+            bail!("--icount: a guest of KVM is timed by its host, and no run of it repeats");
         }
         Ok(())
     }
@@ -77,20 +69,14 @@ impl Machine<'_> {
         let mut command = Command::new(PROGRAM);
         command.args(["-M", &self.recipe.machine, "-cpu", "help"]);
         let said = process::output(&mut command).context("cannot ask QEMU for its CPU models")?;
-        let models = parse_models(&said);
+        // Below a heading, each line begins with blanks and a model's name.
+        let models = said.lines().filter(|line| line.starts_with(' '));
+        let models: Vec<_> = models
+            .filter_map(|it| it.split_whitespace().next())
+            .collect();
         if !models.contains(&model) {
-            bail!(
-                "--cpu {model}: QEMU has no such model; it has {}",
-                models.join(", ")
-            );
-        }
-        Ok(())
-    }
-
-    /// Refuses what a Linux with KVM is not for.
-    pub fn check_kvm(&self) -> Result<()> {
-        if self.spec.firmware == Firmware::Kvm && self.spec.icount {
-            bail!("--icount: a guest of KVM is timed by its host, and no run of it repeats");
+            let models = models.join(", ");
+            bail!("--cpu {model}: QEMU has no such model; it has {models}");
         }
         Ok(())
     }
@@ -132,14 +118,6 @@ impl Machine<'_> {
             rest: Vec::new(),
         }
     }
-}
-
-/// Returns the names in the list of `-cpu help`, which is indented.
-fn parse_models(said: &str) -> Vec<&str> {
-    said.lines()
-        .filter(|line| line.starts_with(' '))
-        .filter_map(|line| line.split_whitespace().next())
-        .collect()
 }
 
 #[cfg(test)]
@@ -190,49 +168,5 @@ mod tests {
                 format!("-M {first} -cpu max {attached} -smp 4 -no-reboot {last} FILE {loader}")
             );
         }
-    }
-
-    #[test]
-    fn a_machine_that_is_not_adjustable_refuses_options() {
-        let (sbsa, mut spec) = (board("qemu-sbsa"), RunSpec::default());
-        assert!(machine(&sbsa, &spec).check_options(Gic::V3).is_ok());
-        for (level, gic, always) in [
-            (Level::El1, Gic::V3, "has EL2"),
-            (Level::El2, Gic::V2, "has a GICv3"),
-        ] {
-            spec.level = level;
-            let mut machine = machine(&sbsa, &spec);
-            machine.gic = gic;
-            let error = machine.check_options(Gic::V3).expect_err("refused");
-            let expected = format!("QEMU's sbsa-ref always {always}");
-            assert!(error.to_string().ends_with(&expected), "{error}");
-        }
-    }
-
-    #[test]
-    fn cpus_are_limited_by_firmware_and_gic() {
-        let board = board("qemu");
-        for (firmware, gic, most) in [
-            (Firmware::TfA, Gic::V2, 8),
-            (Firmware::TfA, Gic::V3, 32),
-            (Firmware::Builtin, Gic::V2, 8),
-            (Firmware::Builtin, Gic::V3, 512),
-        ] {
-            let mut spec = RunSpec::default();
-            let described = board.firmware(firmware.name()).expect("a firmware");
-            spec.firmware = firmware;
-            let mut machine = machine(&board, &spec);
-            machine.gic = gic;
-            for (cpus, is_accepted) in [(0, false), (1, true), (most, true), (most + 1, false)] {
-                machine.cpus = cpus;
-                assert_eq!(machine.check_cpus(described).is_ok(), is_accepted);
-            }
-        }
-    }
-
-    #[test]
-    fn models_are_indented() {
-        let said = "Available CPUs:\n  a64fx\n  cortex-a57\n  max (x)\n";
-        assert_eq!(parse_models(said), ["a64fx", "cortex-a57", "max"]);
     }
 }

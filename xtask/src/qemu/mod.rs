@@ -8,7 +8,6 @@ mod machine;
 pub mod monitor;
 pub mod positions;
 pub mod prepare;
-pub mod run;
 pub mod run_result;
 pub mod run_spec;
 pub mod stream;

@@ -64,15 +64,19 @@ struct Asked<'a> {
     spec: &'a RunSpec,
 }
 
+/// Prepares a run, runs, and judges. The UART's bytes go to `out` as they come;
+/// `interrupt` ends the run.
+pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<RunResult> {
+    prepare(spec)?.run(interrupt, out)
+}
+
 /// Sets up what is missing, and builds what is stale.
 pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     let workspace = Workspace::find()?;
     let board = board::load(&workspace, &spec.board)?;
     let machine = machine(&board, spec)?;
-    let tf_a = match &spec.tf_a {
-        Some(dir) => Some(TfA::locate(&workspace, Some(dir))?),
-        None => None,
-    };
+    let locate = |dir: &PathBuf| TfA::locate(&workspace, Some(dir));
+    let tf_a = spec.tf_a.as_ref().map(locate).transpose()?;
     setup::ensure(&workspace, &[Need::Qemu])?;
     machine.check_model()?;
     if let Some(doubt) = diagnosis::doubt(spec.firmware, machine.cpu) {
@@ -128,15 +132,11 @@ fn machine<'m>(board: &'m Board, spec: &'m RunSpec) -> Result<Machine<'m>> {
     };
     let described = board.firmware(spec.firmware.name())?;
     board.check_gic(spec.gic)?;
-    machine.check_cpus(described)?;
-    machine.check_options(board.default_gic())?;
-    machine.check_kvm()?;
+    machine.check(described, board.default_gic())?;
     let has_own = spec.variant != Variant::default() || spec.fault.is_some();
     if described.stock.is_some() && has_own {
-        bail!(
-            "{} runs TF-A's own platform, which has no --variant and no --fault",
-            board.title
-        );
+        let title = &board.title;
+        bail!("{title} runs TF-A's own platform, which has no --variant and no --fault");
     }
     Ok(machine)
 }
@@ -146,29 +146,27 @@ impl Asked<'_> {
     fn image(&self) -> Result<(Vec<u8>, Map)> {
         let (spec, machine) = (self.spec, &self.machine);
         let mut map = Map::default();
-        let image = match &spec.payload {
-            Payload::Image(image) => image.clone(),
-            Payload::Build => {
-                let wish = ImageWish {
-                    cpus: machine.cpus,
-                    gic: machine.gic,
-                    firmware: spec.firmware,
-                    // QEMU without EL2 has PSCI behind HVC, and so have guests.
-                    conduit: match (spec.firmware, spec.level) {
-                        (Firmware::Builtin, Level::El1) | (Firmware::Kvm, _) => Conduit::Hvc,
-                        _ => self.board.psci.conduit,
-                    },
-                    variant: spec.variant,
-                    states: spec.states,
-                    args: spec.args.as_deref(),
-                    emulated: true,
-                };
-                let image = make_image(self.workspace, self.board, &wish, &spec.tree, None)?;
-                let target = self.workspace.target.join(setup::TARGET);
-                map.payload = symbols(&target.join("release").join("psci-bench"));
-                image
-            }
+        if let Payload::Image(image) = &spec.payload {
+            map.size = image.len() as u64;
+            return Ok((image.clone(), map));
+        }
+        let wish = ImageWish {
+            cpus: machine.cpus,
+            gic: machine.gic,
+            firmware: spec.firmware,
+            // QEMU without EL2 has PSCI behind HVC, and so have guests.
+            conduit: match (spec.firmware, spec.level) {
+                (Firmware::Builtin, Level::El1) | (Firmware::Kvm, _) => Conduit::Hvc,
+                _ => self.board.psci.conduit,
+            },
+            variant: spec.variant,
+            states: spec.states,
+            args: spec.args.as_deref(),
+            emulated: true,
         };
+        let image = make_image(self.workspace, self.board, &wish, &spec.tree, None)?;
+        let target = self.workspace.target.join(setup::TARGET);
+        map.payload = symbols(&target.join("release").join("psci-bench"));
         map.size = image.len() as u64;
         Ok((image, map))
     }
@@ -177,13 +175,10 @@ impl Asked<'_> {
         let (file, mut map) = self.image()?;
         let memory = self.board.memory.first().map_or(0, |range| range.base);
         map.image = positions::loaded_at(memory, &file);
-        // QEMU's own tree is all there is, and it takes the boot arguments.
-        let append = self
-            .spec
-            .args
-            .iter()
-            .filter(|_| self.spec.tree == Tree::None);
-        let append = append.flat_map(|args| ["-append", args]);
+        // Without a tree of this tool, QEMU's own has the boot arguments.
+        let args = self.spec.args.iter();
+        let args = args.filter(|_| self.spec.tree == Tree::None);
+        let append = args.flat_map(|args| ["-append", args]);
         Ok(Boot {
             file,
             rest: append.map(OsString::from).collect(),
@@ -263,15 +258,10 @@ impl Prepared {
         &self.line
     }
 
-    /// Returns QEMU's arguments, with the same files.
-    pub fn arguments(&self) -> Vec<OsString> {
-        self.line.arguments()
-    }
-
     /// Runs, and judges. The UART's bytes go to `out` as they come;
     /// `interrupt` ends the run.
     pub fn run(&self, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<RunResult> {
-        let mut command = command_line::command(&self.arguments());
+        let mut command = command_line::command(&self.line.arguments());
         let dir = tempfile::tempdir()?;
         let of_kvm = self.firmware == Firmware::Kvm;
         // Where the CPUs of the Linux are tells nothing of its guest's.

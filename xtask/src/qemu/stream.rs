@@ -1,4 +1,4 @@
-//! Running a machine: its UART's bytes as they come, and an end in any case.
+//! Runs a machine for a bounded time, and passes its UART's bytes on as they come.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -13,16 +13,16 @@ use anyhow::{Context, Result};
 use psci_bench::model as verdict;
 use psci_bench::model::Verdict;
 
-/// The time that a machine may stay on, and silent, after its last line. One
-/// that parks at the end never ends by itself.
+/// The time that a machine may stay on, and silent, after its last line: a machine that
+/// parks at the end never ends by itself.
 pub const LINGER: Duration = Duration::from_secs(2);
 
 /// The longest times of a machine. A time alone is the timeout.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// In all.
+    /// The time in all.
     pub timeout: Duration,
-    /// Silent, behind its last line.
+    /// The time of silence after the last line.
     pub linger: Duration,
 }
 
@@ -45,11 +45,11 @@ pub enum Ending {
         /// True if it reported success.
         success: bool,
     },
-    /// It stayed on after its last line, and was ended.
+    /// The machine stayed on after its last line, and was ended.
     Parked,
-    /// It was ended at the deadline.
+    /// The machine was ended at the deadline.
     TimedOut,
-    /// It was ended because the user wished so.
+    /// The machine was ended because the user interrupted the command.
     Interrupted,
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct Owned(pub(crate) Child);
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // It may have ended already, and then neither has anything to do.
+        // Both fail if the process has ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -87,7 +87,7 @@ pub struct Tee<'o> {
 
 impl Write for Tee<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // The file is what is kept, so it comes first.
+        // The file is kept, so it comes first.
         if let Some(file) = &mut self.file {
             file.write_all(bytes)?;
         }
@@ -100,9 +100,9 @@ impl Write for Tee<'_> {
     }
 }
 
-/// Runs `command`, whose stdout is a UART, until it ends, within `limits`, or
-/// until `interrupt` is set. Everything is written to `out` as it
-/// comes. Before it is ended at the deadline, `at_deadline` may look at it.
+/// Runs `command`, which prints a UART's bytes, until it ends, within `limits`, or until
+/// `interrupt` is set. Everything is written to `out` as it comes. At the deadline,
+/// `at_deadline` is called before the command is ended.
 pub fn run(
     command: &mut Command,
     limits: impl Into<Limits>,
@@ -113,7 +113,7 @@ pub fn run(
     let started = Instant::now();
     let limits = limits.into();
     let mut child = command
-        // A Ctrl-C at the terminal is for us alone, who then end it.
+        // A Ctrl-C at the terminal ends this process alone, which then ends the command.
         .process_group(0)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -126,7 +126,7 @@ pub fn run(
     let (bytes, reader) = chunks(uart);
     let complaints = thread::spawn(move || {
         let mut text = Vec::new();
-        // What came before an error is all there is.
+        // After an error, the bytes before it are used.
         let _ = stderr.read_to_end(&mut text);
         String::from_utf8_lossy(&text).into_owned()
     });
@@ -138,7 +138,7 @@ pub fn run(
                 at_deadline();
             }
             drop(child);
-            // What was still in the pipe belongs to the log.
+            // Bytes that are still in the pipe belong to the log.
             for chunk in bytes.iter() {
                 out.write_all(&chunk)?;
                 log.extend(chunk);
@@ -159,16 +159,17 @@ pub fn run(
     })
 }
 
-/// Reads in a thread of its own, so that waiting can have a deadline.
+/// Reads in another thread, so that waiting can have a deadline.
 pub(crate) fn chunks(mut from: impl Read + Send + 'static) -> (Receiver<Vec<u8>>, JoinHandle<()>) {
     let (sender, receiver) = mpsc::channel();
     let reader = thread::spawn(move || {
         let mut buffer = [0; 4096];
-        while let Ok(count) = from.read(&mut buffer) {
-            let Some(chunk) = buffer.get(..count).filter(|chunk| !chunk.is_empty()) else {
-                break;
+        loop {
+            let chunk = match from.read(&mut buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                count => buffer.get(..count.unwrap_or(0)).unwrap_or_default(),
             };
-            if sender.send(chunk.to_vec()).is_err() {
+            if chunk.is_empty() || sender.send(chunk.to_vec()).is_err() {
                 break;
             }
         }
@@ -176,7 +177,8 @@ pub(crate) fn chunks(mut from: impl Read + Send + 'static) -> (Receiver<Vec<u8>>
     (receiver, reader)
 }
 
-/// Passes on what comes of a machine that was started then. `None`: the UART is closed, the machine has ended.
+/// Passes on the bytes of a machine that was started at `started`. None if the machine
+/// closed the UART by its end.
 pub(crate) fn listen(
     bytes: &Receiver<Vec<u8>>,
     log: &mut Vec<u8>,
@@ -197,7 +199,7 @@ pub(crate) fn listen(
                 closed = closing(log).is_some();
             }
             Err(RecvTimeoutError::Disconnected) => {
-                // Who ended this process may have ended the machine, too.
+                // An interruption of this process may have ended the machine, too.
                 let interrupted = interrupt.load(Ordering::Relaxed) && !closed;
                 return Ok(interrupted.then_some(Ending::Interrupted));
             }
@@ -216,8 +218,8 @@ pub(crate) fn listen(
     }
 }
 
-/// The number of bytes at the end of a log with the closing line. Only
-/// the firmware's farewell may follow it.
+/// The number of bytes at the end of a log in which the closing line is. Only the
+/// firmware's last messages may follow that line.
 const CLOSING_WITHIN: usize = 4096;
 
 /// Returns the last verdict in the last lines of `log`.

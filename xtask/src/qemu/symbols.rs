@@ -1,4 +1,4 @@
-//! Which function an address is in, by an ELF file's symbols.
+//! The functions at addresses, by an ELF file's symbols.
 
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
@@ -23,28 +23,19 @@ impl Symbols {
         let function = |symbol: object::Symbol<'_, '_>| {
             let section = file.section_by_index(symbol.section_index()?).ok()?;
             let name = symbol.name().ok()?;
-            // Assembly's labels have no kind. `$x` and the like mark where
-            // code begins, and name nothing.
-            let is_one = matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Unknown)
+            // Labels of assembly have no kind. `$x` and the like mark where code begins.
+            let is_function = matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Unknown)
                 && section.kind() == SectionKind::Text
                 && !name.is_empty()
                 && !name.starts_with('$');
-            let address = symbol.address();
-            let end = match symbol.size() {
+            let (address, size) = (symbol.address(), symbol.size());
+            let end = match size {
                 0 => section.address().saturating_add(section.size()),
                 size => address.saturating_add(size),
             };
-            is_one.then(|| {
-                (
-                    symbol.size(),
-                    Symbol {
-                        address,
-                        end,
-                        // Without the hash that tells apart names that are alike.
-                        name: format!("{:#}", rustc_demangle::demangle(name)),
-                    },
-                )
-            })
+            // Without the hash that tells apart names that are alike.
+            let name = format!("{:#}", rustc_demangle::demangle(name));
+            is_function.then_some((size, Symbol { address, end, name }))
         };
         let mut symbols: Vec<_> = file.symbols().filter_map(function).collect();
         // Of those at one address a function comes last, and is found.

@@ -92,24 +92,6 @@ pub fn has_suspends(plan: &Plan) -> bool {
 /// A CPU's step of a sweep.
 type Step = (u16, How, Variant, Option<u64>);
 
-/// The shape of a scenario: it decides which attempts can be proved.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
-    Parallel,
-    Serial,
-    Off,
-}
-
-/// One CPU in one scenario.
-struct Row {
-    is_suspend: bool,
-    is_lead: bool,
-    is_lost: bool,
-    is_skipped: bool,
-    samples: u64,
-    made: u64,
-}
-
 impl Account {
     /// Returns the account of the run that left `log`.
     pub fn of(log: &[u8]) -> Self {
@@ -134,7 +116,11 @@ impl Account {
         };
         let mut counted = Totals::default();
         for scenario in scenarios {
-            account.add_scenario(run, scenario);
+            if scenario.id.is_suite() {
+                account.add_suite(run, scenario);
+            } else if scenario.id.is_sweep() {
+                account.add_sweep(scenario);
+            }
             counted.add(std::slice::from_ref(scenario));
         }
         let lost = rows().filter(|row| row.lost.is_some());
@@ -152,61 +138,51 @@ impl Account {
         self.suspends.unexplained + self.others.unexplained + self.in_no_row
     }
 
-    fn add_scenario(&mut self, run: &LoggedRun, scenario: &Scenario) {
-        if !scenario.id.is_suite() {
-            if scenario.id.is_sweep() {
-                self.add_sweep(scenario);
-            }
-            return;
-        }
-        let shape = match scenario.id {
-            ScenarioId::CpuOffSerial => Shape::Off,
-            other if other.is_parallel() => Shape::Parallel,
-            _ => Shape::Serial,
-        };
-        let mut rows = Vec::new();
+    /// Adds a scenario of the suite by its rows.
+    fn add_suite(&mut self, run: &LoggedRun, scenario: &Scenario) {
+        let id = scenario.id;
+        let is_off = id == ScenarioId::CpuOffSerial;
+        let is_serial = !is_off && !id.is_parallel();
+        // Nothing follows from the sums of rows if some are missing.
+        let conditions = scenario.conditions.as_ref();
+        let conditions = conditions.filter(|_| self.records == Found::All);
+        let warmup = run.run.plan.as_ref().map(|plan| u64::from(plan.warmup));
+        let known = conditions.zip(warmup);
+        let mut left: u64 = known.map_or(0, |(conditions, _)| conditions.attempts.into());
         for row in scenario.rows.iter().filter(|row| !row.is_from_line()) {
             let is_lead = run.run.lead() == Some(row.cpu.into());
-            let is_suspend = match shape {
-                Shape::Off => is_lead,
-                _ => scenario.id != ScenarioId::PsciVersionParallel,
-            };
             let mut calls = Calls {
                 samples: row.valid().into(),
                 ..Calls::default()
             };
-            let reasons = row.attempts.iter().flat_map(|it| &it.rejected);
-            for (reason, count) in reasons {
+            for (reason, count) in row.attempts.iter().flat_map(|it| &it.rejected) {
                 *calls.rejected.entry(reason.key().to_owned()).or_default() += u64::from(*count);
             }
-            self.calls(is_suspend).add(&calls);
-            rows.push(Row {
-                is_suspend,
-                is_lead,
-                is_lost: row.lost.is_some(),
-                is_skipped: row.skipped.is_some(),
-                samples: calls.samples,
-                made: calls.attempts(),
-            });
-        }
-        // Nothing follows from the sums of rows if some are missing.
-        let is_whole = self.records == Found::All;
-        let conditions = scenario.conditions.as_ref().filter(|_| is_whole);
-        if let (Some(conditions), Some(plan)) = (conditions, &run.run.plan) {
-            let attempts = u64::from(conditions.attempts);
-            let warmup = u64::from(plan.warmup);
-            match shape {
-                Shape::Parallel | Shape::Off => {
-                    let rounds = attempts.saturating_sub(warmup);
-                    for row in rows {
-                        let missing = missing(&row, shape, rounds, conditions.asked.into());
-                        self.calls(row.is_suspend).unexplained += missing;
+            let (made, is_lost) = (calls.attempts(), row.lost.is_some());
+            match known {
+                None => {}
+                // A CPU that was lost in the warm-up has made an unknown part of it.
+                Some((_, warmup)) if is_serial => {
+                    let warmup = if made > 0 || is_lost { warmup } else { 0 };
+                    left = left.saturating_sub(made + warmup);
+                }
+                Some((conditions, warmup)) => {
+                    let rounds = u64::from(conditions.attempts).saturating_sub(warmup);
+                    let is_done = calls.samples >= conditions.asked.into();
+                    let is_excused = is_off && (is_done || is_lead && made == 0);
+                    if !(is_excused || is_lost || row.skipped.is_some()) {
+                        calls.unexplained = rounds.saturating_sub(made);
                     }
                 }
-                Shape::Serial => {
-                    self.suspends.unexplained += missing_in_all(&rows, attempts, warmup);
-                }
             }
+            let is_suspend = match is_off {
+                true => is_lead,
+                false => id != ScenarioId::PsciVersionParallel,
+            };
+            self.calls(is_suspend).add(&calls);
+        }
+        if is_serial {
+            self.suspends.unexplained += left;
         }
     }
 
@@ -242,28 +218,6 @@ impl Account {
             false => &mut self.others,
         }
     }
-}
-
-/// Returns the number of `rounds` for which `row` has no attempt.
-fn missing(row: &Row, shape: Shape, rounds: u64, asked: u64) -> u64 {
-    let excused = match shape {
-        Shape::Off => row.samples >= asked || row.is_lead && row.made == 0,
-        _ => false,
-    };
-    if excused || row.is_lost || row.is_skipped {
-        return 0;
-    }
-    rounds.saturating_sub(row.made)
-}
-
-/// Returns the number of `attempts` on all CPUs together that are in no row.
-fn missing_in_all(rows: &[Row], attempts: u64, warmup: u64) -> u64 {
-    let made: u64 = rows.iter().map(|row| row.made).sum();
-    let warm = rows.iter().filter(|row| row.made > 0).count() as u64;
-    let missing = attempts.saturating_sub(made + warm * warmup);
-    // A CPU that was lost in the warm-up has made an unknown part of it.
-    let lost = rows.iter().filter(|row| row.is_lost && row.made == 0);
-    missing.saturating_sub(lost.count() as u64 * warmup)
 }
 
 #[cfg(test)]

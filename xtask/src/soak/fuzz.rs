@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{env, fmt, thread};
+use std::{env, thread};
 
 use anyhow::{Context, Result, bail};
+use itertools::Itertools;
+use regex::Regex;
 
 use crate::qemu::stream::Owned;
 use crate::setup::progress::{Progress, say};
@@ -58,10 +60,9 @@ pub fn run(wished: &[String], seconds: u32, jobs: Option<u16>) -> Result<bool> {
         .map(|name| Fuzzer::new(&workspace, &programs, name))
         .collect::<Result<Vec<_>>>()?;
     let ends = run_all(&fuzzers, seconds, jobs)?;
-    let mut out = String::new();
-    for (fuzzer, end) in fuzzers.iter().zip(&ends) {
-        out.push_str(&fuzzer.report(&workspace, end));
-    }
+    let reports = fuzzers.iter().zip(&ends);
+    let out = reports.map(|(fuzzer, end)| fuzzer.report(&workspace, end));
+    let out: String = out.collect();
     // Without a reader of stdout, the exit code is enough.
     let _ = stdout().write_all(out.as_bytes());
     Ok(ends.iter().all(|end| end.finding.is_none()))
@@ -101,16 +102,7 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
 
 /// Runs `command`; stdout goes to stderr.
 fn succeed(command: &mut Command) -> Result<()> {
-    let name = process::display(command);
-    let status = command
-        .stdin(Stdio::null())
-        .stdout(stderr())
-        .status()
-        .with_context(|| format!("cannot run `{name}`"))?;
-    if !status.success() {
-        bail!("`{name}` failed ({status}), see above");
-    }
-    Ok(())
+    process::run(command.stdin(Stdio::null()).stdout(stderr()))
 }
 
 /// A target with the paths of its files.
@@ -175,7 +167,7 @@ impl Fuzzer {
         if finding.is_none() && !status.success() {
             bail!("{} ended early ({status}), see {}", self.name, log_is());
         }
-        let figures = Figures::of(&log);
+        let figures = figures(&log);
         Ok(End { figures, finding })
     }
 
@@ -185,14 +177,11 @@ impl Fuzzer {
         let Some(Finding { file, reason }) = &end.finding else {
             return format!("{name:<11}  {figures}, clean\n");
         };
-        let short = |path: &Path| workspace.short(path).display().to_string();
+        let paths = [file, &self.log, &self.program].map(|path| workspace.short(path).display());
+        let ([file, log, program], limits) = (paths, LIMITS.join(" "));
         format!(
-            "{name:<11}  {figures}, FOUND {}\n  {reason}\n  log:   {}\n  again: {} {} {}\n",
-            short(file),
-            short(&self.log),
-            short(&self.program),
-            LIMITS.join(" "),
-            short(file)
+            "{name:<11}  {figures}, FOUND {file}\n  {reason}\n  log:   {log}\n  \
+             again: {program} {limits} {file}\n"
         )
     }
 }
@@ -207,11 +196,9 @@ fn option(name: &str, path: &Path) -> std::ffi::OsString {
 fn run_all(fuzzers: &[Fuzzer], seconds: u32, jobs: usize) -> Result<Vec<End>> {
     let count = fuzzers.len();
     let jobs = jobs.min(count);
-    let names: Vec<&str> = fuzzers.iter().map(|fuzzer| fuzzer.name).collect();
-    let names = names.join(", ");
-    let progress = Progress::start(&format!(
-        "fuzzing for {seconds} s each, {jobs} at a time: {names}"
-    ));
+    let names = fuzzers.iter().map(|fuzzer| fuzzer.name).join(", ");
+    let what = format!("fuzzing for {seconds} s each, {jobs} at a time: {names}");
+    let progress = Progress::start(&what);
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let ends: Vec<OnceLock<Result<End>>> = fuzzers.iter().map(|_| OnceLock::new()).collect();
     thread::scope(|scope| {
@@ -231,8 +218,9 @@ fn run_all(fuzzers: &[Fuzzer], seconds: u32, jobs: usize) -> Result<Vec<End>> {
     ends.into_iter().filter_map(OnceLock::into_inner).collect()
 }
 
+/// The end of a target's run, in the words of the report.
 struct End {
-    figures: Figures,
+    figures: String,
     finding: Option<Finding>,
 }
 
@@ -247,98 +235,52 @@ impl Finding {
     /// Returns the finding with which libFuzzer's `log` ends.
     fn of(log: &str) -> Option<Self> {
         // Earlier inputs in the log were only slow.
-        let file = log
-            .lines()
-            .rev()
-            .find_map(|line| Some(line.split_once("Test unit written to ")?.1))?;
-        let mut lines = log.lines();
-        let reason = match lines.find(|line| line.contains(" panicked at ")) {
-            // The panic's message is on the next line.
-            Some(panicked) => format!("{panicked} {}", lines.next().unwrap_or_default()),
-            None => log
-                .lines()
-                .find_map(|line| line.strip_prefix("SUMMARY: "))
-                .unwrap_or_default()
-                .to_owned(),
-        };
-        let file = PathBuf::from(file);
+        let file = last(log, r"Test unit written to (.*)")?.into();
+        // A panic's message is on the line after its place.
+        let panic = last(log, r"(.* panicked at .*\n.*)").map(|it| it.replace('\n', " "));
+        let summary = || last(log, r"SUMMARY: (.*)").map(str::to_owned);
+        let reason = panic.or_else(summary).unwrap_or_default();
         Some(Self { file, reason })
     }
 }
 
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Figures {
-    executions: u64,
-    per_second: u64,
-    /// Number of coverage counters that were not 0.
-    coverage: u64,
-    /// Number of inputs in the corpus.
-    corpus: u64,
-    /// Number of inputs that this run has added.
-    new: u64,
+/// Returns what the group of `pattern` matches in `log` the last time.
+fn last<'l>(log: &'l str, pattern: &str) -> Option<&'l str> {
+    let pattern = Regex::new(pattern).expect("a pattern");
+    let found = pattern.captures_iter(log).last()?.get(1)?;
+    Some(found.as_str())
 }
 
-impl Figures {
-    /// Reads the last figures in libFuzzer's `log`.
-    fn of(log: &str) -> Self {
-        let mut figures = Self::default();
-        for line in log.lines() {
-            let mut words = line.split_ascii_whitespace();
-            let first = words.next().unwrap_or_default();
-            let mut number = |name: &str| -> Option<u64> {
-                words.find(|word| *word == name)?;
-                words.next()?.split('/').next()?.parse().ok()
-            };
-            if let Some(executions) = first.strip_prefix('#') {
-                figures.executions = executions.parse().unwrap_or(figures.executions);
-                figures.coverage = number("cov:").unwrap_or(figures.coverage);
-                figures.corpus = number("corp:").unwrap_or(figures.corpus);
-            }
-            let slot = match first {
-                "stat::number_of_executed_units:" => &mut figures.executions,
-                "stat::average_exec_per_sec:" => &mut figures.per_second,
-                "stat::new_units_added:" => &mut figures.new,
-                _ => continue,
-            };
-            let value = line.rsplit(' ').next().and_then(|word| word.parse().ok());
-            *slot = value.unwrap_or(*slot);
-        }
-        figures
-    }
-}
-
-impl fmt::Display for Figures {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (all, per_second, coverage) = (self.executions, self.per_second, self.coverage);
-        write!(
-            f,
-            "{all:>9} executions, {per_second:>6}/s, coverage {coverage:>5}, "
-        )?;
-        write!(f, "corpus {:>4} with {:>4} new", self.corpus, self.new)
-    }
+/// Returns the figures in libFuzzer's `log`, which ends with statistics.
+fn figures(log: &str) -> String {
+    let last = |pattern| last(log, pattern).unwrap_or("?");
+    format!(
+        "{:>9} executions, {:>6}/s, coverage {:>5}, corpus {:>4} with {:>4} new",
+        last(r"number_of_executed_units: *(\d+)"),
+        last(r"average_exec_per_sec: *(\d+)"),
+        last(r"cov: (\d+)"),
+        last(r"corp: (\d+)"),
+        last(r"new_units_added: *(\d+)"),
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const LOG: &str = "\
-INFO: Seed: 1
-#26\tINITED cov: 400 ft: 900 corp: 20/4096b exec/s: 0 rss: 45Mb
-#1000\tNEW    cov: 412 ft: 950 corp: 21/4100b lim: 4096 exec/s: 900 rss: 46Mb L: 4/900 MS: 1 X-
-#2048\tpulse  cov: 412 ft: 950 corp: 21/4100b lim: 4096 exec/s: 1024 rss: 46Mb
-";
-
     #[test]
-    fn findings() {
-        assert_eq!(Finding::of(LOG), None);
+    fn finding_has_the_input_and_the_reason() {
+        let log = "#2048\tpulse  cov: 412 ft: 950 corp: 21/4100b lim: 4096 rss: 46Mb\n";
+        assert_eq!(Finding::of(log), None);
+        let figures = figures(log);
+        assert!(figures.ends_with("coverage   412, corpus   21 with    ? new"));
         let written = "artifact_prefix='/a/'; Test unit written to /a/crash-1\n";
         let panic = "thread '<unnamed>' (7) panicked at src/plan.rs:1:2:\nattempt to add\n";
-        let found = Finding::of(&format!("{LOG}{panic}SUMMARY: libFuzzer: x\n{written}"));
+        let found = Finding::of(&format!("{log}{panic}SUMMARY: libFuzzer: x\n{written}"));
         let found = found.expect("a finding");
         assert_eq!(found.file, Path::new("/a/crash-1"));
         assert!(found.reason.ends_with("src/plan.rs:1:2: attempt to add"));
-        let found = Finding::of(&format!("{LOG}SUMMARY: libFuzzer: timeout\n{written}"));
+        let found = Finding::of(&format!("{log}SUMMARY: libFuzzer: timeout\n{written}"));
         assert_eq!(found.expect("a finding").reason, "libFuzzer: timeout");
     }
 

@@ -1,5 +1,4 @@
-//! The files that a soak leaves: the logs of the runs that did not pass, and a
-//! summary that grows with every run.
+//! The files that are kept: logs of runs, and a summary that grows with each run.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};

@@ -83,11 +83,8 @@ pub fn soak(
     let mut totals = Totals::default();
     let ran = repeat(runner, limits, keep, out, &mut totals);
     totals.elapsed = runner.elapsed();
-    let text = format!(
-        "\n{totals}\nlogs kept: {}, in {}",
-        keep.logs,
-        keep.dir().display()
-    );
+    let (logs, dir) = (keep.logs, keep.dir().display());
+    let text = format!("\n{totals}\nlogs kept: {logs}, in {dir}");
     let written = write_both(&text, keep, out);
     ran.and(written).and(Ok(totals))
 }
@@ -104,11 +101,8 @@ fn repeat(
         let result = runner.run()?;
         if result.ending == Ending::Interrupted {
             // The interruption is no result of the run.
-            return write_both(
-                &format!("run {number}: interrupted, not counted"),
-                keep,
-                out,
-            );
+            let line = format!("run {number}: interrupted, not counted");
+            return write_both(&line, keep, out);
         }
         let account = Account::of(&result.log);
         totals.add(&result, &account);
@@ -124,25 +118,18 @@ fn repeat(
 }
 
 /// Returns the line of one run, with further lines if the run did not end by itself.
-pub(super) fn line(number: u64, result: &RunResult, account: &Account) -> String {
+fn line(number: u64, result: &RunResult, account: &Account) -> String {
     let seconds = result.elapsed.as_secs_f64();
     let mut line = format!("run {number}: {}, {seconds:.1} s", result.word());
-    if let Some(totals) = &account.totals {
-        line.push_str(&format!(
-            ", {} samples, {} not counted",
-            totals.samples, totals.rejected
-        ));
+    if let Some(it) = &account.totals {
+        line += &format!(", {} samples, {} not counted", it.samples, it.rejected);
     }
-    match account.unexplained() {
-        0 => {}
-        count => line.push_str(&format!(", {count} without a known reason")),
+    if account.unexplained() > 0 {
+        line += &format!(", {} without a known reason", account.unexplained());
     }
-    if let Some(diagnosis) = &result.diagnosis {
-        line.push_str(&format!(": {diagnosis}"));
-    }
-    for position in &result.positions {
-        line.push_str(&format!("\n  {position}"));
-    }
+    let diagnosis = result.diagnosis.iter().map(|it| format!(": {it}"));
+    let positions = result.positions.iter().map(|it| format!("\n  {it}"));
+    line.extend(diagnosis.chain(positions));
     line
 }
 

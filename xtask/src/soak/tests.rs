@@ -176,29 +176,26 @@ fn when_it_is_enough() {
 }
 
 #[test]
-fn an_interruption_is_not_the_runs_fault() {
-    let mut cut = hung();
+fn soak_ends_early_by_interruption_bad_input_and_error() {
+    let (mut cut, mut refused) = (hung(), hung());
     cut.ending = Ending::Interrupted;
-    let all = vec![ended(Verdict::Pass), cut.clone(), ended(Verdict::Fail)];
-    let came = run_all(all, runs(9));
-    let totals = came.result.expect("an end");
-    assert_eq!((totals.runs(), totals.exit_code()), (1, 0));
-    let interrupted = "run 2: interrupted, not counted\n\n1 runs in";
-    assert!(came.said.contains(interrupted));
-    assert_eq!(came.files, ["summary.txt"]);
-    let first = run_all(vec![cut], runs(9)).result.expect("an end");
-    assert_eq!(first.exit_code(), 3);
-}
-
-#[test]
-fn what_ends_it_early() {
-    let mut refused = hung();
     refused.verdict = Verdict::BadInput;
-    let came = run_all(vec![refused, ended(Verdict::Pass)], runs(9));
-    assert_eq!(came.result.expect("an end").exit_code(), 2);
-    assert_eq!(came.files, ["run-0001-bad-input.log", "summary.txt"]);
-
-    let came = run_all(vec![ended(Verdict::Pass)], runs(9));
+    let passed = || ended(Verdict::Pass);
+    let (log, cut_line) = (
+        "run-0001-bad-input.log",
+        "run 2: interrupted, not counted\n\n",
+    );
+    for (all, code, logs, said) in [
+        (vec![passed(), cut.clone(), passed()], 0, &[][..], cut_line),
+        (vec![cut], 3, &[], "\n0 runs"),
+        (vec![refused, passed()], 2, &[log], "1 bad input"),
+    ] {
+        let came = run_all(all, runs(9));
+        assert_eq!(came.result.expect("an end").exit_code(), code);
+        assert_eq!(came.files, [logs, &["summary.txt"]].concat());
+        assert!(came.said.contains(said), "{}", came.said);
+    }
+    let came = run_all(vec![passed()], runs(9));
     let error = came.result.expect_err("no second run");
     assert_eq!(error.to_string(), "QEMU did not start");
     assert!(came.said.contains("1 PASS"), "{}", came.said);

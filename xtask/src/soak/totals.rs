@@ -71,12 +71,8 @@ impl Totals {
             Found::Some => self.damaged += 1,
             Found::None => self.unrecorded += 1,
         }
-        if self
-            .slowest
-            .is_none_or(|slowest| result.elapsed > slowest.1)
-        {
-            self.slowest = Some((self.runs(), result.elapsed));
-        }
+        let slowest = self.slowest.filter(|it| it.1 >= result.elapsed);
+        self.slowest = slowest.or(Some((self.runs(), result.elapsed)));
     }
 
     fn reasons(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -104,12 +100,8 @@ impl Totals {
 
 impl fmt::Display for Totals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let minutes = self.elapsed.as_secs_f64() / 60.0;
-        let rate = if minutes > 0.0 {
-            self.runs() as f64 / minutes
-        } else {
-            0.0
-        };
+        let minutes = self.elapsed.as_secs_f64().max(1e-9) / 60.0;
+        let rate = self.runs() as f64 / minutes;
         writeln!(
             f,
             "{} runs in {}, {rate:.1} a minute: {} PASS, {} FAIL, {} bad input, {} INCOMPLETE",
@@ -124,20 +116,13 @@ impl fmt::Display for Totals {
             writeln!(f, "slowest: run {number}, {:.1} s", time.as_secs_f64())?;
         }
         writeln!(f, "samples: {}; CPUs lost: {}", self.samples, self.lost)?;
-        writeln!(
-            f,
-            "\n  without warm-ups  {:>20} {:>20}",
-            "CPU_SUSPEND", "other calls"
-        )?;
+        let (suspends, others) = ("CPU_SUSPEND", "other calls");
+        writeln!(f, "\n  without warm-ups  {suspends:>20} {others:>20}")?;
         self.reasons(f)?;
         let calls = &self.suspends;
         let abandoned = calls.rejected.get("abandoned").copied().unwrap_or(0);
-        writeln!(
-            f,
-            "\nabandoned: {abandoned} of {} suspends ({} %)",
-            calls.attempts(),
-            percent(abandoned, calls.attempts())
-        )?;
+        let (all, share) = (calls.attempts(), percent(abandoned, calls.attempts()));
+        writeln!(f, "\nabandoned: {abandoned} of {all} suspends ({share} %)")?;
         write!(f, "without a known reason: {}", self.unexplained())?;
         let unrecorded = "\nruns that ended before their records, so that no attempt of theirs is \
                           in these figures: ";

@@ -91,6 +91,12 @@ fn cells_wherever_they_are() {
     let mut script = tools.script("lab.sh");
     script.arg(&near).env("PYTEST", "echo");
     said(script.env("XTASK", "/nonexistent")).ends(2, "");
+    fs::remove_dir_all(near.join("results")).expect("removed");
+    let mark = fs::read_to_string(near.join("cell.json")).expect("a mark");
+    for (engine, words) in [("lava", "no job.yaml"), ("other", "neither lava nor")] {
+        fs::write(near.join("cell.json"), mark.replace("labgrid", engine)).expect("written");
+        said(tools.script("lab.sh").arg(&near)).ends(2, words);
+    }
 }
 
 #[test]

@@ -2,7 +2,6 @@
 //! and the tests of two boards at a time. The boards are QEMU, which waits
 //! until somebody opens its port.
 
-use std::ffi::OsString;
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -53,7 +52,7 @@ fn until(what: &str, mut done: impl FnMut() -> bool) {
 /// QEMU with its UART at a TCP port, in front of which it waits.
 fn board(prepared: &Prepared, port: u16, log: &Path) -> Running {
     let serial = format!("tcp:127.0.0.1:{port},server=on,wait=on");
-    let mut arguments: Vec<OsString> = prepared.arguments().to_vec();
+    let mut arguments = prepared.command_line().arguments();
     let stdio = arguments.iter_mut().find(|word| *word == "stdio");
     *stdio.expect("a serial port") = serial.into();
     start(&mut qemu::command(&arguments), log)

@@ -52,11 +52,8 @@ fn check_matrix(report: &str, set: &Path) {
     let matrix = &report["matrix"];
     let jobs = matrix["jobs"].as_array().expect("a list").iter();
     let text = |job: &Value, key: &str| job[key].as_str().expect("a word").to_owned();
-    let jobs = jobs.map(|it| {
-        ["engine", "firmware", "outcome"]
-            .map(|key| text(it, key))
-            .join(" ")
-    });
+    let keys = ["engine", "firmware", "outcome"];
+    let jobs = jobs.map(|it| keys.map(|key| text(it, key)).join(" "));
     let expected = [
         "labgrid coherency-sw passed",
         "lava coherency-sw passed",
@@ -66,12 +63,9 @@ fn check_matrix(report: &str, set: &Path) {
     ];
     assert_eq!(jobs.collect::<Vec<_>>(), expected);
     assert_eq!(matrix["jobs"][3]["measurements"], 64);
-    let board = &matrix["boards"][0];
-    assert_eq!(board["name"], "qemu");
-    let tests = board["tests"].as_array().expect("a list");
-    assert_eq!(tests.len(), 6);
+    let tests = matrix["boards"][0]["tests"].as_array().expect("a list");
     let rows = tests[0]["rows"].as_array().expect("a list");
-    assert_eq!(rows.len(), 4 * 3);
+    assert_eq!((tests.len(), rows.len()), (6, 4 * 3));
     for row in rows {
         let shown = row["shown"].as_array().expect("a list");
         assert_eq!(shown.len(), 5);
@@ -79,13 +73,10 @@ fn check_matrix(report: &str, set: &Path) {
     }
     // Of the numbers that LAVA has kept, one by its way through the report.
     let first = &rows[0];
-    let cpu = &first["cpu"];
-    assert_eq!((&cpu["cluster"], &cpu["core"]), (&0.into(), &0.into()));
     let kept = results(&set.join("lava-qemu-default/results/lava.log"));
-    let kept = kept
-        .iter()
-        .find(|it| it.suite == "powerdown" && it.case == "susp_deep_parallel_0_0");
-    let kept = kept.and_then(|it| it.measurement).expect("a number");
+    let is_first = |it: &&Result| it.suite == "powerdown" && it.case == "susp_deep_parallel_0_0";
+    let kept = kept.iter().find(is_first).and_then(|it| it.measurement);
+    let kept = kept.expect("a number");
     let ticks = first["shown"][3][0].as_f64().expect("ticks");
     let hz = report["runs"][3]["hz"].as_f64().expect("a frequency");
     assert_eq!((ticks * 1e9 / hz).floor(), kept);

@@ -2,14 +2,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::OnceLock;
 
 use serde_json::Value;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Lava};
 
-use crate::support::xtask;
+use crate::support::{called, xtask};
 
 /// The engines, which are set up once.
 pub struct Tools {
@@ -65,16 +65,8 @@ impl Said {
 }
 
 pub fn said(command: &mut Command) -> Said {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command.output().expect("it can be started");
-    Said {
-        code: status.code().expect("not killed"),
-        out: String::from_utf8_lossy(&stdout).into_owned(),
-        err: String::from_utf8_lossy(&stderr).into_owned(),
-    }
+    let (code, out, err) = called(command);
+    Said { code, out, err }
 }
 
 /// Writes a cell, or several, into `dir`.
@@ -97,9 +89,8 @@ pub struct Result {
 /// Those that are not of LAVA's own steps, in their order.
 pub fn results(log: &Path) -> Vec<Result> {
     let text = fs::read_to_string(log).expect("a log");
-    let lines = text
-        .lines()
-        .filter(|line| line.contains("\"lvl\": \"results\""));
+    let lines = text.lines();
+    let lines = lines.filter(|line| line.contains("\"lvl\": \"results\""));
     let all = lines.map(|line| {
         // As YAML has a string that looks like a number; JSON has no such mark.
         let entry: Value = serde_json::from_str(&line.replace("! \"", "\"")).expect(line);

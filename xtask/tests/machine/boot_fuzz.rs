@@ -4,7 +4,7 @@ use crate::support::xtask;
 
 #[test]
 fn mutants_end_with_a_last_line_and_the_figures_of_the_unmutated_run() {
-    let mut command = xtask(&["fuzz", "boot", "--trees", "22", "--blocks", "8"]);
+    let mut command = xtask(&["fuzz", "boot", "--trees", "15", "--blocks", "8"]);
     let output = command.output().expect("it can be started");
     let said = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -13,7 +13,7 @@ fn mutants_end_with_a_last_line_and_the_figures_of_the_unmutated_run() {
     let all = said.lines().find(|line| line.starts_with("all "));
     let counts = all.expect("a sum").split_whitespace().skip(1);
     let counts: Vec<u32> = counts.filter_map(|count| count.parse().ok()).collect();
-    assert_eq!(counts.iter().sum::<u32>(), 30, "{said}");
+    assert_eq!(counts.iter().sum::<u32>(), 23, "{said}");
     // A PASS is held against the unmutated run, which has to come about.
     assert!(counts[0] > 0, "{said}");
 }

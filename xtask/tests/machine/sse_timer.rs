@@ -7,11 +7,10 @@
 //! ordered over its qtest protocol, and the count goes on by being written.
 //! What this machine has not is CNTCTLBase.
 
-use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use psci_bench::devices::timer_frame::{self as frame, CNTP_CTL, CNTTIDR};
+use psci_bench::devices::timer_frame::{self as frame, CNTP_CTL};
 use psci_bench::devices::{Bus, Width};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
@@ -54,7 +53,7 @@ impl Machine {
         }
     }
 
-    /// Has a command done, and returns what it gave.
+    /// Executes a command, and returns its result.
     fn command(&mut self, command: &str) -> String {
         writeln!(self.input, "{command}").expect("QEMU listens");
         let mut line = String::new();
@@ -102,25 +101,22 @@ impl Bus for Machine {
     }
 }
 
-/// CNTCTLBase, with frame 0.
-struct Control(BTreeMap<u64, u32>);
+/// CNTCTLBase with all bits set: each frame is there, and each access is allowed.
+struct Control;
 
 impl Bus for Control {
-    fn read(&mut self, offset: u64, _: Width) -> u32 {
-        self.0.get(&offset).copied().unwrap_or(0)
+    fn read(&mut self, _: u64, _: Width) -> u32 {
+        u32::MAX
     }
 
-    fn write(&mut self, offset: u64, _: Width, value: u32) {
-        self.0.insert(offset, value);
-    }
+    fn write(&mut self, _: u64, _: Width, _: u32) {}
 }
 
 #[test]
 fn the_driver_and_a_device_agree() {
     let mut timer = Machine::start();
     Machine::write(&mut timer, PERIPHNSPPC0, 1);
-    let mut control = Control(BTreeMap::from([(CNTTIDR.offset().into(), 1)]));
-    assert_eq!(frame::open(&mut control, &mut timer, 0), Ok(()));
+    assert_eq!(frame::open(&mut Control, &mut timer, 0), Ok(()));
 
     let carry = u64::from(u32::MAX) + 1;
     for start in [0x1_0000, carry - 20, carry - 2, carry, 0x7_ffff_fffb] {

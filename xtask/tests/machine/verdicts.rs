@@ -65,17 +65,6 @@ fn with_stub(text: &str, end: End, options: &[&str]) -> (Command, tempfile::Temp
 
 const BUILTIN: [&str; 2] = ["--firmware", "builtin"];
 
-#[test]
-fn a_long_reason_is_repeated_in_full() {
-    let text = "ERROR:   device tree: /a/b reg: a long\r\n         reason\r\n\
-                psci-bench: INCOMPLETE: bad input: device tree: .../b reg: a ...\r\n";
-    let (mut command, _dir) = with_stub(text, End::Off, &BUILTIN);
-    let (code, said) = outcome(&mut command);
-    assert_eq!(code, 2, "{said}");
-    let reason = ": device tree: /a/b reg: a long reason\n";
-    assert!(said.ends_with(reason), "{said}");
-}
-
 /// A Ctrl-C at a terminal goes to all programs in its foreground.
 #[test]
 fn an_interruption_of_all_programs_is_reported_once() {

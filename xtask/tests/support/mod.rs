@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 
 use xtask::board::{self, Gic};
 use xtask::build::device_tree::{self, Choices};
-use xtask::qemu::run;
+use xtask::qemu::prepare;
 use xtask::qemu::run_result::RunResult;
 use xtask::qemu::run_spec::{Payload, RunSpec};
 use xtask::setup::workspace::Workspace;
@@ -63,7 +63,7 @@ pub fn stub(text: &str, end: End) -> Vec<u8> {
 
 /// Runs `spec`.
 pub fn run(spec: &RunSpec) -> RunResult {
-    let result = run::run(spec, &AtomicBool::new(false), &mut std::io::sink());
+    let result = prepare::run(spec, &AtomicBool::new(false), &mut std::io::sink());
     result.expect("it comes to a run")
 }
 

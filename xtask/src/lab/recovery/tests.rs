@@ -87,22 +87,6 @@ fn unpacking_ends_at_the_limit() {
 }
 
 #[test]
-fn changed_byte_is_an_error_at_worst() {
-    let good = zip(&[("a", b"x"), (FIP, b"old"), ("b", b"yy")]);
-    for at in 0..good.len() {
-        for value in [0, 0xff, good[at] ^ 1] {
-            let mut file = good.clone();
-            file[at] = value;
-            if let Ok(mut recovery) = Recovery::open(&file, FIP) {
-                let _ = recovery.check_files(99);
-                let _ = recovery.read_fip(99);
-                let _ = recovery.replace_fip(b"new");
-            }
-        }
-    }
-}
-
-#[test]
 fn files_are_checked_where_the_method_is_known() {
     let good = zip(&[("a", b"some text"), (FIP, b"old")]);
     let broken = patched(&good, b"some text", b"soem text", 1);

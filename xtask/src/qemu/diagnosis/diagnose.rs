@@ -1,8 +1,9 @@
 //! The diagnosis of a run without a closing line.
 
-use psci_bench::model as verdict;
+use itertools::Itertools as _;
+use regex::Regex;
 
-use super::reset::last_scenario;
+use super::last_lines::{first_reset, last_cpu, last_scenario};
 use crate::board::firmware_kind::Firmware;
 use crate::qemu::kvm_host;
 use crate::qemu::stream::{Ending, Outcome};
@@ -23,19 +24,19 @@ const POWER_DOWN: [&str; 4] = ["cortex-a53", "cortex-a57", "cortex-a72", "max"];
 
 /// Returns the run's end, the last scenario and CPU in its log, and the likely cause.
 pub fn diagnose(outcome: &Outcome, context: &Context<'_>) -> String {
+    let said = outcome.stderr.trim();
     let ended = match outcome.ending {
         Ending::Interrupted => return "interrupted".into(),
         Ending::TimedOut => format!("no closing line within {} s", context.timeout),
         Ending::Exited { success: true } => "QEMU ended without a closing line".into(),
         Ending::Parked => "the closing line is damaged".into(),
-        Ending::Exited { success: false } => {
-            let said = outcome.stderr.trim();
-            return match (outcome.log.is_empty(), said) {
-                (_, "") => "QEMU ended with an error and said nothing of it".into(),
-                (true, said) => format!("QEMU did not start: {said}"),
-                (false, said) => format!("QEMU ended with an error: {said}"),
-            };
+        Ending::Exited { .. } if said.is_empty() => {
+            return "QEMU ended with an error, and printed none".into();
         }
+        Ending::Exited { .. } if outcome.log.is_empty() => {
+            return format!("QEMU did not start: {said}");
+        }
+        Ending::Exited { .. } => return format!("QEMU ended with an error: {said}"),
     };
     let log = String::from_utf8_lossy(&outcome.log);
     let cause = cause(&log, outcome.ending, context);
@@ -43,11 +44,23 @@ pub fn diagnose(outcome: &Outcome, context: &Context<'_>) -> String {
         Some(scenario) => format!("the last scenario begun was '{scenario}'"),
         None => "no scenario was begun".into(),
     };
-    let cpu = match super::last_cpu::last_cpu(&log) {
+    let cpu = match last_cpu(&log) {
         Some(cpu) => format!("the last CPU heard of was {cpu}"),
         None => "no line names a CPU".into(),
     };
     format!("{ended}; {scenario}, and {cpu}: {cause}")
+}
+
+/// Returns the whole reason of an early end, which the payload prints folded before
+/// a last line that is too short for it.
+pub fn full_reason(log: &[u8]) -> Option<String> {
+    let error = "ERROR:   (([^ \\n]+).*(?:\\n {9}.*)*)";
+    let last = "psci-bench: INCOMPLETE:(?: bad input:)? ([^ \\n]+)";
+    let folded = Regex::new(&format!("(?m)^{error}\\n{last}")).ok()?;
+    let log = String::from_utf8_lossy(log).replace('\r', "");
+    let found = folded.captures_iter(&log).last()?;
+    // The firmware's errors begin in the same way, and are not the reason.
+    (found[2] == found[3]).then(|| found[1].split_whitespace().join(" "))
 }
 
 /// Returns the firmware's message about a `--fault` that it cannot have.
@@ -67,18 +80,11 @@ pub fn refused(outcome: &Outcome) -> bool {
 
 /// Returns a warning for a CPU model on which power-down may not complete.
 pub fn doubt(firmware: Firmware, cpu: &str) -> Option<String> {
-    let model = model(cpu);
+    let model = cpu.split(',').next().unwrap_or_default();
     (firmware.is_tf_a() && !POWER_DOWN.contains(&model)).then(|| {
-        format!(
-            "power-down under TF-A is not known to complete on QEMU's {model}, and the run may \
-             not end before its time is over; use {}",
-            POWER_DOWN.join(", ")
-        )
+        let models = POWER_DOWN.join(", ");
+        format!("power-down under TF-A may not complete on QEMU's {model}; use {models}")
     })
-}
-
-fn model(cpu: &str) -> &str {
-    cpu.split(',').next().unwrap_or_default()
 }
 
 /// Returns whether the payload printed anything. The word psci-bench within a line
@@ -97,75 +103,42 @@ pub fn console_moved(log: &str) -> Option<&str> {
     last.trim_end().strip_prefix("console moves to ")
 }
 
-/// Returns the whole reason of an early end, which the payload prints folded before
-/// a last line that is too short for it.
-pub fn full_reason(log: &[u8]) -> Option<String> {
-    const LEAD: &str = "ERROR:   ";
-    const INDENT: &str = "         ";
-    let log = String::from_utf8_lossy(log);
-    let lines: Vec<&str> = log.lines().map(str::trim_end).collect();
-    let is_last = |line: &&str| verdict::parse_line(line.as_bytes()).is_some();
-    let last = lines.iter().rposition(is_last)?;
-    let before = lines.get(..last)?;
-    let folded = before
-        .iter()
-        .rev()
-        .take_while(|line| line.starts_with(INDENT));
-    let first = last.checked_sub(folded.count() + 1)?;
-    let lead = lines.get(first)?.strip_prefix(LEAD)?;
-    let rest = lines
-        .get(first + 1..last)?
-        .iter()
-        .map(|line| line.trim_start());
-    let reason: Vec<&str> = [lead].into_iter().chain(rest).collect();
-    // The firmware's errors begin in the same way, and are not the reason.
-    let word = lead.split(' ').next().unwrap_or_default();
-    lines[last]
-        .contains(&format!(": {word}"))
-        .then(|| reason.join(" "))
-}
-
 fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
-    let model = model(context.cpu);
     let tf_a = context.firmware.is_tf_a();
     if log.contains("PANIC") || log.contains("Unhandled Exception") {
         return "the firmware panicked, see above".into();
     }
-    if let Some(reset) = super::reset::first(log) {
+    if let Some(reset) = first_reset(log) {
         return reset;
     }
     if context.firmware == Firmware::Kvm && !payload_spoke(log) {
-        return match kvm_host::last_words(log) {
-            Some(said) => format!("the Linux that it is a guest of says: {said}"),
-            None => "the Linux that it is a guest of did not get to its first program".into(),
-        };
-    }
-    if log.trim().is_empty() {
-        return if tf_a {
-            "not even the firmware printed anything; was it built for this GIC?".into()
-        } else {
-            "the payload printed nothing; is there a device tree with a UART?".into()
-        };
-    }
-    if tf_a && !log.contains("BL31:") {
-        return "the firmware did not get to BL31".into();
+        let said = kvm_host::last_words(log).unwrap_or("nothing");
+        return format!("the Linux whose guest the payload is printed at last: {said}");
     }
     if let Some(place) = console_moved(log) {
         return format!(
-            "the payload's console moved to {place}, and nothing was heard from there: is that \
-             the UART that is listened to? The device tree says so"
+            "the payload's console moved to {place}, and nothing was heard from there: check that \
+             the device tree names the UART whose output is read"
         );
+    }
+    if log.trim().is_empty() {
+        let built = if tf_a {
+            ", and a firmware that was built for this GIC"
+        } else {
+            ""
+        };
+        return format!("nothing was printed; the run needs a device tree with its UART{built}");
+    }
+    if tf_a && !log.contains("BL31:") {
+        return "the firmware did not get to BL31".into();
     }
     if !payload_spoke(log) {
         return "the firmware printed and the payload did not: it found no device tree that names \
                 a UART, or does not survive its entry"
             .into();
     }
-    if tf_a && !POWER_DOWN.contains(&model) {
-        return format!(
-            "on {model} power-down does not complete in QEMU; use {}",
-            POWER_DOWN.join(", ")
-        );
+    if let Some(doubt) = doubt(context.firmware, context.cpu) {
+        return doubt;
     }
     if ending == Ending::TimedOut {
         "a CPU has not come back, or the time is too short for so many CPUs and iterations \
@@ -220,14 +193,14 @@ mod tests {
             (BANNER, off, " a CPU: the firmware printed"),
             (&tftf, over, "names a CPU: a CPU has not"),
             (&measured, off, "QEMU ended without a closing line; the"),
-            (&measured, off, "last CPU heard of was CPU 1.2 (in its"),
-            (&measured, off, "'): the machine was turned off or reset"),
-            (&reset, over, ": the machine was reset while 'B' was"),
+            (&measured, off, "last CPU heard of was CPU 1.2, in the"),
+            (&measured, off, ": the machine was turned off or reset"),
+            (&reset, over, ": the machine was reset during or"),
             (&moved, over, "console moved to pl011 at 0x9010000, by /"),
             (&moved, off, "console moved to pl011"),
             ("BL31:\r\nPANIC in EL3.\r\n", off, "the firmware panicked"),
             ("x\r\n", off, "did not get to BL31"),
-            ("", over, "was it built for this GIC?"),
+            ("", over, "was built for this GIC"),
             ("", error, "QEMU did not start: qemu: bad option"),
             ("x", error, "QEMU ended with an error: qemu: bad option"),
             ("", Ending::Parked, "the closing line is damaged"),
@@ -236,8 +209,20 @@ mod tests {
             let said = diagnosis(log, ending, "max");
             assert!(said.contains(expected), "{said}");
         }
-        let said = diagnosis(&up, over, "cortex-a76");
-        assert!(said.contains("on cortex-a76 power-down does not complete"));
+        let said = diagnosis(&up, over, "cortex-a76,pmu=off");
+        assert!(said.contains(": power-down under TF-A may not complete on QEMU's cortex-a76; "));
+        assert_eq!(doubt(Firmware::TfA, "max,sve=off"), None);
+        assert_eq!(doubt(Firmware::Builtin, "cortex-a76"), None);
+    }
+
+    #[test]
+    fn a_fault_that_cannot_be_is_named() {
+        let fault = "psci-bench fault: 'cpu=0x99': no such CPU";
+        let log = format!("{BANNER}ERROR:   {fault}\r\n");
+        let said = refused_fault(log.as_bytes());
+        assert_eq!(said.as_deref(), Some("'cpu=0x99': no such CPU"));
+        let log = format!("{BANNER}NOTICE:  {fault}\r\nERROR:   x\r\n");
+        assert_eq!(refused_fault(log.as_bytes()), None);
     }
 
     #[test]
@@ -253,41 +238,5 @@ mod tests {
         ] {
             assert_eq!(full_reason(log.as_bytes()).as_deref(), expected);
         }
-    }
-
-    #[test]
-    fn titles_begin_scenarios_and_headings_do_not() {
-        let suite = "CPU suspend on all cores in sequence";
-        let warm = format!("{suite}, CPUs kept on between samples");
-        for (line, is_title) in [
-            ("Calls to the firmware that do nothing", true),
-            ("Timer expiry to handler, under memory stress", true),
-            (&*warm, true),
-            (suite, false),
-            ("Something, CPUs kept on between samples", false),
-            (".. table:: Calls to the firmware that do nothing", false),
-        ] {
-            let log = format!("{BANNER}{UP}\r\n{line}\r\n");
-            let expected = if is_title { line } else { "A" };
-            assert_eq!(last_scenario(&log), Some(expected));
-        }
-    }
-
-    #[test]
-    fn a_fault_that_cannot_be_is_named() {
-        let fault = "psci-bench fault: 'cpu=0x99': no such CPU";
-        let log = format!("{BANNER}ERROR:   {fault}\r\n");
-        let said = refused_fault(log.as_bytes());
-        assert_eq!(said.as_deref(), Some("'cpu=0x99': no such CPU"));
-        let log = format!("{BANNER}NOTICE:  {fault}\r\nERROR:   x\r\n");
-        assert_eq!(refused_fault(log.as_bytes()), None);
-    }
-
-    #[test]
-    fn models_without_power_down_are_doubted() {
-        assert_eq!(doubt(Firmware::TfA, "max,sve=off"), None);
-        assert_eq!(doubt(Firmware::Builtin, "cortex-a76"), None);
-        let said = doubt(Firmware::TfA, "cortex-a76,pmu=off").expect("a doubt");
-        assert!(said.contains("on QEMU's cortex-a76, and"));
     }
 }

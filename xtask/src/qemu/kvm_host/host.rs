@@ -22,9 +22,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::initramfs::Contents;
+use super::initramfs::{FILE, PROGRAM, archive};
 use crate::board::Gic;
-use crate::qemu::{stream, timeout};
+use crate::qemu::stream;
+use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, process};
 
@@ -36,14 +37,14 @@ pub const CPUS: u32 = 2;
 /// The time that the VMM may take to end after the guest's last line:
 /// with a busy host, seconds.
 pub const LINGER: Duration = Duration::from_secs(30);
-/// Where guests find the payload.
+/// The name of the payload in the initial file system.
 pub const IMAGE: &str = "payload";
 /// The beginning of each line from `/init`.
 const MARK: &str = "kvm-host: ";
 /// The beginning of the line about the VMM's end.
 const ENDED: &str = "the VMM ended ";
 
-/// Such a Linux, ready to be started.
+/// The files of an emulated Linux with KVM.
 #[derive(Clone, Debug)]
 pub struct KvmHost {
     kernel: PathBuf,
@@ -53,38 +54,36 @@ pub struct KvmHost {
 }
 
 impl KvmHost {
-    /// Fetches what is not there yet, and builds process 1 if it is stale.
+    /// Fetches missing files, and builds process 1 if it is stale.
     pub fn ready(workspace: &Workspace) -> Result<Self> {
         let (kernel, base) = super::packages::fetch(workspace)?;
         let init = build(workspace)?;
         Ok(Self { kernel, base, init })
     }
 
-    /// Returns the initial file system: with `files` by their names, and the VMM that
-    /// is to be started, a program and its arguments.
+    /// Returns the initial file system with `files` by their names, and with the words of
+    /// the command that starts the VMM.
     pub fn initramfs(&self, vmm: &[String], files: &[(&str, &[u8])]) -> Result<Vec<u8>> {
         if let Some(word) = vmm.iter().find(|word| word.contains('\n')) {
             bail!("{word:?} has more than one line");
         }
         let read = |path: &Path| fs::read(path).with_context(|| path.display().to_string());
-        let mut contents = Contents::behind(read(&self.base)?);
-        contents.program("init", &read(&self.init)?)?;
-        contents.file("vmm", vmm.join("\n").as_bytes())?;
-        for (name, bytes) in files {
-            contents.file(name, bytes)?;
-        }
-        contents.finish()
+        let (init, vmm) = (read(&self.init)?, vmm.join("\n"));
+        let mut entries = vec![("init", PROGRAM, &*init), ("vmm", FILE, vmm.as_bytes())];
+        entries.extend(files.iter().map(|(name, bytes)| (*name, FILE, *bytes)));
+        archive(read(&self.base)?, &entries)
     }
 
-    /// QEMU's arguments that start its kernel; `-initrd` comes besides.
+    /// Returns QEMU's arguments that start the kernel, besides `-initrd`.
     pub fn arguments(&self) -> [OsString; 4] {
-        // Its messages are for when it fails; a panic ends the machine.
-        let arguments = "console=ttyAMA0 quiet panic=-1";
+        // Linux prints messages only when it fails; a panic ends the machine.
+        let append = ["-append", "console=ttyAMA0 quiet panic=-1"].map(OsString::from);
+        let [append, arguments] = append;
         [
             "-kernel".into(),
             self.kernel.clone().into(),
-            "-append".into(),
-            arguments.into(),
+            append,
+            arguments,
         ]
     }
 }
@@ -103,63 +102,39 @@ pub fn qemu(gic: Gic, cpus: u32, args: Option<&str>) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
-/// Returns the words that start this project's own VMM: kvmtool's layout, with the UART there
-/// and so many MiB of memory, and the device tree in `/tree`.
-pub fn own(gic: Gic, cpus: u32, uart: u64, mib: u32) -> Vec<String> {
-    let image = format!("/{IMAGE}");
-    let numbers = [
-        gic.number().to_string(),
-        format!("{uart:#x}"),
-        mib.to_string(),
-    ];
-    let words = ["/init", "vmm", &image, "/tree", &cpus.to_string()].map(str::to_owned);
-    words.into_iter().chain(numbers).collect()
-}
-
-/// Returns the timeout of a guest, by that of the same run without KVM.
-/// There an exit takes hundreds of instructions, and here each of them is emulated, in
-/// the host's Linux as in the guest.
+/// Returns the timeout of a guest, by that of the same run without KVM. An exit of a guest
+/// is hundreds of instructions of the host's Linux, which QEMU emulates.
 pub fn timeout(without: Duration) -> Duration {
     without
         .saturating_mul(5)
-        .min(Duration::from_secs(timeout::TIMEOUT_MAX))
+        .min(Duration::from_secs(TIMEOUT_MAX))
 }
 
 /// Returns the VMM's end, in the words of process 1; None if it did not get
 /// that far.
 pub fn ended(log: &str) -> Option<&str> {
-    said(log).find_map(|line| line.strip_prefix(ENDED))
+    lines(log).find_map(|line| line.strip_prefix(ENDED))
 }
 
-/// Returns the VMM's end if it is a bad one though the guest had
-/// said its last line.
+/// Returns the VMM's end if it is a bad one after the guest's last line.
 pub fn trouble(log: &[u8]) -> Option<String> {
     stream::closing(log)?;
     let log = String::from_utf8_lossy(log);
-    ended(&log)
-        .filter(|how| *how != "with exit code 0")
-        .map(str::to_owned)
+    let end = ended(&log).filter(|end| *end != "with exit code 0");
+    end.map(str::to_owned)
 }
 
 /// Returns the last line of process 1.
 pub fn last_words(log: &str) -> Option<&str> {
-    said(log).last()
+    lines(log).last()
 }
 
-/// Returns whether Linux has KVM.
-pub fn has_kvm(log: &str) -> bool {
-    said(log).any(|line| {
-        line.ends_with("VHE mode initialized successfully")
-            || line.ends_with("Hyp mode initialized successfully")
-    })
-}
-
-fn said(log: &str) -> impl Iterator<Item = &str> {
+fn lines(log: &str) -> impl Iterator<Item = &str> {
     log.lines()
         .filter_map(|line| line.trim_end().strip_prefix(MARK))
 }
 
-/// Builds process 1, and returns where it is.
+/// Builds process 1, and returns its path.
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     setup::ensure(workspace, &[Need::LinuxTarget])?;
     let package = workspace.root.join("kvm-host");
@@ -167,15 +142,11 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     command.args(["build", "--quiet", "--release", "--locked"]);
     command.args(["--target", setup::LINUX_TARGET, "--target-dir"]);
     command.arg(&workspace.target).current_dir(&package);
-    // The user's flags are for other programs. Rust's own linker and start-up
-    // code do, and no cross compiler is needed.
+    // The user's flags are for other programs. With Rust's own linker and start-up code,
+    // no cross compiler is needed.
     command.env_remove("RUSTFLAGS");
     command.env("CARGO_ENCODED_RUSTFLAGS", "-Clinker=rust-lld");
-    command.stdin(Stdio::null()).stdout(std::io::stderr());
-    let status = command.status().context("cannot run cargo")?;
-    if !status.success() {
-        bail!("{} does not build, see above", package.display());
-    }
+    process::run(command.stdin(Stdio::null()).stdout(std::io::stderr()))?;
     let target = workspace.target.join(setup::LINUX_TARGET);
     Ok(target.join("release").join("kvm-host"))
 }
@@ -186,19 +157,16 @@ mod tests {
 
     #[test]
     fn lines_of_process_1() {
-        let log = "kvm-host: kvm [1]: VHE mode initialized successfully\r\n\
-                   psci-bench: PASS (1 passed, 0 skipped, 0 failed; 9 samples, 0 not counted, \
+        let log = "psci-bench: PASS (1 passed, 0 skipped, 0 failed; 9 samples, 0 not counted, \
                    0 rows skipped, 0 CPUs lost)\r\n\
                    kvm-host: the VMM ended with exit code 0\r\n\
                    [    1.0] reboot: Power down\r\n";
-        assert!(has_kvm(log));
-        assert_eq!(ended(log), Some("with exit code 0"));
         assert_eq!(last_words(log), Some("the VMM ended with exit code 0"));
         assert_eq!(trouble(log.as_bytes()), None);
         let killed = log.replace("with exit code 0", "by signal 6");
         assert_eq!(trouble(killed.as_bytes()).as_deref(), Some("by signal 6"));
         let none = "kvm-host: Linux 6\r\nkvm-host: there is no KVM: /dev/kvm: none\r\n";
-        assert!(!has_kvm(none) && ended(none).is_none());
+        assert_eq!(ended(none), None);
         assert_eq!(last_words(none), Some("there is no KVM: /dev/kvm: none"));
         assert_eq!(last_words("xkvm-host: 1\n"), None);
     }

@@ -5,7 +5,5 @@ mod initramfs;
 mod packages;
 
 pub use self::host::{
-    CPU, CPUS, IMAGE, KvmHost, LINGER, build, ended, has_kvm, last_words, own, qemu, timeout,
-    trouble,
+    CPU, CPUS, IMAGE, KvmHost, LINGER, build, ended, last_words, qemu, timeout, trouble,
 };
-pub use self::initramfs::Contents;

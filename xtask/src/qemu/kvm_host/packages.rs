@@ -1,6 +1,5 @@
-//! Debian's packages for it: a kernel with KVM, and QEMU for arm64 with the
-//! libraries that it loads. Packages are fetched and unpacked, and none is
-//! installed.
+//! Debian's packages of a kernel with KVM, and of QEMU for arm64 with the libraries that
+//! it loads. They are fetched and unpacked, and none is installed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use object::Object;
 
-use super::initramfs::Contents;
+use super::initramfs::{CONSOLE, DIRECTORY, PROGRAM as MODE, archive};
 use crate::setup::apt;
 use crate::setup::progress::Progress;
 use crate::setup::workspace::{Workspace, once};
@@ -66,26 +65,24 @@ fn kernel(root: &Path) -> Result<PathBuf> {
 }
 
 fn base(root: &Path) -> Result<Vec<u8>> {
-    let mut contents = Contents::default();
-    for name in ["dev", "lib", "proc", "usr", "usr/bin", "usr/lib", LIBRARIES] {
-        contents.directory(name)?;
-    }
-    contents.console()?;
-    let qemu = root.join(PROGRAM);
-    let qemu = fs::read(&qemu).with_context(|| format!("{QEMU} has no {PROGRAM}"))?;
+    let qemu = fs::read(root.join(PROGRAM)).with_context(|| format!("{QEMU} has no {PROGRAM}"))?;
     let directory = root.join(LIBRARIES);
     let libraries = closure(&qemu, |name| {
         let path = directory.join(name);
         fs::read(&path).with_context(|| format!("{QEMU} comes without {name}, which it loads"))
     })?;
-    contents.program(PROGRAM, &qemu)?;
-    for (name, bytes) in &libraries {
-        contents.program(&format!("{LIBRARIES}/{name}"), bytes)?;
+    let paths = libraries.keys().map(|name| format!("{LIBRARIES}/{name}"));
+    let paths: Vec<String> = paths.collect();
+    let directories = ["dev", "lib", "proc", "usr", "usr/bin", "usr/lib", LIBRARIES];
+    let mut entries = directories.map(|name| (name, DIRECTORY, &b""[..])).to_vec();
+    entries.extend([("dev/console", CONSOLE, &b""[..]), (PROGRAM, MODE, &qemu)]);
+    let programs = paths.iter().zip(libraries.values());
+    entries.extend(programs.map(|(path, bytes)| (path.as_str(), MODE, bytes.as_slice())));
+    let loader = format!("lib/{LOADER}");
+    if let Some(bytes) = libraries.get(LOADER) {
+        entries.push((&loader, MODE, bytes));
     }
-    if let Some(loader) = libraries.get(LOADER) {
-        contents.program(&format!("lib/{LOADER}"), loader)?;
-    }
-    contents.finish()
+    archive(Vec::new(), &entries)
 }
 
 /// Returns all libraries that a program loads, and those that these do, by name.

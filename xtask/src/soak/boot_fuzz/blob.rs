@@ -63,25 +63,55 @@ impl Blob {
     pub fn value(&mut self, node: &str, name: &str) -> Option<&mut Vec<u8>> {
         let is_node = |token: &Token| matches!(token, Token::Begin(it) if it == node);
         let begin = self.tokens.iter().position(is_node)?;
-        let properties = self.tokens.iter_mut().skip(begin);
-        properties
-            .filter_map(|token| match token {
-                Token::Property(it, value) if it == name => Some(value),
-                _ => None,
-            })
-            .next()
+        let mut properties = self.tokens.iter_mut().skip(begin);
+        properties.find_map(|token| match token {
+            Token::Property(it, value) if it == name => Some(value),
+            _ => None,
+        })
     }
 
-    /// Adds a node as the root's last child.
-    pub fn append(&mut self, name: &str, properties: &[(&str, Vec<u8>)]) {
-        let root_end = self.tokens.pop();
-        self.tokens.push(Token::Begin(name.to_owned()));
-        for (name, value) in properties {
-            let property = Token::Property((*name).to_owned(), value.clone());
-            self.tokens.push(property);
+    /// Adds to the root, after its last child, what `text` describes in lines:
+    ///
+    /// ```text
+    /// !80000000 1000              memory reservation: base, size
+    /// compatible "a,b "c          property: strings
+    /// reg 0 9000000 .0a           property: cells, a byte
+    /// +cpus                       node within the last one
+    /// -                           its end
+    /// ```
+    ///
+    /// All numbers are hexadecimal. A string ends at the next quotation mark, or with the
+    /// line. The tree stays sound, whatever the text is.
+    pub fn add_text(&mut self, text: &[u8]) {
+        self.tokens.pop();
+        let mut depth = 1;
+        for line in text.split(|byte| *byte == b'\n') {
+            match line.split_first() {
+                None => {}
+                Some((b'+', name)) => {
+                    self.tokens.push(Token::Begin(text_before_nul(name)));
+                    depth += 1;
+                }
+                // The root ends with the text.
+                Some((b'-', _)) if depth == 1 => {}
+                Some((b'-', _)) => {
+                    self.tokens.push(Token::End);
+                    depth -= 1;
+                }
+                Some((b'!', numbers)) => {
+                    let mut words = numbers.split(|byte| *byte == b' ').map(number);
+                    let mut next = || words.next().unwrap_or_default();
+                    self.reservations.push((next(), next()));
+                }
+                Some(_) => {
+                    let end = line.iter().position(|byte| *byte == b' ');
+                    let (name, rest) = line.split_at(end.unwrap_or(line.len()));
+                    let property = Token::Property(text_before_nul(name), value(rest));
+                    self.tokens.push(property);
+                }
+            }
         }
-        self.tokens.push(Token::End);
-        self.tokens.extend(root_end);
+        self.tokens.extend((0..depth).map(|_| Token::End));
     }
 
     /// Returns the flattened tree (section 5).
@@ -120,4 +150,42 @@ impl Blob {
 /// Returns the bytes of cells, which are big-endian.
 pub fn cells(cells: &[u32]) -> Vec<u8> {
     cells.iter().flat_map(|cell| cell.to_be_bytes()).collect()
+}
+
+/// Returns `bytes` up to the first `end`.
+fn before(bytes: &[u8], end: u8) -> &[u8] {
+    bytes.split(|byte| *byte == end).next().unwrap_or_default()
+}
+
+fn text_before_nul(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(before(bytes, 0)).into_owned()
+}
+
+/// Returns the bytes of a property's value.
+fn value(mut text: &[u8]) -> Vec<u8> {
+    let mut value = Vec::new();
+    while let Some((first, rest)) = text.split_first() {
+        let (word, length) = match first {
+            b' ' => (&rest[..0], 1),
+            b'"' => (before(rest, b'"'), 2),
+            b'.' => (before(rest, b' '), 1),
+            _ => (before(text, b' '), 0),
+        };
+        match first {
+            b' ' => {}
+            b'"' => value.extend(word.iter().chain([&0])),
+            b'.' => value.push(number(word) as u8),
+            _ => value.extend((number(word) as u32).to_be_bytes()),
+        }
+        text = text.get(word.len() + length..).unwrap_or_default();
+    }
+    value
+}
+
+/// Returns the number in hexadecimal digits; other characters are skipped.
+fn number(digits: &[u8]) -> u64 {
+    let digits = digits
+        .iter()
+        .filter_map(|byte| char::from(*byte).to_digit(16));
+    digits.fold(0, |number, digit| number << 4 | u64::from(digit))
 }

@@ -1,127 +1,79 @@
-//! The classes of mutations: for each a function, and the differences that a run which
-//! passes may have.
+//! The classes of mutations: the change, and the differences that a run which passes may
+//! have.
 
-use psci_bench::image::{PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE};
-
-use self::Change::{Block, Bytes, Tree};
+use self::Allows::{Nothing, OtherFigures, OtherStates};
+use self::Change::{Bits, Byte, Field, Tree};
 use super::blob::Blob;
 use super::mutations::*;
 
-/// A function that mutates a part of the image, and returns a description.
+/// The change of a part of the image.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Change {
-    /// Changes the tree's tokens. None if the tree has nothing to change.
+    /// Changes the tree's tokens, and returns a description. None if the tree has nothing
+    /// to change.
     Tree(fn(&mut Blob, &mut Random) -> Option<String>),
-    /// Changes the tree's bytes.
-    Bytes(fn(&mut Vec<u8>, &mut Random) -> String),
-    /// Changes the parameter block in the image.
-    Block(fn(&mut [u8], &mut Random) -> String),
+    /// Changes the number of 8 bytes at this offset of the parameter block.
+    Field(usize),
+    /// Changes a byte of the parameter block in the range from an offset, of a size.
+    Byte(usize, usize),
+    /// Flips bits of the parameter block.
+    Bits,
+}
+
+/// A difference to the unmutated run that a run which passes may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Allows {
+    Nothing,
+    /// Rows of states that the unmutated run does not have.
+    OtherStates,
+    /// Rows of equal state and CPU with other figures.
+    OtherFigures,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Class {
     pub name: &'static str,
     pub change: Change,
-    /// The reason why a run that passes may measure other states than the unmutated
-    /// run; None if it must not.
-    pub other_states: Option<&'static str>,
-    /// The reason why rows of equal state and CPU may have other figures; None if they
-    /// must not.
-    pub other_figures: Option<&'static str>,
+    pub allows: Allows,
 }
 
-/// Returns a class whose passing runs must have the unmutated run's rows.
-const fn same(name: &'static str, change: Change) -> Class {
+const fn class(name: &'static str, change: Change, allows: Allows) -> Class {
     Class {
         name,
         change,
-        other_states: None,
-        other_figures: None,
+        allows,
     }
 }
-
-/// Returns a class whose passing runs may measure other states, because of `why`.
-const fn other(name: &'static str, change: Change, why: &'static str) -> Class {
-    Class {
-        other_states: Some(why),
-        ..same(name, change)
-    }
-}
-
-const LOST: &str = "an idle state can be lost, and the next one is the deepest";
-const BITS: &str = "a power_state can become another one that is valid, or a status \"disabled\"";
-const VALUES: &str = "the firmware takes some of the other values";
-const SERVICE: &str = "the lead services a watchdog, and by QEMU's clock has a turn in a wake-up";
 
 pub(super) const TREES: &[Class] = &[
-    other("property-deleted", Tree(delete_property), LOST),
-    other("property-renamed", Tree(rename_property), LOST),
-    other("node-deleted", Tree(delete_node), LOST),
-    other("node-renamed", Tree(rename_node), LOST),
-    other("string-changed", Tree(change_string), LOST),
-    other("bits-flipped", Tree(flip_bits), BITS),
-    same("cell-changed", Tree(change_cell)),
-    other("values-exchanged", Tree(exchange_values), LOST),
-    same("states-exchanged", Tree(exchange_states)),
-    other("state-changed", Tree(change_state), VALUES),
-    same("node-duplicated", Tree(duplicate_node)),
-    same("reg-moved", Tree(move_reg)),
-    same("reg-resized", Tree(resize_reg)),
-    Class {
-        other_figures: Some(SERVICE),
-        ..same("watchdog-added", Tree(add_watchdog))
-    },
-    same("frame-added", Tree(add_frame)),
-    same("console-changed", Tree(change_console)),
-    same("memory-reserved", Tree(reserve_memory)),
-    same("bootargs-changed", Tree(change_bootargs)),
-    same("model-changed", Tree(change_model)),
-    same("header-corrupted", Bytes(|it, r| corrupt_header(it, r))),
-    other(
-        "structure-corrupted",
-        Bytes(|it, r| flip(&mut it[40..], r)),
-        LOST,
-    ),
-    same("truncated", Bytes(truncate)),
+    // An idle state can be lost, and the next one is the deepest.
+    class("property-deleted", Tree(delete_property), OtherStates),
+    class("node-deleted", Tree(delete_node), OtherStates),
+    class("string-changed", Tree(change_string), OtherStates),
+    class("values-exchanged", Tree(exchange_values), OtherStates),
+    // A power_state can become another one that is valid, or a status "disabled".
+    class("bits-flipped", Tree(flip_bits), OtherStates),
+    // The firmware accepts some of the other values.
+    class("state-changed", Tree(change_state), OtherStates),
+    class("cell-changed", Tree(change_cell), Nothing),
+    class("node-duplicated", Tree(duplicate_node), Nothing),
+    class("reg-moved", Tree(move_reg), Nothing),
+    class("reg-resized", Tree(resize_reg), Nothing),
+    // The lead services a watchdog, and by QEMU's clock has a turn in a wake-up.
+    class("watchdog-added", Tree(add_watchdog), OtherFigures),
+    class("frame-added", Tree(add_frame), Nothing),
+    class("console-changed", Tree(change_console), Nothing),
+    class("memory-reserved", Tree(reserve_memory), Nothing),
+    class("bootargs-changed", Tree(change_bootargs), Nothing),
 ];
 
 pub(super) const BLOCKS: &[Class] = &[
-    same(
-        "block-tree-offset",
-        Block(|it, r| {
-            let end = it.len() as u64;
-            field(it, r, 0x20, "tree_offset", end)
-        }),
-    ),
-    same(
-        "block-tree-size",
-        Block(|it, r| field(it, r, 0x28, "tree_size", TREE_SIZE)),
-    ),
-    same(
-        "block-base-size",
-        Block(|it, r| field(it, r, 0x30, "base_size", TREE_SIZE)),
-    ),
-    same(
-        "block-uart-base",
-        Block(|it, r| {
-            let (_, address) = r.pick(ADDRESSES);
-            field(it, r, 0x18, "UART base", address)
-        }),
-    ),
-    same(
-        "block-uart-kind",
-        Block(|it, r| small(it, r, 0x10, "UART kind and layout", 8)),
-    ),
-    same(
-        "block-conduit",
-        Block(|it, r| small(it, r, 0x38, "conduit", 4)),
-    ),
-    same(
-        "block-head",
-        Block(|it, r| small(it, r, 0, "magic, version and length", 16)),
-    ),
-    same(
-        "block-bits",
-        Block(|it, r| flip(&mut it[PARAMETER_BLOCK..][..PARAMETER_BLOCK_SIZE], r)),
-    ),
+    class("block-head", Byte(0, 16), Nothing),
+    class("block-uart-kind", Byte(0x10, 8), Nothing),
+    class("block-uart-base", Field(0x18), Nothing),
+    class("block-tree-offset", Field(0x20), Nothing),
+    class("block-tree-size", Field(0x28), Nothing),
+    class("block-base-size", Field(0x30), Nothing),
+    class("block-conduit", Byte(0x38, 4), Nothing),
+    class("block-bits", Bits, Nothing),
 ];

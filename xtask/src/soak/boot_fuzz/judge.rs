@@ -6,7 +6,7 @@ use psci_bench::board::Console;
 use psci_bench::image::{EmergencyUart, ParameterBlock};
 use psci_bench::model::Verdict;
 
-use super::classes::Class;
+use super::classes::{Allows, Class};
 use crate::qemu::diagnosis;
 use crate::qemu::run_result::{RunResult, word};
 use crate::qemu::stream::Ending;
@@ -54,47 +54,34 @@ impl Outcome {
 pub type Judged = (Outcome, Option<String>);
 
 /// A serial scenario's tag, its power_state, and a CPU's MPIDR.
-type Key = (String, u32, u64);
+type Key = (&'static str, u32, u64);
 /// Power-down, wake-up and cache flush, in ticks.
 type Figures = [Option<u64>; 3];
 
 /// Rows of the serial scenarios that suspend CPUs.
-#[derive(Clone, Debug, Default)]
-pub struct Rows(BTreeMap<Key, Figures>);
+pub type Rows = BTreeMap<Key, Figures>;
 
-impl Rows {
-    /// Returns the rows in the records of a log.
-    pub fn of(log: &[u8]) -> Self {
-        let runs = read_bytes("log", log).unwrap_or_default();
-        let mut rows = BTreeMap::new();
-        for run in runs.iter().map(|run| &run.run) {
-            for scenario in &run.scenarios {
-                let tag = scenario.id.tag();
-                let is_wanted = tag.ends_with("susp_serial") || tag.ends_with("deep_serial");
-                let conditions = scenario.conditions.as_ref().filter(|_| is_wanted);
-                let Some(state) = conditions.and_then(|it| it.power_state) else {
-                    continue;
-                };
-                for row in scenario.rows.iter().filter(|row| !row.is_from_line()) {
-                    let mpidr = run.cpu(row.cpu).mpidr.unwrap_or(u64::MAX);
-                    let it = row.figures;
-                    let figures = [it.powerdown, it.wakeup, it.cache_flush];
-                    rows.insert((tag.to_owned(), state, mpidr), figures);
-                }
+/// Returns the rows in the records of a log.
+pub fn read_rows(log: &[u8]) -> Rows {
+    let runs = read_bytes("log", log).unwrap_or_default();
+    let mut rows = Rows::new();
+    for run in runs.iter().map(|run| &run.run) {
+        for scenario in &run.scenarios {
+            let tag = scenario.id.tag();
+            let is_wanted = tag.ends_with("susp_serial") || tag.ends_with("deep_serial");
+            let conditions = scenario.conditions.as_ref().filter(|_| is_wanted);
+            let Some(state) = conditions.and_then(|it| it.power_state) else {
+                continue;
+            };
+            for row in scenario.rows.iter().filter(|row| !row.is_from_line()) {
+                let mpidr = run.cpu(row.cpu).mpidr.unwrap_or(u64::MAX);
+                let it = row.figures;
+                let figures = [it.powerdown, it.wakeup, it.cache_flush];
+                rows.insert((tag, state, mpidr), figures);
             }
         }
-        Self(rows)
     }
-
-    /// Adds the rows of another run.
-    pub fn extend(&mut self, other: Self) {
-        self.0.extend(other.0);
-    }
-
-    /// Returns the number of rows.
-    pub fn count(&self) -> usize {
-        self.0.len()
-    }
+    rows
 }
 
 /// The runs that mutants are compared with.
@@ -112,32 +99,35 @@ impl Reference {
         let turned_off = result.ending == Ending::Exited { success: true };
         if result.diagnosis.is_none() && (turned_off || result.ending == Ending::Parked) {
             let verdict = result.verdict;
-            let passed = verdict == Verdict::Pass;
-            let wrong = passed.then(|| self.wrong_row(class, &Rows::of(&result.log)));
-            return (Outcome::Closed(verdict), wrong.flatten());
+            let wrong = match verdict {
+                Verdict::Pass => self.find_wrong_row(class, &read_rows(&result.log)),
+                _ => None,
+            };
+            return (Outcome::Closed(verdict), wrong);
         }
-        let said = result.diagnosis.clone().unwrap_or_default();
-        let log = result.text();
-        match () {
-            () if turned_off && diagnosis::console_moved(&log).is_some() => (Outcome::Moved, None),
-            () if turned_off && !self.names_uart(image) => (Outcome::Mute, None),
-            () => (Outcome::Lost, Some(said)),
+        if turned_off && diagnosis::console_moved(&result.text()).is_some() {
+            return (Outcome::Moved, None);
         }
+        if turned_off && !self.names_uart(image) {
+            return (Outcome::Mute, None);
+        }
+        (
+            Outcome::Lost,
+            Some(result.diagnosis.clone().unwrap_or_default()),
+        )
     }
 
-    /// Describes the first row that `class` does not allow, if there is one.
-    fn wrong_row(&self, class: &Class, rows: &Rows) -> Option<String> {
-        rows.0.iter().find_map(|(key, figures)| {
+    /// Describes the first of `rows` that `class` does not allow, if there is one.
+    fn find_wrong_row(&self, class: &Class, rows: &Rows) -> Option<String> {
+        rows.iter().find_map(|(key, figures)| {
             let (tag, state, mpidr) = key;
-            let known = |rows: &Rows| rows.0.get(key).copied();
             let of = format!("{tag} by {state:#x} on CPU {mpidr:#x}");
-            if known(&self.unmutated).is_none() && class.other_states.is_none() {
+            if class.allows != Allows::OtherStates && !self.unmutated.contains_key(key) {
                 return Some(format!("{of}: the unmutated run has no such row"));
             }
-            let may_differ = class.other_figures.is_some();
-            let expected =
-                known(&self.all).filter(|expected| expected != figures && !may_differ)?;
-            Some(format!("{of}: {figures:?} ticks, unmutated {expected:?}"))
+            let expected = self.all.get(key).filter(|it| *it != figures)?;
+            let wrong = format!("{of}: {figures:?} ticks, unmutated {expected:?}");
+            (class.allows != Allows::OtherFigures).then_some(wrong)
         })
     }
 

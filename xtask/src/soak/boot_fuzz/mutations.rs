@@ -1,14 +1,14 @@
 //! The mutations: each function changes one thing, and returns a description of it.
 
-use psci_bench::image::PARAMETER_BLOCK;
+use std::ops::Range;
 
 use super::blob::{Blob, Token, cells};
 
 /// A size in the range of trees' sizes.
-pub(super) const TREE_SIZE: u64 = 0x1000;
+const TREE_SIZE: u64 = 0x1000;
 
 /// Addresses on QEMU's `virt` to which registers are moved.
-pub(super) const ADDRESSES: &[(&str, u64)] = &[
+const ADDRESSES: &[(&str, u64)] = &[
     ("address 0", 0),
     ("the distributor", 0x800_0000),
     ("the redistributors", 0x80a_0000),
@@ -49,17 +49,16 @@ impl Random {
     }
 }
 
-/// Returns the indices of the properties for which `wanted` is true.
-fn properties(tree: &Blob, wanted: impl Fn(&str, &[u8]) -> bool) -> Vec<usize> {
-    let is = |token: &Token| matches!(token, Token::Property(name, value) if wanted(name, value));
-    let all = tree.tokens.iter().enumerate();
-    all.filter(|it| is(it.1)).map(|it| it.0).collect()
+/// Returns the indices of the tokens after the root for which `is_wanted` is true.
+fn tokens(tree: &Blob, is_wanted: impl Fn(&Token) -> bool) -> Vec<usize> {
+    let all = tree.tokens.iter().enumerate().skip(1);
+    all.filter(|it| is_wanted(it.1)).map(|it| it.0).collect()
 }
 
-fn nodes(tree: &Blob) -> Vec<usize> {
-    let all = tree.tokens.iter().enumerate().skip(1);
-    let begins = all.filter(|it| matches!(it.1, Token::Begin(_)));
-    begins.map(|it| it.0).collect()
+/// Returns the range of tokens of a node.
+fn choose_node(tree: &Blob, random: &mut Random) -> Range<usize> {
+    let begin = random.pick(&tokens(tree, |token| matches!(token, Token::Begin(_))));
+    begin..tree.end(begin)
 }
 
 /// Returns the index, and the names of node and property, of a property for which
@@ -69,17 +68,18 @@ fn choose(
     random: &mut Random,
     wanted: impl Fn(&str, &[u8]) -> bool,
 ) -> Option<(usize, String)> {
-    let all = properties(tree, wanted);
+    let is = |token: &Token| matches!(token, Token::Property(name, value) if wanted(name, value));
+    let all = tokens(tree, is);
     let at = (!all.is_empty()).then(|| random.pick(&all))?;
-    let Token::Property(name, _) = &tree.tokens[at] else {
-        return None;
-    };
-    let before = tree.tokens[..at].iter().rev();
-    let node = before.into_iter().find_map(|token| match token {
+    let mut before = tree.tokens[..at].iter().rev();
+    let node = before.find_map(|token| match token {
         Token::Begin(node) => Some(node.as_str()),
         _ => None,
     });
-    Some((at, format!("{} {name}", node.unwrap_or_default())))
+    match &tree.tokens[at] {
+        Token::Property(name, _) => Some((at, format!("{} {name}", node.unwrap_or_default()))),
+        _ => None,
+    }
 }
 
 fn value(tree: &mut Blob, at: usize) -> Option<&mut Vec<u8>> {
@@ -95,36 +95,19 @@ pub(super) fn delete_property(tree: &mut Blob, random: &mut Random) -> Option<St
     Some(what)
 }
 
-pub(super) fn rename_property(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    let (at, what) = choose(tree, random, |_, _| true)?;
-    if let Token::Property(name, _) = &mut tree.tokens[at] {
-        name.insert(0, 'x');
-    }
-    Some(what)
-}
-
 pub(super) fn delete_node(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    let begin = random.pick(&nodes(tree));
-    let what = format!("{:?}", tree.tokens[begin]);
-    tree.tokens.drain(begin..tree.end(begin));
-    Some(what)
-}
-
-pub(super) fn rename_node(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    let all = nodes(tree);
-    let begin = random.pick(&all);
-    let other = tree.tokens[random.pick(&all)].clone();
-    let what = format!("{:?} to {other:?}", tree.tokens[begin]);
-    tree.tokens[begin] = other;
+    let node = choose_node(tree, random);
+    let what = format!("{:?}", tree.tokens[node.start]);
+    tree.tokens.drain(node);
     Some(what)
 }
 
 pub(super) fn duplicate_node(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    let begin = random.pick(&nodes(tree));
-    let end = tree.end(begin);
-    let copy = tree.tokens[begin..end].to_vec();
-    tree.tokens.splice(end..end, copy);
-    Some(format!("{:?}", tree.tokens[begin]))
+    let node = choose_node(tree, random);
+    let what = format!("{:?}", tree.tokens[node.start]);
+    let copy = tree.tokens[node.clone()].to_vec();
+    tree.tokens.splice(node.end..node.end, copy);
+    Some(what)
 }
 
 fn is_text(value: &[u8]) -> bool {
@@ -132,9 +115,7 @@ fn is_text(value: &[u8]) -> bool {
 }
 
 pub(super) fn change_string(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    const OTHERS: &[&str] = &[
-        "", "\n", "x", "disabled", "hvc", "smc", "/", "serial0", "\x7f",
-    ];
+    const OTHERS: &[&str] = &["", "\n", "x", "disabled", "hvc", "smc", "/", "\x7f"];
     let (at, what) = choose(tree, random, |_, value| is_text(value))?;
     let other = random.pick(OTHERS);
     *value(tree, at)? = other.bytes().chain([0]).collect();
@@ -165,26 +146,14 @@ pub(super) fn change_cell(tree: &mut Blob, random: &mut Random) -> Option<String
     let value = value(tree, at)?;
     let (cells, _) = value.as_chunks_mut::<4>();
     let cell = random.below(cells.len());
-    cells[cell] = u32::from_be_bytes(cells[cell])
-        .wrapping_add(by)
-        .to_be_bytes();
+    let old = u32::from_be_bytes(cells[cell]);
+    cells[cell] = old.wrapping_add(by).to_be_bytes();
     Some(format!("{what} cell {cell} by {}", by as i32))
 }
 
+/// Exchanges the values of two properties that have one name.
 pub(super) fn exchange_values(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    exchange(tree, random, &[])
-}
-
-pub(super) fn exchange_states(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    let of_states = ["arm,psci-suspend-param", "psci-bench,power-level"];
-    exchange(tree, random, &of_states)
-}
-
-/// Exchanges the values of two properties that have equal names.
-fn exchange(tree: &mut Blob, random: &mut Random, names: &[&str]) -> Option<String> {
-    let (one, what) = choose(tree, random, |name, _| {
-        names.is_empty() || names.contains(&name)
-    })?;
+    let (one, what) = choose(tree, random, |_, _| true)?;
     let Token::Property(name, first) = tree.tokens[one].clone() else {
         return None;
     };
@@ -223,57 +192,31 @@ pub(super) fn resize_reg(tree: &mut Blob, random: &mut Random) -> Option<String>
     change_reg(tree, random, 1, size)
 }
 
-/// Returns a `reg` with one page at each of these addresses.
-fn pages(bases: &[u64]) -> Vec<u8> {
-    let numbers = bases.iter().flat_map(|base| [*base, 0x1000]);
-    numbers.flat_map(u64::to_be_bytes).collect()
+/// Returns the cells of a `reg` with one page at `base`.
+fn page(base: u64) -> String {
+    format!("{:x} {:x} 0 1000", base >> 32, base as u32)
 }
 
 pub(super) fn add_watchdog(tree: &mut Blob, random: &mut Random) -> Option<String> {
     let (name, base) = random.pick(ADDRESSES);
     let (kind, clock) = random.pick(&[("arm,sbsa-gwdt", 0), ("arm,sp805", 0x77)]);
-    let compatible = kind.bytes().chain([0]).collect();
-    let reg = pages(&[base, base.wrapping_add(0x1000)]);
-    let watchdog = [
-        ("compatible", compatible),
-        ("reg", reg),
-        ("clocks", cells(&[clock])),
-    ];
-    tree.append("watchdog", &watchdog);
-    let clock = [
-        ("compatible", b"fixed-clock\0".to_vec()),
-        ("clock-frequency", cells(&[1_000_000])),
-        ("phandle", cells(&[0x77])),
-    ];
-    tree.append("clock", &clock);
+    let (first, second) = (page(base), page(base.wrapping_add(0x1000)));
+    let watchdog = format!("compatible \"{kind}\nreg {first} {second}\nclocks {clock:x}");
+    let clock = "compatible \"fixed-clock\nclock-frequency f4240\nphandle 77";
+    tree.add_text(format!("+watchdog\n{watchdog}\n-\n+clock\n{clock}").as_bytes());
     Some(format!("{kind} at {name}, {base:#x}"))
 }
 
 pub(super) fn add_frame(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    let (control, base) = (random.pick(ADDRESSES), random.pick(ADDRESSES));
-    tree.append(
-        "timer-mem",
-        &[
-            ("compatible", b"arm,armv7-timer-mem\0".to_vec()),
-            ("reg", pages(&[control.1])),
-            ("ranges", Vec::new()),
-            ("#address-cells", cells(&[2])),
-            ("#size-cells", cells(&[2])),
-        ],
+    let (control, frame) = (random.pick(ADDRESSES), random.pick(ADDRESSES));
+    let (control_page, frame_page) = (page(control.1), page(frame.1));
+    let timer = format!(
+        "+timer-mem\ncompatible \"arm,armv7-timer-mem\nreg {control_page}\nranges\n\
+         #address-cells 2\n#size-cells 2\n\
+         +frame\nframe-number 0\ninterrupts 0 5 4\nreg {frame_page}"
     );
-    // The frame is the timer's child: two ends, the timer's and the root's, follow it.
-    let ends = tree.tokens.split_off(tree.tokens.len() - 2);
-    tree.tokens.push(Token::Begin("frame".to_owned()));
-    for (name, value) in [
-        ("frame-number", cells(&[0])),
-        ("interrupts", cells(&[0, 5, 4])),
-        ("reg", pages(&[base.1])),
-    ] {
-        tree.tokens.push(Token::Property(name.to_owned(), value));
-    }
-    tree.tokens.push(Token::End);
-    tree.tokens.extend(ends);
-    Some(format!("control at {}, frame at {}", control.0, base.0))
+    tree.add_text(timer.as_bytes());
+    Some(format!("control at {}, frame at {}", control.0, frame.0))
 }
 
 pub(super) fn change_console(tree: &mut Blob, random: &mut Random) -> Option<String> {
@@ -288,13 +231,8 @@ pub(super) fn change_console(tree: &mut Blob, random: &mut Random) -> Option<Str
         "st,stm32h7-uart",
     ];
     let (kind, (name, base)) = (random.pick(KINDS), random.pick(ADDRESSES));
-    tree.append(
-        "console",
-        &[
-            ("compatible", kind.bytes().chain([0]).collect()),
-            ("reg", pages(&[base])),
-        ],
-    );
+    let console = format!("+console\ncompatible \"{kind}\nreg {}", page(base));
+    tree.add_text(console.as_bytes());
     let (at, _) = choose(tree, random, |name, _| name == "stdout-path")?;
     *value(tree, at)? = b"/console\0".to_vec();
     Some(format!("{kind} at {name}, {base:#x}"))
@@ -326,71 +264,29 @@ pub(super) fn change_bootargs(tree: &mut Blob, random: &mut Random) -> Option<St
     Some(format!("{:.40}", String::from_utf8_lossy(added)))
 }
 
-pub(super) fn change_model(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    let (at, _) = choose(tree, random, |name, _| name == "model")?;
-    let (with, times) = random.pick(&[("long ", 100_000), ("\x1b[2J", 1), ("", 0), ("\0x", 1)]);
-    *value(tree, at)? = with.repeat(times).bytes().chain([0]).collect();
-    Some(format!("{with:?} {times} times"))
-}
-
-pub(super) fn corrupt_header(blob: &mut [u8], random: &mut Random) -> String {
-    let (words, _) = blob[..40].as_chunks_mut::<4>();
-    let place = random.below(words.len());
-    let size = u32::from_be_bytes(words[1]);
-    let all = [0, 1, 40, size - 4, size + 4, 0x7fff_ffff, u32::MAX];
-    let word = random.pick(&all);
-    words[place] = word.to_be_bytes();
-    format!("word {place}: {word:#x}")
-}
-
-pub(super) fn truncate(blob: &mut Vec<u8>, random: &mut Random) -> String {
-    blob.truncate(random.below(blob.len()));
-    format!("to {} bytes", blob.len())
-}
-
-/// Writes a number that is too large, or near `near`, to a field of 8 bytes of the
-/// parameter block.
-pub(super) fn field(
-    image: &mut [u8],
-    random: &mut Random,
-    at: usize,
-    name: &str,
-    near: u64,
-) -> String {
-    let field = &mut image[PARAMETER_BLOCK + at..][..8];
+/// Writes a number that is too large, or like an offset or a size, to the field of 8 bytes
+/// at `at` of the parameter block.
+pub(super) fn change_field(block: &mut [u8], random: &mut Random, at: usize) -> String {
+    let field = &mut block[at..][..8];
     let old = u64::from_le_bytes(field.try_into().unwrap_or_default());
-    let all = [
-        0,
-        1,
-        8,
+    let (_, address) = random.pick(ADDRESSES);
+    let any = random.word();
+    let near = [
         old.wrapping_sub(8),
         old.wrapping_add(8),
         old.wrapping_neg(),
-        near,
-        near & !7,
-        0x20_0000,
-        1 << 63,
-        u64::MAX - 7,
-        u64::MAX,
-        random.word(),
-        random.word() & 0x3_fff8,
+        address,
     ];
-    let new = random.pick(&all);
+    let usual = [0, 1, 8, TREE_SIZE, 0x20_0000, any & 0x3_fff8];
+    let large = [1 << 63, u64::MAX - 7, u64::MAX, any];
+    let new = random.pick(&[&near[..], &usual, &large].concat());
     field.copy_from_slice(&new.to_le_bytes());
-    format!("{name}: {new:#x}")
+    format!("{new:#x}")
 }
 
-/// Changes one of `size` bytes of the parameter block to a small number, or to any.
-pub(super) fn small(
-    image: &mut [u8],
-    random: &mut Random,
-    at: usize,
-    name: &str,
-    size: usize,
-) -> String {
-    let at = at + random.below(size);
+/// Changes byte `at` of the parameter block to a small number, or to any.
+pub(super) fn change_byte(block: &mut [u8], random: &mut Random, at: usize) -> String {
     let any = random.word() as u8;
-    let byte = random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 0xff, any]);
-    image[PARAMETER_BLOCK + at] = byte;
-    format!("{name}: byte {at:#x} is {byte:#x}")
+    block[at] = random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 0xff, any]);
+    format!("byte {at:#x} is {:#x}", block[at])
 }

@@ -1,25 +1,25 @@
 //! `cargo xtask fuzz boot`: boots wrong device trees and parameter blocks in QEMU
 //! under TF-A.
 //!
-//! Firmware and payload are built once; each run has another image in the
-//! flash. A run is good if it ends by itself with a last line, and if a PASS has
-//! the figures of the unmutated run. [`super::judge`] defines both,
-//! [`super::classes`] the mutations. Equal seeds give equal images.
+//! Firmware and payload are built once. Each run has another image in the flash. A run
+//! is good if QEMU ends by itself after a last line, and if a PASS has the figures of the
+//! unmutated run: [`super::judge`] has the rules, [`super::classes`] the mutations.
 
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::sync::Mutex;
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use std::{fs, thread};
+use std::{array, fs, thread};
 
 use anyhow::{Context, Result};
+use psci_bench::image::{PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE};
 use psci_bench::model::Verdict;
 
 use super::blob::Blob;
 use super::classes::{BLOCKS, Change, Class, TREES};
-use super::judge::{Judged, Outcome, Reference, Rows};
-use super::mutations::Random;
+use super::judge::{Judged, Outcome, Reference, Rows, read_rows};
+use super::mutations::{Random, change_byte, change_field, flip};
 use crate::board::firmware_kind::Firmware;
 use crate::board::{self, Conduit, Gic, GivenStates, StateFormat};
 use crate::build::firmware::Variant;
@@ -59,7 +59,7 @@ pub struct Options {
     pub jobs: u16,
 }
 
-/// The parts of the sound image, of which mutants are made.
+/// The parts of the unmutated image.
 pub(super) struct Base {
     flat: Vec<u8>,
     contents: Contents,
@@ -73,6 +73,7 @@ pub(super) struct Mutant {
 }
 
 impl Base {
+    /// Builds the payload, and a tree with the boot arguments `args`.
     pub(super) fn of(workspace: &Workspace, args: &str) -> Result<Self> {
         let board = board::load(workspace, BOARD)?;
         let wish = ImageWish {
@@ -91,19 +92,19 @@ impl Base {
         })
     }
 
+    /// Returns the unmutated tree.
     pub(super) fn tree(&self) -> &[u8] {
         self.contents.tree.as_deref().unwrap_or_default()
     }
 
+    /// Returns the payload's image with `tree` appended.
     pub(super) fn image(&self, tree: &[u8]) -> Result<Vec<u8>> {
-        let Contents {
-            emergency, cpus, ..
-        } = self.contents;
-        image::assemble(self.flat.clone(), Some(tree), emergency, cpus)
+        let it = &self.contents;
+        image::assemble(self.flat.clone(), Some(tree), it.emergency, it.cpus)
     }
 
-    /// Makes mutant `number`; the classes take turns. `number` and `seed` alone determine
-    /// the mutation.
+    /// Makes mutant `number` by one of `classes`, which take turns. `number` and `seed`
+    /// alone determine the mutation.
     pub(super) fn mutant(
         &self,
         classes: &'static [Class],
@@ -111,33 +112,31 @@ impl Base {
         seed: u64,
     ) -> Result<Mutant> {
         let mut random = Random(seed ^ (number as u64 + 1) << 32 ^ classes.len() as u64);
+        let random = &mut random;
         let class = &classes[number % classes.len()];
-        let (what, image) = match class.change {
+        let mut image = self.image(self.tree())?;
+        let block = &mut image[PARAMETER_BLOCK..][..PARAMETER_BLOCK_SIZE];
+        let what = match class.change {
             Change::Tree(change) => loop {
                 let mut tree = Blob::read(self.tree());
-                if let Some(what) = change(&mut tree, &mut random) {
-                    break (what, self.image(&tree.write())?);
+                if let Some(what) = change(&mut tree, random) {
+                    image = self.image(&tree.write())?;
+                    break what;
                 }
             },
-            Change::Bytes(change) => {
-                let mut tree = self.tree().to_vec();
-                (change(&mut tree, &mut random), self.image(&tree)?)
+            Change::Field(at) => change_field(block, random, at),
+            Change::Byte(at, size) => {
+                let at = at + random.below(size);
+                change_byte(block, random, at)
             }
-            Change::Block(change) => {
-                let mut image = self.image(self.tree())?;
-                (change(&mut image, &mut random), image)
-            }
+            Change::Bits => flip(block, random),
         };
         Ok(Mutant { class, what, image })
     }
 }
 
-/// The counts of one class, by outcome, and its findings.
-#[derive(Clone, Debug, Default)]
-struct Counts {
-    outcomes: [u32; Outcome::ALL.len()],
-    findings: u32,
-}
+/// The number of a class's mutants with each outcome, and at the end the number of findings.
+type Counts = [u32; Outcome::ALL.len() + 1];
 
 struct Bench<'b> {
     base: Base,
@@ -172,13 +171,17 @@ pub fn run(options: &Options, interrupt: &AtomicBool, out: &mut dyn Write) -> Re
     };
     let keep = Keep::in_next(&workspace.state().join("fuzz").join("boot"))?;
     let dir = keep.dir().to_owned();
-    let (trees, blocks) = (options.trees as usize, options.blocks as usize);
-    let trees = (0..trees).map(|number| (TREES, number));
-    let jobs: Vec<_> = trees.chain((0..blocks).map(|n| (BLOCKS, n))).collect();
-    let counts = run_all(&bench, &jobs, options.jobs.into(), keep)?;
-    write!(out, "{}", table(&counts))?;
-    let findings: u32 = counts.values().map(|it| it.findings).sum();
-    writeln!(out, "\nfindings: {findings}, in {}", dir.display())?;
+    let trees = (0..options.trees).map(|number| (TREES, number));
+    let blocks = (0..options.blocks).map(|number| (BLOCKS, number));
+    let jobs: Vec<_> = trees.chain(blocks).collect();
+    let counts = run_all(&bench, &jobs, options.jobs, keep)?;
+    let findings: u32 = counts.values().filter_map(|it| it.last()).sum();
+    write!(
+        out,
+        "{}\nfindings: {findings}, in {}\n",
+        table(&counts),
+        dir.display()
+    )?;
     Ok(match findings {
         _ if interrupt.load(Ordering::Relaxed) => EXIT_NOT_JUDGED,
         0 => 0,
@@ -186,97 +189,88 @@ pub fn run(options: &Options, interrupt: &AtomicBool, out: &mut dyn Write) -> Re
     })
 }
 
-/// Runs the unmutated image with the mutants' plan, and once for each power-down state,
-/// and returns their rows. None if one of these runs does not pass.
+/// Runs the unmutated image, with the mutants' plan and then with each power-down state
+/// in turn, and returns the rows of these runs. None if one of them does not pass.
 fn reference(
     workspace: &Workspace,
     prepared: &Prepared,
     interrupt: &AtomicBool,
 ) -> Result<Option<Reference>> {
     let board = board::load(workspace, BOARD)?;
-    let states = board
-        .firmware(Firmware::TfA.name())?
-        .idle_states(StateFormat::Original);
+    let firmware = board.firmware(Firmware::TfA.name())?;
+    let states = firmware.idle_states(StateFormat::Original);
     let states = states.iter().filter(|state| state.is_powerdown());
-    let plans = states.map(|state| {
-        let value = state.power_state;
-        format!("{PLAN} deepest={value:#x} core={value:#x}")
-    });
+    let values = states.map(|state| state.power_state);
+    let plans = values.map(|value| format!("{PLAN} deepest={value:#x} core={value:#x}"));
     let mut reference: Option<Reference> = None;
     for plan in [PLAN.to_owned()].into_iter().chain(plans) {
         let base = Base::of(workspace, &plan)?;
         let prepared = prepared.with_image(base.image(base.tree())?)?;
-        let result = prepared.run(interrupt, &mut std::io::sink())?;
-        let rows = Rows::of(&result.log);
-        if result.verdict != Verdict::Pass || rows.count() == 0 {
-            let said = result.diagnosis.as_deref().unwrap_or(result.word());
+        let result = prepared.run(interrupt, &mut io::sink())?;
+        let rows = read_rows(&result.log);
+        if result.verdict != Verdict::Pass || rows.is_empty() {
+            let line = result.line();
             say(&format!(
-                "the unmutated run with {plan:?} does not PASS: {said}"
+                "the unmutated run with {plan:?} does not PASS: {line}"
             ));
             return Ok(None);
         }
-        match &mut reference {
-            Some(reference) => reference.all.extend(rows),
-            None => {
-                reference = Some(Reference {
-                    unmutated: rows.clone(),
-                    all: rows,
-                    uart: base.contents.emergency.uart,
-                });
-            }
-        }
+        let reference = reference.get_or_insert_with(|| Reference {
+            unmutated: rows.clone(),
+            all: Rows::default(),
+            uart: base.contents.emergency.uart,
+        });
+        reference.all.extend(rows);
     }
     Ok(reference)
 }
 
 /// Runs all mutants, `at_a_time` of them in parallel, and keeps those that are findings.
+/// Returns the counts by class; an interruption ends the runs early.
 fn run_all(
     bench: &Bench<'_>,
-    jobs: &[(&'static [Class], usize)],
-    at_a_time: usize,
+    jobs: &[(&'static [Class], u32)],
+    at_a_time: u16,
     keep: Keep,
 ) -> Result<BTreeMap<&'static str, Counts>> {
     let progress = Progress::start(&format!("booting {} mutants", jobs.len()));
     let next = AtomicUsize::new(0);
     let done = Mutex::new((BTreeMap::<&str, Counts>::new(), keep));
     let work = || -> Result<()> {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some((classes, number)) = jobs.get(index) else {
-                return Ok(());
+        while let index = next.fetch_add(1, Ordering::Relaxed)
+            && let Some((classes, number)) = jobs.get(index)
+        {
+            let mutant = bench.base.mutant(classes, *number as usize, bench.seed)?;
+            let Some((judged, log)) = bench.judge(&mutant)? else {
+                break;
             };
-            let mutant = bench.base.mutant(classes, *number, bench.seed)?;
-            let Some(((outcome, finding), log)) = bench.judge(&mutant)? else {
-                return Ok(());
-            };
-            let mut done = done.lock().unwrap_or_else(|broken| broken.into_inner());
+            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
             let (counts, keep) = &mut *done;
             let counts = counts.entry(mutant.class.name).or_default();
-            let column = Outcome::ALL.iter().position(|it| *it == outcome);
-            if let Some(count) = column.and_then(|column| counts.outcomes.get_mut(column)) {
-                *count += 1;
+            for (count, outcome) in counts.iter_mut().zip(Outcome::ALL) {
+                *count += u32::from(outcome == judged.0);
             }
-            counts.findings += u32::from(finding.is_some());
-            note(keep, *number, &mutant, outcome, finding.as_deref(), &log)?;
+            counts[Outcome::ALL.len()] += u32::from(judged.1.is_some());
+            note(keep, *number, &mutant, &judged, &log)?;
             progress.percent(100.0 * index as f32 / jobs.len() as f32);
         }
+        Ok(())
     };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..at_a_time).map(|_| scope.spawn(work)).collect();
-        workers
-            .into_iter()
-            .try_for_each(|worker| worker.join().unwrap_or(Ok(())))
+        let mut workers = workers.into_iter();
+        workers.try_for_each(|worker| worker.join().unwrap_or(Ok(())))
     })?;
-    Ok(done.into_inner().unwrap_or_else(|it| it.into_inner()).0)
+    let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(done.0)
 }
 
 /// Adds a run to the summary, and keeps image and log of a finding.
 fn note(
     keep: &mut Keep,
-    number: usize,
+    number: u32,
     mutant: &Mutant,
-    outcome: Outcome,
-    finding: Option<&str>,
+    (outcome, finding): &Judged,
     log: &[u8],
 ) -> Result<()> {
     let (name, what) = (mutant.class.name, mutant.what.escape_default());
@@ -286,75 +280,52 @@ fn note(
         return Ok(());
     };
     let file = |ending| keep.dir().join(format!("{name}-{number}.{ending}"));
-    for (path, bytes) in [(file("img"), mutant.image.as_slice()), (file("log"), log)] {
-        fs::write(&path, bytes).with_context(|| path.display().to_string())?;
-    }
     let image = file("img");
-    let again = format!(
-        "  again: cargo xtask qemu --icount --smp {CPUS} --timeout {TIMEOUT} --image {}",
-        image.display()
-    );
-    say(&format!("FOUND {line}\n  {finding}\n{again}"));
-    keep.note(&format!("  FOUND: {finding}\n{again}"))
+    for (path, bytes) in [(&image, mutant.image.as_slice()), (&file("log"), log)] {
+        fs::write(path, bytes).with_context(|| path.display().to_string())?;
+    }
+    let again = format!("cargo xtask qemu --icount --smp {CPUS} --timeout {TIMEOUT} --image");
+    let found = format!("{finding}\n  again: {again} {}", image.display());
+    say(&format!("FOUND {line}\n  {found}"));
+    keep.note(&format!("  FOUND: {found}"))
 }
 
 impl Bench<'_> {
-    /// Runs a mutant, and a second time if the first run is a finding: only a second one
-    /// counts. None if the user has interrupted the run.
+    /// Runs a mutant. If that is a finding, runs the mutant once more and returns the
+    /// second result: a finding must repeat. None if the user has interrupted a run.
     fn judge(&self, mutant: &Mutant) -> Result<Option<(Judged, Vec<u8>)>> {
         let prepared = self.prepared.with_image(mutant.image.clone())?;
-        let mut attempts = 0;
+        let mut is_second = false;
         loop {
-            let result = prepared.run(self.interrupt, &mut std::io::sink())?;
+            let result = prepared.run(self.interrupt, &mut io::sink())?;
             if result.ending == Ending::Interrupted || self.interrupt.load(Ordering::Relaxed) {
                 return Ok(None);
             }
             let judged = self.reference.judge(mutant.class, &mutant.image, &result);
-            attempts += 1;
-            if judged.1.is_none() || attempts == 2 {
+            if judged.1.is_none() || is_second {
                 return Ok(Some((judged, result.log)));
             }
+            is_second = true;
         }
     }
 }
 
 /// Returns the summary: a line for each class, one for all, and notes on the columns.
 fn table(counts: &BTreeMap<&str, Counts>) -> String {
-    let mut lines = format!("{:<20}", "class");
-    for outcome in Outcome::ALL {
-        lines.push_str(&format!("{:>11}", outcome.name()));
-    }
-    lines.push_str("   findings\n");
-    let mut total = Counts::default();
-    let mut line = |name: &str, counts: &Counts| {
-        lines.push_str(&format!("{name:<20}"));
-        for count in counts.outcomes {
-            lines.push_str(&format!("{count:>11}"));
-        }
-        lines.push_str(&format!("{:>11}\n", counts.findings));
+    let line = |name: &str, cells: &[String]| {
+        let cells: String = cells.iter().map(|cell| format!("{cell:>11}")).collect();
+        format!("{name:<20}{cells}\n")
     };
+    let names = Outcome::ALL.map(|it| it.name().to_owned());
+    let mut lines = line("class", &[&names[..], &["findings".to_owned()]].concat());
+    let mut all = Counts::default();
     for (name, counts) in counts {
-        line(name, counts);
-        for (sum, count) in total.outcomes.iter_mut().zip(counts.outcomes) {
-            *sum += count;
-        }
-        total.findings += counts.findings;
+        lines += &line(name, &counts.map(|count| count.to_string()));
+        all = array::from_fn(|at| all[at] + counts[at]);
     }
-    line("all", &total);
-    lines.push_str(
-        "\nmoved: the console moved to the tree's UART, and the last line names that UART.\n\
-         mute: neither parameter block nor tree names the machine's UART. lost: a hang, or an\n\
-         end without a last line.\n",
-    );
-    for class in TREES {
-        for (what, why) in [
-            ("states", class.other_states),
-            ("figures", class.other_figures),
-        ] {
-            if let Some(why) = why {
-                lines.push_str(&format!("{}: other {what} pass, as {why}.\n", class.name));
-            }
-        }
-    }
+    lines += &line("all", &all.map(|count| count.to_string()));
     lines
+        + "\nmoved: the console moved to the tree's UART, and the last line names that UART.\n\
+             mute: neither parameter block nor tree names the machine's UART. lost: a hang, or an\n\
+             end without a last line.\n"
 }
