@@ -21,7 +21,7 @@ use psci_bench::model::{How, Measure, Scenario, ScenarioKey, Variant, heading};
 use psci_bench::plan::ScenarioId;
 use psci_bench::spec::ticks::Span;
 
-use super::conditions::{OVERHEAD, Side, differences};
+use super::conditions::{OVERHEAD, differences};
 use super::figure::{
     Figure, FigureKey, Origin, PointKey, by_cpu_and_key, figures, is_sorted_by_size, x_text,
 };
@@ -132,9 +132,9 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: Unit) -> Result<Ove
             run.source.input,
         );
     }
-    let sides = Side::of_runs([with, without]);
+    let sides = [(with, None), (without, None)];
     if let Some((condition, [x, y])) = differences(OVERHEAD, sides, true).next() {
-        let name = condition.name();
+        let name = condition.name;
         bail!("{name} is {x} in {a}, and {y} in {b}: both logs have to be of one board");
     }
     let scale = Scale::of(with, unit)?;

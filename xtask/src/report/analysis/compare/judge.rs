@@ -93,7 +93,6 @@ pub(super) fn compare_figures(
         by_order: Vec::new(),
         unpaired: unpaired(sides, new, old),
         lacks: Vec::new(),
-        added_points: 0,
     };
     // The CPUs of a sweep's queue are compared in one way only.
     if judged == Judged::Cpu || !new.rows.is_empty() {
@@ -103,12 +102,9 @@ pub(super) fn compare_figures(
         compared.by_order = by_order(sides, &now, &then);
         judge_moved_flushes(sides, (new, old), &mut compared.by_order);
     }
-    let points = compared.changes().iter().filter(|it| it.key.is_point());
-    let points = points.count();
-    if points == 0 && count_of_rows(new) == 0 {
-        return Err("the two have no point in common".to_owned());
+    if compared.changes().is_empty() {
+        return Err("the two have no figure in common".to_owned());
     }
-    compared.added_points = new.points.len().saturating_sub(points);
     let changes = compared.changes().iter().map(|it| (it.old_cpu, it.key));
     let changes: HashSet<(u16, FigureKey)> = changes.collect();
     let olds = then.figures.iter().map(|it| (it.cpu, it.key));
@@ -223,11 +219,6 @@ fn check(
             false => "CPUs that go down together wait for each other, and so their number counts",
         };
         return Err(format!("{rows} rows against {before}: {why}"));
-    }
-    let olds: HashSet<FigureKey> = then.keys().collect();
-    if !now.keys().any(|key| olds.contains(&key)) {
-        let kind = if rows == 0 { "point" } else { "figure" };
-        return Err(format!("the two have no {kind} in common"));
     }
     Ok(())
 }
