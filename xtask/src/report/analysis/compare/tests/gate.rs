@@ -16,7 +16,7 @@ const REFUSED: &str = "
     helper||helper 0.3 in the baseline: --across wakes
     board|boards|of a.log is \"QEMU virt\", and that of the baseline a.log \"Juno\": --across boards
     caller||the source of the figures is PMF, and the caller in the baseline
-    lost row||4 rows against 3: CPUs that go down together wait
+    lost row||4 rows against 3: figures that are compared by
     no clock||frequency is known
     no scenarios||nothing of a.log can be compared
     MPIDRs||no CPU in common, by MPIDR";
