@@ -26,8 +26,6 @@ const PUBLISHED: &str = "
     v2.10|v2.9|not-told|Of the run and the baseline there are figures alone
     v2.13|v2.12|flush-of-cluster|CPUs that are not last man now pay a cluster-size cache flush\
         |2 of 2 in cluster 0 (before: 1) and 4 of 4 in cluster 1 (before: 1)
-    v2.13|v2.12|flush-of-cluster|in sequence: CPU 1.1, 1.2, 1.3 flushed for 4.38 us to 4.42 us \
-        before, and for 76.76 us to 77.12 us now
     v2.12|v2.13|flush-of-cluster|no longer pay
     v2.10|v2.9|flush-of-cluster
     v2.12|v2.10|flush-of-cluster
