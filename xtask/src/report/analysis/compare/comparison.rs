@@ -4,7 +4,7 @@
 //! the run no longer has is not "no regression" unless an option says so.
 
 use itertools::Itertools as _;
-use psci_bench::model::{Run, Scenario, ScenarioKey, heading};
+use psci_bench::model::{Run, Scenario, ScenarioKey};
 use psci_bench::plan::{Method, ScenarioId};
 use serde::Serialize;
 
@@ -158,16 +158,12 @@ impl Comparison {
     /// for each kind, with the option that passes over it.
     pub fn lacks(&self) -> Vec<String> {
         let lacks = self.scenarios.iter().flat_map(|it| &it.lacks);
-        let (points, figures): (Vec<&(u16, FigureKey)>, Vec<_>) =
-            lacks.partition(|it| it.1.is_point());
-        let cpus = figures.iter().unique_by(|it| it.0).count();
-        let (points, figures) = (points.len(), figures.len());
-        let scenarios = self.refused.iter().filter(|it| it.in_baseline).count();
+        let (figures, cpus) = (lacks.clone().count(), lacks.unique_by(|it| it.0).count());
         let of_cpus = format!("{} of {}", many(figures, "figure"), many(cpus, "CPU"));
+        let scenarios = self.refused.iter().filter(|it| it.in_baseline).count();
         let each = [
             (scenarios, many(scenarios, "scenario"), Across::Scenarios),
             (figures, of_cpus, Across::Cpus),
-            (points, many(points, "point"), Across::Cpus),
         ];
         let each = each.into_iter();
         each.filter(|(count, _, across)| *count > 0 && !self.across.contains(across))
@@ -183,7 +179,7 @@ impl Comparison {
     pub fn lone_rows(&self, run: &Run) -> Vec<String> {
         let clauses = self.scenarios.iter().flat_map(|scenario| {
             let lacks = scenario.lacks.iter();
-            let lacks = lacks.filter_map(|(cpu, key)| Some((*cpu, heading(key.metric()?))));
+            let lacks = lacks.map(|(cpu, key)| (*cpu, key.in_sentence()));
             let by_cpu = grouped(lacks)
                 .into_iter()
                 .map(|(cpu, all)| (all.join(", "), cpu));

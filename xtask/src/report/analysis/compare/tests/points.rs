@@ -58,7 +58,7 @@ fn points_of_another_question_are_not_compared() {
     let comparison = compared(&new, &loops([256, 512], &LOOPS));
     let own = &comparison.scenarios[0];
     assert_eq!((own.by_cpu.len(), own.lacks.len()), (1, 1));
-    assert!(comparison.lacks()[0].starts_with("1 point of the baseline"));
+    assert!(comparison.lacks()[0].starts_with("1 figure of 1 CPU of the baseline"));
     let with = try_compare(&new, &loops([256, 512], &LOOPS), "cpus").expect("comparable");
     assert!(with.is_complete());
 
