@@ -83,7 +83,7 @@ fn what_is_missing_is_told_in_every_format() {
     }
     let (code, out, said) = scratch.called(&format!("{new} --across scenarios,cpus"));
     assert_eq!(code, 0, "{said}");
-    let lone = "CPU 1.1 of the baseline, as the run has no row of it";
+    let lone = "CPU 1.1 of the baseline, as the run does not have it";
     assert!(out.contains(lone), "{out}");
     // A part that only the run has is no gap.
     let line = format!("published/n1sdp/v2.9 --baseline new/{name}");

@@ -87,7 +87,7 @@ fn in_instructions_and_the_same_twice() {
     for left_out in [
         "  * Powerdown, Wakeup, Cache Flush, Latency: PMF's own",
         "  * Call of a suspend: it includes the sleep",
-        "  * cpu_susp_parallel: CPUs wait for each other",
+        "  * Parallel suspends and contend_sweep: CPUs wait for each other",
     ] {
         assert!(second.contains(left_out), "{left_out:?} is not in {second}");
     }

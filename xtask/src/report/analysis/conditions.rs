@@ -2,7 +2,7 @@
 
 use itertools::Itertools as _;
 use psci_bench::model::{Run, Scenario};
-use psci_bench::plan::ScenarioId;
+use psci_bench::plan::{ScenarioId, TimerPlan};
 
 use super::figure::has_figure;
 use crate::report::log::LoggedRun;
@@ -39,156 +39,134 @@ impl Across {
 }
 
 /// One side of two: a run and, for its conditions, a scenario.
-#[derive(Clone, Copy)]
-pub(super) struct Side<'r> {
-    pub(super) run: &'r LoggedRun,
-    pub(super) scenario: Option<&'r Scenario>,
-}
-
-impl<'r> Side<'r> {
-    pub(super) fn of_runs(runs: [&'r LoggedRun; 2]) -> [Self; 2] {
-        let scenario = None;
-        runs.map(|run| Self { run, scenario })
-    }
-
-    /// Returns the sides of two scenarios, each with its run.
-    pub(super) fn of_scenarios(all: [(&'r LoggedRun, &'r Scenario); 2]) -> [Self; 2] {
-        all.map(|(run, scenario)| {
-            let scenario = Some(scenario);
-            Self { run, scenario }
-        })
-    }
-}
+pub(super) type Side<'r> = (&'r LoggedRun, Option<&'r Scenario>);
 
 /// A condition of a run, or of a scenario.
 #[derive(Clone, Copy)]
-pub(super) enum Condition {
-    Board,
-    Payload,
-    Counter,
-    Frequency,
-    CpuCount,
-    Cpus,
-    Firmware,
-    Level,
-    Methods,
-    Iterations,
-    Patterns,
-    Method,
-    PowerState,
-    Pattern,
-    WakeSource,
-    Source,
-    Period,
-    Footprint,
-    Batch,
+pub(super) struct Condition {
+    /// The name in sentences.
+    pub(super) name: &'static str,
+    /// The wish that passes over a difference.
+    pub(super) across: Option<Across>,
+    /// Returns the value; None if it is unknown or means nothing here.
+    value: fn(Side<'_>) -> Option<String>,
 }
 
-use Condition::*;
+const fn condition(
+    name: &'static str,
+    across: Option<Across>,
+    value: fn(Side<'_>) -> Option<String>,
+) -> Condition {
+    Condition {
+        name,
+        across,
+        value,
+    }
+}
+
+const BOARD: Condition = condition("the board", Some(Across::Boards), |(run, _)| {
+    Some(run.board()?.to_owned())
+});
+const PAYLOAD: Condition = condition("the payload", None, |(run, _)| {
+    Some(run.payload_version()?.to_owned())
+});
+const COUNTER: Condition = condition("the counter", None, |(run, _)| {
+    Some(run.run.facts.as_ref()?.counter.to_string())
+});
+const FREQUENCY: Condition = condition("the counter's frequency in Hz", None, |(run, _)| {
+    let hz = run.run.facts.as_ref()?.frequency;
+    (hz > 0).then(|| hz.to_string())
+});
+const CPU_COUNT: Condition = condition("the number of CPUs", None, |(run, _)| {
+    Some(run.run.cpus.len().to_string())
+});
+const CPUS: Condition = condition("the list of CPUs", None, |(run, _)| {
+    Some(list_of_cpus(&run.run))
+});
+const FIRMWARE: Condition = condition("the firmware", None, |(run, _)| {
+    Some(run.firmware_version()?.to_owned())
+});
+const LEVEL: Condition = condition("the exception level", None, |(run, _)| {
+    Some(run.exception_level()?.to_string())
+});
+const METHODS: Condition = condition("the method", None, |(run, _)| {
+    let methods = run.run.scenarios.iter().map(|it| it.method.word());
+    Some(methods.sorted().dedup().join(","))
+});
+const ITERATIONS: Condition = condition("the count of samples asked for", None, |(run, _)| {
+    Some(run.run.plan.as_ref()?.iterations.to_string())
+});
+const PATTERNS: Condition = condition("the wake-up pattern", None, |(run, _)| {
+    let plan = run.run.plan.as_ref()?;
+    let methods = plan.methods.iter();
+    Some(methods.map(|it| plan.wake_by(it).word()).join(","))
+});
+const METHOD: Condition = condition("the method", Some(Across::Methods), |(_, scenario)| {
+    Some(scenario?.method.word().to_owned())
+});
+const POWER_STATE: Condition = condition("power_state", Some(Across::States), |(_, scenario)| {
+    let state = scenario?.conditions.as_ref()?.power_state?;
+    Some(format!("{state:#010x}"))
+});
+const PATTERN: Condition = condition("the wake-up pattern", Some(Across::Wakes), |side| {
+    let (plan, scenario) = (side.0.run.plan.as_ref()?, side.1?);
+    let is_version = scenario.id == ScenarioId::PsciVersionParallel;
+    let has_one = scenario.id.is_parallel() && !is_version;
+    has_one.then(|| plan.wake_by(scenario.method).word().to_owned())
+});
+/// With the CPU that stayed awake in a parallel scenario.
+const WAKE_SOURCE: Condition = condition("the wake-up source", Some(Across::Wakes), |side| {
+    let source = side.1?.conditions.as_ref()?.wake_source.word();
+    Some(match side.1?.helper {
+        Some(cpu) => format!("{source} {}", side.0.run.label(cpu)),
+        None => source.to_owned(),
+    })
+});
+const SOURCE: Condition = condition("the source of the figures", None, |(_, scenario)| {
+    let pmf = scenario?.conditions.as_ref()?.pmf;
+    Some(if pmf { "PMF" } else { "the caller" }.to_owned())
+});
+const PERIOD: Condition = condition("period=", None, |it| {
+    Some(format!("{} us", timer(it)?.period))
+});
+const FOOTPRINT: Condition = condition("footprint=", None, |it| {
+    Some(format!("{} bytes", timer(it)?.footprint))
+});
+const BATCH: Condition = condition("batch=", None, |(_, scenario)| {
+    Some(many(scenario?.points.first()?.per as usize, "operation"))
+});
+
+/// Returns the plan of the timer, for a scenario that measures it.
+fn timer((run, scenario): Side<'_>) -> Option<TimerPlan> {
+    scenario.filter(|it| it.id == ScenarioId::TimerLatency)?;
+    Some(run.run.plan.as_ref()?.timer)
+}
 
 /// The board's condition of a comparison, which differs only if both are known.
-pub(super) const COMPARED_RUNS: &[Condition] = &[Board];
+pub(super) const COMPARED_RUNS: &[Condition] = &[BOARD];
 /// Conditions that a comparison names if they differ.
 pub(super) const NOTED: &[Condition] = &[
-    Board, Payload, Frequency, CpuCount, Level, Iterations, Patterns,
+    BOARD, PAYLOAD, FREQUENCY, CPU_COUNT, LEVEL, ITERATIONS, PATTERNS,
 ];
 /// Conditions of merging: an unknown value differs from a known one.
-pub(super) const MERGED_RUNS: &[Condition] = &[Board, Frequency, Cpus, Firmware, Level, Methods];
+pub(super) const MERGED_RUNS: &[Condition] = &[BOARD, FREQUENCY, CPUS, FIRMWARE, LEVEL, METHODS];
 /// Conditions of merging scenarios.
-pub(super) const MERGED: &[Condition] = &[PowerState, Pattern, Period, Footprint];
-/// Conditions of merging scenarios that differ only if both are known.
-pub(super) const MERGED_IF_KNOWN: &[Condition] = &[Source];
+pub(super) const MERGED: &[Condition] =
+    &[POWER_STATE, PATTERN, WAKE_SOURCE, SOURCE, PERIOD, FOOTPRINT];
 /// Conditions of the cost of instrumentation: an unknown value differs from a known
 /// one.
-pub(super) const OVERHEAD: &[Condition] = &[Board, Counter, Frequency];
+pub(super) const OVERHEAD: &[Condition] = &[BOARD, COUNTER, FREQUENCY];
 /// Conditions of comparing scenarios.
-const COMPARED: &[Condition] = &[
-    Method, PowerState, Pattern, WakeSource, Source, Period, Footprint, Batch,
+pub(super) const COMPARED: &[Condition] = &[
+    METHOD,
+    POWER_STATE,
+    PATTERN,
+    WAKE_SOURCE,
+    SOURCE,
+    PERIOD,
+    FOOTPRINT,
+    BATCH,
 ];
-
-impl Condition {
-    /// Returns the name in sentences.
-    pub(super) const fn name(self) -> &'static str {
-        self.wording().0
-    }
-
-    /// Returns the wish that passes over a difference.
-    pub(super) const fn across(self) -> Option<Across> {
-        self.wording().1
-    }
-
-    const fn wording(self) -> (&'static str, Option<Across>) {
-        match self {
-            Board => ("the board", Some(Across::Boards)),
-            Payload => ("the payload", None),
-            Counter => ("the counter", None),
-            Frequency => ("the counter's frequency in Hz", None),
-            CpuCount => ("the number of CPUs", None),
-            Cpus => ("the list of CPUs", None),
-            Firmware => ("the firmware", None),
-            Level => ("the exception level", None),
-            Methods | Method => ("the method", Some(Across::Methods)),
-            Iterations => ("the count of samples asked for", None),
-            Patterns | Pattern => ("the wake-up pattern", Some(Across::Wakes)),
-            PowerState => ("power_state", Some(Across::States)),
-            WakeSource => ("the wake-up source", Some(Across::Wakes)),
-            Source => ("the source of the figures", None),
-            Period => ("period=", None),
-            Footprint => ("footprint=", None),
-            Batch => ("batch=", None),
-        }
-    }
-
-    /// Returns the value; None if it is unknown or means nothing here.
-    pub(super) fn value(self, side: Side<'_>) -> Option<String> {
-        let (facts, plan) = (side.run.run.facts.as_ref(), side.run.run.plan.as_ref());
-        let scenario = side.scenario;
-        let conditions = || scenario?.conditions.as_ref();
-        let is_of_timers = || scenario.is_some_and(|it| it.id == ScenarioId::TimerLatency);
-        let timer = || Some(plan.filter(|_| is_of_timers())?.timer);
-        Some(match self {
-            Board => side.run.board()?.to_owned(),
-            Payload => side.run.payload_version()?.to_owned(),
-            Counter => facts?.counter.to_string(),
-            Frequency => match facts?.frequency {
-                0 => return None,
-                hz => hz.to_string(),
-            },
-            CpuCount => side.run.run.cpus.len().to_string(),
-            Cpus => list_of_cpus(&side.run.run),
-            Firmware => side.run.firmware_version()?.to_owned(),
-            Level => side.run.exception_level()?.to_string(),
-            Methods => {
-                let methods = side.run.run.scenarios.iter().map(|it| it.method.word());
-                methods.sorted().dedup().join(",")
-            }
-            Iterations => plan?.iterations.to_string(),
-            Patterns => {
-                let plan = plan?;
-                let methods = plan.methods.iter();
-                methods.map(|it| plan.wake_by(it).word()).join(",")
-            }
-            Method => scenario?.method.word().to_owned(),
-            PowerState => format!("{:#010x}", conditions()?.power_state?),
-            Pattern => {
-                let (plan, scenario) = (plan?, scenario?);
-                let is_version = scenario.id == ScenarioId::PsciVersionParallel;
-                let has_one = scenario.id.is_parallel() && !is_version;
-                has_one.then(|| plan.wake_by(scenario.method).word().to_owned())?
-            }
-            // With the CPU that stayed awake in a parallel scenario.
-            WakeSource => match (conditions()?.wake_source.word(), scenario?.helper) {
-                (source, Some(cpu)) => format!("{source} {}", side.run.run.label(cpu)),
-                (source, None) => source.to_owned(),
-            },
-            Source if conditions()?.pmf => "PMF".to_owned(),
-            Source => "the caller".to_owned(),
-            Period => format!("{} us", timer()?.period),
-            Footprint => format!("{} bytes", timer()?.footprint),
-            Batch => many(scenario?.points.first()?.per as usize, "operation"),
-        })
-    }
-}
 
 fn list_of_cpus(run: &Run) -> String {
     let names = run.cpus.iter().map(|cpu| match cpu.mpidr {
@@ -210,7 +188,7 @@ pub(super) fn differences<'c>(
 ) -> impl Iterator<Item = Difference> + 'c {
     conditions.iter().filter_map(move |it| {
         let unknown = || is_strict.then(|| "not known".to_owned());
-        let [Some(new), Some(old)] = sides.map(|side| it.value(side).or_else(unknown)) else {
+        let [Some(new), Some(old)] = sides.map(|side| (it.value)(side).or_else(unknown)) else {
             return None;
         };
         (new != old).then_some((*it, [new, old]))
@@ -219,18 +197,12 @@ pub(super) fn differences<'c>(
 
 /// Returns the reason why a scenario is not compared with that of the baseline.
 pub(super) fn refusal(sides: [Side<'_>; 2], across: &[Across]) -> Option<String> {
-    let is_refused = |it: &Difference| it.0.across().is_none_or(|it| !across.contains(&it));
+    let is_refused = |it: &Difference| it.0.across.is_none_or(|it| !across.contains(&it));
     let (condition, [new, old]) = { differences(COMPARED, sides, false) }.find(is_refused)?;
-    let counts = sides.map(|it| it.scenario.map_or(0, count_of_rows));
-    let is_parallel = sides[0].scenario.is_some_and(|it| it.id.is_parallel());
-    let advice = match (condition.across(), counts) {
-        (None, _) => String::new(),
-        (Some(Across::Wakes), [rows, before]) if is_parallel && rows != before => {
-            format!(": no option compares them, as they have {rows} rows against {before}")
-        }
-        (Some(it), _) => format!(": --across {} compares them all the same", it.word()),
-    };
-    let name = condition.name();
+    let advice = condition.across.map_or_else(String::new, |it| {
+        format!(": --across {} passes over this", it.word())
+    });
+    let name = condition.name;
     Some(format!(
         "{name} is {new}, and {old} in the baseline{advice}"
     ))

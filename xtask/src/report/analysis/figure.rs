@@ -50,7 +50,7 @@ impl FigureKey {
     }
 
     pub const fn is_point(self) -> bool {
-        matches!(self, Self::Point(_))
+        self.metric().is_none()
     }
 
     pub fn heading(self) -> &'static str {
@@ -81,9 +81,9 @@ impl FigureKey {
 
     /// Returns the name in a sentence: a row's heading, a point's name.
     pub fn in_sentence(self) -> String {
-        match self {
-            Self::Row { metric } => heading(metric).to_owned(),
-            Self::Point(_) => self.name(),
+        match self.metric() {
+            Some(metric) => heading(metric).to_owned(),
+            None => self.name(),
         }
     }
 
@@ -151,26 +151,25 @@ pub struct Figure<'r> {
 /// then points.
 pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
     let columns = scenario.columns();
-    let rows = scenario.rows.iter().flat_map(|row| {
+    let mut all = Vec::new();
+    for row in &scenario.rows {
         let others = row.statistics.iter().map(|it| it.metric);
-        let all = columns.iter().copied().chain(others).unique();
-        let figures = all.map(|metric| Figure {
-            cpu: row.cpu,
-            key: FigureKey::Row { metric },
-            shown: { scenario.figure(row, metric) }.filter(|_| columns.contains(&metric)),
-            summary: row.summary(metric),
-            is_doubtful: run.is_doubtful(row),
-            origin: Origin::Row(row),
-        });
-        let has_cold = |metric| row.cold(metric).is_some();
-        figures
-            .filter(|it| {
-                let has_figure = it.shown.is_some() || it.summary.is_some();
-                has_figure || it.key.metric().is_some_and(has_cold)
-            })
-            .collect::<Vec<_>>()
-    });
-    let mut all: Vec<Figure<'_>> = rows.collect();
+        for metric in columns.iter().copied().chain(others).unique() {
+            let shown = scenario.figure(row, metric);
+            let shown = shown.filter(|_| columns.contains(&metric));
+            let summary = row.summary(metric);
+            if shown.is_some() || summary.is_some() || row.cold(metric).is_some() {
+                all.push(Figure {
+                    cpu: row.cpu,
+                    key: FigureKey::Row { metric },
+                    shown,
+                    summary,
+                    is_doubtful: run.is_doubtful(row),
+                    origin: Origin::Row(row),
+                });
+            }
+        }
+    }
     all.extend(scenario.points.iter().map(|point| Figure {
         cpu: point.cpu,
         key: FigureKey::of(point),

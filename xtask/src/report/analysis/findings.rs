@@ -5,8 +5,8 @@ use psci_bench::findings::{Detail, findings_of};
 use psci_bench::measure::Metric;
 use psci_bench::model::{Confidence, Finding, Kind, Row, Run, Scenario, Statistic, heading};
 
-use super::basis;
 use super::points::{contention, dirty_flush, net_of_loop};
+use super::words::NOT_VERIFIED;
 use crate::report::log::LoggedRun;
 
 /// Returns the findings of a scenario.
@@ -33,15 +33,12 @@ pub fn findings(run: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
     all
 }
 
-/// Adds a sentence on the rows that a finding rests on and that are not verified. In
-/// a run without records none is.
+/// Adds a sentence if a finding rests on rows that are not verified. In a run without
+/// records none is.
 fn with_doubts(run: &LoggedRun, scenario: &Scenario, mut finding: Finding) -> Finding {
-    if run.integrity.records.is_some() {
-        let rows = finding.cpus.iter().filter_map(|cpu| scenario.row(cpu));
-        let doubtful = rows.filter(|row| run.is_doubtful(row));
-        let labels = doubtful.map(|row| format!("CPU {}", run.run.label(row.cpu)));
-        let text = basis::doubt_text(labels);
-        finding.sentence.push_str(&text);
+    let is_doubtful = |cpu| scenario.row(cpu).is_some_and(|row| run.is_doubtful(row));
+    if run.integrity.records.is_some() && finding.cpus.iter().any(is_doubtful) {
+        finding.sentence += NOT_VERIFIED;
     }
     finding
 }

@@ -10,12 +10,6 @@
 //! MAD is often 0, as a tick is coarse: the interval is at least a tick to either
 //! side. Of fewer than six samples no interval of the median between two of them
 //! holds with 95 % (1 - 2 / 2^n): the interval is from the least to the greatest.
-//!
-//! A parallel scenario shows one round. If every sample is there, the figures of
-//! each round are sorted, and a place in the order has its median and notch.
-//! Otherwise the shown figures are compared, with the notch of the CPU's median: it
-//! is as wide as that CPU's samples spread, its changing place in the queue
-//! included.
 
 use psci_bench::measure::{Metric, Summary};
 use psci_bench::model::Scenario;

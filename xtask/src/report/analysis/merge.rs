@@ -12,7 +12,7 @@ use psci_bench::measure::Summary;
 use psci_bench::model::{Cpu, Scenario, ScenarioKey};
 use serde::Serialize;
 
-use super::conditions::{Condition, MERGED, MERGED_IF_KNOWN, MERGED_RUNS, Side, differences};
+use super::conditions::{MERGED, MERGED_RUNS, differences};
 use super::figure::{Figure, FigureKey, Origin, by_cpu_and_key, figures};
 use crate::report::log::{LoggedRun, Source};
 
@@ -100,52 +100,36 @@ pub fn merge(runs: &[LoggedRun]) -> Result<Merged> {
 
 /// Refuses runs that do not share a condition.
 fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
-    let refuse = |condition: &str, of: &str, [x, y]: [String; 2]| {
-        let name = |run: &LoggedRun| format!("{} (run {})", run.source.input, run.source.place);
-        bail!(
-            "cannot merge {} and {}: {condition}{of} is {x} in the first and {y} in the second; \
-             report them apart, without --merge",
-            name(a),
-            name(b)
-        )
+    let of_runs = differences(MERGED_RUNS, [(a, None), (b, None)], true);
+    let of_runs = of_runs.map(|it| (String::new(), it));
+    let is_measured = |it: &&Scenario| !it.rows.is_empty() || !it.points.is_empty();
+    let scenarios = a.run.scenarios.iter().filter(is_measured);
+    let of_scenarios = scenarios.flat_map(|it| {
+        let other = counterpart(it, b).filter(is_measured).into_iter();
+        let sides = other.map(move |other| [(a, Some(it)), (b, Some(other))]);
+        let all = sides.flat_map(|sides| differences(MERGED, sides, true));
+        all.map(move |difference| (format!(" of {}", it.id), difference))
+    });
+    let Some((of, (condition, [x, y]))) = of_runs.chain(of_scenarios).next() else {
+        return Ok(());
     };
-    if let Some((it, values)) = differences(MERGED_RUNS, Side::of_runs([a, b]), true).next() {
-        return refuse(it.name(), "", values);
-    }
-    for scenario in a.run.scenarios.iter().filter(|it| is_measured(it)) {
-        let of = format!(" of {}", scenario.id);
-        if let Some(other) = woken_otherwise(scenario, b) {
-            let sides = Side::of_scenarios([(a, scenario), (b, other)]);
-            let source = Condition::WakeSource;
-            let values = sides.map(|it| source.value(it).unwrap_or_default());
-            return refuse(source.name(), &of, values);
-        }
-        let Some(other) = b.run.scenario(scenario.key()).filter(|it| is_measured(it)) else {
-            continue;
-        };
-        let sides = Side::of_scenarios([(a, scenario), (b, other)]);
-        let all = differences(MERGED, sides, true);
-        if let Some((it, values)) = all.chain(differences(MERGED_IF_KNOWN, sides, false)).next() {
-            return refuse(it.name(), &of, values);
-        }
-    }
-    Ok(())
+    let [a, b] = [a, b].map(|it| format!("{} (run {})", it.source.input, it.source.place));
+    bail!(
+        "cannot merge {a} and {b}: {}{of} is {x} in the first and {y} in the second; report them \
+         apart, without --merge",
+        condition.name
+    )
 }
 
-fn is_measured(scenario: &Scenario) -> bool {
-    !scenario.rows.is_empty() || !scenario.points.is_empty()
-}
-
-/// Returns the scenario of `run` by the same method, if it has some, and none of
-/// them has the wake-up source of `scenario`.
-fn woken_otherwise<'r>(scenario: &Scenario, run: &'r LoggedRun) -> Option<&'r Scenario> {
-    let source = |it: &Scenario| it.conditions.as_ref().map(|it| it.wake_source);
-    let own = source(scenario)?;
-    let same = |it: &&Scenario| (it.id, it.method) == (scenario.id, scenario.method);
-    let mut others = run.run.scenarios.iter().filter(same);
-    let is_known = |it: &&Scenario| source(it).is_some() && is_measured(it);
-    let first = others.clone().find(is_known)?;
-    (!others.any(|it| is_known(&it) && source(it) == Some(own))).then_some(first)
+/// Returns the scenario of `run` that shares a table with `scenario`, or would if the
+/// same interrupt woke the CPUs. Placements of the helper stand beside each other.
+fn counterpart<'r>(scenario: &Scenario, run: &'r LoggedRun) -> Option<&'r Scenario> {
+    let own = scenario.key();
+    let is_woken_otherwise = |it: &&Scenario| {
+        (it.id, it.method) == (own.id, own.method) && it.helper.is_some() != own.helper.is_some()
+    };
+    let others = || run.run.scenarios.iter().find(is_woken_otherwise);
+    run.run.scenario(own).or_else(others)
 }
 
 fn merged(runs: &[LoggedRun], key: ScenarioKey) -> MergedScenario {

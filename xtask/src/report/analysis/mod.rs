@@ -1,6 +1,5 @@
 //! Runs -> findings, comparisons and merged runs.
 
-pub(crate) mod basis;
 pub mod compare;
 pub(crate) mod conditions;
 pub(crate) mod figure;

@@ -1,27 +1,16 @@
 //! The cost of a firmware's instrumentation: the same payload under a build with
 //! PMF and under a plain one, by the caller's figures.
 //!
-//! Both runs have only the caller's figures. Some of these are not comparable, and
-//! are listed with the reason:
-//!
-//! * Powerdown, Wakeup, Cache Flush and Latency are PMF's own.
-//! * Call of a suspend includes the sleep, which is calibrated in each run.
-//! * Turn Off: with PMF the lead looks seldom, so as to disturb no other CPU.
-//! * Points of all CPUs at once depend on the other CPUs' work, too.
-//! * Parallel suspends: the order in the queue for a lock changes with any change
-//!   of the firmware, and the clock of instructions counts those of all CPUs.
-//!
-//! The payload reads PMF's timestamps after the timed region, so that no figure here
-//! contains these reads.
+//! The figures that are not comparable are listed with the reason. The payload reads
+//! PMF's timestamps after the timed region, so that no figure here contains these reads.
 
 use anyhow::{Result, bail, ensure};
 use itertools::Itertools as _;
 use psci_bench::measure::{Metric, Summary};
-use psci_bench::model::{How, Measure, Scenario, ScenarioKey, Variant, heading};
+use psci_bench::model::{How, Measure, Scenario, ScenarioKey, Variant};
 use psci_bench::plan::ScenarioId;
-use psci_bench::spec::ticks::Span;
 
-use super::conditions::{OVERHEAD, Side, differences};
+use super::conditions::{OVERHEAD, differences};
 use super::figure::{
     Figure, FigureKey, Origin, PointKey, by_cpu_and_key, figures, is_sorted_by_size, x_text,
 };
@@ -132,22 +121,32 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: Unit) -> Result<Ove
             run.source.input,
         );
     }
-    let sides = Side::of_runs([with, without]);
+    let sides = [(with, None), (without, None)];
     if let Some((condition, [x, y])) = differences(OVERHEAD, sides, true).next() {
-        let name = condition.name();
+        let name = condition.name;
         bail!("{name} is {x} in {a}, and {y} in {b}: both logs have to be of one board");
     }
-    let scale = Scale::of(with, unit)?;
-    let comparable = with.run.scenarios.iter().filter(|it| is_comparable(it));
-    let costs = comparable.flat_map(|scenario| {
+    let clock = with.run.clock();
+    let ns = clock.is_known().then(|| 1e9 / clock.hz as f64);
+    let (scale, unit_name) = match (unit, ns) {
+        (Unit::Time, Some(ns)) => (ns, "ns"),
+        (Unit::Time, None) => (1.0, "ticks"),
+        (Unit::Instructions { ns: each }, Some(ns)) => (ns / f64::from(each), "instructions"),
+        (Unit::Instructions { .. }, None) => {
+            bail!("the counter's frequency is not known, and so not what a tick is")
+        }
+    };
+    let (mut costs, mut left_out) = (Vec::new(), LEFT_OUT.map(str::to_owned).to_vec());
+    for scenario in &with.run.scenarios {
         let state = |it: &Scenario| it.conditions.as_ref().and_then(|it| it.power_state);
-        let old = without.run.scenario(scenario.key());
-        let old = old.filter(|it| state(it) == state(scenario));
-        old.map_or_else(Vec::new, |old| {
-            costs_of((with, scenario), (without, old), &scale)
-        })
-    });
-    let costs: Vec<Cost> = costs.collect();
+        match without.run.scenario(scenario.key()) {
+            None => left_out.push(format!("{}: in one run alone.", scenario.id)),
+            Some(old) if is_comparable(scenario) && state(old) == state(scenario) => {
+                costs.extend(costs_of((with, scenario), (without, old), scale));
+            }
+            Some(_) => {}
+        }
+    }
     ensure!(
         !costs.is_empty(),
         "{a} and {b} have no scenario in common with a figure that can be compared: \
@@ -155,11 +154,23 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: Unit) -> Result<Ove
     );
     Ok(Overhead {
         unit,
-        unit_name: scale.name,
+        unit_name,
         costs,
-        left_out: left_out(with, without),
+        left_out,
     })
 }
+
+/// The figures that are never compared, and the reasons.
+const LEFT_OUT: [&str; 6] = [
+    "Powerdown, Wakeup, Cache Flush, Latency: PMF's own, which the plain build does not have. The \
+     cost of timestamps on the way down is hidden in the sleep.",
+    "Call of a suspend: it includes the sleep, which each run calibrates for itself.",
+    "Turn Off: with PMF the lead looks seldom, so as to disturb no other CPU.",
+    "Points of all CPUs at once: they depend on the other CPUs' work, too.",
+    "timer_latency: from a timer's expiry to its handler, which calls no firmware.",
+    "Parallel suspends and contend_sweep: CPUs wait for each other, and their order changes with \
+     the firmware, as the clock of instructions counts those of all CPUs.",
+];
 
 /// Returns true if figures do not depend on the order in a queue.
 fn is_comparable(scenario: &Scenario) -> bool {
@@ -186,7 +197,7 @@ fn is_compared(figure: &Figure<'_>) -> bool {
 fn costs_of(
     (with, new): (&LoggedRun, &Scenario),
     (without, old): (&LoggedRun, &Scenario),
-    scale: &Scale,
+    scale: f64,
 ) -> Vec<Cost> {
     let others = by_cpu_and_key(figures(without, old));
     let all = figures(with, new).into_iter().filter(is_compared);
@@ -195,7 +206,12 @@ fn costs_of(
         let cpu = without.run.cpus.iter().position(|cpu| cpu.mpidr == mpidr)?;
         let other = others.get(&(cpu as u16, figure.key))?;
         let label = with.run.label(figure.cpu).to_string();
-        let cost = scale.cost(label, figure.key, figure.summary?, other.summary?);
+        let cost = cost(
+            label,
+            scale / f64::from(figure.key.per()),
+            figure.summary?,
+            other.summary?,
+        );
         Some((figure.key, cost))
     });
     let scenario = new.key();
@@ -209,95 +225,17 @@ fn costs_of(
         .collect()
 }
 
-/// The conversion of ticks to the unit.
-struct Scale {
-    factor: f64,
-    name: &'static str,
-}
-
-impl Scale {
-    fn of(run: &LoggedRun, unit: Unit) -> Result<Self> {
-        let clock = run.run.clock();
-        let ns = clock.is_known().then(|| 1e9 / clock.hz as f64);
-        let (factor, name) = match (unit, ns) {
-            (Unit::Time, Some(ns)) => (ns, "ns"),
-            (Unit::Time, None) => (1.0, "ticks"),
-            (Unit::Instructions { ns: each }, Some(ns)) => (ns / f64::from(each), "instructions"),
-            (Unit::Instructions { .. }, None) => {
-                bail!("the counter's frequency is not known, and so not what a tick is")
-            }
-        };
-        Ok(Self { factor, name })
-    }
-
-    fn cost(&self, label: String, key: FigureKey, new: &Summary, old: &Summary) -> CostOfCpu {
-        let scaled = |ticks: f64| ticks * self.factor / f64::from(key.per());
-        let margin = |summary: &Summary| {
-            let (low, high) = notch(summary)?;
-            let median = summary.median;
-            Some(high.abs_diff(median).max(median.abs_diff(low)) as f64)
-        };
-        CostOfCpu {
-            label,
-            with: scaled(new.median as f64),
-            without: scaled(old.median as f64),
-            margin: margin(new).zip(margin(old)).map(|(a, b)| scaled(a + b)),
-        }
-    }
-}
-
-/// Returns sentences about the figures that are not compared.
-fn left_out(with: &LoggedRun, without: &LoggedRun) -> Vec<String> {
-    use Metric::{CacheFlush, Latency, Powerdown, TurnOff, Wakeup};
-    let mut all = Vec::new();
-    let scenarios = || with.run.scenarios.iter();
-    let has = |run: &LoggedRun, metric: Metric| {
-        let mut rows = run.run.scenarios.iter().flat_map(|it| &it.rows);
-        rows.any(|row| row.summary(metric).is_some())
+/// Returns a CPU's cost; `scale` makes an operation's figure of ticks.
+fn cost(label: String, scale: f64, new: &Summary, old: &Summary) -> CostOfCpu {
+    let margin = |summary: &Summary| {
+        let (low, high) = notch(summary)?;
+        let median = summary.median;
+        Some(high.abs_diff(median).max(median.abs_diff(low)) as f64)
     };
-    let pmf = [Powerdown, Wakeup, CacheFlush, Latency].into_iter();
-    let pmf = pmf.filter(|it| has(with, *it)).map(heading).join(", ");
-    if !pmf.is_empty() {
-        all.push(format!(
-            "{pmf}: PMF's own, which the plain build does not have. The cost of timestamps on the \
-             way down is hidden in the sleep."
-        ));
+    CostOfCpu {
+        label,
+        with: new.median as f64 * scale,
+        without: old.median as f64 * scale,
+        margin: margin(new).zip(margin(old)).map(|(a, b)| (a + b) * scale),
     }
-    if let Some((new, old)) = first_sleep(with).zip(first_sleep(without)) {
-        all.push(format!(
-            "Call of a suspend: it includes the sleep, which each run calibrates for itself \
-             ({new} and {old})."
-        ));
-    }
-    if has(without, TurnOff) || has(with, TurnOff) {
-        let text = "Turn Off: with PMF the lead looks seldom, so as to disturb no other CPU.";
-        all.push(text.to_owned());
-    }
-    if scenarios().any(|it| it.points.iter().any(|it| it.how == How::All)) {
-        let text = "Points of all CPUs at once: they depend on the other CPUs' work, too.";
-        all.push(text.to_owned());
-    }
-    let timers = |it: &&Scenario| it.id == ScenarioId::TimerLatency && !it.points.is_empty();
-    all.extend(scenarios().find(timers).map(|it| {
-        let id = it.id;
-        format!("{id}: from a timer's expiry to its handler, which calls no firmware.")
-    }));
-    let queues = scenarios().filter(|it| !is_comparable(it));
-    let queues = queues.map(|it| it.id.short_tag()).join(", ");
-    if !queues.is_empty() {
-        all.push(format!(
-            "{queues}: CPUs wait for each other, and their order changes with the firmware."
-        ));
-    }
-    let alone = scenarios().filter(|it| without.run.scenario(it.key()).is_none());
-    all.extend(alone.map(|it| format!("{}: in one run alone.", it.id)));
-    all
-}
-
-/// Returns the sleep of the first scenario that has one.
-fn first_sleep(run: &LoggedRun) -> Option<Span> {
-    let conditions = run.run.scenarios.iter();
-    let conditions = conditions.filter_map(|it| it.conditions.as_ref());
-    let sleep = conditions.map(|it| it.sleep).find(|sleep| *sleep > 0);
-    sleep.map(|sleep| run.run.clock().span(sleep))
 }

@@ -1,39 +1,21 @@
 //! The phases of a CPU between the instants of a sample, for time lines.
 
 use itertools::Itertools as _;
-use psci_bench::model::{Instant, Instants, Row, Scenario};
+use psci_bench::model::Instant::{self, After, Before, Due, Entered, SeenOff, Stamp, TurnedOn};
+use psci_bench::model::{Instants, Row, Scenario};
 use psci_bench::spec::pmf::Stamp::{
     EnterCflush, EnterHwLowPwr, EnterPsci, ExitCflush, ExitHwLowPwr, ExitPsci,
 };
 
 /// The state of a CPU between two instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// From the caller to the firmware's first timestamp.
-    Call,
-    /// From there to the flush, or to low power without one: CPUs queue for the
-    /// firmware's locks here.
-    Entry,
-    Flush,
-    /// From the flush to low power.
-    Descent,
-    /// Down, or waiting for an interrupt.
-    LowPower,
-    Wake,
-    /// From there to the caller.
-    Return,
-    /// In the firmware, by a call that only returns.
-    Firmware,
-    /// The call, if only the caller's side is known.
-    Called,
-    /// From the call to the due wake-up, on the caller's side.
-    Asleep,
-    /// From the due wake-up to the caller.
-    Resume,
-    /// From CPU_OFF to the AFFINITY_INFO that returns OFF.
-    TurnOff,
-    /// From the lead's CPU_ON to the CPU's first instruction.
-    TurnOn,
+pub struct Phase {
+    pub name: &'static str,
+    /// The class in style sheets.
+    pub class: &'static str,
+    pub side: Side,
+    /// The pairs of instants that it may lie between.
+    ends: &'static [(Instant, Instant)],
 }
 
 /// The side of low power on which a phase lies.
@@ -44,58 +26,65 @@ pub enum Side {
     Up,
 }
 
-impl Phase {
-    /// All phases and their names, in the order of legends.
-    pub const ALL: [(Self, &str); 13] = [
-        (Self::Call, "call"),
-        (Self::Entry, "entry"),
-        (Self::Flush, "cache flush"),
-        (Self::Descent, "to low power"),
-        (Self::LowPower, "low power"),
-        (Self::Wake, "wake-up"),
-        (Self::Return, "return"),
-        (Self::Firmware, "PSCI"),
-        (Self::Called, "call and return"),
-        (Self::Asleep, "until the wake-up is due"),
-        (Self::Resume, "wake"),
-        (Self::TurnOff, "turn off"),
-        (Self::TurnOn, "turn on"),
-    ];
-
-    pub const fn name(self) -> &'static str {
-        Self::ALL[self as usize].1
-    }
-
-    pub const fn side(self) -> Side {
-        match self {
-            Self::LowPower | Self::Asleep => Side::Between,
-            Self::Wake | Self::Return | Self::Resume | Self::TurnOn => Side::Up,
-            _ => Side::Down,
-        }
-    }
-
-    /// Returns the phase between two instants that follow each other; None if an
-    /// instant between them was lost.
-    const fn between(from: Instant, to: Instant) -> Option<Self> {
-        use Instant::{After, Before, Due, Entered, SeenOff, Stamp, TurnedOn};
-        Some(match (from, to) {
-            (Before, Stamp(EnterPsci)) => Self::Call,
-            (Stamp(EnterPsci), Stamp(EnterCflush | EnterHwLowPwr)) => Self::Entry,
-            (Stamp(EnterPsci), Stamp(ExitPsci)) => Self::Firmware,
-            (Stamp(EnterCflush), Stamp(ExitCflush)) => Self::Flush,
-            (Stamp(ExitCflush), Stamp(EnterHwLowPwr)) => Self::Descent,
-            (Stamp(EnterHwLowPwr), Stamp(ExitHwLowPwr)) => Self::LowPower,
-            (Stamp(ExitHwLowPwr), Stamp(ExitPsci)) => Self::Wake,
-            (Stamp(ExitPsci), After) => Self::Return,
-            (Before, After) => Self::Called,
-            (Before, Due) => Self::Asleep,
-            (Due, After) => Self::Resume,
-            (Before, SeenOff) => Self::TurnOff,
-            (TurnedOn, Entered) => Self::TurnOn,
-            _ => return None,
-        })
+const fn phase(
+    name: &'static str,
+    class: &'static str,
+    side: Side,
+    ends: &'static [(Instant, Instant)],
+) -> Phase {
+    Phase {
+        name,
+        class,
+        side,
+        ends,
     }
 }
+
+/// Until the flush, or low power without one: CPUs queue for the firmware's locks.
+const ENTRY: &[(Instant, Instant)] = &[
+    (Stamp(EnterPsci), Stamp(EnterCflush)),
+    (Stamp(EnterPsci), Stamp(EnterHwLowPwr)),
+];
+const DESCENT: &[(Instant, Instant)] = &[(Stamp(ExitCflush), Stamp(EnterHwLowPwr))];
+const LOW: &[(Instant, Instant)] = &[(Stamp(EnterHwLowPwr), Stamp(ExitHwLowPwr))];
+
+/// All phases in the order of legends.
+pub const PHASES: [Phase; 13] = [
+    phase("call", "p-call", Side::Down, &[(Before, Stamp(EnterPsci))]),
+    phase("entry", "p-entry", Side::Down, ENTRY),
+    phase(
+        "cache flush",
+        "p-flush",
+        Side::Down,
+        &[(Stamp(EnterCflush), Stamp(ExitCflush))],
+    ),
+    phase("to low power", "p-descent", Side::Down, DESCENT),
+    phase("low power", "p-low", Side::Between, LOW),
+    phase(
+        "wake-up",
+        "p-wake",
+        Side::Up,
+        &[(Stamp(ExitHwLowPwr), Stamp(ExitPsci))],
+    ),
+    phase("return", "p-call", Side::Up, &[(Stamp(ExitPsci), After)]),
+    // A call that only returns.
+    phase(
+        "PSCI",
+        "p-entry",
+        Side::Down,
+        &[(Stamp(EnterPsci), Stamp(ExitPsci))],
+    ),
+    phase("call and return", "p-call", Side::Down, &[(Before, After)]),
+    phase(
+        "until the wake-up is due",
+        "p-low",
+        Side::Between,
+        &[(Before, Due)],
+    ),
+    phase("wake", "p-wake", Side::Up, &[(Due, After)]),
+    phase("turn off", "p-descent", Side::Down, &[(Before, SeenOff)]),
+    phase("turn on", "p-wake", Side::Up, &[(TurnedOn, Entered)]),
+];
 
 /// A phase of one sample, in ticks from [`Instants::base`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +96,6 @@ pub struct Slice {
 
 /// Returns the phases of a sample in time's order.
 pub fn slices(instants: &Instants) -> Vec<Slice> {
-    use Instant::{After, Before, Due, Entered, SeenOff, Stamp, TurnedOn};
     let is_on_path =
         |it: &Instant| matches!(it, Before | Stamp(_) | After) && instants.at(*it).is_some();
     let path: Vec<Instant> = Instant::ALL.into_iter().filter(is_on_path).collect();
@@ -123,7 +111,8 @@ pub fn slices(instants: &Instants) -> Vec<Slice> {
         vec![(Before, After)]
     };
     let slices = pairs.into_iter().filter_map(|(from, to)| {
-        let phase = Phase::between(from, to)?;
+        // None if an instant between them was lost.
+        let phase = *PHASES.iter().find(|it| it.ends.contains(&(from, to)))?;
         let (from, to) = (instants.at(from)?, instants.at(to)?);
         (from <= to).then_some(Slice { phase, from, to })
     });
@@ -173,7 +162,6 @@ mod tests {
 
     #[test]
     fn instants_are_the_ends_of_phases() {
-        use Instant::{After, Before, Due, Entered, SeenOff, Stamp, TurnedOn};
         let [enter, exit] = [Stamp(EnterPsci), Stamp(ExitPsci)];
         let [flush, flushed] = [Stamp(EnterCflush), Stamp(ExitCflush)];
         let [down, up] = [Stamp(EnterHwLowPwr), Stamp(ExitHwLowPwr)];
@@ -195,7 +183,7 @@ mod tests {
             for (instant, ticks) in instants.iter().zip(0..) {
                 sample.set(*instant, ticks);
             }
-            let phases = slices(&sample).iter().map(|it| it.phase.name()).join(", ");
+            let phases = slices(&sample).iter().map(|it| it.phase.name).join(", ");
             assert_eq!(phases, expected, "{instants:?}");
         }
     }

@@ -13,17 +13,8 @@ use super::fit::{Bent, Series, Straight, series};
 use crate::report::log::grouped::grouped;
 use crate::setup::plural::many;
 
-/// Coefficients of determination of an even growth, and of any: as those of the
-/// lock queue.
-const R2_EVEN: f64 = 0.9;
+/// The least coefficient of determination of a growth.
 const R2_SOME: f64 = 0.5;
-
-/// The figures of one CPU, of one operation.
-struct Net {
-    cpu: u16,
-    net: f64,
-    of_loop: f64,
-}
 
 /// Computes the cost of each operation without the loop around it, which is the
 /// scenario's own or that of `empty`.
@@ -31,50 +22,61 @@ pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if scenario.id == ScenarioId::Empty {
         return Vec::new();
     }
-    let empty = run.scenarios.iter().find(|it| it.id == ScenarioId::Empty);
-    let empty = empty.map_or(&[][..], |it| it.points.as_slice());
     let is_loop = |it: &&Point| it.variant == Variant::Loop;
-    let loops = { scenario.points.iter() }.filter(is_loop).chain(empty);
-    let loops: Vec<&Point> = loops.collect();
+    let empty = run.scenarios.iter().find(|it| it.id == ScenarioId::Empty);
+    let empty = empty.into_iter().flat_map(|it| &it.points);
+    let loops: Vec<&Point> = { scenario.points.iter() }
+        .filter(is_loop)
+        .chain(empty)
+        .collect();
     // Another CPU's loop has the same few instructions.
     let loop_of = |point: &Point| {
-        let mut all = loops.iter().filter(|it| it.measure == point.measure);
-        let own = all.clone().filter(|it| it.cpu == point.cpu);
-        let same = own.clone().find(|it| it.how == point.how);
-        same.or_else(|| own.clone().next()).or_else(|| all.next())
+        let all = loops.iter().rev().filter(|it| it.measure == point.measure);
+        all.max_by_key(|it| (it.cpu == point.cpu, it.how == point.how))
     };
     let figure = |it: &Point| FigureKey::of(it).per_operation(run.clock(), it.figures.median);
-    let points = scenario.points.iter();
-    let points = points.filter(|it| !is_loop(it) && it.per > 1);
+    let points = scenario
+        .points
+        .iter()
+        .filter(|it| !is_loop(it) && it.per > 1);
     let nets = points.filter_map(|it| {
         let of_loop = figure(loop_of(it)?);
-        let (cpu, net) = (it.cpu, figure(it) - of_loop);
+        let net = figure(it) - of_loop;
         Some((
             (it.how, it.measure),
-            (FigureKey::of(it), Net { cpu, net, of_loop }),
+            Net {
+                point: it,
+                net,
+                of_loop,
+            },
         ))
     });
-    let of_kinds = |kinds: Vec<_>| grouped(kinds.into_iter());
     let each = grouped(nets).into_iter();
-    each.map(|((how, _), kinds)| net(run, how, &of_kinds(kinds)))
-        .collect()
+    each.map(|((how, _), nets)| net(run, how, &nets)).collect()
 }
 
-fn net(run: &Run, how: How, kinds: &[(FigureKey, Vec<Net>)]) -> Finding {
-    let first = kinds.first();
-    let unit = first.map_or("", |it| it.0.unit_name(run.clock()));
-    let mut each = kinds.iter().map(|(key, figures)| {
-        let net = lower_median(figures.iter().map(|it| it.net));
-        let variant = match key {
-            FigureKey::Point(point) => point.variant.word(),
-            FigureKey::Row { .. } => key.word(),
-        };
-        format!("{variant} {net:.2} {unit}")
+/// A point and the figures of one of its operations.
+struct Net<'r> {
+    point: &'r Point,
+    net: f64,
+    of_loop: f64,
+}
+
+fn net(run: &Run, how: How, nets: &[Net<'_>]) -> Finding {
+    let unit = nets
+        .first()
+        .map(|it| FigureKey::of(it.point).unit_name(run.clock()));
+    let unit = unit.unwrap_or_default();
+    let kinds = nets
+        .iter()
+        .map(|it| ((it.point.variant, it.point.x), it.net));
+    let mut each = grouped(kinds).into_iter().map(|((variant, _), nets)| {
+        let net = lower_median(nets.into_iter());
+        format!("{} {net:.2} {unit}", variant.word())
     });
     let each = each.join(", ");
-    let loops = kinds.iter().flat_map(|it| &it.1).map(|it| it.of_loop);
-    let cpus = || kinds.iter().take(1).flat_map(|it| &it.1).map(|it| it.cpu);
-    let medians = match cpus().count() {
+    let cpus = nets.iter().map(|it| it.point.cpu);
+    let medians = match cpus.clone().unique().count() {
         0 | 1 => String::new(),
         count => format!("; medians of {count} CPUs"),
     };
@@ -82,13 +84,11 @@ fn net(run: &Run, how: How, kinds: &[(FigureKey, Vec<Net>)]) -> Finding {
         How::Alone => "one CPU alone",
         How::All => "all CPUs at once",
     };
+    let of_loop = lower_median(nets.iter().map(|it| it.of_loop));
     Finding {
         kind: Kind::Net,
-        sentence: format!(
-            "Net of the loop ({:.2} {unit}), {how}: {each}{medians}.",
-            lower_median(loops)
-        ),
-        cpus: cpus().collect(),
+        sentence: format!("Net of the loop ({of_loop:.2} {unit}), {how}: {each}{medians}."),
+        cpus: cpus.collect(),
         metrics: Vec::new(),
         confidence: Confidence::Figures,
     }
@@ -113,29 +113,23 @@ pub(super) fn contention(run: &Run, scenario: &Scenario) -> Vec<Finding> {
 fn contended(run: &Run, series: &Series<'_>) -> Option<Finding> {
     let points = series.points(run.clock(), true);
     let line = Straight::through(&points)?;
-    let (first, last) = (points.first()?, points.last()?);
-    let [from, to] = [first, last].map(|(x, figure)| {
+    let [from, to] = [points.first()?, points.last()?].map(|(x, figure)| {
         let cpus = many(*x as usize, "CPU");
         format!("{} with {cpus}", time(run, *figure))
     });
     let of = series.variant.word();
-    let sentence = if line.r2 >= R2_SOME && line.slope > 0.0 {
-        let evenly = match line.r2 >= R2_EVEN {
-            true => "",
-            false => ", though not evenly",
-        };
-        format!(
-            "Contention ({of}): the longest Powerdown grows by {} with each CPU that goes down at the \
-             same time{evenly} ({from}, {to}).",
+    let text = match line.r2 >= R2_SOME && line.slope > 0.0 {
+        true => format!(
+            "Contention ({of}): the longest Powerdown grows by {} with each CPU that goes down at \
+             the same time",
             time(run, line.slope)
-        )
-    } else {
-        format!(
-            "No contention to be seen ({of}): the longest Powerdown does not grow with the number of \
-             CPUs that go down at the same time ({from}, {to})."
-        )
+        ),
+        false => format!(
+            "No contention to be seen ({of}): the longest Powerdown does not grow with the number \
+             of CPUs that go down at the same time"
+        ),
     };
-    let sentence = format!("{sentence} {}", fit_text(run, &line));
+    let sentence = format!("{text} ({from}, {to}). {}", fit_text(run, &line));
     Some(finding(run, Kind::Contention, sentence, series, &line))
 }
 
@@ -156,44 +150,31 @@ pub(super) fn dirty_flush(run: &Run, scenario: &Scenario) -> Vec<Finding> {
 fn flushed(run: &Run, series: &Series<'_>) -> Option<Finding> {
     let points = series.points(run.clock(), false);
     let Bent { line, level } = Bent::through(&points)?;
-    let (first, last) = (points.first()?, points.last()?);
+    let last = bytes(points.last()?.0);
     let figures = points.iter().map(|it| it.1);
     let (least, most) = figures.minmax_by(|a, b| a.total_cmp(b)).into_option()?;
-    let name = series.measure.heading();
-    let of = series.variant.word();
-    let sentence = if most - least <= most / 50.0 {
-        format!(
-            "Dirty lines ({of}): {name} does not depend on how much is dirty: {} with {}, {} with {}.",
-            time(run, first.1),
-            bytes(first.0),
-            time(run, last.1),
-            bytes(last.0)
-        )
+    let [from, to] = [least, most].map(|it| time(run, it));
+    let text = if most - least <= most / 50.0 {
+        format!("does not depend on how much is dirty: {from} to {to} with up to {last}.")
     } else if line.r2 < R2_SOME || line.slope <= 0.0 {
-        format!(
-            "Dirty lines ({of}): {name} does not grow evenly with what is dirty: {} to {}. {}",
-            time(run, least),
-            time(run, most),
-            fit_text(run, &line)
-        )
+        let fit = fit_text(run, &line);
+        format!("does not grow evenly with what is dirty: {from} to {to}. {fit}")
     } else {
-        let level = match level {
+        let [slope, zero] = [line.slope * 1024.0, line.at_zero.max(0.0)].map(|it| time(run, it));
+        let end = match level {
             Some((end, level)) => {
                 let (end, level) = (bytes(end), time(run, level));
                 format!(
-                    " up to {end}, and is {level} from there on: no more than that stays dirty in \
-                     caches"
+                    "{end}, and is {level} from there on: no more than that stays dirty in caches"
                 )
             }
-            None => format!(" up to {}, the most that was tried", bytes(last.0)),
+            None => format!("{last}, the most that was tried"),
         };
-        format!(
-            "Dirty lines ({of}): {name} grows by {} with each KiB that is dirty, from {}{level}. {}",
-            time(run, line.slope * 1024.0),
-            time(run, line.at_zero.max(0.0)),
-            fit_text(run, &line)
-        )
+        let fit = fit_text(run, &line);
+        format!("grows by {slope} with each KiB that is dirty, from {zero} up to {end}. {fit}")
     };
+    let (of, name) = (series.variant.word(), series.measure.heading());
+    let sentence = format!("Dirty lines ({of}): {name} {text}");
     Some(finding(run, Kind::DirtyFlush, sentence, series, &line))
 }
 

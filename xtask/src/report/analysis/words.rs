@@ -5,6 +5,9 @@ use psci_bench::model::{Label, Run};
 
 use crate::setup::plural::many;
 
+/// Ends a finding on figures of a side that has records.
+pub(super) const NOT_VERIFIED: &str = " Not verified: it rests on lines without a checksum.";
+
 /// Returns CPUs by their labels: `CPU 0.0, 0.1`; of more than 16 the number, the
 /// first and the last.
 pub(crate) fn cpus_text(run: &Run, cpus: impl IntoIterator<Item = u16>) -> String {
@@ -17,17 +20,22 @@ pub(crate) fn cpus_text(run: &Run, cpus: impl IntoIterator<Item = u16>) -> Strin
     }
 }
 
-/// Returns the range of durations in nanoseconds, or in ticks without a clock.
-pub(super) fn durations_text(is_clock_known: bool, all: impl Iterator<Item = f64>) -> String {
-    let text = |value: f64| match is_clock_known {
-        true if value < 1000.0 => format!("{value} ns"),
-        // Halves are rounded up, as in tables.
-        true => format!("{:.2} us", (value / 10.0 + 0.5).floor() / 100.0),
-        false => many(value as usize, "tick"),
-    };
+/// Returns the least and the greatest value as text; empty without any.
+pub(super) fn range_text(all: impl Iterator<Item = f64>, text: impl Fn(f64) -> String) -> String {
     match all.minmax_by(|a, b| a.total_cmp(b)).into_option() {
         Some((least, most)) if least < most => format!("{} to {}", text(least), text(most)),
         Some((only, _)) => text(only),
         None => String::new(),
     }
+}
+
+/// Returns the range of durations in nanoseconds, or in ticks without a clock.
+pub(super) fn durations_text(run: &Run, all: impl Iterator<Item = f64>) -> String {
+    let is_clock_known = run.clock().is_known();
+    range_text(all, |value| match is_clock_known {
+        true if value < 1000.0 => format!("{value} ns"),
+        // Halves are rounded up, as in tables.
+        true => format!("{:.2} us", (value / 10.0 + 0.5).floor() / 100.0),
+        false => many(value as usize, "tick"),
+    })
 }

@@ -13,15 +13,15 @@
 //! The scenario `idle_states`, which suspends to every state of the device tree,
 //! counts like those of the suite, and has states that these do not have.
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use itertools::Itertools as _;
 use psci_bench::measure::{Metric, Waker};
-use psci_bench::model::{How, Point, Scenario, Status, WakeSource};
+use psci_bench::model::{How, Point, Scenario, WakeSource};
 use psci_bench::plan::{ScenarioId, WakePattern};
 
 use super::figure::{Figure, Origin, figures, has_figure};
+use crate::report::log::LoggedRun;
 use crate::report::log::grouped::grouped;
-use crate::report::log::{LoggedRun, reason_text};
 
 /// An idle state with its latencies.
 #[derive(Clone, Debug)]
@@ -111,71 +111,52 @@ fn idle_state<'r>(run: &LoggedRun, of: &Suspends<'r>) -> Result<IdleState<'r>> {
 
 /// Refuses a state that was not measured on every CPU.
 fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
-    for scenario in &of.scenarios {
-        let is_measured = |cpu: u16| {
-            // A helper is measured while another CPU is the helper.
-            let same = |it: &&&Scenario| (it.id, it.method) == (scenario.id, scenario.method);
-            of.scenarios.iter().filter(same).any(|it| {
-                it.row(cpu).is_some_and(|row| has_figure(it, row))
-                    || points(it, of.power_state).any(|point| point.cpu == cpu)
-            })
-        };
-        let cpus = 0..u16::try_from(run.run.cpus.len()).unwrap_or(u16::MAX);
-        if let Some(missing) = { cpus }.find(|cpu| !is_measured(*cpu)) {
-            let cpu = run.run.cpu(missing);
-            let reason = match &scenario.status {
-                Status::Skipped(reason) => format!(" ({})", reason_text(reason)),
-                Status::Failed(reason) => format!(" ({})", reason_text(reason)),
-                _ => String::new(),
-            };
-            bail!(
-                "{}: {} has no sample of CPU {}.{}, which may be the worst case{reason}",
-                run.source.input,
-                scenario.id,
-                cpu.cluster,
-                run.run.core_number(&cpu)
-            );
-        }
+    let cpus = 0..u16::try_from(run.run.cpus.len()).unwrap_or(u16::MAX);
+    for (scenario, cpu) in of.scenarios.iter().cartesian_product(cpus) {
+        // A helper is measured while another CPU is the helper.
+        let same = |it: &&&Scenario| (it.id, it.method) == (scenario.id, scenario.method);
+        let is_measured = of.scenarios.iter().filter(same).any(|it| {
+            it.row(cpu).is_some_and(|row| has_figure(it, row))
+                || points(it, of.power_state).any(|point| point.cpu == cpu)
+        });
+        ensure!(
+            is_measured,
+            "{}: {} has no sample of CPU {}, which may be the worst case",
+            run.source.input,
+            scenario.id,
+            run.run.label(cpu)
+        );
     }
     Ok(())
 }
 
-fn is_of_deepest(id: ScenarioId) -> bool {
-    use ScenarioId::{SuspendDeepParallel, SuspendDeepSerial};
-    matches!(id, SuspendDeepParallel | SuspendDeepSerial)
-}
-
 /// Returns the states that scenarios suspend to.
 fn suspends(run: &LoggedRun) -> Vec<Suspends<'_>> {
-    let mut found: Vec<(u32, (bool, &Scenario))> = Vec::new();
-    let state = |it: &Scenario| it.conditions.as_ref().and_then(|it| it.power_state);
-    let scenarios = || run.run.scenarios.iter();
-    for scenario in scenarios() {
-        let is_deepest = is_of_deepest(scenario.id);
-        use ScenarioId::{CpuSuspendParallel, CpuSuspendSerial};
-        let is_of_core = matches!(scenario.id, CpuSuspendParallel | CpuSuspendSerial);
-        let power_state = state(scenario).filter(|_| !scenario.rows.is_empty());
-        if let Some(power_state) = power_state.filter(|_| is_deepest || is_of_core) {
-            found.push((power_state, (is_deepest, scenario)));
-        }
-    }
-    for scenario in scenarios().filter(|it| it.id == ScenarioId::IdleStates) {
-        let states = scenario.points.iter().filter_map(|it| it.x);
-        for power_state in states.filter_map(|x| u32::try_from(x).ok()) {
-            // Only the suite's scenarios say whether a state is of more than a core.
-            let is_own = |it: &Scenario| is_of_deepest(it.id) && state(it) == Some(power_state);
-            found.push((power_state, (scenarios().any(is_own), scenario)));
-        }
-    }
-    let all = grouped(found.into_iter()).into_iter();
-    let all = all.map(|(power_state, found)| Suspends {
+    use ScenarioId::{
+        CpuSuspendParallel, CpuSuspendSerial, SuspendDeepParallel, SuspendDeepSerial,
+    };
+    let of_ids = |ids: [ScenarioId; 2]| {
+        let scenarios = run.run.scenarios.iter();
+        let scenarios = scenarios.filter(move |it| ids.contains(&it.id) && !it.rows.is_empty());
+        scenarios.filter_map(|it| Some((it.conditions.as_ref()?.power_state?, it)))
+    };
+    let deepest = || of_ids([SuspendDeepParallel, SuspendDeepSerial]);
+    let of_core = of_ids([CpuSuspendParallel, CpuSuspendSerial]);
+    let scenarios = run.run.scenarios.iter();
+    let all_states = scenarios.filter(|it| it.id == ScenarioId::IdleStates);
+    let of_points = all_states.flat_map(|it| {
+        let states = it.points.iter().filter_map(|it| it.x);
+        let states = states.filter_map(|x| u32::try_from(x).ok()).unique();
+        states.map(move |state| (state, it))
+    });
+    // Only the suite's scenarios say whether a state is of more than a core.
+    let states: Vec<u32> = deepest().map(|it| it.0).collect();
+    let cores: Vec<u32> = of_core.clone().map(|it| it.0).collect();
+    let all = grouped(deepest().chain(of_core).chain(of_points)).into_iter();
+    let all = all.map(|(power_state, scenarios)| Suspends {
         power_state,
-        is_deepest: found.iter().all(|it| it.0),
-        scenarios: found
-            .iter()
-            .map(|it| it.1)
-            .dedup_by(|a, b| std::ptr::eq(*a, *b))
-            .collect(),
+        is_deepest: states.contains(&power_state) && !cores.contains(&power_state),
+        scenarios,
     });
     all.sorted_by_key(|it| (it.is_deepest, it.power_state))
         .collect()
@@ -189,33 +170,44 @@ fn points(scenario: &Scenario, power_state: u32) -> impl Iterator<Item = &Point>
 
 /// Returns the greatest sample of some figures; of equal ones the first.
 fn worst<'r>(run: &LoggedRun, of: &Suspends<'r>, words: &[&str]) -> Option<Latency<'r>> {
-    let mut all: Vec<Latency<'r>> = Vec::new();
-    for &scenario in &of.scenarios {
-        for figure in figures(run, scenario) {
-            let metric = figure.key.metric();
-            let cold = match figure.origin {
-                Origin::Row(_) if metric == Some(Metric::Wake) && !wakes_itself(run, scenario) => {
-                    continue;
-                }
-                Origin::Row(row) => metric.and_then(|metric| row.cold(metric)),
-                Origin::Point(point) if point.x == Some(of.power_state.into()) => None,
-                Origin::Point(_) => continue,
-            };
-            if words.contains(&figure.key.word()) {
-                let per = u64::from(figure.key.per());
-                let most = figure.summary.map(|it| it.max / per);
-                let each = [(most, false), (cold, true)];
-                let each = each.into_iter().filter_map(|it| Some((it.0?, it.1)));
-                all.extend(each.map(|(ticks, is_cold)| Latency {
-                    ticks,
-                    scenario,
-                    figure,
-                    is_cold,
-                }));
+    let scenarios = of.scenarios.iter();
+    let all = scenarios.flat_map(|scenario| {
+        figures(run, scenario)
+            .into_iter()
+            .map(move |it| (*scenario, it))
+    });
+    let all = all.filter(|(scenario, figure)| {
+        let is_own = match figure.origin {
+            Origin::Row(_) => {
+                figure.key.metric() != Some(Metric::Wake) || wakes_itself(run, scenario)
             }
-        }
-    }
-    all.into_iter().rev().max_by_key(|it| it.ticks)
+            Origin::Point(point) => point.x == Some(of.power_state.into()),
+        };
+        is_own && words.contains(&figure.key.word())
+    });
+    let all = all.flat_map(|(scenario, figure)| {
+        let most = figure
+            .summary
+            .map(|it| it.max / u64::from(figure.key.per()));
+        let cold = match (figure.origin, figure.key.metric()) {
+            (Origin::Row(row), Some(metric)) => row.cold(metric),
+            _ => None,
+        };
+        let each = [(most, false), (cold, true)].into_iter();
+        each.filter_map(move |(ticks, is_cold)| {
+            Some(Latency {
+                ticks: ticks?,
+                scenario,
+                figure,
+                is_cold,
+            })
+        })
+    });
+    // Of equal ones `max_by_key` returns the last.
+    all.collect::<Vec<_>>()
+        .into_iter()
+        .rev()
+        .max_by_key(|it| it.ticks)
 }
 
 fn wake_source(scenario: &Scenario) -> WakeSource {
@@ -235,22 +227,20 @@ fn wakes_itself(run: &LoggedRun, scenario: &Scenario) -> bool {
 
 /// Returns the state's effect on the timer, by the interrupts that woke CPUs.
 fn timer_in_state(run: &LoggedRun, of: &Suspends<'_>) -> TimerInState {
-    let each = || of.scenarios.iter().copied();
-    let points = |it| points(it, of.power_state);
     // The scenario of all states has its wake-up source with each point.
-    let is_of_state = |it: &&Scenario| it.id != ScenarioId::IdleStates;
-    let sources = each().filter(is_of_state).map(wake_source);
-    let wakers = each().flat_map(points).map(|it| it.waker);
-    let stops = { sources }.any(|it| it != WakeSource::OwnTimers) || { wakers }
-        .any(|it| it != Waker::OwnTimers);
-    let is_woken_alone = |it: &Point| it.how == How::Alone && it.figures.n > 0;
-    let wakes = each().filter(is_of_state).any(|it| wakes_itself(run, it))
-        || each().flat_map(points).any(is_woken_alone);
-    if stops {
-        TimerInState::Stops
-    } else if wakes && run.run.facts.is_some() {
-        TimerInState::WakesCpu
-    } else {
-        TimerInState::NotMeasured
+    let is_of_points = |it: &&Scenario| it.id == ScenarioId::IdleStates;
+    let (all_states, suite): (Vec<&Scenario>, Vec<&Scenario>) =
+        of.scenarios.iter().copied().partition(is_of_points);
+    let points = || all_states.iter().flat_map(|it| points(it, of.power_state));
+    let stops = suite
+        .iter()
+        .any(|it| wake_source(it) != WakeSource::OwnTimers)
+        || points().any(|it| it.waker != Waker::OwnTimers);
+    let wakes = suite.iter().any(|it| wakes_itself(run, it))
+        || points().any(|it| it.how == How::Alone && it.figures.n > 0);
+    match stops {
+        true => TimerInState::Stops,
+        false if wakes && run.run.facts.is_some() => TimerInState::WakesCpu,
+        false => TimerInState::NotMeasured,
     }
 }

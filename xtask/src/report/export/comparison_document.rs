@@ -3,9 +3,8 @@
 use super::document::{Block, Line, Remark};
 use super::scenario_document::mark;
 use super::table::Table;
-use crate::report::analysis::basis::basis_text;
 use crate::report::analysis::compare::{
-    Change, ComparedScenario, Comparison, Judged, Keyed, Value, scenario_title,
+    Change, ComparedScenario, Comparison, Judged, Keyed, Value, basis_text, scenario_title,
 };
 use crate::report::log::LoggedRun;
 use crate::setup::plural::many;

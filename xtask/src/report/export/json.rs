@@ -9,8 +9,9 @@ use psci_bench::plan::Plan;
 use serde::Serialize;
 
 use super::report_data::Report;
-use crate::report::analysis::basis::ComparisonFinding;
-use crate::report::analysis::compare::{ComparedScenario, Comparison, Keyed, Refused};
+use crate::report::analysis::compare::{
+    ComparedScenario, Comparison, ComparisonFinding, Keyed, Refused,
+};
 use crate::report::analysis::findings::findings;
 use crate::report::analysis::merge::Merged;
 use crate::report::jobs::matrix::Matrix;

@@ -193,7 +193,7 @@ impl<'r> Trace<'r> {
         self.slice(track, short, whole, Value::Object(args));
         for slice in &slices {
             let span = (at(self, slice.from), at(self, slice.to));
-            self.slice(track, slice.phase.name(), span, Value::Null);
+            self.slice(track, slice.phase.name, span, Value::Null);
         }
         for (instant, name) in [
             (Instant::Due, "wake-up due"),

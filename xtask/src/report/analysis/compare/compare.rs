@@ -1,17 +1,5 @@
 //! A run beside a baseline: the same CPU with itself and, where CPUs go down
 //! together, the same place in the order of arrival.
-//!
-//! ```text
-//! change ──────── the change of a figure
-//! sides ───────── both runs, the pairs of their CPUs, and the limits of a change
-//! comparison ──── all changes, and the options
-//! queue_flushes ─ changes without cache flushes that moved in the queue
-//! judge ───────── figures -> changes
-//! sentences ───── phrases that findings share
-//! differences ─── differences besides figures
-//! cluster_flush ─ the CPUs that flush a cluster-size cache, then and now
-//! findings ────── changes -> findings
-//! ```
 
 use anyhow::{Result, bail, ensure};
 use itertools::Itertools as _;
@@ -21,7 +9,7 @@ use super::comparison::{ComparedScenario, Comparison, Options, Refused, baseline
 use super::findings::findings;
 use super::judge::compare_figures;
 use super::sides::{RowIs, Sides, name_rows};
-use crate::report::analysis::conditions::{Across, COMPARED_RUNS, Side, differences, refusal};
+use crate::report::analysis::conditions::{Across, COMPARED_RUNS, differences, refusal};
 use crate::report::analysis::figure::has_figures;
 use crate::report::log::LoggedRun;
 
@@ -41,9 +29,9 @@ pub fn compare(
 /// Checks that two runs can be compared at all.
 fn check(new: &LoggedRun, old: &LoggedRun, options: &Options) -> Result<()> {
     let (run, baseline) = (&new.source.input, &old.source.input);
-    for (condition, [x, y]) in differences(COMPARED_RUNS, Side::of_runs([new, old]), false) {
-        if let Some(across) = condition.across().filter(|it| !options.across.contains(it)) {
-            let (name, word) = (condition.name(), across.word());
+    for (condition, [x, y]) in differences(COMPARED_RUNS, [(new, None), (old, None)], false) {
+        if let Some(across) = condition.across.filter(|it| !options.across.contains(it)) {
+            let (name, word) = (condition.name, across.word());
             bail!(
                 "{name} of {run} is {x:?}, and that of the baseline {baseline} {y:?}: --across \
                  {word} compares them all the same"
@@ -74,21 +62,16 @@ fn compare_one(
     let sides = Sides::of(new, old, options.tolerance_ppm)?;
     let (scenarios, refused) = compare_scenarios(&sides, &options.across);
     if scenarios.is_empty() {
-        let why = match refused.is_empty() {
-            true => "it has no scenario".to_owned(),
-            false => {
-                let mut why = refused.iter().map(|it| format!("{}: {}", it.id, it.why));
-                why.join("; ")
-            }
-        };
+        let mut why = refused.iter().map(|it| format!("{}: {}", it.id, it.why));
+        let why = why.join("; ");
         let (run, baseline) = (&new.source.input, &old.source.input);
-        bail!("nothing of {run} can be compared with the baseline {baseline}: {why}");
+        bail!("nothing of {run} can be compared with the baseline {baseline}. {why}");
     }
     Ok(Comparison {
         run: place,
         tolerance_ppm: options.tolerance_ppm,
         keyed: sides.keyed,
-        findings: findings(&sides, &scenarios, &options.across),
+        findings: findings(&sides, &scenarios),
         scenarios,
         refused,
         across: options.across.clone(),
@@ -142,7 +125,7 @@ fn compare_scenario(
     across: &[Across],
 ) -> Result<ComparedScenario, String> {
     let old = before.ok_or("the baseline does not have it")?;
-    let of = Side::of_scenarios([(sides.new, new), (&sides.old, old)]);
+    let of = [(sides.new, Some(new)), (&sides.old, Some(old))];
     match refusal(of, across) {
         Some(why) => Err(why),
         None => compare_figures(sides, new, old),

@@ -4,13 +4,13 @@
 //! the run no longer has is not "no regression" unless an option says so.
 
 use itertools::Itertools as _;
-use psci_bench::model::{Run, Scenario, ScenarioKey, heading};
+use psci_bench::model::{Run, Scenario, ScenarioKey};
 use psci_bench::plan::{Method, ScenarioId};
 use serde::Serialize;
 
 use super::change::{Change, Outcome};
+use super::finding::ComparisonFinding;
 use super::sides::{Keyed, RowIs};
-use crate::report::analysis::basis::ComparisonFinding;
 use crate::report::analysis::conditions::Across;
 use crate::report::analysis::figure::FigureKey;
 use crate::report::analysis::words::cpus_text;
@@ -79,8 +79,6 @@ pub(crate) struct ComparedScenario {
     pub(crate) unpaired: (Vec<u16>, Vec<u16>),
     /// Figures of the baseline that are in no change that counts, by its CPUs.
     pub(crate) lacks: Vec<(u16, FigureKey)>,
-    /// Number of points of the run that the baseline does not have.
-    pub(crate) added_points: usize,
 }
 
 /// The list of changes that counts.
@@ -160,16 +158,12 @@ impl Comparison {
     /// for each kind, with the option that passes over it.
     pub fn lacks(&self) -> Vec<String> {
         let lacks = self.scenarios.iter().flat_map(|it| &it.lacks);
-        let (points, figures): (Vec<&(u16, FigureKey)>, Vec<_>) =
-            lacks.partition(|it| it.1.is_point());
-        let cpus = figures.iter().unique_by(|it| it.0).count();
-        let (points, figures) = (points.len(), figures.len());
-        let scenarios = self.refused.iter().filter(|it| it.in_baseline).count();
+        let (figures, cpus) = (lacks.clone().count(), lacks.unique_by(|it| it.0).count());
         let of_cpus = format!("{} of {}", many(figures, "figure"), many(cpus, "CPU"));
+        let scenarios = self.refused.iter().filter(|it| it.in_baseline).count();
         let each = [
             (scenarios, many(scenarios, "scenario"), Across::Scenarios),
             (figures, of_cpus, Across::Cpus),
-            (points, many(points, "point"), Across::Cpus),
         ];
         let each = each.into_iter();
         each.filter(|(count, _, across)| *count > 0 && !self.across.contains(across))
@@ -184,45 +178,31 @@ impl Comparison {
     /// scenarios that it applies to. `run` is the comparison's.
     pub fn lone_rows(&self, run: &Run) -> Vec<String> {
         let clauses = self.scenarios.iter().flat_map(|scenario| {
-            let clauses = self.lone_rows_of(run, scenario).into_iter();
-            clauses.map(|clause| (clause, scenario.key.id.tag()))
+            let lacks = scenario.lacks.iter();
+            let lacks = lacks.map(|(cpu, key)| (*cpu, key.in_sentence()));
+            let by_cpu = grouped(lacks)
+                .into_iter()
+                .map(|(cpu, all)| (all.join(", "), cpu));
+            let olds = grouped(by_cpu).into_iter().map(|(metrics, cpus)| {
+                let cpus = cpus_text(&self.baseline.run, cpus);
+                format!("{metrics} of {cpus} of the baseline, as the run does not have it")
+            });
+            let lone = scenario.unpaired.0.as_slice();
+            let has_lone = scenario.judged == Judged::Cpu && !lone.is_empty();
+            let news = has_lone.then(|| {
+                let cpus = cpus_text(run, lone.iter().copied());
+                format!("{cpus} of the run, as the baseline has no row of it")
+            });
+            let tag = scenario.key.id.tag();
+            olds.chain(news)
+                .map(move |clause| (clause, tag))
+                .collect::<Vec<_>>()
         });
         let each = grouped(clauses).into_iter();
-        each.map(|(clause, tags)| format!("{clause}, in {}.", tags.iter().dedup().join(", ")))
-            .collect()
-    }
-
-    fn lone_rows_of(&self, run: &Run, scenario: &ComparedScenario) -> Vec<String> {
-        let (lone_new, lone_old) = &scenario.unpaired;
-        let old = &self.baseline.run;
-        let of_run = cpus_text(run, lone_new.iter().copied());
-        let of_old = cpus_text(old, lone_old.iter().copied());
-        let is_by_order = scenario.judged == Judged::Order;
-        let mut all = Vec::new();
-        if is_by_order && !lone_old.is_empty() {
-            all.push(format!(
-                "Compared by order alone: {of_old} of the baseline, as the run has no row of it, \
-                 and {of_run} of the run"
-            ));
-        } else if !is_by_order && !lone_new.is_empty() {
-            all.push(format!(
-                "Not compared: {of_run} of the run, as the baseline has no row of it"
-            ));
-        }
-        let is_lone = |it: &&(u16, FigureKey)| lone_old.contains(&it.0);
-        let (lone, others): (Vec<_>, Vec<&(u16, FigureKey)>) =
-            scenario.lacks.iter().partition(is_lone);
-        if !lone.is_empty() {
-            all.push(format!(
-                "Not compared: {of_old} of the baseline, as the run has no row of it"
-            ));
-        }
-        let metrics = others.into_iter();
-        let metrics = metrics.filter_map(|it| Some((it.1.metric()?, it.0)));
-        all.extend(grouped(metrics).into_iter().map(|(metric, cpus)| {
-            let (name, cpus) = (heading(metric), cpus_text(old, cpus));
-            format!("Not compared: {name} of {cpus} of the baseline, as the run does not have it")
-        }));
-        all
+        each.map(|(clause, tags)| {
+            let tags = tags.iter().dedup().join(", ");
+            format!("Not compared: {clause}, in {tags}.")
+        })
+        .collect()
     }
 }

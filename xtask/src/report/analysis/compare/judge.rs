@@ -59,12 +59,12 @@ impl<'r> Shown<'r> {
         let shown = figure.shown.unwrap_or(0);
         // A serial figure that is no median is of no known spread.
         let is_known = |it: &&Summary| self.scenario.id.is_parallel() || it.median == shown;
-        let interval = figure.summary.filter(is_known).and_then(notch);
-        self.value_of(figure, shown, interval)
+        self.value_of(figure, shown, figure.summary.filter(is_known))
     }
 
-    fn value_of(&self, figure: &Figure<'_>, shown: u64, interval: Option<(u64, u64)>) -> Value {
+    fn value_of(&self, figure: &Figure<'_>, shown: u64, spread: Option<&Summary>) -> Value {
         let each = |it| figure.key.per_operation(self.clock, it);
+        let interval = spread.and_then(notch);
         Value {
             figure: each(shown),
             interval: interval.map(|(low, high)| (each(low), each(high))),
@@ -79,13 +79,23 @@ pub(super) fn compare_figures(
     new: &Scenario,
     old: &Scenario,
 ) -> Result<ComparedScenario, String> {
-    let is_ambiguous = sides.keyed == Keyed::Ambiguous;
-    let judged = match is_sorted_by_size(new.id) || is_ambiguous {
-        true => Judged::Order,
-        false => Judged::Cpu,
+    let is_sorted = is_sorted_by_size(new.id) || sides.keyed == Keyed::Ambiguous;
+    let judged = if is_sorted {
+        Judged::Order
+    } else {
+        Judged::Cpu
     };
     let (now, then) = (Shown::of(sides.new, new), Shown::of(&sides.old, old));
-    check(&now, &then, judged, is_ambiguous)?;
+    for (side, name) in [(&now, "the run"), (&then, "the baseline")] {
+        if side.figures.is_empty() {
+            return Err(format!("{name} has no figure of it"));
+        }
+    }
+    let [rows, before] = [new, old].map(count_of_rows);
+    if judged == Judged::Order && rows != before {
+        let why = "figures that are compared by their order need as many on both sides";
+        return Err(format!("{rows} rows against {before}: {why}"));
+    }
     let mut compared = ComparedScenario {
         key: new.key(),
         judged,
@@ -93,7 +103,6 @@ pub(super) fn compare_figures(
         by_order: Vec::new(),
         unpaired: unpaired(sides, new, old),
         lacks: Vec::new(),
-        added_points: 0,
     };
     // The CPUs of a sweep's queue are compared in one way only.
     if judged == Judged::Cpu || !new.rows.is_empty() {
@@ -103,12 +112,9 @@ pub(super) fn compare_figures(
         compared.by_order = by_order(sides, &now, &then);
         judge_moved_flushes(sides, (new, old), &mut compared.by_order);
     }
-    let points = compared.changes().iter().filter(|it| it.key.is_point());
-    let points = points.count();
-    if points == 0 && count_of_rows(new) == 0 {
-        return Err("the two have no point in common".to_owned());
+    if compared.changes().is_empty() {
+        return Err("the two have no figure in common".to_owned());
     }
-    compared.added_points = new.points.len().saturating_sub(points);
     let changes = compared.changes().iter().map(|it| (it.old_cpu, it.key));
     let changes: HashSet<(u16, FigureKey)> = changes.collect();
     let olds = then.figures.iter().map(|it| (it.cpu, it.key));
@@ -121,13 +127,11 @@ fn unpaired(sides: &Sides<'_>, new: &Scenario, old: &Scenario) -> (Vec<u16>, Vec
     if sides.keyed == Keyed::Ambiguous {
         return (Vec::new(), Vec::new());
     }
-    let lacks = |of: &Scenario, cpu: Option<u16>| cpu.is_none_or(|cpu| of.row(cpu).is_none());
-    let (news, olds) = (new.rows.iter(), old.rows.iter());
-    let news = news.map(|it| it.cpu);
-    let news = news.filter(|cpu| lacks(old, sides.old_cpu(*cpu)));
-    let olds = olds.map(|it| it.cpu);
-    let olds = olds.filter(|cpu| lacks(new, sides.new_cpu(*cpu)));
-    (news.collect(), olds.collect())
+    let cpus = |of: &Scenario| of.rows.iter().map(|it| it.cpu).collect();
+    let (mut news, mut olds): (Vec<u16>, Vec<u16>) = (cpus(new), cpus(old));
+    news.retain(|cpu| sides.old_cpu(*cpu).and_then(|it| old.row(it)).is_none());
+    olds.retain(|cpu| sides.new_cpu(*cpu).and_then(|it| new.row(it)).is_none());
+    (news, olds)
 }
 
 fn by_cpu(sides: &Sides<'_>, now: &Shown<'_>, then: &Shown<'_>) -> Vec<Change> {
@@ -158,7 +162,7 @@ fn by_order(sides: &Sides<'_>, now: &Shown<'_>, then: &Shown<'_>) -> Vec<Change>
             let of_place = places.as_ref().and_then(|(news, olds)| {
                 let value = |side: &Shown<'_>, figure, all: &[Summary]| {
                     let summary = all.get(place)?;
-                    Some(side.value_of(figure, summary.median, notch(summary)))
+                    Some(side.value_of(figure, summary.median, Some(summary)))
                 };
                 Some((value(now, new, news)?, value(then, old, olds)?))
             });
@@ -178,11 +182,9 @@ fn change(
 ) -> Change {
     let key = new.key;
     // A tick of a sample is part of one for an operation.
+    let of_point = |run: &LoggedRun| key.per_operation(run.run.clock(), 1);
     let tick = match key.is_point() {
-        true => {
-            let tick = |run: &LoggedRun| key.per_operation(run.run.clock(), 1);
-            tick(sides.new).max(tick(&sides.old))
-        }
+        true => of_point(sides.new).max(of_point(&sides.old)),
         false => sides.tick,
     };
     let outcome = match key.unit() {
@@ -202,32 +204,4 @@ fn change(
         by_flushes: None,
         outcome,
     }
-}
-
-/// Checks that the two scenarios have something in common.
-fn check(
-    now: &Shown<'_>,
-    then: &Shown<'_>,
-    judged: Judged,
-    is_ambiguous: bool,
-) -> Result<(), String> {
-    for (side, name) in [(now, "the run"), (then, "the baseline")] {
-        if side.figures.is_empty() {
-            return Err(format!("{name} has no figure of it"));
-        }
-    }
-    let [rows, before] = [now, then].map(|it| count_of_rows(it.scenario));
-    if judged == Judged::Order && rows != before {
-        let why = match is_ambiguous {
-            true => "labels are ambiguous, and rows can only be sorted",
-            false => "CPUs that go down together wait for each other, and so their number counts",
-        };
-        return Err(format!("{rows} rows against {before}: {why}"));
-    }
-    let olds: HashSet<FigureKey> = then.keys().collect();
-    if !now.keys().any(|key| olds.contains(&key)) {
-        let kind = if rows == 0 { "point" } else { "figure" };
-        return Err(format!("the two have no {kind} in common"));
-    }
-    Ok(())
 }

@@ -5,10 +5,10 @@ mod cluster_flush;
 mod compare;
 mod comparison;
 mod differences;
+mod finding;
 mod findings;
 mod judge;
 mod queue_flushes;
-mod sentences;
 mod sides;
 #[cfg(test)]
 mod tests;
@@ -19,5 +19,6 @@ pub(crate) use self::comparison::{
     ComparedScenario, Judged, Refused, TOLERANCE_PPM, scenario_title,
 };
 pub use self::comparison::{Comparison, Options};
+pub(crate) use self::finding::{ComparisonFinding, basis_text};
 pub(crate) use self::sides::{Keyed, RowIs};
 pub(crate) use crate::report::analysis::conditions::Across;

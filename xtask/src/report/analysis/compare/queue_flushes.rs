@@ -1,9 +1,8 @@
 //! Cache flushes that came to other places in the lock queue.
 //!
-//! A last man flushes with the lock held, and the CPUs behind it wait. If all
+//! A last man flushes with the lock held, and the CPUs after it wait. If all
 //! flushes together take as long as before, but those ahead of a place do not, that
-//! place's Powerdown moves with them. The CPU's own flush is a part of its figure
-//! or, as in published tables, is not: the variant that explains more counts.
+//! place's Powerdown moves with them.
 
 use psci_bench::measure::Metric;
 use psci_bench::model::Scenario;
@@ -14,7 +13,8 @@ use super::sides::Sides;
 use crate::report::analysis::figure::FigureKey;
 use crate::report::log::LoggedRun;
 
-/// Removes the moved flushes from the changes of Powerdown and judges the rest.
+/// Removes the moved flushes from the changes of Powerdown, which are in the order of
+/// their places, and judges the rest.
 pub(super) fn judge_moved_flushes(
     sides: &Sides<'_>,
     (new, old): (&Scenario, &Scenario),
@@ -23,64 +23,63 @@ pub(super) fn judge_moved_flushes(
     if new.id != ScenarioId::SuspendDeepParallel {
         return;
     }
-    let Some((now, then)) = flushes(sides.new, new).zip(flushes(&sides.old, old)) else {
-        return;
-    };
-    let sum = |all: &[f64]| all.iter().sum::<f64>();
-    if !is_close(sum(&now), sum(&then), sides.tolerance) {
-        return;
-    }
-    for change in changes {
-        let is_judged = change.key.metric() == Some(Metric::Powerdown);
-        if !is_judged || !matches!(change.outcome, Outcome::Better | Outcome::Worse) {
-            continue;
-        }
-        let place = change.place.unwrap_or(0);
-        let sum = |all: &[f64], count| sum(all.get(..count).unwrap_or_default());
-        let ahead = [place, place + 1].map(|count| (sum(&now, count), sum(&then, count)));
-        let rest = |it: &(f64, f64)| (change.delta() - (it.0 - it.1)).abs();
-        let least = ahead.into_iter().min_by(|a, b| rest(a).total_cmp(&rest(b)));
-        // Flushes that explain nothing of the change do not count.
-        let Some(ahead) = least.filter(|it| rest(it) < change.delta().abs()) else {
-            continue;
+    // The sums of the flushes ahead of each place, now and then.
+    let mut ahead = vec![(0.0, 0.0)];
+    let (mut now, mut then) = (0.0, 0.0);
+    for change in changes.iter().filter(|it| is_powerdown(it)) {
+        let flushes = (
+            flush(sides.new, new, change.cpu),
+            flush(&sides.old, old, change.old_cpu),
+        );
+        let (Some(own), Some(former)) = flushes else {
+            return;
         };
-        match outcome_without(sides, change, ahead) {
-            Outcome::Same | Outcome::Noise => change.outcome = Outcome::Moved,
-            rest => {
-                change.outcome = rest;
-                change.by_flushes = Some(ahead.0 - ahead.1);
-            }
+        (now, then) = (now + own, then + former);
+        ahead.push((now, then));
+    }
+    if is_close(now, then, sides.tolerance) {
+        for change in changes.iter_mut().filter(|it| is_powerdown(it)) {
+            let place = change.place.unwrap_or(0);
+            judge(sides, change, &ahead[place..=place + 1]);
         }
     }
 }
 
-/// Judges `change` without the flushes `ahead`, now and then. The tolerance applies
-/// to these, too, as the rest is a difference of both.
-fn outcome_without(sides: &Sides<'_>, change: &Change, ahead: (f64, f64)) -> Outcome {
-    let moved = ahead.0 - ahead.1;
-    let whole = change.new.figure.max(change.old.figure) + ahead.0.max(ahead.1);
-    if (change.delta() - moved).abs() * 1e6 <= whole * f64::from(sides.tolerance) {
-        return Outcome::Same;
-    }
+fn is_powerdown(change: &Change) -> bool {
+    change.key.metric() == Some(Metric::Powerdown)
+}
+
+fn flush(run: &LoggedRun, scenario: &Scenario, cpu: u16) -> Option<f64> {
+    let metric = Metric::CacheFlush;
+    let ticks = scenario.figure(scenario.row(cpu)?, metric)?;
+    Some(FigureKey::Row { metric }.per_operation(run.run.clock(), ticks))
+}
+
+/// Judges a change without the flushes `ahead`. The CPU's own flush is a part of its
+/// figure or, as in published tables, is not: the variant that explains more counts.
+fn judge(sides: &Sides<'_>, change: &mut Change, ahead: &[(f64, f64)]) {
+    let delta = change.delta();
+    let rest = |it: &&(f64, f64)| (delta - (it.0 - it.1)).abs();
+    let least = ahead.iter().min_by(|a, b| rest(a).total_cmp(&rest(b)));
+    // Flushes that explain nothing of the change do not count.
+    let Some(least) = least.filter(|it| !change.outcome.is_still() && rest(it) < delta.abs())
+    else {
+        return;
+    };
+    let moved = least.0 - least.1;
+    // The tolerance applies to the flushes, too, as the rest is a difference of both.
+    let whole = change.new.figure.max(change.old.figure) + least.0.max(least.1);
+    let is_same = rest(&least) * 1e6 <= whole * f64::from(sides.tolerance);
     let without = |figure: f64| (figure - moved).max(0.0);
     let now = Value {
         figure: without(change.new.figure),
         interval: change.new.interval.map(|it| (without(it.0), without(it.1))),
         ..change.new
     };
-    Outcome::of(&now, &change.old, 0, sides.tick)
-}
-
-/// Returns the cache flushes of a round in the order of Powerdown; None if a row
-/// lacks either.
-fn flushes(run: &LoggedRun, scenario: &Scenario) -> Option<Vec<f64>> {
-    let figure = |row, metric| {
-        let ticks = scenario.figure(row, metric)?;
-        Some(FigureKey::Row { metric }.per_operation(run.run.clock(), ticks))
-    };
-    let rows = scenario.rows.iter();
-    let rows = rows.map(|row| figure(row, Metric::Powerdown).zip(figure(row, Metric::CacheFlush)));
-    let mut rows = rows.collect::<Option<Vec<(f64, f64)>>>()?;
-    rows.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    Some(rows.into_iter().map(|it| it.1).collect())
+    let outcome = Outcome::of(&now, &change.old, 0, sides.tick);
+    if is_same || outcome.is_still() {
+        change.outcome = Outcome::Moved;
+    } else {
+        (change.outcome, change.by_flushes) = (outcome, Some(moved));
+    }
 }

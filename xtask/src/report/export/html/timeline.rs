@@ -8,7 +8,7 @@ use psci_bench::model::{Instant, Instants, Row, Scenario};
 use psci_bench::spec::pmf::Stamp;
 
 use super::chart::{Drawing, EDGE, Figure, LANE, LEFT, Mark, Scale, units};
-use crate::report::analysis::phases::{Phase, Side, Slice, groups, slices};
+use crate::report::analysis::phases::{PHASES, Phase, Side, Slice, groups, slices};
 use crate::report::log::LoggedRun;
 
 /// The gap between the two sides.
@@ -35,7 +35,7 @@ struct Axes<'r> {
 impl Axes<'_> {
     /// Returns the side of a phase; None of low power.
     fn side(&self, phase: Phase) -> Option<usize> {
-        match phase.side() {
+        match phase.side {
             _ if !self.has_low_power => Some(0),
             Side::Down => Some(0),
             Side::Up => Some(1),
@@ -77,7 +77,7 @@ pub(super) fn figure(id: &str, run: &LoggedRun, scenario: &Scenario) -> Option<F
     let slices = || lanes.iter().flat_map(|lane| &lane.slices);
     let mut axes = Axes {
         run,
-        has_low_power: slices().any(|it| it.phase.side() == Side::Between),
+        has_low_power: slices().any(|it| it.phase.side == Side::Between),
         scales: [None, None],
     };
     axes.scales = scales([0, 1].map(|side| axes.extent(&lanes, side)));
@@ -97,8 +97,8 @@ pub(super) fn figure(id: &str, run: &LoggedRun, scenario: &Scenario) -> Option<F
         draw_lane(&mut drawing, &axes, lane, top + LANE * place as f64);
     }
     let is_seen = |phase: Phase| slices().any(|it| it.phase == phase);
-    let marks = Phase::ALL.into_iter().filter(|it| is_seen(it.0));
-    let marks = marks.map(|(phase, name)| (class(phase), name.to_owned()));
+    let marks = PHASES.into_iter().filter(|it| is_seen(*it));
+    let marks = marks.map(|it| (it.class, it.name.to_owned()));
     let mut legend: Vec<Mark> = marks.collect();
     if axes.scales[1].is_some() && lanes.iter().any(|lane| lane.due.is_some()) {
         legend.push(("due", "wake-up due".to_owned()));
@@ -128,9 +128,9 @@ fn draw_lane(drawing: &mut Drawing, axes: &Axes<'_>, lane: &Lane<'_>, y: f64) {
     drawing.text("end", (LEFT - 8.0, y + 15.0), &label);
     let [down, up] = &axes.scales;
     for slice in &lane.slices {
-        let class = class(slice.phase);
+        let class = slice.phase.class;
         let span = axes.run.clock().span(slice.to.abs_diff(slice.from));
-        let said = format!("CPU {label}: {} {span}", slice.phase.name());
+        let said = format!("CPU {label}: {} {span}", slice.phase.name);
         let mut bar = |from: f64, to: f64, top: f64, height: f64| {
             drawing.rect(class, (from, y + top), (to - from, height), &said);
         };
@@ -222,16 +222,4 @@ fn scales(extents: [Option<(f64, f64)>; 2]) -> [Option<Scale>; 2] {
     let middle = LEFT + (EDGE - LEFT - GAP) * share.clamp(LEAST, 1.0 - LEAST);
     let down = Scale::linear(down, (LEFT, middle));
     [Some(down), Some(Scale::linear(up, (middle + GAP, EDGE)))]
-}
-
-/// Returns the class that colours a phase.
-fn class(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Call | Phase::Return | Phase::Called => "p-call",
-        Phase::Entry | Phase::Firmware => "p-entry",
-        Phase::Flush => "p-flush",
-        Phase::Descent | Phase::TurnOff => "p-descent",
-        Phase::LowPower | Phase::Asleep => "p-low",
-        Phase::Wake | Phase::Resume | Phase::TurnOn => "p-wake",
-    }
 }

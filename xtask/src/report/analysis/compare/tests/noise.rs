@@ -1,41 +1,18 @@
 //! Changes within noise, and with cache flushes that moved.
 
-use psci_bench::measure::{Metric, Summary};
+use psci_bench::measure::Metric;
 use psci_bench::model::{Confidence, Kind};
-use psci_bench::plan::ScenarioId::{CpuSuspendSerial, PsciVersionParallel, SuspendDeepParallel};
+use psci_bench::plan::ScenarioId::{PsciVersionParallel, SuspendDeepParallel};
 
 use super::support::with as compared_with;
-use super::support::{compared, found, of, of_metric, outcomes, sentences};
+use super::support::{compared, found, of_metric, outcomes, sentences};
 use crate::report::analysis::compare::Comparison;
-use crate::report::analysis::compare::Outcome::{Better, Moved, Noise, Same, Worse};
+use crate::report::analysis::compare::Outcome::{Moved, Noise, Same, Worse};
 use crate::report::analysis::made_up::{set_summary, suite, table};
 use crate::report::log::LoggedRun;
 
 fn shifted(by: i64, of: &[u64]) -> Vec<u64> {
     of.iter().map(|it| it.saturating_add_signed(by)).collect()
-}
-
-#[test]
-fn change_within_the_noise_of_both_sides_is_none() {
-    let with = |samples: &[u64]| {
-        let mut run = suite();
-        let row = &mut run.run.scenarios[3].rows[0];
-        let median = Summary::of(&mut samples.to_vec()).median;
-        set_summary(row, Metric::Powerdown, median, samples);
-        run
-    };
-    let quiet = [1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007];
-    let wide = [700, 800, 900, 1000, 1100, 1200, 1300, 1400];
-    for (new, old, expected) in [
-        (shifted(100, &quiet), quiet.to_vec(), Worse),
-        (quiet.to_vec(), shifted(100, &quiet), Better),
-        (shifted(100, &wide), wide.to_vec(), Noise),
-        (shifted(1000, &wide), wide.to_vec(), Worse),
-    ] {
-        let comparison = compared(&with(&new), &with(&old));
-        let own = outcomes(&of(&comparison, CpuSuspendSerial).by_cpu, Metric::Powerdown);
-        assert_eq!(own[0], expected, "{new:?}");
-    }
 }
 
 /// The latencies of PSCI_VERSION that one round shows, and the samples of each CPU.
@@ -97,14 +74,12 @@ fn change_that_a_moved_flush_does_not_explain_is_judged() {
     let judged = compared(&with(398), &old);
     assert_eq!(third(&judged), (Worse, Some(-75_000.0), 18_000.0));
     assert_eq!(judged.regressions().count(), 1);
-    let part = "make -75.00 us of it, -57.00 us is seen, and +18.00 us is left";
-    found(&judged, Kind::Reordered, &[part]);
-    let part = "takes more in 1 of 4 rows, by 18.00 us (+3.96 %) by order of size (place 3).";
+    let part = "takes more in 1 of 4 rows, by 18.00 us (+3.96 %): place 3.";
     found(&judged, Kind::Changed, &[part]);
 
     let moved = compared(&with(382), &old);
     assert_eq!(third(&moved).0, Moved);
-    let part = "place 3 differs (-16.04 %) as the cache flushes";
+    let part = "Powerdown differs (-16.04 %) as the cache flushes";
     found(&moved, Kind::Reordered, &[part]);
     let reordered = sentences(&moved, Kind::Reordered).concat();
     assert!(!reordered.contains("another order"));

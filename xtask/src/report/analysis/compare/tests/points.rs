@@ -25,19 +25,20 @@ const LOOPS: [u64; 6] = [1000, 1001, 1002, 1003, 1004, 1005];
 fn points_are_compared_per_operation() {
     let old = loops([256, 256], &LOOPS);
     let slow = compared(&loops([256, 256], &LOOPS.map(|it| it * 2)), &old);
-    let text = "Calls to the firmware that do nothing: 2 of 2 points take more, by up to +100.00 \
-                %: alone.psci_version.ticks.";
+    let text = "Calls to the firmware that do nothing: Time takes more in 2 of 2 points (+100.00 %): \
+                alone.psci_version.ticks.";
     let changed = found(&slow, Kind::Changed, &[text]);
     assert_eq!(changed.finding.confidence, Confidence::Intervals);
     let change = &slow.scenarios[0].changes()[0];
     assert_eq!((change.old.figure, change.new.figure), (62.625, 125.25));
     let same = compared(&old, &old);
-    found(&same, Kind::Unchanged, &["2 points unchanged."]);
+    found(&same, Kind::Unchanged, &["Time unchanged"]);
     let single = compared(&old, &loops([256, 256], &[500]));
     assert_eq!(single.regressions().count(), 2);
-    let part = "2 of 2 points were weighed against no noise";
+    let part =
+        "weighed against no noise, as one side does not tell how their samples spread: 2 of 2 in";
     found(&single, Kind::NotTold, &[part]);
-    let changed = found(&single, Kind::Changed, &["take more"]);
+    let changed = found(&single, Kind::Changed, &["takes more"]);
     assert_eq!(changed.finding.confidence, Confidence::Figures);
 }
 
@@ -56,10 +57,8 @@ fn points_of_another_question_are_not_compared() {
     // Of one point alone.
     let comparison = compared(&new, &loops([256, 512], &LOOPS));
     let own = &comparison.scenarios[0];
-    assert_eq!((own.added_points, own.lacks.len()), (1, 1));
-    let part = "1 point of the run and 1 point of the baseline are of";
-    found(&comparison, Kind::NotTold, &[part]);
-    assert!(comparison.lacks()[0].starts_with("1 point of the baseline"));
+    assert_eq!((own.by_cpu.len(), own.lacks.len()), (1, 1));
+    assert!(comparison.lacks()[0].starts_with("1 figure of 1 CPU of the baseline"));
     let with = try_compare(&new, &loops([256, 512], &LOOPS), "cpus").expect("comparable");
     assert!(with.is_complete());
 
@@ -98,7 +97,7 @@ fn points_of_a_queue_are_compared_by_order() {
     let expected = [(1, 0, Same), (2, 1, Same), (3, 2, Same), (0, 3, Same)];
     assert_eq!(all.collect::<Vec<_>>(), expected);
     // Three CPUs in the queue are another question.
-    let part = "the two have no point in common";
+    let part = "the two have no figure in common";
     assert_refused(&sweep(&[1000, 2000, 3000]), &old, part);
 }
 
