@@ -51,14 +51,6 @@ pub fn run() -> Run {
     run
 }
 
-/// Returns the log of a run that differs from [`run`].
-pub fn edited_log(edit: impl FnOnce(&mut Run)) -> String {
-    let mut run = run();
-    edit(&mut run);
-    run.end = Some(end(&run));
-    log(&run, Records::Once)
-}
-
 /// Returns the end of a run with these scenarios.
 pub fn end(run: &Run) -> End {
     let mut totals = Totals::default();
