@@ -119,7 +119,13 @@ fn comparable(comparison: &Comparison, mut before: Files) -> Files {
 fn write_all(files: &Files, comparison: Option<&Comparison>, place: &Path) -> Result<bool> {
     let [current, previous] = ["current", "previous"].map(|name| place.join(name));
     let there = read_folder(&current)?;
-    if comparison.is_none() && *files == there {
+    let baseline = comparison.map(|it| self::files(&it.baseline));
+    let before = match (comparison, &baseline) {
+        (Some(comparison), Some(files)) => comparable(comparison, files.clone()),
+        _ => there.clone(),
+    };
+    // With a baseline that is not what is there it is another change that is asked for.
+    if *files == there && *files == before {
         return Ok(false);
     }
     refuse_losses(files, &there, &current)?;
@@ -127,33 +133,26 @@ fn write_all(files: &Files, comparison: Option<&Comparison>, place: &Path) -> Re
     let staged = tempfile::tempdir_in(place).with_context(|| place.display().to_string())?;
     let [new, former, replaced, removed] =
         ["new", "former", "replaced", "removed"].map(|name| staged.path().join(name));
-    let former = match comparison {
-        None => {
-            write_folder(&new, files, &there, TOLERANCE_PPM)?;
-            &current
-        }
-        Some(comparison) => {
-            let (baseline, tolerance) =
-                (self::files(&comparison.baseline), comparison.tolerance_ppm);
-            write_folder(&former, &baseline, &Files::new(), tolerance)?;
-            write_folder(&new, files, &comparable(comparison, baseline), tolerance)?;
-            &former
-        }
-    };
-    // From here on there is nothing to compute that could fail. A folder that is not there
-    // has no place to go to.
+    let tolerance = comparison.map_or(TOLERANCE_PPM, |it| it.tolerance_ppm);
+    write_folder(&new, files, &before, tolerance)?;
+    if let Some(files) = &baseline {
+        write_folder(&former, files, &Files::new(), tolerance)?;
+    }
+    // From here on there is nothing to compute that could fail, and a failure removes nothing.
+    let staged = staged.keep();
+    // A folder that is not there has no place to go to.
     let rename = |from: &Path, to: &Path| match from.is_dir() {
-        true => {
-            fs::rename(from, to).with_context(|| format!("{} to {}", from.display(), to.display()))
-        }
+        true => fs::rename(from, to).with_context(|| format!("{from:?} to {to:?}")),
         false => Ok(()),
     };
+    let former = baseline.map_or(&current, |_| &former);
     if former.is_dir() {
         rename(&previous, &replaced)?;
         rename(former, &previous)?;
     }
     rename(&current, &removed)?;
     rename(&new, &current)?;
+    fs::remove_dir_all(&staged).with_context(|| staged.display().to_string())?;
     Ok(true)
 }
 
