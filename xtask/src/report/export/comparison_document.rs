@@ -1,6 +1,6 @@
 //! A comparison in the order of reading.
 
-use super::document::{Block, Line, Remark};
+use super::document::{Block, Line};
 use super::scenario_document::mark;
 use super::table::{Table, key_cells};
 use crate::report::analysis::basis::basis_text;
@@ -52,17 +52,21 @@ fn definitions(run: &LoggedRun, comparison: &Comparison) -> Vec<Line> {
     ]
 }
 
-fn remarks(run: &LoggedRun, comparison: &Comparison) -> Vec<Remark> {
-    let findings = comparison.findings.iter().map(|it| Remark {
-        text: it.finding.sentence.clone(),
-        basis: basis_text((&run.run, &comparison.baseline.run), &it.basis),
+fn remarks(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
+    let runs = (&run.run, &comparison.baseline.run);
+    let findings = comparison.findings.iter().map(|it| {
+        let (sentence, basis) = (&it.finding.sentence, basis_text(runs, &it.basis));
+        match basis.is_empty() {
+            true => sentence.clone(),
+            false => format!("{sentence} Rests on {basis}."),
+        }
     });
     let refused = comparison.refused.iter().map(|it| {
         let method = it.method.word();
         format!("Not compared: {}, method {method}: {}.", it.id, it.why)
     });
     let others = refused.chain(comparison.lone_rows(&run.run));
-    findings.chain(others.map(Remark::from)).collect()
+    findings.chain(others).collect()
 }
 
 /// Returns the changes by CPU or by order; None without any.

@@ -22,7 +22,7 @@ pub(super) enum Block<'r> {
     Warning(String),
     Paragraph(String),
     Table(Table),
-    Remarks(Vec<Remark>),
+    Remarks(Vec<String>),
     Charts(Charts<'r>),
 }
 
@@ -41,31 +41,6 @@ pub(super) struct Charts<'r> {
     pub(super) id: String,
     pub(super) run: &'r LoggedRun,
     pub(super) scenario: &'r Scenario,
-}
-
-/// A sentence.
-#[derive(Serialize)]
-pub(super) struct Remark {
-    pub(super) text: String,
-    /// The figures that it rests on; may be empty.
-    pub(super) basis: String,
-}
-
-impl From<String> for Remark {
-    fn from(text: String) -> Self {
-        let basis = String::new();
-        Self { text, basis }
-    }
-}
-
-impl Remark {
-    /// Returns the text with its basis.
-    pub(super) fn sentence(&self) -> String {
-        match self.basis.is_empty() {
-            true => self.text.clone(),
-            false => format!("{} Rests on {}.", self.text, self.basis),
-        }
-    }
 }
 
 impl Charts<'_> {

@@ -124,7 +124,7 @@ fn plain(value: f64) -> String {
 
 fn case(run: &LoggedRun, scenario: &Scenario) -> Case {
     let mut said = vec![conditions_text(run, scenario)];
-    said.extend(remarks(run, scenario).into_iter().map(|it| it.text));
+    said.extend(remarks(run, scenario));
     let reason = status_reason(run, scenario.status);
     let status = reason_word(&scenario.status);
     let (element, word, default) = match scenario.status {

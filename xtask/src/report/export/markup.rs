@@ -92,7 +92,7 @@ impl Markup {
                 }
                 Block::Remarks(all) => {
                     for remark in all {
-                        writeln!(out, "{}{}", self.item, escape(&remark.sentence()))?;
+                        writeln!(out, "{}{}", self.item, escape(&remark))?;
                     }
                     writeln!(out)?;
                 }

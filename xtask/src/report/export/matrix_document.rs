@@ -3,7 +3,7 @@
 use itertools::Itertools as _;
 use psci_bench::model::heading;
 
-use super::document::{Block, Remark};
+use super::document::Block;
 use super::table::{Table, cell};
 use crate::report::jobs::Ending;
 use crate::report::jobs::matrix::{Board, Matrix, SideBySide};
@@ -20,7 +20,7 @@ pub(super) fn matrix<'r>(matrix: &Matrix, runs: &[LoggedRun]) -> Vec<Block<'r>> 
     }
     let mut all = vec![Block::Title(title)];
     all.extend(tables.into_iter().flatten().map(Block::Table));
-    let remarks: Vec<Remark> = remarks(matrix).into_iter().map(Remark::from).collect();
+    let remarks = remarks(matrix);
     if !remarks.is_empty() {
         all.push(Block::Remarks(remarks));
     }

@@ -1,10 +1,10 @@
 //! A scenario in the order of reading.
 
 use psci_bench::measure::Metric;
-use psci_bench::model::{self, Failure, Kind, Scenario, Skip, Status, WakeSource};
+use psci_bench::model::{self, Failure, Finding, Scenario, Skip, Status, WakeSource};
 use psci_bench::plan::{Method, ScenarioId};
 
-use super::document::{Block, Charts, Remark, ScenarioHeading};
+use super::document::{Block, Charts, ScenarioHeading};
 use super::point_tables::point_tables;
 use super::table::{Table, statistics};
 use crate::report::analysis::findings::findings;
@@ -171,21 +171,19 @@ fn spread_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Opt
 const OF_A_KIND_MAX: usize = 8;
 
 /// Returns the findings, those of a kind condensed if they are many.
-pub(super) fn remarks(run: &LoggedRun, scenario: &Scenario) -> Vec<Remark> {
+pub(super) fn remarks(run: &LoggedRun, scenario: &Scenario) -> Vec<String> {
     let findings = findings(run, scenario);
-    let of_kind = |kind: Kind| findings.iter().filter(move |it| it.kind == kind).count();
-    let mut all: Vec<Remark> = Vec::new();
+    let mut all = Vec::new();
     for (place, finding) in findings.iter().enumerate() {
-        let before = findings[..place]
-            .iter()
-            .filter(|it| it.kind == finding.kind);
-        let before = before.count();
+        let of_kind = |all: &[Finding]| all.iter().filter(|it| it.kind == finding.kind).count();
+        let before = of_kind(&findings[..place]);
         if before < OF_A_KIND_MAX {
-            all.push(finding.sentence.clone().into());
+            all.push(finding.sentence.clone());
         } else if before == OF_A_KIND_MAX {
-            let count = of_kind(finding.kind) - before;
-            let text = format!("And {count} more of this kind: `--format json` has all.");
-            all.push(text.into());
+            let count = of_kind(&findings) - before;
+            all.push(format!(
+                "And {count} more of this kind: `--format json` has all."
+            ));
         }
     }
     all
