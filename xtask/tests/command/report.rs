@@ -3,7 +3,7 @@
 
 mod exit_codes;
 mod formats;
-mod points;
+pub mod points;
 mod readers;
 mod tfa_docs;
 
