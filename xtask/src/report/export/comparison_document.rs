@@ -83,11 +83,8 @@ fn table(
     };
     let is_of_points = changes.iter().any(|it| it.key.is_point());
     let name = scenario_title((&run.run, &comparison.baseline.run), scenario.key);
-    let unit = if is_of_points {
-        "of one operation"
-    } else {
-        run.unit()
-    };
+    let (each, of_run) = ("of one operation", run.unit());
+    let unit = if is_of_points { each } else { of_run };
     let title = format!("{name}: change {how} ({unit})");
     let mut table = match judged {
         Judged::Cpu => Table::of_cpus(title),
@@ -140,11 +137,8 @@ fn change_cells(run: &LoggedRun, change: &Change, is_of_points: bool) -> [String
         Some(percent) => format!("{percent:+.2} %{net}"),
         None => "from zero".to_owned(),
     };
-    let unit = if is_of_points {
-        change.key.unit_name(clock)
-    } else {
-        ""
-    };
+    let unit = change.key.unit_name(clock);
+    let unit = if is_of_points { unit } else { "" };
     let outcome = change.outcome.word().to_owned();
     [
         side(&change.old),

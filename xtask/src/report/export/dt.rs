@@ -24,13 +24,12 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     for state in &states {
         let name = name(run, state);
         let again = names.iter().filter(|it| **it == name).count();
-        let again = if again > 0 {
-            format!("-{again}")
-        } else {
-            String::new()
-        };
         names.push(name);
-        out.write_all(node(run, state, &format!("{name}{again}")).as_bytes())?;
+        let own = match again {
+            0 => name.to_owned(),
+            again => format!("{name}-{again}"),
+        };
+        out.write_all(node(run, state, &own).as_bytes())?;
     }
     writeln!(out, "}};")?;
     Ok(())

@@ -44,11 +44,8 @@ fn table(
             false => run.duration(shown.figure) + mark(shown.is_doubtful),
         };
         let pooled = it.pooled.as_ref().filter(|_| !is_of_points);
-        let unit = if is_of_points {
-            it.key.unit_name(run.clock())
-        } else {
-            ""
-        };
+        let unit = it.key.unit_name(run.clock());
+        let unit = if is_of_points { unit } else { "" };
         let mut cells = key_cells(id, it.key);
         cells.extend(it.shown.iter().map(|shown| cell(shown.as_ref().map(text))));
         cells.extend(statistics(pooled, |ticks| run.duration(ticks)));

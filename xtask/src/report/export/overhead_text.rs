@@ -2,8 +2,7 @@
 
 use std::io::{self, Write};
 
-use psci_bench::plan::Method;
-use psci_bench::plan::ScenarioId;
+use psci_bench::plan::{Method, ScenarioId};
 
 use super::table::Table;
 use crate::report::analysis::overhead::{Cost, CostOfCpu, Overhead, Unit};
@@ -77,12 +76,9 @@ impl Overhead {
         let is_suite = |it: &&Cost| it.scenario.id == ScenarioId::PsciVersionParallel;
         let costs = || self.costs.iter();
         let version = costs().find(is_alone).or_else(|| costs().find(is_suite));
-        let own = version.and_then(|it| {
-            if is_noisy {
-                it.typical()
-            } else {
-                it.cleanest()
-            }
+        let own = version.and_then(|it| match is_noisy {
+            true => it.typical(),
+            false => it.cleanest(),
         });
         let Some(own) = own else { return all };
         let call = "PSCI_VERSION, which passes two timestamps and does nothing else,";
@@ -119,10 +115,7 @@ fn signed(value: f64) -> String {
 
 /// Returns a whole number as it is, another one with two decimals.
 fn number(value: f64) -> String {
-    let digits = if (value - value.round()).abs() < 1e-6 {
-        0
-    } else {
-        2
-    };
+    let is_whole = (value - value.round()).abs() < 1e-6;
+    let digits = if is_whole { 0 } else { 2 };
     format!("{value:.digits$}")
 }

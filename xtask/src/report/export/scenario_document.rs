@@ -82,11 +82,8 @@ pub(super) fn conditions_text(run: &LoggedRun, scenario: &Scenario) -> String {
     if id.is_suite() {
         all.extend((!it.pmf).then(|| "the caller's side".to_owned()));
         let (asked, attempts) = (it.asked, it.attempts);
-        let noun = if id.is_parallel() {
-            "rounds"
-        } else {
-            "attempts"
-        };
+        let is_parallel = id.is_parallel();
+        let noun = if is_parallel { "rounds" } else { "attempts" };
         all.push(format!(
             "{asked} samples a CPU asked for, {attempts} {noun}"
         ));
@@ -131,11 +128,7 @@ fn main_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Optio
     table.numbers(columns.iter().map(|metric| model::heading(*metric)));
     for row in scenario.rows.iter().filter(|_| !columns.is_empty()) {
         let mark = mark(run.is_doubtful(row));
-        let none = if row.skipped.is_some() {
-            "skipped"
-        } else {
-            "n/a"
-        };
+        let none = row.skipped.map_or("n/a", |_| "skipped");
         let cells = columns.iter().map(|metric| {
             let figure = scenario.figure(row, *metric);
             figure.map_or(none.to_owned(), |it| run.duration(it) + mark)

@@ -80,10 +80,9 @@ impl Scale {
     /// `room` units of the drawing.
     pub(super) fn ticks(&self, room: f64) -> Vec<(f64, String)> {
         let most = ((self.places.1 - self.places.0).abs() / room).max(1.0);
-        let all = if self.log {
-            self.log_ticks(most)
-        } else {
-            self.linear_ticks(most)
+        let all = match self.log {
+            true => self.log_ticks(most),
+            false => self.linear_ticks(most),
         };
         let named = |(value, digits)| (value, format!("{value:.digits$}"));
         all.into_iter().map(named).collect()

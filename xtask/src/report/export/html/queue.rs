@@ -61,11 +61,8 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Figure> {
         }
     }
     let step = run.clock().span(line.slope.unsigned_abs());
-    let without = if long.is_empty() {
-        ""
-    } else {
-        ", without the longer cache flushes"
-    };
+    let without = ", without the longer cache flushes";
+    let without = if long.is_empty() { "" } else { without };
     let r2 = line.r2_percent;
     let fit = format!("line of best fit{without}: {sign}{step} a place, R² {r2} %");
     let legend = legend([

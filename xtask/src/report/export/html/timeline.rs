@@ -87,22 +87,13 @@ fn is_cut(ends: [End; 2]) -> bool {
 fn draw_lane(drawing: &mut Drawing, scales: &[Option<Scale>; 2], lane: &Lane<'_>, y: f64) {
     let at = |(side, value): End| Some(scales[side]?.at(value));
     for bar in &lane.bars {
-        let (from, to) = (
-            at(bar.ends[0]).unwrap_or(LEFT),
-            at(bar.ends[1]).unwrap_or(EDGE),
-        );
+        let [from, to] = bar.ends.map(at);
+        let (from, to) = (from.unwrap_or(LEFT), to.unwrap_or(EDGE));
         // Low power is a thin line.
-        let (top, height) = if is_cut(bar.ends) {
-            (9.0, 3.0)
-        } else {
-            (4.0, 13.0)
-        };
-        drawing.rect(
-            class(bar.phase),
-            (from, y + top),
-            (to - from, height),
-            &bar.said,
-        );
+        let is_cut = is_cut(bar.ends);
+        let (top, height) = if is_cut { (9.0, 3.0) } else { (4.0, 13.0) };
+        let (place, size) = ((from, y + top), (to - from, height));
+        drawing.rect(class(bar.phase), place, size, &bar.said);
     }
     if let Some(x) = lane.due.and_then(at) {
         drawing.line("due", (x, y + 2.0), (x, y + 19.0));
@@ -123,11 +114,8 @@ fn lanes<'r>(charts: &Charts<'r>) -> Vec<Lane<'r>> {
         group.iter().filter_map(move |it| {
             let slices = slices(it.instants);
             let begin = slices.first()?.from;
-            let down = if is_parallel {
-                it.shift.saturating_neg()
-            } else {
-                begin
-            };
+            let start = it.shift.saturating_neg();
+            let down = if is_parallel { start } else { begin };
             let zeros = [down, wake.saturating_sub(it.shift)];
             let end = |side: usize, ticks: i64| {
                 let ticks = ticks.saturating_sub(zeros[side]);
