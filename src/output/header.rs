@@ -18,7 +18,7 @@ const INDENT: usize = 15;
 
 /// Prints the first lines of a run.
 pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
-    let (Some(head), Some(facts), Some(plan)) = (&run.head, &run.facts, &run.plan) else {
+    let (Some(head), Some(facts), Some(_)) = (&run.head, &run.facts, &run.plan) else {
         return Ok(());
     };
     if run.has_frame() {
@@ -31,25 +31,33 @@ pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let of_lead = (!caches.is_empty()).then(|| format!("{caches}: the lead's"));
     let unknown = "not known: KVM makes up what CCSIDR_EL1 says to its guests";
     let mhz = clock_mhz.map(|mhz| format!("{mhz} MHz: the lead's"));
-    for (name, text) in [
+    let of_board = [
         ("Board", Some(head.model.clone())),
         ("CPUs", Some(cpus(run, head, facts))),
         ("Caches", of_lead),
         ("Caches", facts.kvm.then(|| unknown.into())),
         ("CPU clock", mhz),
-        ("Firmware", Some(firmware(facts))),
-        ("Timestamps", Some(timestamps(facts))),
-        ("Counter", Some(counter(facts))),
-        ("Wake-up", Some(wake_up(facts))),
-        ("Watchdog", watchdog(facts)),
-        ("Overheads", Some(overheads(run, facts))),
-        ("Plan", Some(of_plan(plan))),
-    ] {
+    ];
+    for (name, text) in of_board.into_iter().chain(conditions(run)) {
         if let Some(text) = text {
             paragraph(out, &format!("  {name:11}: "), INDENT, &text)?;
         }
     }
     out.write_char('\n')
+}
+
+/// Returns the conditions that machine, firmware and plan set, those that are known.
+pub fn conditions(run: &Run) -> [(&'static str, Option<String>); 7] {
+    let facts = run.facts.as_ref();
+    [
+        ("Firmware", facts.map(firmware)),
+        ("Timestamps", facts.map(timestamps)),
+        ("Counter", facts.map(counter)),
+        ("Wake-up", facts.map(wake_up)),
+        ("Watchdog", facts.and_then(watchdog)),
+        ("Overheads", facts.map(overheads)),
+        ("Plan", run.plan.as_ref().map(of_plan)),
+    ]
 }
 
 fn cpus(run: &Run, head: &Head, facts: &Facts) -> String {
@@ -165,8 +173,8 @@ fn others(
     paragraph(out, name, name.len(), &text)
 }
 
-fn overheads(run: &Run, facts: &Facts) -> String {
-    let (costs, unit) = (facts.overheads, run.clock());
+fn overheads(facts: &Facts) -> String {
+    let (costs, unit) = (facts.overheads, facts.clock());
     let (counter, empty) = (unit.span(costs.counter), unit.span(costs.empty));
     let read = costs
         .pmf_read

@@ -12,4 +12,5 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+pub use self::header::conditions;
 pub use self::run::{cut_short, list, run_all};

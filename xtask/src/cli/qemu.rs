@@ -13,6 +13,7 @@ use crate::board::firmware_kind::Firmware;
 use crate::build::firmware::Variant;
 use crate::build::flash;
 use crate::build::payload::Tree;
+use crate::qemu::diagnosis::full_reason;
 use crate::qemu::run_spec::{Payload, RunSpec};
 use crate::qemu::timeout::{self, TIMEOUT_MAX};
 use crate::qemu::{Level, kvm_host, prepare};
@@ -87,7 +88,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     let interrupt = super::common::interruption()?;
     let result = prepare::run(&spec, &interrupt, &mut Out::default())?;
     let mut end = result.line();
-    if let Some(reason) = diagnosis::full_reason(&result.log) {
+    if let Some(reason) = full_reason(&result.log) {
         end = format!("{end}: {reason}");
     }
     say(&end);

@@ -3,14 +3,15 @@
 
 mod exit_codes;
 mod formats;
-mod points;
+pub mod points;
 mod readers;
 mod tfa_docs;
 
 use std::sync::LazyLock;
 
-use crate::made_up_run::edited_log;
+use crate::made_up_run;
 use psci_bench::model::Run;
+use psci_bench::plan::Records;
 use xtask::report::export::{self, Report};
 use xtask::report::log::read_bytes;
 
@@ -18,6 +19,14 @@ use xtask::report::log::read_bytes;
 fn read(log: &str) -> Report {
     let runs = read_bytes("a.log", log.as_bytes());
     runs.expect("there is a run").into()
+}
+
+/// Returns the log of a run that differs from the made-up one.
+pub fn edited_log(edit: impl FnOnce(&mut Run)) -> String {
+    let mut run = made_up_run::run();
+    edit(&mut run);
+    run.end = Some(made_up_run::end(&run));
+    made_up_run::log(&run, Records::Once)
 }
 
 /// Returns the log of the made-up run, which passed.

@@ -9,13 +9,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use psci_bench::measure::Summary;
-use psci_bench::model::{Cpu, Failure, Measure, Run, Skip, Spread, Status};
-use psci_bench::plan::ScenarioId;
+use psci_bench::model::{Cpu, Failure, Skip, Status};
 use xtask::report::analysis::compare::{Options as Compared, compare};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
+use crate::report::points::of_points;
 use crate::report::{edited, written};
 
 /// The widths that pages are opened at.
@@ -26,8 +25,8 @@ const WIDTHS: [u32; 2] = [1200, 400];
 const PROBE: &str = include_str!("../data/report/probe.js");
 
 /// Returns a page with all parts: several runs, one of them of many CPUs and of a
-/// name that is markup; rows that are not verified, scenarios that did not pass, and a
-/// comparison in which figures fell and rose.
+/// name that is markup; rows that are not verified, scenarios that did not pass, a sweep with
+/// a histogram, and a comparison in which figures fell and rose.
 fn page() -> String {
     let mut report = edited(|_| ());
     let mut wide = report.runs[0].clone();
@@ -71,9 +70,16 @@ fn page() -> String {
     }
     let runs = &report.runs[..1];
     report.comparisons = compare(runs, &baseline, &Compared::default()).expect("one board");
+    report.runs.extend(edited(|run| of_points(run, 100)).runs);
     let page = written(&report, "html");
-    assert!(page.contains("<b class=\"bad\">worse</b>"));
-    assert!(page.contains("<b class=\"good\">better</b>"));
+    for part in [
+        "<b class=\"bad\">worse</b>",
+        "<b class=\"good\">better</b>",
+        "run4-t2-sweep1\"",
+        "run4-t2-histogram1\"",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
     page
 }
 
@@ -139,12 +145,12 @@ fn screenshot(name: &str) -> PathBuf {
     path
 }
 
-/// Opens `page` in light and dark; whatever it says is an error.
-fn nothing_to_say(page: &str, name: &str) {
-    let page = probed(page);
+#[test]
+fn a_browser_has_nothing_to_say() {
+    let page = probed(&page());
     let mut shots = Vec::new();
     for (dark, scheme) in [(false, "light"), (true, "dark")] {
-        let shot = screenshot(&format!("{name}-{scheme}.png"));
+        let shot = screenshot(&format!("report-{scheme}.png"));
         let console = console(&page, dark, &shot);
         let looked = console.iter().filter(|line| line.contains("\"probed "));
         assert_eq!(looked.count(), WIDTHS.len(), "{console:#?}");
@@ -153,73 +159,4 @@ fn nothing_to_say(page: &str, name: &str) {
         shots.push(fs::read(&shot).expect("a screenshot"));
     }
     assert!(shots[0] != shots[1], "dark is as light");
-}
-
-#[test]
-fn a_browser_has_nothing_to_say() {
-    nothing_to_say(&page(), "report");
-}
-
-/// Replaces all scenarios by sweeps and a histogram, with figures of `percent` of the
-/// usual ones.
-fn of_points(run: &mut Run, percent: u64) {
-    let mut sweep = run.scenarios.remove(4);
-    for point in &mut sweep.points {
-        let median = (2000 + point.x.unwrap_or(0) / 20) * percent / 100;
-        point.figures = Summary::of(&mut [median - median / 50, median, median + median / 9]);
-        let counts = vec![20, 70, 0, 9, 1];
-        point.spread = Some(Spread { first: 150, counts });
-    }
-    let mut contend = sweep.clone();
-    contend.id = ScenarioId::ContendSweep;
-    let mut latency = sweep.clone();
-    latency.id = ScenarioId::TimerLatency;
-    latency.points.retain(|it| it.x == Some(0));
-    for point in &mut latency.points {
-        (point.x, point.measure) = (None, Measure::Entry);
-    }
-    run.scenarios = vec![sweep, contend, latency];
-}
-
-/// Sweeps and histograms, beside a baseline.
-#[test]
-fn nor_of_points() {
-    let mut report = edited(|run| of_points(run, 120));
-    let baseline = edited(|run| of_points(run, 100));
-    report.comparisons =
-        compare(&report.runs, &baseline.runs[0], &Compared::default()).expect("one board");
-    let page = written(&report, "html");
-    for figure in ["t1-sweep1\"", "t2-sweep1\"", "t3-histogram1\""] {
-        assert!(page.contains(figure), "no {figure}");
-    }
-    nothing_to_say(&page, "points");
-}
-
-/// The tests above can fail.
-#[test]
-fn a_browser_names_what_is_broken() {
-    let whole = written(&edited(|_| ()), "html");
-    let broken = probed(&whole)
-        .replacen("<main>", "<main><script>nosuch();</script>", 1)
-        .replacen("<main>", "<main><img src=\"http://localhost/a.png\"/>", 1)
-        .replacen("<main>", "<main><p style=\"width: 1500px\">wide</p>", 1)
-        .replacen("<main>", "<main><p style=\"color: #888\">pale</p>", 1)
-        .replacen("</svg>", "<text x=\"70\" y=\"14\">over</text></svg>", 1)
-        .replacen("id=\"run1-t1\"", "id=\"run1-t2\"", 1);
-    let said = console(&broken, false, &screenshot("report-broken.png")).join("\n");
-    for what in [
-        "nosuch is not defined",
-        "Content Security Policy",
-        "probe: the page is 15",
-        "probe: contrast of ",
-        " and over lie on each other",
-        "probe: an id is there twice",
-    ] {
-        assert!(said.contains(what), "{what:?} is not in:\n{said}");
-    }
-    // What a lenient parser forgives.
-    let unclosed = probed(&whole).replacen("<main>", "<main><p>", 1);
-    let said = console(&unclosed, false, &screenshot("report-broken.png"));
-    let looked = said.iter().filter(|line| line.contains("\"probed "));
-    assert_eq!(looked.count(), 1, "{said:#?}");
 }

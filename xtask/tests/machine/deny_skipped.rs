@@ -1,7 +1,9 @@
 //! `--deny-skipped` of `qemu` and `report`: a run that passes, and has skipped
 //! scenarios and a row, ends with exit code 1 and with their names.
 
-use crate::made_up_run::edited_log;
+use psci_bench::plan::Records;
+
+use crate::made_up_run;
 use crate::support::scratch::Scratch;
 use crate::support::tree_without_states;
 
@@ -15,7 +17,7 @@ const DENIED: &str = "skipped, which --deny-skipped forbids: \
 
 #[test]
 fn what_is_skipped_is_denied_and_named() {
-    let scratch = Scratch::of_reports(&edited_log(|_| ()));
+    let scratch = Scratch::of_reports(&made_up_run::log(&made_up_run::run(), Records::Once));
     let tree = tree_without_states("iterations=2 warmup=0");
     scratch.write("tree.dtb", &tree);
     let line = "qemu --smp 2 --dtb tree.dtb --log run.log --deny-skipped";

@@ -4,21 +4,16 @@
 //! two helpers; two more scenarios of the suite, and a sweep.
 
 use psci_bench::board::LabelSource;
-use psci_bench::devices::timer_frame::NoFrame;
-use psci_bench::devices::watchdog::reach::NoWatchdog;
-use psci_bench::image::Conduit;
-use psci_bench::measure::{Counter, Facts, Identity, Metric, Overheads, Summary, Waker};
+use psci_bench::measure::{Facts, Identity, Metric, Summary};
 use psci_bench::model::Verdict;
 use psci_bench::model::{
-    Attempts, Conditions, Confidence, Cpu, End, Figures, Finding, Head, How, Instant, Instants,
-    Kind, Measure, Point, Row, Run, Sample, Scenario, ScenarioKey, Spread, Statistic, Status,
-    Totals, Variant, WakeSource,
+    Attempts, Conditions, Confidence, Cpu, End, Figures, Finding, Head, Instant, Instants, Kind,
+    Measure, Point, Row, Run, Sample, Scenario, ScenarioKey, Spread, Statistic, Status, Totals,
+    Variant, WakeSource,
 };
 use psci_bench::plan::{Method, Plan, Records, ScenarioId};
 use psci_bench::record::{FORMAT, Writer};
-use psci_bench::spec::pmf::{Interface, Stamp};
-use psci_bench::spec::psci::StateFormat;
-use psci_bench::spec::timer::TimerName;
+use psci_bench::spec::pmf::Stamp;
 
 /// The firmware's lines before the payload's.
 pub const FIRMWARE: &str = "NOTICE:  BL1: v2.12.1(release):v2.12.1\r\n\
@@ -49,14 +44,6 @@ pub fn run() -> Run {
     };
     run.end = Some(end(&run));
     run
-}
-
-/// Returns the log of a run that differs from [`run`].
-pub fn edited_log(edit: impl FnOnce(&mut Run)) -> String {
-    let mut run = run();
-    edit(&mut run);
-    run.end = Some(end(&run));
-    log(&run, Records::Once)
 }
 
 /// Returns the end of a run with these scenarios.
@@ -98,38 +85,21 @@ fn cortex_a53() -> Identity {
     }
 }
 
+/// The machine as its record has it.
+const FACTS: &str = r#"{
+    "frequency": 62500000, "counter": "physical", "timer": "CNTP", "timer_intid": 30,
+    "frame": {"Err": "not-in-tree"}, "watchdog": {"Err": "not-in-tree"}, "gic": 3,
+    "exception_level": 2, "e2h": false, "conduit": "smc", "psci_version": 65537, "smccc": 65541,
+    "service": null, "state_format": "original", "pmf": {"Ok": "vendor-el3"}, "stat": false,
+    "os_initiated": false, "system_suspend": false, "lead": 0, "outer_cache": null,
+    "pmu": false, "kvm": false, "zero": true,
+    "overheads": {"counter": 1, "empty": 1, "pmf_read": 41}
+}"#;
+
 fn facts() -> Facts {
-    Facts {
-        frequency: 62_500_000,
-        counter: Counter::Physical,
-        timer: TimerName::Cntp,
-        timer_intid: 30,
-        frame: Err(NoFrame::NotInTree),
-        exception_level: 2,
-        e2h: false,
-        gic: 3,
-        conduit: Conduit::Smc,
-        psci_version: 0x1_0001,
-        smccc: Some(0x1_0005),
-        service: None,
-        state_format: StateFormat::Original,
-        pmf: Ok(Interface::VendorEl3),
-        lead: 0,
-        own: cortex_a53(),
-        watchdog: Err(NoWatchdog::NotInTree),
-        stat: false,
-        pmu: false,
-        zero: true,
-        kvm: false,
-        os_initiated: false,
-        system_suspend: false,
-        outer_cache: None,
-        overheads: Overheads {
-            counter: 1,
-            empty: 1,
-            pmf_read: Some(41),
-        },
-    }
+    let facts: Facts = serde_json::from_str(FACTS).expect("a record");
+    let own = cortex_a53();
+    Facts { own, ..facts }
 }
 
 /// Returns a scenario of the suite.
@@ -177,11 +147,7 @@ fn row(cpu: u16, base: u64, is_suspend: bool) -> Row {
         true => &[Powerdown, Wakeup, CacheFlush, Call][..],
         false => &[Latency, Call],
     };
-    let figure = |metric| {
-        samples[0]
-            .figure(metric)
-            .filter(|_| metrics.contains(&metric))
-    };
+    let figure = |metric| { samples[0].figure(metric) }.filter(|_| metrics.contains(&metric));
     let statistics = metrics.iter().map(|metric| {
         let mut figures: Vec<u64> = samples.iter().filter_map(|it| it.figure(*metric)).collect();
         Statistic {
@@ -231,27 +197,17 @@ fn instants(base: u64, powerdown: u64, is_suspend: bool) -> Instants {
 fn sweep() -> Scenario {
     let mut scenario = suspend(ScenarioId::DirtySweep, None, &[]);
     scenario.findings.clear();
-    let point = |cpu, x, measure| Point {
-        cpu,
-        how: How::Alone,
-        variant: Variant::Deepest,
+    let point = |cpu, x| Point {
         x: Some(x),
-        measure,
-        per: 1,
         figures: Summary::of(&mut [x + 500, x + 501]),
-        lost: 0,
-        waker: Waker::OwnTimers,
         spread: Some(Spread {
             first: 40,
             counts: vec![1, 0, 1],
         }),
+        ..Point::new(cpu, Variant::Deepest, Measure::Powerdown)
     };
-    scenario.points = vec![
-        point(0, 0, Measure::Powerdown),
-        point(0, 4096, Measure::Powerdown),
-        point(1, 0, Measure::Powerdown),
-        point(1, 4096, Measure::Powerdown),
-    ];
+    let places = [(0, 0), (0, 4096), (1, 0), (1, 4096)];
+    scenario.points = places.map(|(cpu, x)| point(cpu, x)).into();
     scenario
 }
 
@@ -284,11 +240,8 @@ pub fn log(run: &Run, records: Records) -> String {
 /// Returns the last line of a run with this end.
 pub fn last_line(end: &End) -> String {
     let it = &end.totals;
-    let word = if end.verdict == Verdict::Pass {
-        "PASS"
-    } else {
-        "FAIL"
-    };
+    let passed = end.verdict == Verdict::Pass;
+    let word = if passed { "PASS" } else { "FAIL" };
     format!(
         "psci-bench: {word} ({} passed, {} skipped, {} failed; {} samples, {} not counted, \
          {} rows skipped, {} CPUs lost)",

@@ -1,8 +1,8 @@
 //! A comparison in the order of reading.
 
-use super::document::{Block, Line, Remark};
+use super::document::{Block, Line};
 use super::scenario_document::mark;
-use super::table::Table;
+use super::table::{Table, key_cells};
 use crate::report::analysis::compare::{
     Change, ComparedScenario, Comparison, Judged, Keyed, Value, basis_text, scenario_title,
 };
@@ -18,25 +18,18 @@ pub(super) fn comparison<'r>(run: &LoggedRun, comparison: &Comparison) -> Vec<Bl
         Block::Remarks(remarks(run, comparison)),
         Block::Heading("Changes".to_owned()),
     ];
-    for scenario in &comparison.scenarios {
-        let lists = [
-            (&scenario.by_cpu, Judged::Cpu),
-            (&scenario.by_order, Judged::Order),
-        ];
-        for (changes, judged) in lists.into_iter().filter(|it| !it.0.is_empty()) {
-            let table = table(run, comparison, scenario, (changes, judged));
-            all.push(Block::Table(table));
-        }
-    }
+    let tables = comparison.scenarios.iter().flat_map(|it| {
+        [Judged::Cpu, Judged::Order].map(|judged| table(run, comparison, it, judged))
+    });
+    all.extend(tables.flatten().map(Block::Table));
     all
 }
 
 fn definitions(run: &LoggedRun, comparison: &Comparison) -> Vec<Line> {
     let source = |run: &LoggedRun| format!("{}, run {}", run.source.input, run.source.place);
-    let worse = comparison.regressions().count();
     let all = comparison.scenarios.iter().map(|it| it.changes().len());
     let all = many(all.sum(), "figure");
-    let mut outcome = match worse {
+    let mut outcome = match comparison.regressions().count() {
         0 => format!("no regression in {all}"),
         worse => format!("{} in {all}", many(worse, "regression")),
     };
@@ -58,74 +51,71 @@ fn definitions(run: &LoggedRun, comparison: &Comparison) -> Vec<Line> {
     ]
 }
 
-fn remarks(run: &LoggedRun, comparison: &Comparison) -> Vec<Remark> {
-    let findings = comparison.findings.iter().map(|it| Remark {
-        basis: basis_text((&run.run, &comparison.baseline.run), &it.basis),
-        ..it.finding.sentence.clone().into()
+fn remarks(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
+    let runs = (&run.run, &comparison.baseline.run);
+    let findings = comparison.findings.iter().map(|it| {
+        let (sentence, basis) = (&it.finding.sentence, basis_text(runs, &it.basis));
+        match basis.is_empty() {
+            true => sentence.clone(),
+            false => format!("{sentence} Rests on {basis}."),
+        }
     });
     let refused = comparison.refused.iter().map(|it| {
         let method = it.method.word();
         format!("Not compared: {}, method {method}: {}.", it.id, it.why)
     });
-    let lone = comparison.lone_rows(&run.run);
-    let others = refused.chain(lone).map(Remark::from);
+    let others = refused.chain(comparison.lone_rows(&run.run));
     findings.chain(others).collect()
 }
 
+/// Returns the changes by CPU or by order; None without any.
 fn table(
     run: &LoggedRun,
     comparison: &Comparison,
     scenario: &ComparedScenario,
-    (changes, judged): (&[Change], Judged),
-) -> Table {
+    judged: Judged,
+) -> Option<Table> {
+    let (changes, how) = match (judged, scenario.judged) {
+        (Judged::Cpu, Judged::Cpu) => (&scenario.by_cpu, "by CPU"),
+        (Judged::Cpu, Judged::Order) => (&scenario.by_cpu, "by CPU, not judged"),
+        (Judged::Order, _) => (&scenario.by_order, "by order"),
+    };
     let is_of_points = changes.iter().any(|it| it.key.is_point());
     let name = scenario_title((&run.run, &comparison.baseline.run), scenario.key);
-    let how = match (judged, scenario.judged) {
-        (Judged::Cpu, Judged::Cpu) => "by CPU",
-        (Judged::Cpu, Judged::Order) => "by CPU, not judged",
-        (Judged::Order, _) => "by order",
-    };
-    let unit = if is_of_points {
-        "of one operation"
-    } else {
-        run.unit()
-    };
+    let (each, of_run) = ("of one operation", run.unit());
+    let unit = if is_of_points { each } else { of_run };
     let title = format!("{name}: change {how} ({unit})");
     let mut table = match judged {
-        Judged::Cpu => Table::of_cpus(title, &run.run),
-        Judged::Order => {
-            let mut table = Table::titled(title);
-            table.numbers(["Place", "CPU", "Was CPU"]);
-            table
-        }
+        Judged::Cpu => Table::of_cpus(title),
+        Judged::Order => Table::titled(title),
     };
-    let keys = changes.iter().map(|it| it.key);
-    let cells_of = is_of_points.then(|| table.of_keys(scenario.key.id, keys));
-    table.words((!is_of_points).then_some("Figure"));
+    table.numbers(
+        (judged == Judged::Order)
+            .then_some(["Place", "CPU", "Was CPU"])
+            .into_iter()
+            .flatten(),
+    );
+    table.keys(scenario.key.id);
     table.numbers(["Old", "New", "Change"]);
-    table.words(is_of_points.then_some("Unit"));
+    table.optional_words(["Unit"]);
     table.words(["Outcome"]);
     for change in changes {
-        let mut cells = match &cells_of {
-            Some(cells_of) => cells_of(change.key),
-            None => vec![change.key.heading().to_owned()],
-        };
+        let mut cells = key_cells(scenario.key.id, change.key);
         cells.extend(change_cells(run, change, is_of_points));
         match change.place {
             None => table.cpu_row(&run.run, change.cpu, cells),
             Some(place) => {
-                let was = comparison.baseline.run.label(change.old_cpu);
-                let cpu = run.run.label(change.cpu);
-                let mut row = vec![(place + 1).to_string(), cpu.to_string(), was.to_string()];
-                row.extend(cells);
-                table.rows.push(row);
+                let was = comparison.baseline.run.label(change.old_cpu).to_string();
+                let cpu = run.run.label(change.cpu).to_string();
+                cells.splice(..0, [(place + 1).to_string(), cpu, was]);
+                table.rows.push(cells);
             }
         }
     }
-    table
+    table.finished()
 }
 
-fn change_cells(run: &LoggedRun, change: &Change, is_of_points: bool) -> Vec<String> {
+fn change_cells(run: &LoggedRun, change: &Change, is_of_points: bool) -> [String; 5] {
     let clock = run.clock();
     let text = |value: f64| match (is_of_points, clock.is_known()) {
         (true, _) => format!("{value:.2}"),
@@ -134,7 +124,7 @@ fn change_cells(run: &LoggedRun, change: &Change, is_of_points: bool) -> Vec<Str
         (false, true) => format!("{:.2}", (value / 10.0 + 0.5).floor() / 100.0),
     };
     let side = |value: &Value| {
-        let figure = format!("{}{}", text(value.figure), mark(value.is_doubtful));
+        let figure = text(value.figure) + mark(value.is_doubtful);
         match value.interval {
             Some((low, high)) => format!("{figure} [{}, {}]", text(low), text(high)),
             None => figure,
@@ -146,8 +136,14 @@ fn change_cells(run: &LoggedRun, change: &Change, is_of_points: bool) -> Vec<Str
         Some(percent) => format!("{percent:+.2} %{net}"),
         None => "from zero".to_owned(),
     };
-    let mut cells = vec![side(&change.old), side(&change.new), percent];
-    cells.extend(is_of_points.then(|| change.key.unit_name(clock).to_owned()));
-    cells.push(change.outcome.word().to_owned());
-    cells
+    let unit = change.key.unit_name(clock);
+    let unit = if is_of_points { unit } else { "" };
+    let outcome = change.outcome.word().to_owned();
+    [
+        side(&change.old),
+        side(&change.new),
+        percent,
+        unit.to_owned(),
+        outcome,
+    ]
 }

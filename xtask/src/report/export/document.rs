@@ -3,51 +3,50 @@
 use super::table::Table;
 use crate::report::log::LoggedRun;
 use psci_bench::model::Scenario;
+use serde::Serialize;
 
 /// A name and its text.
 pub(super) type Line = (&'static str, String);
 
 /// A part of a report, in the order of reading.
+#[derive(Serialize)]
+#[serde(tag = "kind", content = "it", rename_all = "lowercase")]
 pub(super) enum Block<'r> {
     /// The title of a run, a comparison, or a page of several runs.
     Title(String),
     Heading(String),
-    /// The heading of a scenario of a run, with the places of both, from 1.
-    Scenario(String, &'r Scenario, [usize; 2]),
     Definitions(Vec<Line>),
+    /// The scenarios that follow.
+    Links(Vec<ScenarioHeading>),
+    Scenario(ScenarioHeading),
     Warning(String),
     Paragraph(String),
     Table(Table),
-    Remarks(Vec<Remark>),
-    /// The drawings of a scenario.
-    Charts(&'r LoggedRun, &'r Scenario, [usize; 2]),
+    Remarks(Vec<String>),
+    Charts(Charts<'r>),
 }
 
-/// A sentence with its details.
-pub(super) struct Remark {
+/// The heading of a scenario of a run.
+#[derive(Clone, Serialize)]
+pub(super) struct ScenarioHeading {
+    /// The document's only one of this name.
+    pub(super) id: String,
     pub(super) text: String,
-    /// The figures that it rests on; may be empty.
-    pub(super) basis: String,
-    /// The sentences that it stands for; may be empty.
-    pub(super) each: Vec<String>,
+    pub(super) status: String,
+    pub(super) method: &'static str,
 }
 
-impl From<String> for Remark {
-    fn from(text: String) -> Self {
-        Self {
-            text,
-            basis: String::new(),
-            each: Vec::new(),
-        }
-    }
+/// The drawings of a scenario, made when they are written.
+pub(super) struct Charts<'r> {
+    pub(super) id: String,
+    pub(super) run: &'r LoggedRun,
+    pub(super) scenario: &'r Scenario,
 }
 
-impl Remark {
-    /// Returns the text with its basis.
-    pub(super) fn sentence(&self) -> String {
-        match self.basis.is_empty() {
-            true => self.text.clone(),
-            false => format!("{} Rests on {}.", self.text, self.basis),
-        }
+impl Charts<'_> {
+    /// Returns ticks in the unit of tables.
+    pub(super) fn value(&self, ticks: u64) -> f64 {
+        let ns = self.run.ns(ticks);
+        ns.map_or(ticks as f64, |ns| ns as f64 / 1000.0)
     }
 }

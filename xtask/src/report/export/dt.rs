@@ -6,7 +6,6 @@
 use std::io::Write;
 
 use anyhow::Result;
-use psci_bench::plan::TAG_PREFIX;
 
 use super::report_data::Report;
 use crate::report::analysis::figure::Origin;
@@ -16,25 +15,28 @@ use crate::report::log::LoggedRun;
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     let run = report.only_run("dt")?;
     let states = worst_cases(run)?;
-    let mut text = header(run) + "idle-states {\n\tentry-method = \"psci\";\n";
-    let mut labels: Vec<&str> = Vec::new();
+    write!(
+        out,
+        "{}idle-states {{\n\tentry-method = \"psci\";\n",
+        header(run)
+    )?;
+    let mut names: Vec<&str> = Vec::new();
     for state in &states {
-        let (label, name) = names(run, state);
-        let (mut own, mut of_node) = (label.to_owned(), name.to_owned());
-        let again = labels.iter().filter(|it| **it == label).count();
-        if again > 0 {
-            own += &format!("_{again}");
-            of_node += &format!("-{again}");
-        }
-        labels.push(label);
-        text += &node(run, state, &own, &of_node);
+        let name = name(run, state);
+        let again = names.iter().filter(|it| **it == name).count();
+        names.push(name);
+        let own = match again {
+            0 => name.to_owned(),
+            again => format!("{name}-{again}"),
+        };
+        out.write_all(node(run, state, &own).as_bytes())?;
     }
-    text += "};\n";
-    out.write_all(text.as_bytes())?;
+    writeln!(out, "}};")?;
     Ok(())
 }
 
-fn node(run: &LoggedRun, state: &IdleState<'_>, label: &str, name: &str) -> String {
+fn node(run: &LoggedRun, state: &IdleState<'_>, name: &str) -> String {
+    let label = name.to_uppercase().replace('-', "_");
     let timer = match state.timer {
         TimerInState::Stops => "local-timer-stop;",
         TimerInState::WakesCpu => "/* No local-timer-stop: the CPU's own timer has woken it. */",
@@ -43,39 +45,39 @@ fn node(run: &LoggedRun, state: &IdleState<'_>, label: &str, name: &str) -> Stri
         }
     };
     let (entry, exit) = (us(run, state.entry.ticks), us(run, state.exit.ticks));
-    let residency = entry.saturating_add(exit);
-    let lines = [
-        "compatible = \"arm,idle-state\";".to_owned(),
-        format!("arm,psci-suspend-param = <{:#010x}>;", state.power_state),
-        timer.to_owned(),
-        format!("/* {} */", origin_text(run, &state.entry)),
-        format!("entry-latency-us = <{entry}>;"),
-        format!("/* {} */", origin_text(run, &state.exit)),
-        format!("exit-latency-us = <{exit}>;"),
-        "/* Not measured: the lower bound, entry and exit. Energy decides how much more. */"
-            .to_owned(),
-        format!("min-residency-us = <{residency}>;"),
-    ];
-    let lines = lines.map(|line| format!("\t\t{line}\n")).concat();
-    format!("\n\t{label}: {name} {{\n{lines}\t}};\n")
+    let (param, residency) = (state.power_state, entry.saturating_add(exit));
+    let [of_entry, of_exit] = [&state.entry, &state.exit].map(|it| origin_text(run, it));
+    format!(
+        "
+\t{label}: {name} {{
+\t\tcompatible = \"arm,idle-state\";
+\t\tarm,psci-suspend-param = <{param:#010x}>;
+\t\t{timer}
+\t\t/* {of_entry} */
+\t\tentry-latency-us = <{entry}>;
+\t\t/* {of_exit} */
+\t\texit-latency-us = <{exit}>;
+\t\t/* Not measured: the lower bound, entry and exit. Energy decides how much more. */
+\t\tmin-residency-us = <{residency}>;
+\t}};
+"
+    )
 }
 
-/// Returns label and name of a state's node, as the binding wants them.
-fn names(run: &LoggedRun, state: &IdleState<'_>) -> (&'static str, &'static str) {
+/// Returns the name of a state's node, as the binding wants it.
+fn name(run: &LoggedRun, state: &IdleState<'_>) -> &'static str {
     let facts = run.run.facts.as_ref();
     let is_down = facts.is_none_or(|facts| facts.state_format.is_powerdown(state.power_state));
     match (is_down, state.is_deepest) {
-        (true, false) => ("CPU_SLEEP", "cpu-sleep"),
-        (true, true) => ("CLUSTER_SLEEP", "cluster-sleep"),
-        (false, false) => ("CPU_RETENTION", "cpu-retention"),
-        (false, true) => ("CLUSTER_RETENTION", "cluster-retention"),
+        (true, false) => "cpu-sleep",
+        (true, true) => "cluster-sleep",
+        (false, false) => "cpu-retention",
+        (false, true) => "cluster-retention",
     }
 }
 
 /// Returns the scenario, the CPU and the samples of a latency.
 fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
-    let tag = it.scenario.id.tag();
-    let tag = tag.strip_prefix(TAG_PREFIX).unwrap_or(tag);
     let n = it.figure.summary.map_or(0, |summary| summary.n);
     let samples = match it.is_cold {
         true => format!("its cold first sample, apart from {n} others"),
@@ -86,7 +88,7 @@ fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
         Origin::Row(_) => it.scenario.method.word(),
     };
     let (heading, cpu) = (it.figure.key.heading(), run.run.label(it.figure.cpu));
-    let duration = run.duration(it.ticks);
+    let (duration, tag) = (run.duration(it.ticks), it.scenario.id.short_tag());
     format!("{heading} {duration} us: {tag} ({by}), CPU {cpu}, {samples}.")
 }
 
@@ -98,10 +100,8 @@ fn us(run: &LoggedRun, ticks: u64) -> u64 {
 }
 
 fn header(run: &LoggedRun) -> String {
-    let mut lines = vec![
-        "Idle states, by the worst case that psci-bench measured.".to_owned(),
-        format!("Board: {}", run.board().unwrap_or("unknown")),
-    ];
+    let mut lines = vec!["Idle states, by the worst case that psci-bench measured.".to_owned()];
+    lines.push(format!("Board: {}", run.board().unwrap_or("unknown")));
     lines.extend(run.firmware_version().map(|it| format!("Firmware: {it}")));
     if let Some(plan) = &run.run.plan {
         let (cpus, samples) = (run.run.cpus.len(), plan.iterations);
@@ -111,8 +111,7 @@ fn header(run: &LoggedRun) -> String {
     }
     lines.push("A worst case that was measured is no bound: leave a margin.".to_owned());
     // No line of a log may end the comment.
-    let lines = lines
-        .iter()
-        .map(|line| format!(" * {}\n", line.replace("*/", "* /")));
-    format!("/*\n{} */\n", lines.collect::<String>())
+    let lines = lines.iter().map(|line| line.replace("*/", "* /"));
+    let lines: String = lines.map(|line| format!(" * {line}\n")).collect();
+    format!("/*\n{lines} */\n")
 }

@@ -34,11 +34,13 @@ pub enum Part {
     Platform,
 }
 
+type WriteStream = fn(&Report, &mut dyn Write) -> Result<()>;
+
 /// The function that writes a report, by its kind of output.
 #[derive(Debug)]
 pub enum Writer {
     /// One stream.
-    Stream(fn(&Report, &mut dyn Write) -> Result<()>),
+    Stream(WriteStream),
     /// Files below a directory, which exists, with the platform's name in their paths. What
     /// is there already is never left half replaced.
     Tree(fn(&Report, Option<&str>, &Path) -> Result<()>),
@@ -60,80 +62,43 @@ impl Format {
             }
         }
     }
+
+    const fn about(self, about: &'static str) -> Self {
+        Self { about, ..self }
+    }
 }
 
-const RESULTS: &[Part] = &[Part::Merged, Part::Matrix, Part::Comparisons];
+const ALL_RUNS: &[Part] = &[Part::Merged, Part::Matrix, Part::Comparisons];
+const NO_MATRIX: &[Part] = &[Part::Merged, Part::Comparisons];
+const COMPARED: &[Part] = &[Part::Comparisons];
 
-const fn stream(
-    name: &'static str,
-    about: &'static str,
-    takes: &'static [Part],
-    write: fn(&Report, &mut dyn Write) -> Result<()>,
-) -> Format {
+const fn stream(name: &'static str, write: WriteStream, takes: &'static [Part]) -> Format {
+    let (about, writer) = ("", Writer::Stream(write));
     Format {
         name,
         about,
         takes,
-        writer: Writer::Stream(write),
+        writer,
     }
 }
 
 /// All formats, in the order in which the help lists them.
 pub static ALL: [Format; 10] = [
-    stream(
-        "text",
-        "aligned tables for a terminal",
-        RESULTS,
-        markup::write_text,
-    ),
-    stream(
-        "md",
-        "Markdown with tables, for forges and wikis",
-        RESULTS,
-        markup::write_markdown,
-    ),
-    stream(
-        "rst",
-        "reStructuredText with grid tables, as in TF-A's docs/perf up to v2.14",
-        RESULTS,
-        markup::write_rst,
-    ),
-    stream(
-        "csv",
-        "one line a figure, for spreadsheets and data frames",
-        &[],
-        csv::write,
-    ),
-    stream(
-        "json",
-        "everything, in a versioned schema",
-        RESULTS,
-        json::write,
-    ),
-    stream(
-        "html",
-        "one page with tables and charts, for browsers and print",
-        &[Part::Merged, Part::Comparisons],
-        html::write,
-    ),
-    stream(
-        "junit",
-        "JUnit's XML: a test case a scenario, figures as properties",
-        &[Part::Comparisons],
-        junit::write,
-    ),
-    stream(
-        "perfetto",
-        "time lines of the shown samples, for ui.perfetto.dev",
-        &[],
-        perfetto::write,
-    ),
-    stream(
-        "dt",
-        "a device tree's idle-states node, of the worst that was measured",
-        &[],
-        dt::write,
-    ),
+    stream("text", markup::write_text, ALL_RUNS).about("aligned tables for a terminal"),
+    stream("md", markup::write_markdown, ALL_RUNS)
+        .about("Markdown with tables, for forges and wikis"),
+    stream("rst", markup::write_rst, ALL_RUNS)
+        .about("reStructuredText with grid tables, as in TF-A's docs/perf up to v2.14"),
+    stream("csv", csv::write, &[]).about("one line a figure, for spreadsheets and data frames"),
+    stream("json", json::write, ALL_RUNS).about("everything, in a versioned schema"),
+    stream("html", html::write, NO_MATRIX)
+        .about("one page with tables and charts, for browsers and print"),
+    stream("junit", junit::write, COMPARED)
+        .about("JUnit's XML: a test case a scenario, figures as properties"),
+    stream("perfetto", perfetto::write, &[])
+        .about("time lines of the shown samples, for ui.perfetto.dev"),
+    stream("dt", dt::write, &[])
+        .about("a device tree's idle-states node, of the worst that was measured"),
     Format {
         name: "tfa-docs",
         about: "data files of TF-A's docs/perf, below the directory -o; --platform names the folder",

@@ -3,19 +3,16 @@
 use std::io::Write;
 
 use anyhow::Result;
-use psci_bench::model::Verdict;
-use psci_bench::model::{Cpu, End, Finding, Head, Scenario};
-use psci_bench::plan::Plan;
+use psci_bench::model::Scenario;
 use serde::Serialize;
 
+use super::object::object;
 use super::report_data::Report;
-use crate::report::analysis::compare::{
-    ComparedScenario, Comparison, ComparisonFinding, Keyed, Refused,
-};
+use crate::report::analysis::compare::Comparison;
 use crate::report::analysis::findings::findings;
 use crate::report::analysis::merge::Merged;
 use crate::report::jobs::matrix::Matrix;
-use crate::report::log::{Integrity, LoggedRun, Source, Stage};
+use crate::report::log::LoggedRun;
 
 /// The version of the schema: it changes when a key changes its meaning or goes;
 /// keys may come at any time.
@@ -23,63 +20,16 @@ const VERSION: u32 = 2;
 
 /// The whole report. Durations are in ticks of the run's `hz`.
 #[derive(Serialize)]
-struct Schema<'r> {
+struct Schema<'r, R, C> {
     schema: &'static str,
     version: u32,
-    runs: Vec<OneRun<'r>>,
+    runs: Vec<R>,
     #[serde(skip_serializing_if = "Option::is_none")]
     merged: Option<&'r Merged>,
     #[serde(skip_serializing_if = "Option::is_none")]
     matrix: Option<&'r Matrix>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    comparisons: Vec<OneComparison<'r>>,
-}
-
-#[derive(Serialize)]
-struct OneRun<'r> {
-    source: &'r Source,
-    payload: Option<&'r str>,
-    board: Option<&'r str>,
-    complete: bool,
-    verified: bool,
-    closing: Option<&'r str>,
-    verdict: Option<Verdict>,
-    doubts: Vec<String>,
-    hz: u64,
-    head: Option<&'r Head>,
-    facts: Option<&'r psci_bench::measure::Facts>,
-    plan: Option<&'r Plan>,
-    firmware: &'r [Stage],
-    cpus: &'r [Cpu],
-    integrity: &'r Integrity,
-    scenarios: Vec<OneScenario<'r>>,
-    end: Option<&'r End>,
-}
-
-#[derive(Serialize)]
-struct OneScenario<'r> {
-    #[serde(flatten)]
-    scenario: &'r Scenario,
-    name: &'static str,
-    /// The findings with those that the payload does not have; `findings` are the
-    /// payload's.
-    explained: Vec<Finding>,
-}
-
-#[derive(Serialize)]
-struct OneComparison<'r> {
-    run: usize,
-    baseline: &'r Source,
-    /// The CPUs that the baseline's indices mean.
-    baseline_cpus: &'r [Cpu],
-    tolerance_ppm: u32,
-    keyed: Keyed,
-    regressions: usize,
-    complete: bool,
-    lacks: Vec<String>,
-    scenarios: &'r [ComparedScenario],
-    refused: &'r [Refused],
-    findings: &'r [ComparisonFinding],
+    comparisons: Vec<C>,
 }
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
@@ -96,13 +46,9 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-fn one_run(run: &LoggedRun) -> OneRun<'_> {
-    let scenarios = run.run.scenarios.iter().map(|scenario| OneScenario {
-        scenario,
-        name: scenario.id.name(),
-        explained: findings(run, scenario),
-    });
-    OneRun {
+fn one_run(run: &LoggedRun) -> impl Serialize {
+    let scenarios = run.run.scenarios.iter().map(|it| one_scenario(run, it));
+    object! {
         source: &run.source,
         payload: run.payload_version(),
         board: run.board(),
@@ -118,15 +64,26 @@ fn one_run(run: &LoggedRun) -> OneRun<'_> {
         firmware: &run.firmware,
         cpus: &run.run.cpus,
         integrity: &run.integrity,
-        scenarios: scenarios.collect(),
+        scenarios: scenarios.collect::<Vec<_>>(),
         end: run.run.end.as_ref(),
     }
 }
 
-fn one_comparison(it: &Comparison) -> OneComparison<'_> {
-    OneComparison {
+fn one_scenario(run: &LoggedRun, scenario: &Scenario) -> impl Serialize {
+    object! {
+        #[serde(flatten)]
+        scenario: scenario,
+        name: scenario.id.name(),
+        // With those that the payload does not have; `findings` are the payload's.
+        explained: findings(run, scenario),
+    }
+}
+
+fn one_comparison(it: &Comparison) -> impl Serialize {
+    object! {
         run: it.run,
         baseline: &it.baseline.source,
+        // The CPUs that the baseline's indices mean.
         baseline_cpus: &it.baseline.run.cpus,
         tolerance_ppm: it.tolerance_ppm,
         keyed: it.keyed,

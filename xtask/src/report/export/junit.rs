@@ -11,21 +11,19 @@ use anyhow::Result;
 use minijinja::context;
 use minijinja::value::Serde;
 use psci_bench::model::{Scenario, Status, Verdict};
-use quick_xml::escape::escape;
 use serde::Serialize;
 
-use super::escape::xml_characters;
 use super::method::method;
 use super::report_data::Report;
 use super::report_document::warnings;
-use super::scenario_document::{conditions_text, remarks, status_reason, status_word};
-use super::template::environment;
+use super::scenario_document::{conditions_text, remarks, status_reason, woken_by};
+use super::template::render;
 use crate::report::analysis::compare::{Change, Comparison, Outcome};
 use crate::report::analysis::figure::figures;
 use crate::report::log::{LoggedRun, reason_text, reason_word};
 
 /// A run.
-#[derive(Clone, Serialize)]
+#[derive(Serialize)]
 struct Suite {
     name: String,
     properties: Vec<(String, String)>,
@@ -54,37 +52,26 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
         let at = comparison.run;
         if let (Some(run), Some(suite)) = (report.runs.get(at), suites.get_mut(at)) {
             suite.cases.extend(compared(run, comparison));
-            suite.cases.push(whole(run, comparison));
         }
     }
     let cases: Vec<Case> = suites.iter().flat_map(|it| it.cases.clone()).collect();
-    let mut templates = environment()?;
-    templates.add_filter("text", |text: &str| {
-        escape(xml_characters(text)).into_owned()
-    });
-    templates.add_filter("value", |text: &str| {
-        let text = escape(xml_characters(text)).replace('\t', "&#9;");
-        text.replace('\n', "&#10;")
-    });
     let context = context! { suites => Serde(suites), cases => Serde(cases) };
-    let text = templates.render_str(include_str!("junit.xml"), context)?;
+    let text = render(include_str!("junit.xml"), context)?;
     out.write_all(text.as_bytes())?;
     Ok(())
 }
 
 fn suite(run: &LoggedRun) -> Suite {
     let board = run.board().unwrap_or("unknown board");
-    let scenarios = &run.run.scenarios;
+    let (scenarios, source) = (&run.run.scenarios, &run.source);
     let lines = method(run).into_iter();
-    let mut properties: Vec<(String, String)> =
-        lines.map(|(name, text)| (name.to_owned(), text)).collect();
-    properties.extend(scenarios.iter().flat_map(|it| scenario_properties(run, it)));
+    let lines = lines.map(|(name, text)| (name.to_owned(), text));
+    let figures = scenarios.iter().flat_map(|it| scenario_properties(run, it));
     let mut cases: Vec<Case> = scenarios.iter().map(|it| case(run, it)).collect();
     cases.push(verdict(run));
-    let source = &run.source;
     Suite {
         name: format!("{board}, {}, run {}", source.input, source.place),
-        properties,
+        properties: lines.chain(figures).collect(),
         cases,
     }
 }
@@ -96,26 +83,27 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
         let cpu = run.run.cpu(cpu);
         format!("cluster{}.core{}", cpu.cluster, run.run.core_number(&cpu))
     };
-    let helper = scenario
-        .helper
-        .map_or_else(String::new, |it| format!("woken_by.{}.", cpu(it)));
-    let prefix = format!("{}.{}.{helper}", scenario.id, scenario.method.word());
+    let helper = scenario.helper.map(|it| format!("woken_by.{}.", cpu(it)));
+    let (id, method, helper) = (
+        scenario.id,
+        scenario.method.word(),
+        helper.unwrap_or_default(),
+    );
     let mut all = Vec::new();
     let mut add = |of: u16, what: &str, value: String| {
-        all.push((format!("{prefix}{}.{what}", cpu(of)), value));
+        all.push((format!("{id}.{method}.{helper}{}.{what}", cpu(of)), value));
     };
     for figure in figures(run, scenario) {
-        let (key, name) = (figure.key, figure.key.name());
+        let (key, name, cpu) = (figure.key, figure.key.name(), figure.cpu);
         let unit = key.unit_name(run.clock());
         let each = |figure| plain(key.per_operation(run.clock(), figure));
         if let Some(shown) = figure.shown.filter(|_| !key.is_point()) {
-            add(figure.cpu, &format!("{name}.{unit}"), each(shown));
+            add(cpu, &format!("{name}.{unit}"), each(shown));
         }
         if let Some(summary) = figure.summary {
-            add(figure.cpu, &format!("{name}.n"), summary.n.to_string());
-            let median = each(summary.median);
-            add(figure.cpu, &format!("{name}.median_{unit}"), median);
-            add(figure.cpu, &format!("{name}.max_{unit}"), each(summary.max));
+            add(cpu, &format!("{name}.n"), summary.n.to_string());
+            add(cpu, &format!("{name}.median_{unit}"), each(summary.median));
+            add(cpu, &format!("{name}.max_{unit}"), each(summary.max));
         }
     }
     for row in &scenario.rows {
@@ -136,85 +124,73 @@ fn plain(value: f64) -> String {
 
 fn case(run: &LoggedRun, scenario: &Scenario) -> Case {
     let mut said = vec![conditions_text(run, scenario)];
-    said.extend(remarks(run, scenario).into_iter().map(|it| it.text));
-    let none = "no reason is given";
-    let (element, word, default) = match scenario.status {
-        Status::Passed => ("", String::new(), ""),
-        Status::Skipped(reason) => (SKIPPED, reason_word(&reason), none),
-        Status::Failed(reason) => (FAILURE, reason_word(&reason), none),
-        Status::Crashed => (ERROR, String::new(), "it ended in a reset"),
-        Status::Unknown => (ERROR, String::new(), "the log does not say how it ended"),
-    };
+    said.extend(remarks(run, scenario));
     let reason = status_reason(run, scenario.status);
-    let status = status_word(scenario.status).to_owned();
+    let status = reason_word(&scenario.status);
+    let (element, word, default) = match scenario.status {
+        Status::Passed => ("", status, ""),
+        Status::Skipped(why) if reason.is_some() => (SKIPPED, reason_word(&why), ""),
+        Status::Failed(why) if reason.is_some() => (FAILURE, reason_word(&why), ""),
+        Status::Skipped(_) => (SKIPPED, status, "no reason is given"),
+        Status::Failed(_) => (FAILURE, status, "no reason is given"),
+        Status::Crashed => (ERROR, status, "it ended in a reset"),
+        Status::Unknown => (ERROR, status, "the log does not say how it ended"),
+    };
     Case {
-        name: format!("{}{}", scenario.id.name(), woken_by(run, scenario.helper)),
+        name: format!(
+            "{}{}",
+            scenario.id.name(),
+            woken_by(run, scenario.helper, "")
+        ),
         class: format!("psci-bench.{}", scenario.method.word()),
         element,
-        word: if reason.is_some() { word } else { status },
+        word,
         message: reason.unwrap_or_else(|| default.to_owned()),
         said: said.join("\n"),
     }
 }
 
-/// Returns the helper, by which two cases of one scenario differ.
-fn woken_by(run: &LoggedRun, helper: Option<u16>) -> String {
-    helper.map_or_else(String::new, |cpu| {
-        format!(" woken by CPU {}", run.run.label(cpu))
-    })
-}
-
-/// Returns the scenarios that were compared with a baseline: a regression is a
-/// failure.
+/// Returns the scenarios that were compared with a baseline, of which a regression is a
+/// failure, and a case that fails if a part of the baseline was not compared.
 fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
-    let baseline = &comparison.baseline.source.input;
+    let class = format!("psci-bench.baseline.{}", comparison.baseline.source.input);
     let cases = comparison.scenarios.iter().map(|scenario| {
-        let key = scenario.key;
-        let changes = scenario.changes();
+        let (key, changes) = (scenario.key, scenario.changes());
         let worse = changes.iter().filter(|it| it.outcome == Outcome::Worse);
         let worse: Vec<String> = worse.map(|it| change_text(run, it)).collect();
         Case {
-            name: format!("{}{}", key.id, woken_by(run, key.helper)),
-            class: format!("psci-bench.baseline.{baseline}.{}", key.method.word()),
+            name: format!("{}{}", key.id, woken_by(run, key.helper, "")),
+            class: format!("{class}.{}", key.method.word()),
             element: if worse.is_empty() { "" } else { FAILURE },
             word: "regression".to_owned(),
             message: worse.join("; "),
             said: format!("{} figures were compared", changes.len()),
         }
     });
-    cases.collect()
-}
-
-/// Returns the case that fails if a part of the baseline was not compared.
-fn whole(run: &LoggedRun, comparison: &Comparison) -> Case {
     let lacks = comparison.lacks();
     let refused = comparison.refused.iter();
     let refused = refused.map(|it| format!("{}, method {}: {}.", it.id, it.method.word(), it.why));
     let said: Vec<String> = refused.chain(comparison.lone_rows(&run.run)).collect();
-    Case {
+    let whole = Case {
         name: "Comparison".to_owned(),
-        class: format!("psci-bench.baseline.{}", comparison.baseline.source.input),
+        class: class.clone(),
         element: if lacks.is_empty() { "" } else { ERROR },
         word: "incomplete".to_owned(),
         message: lacks.join("; "),
         said: said.join("\n"),
-    }
+    };
+    cases.chain([whole]).collect()
 }
 
 fn change_text(run: &LoggedRun, change: &Change) -> String {
-    let net = change
-        .by_flushes
-        .map_or("", |_| ", net of cache flushes at other places");
-    let percent = change.percent();
-    let percent = percent.map_or_else(String::new, |it| format!(" ({it:+.2} %{net})"));
-    format!(
-        "{} of CPU {}: {} {} after {}{percent}",
-        change.key.in_sentence(),
-        run.run.label(change.cpu),
-        plain(change.new.figure),
-        change.key.unit_name(run.clock()),
-        plain(change.old.figure)
-    )
+    let (name, cpu) = (change.key.in_sentence(), run.run.label(change.cpu));
+    let [new, old] = [&change.new, &change.old].map(|it| plain(it.figure));
+    let unit = change.key.unit_name(run.clock());
+    let net = ", net of cache flushes at other places";
+    let net = change.by_flushes.map_or("", |_| net);
+    let percent = change.percent().map(|it| format!(" ({it:+.2} %{net})"));
+    let percent = percent.unwrap_or_default();
+    format!("{name} of CPU {cpu}: {new} {unit} after {old}{percent}")
 }
 
 /// Returns the case of the run's end and verdict.

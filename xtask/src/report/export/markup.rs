@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use anyhow::Result;
 
 use super::document::Block;
-use super::escape::{md, rst};
+use super::escape::markup;
 use super::report_data::Report;
 use super::report_document::document;
 use super::table::Table;
@@ -24,79 +24,79 @@ struct Markup {
     table: fn(&Table, &mut dyn Write) -> io::Result<()>,
 }
 
-pub(super) fn write_text(report: &Report, out: &mut dyn Write) -> Result<()> {
-    let markup = Markup {
-        escape: str::to_owned,
-        title: |text| format!("{text}\n"),
-        heading: |text| format!("{text}\n"),
-        scenario: str::to_owned,
-        definition: |name, text| format!("  {name:<11} {text}"),
-        warning: "warning: ",
-        paragraph: "  ",
-        item: "  * ",
-        table: Table::plain,
-    };
-    markup.write(report, out)
-}
+const TEXT: Markup = Markup {
+    escape: str::to_owned,
+    title: |text| format!("{text}\n"),
+    heading: |text| format!("{text}\n"),
+    scenario: str::to_owned,
+    definition: |name, text| format!("  {name:<11} {text}"),
+    warning: "warning: ",
+    paragraph: "  ",
+    item: "  * ",
+    table: Table::plain,
+};
 
-pub(super) fn write_markdown(report: &Report, out: &mut dyn Write) -> Result<()> {
-    let markup = Markup {
-        escape: md,
-        title: |text| format!("# {text}\n"),
-        heading: |text| format!("## {text}\n"),
-        scenario: |text| format!("## {text}\n"),
-        definition: |name, text| format!("- {name}: {text}"),
-        warning: "> **Warning**: ",
-        paragraph: "",
-        item: "- ",
-        table: Table::markdown,
-    };
-    markup.write(report, out)
-}
+const MARKDOWN: Markup = Markup {
+    escape: markup,
+    title: |text| format!("# {text}\n"),
+    heading: |text| format!("## {text}\n"),
+    scenario: |text| format!("## {text}\n"),
+    definition: |name, text| format!("- {name}: {text}"),
+    warning: "> **Warning**: ",
+    paragraph: "",
+    item: "- ",
+    table: Table::markdown,
+};
 
-pub(super) fn write_rst(report: &Report, out: &mut dyn Write) -> Result<()> {
-    let markup = Markup {
-        escape: rst,
-        title: |text| underlined(text, "="),
-        heading: |text| underlined(text, "-"),
-        scenario: |text| underlined(text, "-"),
-        definition: |name, text| format!("- {name}: {text}"),
-        warning: ".. warning:: ",
-        paragraph: "",
-        item: "- ",
-        table: Table::grid,
-    };
-    markup.write(report, out)
-}
+const RST: Markup = Markup {
+    title: |text| underlined(text, "="),
+    heading: |text| underlined(text, "-"),
+    scenario: |text| underlined(text, "-"),
+    warning: ".. warning:: ",
+    table: Table::grid,
+    ..MARKDOWN
+};
 
 fn underlined(text: &str, stroke: &str) -> String {
     format!("{text}\n{}\n", stroke.repeat(text.chars().count()))
 }
 
+pub(super) fn write_text(report: &Report, out: &mut dyn Write) -> Result<()> {
+    Ok(TEXT.write(report, out)?)
+}
+
+pub(super) fn write_markdown(report: &Report, out: &mut dyn Write) -> Result<()> {
+    Ok(MARKDOWN.write(report, out)?)
+}
+
+pub(super) fn write_rst(report: &Report, out: &mut dyn Write) -> Result<()> {
+    Ok(RST.write(report, out)?)
+}
+
 impl Markup {
-    fn write(&self, report: &Report, out: &mut dyn Write) -> Result<()> {
+    fn write(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let escape = self.escape;
         for block in document(report) {
             match block {
                 Block::Title(text) => writeln!(out, "{}", (self.title)(&escape(&text)))?,
                 Block::Heading(text) => writeln!(out, "{}", (self.heading)(&escape(&text)))?,
-                Block::Scenario(text, ..) => writeln!(out, "{}", (self.scenario)(&escape(&text)))?,
+                Block::Scenario(it) => writeln!(out, "{}", (self.scenario)(&escape(&it.text)))?,
+                Block::Warning(text) => writeln!(out, "{}{}\n", self.warning, escape(&text))?,
+                Block::Paragraph(text) => writeln!(out, "{}{}\n", self.paragraph, escape(&text))?,
+                Block::Table(table) => (self.table)(&table, out)?,
                 Block::Definitions(lines) => {
                     for (name, text) in lines {
                         writeln!(out, "{}", (self.definition)(name, &escape(&text)))?;
                     }
                     writeln!(out)?;
                 }
-                Block::Warning(text) => writeln!(out, "{}{}\n", self.warning, escape(&text))?,
-                Block::Paragraph(text) => writeln!(out, "{}{}\n", self.paragraph, escape(&text))?,
-                Block::Table(table) => (self.table)(&table, out)?,
                 Block::Remarks(all) => {
                     for remark in all {
-                        writeln!(out, "{}{}", self.item, escape(&remark.sentence()))?;
+                        writeln!(out, "{}{}", self.item, escape(&remark))?;
                     }
                     writeln!(out)?;
                 }
-                Block::Charts(..) => {}
+                Block::Links(_) | Block::Charts(_) => {}
             }
         }
         Ok(())

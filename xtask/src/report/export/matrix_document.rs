@@ -1,7 +1,10 @@
 //! Jobs and their runs side by side, in the order of reading.
 
-use super::document::{Block, Remark};
-use super::table::Table;
+use itertools::Itertools as _;
+use psci_bench::model::heading;
+
+use super::document::Block;
+use super::table::{Table, cell};
 use crate::report::jobs::Ending;
 use crate::report::jobs::matrix::{Board, Matrix, SideBySide};
 use crate::report::jobs::outcome::Outcome;
@@ -10,14 +13,14 @@ use crate::report::log::LoggedRun;
 /// Returns the blocks of a matrix, the jobs' first.
 pub(super) fn matrix<'r>(matrix: &Matrix, runs: &[LoggedRun]) -> Vec<Block<'r>> {
     let title = "PSCI latencies by board and firmware".to_owned();
-    let mut all = vec![Block::Title(title), Block::Table(jobs(matrix))];
+    let mut tables = vec![jobs(matrix)];
     for board in &matrix.boards {
-        all.push(Block::Table(columns(board, runs)));
-        let tables = board.tests.iter().map(|test| figures(board, test, runs));
-        all.extend(tables.map(Block::Table));
+        tables.push(columns(board, runs));
+        tables.extend(board.tests.iter().map(|test| figures(board, test, runs)));
     }
-    let remarks = remarks(matrix).into_iter().map(Remark::from);
-    let remarks: Vec<Remark> = remarks.collect();
+    let mut all = vec![Block::Title(title)];
+    all.extend(tables.into_iter().flatten().map(Block::Table));
+    let remarks = remarks(matrix);
     if !remarks.is_empty() {
         all.push(Block::Remarks(remarks));
     }
@@ -31,11 +34,10 @@ fn remarks(matrix: &Matrix) -> Vec<String> {
         all.extend(job.notes.iter().cloned());
         if job.outcome != Outcome::Passed || !job.said.is_empty() {
             let (key, outcome) = (&job.key, job.outcome.word());
-            let mut text = format!("{}, {} ({}): {outcome}", key.board, key.firmware, job.name);
-            if !job.said.is_empty() {
-                text += &format!(": {}", job.said.join("; "));
-            }
-            all.push(text);
+            let job_text = format!("{}, {} ({})", key.board, key.firmware, job.name);
+            let said = job.said.join("; ");
+            let parts = [job_text, outcome.to_owned(), said];
+            all.push(parts.iter().filter(|it| !it.is_empty()).join(": "));
         }
     }
     let rows = matrix.boards.iter().flat_map(|board| &board.tests);
@@ -47,31 +49,26 @@ fn remarks(matrix: &Matrix) -> Vec<String> {
     all
 }
 
-fn jobs(matrix: &Matrix) -> Table {
+fn jobs(matrix: &Matrix) -> Option<Table> {
     let mut table = Table::titled("Jobs");
     table.words(["Board", "Firmware", "Engine", "Outcome"]);
     table.numbers(["Runs", "Passed", "Skipped", "Unknown", "Failed"]);
     table.numbers(["Measurements"]);
     for job in &matrix.jobs {
-        let or_none = |count: Option<usize>| count.map_or("n/a".to_owned(), |it| it.to_string());
-        let mut cells = vec![
-            job.key.board.clone(),
-            job.key.firmware.clone(),
-            job.engine.clone().unwrap_or_else(|| "-".to_owned()),
-            job.outcome.word().to_owned(),
-            job.runs.len().to_string(),
-        ];
-        for ending in Ending::ALL {
-            cells.push(or_none(job.results.as_ref().map(|it| it.count(ending))));
-        }
-        cells.push(or_none(job.measurements));
+        let (board, firmware) = (job.key.board.clone(), job.key.firmware.clone());
+        let engine = job.engine.as_deref().unwrap_or("-").to_owned();
+        let (outcome, runs) = (job.outcome.word().to_owned(), job.runs.len().to_string());
+        let count = |ending| cell(job.results.as_ref().map(|it| it.count(ending)));
+        let mut cells = vec![board, firmware, engine, outcome, runs];
+        cells.extend(Ending::ALL.map(count));
+        cells.push(cell(job.measurements));
         table.rows.push(cells);
     }
-    table
+    table.finished()
 }
 
 /// Returns the table of a board's runs, which are the columns of its others.
-fn columns(board: &Board, runs: &[LoggedRun]) -> Table {
+fn columns(board: &Board, runs: &[LoggedRun]) -> Option<Table> {
     let mut table = Table::titled(format!("{}: runs", board.name));
     table.words(["Run", "Model", "Firmware says", "Verdict"]);
     table.numbers(["CPUs"]);
@@ -80,30 +77,31 @@ fn columns(board: &Board, runs: &[LoggedRun]) -> Table {
             continue;
         };
         let or = |text: Option<&str>| text.unwrap_or("not known").to_owned();
+        let (model, firmware) = (or(run.board()), or(run.firmware_version()));
+        let cpus = run.run.cpus.len().to_string();
         table.rows.push(vec![
             name.clone(),
-            or(run.board()),
-            or(run.firmware_version()),
+            model,
+            firmware,
             run.verdict_text(),
-            run.run.cpus.len().to_string(),
+            cpus,
         ]);
     }
-    table
+    table.finished()
 }
 
-fn figures(board: &Board, test: &SideBySide, runs: &[LoggedRun]) -> Table {
+fn figures(board: &Board, test: &SideBySide, runs: &[LoggedRun]) -> Option<Table> {
     let columns: Vec<Option<&LoggedRun>> = board.columns.iter().map(|it| runs.get(it.0)).collect();
     // A run whose clock is not known has ticks.
-    let units = columns.iter().flatten().map(|run| run.unit());
-    let mut units: Vec<&str> = units.collect();
-    units.dedup();
-    let mut table = Table::titled(format!(
-        "{}: {}, method {} ({})",
-        board.name,
-        test.scenario.name(),
-        test.method.word(),
-        units.join(", ")
-    ));
+    let units = columns
+        .iter()
+        .flatten()
+        .map(|run| run.unit())
+        .dedup()
+        .join(", ");
+    let (name, method) = (test.scenario.name(), test.method.word());
+    let title = format!("{}: {name}, method {method} ({units})", board.name);
+    let mut table = Table::titled(title);
     table.numbers(["Cluster", "Core"]);
     table.words(["Figure"]);
     table.numbers(board.columns.iter().map(|it| it.1.as_str()));
@@ -112,14 +110,14 @@ fn figures(board: &Board, test: &SideBySide, runs: &[LoggedRun]) -> Table {
             0 => row.cpu.core.to_string(),
             thread => format!("{}.{thread}", row.cpu.core),
         };
-        let heading = psci_bench::model::heading(row.metric);
-        let mut cells = vec![row.cpu.cluster.to_string(), core, heading.to_owned()];
+        let figure = heading(row.metric).to_owned();
+        let mut cells = vec![row.cpu.cluster.to_string(), core, figure];
         cells.extend(row.shown.iter().zip(&columns).map(|it| match it {
             (Some((ticks, true)), Some(run)) => run.duration(*ticks),
-            (Some((ticks, false)), Some(run)) => format!("{}?", run.duration(*ticks)),
+            (Some((ticks, false)), Some(run)) => run.duration(*ticks) + "?",
             _ => "n/a".to_owned(),
         }));
         table.rows.push(cells);
     }
-    table
+    table.finished()
 }

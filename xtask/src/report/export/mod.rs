@@ -14,6 +14,7 @@ mod markup;
 mod matrix_document;
 mod merged_tables;
 mod method;
+mod object;
 mod overhead_text;
 mod perfetto;
 mod point_tables;

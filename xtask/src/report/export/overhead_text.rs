@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use psci_bench::plan::{Method, ScenarioId, TAG_PREFIX};
+use psci_bench::plan::{Method, ScenarioId};
 
 use super::table::Table;
 use crate::report::analysis::overhead::{Cost, CostOfCpu, Overhead, Unit};
@@ -18,20 +18,19 @@ impl Overhead {
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         self.table().plain(out)?;
         for sentence in self.meaning() {
-            note(out, &sentence)?;
+            writeln!(out, "  * {sentence}")?;
         }
         writeln!(out, "\nNot compared:")?;
         for sentence in &self.left_out {
-            note(out, sentence)?;
+            writeln!(out, "  * {sentence}")?;
         }
         Ok(())
     }
 
     fn table(&self) -> Table {
-        let mut table = Table::titled(format!(
-            "The price of instrumentation, by the caller's figures ({})",
-            self.unit_name
-        ));
+        let unit = self.unit_name;
+        let title = format!("The price of instrumentation, by the caller's figures ({unit})");
+        let mut table = Table::titled(title);
         let is_noisy = self.unit == Unit::Time;
         table.words(["Scenario", "Figure", "CPU"]);
         table.numbers(["Instrumented", "Plain", "Difference"]);
@@ -43,14 +42,12 @@ impl Overhead {
     }
 
     fn row(&self, cost: &Cost) -> Option<Vec<String>> {
-        let own = cost.typical()?;
-        let more = |value: f64| format!("{}{}", sign(value), number(value.abs()));
-        let sorted = cost.sorted();
-        let edge = |of: Option<&&CostOfCpu>| of.map_or(String::new(), |it| more(it.difference()));
+        let (own, sorted) = (cost.typical()?, cost.sorted());
+        let more = |it: &CostOfCpu| signed(it.difference());
+        let edge = |of: Option<&&CostOfCpu>| of.map_or(String::new(), |it| more(it));
         let is_noisy = self.unit == Unit::Time;
         let mut cells = vec![name(cost), cost.key.heading().to_owned(), own.label.clone()];
-        cells.extend([number(own.with), number(own.without)]);
-        cells.push(more(own.difference()));
+        cells.extend([number(own.with), number(own.without), more(own)]);
         cells.extend(is_noisy.then(|| own.margin.map_or("n/a".to_owned(), number)));
         cells.extend([edge(sorted.first()), edge(sorted.last())]);
         cells.extend([cost.cpus.len(), cost.alike()].map(|it| it.to_string()));
@@ -77,58 +74,32 @@ impl Overhead {
         )];
         let is_alone = |it: &&Cost| it.variant_text().as_deref() == Some("psci_version");
         let is_suite = |it: &&Cost| it.scenario.id == ScenarioId::PsciVersionParallel;
-        let mut costs = self.costs.iter();
-        let version = costs
-            .clone()
-            .find(is_alone)
-            .or_else(|| costs.find(is_suite));
-        let own = version.and_then(|it| {
-            if is_noisy {
-                it.typical()
-            } else {
-                it.cleanest()
-            }
+        let costs = || self.costs.iter();
+        let version = costs().find(is_alone).or_else(|| costs().find(is_suite));
+        let own = version.and_then(|it| match is_noisy {
+            true => it.typical(),
+            false => it.cleanest(),
         });
         let Some(own) = own else { return all };
         let call = "PSCI_VERSION, which passes two timestamps and does nothing else,";
-        let difference = own.difference();
-        all.push(match is_noisy && own.is_noise() {
-            true => format!("{call} costs no more than noise."),
-            false => format!(
-                "{call} takes {} {} {} ({}{:.1} %) on CPU {}: {} for each timestamp.",
-                number(difference.abs()),
-                self.unit_name,
-                if difference < 0.0 { "less" } else { "more" },
-                sign(difference),
-                difference.abs() / own.without.max(f64::MIN_POSITIVE) * 100.0,
-                own.label,
-                number(difference / STAMPS)
-            ),
-        });
+        if is_noisy && own.is_noise() {
+            all.push(format!("{call} costs no more than noise."));
+            return all;
+        }
+        let (difference, unit, cpu) = (own.difference(), self.unit_name, &own.label);
+        let word = if difference < 0.0 { "less" } else { "more" };
+        let percent = difference / own.without.max(f64::MIN_POSITIVE) * 100.0;
+        let (size, each) = (number(difference.abs()), number(difference / STAMPS));
+        all.push(format!(
+            "{call} takes {size} {unit} {word} ({percent:+.1} %) on CPU {cpu}: {each} for each \
+             timestamp."
+        ));
         all
     }
 }
 
-/// The width of notes, in characters.
-const WIDTH: usize = 100;
-
-/// Writes a sentence as an item of a list, wrapped.
-fn note(out: &mut dyn Write, sentence: &str) -> io::Result<()> {
-    let mut line = "  *".to_owned();
-    for word in sentence.split(' ') {
-        if line.chars().count() + 1 + word.chars().count() > WIDTH {
-            writeln!(out, "{line}")?;
-            line = "   ".to_owned();
-        }
-        line.push(' ');
-        line.push_str(word);
-    }
-    writeln!(out, "{line}")
-}
-
 fn name(cost: &Cost) -> String {
-    let tag = cost.scenario.id.tag();
-    let tag = tag.strip_prefix(TAG_PREFIX).unwrap_or(tag);
+    let tag = cost.scenario.id.short_tag();
     match cost.variant_text() {
         // Scenarios of points have one method only.
         Some(variant) => format!("{tag} {variant}"),
@@ -137,15 +108,14 @@ fn name(cost: &Cost) -> String {
     }
 }
 
-fn sign(value: f64) -> &'static str {
-    if value < 0.0 { "-" } else { "+" }
+fn signed(value: f64) -> String {
+    let sign = if value < 0.0 { "-" } else { "+" };
+    format!("{sign}{}", number(value.abs()))
 }
 
 /// Returns a whole number as it is, another one with two decimals.
 fn number(value: f64) -> String {
-    if (value - value.round()).abs() < 1e-6 {
-        format!("{value:.0}")
-    } else {
-        format!("{value:.2}")
-    }
+    let is_whole = (value - value.round()).abs() < 1e-6;
+    let digits = if is_whole { 0 } else { 2 };
+    format!("{value:.digits$}")
 }

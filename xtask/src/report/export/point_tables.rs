@@ -4,7 +4,7 @@
 use psci_bench::model::{How, Measure, Point, Scenario, Unit};
 use psci_bench::spec::ticks::Clock;
 
-use super::table::{Table, statistics, statistics_headings};
+use super::table::{Table, cell, statistics};
 use crate::report::analysis::figure::{FigureKey, x_heading, x_text};
 use crate::report::log::LoggedRun;
 use crate::report::log::grouped::grouped;
@@ -12,7 +12,8 @@ use crate::report::log::grouped::grouped;
 /// Returns all tables of a scenario's points.
 pub(super) fn point_tables(run: &LoggedRun, scenario: &Scenario) -> Vec<Table> {
     let each = by_measure(scenario.points.iter()).into_iter();
-    each.map(|points| table(run, scenario, &points)).collect()
+    each.filter_map(|points| table(run, scenario, &points))
+        .collect()
 }
 
 /// Returns points by their measure and the number of CPUs; no list is empty.
@@ -21,41 +22,29 @@ pub(super) fn by_measure<'r>(points: impl Iterator<Item = &'r Point>) -> Vec<Vec
     all.into_iter().map(|it| it.1).collect()
 }
 
-fn table(run: &LoggedRun, scenario: &Scenario, points: &[&Point]) -> Table {
-    let id = scenario.id;
+fn table(run: &LoggedRun, scenario: &Scenario, points: &[&Point]) -> Option<Table> {
+    let (id, first) = (scenario.id, points.first()?);
     let scale = PointScale::of(run.clock(), points);
-    let mut table = Table::of_cpus(title(scenario, points, scale), &run.run);
-    let has_x = points.iter().any(|it| it.x.is_some());
-    let has_p99 = points.iter().any(|it| it.figures.p99.is_some());
-    let has_lost = points.iter().any(|it| it.lost > 0);
-    table.numbers(has_x.then(|| x_heading(id)));
+    let measure = match first.measure {
+        Measure::Ticks | Measure::Cycles => String::new(),
+        other => format!(": {}", other.heading()),
+    };
+    let (how, unit) = (how_text(first.how), scale.name);
+    let per = if scale.is_batch { " per operation" } else { "" };
+    let title = format!("{}{measure}, {how} ({unit}{per})", id.name());
+    let mut table = Table::of_cpus(title);
+    table.optional_numbers([x_heading(id)], "n/a");
     table.words(["Variant"]);
-    table.numbers(statistics_headings(has_p99));
-    table.numbers(has_lost.then_some("Lost"));
+    table.statistics();
+    table.optional_numbers(["Lost"], "0");
     for point in points {
-        let x = || point.x.map_or("n/a".to_owned(), |x| x_text(id, x));
-        let mut cells: Vec<String> = has_x.then(x).into_iter().collect();
-        cells.push(point.variant.word().to_owned());
-        let text = |figure| scale.text(point, figure);
-        cells.extend(statistics(&point.figures, has_p99, text));
-        cells.extend(has_lost.then(|| point.lost.to_string()));
+        let x = cell(point.x.map(|x| x_text(id, x)));
+        let mut cells = vec![x, point.variant.word().to_owned()];
+        cells.extend(statistics(Some(&point.figures), |it| scale.text(point, it)));
+        cells.push(point.lost.to_string());
         table.cpu_row(&run.run, point.cpu, cells);
     }
-    table
-}
-
-fn title(scenario: &Scenario, points: &[&Point], scale: PointScale) -> String {
-    let mut title = scenario.id.name().to_owned();
-    if let Some(first) = points.first() {
-        if !matches!(first.measure, Measure::Ticks | Measure::Cycles) {
-            title += &format!(": {}", first.measure.heading());
-        }
-        title += &format!(", {} ({}", how_text(first.how), scale.name());
-    }
-    if points.iter().any(|it| it.per > 1) {
-        title += " per operation";
-    }
-    title + ")"
+    table.finished()
 }
 
 /// Returns the number of CPUs in words.
@@ -67,56 +56,45 @@ pub(super) const fn how_text(how: How) -> &'static str {
 }
 
 /// The unit in which tables and drawings have the figures of one operation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct PointScale {
     clock: Clock,
-    unit: Unit,
+    pub(super) name: &'static str,
+    /// The factor from [`FigureKey::per_operation`] to this unit.
+    pub(super) divisor: f64,
+    digits: usize,
     /// True if samples are of several operations, which are short.
     is_batch: bool,
 }
 
 impl PointScale {
     pub(super) fn of(clock: Clock, points: &[&Point]) -> Self {
-        let first = points.first();
+        let is_batch = points.iter().any(|it| it.per > 1);
+        let unit = points.first().map_or(Unit::Ticks, |it| it.measure.unit());
+        let digits_of_ticks = if is_batch { 2 } else { 0 };
+        let (name, divisor, digits) = match unit {
+            Unit::Cycles => ("cycles", 1.0, digits_of_ticks),
+            Unit::Microseconds => ("us", 1.0, 0),
+            Unit::Count => ("times", 1.0, 0),
+            Unit::Ticks if !clock.is_known() => ("ticks", 1.0, digits_of_ticks),
+            Unit::Ticks if is_batch => ("ns", 1.0, 2),
+            Unit::Ticks => ("us", 1000.0, 2),
+        };
         Self {
             clock,
-            unit: first.map_or(Unit::Ticks, |it| it.measure.unit()),
-            is_batch: points.iter().any(|it| it.per > 1),
+            name,
+            divisor,
+            digits,
+            is_batch,
         }
-    }
-
-    fn is_us(self) -> bool {
-        self.unit == Unit::Ticks && self.clock.is_known() && !self.is_batch
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        match self.unit {
-            Unit::Cycles => "cycles",
-            Unit::Microseconds => "us",
-            Unit::Count => "times",
-            Unit::Ticks if !self.clock.is_known() => "ticks",
-            Unit::Ticks if self.is_batch => "ns",
-            Unit::Ticks => "us",
-        }
-    }
-
-    /// Returns the factor from [`FigureKey::per_operation`] to this unit.
-    pub(super) fn divisor(self) -> f64 {
-        if self.is_us() { 1000.0 } else { 1.0 }
     }
 
     /// Returns a sample's figure as that of one operation.
     pub(super) fn value(self, point: &Point, figure: u64) -> f64 {
-        FigureKey::of(point).per_operation(self.clock, figure) / self.divisor()
+        FigureKey::of(point).per_operation(self.clock, figure) / self.divisor
     }
 
-    fn text(self, point: &Point, figure: u64) -> String {
-        let is_whole = match self.unit {
-            Unit::Microseconds | Unit::Count => true,
-            Unit::Ticks if self.clock.is_known() => false,
-            Unit::Ticks | Unit::Cycles => point.per <= 1,
-        };
-        let digits = if is_whole { 0 } else { 2 };
-        format!("{:.digits$}", self.value(point, figure))
+    pub(super) fn text(self, point: &Point, figure: u64) -> String {
+        format!("{:.*}", self.digits, self.value(point, figure))
     }
 }

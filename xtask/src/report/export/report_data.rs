@@ -32,12 +32,10 @@ impl From<Vec<LoggedRun>> for Report {
 impl Report {
     /// Returns the only run, for a `format` that takes one.
     pub(super) fn only_run(&self, format: &str) -> Result<&LoggedRun> {
-        match self.runs.as_slice() {
-            [run] => Ok(run),
-            runs => bail!(
-                "{format} takes one run, and there are {}: choose one by --run N",
-                runs.len()
-            ),
-        }
+        let [run] = self.runs.as_slice() else {
+            let count = self.runs.len();
+            bail!("{format} takes one run, and there are {count}: choose one by --run N");
+        };
+        Ok(run)
     }
 }

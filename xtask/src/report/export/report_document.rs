@@ -6,7 +6,7 @@ use super::matrix_document::matrix;
 use super::merged_tables::merged_tables;
 use super::method::method;
 use super::report_data::Report;
-use super::scenario_document::scenario;
+use super::scenario_document::{heading, scenario};
 use crate::report::log::LoggedRun;
 use crate::setup::plural::many;
 
@@ -16,22 +16,28 @@ pub(super) fn document(report: &Report) -> Vec<Block<'_>> {
         return matrix(several, &report.runs);
     }
     let mut all = Vec::new();
-    for (place, run) in report.runs.iter().enumerate() {
-        all.push(Block::Title(title(run)));
+    for (place, run) in (1..).zip(&report.runs) {
+        let board = run.board().unwrap_or("a board without a name");
+        all.push(Block::Title(format!("PSCI latencies of {board}")));
         if report.runs.len() > 1 {
-            let text = format!("Run {} of {}.", place + 1, report.runs.len());
+            let text = format!("Run {place} of {}.", report.runs.len());
             all.push(Block::Paragraph(text));
         }
         all.extend(warnings(run).into_iter().map(Block::Warning));
         all.push(Block::Definitions(method(run)));
-        for (number, own) in run.run.scenarios.iter().enumerate() {
-            all.extend(scenario(run, own, [place + 1, number + 1]));
+        let scenarios = (1..).zip(&run.run.scenarios);
+        let headings =
+            scenarios.map(|(number, it)| heading(run, it, format!("run{place}-t{number}")));
+        let headings: Vec<_> = headings.collect();
+        all.push(Block::Links(headings.clone()));
+        for (own, heading) in run.run.scenarios.iter().zip(headings) {
+            all.extend(scenario(run, own, heading));
         }
     }
     if let (Some(merged), [run, ..]) = (&report.merged, report.runs.as_slice()) {
         let title = format!("{} runs of one board", merged.sources.len());
         all.push(Block::Title(title));
-        all.extend(merged_tables(run, merged).into_iter().map(Block::Table));
+        all.extend(merged_tables(run, merged).map(Block::Table));
     }
     for it in &report.comparisons {
         let run = report.runs.get(it.run);
@@ -40,13 +46,7 @@ pub(super) fn document(report: &Report) -> Vec<Block<'_>> {
     all
 }
 
-/// Returns the title of a run.
-pub(super) fn title(run: &LoggedRun) -> String {
-    let board = run.board().unwrap_or("a board without a name");
-    format!("PSCI latencies of {board}")
-}
-
-/// Returns what to know before reading a figure, a clause each.
+/// Returns the reasons to read figures with care, a clause each.
 pub(super) fn warnings(run: &LoggedRun) -> Vec<String> {
     let integrity = &run.integrity;
     let mut all = integrity.shortfalls();

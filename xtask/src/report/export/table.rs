@@ -1,7 +1,9 @@
 //! Tables, for terminals and as two kinds of markup.
 
 use std::io::{self, Write};
+use std::iter::once;
 
+use itertools::Itertools as _;
 use psci_bench::measure::Summary;
 use psci_bench::model::Run;
 use psci_bench::plan::ScenarioId;
@@ -10,102 +12,128 @@ use serde::Serialize;
 use super::escape;
 use crate::report::analysis::figure::{FigureKey, x_heading, x_text};
 
-/// The side of a column on which its cells stand.
-#[derive(Clone, Copy, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Align {
-    Left,
-    Right,
+/// The cell of a figure that is not there.
+const ABSENT: &str = "n/a";
+
+#[derive(Serialize)]
+struct Column {
+    name: String,
+    is_number: bool,
+    /// The cell of a row without a value, for a column that goes where no row has one.
+    #[serde(skip)]
+    absent: Option<&'static str>,
 }
 
 /// A table: every row has as many cells as there are columns.
 #[derive(Default, Serialize)]
 pub(super) struct Table {
-    pub(super) title: String,
-    pub(super) columns: Vec<(String, Align)>,
+    title: String,
+    columns: Vec<Column>,
     pub(super) rows: Vec<Vec<String>>,
 }
 
 impl Table {
     pub(super) fn titled(title: impl Into<String>) -> Self {
+        let title = title.into();
         Self {
-            title: title.into(),
+            title,
             ..Self::default()
         }
     }
 
     /// Returns a table whose rows begin with their CPUs.
-    pub(super) fn of_cpus(title: impl Into<String>, run: &Run) -> Self {
+    pub(super) fn of_cpus(title: impl Into<String>) -> Self {
         let mut table = Self::titled(title);
         table.numbers(["Cluster", "Core"]);
-        table.numbers((run.threads() > 1).then_some("Thread"));
+        table.optional_numbers(["Thread"], "0");
         table
     }
 
     /// Adds a row to such a table.
     pub(super) fn cpu_row(&mut self, run: &Run, cpu: u16, cells: impl IntoIterator<Item = String>) {
         let cpu = run.cpu(cpu);
-        let mut row = vec![cpu.cluster.to_string(), cpu.core.to_string()];
-        row.extend((run.threads() > 1).then(|| cpu.thread.to_string()));
-        row.extend(cells);
-        self.rows.push(row);
+        let place = [cpu.cluster, cpu.core, cpu.thread].map(|it| it.to_string());
+        self.rows.push(place.into_iter().chain(cells).collect());
     }
 
-    /// Adds columns for the keys of points of a scenario, and returns what makes cells of
-    /// one: its x where any has one, how and in which variant it was measured, its figure.
-    pub(super) fn of_keys<K: Iterator<Item = FigureKey>>(
+    fn columns(
         &mut self,
-        id: ScenarioId,
-        mut keys: K,
-    ) -> impl Fn(FigureKey) -> Vec<String> + use<K> {
-        let is_of_x = |key| matches!(key, FigureKey::Point(point) if point.x.is_some());
-        let has_x = keys.any(is_of_x);
-        self.numbers(has_x.then(|| x_heading(id)));
-        self.words(["On", "Variant", "Figure"]);
-        move |key| {
-            let mut cells = Vec::new();
-            if let FigureKey::Point(point) = key {
-                let x = || point.x.map_or("n/a".to_owned(), |x| x_text(id, x));
-                cells.extend(has_x.then(x));
-                cells.extend([point.how.word(), point.variant.word()].map(str::to_owned));
+        names: impl IntoIterator<Item: Into<String>>,
+        is_number: bool,
+        absent: Option<&'static str>,
+    ) {
+        let names = names.into_iter().map(Into::into);
+        self.columns.extend(names.map(|name| Column {
+            name,
+            is_number,
+            absent,
+        }));
+    }
+
+    pub(super) fn words(&mut self, names: impl IntoIterator<Item: Into<String>>) {
+        self.columns(names, false, None);
+    }
+
+    pub(super) fn numbers(&mut self, names: impl IntoIterator<Item: Into<String>>) {
+        self.columns(names, true, None);
+    }
+
+    /// Adds columns of words that go where all cells are empty.
+    pub(super) fn optional_words<const N: usize>(&mut self, names: [&str; N]) {
+        self.columns(names, false, Some(""));
+    }
+
+    /// Adds columns of numbers that go where all cells are `absent`.
+    pub(super) fn optional_numbers<const N: usize>(
+        &mut self,
+        names: [&str; N],
+        absent: &'static str,
+    ) {
+        self.columns(names, true, Some(absent));
+    }
+
+    /// Adds the columns of [`key_cells`].
+    pub(super) fn keys(&mut self, id: ScenarioId) {
+        self.optional_numbers([x_heading(id)], ABSENT);
+        self.optional_words(["On", "Variant"]);
+        self.words(["Figure"]);
+    }
+
+    /// Adds the columns of [`statistics`].
+    pub(super) fn statistics(&mut self) {
+        self.optional_numbers(["n", "Min", "Median", "p99", "Max", "MAD"], ABSENT);
+    }
+
+    /// Returns the table without the optional columns that have no value; None without a row.
+    pub(super) fn finished(mut self) -> Option<Self> {
+        for at in (0..self.columns.len()).rev() {
+            let absent = self.columns[at].absent;
+            if absent.is_some_and(|absent| self.rows.iter().all(|row| row[at] == absent)) {
+                self.columns.remove(at);
+                for row in &mut self.rows {
+                    row.remove(at);
+                }
             }
-            cells.push(key.heading().to_owned());
-            cells
         }
-    }
-
-    /// Adds columns whose cells are words.
-    pub(super) fn words(&mut self, headings: impl IntoIterator<Item: Into<String>>) {
-        let headings = headings.into_iter();
-        let columns = headings.map(|it| (it.into(), Align::Left));
-        self.columns.extend(columns);
-    }
-
-    /// Adds columns whose cells are numbers.
-    pub(super) fn numbers(&mut self, headings: impl IntoIterator<Item: Into<String>>) {
-        let headings = headings.into_iter();
-        let columns = headings.map(|it| (it.into(), Align::Right));
-        self.columns.extend(columns);
+        (!self.rows.is_empty()).then_some(self)
     }
 
     /// Returns title, widths of columns, and headings and rows as cells of these widths,
     /// with all text by `escape`.
     fn drawn(&self, escape: fn(&str) -> String) -> (String, Vec<usize>, Vec<Vec<String>>) {
-        let headings = self.columns.iter().map(|it| escape(&it.0)).collect();
+        let headings = self.columns.iter().map(|it| escape(&it.name)).collect();
         let rows = self.rows.iter();
-        let rows = rows.map(|row| row.iter().map(|cell| escape(cell)).collect());
-        let mut lines: Vec<Vec<String>> = std::iter::once(headings).chain(rows).collect();
+        let rows = rows.map(|row| row.iter().map(|it| escape(it)).collect());
+        let mut lines: Vec<Vec<String>> = once(headings).chain(rows).collect();
         let mut widths = vec![0; self.columns.len()];
-        for line in &lines {
-            for (width, cell) in widths.iter_mut().zip(line) {
-                *width = cell.chars().count().max(*width);
-            }
+        for (width, cell) in lines.iter().flat_map(|line| (0..).zip(line)) {
+            widths[width] = cell.chars().count().max(widths[width]);
         }
         for line in &mut lines {
-            for ((cell, width), (_, align)) in line.iter_mut().zip(&widths).zip(&self.columns) {
-                *cell = match align {
-                    Align::Left => format!("{cell:<width$}"),
-                    Align::Right => format!("{cell:>width$}"),
+            for ((cell, width), column) in line.iter_mut().zip(&widths).zip(&self.columns) {
+                *cell = match column.is_number {
+                    false => format!("{cell:<width$}"),
+                    true => format!("{cell:>width$}"),
                 };
             }
         }
@@ -125,10 +153,10 @@ impl Table {
 
     /// Writes Markdown as GitHub reads it.
     pub(super) fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (title, widths, mut lines) = self.drawn(escape::md);
-        let rule = |(width, column): (&usize, &(String, Align))| match column.1 {
-            Align::Left => "-".repeat(*width.max(&3)),
-            Align::Right => format!("{}:", "-".repeat(width.max(&3) - 1)),
+        let (title, widths, mut lines) = self.drawn(escape::markup);
+        let rule = |(width, column): (&usize, &Column)| match column.is_number {
+            false => "-".repeat(*width.max(&3)),
+            true => format!("{}:", "-".repeat(width.max(&3) - 1)),
         };
         lines.insert(1, widths.iter().zip(&self.columns).map(rule).collect());
         writeln!(out, "**{title}**\n")?;
@@ -140,10 +168,10 @@ impl Table {
 
     /// Writes a grid of reStructuredText.
     pub(super) fn grid(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (title, widths, lines) = self.drawn(escape::rst);
+        let (title, widths, lines) = self.drawn(escape::markup);
         let rule = |stroke: &str| {
             let parts = widths.iter().map(|width| stroke.repeat(width + 2));
-            format!("    +{}+", parts.collect::<Vec<_>>().join("+"))
+            format!("    +{}+", parts.into_iter().join("+"))
         };
         writeln!(out, ".. table:: {title}\n\n{}", rule("-"))?;
         for (place, line) in lines.iter().enumerate() {
@@ -154,25 +182,41 @@ impl Table {
     }
 }
 
-/// Returns the headings of a summary's columns.
-pub(super) fn statistics_headings(has_p99: bool) -> impl Iterator<Item = &'static str> {
-    let all = ["n", "Min", "Median", "p99", "Max", "MAD"].into_iter();
-    all.filter(move |name| *name != "p99" || has_p99)
+/// Returns the cell of a value that may be absent.
+pub(super) fn cell(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| ABSENT.to_owned(), |it| it.to_string())
+}
+
+/// Returns cells for a figure: its x, how and in which variant it was measured, its name.
+pub(super) fn key_cells(id: ScenarioId, key: FigureKey) -> Vec<String> {
+    let (x, how, variant) = match key {
+        FigureKey::Point(it) => (it.x, it.how.word(), it.variant.word()),
+        FigureKey::Row { .. } => (None, "", ""),
+    };
+    let x = cell(x.map(|x| x_text(id, x)));
+    vec![
+        x,
+        how.to_owned(),
+        variant.to_owned(),
+        key.heading().to_owned(),
+    ]
 }
 
 /// Returns a summary as cells, by the text of a figure.
 pub(super) fn statistics(
-    summary: &Summary,
-    has_p99: bool,
+    summary: Option<&Summary>,
     text: impl Fn(u64) -> String,
-) -> Vec<String> {
-    let p99 = || summary.p99.map_or("n/a".to_owned(), &text);
-    let mut cells = vec![
-        summary.n.to_string(),
-        text(summary.min),
-        text(summary.median),
-    ];
-    cells.extend(has_p99.then(p99));
-    cells.extend([text(summary.max), text(summary.mad)]);
-    cells
+) -> impl Iterator<Item = String> {
+    let n = cell(summary.map(|it| it.n));
+    let parts = summary.map(|it| {
+        [
+            Some(it.min),
+            Some(it.median),
+            it.p99,
+            Some(it.max),
+            Some(it.mad),
+        ]
+    });
+    let parts = parts.unwrap_or_default().into_iter();
+    once(n).chain(parts.map(move |it| cell(it.map(&text))))
 }

@@ -5,17 +5,18 @@
 //! 2 % of the previous one's has the change behind it: `185700 (-30.51%)`.
 //!
 //! `current` becomes `previous`, and the new figures are compared with it, a CPU with
-//! itself. Where a baseline is given, that becomes
-//! `previous` and is what they are compared with. The new files are complete before the old
-//! ones are moved; where `current` has these very figures already, nothing is
-//! touched, so that a second call does not lose the release before.
+//! itself; or a baseline that is given becomes `previous`, and they are compared with that.
+//! The new files are complete before the old ones are moved; where `current` has these very
+//! figures already, nothing is touched, so that a second call does not lose the release
+//! before.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use csv::{QuoteStyle, ReaderBuilder, Terminator, WriterBuilder};
+use itertools::Itertools as _;
 use psci_bench::model::Scenario;
 use psci_bench::plan::ScenarioId;
 
@@ -26,6 +27,9 @@ use crate::setup::progress::say;
 
 /// A CPU's figures in nanoseconds, by cluster and core.
 type Figures = BTreeMap<(u64, u64), Vec<u64>>;
+
+/// The figures of files by their names.
+type Files = BTreeMap<String, Figures>;
 
 /// Writes the files of a report's only run below `root`.
 pub(super) fn write_tree(report: &Report, platform: Option<&str>, root: &Path) -> Result<()> {
@@ -69,7 +73,7 @@ pub(super) fn write_tree(report: &Report, platform: Option<&str>, root: &Path) -
 }
 
 /// Returns the figures of a run's files by their names.
-fn files(run: &LoggedRun) -> BTreeMap<String, Figures> {
+fn files(run: &LoggedRun) -> Files {
     let framed = run.framed();
     let files = framed.iter().map(|it| (file(it.id), figures(run, it)));
     files.filter(|it| !it.1.is_empty()).collect()
@@ -88,10 +92,10 @@ fn figures(run: &LoggedRun, scenario: &Scenario) -> Figures {
     let rows = scenario.rows.iter().filter_map(|row| {
         let cpu = run.run.cpu(row.cpu);
         let it = row.figures;
-        let ns = [it.powerdown, it.wakeup, it.cache_flush]
+        let ticks = [it.powerdown, it.wakeup, it.cache_flush]
             .into_iter()
             .flatten();
-        let mut ns: Vec<u64> = ns.map(|ticks| run.ns(ticks)).collect::<Option<_>>()?;
+        let mut ns: Vec<u64> = ticks.map(|ticks| run.ns(ticks)).collect::<Option<_>>()?;
         // Standby flushes nothing, and the table has a column for it.
         if ns.len() == 2 {
             ns.push(0);
@@ -102,102 +106,65 @@ fn figures(run: &LoggedRun, scenario: &Scenario) -> Figures {
     rows.collect()
 }
 
-/// Returns the figures of the baseline that may stand beside those of `file`: not across
+/// Returns the figures of the baseline that may stand beside those of a run: not across
 /// methods unless that was asked for, and not where labels are ambiguous.
-fn comparable(comparison: &Comparison, before: &BTreeMap<String, Figures>, file: &str) -> Figures {
-    let mut compared = comparison.scenarios.iter();
-    let is_compared = compared.any(|it| self::file(it.key.id) == file);
-    let own = before.get(file).filter(|_| is_compared);
-    own.filter(|_| comparison.keyed != Keyed::Ambiguous)
-        .cloned()
-        .unwrap_or_default()
+fn comparable(comparison: &Comparison, mut before: Files) -> Files {
+    let compared = comparison.scenarios.iter().map(|it| file(it.key.id));
+    let is_clear = comparison.keyed != Keyed::Ambiguous;
+    before.retain(|name, _| is_clear && compared.clone().contains(name));
+    before
 }
 
 /// Writes `files` as the new release, and returns false if that is there already.
-fn write_all(
-    files: &BTreeMap<String, Figures>,
-    comparison: Option<&Comparison>,
-    place: &Path,
-) -> Result<bool> {
-    let [current, previous, next, old, former] = [
-        "current",
-        "previous",
-        "current.partial",
-        "previous.partial",
-        "baseline.partial",
-    ]
-    .map(|name| place.join(name));
-    remove([&next, &old, &former])?;
-    let tolerance = comparison.map_or(TOLERANCE_PPM, |it| it.tolerance_ppm);
-    let baseline = comparison.map(|it| (it, self::files(&it.baseline)));
-    let mut before = BTreeMap::new();
-    let mut is_there = true;
-    for (name, figures) in files {
-        let there = read(&current.join(name))?;
-        is_there &= *figures == there;
-        let own = match &baseline {
-            None => there,
-            Some((comparison, before)) => comparable(comparison, before, name),
-        };
-        before.insert(name.clone(), own);
-    }
+fn write_all(files: &Files, comparison: Option<&Comparison>, place: &Path) -> Result<bool> {
+    let [current, previous] = ["current", "previous"].map(|name| place.join(name));
+    let there = read_folder(&current)?;
+    let baseline = comparison.map(|it| self::files(&it.baseline));
+    let before = match (comparison, &baseline) {
+        (Some(comparison), Some(files)) => comparable(comparison, files.clone()),
+        _ => there.clone(),
+    };
     // With a baseline that is not what is there it is another change that is asked for.
-    if is_there && (baseline.is_none() || *files == before) {
+    if *files == there && *files == before {
         return Ok(false);
     }
-    refuse_losses(files, &current)?;
-    write_folder(&next, files, &before, tolerance)?;
-    if let Some((_, files)) = &baseline {
-        write_folder(&former, files, &BTreeMap::new(), tolerance)?;
+    refuse_losses(files, &there, &current)?;
+    fs::create_dir_all(place).with_context(|| place.display().to_string())?;
+    let staged = tempfile::tempdir_in(place).with_context(|| place.display().to_string())?;
+    let [new, former, replaced, removed] =
+        ["new", "former", "replaced", "removed"].map(|name| staged.path().join(name));
+    let tolerance = comparison.map_or(TOLERANCE_PPM, |it| it.tolerance_ppm);
+    write_folder(&new, files, &before, tolerance)?;
+    if let Some(files) = &baseline {
+        write_folder(&former, files, &Files::new(), tolerance)?;
     }
-    // From here on there is nothing to compute that could fail.
-    let rename = |from: &Path, to: &Path| {
-        fs::rename(from, to).with_context(|| format!("{} to {}", from.display(), to.display()))
+    // From here on there is nothing to compute that could fail, and a failure removes nothing.
+    let staged = staged.keep();
+    // A folder that is not there has no place to go to.
+    let rename = |from: &Path, to: &Path| match from.is_dir() {
+        true => fs::rename(from, to).with_context(|| format!("{from:?} to {to:?}")),
+        false => Ok(()),
     };
-    let has_current = current.is_dir();
-    if previous.is_dir() && (baseline.is_some() || has_current) {
-        rename(&previous, &old)?;
+    let former = baseline.map_or(&current, |_| &former);
+    if former.is_dir() {
+        rename(&previous, &replaced)?;
+        rename(former, &previous)?;
     }
-    if baseline.is_some() {
-        rename(&former, &previous)?;
-    }
-    if has_current {
-        let place = if baseline.is_some() {
-            &former
-        } else {
-            &previous
-        };
-        rename(&current, place)?;
-    }
-    rename(&next, &current)?;
-    remove([&old, &former])?;
+    rename(&current, &removed)?;
+    rename(&new, &current)?;
+    fs::remove_dir_all(&staged).with_context(|| staged.display().to_string())?;
     Ok(true)
 }
 
-/// Removes those of the folders that are there.
-fn remove<const N: usize>(dirs: [&PathBuf; N]) -> Result<()> {
-    for dir in dirs.into_iter().filter(|dir| dir.exists()) {
-        fs::remove_dir_all(dir).with_context(|| dir.display().to_string())?;
-    }
-    Ok(())
-}
-
 /// Refuses to put in place of `current` what has less than it.
-fn refuse_losses(files: &BTreeMap<String, Figures>, current: &Path) -> Result<()> {
-    if !current.is_dir() {
-        return Ok(());
-    }
+fn refuse_losses(files: &Files, there: &Files, current: &Path) -> Result<()> {
     let advice = "report a run that has it, or remove it first; nothing was written";
-    for entry in fs::read_dir(current).with_context(|| current.display().to_string())? {
-        let path = entry.with_context(|| current.display().to_string())?.path();
-        if path.extension().is_none_or(|it| it != "csv") {
-            continue;
-        }
-        let (name, at) = (path.file_name().unwrap_or_default(), path.display());
-        let Some(figures) = name.to_str().and_then(|name| files.get(name)) else {
+    for (name, there) in there {
+        let path = current.join(name);
+        let at = path.display();
+        let Some(figures) = files.get(name) else {
             bail!("{at}: the run has no figure for this file: {advice}");
         };
-        let there = read(&path)?;
         if let Some((cluster, core)) = there.keys().find(|cpu| !figures.contains_key(cpu)) {
             bail!("{at}: the run has no figure for CPU {cluster}.{core} of this file: {advice}");
         }
@@ -205,12 +172,24 @@ fn refuse_losses(files: &BTreeMap<String, Figures>, current: &Path) -> Result<()
     Ok(())
 }
 
-/// Returns the figures of a file; none if there is no file.
-fn read(path: &Path) -> Result<Figures> {
-    let mut all = Figures::new();
-    if !path.is_file() {
+/// Returns the figures of a folder's files; none if there is no folder.
+fn read_folder(folder: &Path) -> Result<Files> {
+    let mut all = Files::new();
+    if !folder.is_dir() {
         return Ok(all);
     }
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|it| it == "csv") {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            all.insert(name.into_owned(), read(&path)?);
+        }
+    }
+    Ok(all)
+}
+
+fn read(path: &Path) -> Result<Figures> {
+    let mut all = Figures::new();
     let context = || path.display().to_string();
     let mut reader = ReaderBuilder::new();
     let reader = reader.has_headers(false).flexible(true).from_path(path);
@@ -223,23 +202,18 @@ fn read(path: &Path) -> Result<Figures> {
             Some([cluster, core, figures @ ..]) => {
                 all.insert((*cluster, *core), figures.to_vec());
             }
-            _ => bail!(
-                "{}: line {}: expected cluster, core and nanoseconds",
-                path.display(),
-                record.position().map_or(0, csv::Position::line)
-            ),
+            _ => {
+                let line = record.position().map_or(0, csv::Position::line);
+                let at = path.display();
+                bail!("{at}: line {line}: expected cluster, core and nanoseconds");
+            }
         }
     }
     Ok(all)
 }
 
 /// Writes files to `folder`, with the changes from those `before`.
-fn write_folder(
-    folder: &Path,
-    files: &BTreeMap<String, Figures>,
-    before: &BTreeMap<String, Figures>,
-    tolerance: u32,
-) -> Result<()> {
+fn write_folder(folder: &Path, files: &Files, before: &Files, tolerance: u32) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     for (name, figures) in files {
         let path = folder.join(name);

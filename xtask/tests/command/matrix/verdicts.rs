@@ -7,7 +7,7 @@ use psci_bench::model::{Failure, Status};
 use serde_json::{Value, json};
 
 use super::{cell, json_report, junit, log, report, tftf};
-use crate::made_up_run::edited_log;
+use crate::report::edited_log;
 
 /// By the records, by TFTF's lines, and by what the engine counts.
 #[test]

@@ -1,9 +1,8 @@
 //! Exit codes and errors.
 
 use super::formats::TFTF;
-use super::log;
 use super::points::of_points;
-use crate::made_up_run::edited_log;
+use super::{edited_log, log};
 use crate::support::scratch::Scratch;
 
 /// Logs of all kinds.

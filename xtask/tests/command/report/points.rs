@@ -1,7 +1,9 @@
 //! Points of scenarios outside TFTF's suite.
 
 use psci_bench::measure::{Summary, Waker};
-use psci_bench::model::{Conditions, Measure, Point, Run, Scenario, ScenarioKey, Status, Variant};
+use psci_bench::model::{
+    Conditions, Measure, Point, Run, Scenario, ScenarioKey, Spread, Status, Variant,
+};
 use psci_bench::plan::{Method, ScenarioId};
 
 use super::{edited, written};
@@ -39,10 +41,14 @@ pub fn of_points(run: &mut Run, percent: u64) {
     add(run, ScenarioId::ContendSweep, |cpu| {
         let point = |x| Point {
             x: Some(x),
-            figures: figures(1000 + 700 * u64::from(cpu)),
+            figures: figures(1000 + 100 * x + 700 * u64::from(cpu)),
+            spread: Some(Spread {
+                first: 150,
+                counts: vec![20, 70, 0, 9, 1],
+            }),
             ..Point::new(cpu, Variant::Core, Measure::Powerdown)
         };
-        vec![point(2), point(4)]
+        [2, 3, 4].map(point).into()
     });
     add(run, ScenarioId::IdleStates, |cpu| {
         let point = |state, measure, ticks| Point {

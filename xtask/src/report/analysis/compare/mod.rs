@@ -15,10 +15,8 @@ mod tests;
 
 pub(crate) use self::change::{Change, Outcome, Value, is_close};
 pub use self::compare::compare;
-pub(crate) use self::comparison::{
-    ComparedScenario, Judged, Refused, TOLERANCE_PPM, scenario_title,
-};
+pub(crate) use self::comparison::{ComparedScenario, Judged, TOLERANCE_PPM, scenario_title};
 pub use self::comparison::{Comparison, Options};
-pub(crate) use self::finding::{ComparisonFinding, basis_text};
+pub(crate) use self::finding::basis_text;
 pub(crate) use self::sides::{Keyed, RowIs};
 pub(crate) use crate::report::analysis::conditions::Across;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
+use itertools::Itertools as _;
 use serde::Serialize;
 
-use crate::report::export::escape::xml_characters;
-use crate::report::log::LoggedRun;
+use crate::report::export::escape::xml;
 
 /// The width of every drawing, in its own units; style.css says how wide it
 /// is shown.
@@ -19,7 +19,9 @@ const AXIS: f64 = 44.0;
 /// The height of a CPU's lane.
 pub(super) const LANE: f64 = 20.0;
 /// The height of a vertical axis's zero.
-pub(super) const HEIGHT: f64 = 260.0;
+const HEIGHT: f64 = 260.0;
+/// The least distance of two values at a horizontal axis.
+const ROOM: f64 = 52.0;
 
 /// From values to places.
 #[derive(Clone, Copy, Debug)]
@@ -33,9 +35,8 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// A linear scale; one of no extent gets some.
-    pub(super) fn linear(values: (f64, f64), places: (f64, f64)) -> Self {
-        let (from, to) = values;
+    /// Returns a linear scale; one of no extent gets some.
+    pub(super) fn linear((from, to): (f64, f64), places: (f64, f64)) -> Self {
         let to = if to > from { to } else { from + 1.0 };
         Self {
             values: (from, to),
@@ -44,21 +45,15 @@ impl Scale {
         }
     }
 
-    /// A scale of ratios, a little wider than `values`, which are above zero.
-    pub(super) fn ratios((from, to): (f64, f64), places: (f64, f64)) -> Self {
-        Self {
-            values: (from / 1.1, to * 1.1),
-            places,
-            log: true,
-        }
-    }
-
-    /// A scale on which all of `values` can be kept apart: of ratios where
+    /// Returns a scale on which all of `values` can be kept apart: of ratios where
     /// they reach over more than one magnitude.
-    pub(super) fn fitting(values: (f64, f64), places: (f64, f64)) -> Self {
-        let (from, to) = values;
+    pub(super) fn fitting((from, to): (f64, f64), places: (f64, f64)) -> Self {
         if from > 0.0 && to / from >= 20.0 {
-            return Self::ratios(values, places);
+            return Self {
+                values: (from / 1.1, to * 1.1),
+                places,
+                log: true,
+            };
         }
         let margin = ((to - from) * 0.05).max(to.abs() * 0.01).max(0.005);
         Self::linear(((from - margin).max(0.0), to + margin), places)
@@ -69,36 +64,28 @@ impl Scale {
         if self.log { ", logarithmic" } else { "" }
     }
 
-    /// The share of the axis that lies before `value`.
-    fn share(&self, value: f64) -> f64 {
-        let (from, to) = self.values;
-        let share = if self.log {
-            (value.max(from) / from).ln() / (to / from).ln()
-        } else {
-            (value - from) / (to - from)
-        };
-        // Values so large that a float can not tell them apart.
-        if share.is_finite() { share } else { 0.0 }
-    }
-
-    /// Where `value` is; what is outside is at the edge.
+    /// Returns the place of `value`; what is outside is at the edge.
     pub(super) fn at(&self, value: f64) -> f64 {
-        let (from, to) = self.places;
-        from + self.share(value).clamp(0.0, 1.0) * (to - from)
+        let ((least, most), (from, to)) = (self.values, self.places);
+        let share = match self.log {
+            true => (value.max(least) / least).ln() / (most / least).ln(),
+            false => (value - least) / (most - least),
+        };
+        // Values so large that a float cannot tell them apart.
+        let share = if share.is_finite() { share } else { 0.0 };
+        from + share.clamp(0.0, 1.0) * (to - from)
     }
 
-    /// Round values to be marked, with their names; at most one for each
+    /// Returns round values to be marked, with their names; at most one for each
     /// `room` units of the drawing.
     pub(super) fn ticks(&self, room: f64) -> Vec<(f64, String)> {
         let most = ((self.places.1 - self.places.0).abs() / room).max(1.0);
-        let all = if self.log {
-            self.log_ticks(most)
-        } else {
-            self.linear_ticks(most)
+        let all = match self.log {
+            true => self.log_ticks(most),
+            false => self.linear_ticks(most),
         };
-        all.into_iter()
-            .map(|(value, digits)| (value, format!("{value:.digits$}")))
-            .collect()
+        let named = |(value, digits)| (value, format!("{value:.digits$}"));
+        all.into_iter().map(named).collect()
     }
 
     fn linear_ticks(&self, most: f64) -> Vec<(f64, usize)> {
@@ -109,29 +96,33 @@ impl Scale {
         let step = step.into_iter().find(|step| *step >= least);
         let step = step.unwrap_or(magnitude * 10.0);
         let digits = (-step.log10().floor()).clamp(0.0, 6.0) as usize;
-        let first = (from / step).ceil() as i64;
-        let last = (to / step).floor() as i64;
-        (first..=last)
-            .map(|it| (it as f64 * step, digits))
-            .collect()
+        let places = (from / step).ceil() as i64..=(to / step).floor() as i64;
+        places.map(|it| (it as f64 * step, digits)).collect()
     }
 
     fn log_ticks(&self, most: f64) -> Vec<(f64, usize)> {
         let (from, to) = self.values;
-        let decades = (from.log10().floor() as i32)..=(to.log10().ceil() as i32);
-        let marks = |each: &[f64]| -> Vec<(f64, usize)> {
-            let all = decades.clone().flat_map(|power| {
-                let digits = usize::try_from(-power).unwrap_or(0);
-                each.iter().map(move |it| (it * 10f64.powi(power), digits))
-            });
-            all.filter(|it| (from..=to).contains(&it.0)).collect()
-        };
         // Not even: 2 to 5 is the widest step of a decade's three.
-        let fine = marks(&[1.0, 2.0, 5.0]);
-        if fine.len() as f64 * 1.3 <= most {
-            return fine;
-        }
-        marks(&[1.0])
+        let is_fine = (to / from).log10() * 3.0 * 1.3 <= most;
+        let each: &[f64] = if is_fine { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let decades = (from.log10().floor() as i32)..=(to.log10().ceil() as i32);
+        let all = decades.flat_map(|power| {
+            let digits = usize::try_from(-power).unwrap_or(0);
+            each.iter().map(move |it| (it * 10f64.powi(power), digits))
+        });
+        all.filter(|it| (from..=to).contains(&it.0)).collect()
+    }
+
+    /// Returns those of `marks` that have room.
+    pub(super) fn spaced(&self, marks: impl Iterator<Item = (f64, String)>) -> Vec<(f64, String)> {
+        let mut last = f64::MIN;
+        let has_room = |(value, _): &(f64, String)| {
+            let at = self.at(*value);
+            let has_room = at - last >= ROOM;
+            last = if has_room { at } else { last };
+            has_room
+        };
+        marks.filter(has_room).collect()
     }
 }
 
@@ -155,6 +146,12 @@ pub(super) struct Figure {
 /// A line of a legend: class and name.
 pub(super) type Mark = (&'static str, String);
 
+/// Returns lines of a legend, those that are true.
+pub(super) fn legend<const N: usize>(all: [(&'static str, &str, bool); N]) -> Vec<Mark> {
+    let all = all.into_iter().filter(|it| it.2);
+    all.map(|it| (it.0, it.1.to_owned())).collect()
+}
+
 /// A place in a drawing, or a size.
 type Pair = (f64, f64);
 
@@ -162,19 +159,14 @@ impl Drawing {
     /// Returns a drawing of some lanes below `top`, and the height of their axis.
     pub(super) fn of_lanes(top: f64, lane: f64, count: usize) -> (Self, f64) {
         let bottom = top + lane * count as f64 + 4.0;
-        let drawing = Self {
-            height: bottom + AXIS,
-            body: String::new(),
-        };
-        (drawing, bottom)
+        let (height, body) = (bottom + AXIS, String::new());
+        (Self { height, body }, bottom)
     }
 
     /// Returns a drawing of values up to `highest` by a vertical axis, and its scale.
     pub(super) fn of_values(highest: f64, name: &str) -> (Self, Scale) {
-        let mut drawing = Self {
-            height: HEIGHT + AXIS,
-            body: String::new(),
-        };
+        let (height, body) = (HEIGHT + AXIS, String::new());
+        let mut drawing = Self { height, body };
         let y = Scale::linear((0.0, highest * 1.08), (HEIGHT, 34.0));
         for (value, label) in y.ticks(36.0) {
             let at = y.at(value);
@@ -202,7 +194,7 @@ impl Drawing {
 
     /// Draws a rectangle that says what it is where it is pointed at.
     pub(super) fn rect(&mut self, class: &str, (x, y): Pair, (w, h): Pair, said: &str) {
-        let (w, said) = (w.max(0.4), escape(said));
+        let (w, said) = (w.max(0.4), xml(said));
         self.add(format_args!(
             "<rect class=\"{class}\" x=\"{x:.2}\" y=\"{y:.1}\" width=\"{w:.2}\" \
              height=\"{h:.1}\"><title>{said}</title></rect>"
@@ -211,7 +203,7 @@ impl Drawing {
 
     /// Draws a circle, or for others than `round` a square on its corner.
     pub(super) fn dot(&mut self, class: &str, (x, y): Pair, round: bool, said: &str) {
-        let (top, said) = (y - 6.0, escape(said));
+        let (top, said) = (y - 6.0, xml(said));
         let (tag, place) = match round {
             true => ("circle", format!("cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"")),
             false => ("path", format!("d=\"M{x:.1} {top:.1}l6 6l-6 6l-6 -6z\"")),
@@ -223,19 +215,19 @@ impl Drawing {
 
     /// Draws a text of which `anchor` is at its place: start, middle or end.
     pub(super) fn text(&mut self, anchor: &str, (x, y): Pair, text: &str) {
-        let text = escape(text);
+        let text = xml(text);
         self.add(format_args!(
             "<text text-anchor=\"{anchor}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>"
         ));
     }
 
-    /// Draws an axis at the height `y`, with lines up to `top`.
-    pub(super) fn horizontal(&mut self, scale: &Scale, heights: Pair, name: &str) {
-        self.marked(scale, heights, name, scale.ticks(78.0));
+    /// Draws the axis of values by their heights, with these values and their names.
+    pub(super) fn bottom(&mut self, scale: &Scale, name: &str, ticks: Vec<(f64, String)>) {
+        self.horizontal(scale, (HEIGHT, HEIGHT), name, ticks);
     }
 
-    /// Draws such an axis with these values and their names.
-    pub(super) fn marked(
+    /// Draws an axis at the height `y`, with lines up to `top`.
+    pub(super) fn horizontal(
         &mut self,
         scale: &Scale,
         (top, y): Pair,
@@ -252,50 +244,29 @@ impl Drawing {
         self.text("middle", ((from + to) / 2.0, y + 38.0), name);
     }
 
+    /// Draws a line of best fit as far as it is above zero.
+    pub(super) fn fit(&mut self, x: &Scale, y: &Scale, points: impl Iterator<Item = Pair>) {
+        let points = points.filter(|it| it.1 >= 0.0);
+        let places = points.map(|it| format!("{:.1} {:.1}", x.at(it.0), y.at(it.1)));
+        let places: Vec<String> = places.dedup().collect();
+        if !places.is_empty() {
+            self.path("fit", &format!("M{}", places.join("L")));
+        }
+    }
+
     /// Returns the drawing as a figure. `id` is the page's only one of this name.
-    pub(super) fn figure(
-        self,
-        id: String,
-        title: String,
-        said: String,
-        legend: Vec<Mark>,
-    ) -> Figure {
+    pub(super) fn figure(self, id: String, texts: [String; 2], legend: Vec<Mark>) -> Figure {
+        let size = format!("{WIDTH} {:.0}", self.height);
+        let ([title, said], body) = (texts, self.body);
         Figure {
             id,
             title,
             said,
-            size: format!("{WIDTH} {:.0}", self.height),
-            body: self.body,
+            size,
+            body,
             legend,
         }
     }
-}
-
-/// Adds a bar that stands on the place `(x, y)` to a path.
-pub(super) fn add_bar(path: &mut String, (x, y): Pair, (width, height): Pair) {
-    let _ = write!(path, "M{x:.1} {y:.1}v-{height:.1}h{width:.1}v{height:.1}z");
-}
-
-/// Returns `text` as the content of an element or of an attribute.
-pub(super) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in xml_characters(text).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// Returns ticks in the unit of tables.
-pub(super) fn units(run: &LoggedRun, ticks: u64) -> f64 {
-    let ns = run.ns(ticks);
-    ns.map_or(ticks as f64, |ns| ns as f64 / 1000.0)
 }
 
 #[cfg(test)]
@@ -305,25 +276,17 @@ mod tests {
     #[test]
     fn ticks_are_round_values() {
         let (plain, fitting) = (Scale::linear, Scale::fitting);
+        let near = "1.00 1.01 1.02 1.03 1.04 1.05";
         for (scale, expected) in [
             (plain((0.0, 2000.0), (0.0, 400.0)), "0 500 1000 1500 2000"),
-            (
-                plain((1.0, 1.05), (0.0, 400.0)),
-                "1.00 1.01 1.02 1.03 1.04 1.05",
-            ),
+            (plain((1.0, 1.05), (0.0, 400.0)), near),
             (fitting((10.0, 1e4), (0.0, 800.0)), "10 100 1000 10000"),
             (fitting((0.0, 100.0), (0.0, 400.0)), "0 50 100"),
         ] {
-            let names: Vec<String> = scale.ticks(78.0).into_iter().map(|it| it.1).collect();
-            assert!(expected.starts_with(&names.join(" ")), "{names:?}");
+            let names = scale.ticks(78.0).into_iter().map(|it| it.1).join(" ");
+            assert!(expected.starts_with(&names), "{names:?}");
         }
         let none = Scale::linear((3.0, 3.0), (0.0, 10.0));
         assert!(none.at(3.0).is_finite() && none.at(1e9) == 10.0);
-    }
-
-    #[test]
-    fn no_text_is_markup() {
-        let escaped = "&lt;b a=&#39;&quot;&#39;&gt;&amp;\u{fffd}[0m\u{fffd}\n";
-        assert_eq!(escape("<b a='\"'>&\u{1b}[0m\u{ffff}\n"), escaped);
     }
 }

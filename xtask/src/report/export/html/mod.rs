@@ -1,6 +1,7 @@
 //! The report as one page of HTML.
 
 mod chart;
+mod lanes;
 mod latency;
 mod page;
 mod queue;

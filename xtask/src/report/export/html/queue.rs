@@ -6,10 +6,9 @@
 
 use psci_bench::findings;
 use psci_bench::measure::Line;
-use psci_bench::model::Scenario;
 
-use super::chart::{Drawing, EDGE, Figure, HEIGHT, LEFT, Scale, units};
-use crate::report::log::LoggedRun;
+use super::chart::{Drawing, EDGE, Figure, LEFT, Scale, legend};
+use crate::report::export::document::Charts;
 
 /// With more CPUs than this, names of points would lie on each other.
 const NAMED: usize = 20;
@@ -21,39 +20,33 @@ struct Arrival {
     powerdown: u64,
 }
 
-pub(super) fn figure(id: &str, run: &LoggedRun, scenario: &Scenario) -> Option<Figure> {
-    let arrivals = arrivals(run, scenario)?;
+pub(super) fn figure(charts: &Charts<'_>) -> Option<Figure> {
+    let (run, arrivals) = (charts.run, arrivals(charts)?);
     let net = arrivals.iter().map(|it| (it.at, it.cpu, it.powerdown));
     let mut net: Vec<findings::Arrival> = net.collect();
-    let long = findings::without_long_flushes(scenario, &mut net);
+    let long = findings::without_long_flushes(charts.scenario, &mut net);
     let line = Line::through((0u64..).zip(net.iter().map(|it| it.2)))?;
-    let value = |ticks| units(run, ticks);
-    let most = arrivals.iter().map(|it| value(it.powerdown));
-    let most = most.fold(0.0, f64::max);
-    let count = arrivals.len();
+    let most = arrivals.iter().map(|it| charts.value(it.powerdown));
+    let (most, count) = (most.fold(0.0, f64::max), arrivals.len());
     let heading = format!("Powerdown ({})", run.unit());
     let (mut drawing, y) = Drawing::of_values(most, &heading);
     let x = Scale::linear((0.5, count as f64 + 0.5), (LEFT, EDGE));
-    let ticks = x.ticks(78.0).into_iter().map(|it| it.0);
-    let ticks = ticks.filter(|value| value.fract() == 0.0);
-    let ticks = ticks.map(|value| (value, format!("{value:.0}"))).collect();
-    let name = "place in the order of ENTER_HW_LOW_PWR";
-    drawing.marked(&x, (HEIGHT, HEIGHT), name, ticks);
+    let places = x.spaced((1..=count).map(|it| (it as f64, it.to_string())));
+    drawing.bottom(&x, "place in the order of ENTER_HW_LOW_PWR", places);
 
     // Through the middle of all points, as every line of least squares.
     let middle = (count as f64 + 1.0) / 2.0;
-    let mean = net.iter().map(|it| value(it.2)).sum::<f64>() / count as f64;
-    let slope = value(line.slope.unsigned_abs()) * if line.slope < 0 { -1.0 } else { 1.0 };
-    let height = |x: f64| mean + slope * (x - middle);
-    // No further than the axes reach.
-    let places = (0..=200).map(|part| 0.5 + count as f64 * f64::from(part) / 200.0);
-    let inside: Vec<f64> = places.filter(|x| height(*x) >= 0.0).collect();
-    if let (Some(from), Some(to)) = (inside.first(), inside.last()) {
-        let at = |place: f64| (x.at(place), y.at(height(place)));
-        drawing.line("fit", at(*from), at(*to));
-    }
+    let mean = net.iter().map(|it| charts.value(it.2)).sum::<f64>() / count as f64;
+    let sign = if line.slope < 0 { "-" } else { "" };
+    let rise = charts.value(line.slope.unsigned_abs());
+    let slope = if line.slope < 0 { -rise } else { rise };
+    let steps = (0..=200).map(|part| 0.5 + count as f64 * f64::from(part) / 200.0);
+    drawing.fit(&x, &y, steps.map(|x| (x, mean + slope * (x - middle))));
     for (place, arrival) in arrivals.iter().enumerate() {
-        let (at, height) = (x.at(place as f64 + 1.0), y.at(value(arrival.powerdown)));
+        let (at, height) = (
+            x.at(place as f64 + 1.0),
+            y.at(charts.value(arrival.powerdown)),
+        );
         let mut after = arrivals.iter().skip(place + 1);
         let is_last = after.all(|other| other.cluster != arrival.cluster);
         let label = run.run.label(arrival.cpu).to_string();
@@ -68,39 +61,34 @@ pub(super) fn figure(id: &str, run: &LoggedRun, scenario: &Scenario) -> Option<F
         }
     }
     let step = run.clock().span(line.slope.unsigned_abs());
-    let sign = if line.slope < 0 { "-" } else { "" };
-    let without = match long.is_empty() {
-        true => "",
-        false => ", without the longer cache flushes",
-    };
+    let without = ", without the longer cache flushes";
+    let without = if long.is_empty() { "" } else { without };
     let r2 = line.r2_percent;
     let fit = format!("line of best fit{without}: {sign}{step} a place, R² {r2} %");
-    let said = format!("{count} CPUs as points; {fit}.");
-    let legend = vec![
-        ("point", "a CPU".to_owned()),
-        ("last-man", "the last man of his cluster".to_owned()),
-        ("fit", fit),
-    ];
+    let legend = legend([
+        ("point", "a CPU", true),
+        ("last-man", "the last man of its cluster", true),
+        ("fit", &fit, true),
+    ]);
     let title = "Powerdown against the order of arrival in low power".to_owned();
-    Some(drawing.figure(format!("{id}-queue"), title, said, legend))
+    let texts = [title, format!("{count} CPUs as points; {fit}.")];
+    Some(drawing.figure(format!("{}-queue", charts.id), texts, legend))
 }
 
 /// Returns the CPUs in the order in which they went down, if all instants are known.
-fn arrivals(run: &LoggedRun, scenario: &Scenario) -> Option<Vec<Arrival>> {
-    if !scenario.has_order() {
-        return None;
-    }
-    let rows = scenario.rows.iter();
+fn arrivals(charts: &Charts<'_>) -> Option<Vec<Arrival>> {
+    let rows = charts.scenario.rows.iter();
     let all = rows.filter_map(|row| Some((row, row.figures.powerdown?)));
     let all = all.map(|(row, powerdown)| {
+        let (cpu, cluster) = (row.cpu, charts.run.run.cpu(row.cpu).cluster);
         Some(Arrival {
             at: row.went_down()?,
-            cpu: row.cpu,
-            cluster: run.run.cpu(row.cpu).cluster,
+            cpu,
+            cluster,
             powerdown,
         })
     });
     let mut all: Vec<Arrival> = all.collect::<Option<_>>()?;
     all.sort_by_key(|it| (it.at, it.cpu));
-    Some(all)
+    charts.scenario.has_order().then_some(all)
 }

@@ -4,192 +4,146 @@
 //! for what is measured: it is cut out, and the two sides have axes of their
 //! own.
 
+use itertools::Itertools as _;
 use psci_bench::model::{Instant, Instants, Row, Scenario};
 use psci_bench::spec::pmf::Stamp;
 
-use super::chart::{Drawing, EDGE, Figure, LANE, LEFT, Mark, Scale, units};
-use crate::report::analysis::phases::{PHASES, Phase, Side, Slice, groups, slices};
-use crate::report::log::LoggedRun;
+use super::chart::{Drawing, EDGE, Figure, LANE, LEFT, Mark, Scale};
+use crate::report::analysis::phases::{PHASES, Phase, Side, groups, slices};
+use crate::report::export::document::Charts;
 
 /// The gap between the two sides.
 const GAP: f64 = 48.0;
 /// The least part of the width that a side gets.
 const LEAST: f64 = 0.3;
 
+/// A side of low power, and an instant on its axis in the unit of tables.
+type End = (usize, f64);
+
+struct Bar {
+    phase: Phase,
+    ends: [End; 2],
+    said: String,
+}
+
 struct Lane<'r> {
     row: &'r Row,
-    slices: Vec<Slice>,
-    /// The ticks to subtract, before low power and behind it.
-    zero: [i64; 2],
-    /// When the wake-up was due.
-    due: Option<i64>,
+    bars: Vec<Bar>,
+    /// The instant at which the wake-up was due.
+    due: Option<End>,
 }
 
-/// Both sides of low power; without any there is one side.
-struct Axes<'r> {
-    run: &'r LoggedRun,
-    has_low_power: bool,
-    scales: [Option<Scale>; 2],
-}
-
-impl Axes<'_> {
-    /// Returns the side of a phase; None of low power.
-    fn side(&self, phase: Phase) -> Option<usize> {
-        match phase.side {
-            _ if !self.has_low_power => Some(0),
-            Side::Down => Some(0),
-            Side::Up => Some(1),
-            Side::Between => None,
-        }
-    }
-
-    /// Returns an instant of a lane in the unit of tables.
-    fn value(&self, lane: &Lane<'_>, side: usize, ticks: i64) -> f64 {
-        let ticks = ticks.saturating_sub(lane.zero[side]);
-        let value = units(self.run, ticks.unsigned_abs());
-        if ticks < 0 { -value } else { value }
-    }
-
-    /// Returns the place of an instant of a lane.
-    fn at(&self, lane: &Lane<'_>, side: usize, ticks: i64) -> Option<f64> {
-        let scale = self.scales[side].as_ref()?;
-        Some(scale.at(self.value(lane, side, ticks)))
-    }
-
-    /// Returns the least and the greatest instant of a side.
-    fn extent(&self, lanes: &[Lane<'_>], side: usize) -> Option<(f64, f64)> {
-        let mut all: Option<(f64, f64)> = None;
-        for lane in lanes {
-            let own = lane.slices.iter();
-            for slice in own.filter(|it| self.side(it.phase) == Some(side)) {
-                let [from, to] = [slice.from, slice.to].map(|it| self.value(lane, side, it));
-                // An axis begins at its zero, or before.
-                let (least, most) = all.unwrap_or((0.0, to));
-                all = Some((least.min(from), most.max(to)));
-            }
-        }
-        all
-    }
-}
-
-pub(super) fn figure(id: &str, run: &LoggedRun, scenario: &Scenario) -> Option<Figure> {
-    let lanes = lanes(scenario);
-    let slices = || lanes.iter().flat_map(|lane| &lane.slices);
-    let mut axes = Axes {
-        run,
-        has_low_power: slices().any(|it| it.phase.side == Side::Between),
-        scales: [None, None],
-    };
-    axes.scales = scales([0, 1].map(|side| axes.extent(&lanes, side)));
-    axes.scales.iter().flatten().next()?;
+pub(super) fn figure(charts: &Charts<'_>) -> Option<Figure> {
+    let (run, lanes) = (charts.run, lanes(charts));
+    let scales = scales([0, 1].map(|side| extent(&lanes, side)));
+    scales.iter().flatten().next()?;
     let top = 22.0;
     let (mut drawing, bottom) = Drawing::of_lanes(top, LANE, lanes.len());
     let headings = ["Going down", "Waking up"];
-    let names = zeros(run, scenario);
-    for ((scale, heading), name) in axes.scales.iter().zip(headings).zip(names) {
+    let names = zeros(charts.scenario).map(|zero| format!("{} from {zero}", run.unit()));
+    let bars = || lanes.iter().flat_map(|lane| &lane.bars);
+    let has_low_power = bars().any(|it| is_cut(it.ends));
+    for ((scale, heading), name) in scales.iter().zip(headings).zip(names) {
         let Some(scale) = scale else { continue };
-        if axes.has_low_power {
+        if has_low_power {
             drawing.text("start", (scale.places.0, 14.0), heading);
         }
-        drawing.horizontal(scale, (top, bottom), &name);
+        drawing.horizontal(scale, (top, bottom), &name, scale.ticks(78.0));
     }
     for (place, lane) in lanes.iter().enumerate() {
-        draw_lane(&mut drawing, &axes, lane, top + LANE * place as f64);
+        let y = top + LANE * place as f64;
+        let label = run.run.label(lane.row.cpu).to_string();
+        drawing.text("end", (LEFT - 8.0, y + 15.0), &label);
+        draw_lane(&mut drawing, &scales, lane, y);
     }
-    let is_seen = |phase: Phase| slices().any(|it| it.phase == phase);
+    let is_seen = |phase: Phase| bars().any(|it| it.phase == phase);
     let marks = PHASES.into_iter().filter(|it| is_seen(*it));
     let marks = marks.map(|it| (it.class, it.name.to_owned()));
     let mut legend: Vec<Mark> = marks.collect();
-    if axes.scales[1].is_some() && lanes.iter().any(|lane| lane.due.is_some()) {
+    if scales[1].is_some() && lanes.iter().any(|lane| lane.due.is_some()) {
         legend.push(("due", "wake-up due".to_owned()));
     }
-    let order = order_text(scenario, &lanes);
-    let said = format!(
-        "What each of {} CPUs does, as bars along an axis of time in {}. {order}",
-        lanes.len(),
-        run.unit()
-    );
+    let (order, unit, cpus) = (order_text(charts.scenario), run.unit(), lanes.len());
+    let said = format!("What each of {cpus} CPUs does, by an axis of time in {unit}. {order}");
     let title = format!("Time line of the samples shown. {order}");
-    Some(drawing.figure(format!("{id}-timeline"), title, said, legend))
+    Some(drawing.figure(format!("{}-timeline", charts.id), [title, said], legend))
 }
 
-fn order_text(scenario: &Scenario, lanes: &[Lane<'_>]) -> &'static str {
+fn order_text(scenario: &Scenario) -> &'static str {
     if !scenario.id.is_parallel() {
         "Each CPU has its own time, as they are measured one after another."
-    } else if lanes.iter().any(|lane| lane.row.went_down().is_some()) {
+    } else if scenario.rows.iter().any(|row| row.went_down().is_some()) {
         "CPUs are in the order in which they went down."
     } else {
         "CPUs are in the order of their calls."
     }
 }
 
-fn draw_lane(drawing: &mut Drawing, axes: &Axes<'_>, lane: &Lane<'_>, y: f64) {
-    let label = axes.run.run.label(lane.row.cpu).to_string();
-    drawing.text("end", (LEFT - 8.0, y + 15.0), &label);
-    let [down, up] = &axes.scales;
-    for slice in &lane.slices {
-        let class = slice.phase.class;
-        let span = axes.run.clock().span(slice.to.abs_diff(slice.from));
-        let said = format!("CPU {label}: {} {span}", slice.phase.name);
-        let mut bar = |from: f64, to: f64, top: f64, height: f64| {
-            drawing.rect(class, (from, y + top), (to - from, height), &said);
-        };
-        let at = |side, ticks| axes.at(lane, side, ticks);
-        if let Some(side) = axes.side(slice.phase) {
-            if let (Some(from), Some(to)) = (at(side, slice.from), at(side, slice.to)) {
-                bar(from, to, 4.0, 13.0);
-            }
-            continue;
-        }
-        // Low power: a thin line to the one edge, and from the other.
-        let gap = |other: &Option<Scale>| if other.is_some() { GAP / 4.0 } else { 0.0 };
-        if let (Some(scale), Some(from)) = (down, at(0, slice.from)) {
-            bar(from, scale.places.1 + gap(up), 9.0, 3.0);
-        }
-        if let (Some(scale), Some(to)) = (up, at(1, slice.to)) {
-            bar(scale.places.0 - gap(down), to, 9.0, 3.0);
-        }
+/// Returns true for low power.
+fn is_cut(ends: [End; 2]) -> bool {
+    ends[0].0 != ends[1].0
+}
+
+fn draw_lane(drawing: &mut Drawing, scales: &[Option<Scale>; 2], lane: &Lane<'_>, y: f64) {
+    let at = |(side, value): End| Some(scales[side]?.at(value));
+    for bar in &lane.bars {
+        let [from, to] = bar.ends.map(at);
+        let (from, to) = (from.unwrap_or(LEFT), to.unwrap_or(EDGE));
+        // Low power is a thin line.
+        let is_cut = is_cut(bar.ends);
+        let (top, height) = if is_cut { (9.0, 3.0) } else { (4.0, 13.0) };
+        let (place, size) = ((from, y + top), (to - from, height));
+        drawing.rect(bar.phase.class, place, size, &bar.said);
     }
-    if let Some(x) = lane.due.and_then(|due| axes.at(lane, 1, due)) {
+    if let Some(x) = lane.due.and_then(at) {
         drawing.line("due", (x, y + 2.0), (x, y + 19.0));
     }
 }
 
-fn lanes(scenario: &Scenario) -> Vec<Lane<'_>> {
-    let mut all = Vec::new();
+fn lanes<'r>(charts: &Charts<'r>) -> Vec<Lane<'r>> {
+    let (run, scenario) = (charts.run, charts.scenario);
     let is_parallel = scenario.id.is_parallel();
-    for group in groups(scenario) {
+    let groups = groups(scenario);
+    let all = || groups.iter().flatten();
+    let mut slices_of_all = all().flat_map(|it| slices(it.instants));
+    let has_low_power = slices_of_all.any(|it| it.phase.side == Side::Between);
+    let lanes = groups.iter().flat_map(|group| {
         let wakes = group.iter();
         let wakes = wakes.filter_map(|it| Some(anchor(it.instants)?.saturating_add(it.shift)));
         let wake = wakes.min().unwrap_or(0);
-        let mut lanes: Vec<(i64, Lane<'_>)> = Vec::new();
-        for it in group {
+        group.iter().filter_map(move |it| {
             let slices = slices(it.instants);
-            let Some(begin) = slices.first().map(|slice| slice.from) else {
-                continue;
+            let begin = slices.first()?.from;
+            let start = it.shift.saturating_neg();
+            let down = if is_parallel { start } else { begin };
+            let zeros = [down, wake.saturating_sub(it.shift)];
+            let end = |side: usize, ticks: i64| {
+                let ticks = ticks.saturating_sub(zeros[side]);
+                let value = charts.value(ticks.unsigned_abs());
+                (side, if ticks < 0 { -value } else { value })
             };
-            let shift = it.shift;
-            let down = if is_parallel {
-                shift.saturating_neg()
-            } else {
-                begin
-            };
+            let bars = slices.iter().map(|slice| {
+                let sides = match slice.phase.side {
+                    Side::Up if has_low_power => [1, 1],
+                    Side::Between => [0, 1],
+                    _ => [0, 0],
+                };
+                let (phase, cpu) = (slice.phase, run.run.label(it.row.cpu));
+                let span = run.clock().span(slice.to.abs_diff(slice.from));
+                let said = format!("CPU {cpu}: {} {span}", phase.name);
+                let ends = [end(sides[0], slice.from), end(sides[1], slice.to)];
+                Bar { phase, ends, said }
+            });
+            let due = it.instants.at(Instant::Due).map(|due| end(1, due));
             let low = it.instants.at(Instant::Stamp(Stamp::EnterHwLowPwr));
-            let lane = Lane {
-                row: it.row,
-                slices,
-                zero: [down, wake.saturating_sub(shift)],
-                due: it.instants.at(Instant::Due),
-            };
-            lanes.push((low.unwrap_or(begin).saturating_add(shift), lane));
-        }
-        lanes.sort_by_key(|(order, lane)| (*order, lane.row.cpu));
-        all.extend(lanes.into_iter().map(|(_, lane)| lane));
-    }
-    if !is_parallel {
-        all.sort_by_key(|lane| lane.row.cpu);
-    }
-    all
+            let order = low.unwrap_or(begin).saturating_add(it.shift);
+            let order = if is_parallel { order } else { 0 };
+            let (row, bars) = (it.row, bars.collect());
+            Some((order, Lane { row, bars, due }))
+        })
+    });
+    let lanes = lanes.sorted_by_key(|(order, lane)| (*order, lane.row.cpu));
+    lanes.map(|it| it.1).collect()
 }
 
 /// Returns the instant from which on a CPU wakes up.
@@ -201,15 +155,24 @@ fn anchor(instants: &Instants) -> Option<i64> {
     instants.at(Instant::Due).or(turned_on).or_else(exit)
 }
 
-/// Returns the names of both axes.
-fn zeros(run: &LoggedRun, scenario: &Scenario) -> [String; 2] {
+/// Returns the instants at which both axes are zero.
+fn zeros(scenario: &Scenario) -> [&'static str; 2] {
     let on = |row: &Row| row.shown.is_some_and(|it| it.at(Instant::Due).is_none());
-    let zeros = match scenario.id.is_parallel() {
+    match scenario.id.is_parallel() {
         true => ["the agreed start", "the first due wake-up"],
         false if scenario.rows.iter().any(on) => ["the call", "the due wake-up, or CPU_ON"],
         false => ["the call", "the due wake-up"],
-    };
-    zeros.map(|zero| format!("{} from {zero}", run.unit()))
+    }
+}
+
+/// Returns the least and the greatest instant of a side; None without a phase on it.
+fn extent(lanes: &[Lane<'_>], side: usize) -> Option<(f64, f64)> {
+    let bars = lanes.iter().flat_map(|lane| &lane.bars);
+    let bars = bars.filter(|it| !is_cut(it.ends) && it.ends[0].0 == side);
+    let values = bars.flat_map(|it| it.ends).map(|it| it.1);
+    let (least, most) = values.minmax().into_option()?;
+    // An axis begins at its zero, or before.
+    Some((least.min(0.0), most))
 }
 
 /// Returns the scales of both sides, each as wide as its time.

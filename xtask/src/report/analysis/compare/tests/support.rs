@@ -5,8 +5,9 @@ use psci_bench::measure::Metric;
 use psci_bench::model::Kind;
 use psci_bench::plan::ScenarioId;
 
+use crate::report::analysis::compare::finding::ComparisonFinding;
 use crate::report::analysis::compare::{
-    Across, Change, ComparedScenario, Comparison, ComparisonFinding, Options, Outcome, compare,
+    Across, Change, ComparedScenario, Comparison, Options, Outcome, compare,
 };
 use crate::report::analysis::made_up::published;
 use crate::report::log::LoggedRun;

@@ -1,0 +1,18 @@
+//! Objects with named fields, for serde.
+
+/// Makes an object with these fields, in this order, that serde writes.
+macro_rules! object {
+    ($($(#[$attribute:meta])* $field:ident: $value:expr),* $(,)?) => {{
+        #[allow(non_camel_case_types)]
+        let object = {
+            #[derive(serde::Serialize)]
+            struct Object<$($field),*> {
+                $($(#[$attribute])* $field: $field),*
+            }
+            Object { $($field: $value),* }
+        };
+        object
+    }};
+}
+
+pub(super) use object;
