@@ -114,10 +114,11 @@ pub fn power_on_and_wake(redistributor: &mut dyn Bus) -> bool {
         }
     }
     let waker = GICR_WAKER.read(redistributor);
-    if waker.is_set(WAKER::PROCESSOR_SLEEP) || waker.is_set(WAKER::CHILDREN_ASLEEP) {
-        let awake = WAKER::PROCESSOR_SLEEP::CLEAR.modify(waker.get());
-        GICR_WAKER.set(redistributor, awake);
+    if !waker.is_set(WAKER::PROCESSOR_SLEEP) && !waker.is_set(WAKER::CHILDREN_ASLEEP) {
+        return true;
     }
+    let awake = WAKER::PROCESSOR_SLEEP::CLEAR.modify(waker.get());
+    GICR_WAKER.set(redistributor, awake);
     (0..POLLS).any(|_| {
         let waker = GICR_WAKER.read(redistributor);
         !waker.is_set(WAKER::CHILDREN_ASLEEP)

@@ -86,10 +86,13 @@ impl GicV3 {
         }
 
         let base = match own.place.load(Ordering::Relaxed) {
-            0 => self.find(own.mpidr)?,
+            0 => {
+                let found = self.find(own.mpidr)?;
+                own.place.store(found, Ordering::Relaxed);
+                found
+            }
             found => found,
         };
-        own.place.store(base, Ordering::Relaxed);
         let frame = self.registers(base).ok_or(GicError::NoRedistributor)?;
         if !redistributor::power_on_and_wake(&mut Mmio::new(frame)) {
             return Err(GicError::Asleep);

@@ -115,8 +115,6 @@ fn every_format_tells_it() {
     let parts = basis.as_array().into_iter().flatten();
     let cpus = parts.filter_map(|it| it["cpus"][0].as_array());
     assert!(cpus.map(Vec::len).sum::<usize>() > 3, "{basis}");
-    let explained = &json["runs"][0]["scenarios"][2]["explained"];
-    assert!(explained.to_string().contains("lock-queue"), "{explained}");
     // What a CI server shows is what the exit code says.
     let (code, out, _) = called("v2.12", "junit");
     assert_eq!(code, 1);
