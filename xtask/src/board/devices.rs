@@ -74,10 +74,10 @@ impl Timer {
 #[serde(deny_unknown_fields)]
 pub struct Frame {
     /// First address of CNTBaseN.
-    pub(crate) base: u64,
+    pub base: u64,
     pub(crate) size: u64,
     /// INTID of the physical timer's interrupt, an SPI.
-    pub(crate) interrupt: u32,
+    pub interrupt: u32,
     /// CNTCTLBase.
     pub(crate) control: Region,
     /// The frame's number in CNTCTLBase.

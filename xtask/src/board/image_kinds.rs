@@ -77,7 +77,7 @@ ddcbbf4acad611ea87d00242ac130003 plat-sp-cert Platform owned Secure Partition co
 52222d31820f494d8bbcea6825d3c35a core-swd-cert Core Secure World Key Certificate
 d43cd9025b9f412e8ac692b6d18be60d plat-key-cert Platform Key Certificate";
 
-/// All kinds, in the order of [`TABLE`].
+/// All kinds, in the order of fiptool.
 pub static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
     let kind = |row: &'static str| {
         let (uuid, rest) = row.split_once(' ')?;
