@@ -1,12 +1,10 @@
-//! Device trees, transfer lists that have one, and boot arguments, as the
+//! Device trees, transfer lists that contain one, and boot arguments, as the
 //! payload reads them.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use psci_bench::board::{
-    Board, BoardError, Console, Cpu, LabelSource, Region, free_memory as room,
-};
+use psci_bench::board::{Board, BoardError, Console, Cpu, LabelSource, Region, free_memory};
 use psci_bench::image::handoff;
 use psci_bench::plan::Plan;
 use psci_bench::scenario::{Needs, States};
@@ -14,29 +12,29 @@ use psci_bench::spec::psci::StateFormat;
 
 fuzz_target!(|data: &[u8]| {
     for tree in fuzz::trees(data) {
-        read(&tree);
+        check_tree(&tree);
     }
-    list(data);
+    check_list(data);
     if let Ok(text) = core::str::from_utf8(data) {
-        plan(text);
+        check_plan(text);
     }
 });
 
 /// A tree that is found lies within what the list says is in use.
-fn list(data: &[u8]) {
+fn check_list(data: &[u8]) {
     match handoff::device_tree(data) {
         Ok(None) => {}
         Ok(Some(place)) => {
-            let used = handoff::used_size(data).expect("as it was read");
+            let used = handoff::used_size(data).expect("a list that was just read");
             assert!(place.start >= handoff::HEADER_SIZE && place.end <= used);
-            read(&data[place]);
+            check_tree(&data[place]);
         }
         Err(error) => assert!(error.to_string().is_ascii()),
     }
 }
 
-/// All that is ever done with a tree.
-fn read(tree: &[u8]) {
+/// Does with a tree all that the payload does.
+fn check_tree(tree: &[u8]) {
     if let Ok(console) = Console::find(tree) {
         let _ = console.uart.map_err(check_error);
         let _ = console.conduit.map_err(check_error);
@@ -52,15 +50,15 @@ fn read(tree: &[u8]) {
             Err(error) => check_error(error),
         }
     }
-    let plan = plan(board.bootargs).unwrap_or_default();
+    let plan = check_plan(board.bootargs).unwrap_or_default();
     for format in [StateFormat::Original, StateFormat::Extended] {
         let _ = States::choose(&board.idle_states, &plan, format);
     }
     let need = Needs::of(&plan, board.cpu_count, board.idle_states.len());
-    find_room(&board, need.heap as u64);
+    check_free_memory(&board, need.heap as u64);
 }
 
-/// Errors go to a terminal, on a line.
+/// Errors go to a terminal as one line.
 fn check_error(error: BoardError) {
     let text = error.to_string();
     assert!(text.is_ascii() && text.len() < 250, "{text}");
@@ -77,11 +75,11 @@ fn check_cpus(cpus: &[Cpu], source: LabelSource) {
     assert_eq!(labels.len(), cpus.len(), "{source:?}: {cpus:?}");
 }
 
-fn plan(bootargs: &str) -> Option<Plan> {
+fn check_plan(bootargs: &str) -> Option<Plan> {
     match Plan::parse(bootargs) {
         Ok(plan) => Some(plan),
         Err(error) => {
-            // It may list every scenario; what prints it folds it.
+            // It may list all scenarios; the payload wraps it when it prints it.
             let text = error.to_string();
             assert!(text.is_ascii() && text.len() < 500, "{text}");
             None
@@ -89,14 +87,15 @@ fn plan(bootargs: &str) -> Option<Plan> {
     }
 }
 
-/// The memory that is found is on pages, and belongs to no other user.
-fn find_room(board: &Board<'_>, need: u64) {
+/// The memory found is aligned to pages and overlaps no reserved region.
+fn check_free_memory(board: &Board<'_>, need: u64) {
+    // Near the end of the first memory, as an image may be.
     let near = board.memory.first().map_or(0, Region::end);
-    match room::find(&board.memory, &board.reserved, near, need) {
+    match free_memory::find(&board.memory, &board.reserved, near, need) {
         Ok(found) => {
             let found = found.region();
-            assert!(found.base >= room::PAGE && found.base % room::PAGE == 0);
-            assert!(found.size >= need && found.size % room::PAGE == 0);
+            assert!(found.base >= free_memory::PAGE && found.base % free_memory::PAGE == 0);
+            assert!(found.size >= need && found.size % free_memory::PAGE == 0);
             assert!(board.memory.iter().any(|memory| memory.contains(&found)));
             assert!(!board.reserved.iter().any(|taken| taken.overlaps(&found)));
         }

@@ -11,10 +11,10 @@ use crate::machine::memory::probe;
 use crate::machine::memory::tables::TranslationTables;
 
 /// The most by which the frame's count may differ from the CPU's, in ticks: a read
-/// over a bus is late.
+/// over a bus takes time.
 const TOLERANCE: u64 = 1_000;
 
-/// A frame that can be used, by the lead alone.
+/// An opened frame; only the lead uses it.
 pub struct TimerFrameDriver {
     registers: Registers,
     /// The interrupt: an SPI, 32 to 1019.
@@ -53,8 +53,8 @@ impl TimerFrameDriver {
         }
     }
 
-    /// Lets the frame wake the lead at this instant. Returns false where its interrupt
-    /// cannot be enabled.
+    /// Lets the frame interrupt the lead when the count reaches `at`. Returns false where
+    /// its interrupt cannot be enabled.
     pub fn arm(&self, gic: &Gic, lead: &GicCpu, at: u64) -> bool {
         timer_frame::arm(&mut self.registers(), at);
         gic.enable_spi(self.intid, lead)
@@ -62,7 +62,8 @@ impl TimerFrameDriver {
 
     pub fn disarm(&self, gic: &Gic) {
         timer_frame::disarm(&mut self.registers());
-        // An interrupt that stays enabled is not asserted any more.
+        // If the interrupt cannot be disabled, no harm is done: a disarmed frame does not
+        // assert it.
         let _ = gic.disable_spi(self.intid);
     }
 

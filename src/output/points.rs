@@ -1,5 +1,5 @@
-//! Tables of points: one for each figure and number of CPUs, one row for each
-//! CPU and variant.
+//! Tables of points: one for each measure, on one CPU alone and on all at once; one row
+//! for each CPU and variant.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,7 +13,8 @@ use crate::plan::{LOOPS_LIMIT_S, ScenarioId};
 use crate::spec::prose::{Many, paragraph};
 use crate::spec::ticks::Clock;
 
-/// Writes them all; nothing without any point.
+/// Writes the tables of a scenario and their explanation; nothing for a scenario without
+/// points.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
     for measure in Measure::ALL {
         for how in How::ALL {
@@ -50,7 +51,8 @@ fn one_table(
         ScenarioId::IdleStates => ("power_state", Cell::Hex),
         _ => ("x", Cell::Count),
     };
-    let cells = |of: &dyn Fn(&Point) -> Cell| points.iter().map(|it| of(it)).collect::<Vec<_>>();
+    let cells =
+        |value: &dyn Fn(&Point) -> Cell| points.iter().map(|it| value(it)).collect::<Vec<_>>();
     let figures = |of: fn(&Summary) -> Option<u64>| {
         cells(&|point| {
             let figure = of(&point.figures).filter(|_| point.figures.n > 0);
@@ -58,7 +60,7 @@ fn one_table(
         })
     };
     // A column that would be empty is left out.
-    let any = |is: fn(&Point) -> bool| points.iter().any(|it| is(it));
+    let any = |test: fn(&Point) -> bool| points.iter().any(|it| test(it));
     let x = || cells(&|it| it.x.map_or(Cell::Missing, cell_of_x));
     let lost = || cells(&|it| Cell::Count(it.lost));
     let columns: [Option<Column>; 8] = [
@@ -82,7 +84,7 @@ fn one_table(
     table(out, run, &title, cpus, columns.into_iter().flatten())
 }
 
-/// Returns the meaning of a figure, as it follows the scenario's name.
+/// Returns the words after the scenario's name in a title.
 fn meaning(measure: Measure) -> &'static str {
     match measure {
         Measure::Ticks | Measure::Cycles => "",
@@ -100,11 +102,11 @@ fn meaning(measure: Measure) -> &'static str {
     }
 }
 
-/// The unit of the figures of points that are alike.
+/// The unit of the figures of one table.
 struct Scale {
     unit: Unit,
     clock: Clock,
-    /// Operations in a sample; where there are several, they are short.
+    /// Operations in a sample; if more than one, figures are in ns instead of us.
     per: u64,
 }
 

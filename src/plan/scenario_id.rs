@@ -58,13 +58,20 @@ impl ScenarioId {
         Self::PsciVersionParallel,
     ];
 
-    /// Returns the kind; those of one kind stand together.
+    /// Returns the kind.
     pub fn family(self) -> Family {
         match self {
-            id if id <= Self::PsciVersionParallel => Family::Suite,
-            id if id <= Self::Empty => Family::Micro,
+            Self::SuspendDeepParallel
+            | Self::SuspendDeepSerial
+            | Self::CpuSuspendParallel
+            | Self::CpuSuspendSerial
+            | Self::CpuOffSerial
+            | Self::PsciVersionParallel => Family::Suite,
+            Self::NullCall | Self::SelfSgi | Self::SysregTrap => Family::Micro,
+            Self::PmfRead | Self::CpuOn | Self::Empty => Family::Micro,
             Self::TimerLatency => Family::Timer,
-            _ => Family::Sweep,
+            Self::DirtySweep | Self::ContendSweep => Family::Sweep,
+            Self::IdleStates | Self::SystemSuspend => Family::Sweep,
         }
     }
 

@@ -1,5 +1,5 @@
-//! Fake firmware and a fake clock, for tests of scenarios on a host. A CPU's flush is long
-//! for the last CPU of its cluster. In a parallel round the CPUs queue for a lock, in an
+//! Fake firmware and a fake clock, for tests of scenarios on a host. The last
+//! CPU of a cluster to go down has a long flush. In a parallel round the CPUs queue for a lock, in an
 //! order that changes from round to round. Nothing is random.
 
 use std::boxed::Box;
@@ -28,13 +28,14 @@ pub const CORE_LINES: u64 = 512;
 pub const QUEUE_STEP: u64 = 600;
 /// From the first instruction of a timer's handler to its Rust, in ticks.
 const PROLOGUE: u64 = 20;
+/// The loss that the tests use.
 pub const LOSS: Loss = Loss {
     step: Step::Finish,
     cause: Cause::Timeout,
 };
 
-/// A fault: edits an outcome, by the round's number and the CPU.
-type Mischief = Box<dyn FnMut(u64, usize, &mut Outcome)>;
+/// A test's change to an outcome, by the round's number and the CPU.
+type Edit = Box<dyn FnMut(u64, usize, &mut Outcome)>;
 
 pub struct Fake {
     facts: Facts,
@@ -44,14 +45,15 @@ pub struct Fake {
     lost: Vec<bool>,
     off_at: Vec<u64>,
     off_dirty: Vec<usize>,
-    mischief: Mischief,
+    edit: Edit,
     tallies: Vec<Tally>,
     /// Ticks by which a CPU's timer is handled late, by CPU and by the expiry's number
     /// in the window, from 0.
     lateness: Box<dyn FnMut(usize, u32) -> u64>,
-    /// The CPU whose timer goes wrong, in the window of this number, and how.
+    /// The CPU, the number of the window, and the fault of the one timer that goes wrong.
     fault: Option<(usize, u64, Fault)>,
     windows: u64,
+    /// The mode that SET_SUSPEND_MODE refuses.
     pub refuses: Option<SuspendMode>,
     map: Vec<Cpu>,
 }
@@ -94,7 +96,7 @@ fn facts() -> Facts {
 }
 
 impl Fake {
-    /// Returns so many CPUs in clusters of four; the first is the lead.
+    /// Returns a machine with `cpus` CPUs in clusters of four; CPU 0 is the lead.
     pub fn new(cpus: usize) -> Self {
         let cpu = |cpu| Cpu {
             cluster: (cpu / 4) as u16,
@@ -108,7 +110,7 @@ impl Fake {
             lost: std::vec![false; cpus],
             off_at: std::vec![0; cpus],
             off_dirty: std::vec![0; cpus],
-            mischief: Box::new(|_, _, _| {}),
+            edit: Box::new(|_, _, _| {}),
             tallies: std::vec![Tally::default(); cpus],
             lateness: Box::new(|cpu, k| 30 + 100 * cpu as u64 + u64::from(k % 7)),
             fault: None,
@@ -153,8 +155,8 @@ impl Fake {
         self.with_facts(|facts| (facts.os_initiated, facts.system_suspend) = (true, true))
     }
 
-    pub fn with(mut self, mischief: impl FnMut(u64, usize, &mut Outcome) + 'static) -> Self {
-        self.mischief = Box::new(mischief);
+    pub fn with(mut self, edit: impl FnMut(u64, usize, &mut Outcome) + 'static) -> Self {
+        self.edit = Box::new(edit);
         self
     }
 
@@ -168,12 +170,12 @@ impl Fake {
         self
     }
 
-    fn are_mates(&self, cpu: usize, other: usize) -> bool {
+    fn share_a_cluster(&self, cpu: usize, other: usize) -> bool {
         self.map[cpu].cluster == self.map[other].cluster
     }
 
-    /// Returns the ticks of the flush of the CPU that goes down with so many dirty bytes
-    /// as the `place`th of `queue`.
+    /// Returns the ticks of the flush of the CPU at `place` in `queue`, the order in which
+    /// CPUs go down.
     fn flush(&self, round: &Round, action: Action, queue: &[usize], place: usize) -> u64 {
         let (cpu, lead) = (queue[place], self.facts.lead);
         let dirty = match round.action {
@@ -181,6 +183,7 @@ impl Fake {
             _ => round.dirty,
         };
         let is_deep = match action {
+            // Above the level of a core.
             Action::Suspend { power_state, .. } => power_state >> 24 != 0,
             _ => true,
         };
@@ -188,7 +191,7 @@ impl Fake {
         let lead = Some(lead).filter(|lead| !queue.contains(lead));
         let later = queue[place + 1..].iter().copied();
         let mut awake = later.chain(lead).chain(round.waker.helper());
-        let mates_up = awake.any(|other| self.are_mates(cpu, other));
+        let mates_up = awake.any(|other| self.share_a_cluster(cpu, other));
         let lines = dirty as u64 / 64;
         if is_deep && !mates_up {
             CLUSTER_FLUSH + lines
@@ -197,7 +200,7 @@ impl Fake {
         }
     }
 
-    /// Returns the outcome of so many operations, slower in each seventh round.
+    /// Returns the outcome of `count` operations; every seventh round takes 500 ticks more.
     fn repeat(&self, before: u64, operation: Operation, count: u32) -> Outcome {
         let (cost, code) = match operation {
             Operation::Nothing => (1, 0),
@@ -221,13 +224,13 @@ impl Fake {
     }
 
     /// Returns the outcome of a suspend or of PSCI_VERSION of one CPU in a queue.
-    fn call(&self, round: &Round, agreed: u64, queue: &[usize], place: usize) -> Outcome {
+    fn call(&self, round: &Round, agreed_start: u64, queue: &[usize], place: usize) -> Outcome {
         let cpu = queue[place];
         let (action, delay) = round.part(&self.map, cpu, &|cpu| queue.contains(&cpu));
-        let start = agreed + delay;
+        let start = agreed_start + delay;
         let before = start + cpu as u64;
         let enter = before + 10;
-        let due = agreed + round.sleep;
+        let due = agreed_start + round.sleep;
         let mut rise = Rise::default();
         (rise.counts[0], rise.residency_us) = (1, 3);
         let outcome = Outcome {
@@ -251,8 +254,8 @@ impl Fake {
         let flushed = flush + self.flush(round, action, queue, place);
         let down = flushed + 20;
         if down > due {
-            // The timer fired on the way down: given up, stamps left as the
-            // last call's.
+            // The timer fired on the way down: the suspend is given up, and the other
+            // four stamps are still those of an earlier call.
             return Outcome {
                 after: enter + 60,
                 stamps: Stamps([enter, enter + 50, 7, 9, 5, 6]),
@@ -379,7 +382,7 @@ impl Machine for Fake {
         for (place, cpu) in queue.iter().enumerate() {
             let outcome = &mut outcomes[*cpu];
             *outcome = self.part(round, start, &queue, place);
-            (self.mischief)(self.rounds, *cpu, outcome);
+            (self.edit)(self.rounds, *cpu, outcome);
             self.lost[*cpu] = matches!(outcome.end, End::Lost(_));
         }
         self.rounds += 1;

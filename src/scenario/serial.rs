@@ -1,5 +1,5 @@
-//! Suspends of one CPU after another, all others off; the lead comes last. By the method of
-//! TF-A's tests each sample follows a CPU_ON, and each CPU has one turn before the first has
+//! Suspends of one CPU after another, the lead last; the other CPUs, except the lead and a
+//! helper, are off. By the method of TF-A's tests each sample follows a CPU_ON, and each CPU has one turn before the first has
 //! its second; by the warm method a CPU stays on until it has all its samples.
 
 use super::bench::Bench;
@@ -14,7 +14,7 @@ pub(crate) fn measure_serial<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(),
     bench.expect_all();
     skip_lead_without_helper(bench);
     let (cpus, lead) = (bench.rows.len(), bench.lead());
-    // The slowest CPU's sleep is enough for all.
+    // All CPUs then sleep as long as the slowest needs.
     let mut longest = 0;
     let mut failure = None;
     let mut can_suspend = false;
@@ -22,6 +22,7 @@ pub(crate) fn measure_serial<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(),
         if bench.machine.is_lost(cpu) || !bench.rows[cpu].needs_samples() {
             continue;
         }
+        // Each calibration begins anew.
         bench.sleep.now = 0;
         let calibrated = calibrate(bench, Who::Only(cpu));
         can_suspend |= !no_cpu_can_suspend(&bench.outcomes);
@@ -85,6 +86,7 @@ fn take_sample<M: Machine>(bench: &mut Bench<'_, M>, cpu: usize, repeat: u32) {
     let is_warm_up = repeat < warmup;
     while !bench.machine.is_lost(cpu) {
         let row = &bench.rows[cpu];
+        // Repeats that are done, and attempts that failed.
         let made = warmup.min(repeat) + row.valid() + row.rejected_total();
         let is_done = row.is_given_up || !row.needs_samples();
         if is_done || bench.retries_are_exhausted(made) {

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// An erratum of a CPU or a SoC. The counter is then read twice in a row: in a timed
-/// region there is no room for Linux's loop, so that a pair may have to be rejected.
+/// An erratum of the counter of a CPU or a SoC. Where there is one, the counter is read
+/// twice in a row. Linux repeats such a pair until it is plausible; a timed region has no
+/// room for that, so that a pair may have to be rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CounterErratum {
@@ -18,10 +19,10 @@ pub enum CounterErratum {
 }
 
 impl CounterErratum {
-    /// Those of SoCs, by Linux's binding *timer/arm,arch_timer.yaml*.
+    /// The errata of SoCs, each a property in Linux's binding *timer/arm,arch_timer.yaml*.
     pub const OF_SOCS: [Self; 3] = [Self::Nxp, Self::HiSilicon, Self::Allwinner];
 
-    /// The property of the timer's node, or the name of an erratum without one.
+    /// The property of the timer's node, or a name for an erratum without a property.
     pub const fn name(self) -> &'static str {
         match self {
             Self::CortexA73 => "Cortex-A73's erratum 858921",
@@ -33,15 +34,17 @@ impl CounterErratum {
 
     /// Returns the right one of two reads; None where neither is known to be right.
     pub fn choose(self, [first, second]: [u64; 2]) -> Option<u64> {
-        let within = |ticks: u64| (second.wrapping_sub(first) < ticks).then_some(second);
-        // Linux's rule: the low 9 bits are neither all ones nor all zeroes.
+        let second_if_within = |ticks: u64| (second.wrapping_sub(first) < ticks).then_some(second);
+        // A read is trusted, as in Linux, if its low 9 bits are neither all ones nor all
+        // zeroes.
         let is_settled = |value: &u64| value.wrapping_add(1) & 0x1ff > 1;
         match self {
             Self::CortexA73 if (first ^ second) >> 32 & 1 != 0 => Some(first),
             Self::CortexA73 => Some(second),
-            // Equal, or one tick apart: a CPU reads several times in a tick.
-            Self::Nxp => within(2),
-            Self::HiSilicon => within(32),
+            // Two right reads are equal or one tick apart, as a CPU reads several times in
+            // a tick.
+            Self::Nxp => second_if_within(2),
+            Self::HiSilicon => second_if_within(32),
             Self::Allwinner => [second, first].into_iter().find(is_settled),
         }
     }

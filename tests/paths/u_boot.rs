@@ -62,9 +62,9 @@ fn standalone(program: &[u8], address: u32) -> Vec<u8> {
     [&header(Crc32::of(&header(0))), program].concat()
 }
 
-/// Entered with MMU and caches on, as by `go`: that of this U-Boot waits until
-/// QEMU's PL011 is full, and `bootm` of a standalone program hands over alike.
-/// Of what caches make of that QEMU shows nothing: `tests/entries` has it.
+/// Started with MMU and caches on, as by `go`. The test uses `bootm`, which hands over in
+/// the same way, because `go` of this U-Boot waits until QEMU's PL011 is full. QEMU models
+/// no caches: `tests/entries` checks their maintenance.
 #[test]
 fn a_standalone_program() {
     for (virtualization, el, conduit) in [("off", 1, Conduit::Hvc), ("on", 2, Conduit::Smc)] {
@@ -89,7 +89,7 @@ fn booti_behind_tf_a() {
             .run()
             .passes(&SAID);
         assert_eq!(log.machine(), (el, Conduit::Smc, 3));
-        // Four scenarios suspend: that firmware takes CPUs down.
+        // All four CPUs have a wake-up: this firmware powers CPUs down.
         assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
     }
 }

@@ -1,5 +1,4 @@
-//! Holds the expressions by which other programs read a log against a real
-//! one: TF-A's LAVA monitor, its RT_INSTR parsers, its expect script.
+//! Applies the expressions by which other programs read logs to a real log: TF-A's LAVA monitor, its RT_INSTR parsers, its expect script.
 
 use fancy_regex::{Captures, Regex};
 use psci_bench::model::Verdict;
@@ -18,10 +17,12 @@ fn matches(expression: &str, text: &str) -> Vec<Vec<Option<String>>> {
             .collect()
     };
     let found = expression.captures_iter(text);
-    found.map(|it| groups(it.expect("no blow-up"))).collect()
+    found
+        .map(|it| groups(it.expect("within the limit of steps")))
+        .collect()
 }
 
-/// The monitor reads as the log grows, so that it sees one test at a time.
+/// LAVA's monitor reads as the log grows, so that it sees one test at a time.
 fn check_monitor(text: &str) {
     let case = r"(?s)> Executing '(?P<test_case_id>.+?(?='))'(.*)  TEST COMPLETE\s+(?P<result>(Skipped|Passed|Failed|Crashed))";
     let pieces = text.split("> Executing").skip(1);
@@ -37,8 +38,8 @@ fn check_monitor(text: &str) {
     assert_eq!(cases, expected);
 }
 
-/// One line for each CPU and test, in a stable order, with tabs, and closed as the awk
-/// scripts want it.
+/// One line for each CPU and test, in a stable order, with tabs, and ended by `/>`, as TF-A's awk
+/// scripts require.
 fn check_rows(text: &str) {
     let row = r"<RT_INSTR:(\w+)\t(\d+)\t(\d+)\t(\d+)(?:\t(\d+))?(?:\t(\d+))?";
     let mut rows = matches(row, text).into_iter().map(|found| {
@@ -77,9 +78,9 @@ fn other_programs_find_their_marks() {
     let own = &text[start.expect("its start")..];
     check_monitor(&text[start.expect("its start")..end]);
     check_rows(&text);
-    // The expect script.
+    // TF-A's expect script waits for this.
     assert!(!matches(r"Running at NS-EL(1|2)", &text).is_empty());
-    // The UART's contract, from our first line on.
+    // ASCII, CR LF and short lines, from our first line on.
     assert!(own.is_ascii());
     for line in own.split_inclusive('\n') {
         let is_record = line.starts_with("@PB ");

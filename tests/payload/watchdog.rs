@@ -1,15 +1,15 @@
-//! The watchdog of last resort: on a machine that has one, under a firmware
-//! that no CPU comes back from.
+//! The watchdog of last resort, on a machine that has one, under a firmware whose
+//! suspends do not return.
 
 use psci_bench::model::Verdict;
 use xtask::qemu::stream::Ending;
 
 use crate::common::{run, spec};
 
-/// The lead, alone.
+/// One CPU, which is the lead.
 const ALONE: &str = "--board qemu-sbsa --smp 1";
 
-/// The board file says of this state why it is not in it.
+/// platforms/qemu-sbsa/board.toml says why it does not list this power state.
 #[test]
 fn a_lead_that_does_not_come_back_is_reset() {
     let result = run(&spec(
@@ -17,7 +17,7 @@ fn a_lead_that_does_not_come_back_is_reset() {
         "iterations=2 only=susp_deep_serial deepest=0x1010022",
     ));
     let log = result.text();
-    // By -no-reboot a reset is the end, and no failure.
+    // With -no-reboot, QEMU exits successfully at a reset.
     assert_eq!(result.ending, Ending::Exited { success: true }, "{log}");
     assert_eq!(result.exit_code(), 3, "{log}");
     let diagnosis = result.diagnosis.expect("no closing line");
@@ -28,10 +28,10 @@ fn a_lead_that_does_not_come_back_is_reset() {
     );
 }
 
-/// Under the instruction clock no wait takes time: a machine that parks with its
-/// watchdog on is reset at once.
+/// Under --icount a wait takes no time on the host: a machine that is parked with its
+/// watchdog on would be reset at once.
 #[test]
-fn a_lead_that_comes_back_turns_it_off() {
+fn a_lead_that_comes_back_turns_the_watchdog_off() {
     let args = "iterations=2 only=cpu_susp_serial core=0x1 end=park";
     let result = run(&spec(&format!("{ALONE} --icount"), args));
     assert_eq!(result.verdict, Verdict::Pass, "{}", result.text());

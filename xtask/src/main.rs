@@ -1,4 +1,4 @@
-//! The program behind `cargo xtask`; everything it does is in the library.
+//! The program behind `cargo xtask`; everything it does is in xtask's own library.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The description of a tree that the tables compare: one line for each part.
+//! The text of what is read from a tree, one line for each part, as `read.txt` has it.
 
 use std::format;
 use std::string::{String, ToString};
@@ -11,7 +11,7 @@ use crate::board::{Board, BoardError, Cpu, Gic, IdleState, Region};
 pub fn describe(tree: &[u8]) -> Result<Vec<String>, BoardError> {
     let board = Board::read(tree)?;
     let labels = labels(&board, false)?;
-    let mt = self::labels(&board, true).unwrap_or_else(|error| error.to_string());
+    let labels_with_mt = self::labels(&board, true).unwrap_or_else(|error| error.to_string());
     let uart = &board.uart;
     let place = span(&uart.registers());
     let layout = format!("shift {} width {}", uart.reg_shift, uart.io_width);
@@ -48,7 +48,7 @@ pub fn describe(tree: &[u8]) -> Result<Vec<String>, BoardError> {
         format!("cache: {:?}", board.second_level_cache),
         format!("erratum: {:?}", board.counter_erratum),
         format!("labels: {labels}"),
-        format!("labels with MT: {mt}"),
+        format!("labels with MT: {labels_with_mt}"),
     ])
 }
 

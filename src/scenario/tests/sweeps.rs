@@ -14,12 +14,11 @@ fn flush_by_dirty_bytes() {
     let args = "only=dirty_sweep dirty=0,16K,1M iterations=3 warmup=0";
     let ran = run(Fake::new(5), args);
     assert_eq!(ran.counts(), [1, 0, 0]);
-    // By two states on five CPUs and by CPU_OFF on four, in three steps, with
-    // three figures each.
+    // Three figures in each of three steps, for two states on five CPUs and CPU_OFF on four.
     assert_eq!(ran.points().count(), 3 * 3 * (5 + 5 + 4));
     for (bytes, lines) in [(0, 0), (16 << 10, 256), (1 << 20, 16384)] {
         let flush = |cpu, variant| ran.median(cpu, variant, bytes, Measure::CacheFlush);
-        // A CPU alone in its cluster flushes all of it; the others keep to their core.
+        // A CPU alone in its cluster flushes the cluster's caches; any other its core's.
         let own = CORE_FLUSH + lines.min(CORE_LINES);
         for variant in [Variant::Deepest, Variant::Off] {
             let flushes = [4, 1].map(|cpu| flush(cpu, variant));
@@ -53,7 +52,7 @@ fn states_and_modes_that_are_left_out_have_a_reason() {
     let no_mode = Skip::NotSupported(PSCI_SET_SUSPEND_MODE);
     assert_eq!(ran.conditions().states_left_out, Some(Skip::NoHelper));
     assert_eq!(ran.conditions().mode_left_out, Some(no_mode));
-    // All of them: nothing is measured.
+    // Every state is left out, so nothing is measured.
     let states = stopping(1);
     for (fake, states, skip) in [
         (Fake::new(1), &states[1..], Skip::NoHelper),
@@ -83,7 +82,7 @@ fn points_name_what_woke_the_cpu() {
     let args = "iterations=1 warmup=0 dirty=0 contend=2 only=idle_states,contend_sweep,dirty_sweep";
     let (by_lead, own, frame) = (Waker::Helper(0), Waker::OwnTimers, Waker::Frame);
     // The lead is woken by a CPU of another cluster, or by the frame.
-    for (fake, source, of_lead, together) in [
+    for (fake, source, lead_waker, parallel_waker) in [
         (Fake::new(5), WakeSource::Helper, Waker::Helper(4), by_lead),
         (Fake::new(5).with_frame(), WakeSource::Frame, frame, frame),
     ] {
@@ -91,12 +90,12 @@ fn points_name_what_woke_the_cpu() {
         assert_eq!(ran.counts(), [3, 0, 0]);
         assert!(ran.wake_sources().eq([source; 3]));
         for (cpu, variant, x, waker) in [
-            (0, Variant::Serial, CLUSTER, of_lead),
+            (0, Variant::Serial, CLUSTER, lead_waker),
             (1, Variant::Serial, CLUSTER, by_lead),
-            (1, Variant::Parallel, CLUSTER, together),
+            (1, Variant::Parallel, CLUSTER, parallel_waker),
             (1, Variant::Deepest, 0, by_lead),
-            (1, Variant::Deepest, 2, together),
-            // Timers go on.
+            (1, Variant::Deepest, 2, parallel_waker),
+            // These do not stop the timers.
             (1, Variant::Serial, CORE, own),
             (1, Variant::Core, 0, own),
             (1, Variant::Core, 2, own),
@@ -136,7 +135,7 @@ fn system_suspend_needs_the_function_a_wake_up_source_and_all_cpus() {
     assert_eq!(ran.counts(), [1, 0, 0]);
     let own = |it: &Round| it.action == Action::SystemSuspend;
     assert!(ran.asks(own) && !ran.asks(|it| own(it) && it.waker != Waker::Frame));
-    // A CPU that is lost may be on.
+    // A lost CPU may still be on, and SYSTEM_SUSPEND needs all others off.
     let args = "only=susp_deep_serial,system_suspend iterations=3";
     let ran = run(with_modes().with(losing(2, 1)), args);
     assert_eq!(ran.statuses(), [lost(2); 2]);

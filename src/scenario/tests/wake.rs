@@ -16,7 +16,7 @@ fn wakes(ran: &Ran) -> Vec<(Who, Waker)> {
 }
 
 #[test]
-fn a_trial_that_a_cpu_fails_is_made_of_another() {
+fn a_trial_that_fails_is_repeated_on_another_cpu() {
     let early = |cpus: core::ops::Range<usize>| {
         Fake::new(4).with(move |_, cpu, outcome| {
             if cpus.contains(&cpu) && suspends(outcome.action, CLUSTER) {
@@ -26,7 +26,7 @@ fn a_trial_that_a_cpu_fails_is_made_of_another() {
     };
     let ran = run_stopping(early(1..2), "iterations=2");
     assert_eq!(ran.wakers.woken, Some(2));
-    // No CPU had a good one: that is a failure, as where no timer stops.
+    // If no CPU passes a trial, the scenario fails, as it does where no state stops timers.
     let args = "iterations=2 only=susp_deep_serial,cpu_off_serial";
     let ran = run_stopping(early(0..4), args);
     let found = ran.failure();
@@ -41,14 +41,14 @@ fn a_trial_that_a_cpu_fails_is_made_of_another() {
 fn a_state_that_the_firmware_refuses_has_no_good_trial() {
     let fake = Fake::new(4).with(refusing(|_, state| state == CLUSTER, -2));
     let ran = run_stopping(fake, "iterations=2 only=susp_deep_parallel");
-    // Once without the lead, and once without the first of the others.
+    // Measured once with the lead as helper, and once with CPU 1.
     let refused = [1, 0].map(|cpu| refused(cpu, Error::InvalidParameters));
     assert_eq!(ran.statuses(), refused);
     assert!(ran.wakers.proven.is_empty() && ran.wakers.woken.is_none());
 }
 
 #[test]
-fn woken_by_the_frame_once_it_has_woken_the_lead() {
+fn the_frame_is_used_after_it_has_woken_the_lead_in_a_trial() {
     for wake in ["together", "staggered", "chain"] {
         let args = std::format!("iterations=2 wake={wake}");
         let ran = run_stopping(Fake::new(4).with_frame(), &args);
@@ -76,7 +76,7 @@ fn woken_by_the_frame_once_it_has_woken_the_lead() {
 
 #[test]
 fn a_frame_that_fails_its_trial_is_not_used() {
-    // The helper's SGI woke the lead.
+    // In round 1, the frame's trial, the helper's SGI and not the frame wakes the lead.
     let fake = Fake::new(4).with_frame().with(|round, cpu, outcome| {
         if (round, cpu) == (1, 0) {
             outcome.end = End::NotRung;
@@ -87,7 +87,7 @@ fn a_frame_that_fails_its_trial_is_not_used() {
     assert_eq!(ran.wakers.frame, Err(NoFrame::DidNotWake));
     let wakes = wakes(&ran);
     assert!(wakes[2..].iter().all(|(_, waker)| waker.helper().is_some()));
-    // The trial itself failed: it is not known if the frame works.
+    // The trial itself failed: it is not known whether the frame works.
     let fake = Fake::new(4).with_frame().with(|_, cpu, outcome| {
         if cpu == 0 && suspends(outcome.action, CLUSTER) {
             outcome.after = outcome.due - 1;
@@ -98,7 +98,7 @@ fn a_frame_that_fails_its_trial_is_not_used() {
 }
 
 #[test]
-fn of_cpu_off_the_lead_alone_is_woken() {
+fn in_cpu_off_serial_only_the_lead_is_woken() {
     for (fake, source, helper) in [
         (Fake::new(5), WakeSource::Helper, Some(4)),
         (Fake::new(5).with_frame(), WakeSource::Frame, None),

@@ -1,4 +1,5 @@
-//! Firmware, payload, device trees and the images that are made of them.
+//! Firmware, payload, device trees, and images made of them: `image` is BL33, `package` the
+//! file that a board takes, `fip` a Firmware Image Package, `flash` that of QEMU.
 
 pub mod device_tree;
 pub mod fip;

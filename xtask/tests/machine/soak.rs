@@ -1,11 +1,11 @@
-//! `cargo xtask soak`, with real machines.
+//! `cargo xtask soak` on QEMU.
 
 use std::fs;
 use std::path::Path;
 
 use crate::support::{End, FAIL, stub, xtask};
 
-/// Exit code, stdout and the names of the files in `keep`.
+/// Runs soak; returns its exit code, its stdout and the names of the files in `keep`.
 fn soak(arguments: &[&str], keep: &Path) -> (Option<i32>, String, Vec<String>) {
     let mut command = xtask(&["soak"]);
     command.args(arguments).arg("--keep").arg(keep);
@@ -31,7 +31,8 @@ fn two_runs_of_the_payload() {
     assert_eq!(files, ["summary.txt"]);
     let summary = fs::read_to_string(keep.join("summary.txt")).expect("a summary");
     assert_eq!(summary, said);
-    // Three rounds of four CPUs, twice, and the lead's part of CPU_OFF's.
+    // Two runs of three samples: four CPUs in each of two scenarios suspend, in the third
+    // the lead alone.
     for line in [
         "run 1: PASS, ",
         "run 2: PASS, ",
@@ -45,7 +46,7 @@ fn two_runs_of_the_payload() {
 }
 
 #[test]
-fn what_fails_is_kept() {
+fn logs_of_failed_runs_are_kept() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let image = dir.path().join("image");
     let text = format!("{FAIL}\r\n");
@@ -62,7 +63,7 @@ fn what_fails_is_kept() {
         fs::read(keep.join(logs[0])).expect("a log"),
         text.as_bytes()
     );
-    // A stub has no records: no reason is known for those nine.
+    // The stub's last line counts nine samples in each of two runs, without records.
     assert!(said.contains("without a known reason: 18, of which 18 are in no row\n"));
     assert!(said.contains("ended before their records"), "{said}");
 }

@@ -1,7 +1,7 @@
 //! A run that is made up, and the log that the payload prints of it.
 //!
-//! Four CPUs in two clusters, whose suspends to the deepest state are measured by
-//! two helpers; two more scenarios of the suite, and a sweep.
+//! Four CPUs in two clusters, whose suspends to the deepest state are measured twice, with
+//! CPU 0 and with CPU 2 as helper; two more scenarios of the suite, and a sweep.
 
 use psci_bench::board::LabelSource;
 use psci_bench::measure::{Facts, Identity, Metric, Summary};
@@ -20,7 +20,7 @@ pub const FIRMWARE: &str = "NOTICE:  BL1: v2.12.1(release):v2.12.1\r\n\
     NOTICE:  BL1: Built : 12:00:01, Jan  2 2026\r\n\
     NOTICE:  BL31: v2.12.1(release):v2.12.1\r\n";
 
-/// Returns the run.
+/// Returns the made-up run.
 pub fn run() -> Run {
     let mut run = Run {
         head: Some(Head {
@@ -61,7 +61,7 @@ pub fn end(run: &Run) -> End {
     }
 }
 
-/// Returns the scenarios with the placements of their helper.
+/// Groups the scenarios that differ only in their helper.
 fn groups(run: &Run) -> impl Iterator<Item = &[Scenario]> {
     let is_one = |a: &Scenario, b: &Scenario| (a.id, a.method) == (b.id, b.method);
     run.scenarios.chunk_by(is_one)
@@ -211,7 +211,7 @@ fn sweep() -> Scenario {
     scenario
 }
 
-/// Returns the log of `run`, with the records as often as `records` names.
+/// Returns the log of `run`, each record written as often as `records` says.
 pub fn log(run: &Run, records: Records) -> String {
     let mut log = FIRMWARE.to_owned();
     let mut writer = Writer::new(records);

@@ -1,4 +1,4 @@
-//! Packages, whole and broken.
+//! FIPs (Firmware Image Packages), whole and broken.
 
 use uuid::Uuid;
 
@@ -7,7 +7,7 @@ use super::read::read;
 use super::write::Builder;
 use crate::board::image_kinds::{KINDS, called, known, uuid_of};
 
-fn three() -> Builder {
+fn three_images() -> Builder {
     let mut builder = Builder::default();
     for (option, size) in [("nt-fw", 5), ("tb-fw", 3), ("soc-fw", 16)] {
         let data = (0..size).map(|n| n + size).collect();
@@ -16,17 +16,17 @@ fn three() -> Builder {
     builder
 }
 
-fn built() -> Vec<u8> {
-    three().build().expect("images")
+fn fip() -> Vec<u8> {
+    three_images().build().expect("images")
 }
 
 fn refused(file: &[u8]) -> String {
     format!("{:#}", read(file).expect_err("a broken package"))
 }
 
-/// Returns the package of three with 8 bytes at `at` replaced.
+/// Returns the FIP of three images with 8 bytes at `at` replaced.
 fn spoilt(at: usize, value: u64) -> Vec<u8> {
-    let mut file = built();
+    let mut file = fip();
     file[at..at + 8].copy_from_slice(&value.to_le_bytes());
     file
 }
@@ -52,7 +52,7 @@ fn every_kind_has_an_option_and_a_uuid_of_its_own() {
 fn images_that_cannot_be_in_a_package_are_refused() {
     let empty = Builder::default().build().expect_err("empty");
     assert_eq!(empty.to_string(), "no image is given");
-    let mut builder = three();
+    let mut builder = three_images();
     let (bl33, fwu) = (uuid_of("nt-fw"), uuid_of("fwu"));
     for (uuid, size, expected) in [
         (bl33, 1, "nt-fw, Non-Trusted Firmware BL33: given twice"),
@@ -70,11 +70,11 @@ fn images_that_cannot_be_in_a_package_are_refused() {
 
 #[test]
 fn every_malformed_package_is_refused_by_name_and_place() {
-    let mut duplicate = built();
+    let mut duplicate = fip();
     duplicate.copy_within(16..32, field(1, 0));
-    let nothing = [&built()[..16], &[0; 40]].concat();
+    let nothing = [&fip()[..16], &[0; 40]].concat();
     let entries = (1..=300u128).map(|n| [&n.to_le_bytes()[..], &[1; 24]].concat());
-    let endless = [built()[..16].to_vec(), entries.collect::<Vec<_>>().concat()].concat();
+    let endless = [fip()[..16].to_vec(), entries.collect::<Vec<_>>().concat()].concat();
     for (file, expected) in [
         (duplicate, "entry 1 (tb-fw, Trusted Boot Firmware BL2) at "),
         (nothing, "offset 0x10: the package has no entries"),
@@ -111,7 +111,7 @@ fn every_malformed_package_is_refused_by_name_and_place() {
 
 #[test]
 fn a_truncated_package_is_refused_by_place() {
-    let file = built();
+    let file = fip();
     for cut in 0..file.len() {
         let error = refused(&file[..cut]);
         assert!(error.contains("offset "), "cut at {cut}: {error}");

@@ -1,4 +1,4 @@
-//! An arm64 Linux with KVM, of which the payload is the guest.
+//! An arm64 Linux with KVM that runs the payload as its guest.
 //!
 //! Its kernel is Debian's, which has KVM, and QEMU emulates EL2 for it:
 //! docs/guest.md says what that shows.
@@ -11,8 +11,8 @@
 //! ```
 //!
 //! The kernel, and Debian's QEMU for arm64 with its libraries, are fetched once
-//! (`packages`); what differs from run to run comes behind them in the
-//! initial file system (`initramfs`), which Linux takes as one.
+//! (`packages`); what differs from run to run is appended to their
+//! archive (`initramfs`); Linux unpacks both into one file system.
 
 use std::ffi::OsString;
 use std::fs;
@@ -29,13 +29,13 @@ use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, process};
 
-/// The CPU model that emulates EL2 fastest: it has VHE, and its pointer
-/// authentication is not the architecture's costly one.
+/// The CPU model that emulates EL2 fastest: it has VHE, and for
+/// pointer authentication a cheap algorithm, which the architecture leaves to the CPU.
 pub const CPU: &str = "max,pauth-impdef=on";
 /// The number of CPUs of guest and Linux, unless the user gives one.
 pub const CPUS: u32 = 2;
-/// The time that the VMM may take to end after the guest's last line:
-/// with a busy host, seconds.
+/// The time that the VMM may take to end after the guest's last line; on a busy host
+/// that takes seconds.
 pub const LINGER: Duration = Duration::from_secs(30);
 /// The name of the payload in the initial file system.
 pub const IMAGE: &str = "payload";
@@ -89,7 +89,7 @@ impl KvmHost {
 }
 
 /// Returns the words that start Debian's QEMU as the VMM, with a machine like that of the board
-/// qemu. `args` are for its own device tree, if the image carries none.
+/// qemu. `args` are for QEMU's device tree, if the image carries none.
 pub fn qemu(gic: Gic, cpus: u32, args: Option<&str>) -> Vec<String> {
     let machine = format!("virt,gic-version={}", gic.number());
     let cpus = cpus.to_string();
@@ -102,7 +102,7 @@ pub fn qemu(gic: Gic, cpus: u32, args: Option<&str>) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
-/// Returns the timeout of a guest, by that of the same run without KVM. An exit of a guest
+/// Returns the timeout of a guest; `without` is that of the same run without KVM. An exit of a guest
 /// is hundreds of instructions of the host's Linux, which QEMU emulates.
 pub fn timeout(without: Duration) -> Duration {
     without
@@ -110,13 +110,12 @@ pub fn timeout(without: Duration) -> Duration {
         .min(Duration::from_secs(TIMEOUT_MAX))
 }
 
-/// Returns the VMM's end, in the words of process 1; None if it did not get
-/// that far.
+/// Returns the VMM's end, as `/init` printed it; None if it printed no such line.
 pub fn ended(log: &str) -> Option<&str> {
     lines(log).find_map(|line| line.strip_prefix(ENDED))
 }
 
-/// Returns the VMM's end if it is a bad one after the guest's last line.
+/// Returns how the VMM ended, if not with exit code 0 and after the guest's last line.
 pub fn trouble(log: &[u8]) -> Option<String> {
     stream::closing(log)?;
     let log = String::from_utf8_lossy(log);
@@ -124,7 +123,7 @@ pub fn trouble(log: &[u8]) -> Option<String> {
     end.map(str::to_owned)
 }
 
-/// Returns the last line of process 1.
+/// Returns the last line of `/init`.
 pub fn last_words(log: &str) -> Option<&str> {
     lines(log).last()
 }
@@ -134,7 +133,7 @@ fn lines(log: &str) -> impl Iterator<Item = &str> {
         .filter_map(|line| line.trim_end().strip_prefix(MARK))
 }
 
-/// Builds process 1, and returns its path.
+/// Builds `/init`, and returns its path.
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     setup::ensure(workspace, &[Need::LinuxTarget])?;
     let package = workspace.root.join("kvm-host");

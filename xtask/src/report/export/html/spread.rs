@@ -1,5 +1,5 @@
-//! The spread of samples: for each metric a lane a CPU, with the number of samples at
-//! each place if the run sent them all.
+//! The spread of samples: a chart for each metric with a lane for each CPU. Bars count
+//! the samples if the log has them all (`samples=all`).
 
 use psci_bench::measure::{Metric, Summary};
 use psci_bench::model::{Row, heading};
@@ -8,7 +8,7 @@ use super::chart::{EDGE, Figure, LANE, LEFT, Scale};
 use super::lanes::{self, Lane, Texts};
 use crate::report::export::document::Charts;
 
-/// The number of places of the axis in which samples are counted.
+/// The number of bins along the axis.
 const BINS: usize = 160;
 
 pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Figure> {
@@ -56,7 +56,7 @@ fn figure(charts: &Charts<'_>, metric: Metric) -> Option<Figure> {
 }
 
 /// Returns bars for the samples at each of [`BINS`] places, the highest as high as a lane;
-/// none if the run did not send them.
+/// no bars if the run sent no samples.
 fn bars(row: &Row, metric: Metric, at: impl Fn(u64) -> f64) -> Vec<[f64; 3]> {
     let mut counts = [0u32; BINS];
     let samples = row.samples.iter();
