@@ -23,7 +23,7 @@ fn cells(bus: Node<'_>) -> Result<(usize, usize)> {
     Ok((address, bytes("#size-cells", 1, "1 or 2")?))
 }
 
-/// Takes a number of so many bytes off the front of `cells`.
+/// Takes a number of `bytes` bytes off the front of `cells`.
 fn take(cells: &mut &[u8], bytes: usize) -> u64 {
     let (head, rest) = cells.split_at_checked(bytes).unwrap_or((cells, &[]));
     *cells = rest;

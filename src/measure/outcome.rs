@@ -116,7 +116,8 @@ pub struct Outcome {
     pub cycles: Option<u64>,
     /// The instant at which the round's CPUs agreed to call.
     pub start: u64,
-    /// Read just before the call, earlier before a power-down; 0 where an erratum spoiled it.
+    /// The counter just before the call; before a power-down it is read earlier, as registers
+    /// are lost. 0 where an erratum spoiled the read.
     pub before: u64,
     /// Read just after it, likewise; first thing in the entry point.
     pub after: u64,

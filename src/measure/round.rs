@@ -57,7 +57,8 @@ pub enum Waker {
     Frame,
     /// An SGI from the CPU of this index, which stays awake.
     Helper(usize),
-    /// As [`Waker::Frame`], of the lead alone, which else this CPU wakes by SGI.
+    /// The timer frame wakes the lead, which suspends alone; if it does not, the CPU of
+    /// this index wakes the lead by SGI.
     FrameTrial(usize),
 }
 
@@ -347,8 +348,9 @@ pub trait Machine {
     /// Returns the facts about the machine.
     fn facts(&self) -> &Facts;
 
-    /// Runs one round in bounded time, and writes one outcome for each CPU of the board.
-    /// A CPU is [`super::outcome::End::Lost`] once, and has no part in later rounds.
+    /// Runs one round in bounded time, and writes one outcome for each CPU of the board. A
+    /// CPU that is lost is [`super::outcome::End::Lost`] in that round, and has no part in
+    /// later ones.
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]);
 
     /// Returns the counts of the CPU's timer handler; None without one, or for a lost CPU.

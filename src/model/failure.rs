@@ -11,7 +11,7 @@ use crate::spec::psci;
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "each has its sentence in failure_sentence.rs")]
 pub enum Failure {
-    /// Fewer than 90 %, on the CPU with the fewest.
+    /// Fewer than 90 % of the samples asked for; `cpu` is the one with the fewest.
     TooFewSamples {
         cpu: u16,
         valid: u32,

@@ -15,7 +15,7 @@ use crate::spec::stat::Reached;
 pub struct Row {
     /// Index of the CPU in the board's order.
     pub cpu: u16,
-    /// Of the round that is shown; in serial scenarios, the median of each.
+    /// The figures shown: of one round; in serial scenarios the median of each metric.
     pub figures: Figures,
     /// Counts of attempts; None for a row of a log without records.
     pub attempts: Option<Attempts>,
@@ -61,10 +61,10 @@ pub struct Figures {
 pub struct Attempts {
     /// Samples that count.
     pub valid: u32,
-    /// Attempts that do not, by reason, without trials and warm-up.
+    /// Attempts that are no samples, by reason, without trials and warm-up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<(Reason, u32)>,
-    /// The first of them.
+    /// The first rejection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<Rejection>,
 }

@@ -27,7 +27,7 @@ pub struct Run {
     pub plan: Option<Plan>,
     /// The CPUs in the board's order, which is that of their MPIDRs.
     pub cpus: Vec<Cpu>,
-    /// Each once for each method and placement of its helper, in the order of time.
+    /// The scenarios in the order of time, one for each method and placement of the helper.
     pub scenarios: Vec<Scenario>,
     /// The end; None until it is reached.
     pub end: Option<End>,

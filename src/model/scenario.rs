@@ -69,7 +69,7 @@ pub struct Conditions {
     pub asked: u32,
     /// Parallel rounds, or attempts on all CPUs together.
     pub attempts: u32,
-    /// Rounds apart from the attempts.
+    /// Trial rounds, which are not attempts.
     pub trials: u32,
     /// Ticks from start to first wake-up, as calibrated; 0 without a suspend.
     pub sleep: u64,

@@ -17,7 +17,7 @@ pub enum Skip {
     OtherFormat(psci::StateFormat),
     NotSupported(u32),
     TimerStops(NoFrame),
-    /// Of a state that stops the CPUs' own timers.
+    /// No trial of the wake-up was possible, in a state that stops the CPUs' own timers.
     NotTried {
         #[serde(with = "hex")]
         mpidr: u64,
