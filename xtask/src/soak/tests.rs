@@ -35,8 +35,8 @@ impl Runner for Fake {
     }
 }
 
-/// Returns a run of two CPUs that ended so: with five suspends each that were asked
-/// for, one of which was abandoned, and with so many attempts not counted.
+/// Returns a run of two CPUs with this verdict, of five suspends each that were asked for;
+/// one was abandoned. The last line counts `rejected` attempts, and in a FAIL a lost CPU.
 fn ended_with(verdict: Verdict, rejected: u64) -> RunResult {
     let mut run = made_up_run::run();
     run.plan = Plan::parse("iterations=4 warmup=1").ok();
@@ -61,6 +61,7 @@ fn ended_with(verdict: Verdict, rejected: u64) -> RunResult {
     }
     let mut end = made_up_run::end(&run);
     (end.verdict, end.totals.rejected) = (verdict, rejected);
+    end.totals.lost = (verdict == Verdict::Fail).into();
     run.end = Some(end);
     RunResult {
         log: made_up_run::log(&run, Records::Once).into_bytes(),
@@ -139,7 +140,7 @@ run 3: FAIL, 9.0 s, 16 samples, 2 not counted
 
 3 runs in 30s, 6.0 a minute: 1 PASS, 1 FAIL, 0 bad input, 1 INCOMPLETE
 slowest: run 2, 12.0 s
-samples: 32; CPUs lost: 0
+samples: 32; CPUs lost: 1
 
   without warm-ups           CPU_SUSPEND          other calls
   attempts                  20   100.00 %        16   100.00 %
