@@ -137,7 +137,7 @@ impl Reached {
 
     /// Returns the contradiction, if there is one.
     pub fn mismatch(&self) -> Option<Mismatch> {
-        let too_long = |most: u64| u64::from(self.residency_us) > most + 1;
+        let too_long = |most: u64| u64::from(self.residency_us) > most.saturating_add(1);
         if self.state != Some(self.due) {
             Some(Mismatch::State)
         } else if self.times != 1 {

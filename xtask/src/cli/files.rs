@@ -10,14 +10,25 @@ use anyhow::{Context, Result, bail};
 /// An option and the file that it names.
 type Named<'n, P> = (&'n str, P);
 
-/// Refuses to write over the file that is read.
+/// Refuses to write over a file that is read, or into a folder whose files are read.
 pub(super) fn apart(output: Named<'_, &Path>, input: Named<'_, Option<&Path>>) -> Result<()> {
-    let (option, path) = output;
-    if input.1.is_some_and(|input| same(path, input)) {
-        let (path, reader) = (path.display(), input.0);
-        bail!("{option} {path}: this is the file of {reader}");
+    let ((option, path), (reader, Some(input))) = (output, input) else {
+        return Ok(());
+    };
+    let shown = path.display();
+    if same(path, input) {
+        bail!("{option} {shown}: this is the file of {reader}");
+    }
+    if input.is_dir() && is_below(path, input) {
+        bail!("{option} {shown}: this is in the folder of {reader}: name a file outside it");
     }
     Ok(())
+}
+
+/// Returns true if a file at `path` is in `folder`, at any depth.
+fn is_below(path: &Path, folder: &Path) -> bool {
+    let places = [directory(path), folder].map(|it| fs::canonicalize(it).ok());
+    matches!(places, [Some(inner), Some(outer)] if inner.starts_with(outer))
 }
 
 /// Refuses an output that is no place for a file, or one of the files that are read.

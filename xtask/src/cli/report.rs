@@ -195,7 +195,7 @@ fn read_jobs(arguments: &ReportArguments) -> Result<Report> {
     let found = jobs::find(&arguments.logs)?;
     // What was measured is not there a second time.
     if let Some(output) = &arguments.output {
-        for input in found.inputs() {
+        for input in found.inputs().chain(found.results()) {
             files::apart(("-o", output), ("--matrix", Some(&input)))?;
         }
     }
@@ -290,10 +290,9 @@ fn check_output(arguments: &ReportArguments) -> Result<()> {
             bail!("-o {}: this is no directory", path.display())
         }
         Some(path) if !format.is_tree() => {
-            let logs = arguments
-                .logs
-                .iter()
-                .map(|log| ("LOG", Some(log.as_path())));
+            // The files of a matrix are known when its folders have been walked.
+            let logs = arguments.logs.iter().filter(|_| !arguments.matrix);
+            let logs = logs.map(|log| ("LOG", Some(log.as_path())));
             let others = [baseline, ("--log", arguments.log.as_deref())];
             files::check(
                 ("-o", path),

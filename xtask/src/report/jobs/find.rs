@@ -116,6 +116,11 @@ impl Found {
         marks.chain(files.chain(&self.files).cloned())
     }
 
+    /// Returns the cells' folders of results.
+    pub fn results(&self) -> impl Iterator<Item = PathBuf> {
+        self.cells.iter().map(|cell| cell.dir.join(RESULTS))
+    }
+
     /// Looks at all paths in `root` and below, but for names that begin with a dot.
     fn look_below(&mut self, root: &Path) {
         // With the place of the cell that has a path in its results.

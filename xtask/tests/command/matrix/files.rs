@@ -53,10 +53,12 @@ fn results_are_not_written_to() {
     let files = [("uart.log", log()), ("junit.xml", &junit)];
     let cell = cell(set, ["labgrid", "qemu", "x"], &files);
     fs::hard_link(cell.join("results/uart.log"), set.join("link")).expect("made");
-    for path in [&cell.join("results/uart.log"), &set.join("link")] {
+    let new = cell.join("results/report.txt");
+    for path in [&cell.join("results/uart.log"), &set.join("link"), &new] {
         let (code, _, said) = report(set, &["-o", path.to_str().expect("UTF-8")]);
         assert_eq!(code, 2, "{said}");
         assert!(said.contains("-o SET/"), "{said}");
     }
     assert_eq!(fs::read_to_string(set.join("link")).expect("there"), log());
+    assert!(!new.exists());
 }
