@@ -28,7 +28,7 @@ pub(super) fn apart(output: Named<'_, &Path>, input: Named<'_, Option<&Path>>) -
 /// Returns true if a file at `path` is in `folder`, at any depth.
 fn is_below(path: &Path, folder: &Path) -> bool {
     let places = [directory(path), folder].map(|it| fs::canonicalize(it).ok());
-    matches!(places, [Some(inner), Some(outer)] if inner.starts_with(outer))
+    matches!(&places, [Some(inner), Some(outer)] if inner.starts_with(outer))
 }
 
 /// Refuses an output that is no place for a file, or one of the files that are read.

@@ -126,6 +126,9 @@ fn every_format_tells_it() {
     let (_, out, _) = called("v2.12", "text");
     let row = "1     1  Cache Flush    4.42   77.12  +1644.80 %  worse";
     assert!(out.contains(row), "{out}");
+    // A report in the folder would be read as a table of it.
+    let (code, _, said) = scratch.called("report published/juno/v2.13 -o published/juno/v2.13/new");
+    assert!(code == 2 && said.contains("in the folder of LOG"), "{said}");
 }
 
 /// The tables as TF-A's documentation has them, with changes of CPUs against
