@@ -11,7 +11,6 @@ use super::fdt::{Fdt, number};
 use super::labels::{self, CPU_MAX, Cpu, Handle, LabelSource};
 use super::node::{Node, compatible_with};
 use crate::spec::psci::AFFINITY_MASK;
-use crate::spec::sort::sort_by_key;
 
 /// One CPU's node.
 struct CpuNode<'t> {
@@ -121,7 +120,7 @@ pub(crate) fn fill(tree: Fdt<'_>, mt: bool, out: &mut [Cpu]) -> Result<LabelSour
             LabelSource::CpuMap
         }
     };
-    sort_by_key(out, &|cpu| cpu.mpidr);
+    out.sort_unstable_by_key(|cpu| cpu.mpidr);
     // `cpu_nodes` has found the node, so the root is never used.
     let cpus = Node::find(tree, "/cpus").unwrap_or(Node::root(tree));
     let twice = out

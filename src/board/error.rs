@@ -1,8 +1,8 @@
 //! The reason for which a device tree is refused, by node and property.
 
 use alloc::boxed::Box;
-use alloc::string::String;
-use core::fmt::{self, Write};
+use alloc::fmt::format;
+use core::fmt;
 
 /// The result of reading a part of a device tree.
 pub(crate) type Result<T, E = BoardError> = core::result::Result<T, E>;
@@ -17,10 +17,7 @@ impl BoardError {
     #[cold]
     #[inline(never)]
     pub(crate) fn new(message: fmt::Arguments<'_>) -> Self {
-        let mut text = String::new();
-        // Writing to a string does not fail.
-        let _ = text.write_fmt(message);
-        Self(text.into_boxed_str())
+        Self(format(message).into_boxed_str())
     }
 }
 

@@ -10,8 +10,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::spec::sort::sort_by_key;
-
 /// The fewest samples of which a 99th percentile is given.
 pub const P99_MIN: u32 = 100;
 
@@ -59,7 +57,7 @@ impl Summary {
 
 /// Sorts `values` and returns their median, the lower of two; 0 of none.
 pub fn lower_median(values: &mut [u64]) -> u64 {
-    sort_by_key(values, &|value| *value);
+    values.sort_unstable();
     of_rank(values, 50)
 }
 

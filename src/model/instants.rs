@@ -39,8 +39,20 @@ impl Instant {
 
     /// Returns the place in [`Self::ALL`].
     fn place(self) -> usize {
-        let place = Self::ALL.iter().position(|it| *it == self);
-        place.unwrap_or_default()
+        match self {
+            Self::Before => 0,
+            Self::Stamp(Stamp::EnterPsci) => 1,
+            Self::Stamp(Stamp::EnterCflush) => 2,
+            Self::Stamp(Stamp::ExitCflush) => 3,
+            Self::Stamp(Stamp::EnterHwLowPwr) => 4,
+            Self::Stamp(Stamp::ExitHwLowPwr) => 5,
+            Self::Stamp(Stamp::ExitPsci) => 6,
+            Self::Due => 7,
+            Self::After => 8,
+            Self::TurnedOn => 9,
+            Self::Entered => 10,
+            Self::SeenOff => 11,
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use crate::board::{IdleState, NoFrame};
 use crate::findings::{Detail, findings_of, list as listed};
 use crate::measure::Machine;
 use crate::model::{ClosingLine, End, Run, Scenario, Status, Verdict};
-use crate::plan::{Method, ScenarioId};
+use crate::plan::{Method, ScenarioId, WARM_TITLE};
 use crate::record::Writer;
 use crate::scenario::{Setting, States, Wakers, jobs, measure};
 use crate::spec::prose::{COLUMNS, one_line, paragraph, width};
@@ -32,10 +32,7 @@ pub fn begin_scenario(out: &mut dyn Write, id: ScenarioId, method: Method) -> fm
     match method {
         _ if !id.is_suite() => paragraph(out, "", 2, &name),
         Method::Tftf => writeln!(out, "> Executing '{name}'"),
-        Method::Warm => {
-            let text = format_args!("{name}, CPUs kept on between samples");
-            paragraph(out, "", 2, &text)
-        }
+        Method::Warm => paragraph(out, "", 2, &format_args!("{name}{WARM_TITLE}")),
     }
 }
 

@@ -13,6 +13,9 @@ words! {
     }
 }
 
+/// Follows a scenario's name in the title of its warm method.
+pub const WARM_TITLE: &str = ", CPUs kept on between samples";
+
 /// The methods to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

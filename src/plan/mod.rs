@@ -10,7 +10,7 @@ pub mod steps;
 mod tests;
 mod timer;
 
-pub use self::method::{EndAction, Method, Methods, Records, WakePattern};
+pub use self::method::{EndAction, Method, Methods, Records, WARM_TITLE, WakePattern};
 pub use self::plan::{LOOPS_LIMIT_S, Plan};
 pub(crate) use self::scenario_id::short as short_tag;
 pub use self::scenario_id::{Family, ScenarioId, TAG_PREFIX};

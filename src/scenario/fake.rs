@@ -1,6 +1,6 @@
-//! Fake firmware and a fake clock, for tests of scenarios on a host. The last
-//! CPU of a cluster to go down has a long flush. In a parallel round the CPUs queue for a lock, in an
-//! order that changes from round to round. Nothing is random.
+//! Fake firmware and a fake clock, for tests of scenarios on a host. The last CPU
+//! of a cluster to go down has a long flush. In a parallel round the CPUs queue for a
+//! lock, in an order that changes from round to round. Nothing is random.
 
 use std::boxed::Box;
 use std::vec::Vec;

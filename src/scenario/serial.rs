@@ -1,6 +1,7 @@
 //! Suspends of one CPU after another, the lead last; the other CPUs, except the lead and a
-//! helper, are off. By the method of TF-A's tests each sample follows a CPU_ON, and each CPU has one turn before the first has
-//! its second; by the warm method a CPU stays on until it has all its samples.
+//! helper, are off. By the method of TF-A's tests each sample follows a CPU_ON, and each
+//! CPU has one turn before the first has its second; by the warm method a CPU stays on
+//! until it has all its samples.
 
 use super::bench::Bench;
 use super::calibrate::{calibrate, no_cpu_can_suspend, not_supported};

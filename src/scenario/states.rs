@@ -7,7 +7,6 @@ use crate::measure::Action;
 use crate::model::Skip;
 use crate::plan::{Plan, ScenarioId};
 use crate::spec::psci::StateFormat;
-use crate::spec::sort::sort_by_key;
 use crate::spec::stat::{Ladder, Rung};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +126,7 @@ impl States {
                 all.push(state);
             }
         }
-        sort_by_key(&mut all, &|state| {
+        all.sort_unstable_by_key(|state| {
             let place = self.accepted.iter().position(|it| it == state);
             // At most eight and sixteen bits.
             let place = place.unwrap_or(IDLE_STATES_MAX) as u64;

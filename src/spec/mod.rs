@@ -9,7 +9,6 @@ pub mod prose;
 pub mod psci;
 pub mod region;
 pub mod smccc;
-pub(crate) mod sort;
 pub mod stat;
 pub mod ticks;
 pub mod timer;

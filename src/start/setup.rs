@@ -39,7 +39,8 @@ use crate::machine::time::waiter::Waiter;
 use crate::machine::timer_frame::TimerFrameDriver;
 use crate::machine::watchdog::Watchdog;
 
-/// Sets everything up, and returns the lead and the run that it begins. `used` are the regions of device tree and boot area.
+/// Sets everything up, and returns the lead and the run that it begins. `used` are
+/// the regions of device tree and boot area.
 pub fn prepare(
     mut tables: TranslationTables,
     board: &Board<'_>,

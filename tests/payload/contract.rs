@@ -1,4 +1,5 @@
-//! Applies the expressions by which other programs read logs to a real log: TF-A's LAVA monitor, its RT_INSTR parsers, its expect script.
+//! Applies the expressions by which other programs read logs to a real log: TF-A's LAVA
+//! monitor, its RT_INSTR parsers, its expect script.
 
 use fancy_regex::{Captures, Regex};
 use psci_bench::model::Verdict;

@@ -18,7 +18,8 @@ pub fn find_mapped(tables: &TranslationTables, region: Region) -> Option<&'stati
     tables.is_constant(region).then(|| unsafe { bytes(region) })
 }
 
-/// Maps bytes, reads them once, and unmaps them. Fails where a page is in use, or there is no memory.
+/// Maps bytes, reads them once, and unmaps them. Fails where a page is in use, or there
+/// is no memory.
 pub fn read_once<T>(
     tables: &mut TranslationTables,
     region: Region,

@@ -109,8 +109,8 @@ fn level(level: Option<u8>) -> &'static str {
     }
 }
 
-/// Returns the source of times, short and in words. The overlay platform has PMF; the file does not say if a stock
-/// platform under QEMU has it, so it is not promised.
+/// Returns the source of times, short and in words. The overlay platform has
+/// PMF; the file does not say if a stock platform under QEMU has it, so it is not promised.
 fn times(board: &Board, firmware: &Firmware) -> [&'static str; 2] {
     let is_overlay = board.qemu.is_some() && firmware.stock.is_none();
     let default = if is_overlay { Pmf::Linked } else { Pmf::None };

@@ -1,5 +1,5 @@
-//! `cargo xtask setup` and `cargo xtask test`: everything there is to test, with what it needs set up
-//! before, so that no test has a reason to be left out.
+//! `cargo xtask setup` and `cargo xtask test`: everything there is to test, with what it
+//! needs set up before, so that no test has a reason to be left out.
 
 use std::path::PathBuf;
 use std::process::Stdio;

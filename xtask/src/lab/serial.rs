@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use psci_bench::plan::WARM_TITLE;
 use regex::Regex;
 use serial2::SerialPort;
 
@@ -134,7 +135,7 @@ impl Watch {
         let line = line.trim_end();
         let name = match line.strip_prefix("> Executing '") {
             Some(rest) => rest.trim_end_matches('\''),
-            None if line.ends_with(", CPUs kept on between samples") => line,
+            None if line.ends_with(WARM_TITLE) => line,
             None => return None,
         };
         let (done, all) = (u64::from(self.begun), u64::from(self.scenarios));

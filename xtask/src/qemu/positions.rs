@@ -80,11 +80,11 @@ fn lines(said: &str, map: &Map) -> Vec<String> {
     }
     let line = |(place, mut numbers): (String, Vec<u32>)| {
         numbers.sort_unstable();
-        let ranges = numbers.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
+        let mut ranges = numbers.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
             [first, .., last] => format!("{first}-{last}"),
             _ => run.iter().join(""),
         });
-        let (cpus, ranges) = (plural(numbers.len(), "CPU"), { ranges }.join(", "));
+        let (cpus, ranges) = (plural(numbers.len(), "CPU"), ranges.join(", "));
         format!("{cpus} {ranges}: {place}")
     };
     places.into_iter().map(line).collect()

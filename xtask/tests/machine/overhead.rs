@@ -80,8 +80,8 @@ fn in_instructions_and_the_same_twice() {
         assert!((4..2000).contains(&difference), "{scenario}: {second}");
     }
     let [_, _, version] = row(&second, "psci_version_parallel", "Call");
-    let told = format!("takes {version} instructions more (+");
-    assert!(second.contains(&told), "{told:?}: {second}");
+    let sentence = format!("takes {version} instructions more (+");
+    assert!(second.contains(&sentence), "{sentence:?}: {second}");
     for left_out in [
         "  * Powerdown, Wakeup, Cache Flush, Latency: PMF's own",
         "  * Call of a suspend: it includes the sleep",

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use psci_bench::plan::ScenarioId;
+use psci_bench::plan::{ScenarioId, WARM_TITLE};
 use psci_bench::record::{Record, parse, pieces};
 use regex::Regex;
 
@@ -95,9 +95,6 @@ pub fn last_scenario(log: &str) -> Option<&str> {
     log.lines().rev().find_map(begun)
 }
 
-/// The words after the name if the method is not TFTF's.
-const WARM: &str = ", CPUs kept on between samples";
-
 /// Returns the scenario that `line` begins: `> Executing '…'`, or a title outside
 /// TFTF's frame.
 fn begun(line: &str) -> Option<&str> {
@@ -105,7 +102,7 @@ fn begun(line: &str) -> Option<&str> {
     if let Some(rest) = line.strip_prefix("> Executing '") {
         return rest.strip_suffix('\'');
     }
-    let warm = line.strip_suffix(WARM);
+    let warm = line.strip_suffix(WARM_TITLE);
     let name = warm.unwrap_or(line);
     let mut all = ScenarioId::ALL.into_iter();
     all.any(|id| id.name() == name && id.is_suite() == warm.is_some())

@@ -169,11 +169,11 @@ pub(super) const COMPARED: &[Condition] = &[
 ];
 
 fn list_of_cpus(run: &Run) -> String {
-    let names = run.cpus.iter().map(|cpu| match cpu.mpidr {
+    let mut names = run.cpus.iter().map(|cpu| match cpu.mpidr {
         Some(mpidr) => format!("{mpidr:#x}"),
         None => format!("{}.{}.{}", cpu.cluster, cpu.core, cpu.thread),
     });
-    { names }.join(" ")
+    names.join(" ")
 }
 
 /// A condition that two sides do not share, and its values.

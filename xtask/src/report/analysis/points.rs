@@ -25,7 +25,9 @@ pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let is_loop = |it: &&Point| it.variant == Variant::Loop;
     let empty = run.scenarios.iter().find(|it| it.id == ScenarioId::Empty);
     let empty = empty.into_iter().flat_map(|it| &it.points);
-    let loops: Vec<&Point> = { scenario.points.iter() }
+    let loops: Vec<&Point> = scenario
+        .points
+        .iter()
         .filter(is_loop)
         .chain(empty)
         .collect();
@@ -140,9 +142,9 @@ pub(super) fn dirty_flush(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     }
     let all = series(scenario);
     // Without PMF's flush, the figure that contains it.
-    let measures = [Measure::CacheFlush, Measure::Powerdown].into_iter();
+    let mut measures = [Measure::CacheFlush, Measure::Powerdown].into_iter();
     let is_there = |measure: &Measure| all.iter().any(|it| it.measure == *measure);
-    let measure = { measures }.find(is_there);
+    let measure = measures.find(is_there);
     let own = all.iter().filter(|it| Some(it.measure) == measure);
     own.filter_map(|it| flushed(run, it)).collect()
 }

@@ -13,6 +13,8 @@
 //! The scenario `idle_states`, which suspends to every state of the device tree,
 //! counts like those of the suite, and has states that these do not have.
 
+use std::cmp::Reverse;
+
 use anyhow::{Context as _, Result, ensure};
 use itertools::Itertools as _;
 use psci_bench::measure::{Metric, Waker};
@@ -203,11 +205,8 @@ fn worst<'r>(run: &LoggedRun, of: &Suspends<'r>, words: &[&str]) -> Option<Laten
             })
         })
     });
-    // Of equal ones `max_by_key` returns the last.
-    all.collect::<Vec<_>>()
-        .into_iter()
-        .rev()
-        .max_by_key(|it| it.ticks)
+    // Of equal ones `min_by_key` returns the first, `max_by_key` the last.
+    all.min_by_key(|it| Reverse(it.ticks))
 }
 
 fn wake_source(scenario: &Scenario) -> WakeSource {

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use psci_bench::model::{self, Failure, Skip, Status, Verdict};
-use psci_bench::plan::{Method, ScenarioId};
+use psci_bench::plan::{Method, ScenarioId, WARM_TITLE};
 use regex::Regex;
 
 /// A line without a checksum.
@@ -46,9 +46,6 @@ pub(super) struct RtInstr<'l> {
     /// Powerdown, wakeup and cache flush; of PSCI_VERSION the latency alone.
     pub(super) values: [Option<u64>; 3],
 }
-
-/// The text after a scenario's name that is measured with CPUs kept on.
-const WARM: &str = ", CPUs kept on between samples";
 
 /// The figures of a CPU; blanks do for tabs, as terminals paste them. A line that lost its
 /// end may have lost digits.
@@ -97,7 +94,7 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
     if let Some(rest) = line.strip_prefix("> Executing '") {
         return scenario(rest.strip_suffix('\'').unwrap_or(rest), Method::Tftf);
     }
-    if let Some(name) = line.strip_suffix(WARM) {
+    if let Some(name) = line.strip_suffix(WARM_TITLE) {
         return scenario(name, Method::Warm);
     }
     if let Some(found) = STAGE.captures(line) {

@@ -2,8 +2,8 @@
 //!
 //! A log may hold any number of runs: one ends at its last line, or before a record
 //! or a line that can only be another one's. A record counts for its checksum alone.
-//! Its line may be broken into several, as terminals do; other text may be before it, or
-//! after its checksum. Nothing is pieced together of damaged records.
+//! The line of a record may be broken into several, as terminals do; other text may be
+//! before the record, or after its checksum. Nothing is pieced together of damaged records.
 
 use std::fmt;
 use std::io::Read;

@@ -47,8 +47,8 @@ pub(super) fn conditions(
         add(Confidence::Lines, sentence);
     }
     let each = differences(NOTED, [(new, None), (old, None)], false);
-    let each = each.map(|(it, [now, then])| format!("{} is {now}, and was {then}", it.name));
-    let each = { each }.join("; ");
+    let mut each = each.map(|(it, [now, then])| format!("{} is {now}, and was {then}", it.name));
+    let each = each.join("; ");
     if !each.is_empty() {
         let confidence = match has_records(new) && has_records(old) {
             true => Confidence::Counts,
@@ -92,14 +92,14 @@ pub(super) fn unweighed(
     if !has_records(sides.new) || !has_records(&sides.old) {
         return Vec::new();
     }
-    let bare = scenarios.iter().filter_map(|it| {
+    let mut bare = scenarios.iter().filter_map(|it| {
         // What the firmware counts is one number on each side, and has no noise.
         let is_time = |it: &&Change| matches!(it.key.unit(), Unit::Ticks | Unit::Cycles);
         let times = it.changes().iter().filter(is_time);
         let bare = times.clone().filter(|it| !it.has_intervals()).count();
         (bare > 0).then(|| format!("{bare} of {} in {}", times.count(), it.key.id.tag()))
     });
-    let bare = { bare }.join(", ");
+    let bare = bare.join(", ");
     let bare = (!bare.is_empty()).then(|| {
         unknown(format!(
             "Figures that were weighed against no noise, as one side does not tell how their \

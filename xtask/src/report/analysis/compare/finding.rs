@@ -91,7 +91,7 @@ fn bases(scenario: ScenarioKey, changes: &[&Change]) -> Vec<Basis> {
 /// Lists the figures that a finding rests on: `Powerdown in
 /// test_rt_instr_susp_deep_serial, method tftf: CPU 0.0, 0.1`.
 pub fn basis_text((new, old): (&Run, &Run), all: &[Basis]) -> String {
-    let each = all.iter().map(|basis| {
+    let mut each = all.iter().map(|basis| {
         let ScenarioKey { id, method, .. } = basis.scenario;
         let metrics = basis.metrics.iter().map(|it| heading(*it)).join(", ");
         let [now, then] = &basis.cpus;
@@ -103,5 +103,5 @@ pub fn basis_text((new, old): (&Run, &Run), all: &[Basis]) -> String {
         };
         format!("{metrics} in {id}, method {}: {now}{was}", method.word())
     });
-    { each }.join("; ")
+    each.join("; ")
 }

@@ -3,8 +3,7 @@
 //!
 //! Heights are logarithms: one sample far out at the right has to be seen.
 
-use itertools::Itertools as _;
-use psci_bench::measure::Histogram;
+use psci_bench::measure::{Histogram, lower_median};
 use psci_bench::model::Point;
 
 use super::chart::{EDGE, Figure, LEFT, Scale};
@@ -51,8 +50,8 @@ fn figure(charts: &Charts<'_>, number: usize, points: &[&Point]) -> Option<Figur
         let bars = bars.collect();
         let min = own.iter().map(|it| it.figures.min).min().unwrap_or(least);
         let max = own.iter().map(|it| it.figures.max).max().unwrap_or(most);
-        let mut medians = own.iter().map(|it| it.figures.median).sorted();
-        let median = medians.nth((own.len() - 1) / 2).unwrap_or(min);
+        let mut medians: Vec<u64> = own.iter().map(|it| it.figures.median).collect();
+        let median = lower_median(&mut medians);
         let p99 = own.iter().filter_map(|it| it.figures.p99).max();
         let samples: u64 = own.iter().map(|it| u64::from(it.figures.n)).sum();
         let greatest = format!("{:.2} {}", value(max), unit.name);
