@@ -123,3 +123,12 @@ fn a_state_that_the_tree_lacks_is_tried_where_another_one_stops_timers() {
         assert!(wakes.all(|it| it.1.helper().is_some() == is_helped));
     }
 }
+
+#[test]
+fn a_lead_whose_helper_was_lost_before_has_no_row() {
+    // Round 2 is the first after both trials, and its state does not stop timers.
+    let fake = Fake::new(2).with(losing(1, 2));
+    let ran = run_stopping(fake, "iterations=2 only=cpu_susp_serial,cpu_off_serial");
+    let skips: Vec<_> = ran.scenarios.iter().map(|it| it.rows[0].skipped).collect();
+    assert_eq!(skips, [None, Some(Skip::NoHelper)]);
+}

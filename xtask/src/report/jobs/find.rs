@@ -255,6 +255,12 @@ mod tests {
             "{lacks}"
         );
         assert!(found.inputs().any(|it| it.ends_with("b/cell.json")));
+        let alone = lab.join("lost/results/uart.log");
+        let found = find(&[alone.clone(), alone.clone()]).expect("a file");
+        assert_eq!(
+            (found.files, found.notes),
+            (vec![alone.clone()], vec![again(&alone)])
+        );
         find(&[root.join("nothing")]).expect_err("not there");
         find(&[PathBuf::from("/dev/null")]).expect_err("no file");
     }
