@@ -255,13 +255,17 @@ mod tests {
             "{lacks}"
         );
         assert!(found.inputs().any(|it| it.ends_with("b/cell.json")));
-        let alone = lab.join("lost/results/uart.log");
-        let found = find(&[alone.clone(), alone.clone()]).expect("a file");
-        assert_eq!(
-            (found.files, found.notes),
-            (vec![alone.clone()], vec![again(&alone)])
-        );
         find(&[root.join("nothing")]).expect_err("not there");
         find(&[PathBuf::from("/dev/null")]).expect_err("no file");
+    }
+
+    #[test]
+    fn a_file_named_twice_is_read_once() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let log = dir.path().join("uart.log");
+        fs::write(&log, "").expect("written");
+        let found = find(&[log.clone(), log.clone()]).expect("a file");
+        assert_eq!(found.files, std::slice::from_ref(&log));
+        assert_eq!(found.notes, [again(&log)]);
     }
 }
