@@ -152,8 +152,11 @@ fn continues(board: &Board) -> Check {
     let reason = "cluster is at least 1, per-aff1 1 to 256, count at most 512";
     require(can_be && rule.count as usize <= CPU_MAX, path, reason)?;
     let (ruled, listed) = (rule.clusters(), &board.cpus.clusters);
-    for (one, expected) in listed.iter().zip(&ruled) {
-        let reason = format!("cpus.clusters departs from the rule with the cluster {expected:x?}");
+    for (index, (one, expected)) in listed.iter().zip(&ruled).enumerate() {
+        let (count, first) = (expected.len(), expected.first().unwrap_or(&0));
+        let reason = format_args!("has {count} CPUs from MPIDR {first:#x} on");
+        let reason =
+            format_args!("cpus.clusters[{index}] is not the rule's cluster, which {reason}");
         require(one == expected, path, reason)?;
     }
     let reason = "the rule has fewer clusters than cpus.clusters";

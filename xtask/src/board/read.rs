@@ -1,13 +1,13 @@
 //! Board files -> boards.
 
 use std::fs;
-use std::io::ErrorKind;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 
 use super::board::Board;
 use super::check::check;
 use super::fault::{line, require};
+use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
 
 /// The largest file that is read, in bytes. It bounds the time of checks that compare each
@@ -18,14 +18,11 @@ pub(super) const FILE_MAX: usize = 64 << 10;
 pub fn load(workspace: &Workspace, name: &str) -> Result<Board> {
     let path = workspace.board(name).join("board.toml");
     let short = workspace.short(&path).display().to_string();
-    let bytes = match fs::read(&path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let known = names(workspace).join(", ");
-            let path = path.display();
-            bail!("there is no board {name:?} ({path}); boards: {known}")
-        }
-        read => read.with_context(|| short.clone())?,
-    };
+    if !path.exists() {
+        let (known, path) = (names(workspace).join(", "), path.display());
+        bail!("there is no board {name:?} ({path}); boards: {known}")
+    }
+    let bytes = read_file::read("", &path, FILE_MAX)?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let text = String::from_utf8_lossy(error.as_bytes());
         let line = line(&text, error.utf8_error().valid_up_to());

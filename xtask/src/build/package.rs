@@ -11,9 +11,10 @@ use itertools::Itertools as _;
 use minijinja::{Environment, context};
 use uuid::Uuid;
 
-use super::fip::{self, Builder, certificate, is_certificate, renew};
+use super::fip::{self, Builder, certificate, check_key, is_certificate, mismatches, renew};
 use crate::board::image_kinds::{Kind, called, known, label, uuid_of};
 use crate::board::{Blob, Board, Package, PackageKind};
+use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
 
 #[derive(Clone, Debug)]
@@ -76,6 +77,8 @@ pub(crate) fn after_fip(package: &Package) -> String {
 
 /// The FIP of a board, with the payload as BL33.
 pub(crate) struct Recipe<'r> {
+    /// The name of the images in messages.
+    pub name: &'r str,
     /// The user's FIP, of which BL33 is replaced, and the file that it is in.
     pub base: Option<(&'r fip::Package, &'r [u8])>,
     /// Further images, which replace those of the same kind.
@@ -94,28 +97,34 @@ impl Recipe<'_> {
         image: impl FnOnce() -> Result<Vec<u8>>,
     ) -> Result<Builder> {
         let package = takes_fip(board)?;
+        let name = self.name;
         let (mut fip, align) = match self.base {
             Some((base, file)) => (Builder::of(base, file)?, base.align().max(package.align)),
             None => (Builder::default(), package.align),
         };
         match (self.check(board, package, &fip)?, self.key) {
-            (None, Some(key)) => bail!(
-                "--nt-fw-key {}: there are no certificates, and nothing to sign",
-                key.display()
-            ),
+            (None, Some(key)) => {
+                let key = key.display();
+                bail!("--nt-fw-key {key}: {name}: there are no certificates, and nothing to sign")
+            }
             (Some(certificate), None) => bail!(
-                "there are certificates in it ({} is one): firmware that checks them would \
-                 refuse another BL33. Give the key of the non-trusted firmware, by --nt-fw-key \
-                 PEM",
+                "{name}: there are certificates in it ({} is one): firmware that checks them \
+                 would refuse another BL33. Give the key of the non-trusted firmware, by \
+                 --nt-fw-key PEM",
                 certificate.option
             ),
-            _ => {}
+            (Some(_), Some(key)) => check_key(key)?,
+            (None, None) => {}
         }
         add(&mut fip, self.given)?;
+        for wrong in mismatches(&fip) {
+            let then = "firmware that checks certificates will not boot";
+            say(&format!("warning: {name}: {wrong}: {then}"));
+        }
         fip.align(align)?;
         fip.put(uuid_of("nt-fw"), image()?)?;
         if let Some(key) = self.key {
-            renew(workspace, &mut fip, key)?;
+            renew(workspace, &mut fip, key).with_context(|| name.to_owned())?;
         }
         Ok(fip)
     }
@@ -168,8 +177,17 @@ pub(crate) fn part(board: &Board, file: &str, given: Vec<Given>) -> Result<Build
     let package = takes_fip(board)?;
     let part = package.parts.iter().find(|part| part.file == file);
     let part = part.with_context(|| {
-        let names: Vec<&str> = package.parts.iter().map(|part| &*part.file).collect();
-        format!("--part {file}: {} has {names:?}", board.title)
+        let names = package
+            .parts
+            .iter()
+            .map(|part| part.file.as_str())
+            .join(", ");
+        let names = if names.is_empty() {
+            "no further files"
+        } else {
+            &names
+        };
+        format!("--part {file}: {} has {names}", board.title)
     })?;
     complete(file, &part.requires, &part.blobs, &given, "")?;
     let mut fip = Builder::default();

@@ -3,17 +3,28 @@
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use tempfile::TempPath;
+
+use crate::setup::progress::say;
 
 /// An option and the file that it names.
 type Named<'n, P> = (&'n str, P);
+/// A file that is complete but for its name, and the name; None if it is in its place.
+type Staged = Option<(TempPath, PathBuf)>;
 
 /// Refuses to write over a file that is read, or into a folder whose files are read.
 pub(super) fn apart(output: Named<'_, &Path>, input: Named<'_, Option<&Path>>) -> Result<()> {
     let ((option, path), (reader, Some(input))) = (output, input) else {
         return Ok(());
+    };
+    let is_stdin = input == Path::new("-");
+    let input = if is_stdin {
+        Path::new("/dev/stdin")
+    } else {
+        input
     };
     let shown = path.display();
     if same(path, input) {
@@ -25,10 +36,13 @@ pub(super) fn apart(output: Named<'_, &Path>, input: Named<'_, Option<&Path>>) -
     Ok(())
 }
 
-/// Returns true if a file at `path` is in `folder`, at any depth.
-fn is_below(path: &Path, folder: &Path) -> bool {
-    let places = [directory(path), folder].map(|it| fs::canonicalize(it).ok());
-    matches!(&places, [Some(inner), Some(outer)] if inner.starts_with(outer))
+/// Returns true if a file at `path`, or what a link there leads to, is in `folder`, at any
+/// depth.
+pub(super) fn is_below(path: &Path, folder: &Path) -> bool {
+    let folder = fs::canonicalize(folder).ok();
+    let places = [path, directory(path)].map(|it| fs::canonicalize(it).ok());
+    let mut places = places.iter().flatten();
+    folder.is_some_and(|folder| places.any(|place| place.starts_with(&folder)))
 }
 
 /// Refuses an output that is no place for a file, or one of the files that are read.
@@ -62,44 +76,65 @@ fn directory(path: &Path) -> &Path {
 }
 
 /// Refuses what can be seen to be no place for a file.
-pub(super) fn writable((option, path): Named<'_, &Path>) -> Result<()> {
+fn writable((option, path): Named<'_, &Path>) -> Result<()> {
+    let at = format!("{option} {}", path.display());
     if path.is_dir() {
-        bail!("{option} {}: this is a directory", path.display());
+        bail!("{at}: this is a directory");
     }
     // A rename asks for the right to write to the directory alone. Who is root
     // may open the file nevertheless.
     if let Some(old) = fs::metadata(path).ok().filter(fs::Metadata::is_file) {
-        let at = || format!("{option} {}: this file may not be written", path.display());
         if old.permissions().readonly() {
-            bail!("{}: it is read-only", at());
+            bail!("{at}: this file may not be written: it is read-only");
         }
-        OpenOptions::new().write(true).open(path).with_context(at)?;
+        let opened = OpenOptions::new().write(true).open(path);
+        opened.with_context(|| format!("{at}: this file may not be written"))?;
     }
     let dir = directory(path);
-    if !dir.is_dir() {
-        let (path, dir) = (path.display(), dir.display());
-        bail!("{option} {path}: there is no directory {dir}");
+    match (dir.is_dir(), dir.exists()) {
+        (true, _) => Ok(()),
+        (_, true) => bail!("{at}: {} is a file, and no directory", dir.display()),
+        _ => bail!("{at}: there is no directory {}", dir.display()),
     }
-    Ok(())
 }
 
-/// Writes `data` to a file that is either as it was or all new, whatever
-/// happens meanwhile.
-pub(super) fn write(named: Named<'_, &Path>, data: &[u8]) -> Result<()> {
-    write_by(named, |out| Ok(out.write_all(data)?))
+/// Writes files that are each either as they were or all new, whatever happens meanwhile, and
+/// says so. None is replaced before there is room for all of them.
+pub(super) fn write(files: &[(Named<'_, &Path>, &[u8])]) -> Result<()> {
+    let beside = |(named, data): &(_, &[u8])| stage(*named, |out| Ok(out.write_all(data)?));
+    let staged = files.iter().map(beside).collect::<Result<Vec<_>>>()?;
+    for ((named, data), staged) in files.iter().zip(staged) {
+        put(*named, staged)?;
+        say(&format!("{}: {} bytes", named.1.display(), data.len()));
+    }
+    Ok(())
 }
 
 /// Has `fill` write a file that is either as it was or all new, whatever
 /// happens meanwhile.
 pub(super) fn write_by(
-    (option, path): Named<'_, &Path>,
+    named: Named<'_, &Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
 ) -> Result<()> {
-    writable((option, path))?;
-    replace(path, fill).with_context(|| format!("{option} {}", path.display()))
+    put(named, stage(named, fill)?)
 }
 
-fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+/// Gives a file its name.
+fn put((option, path): Named<'_, &Path>, staged: Staged) -> Result<()> {
+    let put = staged.map_or(Ok(()), |(file, target)| file.persist(target));
+    put.with_context(|| format!("{option} {}", path.display()))
+}
+
+/// Has `fill` write a file beside the one that it is to replace.
+fn stage(
+    (option, path): Named<'_, &Path>,
+    fill: impl FnOnce(&mut dyn Write) -> Result<()>,
+) -> Result<Staged> {
+    writable((option, path))?;
+    fill_beside(path, fill).with_context(|| format!("{option} {}", path.display()))
+}
+
+fn fill_beside(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Staged> {
     // A link stays one.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let old = fs::metadata(&target).ok();
@@ -110,11 +145,11 @@ fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Resu
         let file = OpenOptions::new().write(true).append(is_file).open(path)?;
         let mut out = BufWriter::new(file);
         fill(&mut out)?;
-        return Ok(out.flush()?);
+        out.flush()?;
+        return Ok(None);
     }
-    let mode = old
-        .as_ref()
-        .map_or(Permissions::from_mode(0o666), fs::Metadata::permissions);
+    let new = Permissions::from_mode(0o666);
+    let mode = old.as_ref().map_or(new, fs::Metadata::permissions);
     let mut builder = tempfile::Builder::new();
     let mut file = builder
         .permissions(mode.clone())
@@ -128,8 +163,7 @@ fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Resu
         file.as_file().set_permissions(mode)?;
     }
     file.as_file().sync_all()?;
-    file.persist(&target)?;
-    Ok(())
+    Ok(Some((file.into_temp_path(), target)))
 }
 
 /// Returns true if `path` is one of those that the system makes, such as /dev/stdout.
@@ -152,7 +186,7 @@ mod tests {
         fs::write(&file, "old").expect("written");
         fs::set_permissions(&file, Permissions::from_mode(0o640)).expect("set");
         symlink("file", &link).expect("made");
-        write(("--out", &link), b"new").expect("written");
+        write(&[(("--out", &link), b"new")]).expect("written");
         assert_eq!(fs::read(&file).expect("there"), b"new");
         let mode = fs::metadata(&file).expect("there").permissions().mode();
         assert_eq!(mode & 0o777, 0o640);
@@ -177,7 +211,7 @@ mod tests {
             let fifo = fifo.clone();
             move || fs::read(fifo)
         });
-        write(("-o", &fifo), b"all of it").expect("written");
+        write(&[(("-o", &fifo), b"all of it")]).expect("written");
         let got = reader.join().expect("no panic").expect("read");
         assert_eq!(got, b"all of it");
         assert!(!fs::metadata(&fifo).expect("there").is_file());

@@ -75,11 +75,18 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
         plan(arguments.tree.args.as_deref())?;
         arguments.tree.make_image(&workspace, &board, base)?
     };
-    files::write(out, &image)?;
-    say(&format!("{}: {} bytes", output.display(), image.len()));
-    if let Some(parts) = &parts {
-        write_fit(&board, &output, parts, &image)?;
+    let mut all = vec![(out, &image[..])];
+    let source;
+    if let Some([(tree, at), (its, path)]) = &parts {
+        let block = ParameterBlock::read(&image).map_err(|error| anyhow::anyhow!("{error}"))?;
+        source = fit_source(&board, &output, at)?;
+        let blob = image.get(block.tree_offset as usize..).unwrap_or_default();
+        all.extend([
+            ((*tree, at.as_path()), blob),
+            ((*its, path.as_path()), source.as_bytes()),
+        ]);
     }
+    files::write(&all)?;
     if let Some(left) = package.and_then(|_| package::after_image(&board, &output)) {
         say(&left);
     }
@@ -134,16 +141,9 @@ fn fit_files(output: &Path, base: Option<&Path>) -> Result<[FitFile; 2]> {
     Ok(files)
 }
 
-/// Writes the source of a flattened image tree beside the image, and the tree.
-fn write_fit(board: &Board, output: &Path, parts: &[FitFile; 2], image: &[u8]) -> Result<()> {
-    let block = ParameterBlock::read(image).map_err(|error| anyhow::anyhow!("{error}"))?;
-    let tree = image.get(block.tree_offset as usize..).unwrap_or_default();
-    let [image, file] = [output, &parts[0].1].map(|path| path.file_name().unwrap_or_default());
-    let (image, file) = (image.to_string_lossy(), file.to_string_lossy());
-    let source = package::fit_source(&board.title, &image, &file, board.load_address)?;
-    for ((what, path), data) in parts.iter().zip([tree, source.as_bytes()]) {
-        files::write((what, path), data)?;
-        say(&format!("{}: {} bytes", path.display(), data.len()));
-    }
-    Ok(())
+/// Makes the source of a flattened image tree of the image and the tree in these files.
+fn fit_source(board: &Board, image: &Path, tree: &Path) -> Result<String> {
+    let [image, tree] = [image, tree].map(|it| it.file_name().unwrap_or_default());
+    let (image, tree) = (image.to_string_lossy(), tree.to_string_lossy());
+    package::fit_source(&board.title, &image, &tree, board.load_address)
 }

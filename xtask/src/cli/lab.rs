@@ -10,6 +10,7 @@ use psci_bench::image::TREE_MAX;
 use psci_bench::plan::Plan;
 
 use super::common::{interruption, plan};
+use super::files::is_below;
 use crate::board::{self, Board, PackageKind};
 use crate::build::firmware::{Variant, fault};
 use crate::build::image_contents::TreeWish;
@@ -200,8 +201,11 @@ fn wishes<'a>(arguments: &'a LabArguments, boards: &'a [Board]) -> Result<Vec<Wi
                 firmware,
             };
             let place = Place::of(&arguments.output, &names, board, arguments.force)?;
-            for (option, file) in inputs(arguments) {
-                place.apart(option, file)?;
+            let mut inputs = inputs(arguments);
+            if let Some((option, file)) = inputs.find(|it| is_below(it.1, &place.path)) {
+                let file = file.display();
+                let what = "this is in the cell that --force replaces: copy it elsewhere";
+                bail!("{option} {file}: {what}");
             }
             wishes.push(Wish {
                 board,
@@ -211,7 +215,10 @@ fn wishes<'a>(arguments: &'a LabArguments, boards: &'a [Board]) -> Result<Vec<Wi
             });
         }
     }
-    let each = "give each a name, as in --base NAME=FILE";
+    let each = match arguments.base.is_empty() {
+        true => "name each --board and --variant once",
+        false => "give each a name, as in --base NAME=FILE",
+    };
     if arguments.name.is_some() && wishes.len() > 1 {
         bail!("--name: there are {} cells: {each}", wishes.len());
     }
@@ -318,6 +325,9 @@ fn with_end(arguments: &LabArguments) -> Result<String> {
 }
 
 fn check(arguments: &LabArguments, boards: &[Board]) -> Result<()> {
+    if let Some(twice) = arguments.board.iter().duplicates().next() {
+        bail!("--board {twice}: named twice");
+    }
     if arguments.base.len() > 1 && boards.len() > 1 {
         bail!(
             "--base: with several files there can be one --board: call this again for the others"

@@ -1,6 +1,6 @@
 //! `cargo xtask report`.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufWriter, Write, stdin};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,6 +22,7 @@ use crate::report::jobs;
 use crate::report::jobs::matrix::matrix;
 use crate::report::log::{LoggedRun, read, tables};
 use crate::setup::progress::say;
+use crate::setup::read_file;
 use crate::setup::stdout::Out;
 
 /// A serial port's speed, unless another is asked for.
@@ -279,7 +280,8 @@ fn check_output(arguments: &ReportArguments) -> Result<()> {
     let format = arguments.format;
     let baseline = ("--baseline", arguments.baseline.as_deref());
     if let Some(log) = &arguments.log {
-        files::check(("--log", log), &[baseline])?;
+        let serial = ("--serial", arguments.serial.as_deref());
+        files::check(("--log", log), &[baseline, serial])?;
     }
     match &arguments.output {
         None if format.is_tree() => {
@@ -311,9 +313,8 @@ pub(super) fn read_all(logs: &[PathBuf]) -> Result<Report> {
         } else if tables::are_at(log) {
             report.runs.push(tables::read(log)?);
         } else {
-            let name = log.display().to_string();
-            let file = File::open(log).with_context(|| name.clone())?;
-            report.runs.extend(read(&name, file)?);
+            let file = read_file::open_endless("", log)?;
+            report.runs.extend(read(&log.display().to_string(), file)?);
         }
     }
     Ok(report)

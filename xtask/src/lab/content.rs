@@ -87,6 +87,7 @@ impl Base<'_> {
             say(&format!("warning: the FIP: {warning}"));
         }
         let recipe = Recipe {
+            name: "the FIP",
             base: Some((&package, old)),
             given: Vec::new(),
             key: self.key,

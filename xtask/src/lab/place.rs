@@ -97,20 +97,6 @@ impl Place {
         }
         Ok(())
     }
-
-    /// Refuses the input `file` of `option` if it is in the cell that is replaced.
-    pub fn apart(&self, option: &str, file: &Path) -> Result<()> {
-        let places = (fs::canonicalize(&self.path), fs::canonicalize(file));
-        if let (Ok(place), Ok(inside)) = places
-            && inside.starts_with(place)
-        {
-            bail!(
-                "{option} {}: this is in the cell that --force replaces: copy it elsewhere",
-                file.display()
-            );
-        }
-        Ok(())
-    }
 }
 
 /// A complete cell that is not written yet.

@@ -30,7 +30,7 @@ use crate::build::payload::Tree;
 use crate::build::tf_a::TfA;
 use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, Need};
+use crate::setup::{self, Need, temporary};
 
 /// A run for which everything is there and built. It can be repeated.
 #[derive(Debug)]
@@ -93,14 +93,14 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         Firmware::TfA | Firmware::TfAStock => asked.on_tf_a(tf_a)?,
         Firmware::Kvm => asked.on_kvm()?,
     };
-    let dir = tempfile::tempdir()?;
+    let dir = temporary(tempfile::tempdir())?;
     let file = dir.path().join("boot.bin");
-    fs::write(&file, boot.file)?;
+    temporary(fs::write(&file, boot.file))?;
     let mut line = asked.machine.command_line(file);
     line.rest = boot.rest;
     if let Some(image) = boot.in_memory {
         let file = dir.path().join("bl33.bin");
-        fs::write(&file, image)?;
+        temporary(fs::write(&file, image))?;
         line.preload = Some((file, board.load_address));
     }
     Ok(Prepared {
@@ -239,10 +239,10 @@ impl Prepared {
         let mut map = self.map.clone();
         map.size = image.len() as u64;
         let (flash, _) = flash::build(stages, None, image)?;
-        let dir = tempfile::tempdir()?;
+        let dir = temporary(tempfile::tempdir())?;
         let mut line = self.line.clone();
         line.boot.1 = dir.path().join("boot.bin");
-        fs::write(&line.boot.1, flash)?;
+        temporary(fs::write(&line.boot.1, flash))?;
         Ok(Self {
             log: self.log.clone(),
             line,
@@ -262,7 +262,7 @@ impl Prepared {
     /// `interrupt` ends the run.
     pub fn run(&self, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<RunResult> {
         let mut command = command_line::command(&self.line.arguments());
-        let dir = tempfile::tempdir()?;
+        let dir = temporary(tempfile::tempdir())?;
         let of_kvm = self.firmware == Firmware::Kvm;
         // Where the CPUs of the Linux are tells nothing of its guest's.
         let socket = Socket::within(dir.path()).filter(|_| !of_kvm);

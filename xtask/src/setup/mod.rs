@@ -12,6 +12,7 @@ mod python;
 pub mod read_file;
 pub mod source_package;
 pub mod stdout;
+mod temporary;
 pub mod workspace;
 
 pub use self::ensure::ensure;
@@ -21,3 +22,4 @@ pub use self::need::{
     cargo_fuzz,
 };
 pub use self::python::{labgrid, sphinx_build};
+pub(crate) use self::temporary::temporary;

@@ -1,22 +1,52 @@
-//! Files of a bounded size.
+//! Files that are read: of a bounded size, and none whose opening may wait for ever.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+fn named(what: &str, path: &Path) -> String {
+    format!("{what} {}", path.display()).trim_start().to_owned()
+}
+
+/// Opens the file `path`. `what`, the option that named it, stands before the path in errors.
+pub(crate) fn open(what: &str, path: &Path) -> Result<File> {
+    let named = || named(what, path);
+    let kind = fs::metadata(path).with_context(named)?.file_type();
+    // The pipe of a process substitution is open already, and has no path.
+    if kind.is_fifo() && fs::canonicalize(path).is_ok() {
+        let why = "this is a named pipe, and nothing may ever be written to it: give a file";
+        bail!("{}: {why}", named());
+    }
+    File::open(path).with_context(named)
+}
+
+/// Opens the file `path`, which may be of any size. A device may have no end, and is refused.
+pub(crate) fn open_endless(what: &str, path: &Path) -> Result<File> {
+    let file = open(what, path)?;
+    let kind = file.metadata()?.file_type();
+    if kind.is_char_device() || kind.is_block_device() {
+        let why = "this is a device, which may have no end: give a file, or - for stdin";
+        bail!("{}: {why}", named(what, path));
+    }
+    Ok(file)
+}
+
 /// Returns the bytes of the file `path`, at most `most` of them. `what`, the option that named
 /// it, stands before the path in errors.
 pub fn read(what: &str, path: &Path, most: usize) -> Result<Vec<u8>> {
-    let named = || format!("{what} {}", path.display());
-    let file = File::open(path).with_context(named)?;
+    let file = open(what, path)?;
+    let named = || named(what, path);
+    let is_large = file.metadata().with_context(named)?.len() > most as u64;
     let mut bytes = Vec::new();
-    // A device has no size to look at, and may have no end.
-    file.take(most as u64 + 1)
-        .read_to_end(&mut bytes)
-        .with_context(named)?;
-    if bytes.len() > most {
+    if !is_large {
+        // A device has no size to look at, and may have no end.
+        let mut file = file.take(most as u64 + 1);
+        file.read_to_end(&mut bytes).with_context(named)?;
+    }
+    if is_large || bytes.len() > most {
         bail!("{}: more than the {most} bytes that are accepted", named());
     }
     Ok(bytes)

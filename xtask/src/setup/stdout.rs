@@ -15,7 +15,7 @@ impl Out {
                 self.closed = true;
                 Ok(())
             }
-            other => other,
+            other => other.map_err(|it| io::Error::new(it.kind(), format!("stdout: {it}"))),
         }
     }
 }

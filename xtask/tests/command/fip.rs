@@ -61,6 +61,17 @@ fn the_same_bytes_as_fiptool_makes() {
         scratch.theirs(&format!("{theirs} {gone} theirs.bin"));
         scratch.ours(&format!("fip remove ours.bin --out o.bin {gone}"));
         same("o.bin", "t.bin", &gone);
+        // What is not there is a warning, and the layout can change alone.
+        let said = scratch.ours("fip remove o.bin --nt-fw --tb-fw");
+        assert!(said.contains("warning: o.bin: there is no nt-fw"), "{said}");
+        scratch.theirs("fiptool remove t.bin --nt-fw --tb-fw");
+        same("o.bin", "t.bin", "nt-fw is not there");
+        for layout in ["--align 64", "--plat-toc-flags 12"] {
+            scratch.theirs(&format!("fiptool update t.bin {layout}"));
+            scratch.ours(&format!("fip update o.bin {layout}"));
+            same("o.bin", "t.bin", layout);
+        }
+        scratch.theirs(&format!("{theirs} {gone} theirs.bin"));
         scratch.ours(&format!("fip remove ours.bin {gone}"));
         same("ours.bin", "t.bin", "in place");
     }

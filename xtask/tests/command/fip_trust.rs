@@ -47,15 +47,32 @@ fn a_certificate_for_the_new_bl33() {
         ("ecdsa", "sha384", "--nt-fw-config config"),
     ] {
         trusted(&scratch, algorithm, hash, config);
-        scratch.refuses(&build, "there are certificates in it");
+        scratch.refuses(&build, "--base base.bin: there are certificates in it");
+        scratch.theirs("openssl pkey -in nt.pem -aes256 -passout pass:x -out locked.pem");
+        scratch.write("broken.pem", "-----BEGIN PRIVATE KEY-----\n");
         for (options, words) in [
             ("world.pem", "the key that the package's nt-fw-key-cert"),
             ("rot.pem", "not the key"),
-            ("bl33", "is it a private key in PEM form?"),
+            (
+                "bl33",
+                "--nt-fw-key bl33: this is no private key in PEM form",
+            ),
+            (
+                "locked.pem",
+                "--nt-fw-key locked.pem: this key is encrypted",
+            ),
+            (
+                "broken.pem",
+                "--nt-fw-key broken.pem: TF-A's cert_create signs nothing",
+            ),
             ("gone.pem", "--nt-fw-key gone.pem"),
             ("nt.pem --soc-fw bl31", "--soc-fw bl31: --base has cert"),
         ] {
-            scratch.refuses(&format!("{build} --nt-fw-key {options}"), words);
+            let said = scratch.refused(&format!("{build} --nt-fw-key {options}"));
+            assert!(
+                said.contains(words) && !said.contains("--rot-key"),
+                "{said}"
+            );
         }
         // Of parts it is the old one.
         scratch.ours(&format!(
@@ -63,7 +80,16 @@ fn a_certificate_for_the_new_bl33() {
              --trusted-key-cert t.crt --nt-fw-key-cert nk.crt --nt-fw-cert n.crt \
              --nt-fw-key nt.pem {config}"
         ));
-        scratch.ours(&format!("{build} --nt-fw-key nt.pem"));
+        // Another BL31 than the certificate's is a warning.
+        scratch.theirs("fiptool update --soc-fw bl2 --out other.bin base.bin");
+        let wrong = "soc-fw is not the image that soc-fw-cert has the hash of";
+        for (base, is_other) in [("other.bin", true), ("base.bin", false)] {
+            let said = scratch.ours(&format!("{BUILD} {base} -o new.bin --nt-fw-key nt.pem"));
+            assert_eq!(
+                said.contains(&format!("warning: --base {base}: {wrong}")),
+                is_other
+            );
+        }
         is_as_cert_create_makes_it(&scratch, hash, config);
     }
 }

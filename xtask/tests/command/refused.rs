@@ -1,8 +1,9 @@
 //! Bad input gets a message that says what to do, and exit code 2; nothing is written.
 
-use std::fs;
+use std::fs::{self, File};
+use std::process::Command;
 
-use crate::support::packages::{boards_files, material};
+use crate::support::packages::{boards_files, material, trusted};
 use crate::support::{End, PASS, called, outcome, path_with, script, stub, xtask};
 use xtask::build::tf_a::TF_A;
 
@@ -33,6 +34,76 @@ fn commands_are_refused_by_name() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// Commands of a shell in which a file has at most a KiB, and $X is `cargo xtask`.
+const FILES: &str = "\
+# A disk that is full, before and after other files.
+$X fip create --out new --nt-fw large => error: --out new: File too large
+$X fip unpack fip.bin --out new => error: --out new/soc-fw.bin: File too large
+$X fip unpack fip.bin --out folder --force => error: --out folder/soc-fw.bin: File too large
+$X image --board qemu --base payload.bin -o new => error: --output new: File too large
+$X image --board rk3399 --base payload.bin -o new => error: --output new: File too large
+$X fip create --out /dev/full --nt-fw old => error: --out /dev/full: No space left
+$X fip info fip.bin > /dev/full => error: stdout: No space left
+TMPDIR=gone $X qemu --firmware builtin --image old => error: TMPDIR gone: No such file
+TMPDIR=gone $X fip build --board qemu --payload payload.bin --base base.bin --nt-fw-key nt.pem \
+-o new => error: --base base.bin: TMPDIR gone: No such file
+# Files that would keep a reader waiting.
+$X fip info fifo => error: the FIP fifo: this is a named pipe
+$X fip create --out new --nt-fw fifo => error: --nt-fw fifo: this is a named pipe
+$X image --dtb fifo -o new => error: --dtb fifo: this is a named pipe
+$X report fifo => error: fifo: this is a named pipe
+$X report old --baseline fifo => error: fifo: this is a named pipe
+$X report /dev/zero => error: /dev/zero: this is a device
+$X fip info sparse => error: the FIP sparse: more than the 536870912 bytes
+# Pipes that are open, and the file that stdin is.
+cat old | $X report /dev/stdin => error: /dev/stdin: no run in its 1 line
+cat old | $X report - => error: stdin: no run in its 1 line
+cat fip.bin | $X fip info /dev/stdin > /dev/full => error: stdout: No space left
+$X report - -o old < old => error: -o old: this is the file of LOG
+$X report --serial - --log old < old => error: --log old: this is the file of --serial
+# Board files; the other boards are listed.
+$X boards large => platforms/large/board.toml: more than the 65536 bytes
+$X boards | grep -q QEMU~virt && $X boards => large/board.toml: more than
+$X boards => error: platforms/broken/board.toml:2: ";
+
+#[test]
+fn files_are_refused_at_once_by_option_and_path() {
+    let scratch = boards_files();
+    let qemu = include_str!("../../../platforms/qemu/board.toml");
+    trusted(&scratch, "ecdsa", "sha256", "");
+    scratch.write("large", &[1; 2000]);
+    scratch.write("folder/tb-fw.bin", "mine");
+    scratch.write("platforms/qemu/board.toml", qemu);
+    scratch.write("platforms/broken/board.toml", "# A key alone.\nkey");
+    scratch.write("xtask/empty", "");
+    for (name, size) in [("sparse", 4 << 30), ("platforms/large/board.toml", 1 << 30)] {
+        scratch.write(name, "");
+        let file = File::options().write(true).open(scratch.path(name));
+        file.expect("there").set_len(size).expect("a sparse file");
+    }
+    scratch.theirs("mkfifo fifo");
+    for row in FILES.lines().filter(|row| !row.starts_with('#')) {
+        let (line, expected) = row.split_once(" => ").expect(row);
+        // Who ignores SIGXFSZ gets an error. Little memory: nothing large is read.
+        let limits = "trap '' XFSZ; ulimit -f 2; ulimit -v 400000;";
+        let line = format!("{limits} {}", line.replace('~', " "));
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &line]).current_dir(scratch.path(""));
+        shell.env("X", xtask(&[]).get_program());
+        if row.starts_with("$X boards") {
+            shell.env("CARGO_MANIFEST_DIR", scratch.path("xtask"));
+        }
+        let (code, said) = outcome(&mut shell);
+        assert!(
+            code == 2 && said.contains(expected),
+            "{row}: {code}: {said}"
+        );
+        assert!(!scratch.path("new").exists(), "{row}");
+    }
+    assert_eq!(fs::read_dir(scratch.path("folder")).expect("it").count(), 1);
+    assert_eq!(scratch.read("folder/tb-fw.bin"), b"mine");
 }
 
 #[test]

@@ -13,10 +13,10 @@ use x509_cert::der::{Decode, Encode, Reader, SliceReader};
 use x509_cert::spki::AlgorithmIdentifierOwned;
 
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, Need, process};
+use crate::setup::{self, Need, process, temporary};
 
 /// Below this are TF-A's own extensions.
-const TBBR: &str = "1.3.6.1.4.1.4128.2100.";
+pub(super) const TBBR: &str = "1.3.6.1.4.1.4128.2100.";
 /// The counter against rolling back.
 pub(super) const NV_COUNTER: &str = "1.3.6.1.4.1.4128.2100.2";
 
@@ -92,8 +92,8 @@ impl<'d> Read<'d> {
     /// dates, and OpenSSL does not know TF-A's critical extensions.
     pub(super) fn verify(&self, workspace: &Workspace) -> Result<()> {
         setup::ensure(workspace, &[Need::Openssl])?;
-        let file = tempfile::NamedTempFile::new()?;
-        fs::write(file.path(), self.der)?;
+        let file = temporary(tempfile::NamedTempFile::new())?;
+        temporary(fs::write(file.path(), self.der))?;
         let mut command = Command::new("openssl");
         command.args([
             "verify",

@@ -11,5 +11,6 @@ mod write;
 
 pub use self::layout::{ENTRIES_MAX, IMAGE_MAX, PACKAGE_MAX};
 pub use self::read::{Entry, Package, read};
-pub use self::trust::{certificate, is_certificate, renew};
+pub(crate) use self::sign::check_key;
+pub(crate) use self::trust::{certificate, is_certificate, mismatches, renew};
 pub use self::write::Builder;

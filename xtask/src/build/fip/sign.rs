@@ -2,12 +2,16 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
+use memchr::memmem;
 
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, Need, process};
+use crate::setup::{self, Need, read_file, temporary};
+
+/// More bytes than a key has.
+const KEY_MAX: usize = 64 << 10;
 
 /// A certificate that is to be signed.
 #[derive(Debug)]
@@ -33,18 +37,33 @@ const KEYS: [&str; 7] = [
     "nt-fw-key",
 ];
 
-/// Makes the non-trusted firmware content certificate for `request`, as DER.
-pub(super) fn sign(workspace: &Workspace, request: &Request<'_>) -> Result<Vec<u8>> {
-    let key = || format!("--nt-fw-key {}", request.key.display());
-    // cert_create itself would print only that it has failed.
-    let file = fs::metadata(request.key).with_context(key)?;
-    if !file.is_file() {
-        bail!("{}: this is not a file", key());
+/// Refuses a file that cert_create cannot sign with: it would print only that it has failed,
+/// or ask the terminal for a passphrase.
+pub(crate) fn check_key(key: &Path) -> Result<()> {
+    let text = read_file::read("--nt-fw-key", key, KEY_MAX)?;
+    let (has, key) = (
+        |words: &str| memmem::find(&text, words.as_bytes()).is_some(),
+        key.display(),
+    );
+    if !has("PRIVATE KEY-----") {
+        bail!("--nt-fw-key {key}: this is no private key in PEM form");
     }
+    if has("ENCRYPTED") {
+        bail!(
+            "--nt-fw-key {key}: this key is encrypted, and a passphrase is not asked for: give \
+             the key as `openssl pkey -in {key} -out plain.pem` decrypts it"
+        );
+    }
+    Ok(())
+}
+
+/// Makes the non-trusted firmware content certificate for `request`, as DER. The key has been
+/// checked.
+pub(super) fn sign(workspace: &Workspace, request: &Request<'_>) -> Result<Vec<u8>> {
     setup::ensure(workspace, &[Need::CertCreate])?;
-    let dir = tempfile::tempdir()?;
+    let dir = temporary(tempfile::tempdir())?;
     let [image, config, out] = ["nt-fw", "nt-fw-config", "crt"].map(|it| dir.path().join(it));
-    fs::write(&image, request.image)?;
+    temporary(fs::write(&image, request.image))?;
     let mut command = Command::new("cert_create");
     // Only nt-fw-key is used. Without a file for each of the others it stops,
     // and with `--new-keys` it would also make up one that it cannot find.
@@ -55,13 +74,19 @@ pub(super) fn sign(workspace: &Workspace, request: &Request<'_>) -> Result<Vec<u
     command.args(["--ntfw-nvctr", &request.counter.to_string()]);
     command.arg("--nt-fw").arg(image);
     if let Some(data) = request.config {
-        fs::write(&config, data)?;
+        temporary(fs::write(&config, data))?;
         command.arg("--nt-fw-config").arg(config);
     }
     command.arg("--nt-fw-cert").arg(&out);
-    process::output(&mut command).with_context(|| {
-        let what = "TF-A's cert_create signs nothing with it";
-        format!("{}: {what}; is it a private key in PEM form?", key())
-    })?;
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.context("cannot run cert_create")?;
+    if !output.status.success() {
+        let (key, said) = (
+            request.key.display(),
+            String::from_utf8_lossy(&output.stderr),
+        );
+        let said = said.trim();
+        bail!("--nt-fw-key {key}: TF-A's cert_create signs nothing with it: {said}");
+    }
     fs::read(&out).context("cert_create made no certificate")
 }

@@ -20,7 +20,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use super::certificate::{Hash, NV_COUNTER, Read};
+use super::certificate::{Hash, NV_COUNTER, Read, TBBR};
 use super::sign::{Request, sign};
 use super::write::Builder;
 use crate::board::image_kinds::{KINDS, Kind, uuid_of};
@@ -31,13 +31,36 @@ const CONTENT_KEY: &str = "1.3.6.1.4.1.4128.2100.1101";
 const BL33_HASH: &str = "1.3.6.1.4.1.4128.2100.1201";
 const CONFIG_HASH: &str = "1.3.6.1.4.1.4128.2100.1202";
 
+/// Images with the certificate that has their hash, and the extension that it is in.
+const VOUCHED: [(&str, &str, &str); 4] = [
+    ("tb-fw", "tb-fw-cert", "201"),
+    ("scp-fw", "scp-fw-cert", "801"),
+    ("soc-fw", "soc-fw-cert", "603"),
+    ("tos-fw", "tos-fw-cert", "1001"),
+];
+
+/// Describes the images of the package, BL33 apart, that are not those of their certificates.
+pub(crate) fn mismatches(package: &Builder) -> Vec<String> {
+    let describe = |(name, certificate, oid): (&str, &str, &str)| {
+        let [image, der] = [name, certificate].map(|option| package.get(uuid_of(option)));
+        let (image, der) = (image?, der?);
+        let of_other = format!("{name} is not the image that {certificate} has the hash of");
+        let read = Read::new(certificate.into(), der);
+        match read.and_then(|read| read.hash(&format!("{TBBR}{oid}"))) {
+            Ok((hash, digest)) => (digest != (hash.2)(image)).then_some(of_other),
+            Err(error) => Some(format!("{error:#}")),
+        }
+    };
+    VOUCHED.into_iter().filter_map(describe).collect()
+}
+
 /// Returns true if images of this kind are certificates.
-pub fn is_certificate(kind: &Kind) -> bool {
+pub(crate) fn is_certificate(kind: &Kind) -> bool {
     kind.option.ends_with("-cert")
 }
 
 /// Returns a certificate that is in the package, if there are any.
-pub fn certificate(package: &Builder) -> Option<&'static Kind> {
+pub(crate) fn certificate(package: &Builder) -> Option<&'static Kind> {
     let is_there = |kind: &&Kind| is_certificate(kind) && package.get(kind.uuid).is_some();
     KINDS.iter().find(is_there)
 }
@@ -45,7 +68,7 @@ pub fn certificate(package: &Builder) -> Option<&'static Kind> {
 /// Renews the certificate of the package's BL33: replaces it by one that is signed with the
 /// key in the file `key`. The new one is held against the old one, the images and the key
 /// that nt-fw-key-cert names.
-pub fn renew(workspace: &Workspace, package: &mut Builder, key: &Path) -> Result<()> {
+pub(crate) fn renew(workspace: &Workspace, package: &mut Builder, key: &Path) -> Result<()> {
     let (old, hash, content_key) = chain(workspace, package)?;
     let image = package.get(uuid_of("nt-fw")).context("there is no BL33")?;
     let config = package.get(uuid_of("nt-fw-config"));

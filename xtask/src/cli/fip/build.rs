@@ -69,7 +69,12 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<()> {
     let mut builder = match &arguments.part {
         Some(file) => package::part(&board, file, given)?,
         None => {
+            let base_name = arguments.base.as_ref();
+            let name = base_name.map_or("the images given".into(), |path| {
+                format!("--base {}", path.display())
+            });
             let recipe = Recipe {
+                name: &name,
                 base: base.as_ref().map(|(package, file)| (package, &**file)),
                 given,
                 key: arguments.nt_fw_key.as_deref(),

@@ -16,9 +16,9 @@ use crate::setup::read_file;
 /// The layout of a FIP.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Layout {
-    /// Align each image to so many bytes, a power of two.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = number)]
-    pub align: u64,
+    /// Align each image to so many bytes, a power of two [default: 1].
+    #[arg(long, value_name = "N", value_parser = number)]
+    pub align: Option<u64>,
     /// The platform's flags in the header, bits 47:32, in hexadecimal.
     #[arg(long, value_name = "HEX", value_parser = hexadecimal)]
     pub plat_toc_flags: Option<u16>,
@@ -164,8 +164,5 @@ pub(super) fn load(images: &Images, out: (&str, &Path)) -> Result<Vec<Given>> {
 
 /// Writes the package, and says so.
 pub(super) fn save(out: (&str, &Path), builder: &Builder) -> Result<()> {
-    let file = builder.build()?;
-    files::write(out, &file)?;
-    say(&format!("{}: {} bytes", out.1.display(), file.len()));
-    Ok(())
+    files::write(&[(out, &builder.build()?)])
 }

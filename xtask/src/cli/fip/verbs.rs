@@ -158,13 +158,16 @@ fn pack(
     layout: Layout,
     images: &Images,
 ) -> Result<()> {
-    check_any(&images.files, base.map_or("create", |_| "update"))?;
+    // As with fiptool, an update can be of the layout alone.
+    if base.is_none() || layout.align.is_none() && layout.plat_toc_flags.is_none() {
+        check_any(&images.files, base.map_or("create", |_| "update"))?;
+    }
     let mut builder = Builder::default();
     if let Some(path) = base {
         let (package, file) = open("the FIP", path)?;
         builder = Builder::of(&package, &file)?;
     }
-    builder.align(layout.align)?;
+    builder.align(layout.align.unwrap_or(1))?;
     if let Some(flags) = layout.plat_toc_flags {
         builder.platform_flags(flags);
     }
@@ -189,7 +192,9 @@ fn remove(path: &Path, out: Option<&Path>, align: u64, images: &[ImageFile]) -> 
     builder.align(align)?;
     for ImageFile { uuid, .. } in images {
         if !builder.remove(*uuid) {
-            bail!("{}: there is no {}", path.display(), label(*uuid));
+            // fiptool, too, goes on: the result is what was asked for.
+            let (path, label) = (path.display(), label(*uuid));
+            say(&format!("warning: {path}: there is no {label} to remove"));
         }
     }
     if builder.uuids().next().is_none() {
@@ -203,25 +208,29 @@ fn remove(path: &Path, out: Option<&Path>, align: u64, images: &[ImageFile]) -> 
 
 fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
     let (package, file) = open("the FIP", path)?;
-    if !out.exists() {
+    let is_new = !out.exists();
+    if is_new {
         fs::create_dir(out).with_context(|| format!("--out {}", out.display()))?;
     }
     // fiptool's names.
     let name = |uuid| known(uuid).map_or(format!("{uuid:X}"), |kind| kind.option.to_owned());
     let to = |entry: &Entry| out.join(name(entry.uuid) + ".bin");
-    for to in package.entries.iter().map(to) {
+    let paths: Vec<PathBuf> = package.entries.iter().map(to).collect();
+    for to in &paths {
         // A link that leads nowhere is there, too.
         if !force && to.symlink_metadata().is_ok() {
             bail!("{}: this file is there already: see --force", to.display());
         }
-        files::check(("--out", &to), &[("the FIP", Some(path))])?;
+        files::check(("--out", to), &[("the FIP", Some(path))])?;
     }
-    for entry in &package.entries {
-        let (to, data) = (to(entry), file.get(entry.range.clone()));
-        files::write(("--out", &to), data.unwrap_or_default())?;
-        say(&format!("{}: {} bytes", to.display(), entry.range.len()));
+    let data = package.entries.iter().map(|it| &file[it.range.clone()]);
+    let images = paths.iter().map(|to| ("--out", to.as_path())).zip(data);
+    let written = files::write(&images.collect::<Vec<_>>());
+    if is_new && written.is_err() {
+        // The first error is the one to report.
+        let _ = fs::remove_dir(out);
     }
-    Ok(())
+    written
 }
 
 fn info(path: &Path) -> Result<()> {
