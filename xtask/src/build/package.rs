@@ -146,13 +146,8 @@ impl Recipe<'_> {
         }
         if self.base.is_none() {
             let or = "; or replace BL33 in a FIP that you have, by --base FIP";
-            complete(
-                &board.title,
-                &package.requires,
-                &package.blobs,
-                &self.given,
-                or,
-            )?;
+            let needs = (&*package.requires, &*package.blobs);
+            complete(&board.title, needs, &self.given, or)?;
             let mut given = self.given.iter().filter_map(|given| known(given.uuid));
             return Ok(given.find(|kind| is_certificate(kind)));
         }
@@ -189,7 +184,7 @@ pub(crate) fn part(board: &Board, file: &str, given: Vec<Given>) -> Result<Build
         };
         format!("--part {file}: {} has {names}", board.title)
     })?;
-    complete(file, &part.requires, &part.blobs, &given, "")?;
+    complete(file, (&part.requires, &part.blobs), &given, "")?;
     let mut fip = Builder::default();
     fip.align(package.align)?;
     add(&mut fip, given)?;
@@ -207,14 +202,12 @@ pub(crate) fn add(fip: &mut Builder, given: Vec<Given>) -> Result<()> {
     Ok(())
 }
 
+/// Images that a FIP needs, by option and by UUID.
+type Needs<'n> = (&'n [String], &'n [Blob]);
+
 /// Refuses a FIP that would not boot because it lacks an image.
-fn complete(
-    what: &str,
-    requires: &[String],
-    blobs: &[Blob],
-    given: &[Given],
-    or: &str,
-) -> Result<()> {
+fn complete(what: &str, needs: Needs<'_>, given: &[Given], or: &str) -> Result<()> {
+    let (requires, blobs) = needs;
     let lacks = |uuid| given.iter().all(|given| given.uuid != uuid);
     let mut missing = Vec::new();
     for kind in requires.iter().filter_map(|option| called(option)) {

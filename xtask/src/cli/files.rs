@@ -176,8 +176,6 @@ fn is_of_the_system(path: &Path) -> bool {
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
-    use std::process::Command;
-    use std::thread;
 
     #[test]
     fn a_file_is_replaced_and_stays_what_it_was() {
@@ -199,22 +197,6 @@ mod tests {
         error.expect_err("failed");
         assert_eq!(fs::read(&file).expect("there"), b"new");
         assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 2);
-    }
-
-    #[test]
-    fn what_is_no_file_is_written_to_and_not_replaced() {
-        let dir = tempfile::tempdir().expect("a temporary directory");
-        let fifo = dir.path().join("fifo");
-        let made = Command::new("mkfifo").arg(&fifo).status();
-        assert!(made.expect("mkfifo").success());
-        let reader = thread::spawn({
-            let fifo = fifo.clone();
-            move || fs::read(fifo)
-        });
-        write(&[(("-o", &fifo), b"all of it")]).expect("written");
-        let got = reader.join().expect("no panic").expect("read");
-        assert_eq!(got, b"all of it");
-        assert!(!fs::metadata(&fifo).expect("there").is_file());
     }
 
     #[test]

@@ -140,30 +140,6 @@ fn what_is_not_understood_stays() {
     assert_eq!(package.image(&new, unknown), Some(&[2; 5][..]));
 }
 
-/// Every command that reads a package.
-const READERS: [&str; 6] = [
-    "fip info fip.bin",
-    "fip unpack fip.bin --out images",
-    "fip update fip.bin --nt-fw new",
-    "fip update fip.bin --nt-fw new --out out.bin",
-    "fip remove fip.bin --nt-fw",
-    "fip build --board qemu --base fip.bin -o out.bin",
-];
-
-/// TF-A's continuous integration gives its firmware such packages, and fiptool accepts some.
-#[test]
-fn a_malformed_package_is_refused_by_all_and_nothing_written() {
-    let scratch = Scratch::new();
-    scratch.write("new", b"new");
-    scratch.ours("fip create --out good.bin --tb-fw new --nt-fw new");
-    let mut file = scratch.read("good.bin");
-    file[16 + 24] = 9;
-    scratch.write("fip.bin", &file);
-    for line in READERS {
-        scratch.refuses(line, "BL2) at offset 0x10: its data ends at");
-    }
-}
-
 #[test]
 fn what_follows_a_package_is_a_warning() {
     let scratch = Scratch::new();

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
-use std::{fs, thread};
+use std::fs;
+use std::path::Path;
 
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
@@ -31,18 +31,9 @@ struct Seen {
 fn trees_of_linux() {
     let workspace = workspace();
     let trees = linux_trees::fetch(&workspace).expect("Debian's kernel for arm64");
-    let look_at = |files: &[PathBuf]| -> Result<Vec<Seen>, String> {
-        let seen = files.iter().map(|file| look(file, &trees.dir));
-        seen.collect()
-    };
-    let (first, second) = trees.files.split_at(trees.files.len() / 2);
-    let mut all = thread::scope(|scope| {
-        let first = scope.spawn(|| look_at(first));
-        let mut all = look_at(second).expect("trees that are read or refused");
-        let first = first.join().expect("no panic");
-        all.extend(first.expect("trees that are read or refused"));
-        all
-    });
+    let seen = trees.files.iter().map(|file| look(file, &trees.dir));
+    let seen = seen.collect::<Result<Vec<Seen>, String>>();
+    let mut all = seen.expect("trees that are read or refused");
     all.sort_by(|a, b| a.name.cmp(&b.name));
     let mut list = String::new();
     for seen in &all {

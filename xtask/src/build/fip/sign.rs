@@ -27,15 +27,8 @@ pub(super) struct Request<'r> {
 }
 
 /// The keys that cert_create needs before it signs anything.
-const KEYS: [&str; 7] = [
-    "rot-key",
-    "trusted-world-key",
-    "non-trusted-world-key",
-    "scp-fw-key",
-    "soc-fw-key",
-    "tos-fw-key",
-    "nt-fw-key",
-];
+const KEYS: &str = "--rot-key --trusted-world-key --non-trusted-world-key --scp-fw-key \
+                    --soc-fw-key --tos-fw-key --nt-fw-key";
 
 /// Refuses a file that cert_create cannot sign with: it would print only that it has failed,
 /// or ask the terminal for a passphrase.
@@ -67,8 +60,8 @@ pub(super) fn sign(workspace: &Workspace, request: &Request<'_>) -> Result<Vec<u
     let mut command = Command::new("cert_create");
     // Only nt-fw-key is used. Without a file for each of the others it stops,
     // and with `--new-keys` it would also make up one that it cannot find.
-    for option in KEYS {
-        command.arg(format!("--{option}")).arg(request.key);
+    for option in KEYS.split_whitespace() {
+        command.arg(option).arg(request.key);
     }
     command.args(["--hash-alg", request.hash, "--tfw-nvctr", "0"]);
     command.args(["--ntfw-nvctr", &request.counter.to_string()]);

@@ -1,8 +1,5 @@
 //! FIPs (Firmware Image Packages), whole and broken.
 
-use uuid::Uuid;
-
-use super::layout::IMAGE_MAX;
 use super::read::read;
 use super::write::Builder;
 use crate::board::image_kinds::{KINDS, called, known, uuid_of};
@@ -46,26 +43,6 @@ fn every_kind_has_an_option_and_a_uuid_of_its_own() {
     for kind in KINDS.iter() {
         assert_eq!([known(kind.uuid), called(kind.option)], [Some(kind); 2]);
     }
-}
-
-#[test]
-fn images_that_cannot_be_in_a_package_are_refused() {
-    let empty = Builder::default().build().expect_err("empty");
-    assert_eq!(empty.to_string(), "no image is given");
-    let mut builder = three_images();
-    let (bl33, fwu) = (uuid_of("nt-fw"), uuid_of("fwu"));
-    for (uuid, size, expected) in [
-        (bl33, 1, "nt-fw, Non-Trusted Firmware BL33: given twice"),
-        (fwu, 0, "Firmware Updater NS_BL2U: the file is empty"),
-        (Uuid::nil(), 1, "a UUID of zeros ends the list"),
-        (fwu, IMAGE_MAX + 1, "134217729 bytes are more than a boot"),
-    ] {
-        let error = builder.image(uuid, vec![0; size]).map(|_| ());
-        let error = error.expect_err(expected).to_string();
-        assert!(error.contains(expected), "{error}");
-    }
-    let error = builder.align(3).map(|_| ()).expect_err("3").to_string();
-    assert_eq!(error, "the alignment 3 is not a power of two up to a MiB");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use uuid::Uuid;
 
-use super::layout::{ENTRIES_MAX, ENTRY_SIZE, HEADER_SIZE, IMAGE_MAX, MAGIC};
+use super::layout::{ENTRIES_MAX, ENTRY_SIZE, HEADER_SIZE, MAGIC};
 use super::read::Package;
 use crate::board::image_kinds::{KINDS, label};
 
@@ -108,16 +108,11 @@ impl Builder {
 
     /// Adds an image.
     pub fn image(&mut self, uuid: Uuid, data: Vec<u8>) -> Result<&mut Self> {
-        let size = data.len();
         if uuid.is_nil() {
             bail!("a UUID of zeros ends the list and names no image");
         }
-        if size == 0 {
+        if data.is_empty() {
             bail!("{}: the file is empty", label(uuid));
-        }
-        if size > IMAGE_MAX {
-            let flat = "more than a boot flash holds; is it a flat binary?";
-            bail!("{}: {size} bytes are {flat}", label(uuid));
         }
         if self.get(uuid).is_some() {
             bail!("{}: given twice", label(uuid));

@@ -56,7 +56,7 @@ The options are those of TF-A's fiptool.")]
         #[arg(long)]
         force: bool,
     },
-    /// Add images to a FIP, or replace those that are there.
+    /// Add images to a FIP, or replace those that are there, or change its layout.
     ///
     /// All others stay, those of unknown kinds with their flags, too.
     #[command(after_help = "Example:
