@@ -172,17 +172,13 @@ pub(crate) fn part(board: &Board, file: &str, given: Vec<Given>) -> Result<Build
     let package = takes_fip(board)?;
     let part = package.parts.iter().find(|part| part.file == file);
     let part = part.with_context(|| {
-        let names = package
-            .parts
-            .iter()
-            .map(|part| part.file.as_str())
-            .join(", ");
-        let names = if names.is_empty() {
+        let names = package.parts.iter().map(|part| &part.file).join(", ");
+        let other = if names.is_empty() {
             "no further files"
         } else {
-            &names
+            ""
         };
-        format!("--part {file}: {} has {names}", board.title)
+        format!("--part {file}: {} has {other}{names}", board.title)
     })?;
     complete(file, (&part.requires, &part.blobs), &given, "")?;
     let mut fip = Builder::default();

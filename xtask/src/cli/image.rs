@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use psci_bench::image::ParameterBlock;
 
@@ -78,13 +78,10 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let mut all = vec![(out, &image[..])];
     let source;
     if let Some([(tree, at), (its, path)]) = &parts {
-        let block = ParameterBlock::read(&image).map_err(|error| anyhow::anyhow!("{error}"))?;
+        let blob = ParameterBlock::read(&image)?.tree_offset as usize;
         source = fit_source(&board, &output, at)?;
-        let blob = image.get(block.tree_offset as usize..).unwrap_or_default();
-        all.extend([
-            ((*tree, at.as_path()), blob),
-            ((*its, path.as_path()), source.as_bytes()),
-        ]);
+        all.push(((tree, at), image.get(blob..).unwrap_or_default()));
+        all.push(((its, path), source.as_bytes()));
     }
     files::write(&all)?;
     if let Some(left) = package.and_then(|_| package::after_image(&board, &output)) {
@@ -108,8 +105,9 @@ fn output(
         Some(dir) if dir.is_dir() => Ok(dir.join(raw.map_or(&usual, |package| &package.file))),
         Some(path) => Ok(path.clone()),
         None => {
-            fs::create_dir_all(workspace.state())?;
-            Ok(workspace.state().join(usual))
+            let state = workspace.state();
+            fs::create_dir_all(&state).with_context(|| state.display().to_string())?;
+            Ok(state.join(usual))
         }
     }
 }
@@ -117,26 +115,20 @@ fn output(
 /// Returns the files of a flattened image tree beside the image `output`: the tree and the
 /// source. Their names are not the user's, so that only files from here are replaced.
 fn fit_files(output: &Path, base: Option<&Path>) -> Result<[FitFile; 2]> {
-    let tree = (
-        "the image's device tree",
-        output.with_added_extension("dtb"),
-    );
-    let source = (
-        "the image tree's source",
-        output.with_added_extension("its"),
-    );
-    let ours = source.1.is_file()
-        && package::is_fit_source(&read_file::read(source.0, &source.1, FILE_MAX)?);
-    let files = [tree, source];
+    let [tree, source] = ["dtb", "its"].map(|ending| output.with_added_extension(ending));
+    let what = "the image tree's source";
+    let ours =
+        source.is_file() && package::is_fit_source(&read_file::read(what, &source, FILE_MAX)?);
+    let files = [("the image's device tree", tree), (what, source)];
     for (what, path) in &files {
         files::check((what, path), &[("--base", base)])?;
-    }
-    if let Some((what, path)) = files.iter().find(|file| !ours && file.1.exists()) {
-        bail!(
-            "{what} {}: there is such a file already, and it is not from here; remove it, or \
-             give --output another name",
-            path.display()
-        );
+        if !ours && path.exists() {
+            bail!(
+                "{what} {}: there is such a file already, and it is not from here; remove it, or \
+                 give --output another name",
+                path.display()
+            );
+        }
     }
     Ok(files)
 }
