@@ -15,12 +15,13 @@ use serde::Serialize;
 
 use super::method::method;
 use super::report_data::Report;
-use super::report_document::warnings;
+use super::report_document::{board, warnings};
 use super::scenario_document::{conditions_text, remarks, status_reason, woken_by};
 use super::template::render;
 use crate::report::analysis::compare::{Change, Comparison, Outcome};
 use crate::report::analysis::figure::figures;
 use crate::report::log::{LoggedRun, reason_text, reason_word};
+use crate::setup::plural::many;
 
 /// A run.
 #[derive(Serialize)]
@@ -62,13 +63,13 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
 }
 
 fn suite(run: &LoggedRun) -> Suite {
-    let board = run.board().unwrap_or("unknown board");
+    let board = board(run);
     let (scenarios, source) = (&run.run.scenarios, &run.source);
     let lines = method(run).into_iter();
     let lines = lines.map(|(name, text)| (name.to_owned(), text));
     let figures = scenarios.iter().flat_map(|it| scenario_properties(run, it));
     let mut cases: Vec<Case> = scenarios.iter().map(|it| case(run, it)).collect();
-    cases.push(verdict(run));
+    cases.extend((!run.integrity.tables).then(|| verdict(run)));
     Suite {
         name: format!("{board}, {}, run {}", source.input, source.place),
         properties: lines.chain(figures).collect(),
@@ -134,6 +135,7 @@ fn case(run: &LoggedRun, scenario: &Scenario) -> Case {
         Status::Skipped(_) => (SKIPPED, status, "no reason is given"),
         Status::Failed(_) => (FAILURE, status, "no reason is given"),
         Status::Crashed => (ERROR, status, "it ended in a reset"),
+        Status::Unknown if run.integrity.tables => ("", status, ""),
         Status::Unknown => (ERROR, status, "the log does not say how it ended"),
     };
     Case {
@@ -164,7 +166,7 @@ fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
             element: if worse.is_empty() { "" } else { FAILURE },
             word: "regression".to_owned(),
             message: worse.join("; "),
-            said: format!("{} figures were compared", changes.len()),
+            said: format!("compared: {}", many(changes.len(), "figure")),
         }
     });
     let lacks = comparison.lacks();

@@ -12,7 +12,8 @@ use crate::report::log::LoggedRun;
 
 /// Returns the blocks of a matrix, the jobs' first.
 pub(super) fn matrix<'r>(matrix: &Matrix, runs: &[LoggedRun]) -> Vec<Block<'r>> {
-    let title = "PSCI latencies by board and firmware".to_owned();
+    let mut boards = matrix.jobs.iter().map(|it| &it.key.board).unique();
+    let title = format!("PSCI latencies of {} by firmware", boards.join(", "));
     let mut tables = vec![jobs(matrix)];
     for board in &matrix.boards {
         tables.push(columns(board, runs));

@@ -4,6 +4,7 @@ use super::scenario_document::mark;
 use super::table::{Table, cell, key_cells, statistics};
 use crate::report::analysis::merge::{Merged, MergedScenario, Shown};
 use crate::report::log::LoggedRun;
+use crate::setup::plural::many;
 
 /// Returns the tables of all scenarios: those of rows, and those of points.
 pub(super) fn merged_tables(run: &LoggedRun, merged: &Merged) -> impl Iterator<Item = Table> {
@@ -22,13 +23,10 @@ fn table(
     runs: usize,
 ) -> Option<Table> {
     let (id, method) = (scenario.key.id, scenario.key.method.word());
+    let (name, count, unit) = (id.name(), many(runs, "run"), run.unit());
     let mut table = Table::of_cpus(match is_of_points {
-        true => format!("{}: medians of {runs} runs", id.name()),
-        false => format!(
-            "{}, method {method}: {runs} runs ({})",
-            id.name(),
-            run.unit()
-        ),
+        true => format!("{name}: medians of {count}"),
+        false => format!("{name}, method {method}: {count} ({unit})"),
     });
     table.keys(id);
     table.numbers((1..=runs).map(|place| format!("Run {place}")));

@@ -9,6 +9,7 @@ use super::point_tables::point_tables;
 use super::table::{Table, statistics};
 use crate::report::analysis::findings::findings;
 use crate::report::log::{LoggedRun, reason_word};
+use crate::setup::plural::many;
 
 /// Returns the heading of a scenario, with the name by which placements of a helper differ.
 pub(super) fn heading(run: &LoggedRun, scenario: &Scenario, id: String) -> ScenarioHeading {
@@ -81,12 +82,10 @@ pub(super) fn conditions_text(run: &LoggedRun, scenario: &Scenario) -> String {
     }
     if id.is_suite() {
         all.extend((!it.pmf).then(|| "the caller's side".to_owned()));
-        let (asked, attempts) = (it.asked, it.attempts);
-        let is_parallel = id.is_parallel();
-        let noun = if is_parallel { "rounds" } else { "attempts" };
-        all.push(format!(
-            "{asked} samples a CPU asked for, {attempts} {noun}"
-        ));
+        let [asked, attempts] = [it.asked, it.attempts].map(|it| it as usize);
+        let noun = if id.is_parallel() { "round" } else { "attempt" };
+        let (asked, attempts) = (many(asked, "sample"), many(attempts, noun));
+        all.push(format!("{asked} a CPU asked for, {attempts}"));
     }
     if it.sleep > 0 {
         all.push(format!(

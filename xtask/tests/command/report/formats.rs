@@ -98,7 +98,7 @@ fn runs_of_one_board_are_merged() {
         ..Report::default()
     };
     let mut whole = written(&report, "text");
-    let at = whole.find("2 runs of one board").expect("a title");
+    let at = whole.find("2 runs of QEMU virt").expect("a title");
     assert_report("merged.txt", &whole.split_off(at));
     for (format, part) in [
         ("md", "2 r"),

@@ -2,13 +2,14 @@
 //! CPUs that go down at once wait for each other where the firmware has a
 //! lock, and then each place costs a step. The points are what was measured; the
 //! line leaves out what the last men's longer flushes make of it, as the finding
-//! does.
+//! does, and is there only where the finding says that there is a queue.
 
 use psci_bench::findings;
 use psci_bench::measure::Line;
 
 use super::chart::{Drawing, EDGE, Figure, LEFT, Scale, legend};
 use crate::report::export::document::Charts;
+use crate::setup::plural::many;
 
 /// With more CPUs than this, names of points would lie on each other.
 const NAMED: usize = 20;
@@ -26,6 +27,7 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Figure> {
     let mut net: Vec<findings::Arrival> = net.collect();
     let long = findings::without_long_flushes(charts.scenario, &mut net);
     let line = Line::through((0u64..).zip(net.iter().map(|it| it.2)))?;
+    let is_queue = findings::is_queue(line);
     let most = arrivals.iter().map(|it| charts.value(it.powerdown));
     let (most, count) = (most.fold(0.0, f64::max), arrivals.len());
     let heading = format!("Powerdown ({})", run.unit());
@@ -34,14 +36,20 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Figure> {
     let places = x.spaced((1..=count).map(|it| (it as f64, it.to_string())));
     drawing.bottom(&x, "place in the order of ENTER_HW_LOW_PWR", places);
 
-    // Through the middle of all points, as every line of least squares.
-    let middle = (count as f64 + 1.0) / 2.0;
-    let mean = net.iter().map(|it| charts.value(it.2)).sum::<f64>() / count as f64;
-    let sign = if line.slope < 0 { "-" } else { "" };
-    let rise = charts.value(line.slope.unsigned_abs());
-    let slope = if line.slope < 0 { -rise } else { rise };
-    let steps = (0..=200).map(|part| 0.5 + count as f64 * f64::from(part) / 200.0);
-    drawing.fit(&x, &y, steps.map(|x| (x, mean + slope * (x - middle))));
+    let mut fit = "no lock queue to be seen".to_owned();
+    if is_queue {
+        // Through the middle of all points, as every line of least squares.
+        let middle = (count as f64 + 1.0) / 2.0;
+        let mean = net.iter().map(|it| charts.value(it.2)).sum::<f64>() / count as f64;
+        let ticks = line.slope.unsigned_abs();
+        let steps = (0..=200).map(|part| 0.5 + count as f64 * f64::from(part) / 200.0);
+        let height = |x| mean + charts.value(ticks) * (x - middle);
+        drawing.fit(&x, &y, steps.map(|x| (x, height(x))));
+        let without = ", without the longer cache flushes";
+        let without = if long.is_empty() { "" } else { without };
+        let (step, r2) = (run.clock().span(ticks), line.r2_percent);
+        fit = format!("line of best fit{without}: {step} a place, R² {r2} %");
+    }
     for (place, arrival) in arrivals.iter().enumerate() {
         let (at, height) = (
             x.at(place as f64 + 1.0),
@@ -60,18 +68,13 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Figure> {
             drawing.text("middle", (at, height - 9.0), &label);
         }
     }
-    let step = run.clock().span(line.slope.unsigned_abs());
-    let without = ", without the longer cache flushes";
-    let without = if long.is_empty() { "" } else { without };
-    let r2 = line.r2_percent;
-    let fit = format!("line of best fit{without}: {sign}{step} a place, R² {r2} %");
     let legend = legend([
         ("point", "a CPU", true),
         ("last-man", "the last man of its cluster", true),
-        ("fit", &fit, true),
+        ("fit", &fit, is_queue),
     ]);
     let title = "Powerdown against the order of arrival in low power".to_owned();
-    let texts = [title, format!("{count} CPUs as points; {fit}.")];
+    let texts = [title, format!("{} as points; {fit}.", many(count, "CPU"))];
     Some(drawing.figure(format!("{}-queue", charts.id), texts, legend))
 }
 
