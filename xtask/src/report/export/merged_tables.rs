@@ -32,11 +32,8 @@ fn table(
     table.numbers((1..=runs).map(|place| format!("Run {place}")));
     table.statistics();
     table.optional_words(["Unit"]);
-    for it in scenario
-        .figures
-        .iter()
-        .filter(|it| it.key.is_point() == is_of_points)
-    {
+    let figures = scenario.figures.iter();
+    for it in figures.filter(|it| it.key.is_point() == is_of_points) {
         let text = |shown: &Shown| match is_of_points {
             true => format!("{:.2}", it.key.per_operation(run.clock(), shown.figure)),
             false => run.duration(shown.figure) + mark(shown.is_doubtful),

@@ -33,10 +33,10 @@ fn table(run: &LoggedRun, scenario: &Scenario, points: &[&Point]) -> Option<Tabl
     let (name, how) = (id.name(), first.how.text());
     let title = format!("{name}{measure}, {how} ({})", scale.heading());
     let mut table = Table::of_cpus(title);
-    table.optional_numbers([x_heading(id)], "n/a");
+    table.optional_numbers(&[x_heading(id)], "n/a");
     table.words(["Variant"]);
     table.statistics();
-    table.optional_numbers(["Lost"], "0");
+    table.optional_numbers(&["Lost"], "0");
     for point in points {
         let x = cell(point.x.map(|x| x_text(id, x)));
         let mut cells = vec![x, point.variant.word().to_owned()];

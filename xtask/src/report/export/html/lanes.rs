@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::chart::{Drawing, EDGE, Figure, LANE, LEFT, Scale, legend};
+use super::chart::{Drawing, Figure, LANE, LEFT, Scale, legend};
 
 /// A distribution by places of the horizontal scale.
 pub(super) struct Lane {
@@ -69,6 +69,10 @@ fn draw_lane(drawing: &mut Drawing, lane: &Lane, y: f64, height: f64) {
     }
     let size = (3.0, base - top + 1.0);
     drawing.rect("median", (lane.median - 1.5, top), size, &lane.said);
-    let right = if is_tall { EDGE } else { LEFT - 8.0 };
-    drawing.text("end", (right, y + 15.0), &lane.name);
+    let (anchor, x) = if is_tall {
+        ("start", LEFT)
+    } else {
+        ("end", LEFT - 8.0)
+    };
+    drawing.text(anchor, (x, y + 15.0), &lane.name);
 }

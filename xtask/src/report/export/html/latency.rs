@@ -17,12 +17,9 @@ use crate::setup::plural::many;
 const TALL: f64 = 76.0;
 
 pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Figure> {
-    let with = charts
-        .scenario
-        .points
-        .iter()
-        .filter(|it| it.spread.is_some());
-    let all = by_measure(with).into_iter().enumerate();
+    let points = charts.scenario.points.iter();
+    let with = by_measure(points.filter(|it| it.spread.is_some()));
+    let all = with.into_iter().enumerate();
     all.filter_map(move |(place, points)| figure(charts, place + 1, &points))
 }
 

@@ -14,11 +14,9 @@ pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Figure> {
     // A power_state is a name, and no amount.
     let amounts = [ScenarioId::DirtySweep, ScenarioId::ContendSweep];
     let has_amounts = amounts.contains(&charts.scenario.id);
-    let all = series(charts.scenario)
-        .into_iter()
-        .filter(move |_| has_amounts);
-    all.enumerate()
-        .filter_map(move |(place, it)| figure(charts, place + 1, &it))
+    let all = series(charts.scenario).into_iter().enumerate();
+    let all = all.filter(move |_| has_amounts);
+    all.filter_map(move |(place, it)| figure(charts, place + 1, &it))
 }
 
 fn figure(charts: &Charts<'_>, number: usize, series: &Series<'_>) -> Option<Figure> {
@@ -31,8 +29,8 @@ fn figure(charts: &Charts<'_>, number: usize, series: &Series<'_>) -> Option<Fig
         _ => (
             1.0,
             "CPU",
-            "CPUs that go down at the same time",
-            "the number of CPUs that go down",
+            "CPUs that go down together",
+            "the number of CPUs",
         ),
     };
     let drawn = |x: u64| x as f64 / per;
