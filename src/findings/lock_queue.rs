@@ -64,6 +64,11 @@ fn is_even(line: Line) -> bool {
     line.slope > 0 && line.r2_percent >= R2_EVEN
 }
 
+/// Returns true if the line through Powerdown is that of a queue, of even steps or not.
+pub fn is_queue(line: Line) -> bool {
+    line.slope > 0 && line.r2_percent >= R2_SOME
+}
+
 fn sentence(run: &Run, line: Line, long: &CpuSet) -> String {
     let (n, r2) = (line.n, line.r2_percent);
     let step = run.clock().span(line.slope.try_into().unwrap_or(0));
@@ -71,7 +76,7 @@ fn sentence(run: &Run, line: Line, long: &CpuSet) -> String {
     let mut text = if is_even(line) {
         let order = order.replace("the place", "each place");
         format!("Lock queue: powerdown grows by {step} {order}")
-    } else if line.slope > 0 && r2 >= R2_SOME {
+    } else if is_queue(line) {
         format!("Lock queue: powerdown grows {order}, though not evenly: by {step} on average")
     } else {
         format!("No lock queue to be seen: powerdown does not grow {order}")

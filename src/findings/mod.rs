@@ -13,7 +13,7 @@ mod wake_source;
 mod words;
 
 pub use self::all::findings_of;
-pub use self::lock_queue::{Arrival, without_long_flushes};
+pub use self::lock_queue::{Arrival, is_queue, without_long_flushes};
 pub use self::resolution::tick_ns;
 pub use self::words::Detail;
 pub(crate) use self::words::list;

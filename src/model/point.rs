@@ -53,6 +53,16 @@ words! {
     }
 }
 
+impl How {
+    /// Returns the CPUs in words.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Alone => "one CPU alone",
+            Self::All => "all CPUs at once",
+        }
+    }
+}
+
 /// Unit of a point's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the name of its unit")]

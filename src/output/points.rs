@@ -2,7 +2,7 @@
 //! for each CPU and variant.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
@@ -40,11 +40,7 @@ fn one_table(
         return Ok(());
     };
     let id = scenario.id;
-    let scale = Scale {
-        unit: first.measure.unit(),
-        clock: run.clock(),
-        per: first.per.max(1).into(),
-    };
+    let scale = PointScale::of(run.clock(), first);
     let (heading, cell_of_x): (_, fn(u64) -> Cell) = match id {
         ScenarioId::DirtySweep => ("Bytes", Cell::Count),
         ScenarioId::ContendSweep => ("CPUs", Cell::Count),
@@ -73,13 +69,8 @@ fn one_table(
         Some(("Max", figures(|it| Some(it.max)))),
         any(|it| it.lost > 0).then(|| ("Lost", lost())),
     ];
-    let how = match first.how {
-        How::Alone => "one CPU alone",
-        How::All => "all CPUs at once",
-    };
-    let per = if first.per > 1 { " per operation" } else { "" };
-    let (name, meaning, unit) = (id.name(), meaning(first.measure), scale.name());
-    let title = format!("{name}{meaning}, {how} ({unit}{per})");
+    let (name, meaning, how) = (id.name(), meaning(first.measure), first.how.text());
+    let title = format!("{name}{meaning}, {how} ({})", scale.heading());
     let cpus = points.iter().map(|it| it.cpu);
     table(out, run, &title, cpus, columns.into_iter().flatten())
 }
@@ -102,16 +93,24 @@ fn meaning(measure: Measure) -> &'static str {
     }
 }
 
-/// The unit of the figures of one table.
-struct Scale {
+/// The unit of the figures of one table, which are those of one operation.
+#[derive(Clone, Copy)]
+pub struct PointScale {
     unit: Unit,
     clock: Clock,
     /// Operations in a sample; if more than one, figures are in ns instead of us.
     per: u64,
 }
 
-impl Scale {
-    fn name(&self) -> &'static str {
+impl PointScale {
+    /// Returns the unit of a table with this point.
+    pub fn of(clock: Clock, point: &Point) -> Self {
+        let (unit, per) = (point.measure.unit(), point.per.max(1).into());
+        Self { unit, clock, per }
+    }
+
+    /// Returns the name of the unit.
+    pub fn name(&self) -> &'static str {
         match self.unit {
             Unit::Cycles => "cycles",
             Unit::Microseconds => "us",
@@ -122,7 +121,17 @@ impl Scale {
         }
     }
 
-    /// Converts the figure of a sample to that of one operation.
+    /// Returns the unit as the heading of a table has it.
+    pub fn heading(&self) -> String {
+        let per = if self.per > 1 { " per operation" } else { "" };
+        format!("{}{per}", self.name())
+    }
+
+    /// Returns the figure of a sample as that of one operation.
+    pub fn text(&self, figure: u64) -> String {
+        self.cell(figure).to_string()
+    }
+
     fn cell(&self, figure: u64) -> Cell {
         let hundredths = match (self.unit, self.per) {
             (Unit::Microseconds | Unit::Count, _) => return Cell::Count(figure),

@@ -5,6 +5,7 @@
 //! of 512 CPUs does not fit on a line. What has a fixed shape (tables,
 //! records, TFTF's lines) does not come through here.
 
+use alloc::string::String;
 use core::fmt::{self, Write};
 
 use arrayvec::ArrayString;
@@ -78,7 +79,7 @@ impl Write for Prose<'_> {
             if self.word.len() >= COLUMNS - self.indent {
                 self.place_word()?;
             }
-            let _ = self.word.try_push(printable(c));
+            let _ = self.word.try_push(to_printable(c));
         }
         Ok(())
     }
@@ -104,7 +105,7 @@ struct Printable(ArrayString<LONGEST>);
 impl Write for Printable {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for c in text.chars() {
-            let _ = self.0.try_push(printable(c));
+            let _ = self.0.try_push(to_printable(c));
         }
         Ok(())
     }
@@ -140,8 +141,13 @@ pub(crate) fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Res
     writeln!(out, "{}{MORE}", &line.0[..blank.unwrap_or(MOST)])
 }
 
+/// Returns `text` with what stands for characters that are not printable ASCII.
+pub fn printable(text: &str) -> String {
+    text.chars().map(to_printable).collect()
+}
+
 /// Returns `c`, or what stands for it where it is not printable ASCII.
-fn printable(c: char) -> char {
+fn to_printable(c: char) -> char {
     match c {
         ' '..='~' => c,
         c if c.is_ascii_whitespace() => ' ',
@@ -210,7 +216,6 @@ pub(crate) fn listed<T: fmt::Display>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::string::String;
 
     fn written(write: impl FnOnce(&mut String) -> fmt::Result) -> String {
         let mut out = String::new();

@@ -1,6 +1,6 @@
 //! `cargo xtask report`.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufWriter, Write, stdin};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,6 +21,7 @@ use crate::report::export::{self, Format, Part, Report, Writer};
 use crate::report::jobs;
 use crate::report::jobs::matrix::matrix;
 use crate::report::log::{LoggedRun, read, tables};
+use crate::setup::plural::many;
 use crate::setup::progress::say;
 use crate::setup::read_file;
 use crate::setup::stdout::Out;
@@ -151,7 +152,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
     if let Some(place) = arguments.run {
         let count = report.runs.len();
         if place > count {
-            bail!("--run {place}: there are {count} runs");
+            bail!("--run {place}: the input has {}", many(count, "run"));
         }
         report.runs = report.runs.drain(..).skip(place - 1).take(1).collect();
     }
@@ -224,7 +225,10 @@ fn read_baseline(path: &Path, place: Option<usize>) -> Result<LoggedRun> {
     let count = runs.len();
     match place {
         Some(place) if place <= count => Ok(runs.swap_remove(place - 1)),
-        Some(place) => bail!("--baseline-run {place}: there are {count} runs"),
+        Some(place) => bail!(
+            "--baseline-run {place}: the baseline has {}",
+            many(count, "run")
+        ),
         None if count == 1 => Ok(runs.swap_remove(0)),
         None => bail!(
             "--baseline {}: there are {count} runs: choose one by --baseline-run N",
@@ -324,7 +328,6 @@ fn write(report: &Report, arguments: &ReportArguments) -> Result<()> {
     let format = arguments.format;
     match (&format.writer, &arguments.output) {
         (Writer::Tree(write_tree), Some(dir)) => {
-            fs::create_dir_all(dir).with_context(|| format!("-o {}", dir.display()))?;
             write_tree(report, arguments.platform.as_deref(), dir)
         }
         (_, Some(path)) => files::write_by(("-o", path), |out| format.write(report, out)),

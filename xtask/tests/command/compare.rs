@@ -34,7 +34,7 @@ fn exit_codes() {
         ("good.log --baseline cut.log", 3, "(run 1): incomplete"),
         ("good.log --baseline twice.log", 2, "--baseline-run N"),
         (&format!("{same} --rows-are 1"), 2, "is no MPIDR"),
-        (&format!("{twice}-run 3"), 2, "there are 2 runs"),
+        (&format!("{twice}-run 3"), 2, "the baseline has 2 runs"),
         (&format!("{itself} --rtol 2"), 2, "a share below 1"),
         (&format!("{itself} --across oceans"), 2, across),
         ("good.log --baseline bad/test_x.csv", 2, "is no number"),
@@ -121,7 +121,7 @@ fn every_format_tells_it() {
     let failed = "<failure type=\"regression\" message=\"Powerdown of CPU ";
     assert!(out.contains(failed) && out.contains("ns after "), "{out}");
     let (_, out, _) = called("v2.13", "junit");
-    let compared = out.contains("figures were compared");
+    let compared = out.contains("figures compared");
     assert!(compared && !out.contains("<failure"), "{out}");
     let (_, out, _) = called("v2.12", "text");
     let row = "1     1  Cache Flush    4.42   77.12  +1644.80 %  worse";

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::report::log;
+use crate::report::{edited_log, log};
 use crate::support::scratch::Scratch;
 use xtask::setup;
 use xtask::setup::workspace::Workspace;
@@ -74,11 +74,12 @@ fn sphinx_builds_every_page_without_a_warning() {
     let figures = page(&source.join("docs/perf/data/juno"));
     scratch.write("source/figures.rst", &figures);
     let mut index = "Pages\n=====\n\n.. toctree::\n\n   figures\n".to_owned();
+    let other = edited_log(|run| run.head.as_mut().expect("a head").model = "Other".into());
+    scratch.write("other.log", &other);
     for (name, words, expected) in [
-        ("run", "good.log", 0),
-        ("merged", "good.log good.log --merge", 0),
+        ("merged", "other.log other.log --merge", 0),
         ("juno", compared, 1),
-        ("same", "good.log --baseline good.log", 0),
+        ("same", "good.log good.log --baseline good.log", 0),
         ("matrix", "--matrix good.log lab", 3),
     ] {
         let line = format!("{words} --format rst -o source/{name}.rst");
@@ -86,7 +87,9 @@ fn sphinx_builds_every_page_without_a_warning() {
         index += &format!("   {name}\n");
     }
     scratch.write("source/index.rst", &index);
-    let conf = "project = 'Reports'\nhtml_theme = 'basic'\n";
+    // As TF-A's: a title that comes twice is a label that comes twice.
+    let conf = "project = 'Reports'\nhtml_theme = 'basic'\n\
+        extensions = ['sphinx.ext.autosectionlabel']\nautosectionlabel_maxdepth = 1\n";
     scratch.write("source/conf.py", conf);
 
     let output = Command::new(sphinx)
@@ -108,5 +111,5 @@ fn sphinx_builds_every_page_without_a_warning() {
     for text in [">fw_<", ">__init__<", ">-<", ">*a_ |b| `c<", "|*_ `y`__ ::"] {
         assert!(matrix.contains(text), "{text}");
     }
-    assert!(html("run.html").contains("test_rt_instr_susp_deep_parallel"));
+    assert!(html("merged.html").contains("test_rt_instr_susp_deep_parallel"));
 }

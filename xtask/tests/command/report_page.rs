@@ -73,6 +73,8 @@ fn page() -> String {
     report.runs.extend(edited(|run| of_points(run, 100)).runs);
     let page = written(&report, "html");
     for part in [
+        "<li class=\"part\"><a href=\"#part",
+        ">Comparison of QEMU virt, run 1 of 4 with a.log</a></li>",
         "<b class=\"bad\">worse</b>",
         "<b class=\"good\">better</b>",
         "run4-t2-sweep1\"",

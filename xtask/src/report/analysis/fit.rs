@@ -3,10 +3,14 @@
 
 use itertools::Itertools as _;
 use psci_bench::model::{How, Measure, Point, Scenario, Variant};
+use psci_bench::plan::ScenarioId;
 use psci_bench::spec::ticks::Clock;
 
-use super::figure::FigureKey;
+use super::figure::{FigureKey, is_sorted_by_size};
 use crate::report::log::grouped::grouped;
+
+/// The least coefficient of determination of a growth.
+const R2_SOME: f64 = 0.5;
 
 /// A figure over `x` in one circumstance.
 #[derive(Clone, Debug)]
@@ -47,6 +51,31 @@ impl Series<'_> {
         });
         each.collect()
     }
+
+    /// Returns the line of best fit; None where the figures do not grow along a line, of
+    /// which a sweep's finding says the same.
+    pub fn growth(&self, clock: Clock, id: ScenarioId) -> Option<Bent> {
+        let is_queue = is_sorted_by_size(id);
+        let points = self.points(clock, is_queue);
+        let fit = match is_queue {
+            // A queue has no end, and caches have.
+            true => Straight::through(&points).map(|line| Bent { line, level: None }),
+            false if is_level(extent(&points)?) => None,
+            false => Bent::through(&points),
+        };
+        fit.filter(|it| it.line.is_growth())
+    }
+}
+
+/// Returns the least and the greatest figure of `points`.
+pub(super) fn extent(points: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let figures = points.iter().map(|it| it.1);
+    figures.minmax_by(|a, b| a.total_cmp(b)).into_option()
+}
+
+/// Returns true if figures from `least` to `most` do not differ by more than 2 %.
+pub(super) fn is_level((least, most): (f64, f64)) -> bool {
+    most - least <= most / 50.0
 }
 
 /// Returns all series of a scenario with at least two `x`.
@@ -116,8 +145,19 @@ impl Straight {
         })
     }
 
+    /// Returns true if the figures grow along the line.
+    pub fn is_growth(&self) -> bool {
+        self.r2 >= R2_SOME && self.slope > 0.0
+    }
+
     pub fn at(&self, x: f64) -> f64 {
         self.at_zero + self.slope * x
+    }
+
+    /// Returns `r2` in percent, rounded down: only a perfect fit has 100.
+    pub fn r2_percent(&self) -> u8 {
+        // Rounding may leave a hair less than 1.
+        (self.r2 * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as u8
     }
 }
 

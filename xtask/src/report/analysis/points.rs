@@ -9,12 +9,9 @@ use psci_bench::model::{
 use psci_bench::plan::ScenarioId;
 
 use super::figure::FigureKey;
-use super::fit::{Bent, Series, Straight, series};
+use super::fit::{Bent, Series, Straight, extent, is_level, series};
 use crate::report::log::grouped::grouped;
 use crate::setup::plural::many;
-
-/// The least coefficient of determination of a growth.
-const R2_SOME: f64 = 0.5;
 
 /// Computes the cost of each operation without the loop around it, which is the
 /// scenario's own or that of `empty`.
@@ -82,14 +79,13 @@ fn net(run: &Run, how: How, nets: &[Net<'_>]) -> Finding {
         0 | 1 => String::new(),
         count => format!("; medians of {count} CPUs"),
     };
-    let how = match how {
-        How::Alone => "one CPU alone",
-        How::All => "all CPUs at once",
-    };
     let of_loop = lower_median(nets.iter().map(|it| it.of_loop));
     Finding {
         kind: Kind::Net,
-        sentence: format!("Net of the loop ({of_loop:.2} {unit}), {how}: {each}{medians}."),
+        sentence: format!(
+            "Net of the loop ({of_loop:.2} {unit}), {}: {each}{medians}.",
+            how.text()
+        ),
         cpus: cpus.collect(),
         metrics: Vec::new(),
         confidence: Confidence::Figures,
@@ -120,7 +116,7 @@ fn contended(run: &Run, series: &Series<'_>) -> Option<Finding> {
         format!("{} with {cpus}", time(run, *figure))
     });
     let of = series.variant.word();
-    let text = match line.r2 >= R2_SOME && line.slope > 0.0 {
+    let text = match line.is_growth() {
         true => format!(
             "Contention ({of}): the longest Powerdown grows by {} with each CPU that goes down at \
              the same time",
@@ -153,12 +149,11 @@ fn flushed(run: &Run, series: &Series<'_>) -> Option<Finding> {
     let points = series.points(run.clock(), false);
     let Bent { line, level } = Bent::through(&points)?;
     let last = bytes(points.last()?.0);
-    let figures = points.iter().map(|it| it.1);
-    let (least, most) = figures.minmax_by(|a, b| a.total_cmp(b)).into_option()?;
-    let [from, to] = [least, most].map(|it| time(run, it));
-    let text = if most - least <= most / 50.0 {
+    let extent = extent(&points)?;
+    let [from, to] = [extent.0, extent.1].map(|it| time(run, it));
+    let text = if is_level(extent) {
         format!("does not depend on how much is dirty: {from} to {to} with up to {last}.")
-    } else if line.r2 < R2_SOME || line.slope <= 0.0 {
+    } else if !line.is_growth() {
         let fit = fit_text(run, &line);
         format!("does not grow evenly with what is dirty: {from} to {to}. {fit}")
     } else {
@@ -196,7 +191,7 @@ fn finding(
         metrics: Vec::new(),
         confidence: Confidence::Fit(Fit {
             n: u32::try_from(line.n).unwrap_or(u32::MAX),
-            r2_percent: percent(line.r2),
+            r2_percent: line.r2_percent(),
             residual_ns: run.clock().is_known().then_some(residual),
             by_stamps: false,
         }),
@@ -208,14 +203,9 @@ fn fit_text(run: &Run, line: &Straight) -> String {
     format!(
         "Straight line through {}: R² {} %, the farthest is {} off.",
         many(line.n, "point"),
-        percent(line.r2),
+        line.r2_percent(),
         time(run, line.residual)
     )
-}
-
-fn percent(r2: f64) -> u8 {
-    // Rounding may leave a hair less than 1.
-    (r2 * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as u8
 }
 
 fn bytes(value: f64) -> String {

@@ -12,7 +12,6 @@ use crate::setup::plural::many;
 /// Returns the blocks of a comparison of `run`.
 pub(super) fn comparison<'r>(run: &LoggedRun, comparison: &Comparison) -> Vec<Block<'r>> {
     let mut all = vec![
-        Block::Title("Comparison".to_owned()),
         Block::Definitions(definitions(run, comparison)),
         Block::Heading("What changed".to_owned()),
         Block::Remarks(remarks(run, comparison)),
@@ -118,6 +117,7 @@ fn table(
 fn change_cells(run: &LoggedRun, change: &Change, is_of_points: bool) -> [String; 5] {
     let clock = run.clock();
     let text = |value: f64| match (is_of_points, clock.is_known()) {
+        (true, _) if value.abs() >= 1000.0 => format!("{value:.0}"),
         (true, _) => format!("{value:.2}"),
         (false, false) => value.to_string(),
         // Halves are rounded up, as in other tables.

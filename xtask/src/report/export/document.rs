@@ -16,8 +16,6 @@ pub(super) enum Block<'r> {
     Title(String),
     Heading(String),
     Definitions(Vec<Line>),
-    /// The scenarios that follow.
-    Links(Vec<ScenarioHeading>),
     Scenario(ScenarioHeading),
     Warning(String),
     Paragraph(String),
@@ -27,7 +25,7 @@ pub(super) enum Block<'r> {
 }
 
 /// The heading of a scenario of a run.
-#[derive(Clone, Serialize)]
+#[derive(Serialize)]
 pub(super) struct ScenarioHeading {
     /// The document's only one of this name.
     pub(super) id: String,

@@ -11,6 +11,7 @@ use super::report_data::Report;
 use crate::report::analysis::figure::Origin;
 use crate::report::analysis::worst_case::{IdleState, Latency, TimerInState, worst_cases};
 use crate::report::log::LoggedRun;
+use crate::setup::plural::many;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     let run = report.only_run("dt")?;
@@ -78,10 +79,10 @@ fn name(run: &LoggedRun, state: &IdleState<'_>) -> &'static str {
 
 /// Returns the scenario, the CPU and the samples of a latency.
 fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
-    let n = it.figure.summary.map_or(0, |summary| summary.n);
+    let n = it.figure.summary.map_or(0, |summary| summary.n as usize);
     let samples = match it.is_cold {
-        true => format!("its cold first sample, apart from {n} others"),
-        false => format!("the most of {n} samples"),
+        true => format!("its cold first sample, apart from {}", many(n, "other")),
+        false => format!("the most of {}", many(n, "sample")),
     };
     let by = match it.figure.origin {
         Origin::Point(point) => point.variant.word(),
@@ -104,10 +105,9 @@ fn header(run: &LoggedRun) -> String {
     lines.push(format!("Board: {}", run.board().unwrap_or("unknown")));
     lines.extend(run.firmware_version().map(|it| format!("Firmware: {it}")));
     if let Some(plan) = &run.run.plan {
-        let (cpus, samples) = (run.run.cpus.len(), plan.iterations);
-        lines.push(format!(
-            "{cpus} CPUs, {samples} samples each and a cold one"
-        ));
+        let cpus = many(run.run.cpus.len(), "CPU");
+        let samples = many(plan.iterations as usize, "sample");
+        lines.push(format!("{cpus}, {samples} each and a cold one"));
     }
     lines.push("A worst case that was measured is no bound: leave a margin.".to_owned());
     // No line of a log may end the comment.

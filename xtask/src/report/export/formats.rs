@@ -41,8 +41,8 @@ type WriteStream = fn(&Report, &mut dyn Write) -> Result<()>;
 pub enum Writer {
     /// One stream.
     Stream(WriteStream),
-    /// Files below a directory, which exists, with the platform's name in their paths. What
-    /// is there already is never left half replaced.
+    /// Files below a directory, with the platform's name in their paths. What is there
+    /// already is never left half replaced, and where nothing is written, no directory is made.
     Tree(fn(&Report, Option<&str>, &Path) -> Result<()>),
 }
 

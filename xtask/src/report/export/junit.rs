@@ -21,6 +21,7 @@ use super::template::render;
 use crate::report::analysis::compare::{Change, Comparison, Outcome};
 use crate::report::analysis::figure::figures;
 use crate::report::log::{LoggedRun, reason_text, reason_word};
+use crate::setup::plural::many;
 
 /// A run.
 #[derive(Serialize)]
@@ -31,7 +32,7 @@ struct Suite {
 }
 
 /// A scenario, or the verdict.
-#[derive(Clone, Default, Serialize)]
+#[derive(Clone, Serialize)]
 struct Case {
     name: String,
     class: String,
@@ -40,6 +41,23 @@ struct Case {
     word: String,
     message: String,
     said: String,
+}
+
+/// The element of an end, its type and its message.
+type End<'e> = (&'static str, &'e str, String);
+
+impl Case {
+    fn new(name: String, class: String, said: &[String], (element, word, message): End) -> Self {
+        let (word, said) = (word.to_owned(), said.join("\n"));
+        Self {
+            name,
+            class,
+            element,
+            word,
+            message,
+            said,
+        }
+    }
 }
 
 const FAILURE: &str = "failure";
@@ -62,15 +80,20 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
 }
 
 fn suite(run: &LoggedRun) -> Suite {
-    let board = run.board().unwrap_or("unknown board");
+    let board = run.board().map(|it| format!("{it}, "));
     let (scenarios, source) = (&run.run.scenarios, &run.source);
     let lines = method(run).into_iter();
     let lines = lines.map(|(name, text)| (name.to_owned(), text));
     let figures = scenarios.iter().flat_map(|it| scenario_properties(run, it));
     let mut cases: Vec<Case> = scenarios.iter().map(|it| case(run, it)).collect();
-    cases.push(verdict(run));
+    cases.extend((!run.integrity.tables).then(|| verdict(run)));
     Suite {
-        name: format!("{board}, {}, run {}", source.input, source.place),
+        name: format!(
+            "{}{}, run {}",
+            board.unwrap_or_default(),
+            source.input,
+            source.place
+        ),
         properties: lines.chain(figures).collect(),
         cases,
     }
@@ -84,11 +107,8 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
         format!("cluster{}.core{}", cpu.cluster, run.run.core_number(&cpu))
     };
     let helper = scenario.helper.map(|it| format!("woken_by.{}.", cpu(it)));
-    let (id, method, helper) = (
-        scenario.id,
-        scenario.method.word(),
-        helper.unwrap_or_default(),
-    );
+    let (id, method) = (scenario.id, scenario.method.word());
+    let helper = helper.unwrap_or_default();
     let mut all = Vec::new();
     let mut add = |of: u16, what: &str, value: String| {
         all.push((format!("{id}.{method}.{helper}{}.{what}", cpu(of)), value));
@@ -134,20 +154,14 @@ fn case(run: &LoggedRun, scenario: &Scenario) -> Case {
         Status::Skipped(_) => (SKIPPED, status, "no reason is given"),
         Status::Failed(_) => (FAILURE, status, "no reason is given"),
         Status::Crashed => (ERROR, status, "it ended in a reset"),
+        Status::Unknown if run.integrity.tables => ("", status, ""),
         Status::Unknown => (ERROR, status, "the log does not say how it ended"),
     };
-    Case {
-        name: format!(
-            "{}{}",
-            scenario.id.name(),
-            woken_by(run, scenario.helper, "")
-        ),
-        class: format!("psci-bench.{}", scenario.method.word()),
-        element,
-        word,
-        message: reason.unwrap_or_else(|| default.to_owned()),
-        said: said.join("\n"),
-    }
+    let helper = woken_by(run, scenario.helper, "");
+    let name = scenario.id.name().to_owned() + &helper;
+    let class = format!("psci-bench.{}", scenario.method.word());
+    let message = reason.unwrap_or_else(|| default.to_owned());
+    Case::new(name, class, &said, (element, &word, message))
 }
 
 /// Returns the scenarios that were compared with a baseline, of which a regression is a
@@ -158,27 +172,24 @@ fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
         let (key, changes) = (scenario.key, scenario.changes());
         let worse = changes.iter().filter(|it| it.outcome == Outcome::Worse);
         let worse: Vec<String> = worse.map(|it| change_text(run, it)).collect();
-        Case {
-            name: format!("{}{}", key.id, woken_by(run, key.helper, "")),
-            class: format!("{class}.{}", key.method.word()),
-            element: if worse.is_empty() { "" } else { FAILURE },
-            word: "regression".to_owned(),
-            message: worse.join("; "),
-            said: format!("{} figures were compared", changes.len()),
-        }
+        let element = if worse.is_empty() { "" } else { FAILURE };
+        let name = format!("{}{}", key.id, woken_by(run, key.helper, ""));
+        let class = format!("{class}.{}", key.method.word());
+        let said = format!("{} compared", many(changes.len(), "figure"));
+        Case::new(
+            name,
+            class,
+            &[said],
+            (element, "regression", worse.join("; ")),
+        )
     });
     let lacks = comparison.lacks();
     let refused = comparison.refused.iter();
     let refused = refused.map(|it| format!("{}, method {}: {}.", it.id, it.method.word(), it.why));
     let said: Vec<String> = refused.chain(comparison.lone_rows(&run.run)).collect();
-    let whole = Case {
-        name: "Comparison".to_owned(),
-        class: class.clone(),
-        element: if lacks.is_empty() { "" } else { ERROR },
-        word: "incomplete".to_owned(),
-        message: lacks.join("; "),
-        said: said.join("\n"),
-    };
+    let element = if lacks.is_empty() { "" } else { ERROR };
+    let end = (element, "incomplete", lacks.join("; "));
+    let whole = Case::new("Comparison".to_owned(), class.clone(), &said, end);
     cases.chain([whole]).collect()
 }
 
@@ -205,12 +216,6 @@ fn verdict(run: &LoggedRun) -> Case {
         ("", "")
     };
     let said = [vec![run.integrity.to_string()], run.doubts()].concat();
-    Case {
-        name: "Verdict".to_owned(),
-        class: "psci-bench".to_owned(),
-        element,
-        word: word.to_owned(),
-        message: message.join("; "),
-        said: said.join("\n"),
-    }
+    let [name, class] = ["Verdict", "psci-bench"].map(str::to_owned);
+    Case::new(name, class, &said, (element, word, message.join("; ")))
 }

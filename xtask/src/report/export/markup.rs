@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use anyhow::Result;
 
 use super::document::Block;
-use super::escape::markup;
+use super::escape::{line, markup};
 use super::report_data::Report;
 use super::report_document::document;
 use super::table::Table;
@@ -25,7 +25,7 @@ struct Markup {
 }
 
 const TEXT: Markup = Markup {
-    escape: str::to_owned,
+    escape: line,
     title: |text| format!("{text}\n"),
     heading: |text| format!("{text}\n"),
     scenario: str::to_owned,
@@ -96,7 +96,7 @@ impl Markup {
                     }
                     writeln!(out)?;
                 }
-                Block::Links(_) | Block::Charts(_) => {}
+                Block::Charts(_) => {}
             }
         }
         Ok(())

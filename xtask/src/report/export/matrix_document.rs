@@ -12,7 +12,8 @@ use crate::report::log::LoggedRun;
 
 /// Returns the blocks of a matrix, the jobs' first.
 pub(super) fn matrix<'r>(matrix: &Matrix, runs: &[LoggedRun]) -> Vec<Block<'r>> {
-    let title = "PSCI latencies by board and firmware".to_owned();
+    let mut boards = matrix.jobs.iter().map(|it| &it.key.board).unique();
+    let title = format!("PSCI latencies of {} by firmware", boards.join(", "));
     let mut tables = vec![jobs(matrix)];
     for board in &matrix.boards {
         tables.push(columns(board, runs));
@@ -78,14 +79,9 @@ fn columns(board: &Board, runs: &[LoggedRun]) -> Option<Table> {
         };
         let or = |text: Option<&str>| text.unwrap_or("not known").to_owned();
         let (model, firmware) = (or(run.board()), or(run.firmware_version()));
-        let cpus = run.run.cpus.len().to_string();
-        table.rows.push(vec![
-            name.clone(),
-            model,
-            firmware,
-            run.verdict_text(),
-            cpus,
-        ]);
+        let (verdict, cpus) = (run.verdict_text(), run.run.cpus.len().to_string());
+        let cells = [name.clone(), model, firmware, verdict, cpus];
+        table.rows.push(cells.into());
     }
     table.finished()
 }
@@ -93,12 +89,8 @@ fn columns(board: &Board, runs: &[LoggedRun]) -> Option<Table> {
 fn figures(board: &Board, test: &SideBySide, runs: &[LoggedRun]) -> Option<Table> {
     let columns: Vec<Option<&LoggedRun>> = board.columns.iter().map(|it| runs.get(it.0)).collect();
     // A run whose clock is not known has ticks.
-    let units = columns
-        .iter()
-        .flatten()
-        .map(|run| run.unit())
-        .dedup()
-        .join(", ");
+    let units = columns.iter().flatten().map(|run| run.unit());
+    let units = units.dedup().join(", ");
     let (name, method) = (test.scenario.name(), test.method.word());
     let title = format!("{}: {name}, method {method} ({units})", board.name);
     let mut table = Table::titled(title);

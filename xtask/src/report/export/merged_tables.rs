@@ -4,6 +4,7 @@ use super::scenario_document::mark;
 use super::table::{Table, cell, key_cells, statistics};
 use crate::report::analysis::merge::{Merged, MergedScenario, Shown};
 use crate::report::log::LoggedRun;
+use crate::setup::plural::many;
 
 /// Returns the tables of all scenarios: those of rows, and those of points.
 pub(super) fn merged_tables(run: &LoggedRun, merged: &Merged) -> impl Iterator<Item = Table> {
@@ -22,23 +23,17 @@ fn table(
     runs: usize,
 ) -> Option<Table> {
     let (id, method) = (scenario.key.id, scenario.key.method.word());
+    let (name, count, unit) = (id.name(), many(runs, "run"), run.unit());
     let mut table = Table::of_cpus(match is_of_points {
-        true => format!("{}: medians of {runs} runs", id.name()),
-        false => format!(
-            "{}, method {method}: {runs} runs ({})",
-            id.name(),
-            run.unit()
-        ),
+        true => format!("{name}: medians of {count}"),
+        false => format!("{name}, method {method}: {count} ({unit})"),
     });
     table.keys(id);
     table.numbers((1..=runs).map(|place| format!("Run {place}")));
     table.statistics();
     table.optional_words(["Unit"]);
-    for it in scenario
-        .figures
-        .iter()
-        .filter(|it| it.key.is_point() == is_of_points)
-    {
+    let figures = scenario.figures.iter();
+    for it in figures.filter(|it| it.key.is_point() == is_of_points) {
         let text = |shown: &Shown| match is_of_points {
             true => format!("{:.2}", it.key.per_operation(run.clock(), shown.figure)),
             false => run.duration(shown.figure) + mark(shown.is_doubtful),

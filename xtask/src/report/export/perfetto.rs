@@ -64,10 +64,7 @@ const SCENARIOS: Track = [1, 1];
 
 impl Trace<'_> {
     fn cpu(&self, cpu: u16) -> Track {
-        [
-            u32::from(self.run.run.cpu(cpu).cluster) + 2,
-            u32::from(cpu) + 2,
-        ]
+        [self.run.run.cpu(cpu).cluster, cpu].map(|it| u32::from(it) + 2)
     }
 
     fn name_all(&mut self) {
@@ -75,11 +72,8 @@ impl Trace<'_> {
         self.name("thread", SCENARIOS, "Scenario");
         let cpus = (0u16..).zip(&self.run.run.cpus);
         for (index, cpu) in cpus.clone().unique_by(|it| it.1.cluster) {
-            self.name(
-                "process",
-                self.cpu(index),
-                &format!("Cluster {}", cpu.cluster),
-            );
+            let name = format!("Cluster {}", cpu.cluster);
+            self.name("process", self.cpu(index), &name);
         }
         for (index, cpu) in cpus {
             let mpidr = cpu.mpidr.map(|it| format!(" (MPIDR {it:#x})"));
@@ -115,9 +109,8 @@ impl Trace<'_> {
     fn group(&mut self, scenario: &Scenario, group: &[Placed<'_>]) {
         let drawn = group.iter().map(|it| (it, slices(it.instants)));
         let drawn: Vec<_> = drawn.filter(|it| !it.1.is_empty()).collect();
-        let begins = drawn
-            .iter()
-            .map(|it| it.1[0].from.saturating_add(it.0.shift));
+        let begins = drawn.iter();
+        let begins = begins.map(|it| it.1[0].from.saturating_add(it.0.shift));
         let Some(zero) = begins.min() else { return };
         let (run, start) = (self.run, self.at);
         let mut end = start;
@@ -142,13 +135,13 @@ impl Trace<'_> {
         at: impl Fn(i64) -> i64,
     ) -> i64 {
         let (row, instants) = (placed.row, placed.instants);
-        let [pid, tid] = self.cpu(row.cpu);
+        let track @ [pid, tid] = self.cpu(row.cpu);
         let (first, last) = (slices[0].from, slices[slices.len() - 1].to);
         let figures = scenario.columns().into_iter().filter_map(|metric| {
             let ns = self.run.ns(scenario.figure(row, metric)?)?;
             Some((format!("{}_ns", metric.key()), Value::from(ns)))
         });
-        let mut args: Map<String, Value> = figures.collect();
+        let mut args: Map<_, _> = figures.collect();
         let counter = instants.base.saturating_add_signed(first);
         args.insert("counter".to_owned(), counter.into());
         let conditions = scenario.conditions.as_ref();
@@ -156,16 +149,11 @@ impl Trace<'_> {
             args.insert("power_state".to_owned(), format!("{state:#010x}").into());
         }
         args.insert("verified".to_owned(), (!row.is_from_line()).into());
-        let whole = (at(first), at(last));
-        self.slice(
-            [pid, tid],
-            scenario.id.short_tag(),
-            whole,
-            Value::Object(args),
-        );
+        let (whole, args) = ((at(first), at(last)), Value::Object(args));
+        self.slice(track, scenario.id.short_tag(), whole, args);
         for slice in slices {
             let span = (at(slice.from), at(slice.to));
-            self.slice([pid, tid], slice.phase.name, span, Value::Null);
+            self.slice(track, slice.phase.name, span, Value::Null);
         }
         for (instant, name) in [
             (Instant::Due, "wake-up due"),

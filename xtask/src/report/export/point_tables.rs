@@ -1,7 +1,8 @@
 //! The tables of points: one for each figure and number of CPUs, with a row for
 //! each CPU, `x` and variant.
 
-use psci_bench::model::{How, Measure, Point, Scenario, Unit};
+use psci_bench::model::{Measure, Point, Scenario};
+use psci_bench::output::PointScale;
 use psci_bench::spec::ticks::Clock;
 
 use super::table::{Table, cell, statistics};
@@ -24,77 +25,51 @@ pub(super) fn by_measure<'r>(points: impl Iterator<Item = &'r Point>) -> Vec<Vec
 
 fn table(run: &LoggedRun, scenario: &Scenario, points: &[&Point]) -> Option<Table> {
     let (id, first) = (scenario.id, points.first()?);
-    let scale = PointScale::of(run.clock(), points);
+    let scale = PointScale::of(run.clock(), first);
     let measure = match first.measure {
         Measure::Ticks | Measure::Cycles => String::new(),
         other => format!(": {}", other.heading()),
     };
-    let (how, unit) = (how_text(first.how), scale.name);
-    let per = if scale.is_batch { " per operation" } else { "" };
-    let title = format!("{}{measure}, {how} ({unit}{per})", id.name());
+    let (name, how) = (id.name(), first.how.text());
+    let title = format!("{name}{measure}, {how} ({})", scale.heading());
     let mut table = Table::of_cpus(title);
-    table.optional_numbers([x_heading(id)], "n/a");
+    table.optional_numbers(&[x_heading(id)], "n/a");
     table.words(["Variant"]);
     table.statistics();
-    table.optional_numbers(["Lost"], "0");
+    table.optional_numbers(&["Lost"], "0");
     for point in points {
         let x = cell(point.x.map(|x| x_text(id, x)));
         let mut cells = vec![x, point.variant.word().to_owned()];
-        cells.extend(statistics(Some(&point.figures), |it| scale.text(point, it)));
+        cells.extend(statistics(Some(&point.figures), |it| scale.text(it)));
         cells.push(point.lost.to_string());
         table.cpu_row(&run.run, point.cpu, cells);
     }
     table.finished()
 }
 
-/// Returns the number of CPUs in words.
-pub(super) const fn how_text(how: How) -> &'static str {
-    match how {
-        How::Alone => "one CPU alone",
-        How::All => "all CPUs at once",
-    }
-}
-
-/// The unit in which tables and drawings have the figures of one operation.
+/// The unit in which drawings have the figures of one operation: that of tables.
 #[derive(Clone, Copy)]
-pub(super) struct PointScale {
+pub(super) struct DrawnScale {
     clock: Clock,
     pub(super) name: &'static str,
     /// The factor from [`FigureKey::per_operation`] to this unit.
     pub(super) divisor: f64,
-    digits: usize,
-    /// True if samples are of several operations, which are short.
-    is_batch: bool,
 }
 
-impl PointScale {
-    pub(super) fn of(clock: Clock, points: &[&Point]) -> Self {
-        let is_batch = points.iter().any(|it| it.per > 1);
-        let unit = points.first().map_or(Unit::Ticks, |it| it.measure.unit());
-        let digits_of_ticks = if is_batch { 2 } else { 0 };
-        let (name, divisor, digits) = match unit {
-            Unit::Cycles => ("cycles", 1.0, digits_of_ticks),
-            Unit::Microseconds => ("us", 1.0, 0),
-            Unit::Count => ("times", 1.0, 0),
-            Unit::Ticks if !clock.is_known() => ("ticks", 1.0, digits_of_ticks),
-            Unit::Ticks if is_batch => ("ns", 1.0, 2),
-            Unit::Ticks => ("us", 1000.0, 2),
-        };
+impl DrawnScale {
+    pub(super) fn of(clock: Clock, point: &Point) -> Self {
+        let name = PointScale::of(clock, point).name();
+        let is_of_ns = FigureKey::of(point).unit_name(clock) == "ns" && name == "us";
+        let divisor = if is_of_ns { 1000.0 } else { 1.0 };
         Self {
             clock,
             name,
             divisor,
-            digits,
-            is_batch,
         }
     }
 
     /// Returns a sample's figure as that of one operation.
     pub(super) fn value(self, point: &Point, figure: u64) -> f64 {
         FigureKey::of(point).per_operation(self.clock, figure) / self.divisor
-    }
-
-    pub(super) fn text(self, point: &Point, figure: u64) -> String {
-        format!("{:.*}", self.digits, self.value(point, figure))
     }
 }

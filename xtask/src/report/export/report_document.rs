@@ -16,34 +16,43 @@ pub(super) fn document(report: &Report) -> Vec<Block<'_>> {
         return matrix(several, &report.runs);
     }
     let mut all = Vec::new();
-    for (place, run) in (1..).zip(&report.runs) {
-        let board = run.board().unwrap_or("a board without a name");
-        all.push(Block::Title(format!("PSCI latencies of {board}")));
-        if report.runs.len() > 1 {
-            let text = format!("Run {place} of {}.", report.runs.len());
-            all.push(Block::Paragraph(text));
-        }
+    for (place, run) in report.runs.iter().enumerate() {
+        let title = format!("PSCI latencies of {}", name(report, place));
+        all.push(Block::Title(title));
         all.extend(warnings(run).into_iter().map(Block::Warning));
         all.push(Block::Definitions(method(run)));
         let scenarios = (1..).zip(&run.run.scenarios);
-        let headings =
-            scenarios.map(|(number, it)| heading(run, it, format!("run{place}-t{number}")));
-        let headings: Vec<_> = headings.collect();
-        all.push(Block::Links(headings.clone()));
-        for (own, heading) in run.run.scenarios.iter().zip(headings) {
-            all.extend(scenario(run, own, heading));
-        }
+        all.extend(scenarios.flat_map(|(number, it)| {
+            let id = format!("run{}-t{number}", place + 1);
+            scenario(run, it, heading(run, it, id))
+        }));
     }
     if let (Some(merged), [run, ..]) = (&report.merged, report.runs.as_slice()) {
-        let title = format!("{} runs of one board", merged.sources.len());
-        all.push(Block::Title(title));
+        let (runs, board) = (many(merged.sources.len(), "run"), board(run));
+        all.push(Block::Title(format!("{runs} of {board}")));
         all.extend(merged_tables(run, merged).map(Block::Table));
     }
     for it in &report.comparisons {
-        let run = report.runs.get(it.run);
-        all.extend(run.into_iter().flat_map(|run| comparison(run, it)));
+        let (own, baseline) = (name(report, it.run), &it.baseline.source.input);
+        all.push(Block::Title(format!("Comparison of {own} with {baseline}")));
+        all.extend(comparison(&report.runs[it.run], it));
     }
     all
+}
+
+/// Returns the name of a run's board, or of its input if it does not name the board. Titles
+/// have it, as documentation of several boards can have each title once.
+pub(super) fn board(run: &LoggedRun) -> &str {
+    run.board().unwrap_or(&run.source.input)
+}
+
+/// Returns the board of the run at `place`, and which of several runs it is.
+fn name(report: &Report, place: usize) -> String {
+    let (board, count) = (board(&report.runs[place]), report.runs.len());
+    match count {
+        1 => board.to_owned(),
+        _ => format!("{board}, run {} of {count}", place + 1),
+    }
 }
 
 /// Returns the reasons to read figures with care, a clause each.

@@ -9,16 +9,13 @@ use super::point_tables::point_tables;
 use super::table::{Table, statistics};
 use crate::report::analysis::findings::findings;
 use crate::report::log::{LoggedRun, reason_word};
+use crate::setup::plural::many;
 
 /// Returns the heading of a scenario, with the name by which placements of a helper differ.
 pub(super) fn heading(run: &LoggedRun, scenario: &Scenario, id: String) -> ScenarioHeading {
     ScenarioHeading {
         id,
-        text: format!(
-            "{}{}",
-            scenario.id.name(),
-            woken_by(run, scenario.helper, ",")
-        ),
+        text: scenario.id.name().to_owned() + &woken_by(run, scenario.helper, ","),
         status: reason_word(&scenario.status),
         method: scenario.method.word(),
     }
@@ -43,10 +40,8 @@ pub(super) fn scenario<'r>(
     ];
     let columns = scenario.columns();
     let of_rows = [main_table, spread_table].map(|table| table(run, scenario, &columns));
-    let mut tables = of_rows
-        .into_iter()
-        .flatten()
-        .chain(point_tables(run, scenario));
+    let of_rows = of_rows.into_iter().flatten();
+    let mut tables = of_rows.chain(point_tables(run, scenario));
     all.extend(tables.next().map(Block::Table));
     let remarks = remarks(run, scenario);
     if !remarks.is_empty() {
@@ -68,9 +63,8 @@ pub(super) fn conditions_text(run: &LoggedRun, scenario: &Scenario) -> String {
     let Some(it) = &scenario.conditions else {
         return all.join("; ");
     };
-    let state = it
-        .power_state
-        .map(|state| format!("power_state {state:#010x}"));
+    let state = it.power_state;
+    let state = state.map(|state| format!("power_state {state:#010x}"));
     all.extend(match (state, wake_source_text(id, it.wake_source)) {
         (Some(state), Some(source)) => Some(format!("{state}, in which timers stop: {source}")),
         (None, Some(source)) => Some(format!("from states in which timers stop: {source}")),
@@ -81,18 +75,14 @@ pub(super) fn conditions_text(run: &LoggedRun, scenario: &Scenario) -> String {
     }
     if id.is_suite() {
         all.extend((!it.pmf).then(|| "the caller's side".to_owned()));
-        let (asked, attempts) = (it.asked, it.attempts);
-        let is_parallel = id.is_parallel();
-        let noun = if is_parallel { "rounds" } else { "attempts" };
-        all.push(format!(
-            "{asked} samples a CPU asked for, {attempts} {noun}"
-        ));
+        let [asked, attempts] = [it.asked, it.attempts].map(|it| it as usize);
+        let noun = if id.is_parallel() { "round" } else { "attempt" };
+        let (asked, attempts) = (many(asked, "sample"), many(attempts, noun));
+        all.push(format!("{asked} a CPU asked for, {attempts}"));
     }
     if it.sleep > 0 {
-        all.push(format!(
-            "first wake-up after {}",
-            run.clock().span(it.sleep)
-        ));
+        let sleep = run.clock().span(it.sleep);
+        all.push(format!("first wake-up after {sleep}"));
     }
     if let Some(skew) = &it.skew {
         let median = run.clock().span(skew.median);

@@ -25,7 +25,7 @@ struct Column {
 }
 
 /// A table: every row has as many cells as there are columns.
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 pub(super) struct Table {
     title: String,
     columns: Vec<Column>,
@@ -34,10 +34,11 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn titled(title: impl Into<String>) -> Self {
-        let title = title.into();
+        let (title, columns, rows) = (title.into(), Vec::new(), Vec::new());
         Self {
             title,
-            ..Self::default()
+            columns,
+            rows,
         }
     }
 
@@ -45,7 +46,7 @@ impl Table {
     pub(super) fn of_cpus(title: impl Into<String>) -> Self {
         let mut table = Self::titled(title);
         table.numbers(["Cluster", "Core"]);
-        table.optional_numbers(["Thread"], "0");
+        table.optional_numbers(&["Thread"], "0");
         table
     }
 
@@ -62,12 +63,13 @@ impl Table {
         is_number: bool,
         absent: Option<&'static str>,
     ) {
-        let names = names.into_iter().map(Into::into);
-        self.columns.extend(names.map(|name| Column {
+        let column = |name| Column {
             name,
             is_number,
             absent,
-        }));
+        };
+        let names = names.into_iter().map(Into::into);
+        self.columns.extend(names.map(column));
     }
 
     pub(super) fn words(&mut self, names: impl IntoIterator<Item: Into<String>>) {
@@ -84,24 +86,20 @@ impl Table {
     }
 
     /// Adds columns of numbers that go where all cells are `absent`.
-    pub(super) fn optional_numbers<const N: usize>(
-        &mut self,
-        names: [&str; N],
-        absent: &'static str,
-    ) {
-        self.columns(names, true, Some(absent));
+    pub(super) fn optional_numbers(&mut self, names: &[&str], absent: &'static str) {
+        self.columns(names.iter().copied(), true, Some(absent));
     }
 
     /// Adds the columns of [`key_cells`].
     pub(super) fn keys(&mut self, id: ScenarioId) {
-        self.optional_numbers([x_heading(id)], ABSENT);
+        self.optional_numbers(&[x_heading(id)], ABSENT);
         self.optional_words(["On", "Variant"]);
         self.words(["Figure"]);
     }
 
     /// Adds the columns of [`statistics`].
     pub(super) fn statistics(&mut self) {
-        self.optional_numbers(["n", "Min", "Median", "p99", "Max", "MAD"], ABSENT);
+        self.optional_numbers(&["n", "Min", "Median", "p99", "Max", "MAD"], ABSENT);
     }
 
     /// Returns the table without the optional columns that have no value; None without a row.
@@ -193,13 +191,9 @@ pub(super) fn key_cells(id: ScenarioId, key: FigureKey) -> Vec<String> {
         FigureKey::Point(it) => (it.x, it.how.word(), it.variant.word()),
         FigureKey::Row { .. } => (None, "", ""),
     };
+    let words = [how, variant, key.heading()].map(str::to_owned);
     let x = cell(x.map(|x| x_text(id, x)));
-    vec![
-        x,
-        how.to_owned(),
-        variant.to_owned(),
-        key.heading().to_owned(),
-    ]
+    once(x).chain(words).collect()
 }
 
 /// Returns a summary as cells, by the text of a figure.
@@ -207,8 +201,7 @@ pub(super) fn statistics(
     summary: Option<&Summary>,
     text: impl Fn(u64) -> String,
 ) -> impl Iterator<Item = String> {
-    let n = cell(summary.map(|it| it.n));
-    let parts = summary.map(|it| {
+    let all = |it: &Summary| {
         [
             Some(it.min),
             Some(it.median),
@@ -216,7 +209,10 @@ pub(super) fn statistics(
             Some(it.max),
             Some(it.mad),
         ]
-    });
-    let parts = parts.unwrap_or_default().into_iter();
-    once(n).chain(parts.map(move |it| cell(it.map(&text))))
+    };
+    let parts = summary
+        .map(all)
+        .unwrap_or_default()
+        .map(|it| cell(it.map(&text)));
+    once(cell(summary.map(|it| it.n))).chain(parts)
 }

@@ -56,17 +56,11 @@ pub(super) fn lacks(results: &Results, runs: &[LoggedRun]) -> Vec<String> {
             expected.entry(name).or_default().push(value);
         }
     }
-    let sorted = |values: &Vec<f64>| {
-        values
-            .iter()
-            .copied()
-            .sorted_by(f64::total_cmp)
-            .collect_vec()
-    };
     let all = expected.values().map(Vec::len).sum::<usize>();
-    let mut wrong = expected
-        .iter()
-        .filter(|(name, values)| results.measured.get(*name).map(sorted) != Some(sorted(values)));
+    let is_wrong = |it: &(&String, &Vec<f64>)| {
+        results.measured.get(it.0).map(|own| sorted(own)) != Some(sorted(it.1))
+    };
+    let mut wrong = expected.iter().filter(is_wrong);
     if let Some((name, values)) = wrong.next() {
         let rest = wrong.map(|it| it.1.len()).sum::<usize>();
         let (kept, all) = (all - values.len() - rest, many(all, "measurement"));
@@ -74,16 +68,19 @@ pub(super) fn lacks(results: &Results, runs: &[LoggedRun]) -> Vec<String> {
             "the engine has {kept} of the {all} in the log: {name} is missing or another"
         ));
     }
-    let mut more = results
-        .measured
-        .keys()
-        .filter(|name| !expected.contains_key(*name));
+    let names = results.measured.keys();
+    let mut more = names.filter(|name| !expected.contains_key(*name));
     if let Some(name) = more.next() {
         let more = many(more.count() + 1, "measurement");
         let text = format!("the engine has {more} that the log does not have, such as {name}");
         lacks.push(text);
     }
     lacks
+}
+
+fn sorted(values: &[f64]) -> Vec<f64> {
+    let values = values.iter().copied();
+    values.sorted_by(f64::total_cmp).collect()
 }
 
 /// Returns the numbers of a scenario's `RT_INSTR` lines.
@@ -132,24 +129,20 @@ mod tests {
     fn whole() -> Results {
         let mut results = Results::default();
         results.add("psci-bench/psci_bench".to_owned(), Ending::Passed);
-        for (metric, values) in [
-            ("powerdown", [106_120, 106_121]),
-            ("wakeup", [17_100, 17_101]),
-            ("cache-flush", [5_260, 5_261]),
-        ] {
-            for (core, value) in values.into_iter().enumerate() {
-                let name = name(metric, "cpu_susp_serial", &format!("0_{core}"));
-                results.measured.insert(name, vec![f64::from(value)]);
-            }
+        let run = run();
+        for (name, value) in run.framed().iter().flat_map(|it| measurements(&run, it)) {
+            results.measured.insert(name, vec![value]);
         }
-        let version = name("latency", "psci_version_parallel", "0_0");
-        results.measured.insert(version, vec![88.0]);
         results
     }
 
     #[test]
     fn each_number_of_the_log_is_the_engines() {
         let runs = [run()];
+        assert_eq!(
+            whole().measured["cache-flush/cpu_susp_serial_0_1"],
+            [5261.0]
+        );
         assert_eq!(lacks(&whole(), &runs), Vec::<String>::new());
         let version = "latency/psci_version_parallel_0_0";
         let fewer = "the engine has 6 of the 7 measurements in the log: ";

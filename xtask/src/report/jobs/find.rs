@@ -83,9 +83,8 @@ pub fn find(paths: &[PathBuf]) -> Result<Found> {
     }
     for dir in &found.orphans {
         let (dir, why) = (named(dir), "beside them says whose they are");
-        found
-            .unread
-            .push(format!("{dir}: results, and no {MARK} {why}"));
+        let lack = format!("{dir}: results, and no {MARK} {why}");
+        found.unread.push(lack);
     }
     Ok(found)
 }
@@ -102,9 +101,8 @@ pub(super) fn named(path: &Path) -> String {
 /// Returns true if a file of a cell has a name of those that are read.
 fn is_read(path: &Path) -> bool {
     let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
-    let is_known = ["xml", "yaml", "yml", "log", "txt"]
-        .iter()
-        .any(|known| ending == *known);
+    let known = ["xml", "yaml", "yml", "log", "txt"];
+    let is_known = known.iter().any(|known| ending == *known);
     is_known && !path.ends_with("description.yaml")
 }
 

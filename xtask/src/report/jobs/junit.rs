@@ -96,9 +96,8 @@ impl Suite {
         let name = message(&self.name);
         for reason in self.failure.into_iter().chain(self.error) {
             let why = reason.message.unwrap_or("it does not say why".to_owned());
-            results
-                .faults
-                .push(format!("suite {name} failed: {}", message(&why)));
+            let fault = format!("suite {name} failed: {}", message(&why));
+            results.faults.push(fault);
         }
         let (mut cases, mut failed) = (0, 0);
         for suite in self.testsuite {
@@ -112,9 +111,8 @@ impl Suite {
         }
         let counted = self.failures.saturating_add(errors);
         if counted > failed {
-            let text =
-                format!("suite {name} counts {counted} failures and errors, and has {failed}");
-            results.faults.push(text);
+            let counts = format!("{counted} failures and errors, and has {failed}");
+            results.faults.push(format!("suite {name} counts {counts}"));
         }
         // An error behind a test that passed counts as one more of them.
         if tests.saturating_sub(errors) > cases {

@@ -133,9 +133,8 @@ pub(super) fn read_results(text: &[u8], results: &mut Results) -> Result<()> {
         anyhow!("these are no results of LAVA's, {each}: {line}")
     })?;
     for (place, one) in all.into_iter().enumerate() {
-        results
-            .take(one)
-            .with_context(|| format!("result {}", place + 1))?;
+        let at = || format!("result {}", place + 1);
+        results.take(one).with_context(at)?;
     }
     Ok(())
 }

@@ -136,20 +136,16 @@ fn list(job: &Job, runs: &[LoggedRun], columns: &[(Key, usize, String)]) -> List
         firmware: name(&job.firmware, |key| &key.firmware),
     };
     let (outcome, said) = outcome(job, runs);
-    let (name, engine) = (job.name.clone(), job.engine.clone());
-    let results = job.results.clone();
-    let (notes, runs) = (job.notes.clone(), job.runs.clone().collect());
-    let measurements = results.as_ref().map(Results::measurements);
     Listed {
-        name,
+        name: job.name.clone(),
         key,
-        engine,
+        engine: job.engine.clone(),
         outcome,
         said,
-        notes,
-        results,
-        measurements,
-        runs,
+        notes: job.notes.clone(),
+        results: job.results.clone(),
+        measurements: job.results.as_ref().map(Results::measurements),
+        runs: job.runs.clone().collect(),
     }
 }
 
@@ -167,10 +163,8 @@ fn distinct(columns: &mut [(usize, String)]) {
 /// Returns the boards that the logs of a cell's board name.
 fn models<'r>(board: Option<&str>, jobs: &[Job], runs: &'r [LoggedRun]) -> BTreeSet<&'r str> {
     let is_own = |job: &&Job| board.is_some() && job.board.as_deref() == board;
-    let own = jobs
-        .iter()
-        .filter(is_own)
-        .flat_map(|job| &runs[job.runs.clone()]);
+    let own = jobs.iter().filter(is_own);
+    let own = own.flat_map(|job| &runs[job.runs.clone()]);
     own.filter_map(LoggedRun::board).collect()
 }
 

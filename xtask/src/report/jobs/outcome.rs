@@ -96,13 +96,11 @@ fn of_run(run: &LoggedRun) -> Option<String> {
         return Some(run.verdict_text());
     }
     let scenarios = &run.run.scenarios;
-    let bad = scenarios
-        .iter()
-        .filter_map(|scenario| match scenario.status {
-            Status::Failed(_) => Some(format!("{} failed", scenario.id.tag())),
-            Status::Crashed => Some(format!("{} crashed", scenario.id.tag())),
-            _ => None,
-        });
+    let bad = scenarios.iter().filter_map(|it| match it.status {
+        Status::Failed(_) => Some(format!("{} failed", it.id.tag())),
+        Status::Crashed => Some(format!("{} crashed", it.id.tag())),
+        _ => None,
+    });
     let mut names: Vec<String> = bad.collect();
     if run.strays > 0 && run.run.end.is_none() {
         let strays = many(run.strays as usize, "other scenario");

@@ -1,9 +1,10 @@
 //! One run in the making: records and lines go in, a [`LoggedRun`] comes out.
 
 use psci_bench::board::CPU_MAX;
-use psci_bench::model::{Cpu, Run, Status};
+use psci_bench::model::{Cpu, Head, Run, Status};
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::record::{Record, RunBuilder};
+use psci_bench::spec::prose::printable;
 use psci_bench::spec::words::Word as _;
 
 use super::closing::Closing;
@@ -89,6 +90,10 @@ impl LoggedRunBuilder {
     pub(super) fn record(&mut self, claim: &Claim<'_>, record: Option<Record>) {
         let is_entered = self.ledger.enter(claim);
         match record.filter(|it| is_entered && is_possible(it)) {
+            Some(Record::Run(head)) => {
+                let model = printable(&head.model);
+                self.records.add(Record::Run(Head { model, ..head }));
+            }
             Some(record) => self.records.add(record),
             None => self.ledger.counts.malformed += 1,
         }
@@ -110,7 +115,7 @@ impl LoggedRunBuilder {
             PlainLine::Frame => self.has_frame = true,
             PlainLine::RunningAt(level) => logged.header.exception_level = Some(level),
             PlainLine::Payload(version) => logged.header.version = Some(plain(version)),
-            PlainLine::Board(board) => logged.header.board = Some(plain(board)),
+            PlainLine::Board(board) => logged.header.board = Some(printable(board)),
             PlainLine::Begin(scenario) => {
                 self.current = scenario.map(|it| self.begin(it));
             }

@@ -45,7 +45,10 @@ fn exit_codes() {
         ("good.log -o good.log", 2, "this is the file of LOG"),
         ("good.log --format tfa-docs", 2, "by -o"),
         ("good.log --format tfa-docs -o good.log", 2, "no directory"),
-        ("good.log --run 2", 2, "there are 1 runs"),
+        ("good.log --format tfa-docs -o tree", 2, "needs --platform"),
+        ("good.log -o /dev/full", 2, "-o /dev/full: No space left"),
+        ("good.log -o nowhere/out", 2, "-o nowhere/out: there is no"),
+        ("good.log --run 2", 2, "--run 2: the input has 1 run"),
         ("good.log tftf.log --merge", 2, "cannot merge"),
         ("good.log good.log --merge --format csv", 2, for_merge),
         ("good.log --baseline good.log --format dt", 2, for_compare),
@@ -60,7 +63,9 @@ fn exit_codes() {
         ("cut.log --format dt -o out.dtsi", 2, "not all records"),
         ("", 2, "<LOG>"),
     ]);
-    assert!(!scratch.path("out.dtsi").exists());
+    for name in ["out.dtsi", "tree", "nowhere"] {
+        assert!(!scratch.path(name).exists(), "{name}");
+    }
     let json = String::from_utf8(scratch.read("out.json")).expect("UTF-8");
     assert!(json.contains("psci-bench-report"));
 }

@@ -5,6 +5,7 @@ use psci_bench::model::{Failure, Skip, Status};
 use xtask::report::analysis::merge::merge;
 use xtask::report::export::Report;
 
+use super::points::of_points;
 use super::{edited, log, read, short, written};
 use crate::support::assert_report;
 
@@ -98,7 +99,7 @@ fn runs_of_one_board_are_merged() {
         ..Report::default()
     };
     let mut whole = written(&report, "text");
-    let at = whole.find("2 runs of one board").expect("a title");
+    let at = whole.find("2 runs of QEMU virt").expect("a title");
     assert_report("merged.txt", &whole.split_off(at));
     for (format, part) in [
         ("md", "2 r"),
@@ -107,5 +108,29 @@ fn runs_of_one_board_are_merged() {
         ("json", "\"merged\""),
     ] {
         assert!(written(&report, format).contains(part), "{format}");
+    }
+}
+
+/// As the findings beside them, of rows and of points.
+#[test]
+fn lines_of_best_fit_are_where_figures_grow() {
+    for (grows, powerdown) in [(true, [1000, 1100, 1200]), (false, [1200, 1000, 1100])] {
+        let rows = edited(|run| {
+            run.scenarios.truncate(1);
+            for (row, ticks) in run.scenarios[0].rows.iter_mut().zip(powerdown) {
+                row.figures.powerdown = Some(ticks);
+            }
+        });
+        let points = edited(|run| {
+            of_points(run, 100);
+            for point in run.scenarios[1].points.iter_mut().filter(|_| !grows) {
+                point.x = point.x.map(|x| 6 - x);
+            }
+        });
+        for (report, word) in [(rows, "No lock queue"), (points, "No contention")] {
+            let page = written(&report, "html");
+            assert_eq!(page.contains("<path class=\"fit\""), grows, "{word}");
+            assert_eq!(page.contains(word), !grows, "{word}");
+        }
     }
 }

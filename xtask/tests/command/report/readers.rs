@@ -9,8 +9,9 @@ use xtask::report::log::{Closing, LoggedRun};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
-use super::{log, read, short, try_written, written};
+use super::{edited_log, log, read, short, try_written, written};
 use crate::support::outcome;
+use crate::support::scratch::Scratch;
 
 /// JUnit by the crate junit-parser.
 #[test]
@@ -54,6 +55,44 @@ fn junit() {
     let last = parsed.suites[0].cases.last().expect("a case");
     let error = last.status.error_as_ref();
     assert!(error.message.starts_with("none: the log has no last line"));
+}
+
+/// Published tables have no end, and lack nothing for that.
+#[test]
+fn junit_of_tables() {
+    let scratch = Scratch::of_reports(log());
+    for (words, expected) in [("", 0), (" --baseline published/juno/v2.12", 1)] {
+        let line = format!("published/juno/v2.13 --format junit -o out.xml{words}");
+        scratch.assert_reports(&[(&line, expected, "")]);
+        let bytes = scratch.read("out.xml");
+        let parsed = junit_parser::from_reader(bytes.as_slice()).expect("JUnit's XML");
+        assert_eq!((parsed.errors, parsed.failures > 0), (0, expected == 1));
+        let cases = parsed.suites[0].cases.iter();
+        assert!(cases.filter(|it| it.status.is_success()).count() >= 6);
+    }
+}
+
+/// Terminals, spreadsheets and compilers take the board's name from a log.
+#[test]
+fn boards_name_is_printable() {
+    let log = edited_log(|run| {
+        run.head.as_mut().expect("a head").model = "a\u{1b}[2J\u{9b}\u{b5}\n*/".to_owned();
+        run.scenarios.truncate(1);
+    });
+    let tftf = "NOTICE:  Booting trusted firmware test framework\r\n  Board      : a\u{9b}\u{b5}\r\n\
+        > Executing 'CPU suspend on all cores in sequence'\r\n\
+        <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t100\t200\t300/>\r\n";
+    let runs = [read(&log), read(tftf)];
+    for format in export::ALL.iter().filter(|it| !it.is_tree()) {
+        for report in &runs {
+            let Ok(text) = try_written(report, format.name) else {
+                continue;
+            };
+            let is_odd = |c: char| c.is_control() && c != '\n' || "\u{b5}\u{fffd}".contains(c);
+            assert!(!text.contains(is_odd), "{}: {text}", format.name);
+        }
+    }
+    assert_eq!(runs[0].runs[0].board(), Some("a?[2J?? */"));
 }
 
 /// The device tree compiler takes the node.

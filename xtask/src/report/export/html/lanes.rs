@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::chart::{Drawing, EDGE, Figure, LANE, LEFT, Scale, legend};
+use super::chart::{Drawing, Figure, LANE, LEFT, Scale, legend};
 
 /// A distribution by places of the horizontal scale.
 pub(super) struct Lane {
@@ -48,9 +48,12 @@ pub(super) fn figure(texts: Texts, scale: &Scale, height: f64, lanes: &[Lane]) -
 
 fn draw_lane(drawing: &mut Drawing, lane: &Lane, y: f64, height: f64) {
     let base = y + height - 4.0;
+    // Long names have a line of their own.
+    let is_tall = height > LANE;
+    let top = if is_tall { y + 20.0 } else { y + 3.0 };
     let mut bars = String::new();
     for [x, width, share] in &lane.bars {
-        let high = ((height - 7.0) * share).max(1.0);
+        let high = ((base - top) * share).max(1.0);
         // A String takes all.
         let _ = write!(bars, "M{x:.1} {base:.1}v-{high:.1}h{width:.1}v{high:.1}z");
     }
@@ -62,11 +65,14 @@ fn draw_lane(drawing: &mut Drawing, lane: &Lane, y: f64, height: f64) {
         drawing.line("range", (x, base - 4.0), (x, base + 3.0));
     }
     if let Some(p99) = lane.p99 {
-        drawing.line("p99", (p99, y + 3.0), (p99, base));
+        drawing.line("p99", (p99, top), (p99, base));
     }
-    let size = (3.0, height - 6.0);
-    drawing.rect("median", (lane.median - 1.5, y + 3.0), size, &lane.said);
-    // Long names stand in the lane, where there is room.
-    let right = if height > LANE { EDGE } else { LEFT - 8.0 };
-    drawing.text("end", (right, y + 15.0), &lane.name);
+    let size = (3.0, base - top + 1.0);
+    drawing.rect("median", (lane.median - 1.5, top), size, &lane.said);
+    let (anchor, x) = if is_tall {
+        ("start", LEFT)
+    } else {
+        ("end", LEFT - 8.0)
+    };
+    drawing.text(anchor, (x, y + 15.0), &lane.name);
 }

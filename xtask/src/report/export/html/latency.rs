@@ -9,25 +9,23 @@ use psci_bench::model::Point;
 use super::chart::{EDGE, Figure, LEFT, Scale};
 use super::lanes::{self, Lane, Texts};
 use crate::report::export::document::Charts;
-use crate::report::export::point_tables::{PointScale, by_measure, how_text};
+use crate::report::export::point_tables::{DrawnScale, by_measure};
 use crate::report::log::grouped::grouped;
+use crate::setup::plural::many;
 
 /// The height of a variant's lane.
-const TALL: f64 = 64.0;
+const TALL: f64 = 76.0;
 
 pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Figure> {
-    let with = charts
-        .scenario
-        .points
-        .iter()
-        .filter(|it| it.spread.is_some());
-    let all = by_measure(with).into_iter().enumerate();
+    let points = charts.scenario.points.iter();
+    let with = by_measure(points.filter(|it| it.spread.is_some()));
+    let all = with.into_iter().enumerate();
     all.filter_map(move |(place, points)| figure(charts, place + 1, &points))
 }
 
 fn figure(charts: &Charts<'_>, number: usize, points: &[&Point]) -> Option<Figure> {
     let first = *points.first()?;
-    let unit = PointScale::of(charts.run.clock(), points);
+    let unit = DrawnScale::of(charts.run.clock(), first);
     let value = |figure| unit.value(first, figure);
     let least = points.iter().map(|it| it.figures.min).min()?;
     let most = points.iter().map(|it| it.figures.max).max()?;
@@ -53,15 +51,15 @@ fn figure(charts: &Charts<'_>, number: usize, points: &[&Point]) -> Option<Figur
         let mut medians: Vec<u64> = own.iter().map(|it| it.figures.median).collect();
         let median = lower_median(&mut medians);
         let p99 = own.iter().filter_map(|it| it.figures.p99).max();
-        let samples: u64 = own.iter().map(|it| u64::from(it.figures.n)).sum();
+        let samples = own.iter().map(|it| it.figures.n as usize).sum();
         let greatest = format!("{:.2} {}", value(max), unit.name);
         let median_text = format!("median {:.2}", value(median));
         let p99_text = p99.map(|it| format!(", p99 of a CPU {:.2}", value(it)));
-        let (cpus, p99_text) = (own.len(), p99_text.unwrap_or_default());
-        let said = format!("{samples} samples of {cpus} CPUs, {median_text}, greatest {greatest}");
+        let (samples, cpus) = (many(samples, "sample"), many(own.len(), "CPU"));
+        let said = format!("{samples} of {cpus}, {median_text}, greatest {greatest}");
         Lane {
             name: format!("{}: max {greatest}", variant.word()),
-            said: format!("{}: {said}{p99_text}", variant.word()),
+            said: format!("{}: {said}{}", variant.word(), p99_text.unwrap_or_default()),
             bars,
             ends: [at(min), at(max)],
             median: at(median),
@@ -69,11 +67,15 @@ fn figure(charts: &Charts<'_>, number: usize, points: &[&Point]) -> Option<Figur
         }
     });
     let lanes: Vec<Lane> = lanes.collect();
-    let (name, unit, count) = (first.measure.heading(), unit.name, lanes.len());
+    let (name, unit, count) = (
+        first.measure.heading(),
+        unit.name,
+        many(lanes.len(), "variant"),
+    );
     let texts = Texts {
         id: format!("{}-histogram{number}", charts.id),
-        title: format!("Spread of {name}, {}", how_text(first.how)),
-        said: format!("For each of {count} variants, the {name} of all CPUs, in {unit}."),
+        title: format!("Spread of {name}, {}", first.how.text()),
+        said: format!("The {name} of all CPUs, in {unit}: {count}."),
         heading: format!("{name} ({unit}{})", scale.kind()),
         bars: "how many samples of all CPUs (height: logarithm)",
     };

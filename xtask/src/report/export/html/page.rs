@@ -15,12 +15,11 @@ use serde::{Serialize, Serializer};
 use super::{latency, queue, spread, sweep, timeline};
 use crate::report::export::document::Charts;
 use crate::report::export::report_data::Report;
-use crate::report::export::report_document::document;
+use crate::report::export::report_document::{board, document};
 use crate::report::export::template::render;
 
 pub(crate) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
-    let boards = report.runs.iter().map(|run| run.board());
-    let boards = boards.map(|it| it.unwrap_or("a board without a name"));
+    let boards = report.runs.iter().map(board);
     let page = context! {
         title => format!("PSCI latencies of {}", boards.dedup().join(", ")),
         style => include_str!("style.css"),

@@ -7,6 +7,7 @@ use psci_bench::model::{Row, heading};
 use super::chart::{EDGE, Figure, LANE, LEFT, Scale};
 use super::lanes::{self, Lane, Texts};
 use crate::report::export::document::Charts;
+use crate::setup::plural::many;
 
 /// The number of bins along the axis.
 const BINS: usize = 160;
@@ -31,11 +32,9 @@ fn figure(charts: &Charts<'_>, metric: Metric) -> Option<Figure> {
         let [min, max, median] = [summary.min, summary.max, summary.median];
         let [least, most, middle] = [min, max, median].map(|it| run.duration(it));
         let p99 = summary.p99.map(|it| format!(", p99 {}", run.duration(it)));
-        let (n, p99) = (summary.n, p99.unwrap_or_default());
+        let (n, p99) = (many(summary.n as usize, "sample"), p99.unwrap_or_default());
         Lane {
-            said: format!(
-                "CPU {label}: {n} samples, {least} to {most}, median {middle}{p99} {unit}"
-            ),
+            said: format!("CPU {label}: {n}, {least} to {most}, median {middle}{p99} {unit}"),
             name: label,
             bars: bars(row, metric, at),
             ends: [at(min), at(max)],
@@ -43,12 +42,12 @@ fn figure(charts: &Charts<'_>, metric: Metric) -> Option<Figure> {
             p99: summary.p99.map(at),
         }
     });
-    let (lanes, cpus) = (lanes.collect::<Vec<_>>(), rows.len());
+    let (lanes, cpus) = (lanes.collect::<Vec<_>>(), many(rows.len(), "CPU"));
     let word = name.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let texts = Texts {
         id: format!("{}-spread-{word}", charts.id),
         title: format!("Spread of {name}"),
-        said: format!("For each of {cpus} CPUs, the {name} of its samples, in {unit}."),
+        said: format!("The {name} of the samples of {cpus}, in {unit}."),
         heading: format!("{name} ({unit}{})", scale.kind()),
         bars: "how many samples",
     };

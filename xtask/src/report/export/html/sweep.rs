@@ -7,31 +7,30 @@ use super::chart::{Drawing, EDGE, Figure, LEFT, Scale, legend};
 use crate::report::analysis::figure::{is_sorted_by_size, x_heading, x_text};
 use crate::report::analysis::fit::{At, Bent, Series, series};
 use crate::report::export::document::Charts;
-use crate::report::export::point_tables::{PointScale, how_text};
+use crate::report::export::point_tables::DrawnScale;
+use crate::setup::plural::many;
 
 pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Figure> {
     // A power_state is a name, and no amount.
     let amounts = [ScenarioId::DirtySweep, ScenarioId::ContendSweep];
     let has_amounts = amounts.contains(&charts.scenario.id);
-    let all = series(charts.scenario)
-        .into_iter()
-        .filter(move |_| has_amounts);
-    all.enumerate()
-        .filter_map(move |(place, it)| figure(charts, place + 1, &it))
+    let all = series(charts.scenario).into_iter().enumerate();
+    let all = all.filter(move |_| has_amounts);
+    all.filter_map(move |(place, it)| figure(charts, place + 1, &it))
 }
 
 fn figure(charts: &Charts<'_>, number: usize, series: &Series<'_>) -> Option<Figure> {
     let (run, id) = (charts.run, charts.scenario.id);
     let is_queue = is_sorted_by_size(id);
     let points: Vec<_> = series.at.iter().flat_map(|at| at.all.clone()).collect();
-    let unit = PointScale::of(run.clock(), &points);
+    let unit = DrawnScale::of(run.clock(), points.first()?);
     let (per, each, axis, by) = match id {
         ScenarioId::DirtySweep => (1024.0, "KiB", "dirty KiB", "how much is dirty"),
         _ => (
             1.0,
             "CPU",
-            "CPUs that go down at the same time",
-            "the number of CPUs that go down",
+            "CPUs that go down together",
+            "the number of CPUs",
         ),
     };
     let drawn = |x: u64| x as f64 / per;
@@ -50,7 +49,7 @@ fn figure(charts: &Charts<'_>, number: usize, series: &Series<'_>) -> Option<Fig
     let marks = series.at.iter().map(|at| drawn(at.x));
     let marks = marks.map(|x| (x, ((x * 100.0).round() / 100.0).to_string()));
     drawing.bottom(&x, &format!("{axis}{}", x.kind()), x.spaced(marks));
-    let fit = Bent::through(&series.points(run.clock(), is_queue));
+    let fit = series.growth(run.clock(), id);
     if let Some(fit) = &fit {
         let part = |part| drawn(first) + drawn(last - first) * (f64::from(part) / 240.0).powi(3);
         let heights = (0..=240)
@@ -73,7 +72,7 @@ fn figure(charts: &Charts<'_>, number: usize, series: &Series<'_>) -> Option<Fig
         ("point", median, true),
         ("fit", &fit, !fit.is_empty()),
     ]);
-    let (how, variant) = (how_text(series.how), series.variant.word());
+    let (how, variant) = (series.how.text(), series.variant.word());
     let (count, x_name) = (series.at.len(), x_heading(id));
     let said = format!("{heading} for {count} values of {x_name} from {first} to {last}. {fit}");
     let texts = [
@@ -88,7 +87,7 @@ fn draw_at(
     drawing: &mut Drawing,
     charts: &Charts<'_>,
     at: &At<'_>,
-    unit: PointScale,
+    unit: DrawnScale,
     (place, y): (f64, &Scale),
 ) {
     let (run, id) = (charts.run, charts.scenario.id);
@@ -102,19 +101,16 @@ fn draw_at(
     if let Some(own) = at.typical(is_sorted_by_size(id)) {
         let median = unit.value(own, own.figures.median);
         let (name, x, cpu) = (x_heading(id), x_text(id, at.x), run.run.label(own.cpu));
-        let (unit, cpus) = (unit.name, at.all.len());
-        let of_all = format!("samples of {cpus} CPUs {low:.2} to {high:.2}");
+        let (unit, cpus) = (unit.name, many(at.all.len(), "CPU"));
+        let of_all = format!("samples of {cpus} {low:.2} to {high:.2}");
         let said = format!("{name} {x}: CPU {cpu}, median {median:.2} {unit}; {of_all}");
         drawing.dot("point", (place, y.at(median)), true, &said);
     }
 }
 
-fn fit_text(fit: &Bent, unit: PointScale, per: f64, each: &str) -> String {
-    if fit.line.slope == 0.0 {
-        return "line of best fit: level".to_owned();
-    }
+fn fit_text(fit: &Bent, unit: DrawnScale, per: f64, each: &str) -> String {
     let slope = fit.line.slope / unit.divisor * per;
-    let (unit, r2) = (unit.name, fit.line.r2 * 100.0);
-    let digits = if slope.abs() < 1.0 { 4 } else { 2 };
-    format!("line of best fit: {slope:.digits$} {unit} a {each}, R² {r2:.0} %")
+    let (unit, r2) = (unit.name, fit.line.r2_percent());
+    let digits = if slope < 1.0 { 4 } else { 2 };
+    format!("line of best fit: {slope:.digits$} {unit} a {each}, R² {r2} %")
 }

@@ -11,6 +11,8 @@ use psci_bench::spec::pmf::Stamp;
 use super::chart::{Drawing, EDGE, Figure, LANE, LEFT, Mark, Scale};
 use crate::report::analysis::phases::{PHASES, Phase, Side, groups, slices};
 use crate::report::export::document::Charts;
+use crate::report::log::grouped::grouped;
+use crate::setup::plural::many;
 
 /// The gap between the two sides.
 const GAP: f64 = 48.0;
@@ -58,13 +60,14 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Figure> {
     }
     let is_seen = |phase: Phase| bars().any(|it| it.phase == phase);
     let marks = PHASES.into_iter().filter(|it| is_seen(*it));
-    let marks = marks.map(|it| (it.class, it.name.to_owned()));
-    let mut legend: Vec<Mark> = marks.collect();
+    let marks = grouped(marks.map(|it| (it.class, it.name))).into_iter();
+    let mut legend: Vec<Mark> = marks.map(|it| (it.0, it.1.join(", "))).collect();
     if scales[1].is_some() && lanes.iter().any(|lane| lane.due.is_some()) {
         legend.push(("due", "wake-up due".to_owned()));
     }
-    let (order, unit, cpus) = (order_text(charts.scenario), run.unit(), lanes.len());
-    let said = format!("What each of {cpus} CPUs does, by an axis of time in {unit}. {order}");
+    let (order, unit) = (order_text(charts.scenario), run.unit());
+    let cpus = many(lanes.len(), "CPU");
+    let said = format!("The phases of {cpus}, by an axis of time in {unit}. {order}");
     let title = format!("Time line of the samples shown. {order}");
     Some(drawing.figure(format!("{}-timeline", charts.id), [title, said], legend))
 }
