@@ -1,12 +1,13 @@
 //! Parts of several verbs: plans, interruptions and exit codes.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once};
 
 use anyhow::{Context, Result, anyhow};
 use psci_bench::plan::Plan;
 
 use crate::build::device_tree;
+use crate::setup::process::INTERRUPT;
 
 pub(super) const EXIT_CODES: &str = "\
 Exit codes:
@@ -14,7 +15,7 @@ Exit codes:
   1  FAIL: a scenario broke its promise, a test failed, or a fuzzer crashed it;
      or something was skipped, and --deny-skipped is given
   2  bad input or use, or something could not be fetched, built or started
-  3  INCOMPLETE: the run did not reach its end";
+  3  INCOMPLETE: the run did not reach its end, or the user interrupted it";
 
 /// Exit code when input or use is bad, or something is not to be had.
 pub(super) const BAD: u8 = 2;
@@ -33,11 +34,17 @@ pub(super) fn plan(args: Option<&str>) -> Result<Plan> {
     Plan::parse(args).map_err(|error| anyhow!("--args: {error}"))
 }
 
-/// Returns the flag that a Ctrl-C sets. While something is built, a first one ends what builds
-/// it, and that ends this; the second one would have to come while QEMU runs.
+/// Returns the flag that a Ctrl-C sets. A second one ends this process at once.
 pub(super) fn interruption() -> Result<Arc<AtomicBool>> {
-    let interrupt = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&interrupt);
-    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))?;
-    Ok(interrupt)
+    static HANDLED: Once = Once::new();
+    let mut result = Ok(());
+    HANDLED.call_once(|| {
+        result = ctrlc::set_handler(|| {
+            if INTERRUPT.swap(true, Ordering::Relaxed) {
+                std::process::exit(INCOMPLETE.into());
+            }
+        });
+    });
+    result?;
+    Ok(Arc::clone(&INTERRUPT))
 }

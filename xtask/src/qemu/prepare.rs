@@ -75,6 +75,9 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     let workspace = Workspace::find()?;
     let board = board::load(&workspace, &spec.board)?;
     let machine = machine(&board, spec)?;
+    if spec.firmware.is_tf_a() {
+        workspace.check_for_make()?;
+    }
     let locate = |dir: &PathBuf| TfA::locate(&workspace, Some(dir));
     let tf_a = spec.tf_a.as_ref().map(locate).transpose()?;
     setup::ensure(&workspace, &[Need::Qemu])?;

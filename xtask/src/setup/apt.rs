@@ -115,9 +115,8 @@ impl Apt<'_> {
     }
 
     pub(crate) fn get(&self, arguments: &[&str]) -> Result<()> {
-        let log = self.work.join("apt.log");
-        let mut command = self.command("apt-get", arguments);
-        quietly(&mut command, &log)
+        let log = self.work.with_file_name("apt-get.log");
+        quietly(&mut self.command("apt-get", arguments), &log)
     }
 
     /// Downloads the package on which the package `meta` depends, and returns `NAME VERSION`.

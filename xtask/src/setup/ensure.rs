@@ -8,14 +8,15 @@
 use std::env;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
 
-use super::need::{CARGO_FUZZ, NO_INSTALL, Need, cargo_fuzz_root};
-use super::process;
-use super::progress::say;
+use super::need::{By, CARGO_FUZZ, NO_INSTALL, Need, cargo_fuzz_root};
+use super::plural::many;
+use super::process::{is_interrupted, quietly};
+use super::progress::Progress;
 use super::python::{LABGRID, SPHINX};
 use super::workspace::Workspace;
 
@@ -30,8 +31,9 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     let lock = File::create(workspace.state().join("setup.lock"))?;
     lock.lock().context("cannot lock the build directory")?;
     let needs = missing(workspace, needs)?;
-    let names = needs.iter().filter_map(|need| need.names());
-    let packages: Vec<&str> = names.map(|(_, package)| package).unique().collect();
+    let rows = needs.iter().map(|need| need.row());
+    let debian = rows.filter(|(by, ..)| *by == By::Apt);
+    let packages: Vec<&str> = debian.map(|(_, package, _)| package).unique().collect();
     if env::var_os(NO_INSTALL).is_some_and(|value| value == "1") {
         let apt = (!packages.is_empty()).then(|| apt_install(&packages));
         let steps = needs.iter().flat_map(|need| steps(workspace, *need));
@@ -46,15 +48,25 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
         );
     }
     if !packages.is_empty() {
-        install(&packages)?;
+        install(workspace, &packages)?;
     }
     for need in &needs {
+        let (by, what, _) = need.row();
+        if by == By::Apt {
+            continue;
+        }
         if *need == Need::Lava {
             super::lava::unpack(workspace)?;
         }
+        let _progress = Progress::start(&format!("installing {what}"));
         for step in steps(workspace, *need) {
-            let failed = || format!("{need:?} could not be installed; is there a network?");
-            run(Some(workspace), &step).with_context(failed)?;
+            run(workspace, &step).with_context(|| match by {
+                By::Rustup => format!(
+                    "{what} is not installed. Without rustup, install it as this machine's Rust \
+                     was installed"
+                ),
+                _ => format!("{what} is not installed; is there a network?"),
+            })?;
         }
     }
     match missing(workspace, &needs)?.first() {
@@ -77,7 +89,7 @@ fn missing(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Need>> {
 fn steps(workspace: &Workspace, need: Need) -> Vec<Vec<String>> {
     match need {
         Need::RustTarget | Need::LinuxTarget => {
-            vec![words("rustup target add", &[need.target()])]
+            vec![words("rustup target add", &[need.row().1])]
         }
         Need::CargoFuzz => {
             let root = cargo_fuzz_root(workspace).display().to_string();
@@ -115,39 +127,40 @@ fn as_root(line: &str, more: &[&str]) -> Vec<String> {
     )
 }
 
-fn install(packages: &[&str]) -> Result<()> {
+fn install(workspace: &Workspace, packages: &[&str]) -> Result<()> {
     let install = apt_install(packages);
+    if install.first().is_some_and(|word| word == "sudo") {
+        // sudo asks for the password before a line of progress is there. apt-get reports a failure.
+        let _ = Command::new("sudo").arg("-v").status();
+    }
+    let names = packages.join(", ");
+    let what = match packages.len() {
+        ..=4 => names.clone(),
+        count => many(count, "package"),
+    };
+    let _progress = Progress::start(&format!("installing {what} by apt-get"));
     // Absent or stale package lists are the usual reason for a failure, and the only
     // reason for which a second attempt can succeed.
-    if run(None, &install).is_ok() {
-        return Ok(());
+    match run(workspace, &install) {
+        Err(error) if is_interrupted() => return Err(error),
+        Err(_) => {}
+        done => return done,
     }
-    run(None, &as_root("apt-get update", &[]))
-        .and_then(|()| run(None, &install))
+    run(workspace, &as_root("apt-get update", &[]))
+        .and_then(|()| run(workspace, &install))
         .with_context(|| {
             format!(
-                "apt-get failed, see above; is there a network, and a sudo where this is not root? \
-                 Or install {} yourself, then run this again",
-                packages.join(", ")
+                "apt-get failed; is there a network, and a sudo where this is not root? Or install \
+                 {names} yourself, then run this again"
             )
         })
 }
 
-/// Runs the command `words`, in the workspace if there is one.
-fn run(workspace: Option<&Workspace>, words: &[String]) -> Result<()> {
-    say(&words.join(" "));
+/// Runs the command `words`.
+fn run(workspace: &Workspace, words: &[String]) -> Result<()> {
     let (program, arguments) = words.split_first().context("an empty command")?;
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null());
-    // The command's stdout goes to stderr: stdout is the UART's.
-    command.stdout(std::io::stderr());
+    command.args(arguments).current_dir(&workspace.root);
     command.env("DEBIAN_FRONTEND", "noninteractive");
-    if let Some(workspace) = workspace {
-        command.current_dir(&workspace.root);
-    }
-    let ran = process::run(&mut command);
-    match program.as_str() {
-        "rustup" => ran.context("install that target as this machine's Rust was installed"),
-        _ => ran,
-    }
+    quietly(&mut command, &workspace.state().join("install.log"))
 }

@@ -13,7 +13,7 @@ use super::progress::Progress;
 use super::workspace::{Workspace, once};
 
 /// The package that depends on the current kernel's.
-const META: &str = "linux-image-arm64";
+pub(crate) const META: &str = "linux-image-arm64";
 
 /// The trees, and their origin.
 #[derive(Debug)]

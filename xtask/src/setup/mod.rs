@@ -18,6 +18,6 @@ pub use self::ensure::ensure;
 pub use self::lava::{Lava, lava};
 pub use self::need::{
     ARCHIVES, FIRMWARE, FUZZ, LABS, LINUX_TARGET, NO_INSTALL, Need, PAGES, TARGET, U_BOOT, all,
-    cargo_fuzz,
+    cargo_fuzz, installed,
 };
 pub use self::python::{labgrid, sphinx_build};

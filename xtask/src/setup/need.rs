@@ -65,42 +65,59 @@ pub enum Need {
     Labgrid,
 }
 
-/// The needs that are in Debian: the program or file to look for, and the package.
-const DEBIAN: [(Need, &str, &str); 17] = [
-    (Need::Qemu, "qemu-system-aarch64", "qemu-system-arm"),
-    (
-        Need::CrossCompiler,
-        "aarch64-linux-gnu-gcc",
-        "gcc-aarch64-linux-gnu",
-    ),
-    (Need::Make, "make", "make"),
-    (Need::DpkgSource, "dpkg-source", "dpkg-dev"),
-    (Need::Fiptool, "fiptool", "arm-trusted-firmware-tools"),
-    (
-        Need::CertCreate,
-        "cert_create",
-        "arm-trusted-firmware-tools",
-    ),
-    (Need::Openssl, "openssl", "openssl"),
-    (Need::Mkimage, "mkimage", "u-boot-tools"),
-    (Need::Dtc, "dtc", "device-tree-compiler"),
-    (Need::UBoot, U_BOOT, "u-boot-qemu"),
-    (Need::Chromium, "chromium", "chromium"),
-    (Need::PythonVenv, "python3", "python3-venv"),
-    (Need::File, "file", "file"),
-    (Need::Zip, "zip", "zip"),
-    (Need::Unzip, "unzip", "unzip"),
-    (Need::SevenZip, "7z", "p7zip-full"),
-    (Need::CxxCompiler, "c++", "g++"),
-];
+/// The installer of a need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    Apt,
+    Rustup,
+    Cargo,
+    Pip,
+}
+
+/// Each need with its installer, what is installed, and the program or file to look for.
+/// The README has a list of the same.
+const INSTALLED: [(Need, By, &str, &str); 23] = {
+    use By::{Apt, Cargo, Pip, Rustup};
+    use Need as N;
+    const FIP_TOOLS: &str = "arm-trusted-firmware-tools";
+    const GCC: &str = "aarch64-linux-gnu-gcc";
+    [
+        (N::Qemu, Apt, "qemu-system-arm", "qemu-system-aarch64"),
+        (N::CrossCompiler, Apt, "gcc-aarch64-linux-gnu", GCC),
+        (N::Make, Apt, "make", "make"),
+        (N::DpkgSource, Apt, "dpkg-dev", "dpkg-source"),
+        (N::Fiptool, Apt, FIP_TOOLS, "fiptool"),
+        (N::CertCreate, Apt, FIP_TOOLS, "cert_create"),
+        (N::Openssl, Apt, "openssl", "openssl"),
+        (N::Mkimage, Apt, "u-boot-tools", "mkimage"),
+        (N::Dtc, Apt, "device-tree-compiler", "dtc"),
+        (N::UBoot, Apt, "u-boot-qemu", U_BOOT),
+        (N::Chromium, Apt, "chromium", "chromium"),
+        (N::PythonVenv, Apt, "python3-venv", "python3"),
+        (N::File, Apt, "file", "file"),
+        (N::Zip, Apt, "zip", "zip"),
+        (N::Unzip, Apt, "unzip", "unzip"),
+        (N::SevenZip, Apt, "p7zip-full", "7z"),
+        (N::CxxCompiler, Apt, "g++", "c++"),
+        (N::RustTarget, Rustup, TARGET, ""),
+        (N::LinuxTarget, Rustup, LINUX_TARGET, ""),
+        (N::CargoFuzz, Cargo, "cargo-fuzz", ""),
+        (N::Sphinx, Pip, "sphinx", "sphinx-build"),
+        (N::Labgrid, Pip, "labgrid", "pytest"),
+        (N::Lava, Pip, "lava-dispatcher", "lava-run"),
+    ]
+};
+
+/// Returns the names of all that is installed.
+pub fn installed() -> impl Iterator<Item = &'static str> {
+    INSTALLED.into_iter().map(|row| row.2)
+}
 
 /// Returns all that `cargo xtask test` uses.
 pub fn all() -> Vec<Need> {
-    let programs = DEBIAN.iter().map(|row| row.0);
-    let programs = programs.filter(|need| *need != Need::CxxCompiler);
-    programs
-        .chain([Need::RustTarget, Need::Sphinx, Need::Lava, Need::Labgrid])
-        .collect()
+    let others = [Need::CxxCompiler, Need::LinuxTarget, Need::CargoFuzz];
+    let needs = INSTALLED.iter().map(|row| row.0);
+    needs.filter(|need| !others.contains(need)).collect()
 }
 
 /// The programs that make and read archives.
@@ -125,31 +142,25 @@ pub const FUZZ: [Need; 2] = [Need::CxxCompiler, Need::CargoFuzz];
 pub const FIRMWARE: [Need; 2] = [Need::CrossCompiler, Need::Make];
 
 impl Need {
-    /// Returns the program, or file, to look for, and its Debian package.
-    pub(super) fn names(self) -> Option<(&'static str, &'static str)> {
-        let row = DEBIAN.iter().find(|row| row.0 == self)?;
-        Some((row.1, row.2))
-    }
-
-    pub(super) fn target(self) -> &'static str {
-        match self {
-            Self::LinuxTarget => LINUX_TARGET,
-            _ => TARGET,
-        }
+    /// Returns the installer, what it installs, and the program or file to look for.
+    pub(super) fn row(self) -> (By, &'static str, &'static str) {
+        let row = INSTALLED.into_iter().find(|row| row.0 == self);
+        row.map_or((By::Apt, "", ""), |row| (row.1, row.2, row.3))
     }
 
     /// Returns true if it is there. One that is there and cannot be used is an error: no other
     /// one is installed over it.
     pub(super) fn is_there(self, workspace: &Workspace) -> Result<bool> {
+        let (_, what, program) = self.row();
         let found = match self {
             Self::CargoFuzz => cargo_fuzz(workspace),
             Self::Sphinx => SPHINX.find(workspace),
             Self::Lava => lava(workspace).map(|lava| lava.run()),
             Self::Labgrid => LABGRID.find(workspace),
-            Self::RustTarget | Self::LinuxTarget => return has_target(self.target()),
+            Self::RustTarget | Self::LinuxTarget => return has_target(what),
             Self::UBoot => Some(PathBuf::from(U_BOOT)).filter(|file| file.is_file()),
-            Self::PythonVenv => find("python3").filter(|_| has_venv()),
-            _ => self.names().and_then(|(program, _)| find(program)),
+            Self::PythonVenv => find(program).filter(|_| has_venv()),
+            _ => find(program),
         };
         if let (Some(path), Self::Qemu) = (&found, self) {
             check_qemu().with_context(|| path.display().to_string())?;

@@ -4,7 +4,10 @@
 use std::io::{IsTerminal, Write, stderr};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+
+/// The least time of a step that leaves its line on a terminal.
+const LONG: Duration = Duration::from_secs(2);
 
 /// The display of one long step.
 pub struct Progress {
@@ -21,6 +24,12 @@ impl Progress {
             };
         }
         let bar = ProgressBar::new_spinner().with_message(what.to_owned());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}{time}") {
+            let time = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                let _ = write!(out, ", {}", in_words(state.elapsed()));
+            };
+            bar.set_style(style.with_key("time", time));
+        }
         bar.enable_steady_tick(Duration::from_millis(120));
         Self { bar }
     }
@@ -52,7 +61,24 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
+        let is_step =
+            self.is_shown() && self.bar.length().is_none() && self.bar.prefix().is_empty();
         self.bar.finish_and_clear();
+        if is_step && self.bar.elapsed() >= LONG {
+            say(&format!(
+                "{}, {}",
+                self.bar.message(),
+                in_words(self.bar.elapsed())
+            ));
+        }
+    }
+}
+
+/// Returns a time in words: `34 s`, `16 min`.
+pub(crate) fn in_words(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..100 => format!("{seconds} s"),
+        seconds => format!("{} min", (seconds + 30) / 60),
     }
 }
 

@@ -78,7 +78,7 @@ impl Source {
         }
         let mut command = process::clean("dpkg-source");
         command.arg("-x").arg(&dsc).arg(place).current_dir(work);
-        quietly(&mut command, &work.join("unpack.log"))?;
+        quietly(&mut command, &work.with_file_name("dpkg-source.log"))?;
         (self.check)(place)
     }
 }

@@ -8,7 +8,7 @@ use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 /// The repository and its build directory.
 #[derive(Clone, Debug)]
@@ -42,6 +42,13 @@ impl Workspace {
         Ok(Self { root, target })
     }
 
+    /// Refuses paths below which TF-A's makefiles do not build.
+    pub(crate) fn check_for_make(&self) -> Result<()> {
+        [&self.root, &self.target]
+            .into_iter()
+            .try_for_each(|dir| refuse_blanks(dir))
+    }
+
     /// Returns the folder that this tool keeps between runs.
     pub fn state(&self) -> PathBuf {
         self.target.join("psci-bench")
@@ -56,6 +63,18 @@ impl Workspace {
     pub fn short<'p>(&self, path: &'p Path) -> &'p Path {
         path.strip_prefix(&self.root).unwrap_or(path)
     }
+}
+
+/// Refuses a path that splits in two in a makefile.
+pub(crate) fn refuse_blanks(path: &Path) -> Result<()> {
+    if path.to_string_lossy().contains(char::is_whitespace) {
+        bail!(
+            "{}: TF-A's makefiles build nothing below a path with a space: move the folder, or, \
+             for target/ alone, set CARGO_TARGET_DIR",
+            path.display()
+        );
+    }
+    Ok(())
 }
 
 /// Makes the directory `place` by `make`, unless it is there. `make` is given
@@ -91,8 +110,6 @@ pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> 
 
 #[cfg(test)]
 mod tests {
-    use anyhow::bail;
-
     use super::*;
 
     #[test]

@@ -5,7 +5,7 @@
 //! grows from run to run, is in this tool's part of `target/`.
 
 use std::fs::{self, File};
-use std::io::{IsTerminal, Write, stderr, stdout};
+use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -78,9 +78,11 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     let mut fetch = process::cargo();
     fetch.args(["fetch", "--quiet", "--locked", "--target", host]);
     fetch.arg("--manifest-path").arg(package.join("Cargo.toml"));
-    succeed(fetch.current_dir(&workspace.root))?;
+    fetch.current_dir(&workspace.root);
+    let state = workspace.state().join("fuzz");
+    let (log, target) = (state.join("build.log"), state.join("build"));
+    process::step("fetching what the fuzzers use", &mut fetch, &log)?;
 
-    let target = workspace.state().join("fuzz").join("build");
     let program = setup::cargo_fuzz(workspace).context("cargo-fuzz was there and has gone")?;
     let mut command = Command::new(program);
     command.args(["build", "--target", host]);
@@ -92,17 +94,8 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     command.env("RUSTC_BOOTSTRAP", "1");
     // This variable would override the flags that cargo-fuzz passes to cargo.
     command.env_remove("CARGO_ENCODED_RUSTFLAGS");
-    if !stderr().is_terminal() {
-        command.env("CARGO_TERM_QUIET", "true");
-    }
-    say(&process::display(&command));
-    succeed(&mut command)?;
+    process::step("building the fuzzers", &mut command, &log)?;
     Ok(target.join(host).join("release"))
-}
-
-/// Runs `command`; stdout goes to stderr.
-fn succeed(command: &mut Command) -> Result<()> {
-    process::run(command.stdin(Stdio::null()).stdout(stderr()))
 }
 
 /// A target with the paths of its files.
@@ -160,7 +153,7 @@ impl Fuzzer {
         command.stdin(Stdio::null()).stdout(Stdio::null());
         let child = command.stderr(log).spawn();
         let child = child.with_context(|| format!("cannot run {}", self.program.display()))?;
-        let status = Owned(child).0.wait()?;
+        let status = process::wait(&mut Owned(child).0, None)?;
         let log = fs::read(&self.log).with_context(log_is)?;
         let log = String::from_utf8_lossy(&log);
         let finding = Finding::of(&log).filter(|_| !status.success());

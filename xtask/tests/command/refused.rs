@@ -1,9 +1,11 @@
 //! Bad input gets a message that says what to do, and exit code 2; nothing is written.
 
-use std::fs;
+use std::process::Stdio;
+use std::time::Duration;
+use std::{fs, thread};
 
 use crate::support::packages::{boards_files, material};
-use crate::support::{End, PASS, called, outcome, path_with, script, stub, xtask};
+use crate::support::{End, PASS, called, interrupt, outcome, path_with, script, stub, xtask};
 use xtask::build::tf_a::TF_A;
 
 #[test]
@@ -101,6 +103,78 @@ fn refused_with(scripts: &[(&str, &str)], is_all: bool, no_install: bool) -> Str
     let (code, said) = outcome(&mut command);
     assert_eq!(code, 2, "{said}");
     said
+}
+
+/// Installs are silent, what fails is shown, its end alone, and kept.
+#[test]
+fn output_of_an_install_is_kept_in_a_file() {
+    let loud = "for i in $(/usr/bin/seq 300); do echo $1 $i; done; exit ";
+    let of_apt = |code: &str| {
+        let scripts = [
+            ("apt-get", &*format!("{loud}{code}")),
+            ("sudo", "exec \"$@\""),
+        ];
+        refused_with(&scripts, true, false)
+    };
+    let said = of_apt("0");
+    let line = "xtask: installing qemu-system-arm by apt-get\n";
+    assert!(
+        said.starts_with(line) && said.ends_with("Qemu was installed, and is still not found\n")
+    );
+    assert_eq!(said.lines().count(), 2, "{said}");
+    let said = of_apt("7");
+    let end = "\nupdate 300\nall of its output is in ";
+    assert!(
+        said.contains(end) && said.contains("psci-bench/install.log"),
+        "{said}"
+    );
+    assert!(said.lines().count() < 50 && !said.contains('\r'), "{said}");
+}
+
+#[test]
+fn an_interrupted_install_ends_in_one_line() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let begun = dir.path().join("begun");
+    let body = format!("echo > {}; exec /bin/sleep 60", begun.display());
+    script(dir.path(), "apt-get", &body);
+    script(dir.path(), "sudo", "exec \"$@\"");
+    let mut command = xtask(&["qemu"]);
+    command
+        .env("CARGO_TARGET_DIR", dir.path())
+        .env("PATH", dir.path());
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let child = child.expect("it can be started");
+    while !begun.exists() {
+        thread::sleep(Duration::from_millis(10));
+    }
+    interrupt(&child.id().to_string());
+    let end = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&end.stderr);
+    assert_eq!(end.status.code(), Some(3), "{said}");
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "xtask: installing qemu-system-arm by apt-get",
+            "xtask: interrupted"
+        ]
+    );
+}
+
+/// Neither is anything fetched.
+#[test]
+fn a_path_with_a_space_is_refused_first() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let place = dir.path().join("a b");
+    for verb in ["qemu", "setup", "test"] {
+        let (code, said) = outcome(xtask(&[verb]).env("CARGO_TARGET_DIR", &place));
+        assert_eq!((code, said.lines().count()), (2, 1), "{said}");
+        assert!(
+            said.contains("a b: TF-A's makefiles") && said.contains("move"),
+            "{said}"
+        );
+        assert!(!place.exists());
+    }
 }
 
 #[test]

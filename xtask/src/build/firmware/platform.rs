@@ -40,6 +40,14 @@ impl Platform {
         }
     }
 
+    /// Returns the board's name, and the variables that differ from the default variant's.
+    pub(super) fn special(&self, workspace: &Workspace) -> String {
+        let usual = Self::overlay(workspace, "", Gic::V3, Variant::default()).variables;
+        let board = self.name.trim_start_matches("psci_bench_");
+        let special = self.variables.iter().filter(|it| !usual.contains(it));
+        special.fold(board.to_owned(), |text, it| format!("{text}, {it}"))
+    }
+
     /// Returns a platform of TF-A's own for `gic`. `load_address` is the board's.
     pub fn stock(stock: &Stock, load_address: u64, gic: Gic) -> Self {
         let gic = gic.number().to_string();

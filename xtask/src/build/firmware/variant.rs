@@ -109,6 +109,7 @@ impl FromStr for Variant {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let mut variant = Self::default();
+        let mut given = Vec::new();
         for word in text.split(',').filter(|word| !word.is_empty()) {
             let value = |(key, words): &(&'static str, &[&str])| {
                 let value = word.strip_prefix(key)?.strip_prefix('=')?;
@@ -121,6 +122,10 @@ impl FromStr for Variant {
                     "{word:?} is no variant: use {known}, with commas between"
                 ));
             };
+            if given.contains(&key) {
+                return Err(format!("{key}= is given twice"));
+            }
+            given.push(key);
             variant.set(key, value);
         }
         Ok(variant)

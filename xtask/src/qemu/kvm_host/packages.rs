@@ -15,7 +15,7 @@ use crate::setup::workspace::{Workspace, once};
 
 /// The package that depends on the current kernel's: the one for virtual
 /// machines, which has all drivers built in that such a machine needs.
-const KERNEL: &str = "linux-image-cloud-arm64";
+pub const KERNEL: &str = "linux-image-cloud-arm64";
 const QEMU: &str = "qemu-system-arm";
 const PROGRAM: &str = "usr/bin/qemu-system-aarch64";
 const LIBRARIES: &str = "usr/lib/aarch64-linux-gnu";
