@@ -13,7 +13,6 @@ mod report;
 mod report_verdict;
 mod soak;
 mod test;
-mod test_output;
 #[cfg(test)]
 mod tests;
 

@@ -1,20 +1,22 @@
 //! `cargo xtask setup` and `cargo xtask test`: everything there is to test, with what it
 //! needs set up before, so that no test has a reason to be left out.
 
-use std::io::{BufReader, IsTerminal, pipe, stderr};
+use std::io::{self, BufRead, BufReader, IsTerminal, pipe, stderr};
+use std::mem::take;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use itertools::Itertools as _;
+use regex::Regex;
 
-use super::test_output::Sum;
 use crate::build::{payload, tf_a};
 use crate::qemu::kvm_host::KvmHost;
 use crate::qemu::stream::Owned;
-use crate::setup::progress::say;
+use crate::setup::progress::{Progress, in_words, say};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, linux_trees, process};
 
@@ -86,12 +88,11 @@ pub(super) fn run(trees: bool, kvm: bool, filter: &[String]) -> Result<u8> {
     // The pipe ends when nothing else has it.
     drop(command);
     let is_loud = trees || kvm || filter.iter().any(|word| word.starts_with('-'));
-    let reader =
-        thread::spawn(move || Sum::read(BufReader::new(output), is_loud, stderr().is_terminal()));
+    let reader = thread::spawn(move || Sum::read(BufReader::new(output), is_loud));
     let status = process::wait(&mut child.0, None)?;
     let sum = reader.join().expect("it reads any text")?;
     if sum.failed == 0 && !status.success() {
-        bail!("cargo test failed ({status}): {}", sum.other);
+        bail!("cargo test failed ({status}): {}", sum.rest);
     }
     if sum.passed + sum.failed == 0 && !filter.iter().any(|word| word == "--list") {
         let words = filter.join(" ");
@@ -99,4 +100,171 @@ pub(super) fn run(trees: bool, kvm: bool, filter: &[String]) -> Result<u8> {
     }
     say(&sum.line(started.elapsed()));
     Ok(u8::from(sum.failed > 0))
+}
+
+/// The result of all test programs.
+#[derive(Default)]
+struct Sum {
+    passed: u64,
+    /// Tests that failed, and programs that ended early.
+    failed: u64,
+    failures: Vec<String>,
+    ignored: Vec<String>,
+    filtered: u64,
+    /// The lines since the last result, without those of tests that passed.
+    rest: String,
+}
+
+impl Sum {
+    /// Reads both streams of `cargo test`. Prints a line for each program, all lines of one that
+    /// fails, and everything if it `is_loud`.
+    fn read(mut from: impl BufRead, is_loud: bool) -> io::Result<Self> {
+        let program = r"^ +(?:Running (unittests )?.*[(/]([^/]+)-[0-9a-f]+\)|(Doc-tests .*))\n";
+        let result = r"test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored; \
+                      0 measured; (\d+) filtered out; finished in (\d+)";
+        let [program, result] = [program, result].map(|it| Regex::new(it).expect("a pattern"));
+        let (mut sum, mut name, mut bytes) = (Self::default(), String::new(), Vec::new());
+        let (mut progress, mut total, mut done) = (None::<Progress>, 1.0, 0.0);
+        while from.read_until(b'\n', &mut bytes)? > 0 {
+            let line = String::from_utf8_lossy(&bytes).into_owned();
+            bytes.clear();
+            if is_loud {
+                eprint!("{line}");
+            }
+            if let Some(words) = program.captures(&line) {
+                sum.close(&name);
+                name = words
+                    .iter()
+                    .skip(1)
+                    .flatten()
+                    .map(|it| it.as_str())
+                    .join("");
+                let is_shown = stderr().is_terminal() && !is_loud;
+                progress = is_shown.then(|| Progress::start(&name));
+                done = 0.0;
+            } else if let Some(counts) = result.captures(&line) {
+                progress = None;
+                let counts = counts.iter().skip(1).flatten();
+                let counts = counts.filter_map(|it| it.as_str().parse().ok());
+                sum.add(&name, &counts.collect_vec(), is_loud);
+            } else if line.ends_with(" ... ok\n") || line.contains(" ... ignored") {
+                done += 1.0;
+                progress
+                    .iter()
+                    .for_each(|bar| bar.percent(100.0 * done / total));
+            } else if let Some(tests) = line.strip_prefix("running ") {
+                let count = tests.split(' ').next().and_then(|count| count.parse().ok());
+                total = count.unwrap_or(total);
+            } else {
+                sum.rest += &line;
+            }
+        }
+        sum.close(&name);
+        Ok(sum)
+    }
+
+    /// Adds the counts of the result of the program `name`.
+    fn add(&mut self, name: &str, counts: &[u64], is_loud: bool) {
+        let &[passed, failed, ignored, filtered, seconds] = counts else {
+            return;
+        };
+        self.passed += passed;
+        self.failed += failed;
+        self.filtered += filtered;
+        if ignored > 0 {
+            // Options have the names of the programs with ignored tests.
+            self.ignored.push(format!("{ignored} of --{name}"));
+        }
+        let time = in_words(Duration::from_secs(seconds));
+        let rest = take(&mut self.rest);
+        if failed > 0 {
+            let names = rest
+                .rsplit("failures:\n")
+                .next()
+                .unwrap_or_default()
+                .lines();
+            let names = names.filter_map(|line| line.strip_prefix("    "));
+            self.failures
+                .extend(names.map(|test| format!("{name} {test}")));
+            if !is_loud {
+                eprint!("{rest}");
+            }
+            say(&format!(
+                "{name}: {failed} failed, {passed} passed in {time}"
+            ));
+        } else if passed > 0 {
+            say(&format!("{name}: {passed} passed in {time}"));
+        }
+    }
+
+    /// Counts a program that ended before its result.
+    fn close(&mut self, name: &str) {
+        if self.rest.contains("process didn't exit successfully") {
+            eprint!("{}", take(&mut self.rest));
+            self.failed += 1;
+            self.failures.push(format!("{name} ended early"));
+        }
+        if !name.is_empty() {
+            self.rest.clear();
+        }
+    }
+
+    /// Returns the last line, after `time`.
+    fn line(&self, time: Duration) -> String {
+        let mut line = format!("{} passed in {}", self.passed, in_words(time));
+        if self.failed > 0 {
+            line = format!(
+                "{} failed, {line}: {}",
+                self.failed,
+                self.failures.join(", ")
+            );
+        }
+        let filtered = (self.filtered > 0).then(|| format!("{} filtered out", self.filtered));
+        match self.ignored.iter().chain(&filtered).join(", ") {
+            none if none.is_empty() => line,
+            not_run => format!("{line}; not run: {not_run}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sum_has_passes_failures_and_what_was_not_run() {
+        let good = "   Compiling psci-bench\n     Running unittests src/lib.rs (deps/xtask-0af1)\n\
+            running 2 tests\ntest a ... ok\ntest b - should panic ... ok\n\n\
+            test result: ok. 2 passed; 0 failed; 0 TAIL\n     Running tests/kvm.rs (/a b/kvm-0a)\n\
+            test c ... ignored, slow\ntest result: ok. 0 passed; 0 failed; 9 TAIL\n";
+        let bad = "     Running tests/payload/main.rs (deps/payload-1)\ntest x::y ... FAILED\n\
+            failures:\n\n---- x::y stdout ----\n    indented\n\nfailures:\n    x::y\n\n\
+            test result: FAILED. 3 passed; 1 failed; 0 TAIL\nerror: test failed\n     \
+            Running tests/fip.rs (deps/fip-1)\nerror: test failed\nCaused by:\n  \
+            process didn't exit successfully: `fip-1` (signal: 6)\n";
+        let (all, x) = (format!("{good}{bad}"), "payload x::y, fip ended early");
+        for (text, filtered, expected) in [
+            (
+                good,
+                0,
+                "2 passed in 16 min; not run: 9 of --kvm".to_owned(),
+            ),
+            (
+                good,
+                3,
+                "2 passed in 16 min; not run: 9 of --kvm, 6 filtered out".into(),
+            ),
+            (
+                &all,
+                0,
+                format!("2 failed, 5 passed in 16 min: {x}; not run: 9 of --kvm"),
+            ),
+            ("error: x\n", 0, "0 passed in 16 min".into()),
+        ] {
+            let tail = format!("ignored; 0 measured; {filtered} filtered out; finished in 7.12s");
+            let sum = Sum::read(text.replace("TAIL", &tail).as_bytes(), false).expect("read");
+            assert_eq!(sum.line(Duration::from_secs(960)), expected);
+            assert_eq!(sum.rest.is_empty(), text != "error: x\n");
+        }
+    }
 }

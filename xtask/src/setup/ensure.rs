@@ -70,7 +70,7 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
         }
     }
     match missing(workspace, &needs)?.first() {
-        Some(need) => bail!("{need:?} was installed, and is still not found"),
+        Some(need) => bail!("{} was installed, and is still not found", need.row().1),
         None => Ok(()),
     }
 }

@@ -16,8 +16,5 @@ pub mod workspace;
 
 pub use self::ensure::ensure;
 pub use self::lava::{Lava, lava};
-pub use self::need::{
-    ARCHIVES, FIRMWARE, FUZZ, LABS, LINUX_TARGET, NO_INSTALL, Need, PAGES, TARGET, U_BOOT, all,
-    cargo_fuzz, installed,
-};
+pub use self::need::{LINUX_TARGET, Need, TARGET, U_BOOT, all, cargo_fuzz, installed};
 pub use self::python::{labgrid, sphinx_build};

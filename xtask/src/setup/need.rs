@@ -30,43 +30,8 @@ const QEMU_LEAST: (u32, u32) = (7, 2);
 /// The cargo-fuzz that is used, and no other.
 pub(super) const CARGO_FUZZ: &str = "0.13.2";
 
-/// A program or library that a command needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "programs by their names")]
-pub enum Need {
-    Qemu,
-    CrossCompiler,
-    Make,
-    DpkgSource,
-    /// TF-A's own FIP tool, which tests compare with.
-    Fiptool,
-    /// TF-A's tool that signs.
-    CertCreate,
-    Openssl,
-    Mkimage,
-    Dtc,
-    UBoot,
-    Chromium,
-    PythonVenv,
-    File,
-    Zip,
-    Unzip,
-    SevenZip,
-    /// A C++ compiler, for libFuzzer.
-    CxxCompiler,
-    /// Rust's core library for the payload.
-    RustTarget,
-    /// Rust's libraries for a program in an emulated Linux.
-    LinuxTarget,
-    CargoFuzz,
-    Sphinx,
-    /// LAVA's dispatcher, which tests run jobs with.
-    Lava,
-    Labgrid,
-}
-
 /// The installer of a need.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
     Apt,
     Rustup,
@@ -74,43 +39,48 @@ pub(super) enum By {
     Pip,
 }
 
-/// Each need with its installer, what is installed, and the program or file to look for.
-/// The README has a list of the same.
-const INSTALLED: [(Need, By, &str, &str); 23] = {
-    use By::{Apt, Cargo, Pip, Rustup};
-    use Need as N;
-    const FIP_TOOLS: &str = "arm-trusted-firmware-tools";
-    const GCC: &str = "aarch64-linux-gnu-gcc";
-    [
-        (N::Qemu, Apt, "qemu-system-arm", "qemu-system-aarch64"),
-        (N::CrossCompiler, Apt, "gcc-aarch64-linux-gnu", GCC),
-        (N::Make, Apt, "make", "make"),
-        (N::DpkgSource, Apt, "dpkg-dev", "dpkg-source"),
-        (N::Fiptool, Apt, FIP_TOOLS, "fiptool"),
-        (N::CertCreate, Apt, FIP_TOOLS, "cert_create"),
-        (N::Openssl, Apt, "openssl", "openssl"),
-        (N::Mkimage, Apt, "u-boot-tools", "mkimage"),
-        (N::Dtc, Apt, "device-tree-compiler", "dtc"),
-        (N::UBoot, Apt, "u-boot-qemu", U_BOOT),
-        (N::Chromium, Apt, "chromium", "chromium"),
-        (N::PythonVenv, Apt, "python3-venv", "python3"),
-        (N::File, Apt, "file", "file"),
-        (N::Zip, Apt, "zip", "zip"),
-        (N::Unzip, Apt, "unzip", "unzip"),
-        (N::SevenZip, Apt, "p7zip-full", "7z"),
-        (N::CxxCompiler, Apt, "g++", "c++"),
-        (N::RustTarget, Rustup, TARGET, ""),
-        (N::LinuxTarget, Rustup, LINUX_TARGET, ""),
-        (N::CargoFuzz, Cargo, "cargo-fuzz", ""),
-        (N::Sphinx, Pip, "sphinx", "sphinx-build"),
-        (N::Labgrid, Pip, "labgrid", "pytest"),
-        (N::Lava, Pip, "lava-dispatcher", "lava-run"),
-    ]
-};
+macro_rules! needs {
+    ($($need:ident $by:ident $what:tt $program:tt)*) => {
+        /// A program or library that a command needs.
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        #[expect(missing_docs, reason = "programs by their names")]
+        pub enum Need { $($need),* }
+
+        /// Each need with its installer, what is installed, and the program or file to look for.
+        const INSTALLED: &[(Need, By, &str, &str)] = &[$((Need::$need, By::$by, $what, $program)),*];
+    };
+}
+
+// The README has a list of the same.
+needs! {
+    Qemu Apt "qemu-system-arm" "qemu-system-aarch64"
+    CrossCompiler Apt "gcc-aarch64-linux-gnu" "aarch64-linux-gnu-gcc"
+    Make Apt "make" "make"
+    DpkgSource Apt "dpkg-dev" "dpkg-source"
+    Fiptool Apt "arm-trusted-firmware-tools" "fiptool"
+    CertCreate Apt "arm-trusted-firmware-tools" "cert_create"
+    Openssl Apt "openssl" "openssl"
+    Mkimage Apt "u-boot-tools" "mkimage"
+    Dtc Apt "device-tree-compiler" "dtc"
+    UBoot Apt "u-boot-qemu" U_BOOT
+    Chromium Apt "chromium" "chromium"
+    PythonVenv Apt "python3-venv" "python3"
+    File Apt "file" "file"
+    Zip Apt "zip" "zip"
+    Unzip Apt "unzip" "unzip"
+    SevenZip Apt "p7zip-full" "7z"
+    CxxCompiler Apt "g++" "c++"
+    RustTarget Rustup TARGET ""
+    LinuxTarget Rustup LINUX_TARGET ""
+    CargoFuzz Cargo "cargo-fuzz" ""
+    Sphinx Pip "sphinx" "sphinx-build"
+    Labgrid Pip "labgrid" "pytest"
+    Lava Pip "lava-dispatcher" "lava-run"
+}
 
 /// Returns the names of all that is installed.
 pub fn installed() -> impl Iterator<Item = &'static str> {
-    INSTALLED.into_iter().map(|row| row.2)
+    INSTALLED.iter().map(|row| row.2)
 }
 
 /// Returns all that `cargo xtask test` uses.
@@ -120,31 +90,10 @@ pub fn all() -> Vec<Need> {
     needs.filter(|need| !others.contains(need)).collect()
 }
 
-/// The programs that make and read archives.
-pub const ARCHIVES: [Need; 3] = [Need::Zip, Need::Unzip, Need::SevenZip];
-
-/// The programs that build pages.
-pub const PAGES: [Need; 2] = [Need::PythonVenv, Need::Sphinx];
-
-/// The programs that run jobs as labs do.
-pub const LABS: [Need; 5] = [
-    Need::Qemu,
-    Need::PythonVenv,
-    Need::File,
-    Need::Lava,
-    Need::Labgrid,
-];
-
-/// The programs that `cargo xtask fuzz` uses.
-pub const FUZZ: [Need; 2] = [Need::CxxCompiler, Need::CargoFuzz];
-
-/// The programs that TF-A's build uses.
-pub const FIRMWARE: [Need; 2] = [Need::CrossCompiler, Need::Make];
-
 impl Need {
     /// Returns the installer, what it installs, and the program or file to look for.
     pub(super) fn row(self) -> (By, &'static str, &'static str) {
-        let row = INSTALLED.into_iter().find(|row| row.0 == self);
+        let row = INSTALLED.iter().find(|row| row.0 == self);
         row.map_or((By::Apt, "", ""), |row| (row.1, row.2, row.3))
     }
 

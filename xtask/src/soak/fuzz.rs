@@ -19,7 +19,7 @@ use regex::Regex;
 use crate::qemu::stream::Owned;
 use crate::setup::progress::{Progress, say};
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, process};
+use crate::setup::{self, Need, process};
 
 /// The targets, each of which is a file in `fuzz/fuzz_targets`.
 pub const TARGETS: [&str; 7] = [
@@ -48,7 +48,7 @@ pub const SECONDS_MAX: i64 = 7 * 24 * 60 * 60;
 /// Returns true if nothing was found.
 pub fn run(wished: &[String], seconds: u32, jobs: Option<u16>) -> Result<bool> {
     let workspace = Workspace::find()?;
-    setup::ensure(&workspace, &setup::FUZZ)?;
+    setup::ensure(&workspace, &[Need::CxxCompiler, Need::CargoFuzz])?;
     let programs = build(&workspace)?;
     let jobs = match jobs {
         Some(jobs) => usize::from(jobs),

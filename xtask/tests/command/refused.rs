@@ -119,7 +119,8 @@ fn output_of_an_install_is_kept_in_a_file() {
     let said = of_apt("0");
     let line = "xtask: installing qemu-system-arm by apt-get\n";
     assert!(
-        said.starts_with(line) && said.ends_with("Qemu was installed, and is still not found\n")
+        said.starts_with(line)
+            && said.ends_with("qemu-system-arm was installed, and is still not found\n")
     );
     assert_eq!(said.lines().count(), 2, "{said}");
     let said = of_apt("7");

@@ -14,10 +14,10 @@ use sha2::{Digest, Sha256};
 use super::fip::{self, NT_FW_KEY};
 use super::platform::Platform;
 use crate::build::tf_a::{self, TfA};
-use crate::setup;
 use crate::setup::process;
 use crate::setup::source_package::hex;
 use crate::setup::workspace::{Workspace, once};
+use crate::setup::{self, Need};
 
 /// A finished build.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ impl Firmware {
 
 /// Builds `platform` with `tf_a`, unless that has been done before.
 pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<Firmware> {
-    setup::ensure(workspace, &setup::FIRMWARE)?;
+    setup::ensure(workspace, &[Need::CrossCompiler, Need::Make])?;
     let arguments = arguments(workspace, tf_a, platform)?;
     let key = key(tf_a, platform, &arguments)?;
     let name = format!("{}-{}", platform.name, key.get(..16).unwrap_or(&key));
