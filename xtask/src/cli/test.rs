@@ -120,8 +120,8 @@ impl Sum {
     /// fails, and everything if it `is_loud`.
     fn read(mut from: impl BufRead, is_loud: bool) -> io::Result<Self> {
         let program = r"^ +(?:Running (unittests )?.*[(/]([^/]+)-[0-9a-f]+\)|(Doc-tests .*))\n";
-        let result = r"test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored; \
-                      0 measured; (\d+) filtered out; finished in (\d+)";
+        let counts = r"(\d+) passed; (\d+) failed; (\d+) ignored; 0 measured; (\d+) filtered out";
+        let result = &format!(r"test result: \w+\. {counts}; finished in (\d+)");
         let [program, result] = [program, result].map(|it| Regex::new(it).expect("a pattern"));
         let (mut sum, mut name, mut bytes) = (Self::default(), String::new(), Vec::new());
         let (mut progress, mut total, mut done) = (None::<Progress>, 1.0, 0.0);

@@ -14,7 +14,6 @@ use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
 
 use super::need::{By, CARGO_FUZZ, NO_INSTALL, Need, cargo_fuzz_root};
-use super::plural::many;
 use super::process::{is_interrupted, quietly};
 use super::progress::Progress;
 use super::python::{LABGRID, SPHINX};
@@ -31,43 +30,39 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     let lock = File::create(workspace.state().join("setup.lock"))?;
     lock.lock().context("cannot lock the build directory")?;
     let needs = missing(workspace, needs)?;
-    let rows = needs.iter().map(|need| need.row());
-    let debian = rows.filter(|(by, ..)| *by == By::Apt);
-    let packages: Vec<&str> = debian.map(|(_, package, _)| package).unique().collect();
+    let (debian, others): (Vec<Need>, _) = needs.iter().partition(|it| it.row().0 == By::Apt);
+    let packages = debian
+        .iter()
+        .map(|need| need.row().1)
+        .unique()
+        .collect_vec();
+    let mut steps = Vec::new();
+    if !packages.is_empty() {
+        let install = as_root("apt-get install -y --no-install-recommends", &packages);
+        steps.push((packages.join(", "), vec![install]));
+    }
+    let commands = |need: Need| (need.row().1.to_owned(), commands(workspace, need));
+    steps.extend(others.into_iter().map(commands));
     if env::var_os(NO_INSTALL).is_some_and(|value| value == "1") {
-        let apt = (!packages.is_empty()).then(|| apt_install(&packages));
-        let steps = needs.iter().flat_map(|need| steps(workspace, *need));
-        let commands = apt
-            .into_iter()
-            .chain(steps)
-            .map(|words| words.join(" "))
-            .join("\n  ");
+        let commands = steps.iter().flat_map(|(_, commands)| commands);
         bail!(
-            "programs are missing, and {NO_INSTALL}=1 prevents their installation. Run:\n  \
-             {commands}"
+            "programs are missing, and {NO_INSTALL}=1 prevents their installation. Run:\n  {}",
+            commands.map(|words| words.join(" ")).join("\n  ")
         );
     }
-    if !packages.is_empty() {
-        install(workspace, &packages)?;
+    if needs.contains(&Need::Lava) {
+        super::lava::unpack(workspace)?;
     }
-    for need in &needs {
-        let (by, what, _) = need.row();
-        if by == By::Apt {
-            continue;
-        }
-        if *need == Need::Lava {
-            super::lava::unpack(workspace)?;
+    for (what, commands) in steps {
+        if commands.iter().flatten().any(|word| word == "sudo") {
+            // sudo asks for the password before a line of progress is there. It fails again below.
+            let _ = Command::new("sudo").arg("-v").status();
         }
         let _progress = Progress::start(&format!("installing {what}"));
-        for step in steps(workspace, *need) {
-            run(workspace, &step).with_context(|| match by {
-                By::Rustup => format!(
-                    "{what} is not installed. Without rustup, install it as this machine's Rust \
-                     was installed"
-                ),
-                _ => format!("{what} is not installed; is there a network?"),
-            })?;
-        }
+        let mut installed = commands.iter().map(|words| run(workspace, words));
+        installed.try_for_each(|done| done).with_context(|| {
+            format!("cannot install {what}: is there a network? Or install it, then run this again")
+        })?;
     }
     match missing(workspace, &needs)?.first() {
         Some(need) => bail!("{} was installed, and is still not found", need.row().1),
@@ -86,11 +81,9 @@ fn missing(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Need>> {
 }
 
 /// Returns the commands that install a need for which there is no Debian package.
-fn steps(workspace: &Workspace, need: Need) -> Vec<Vec<String>> {
+fn commands(workspace: &Workspace, need: Need) -> Vec<Vec<String>> {
     match need {
-        Need::RustTarget | Need::LinuxTarget => {
-            vec![words("rustup target add", &[need.row().1])]
-        }
+        Need::RustTarget | Need::LinuxTarget => vec![words("rustup target add", &[need.row().1])],
         Need::CargoFuzz => {
             let root = cargo_fuzz_root(workspace).display().to_string();
             let options = ["--version", &format!("={CARGO_FUZZ}"), "--root", &root];
@@ -105,62 +98,32 @@ fn steps(workspace: &Workspace, need: Need) -> Vec<Vec<String>> {
 
 /// Returns the words of `line`, and `more`.
 fn words(line: &str, more: &[&str]) -> Vec<String> {
-    line.split(' ')
-        .chain(more.iter().copied())
-        .map(str::to_owned)
-        .collect()
-}
-
-fn apt_install(packages: &[&str]) -> Vec<String> {
-    as_root("apt-get install -y --no-install-recommends", packages)
+    let words = line.split(' ').chain(more.iter().copied());
+    words.map(str::to_owned).collect()
 }
 
 fn as_root(line: &str, more: &[&str]) -> Vec<String> {
     let is_root = fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0);
-    words(
-        &if is_root {
-            line.to_owned()
-        } else {
-            format!("sudo {line}")
-        },
-        more,
-    )
-}
-
-fn install(workspace: &Workspace, packages: &[&str]) -> Result<()> {
-    let install = apt_install(packages);
-    if install.first().is_some_and(|word| word == "sudo") {
-        // sudo asks for the password before a line of progress is there. apt-get reports a failure.
-        let _ = Command::new("sudo").arg("-v").status();
-    }
-    let names = packages.join(", ");
-    let what = match packages.len() {
-        ..=4 => names.clone(),
-        count => many(count, "package"),
-    };
-    let _progress = Progress::start(&format!("installing {what} by apt-get"));
-    // Absent or stale package lists are the usual reason for a failure, and the only
-    // reason for which a second attempt can succeed.
-    match run(workspace, &install) {
-        Err(error) if is_interrupted() => return Err(error),
-        Err(_) => {}
-        done => return done,
-    }
-    run(workspace, &as_root("apt-get update", &[]))
-        .and_then(|()| run(workspace, &install))
-        .with_context(|| {
-            format!(
-                "apt-get failed; is there a network, and a sudo where this is not root? Or install \
-                 {names} yourself, then run this again"
-            )
-        })
+    let sudo = if is_root { "" } else { "sudo " };
+    words(&format!("{sudo}{line}"), more)
 }
 
 /// Runs the command `words`.
 fn run(workspace: &Workspace, words: &[String]) -> Result<()> {
-    let (program, arguments) = words.split_first().context("an empty command")?;
-    let mut command = Command::new(program);
-    command.args(arguments).current_dir(&workspace.root);
-    command.env("DEBIAN_FRONTEND", "noninteractive");
-    quietly(&mut command, &workspace.state().join("install.log"))
+    let quietly = |words: &[String]| {
+        let (program, arguments) = words.split_first().context("an empty command")?;
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(&workspace.root);
+        command.env("DEBIAN_FRONTEND", "noninteractive");
+        quietly(&mut command, &workspace.state().join("install.log"))
+    };
+    match quietly(words) {
+        // Absent or stale package lists are the usual reason for a failure, and the only
+        // reason for which a second attempt can succeed.
+        Err(_) if words.iter().any(|word| word == "apt-get") && !is_interrupted() => {
+            quietly(&as_root("apt-get update", &[]))?;
+            quietly(words)
+        }
+        done => done,
+    }
 }

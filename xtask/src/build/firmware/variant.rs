@@ -81,20 +81,6 @@ impl Variant {
         let keys = KEYS.into_iter().zip(values);
         keys.map(|((key, words), value)| (key, words.get(value).copied().unwrap_or_default()))
     }
-
-    fn set(&mut self, key: &str, value: usize) {
-        let is_on = value == 1;
-        match key {
-            "coherency" if is_on => self.coherency = Coherency::Software,
-            "coherency" => self.coherency = Coherency::Hardware,
-            "gic-reset" => self.gic_reset = is_on,
-            "pmf" => self.pmf = [Pmf::New, Pmf::Sip, Pmf::Off][value],
-            "state-id" => self.state_id = StateFormat::ALL[value],
-            "timer-stop" => self.timer_stop = is_on,
-            "faults" => self.faults = is_on,
-            _ => self.os_initiated = is_on,
-        }
-    }
 }
 
 impl fmt::Display for Variant {
@@ -108,27 +94,33 @@ impl FromStr for Variant {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut variant = Self::default();
-        let mut given = Vec::new();
+        let mut values = [None; KEYS.len()];
         for word in text.split(',').filter(|word| !word.is_empty()) {
-            let value = |(key, words): &(&'static str, &[&str])| {
+            let value = |(nth, (key, words)): (usize, &(&str, &[&str]))| {
                 let value = word.strip_prefix(key)?.strip_prefix('=')?;
-                Some((*key, words.iter().position(|it| *it == value)?))
+                Some((nth, words.iter().position(|it| *it == value)?))
             };
-            let Some((key, value)) = KEYS.iter().find_map(value) else {
+            let Some((nth, value)) = KEYS.iter().enumerate().find_map(value) else {
                 let known = KEYS.map(|(key, words)| format!("{key}={}", words.join("|")));
                 let known = known.join(", ");
                 return Err(format!(
                     "{word:?} is no variant: use {known}, with commas between"
                 ));
             };
-            if given.contains(&key) {
-                return Err(format!("{key}= is given twice"));
+            if values[nth].replace(value).is_some() {
+                return Err(format!("{word:?}: this key is given twice"));
             }
-            given.push(key);
-            variant.set(key, value);
         }
-        Ok(variant)
+        let is_on = |nth: usize| values[nth] == Some(1);
+        Ok(Self {
+            coherency: [Coherency::Hardware, Coherency::Software][usize::from(is_on(0))],
+            gic_reset: is_on(1),
+            pmf: [Pmf::New, Pmf::Sip, Pmf::Off][values[2].unwrap_or_default()],
+            state_id: StateFormat::ALL[values[3].unwrap_or_default()],
+            timer_stop: is_on(4),
+            faults: is_on(5),
+            os_initiated: is_on(6),
+        })
     }
 }
 
