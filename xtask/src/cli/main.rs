@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use super::common::{BAD, EXIT_CODES, interruption};
+use super::common::{BAD, EXIT_CODES, INCOMPLETE};
 use super::fip::verbs::FipVerb;
 use super::image::ImageArguments;
 use super::lab::LabArguments;
@@ -13,6 +13,7 @@ use super::qemu::QemuArguments;
 use super::report::ReportArguments;
 use super::soak::SoakArguments;
 use super::test;
+use crate::setup::interrupt;
 use crate::setup::progress::say;
 use crate::setup::stdout::Out;
 use crate::soak::{boot_fuzz, fuzz};
@@ -165,6 +166,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     };
     match run(parsed.verb) {
         Ok(code) => code,
+        Err(_) if interrupt::check().is_err() => {
+            say("interrupted");
+            INCOMPLETE
+        }
         Err(error) => {
             say(&format!("error: {error:#}"));
             BAD
@@ -189,7 +194,7 @@ fn run(verb: Verb) -> Result<u8> {
         Verb::Fuzz {
             verb: Some(FuzzVerb::Boot(options)),
             ..
-        } => boot_fuzz::run(&options, &*interruption()?, &mut Out::default()),
+        } => boot_fuzz::run(&options, interrupt::watch()?, &mut Out::default()),
         Verb::Fuzz {
             verb: None,
             targets,

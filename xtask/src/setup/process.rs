@@ -11,6 +11,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
 
+use super::interrupt;
+
 /// The number of last lines of a failed program that are shown.
 const TAIL: usize = 40;
 
@@ -46,6 +48,7 @@ pub fn output(command: &mut Command) -> Result<String> {
 
 /// Runs `command`, and shows its output as it comes.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
+    interrupt::check()?;
     let name = display(command);
     let status = command.status();
     let status = status.with_context(|| format!("cannot run `{name}`"))?;
@@ -57,6 +60,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 
 /// Runs `command` with its output in the file `log`.
 pub fn quietly(command: &mut Command, log: &Path) -> Result<()> {
+    interrupt::check()?;
     let name = command.get_program().to_string_lossy().into_owned();
     let mut file = File::create(log).with_context(|| log.display().to_string())?;
     writeln!(file, "$ {}", display(command))?;

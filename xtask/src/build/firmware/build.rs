@@ -17,6 +17,7 @@ use crate::build::tf_a::{self, TfA};
 use crate::setup;
 use crate::setup::process::{self, quietly};
 use crate::setup::progress::Progress;
+use crate::setup::scratch::Scratch;
 use crate::setup::source_package::hex;
 use crate::setup::workspace::{Workspace, once};
 
@@ -93,7 +94,7 @@ fn make(
     arguments: &[String],
     place: &Path,
 ) -> Result<()> {
-    let scratch = tempfile::tempdir_in(workspace.state())?;
+    let scratch = Scratch::new(workspace)?;
     let overlay = platform.root.as_deref().unwrap_or(scratch.path());
     for path in [&tf_a.dir, overlay, scratch.path()] {
         if path.to_string_lossy().contains(char::is_whitespace) {
