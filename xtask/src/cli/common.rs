@@ -1,21 +1,18 @@
-//! Parts of several verbs: plans, interruptions and exit codes.
-
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Once};
+//! Parts of several verbs: plans and exit codes.
 
 use anyhow::{Context, Result, anyhow};
 use psci_bench::plan::Plan;
 
 use crate::build::device_tree;
-use crate::setup::process::INTERRUPT;
 
 pub(super) const EXIT_CODES: &str = "\
 Exit codes:
   0  PASS, or done
   1  FAIL: a scenario broke its promise, a test failed, or a fuzzer crashed it;
      or something was skipped, and --deny-skipped is given
-  2  bad input or use, or something could not be fetched, built or started
-  3  INCOMPLETE: the run did not reach its end, or the user interrupted it";
+  2  bad input or use, or something could not be fetched, built, started or
+     written
+  3  INCOMPLETE: the run did not reach its end, or was interrupted";
 
 /// Exit code when input or use is bad, or something is not to be had.
 pub(super) const BAD: u8 = 2;
@@ -32,19 +29,4 @@ pub(super) fn plan(args: Option<&str>) -> Result<Plan> {
     let args = args.unwrap_or_default();
     device_tree::check_bootargs(args).context("--args")?;
     Plan::parse(args).map_err(|error| anyhow!("--args: {error}"))
-}
-
-/// Returns the flag that a Ctrl-C sets. A second one ends this process at once.
-pub(super) fn interruption() -> Result<Arc<AtomicBool>> {
-    static HANDLED: Once = Once::new();
-    let mut result = Ok(());
-    HANDLED.call_once(|| {
-        result = ctrlc::set_handler(|| {
-            if INTERRUPT.swap(true, Ordering::Relaxed) {
-                std::process::exit(INCOMPLETE.into());
-            }
-        });
-    });
-    result?;
-    Ok(Arc::clone(&INTERRUPT))
 }

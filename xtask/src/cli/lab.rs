@@ -9,7 +9,7 @@ use itertools::Itertools as _;
 use psci_bench::image::TREE_MAX;
 use psci_bench::plan::Plan;
 
-use super::common::{interruption, plan};
+use super::common::plan;
 use crate::board::{self, Board, PackageKind};
 use crate::build::firmware::{Variant, fault};
 use crate::build::image_contents::TreeWish;
@@ -22,6 +22,7 @@ use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{prepare, timeout};
 use crate::report::jobs::cell::is_plain;
 use crate::report::jobs::check_name;
+use crate::setup::interrupt;
 use crate::setup::progress::say;
 use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
@@ -180,7 +181,7 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
         }
         ready.push(cell.ready()?);
     }
-    place::put(&ready, &*interruption()?)?;
+    place::put(&ready, interrupt::watch()?)?;
     notes.iter().for_each(|note| say(note));
     Ok(0)
 }

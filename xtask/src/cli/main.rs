@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use super::common::{BAD, EXIT_CODES, INCOMPLETE, interruption};
+use super::common::{BAD, EXIT_CODES, INCOMPLETE};
 use super::fip::verbs::FipVerb;
 use super::image::ImageArguments;
 use super::lab::LabArguments;
@@ -13,7 +13,7 @@ use super::qemu::QemuArguments;
 use super::report::ReportArguments;
 use super::soak::SoakArguments;
 use super::test;
-use crate::setup::process::is_interrupted;
+use crate::setup::interrupt;
 use crate::setup::progress::say;
 use crate::setup::stdout::Out;
 use crate::soak::{boot_fuzz, fuzz};
@@ -176,7 +176,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     };
     match run(parsed.verb) {
         Ok(code) => code,
-        Err(_) if is_interrupted() => {
+        Err(_) if interrupt::check().is_err() => {
             say("interrupted");
             INCOMPLETE
         }
@@ -190,7 +190,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 fn run(verb: Verb) -> Result<u8> {
     // A report builds nothing, and may read for long.
     if !matches!(verb, Verb::Report(_)) {
-        interruption()?;
+        interrupt::watch()?;
     }
     match verb {
         Verb::Setup => test::run_setup(),
@@ -208,7 +208,7 @@ fn run(verb: Verb) -> Result<u8> {
         Verb::Fuzz {
             verb: Some(FuzzVerb::Boot(options)),
             ..
-        } => boot_fuzz::run(&options, &*interruption()?, &mut Out::default()),
+        } => boot_fuzz::run(&options, interrupt::watch()?, &mut Out::default()),
         Verb::Fuzz {
             verb: None,
             targets,

@@ -1,7 +1,7 @@
 //! Everything that a run needs, built.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -14,12 +14,13 @@ use tempfile::TempDir;
 use super::command_line::{self, CommandLine};
 use super::diagnosis::{self, diagnose};
 use super::kvm_host::{self, KvmHost};
+use super::log_file::{LogFile, Tee};
 use super::machine::Machine;
 use super::monitor::Socket;
 use super::positions::{self, Map};
 use super::run_result::RunResult;
 use super::run_spec::{Level, Payload, RunSpec};
-use super::stream::{self, Ending, Limits, Tee};
+use super::stream::{self, Ending, Limits};
 use super::symbols::Symbols;
 use crate::board::firmware_kind::Firmware;
 use crate::board::{self, Board, Conduit};
@@ -30,14 +31,13 @@ use crate::build::payload::Tree;
 use crate::build::tf_a::TfA;
 use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, Need};
+use crate::setup::{self, Need, interrupt, scratch};
 
 /// A run for which everything is there and built. It can be repeated.
 #[derive(Debug)]
 pub struct Prepared {
     firmware: Firmware,
     timeout: Duration,
-    log: Option<PathBuf>,
     line: CommandLine,
     map: Map,
     /// The files of the flash besides BL33; None if BL33 is in no flash.
@@ -73,6 +73,8 @@ pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Write) -> Resul
 /// Sets up what is missing, and builds what is stale.
 pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     let workspace = Workspace::find()?;
+    // A target folder that is read-only is an error only if something must be built.
+    let _ = scratch::remove_left(&workspace);
     let board = board::load(&workspace, &spec.board)?;
     let machine = machine(&board, spec)?;
     if spec.firmware.is_tf_a() {
@@ -98,18 +100,19 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     };
     let dir = tempfile::tempdir()?;
     let file = dir.path().join("boot.bin");
-    fs::write(&file, boot.file)?;
+    write(&file, &boot.file)?;
     let mut line = asked.machine.command_line(file);
     line.rest = boot.rest;
     if let Some(image) = boot.in_memory {
         let file = dir.path().join("bl33.bin");
-        fs::write(&file, image)?;
+        write(&file, &image)?;
         line.preload = Some((file, board.load_address));
     }
+    // A signal in a build must not start a machine.
+    interrupt::check()?;
     Ok(Prepared {
         firmware: spec.firmware,
         timeout: spec.timeout,
-        log: spec.log.clone(),
         line,
         map: boot.map,
         stages: boot.stages,
@@ -245,9 +248,8 @@ impl Prepared {
         let dir = tempfile::tempdir()?;
         let mut line = self.line.clone();
         line.boot.1 = dir.path().join("boot.bin");
-        fs::write(&line.boot.1, flash)?;
+        write(&line.boot.1, &flash)?;
         Ok(Self {
-            log: self.log.clone(),
             line,
             map,
             stages: self.stages.clone(),
@@ -261,6 +263,16 @@ impl Prepared {
         &self.line
     }
 
+    /// Runs as [`Self::run`] does. The UART's bytes go to `log`, too.
+    pub fn run_with_log(
+        &self,
+        interrupt: &AtomicBool,
+        log: Option<&mut LogFile>,
+        out: &mut dyn Write,
+    ) -> Result<RunResult> {
+        self.run(interrupt, &mut Tee { log, out })
+    }
+
     /// Runs, and judges. The UART's bytes go to `out` as they come;
     /// `interrupt` ends the run.
     pub fn run(&self, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<RunResult> {
@@ -270,10 +282,6 @@ impl Prepared {
         // Where the CPUs of the Linux are tells nothing of its guest's.
         let socket = Socket::within(dir.path()).filter(|_| !of_kvm);
         command.args(socket.iter().flat_map(Socket::arguments));
-        let named = |log: &PathBuf| format!("--log {}", log.display());
-        let create = |log| File::create(log).with_context(|| named(log));
-        let file = self.log.as_ref().map(create).transpose()?;
-        let mut tee = Tee { file, out };
         let mut positions = Vec::new();
         let mut look = || {
             if let Some(socket) = &socket {
@@ -284,7 +292,7 @@ impl Prepared {
         if of_kvm {
             limits.linger = kvm_host::LINGER;
         }
-        let outcome = stream::run(&mut command, limits, interrupt, &mut tee, &mut look)?;
+        let outcome = stream::run(&mut command, limits, interrupt, out, &mut look)?;
         let verdict = match outcome.ending {
             Ending::Interrupted => None,
             _ => stream::closing(&outcome.log),
@@ -313,6 +321,10 @@ impl Prepared {
             log: outcome.log,
         })
     }
+}
+
+fn write(path: &Path, data: &[u8]) -> Result<()> {
+    fs::write(path, data).with_context(|| path.display().to_string())
 }
 
 /// Returns the functions in the file `elf`; none if it cannot be read, which costs a

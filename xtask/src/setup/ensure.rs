@@ -13,8 +13,9 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
 
+use super::interrupt;
 use super::need::{By, CARGO_FUZZ, NO_INSTALL, Need, cargo_fuzz_root};
-use super::process::{is_interrupted, quietly};
+use super::process::quietly;
 use super::progress::Progress;
 use super::python::{LABGRID, SPHINX};
 use super::workspace::Workspace;
@@ -120,7 +121,7 @@ fn run(workspace: &Workspace, words: &[String]) -> Result<()> {
     match quietly(words) {
         // Absent or stale package lists are the usual reason for a failure, and the only
         // reason for which a second attempt can succeed.
-        Err(_) if words.iter().any(|word| word == "apt-get") && !is_interrupted() => {
+        Err(_) if words.iter().any(|word| word == "apt-get") && interrupt::check().is_ok() => {
             quietly(&as_root("apt-get update", &[]))?;
             quietly(words)
         }

@@ -15,6 +15,7 @@ use anyhow::{Context, Result};
 use super::apt::{self, Apt, Archive};
 use super::progress::Progress;
 use super::python;
+use super::scratch::Scratch;
 use super::workspace::{Workspace, once};
 
 const VERSION: &str = "2023.01-2";
@@ -104,7 +105,7 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     let root = root(workspace);
     fs::create_dir_all(&root)?;
     once(&root.join("root"), |partial| {
-        let work = tempfile::tempdir_in(workspace.state())?;
+        let work = Scratch::new(workspace)?;
         let _progress = Progress::start("fetching LAVA's dispatcher");
         let wanted = PACKAGES
             .split(' ')

@@ -2,6 +2,7 @@
 
 pub(crate) mod apt;
 mod ensure;
+pub(crate) mod interrupt;
 mod lava;
 pub mod linux_trees;
 mod need;
@@ -10,6 +11,7 @@ pub mod process;
 pub mod progress;
 mod python;
 pub mod read_file;
+pub(crate) mod scratch;
 pub mod source_package;
 pub mod stdout;
 pub mod workspace;

@@ -5,8 +5,6 @@ use std::io::{Read, Seek};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
@@ -14,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
+use super::interrupt;
 use super::progress::Progress;
 
 /// The number of last lines of a failed program that are shown.
@@ -22,14 +21,6 @@ const TAIL: usize = 40;
 const TICK: Duration = Duration::from_millis(20);
 /// The time after which a step's progress is shown: most steps find everything built.
 const LATE: Duration = Duration::from_millis(500);
-
-/// The flag that a Ctrl-C sets: child processes are ended, and the command with them.
-pub(crate) static INTERRUPT: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
-
-/// Returns true after a Ctrl-C.
-pub(crate) fn is_interrupted() -> bool {
-    INTERRUPT.load(Ordering::Relaxed)
-}
 
 /// Finds `program` by PATH.
 pub fn find(program: &str) -> Option<PathBuf> {
@@ -97,7 +88,7 @@ fn run(command: &mut Command, log: &Path, what: Option<&str>) -> Result<()> {
 /// Waits for `child`. A Ctrl-C ends it, and its group if it has one of its own.
 pub(crate) fn wait(child: &mut Child, what: Option<&str>) -> Result<ExitStatus> {
     let (started, mut progress) = (Instant::now(), None);
-    while !is_interrupted() {
+    while interrupt::check().is_ok() {
         let status = child.try_wait()?;
         if !status.is_some_and(|status| status.success()) {
             // At a terminal a Ctrl-C ends the child, too, perhaps before the flag is set.

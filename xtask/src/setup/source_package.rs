@@ -14,6 +14,7 @@ use super::ensure::ensure;
 use super::need::Need;
 use super::process::{self, quietly};
 use super::progress::Progress;
+use super::scratch::Scratch;
 use super::workspace::{Workspace, once};
 
 /// A source package.
@@ -42,7 +43,7 @@ impl Source {
         let place = workspace.state().join(name).join(version);
         once(&place, |partial| {
             ensure(workspace, &[Need::DpkgSource])?;
-            let work = tempfile::tempdir_in(workspace.state())?;
+            let work = Scratch::new(workspace)?;
             let _progress = Progress::start(&format!("fetching the source of {title} {version}"));
             let pinned = self.dsc_sha256.map(|_| format!("{package}={version}"));
             let wanted = pinned.as_deref().unwrap_or(package);

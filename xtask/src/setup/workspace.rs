@@ -6,6 +6,7 @@
 
 use std::env;
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -106,6 +107,25 @@ pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> 
     }
     made?;
     fs::rename(&partial, place).with_context(at)
+}
+
+/// Makes what has the next free number in `folder`, by `make`, which must fail where there
+/// is something already. Returns its path, too.
+pub(crate) fn next_free<T>(
+    folder: &Path,
+    ending: &str,
+    make: impl Fn(PathBuf) -> io::Result<T>,
+) -> Result<(PathBuf, T)> {
+    let named = || folder.display().to_string();
+    fs::create_dir_all(folder).with_context(named)?;
+    let mut number = 1;
+    loop {
+        let path = folder.join(format!("{number}{ending}"));
+        match make(path.clone()) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            made => return Ok((path, made.with_context(named)?)),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use super::fip::{self, NT_FW_KEY};
 use super::platform::Platform;
 use crate::build::tf_a::{self, TfA};
 use crate::setup::process;
+use crate::setup::scratch::Scratch;
 use crate::setup::source_package::hex;
 use crate::setup::workspace::{Workspace, once};
 use crate::setup::{self, Need};
@@ -92,7 +93,7 @@ fn make(
     arguments: &[String],
     place: &Path,
 ) -> Result<()> {
-    let scratch = tempfile::tempdir_in(workspace.state())?;
+    let scratch = Scratch::new(workspace)?;
     let what = platform.special(workspace);
     let what = format!("building TF-A {} for {what}", tf_a.version);
     let jobs = thread::available_parallelism().map_or(1, usize::from);
