@@ -37,7 +37,7 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     command.current_dir(&workspace.root);
     command.env("CARGO_ENCODED_RUSTFLAGS", rust_flags());
     let log = workspace.state().join("payload.log");
-    let built = process::step("building the payload", &mut command, &log);
+    let built = process::run("building the payload", &mut command, &log);
     built.context("the payload does not build")?;
     let elf = workspace.target.join(TARGET).join("release/psci-bench");
     match elf.is_file() {

@@ -1,8 +1,9 @@
 //! `cargo xtask setup` and `cargo xtask test`: everything there is to test, with what it
 //! needs set up before, so that no test has a reason to be left out.
 
-use std::io::{self, BufRead, BufReader, IsTerminal, pipe, stderr};
+use std::io::{self, BufRead, BufReader, Write, pipe, stderr};
 use std::mem::take;
+use std::ops::Not;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -69,11 +70,8 @@ pub(super) fn run(trees: bool, kvm: bool, filter: &[String]) -> Result<u8> {
     };
     let log = workspace.state().join("tests.log");
     let mut build = cargo();
-    process::step(
-        "building the tests",
-        build.args(["--no-run", "--quiet"]),
-        &log,
-    )?;
+    build.args(["--no-run", "--quiet"]);
+    process::run("building the tests", &mut build, &log)?;
 
     let started = Instant::now();
     let (output, input) = pipe()?;
@@ -89,16 +87,9 @@ pub(super) fn run(trees: bool, kvm: bool, filter: &[String]) -> Result<u8> {
     drop(command);
     let is_loud = trees || kvm || filter.iter().any(|word| word.starts_with('-'));
     let reader = thread::spawn(move || Sum::read(BufReader::new(output), is_loud));
-    let status = process::wait(&mut child.0, None)?;
+    let status = process::wait(&mut child.0, "")?;
     let sum = reader.join().expect("it reads any text")?;
-    if sum.failed == 0 && !status.success() {
-        bail!("cargo test failed ({status}): {}", sum.rest);
-    }
-    if sum.passed + sum.failed == 0 && !filter.iter().any(|word| word == "--list") {
-        let words = filter.join(" ");
-        bail!("no test is run with -- {words}: `cargo xtask test -- --list` names the tests");
-    }
-    say(&sum.line(started.elapsed()));
+    say(&sum.line(started.elapsed(), status.success(), filter)?);
     Ok(u8::from(sum.failed > 0))
 }
 
@@ -119,42 +110,40 @@ impl Sum {
     /// Reads both streams of `cargo test`. Prints a line for each program, all lines of one that
     /// fails, and everything if it `is_loud`.
     fn read(mut from: impl BufRead, is_loud: bool) -> io::Result<Self> {
-        let program = r"^ +(?:Running (unittests )?.*[(/]([^/]+)-[0-9a-f]+\)|(Doc-tests .*))\n";
+        let program = r"^ +(?:Running .*[(/]|Doc-tests )([^/]+?)(-[0-9a-f]+\))?\n";
         let counts = r"(\d+) passed; (\d+) failed; (\d+) ignored; 0 measured; (\d+) filtered out";
         let result = &format!(r"test result: \w+\. {counts}; finished in (\d+)");
         let [program, result] = [program, result].map(|it| Regex::new(it).expect("a pattern"));
         let (mut sum, mut name, mut bytes) = (Self::default(), String::new(), Vec::new());
-        let (mut progress, mut total, mut done) = (None::<Progress>, 1.0, 0.0);
+        let (mut progress, mut total, mut done) = (None, 1.0, 0.0);
         while from.read_until(b'\n', &mut bytes)? > 0 {
             let line = String::from_utf8_lossy(&bytes).into_owned();
             bytes.clear();
             if is_loud {
-                eprint!("{line}");
+                show(&line);
             }
             if let Some(words) = program.captures(&line) {
                 sum.close(&name);
-                name = words
-                    .iter()
-                    .skip(1)
-                    .flatten()
-                    .map(|it| it.as_str())
-                    .join("");
-                let is_shown = stderr().is_terminal() && !is_loud;
-                progress = is_shown.then(|| Progress::start(&name));
+                name = words[1].to_owned();
+                progress = (!is_loud).then(|| Progress::on_terminal(&name));
                 done = 0.0;
             } else if let Some(counts) = result.captures(&line) {
                 progress = None;
-                let counts = counts.iter().skip(1).flatten();
-                let counts = counts.filter_map(|it| it.as_str().parse().ok());
-                sum.add(&name, &counts.collect_vec(), is_loud);
+                sum.add(
+                    &name,
+                    counts.extract().1.map(|it| it.parse().unwrap_or(0)),
+                    is_loud,
+                );
             } else if line.ends_with(" ... ok\n") || line.contains(" ... ignored") {
                 done += 1.0;
                 progress
                     .iter()
                     .for_each(|bar| bar.percent(100.0 * done / total));
             } else if let Some(tests) = line.strip_prefix("running ") {
-                let count = tests.split(' ').next().and_then(|count| count.parse().ok());
-                total = count.unwrap_or(total);
+                total = tests
+                    .split(' ')
+                    .next()
+                    .map_or(1.0, |it| it.parse().unwrap_or(1.0));
             } else {
                 sum.rest += &line;
             }
@@ -164,43 +153,39 @@ impl Sum {
     }
 
     /// Adds the counts of the result of the program `name`.
-    fn add(&mut self, name: &str, counts: &[u64], is_loud: bool) {
-        let &[passed, failed, ignored, filtered, seconds] = counts else {
-            return;
-        };
+    fn add(&mut self, name: &str, counts: [u64; 5], is_loud: bool) {
+        let [passed, failed, ignored, filtered, seconds] = counts;
         self.passed += passed;
         self.failed += failed;
         self.filtered += filtered;
-        if ignored > 0 {
-            // Options have the names of the programs with ignored tests.
-            self.ignored.push(format!("{ignored} of --{name}"));
-        }
-        let time = in_words(Duration::from_secs(seconds));
+        // Options have the names of the programs with ignored tests.
+        let ignored = (ignored > 0).then(|| format!("{ignored} of --{name}"));
+        self.ignored.extend(ignored);
         let rest = take(&mut self.rest);
+        let mut line = format!(
+            "{passed} passed in {}",
+            in_words(Duration::from_secs(seconds))
+        );
         if failed > 0 {
+            line = format!("{failed} failed, {line}");
             let names = rest
-                .rsplit("failures:\n")
-                .next()
-                .unwrap_or_default()
+                .rsplit_once("failures:\n")
+                .map_or("", |parts| parts.1)
                 .lines();
             let names = names.filter_map(|line| line.strip_prefix("    "));
             self.failures
                 .extend(names.map(|test| format!("{name} {test}")));
-            if !is_loud {
-                eprint!("{rest}");
-            }
-            say(&format!(
-                "{name}: {failed} failed, {passed} passed in {time}"
-            ));
-        } else if passed > 0 {
-            say(&format!("{name}: {passed} passed in {time}"));
+            show(if is_loud { "" } else { &rest });
+        }
+        if passed + failed > 0 {
+            say(&format!("{name}: {line}"));
         }
     }
 
     /// Counts a program that ended before its result.
     fn close(&mut self, name: &str) {
         if self.rest.contains("process didn't exit successfully") {
-            eprint!("{}", take(&mut self.rest));
+            show(&take(&mut self.rest));
             self.failed += 1;
             self.failures.push(format!("{name} ended early"));
         }
@@ -209,8 +194,15 @@ impl Sum {
         }
     }
 
-    /// Returns the last line, after `time`.
-    fn line(&self, time: Duration) -> String {
+    /// Returns the last line, after `time`. Fails if no test was run.
+    fn line(&self, time: Duration, is_success: bool, filter: &[String]) -> Result<String> {
+        if self.failed == 0 && !is_success {
+            bail!("cargo test failed: {}", self.rest);
+        }
+        if self.passed + self.failed == 0 && !filter.iter().any(|word| word == "--list") {
+            let words = filter.join(" ");
+            bail!("no test is run with -- {words}: `cargo xtask test -- --list` names the tests");
+        }
         let mut line = format!("{} passed in {}", self.passed, in_words(time));
         if self.failed > 0 {
             line = format!(
@@ -220,11 +212,18 @@ impl Sum {
             );
         }
         let filtered = (self.filtered > 0).then(|| format!("{} filtered out", self.filtered));
-        match self.ignored.iter().chain(&filtered).join(", ") {
-            none if none.is_empty() => line,
-            not_run => format!("{line}; not run: {not_run}"),
-        }
+        let not_run = self.ignored.iter().chain(&filtered).join(", ");
+        let not_run = not_run
+            .is_empty()
+            .not()
+            .then(|| format!("; not run: {not_run}"));
+        Ok(line + &not_run.unwrap_or_default())
     }
+}
+
+fn show(text: &str) {
+    // A closed stderr does not stop the tests.
+    let _ = stderr().write_all(text.as_bytes());
 }
 
 #[cfg(test)]
@@ -243,6 +242,7 @@ mod tests {
             Running tests/fip.rs (deps/fip-1)\nerror: test failed\nCaused by:\n  \
             process didn't exit successfully: `fip-1` (signal: 6)\n";
         let (all, x) = (format!("{good}{bad}"), "payload x::y, fip ended early");
+        let none = "   Doc-tests xtask\ntest result: ok. 0 passed; 0 failed; 0 TAIL\n";
         for (text, filtered, expected) in [
             (
                 good,
@@ -259,12 +259,19 @@ mod tests {
                 0,
                 format!("2 failed, 5 passed in 16 min: {x}; not run: 9 of --kvm"),
             ),
-            ("error: x\n", 0, "0 passed in 16 min".into()),
+            (none, 9, "no test is run with -- nosuchname: `cargo".into()),
+            (
+                "error: no network\n",
+                0,
+                "cargo test failed: error: no network\n".into(),
+            ),
         ] {
             let tail = format!("ignored; 0 measured; {filtered} filtered out; finished in 7.12s");
             let sum = Sum::read(text.replace("TAIL", &tail).as_bytes(), false).expect("read");
-            assert_eq!(sum.line(Duration::from_secs(960)), expected);
-            assert_eq!(sum.rest.is_empty(), text != "error: x\n");
+            let is_success = text == good || text == none;
+            let line = sum.line(Duration::from_secs(960), is_success, &["nosuchname".into()]);
+            let line = line.unwrap_or_else(|error| error.to_string());
+            assert!(line.starts_with(&expected), "{line}");
         }
     }
 }

@@ -14,8 +14,8 @@ use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
 
 use super::interrupt;
-use super::need::{By, CARGO_FUZZ, NO_INSTALL, Need, cargo_fuzz_root};
-use super::process::quietly;
+use super::need::{CARGO_FUZZ, NO_INSTALL, Need, cargo_fuzz_root};
+use super::process;
 use super::progress::Progress;
 use super::python::{LABGRID, SPHINX};
 use super::workspace::Workspace;
@@ -31,19 +31,19 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     let lock = File::create(workspace.state().join("setup.lock"))?;
     lock.lock().context("cannot lock the build directory")?;
     let needs = missing(workspace, needs)?;
-    let (debian, others): (Vec<Need>, _) = needs.iter().partition(|it| it.row().0 == By::Apt);
-    let packages = debian
+    let commands = needs
         .iter()
-        .map(|need| need.row().1)
-        .unique()
-        .collect_vec();
-    let mut steps = Vec::new();
-    if !packages.is_empty() {
+        .map(|need| (need.row().0.to_owned(), commands(workspace, *need)));
+    let (debian, mut steps): (Vec<_>, Vec<_>) = commands.partition(|(_, it)| it.is_empty());
+    if !debian.is_empty() {
+        let packages = debian
+            .iter()
+            .map(|(what, _)| &**what)
+            .unique()
+            .collect_vec();
         let install = as_root("apt-get install -y --no-install-recommends", &packages);
-        steps.push((packages.join(", "), vec![install]));
+        steps.insert(0, (packages.join(", "), vec![install]));
     }
-    let commands = |need: Need| (need.row().1.to_owned(), commands(workspace, need));
-    steps.extend(others.into_iter().map(commands));
     if env::var_os(NO_INSTALL).is_some_and(|value| value == "1") {
         let commands = steps.iter().flat_map(|(_, commands)| commands);
         bail!(
@@ -66,7 +66,7 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
         })?;
     }
     match missing(workspace, &needs)?.first() {
-        Some(need) => bail!("{} was installed, and is still not found", need.row().1),
+        Some(need) => bail!("{} was installed, and is still not found", need.row().0),
         None => Ok(()),
     }
 }
@@ -81,10 +81,10 @@ fn missing(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Need>> {
     Ok(missing)
 }
 
-/// Returns the commands that install a need for which there is no Debian package.
+/// Returns the commands that install `need`; none for a Debian package.
 fn commands(workspace: &Workspace, need: Need) -> Vec<Vec<String>> {
     match need {
-        Need::RustTarget | Need::LinuxTarget => vec![words("rustup target add", &[need.row().1])],
+        Need::RustTarget | Need::LinuxTarget => vec![words("rustup target add", &[need.row().0])],
         Need::CargoFuzz => {
             let root = cargo_fuzz_root(workspace).display().to_string();
             let options = ["--version", &format!("={CARGO_FUZZ}"), "--root", &root];
@@ -116,7 +116,7 @@ fn run(workspace: &Workspace, words: &[String]) -> Result<()> {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&workspace.root);
         command.env("DEBIAN_FRONTEND", "noninteractive");
-        quietly(&mut command, &workspace.state().join("install.log"))
+        process::run("", &mut command, &workspace.state().join("install.log"))
     };
     match quietly(words) {
         // Absent or stale package lists are the usual reason for a failure, and the only

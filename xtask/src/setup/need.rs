@@ -30,57 +30,48 @@ const QEMU_LEAST: (u32, u32) = (7, 2);
 /// The cargo-fuzz that is used, and no other.
 pub(super) const CARGO_FUZZ: &str = "0.13.2";
 
-/// The installer of a need.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
-    Apt,
-    Rustup,
-    Cargo,
-    Pip,
-}
-
 macro_rules! needs {
-    ($($need:ident $by:ident $what:tt $program:tt)*) => {
+    ($($need:ident $what:tt $program:tt)*) => {
         /// A program or library that a command needs.
         #[derive(Clone, Copy, PartialEq, Eq)]
         #[expect(missing_docs, reason = "programs by their names")]
         pub enum Need { $($need),* }
 
-        /// Each need with its installer, what is installed, and the program or file to look for.
-        const INSTALLED: &[(Need, By, &str, &str)] = &[$((Need::$need, By::$by, $what, $program)),*];
+        /// Each need with what is installed, and the program or file to look for.
+        const INSTALLED: &[(Need, &str, &str)] = &[$((Need::$need, $what, $program)),*];
     };
 }
 
 // The README has a list of the same.
 needs! {
-    Qemu Apt "qemu-system-arm" "qemu-system-aarch64"
-    CrossCompiler Apt "gcc-aarch64-linux-gnu" "aarch64-linux-gnu-gcc"
-    Make Apt "make" "make"
-    DpkgSource Apt "dpkg-dev" "dpkg-source"
-    Fiptool Apt "arm-trusted-firmware-tools" "fiptool"
-    CertCreate Apt "arm-trusted-firmware-tools" "cert_create"
-    Openssl Apt "openssl" "openssl"
-    Mkimage Apt "u-boot-tools" "mkimage"
-    Dtc Apt "device-tree-compiler" "dtc"
-    UBoot Apt "u-boot-qemu" U_BOOT
-    Chromium Apt "chromium" "chromium"
-    PythonVenv Apt "python3-venv" "python3"
-    File Apt "file" "file"
-    Zip Apt "zip" "zip"
-    Unzip Apt "unzip" "unzip"
-    SevenZip Apt "p7zip-full" "7z"
-    CxxCompiler Apt "g++" "c++"
-    RustTarget Rustup TARGET ""
-    LinuxTarget Rustup LINUX_TARGET ""
-    CargoFuzz Cargo "cargo-fuzz" ""
-    Sphinx Pip "sphinx" "sphinx-build"
-    Labgrid Pip "labgrid" "pytest"
-    Lava Pip "lava-dispatcher" "lava-run"
+    Qemu "qemu-system-arm" "qemu-system-aarch64"
+    CrossCompiler "gcc-aarch64-linux-gnu" "aarch64-linux-gnu-gcc"
+    Make "make" "make"
+    DpkgSource "dpkg-dev" "dpkg-source"
+    Fiptool "arm-trusted-firmware-tools" "fiptool"
+    CertCreate "arm-trusted-firmware-tools" "cert_create"
+    Openssl "openssl" "openssl"
+    Mkimage "u-boot-tools" "mkimage"
+    Dtc "device-tree-compiler" "dtc"
+    UBoot "u-boot-qemu" U_BOOT
+    Chromium "chromium" "chromium"
+    PythonVenv "python3-venv" "python3"
+    File "file" "file"
+    Zip "zip" "zip"
+    Unzip "unzip" "unzip"
+    SevenZip "p7zip-full" "7z"
+    CxxCompiler "g++" "c++"
+    RustTarget TARGET ""
+    LinuxTarget LINUX_TARGET ""
+    CargoFuzz "cargo-fuzz" ""
+    Sphinx "sphinx" "sphinx-build"
+    Labgrid "labgrid" "pytest"
+    Lava "lava-dispatcher" "lava-run"
 }
 
 /// Returns the names of all that is installed.
 pub fn installed() -> impl Iterator<Item = &'static str> {
-    INSTALLED.iter().map(|row| row.2)
+    INSTALLED.iter().map(|row| row.1)
 }
 
 /// Returns all that `cargo xtask test` uses.
@@ -91,16 +82,16 @@ pub fn all() -> Vec<Need> {
 }
 
 impl Need {
-    /// Returns the installer, what it installs, and the program or file to look for.
-    pub(super) fn row(self) -> (By, &'static str, &'static str) {
+    /// Returns what is installed, and the program or file to look for.
+    pub(super) fn row(self) -> (&'static str, &'static str) {
         let row = INSTALLED.iter().find(|row| row.0 == self);
-        row.map_or((By::Apt, "", ""), |row| (row.1, row.2, row.3))
+        row.map_or(("", ""), |row| (row.1, row.2))
     }
 
     /// Returns true if it is there. One that is there and cannot be used is an error: no other
     /// one is installed over it.
     pub(super) fn is_there(self, workspace: &Workspace) -> Result<bool> {
-        let (_, what, program) = self.row();
+        let (what, program) = self.row();
         let found = match self {
             Self::CargoFuzz => cargo_fuzz(workspace),
             Self::Sphinx => SPHINX.find(workspace),

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
-use std::{env, fs, thread};
+use std::{env, fs, iter, thread};
 
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
@@ -52,18 +52,9 @@ pub fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Runs `command` as [`quietly`] does. A line shows the progress of `what`, if it takes time.
-pub fn step(what: &str, command: &mut Command, log: &Path) -> Result<()> {
-    run(command, log, Some(what))
-}
-
-/// Runs `command`, without output. If it fails, the error has the end of the output, and the file
-/// `log` all of it.
-pub fn quietly(command: &mut Command, log: &Path) -> Result<()> {
-    run(command, log, None)
-}
-
-fn run(command: &mut Command, log: &Path, what: Option<&str>) -> Result<()> {
+/// Runs `command`, without output. A line shows the progress of `what`, unless it is empty or takes
+/// little time. If it fails, the error has the end of the output, and the file `log` all of it.
+pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
     let name = command.get_program().display().to_string();
     let mut file = tempfile::tempfile().context("a file for a program's output")?;
     command.stdin(Stdio::null()).stdout(file.try_clone()?);
@@ -85,8 +76,8 @@ fn run(command: &mut Command, log: &Path, what: Option<&str>) -> Result<()> {
     bail!("`{name}` failed ({status}):\n{tail}\nall of its output is in {at}")
 }
 
-/// Waits for `child`. A Ctrl-C ends it, and its group if it has one of its own.
-pub(crate) fn wait(child: &mut Child, what: Option<&str>) -> Result<ExitStatus> {
+/// Waits for `child`, the step `what`. A Ctrl-C ends it, and its group if it has one of its own.
+pub(crate) fn wait(child: &mut Child, what: &str) -> Result<ExitStatus> {
     let (started, mut progress) = (Instant::now(), None);
     while interrupt::check().is_ok() {
         let status = child.try_wait()?;
@@ -97,7 +88,7 @@ pub(crate) fn wait(child: &mut Child, what: Option<&str>) -> Result<ExitStatus> 
         if let Some(status) = status {
             return Ok(status);
         }
-        if let Some(what) = what.filter(|_| progress.is_none() && started.elapsed() > LATE) {
+        if !what.is_empty() && progress.is_none() && started.elapsed() > LATE {
             progress = Some(Progress::start(what));
         }
     }
@@ -112,9 +103,7 @@ pub(crate) fn wait(child: &mut Child, what: Option<&str>) -> Result<ExitStatus> 
 
 /// Returns the words of `command`.
 pub fn display(command: &Command) -> String {
-    let words = [command.get_program()]
-        .into_iter()
-        .chain(command.get_args());
+    let words = iter::once(command.get_program()).chain(command.get_args());
     words.map(OsStr::to_string_lossy).join(" ")
 }
 
@@ -138,10 +127,10 @@ mod tests {
     fn a_failure_shows_the_end_of_what_was_said() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let log = dir.path().join("logs/log");
-        let run = |script: &str| quietly(Command::new("sh").args(["-c", script]), &log);
-        run("echo out").expect("it succeeds");
+        let sh = |script: &str| run("", Command::new("sh").args(["-c", script]), &log);
+        sh("echo out").expect("it succeeds");
         assert!(!log.exists());
-        let error = run("seq 100; echo err >&2; exit 7").expect_err("it failed");
+        let error = sh("seq 100; echo err >&2; exit 7").expect_err("it failed");
         let error = error.to_string();
         for part in [
             "`sh` failed (exit status: 7):\n62\n63\n",

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::apt;
 use super::ensure::ensure;
 use super::need::Need;
-use super::process::{self, quietly};
+use super::process;
 use super::progress::Progress;
 use super::scratch::Scratch;
 use super::workspace::{Workspace, once};
@@ -79,7 +79,7 @@ impl Source {
         }
         let mut command = process::clean("dpkg-source");
         command.arg("-x").arg(&dsc).arg(place).current_dir(work);
-        quietly(&mut command, &work.with_file_name("dpkg-source.log"))?;
+        process::run("", &mut command, &work.with_file_name("dpkg-source.log"))?;
         (self.check)(place)
     }
 }

@@ -81,7 +81,7 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     fetch.current_dir(&workspace.root);
     let state = workspace.state().join("fuzz");
     let (log, target) = (state.join("build.log"), state.join("build"));
-    process::step("fetching what the fuzzers use", &mut fetch, &log)?;
+    process::run("fetching what the fuzzers use", &mut fetch, &log)?;
 
     let program = setup::cargo_fuzz(workspace).context("cargo-fuzz was there and has gone")?;
     let mut command = Command::new(program);
@@ -94,7 +94,7 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     command.env("RUSTC_BOOTSTRAP", "1");
     // This variable would override the flags that cargo-fuzz passes to cargo.
     command.env_remove("CARGO_ENCODED_RUSTFLAGS");
-    process::step("building the fuzzers", &mut command, &log)?;
+    process::run("building the fuzzers", &mut command, &log)?;
     Ok(target.join(host).join("release"))
 }
 
@@ -134,7 +134,7 @@ fn run_target(
     command.stdin(Stdio::null()).stdout(Stdio::null());
     let child = command.stderr(file).spawn();
     let child = child.with_context(|| format!("cannot run {}", program.display()))?;
-    let status = process::wait(&mut Owned(child).0, None)?;
+    let status = process::wait(&mut Owned(child).0, "")?;
     let text = fs::read(&log).with_context(log_is)?;
     let text = String::from_utf8_lossy(&text);
     let figures = figures(&text);

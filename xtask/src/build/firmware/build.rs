@@ -117,7 +117,7 @@ fn make(
         files.push("fip.bin".into());
     }
     let log = place.with_extension("log");
-    process::step(&what, &mut command, &log).context("TF-A does not build")?;
+    process::run(&what, &mut command, &log).context("TF-A does not build")?;
     for file in files {
         let from = scratch
             .path()
