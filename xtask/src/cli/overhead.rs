@@ -10,7 +10,7 @@ use itertools::Itertools as _;
 use super::qemu::{self, QemuArguments};
 use super::report::{ReportArguments, read_all};
 use crate::board::firmware_kind::Firmware;
-use crate::build::firmware::{Pmf, Variant};
+use crate::build::firmware::Variant;
 use crate::qemu::log_file::LogFile;
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::screen::Screen;
@@ -30,7 +30,7 @@ pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
             "--overhead is about TF-A's instrumentation, and --firmware {name} is not built without it"
         );
     }
-    if spec.variant.pmf == Pmf::Off {
+    if spec.variant.has("pmf=off") {
         bail!("--overhead runs with PMF and without: --variant chooses pmf=new or pmf=sip of it");
     }
     let logs = arguments.log.as_deref().map(logs);
@@ -44,10 +44,7 @@ pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
         );
     }
     let interrupt = interrupt::watch()?;
-    let plain = Variant {
-        pmf: Pmf::Off,
-        ..spec.variant
-    };
+    let plain = spec.variant.with("pmf=off");
     let run = |place: usize, build: &str, variant: Variant| {
         let spec = RunSpec {
             variant,

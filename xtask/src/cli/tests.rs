@@ -79,17 +79,12 @@ fn shell_blocks(root: &Path) -> Vec<String> {
 /// The words of a line of shell, without its comment.
 fn words(line: &str) -> Vec<String> {
     let line = line.split(" # ").next().unwrap_or_default();
-    let mut words = Vec::new();
-    for (part, is_quoted) in line
-        .split(['"', '\''])
-        .zip([false, true].into_iter().cycle())
-    {
-        match is_quoted {
-            true => words.push(part.to_owned()),
-            false => words.extend(part.split_whitespace().map(str::to_owned)),
-        }
-    }
-    words
+    let parts = line.split(['"', '\'']).enumerate();
+    let words = parts.flat_map(|(nth, part)| match nth % 2 {
+        1 => vec![part],
+        _ => part.split_whitespace().collect(),
+    });
+    words.map(str::to_owned).collect()
 }
 
 #[test]

@@ -200,8 +200,10 @@ impl Asked<'_> {
         if spec.firmware == Firmware::TfAStock {
             tf_a.check_stock()?;
         }
-        let mut variant = spec.variant;
-        variant.faults |= spec.fault.is_some();
+        let variant = match spec.fault {
+            Some(_) => spec.variant.with("faults=1"),
+            None => spec.variant,
+        };
         let stock = self.board.firmware(spec.firmware.name())?.stock.as_ref();
         let gic = self.machine.gic;
         let platform = match stock {

@@ -83,21 +83,13 @@ fn root(workspace: &Workspace) -> PathBuf {
 /// Returns LAVA's dispatcher, if it is there.
 pub fn lava(workspace: &Workspace) -> Option<Lava> {
     let root = root(workspace);
-    let is_there = ["lava-run", "ready"]
-        .iter()
-        .all(|file| root.join(file).is_file());
-    is_there.then_some(Lava { root })
+    let is_there = ["lava-run", "venv/ready"].map(|file| root.join(file).is_file());
+    (is_there == [true; 2]).then_some(Lava { root })
 }
 
 /// Returns the commands that get the Python packages; [`unpack`] does the rest.
 pub(super) fn install(workspace: &Workspace) -> Vec<Vec<String>> {
-    let root = root(workspace);
-    let mut steps = python::install(&root.join("venv"), &IMPORTS);
-    steps.push(vec![
-        "touch".into(),
-        root.join("ready").display().to_string(),
-    ]);
-    steps
+    python::install(&root(workspace).join("venv"), &IMPORTS)
 }
 
 /// Fetches and unpacks Debian's packages, and writes what goes with them.

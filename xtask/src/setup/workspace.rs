@@ -43,11 +43,10 @@ impl Workspace {
         Ok(Self { root, target })
     }
 
-    /// Refuses paths below which TF-A's makefiles do not build.
+    /// Refuses a place at which TF-A's makefiles do not build.
     pub(crate) fn check_for_make(&self) -> Result<()> {
-        [&self.root, &self.target]
-            .into_iter()
-            .try_for_each(|dir| refuse_blanks(dir))
+        refuse_blanks(&self.root)?;
+        refuse_blanks(&self.target)
     }
 
     /// Returns the folder that this tool keeps between runs.

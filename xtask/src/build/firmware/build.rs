@@ -118,12 +118,9 @@ fn make(
     }
     let log = place.with_extension("log");
     process::run(&what, &mut command, &log).context("TF-A does not build")?;
+    let built = scratch.path().join(&platform.name).join("release");
     for file in files {
-        let from = scratch
-            .path()
-            .join(&platform.name)
-            .join("release")
-            .join(file);
+        let from = built.join(file);
         let to = place.join(from.file_name().unwrap_or_default());
         let made = || format!("TF-A's build made no {}", from.display());
         fs::copy(&from, to).with_context(made)?;
