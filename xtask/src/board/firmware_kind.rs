@@ -9,7 +9,7 @@ pub enum Firmware {
     TfAStock,
     /// QEMU's own, which does no power-down and has no PMF.
     Builtin,
-    /// KVM's: the payload is a guest of an emulated Linux ([`crate::qemu::kvm_host`]).
+    /// KVM's: the payload is a guest of an emulated Linux.
     Kvm,
 }
 

@@ -146,8 +146,10 @@ fn of_file(blob: &[u8], wish: &ImageWish<'_>) -> Result<Contents> {
 
 fn tree_of_board(board: &Board, wish: &ImageWish<'_>) -> Result<Vec<u8>> {
     let firmware = board.firmware(wish.firmware.name())?;
-    let mut idle_states = wish.states.choose(board, firmware, wish.variant.state_id)?;
-    if wish.variant.timer_stop {
+    let mut idle_states = wish
+        .states
+        .choose(board, firmware, wish.variant.state_format())?;
+    if wish.variant.has("timer-stop=1") {
         let stop = idle_states.iter_mut().filter(|state| state.is_powerdown());
         stop.for_each(|state| state.local_timer_stop = true);
     }

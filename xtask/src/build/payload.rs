@@ -1,8 +1,6 @@
 //! Building the payload, and images of it.
 
-use std::io::{IsTerminal, stderr};
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
@@ -33,16 +31,14 @@ pub enum Tree {
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     setup::ensure(workspace, &[Need::RustTarget])?;
     let mut command = process::cargo();
-    command.args(["build", "--release", "--target", TARGET]);
-    command.args((!stderr().is_terminal()).then_some("--quiet"));
+    command.args(["build", "--quiet", "--release", "--target", TARGET]);
     command.args(["--package", "psci-bench", "--bin", "psci-bench"]);
     command.arg("--target-dir").arg(&workspace.target);
-    command
-        .current_dir(&workspace.root)
-        .stdin(Stdio::null())
-        .stdout(stderr());
+    command.current_dir(&workspace.root);
     command.env("CARGO_ENCODED_RUSTFLAGS", rust_flags());
-    process::run(&mut command).context("the payload does not build, see above")?;
+    let log = workspace.state().join("payload.log");
+    let built = process::run("building the payload", &mut command, &log);
+    built.context("the payload does not build")?;
     let elf = workspace.target.join(TARGET).join("release/psci-bench");
     match elf.is_file() {
         true => Ok(elf),

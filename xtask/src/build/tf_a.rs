@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::setup::progress::say;
 use crate::setup::source_package::{Source, hex};
-use crate::setup::workspace::Workspace;
+use crate::setup::workspace::{Workspace, refuse_blanks};
 
 /// TF-A, as Debian 13 has it: the upstream tag v2.12.1 without vendors' binaries.
 pub const TF_A: Source = Source {
@@ -62,6 +62,7 @@ impl TfA {
         };
         let at = || format!("--tf-a {}", dir.display());
         let dir = fs::canonicalize(dir).with_context(at)?;
+        refuse_blanks(&dir).with_context(at)?;
         let version = version(&dir).with_context(at)?;
         if let Some(doubt) = doubt(&version).with_context(at)? {
             say(&format!("warning: {}: {doubt}", at()));

@@ -1,7 +1,4 @@
-//! Parts of several verbs: plans, interruptions and exit codes.
-
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+//! Parts of several verbs: plans and exit codes.
 
 use anyhow::{Context, Result, anyhow};
 use psci_bench::plan::Plan;
@@ -13,8 +10,9 @@ Exit codes:
   0  PASS, or done
   1  FAIL: a scenario broke its promise, a test failed, or a fuzzer crashed it;
      or something was skipped, and --deny-skipped is given
-  2  bad input or use, or something could not be fetched, built or started
-  3  INCOMPLETE: the run did not reach its end";
+  2  bad input or use, or something could not be fetched, built, started or
+     written
+  3  INCOMPLETE: the run did not reach its end, or was interrupted";
 
 /// Exit code when input or use is bad, or something is not to be had.
 pub(super) const BAD: u8 = 2;
@@ -31,13 +29,4 @@ pub(super) fn plan(args: Option<&str>) -> Result<Plan> {
     let args = args.unwrap_or_default();
     device_tree::check_bootargs(args).context("--args")?;
     Plan::parse(args).map_err(|error| anyhow!("--args: {error}"))
-}
-
-/// Returns the flag that a Ctrl-C sets. While something is built, a first one ends what builds
-/// it, and that ends this; the second one would have to come while QEMU runs.
-pub(super) fn interruption() -> Result<Arc<AtomicBool>> {
-    let interrupt = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&interrupt);
-    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))?;
-    Ok(interrupt)
 }

@@ -9,7 +9,7 @@ use itertools::Itertools as _;
 use psci_bench::image::TREE_MAX;
 use psci_bench::plan::Plan;
 
-use super::common::{interruption, plan};
+use super::common::plan;
 use super::files::is_below;
 use crate::board::{self, Board, PackageKind};
 use crate::build::firmware::{Variant, fault};
@@ -23,6 +23,7 @@ use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{prepare, timeout};
 use crate::report::jobs::cell::is_plain;
 use crate::report::jobs::check_name;
+use crate::setup::interrupt;
 use crate::setup::progress::say;
 use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
@@ -181,7 +182,7 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
         }
         ready.push(cell.ready()?);
     }
-    place::put(&ready, &*interruption()?)?;
+    place::put(&ready, interrupt::watch()?)?;
     notes.iter().for_each(|note| say(note));
     Ok(0)
 }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use super::common::{BAD, EXIT_CODES, interruption};
+use super::common::{BAD, EXIT_CODES, INCOMPLETE};
 use super::fip::verbs::FipVerb;
 use super::image::ImageArguments;
 use super::lab::LabArguments;
@@ -13,13 +13,21 @@ use super::qemu::QemuArguments;
 use super::report::ReportArguments;
 use super::soak::SoakArguments;
 use super::test;
+use crate::setup::interrupt;
 use crate::setup::progress::say;
 use crate::setup::stdout::Out;
 use crate::soak::{boot_fuzz, fuzz};
 
-/// Builds, packs, runs and tests psci-bench.
+/// psci-bench measures what PSCI calls cost on AArch64, on a board or on QEMU. Begin with
+/// `cargo xtask qemu`, which installs what it needs.
 #[derive(Parser)]
-#[command(name = "cargo xtask", bin_name = "cargo xtask", after_help = EXIT_CODES)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", after_help = format!("\
+{EXIT_CODES}
+
+Examples:
+  cargo xtask qemu                                 # the six tables, on QEMU under real TF-A
+  cargo xtask image --board rpi4 -o kernel8.img    # the file that a board boots
+  cargo xtask report run.log --format html -o run.html"))]
 pub struct Arguments {
     /// The verb.
     #[command(subcommand)]
@@ -31,9 +39,8 @@ pub struct Arguments {
 pub enum Verb {
     /// Install whatever is missing, and fetch TF-A's source.
     ///
-    /// Debian packages come by apt-get (through sudo where not root), the
-    /// Rust target by rustup. Every other command does for itself the part
-    /// of this that it needs. With PSCI_BENCH_NO_INSTALL=1 in the
+    /// The README lists what is installed. Every other command does for itself
+    /// the part of this that it needs. With PSCI_BENCH_NO_INSTALL=1 in the
     /// environment nothing is installed: the commands are printed, and the
     /// exit code is 2.
     #[command(after_help = "Examples:
@@ -55,6 +62,9 @@ pub enum Verb {
     /// Build the payload and append a device tree: BL33 for a board.
     Image(ImageArguments),
     /// Make, inspect and change Firmware Image Packages.
+    #[command(after_help = "Examples:
+  cargo xtask fip info fip.bin
+  cargo xtask fip build --board juno --base fip.bin -o new.bin")]
     Fip {
         /// The verb of the FIP.
         #[command(subcommand)]
@@ -99,7 +109,8 @@ pub enum Verb {
         /// and QEMU for arm64, 62 MB, once.
         #[arg(long, conflicts_with_all = ["filter", "trees"])]
         kvm: bool,
-        /// Passed to the test programs, behind `--`.
+        /// Parts of tests' names, after `--`; options of test programs show all
+        /// output.
         #[arg(last = true)]
         filter: Vec<String>,
     },
@@ -165,6 +176,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     };
     match run(parsed.verb) {
         Ok(code) => code,
+        Err(_) if interrupt::check().is_err() => {
+            say("interrupted");
+            INCOMPLETE
+        }
         Err(error) => {
             say(&format!("error: {error:#}"));
             BAD
@@ -173,6 +188,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 fn run(verb: Verb) -> Result<u8> {
+    // A report builds nothing, and may read for long.
+    if !matches!(verb, Verb::Report(_)) {
+        interrupt::watch()?;
+    }
     match verb {
         Verb::Setup => test::run_setup(),
         Verb::Boards { name } => super::boards::run(name.as_deref()),
@@ -189,7 +208,7 @@ fn run(verb: Verb) -> Result<u8> {
         Verb::Fuzz {
             verb: Some(FuzzVerb::Boot(options)),
             ..
-        } => boot_fuzz::run(&options, &*interruption()?, &mut Out::default()),
+        } => boot_fuzz::run(&options, interrupt::watch()?, &mut Out::default()),
         Verb::Fuzz {
             verb: None,
             targets,

@@ -10,12 +10,15 @@ use itertools::Itertools as _;
 use super::qemu::{self, QemuArguments};
 use super::report::{ReportArguments, read_all};
 use crate::board::firmware_kind::Firmware;
-use crate::build::firmware::{Pmf, Variant};
+use crate::build::firmware::Variant;
+use crate::qemu::log_file::LogFile;
 use crate::qemu::run_spec::RunSpec;
+use crate::qemu::screen::Screen;
 use crate::qemu::{ICOUNT_NS, prepare};
 use crate::report::analysis::overhead::{Unit, overhead};
 use crate::report::log::{LoggedRun, read_bytes};
-use crate::setup::progress::say;
+use crate::setup::interrupt;
+use crate::setup::progress::{Progress, say};
 use crate::setup::stdout::Out;
 
 /// Runs under both builds, and prints the difference.
@@ -27,7 +30,7 @@ pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
             "--overhead is about TF-A's instrumentation, and --firmware {name} is not built without it"
         );
     }
-    if spec.variant.pmf == Pmf::Off {
+    if spec.variant.has("pmf=off") {
         bail!("--overhead runs with PMF and without: --variant chooses pmf=new or pmf=sip of it");
     }
     let logs = arguments.log.as_deref().map(logs);
@@ -40,21 +43,22 @@ pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
              emulated firmware is told by instructions",
         );
     }
-    let interrupt = super::common::interruption()?;
-    let plain = Variant {
-        pmf: Pmf::Off,
-        ..spec.variant
-    };
+    let interrupt = interrupt::watch()?;
+    let plain = spec.variant.with("pmf=off");
     let run = |place: usize, build: &str, variant: Variant| {
-        let log = logs.as_ref().map(|logs| logs[place].clone());
         let spec = RunSpec {
             variant,
-            log,
             ..spec.clone()
         };
-        let result = prepare::run(&spec, &interrupt, &mut io::sink())?;
+        let prepared = prepare::prepare(&spec)?;
+        let mut log = logs.as_ref().map(|logs| LogFile::create(&logs[place]));
+        let (mut out, progress) = (io::sink(), Progress::on_terminal(build));
+        let mut out = Screen::new(&mut out, progress);
+        let result = prepared.run_with_log(interrupt, log.as_mut(), &mut out)?;
+        drop(out);
         say(&format!("{build} build ({variant}): {}", result.line()));
         result.positions.iter().for_each(|position| say(position));
+        log.map(LogFile::end).transpose()?;
         let runs = read_bytes(build, &result.log).with_context(|| format!("the {build} build"))?;
         anyhow::Ok((only(runs)?, result.exit_code()))
     };

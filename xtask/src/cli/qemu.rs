@@ -1,10 +1,13 @@
 //! `cargo xtask qemu`.
 
+use std::env;
+use std::io::{IsTerminal, stdout};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use psci_bench::model::Verdict;
 
 use super::common::{EXIT_CODES, FAILED, plan};
 use super::files;
@@ -14,14 +17,17 @@ use crate::build::firmware::Variant;
 use crate::build::flash;
 use crate::build::payload::Tree;
 use crate::qemu::diagnosis::full_reason;
+use crate::qemu::log_file::LogFile;
+use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::{Payload, RunSpec};
+use crate::qemu::screen::Screen;
 use crate::qemu::timeout::{self, TIMEOUT_MAX};
 use crate::qemu::{Level, kvm_host, prepare};
 use crate::report::log::{LoggedRun, read_bytes};
-use crate::setup::progress::say;
-use crate::setup::read_file;
+use crate::setup::progress::{Progress, say};
 use crate::setup::stdout::Out;
 use crate::setup::workspace::Workspace;
+use crate::setup::{interrupt, read_file};
 
 /// Arguments of `qemu`.
 #[derive(Debug, Args)]
@@ -42,10 +48,15 @@ pub struct QemuArguments {
     /// The run.
     #[command(flatten)]
     pub run: RunArguments,
-    /// Also write the UART's bytes to this file; with --overhead, those of the
+    /// Also write the UART's bytes to this file [default on a terminal: the
+    /// next number in target/psci-bench/logs]; with --overhead, those of the
     /// two runs to run.pmf.log and run.plain.log of --log run.log.
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
+    /// Show the records on a terminal, too. They are in the log in any case,
+    /// and in a pipe.
+    #[arg(long, conflicts_with = "overhead")]
+    pub records: bool,
     /// Run under the firmware with PMF and without, and print what its
     /// instrumentation costs: in instructions with --icount, else in time.
     /// The exit code is that of the worse run.
@@ -81,18 +92,37 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     if let Some(log) = &arguments.log {
         check_log(log, &arguments.run)?;
     }
-    let spec = RunSpec {
-        log: arguments.log.clone(),
-        ..spec(&arguments.run)?
+    let spec = spec(&arguments.run)?;
+    let interrupt = interrupt::watch()?;
+    let prepared = prepare::prepare(&spec)?;
+    let is_terminal = stdout().is_terminal();
+    let mut log = match &arguments.log {
+        Some(path) => Some(LogFile::create(path)),
+        None if is_terminal => {
+            let folder = Workspace::find()?.state().join("logs");
+            Some(LogFile::in_next(&folder)?)
+        }
+        None => None,
     };
-    let interrupt = super::common::interruption()?;
-    let result = prepare::run(&spec, &interrupt, &mut Out::default())?;
+    let mut out = Out::default();
+    let result = if is_terminal {
+        let mut out = Screen::new(&mut out, Progress::on_terminal("starting QEMU"));
+        out.has_records = arguments.records;
+        prepared.run_with_log(interrupt, log.as_mut(), &mut out)?
+    } else {
+        prepared.run_with_log(interrupt, log.as_mut(), &mut out)?
+    };
+    let log = log.map(LogFile::end).transpose();
+    if let (true, Ok(Some(log))) = (is_terminal, &log) {
+        say_next(log, &spec, &result);
+    }
     let mut end = result.line();
     if let Some(reason) = full_reason(&result.log) {
         end = format!("{end}: {reason}");
     }
     say(&end);
     result.positions.iter().for_each(|position| say(position));
+    log?;
     let code = result.exit_code();
     if arguments.deny_skipped && code == 0 {
         let runs = read_bytes("the UART", &result.log)?;
@@ -104,6 +134,23 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     Ok(code)
 }
 
+/// Prints the name of the log, and the commands for which a run is good.
+fn say_next(log: &Path, spec: &RunSpec, result: &RunResult) {
+    let here = env::current_dir().unwrap_or_default();
+    let log = log.strip_prefix(here).unwrap_or(log).display();
+    let is_usual = spec.smp.is_none() && spec.gic.is_none() && spec.board == "qemu";
+    let is_usual = is_usual && spec.firmware == Firmware::TfA;
+    say(&format!("log: {log}"));
+    if matches!(result.verdict, Verdict::Pass | Verdict::Fail) {
+        say(&format!(
+            "next: cargo xtask report {log} --format html -o run.html"
+        ));
+        if is_usual {
+            say("next: cargo xtask qemu --smp 16");
+        }
+    }
+}
+
 /// Refuses a log that cannot be written, or that is a file of the run.
 pub(super) fn check_log(log: &Path, run: &RunArguments) -> Result<()> {
     let inputs = [
@@ -113,7 +160,7 @@ pub(super) fn check_log(log: &Path, run: &RunArguments) -> Result<()> {
     files::check(("--log", log), &inputs)
 }
 
-/// Returns the run that is asked for; its UART goes to no file.
+/// Returns the run that is asked for.
 pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
     let mut spec = arguments.spec.clone();
     let (firmware, name) = (spec.firmware, spec.firmware.name());

@@ -14,6 +14,7 @@ use super::common::FAILED;
 use super::files;
 use super::report_verdict::{judge, judge_jobs, say_of};
 use crate::lab::serial;
+use crate::qemu::log_file::LogFile;
 use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::report::analysis::compare::{self, Across, RowIs};
 use crate::report::analysis::merge::{merge, take_repeats};
@@ -22,6 +23,7 @@ use crate::report::jobs;
 use crate::report::jobs::matrix::matrix;
 use crate::report::log::{LoggedRun, read, tables};
 use crate::setup::plural::many;
+use crate::setup::interrupt;
 use crate::setup::progress::say;
 use crate::setup::read_file;
 use crate::setup::stdout::Out;
@@ -144,10 +146,10 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
     let baseline = arguments.baseline.as_deref();
     let baseline = baseline.map(|path| read_baseline(path, arguments.baseline_run));
     let baseline = baseline.transpose()?;
-    let mut report = match &arguments.serial {
+    let (mut report, log) = match &arguments.serial {
         Some(device) => follow(device, arguments)?,
-        None if arguments.matrix => read_jobs(arguments)?,
-        None => read_all(&arguments.logs)?,
+        None if arguments.matrix => (read_jobs(arguments)?, None),
+        None => (read_all(&arguments.logs)?, None),
     };
     if let Some(place) = arguments.run {
         let count = report.runs.len();
@@ -174,6 +176,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
         report.comparisons = compare::compare(&report.runs, baseline, &options)?;
     }
     write(&report, arguments)?;
+    log.map(LogFile::end).transpose()?;
     let mut code = judge(&report, baseline.as_ref());
     // A matrix names them by their jobs.
     for run in report
@@ -238,14 +241,15 @@ fn read_baseline(path: &Path, place: Option<usize>) -> Result<LoggedRun> {
 }
 
 /// Follows a run, and reads what came.
-fn follow(device: &Path, arguments: &ReportArguments) -> Result<Report> {
-    let interrupt = super::common::interruption()?;
+fn follow(device: &Path, arguments: &ReportArguments) -> Result<(Report, Option<LogFile>)> {
+    let interrupt = interrupt::watch()?;
     let timeout = Duration::from_secs(arguments.timeout.unwrap_or(TIMEOUT));
-    let (baud, log) = (arguments.baud.unwrap_or(BAUD), arguments.log.as_deref());
-    let followed = serial::follow(device, baud, timeout, &interrupt, log)?;
+    let baud = arguments.baud.unwrap_or(BAUD);
+    let mut log = arguments.log.as_deref().map(LogFile::at);
+    let followed = serial::follow(device, baud, timeout, interrupt, log.as_mut())?;
     say(&followed.to_string());
     let runs = read(&device.display().to_string(), followed.log.as_slice())?;
-    Ok(runs.into())
+    Ok((runs.into(), log))
 }
 
 /// Refuses what would be left undone without a word.
@@ -283,9 +287,12 @@ fn check_wishes(arguments: &ReportArguments) -> Result<()> {
 fn check_output(arguments: &ReportArguments) -> Result<()> {
     let format = arguments.format;
     let baseline = ("--baseline", arguments.baseline.as_deref());
+    let is_read = |path: &PathBuf| path == Path::new("-");
+    let is_read = arguments.logs.iter().chain(&arguments.serial).any(is_read);
+    let stdin = ("stdin", is_read.then_some(Path::new("/dev/stdin")));
     if let Some(log) = &arguments.log {
         let serial = ("--serial", arguments.serial.as_deref());
-        files::check(("--log", log), &[baseline, serial])?;
+        files::check(("--log", log), &[baseline, serial, stdin])?;
     }
     match &arguments.output {
         None if format.is_tree() => {
@@ -299,7 +306,7 @@ fn check_output(arguments: &ReportArguments) -> Result<()> {
             // The files of a matrix are known when its folders have been walked.
             let logs = arguments.logs.iter().filter(|_| !arguments.matrix);
             let logs = logs.map(|log| ("LOG", Some(log.as_path())));
-            let others = [baseline, ("--log", arguments.log.as_deref())];
+            let others = [baseline, stdin, ("--log", arguments.log.as_deref())];
             files::check(
                 ("-o", path),
                 &others.into_iter().chain(logs).collect::<Vec<_>>(),

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -12,7 +11,9 @@ use clap::Args;
 use super::qemu::{self, RunArguments};
 use crate::qemu::prepare::{self, Prepared};
 use crate::qemu::run_result::RunResult;
-use crate::setup::progress::say;
+use crate::qemu::screen::Screen;
+use crate::setup::interrupt;
+use crate::setup::progress::{Progress, say};
 use crate::setup::stdout::Out;
 use crate::setup::workspace::Workspace;
 use crate::soak::{Keep, Limits, Load, Runner, has_suspends, soak};
@@ -49,13 +50,15 @@ pub struct SoakArguments {
 /// A machine that is started again and again.
 struct Machine {
     prepared: Prepared,
-    interrupt: Arc<AtomicBool>,
+    interrupt: &'static AtomicBool,
     started: Instant,
 }
 
 impl Runner for Machine {
     fn run(&mut self) -> Result<RunResult> {
-        self.prepared.run(&self.interrupt, &mut io::sink())
+        let (mut out, progress) = (io::sink(), Progress::on_terminal("starting QEMU"));
+        let mut out = Screen::new(&mut out, progress);
+        self.prepared.run(self.interrupt, &mut out)
     }
 
     fn elapsed(&self) -> Duration {
@@ -74,7 +77,7 @@ pub(super) fn run(arguments: &SoakArguments) -> Result<u8> {
     if let Some(dir) = &arguments.keep {
         Keep::check(dir)?;
     }
-    let interrupt = super::common::interruption()?;
+    let interrupt = interrupt::watch()?;
     let prepared = prepare::prepare(&spec)?;
     let mut keep = match &arguments.keep {
         Some(dir) => Keep::at(dir)?,

@@ -1,19 +1,29 @@
 //! `cargo xtask setup` and `cargo xtask test`: everything there is to test, with what it
 //! needs set up before, so that no test has a reason to be left out.
 
+use std::io::{self, BufRead, BufReader, Write, pipe, stderr};
+use std::mem::take;
+use std::ops::Not;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use itertools::Itertools as _;
+use regex::Regex;
 
 use crate::build::{payload, tf_a};
 use crate::qemu::kvm_host::KvmHost;
-use crate::setup::progress::say;
+use crate::qemu::stream::Owned;
+use crate::setup::progress::{Progress, in_words, say};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, linux_trees, process};
 
 /// Sets up all that any command needs. Returns the folder of TF-A's source.
 fn set_up(workspace: &Workspace) -> Result<PathBuf> {
+    workspace.check_for_make()?;
     setup::ensure(workspace, &setup::all())?;
     tf_a::MBED_TLS.fetch(workspace)?;
     tf_a::TF_A.fetch(workspace)
@@ -32,47 +42,236 @@ pub(super) fn run_setup() -> Result<u8> {
 /// trees of Linux's boards; or those as a guest under KVM.
 pub(super) fn run(trees: bool, kvm: bool, filter: &[String]) -> Result<u8> {
     let workspace = Workspace::find()?;
-    let mut command = process::cargo();
-    command
-        .args(["test", "--target-dir"])
-        .arg(&workspace.target);
-    if trees {
+    let (programs, options) = if trees {
         linux_trees::fetch(&workspace)?;
-        command.args([
-            "--package",
-            "xtask",
-            "--test",
-            "trees",
-            "--",
-            "--ignored",
-            "--nocapture",
-        ]);
-        // A thousand trees are minutes without any optimisation.
-        command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
+        ("--package xtask --test trees", "--ignored --nocapture")
     } else if kvm {
         setup::ensure(&workspace, &[Need::Qemu, Need::Dtc, Need::RustTarget])?;
         KvmHost::ready(&workspace)?;
         payload::build(&workspace)?;
-        command.args([
-            "--package",
-            "psci-bench",
-            "--test",
-            "kvm",
-            "--",
-            "--ignored",
-        ]);
         // One machine at a time: each of them is a Linux and its guest.
-        command.args(["--nocapture", "--test-threads=1"]);
+        let options = "--ignored --nocapture --test-threads=1";
+        ("--package psci-bench --test kvm", options)
     } else {
         set_up(&workspace)?;
         payload::build(&workspace)?;
-        // Whatever fails first, all the rest as well.
+        ("--workspace", "")
+    };
+    let cargo = || {
+        let mut command = process::cargo();
+        command.arg("test").args(programs.split(' '));
+        command.arg("--target-dir").arg(&workspace.target);
+        if trees {
+            // A thousand trees are minutes without any optimisation.
+            command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
+        }
+        command.current_dir(&workspace.root).stdin(Stdio::null());
         command
-            .args(["--workspace", "--no-fail-fast", "--"])
-            .args(filter);
+    };
+    let log = workspace.state().join("tests.log");
+    let mut build = cargo();
+    build.args(["--no-run", "--quiet"]);
+    process::run("building the tests", &mut build, &log)?;
+
+    let started = Instant::now();
+    let (output, input) = pipe()?;
+    let mut command = cargo();
+    // Whatever fails first, all the rest as well.
+    command.args(["--no-fail-fast", "--"]).args(filter);
+    command.args(options.split_whitespace());
+    command.env("CARGO_TERM_COLOR", "never");
+    command.stdout(input.try_clone()?).stderr(input);
+    let child = command.process_group(0).spawn();
+    let mut child = Owned(child.context("cannot run cargo")?);
+    // The pipe ends when nothing else has it.
+    drop(command);
+    let is_loud = trees || kvm || filter.iter().any(|word| word.starts_with('-'));
+    let reader = thread::spawn(move || Sum::read(BufReader::new(output), is_loud));
+    let status = process::wait(&mut child.0, "")?;
+    let sum = reader.join().expect("it reads any text")?;
+    say(&sum.line(started.elapsed(), status.success(), filter)?);
+    Ok(u8::from(sum.failed > 0))
+}
+
+/// The result of all test programs.
+#[derive(Default)]
+struct Sum {
+    passed: u64,
+    /// Tests that failed, and programs that ended early.
+    failed: u64,
+    failures: Vec<String>,
+    ignored: Vec<String>,
+    filtered: u64,
+    /// The lines since the last result, without those of tests that passed.
+    rest: String,
+}
+
+impl Sum {
+    /// Reads both streams of `cargo test`. Prints a line for each program, all lines of one that
+    /// fails, and everything if it `is_loud`.
+    fn read(mut from: impl BufRead, is_loud: bool) -> io::Result<Self> {
+        let program = r"^ +(?:Running .*[(/]|Doc-tests )([^/]+?)(-[0-9a-f]+\))?\n";
+        let counts = r"(\d+) passed; (\d+) failed; (\d+) ignored; 0 measured; (\d+) filtered out";
+        let result = &format!(r"test result: \w+\. {counts}; finished in (\d+)");
+        let [program, result] = [program, result].map(|it| Regex::new(it).expect("a pattern"));
+        let (mut sum, mut name, mut bytes) = (Self::default(), String::new(), Vec::new());
+        let (mut progress, mut total, mut done) = (None, 1.0, 0.0);
+        while from.read_until(b'\n', &mut bytes)? > 0 {
+            let line = String::from_utf8_lossy(&bytes).into_owned();
+            bytes.clear();
+            if is_loud {
+                show(&line);
+            }
+            if let Some(words) = program.captures(&line) {
+                sum.close(&name);
+                name = words[1].to_owned();
+                progress = (!is_loud).then(|| Progress::on_terminal(&name));
+                done = 0.0;
+            } else if let Some(counts) = result.captures(&line) {
+                progress = None;
+                sum.add(
+                    &name,
+                    counts.extract().1.map(|it| it.parse().unwrap_or(0)),
+                    is_loud,
+                );
+            } else if line.ends_with(" ... ok\n") || line.contains(" ... ignored") {
+                done += 1.0;
+                progress
+                    .iter()
+                    .for_each(|bar| bar.percent(100.0 * done / total));
+            } else if let Some(tests) = line.strip_prefix("running ") {
+                total = tests
+                    .split(' ')
+                    .next()
+                    .map_or(1.0, |it| it.parse().unwrap_or(1.0));
+            } else {
+                sum.rest += &line;
+            }
+        }
+        sum.close(&name);
+        Ok(sum)
     }
-    command.current_dir(&workspace.root).stdin(Stdio::null());
-    say(&process::display(&command));
-    let status = command.status().context("cannot run cargo")?;
-    Ok(u8::from(!status.success()))
+
+    /// Adds the counts of the result of the program `name`.
+    fn add(&mut self, name: &str, counts: [u64; 5], is_loud: bool) {
+        let [passed, failed, ignored, filtered, seconds] = counts;
+        self.passed += passed;
+        self.failed += failed;
+        self.filtered += filtered;
+        // Options have the names of the programs with ignored tests.
+        let ignored = (ignored > 0).then(|| format!("{ignored} of --{name}"));
+        self.ignored.extend(ignored);
+        let rest = take(&mut self.rest);
+        let mut line = format!(
+            "{passed} passed in {}",
+            in_words(Duration::from_secs(seconds))
+        );
+        if failed > 0 {
+            line = format!("{failed} failed, {line}");
+            let names = rest
+                .rsplit_once("failures:\n")
+                .map_or("", |parts| parts.1)
+                .lines();
+            let names = names.filter_map(|line| line.strip_prefix("    "));
+            self.failures
+                .extend(names.map(|test| format!("{name} {test}")));
+            show(if is_loud { "" } else { &rest });
+        }
+        if passed + failed > 0 {
+            say(&format!("{name}: {line}"));
+        }
+    }
+
+    /// Counts a program that ended before its result.
+    fn close(&mut self, name: &str) {
+        if self.rest.contains("process didn't exit successfully") {
+            show(&take(&mut self.rest));
+            self.failed += 1;
+            self.failures.push(format!("{name} ended early"));
+        }
+        if !name.is_empty() {
+            self.rest.clear();
+        }
+    }
+
+    /// Returns the last line, after `time`. Fails if no test was run.
+    fn line(&self, time: Duration, is_success: bool, filter: &[String]) -> Result<String> {
+        if self.failed == 0 && !is_success {
+            bail!("cargo test failed: {}", self.rest);
+        }
+        if self.passed + self.failed == 0 && !filter.iter().any(|word| word == "--list") {
+            let words = filter.join(" ");
+            bail!("no test is run with -- {words}: `cargo xtask test -- --list` names the tests");
+        }
+        let mut line = format!("{} passed in {}", self.passed, in_words(time));
+        if self.failed > 0 {
+            line = format!(
+                "{} failed, {line}: {}",
+                self.failed,
+                self.failures.join(", ")
+            );
+        }
+        let filtered = (self.filtered > 0).then(|| format!("{} filtered out", self.filtered));
+        let not_run = self.ignored.iter().chain(&filtered).join(", ");
+        let not_run = not_run
+            .is_empty()
+            .not()
+            .then(|| format!("; not run: {not_run}"));
+        Ok(line + &not_run.unwrap_or_default())
+    }
+}
+
+fn show(text: &str) {
+    // A closed stderr does not stop the tests.
+    let _ = stderr().write_all(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sum_has_passes_failures_and_what_was_not_run() {
+        let good = "   Compiling psci-bench\n     Running unittests src/lib.rs (deps/xtask-0af1)\n\
+            running 2 tests\ntest a ... ok\ntest b - should panic ... ok\n\n\
+            test result: ok. 2 passed; 0 failed; 0 TAIL\n     Running tests/kvm.rs (/a b/kvm-0a)\n\
+            test c ... ignored, slow\ntest result: ok. 0 passed; 0 failed; 9 TAIL\n";
+        let bad = "     Running tests/payload/main.rs (deps/payload-1)\ntest x::y ... FAILED\n\
+            failures:\n\n---- x::y stdout ----\n    indented\n\nfailures:\n    x::y\n\n\
+            test result: FAILED. 3 passed; 1 failed; 0 TAIL\nerror: test failed\n     \
+            Running tests/fip.rs (deps/fip-1)\nerror: test failed\nCaused by:\n  \
+            process didn't exit successfully: `fip-1` (signal: 6)\n";
+        let (all, x) = (format!("{good}{bad}"), "payload x::y, fip ended early");
+        let none = "   Doc-tests xtask\ntest result: ok. 0 passed; 0 failed; 0 TAIL\n";
+        for (text, filtered, expected) in [
+            (
+                good,
+                0,
+                "2 passed in 16 min; not run: 9 of --kvm".to_owned(),
+            ),
+            (
+                good,
+                3,
+                "2 passed in 16 min; not run: 9 of --kvm, 6 filtered out".into(),
+            ),
+            (
+                &all,
+                0,
+                format!("2 failed, 5 passed in 16 min: {x}; not run: 9 of --kvm"),
+            ),
+            (none, 9, "no test is run with -- nosuchname: `cargo".into()),
+            (
+                "error: no network\n",
+                0,
+                "cargo test failed: error: no network\n".into(),
+            ),
+        ] {
+            let tail = format!("ignored; 0 measured; {filtered} filtered out; finished in 7.12s");
+            let sum = Sum::read(text.replace("TAIL", &tail).as_bytes(), false).expect("read");
+            let is_success = text == good || text == none;
+            let line = sum.line(Duration::from_secs(960), is_success, &["nosuchname".into()]);
+            let line = line.unwrap_or_else(|error| error.to_string());
+            assert!(line.starts_with(&expected), "{line}");
+        }
+    }
 }

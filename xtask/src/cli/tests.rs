@@ -6,7 +6,10 @@ use std::path::Path;
 use clap::{Command, CommandFactory, Parser as _};
 
 use super::main::Arguments;
+use crate::build::tf_a::{MBED_TLS, TF_A};
+use crate::qemu::kvm_host::KERNEL;
 use crate::setup::workspace::Workspace;
+use crate::setup::{self, linux_trees};
 
 #[test]
 fn the_definition_is_sound() {
@@ -20,14 +23,42 @@ fn examples(command: &Command) -> Vec<String> {
     own.into_iter().chain(inner).collect()
 }
 
+/// Checks the long help of `command` and of all commands within it, on a terminal of 72 columns.
+fn check_help(command: Command) {
+    let mut command = command.term_width(72);
+    let inner: Vec<Command> = command.get_subcommands().cloned().collect();
+    inner.into_iter().for_each(check_help);
+    let name = command.get_name().to_owned();
+    assert!(examples(&command).concat().contains("Example"), "{name}");
+    let help = command.render_long_help().to_string();
+    for line in help.lines() {
+        // A line of one word cannot be wrapped.
+        let is_short = line.chars().count() <= 72 || line.split_whitespace().count() == 1;
+        assert!(is_short, "{name}: {line}");
+    }
+    for link in ["[`", "crate::", "super::", "Self::"] {
+        assert!(!help.contains(link), "{name}: {link} in\n{help}");
+    }
+}
+
 #[test]
-fn every_command_has_examples() {
-    for command in Arguments::command().get_subcommands() {
-        for command in command.get_subcommands().chain([command]) {
-            let help = command.get_after_help().map(ToString::to_string);
-            let is_group = command.get_name() == "fip" && command.has_subcommands();
-            assert!(is_group || help.is_some_and(|help| help.contains("Example")));
-        }
+fn help_is_wrapped_has_examples_and_no_links_of_rustdoc() {
+    check_help(Arguments::command());
+    let help = Arguments::command().render_help().to_string();
+    assert!(
+        help.starts_with("psci-bench measures what PSCI calls cost"),
+        "{help}"
+    );
+    assert_eq!(help.matches("\n  cargo xtask ").count(), 3, "{help}");
+}
+
+#[test]
+fn readme_lists_all_that_is_installed() {
+    let root = Workspace::find().expect("the workspace").root;
+    let readme = fs::read_to_string(root.join("README.md")).expect("a text");
+    let sources = [TF_A.package, MBED_TLS.package, linux_trees::META, KERNEL];
+    for name in setup::installed().chain(sources) {
+        assert!(readme.contains(&format!("`{name}`")), "{name}");
     }
 }
 
@@ -48,17 +79,12 @@ fn shell_blocks(root: &Path) -> Vec<String> {
 /// The words of a line of shell, without its comment.
 fn words(line: &str) -> Vec<String> {
     let line = line.split(" # ").next().unwrap_or_default();
-    let mut words = Vec::new();
-    for (part, is_quoted) in line
-        .split(['"', '\''])
-        .zip([false, true].into_iter().cycle())
-    {
-        match is_quoted {
-            true => words.push(part.to_owned()),
-            false => words.extend(part.split_whitespace().map(str::to_owned)),
-        }
-    }
-    words
+    let parts = line.split(['"', '\'']).enumerate();
+    let words = parts.flat_map(|(nth, part)| match nth % 2 {
+        1 => vec![part],
+        _ => part.split_whitespace().collect(),
+    });
+    words.map(str::to_owned).collect()
 }
 
 #[test]

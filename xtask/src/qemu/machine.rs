@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use super::command_line::{CommandLine, PROGRAM};
+use super::diagnosis::POWER_DOWN;
 use super::run_spec::{Level, RunSpec};
 use crate::board::firmware_kind::Firmware;
 use crate::board::{self, Gic};
@@ -18,6 +19,8 @@ const ICOUNT_SHIFT: u32 = 4;
 /// The time that an instruction takes with `-icount`, in nanoseconds.
 pub const ICOUNT_NS: u32 = 1 << ICOUNT_SHIFT;
 const GIC_V2_CPUS: u32 = 8;
+/// The models of QEMU's `virt` that have 32-bit states alone.
+const NARROW: [&str; 2] = ["cortex-a7", "cortex-a15"];
 
 /// A machine to start.
 #[derive(Clone, Debug)]
@@ -46,6 +49,11 @@ impl Machine<'_> {
         if cpus == 0 || cpus > most {
             bail!("--smp {cpus}: with {why} there can be 1 to {most} CPUs");
         }
+        let model = self.model();
+        if NARROW.contains(&model) {
+            let wide = POWER_DOWN.join(", ");
+            bail!("--cpu {model}: this CPU has no AArch64, which the payload is for; use {wide}");
+        }
         let machine = &self.recipe.machine;
         if !self.recipe.adjustable && self.spec.level == Level::El1 {
             bail!("--el 1: QEMU's {machine} always has EL2");
@@ -60,9 +68,13 @@ impl Machine<'_> {
         Ok(())
     }
 
+    fn model(&self) -> &str {
+        self.cpu.split(',').next().unwrap_or_default()
+    }
+
     /// Refuses a CPU model that QEMU does not have.
     pub fn check_model(&self) -> Result<()> {
-        let model = self.cpu.split(',').next().unwrap_or_default();
+        let model = self.model();
         if model == self.recipe.cpu {
             return Ok(());
         }

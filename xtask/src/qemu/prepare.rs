@@ -1,7 +1,7 @@
 //! Everything that a run needs, built.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -14,12 +14,13 @@ use tempfile::TempDir;
 use super::command_line::{self, CommandLine};
 use super::diagnosis::{self, diagnose};
 use super::kvm_host::{self, KvmHost};
+use super::log_file::{LogFile, Tee};
 use super::machine::Machine;
 use super::monitor::Socket;
 use super::positions::{self, Map};
 use super::run_result::RunResult;
 use super::run_spec::{Level, Payload, RunSpec};
-use super::stream::{self, Ending, Limits, Tee};
+use super::stream::{self, Ending, Limits};
 use super::symbols::Symbols;
 use crate::board::firmware_kind::Firmware;
 use crate::board::{self, Board, Conduit};
@@ -30,14 +31,13 @@ use crate::build::payload::Tree;
 use crate::build::tf_a::TfA;
 use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, Need, temporary};
+use crate::setup::{self, Need, interrupt, scratch, temporary};
 
 /// A run for which everything is there and built. It can be repeated.
 #[derive(Debug)]
 pub struct Prepared {
     firmware: Firmware,
     timeout: Duration,
-    log: Option<PathBuf>,
     line: CommandLine,
     map: Map,
     /// The files of the flash besides BL33; None if BL33 is in no flash.
@@ -73,8 +73,13 @@ pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Write) -> Resul
 /// Sets up what is missing, and builds what is stale.
 pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     let workspace = Workspace::find()?;
+    // A target folder that is read-only is an error only if something must be built.
+    let _ = scratch::remove_left(&workspace);
     let board = board::load(&workspace, &spec.board)?;
     let machine = machine(&board, spec)?;
+    if spec.firmware.is_tf_a() {
+        workspace.check_for_make()?;
+    }
     let locate = |dir: &PathBuf| TfA::locate(&workspace, Some(dir));
     let tf_a = spec.tf_a.as_ref().map(locate).transpose()?;
     setup::ensure(&workspace, &[Need::Qemu])?;
@@ -103,10 +108,11 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         temporary(fs::write(&file, image))?;
         line.preload = Some((file, board.load_address));
     }
+    // A signal in a build must not start a machine.
+    interrupt::check()?;
     Ok(Prepared {
         firmware: spec.firmware,
         timeout: spec.timeout,
-        log: spec.log.clone(),
         line,
         map: boot.map,
         stages: boot.stages,
@@ -194,8 +200,10 @@ impl Asked<'_> {
         if spec.firmware == Firmware::TfAStock {
             tf_a.check_stock()?;
         }
-        let mut variant = spec.variant;
-        variant.faults |= spec.fault.is_some();
+        let variant = match spec.fault {
+            Some(_) => spec.variant.with("faults=1"),
+            None => spec.variant,
+        };
         let stock = self.board.firmware(spec.firmware.name())?.stock.as_ref();
         let gic = self.machine.gic;
         let platform = match stock {
@@ -244,7 +252,6 @@ impl Prepared {
         line.boot.1 = dir.path().join("boot.bin");
         temporary(fs::write(&line.boot.1, flash))?;
         Ok(Self {
-            log: self.log.clone(),
             line,
             map,
             stages: self.stages.clone(),
@@ -258,6 +265,16 @@ impl Prepared {
         &self.line
     }
 
+    /// Runs as [`Self::run`] does. The UART's bytes go to `log`, too.
+    pub fn run_with_log(
+        &self,
+        interrupt: &AtomicBool,
+        log: Option<&mut LogFile>,
+        out: &mut dyn Write,
+    ) -> Result<RunResult> {
+        self.run(interrupt, &mut Tee { log, out })
+    }
+
     /// Runs, and judges. The UART's bytes go to `out` as they come;
     /// `interrupt` ends the run.
     pub fn run(&self, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<RunResult> {
@@ -267,10 +284,6 @@ impl Prepared {
         // Where the CPUs of the Linux are tells nothing of its guest's.
         let socket = Socket::within(dir.path()).filter(|_| !of_kvm);
         command.args(socket.iter().flat_map(Socket::arguments));
-        let named = |log: &PathBuf| format!("--log {}", log.display());
-        let create = |log| File::create(log).with_context(|| named(log));
-        let file = self.log.as_ref().map(create).transpose()?;
-        let mut tee = Tee { file, out };
         let mut positions = Vec::new();
         let mut look = || {
             if let Some(socket) = &socket {
@@ -281,7 +294,7 @@ impl Prepared {
         if of_kvm {
             limits.linger = kvm_host::LINGER;
         }
-        let outcome = stream::run(&mut command, limits, interrupt, &mut tee, &mut look)?;
+        let outcome = stream::run(&mut command, limits, interrupt, out, &mut look)?;
         let verdict = match outcome.ending {
             Ending::Interrupted => None,
             _ => stream::closing(&outcome.log),

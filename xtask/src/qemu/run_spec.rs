@@ -101,9 +101,6 @@ pub struct RunSpec {
     /// The longest time that QEMU may run.
     #[arg(skip = LEAST)]
     pub timeout: Duration,
-    /// A file that gets the UART's bytes, too, from when QEMU starts.
-    #[arg(skip)]
-    pub log: Option<PathBuf>,
 }
 
 impl RunSpec {

@@ -1,6 +1,5 @@
 //! Runs a machine for a bounded time, and passes its UART's bytes on as they come.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -74,29 +73,6 @@ impl Drop for Owned {
         // Both fail if the process has ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
-    }
-}
-
-/// Writes to a file, where there is one, and to `out`.
-pub struct Tee<'o> {
-    /// The file.
-    pub file: Option<File>,
-    /// The other receiver of the same bytes.
-    pub out: &'o mut dyn Write,
-}
-
-impl Write for Tee<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // The file is kept, so it comes first.
-        if let Some(file) = &mut self.file {
-            file.write_all(bytes)?;
-        }
-        self.out.write_all(bytes)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
     }
 }
 

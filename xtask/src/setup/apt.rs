@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::{Context, Result, anyhow};
 use itertools::Itertools as _;
 
-use super::process::{self, quietly};
+use super::process;
 
 /// The archive of one release of Debian: `deb-src` for source packages or `deb` for others,
 /// the suite, and the architecture if it is not this machine's.
@@ -115,9 +115,8 @@ impl Apt<'_> {
     }
 
     pub(crate) fn get(&self, arguments: &[&str]) -> Result<()> {
-        let log = self.work.join("apt.log");
-        let mut command = self.command("apt-get", arguments);
-        quietly(&mut command, &log)
+        let log = self.work.with_file_name("apt-get.log");
+        process::run("", &mut self.command("apt-get", arguments), &log)
     }
 
     /// Downloads the package on which the package `meta` depends, and returns `NAME VERSION`.

@@ -8,14 +8,15 @@
 use std::env;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
 
+use super::interrupt;
 use super::need::{CARGO_FUZZ, NO_INSTALL, Need, cargo_fuzz_root};
 use super::process;
-use super::progress::say;
+use super::progress::Progress;
 use super::python::{LABGRID, SPHINX};
 use super::workspace::Workspace;
 
@@ -30,35 +31,42 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     let lock = File::create(workspace.state().join("setup.lock"))?;
     lock.lock().context("cannot lock the build directory")?;
     let needs = missing(workspace, needs)?;
-    let names = needs.iter().filter_map(|need| need.names());
-    let packages: Vec<&str> = names.map(|(_, package)| package).unique().collect();
+    let commands = needs
+        .iter()
+        .map(|need| (need.row().0.to_owned(), commands(workspace, *need)));
+    let (debian, mut steps): (Vec<_>, Vec<_>) = commands.partition(|(_, it)| it.is_empty());
+    if !debian.is_empty() {
+        let packages = debian
+            .iter()
+            .map(|(what, _)| &**what)
+            .unique()
+            .collect_vec();
+        let install = as_root("apt-get install -y --no-install-recommends", &packages);
+        steps.insert(0, (packages.join(", "), vec![install]));
+    }
     if env::var_os(NO_INSTALL).is_some_and(|value| value == "1") {
-        let apt = (!packages.is_empty()).then(|| apt_install(&packages));
-        let steps = needs.iter().flat_map(|need| steps(workspace, *need));
-        let commands = apt
-            .into_iter()
-            .chain(steps)
-            .map(|words| words.join(" "))
-            .join("\n  ");
+        let commands = steps.iter().flat_map(|(_, commands)| commands);
         bail!(
-            "programs are missing, and {NO_INSTALL}=1 prevents their installation. Run:\n  \
-             {commands}"
+            "programs are missing, and {NO_INSTALL}=1 prevents their installation. Run:\n  {}",
+            commands.map(|words| words.join(" ")).join("\n  ")
         );
     }
-    if !packages.is_empty() {
-        install(&packages)?;
+    if needs.contains(&Need::Lava) {
+        super::lava::unpack(workspace)?;
     }
-    for need in &needs {
-        if *need == Need::Lava {
-            super::lava::unpack(workspace)?;
+    for (what, commands) in steps {
+        if commands.iter().flatten().any(|word| word == "sudo") {
+            // sudo asks for the password before a line of progress is there. It fails again below.
+            let _ = Command::new("sudo").arg("-v").status();
         }
-        for step in steps(workspace, *need) {
-            let failed = || format!("{need:?} could not be installed; is there a network?");
-            run(Some(workspace), &step).with_context(failed)?;
-        }
+        let _progress = Progress::start(&format!("installing {what}"));
+        let mut installed = commands.iter().map(|words| run(workspace, words));
+        installed.try_for_each(|done| done).with_context(|| {
+            format!("cannot install {what}: is there a network? Or install it, then run this again")
+        })?;
     }
     match missing(workspace, &needs)?.first() {
-        Some(need) => bail!("{need:?} was installed, and is still not found"),
+        Some(need) => bail!("{} was installed, and is still not found", need.row().0),
         None => Ok(()),
     }
 }
@@ -73,12 +81,10 @@ fn missing(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Need>> {
     Ok(missing)
 }
 
-/// Returns the commands that install a need for which there is no Debian package.
-fn steps(workspace: &Workspace, need: Need) -> Vec<Vec<String>> {
+/// Returns the commands that install `need`; none for a Debian package.
+fn commands(workspace: &Workspace, need: Need) -> Vec<Vec<String>> {
     match need {
-        Need::RustTarget | Need::LinuxTarget => {
-            vec![words("rustup target add", &[need.target()])]
-        }
+        Need::RustTarget | Need::LinuxTarget => vec![words("rustup target add", &[need.row().0])],
         Need::CargoFuzz => {
             let root = cargo_fuzz_root(workspace).display().to_string();
             let options = ["--version", &format!("={CARGO_FUZZ}"), "--root", &root];
@@ -93,61 +99,32 @@ fn steps(workspace: &Workspace, need: Need) -> Vec<Vec<String>> {
 
 /// Returns the words of `line`, and `more`.
 fn words(line: &str, more: &[&str]) -> Vec<String> {
-    line.split(' ')
-        .chain(more.iter().copied())
-        .map(str::to_owned)
-        .collect()
-}
-
-fn apt_install(packages: &[&str]) -> Vec<String> {
-    as_root("apt-get install -y --no-install-recommends", packages)
+    let words = line.split(' ').chain(more.iter().copied());
+    words.map(str::to_owned).collect()
 }
 
 fn as_root(line: &str, more: &[&str]) -> Vec<String> {
     let is_root = fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0);
-    words(
-        &if is_root {
-            line.to_owned()
-        } else {
-            format!("sudo {line}")
-        },
-        more,
-    )
+    let sudo = if is_root { "" } else { "sudo " };
+    words(&format!("{sudo}{line}"), more)
 }
 
-fn install(packages: &[&str]) -> Result<()> {
-    let install = apt_install(packages);
-    // Absent or stale package lists are the usual reason for a failure, and the only
-    // reason for which a second attempt can succeed.
-    if run(None, &install).is_ok() {
-        return Ok(());
-    }
-    run(None, &as_root("apt-get update", &[]))
-        .and_then(|()| run(None, &install))
-        .with_context(|| {
-            format!(
-                "apt-get failed, see above; is there a network, and a sudo where this is not root? \
-                 Or install {} yourself, then run this again",
-                packages.join(", ")
-            )
-        })
-}
-
-/// Runs the command `words`, in the workspace if there is one.
-fn run(workspace: Option<&Workspace>, words: &[String]) -> Result<()> {
-    say(&words.join(" "));
-    let (program, arguments) = words.split_first().context("an empty command")?;
-    let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null());
-    // The command's stdout goes to stderr: stdout is the UART's.
-    command.stdout(std::io::stderr());
-    command.env("DEBIAN_FRONTEND", "noninteractive");
-    if let Some(workspace) = workspace {
-        command.current_dir(&workspace.root);
-    }
-    let ran = process::run(&mut command);
-    match program.as_str() {
-        "rustup" => ran.context("install that target as this machine's Rust was installed"),
-        _ => ran,
+/// Runs the command `words`.
+fn run(workspace: &Workspace, words: &[String]) -> Result<()> {
+    let quietly = |words: &[String]| {
+        let (program, arguments) = words.split_first().context("an empty command")?;
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(&workspace.root);
+        command.env("DEBIAN_FRONTEND", "noninteractive");
+        process::run("", &mut command, &workspace.state().join("install.log"))
+    };
+    match quietly(words) {
+        // Absent or stale package lists are the usual reason for a failure, and the only
+        // reason for which a second attempt can succeed.
+        Err(_) if words.iter().any(|word| word == "apt-get") && interrupt::check().is_ok() => {
+            quietly(&as_root("apt-get update", &[]))?;
+            quietly(words)
+        }
+        done => done,
     }
 }

@@ -15,6 +15,7 @@ use anyhow::{Context, Result};
 use super::apt::{self, Apt, Archive};
 use super::progress::Progress;
 use super::python;
+use super::scratch::Scratch;
 use super::workspace::{Workspace, once};
 
 const VERSION: &str = "2023.01-2";
@@ -82,21 +83,13 @@ fn root(workspace: &Workspace) -> PathBuf {
 /// Returns LAVA's dispatcher, if it is there.
 pub fn lava(workspace: &Workspace) -> Option<Lava> {
     let root = root(workspace);
-    let is_there = ["lava-run", "ready"]
-        .iter()
-        .all(|file| root.join(file).is_file());
-    is_there.then_some(Lava { root })
+    let is_there = ["lava-run", "venv/ready"].map(|file| root.join(file).is_file());
+    (is_there == [true; 2]).then_some(Lava { root })
 }
 
 /// Returns the commands that get the Python packages; [`unpack`] does the rest.
 pub(super) fn install(workspace: &Workspace) -> Vec<Vec<String>> {
-    let root = root(workspace);
-    let mut steps = python::install(&root.join("venv"), &IMPORTS);
-    steps.push(vec![
-        "touch".into(),
-        root.join("ready").display().to_string(),
-    ]);
-    steps
+    python::install(&root(workspace).join("venv"), &IMPORTS)
 }
 
 /// Fetches and unpacks Debian's packages, and writes what goes with them.
@@ -104,7 +97,7 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     let root = root(workspace);
     fs::create_dir_all(&root)?;
     once(&root.join("root"), |partial| {
-        let work = tempfile::tempdir_in(workspace.state())?;
+        let work = Scratch::new(workspace)?;
         let _progress = Progress::start("fetching LAVA's dispatcher");
         let wanted = PACKAGES
             .split(' ')

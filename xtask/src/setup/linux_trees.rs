@@ -10,10 +10,11 @@ use anyhow::{Context, Result};
 
 use super::apt::{self, Apt};
 use super::progress::Progress;
+use super::scratch::Scratch;
 use super::workspace::{Workspace, once};
 
 /// The package that depends on the current kernel's.
-const META: &str = "linux-image-arm64";
+pub(crate) const META: &str = "linux-image-arm64";
 
 /// The trees, and their origin.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ pub struct LinuxTrees {
 pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
     let place = workspace.state().join("linux-trees");
     once(&place, |partial| {
-        let work = tempfile::tempdir_in(workspace.state())?;
+        let work = Scratch::new(workspace)?;
         let root = work.path().join("root");
         let _progress = Progress::start("fetching Debian's kernel for arm64, 90 MB");
         let get = |apt: &Apt<'_>| apt.download_dependency(META);

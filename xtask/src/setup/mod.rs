@@ -2,6 +2,7 @@
 
 pub(crate) mod apt;
 mod ensure;
+pub(crate) mod interrupt;
 mod lava;
 pub mod linux_trees;
 mod need;
@@ -10,6 +11,7 @@ pub mod process;
 pub mod progress;
 mod python;
 pub mod read_file;
+pub(crate) mod scratch;
 pub mod source_package;
 pub mod stdout;
 mod temporary;
@@ -17,9 +19,6 @@ pub mod workspace;
 
 pub use self::ensure::ensure;
 pub use self::lava::{Lava, lava};
-pub use self::need::{
-    ARCHIVES, FIRMWARE, FUZZ, LABS, LINUX_TARGET, NO_INSTALL, Need, PAGES, TARGET, U_BOOT, all,
-    cargo_fuzz,
-};
+pub use self::need::{LINUX_TARGET, Need, TARGET, U_BOOT, all, cargo_fuzz, installed};
 pub use self::python::{labgrid, sphinx_build};
 pub(crate) use self::temporary::temporary;

@@ -30,126 +30,77 @@ const QEMU_LEAST: (u32, u32) = (7, 2);
 /// The cargo-fuzz that is used, and no other.
 pub(super) const CARGO_FUZZ: &str = "0.13.2";
 
-/// A program or library that a command needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "programs by their names")]
-pub enum Need {
-    Qemu,
-    CrossCompiler,
-    Make,
-    DpkgSource,
-    /// TF-A's own FIP tool, which tests compare with.
-    Fiptool,
-    /// TF-A's tool that signs.
-    CertCreate,
-    Openssl,
-    Mkimage,
-    Dtc,
-    UBoot,
-    Chromium,
-    PythonVenv,
-    File,
-    Zip,
-    Unzip,
-    SevenZip,
-    /// A C++ compiler, for libFuzzer.
-    CxxCompiler,
-    /// Rust's core library for the payload.
-    RustTarget,
-    /// Rust's libraries for a program in an emulated Linux.
-    LinuxTarget,
-    CargoFuzz,
-    Sphinx,
-    /// LAVA's dispatcher, which tests run jobs with.
-    Lava,
-    Labgrid,
+macro_rules! needs {
+    ($($need:ident $what:tt $program:tt)*) => {
+        /// A program or library that a command needs.
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        #[expect(missing_docs, reason = "programs by their names")]
+        pub enum Need { $($need),* }
+
+        /// Each need with what is installed, and the program or file to look for.
+        const INSTALLED: &[(Need, &str, &str)] = &[$((Need::$need, $what, $program)),*];
+    };
 }
 
-/// The needs that are in Debian: the program or file to look for, and the package.
-const DEBIAN: [(Need, &str, &str); 17] = [
-    (Need::Qemu, "qemu-system-aarch64", "qemu-system-arm"),
-    (
-        Need::CrossCompiler,
-        "aarch64-linux-gnu-gcc",
-        "gcc-aarch64-linux-gnu",
-    ),
-    (Need::Make, "make", "make"),
-    (Need::DpkgSource, "dpkg-source", "dpkg-dev"),
-    (Need::Fiptool, "fiptool", "arm-trusted-firmware-tools"),
-    (
-        Need::CertCreate,
-        "cert_create",
-        "arm-trusted-firmware-tools",
-    ),
-    (Need::Openssl, "openssl", "openssl"),
-    (Need::Mkimage, "mkimage", "u-boot-tools"),
-    (Need::Dtc, "dtc", "device-tree-compiler"),
-    (Need::UBoot, U_BOOT, "u-boot-qemu"),
-    (Need::Chromium, "chromium", "chromium"),
-    (Need::PythonVenv, "python3", "python3-venv"),
-    (Need::File, "file", "file"),
-    (Need::Zip, "zip", "zip"),
-    (Need::Unzip, "unzip", "unzip"),
-    (Need::SevenZip, "7z", "p7zip-full"),
-    (Need::CxxCompiler, "c++", "g++"),
-];
+// The README has a list of the same.
+needs! {
+    Qemu "qemu-system-arm" "qemu-system-aarch64"
+    CrossCompiler "gcc-aarch64-linux-gnu" "aarch64-linux-gnu-gcc"
+    Make "make" "make"
+    DpkgSource "dpkg-dev" "dpkg-source"
+    Fiptool "arm-trusted-firmware-tools" "fiptool"
+    CertCreate "arm-trusted-firmware-tools" "cert_create"
+    Openssl "openssl" "openssl"
+    Mkimage "u-boot-tools" "mkimage"
+    Dtc "device-tree-compiler" "dtc"
+    UBoot "u-boot-qemu" U_BOOT
+    Chromium "chromium" "chromium"
+    PythonVenv "python3-venv" "python3"
+    File "file" "file"
+    Zip "zip" "zip"
+    Unzip "unzip" "unzip"
+    SevenZip "p7zip-full" "7z"
+    CxxCompiler "g++" "c++"
+    RustTarget TARGET ""
+    LinuxTarget LINUX_TARGET ""
+    CargoFuzz "cargo-fuzz" ""
+    Sphinx "sphinx" "sphinx-build"
+    Labgrid "labgrid" "pytest"
+    Lava "lava-dispatcher" "lava-run"
+}
+
+/// Returns the names of all that is installed.
+pub fn installed() -> impl Iterator<Item = &'static str> {
+    INSTALLED.iter().map(|row| row.1)
+}
 
 /// Returns all that `cargo xtask test` uses.
 pub fn all() -> Vec<Need> {
-    let programs = DEBIAN.iter().map(|row| row.0);
-    let programs = programs.filter(|need| *need != Need::CxxCompiler);
-    programs
-        .chain([Need::RustTarget, Need::Sphinx, Need::Lava, Need::Labgrid])
-        .collect()
+    let others = [Need::CxxCompiler, Need::LinuxTarget, Need::CargoFuzz];
+    let needs = INSTALLED.iter().map(|row| row.0);
+    needs.filter(|need| !others.contains(need)).collect()
 }
 
-/// The programs that make and read archives.
-pub const ARCHIVES: [Need; 3] = [Need::Zip, Need::Unzip, Need::SevenZip];
-
-/// The programs that build pages.
-pub const PAGES: [Need; 2] = [Need::PythonVenv, Need::Sphinx];
-
-/// The programs that run jobs as labs do.
-pub const LABS: [Need; 5] = [
-    Need::Qemu,
-    Need::PythonVenv,
-    Need::File,
-    Need::Lava,
-    Need::Labgrid,
-];
-
-/// The programs that `cargo xtask fuzz` uses.
-pub const FUZZ: [Need; 2] = [Need::CxxCompiler, Need::CargoFuzz];
-
-/// The programs that TF-A's build uses.
-pub const FIRMWARE: [Need; 2] = [Need::CrossCompiler, Need::Make];
-
 impl Need {
-    /// Returns the program, or file, to look for, and its Debian package.
-    pub(super) fn names(self) -> Option<(&'static str, &'static str)> {
-        let row = DEBIAN.iter().find(|row| row.0 == self)?;
-        Some((row.1, row.2))
-    }
-
-    pub(super) fn target(self) -> &'static str {
-        match self {
-            Self::LinuxTarget => LINUX_TARGET,
-            _ => TARGET,
-        }
+    /// Returns what is installed, and the program or file to look for.
+    pub(super) fn row(self) -> (&'static str, &'static str) {
+        let row = INSTALLED.iter().find(|row| row.0 == self);
+        row.map_or(("", ""), |row| (row.1, row.2))
     }
 
     /// Returns true if it is there. One that is there and cannot be used is an error: no other
     /// one is installed over it.
     pub(super) fn is_there(self, workspace: &Workspace) -> Result<bool> {
+        let (what, program) = self.row();
         let found = match self {
             Self::CargoFuzz => cargo_fuzz(workspace),
             Self::Sphinx => SPHINX.find(workspace),
             Self::Lava => lava(workspace).map(|lava| lava.run()),
             Self::Labgrid => LABGRID.find(workspace),
-            Self::RustTarget | Self::LinuxTarget => return has_target(self.target()),
+            Self::RustTarget | Self::LinuxTarget => return has_target(what),
             Self::UBoot => Some(PathBuf::from(U_BOOT)).filter(|file| file.is_file()),
-            Self::PythonVenv => find("python3").filter(|_| has_venv()),
-            _ => self.names().and_then(|(program, _)| find(program)),
+            Self::PythonVenv => find(program).filter(|_| has_venv()),
+            _ => find(program),
         };
         if let (Some(path), Self::Qemu) = (&found, self) {
             check_qemu().with_context(|| path.display().to_string())?;

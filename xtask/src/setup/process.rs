@@ -1,18 +1,26 @@
-//! Child processes: quiet while they succeed, with their output in the error otherwise.
+//! Child processes: quiet while they succeed, with the end of their output in the error otherwise.
 
-use std::env;
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::Write;
+use std::io::{Read, Seek};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+use std::{env, fs, iter, thread};
 
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+use super::interrupt;
+use super::progress::Progress;
 
 /// The number of last lines of a failed program that are shown.
 const TAIL: usize = 40;
+/// The time between two looks at a child.
+const TICK: Duration = Duration::from_millis(20);
+/// The time after which a step's progress is shown: most steps find everything built.
+const LATE: Duration = Duration::from_millis(500);
 
 /// Finds `program` by PATH.
 pub fn find(program: &str) -> Option<PathBuf> {
@@ -44,44 +52,58 @@ pub fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Runs `command`, and shows its output as it comes.
-pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let name = display(command);
-    let status = command.status();
-    let status = status.with_context(|| format!("cannot run `{name}`"))?;
-    if !status.success() {
-        bail!("`{name}` failed ({status})");
+/// Runs `command`, without output. A line shows the progress of `what`, unless it is empty or takes
+/// little time. If it fails, the error has the end of the output, and the file `log` all of it.
+pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
+    let name = command.get_program().display().to_string();
+    let mut file = tempfile::tempfile().context("a file for a program's output")?;
+    command.stdin(Stdio::null()).stdout(file.try_clone()?);
+    let child = command.stderr(file.try_clone()?).spawn();
+    let mut child = child.with_context(|| format!("cannot run `{name}`"))?;
+    let status = wait(&mut child, what)?;
+    if status.success() {
+        return Ok(());
     }
-    Ok(())
+    let mut text = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut text)?;
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().collect();
+    let tail = lines[lines.len().saturating_sub(TAIL)..].join("\n");
+    let at = log.display();
+    log.parent().map_or(Ok(()), fs::create_dir_all)?;
+    fs::write(log, format!("$ {}\n{text}", display(command))).with_context(|| at.to_string())?;
+    bail!("`{name}` failed ({status}):\n{tail}\nall of its output is in {at}")
 }
 
-/// Runs `command` with its output in the file `log`.
-pub fn quietly(command: &mut Command, log: &Path) -> Result<()> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let mut file = File::create(log).with_context(|| log.display().to_string())?;
-    writeln!(file, "$ {}", display(command))?;
-    command
-        .stdin(Stdio::null())
-        .stdout(file.try_clone()?)
-        .stderr(file);
-    let status = command
-        .status()
-        .with_context(|| format!("cannot run `{name}`"))?;
-    if !status.success() {
-        let text = fs::read(log)?;
-        let text = String::from_utf8_lossy(&text);
-        let lines: Vec<&str> = text.lines().collect();
-        let tail = &lines[lines.len().saturating_sub(TAIL)..];
-        bail!("`{name}` failed ({status}):\n{}", tail.join("\n"));
+/// Waits for `child`, the step `what`. A Ctrl-C ends it, and its group if it has one of its own.
+pub(crate) fn wait(child: &mut Child, what: &str) -> Result<ExitStatus> {
+    let (started, mut progress) = (Instant::now(), None);
+    while interrupt::check().is_ok() {
+        let status = child.try_wait()?;
+        if !status.is_some_and(|status| status.success()) {
+            // At a terminal a Ctrl-C ends the child, too, perhaps before the flag is set.
+            thread::sleep(TICK);
+        }
+        if let Some(status) = status {
+            return Ok(status);
+        }
+        if !what.is_empty() && progress.is_none() && started.elapsed() > LATE {
+            progress = Some(Progress::start(what));
+        }
     }
-    Ok(())
+    let pid = Pid::from_child(child);
+    if kill_process_group(pid, Signal::TERM).is_err() {
+        // The child may belong to root: then it is only waited for.
+        let _ = kill_process(pid, Signal::TERM);
+    }
+    child.wait()?;
+    bail!("interrupted")
 }
 
 /// Returns the words of `command`.
 pub fn display(command: &Command) -> String {
-    let words = [command.get_program()]
-        .into_iter()
-        .chain(command.get_args());
+    let words = iter::once(command.get_program()).chain(command.get_args());
     words.map(OsStr::to_string_lossy).join(" ")
 }
 
@@ -102,14 +124,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_shows_what_was_said() {
+    fn a_failure_shows_the_end_of_what_was_said() {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        let log = dir.path().join("log");
-        let mut command = Command::new("sh");
-        command.args(["-c", "echo out; echo err >&2; exit 7"]);
-        let error = quietly(&mut command, &log);
-        let error = error.expect_err("it failed").to_string();
-        assert!(error.contains("exit status: 7"), "{error}");
-        assert!(error.contains("\nout") && error.contains("\nerr"));
+        let log = dir.path().join("logs/log");
+        let sh = |script: &str| run("", Command::new("sh").args(["-c", script]), &log);
+        sh("echo out").expect("it succeeds");
+        assert!(!log.exists());
+        let error = sh("seq 100; echo err >&2; exit 7").expect_err("it failed");
+        let error = error.to_string();
+        for part in [
+            "`sh` failed (exit status: 7):\n62\n63\n",
+            "\n100\nerr\nall",
+            "logs/log",
+        ] {
+            assert!(error.contains(part), "{part}: {error}");
+        }
+        let kept = fs::read_to_string(log).expect("kept");
+        assert!(kept.starts_with("$ sh -c seq") && kept.contains("\n1\n2\n"));
     }
 }

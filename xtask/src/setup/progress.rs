@@ -1,50 +1,71 @@
-//! Progress: a spinner or a bar on a terminal, one line otherwise. All of it goes to stderr,
-//! because stdout is the UART's.
+//! Progress: a spinner with its time or a bar on a terminal, lines otherwise. All of it goes
+//! to stderr, because stdout is the UART's.
 
 use std::io::{IsTerminal, Write, stderr};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+
+/// The least time of a step that a terminal shows after it, too.
+const LONG: Duration = Duration::from_secs(2);
 
 /// The display of one long step.
 pub struct Progress {
     bar: ProgressBar,
+    /// The step's name, if a terminal shows the step after it, too.
+    what: String,
+    /// True if what a terminal would show is printed in lines.
+    is_printed: bool,
 }
 
 impl Progress {
-    /// Prints that `what` begins.
+    /// Shows that `what` begins; where there is no terminal, by a line.
     pub fn start(what: &str) -> Self {
-        if !stderr().is_terminal() {
+        let is_printed = !stderr().is_terminal();
+        if is_printed {
             say(what);
-            return Self {
-                bar: ProgressBar::hidden(),
-            };
         }
+        let mut progress = Self::on_terminal(what);
+        progress.is_printed = is_printed;
+        progress.what = what.to_owned();
+        progress
+    }
+
+    /// Shows that `what` begins, if there is a terminal.
+    pub fn on_terminal(what: &str) -> Self {
+        // Hidden where stderr is no terminal.
         let bar = ProgressBar::new_spinner().with_message(what.to_owned());
-        bar.enable_steady_tick(Duration::from_millis(120));
-        Self { bar }
-    }
-
-    /// Returns true if a terminal shows the bar.
-    pub fn is_shown(&self) -> bool {
-        !self.bar.is_hidden()
-    }
-
-    /// Shows a detail after the message.
-    pub fn detail(&self, text: &str) {
-        self.bar.set_prefix(text.to_owned());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}: {prefix}") {
-            self.bar.set_style(style);
+        bar.set_style(style("{spinner} [{time}] {wide_msg}"));
+        if !bar.is_hidden() {
+            bar.enable_steady_tick(Duration::from_millis(120));
         }
+        Self {
+            bar,
+            what: String::new(),
+            is_printed: false,
+        }
+    }
+
+    /// Shows that `what` begins within the step, and its time from now on.
+    pub fn step(&self, what: &str) {
+        if self.is_printed {
+            say(what);
+        }
+        self.bar.reset_elapsed();
+        self.bar.set_message(what.to_owned());
+    }
+
+    /// Calls `print` while the display is away: what it prints stays above.
+    pub fn above<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
     }
 
     /// Shows the part that is done.
     pub fn percent(&self, percent: f32) {
         if self.bar.length().is_none() {
             self.bar.set_length(100);
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} [{bar:30}] {pos} %") {
-                self.bar.set_style(style);
-            }
+            self.bar
+                .set_style(style("{spinner} [{bar:30}] {pos} % {wide_msg}"));
         }
         self.bar.set_position(percent.clamp(0.0, 100.0) as u64);
     }
@@ -52,8 +73,29 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
+        let is_kept = !self.bar.is_hidden() && self.bar.message() == self.what;
         self.bar.finish_and_clear();
+        if is_kept && self.bar.elapsed() >= LONG {
+            say(&format!("{}, {}", self.what, in_words(self.bar.elapsed())));
+        }
     }
+}
+
+/// Returns a time in words: `34 s`, `16 min`.
+pub(crate) fn in_words(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..100 => format!("{seconds} s"),
+        seconds => format!("{} min", (seconds + 30) / 60),
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    let time = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        // The line is built in memory.
+        let _ = write!(out, "{}", in_words(state.elapsed()));
+    };
+    let style = ProgressStyle::with_template(template).expect("a template that a test shows");
+    style.with_key("time", time)
 }
 
 /// Prints a line to stderr.

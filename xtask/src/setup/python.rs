@@ -7,21 +7,19 @@ use std::process::Command;
 use super::process;
 use super::workspace::Workspace;
 
-/// A package in an environment of its own: the name, the only version that is used, what else
-/// is installed there, and a program of it.
-pub(super) struct Package(
-    &'static str,
-    &'static str,
-    &'static [&'static str],
-    &'static str,
-);
+/// The file in an environment that is complete.
+pub(super) const READY: &str = "ready";
+
+/// A package in an environment of its own: the name, the only version that is used, and what else
+/// is installed there.
+pub(super) struct Package(&'static str, &'static str, &'static [&'static str]);
 
 /// Sphinx, which builds TF-A's documentation, and in tests pages of reports.
-pub(super) const SPHINX: Package = Package("sphinx", "8.1.3", &[], "sphinx-build");
+pub(super) const SPHINX: Package = Package("sphinx", "8.1.3", &[]);
 
 /// labgrid, with which tests run the environments that are made for it, and a pytest with
 /// labgrid's plugin.
-pub(super) const LABGRID: Package = Package("labgrid", "26.0.1", &["pytest==9.2.0"], "pytest");
+pub(super) const LABGRID: Package = Package("labgrid", "26.0.1", &["pytest==9.2.0"]);
 
 impl Package {
     fn root(&self, workspace: &Workspace) -> PathBuf {
@@ -30,12 +28,8 @@ impl Package {
 
     /// Returns the folder of the package's programs, if the installation is complete.
     pub(super) fn find(&self, workspace: &Workspace) -> Option<PathBuf> {
-        let Self(name, version, _, program) = self;
-        let bin = self.root(workspace).join("bin");
-        let version = format!("m.version('{name}') == '{version}'");
-        let check = format!("import importlib.metadata as m, {name}; assert {version}");
-        process::output(Command::new(bin.join("python")).args(["-c", &check])).ok()?;
-        bin.join(program).is_file().then_some(bin)
+        let root = self.root(workspace);
+        root.join(READY).is_file().then(|| root.join("bin"))
     }
 
     pub(super) fn install(&self, workspace: &Workspace) -> Vec<Vec<String>> {
@@ -46,7 +40,7 @@ impl Package {
 
 /// Returns the `sphinx-build` to use.
 pub fn sphinx_build(workspace: &Workspace) -> Option<PathBuf> {
-    Some(SPHINX.find(workspace)?.join(SPHINX.3))
+    Some(SPHINX.find(workspace)?.join("sphinx-build"))
 }
 
 /// Returns the folder of labgrid's programs.
@@ -63,6 +57,7 @@ pub(super) fn has_venv() -> bool {
 
 /// Returns the commands that make the environment `root` and put `packages` there.
 pub(super) fn install(root: &Path, packages: &[&str]) -> Vec<Vec<String>> {
+    let ready = root.join(READY).display().to_string();
     let root = root.display().to_string();
     let pip = format!("{root}/bin/pip");
     let words = |words: &[&str]| words.iter().map(ToString::to_string).collect();
@@ -70,5 +65,6 @@ pub(super) fn install(root: &Path, packages: &[&str]) -> Vec<Vec<String>> {
     vec![
         words(&["python3", "-m", "venv", "--clear", &root]),
         words(&[&[&*pip], &install[..], packages].concat()),
+        words(&["touch", &ready]),
     ]
 }

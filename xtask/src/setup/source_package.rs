@@ -12,8 +12,9 @@ use sha2::{Digest, Sha256};
 use super::apt;
 use super::ensure::ensure;
 use super::need::Need;
-use super::process::{self, quietly};
+use super::process;
 use super::progress::Progress;
+use super::scratch::Scratch;
 use super::workspace::{Workspace, once};
 
 /// A source package.
@@ -42,7 +43,7 @@ impl Source {
         let place = workspace.state().join(name).join(version);
         once(&place, |partial| {
             ensure(workspace, &[Need::DpkgSource])?;
-            let work = tempfile::tempdir_in(workspace.state())?;
+            let work = Scratch::new(workspace)?;
             let _progress = Progress::start(&format!("fetching the source of {title} {version}"));
             let pinned = self.dsc_sha256.map(|_| format!("{package}={version}"));
             let wanted = pinned.as_deref().unwrap_or(package);
@@ -78,7 +79,7 @@ impl Source {
         }
         let mut command = process::clean("dpkg-source");
         command.arg("-x").arg(&dsc).arg(place).current_dir(work);
-        quietly(&mut command, &work.join("unpack.log"))?;
+        process::run("", &mut command, &work.with_file_name("dpkg-source.log"))?;
         (self.check)(place)
     }
 }

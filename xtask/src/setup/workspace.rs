@@ -6,9 +6,10 @@
 
 use std::env;
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 /// The repository and its build directory.
 #[derive(Clone, Debug)]
@@ -42,6 +43,12 @@ impl Workspace {
         Ok(Self { root, target })
     }
 
+    /// Refuses a place at which TF-A's makefiles do not build.
+    pub(crate) fn check_for_make(&self) -> Result<()> {
+        refuse_blanks(&self.root)?;
+        refuse_blanks(&self.target)
+    }
+
     /// Returns the folder that this tool keeps between runs.
     pub fn state(&self) -> PathBuf {
         self.target.join("psci-bench")
@@ -56,6 +63,18 @@ impl Workspace {
     pub fn short<'p>(&self, path: &'p Path) -> &'p Path {
         path.strip_prefix(&self.root).unwrap_or(path)
     }
+}
+
+/// Refuses a path that splits in two in a makefile.
+pub(crate) fn refuse_blanks(path: &Path) -> Result<()> {
+    if path.to_string_lossy().contains(char::is_whitespace) {
+        bail!(
+            "{}: TF-A's makefiles build nothing below a path with a space: move the folder, or, \
+             for target/ alone, set CARGO_TARGET_DIR",
+            path.display()
+        );
+    }
+    Ok(())
 }
 
 /// Makes the directory `place` by `make`, unless it is there. `make` is given
@@ -89,10 +108,27 @@ pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> 
     fs::rename(&partial, place).with_context(at)
 }
 
+/// Makes what has the next free number in `folder`, by `make`, which must fail where there
+/// is something already. Returns its path, too.
+pub(crate) fn next_free<T>(
+    folder: &Path,
+    ending: &str,
+    make: impl Fn(PathBuf) -> io::Result<T>,
+) -> Result<(PathBuf, T)> {
+    let named = || folder.display().to_string();
+    fs::create_dir_all(folder).with_context(named)?;
+    let mut number = 1;
+    loop {
+        let path = folder.join(format!("{number}{ending}"));
+        match make(path.clone()) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            made => return Ok((path, made.with_context(named)?)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use anyhow::bail;
-
     use super::*;
 
     #[test]

@@ -5,7 +5,7 @@
 //! grows from run to run, is in this tool's part of `target/`.
 
 use std::fs::{self, File};
-use std::io::{IsTerminal, Write, stderr, stdout};
+use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -13,13 +13,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, thread};
 
 use anyhow::{Context, Result, bail};
-use itertools::Itertools;
 use regex::Regex;
 
 use crate::qemu::stream::Owned;
 use crate::setup::progress::{Progress, say};
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, process};
+use crate::setup::{self, Need, process};
 
 /// The targets, each of which is a file in `fuzz/fuzz_targets`.
 pub const TARGETS: [&str; 7] = [
@@ -48,24 +47,25 @@ pub const SECONDS_MAX: i64 = 7 * 24 * 60 * 60;
 /// Returns true if nothing was found.
 pub fn run(wished: &[String], seconds: u32, jobs: Option<u16>) -> Result<bool> {
     let workspace = Workspace::find()?;
-    setup::ensure(&workspace, &setup::FUZZ)?;
+    setup::ensure(&workspace, &[Need::CxxCompiler, Need::CargoFuzz])?;
     let programs = build(&workspace)?;
     let jobs = match jobs {
         Some(jobs) => usize::from(jobs),
         None => thread::available_parallelism().map_or(1, usize::from),
     };
-    let fuzzers = TARGETS
-        .into_iter()
-        .filter(|name| wished.is_empty() || wished.iter().any(|wish| wish == name))
-        .map(|name| Fuzzer::new(&workspace, &programs, name))
-        .collect::<Result<Vec<_>>>()?;
-    let ends = run_all(&fuzzers, seconds, jobs)?;
-    let reports = fuzzers.iter().zip(&ends);
-    let out = reports.map(|(fuzzer, end)| fuzzer.report(&workspace, end));
-    let out: String = out.collect();
+    let is_wished = |name: &&str| wished.is_empty() || wished.iter().any(|wish| wish == name);
+    let names: Vec<&str> = TARGETS.into_iter().filter(is_wished).collect();
+    let ends = run_all(
+        &workspace,
+        &programs,
+        &names,
+        seconds,
+        jobs.min(names.len()),
+    )?;
+    let out: String = ends.iter().map(|(_, report)| report.as_str()).collect();
     // Without a reader of stdout, the exit code is enough.
     let _ = stdout().write_all(out.as_bytes());
-    Ok(ends.iter().all(|end| end.finding.is_none()))
+    Ok(ends.iter().all(|(is_clean, _)| *is_clean))
 }
 
 fn build(workspace: &Workspace) -> Result<PathBuf> {
@@ -78,9 +78,11 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     let mut fetch = process::cargo();
     fetch.args(["fetch", "--quiet", "--locked", "--target", host]);
     fetch.arg("--manifest-path").arg(package.join("Cargo.toml"));
-    succeed(fetch.current_dir(&workspace.root))?;
+    fetch.current_dir(&workspace.root);
+    let state = workspace.state().join("fuzz");
+    let (log, target) = (state.join("build.log"), state.join("build"));
+    process::run("fetching what the fuzzers use", &mut fetch, &log)?;
 
-    let target = workspace.state().join("fuzz").join("build");
     let program = setup::cargo_fuzz(workspace).context("cargo-fuzz was there and has gone")?;
     let mut command = Command::new(program);
     command.args(["build", "--target", host]);
@@ -92,124 +94,87 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     command.env("RUSTC_BOOTSTRAP", "1");
     // This variable would override the flags that cargo-fuzz passes to cargo.
     command.env_remove("CARGO_ENCODED_RUSTFLAGS");
-    if !stderr().is_terminal() {
-        command.env("CARGO_TERM_QUIET", "true");
-    }
-    say(&process::display(&command));
-    succeed(&mut command)?;
+    process::run("building the fuzzers", &mut command, &log)?;
     Ok(target.join(host).join("release"))
 }
 
-/// Runs `command`; stdout goes to stderr.
-fn succeed(command: &mut Command) -> Result<()> {
-    process::run(command.stdin(Stdio::null()).stdout(stderr()))
-}
-
-/// A target with the paths of its files.
-struct Fuzzer {
-    name: &'static str,
-    program: PathBuf,
-    seeds: PathBuf,
-    dictionary: Option<PathBuf>,
-    corpus: PathBuf,
-    artifacts: PathBuf,
-    log: PathBuf,
-}
-
-impl Fuzzer {
-    fn new(workspace: &Workspace, programs: &Path, name: &'static str) -> Result<Self> {
-        let package = workspace.root.join("fuzz");
-        let state = workspace.state().join("fuzz");
-        let dictionary = package.join("dictionaries").join(name);
-        let fuzzer = Self {
-            name,
-            program: programs.join(name),
-            seeds: package.join("seeds").join(name),
-            dictionary: dictionary.is_file().then_some(dictionary),
-            corpus: state.join("corpus").join(name),
-            artifacts: state.join("artifacts").join(name),
-            log: state.join(format!("{name}.log")),
-        };
-        for dir in [&fuzzer.corpus, &fuzzer.artifacts] {
-            fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
-        }
-        Ok(fuzzer)
+/// Runs the target `name` for `seconds`, or until a finding. Returns true if there is none, and a
+/// line of figures; for a finding also the command to repeat it.
+fn run_target(
+    workspace: &Workspace,
+    program: &Path,
+    name: &str,
+    seconds: u32,
+) -> Result<(bool, String)> {
+    let (package, state) = (workspace.root.join("fuzz"), workspace.state().join("fuzz"));
+    let [corpus, artifacts] = ["corpus", "artifacts"].map(|it| state.join(it).join(name));
+    for dir in [&corpus, &artifacts] {
+        fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
     }
-
-    /// Runs the target for `seconds`, or until a finding.
-    fn run(&self, seconds: u32) -> Result<End> {
-        let log_is = || self.log.display().to_string();
-        let log = File::create(&self.log).with_context(log_is)?;
-        let mut command = Command::new(&self.program);
-        // libFuzzer writes new inputs to the first folder.
-        command.arg(&self.corpus).arg(&self.seeds);
-        command.arg(format!("-max_total_time={seconds}"));
-        command.args(LIMITS);
-        // The leak check needs ptrace, which containers may lack; safe code rarely leaks.
-        command.arg("-detect_leaks=0");
-        command.arg("-print_final_stats=1");
-        // A prefix, not a folder: the slash has to be there.
-        command.arg(option("-artifact_prefix=", &self.artifacts.join("")));
-        if let Some(dictionary) = &self.dictionary {
-            command.arg(option("-dict=", dictionary));
-        }
-        command.env("ASAN_OPTIONS", ASAN_OPTIONS);
-        // Otherwise anyhow takes a backtrace for each error, which is slower than the
-        // code under test.
-        command.env("RUST_LIB_BACKTRACE", "0");
-        command.stdin(Stdio::null()).stdout(Stdio::null());
-        let child = command.stderr(log).spawn();
-        let child = child.with_context(|| format!("cannot run {}", self.program.display()))?;
-        let status = Owned(child).0.wait()?;
-        let log = fs::read(&self.log).with_context(log_is)?;
-        let log = String::from_utf8_lossy(&log);
-        let finding = Finding::of(&log).filter(|_| !status.success());
-        if finding.is_none() && !status.success() {
-            bail!("{} ended early ({status}), see {}", self.name, log_is());
-        }
-        let figures = figures(&log);
-        Ok(End { figures, finding })
+    let log = state.join(format!("{name}.log"));
+    let log_is = || log.display().to_string();
+    let file = File::create(&log).with_context(log_is)?;
+    let mut command = Command::new(program);
+    // libFuzzer writes new inputs to the first folder.
+    command.arg(&corpus).arg(package.join("seeds").join(name));
+    command
+        .arg(format!("-max_total_time={seconds}"))
+        .args(LIMITS);
+    // The leak check needs ptrace, which containers may lack; safe code rarely leaks.
+    command.args(["-detect_leaks=0", "-print_final_stats=1"]);
+    // A prefix, not a folder: the slash has to be there.
+    command.arg(format!("-artifact_prefix={}/", artifacts.display()));
+    let dictionary = package.join("dictionaries").join(name);
+    let dictionary = dictionary.is_file().then_some(dictionary);
+    command.args(dictionary.map(|file| format!("-dict={}", file.display())));
+    command.env("ASAN_OPTIONS", ASAN_OPTIONS);
+    // Otherwise anyhow takes a backtrace for each error, which is slower than the
+    // code under test.
+    command.env("RUST_LIB_BACKTRACE", "0");
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let child = command.stderr(file).spawn();
+    let child = child.with_context(|| format!("cannot run {}", program.display()))?;
+    let status = process::wait(&mut Owned(child).0, "")?;
+    let text = fs::read(&log).with_context(log_is)?;
+    let text = String::from_utf8_lossy(&text);
+    let figures = figures(&text);
+    if status.success() {
+        return Ok((true, format!("{name:<11}  {figures}, clean\n")));
     }
-
-    /// Returns a line of figures; for a finding also the commands to repeat it.
-    fn report(&self, workspace: &Workspace, end: &End) -> String {
-        let (name, figures) = (self.name, &end.figures);
-        let Some(Finding { file, reason }) = &end.finding else {
-            return format!("{name:<11}  {figures}, clean\n");
-        };
-        let paths = [file, &self.log, &self.program].map(|path| workspace.short(path).display());
-        let ([file, log, program], limits) = (paths, LIMITS.join(" "));
-        format!(
-            "{name:<11}  {figures}, FOUND {file}\n  {reason}\n  log:   {log}\n  \
-             again: {program} {limits} {file}\n"
-        )
-    }
+    let Some((found, reason)) = finding(&text) else {
+        bail!("{name} ended early ({status}), see {}", log_is());
+    };
+    let paths = [Path::new(found), &log, program].map(|path| workspace.short(path).display());
+    let ([found, log, program], limits) = (paths, LIMITS.join(" "));
+    let report = format!(
+        "{name:<11}  {figures}, FOUND {found}\n  {reason}\n  log:   {log}\n  \
+         again: {program} {limits} {found}\n"
+    );
+    Ok((false, report))
 }
 
-fn option(name: &str, path: &Path) -> std::ffi::OsString {
-    let mut option = std::ffi::OsString::from(name);
-    option.push(path);
-    option
-}
-
-/// Runs all of `fuzzers`, `jobs` at a time. A finding ends only its own fuzzer.
-fn run_all(fuzzers: &[Fuzzer], seconds: u32, jobs: usize) -> Result<Vec<End>> {
-    let count = fuzzers.len();
-    let jobs = jobs.min(count);
-    let names = fuzzers.iter().map(|fuzzer| fuzzer.name).join(", ");
-    let what = format!("fuzzing for {seconds} s each, {jobs} at a time: {names}");
+/// Runs all targets of `names`, `jobs` at a time. A finding ends only its own target.
+fn run_all(
+    workspace: &Workspace,
+    programs: &Path,
+    names: &[&str],
+    seconds: u32,
+    jobs: usize,
+) -> Result<Vec<(bool, String)>> {
+    let (count, all) = (names.len(), names.join(", "));
+    let what = format!("fuzzing for {seconds} s each, {jobs} at a time: {all}");
     let progress = Progress::start(&what);
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let ends: Vec<OnceLock<Result<End>>> = fuzzers.iter().map(|_| OnceLock::new()).collect();
+    let ends: Vec<OnceLock<_>> = names.iter().map(|_| OnceLock::new()).collect();
     thread::scope(|scope| {
         for _ in 0..jobs {
             scope.spawn(|| {
                 while let nth = next.fetch_add(1, Ordering::Relaxed)
-                    && let (Some(fuzzer), Some(end)) = (fuzzers.get(nth), ends.get(nth))
+                    && let (Some(name), Some(end)) = (names.get(nth), ends.get(nth))
                 {
-                    let _ = end.set(fuzzer.run(seconds));
+                    let _ = end.set(run_target(workspace, &programs.join(name), name, seconds));
                     let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                    say(&format!("{} has ended, {done} of {count}", fuzzer.name));
+                    say(&format!("{name} has ended, {done} of {count}"));
                     progress.percent(100.0 * done as f32 / count as f32);
                 }
             });
@@ -218,30 +183,14 @@ fn run_all(fuzzers: &[Fuzzer], seconds: u32, jobs: usize) -> Result<Vec<End>> {
     ends.into_iter().filter_map(OnceLock::into_inner).collect()
 }
 
-/// The end of a target's run, in the words of the report.
-struct End {
-    figures: String,
-    finding: Option<Finding>,
-}
-
-/// An input that crashed the target or exceeded a limit.
-#[derive(Debug, PartialEq, Eq)]
-struct Finding {
-    file: PathBuf,
-    reason: String,
-}
-
-impl Finding {
-    /// Returns the finding with which libFuzzer's `log` ends.
-    fn of(log: &str) -> Option<Self> {
-        // Earlier inputs in the log were only slow.
-        let file = last(log, r"Test unit written to (.*)")?.into();
-        // A panic's message is on the line after its place.
-        let panic = last(log, r"(.* panicked at .*\n.*)").map(|it| it.replace('\n', " "));
-        let summary = || last(log, r"SUMMARY: (.*)").map(str::to_owned);
-        let reason = panic.or_else(summary).unwrap_or_default();
-        Some(Self { file, reason })
-    }
+/// Returns the file and the reason of the finding with which libFuzzer's `log` ends.
+fn finding(log: &str) -> Option<(&str, String)> {
+    // Earlier inputs in the log were only slow.
+    let file = last(log, r"Test unit written to (.*)")?;
+    // A panic's message is on the line after its place.
+    let panic = last(log, r"(.* panicked at .*\n.*)").map(|it| it.replace('\n', " "));
+    let summary = || last(log, r"SUMMARY: (.*)").map(str::to_owned);
+    Some((file, panic.or_else(summary).unwrap_or_default()))
 }
 
 /// Returns what the group of `pattern` matches in `log` the last time.
@@ -271,17 +220,24 @@ mod tests {
     #[test]
     fn finding_has_the_input_and_the_reason() {
         let log = "#2048\tpulse  cov: 412 ft: 950 corp: 21/4100b lim: 4096 rss: 46Mb\n";
-        assert_eq!(Finding::of(log), None);
-        let figures = figures(log);
-        assert!(figures.ends_with("coverage   412, corpus   21 with    ? new"));
+        assert_eq!(finding(log), None);
+        assert!(figures(log).ends_with("coverage   412, corpus   21 with    ? new"));
         let written = "artifact_prefix='/a/'; Test unit written to /a/crash-1\n";
         let panic = "thread '<unnamed>' (7) panicked at src/plan.rs:1:2:\nattempt to add\n";
-        let found = Finding::of(&format!("{log}{panic}SUMMARY: libFuzzer: x\n{written}"));
-        let found = found.expect("a finding");
-        assert_eq!(found.file, Path::new("/a/crash-1"));
-        assert!(found.reason.ends_with("src/plan.rs:1:2: attempt to add"));
-        let found = Finding::of(&format!("{log}SUMMARY: libFuzzer: timeout\n{written}"));
-        assert_eq!(found.expect("a finding").reason, "libFuzzer: timeout");
+        for (text, expected) in [
+            (
+                format!("{panic}SUMMARY: libFuzzer: x"),
+                "src/plan.rs:1:2: attempt to add",
+            ),
+            ("SUMMARY: libFuzzer: timeout".into(), "libFuzzer: timeout"),
+        ] {
+            let text = format!("{log}{text}\n{written}");
+            let (file, reason) = finding(&text).expect("a finding");
+            assert!(
+                file == "/a/crash-1" && reason.ends_with(expected),
+                "{file}: {reason}"
+            );
+        }
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! The files that are kept: logs of runs, and a summary that grows with each run.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
 use crate::qemu::run_result::RunResult;
+use crate::setup::workspace::next_free;
 
 const SUMMARY: &str = "summary.txt";
 
@@ -37,17 +38,7 @@ impl Keep {
 
     /// Makes a directory in `parent`, named by the next free number.
     pub fn in_next(parent: &Path) -> Result<Self> {
-        let named = || parent.display().to_string();
-        fs::create_dir_all(parent).with_context(named)?;
-        let mut number = 1;
-        loop {
-            let dir = parent.join(format!("{number}"));
-            match fs::create_dir(&dir) {
-                Ok(()) => return Self::begin(dir),
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
-                Err(error) => return Err(error).with_context(named),
-            }
-        }
+        Self::begin(next_free(parent, "", fs::create_dir)?.0)
     }
 
     fn begin(dir: PathBuf) -> Result<Self> {

@@ -9,6 +9,7 @@ mod compare;
 mod fip;
 mod fip_build;
 mod fip_trust;
+mod installs;
 mod live;
 mod matrix;
 mod pages;

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use crate::report::{edited_log, log};
 use crate::support::scratch::Scratch;
-use xtask::setup;
 use xtask::setup::workspace::Workspace;
+use xtask::setup::{self, Need};
 
 /// A page that takes the data files in as TF-A's documentation does.
 fn page(data: &Path) -> String {
@@ -63,7 +63,7 @@ fn names_that_look_like_markup(scratch: &Scratch) {
 #[test]
 fn sphinx_builds_every_page_without_a_warning() {
     let workspace = Workspace::find().expect("the repository");
-    setup::ensure(&workspace, &setup::PAGES).expect("Sphinx");
+    setup::ensure(&workspace, &[Need::PythonVenv, Need::Sphinx]).expect("Sphinx");
     let sphinx = setup::sphinx_build(&workspace).expect("it was installed");
     let scratch = Scratch::of_reports(log());
     let source = scratch.path("source");

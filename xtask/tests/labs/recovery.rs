@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use xtask::setup::workspace::Workspace;
-use xtask::setup::{self, ARCHIVES};
+use xtask::setup::{self, Need};
 
 use crate::support::packages::{boards_files, python};
 use crate::support::scratch::Scratch;
@@ -133,7 +133,7 @@ fn write_archives(scratch: &Scratch) {
 #[test]
 fn all_but_the_fip_stays() {
     let workspace = Workspace::find().expect("the repository");
-    setup::ensure(&workspace, &ARCHIVES).expect("archivers");
+    setup::ensure(&workspace, &[Need::Zip, Need::Unzip, Need::SevenZip]).expect("archivers");
     let scratch = boards_files();
     write_archives(&scratch);
     let theirs = ["info", "seven"].map(|it| format!("card/{it}.zip"));

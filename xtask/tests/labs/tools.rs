@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 use xtask::setup::workspace::Workspace;
-use xtask::setup::{self, Lava};
+use xtask::setup::{self, Lava, Need};
 
 use crate::support::{called, xtask};
 
@@ -25,7 +25,14 @@ pub fn tools() -> &'static Tools {
     static TOOLS: OnceLock<Tools> = OnceLock::new();
     TOOLS.get_or_init(|| {
         let workspace = Workspace::find().expect("the repository");
-        setup::ensure(&workspace, &setup::LABS).expect("the engines");
+        let needs = [
+            Need::Qemu,
+            Need::PythonVenv,
+            Need::File,
+            Need::Lava,
+            Need::Labgrid,
+        ];
+        setup::ensure(&workspace, &needs).expect("the engines");
         Tools {
             lava: setup::lava(&workspace).expect("it was set up"),
             labgrid: setup::labgrid(&workspace).expect("it was set up"),

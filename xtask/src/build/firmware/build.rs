@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, thread};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 
 use super::fip::{self, NT_FW_KEY};
 use super::platform::Platform;
 use crate::build::tf_a::{self, TfA};
-use crate::setup;
-use crate::setup::process::{self, quietly};
-use crate::setup::progress::Progress;
+use crate::setup::process;
+use crate::setup::scratch::Scratch;
 use crate::setup::source_package::hex;
 use crate::setup::workspace::{Workspace, once};
+use crate::setup::{self, Need};
 
 /// A finished build.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ impl Firmware {
 
 /// Builds `platform` with `tf_a`, unless that has been done before.
 pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<Firmware> {
-    setup::ensure(workspace, &setup::FIRMWARE)?;
+    setup::ensure(workspace, &[Need::CrossCompiler, Need::Make])?;
     let arguments = arguments(workspace, tf_a, platform)?;
     let key = key(tf_a, platform, &arguments)?;
     let name = format!("{}-{}", platform.name, key.get(..16).unwrap_or(&key));
@@ -93,21 +93,9 @@ fn make(
     arguments: &[String],
     place: &Path,
 ) -> Result<()> {
-    let scratch = tempfile::tempdir_in(workspace.state())?;
-    let overlay = platform.root.as_deref().unwrap_or(scratch.path());
-    for path in [&tf_a.dir, overlay, scratch.path()] {
-        if path.to_string_lossy().contains(char::is_whitespace) {
-            bail!(
-                "{}: make cannot build in a directory with a space in its name",
-                path.display()
-            );
-        }
-    }
-    let mut what = format!("building TF-A {} for {}", tf_a.version, platform.name);
-    if !platform.variables.is_empty() {
-        what = format!("{what} ({})", platform.variables.join(" "));
-    }
-    let _progress = Progress::start(&what);
+    let scratch = Scratch::new(workspace)?;
+    let what = platform.special(workspace);
+    let what = format!("building TF-A {} for {what}", tf_a.version);
     let jobs = thread::available_parallelism().map_or(1, usize::from);
     let mut command: Command = process::clean("make");
     command.arg("-C").arg(&tf_a.dir).arg(format!("-j{jobs}"));
@@ -129,14 +117,10 @@ fn make(
         files.push("fip.bin".into());
     }
     let log = place.with_extension("log");
-    quietly(&mut command, &log)
-        .with_context(|| format!("TF-A did not build; its output is in {}", log.display()))?;
+    process::run(&what, &mut command, &log).context("TF-A does not build")?;
+    let built = scratch.path().join(&platform.name).join("release");
     for file in files {
-        let from = scratch
-            .path()
-            .join(&platform.name)
-            .join("release")
-            .join(file);
+        let from = built.join(file);
         let to = place.join(from.file_name().unwrap_or_default());
         let made = || format!("TF-A's build made no {}", from.display());
         fs::copy(&from, to).with_context(made)?;

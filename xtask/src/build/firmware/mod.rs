@@ -9,4 +9,4 @@ mod variant;
 pub use self::build::{Firmware, build};
 pub use self::fip::{FipBuild, NT_FW_KEY};
 pub use self::platform::Platform;
-pub use self::variant::{Coherency, Pmf, Variant};
+pub use self::variant::Variant;

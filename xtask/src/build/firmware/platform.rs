@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::fip::FipBuild;
-use super::variant::{OSI, Variant};
+use super::variant::Variant;
 use crate::board::{Gic, Stock};
 use crate::setup::workspace::Workspace;
 
@@ -24,12 +24,11 @@ impl Platform {
     /// Returns the overlay platform of the board `board`.
     pub fn overlay(workspace: &Workspace, board: &str, gic: Gic, variant: Variant) -> Self {
         let mut variables = vec![format!("PB_GIC={}", gic.number())];
-        for (key, value) in variant.values().filter(|(key, _)| *key != OSI) {
+        for (key, value) in variant.values().filter(|(key, _)| *key != "osi") {
             let key = key.to_uppercase().replace('-', "_");
             variables.push(format!("PB_{key}={value}"));
         }
-        if variant.os_initiated {
-            // TF-A's own, and no option of the overlay's.
+        if variant.has("osi=1") {
             variables.push("PSCI_OS_INIT_MODE=1".into());
         }
         Self {
@@ -38,6 +37,14 @@ impl Platform {
             variables,
             fip: None,
         }
+    }
+
+    /// Returns the board's name, and the variables that differ from the default variant's.
+    pub(super) fn special(&self, workspace: &Workspace) -> String {
+        let usual = Self::overlay(workspace, "", Gic::V3, Variant::default()).variables;
+        let board = self.name.trim_start_matches("psci_bench_");
+        let special = self.variables.iter().filter(|it| !usual.contains(it));
+        special.fold(board.to_owned(), |text, it| format!("{text}, {it}"))
     }
 
     /// Returns a platform of TF-A's own for `gic`. `load_address` is the board's.

@@ -3,104 +3,74 @@
 use std::fmt;
 use std::str::FromStr;
 
-use anyhow::Result;
+use itertools::Itertools as _;
 
 use crate::board::StateFormat;
 
-/// The way in which the firmware keeps caches coherent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Coherency {
-    /// By hardware (HW_ASSISTED_COHERENCY=1).
-    #[default]
-    Hardware,
-    /// By software, as on Juno.
-    Software,
-}
-
-/// The function IDs of PMF's timestamps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pmf {
-    /// Vendor-specific EL3 function IDs.
-    #[default]
-    New,
-    /// The older SiP function IDs.
-    Sip,
-    /// None: there is no PMF.
-    Off,
-}
-
-/// The key of [`Variant::os_initiated`].
-pub(super) const OSI: &str = "osi";
-
 const SWITCH: &[&str] = &["0", "1"];
 
-/// The keys with their words, in the order of the values that they stand for.
+/// The keys with their words; the first of each is the default.
 const KEYS: [(&str, &[&str]); 7] = [
+    // Caches are kept coherent by hardware (HW_ASSISTED_COHERENCY=1), or by software, as on Juno.
     ("coherency", &["hw", "sw"]),
+    // The GIC's local enables are lost on power-down.
     ("gic-reset", SWITCH),
+    // PMF's timestamps have vendor-specific EL3 function IDs, or the older SiP ones.
     ("pmf", &["new", "sip", "off"]),
     ("state-id", &["original", "extended"]),
+    // A CPU's own timers stop in a power-down.
     ("timer-stop", SWITCH),
+    // It can be given a fault ([`super::fault`]).
     ("faults", SWITCH),
-    (OSI, SWITCH),
+    // CPU_SUSPEND's OS-initiated mode: TF-A's PSCI_OS_INIT_MODE, and no option of the overlay's.
+    ("osi", SWITCH),
 ];
 
-/// A variant of the overlay platform. `Display` and `FromStr` have the form
-/// `coherency=hw,gic-reset=0,pmf=new,state-id=original,timer-stop=0,faults=0,osi=0`; the
-/// values here are the defaults.
+/// A variant of the overlay platform: the place of each key's word. `Display` and `FromStr`
+/// have the form `coherency=hw,gic-reset=0,...`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Variant {
-    /// `coherency=hw|sw`.
-    pub coherency: Coherency,
-    /// `gic-reset=0|1`: the GIC's local enables are lost on power-down.
-    pub gic_reset: bool,
-    /// `pmf=new|sip|off`.
-    pub pmf: Pmf,
-    /// `state-id=original|extended`.
-    pub state_id: StateFormat,
-    /// `timer-stop=0|1`: a CPU's own timers stop in a power-down.
-    pub timer_stop: bool,
-    /// `faults=0|1`: it can be given a fault ([`super::fault`]).
-    pub faults: bool,
-    /// `osi=0|1`: CPU_SUSPEND's OS-initiated mode (TF-A's PSCI_OS_INIT_MODE).
-    pub os_initiated: bool,
-}
+pub struct Variant([usize; KEYS.len()]);
 
 impl Variant {
-    /// Returns each key with its word, in the order of the fields.
+    /// Returns each key with its word.
     pub(super) fn values(self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        let values = [
-            self.coherency as usize,
-            self.gic_reset.into(),
-            self.pmf as usize,
-            self.state_id as usize,
-            self.timer_stop.into(),
-            self.faults.into(),
-            self.os_initiated.into(),
-        ];
-        let keys = KEYS.into_iter().zip(values);
-        keys.map(|((key, words), value)| (key, words.get(value).copied().unwrap_or_default()))
+        let values = KEYS.into_iter().zip(self.0);
+        values.map(|((key, words), place)| (key, words[place]))
     }
 
-    fn set(&mut self, key: &str, value: usize) {
-        let is_on = value == 1;
-        match key {
-            "coherency" if is_on => self.coherency = Coherency::Software,
-            "coherency" => self.coherency = Coherency::Hardware,
-            "gic-reset" => self.gic_reset = is_on,
-            "pmf" => self.pmf = [Pmf::New, Pmf::Sip, Pmf::Off][value],
-            "state-id" => self.state_id = StateFormat::ALL[value],
-            "timer-stop" => self.timer_stop = is_on,
-            "faults" => self.faults = is_on,
-            _ => self.os_initiated = is_on,
-        }
+    /// Returns true if `word`, such as `pmf=off`, is a part of this variant.
+    pub fn has(self, word: &str) -> bool {
+        find(word).is_some_and(|(key, place)| self.0[key] == place)
     }
+
+    /// Returns this variant with another `word`, such as `pmf=off`.
+    pub fn with(mut self, word: &str) -> Self {
+        let (key, place) = find(word).expect("a word of the list");
+        self.0[key] = place;
+        self
+    }
+
+    /// Returns the format of power_state values.
+    pub fn state_format(self) -> StateFormat {
+        StateFormat::ALL[usize::from(self.has("state-id=extended"))]
+    }
+}
+
+/// Returns the places of a key and of its word.
+fn find(word: &str) -> Option<(usize, usize)> {
+    let (key, value) = word.split_once('=')?;
+    let nth = KEYS.iter().position(|row| row.0 == key)?;
+    Some((nth, KEYS[nth].1.iter().position(|it| *it == value)?))
 }
 
 impl fmt::Display for Variant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words = self.values().map(|(key, value)| format!("{key}={value}"));
-        f.write_str(&words.collect::<Vec<_>>().join(","))
+        f.write_str(
+            &self
+                .values()
+                .map(|(key, value)| format!("{key}={value}"))
+                .join(","),
+        )
     }
 }
 
@@ -108,20 +78,20 @@ impl FromStr for Variant {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut variant = Self::default();
+        let (mut variant, mut given) = (Self::default(), Vec::new());
         for word in text.split(',').filter(|word| !word.is_empty()) {
-            let value = |(key, words): &(&'static str, &[&str])| {
-                let value = word.strip_prefix(key)?.strip_prefix('=')?;
-                Some((*key, words.iter().position(|it| *it == value)?))
-            };
-            let Some((key, value)) = KEYS.iter().find_map(value) else {
+            let Some((key, place)) = find(word) else {
                 let known = KEYS.map(|(key, words)| format!("{key}={}", words.join("|")));
                 let known = known.join(", ");
                 return Err(format!(
                     "{word:?} is no variant: use {known}, with commas between"
                 ));
             };
-            variant.set(key, value);
+            if given.contains(&key) {
+                return Err(format!("{word:?}: this key is given twice"));
+            }
+            given.push(key);
+            variant.0[key] = place;
         }
         Ok(variant)
     }

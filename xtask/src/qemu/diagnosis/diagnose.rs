@@ -20,7 +20,7 @@ pub struct Context<'c> {
 }
 
 /// CPU models on which the overlay platform's power-down completes.
-const POWER_DOWN: [&str; 4] = ["cortex-a53", "cortex-a57", "cortex-a72", "max"];
+pub(crate) const POWER_DOWN: [&str; 4] = ["cortex-a53", "cortex-a57", "cortex-a72", "max"];
 
 /// Returns the run's end, the last scenario and CPU in its log, and the likely cause.
 pub fn diagnose(outcome: &Outcome, context: &Context<'_>) -> String {

@@ -92,12 +92,12 @@ pub(super) fn first_reset(log: &str) -> Option<String> {
 
 /// Returns the scenario that the last line of `log` that begins one names.
 pub fn last_scenario(log: &str) -> Option<&str> {
-    log.lines().rev().find_map(begun)
+    log.lines().rev().find_map(begun_scenario)
 }
 
 /// Returns the scenario that `line` begins: `> Executing '…'`, or a title outside
 /// TFTF's frame.
-fn begun(line: &str) -> Option<&str> {
+pub(crate) fn begun_scenario(line: &str) -> Option<&str> {
     let line = line.trim_end();
     if let Some(rest) = line.strip_prefix("> Executing '") {
         return rest.strip_suffix('\'');

@@ -17,7 +17,6 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -145,7 +144,8 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     // no cross compiler is needed.
     command.env_remove("RUSTFLAGS");
     command.env("CARGO_ENCODED_RUSTFLAGS", "-Clinker=rust-lld");
-    process::run(command.stdin(Stdio::null()).stdout(std::io::stderr()))?;
+    let log = workspace.state().join("kvm-host.log");
+    process::run("building kvm-host", &mut command, &log)?;
     let target = workspace.target.join(setup::LINUX_TARGET);
     Ok(target.join("release").join("kvm-host"))
 }

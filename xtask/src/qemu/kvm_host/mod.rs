@@ -7,3 +7,4 @@ mod packages;
 pub use self::host::{
     CPU, CPUS, IMAGE, KvmHost, LINGER, build, ended, last_words, qemu, timeout, trouble,
 };
+pub use self::packages::KERNEL;

@@ -11,11 +11,12 @@ use object::Object;
 use super::initramfs::{CONSOLE, DIRECTORY, PROGRAM as MODE, archive};
 use crate::setup::apt;
 use crate::setup::progress::Progress;
+use crate::setup::scratch::Scratch;
 use crate::setup::workspace::{Workspace, once};
 
 /// The package that depends on the current kernel's: the one for virtual
 /// machines, which has all drivers built in that such a machine needs.
-const KERNEL: &str = "linux-image-cloud-arm64";
+pub const KERNEL: &str = "linux-image-cloud-arm64";
 const QEMU: &str = "qemu-system-arm";
 const PROGRAM: &str = "usr/bin/qemu-system-aarch64";
 const LIBRARIES: &str = "usr/lib/aarch64-linux-gnu";
@@ -27,7 +28,7 @@ const LOADER: &str = "ld-linux-aarch64.so.1";
 pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
     let place = workspace.state().join("kvm-host");
     once(&place, |partial| {
-        let work = tempfile::tempdir_in(workspace.state())?;
+        let work = Scratch::new(workspace)?;
         let what = "fetching Debian's kernel and QEMU for arm64, 62 MB";
         let _progress = Progress::start(what);
         let said = download(work.path()).with_context(|| {

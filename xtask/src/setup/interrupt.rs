@@ -1,0 +1,35 @@
+//! The user's wish to end the command: Ctrl-C, SIGTERM or SIGHUP.
+
+use std::process::exit;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Result, bail};
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Returns the flag that such a signal sets from now on, instead of ending this process. A second
+/// one ends it.
+pub(crate) fn watch() -> Result<&'static AtomicBool> {
+    static WATCHED: Once = Once::new();
+    let mut set = Ok(());
+    WATCHED.call_once(|| {
+        set = ctrlc::set_handler(|| {
+            if INTERRUPTED.swap(true, Ordering::Relaxed) {
+                // Exit code of what is incomplete.
+                exit(3);
+            }
+        });
+    });
+    set?;
+    Ok(&INTERRUPTED)
+}
+
+/// Fails after such a signal. A terminal sends it to the programs that build something,
+/// too: the error of one that ends by it is of no use.
+pub(crate) fn check() -> Result<()> {
+    if INTERRUPTED.load(Ordering::Relaxed) {
+        bail!("interrupted");
+    }
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! Folders for the time of one step, below this tool's part of `target/`.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use tempfile::TempDir;
+
+use super::workspace::Workspace;
+
+/// A folder that is removed when it goes out of scope. Its lock shows other processes that
+/// it is in use.
+pub(crate) struct Scratch {
+    dir: TempDir,
+    _lock: File,
+}
+
+impl Scratch {
+    pub(crate) fn new(workspace: &Workspace) -> Result<Self> {
+        let _gate = remove_left(workspace)?;
+        let dir = tempfile::tempdir_in(workspace.state())?;
+        let lock = File::open(dir.path())?;
+        lock.lock().context("cannot lock a folder")?;
+        Ok(Self { dir, _lock: lock })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.dir.path()
+    }
+}
+
+/// Removes the folders that killed processes left. Returns the lock that makers of such a
+/// folder hold.
+pub(crate) fn remove_left(workspace: &Workspace) -> Result<File> {
+    let state = workspace.state();
+    let gate = state.join("scratch.lock");
+    let gate = fs::create_dir_all(&state).and_then(|()| File::create(gate));
+    let gate = gate.with_context(|| state.display().to_string())?;
+    gate.lock().context("cannot lock the build directory")?;
+    for entry in fs::read_dir(&state)?.flatten() {
+        let is_one = entry.file_name().to_string_lossy().starts_with(".tmp");
+        let is_free = |dir: File| dir.try_lock().is_ok();
+        if is_one && File::open(entry.path()).is_ok_and(is_free) {
+            // A folder that stays is tried again.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+    Ok(gate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folder_is_removed_once_its_process_has_ended() {
+        let target = tempfile::tempdir().expect("a temporary directory");
+        let mut workspace = Workspace::find().expect("the repository");
+        workspace.target = target.path().to_path_buf();
+        let left = workspace.state().join(".tmpabc");
+        fs::create_dir_all(left.join("bl31")).expect("made");
+        let used = Scratch::new(&workspace).expect("made");
+        assert!(!left.exists());
+        drop(remove_left(&workspace).expect("removed"));
+        assert!(used.path().is_dir());
+        let path = used.path().to_path_buf();
+        drop(used);
+        assert!(!path.exists());
+    }
+}

@@ -1,0 +1,90 @@
+//! Installs that fail, are interrupted, or cannot begin.
+
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use crate::support::{interrupt, outcome, path_with, script, xtask};
+
+/// stderr of `cargo xtask qemu`, which is refused, where these scripts come first or are
+/// all programs that there are.
+fn refused_with(scripts: &[(&str, &str)], is_all: bool, no_install: bool) -> String {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for (name, body) in scripts {
+        script(dir.path(), name, body);
+    }
+    let mut command = xtask(&["qemu"]);
+    command.env("CARGO_TARGET_DIR", dir.path());
+    match is_all {
+        true => command.env("PATH", dir.path()),
+        false => command.env("PATH", path_with(dir.path())),
+    };
+    if no_install {
+        command.env("PSCI_BENCH_NO_INSTALL", "1");
+    }
+    let (code, said) = outcome(&mut command);
+    assert_eq!(code, 2, "{said}");
+    said
+}
+
+/// What an install prints is shown if it fails, its end alone, and all of it kept.
+#[test]
+fn output_of_an_install_is_kept_in_a_file() {
+    let of_apt = |code: u8| {
+        let body = format!("for i in $(/usr/bin/seq 300); do echo $1 $i; done; exit {code}");
+        refused_with(&[("apt-get", &body), ("sudo", "exec \"$@\"")], true, false)
+    };
+    let not_found = "xtask: installing qemu-system-arm\n\
+                     xtask: error: qemu-system-arm was installed, and is still not found\n";
+    assert_eq!(of_apt(0), not_found);
+    let said = of_apt(7);
+    assert!(
+        said.contains("\nupdate 300\nall of its output is in "),
+        "{said}"
+    );
+    assert!(said.ends_with("psci-bench/install.log\n"), "{said}");
+    assert!(said.lines().count() < 50 && !said.contains('\r'), "{said}");
+}
+
+#[test]
+fn an_interrupted_install_ends_in_one_line() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let body = "echo > $CARGO_TARGET_DIR/begun; exec /bin/sleep 60";
+    script(dir.path(), "apt-get", body);
+    script(dir.path(), "sudo", "exec \"$@\"");
+    let mut command = xtask(&["qemu"]);
+    command
+        .env("CARGO_TARGET_DIR", dir.path())
+        .env("PATH", dir.path());
+    let child = command
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it can be started");
+    while !dir.path().join("begun").exists() {
+        thread::sleep(Duration::from_millis(10));
+    }
+    interrupt(&child.id().to_string());
+    let end = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&end.stderr);
+    assert_eq!(
+        said,
+        "xtask: installing qemu-system-arm\nxtask: interrupted\n"
+    );
+    assert_eq!(end.status.code(), Some(3));
+}
+
+/// Neither is anything fetched.
+#[test]
+fn a_path_with_a_space_is_refused_first() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let place = dir.path().join("a b");
+    for verb in ["qemu", "setup", "test"] {
+        let (code, said) = outcome(xtask(&[verb]).env("CARGO_TARGET_DIR", &place));
+        assert_eq!((code, said.lines().count()), (2, 1), "{said}");
+        assert!(
+            said.contains("a b: TF-A's makefiles") && said.contains("move"),
+            "{said}"
+        );
+        assert!(!place.exists());
+    }
+}
