@@ -54,7 +54,7 @@ fn no_closing_line_is_incomplete() {
 }
 
 /// `cargo xtask qemu` with a stub and one CPU, and its folder.
-fn with_stub(text: &str, end: End, options: &[&str]) -> (Command, tempfile::TempDir) {
+pub fn with_stub(text: &str, end: End, options: &[&str]) -> (Command, tempfile::TempDir) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let image = dir.path().join("image");
     fs::write(&image, stub(text, end)).expect("written");
@@ -63,7 +63,7 @@ fn with_stub(text: &str, end: End, options: &[&str]) -> (Command, tempfile::Temp
     (command, dir)
 }
 
-const BUILTIN: [&str; 2] = ["--firmware", "builtin"];
+pub const BUILTIN: [&str; 2] = ["--firmware", "builtin"];
 
 /// A Ctrl-C at a terminal goes to all programs in its foreground.
 #[test]
