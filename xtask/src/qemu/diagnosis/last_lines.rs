@@ -1,4 +1,4 @@
-//! The last scenario and the last CPU that a log names, and the first reset in it.
+//! The last scenario and the last CPU that a log names.
 
 use std::sync::LazyLock;
 
@@ -37,35 +37,6 @@ fn named_cpu(line: &str) -> Option<String> {
         }
         (_, label) => Some(label?.as_str().to_owned()),
     }
-}
-
-/// Returns the beginning of `line` if a stage of the firmware or the payload begins by it.
-fn banner(line: &str) -> Option<&str> {
-    static BANNER: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^(NOTICE:  BL(1|2|31): v|psci-bench [0-9])").expect("a pattern")
-    });
-    BANNER.find(line).map(|found| found.as_str())
-}
-
-/// Returns where the machine was reset for the first time: before a banner that is in the
-/// log a second time.
-pub(super) fn first_reset(log: &str) -> Option<String> {
-    let mut seen = Vec::new();
-    let mut at = 0;
-    for line in log.split_inclusive('\n') {
-        if let Some(banner) = banner(line) {
-            if seen.contains(&banner) {
-                let place = match last_scenario(&log[..at]) {
-                    Some(scenario) => format!("during or after '{scenario}'"),
-                    None => "before a scenario was begun".to_owned(),
-                };
-                return Some(format!("the machine was reset {place}"));
-            }
-            seen.push(banner);
-        }
-        at += line.len();
-    }
-    None
 }
 
 /// Returns the scenario that the last line of `log` that begins one names.
@@ -120,24 +91,6 @@ mod tests {
             log.push_str(lines);
             let said = last_cpu(&log).unwrap_or_default();
             assert!(said.starts_with(expected), "{said}");
-        }
-    }
-
-    #[test]
-    fn second_banner_is_a_reset() {
-        const START: &str = "NOTICE:  BL1: v2.12.1(release):psci-bench-2.12.1\r\n\
-                             NOTICE:  BL1: Built : reproducible\r\npsci-bench 0.1.0\r\n";
-        let a = format!("{START}> Executing 'A'\r\n");
-        let silent = "psci-bench 0.1.0\r\n> Executing 'A'\r\n";
-        for (before, again, expected) in [
-            (&*a, "> Executing 'B'\r\n", None),
-            (&a, START, Some("during or after 'A'")),
-            (START, START, Some("before a scenario was begun")),
-            (silent, silent, Some("during or after 'A'")),
-            ("psci-bench: INCOMPLETE\r\n", "psci-bench: x\r\n", None),
-        ] {
-            let expected = expected.map(|place| format!("the machine was reset {place}"));
-            assert_eq!(first_reset(&format!("{before}{again}")), expected);
         }
     }
 
