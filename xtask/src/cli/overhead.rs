@@ -53,9 +53,10 @@ pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
         let prepared = prepare::prepare(&spec)?;
         let mut log = logs.as_ref().map(|logs| LogFile::create(&logs[place]));
         let (mut out, progress) = (io::sink(), Progress::on_terminal(build));
-        let mut out = Screen::new(&mut out, progress);
-        let result = prepared.run_with_log(interrupt, log.as_mut(), &mut out)?;
-        drop(out);
+        let mut screen = Screen::new(log.as_mut(), &mut out, Some(progress));
+        let result = prepared.run(interrupt, &mut screen);
+        drop(screen);
+        let result = result?;
         say(&format!("{build} build ({variant}): {}", result.line()));
         result.positions.iter().for_each(|position| say(position));
         log.map(LogFile::end).transpose()?;

@@ -105,13 +105,12 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
         None => None,
     };
     let mut out = Out::default();
-    let result = if is_terminal {
-        let mut out = Screen::new(&mut out, Progress::on_terminal("starting QEMU"));
-        out.has_records = arguments.records;
-        prepared.run_with_log(interrupt, log.as_mut(), &mut out)?
-    } else {
-        prepared.run_with_log(interrupt, log.as_mut(), &mut out)?
-    };
+    let progress = is_terminal.then(|| Progress::on_terminal("starting QEMU"));
+    let mut screen = Screen::new(log.as_mut(), &mut out, progress);
+    screen.has_records |= arguments.records;
+    let result = prepared.run(interrupt, &mut screen);
+    drop(screen);
+    let result = result?;
     let log = log.map(LogFile::end).transpose();
     if let (true, Ok(Some(log))) = (is_terminal, &log) {
         say_next(log, &spec, &result);

@@ -57,7 +57,7 @@ struct Machine {
 impl Runner for Machine {
     fn run(&mut self) -> Result<RunResult> {
         let (mut out, progress) = (io::sink(), Progress::on_terminal("starting QEMU"));
-        let mut out = Screen::new(&mut out, progress);
+        let mut out = Screen::new(None, &mut out, Some(progress));
         self.prepared.run(self.interrupt, &mut out)
     }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use serial2::SerialPort;
 
-use crate::qemu::log_file::{LogFile, Tee};
+use crate::qemu::log_file::LogFile;
 use crate::qemu::screen::Screen;
 use crate::qemu::stream::{Ending, chunks, closing, listen};
 use crate::qemu::timeout::TIMEOUT_MAX;
@@ -62,14 +62,12 @@ pub fn follow(
     };
     let started = Instant::now();
     let (mut out, progress) = (io::sink(), Progress::start(&format!("following {name}")));
-    let mut screen = Screen::new(&mut out, progress);
+    let mut screen = Screen::new(log, &mut out, Some(progress));
     let mut all = Vec::new();
     // The reading thread may wait for ever, and ends with the process.
     let (bytes, _) = chunks(from);
-    let out = &mut screen;
-    let mut out = Tee { log, out };
     let times = (started, timeout.into());
-    let ending = listen(&bytes, &mut all, times, interrupt, &mut out)?;
+    let ending = listen(&bytes, &mut all, times, interrupt, &mut screen)?;
     Ok(Followed {
         ending,
         log: all,

@@ -37,7 +37,8 @@ impl LogFile {
         Ok(Self { path, file })
     }
 
-    fn add(&mut self, bytes: &[u8]) {
+    /// Writes `bytes`, unless an earlier write failed.
+    pub(super) fn add(&mut self, bytes: &[u8]) {
         let file = self.file.get_or_insert_with(|| File::create(&self.path));
         if let Ok(open) = file
             && let Err(error) = open.write_all(bytes)
@@ -53,28 +54,5 @@ impl LogFile {
             return Err(error).context(named);
         }
         Ok(self.path)
-    }
-}
-
-/// Writes to a log, where there is one, and to `out`.
-pub struct Tee<'o> {
-    /// The log.
-    pub log: Option<&'o mut LogFile>,
-    /// The other receiver of the same bytes.
-    pub out: &'o mut dyn Write,
-}
-
-impl Write for Tee<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // The log is kept, so it comes first.
-        if let Some(log) = &mut self.log {
-            log.add(bytes);
-        }
-        self.out.write_all(bytes)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
     }
 }

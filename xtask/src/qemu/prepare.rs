@@ -14,7 +14,6 @@ use tempfile::TempDir;
 use super::command_line::{self, CommandLine};
 use super::diagnosis::{self, diagnose};
 use super::kvm_host::{self, KvmHost};
-use super::log_file::{LogFile, Tee};
 use super::machine::Machine;
 use super::monitor::Socket;
 use super::positions::{self, Map};
@@ -263,16 +262,6 @@ impl Prepared {
     /// Returns QEMU's command line. The files in it are there as long as `self` is.
     pub fn command_line(&self) -> &CommandLine {
         &self.line
-    }
-
-    /// Runs as [`Self::run`] does. The UART's bytes go to `log`, too.
-    pub fn run_with_log(
-        &self,
-        interrupt: &AtomicBool,
-        log: Option<&mut LogFile>,
-        out: &mut dyn Write,
-    ) -> Result<RunResult> {
-        self.run(interrupt, &mut Tee { log, out })
     }
 
     /// Runs, and judges. The UART's bytes go to `out` as they come;

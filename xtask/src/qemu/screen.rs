@@ -1,4 +1,4 @@
-//! A run's UART as a person follows it: without records, above a line of progress.
+//! A run's UART: for a log, and for a person without records and above a line of progress.
 
 use std::io::{self, Write};
 use std::mem::take;
@@ -8,19 +8,20 @@ use psci_bench::record::MARK;
 use regex::Regex;
 
 use super::diagnosis::begun_scenario;
+use super::log_file::LogFile;
 use crate::setup::progress::Progress;
 
 /// The longest line that is held back until its end has come.
 const LINE_MAX: usize = 4096;
 
-/// Shows the lines of the bytes that are written to it, and the scenario under way.
+/// Receives a UART's bytes, for a log and for a person. With a display the person gets whole
+/// lines, and sees the scenario under way; without one, all bytes as they are.
 pub struct Screen<'o> {
-    /// The receiver of the lines.
-    pub out: &'o mut dyn Write,
-    /// True if `out` gets records, too.
+    log: Option<&'o mut LogFile>,
+    out: &'o mut dyn Write,
+    progress: Option<Progress>,
+    /// True if a person gets records, too.
     pub has_records: bool,
-    /// The display of the scenario under way.
-    pub progress: Progress,
     line: Vec<u8>,
     /// The number of all scenarios by the header; 0 without one.
     scenarios: u32,
@@ -28,11 +29,16 @@ pub struct Screen<'o> {
 }
 
 impl<'o> Screen<'o> {
-    /// Returns one that leaves records out.
-    pub fn new(out: &'o mut dyn Write, progress: Progress) -> Self {
+    /// Returns one that leaves records out if it has a display.
+    pub fn new(
+        log: Option<&'o mut LogFile>,
+        out: &'o mut dyn Write,
+        progress: Option<Progress>,
+    ) -> Self {
         Self {
+            log,
             out,
-            has_records: false,
+            has_records: progress.is_none(),
             progress,
             line: Vec::new(),
             scenarios: 0,
@@ -56,30 +62,43 @@ impl<'o> Screen<'o> {
 
     /// Writes to `out` what is to be shown of `lines`.
     fn show(&mut self, lines: &[u8]) -> io::Result<()> {
-        let out = &mut self.out;
-        match lines {
-            [] => Ok(()),
-            _ => self
-                .progress
-                .above(|| out.write_all(lines).and_then(|()| out.flush())),
+        let mut print = || self.out.write_all(lines).and_then(|()| self.out.flush());
+        match &self.progress {
+            _ if lines.is_empty() => Ok(()),
+            Some(progress) => progress.above(print),
+            None => print(),
+        }
+    }
+
+    /// Takes the line that has come, and adds it to `shown` if it is for a person.
+    fn take_line(&mut self, shown: &mut Vec<u8>) {
+        let line = take(&mut self.line);
+        let step = self.advance(&String::from_utf8_lossy(&line));
+        if let (Some(step), Some(progress)) = (step, &self.progress) {
+            progress.step(&step);
+        }
+        if self.has_records || !line.starts_with(MARK.as_bytes()) {
+            shown.extend(line);
         }
     }
 }
 
 impl Write for Screen<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // The log is kept, so it comes first.
+        if let Some(log) = &mut self.log {
+            log.add(bytes);
+        }
         let mut shown = Vec::new();
-        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.line.extend_from_slice(part);
-            if !part.ends_with(b"\n") && self.line.len() < LINE_MAX {
-                continue;
-            }
-            let line = take(&mut self.line);
-            if let Some(step) = self.advance(&String::from_utf8_lossy(&line)) {
-                self.progress.step(&step);
-            }
-            if self.has_records || !line.starts_with(MARK.as_bytes()) {
-                shown.extend(line);
+        match self.progress {
+            None => shown.extend(bytes),
+            Some(_) => {
+                for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+                    self.line.extend_from_slice(part);
+                    if part.ends_with(b"\n") || self.line.len() > LINE_MAX {
+                        self.take_line(&mut shown);
+                    }
+                }
             }
         }
         self.show(&shown)?;
@@ -109,19 +128,17 @@ mod tests {
                     > Executing 'CPU suspend on all cores in sequence'\r\n\
                     @PB 0001 {} 00000000\r\n* a finding\r\nhang";
         let plain = text.replace("@PB 0001 {} 00000000\r\n", "");
-        for (size, has_records, expected) in
-            [(1, false, &*plain), (7, true, text), (999, false, &plain)]
+        for (size, is_shown, expected) in [(1, true, &*plain), (7, false, text), (99, true, &plain)]
         {
             let mut out = Vec::new();
-            let mut screen = Screen::new(&mut out, Progress::on_terminal("a run"));
-            screen.has_records = has_records;
+            let progress = is_shown.then(|| Progress::on_terminal("a run"));
+            let mut screen = Screen::new(None, &mut out, progress);
             for part in text.as_bytes().chunks(size) {
                 screen.write_all(part).expect("written");
             }
-            assert_eq!(screen.begun, 1);
-            let line = "> Executing 'PSCI version call'\r\n";
-            let step = screen.advance(line);
-            assert_eq!(step.as_deref(), Some("2/2 PSCI version call"));
+            let step = screen.advance("> Executing 'PSCI version call'\r\n");
+            let is_second = step.as_deref() == Some("2/2 PSCI version call");
+            assert_eq!(is_second, is_shown, "{step:?}");
             drop(screen);
             assert_eq!(String::from_utf8_lossy(&out), expected);
         }

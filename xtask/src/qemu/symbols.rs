@@ -2,17 +2,9 @@
 
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
-/// The functions of a program, by address.
+/// The functions of a program: address, size and name. Labels of assembly have no size.
 #[derive(Clone, Debug, Default)]
-pub struct Symbols(Vec<Symbol>);
-
-#[derive(Clone, Debug)]
-struct Symbol {
-    address: u64,
-    /// Where it ends, or its section, if the file does not say.
-    end: u64,
-    name: String,
-}
+pub struct Symbols(Vec<(u64, u64, String)>);
 
 impl Symbols {
     /// Returns those of the file `elf`; none where it cannot be understood.
@@ -28,38 +20,29 @@ impl Symbols {
                 && section.kind() == SectionKind::Text
                 && !name.is_empty()
                 && !name.starts_with('$');
-            let (address, size) = (symbol.address(), symbol.size());
-            let end = match size {
-                0 => section.address().saturating_add(section.size()),
-                size => address.saturating_add(size),
-            };
             // Without the hash that tells apart names that are alike.
             let name = format!("{:#}", rustc_demangle::demangle(name));
-            is_function.then_some((size, Symbol { address, end, name }))
+            is_function.then_some((symbol.address(), symbol.size(), name))
         };
-        let mut symbols: Vec<_> = file.symbols().filter_map(function).collect();
-        // Of those at one address a function comes last, and is found.
-        symbols.sort_by_key(|(size, symbol)| (symbol.address, *size));
-        Self(symbols.into_iter().map(|(_, symbol)| symbol).collect())
+        Self(file.symbols().filter_map(function).collect()).and(Self::default())
     }
 
     /// These, and those of a program that lies elsewhere.
     pub fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);
-        // Those at one address stay in their order.
-        self.0.sort_by_key(|symbol| symbol.address);
+        // Of those at one address a function comes last, and is found.
+        self.0.sort();
         self
     }
 
     /// Returns the function at `address`, with how far into it that is.
     pub fn at(&self, address: u64) -> Option<String> {
-        let behind = self.0.partition_point(|symbol| symbol.address <= address);
-        let symbol = self.0.get(behind.checked_sub(1)?)?;
-        let into = address - symbol.address;
-        match into {
-            0 => Some(symbol.name.clone()),
-            _ if address >= symbol.end => None,
-            _ => Some(format!("{}+{into:#x}", symbol.name)),
+        let behind = self.0.partition_point(|symbol| symbol.0 <= address);
+        let (begin, size, name) = self.0.get(behind.checked_sub(1)?)?;
+        match address - begin {
+            0 => Some(name.clone()),
+            into if *size > 0 && into >= *size => None,
+            into => Some(format!("{name}+{into:#x}")),
         }
     }
 }
@@ -70,11 +53,8 @@ mod tests {
 
     #[test]
     fn the_function_at_an_address() {
-        let symbols = |address, end, name: &str| {
-            let name = name.to_owned();
-            Symbols(vec![Symbol { address, end, name }])
-        };
-        let symbols = symbols(0x200, 0x210, "function").and(symbols(0x100, 0x1000, "label"));
+        let symbols = |address, size, name: &str| Symbols(vec![(address, size, name.to_owned())]);
+        let symbols = symbols(0x200, 0x10, "function").and(symbols(0x100, 0, "label"));
         for (address, expected) in [
             (0xff, None),
             (0x100, Some("label")),

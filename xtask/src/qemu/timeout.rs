@@ -31,14 +31,8 @@ pub fn timeout(cpus: u32, plan: &Plan) -> Duration {
     let rounds = u64::from(plan.iterations) + u64::from(plan.warmup);
     let samples = plan.scenarios.iter().map(|id| samples(id, cpus, plan));
     let samples = samples.fold(0, u64::saturating_add).saturating_mul(rounds);
-    let of_parts = [
-        times(A_SAMPLE, samples),
-        of_loops(cpus, plan),
-        of_timers(cpus, plan),
-    ];
-    let time = of_parts
-        .into_iter()
-        .fold(Duration::ZERO, Duration::saturating_add);
+    let time = times(A_SAMPLE, samples).saturating_add(of_loops(cpus, plan));
+    let time = time.saturating_add(of_timers(cpus, plan));
     time.clamp(LEAST, Duration::from_secs(TIMEOUT_MAX))
 }
 
@@ -94,13 +88,9 @@ fn of_timers(cpus: u32, plan: &Plan) -> Duration {
     let stretches = timer
         .loads()
         .map(|load| u64::from(timer.all()) + alone(load));
-    let seconds = stretches
-        .sum::<u64>()
-        .saturating_mul(u64::from(timer.duration));
-    times(
-        A_SECOND.saturating_add(times(A_SAMPLE, cpus.into())),
-        seconds,
-    )
+    let seconds = stretches.sum::<u64>().saturating_mul(timer.duration.into());
+    let second = A_SECOND.saturating_add(times(A_SAMPLE, cpus.into()));
+    times(second, seconds)
 }
 
 #[cfg(test)]

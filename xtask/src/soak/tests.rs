@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result};
 use psci_bench::measure::Reason;
 use psci_bench::model::Verdict;
 use psci_bench::plan::{Plan, Records, ScenarioId};
@@ -16,22 +16,16 @@ use crate::qemu::stream::Ending;
 use crate::report::log::made_up_run;
 
 /// Gives the runs of a list, each of which takes ten seconds, and then fails.
-struct Fake {
-    runs: Vec<RunResult>,
-    next: usize,
-}
+struct Fake(std::vec::IntoIter<RunResult>, u32);
 
 impl Runner for Fake {
     fn run(&mut self) -> Result<RunResult> {
-        let Some(run) = self.runs.get(self.next) else {
-            bail!("QEMU did not start");
-        };
-        self.next += 1;
-        Ok(run.clone())
+        self.1 += 1;
+        self.0.next().context("QEMU did not start")
     }
 
     fn elapsed(&self) -> Duration {
-        Duration::from_secs(10) * self.next as u32
+        Duration::from_secs(10) * self.1
     }
 }
 
@@ -56,8 +50,7 @@ fn ended_with(verdict: Verdict, rejected: u64) -> RunResult {
     .to_vec();
     let rows = run.scenarios[0].rows.iter_mut();
     for (row, reason) in rows.zip([Reason::Companion, Reason::Abandoned]) {
-        let attempts = row.attempts.get_or_insert_default();
-        attempts.rejected.push((reason, 1));
+        row.attempts.get_or_insert_default().rejected = vec![(reason, 1)];
     }
     let mut end = made_up_run::end(&run);
     (end.verdict, end.totals.rejected) = (verdict, rejected);
@@ -80,11 +73,11 @@ fn ended(verdict: Verdict) -> RunResult {
 fn hung() -> RunResult {
     RunResult {
         log: b"psci-bench 0.1.0\r\n".to_vec(),
-        verdict: Verdict::Incomplete,
         ending: Ending::TimedOut,
         diagnosis: Some("no closing line within 7 s".into()),
         positions: vec!["CPU 0: EL2 at 0x60000000: image offset 0x0".into()],
         elapsed: Duration::from_secs(12),
+        ..ended(Verdict::Incomplete)
     }
 }
 
@@ -99,7 +92,7 @@ fn run_all(runs: Vec<RunResult>, limits: Limits) -> Came {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let mut keep = Keep::at(dir.path()).expect("an empty directory");
     let mut out = Vec::new();
-    let mut fake = Fake { runs, next: 0 };
+    let mut fake = Fake(runs.into_iter(), 0);
     let result = soak(&mut fake, &limits, &mut keep, &mut out);
     let files = fs::read_dir(dir.path()).expect("there");
     let files = files.map(|file| file.expect("readable").file_name());
@@ -182,10 +175,8 @@ fn soak_ends_early_by_interruption_bad_input_and_error() {
     cut.ending = Ending::Interrupted;
     refused.verdict = Verdict::BadInput;
     let passed = || ended(Verdict::Pass);
-    let (log, cut_line) = (
-        "run-0001-bad-input.log",
-        "run 2: interrupted, not counted\n\n",
-    );
+    let log = "run-0001-bad-input.log";
+    let cut_line = "run 2: interrupted, not counted\n\n";
     for (all, code, logs, said) in [
         (vec![passed(), cut.clone(), passed()], 0, &[][..], cut_line),
         (vec![cut], 3, &[], "\n0 runs"),

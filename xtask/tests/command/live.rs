@@ -3,23 +3,12 @@
 
 use std::fs::{self, File};
 use std::io::Write;
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::report::log;
-use crate::support::{outcome, xtask};
-
-/// Both ends of a serial line: ours, and the device file of the other.
-fn line() -> (File, String) {
-    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-    let ours: OwnedFd = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo terminal");
-    grantpt(&ours).expect("granted");
-    unlockpt(&ours).expect("unlocked");
-    let name = ptsname(&ours, Vec::new()).expect("a name");
-    (File::from(ours), name.into_string().expect("UTF-8"))
-}
+use crate::support::{called, outcome, pseudo_terminal, xtask};
 
 fn start(dir: &Path, arguments: &[&str]) -> Child {
     let log = dir.join("run.log");
@@ -62,7 +51,7 @@ fn send(line: &mut File, log: &[u8]) {
 #[test]
 fn a_serial_port_is_followed_to_the_last_line() {
     let dir = tempfile::tempdir().expect("a directory");
-    let (mut ours, name) = line();
+    let (mut ours, name) = pseudo_terminal();
     let out = dir.path().join("report.txt");
     let to = out.to_str().expect("UTF-8");
     let child = start(dir.path(), &["--serial", &name, "-o", to]);
@@ -71,8 +60,8 @@ fn a_serial_port_is_followed_to_the_last_line() {
     assert_eq!(code, 0, "{said}");
     assert!(kept == log().as_bytes(), "{} bytes", kept.len());
     for part in [
-        "0 %, Suspend to deepest power level on all cores in parallel",
-        "25 %, CPU suspend on all cores in sequence",
+        "1/4 Suspend to deepest power level on all cores in parallel",
+        "2/4 CPU suspend on all cores in sequence",
         "the run has ended",
     ] {
         assert!(said.contains(part), "{said}");
@@ -84,7 +73,7 @@ fn a_serial_port_is_followed_to_the_last_line() {
 #[test]
 fn a_board_that_falls_silent_is_not_waited_for_for_ever() {
     let dir = tempfile::tempdir().expect("a directory");
-    let (mut ours, name) = line();
+    let (mut ours, name) = pseudo_terminal();
     let started = Instant::now();
     let child = start(dir.path(), &["--serial", &name, "--timeout", "3"]);
     let half = &log().as_bytes()[..log().len() / 2];
@@ -125,4 +114,41 @@ fn stdin_is_followed_and_what_came_is_kept() {
 
     let (code, said) = outcome(&mut xtask(&["report", "--serial", "/dev/no-such-port"]));
     assert_eq!(code, 2, "{said}");
+}
+
+/// A file that is read by another name is not written to, and one that is kept stays as it is
+/// where nothing comes; a log that cannot be kept costs no report.
+#[test]
+fn stdin_and_the_log_are_two_files() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("k.log");
+    let full = "--log /dev/full: not all is in it: No space left";
+    for (line, is_read, code, part) in [
+        ("- -o k.log", true, 2, "-o k.log: this is the file of stdin"),
+        (
+            "--serial - --log k.log",
+            true,
+            2,
+            "this is the file of stdin",
+        ),
+        ("--serial - --log k.log", false, 2, "the log is empty"),
+        ("--serial - --log /dev/full", true, 2, full),
+    ] {
+        fs::write(&path, log()).expect("written");
+        let input = if is_read {
+            &*path
+        } else {
+            Path::new("/dev/null")
+        };
+        let mut command = xtask(&["report"]);
+        command.args(line.split(' ')).current_dir(&dir);
+        command.stdin(File::open(input).expect("there"));
+        let (found, out, said) = called(&mut command);
+        assert!(found == code && said.contains(part), "{line}: {said}");
+        assert!(
+            fs::read(&path).expect("there") == log().as_bytes(),
+            "{line}"
+        );
+        assert_eq!(out.contains("Last man down"), part == full, "{out}");
+    }
 }

@@ -13,4 +13,5 @@ mod kvm_host;
 mod overhead;
 mod soak;
 mod sse_timer;
+mod terminal;
 mod verdicts;

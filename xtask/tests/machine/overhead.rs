@@ -40,13 +40,8 @@ fn middle(mut all: Vec<i64>) -> i64 {
 /// The columns of a scenario's row: instrumented, plain, difference.
 fn row(text: &str, scenario: &str, figure: &str) -> [i64; 3] {
     let mut lines = text.lines().map(|line| line.split_whitespace());
-    let found = lines.find(|line| {
-        let words: Vec<&str> = line.clone().take(2).collect();
-        words == [scenario, figure]
-    });
-    let words: Vec<&str> = found
-        .unwrap_or_else(|| panic!("no {scenario} in {text}"))
-        .collect();
+    let found = lines.find(|line| line.clone().take(2).eq([scenario, figure]));
+    let words: Vec<&str> = found.expect("the scenario's row").collect();
     [3, 4, 5].map(|at| words[at].parse().expect("a number"))
 }
 
@@ -70,13 +65,18 @@ fn in_instructions_and_the_same_twice() {
         let [new, old, difference] = row(&second, scenario, figure);
         let tag = format!("test_rt_instr_{scenario}");
         // At 62.5 MHz a tick is the 16 ns of an instruction.
-        let typical = [&with, &without].map(|log| middle(medians(log, &tag, metric)));
-        assert_eq!(difference, new - old);
-        assert!(medians(&with, &tag, metric).contains(&new), "{scenario}");
-        assert!(medians(&without, &tag, metric).contains(&old), "{scenario}");
-        assert_eq!(difference, typical[0] - typical[1], "{scenario}");
-        // Two timestamps cannot be had for less than two reads of a counter
-        // and two stores.
+        let ticks = [&with, &without].map(|log| medians(log, &tag, metric));
+        assert!(
+            ticks[0].contains(&new) && ticks[1].contains(&old),
+            "{scenario}"
+        );
+        let [more, less] = ticks.map(middle);
+        assert_eq!(
+            (difference, difference),
+            (new - old, more - less),
+            "{scenario}"
+        );
+        // Two timestamps cannot be had for less than two reads of a counter and two stores.
         assert!((4..2000).contains(&difference), "{scenario}: {second}");
     }
     let [_, _, version] = row(&second, "psci_version_parallel", "Call");
@@ -115,7 +115,7 @@ fn in_time(scratch: &Scratch, instructions: [i64; 3]) {
         (
             "run.pmf.log run.pmf.log --overhead run.plain.log",
             2,
-            "compares two logs",
+            "two logs",
         ),
         ("cut.log --overhead run.plain.log", 3, ""),
     ]);

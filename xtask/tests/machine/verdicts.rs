@@ -37,24 +37,8 @@ fn the_closing_line_decides() {
     }
 }
 
-#[test]
-fn no_closing_line_is_incomplete() {
-    let text = "psci-bench 0.1.0\r\n> Executing 'A'\r\n> Executing 'B c'\r\n";
-    let result = run(&stub_spec(text, End::Off));
-    assert_eq!(
-        (result.verdict, result.exit_code()),
-        (Verdict::Incomplete, 3)
-    );
-    let said = result.diagnosis.expect("a diagnosis");
-    let is_named = said.contains("'B c'") && said.contains("turned off or reset");
-    assert!(is_named, "{said}");
-    // A line that lost its end on the way is none.
-    let result = run(&stub_spec(&PASS[..40], End::Off));
-    assert_eq!(result.verdict, Verdict::Incomplete);
-}
-
 /// `cargo xtask qemu` with a stub and one CPU, and its folder.
-fn with_stub(text: &str, end: End, options: &[&str]) -> (Command, tempfile::TempDir) {
+pub fn with_stub(text: &str, end: End, options: &[&str]) -> (Command, tempfile::TempDir) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let image = dir.path().join("image");
     fs::write(&image, stub(text, end)).expect("written");
@@ -63,7 +47,7 @@ fn with_stub(text: &str, end: End, options: &[&str]) -> (Command, tempfile::Temp
     (command, dir)
 }
 
-const BUILTIN: [&str; 2] = ["--firmware", "builtin"];
+pub const BUILTIN: [&str; 2] = ["--firmware", "builtin"];
 
 /// A Ctrl-C at a terminal goes to all programs in its foreground.
 #[test]

@@ -6,6 +6,7 @@
 pub mod packages;
 pub mod scratch;
 
+use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
@@ -155,9 +156,25 @@ pub fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
     lines.map(|line| line.split(" | ").collect())
 }
 
+/// Both ends of a terminal: ours, and the device file of the other.
+pub fn pseudo_terminal() -> (File, String) {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo terminal");
+    grantpt(&ours).expect("granted");
+    unlockpt(&ours).expect("unlocked");
+    let name = ptsname(&ours, Vec::new()).expect("a name");
+    (File::from(ours), name.into_string().expect("UTF-8"))
+}
+
 /// Sends SIGINT to a process, or to a group of them by its negative number.
 pub fn interrupt(process: &str) {
+    send("INT", process);
+}
+
+/// Sends a signal by its name.
+pub fn send(signal: &str, process: &str) {
     let mut kill = Command::new("sh");
-    let status = kill.args(["-c", "kill -s INT -- \"$0\"", process]).status();
+    let words = ["-c", "kill -s \"$0\" -- \"$1\"", signal, process];
+    let status = kill.args(words).status();
     assert!(status.expect("it can be started").success());
 }

@@ -3,7 +3,7 @@
 use itertools::Itertools as _;
 use regex::Regex;
 
-use super::last_lines::{first_reset, last_cpu, last_scenario};
+use super::last_lines::{last_cpu, last_scenario};
 use crate::board::firmware_kind::Firmware;
 use crate::qemu::kvm_host;
 use crate::qemu::stream::{Ending, Outcome};
@@ -108,9 +108,6 @@ fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
     if log.contains("PANIC") || log.contains("Unhandled Exception") {
         return "the firmware panicked, see above".into();
     }
-    if let Some(reset) = first_reset(log) {
-        return reset;
-    }
     if context.firmware == Firmware::Kvm && !payload_spoke(log) {
         let said = kvm_host::last_words(log).unwrap_or("nothing");
         return format!("the Linux whose guest the payload is printed at last: {said}");
@@ -181,7 +178,6 @@ mod tests {
         let up = format!("{BANNER}{UP}");
         let results = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t1\t2\t12\t13\t14/>\r\n";
         let measured = format!("{up}{results}");
-        let reset = format!("{measured}> Executing 'B'\r\n{measured}");
         let moved = "console moves to pl011 at 0x9010000, by /chosen/stdout-path\r\n";
         assert_eq!(console_moved(&format!("{moved}Image at 0x0\r\n")), None);
         let moved = format!("{BANNER}{moved}");
@@ -195,7 +191,6 @@ mod tests {
             (&measured, off, "QEMU ended without a closing line; the"),
             (&measured, off, "last CPU heard of was CPU 1.2, in the"),
             (&measured, off, ": the machine was turned off or reset"),
-            (&reset, over, ": the machine was reset during or"),
             (&moved, over, "console moved to pl011 at 0x9010000, by /"),
             (&moved, off, "console moved to pl011"),
             ("BL31:\r\nPANIC in EL3.\r\n", off, "the firmware panicked"),

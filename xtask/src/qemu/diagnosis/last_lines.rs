@@ -1,9 +1,8 @@
-//! The last scenario and the last CPU that a log names, and the first reset in it.
+//! The last scenario and the last CPU that a log names.
 
 use std::sync::LazyLock;
 
 use psci_bench::plan::{ScenarioId, WARM_TITLE};
-use psci_bench::record::{Record, parse, pieces};
 use regex::Regex;
 
 /// The fields of MPIDR_EL1 that identify a CPU.
@@ -12,14 +11,14 @@ const AFFINITY: u64 = 0xff_00ff_ffff;
 /// Returns the CPU that the last line to name one names, and the beginning of that line.
 pub(super) fn last_cpu(log: &str) -> Option<String> {
     log.lines().rev().find_map(|line| {
-        let name = in_text(line).or_else(|| in_records(log, line))?;
+        let name = named_cpu(line)?;
         let line: String = line.trim().chars().take(60).collect();
         Some(format!("CPU {name}, in the line {line:?}"))
     })
 }
 
 /// Returns the CPU by cluster and core, or by its MPIDR.
-fn in_text(line: &str) -> Option<String> {
+fn named_cpu(line: &str) -> Option<String> {
     static RESULTS: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"<RT_INSTR:\w+\t(\d+)\t(\d+)\t").expect("a pattern"));
     // TF-A's crash dump: `mpidr_el1              = 0x0000000080000101`.
@@ -38,56 +37,6 @@ fn in_text(line: &str) -> Option<String> {
         }
         (_, label) => Some(label?.as_str().to_owned()),
     }
-}
-
-fn records(text: &str) -> impl Iterator<Item = Record> {
-    let pieces = text.lines().flat_map(|line| pieces(line.as_bytes()));
-    pieces.filter_map(|piece| Some(parse(piece).ok()?.record))
-}
-
-fn in_records(log: &str, line: &str) -> Option<String> {
-    let index = |record| match record {
-        Record::Row(_, row) => Some(row.cpu),
-        Record::Statistics(_, cpu, _) | Record::Shown(_, cpu, _) => Some(cpu),
-        Record::Sample(_, cpu, _) => Some(cpu),
-        Record::Point(_, _, point) => Some(point.cpu),
-        _ => None,
-    };
-    let index = records(line).filter_map(index).last()?;
-    let label = records(log).find_map(|record| match record {
-        Record::Cpu(it, cpu) if it == index => Some(format!("{}.{}", cpu.cluster, cpu.core)),
-        _ => None,
-    });
-    Some(label.unwrap_or_else(|| format!("{index} of the board's order")))
-}
-
-/// Returns the beginning of `line` if a stage of the firmware or the payload begins by it.
-fn banner(line: &str) -> Option<&str> {
-    static BANNER: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^(NOTICE:  BL(1|2|31): v|psci-bench [0-9])").expect("a pattern")
-    });
-    BANNER.find(line).map(|found| found.as_str())
-}
-
-/// Returns where the machine was reset for the first time: before a banner that is in the
-/// log a second time.
-pub(super) fn first_reset(log: &str) -> Option<String> {
-    let mut seen = Vec::new();
-    let mut at = 0;
-    for line in log.split_inclusive('\n') {
-        if let Some(banner) = banner(line) {
-            if seen.contains(&banner) {
-                let place = match last_scenario(&log[..at]) {
-                    Some(scenario) => format!("during or after '{scenario}'"),
-                    None => "before a scenario was begun".to_owned(),
-                };
-                return Some(format!("the machine was reset {place}"));
-            }
-            seen.push(banner);
-        }
-        at += line.len();
-    }
-    None
 }
 
 /// Returns the scenario that the last line of `log` that begins one names.
@@ -112,30 +61,9 @@ pub(crate) fn begun_scenario(line: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use psci_bench::model::{Cpu, Row, ScenarioKey};
-    use psci_bench::plan::{Method, Records};
-    use psci_bench::record::Writer;
-
-    fn record(record: Record) -> String {
-        let mut line = String::new();
-        let mut writer = Writer::new(Records::Once);
-        writer.write(&mut line, record).expect("written");
-        line
-    }
-
-    fn row(cpu: u16) -> String {
-        let (id, method) = (ScenarioId::PsciVersionParallel, Method::Tftf);
-        let (helper, mut row) = (None, Row::default());
-        row.cpu = cpu;
-        record(Record::Row(ScenarioKey { id, method, helper }, row))
-    }
 
     #[test]
     fn last_line_that_names_a_cpu_counts() {
-        let mut cpu = Cpu::default();
-        (cpu.cluster, cpu.core) = (4, 1);
-        let cpu = record(Record::Cpu(0, cpu));
-        let damaged = row(8).replace("cpu\":8", "cpu\":9");
         let mut log = "> Executing 'X'\r\n".to_owned();
         assert_eq!(last_cpu(&log), None);
         for (lines, expected) in [
@@ -147,7 +75,10 @@ mod tests {
                 "Unhandled exception on CPU 0x101 (synchronous)\r\n",
                 "CPU 0x101, in the line \"Unh",
             ),
-            ("on CPU 5\r\nelr = CPU0x6\r\n", "CPU 0x101"),
+            (
+                "on CPU 5\r\nelr = CPU0x6\r\n@PB 0001 {\"cpu\":[3,{}]} 0\r\n",
+                "CPU 0x101",
+            ),
             (
                 "mpidr_el1              = 0x0000000080000102\r\n",
                 "CPU 0x102, in the line \"mpi",
@@ -156,32 +87,10 @@ mod tests {
                 "RTT|  00:00:00  (…, CPU 0x100, others mixed)\r\n",
                 "CPU 0x100, in the line \"RTT",
             ),
-            (&cpu, "CPU 0x100"),
-            (&row(0), "CPU 4.1, in the line \"@PB"),
-            (&row(7), "CPU 7 of the board's order, in"),
-            (&damaged, "CPU 7 "),
         ] {
             log.push_str(lines);
             let said = last_cpu(&log).unwrap_or_default();
             assert!(said.starts_with(expected), "{said}");
-        }
-    }
-
-    #[test]
-    fn second_banner_is_a_reset() {
-        const START: &str = "NOTICE:  BL1: v2.12.1(release):psci-bench-2.12.1\r\n\
-                             NOTICE:  BL1: Built : reproducible\r\npsci-bench 0.1.0\r\n";
-        let a = format!("{START}> Executing 'A'\r\n");
-        let silent = "psci-bench 0.1.0\r\n> Executing 'A'\r\n";
-        for (before, again, expected) in [
-            (&*a, "> Executing 'B'\r\n", None),
-            (&a, START, Some("during or after 'A'")),
-            (START, START, Some("before a scenario was begun")),
-            (silent, silent, Some("during or after 'A'")),
-            ("psci-bench: INCOMPLETE\r\n", "psci-bench: x\r\n", None),
-        ] {
-            let expected = expected.map(|place| format!("the machine was reset {place}"));
-            assert_eq!(first_reset(&format!("{before}{again}")), expected);
         }
     }
 

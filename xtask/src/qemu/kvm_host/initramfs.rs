@@ -50,29 +50,33 @@ mod tests {
         let init = [("init", PROGRAM, &b"\x7fELF!"[..])];
         let all = archive(first.clone(), &init).expect("made");
 
-        let reader = NewcReader::new(&*all).expect("an entry");
-        assert_eq!(
-            (reader.entry().name(), reader.entry().mode()),
-            ("dev", DIRECTORY)
-        );
-        let reader = NewcReader::new(reader.finish().expect("read")).expect("an entry");
-        let entry = reader.entry();
-        assert_eq!((entry.name(), entry.mode()), ("dev/console", CONSOLE));
-        assert_eq!((entry.rdev_major(), entry.rdev_minor()), (5, 1));
-        let second = &all[first.len().next_multiple_of(4)..];
-        let reader = NewcReader::new(second).expect("an entry");
-        assert_eq!(
-            (reader.entry().name(), reader.entry().mode()),
-            ("init", PROGRAM)
-        );
-        let mut program = Vec::new();
-        let rest = reader.to_writer(&mut program).expect("read");
-        assert_eq!(program, b"\x7fELF!");
-        assert!(
-            NewcReader::new(rest)
-                .expect("an entry")
-                .entry()
-                .is_trailer()
-        );
+        let mut names = Vec::new();
+        for mut rest in [&*first, &all[first.len().next_multiple_of(ALIGN)..]] {
+            loop {
+                let reader = NewcReader::new(rest).expect("an entry");
+                let entry = reader.entry();
+                if entry.is_trailer() {
+                    break;
+                }
+                names.push((entry.name().to_owned(), entry.mode(), entry.rdev_major()));
+                let mut content = Vec::new();
+                rest = reader.to_writer(&mut content).expect("read");
+                assert_eq!(
+                    content,
+                    if names.len() < 3 {
+                        &b""[..]
+                    } else {
+                        b"\x7fELF!"
+                    }
+                );
+            }
+        }
+        let [dev, console, init] = ["dev", "dev/console", "init"].map(str::to_owned);
+        let expected = [
+            (dev, DIRECTORY, 0),
+            (console, CONSOLE, 5),
+            (init, PROGRAM, 0),
+        ];
+        assert_eq!(names, expected);
     }
 }

@@ -1,26 +1,11 @@
-use super::blob::Blob;
 use super::classes::{BLOCKS, TREES};
 use super::run::{Base, PLAN};
 use crate::setup::workspace::Workspace;
 
-fn base() -> Base {
-    let workspace = Workspace::find().expect("the workspace");
-    Base::of(&workspace, PLAN).expect("a payload and a tree")
-}
-
-#[test]
-fn a_tree_that_is_read_and_written_says_the_same() {
-    let base = base();
-    let tree = Blob::read(base.tree());
-    let written = tree.write();
-    assert_eq!(Blob::read(&written).tokens, tree.tokens);
-    let read = psci_bench::board::Board::read(&written).expect("a good tree");
-    assert_eq!(read.bootargs, PLAN);
-}
-
 #[test]
 fn a_seed_repeats_its_mutants_and_every_class_changes_something() {
-    let base = base();
+    let workspace = Workspace::find().expect("the workspace");
+    let base = Base::of(&workspace, PLAN).expect("a payload and a tree");
     let unmutated = base.image(base.tree()).expect("an image");
     for classes in [TREES, BLOCKS] {
         for number in 0..4 * classes.len() {

@@ -1,0 +1,136 @@
+//! `cargo xtask qemu` on a terminal and in a pipe, its log, and signals while it builds.
+
+use std::fs::{self, OpenOptions};
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::support::scratch::Scratch;
+use crate::support::{End, FAIL, PASS, called, path_with, pseudo_terminal, script, send, xtask};
+use crate::verdicts::{BUILTIN, with_stub};
+
+const BEGIN: &str = "psci-bench 0.1.0\r\n\
+    > Executing 'CPU suspend on all cores in sequence'\r\n@PB 0000 {} 00000000\r\n";
+
+/// Exit code, and all bytes that come to the terminal on which `command` runs.
+fn on_terminal(command: &mut Command) -> (Option<i32>, String) {
+    let (mut ours, name) = pseudo_terminal();
+    let theirs = || OpenOptions::new().write(true).open(&name).expect("opened");
+    let mut child = command
+        .stdout(theirs())
+        .stderr(theirs())
+        .spawn()
+        .expect("it starts");
+    // What keeps the other end open.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut said = Vec::new();
+    // The end of the last writer is an error here.
+    let _ = ours.read_to_end(&mut said);
+    let code = child.wait().expect("it ends").code();
+    (code, String::from_utf8_lossy(&said).into_owned())
+}
+
+#[test]
+fn terminal_gets_no_records_and_the_verdict_last() {
+    let target = tempfile::tempdir().expect("a temporary directory");
+    let logs = target.path().join("psci-bench/logs");
+    for (place, (verdict, options, has_records, code)) in [
+        (PASS, &[][..], false, 0),
+        (FAIL, &["--records"], true, 1),
+        ("", &[], false, 3),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let text = format!("{BEGIN}{verdict}\r\n");
+        let (mut command, _dir) = with_stub(&text, End::Off, &BUILTIN);
+        command.args(options).env("CARGO_TARGET_DIR", target.path());
+        let (found, said) = on_terminal(&mut command);
+        assert_eq!(found, Some(code), "{said}");
+        assert_eq!(said.contains("@PB"), has_records, "{said}");
+        assert_eq!(
+            said.contains("next: cargo xtask report"),
+            code < 3,
+            "{said}"
+        );
+        let log = logs.join(format!("{}.log", place + 1));
+        let named = format!("xtask: log: {}\r\n", log.display());
+        let (_, end) = said.split_once(&named).expect("the log's name");
+        assert!(end.contains(" after "), "{said}");
+        assert!(fs::read(log).expect("a log") == text.as_bytes());
+
+        // A pipe gets all bytes as they are, and there is no log.
+        let (found, out, said) = called(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+        assert_eq!((found, &*out), (code, &*text), "{said}");
+        assert_eq!(said.matches("xtask: ").count(), 1, "{said}");
+        assert_eq!(fs::read_dir(&logs).expect("logs").count(), place + 1);
+    }
+}
+
+#[test]
+fn log_on_a_full_disk_costs_only_the_log() {
+    let text = format!("{BEGIN}{PASS}\r\n");
+    let (mut command, _dir) = with_stub(&text, End::Off, &BUILTIN);
+    let (code, out, said) = called(command.args(["--log", "/dev/full"]));
+    let error = "error: --log /dev/full: not all is in it: No space left on device";
+    assert!(
+        said.contains("xtask: PASS") && said.contains(error),
+        "{said}"
+    );
+    assert_eq!((code, out), (2, text));
+}
+
+/// Returns `cargo xtask qemu` with a source of TF-A that `make` here takes seconds to build.
+fn that_builds(scratch: &Scratch) -> Command {
+    scratch.write("tf-a/Makefile", "VERSION_MAJOR := 2\nVERSION_MINOR := 12\n");
+    for file in [
+        "tf-a/bl31/bl31.mk",
+        "tf-a/plat/qemu/qemu/platform.mk",
+        "image",
+    ] {
+        scratch.write(file, "x");
+    }
+    let build = "for word; do case $word in BUILD_BASE=*) base=${word#*=}/psci_bench_qemu/release\n\
+                 esac; done; for stage in bl1 bl2 bl31; do mkdir -p $base/$stage\n\
+                 touch $base/$stage.bin $base/$stage/$stage.elf; done\n\
+                 touch \"$HOME/building\"; sleep 3; echo 'make: *** Error 1'";
+    let bin = scratch.path("bin");
+    fs::create_dir(&bin).expect("made");
+    script(&bin, "make", build);
+    let version =
+        "[ \"$1\" = --version ] && echo QEMU emulator version 7.2.0 || touch \"$HOME/ran\"";
+    script(&bin, "qemu-system-aarch64", version);
+    let mut command = xtask(&["qemu", "--tf-a", "tf-a", "--image", "image"]);
+    command
+        .env("PATH", path_with(&bin))
+        .env("HOME", scratch.path(""));
+    command.env("CARGO_TARGET_DIR", scratch.path("target"));
+    command.current_dir(scratch.path("")).process_group(0);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+#[test]
+fn signal_in_a_build_ends_the_command_without_a_run() {
+    // At a terminal make gets the signal, too.
+    for (signal, to_all) in [("INT", true), ("TERM", false)] {
+        let scratch = Scratch::empty();
+        let child = that_builds(&scratch).spawn().expect("it can be started");
+        let is_there = |path: &str| Path::new(&scratch.path(path)).exists();
+        while !is_there("building") {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let to = if to_all { "-" } else { "" };
+        send(signal, &format!("{to}{}", child.id()));
+        let output = child.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(
+            said.ends_with("xtask: interrupted\n") && !said.contains("Error 1"),
+            "{said}"
+        );
+        assert!(!is_there("ran"), "QEMU was started");
+    }
+}
