@@ -234,7 +234,7 @@ fn odd_rows() {
     let mut skipped = good(&four, SuspendDeepSerial);
     skipped.rows[1].skipped = Some(Skip::NoGic);
     let row = "|       0 |    1 | Skipped   | Skipped | Skipped     |";
-    let counts = " 0 not counted, 1 rows skipped, 0 CPUs lost)\n";
+    let counts = " 0 not counted, 1 row skipped, 0 CPUs lost)\n";
     let log = check_log(&four, &[skipped], 3, &[row, counts]);
     assert!(!log.contains("_serial\t0\t1\t"));
 
