@@ -23,7 +23,8 @@ use serde::{Deserialize, Serialize};
 use super::packed;
 use crate::measure::{Facts, Identity};
 use crate::model::{
-    Cpu, CpuSet, End, Finding, Head, Instants, Point, Row, Sample, Scenario, ScenarioKey, Spread, Statistic,
+    Cpu, CpuSet, End, Finding, Head, Instants, Point, Row, Sample, Scenario, ScenarioKey, Spread,
+    Statistic,
 };
 use crate::plan::Plan;
 

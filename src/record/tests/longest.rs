@@ -38,7 +38,10 @@ pub(super) fn end() -> End {
 fn instants(ticks: i64) -> Instants {
     let mut instants = Instants::new(MOST);
     // Distances between them have most digits, too.
-    for (instant, ticks) in Instant::ALL.into_iter().zip([ticks, ticks / 3].into_iter().cycle()) {
+    for (instant, ticks) in Instant::ALL
+        .into_iter()
+        .zip([ticks, ticks / 3].into_iter().cycle())
+    {
         instants.set(instant, ticks);
     }
     instants

@@ -7,9 +7,9 @@ use psci_bench::board::LabelSource;
 use psci_bench::measure::{Facts, Identity, Metric, Summary};
 use psci_bench::model::Verdict;
 use psci_bench::model::{
-    Attempts, ClosingLine, Conditions, Confidence, Cpu, End, Figures, Finding, Head, Instant, Instants, Kind,
-    Measure, Point, Row, Run, Sample, Scenario, ScenarioKey, Spread, Statistic, Status, Totals,
-    Variant, WakeSource,
+    Attempts, ClosingLine, Conditions, Confidence, Cpu, End, Figures, Finding, Head, Instant,
+    Instants, Kind, Measure, Point, Row, Run, Sample, Scenario, ScenarioKey, Spread, Statistic,
+    Status, Totals, Variant, WakeSource,
 };
 use psci_bench::plan::{Method, Plan, Records, ScenarioId};
 use psci_bench::record::{FORMAT, Writer};

@@ -217,7 +217,10 @@ fn is_possible(record: &Record) -> bool {
         Record::Spread(key, ..) => (key.helper, 0),
         Record::Finding(key, _) => (key.helper, 0),
         Record::Identity(..)
-        | Record::Run(_) | Record::Facts(_) | Record::Plan(_) | Record::End(_) => (None, 0),
+        | Record::Run(_)
+        | Record::Facts(_)
+        | Record::Plan(_)
+        | Record::End(_) => (None, 0),
     };
     usize::from(cpu.max(helper.unwrap_or(0))) < CPU_MAX
 }
