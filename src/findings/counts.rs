@@ -46,12 +46,12 @@ pub(crate) fn lost(run: &Run, scenario: &Scenario) -> Option<Finding> {
     let (label, mpidr) = (run.label(cpu), mpidr.unwrap_or_default());
     let mut others = words::cpus(run, lost.clone().skip(1).map(|it| it.0));
     if !others.is_empty() {
-        others = format!("; and CPU {others}");
+        others = format!("; so was CPU {others}");
     }
     // A CPU is off for sure only if CPU_ON failed.
     let sentence = format!(
-        "Lost: CPU {label}{mpidr}: {loss}{others}. A CPU that is lost may be on, and keep up its \
-         cluster, so that others in it do not flush it."
+        "CPU {label}{mpidr} was lost: {loss}{others}. A lost CPU may be on, and keep its cluster on, \
+         so that the others in it do not flush it."
     );
     let cpus = lost.map(|it| it.0);
     Some(Finding::by_counts(Kind::Lost, sentence, cpus))

@@ -235,8 +235,8 @@ fn more_than_one_lost_cpu() {
     scenario.rows[5].lost = scenario.rows[3].lost;
     assert_eq!(
         only(&run, &scenario, Detail::Short, Kind::Lost),
-        "Lost: CPU 0.3 (MPIDR 0x3): timed out waiting for arrival after CPU_ON; and CPU 1.1. A CPU \
-         that is lost may be on, and keep up its cluster, so that others in it do not flush it."
+        "CPU 0.3 (MPIDR 0x3) was lost: timed out waiting for arrival after CPU_ON; so was CPU 1.1. \
+         A lost CPU may be on, and keep its cluster on, so that the others in it do not flush it."
     );
 }
 

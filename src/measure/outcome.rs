@@ -156,8 +156,6 @@ words! {
         TurnOff = "turnoff",
         /// Caller: from the lead's CPU_ON to the CPU's first instruction.
         TurnOn = "turnon",
-        /// From the agreed start to the call.
-        Lateness = "lateness",
     }
 }
 
@@ -259,7 +257,6 @@ impl Outcome {
             // it saw the CPU off says little.
             Metric::TurnOff if read_back && !pmf => self.seen_off.checked_sub(self.before),
             Metric::TurnOn if read_back => self.entered.checked_sub(self.turned_on),
-            Metric::Lateness if suspend || version => self.before.checked_sub(self.start),
             _ => None,
         }
     }
@@ -285,12 +282,12 @@ mod tests {
 
     #[test]
     fn a_good_suspend_counts_and_has_its_figures() {
-        use Metric::{CacheFlush, Call, Latency, Lateness, Powerdown, Wake, Wakeup};
+        use Metric::{CacheFlush, Call, Latency, Powerdown, Wake, Wakeup};
         let outcome = good();
         assert_eq!(outcome.judge(true), Ok(()));
-        let metrics = [Powerdown, Wakeup, CacheFlush, Latency, Call, Wake, Lateness];
+        let metrics = [Powerdown, Wakeup, CacheFlush, Latency, Call, Wake];
         let figures = metrics.map(|metric| outcome.metric(metric, true).unwrap_or(0));
-        assert_eq!(figures, [50, 40, 30, 0, 250, 60, 5]);
+        assert_eq!(figures, [50, 40, 30, 0, 250, 60]);
         assert_eq!(outcome.metric(Powerdown, false), None);
     }
 

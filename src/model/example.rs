@@ -205,7 +205,7 @@ fn down(run: &Run, id: ScenarioId, cpu: usize, flushes: &[u64]) -> u64 {
 
 /// The instants of one CPU's part, and the metrics that its call has.
 fn part(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> (Instants, &'static [Metric]) {
-    use Metric::{CacheFlush, Call, Latency, Lateness, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
+    use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
     let pmf = run.facts.expect("there are facts").pmf.is_ok();
     let me = usize::from(cpu);
     let (flush, due) = (flushes[me] as i64, sleep(run) as i64);
@@ -224,7 +224,7 @@ fn part(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> (Instants, &'st
         let exit = entry + 3 + i64::from(cpu % 3);
         set(Instant::Stamp(Stamp::ExitPsci), exit);
         set(Instant::After, exit + 20);
-        return (shown, &[Latency, Call, Lateness]);
+        return (shown, &[Latency, Call]);
     }
     let low = entry + down(run, id, me, flushes) as i64;
     let (up, metrics): (_, &[Metric]) = if id == ScenarioId::CpuOffSerial && cpu != 0 {
@@ -240,7 +240,7 @@ fn part(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> (Instants, &'st
     } else {
         set(Instant::Due, due);
         set(Instant::After, due + 2_900 + i64::from(cpu));
-        let metrics = &[Powerdown, Wakeup, CacheFlush, Call, Wake, Lateness];
+        let metrics = &[Powerdown, Wakeup, CacheFlush, Call, Wake];
         (due + 600, metrics)
     };
     for (stamp, ticks) in [

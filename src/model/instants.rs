@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::row::Figures;
 use crate::measure::{Metric, Outcome};
 use crate::spec::pmf::Stamp;
 
@@ -124,6 +125,11 @@ impl Instants {
         u64::try_from(ticks).ok()
     }
 
+    /// Returns the figures of PMF's timestamps.
+    pub(crate) fn figures(&self) -> Figures {
+        Figures::of(&mut |metric| self.figure(metric))
+    }
+
     /// Returns a metric's figure in ticks; the row's statistics say which metrics the call has.
     pub fn figure(&self, metric: Metric) -> Option<u64> {
         use Instant::{After, Before, Due, Entered, SeenOff, TurnedOn};
@@ -137,7 +143,6 @@ impl Instants {
             Metric::Wake => self.span(Due, After),
             Metric::TurnOff => self.span(Before, SeenOff),
             Metric::TurnOn => self.span(TurnedOn, Entered),
-            Metric::Lateness => u64::try_from(self.at(Before)?).ok(),
         }
     }
 }

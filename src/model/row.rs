@@ -103,7 +103,17 @@ pub const fn heading(metric: Metric) -> &'static str {
         Metric::Wake => "Wake",
         Metric::TurnOff => "Turn Off",
         Metric::TurnOn => "Turn On",
-        Metric::Lateness => "Lateness",
+    }
+}
+
+impl Figures {
+    /// Returns the figures by a function that returns that of a metric.
+    pub(crate) fn of(figure: &mut dyn FnMut(Metric) -> Option<u64>) -> Self {
+        Self {
+            powerdown: figure(Metric::Powerdown).or_else(|| figure(Metric::Latency)),
+            wakeup: figure(Metric::Wakeup),
+            cache_flush: figure(Metric::CacheFlush),
+        }
     }
 }
 

@@ -47,8 +47,8 @@ pub struct ScenarioKey {
     /// The scenario.
     #[serde(rename = "s", with = "short_tag")]
     pub id: ScenarioId,
-    /// The method.
-    #[serde(rename = "m")]
+    /// The method; not named if it is TFTF's.
+    #[serde(rename = "m", default, skip_serializing_if = "is_tftf")]
     pub method: Method,
     /// Index of the helper.
     #[serde(rename = "h", default, skip_serializing_if = "Option::is_none")]
@@ -85,6 +85,10 @@ pub struct Conditions {
     /// Batches of the shortest warm-up, if the time limit cut one short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmed: Option<u32>,
+}
+
+fn is_tftf(method: &Method) -> bool {
+    *method == Method::Tftf
 }
 
 /// End of a scenario.

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! psci-bench: PASS (6 passed, 0 skipped, 0 failed; 960 samples, 0 not counted, 0 rows skipped, 0 CPUs lost)
-//! psci-bench: FAIL (5 passed, 0 skipped, 1 failed; 955 samples, 9 not counted, 0 rows skipped, 0 CPUs lost)
+//! psci-bench: FAIL (5 passed, 0 skipped, 1 failed; 955 samples, 9 not counted, 0 rows skipped, 1 CPU lost)
 //! psci-bench: INCOMPLETE: bad input: bootargs word 1 "iterations=0": ...
 //! psci-bench: INCOMPLETE: exception on CPU 0.3
 //! ```
@@ -13,6 +13,7 @@
 use core::fmt;
 
 use super::totals::Totals;
+use crate::spec::prose::Many;
 
 /// Beginning of every last line.
 pub const PREFIX: &str = "psci-bench: ";
@@ -88,16 +89,17 @@ impl fmt::Display for ClosingLine<'_> {
                 let is_pass = self.verdict() == Verdict::Pass;
                 let word = if is_pass { "PASS" } else { "FAIL" };
                 let (passed, skipped, failed) = (totals.passed, totals.skipped, totals.failed);
-                let (samples, rejected) = (totals.samples, totals.rejected);
+                let samples = Many(totals.samples, "sample");
+                let (rejected, rows) = (totals.rejected, Many(totals.rows_skipped, "row"));
                 write!(
                     f,
-                    "{word} ({passed} passed, {skipped} skipped, {failed} failed; {samples} \
-                     samples, {rejected} not counted, "
+                    "{word} ({passed} passed, {skipped} skipped, {failed} failed; {samples}, \
+                     {rejected} not counted, "
                 )?;
                 if !f.alternate() {
-                    write!(f, "{} rows skipped, ", totals.rows_skipped)?;
+                    write!(f, "{rows} skipped, ")?;
                 }
-                write!(f, "{} CPUs lost)", totals.lost)
+                write!(f, "{} lost)", Many(totals.lost.into(), "CPU"))
             }
             Self::Incomplete(reason) => write!(f, "INCOMPLETE: {reason}"),
             Self::BadInput(reason) => write!(f, "{BAD_INPUT}{reason}"),
@@ -119,25 +121,27 @@ pub fn parse_line(line: &[u8]) -> Option<Verdict> {
 }
 
 /// Returns true if `text` is the counts in brackets, each a decimal number. The
-/// alternate form, and earlier versions, do not have that of rows skipped.
+/// alternate form does not have that of rows skipped; earlier versions have "1 CPUs".
 fn are_counts(text: &str) -> bool {
     let mut rest = text;
-    for (lead, after) in [
-        ("(", " passed"),
-        (", ", " skipped"),
-        (", ", " failed"),
-        ("; ", " samples"),
-        (", ", " not counted"),
-        (", ", " rows skipped"),
-        (", ", " CPUs lost)"),
+    for (lead, noun, after) in [
+        ("(", "", " passed"),
+        (", ", "", " skipped"),
+        (", ", "", " failed"),
+        ("; ", " sample", ""),
+        (", ", "", " not counted"),
+        (", ", " row", " skipped"),
+        (", ", " CPU", " lost)"),
     ] {
         let Some(number) = rest.strip_prefix(lead) else {
             return false;
         };
         let tail = number.trim_start_matches(|c: char| c.is_ascii_digit());
-        match tail.strip_prefix(after) {
+        let singular = tail.strip_prefix(noun);
+        let next = singular.and_then(|it| it.strip_prefix('s').unwrap_or(it).strip_prefix(after));
+        match next {
             Some(next) if tail.len() < number.len() => rest = next,
-            None if after == " rows skipped" => {}
+            None if noun == " row" => {}
             _ => return false,
         }
     }
@@ -182,7 +186,14 @@ mod tests {
 
     #[test]
     fn the_line_and_its_code() {
+        let mut ones = good();
+        (ones.samples, ones.rows_skipped, ones.lost) = (1, 1, 1);
         for (code, line, expected) in [
+            (
+                1,
+                ClosingLine::Ended(&ones),
+                "FAIL (6 passed, 0 skipped, 0 failed; 1 sample, 0 not counted, 1 row skipped, 1 CPU lost)",
+            ),
             (
                 0,
                 ClosingLine::Ended(&good()),
@@ -209,9 +220,11 @@ mod tests {
     #[test]
     fn a_damaged_line_is_no_verdict() {
         let line = ClosingLine::Ended(&good()).to_string();
-        let old = format!("{:#}", ClosingLine::Ended(&good()));
-        assert_eq!(old, line.replace(", 0 rows skipped", ""));
-        assert_eq!(parse_line(old.as_bytes()), Some(Verdict::Pass));
+        let short = format!("{:#}", ClosingLine::Ended(&good()));
+        assert_eq!(short, line.replace(", 0 rows skipped", ""));
+        for old in [short, line.replace("0 CPUs", "1 CPUs")] {
+            assert_eq!(parse_line(old.as_bytes()), Some(Verdict::Pass));
+        }
         for cut in 0..line.len() {
             assert_eq!(parse_line(&line.as_bytes()[..cut]), None, "{cut}");
         }

@@ -1,18 +1,20 @@
-//! Grid tables of reStructuredText, ready to be pasted into documentation: not the
-//! shorter simple tables, since TF-A's documentation uses these.
+//! Tables of reStructuredText, ready to be pasted into documentation: grids for main tables,
+//! since TF-A's documentation uses these, and shorter simple tables for the others.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use crate::model::{Cpu, Run};
+use crate::model::{Cpu, Label, Run};
 use crate::spec::prose::{fill, paragraph, width};
 use crate::spec::ticks::{Clock, Hundredths};
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Cell {
     /// Words: left-aligned.
     Text(&'static str),
+    /// A CPU's name: left-aligned.
+    Cpu(Label),
     /// A number: right-aligned, as all that follow.
     Count(u64),
     /// A hexadecimal number, as wide as a `power_state`.
@@ -40,6 +42,7 @@ impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
+            Self::Cpu(label) => label.fmt(f),
             Self::Count(number) => write!(f, "{number}"),
             Self::Hex(number) => write!(f, "{number:#010x}"),
             Self::Hundredths(number) => Hundredths(*number).fmt(f),
@@ -54,17 +57,15 @@ pub(crate) type Column = (&'static str, Vec<Cell>);
 /// Blanks before the table: it is the content of a directive.
 const INDENT: usize = 3;
 
-/// Writes a table under `title`, and an empty line after it. The first columns name
+/// Writes a grid under `title`, and an empty line after it. The first columns name
 /// the CPU of each row.
-pub(crate) fn table(
+pub(crate) fn grid(
     out: &mut dyn Write,
     run: &Run,
     title: &dyn fmt::Display,
     cpus: impl Iterator<Item = u16> + Clone,
     columns: impl IntoIterator<Item = Column>,
 ) -> fmt::Result {
-    paragraph(out, ".. table:: ", INDENT, title)?;
-    out.write_char('\n')?;
     let of_cpus = |number: fn(Cpu) -> u16| {
         let numbers = cpus.clone().map(|cpu| number(run.cpu(cpu)));
         numbers.map(|it| Cell::Count(it.into())).collect()
@@ -75,44 +76,85 @@ pub(crate) fn table(
     ];
     all.extend((run.threads() > 1).then(|| ("Thread", of_cpus(|cpu| cpu.thread))));
     all.extend(columns);
+    table(out, title, &all, true)
+}
+
+/// Writes a simple table under `title`, and an empty line after it.
+pub(crate) fn simple(
+    out: &mut dyn Write,
+    title: &dyn fmt::Display,
+    columns: impl IntoIterator<Item = Column>,
+) -> fmt::Result {
+    table(out, title, &columns.into_iter().collect::<Vec<_>>(), false)
+}
+
+fn table(
+    out: &mut dyn Write,
+    title: &dyn fmt::Display,
+    columns: &[Column],
+    is_grid: bool,
+) -> fmt::Result {
+    paragraph(out, ".. table:: ", INDENT, title)?;
+    out.write_char('\n')?;
     let widest = |(heading, cells): &Column| {
         let cells = cells.iter().map(|cell| width(cell));
         cells.max().unwrap_or(0).max(heading.len())
     };
-    let widths: Vec<usize> = all.iter().map(widest).collect();
-    rule(out, &widths, '-')?;
-    line(out, &widths, all.iter().map(|it| Cell::Text(it.0)))?;
-    rule(out, &widths, '=')?;
-    for row in 0..cpus.clone().count() {
-        line(out, &widths, all.iter().map(|it| it.1[row]))?;
-        rule(out, &widths, '-')?;
-    }
-    out.write_char('\n')
-}
-
-fn rule(out: &mut dyn Write, widths: &[usize], stroke: char) -> fmt::Result {
-    fill(out, ' ', INDENT)?;
-    out.write_char('+')?;
-    for width in widths {
-        fill(out, stroke, width + 2)?;
-        out.write_char('+')?;
-    }
-    out.write_char('\n')
-}
-
-fn line(out: &mut dyn Write, widths: &[usize], cells: impl Iterator<Item = Cell>) -> fmt::Result {
-    fill(out, ' ', INDENT)?;
-    out.write_char('|')?;
-    for (wide, cell) in widths.iter().zip(cells) {
-        let rest = wide.saturating_sub(width(&cell));
-        let (before, after) = match cell {
-            Cell::Text(_) => (0, rest),
-            _ => (rest, 0),
+    let widths: Vec<usize> = columns.iter().map(widest).collect();
+    let rule = |out: &mut dyn Write, stroke| {
+        let edges = match (is_grid, stroke) {
+            (false, _) => ["", " ", ""],
+            (true, '=') => ["+=", "=+=", "=+"],
+            (true, _) => ["+-", "-+-", "-+"],
         };
-        fill(out, ' ', 1 + before)?;
-        write!(out, "{cell}")?;
-        fill(out, ' ', after + 1)?;
-        out.write_char('|')?;
+        let stroke = |out: &mut dyn Write, place: usize| fill(out, stroke, widths[place]);
+        line(out, widths.len(), edges, &stroke)
+    };
+    let cells = |out: &mut dyn Write, cell: &dyn Fn(&Column) -> Cell| {
+        let edges = if is_grid {
+            ["| ", " | ", " |"]
+        } else {
+            ["", " ", ""]
+        };
+        let cell = |out: &mut dyn Write, place: usize| {
+            let cell = cell(&columns[place]);
+            let rest = widths[place].saturating_sub(width(&cell));
+            let is_left = matches!(cell, Cell::Text(_) | Cell::Cpu(_));
+            fill(out, ' ', if is_left { 0 } else { rest })?;
+            write!(out, "{cell}")?;
+            // No line ends with a blank.
+            let is_last = !is_grid && place + 1 == columns.len();
+            fill(out, ' ', if is_left && !is_last { rest } else { 0 })
+        };
+        line(out, widths.len(), edges, &cell)
+    };
+    rule(out, if is_grid { '-' } else { '=' })?;
+    cells(out, &|column| Cell::Text(column.0))?;
+    rule(out, '=')?;
+    let rows = columns.first().map_or(0, |column| column.1.len());
+    for row in 0..rows {
+        cells(out, &|column| column.1[row])?;
+        if is_grid {
+            rule(out, '-')?;
+        }
+    }
+    if !is_grid {
+        rule(out, '=')?;
     }
     out.write_char('\n')
+}
+
+/// Writes a line with so many columns.
+fn line(
+    out: &mut dyn Write,
+    columns: usize,
+    [first, between, last]: [&str; 3],
+    cell: &dyn Fn(&mut dyn Write, usize) -> fmt::Result,
+) -> fmt::Result {
+    fill(out, ' ', INDENT)?;
+    for place in 0..columns {
+        out.write_str(if place == 0 { first } else { between })?;
+        cell(out, place)?;
+    }
+    writeln!(out, "{last}")
 }

@@ -38,7 +38,13 @@ pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
         ("Caches", facts.kvm.then(|| unknown.into())),
         ("CPU clock", mhz),
     ];
-    for (name, text) in of_board.into_iter().chain(conditions(run)) {
+    let tables = "in parallel, one whole round: the one whose longest figure is the median; in sequence, \
+                  each CPU's medians";
+    let has_suite = run
+        .plan
+        .is_some_and(|plan| !plan.scenarios.suite().is_empty());
+    let tables = ("Tables", has_suite.then(|| tables.into()));
+    for (name, text) in of_board.into_iter().chain(conditions(run)).chain([tables]) {
         if let Some(text) = text {
             paragraph(out, &format!("  {name:11}: "), INDENT, &text)?;
         }

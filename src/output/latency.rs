@@ -17,11 +17,10 @@ use crate::scenario::progress::{Progress, Stretch};
 /// Data lines until the headings are said again.
 const HEADINGS: u32 = 21;
 
-pub(crate) const HOW_TO_READ: &str = "Expiries are looked at in windows of a second at most, \
-    between which the timers stand and a line is printed. Median and p99 may be 1/16 too small: \
-    they are the lower ends of classes. Lost are overruns: expiries that had passed before their \
-    turn. Alone, the other CPUs are on, and do what the variant says. The worst case may take \
-    hours to come. ";
+pub(crate) const HOW_TO_READ: &str = "Timers run in windows of at most a second. Between two \
+    windows they stand, and a line is printed. Median and p99 may be 1/16 too small: they are the \
+    lower ends of classes. Overruns are expiries that had passed before their turn. Alone, the \
+    other CPUs are on, and do what the variant says. The worst case may take hours to appear. ";
 
 /// Writes the lines of a stretch while it is measured.
 pub(crate) struct Lines<'w>(pub(crate) &'w mut dyn Write);

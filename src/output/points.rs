@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use super::grid::{Cell, Column, table};
+use super::grid::{Cell, Column, grid};
 use crate::measure::Summary;
 use crate::model::{How, Measure, Point, Run, Scenario, Status, Unit, Variant};
 use crate::plan::{LOOPS_LIMIT_S, ScenarioId};
@@ -42,10 +42,9 @@ fn one_table(
     let id = scenario.id;
     let scale = PointScale::of(run.clock(), first);
     let (heading, cell_of_x): (_, fn(u64) -> Cell) = match id {
-        ScenarioId::DirtySweep => ("Bytes", Cell::Count),
         ScenarioId::ContendSweep => ("CPUs", Cell::Count),
         ScenarioId::IdleStates => ("power_state", Cell::Hex),
-        _ => ("x", Cell::Count),
+        _ => ("Bytes", Cell::Count),
     };
     let cells =
         |value: &dyn Fn(&Point) -> Cell| points.iter().map(|it| value(it)).collect::<Vec<_>>();
@@ -59,6 +58,10 @@ fn one_table(
     let any = |test: fn(&Point) -> bool| points.iter().any(|it| test(it));
     let x = || cells(&|it| it.x.map_or(Cell::Missing, cell_of_x));
     let lost = || cells(&|it| Cell::Count(it.lost));
+    let not_counted = match id {
+        ScenarioId::TimerLatency => "Overruns",
+        _ => "Not Counted",
+    };
     let columns: [Option<Column>; 8] = [
         any(|it| it.x.is_some()).then(|| (heading, x())),
         Some(("Variant", cells(&|it| Cell::Text(it.variant.word())))),
@@ -67,12 +70,12 @@ fn one_table(
         Some(("Median", figures(|it| Some(it.median)))),
         any(|it| it.figures.p99.is_some()).then(|| ("p99", figures(|it| it.p99))),
         Some(("Max", figures(|it| Some(it.max)))),
-        any(|it| it.lost > 0).then(|| ("Lost", lost())),
+        any(|it| it.lost > 0).then(|| (not_counted, lost())),
     ];
     let (name, meaning, how) = (id.name(), meaning(first.measure), first.how.text());
     let title = format!("{name}{meaning}, {how} ({})", scale.heading());
     let cpus = points.iter().map(|it| it.cpu);
-    table(out, run, &title, cpus, columns.into_iter().flatten())
+    grid(out, run, &title, cpus, columns.into_iter().flatten())
 }
 
 /// Returns the words after the scenario's name in a title.
@@ -85,7 +88,7 @@ fn meaning(measure: Measure) -> &'static str {
         Measure::Wakeup => ": wakeup",
         Measure::CacheFlush => ": cache flush",
         Measure::Call => ": call to return",
-        Measure::Wake => ": due to resume",
+        Measure::Wake => ": due wake-up to resume",
         Measure::TurnOff => ": CPU_OFF to OFF",
         Measure::TurnOn => ": CPU_ON to first instruction",
         Measure::Count => ": PSCI_STAT_COUNT",
@@ -96,10 +99,10 @@ fn meaning(measure: Measure) -> &'static str {
 /// The unit of the figures of one table, which are those of one operation.
 #[derive(Clone, Copy)]
 pub struct PointScale {
-    unit: Unit,
-    clock: Clock,
+    pub(crate) unit: Unit,
+    pub(crate) clock: Clock,
     /// Operations in a sample; if more than one, figures are in ns instead of us.
-    per: u64,
+    pub(crate) per: u64,
 }
 
 impl PointScale {
@@ -132,7 +135,7 @@ impl PointScale {
         self.cell(figure).to_string()
     }
 
-    fn cell(&self, figure: u64) -> Cell {
+    pub(crate) fn cell(&self, figure: u64) -> Cell {
         let hundredths = match (self.unit, self.per) {
             (Unit::Microseconds | Unit::Count, _) => return Cell::Count(figure),
             (Unit::Ticks, per) if self.clock.is_known() => {
@@ -180,15 +183,16 @@ fn add_loops(text: &mut String, run: &Run, scenario: &Scenario, asked: u32) {
     let taken = own.map(|it| u64::from(it.figures.n) + it.lost).min();
     if let Some(taken) = taken.filter(|taken| *taken < asked.into() && has_limit) {
         *text += &format!(
-            "As few as {taken} taken, as the time was up: without loops= a scenario has \
-             {LOOPS_LIMIT_S} s. "
+            "The time limit ended the sampling after at least {}: without loops= a scenario has \
+             {LOOPS_LIMIT_S} s. ",
+            Many(taken, "sample")
         );
     }
     if let Some(warmed) = scenario.conditions.as_ref().and_then(|it| it.warmed) {
         let warmup = plan.map_or(0, |plan| plan.warmup);
         *text += &format!(
-            "Of {warmup} batches for warm-up as few as {warmed} were done, as a tenth of the time \
-             was up. "
+            "A tenth of the time limit ended the warm-up after at least {warmed} of {}. ",
+            Many(warmup.into(), "batch")
         );
     }
     let has = |is: fn(&Point) -> bool| scenario.points.iter().any(is);

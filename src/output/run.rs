@@ -119,7 +119,7 @@ pub fn closing(
         out.write_str("\nNOTICE:  Exiting tests.\n")?;
     }
     out.write_char('\n')?;
-    summary.write_skips(out, run)?;
+    summary.write(out, run)?;
     let line = ClosingLine::Ended(&totals);
     // A line that is cut is no verdict.
     match width(&line) > COLUMNS {
@@ -176,7 +176,7 @@ pub fn run_all<M: Machine>(
         }
         scenario(out, &run, &group)?;
         records.scenario(out, &group)?;
-        summary.add(&group);
+        summary.add(&run, &group);
         drop(group);
         machine.release_heap();
     }

@@ -1,12 +1,15 @@
-//! The end of a run: counts over all scenarios, and what was skipped.
+//! The end of a run on one screen: a row for each scenario, counts over all of them, and
+//! what was skipped.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
+use super::grid::{Cell, simple};
+use super::points::PointScale;
 use crate::findings::list;
-use crate::model::{CpuSet, Row, Run, Scenario, Skip, Status, Totals, Variant};
+use crate::model::{CpuSet, Row, Run, Scenario, Skip, Status, Totals, Unit, Variant, heading};
 use crate::plan::steps::Steps;
 use crate::plan::{Method, Plan, ScenarioId};
 use crate::spec::prose::paragraph;
@@ -22,7 +25,28 @@ const PLACES: usize = 4;
 pub struct Summary {
     pub(crate) totals: Totals,
     pub(crate) framed: Framed,
+    results: Vec<Result>,
     skipped: Vec<Skipped>,
+}
+
+/// A row of the summary, but for the scenario's figures.
+#[derive(Debug)]
+struct Result {
+    id: ScenarioId,
+    method: Method,
+    status: Status,
+    samples: u64,
+    figures: Option<Figures>,
+}
+
+/// The figures of a scenario's CPUs in short.
+#[derive(Clone, Copy, Debug)]
+struct Figures {
+    name: &'static str,
+    unit: &'static str,
+    median: Cell,
+    worst: Cell,
+    worst_cpu: Cell,
 }
 
 #[derive(Debug, Default)]
@@ -55,14 +79,18 @@ impl Summary {
     /// Reserves the memory that `plan` needs.
     pub fn new(plan: &Plan) -> Self {
         Self {
+            results: Vec::with_capacity(plan.tests()),
             skipped: Vec::with_capacity(PLACES * plan.tests()),
             ..Self::default()
         }
     }
 
     /// Adds one scenario, by each placement of its helper.
-    pub fn add(&mut self, group: &[Scenario]) {
+    pub fn add(&mut self, run: &Run, group: &[Scenario]) {
         self.totals.add(group);
+        if self.results.len() < self.results.capacity() {
+            self.results.extend(Result::of(run, group));
+        }
         if group.iter().all(Scenario::is_framed) {
             let has_pmf = group.iter().all(Scenario::has_pmf);
             let count = match Scenario::status_of(group) {
@@ -126,16 +154,134 @@ impl Summary {
         }
     }
 
-    /// Writes what was skipped, and why; nothing if nothing was.
-    pub(crate) fn write_skips(&self, out: &mut dyn Write, run: &Run) -> fmt::Result {
+    /// Writes a row for each scenario, what was skipped, and why.
+    pub(crate) fn write(&self, out: &mut dyn Write, run: &Run) -> fmt::Result {
+        type Of = fn(&Result) -> Cell;
+        let of_figures = |of: fn(Figures) -> Cell| {
+            let cells = self
+                .results
+                .iter()
+                .map(|it| it.figures.map_or(Cell::Missing, of));
+            cells.collect()
+        };
+        let each = |of: Of| self.results.iter().map(of).collect::<Vec<_>>();
+        let title = "Summary: the first figure of each scenario, as median over the CPUs and on the worst CPU";
+        let columns = [
+            ("Scenario", each(|it| Cell::Text(it.id.short_tag()))),
+            ("Method", each(Result::method)),
+            ("Result", each(|it| Cell::Text(it.word()))),
+            ("Samples", each(|it| Cell::Count(it.samples))),
+            ("Figure", of_figures(|it| Cell::Text(it.name))),
+            ("Median", of_figures(|it| it.median)),
+            ("Worst", of_figures(|it| it.worst)),
+            ("Unit", of_figures(|it| Cell::Text(it.unit))),
+            ("CPU", of_figures(|it| it.worst_cpu)),
+        ];
+        if !self.results.is_empty() {
+            simple(out, &title, columns)?;
+        }
+        for it in &self.results {
+            if let Status::Failed(failure) = it.status {
+                let text = format!("{}: {}", it.id.tag(), failure.sentence(run));
+                paragraph(out, "Failed: ", 2, &text)?;
+            }
+        }
         for skipped in &self.skipped {
             paragraph(out, "Skipped: ", 2, &skipped.text(run))?;
         }
-        match self.skipped.as_slice() {
-            [] => Ok(()),
-            _ => out.write_char('\n'),
+        match self.totals.failed == 0 && self.skipped.is_empty() {
+            true => Ok(()),
+            false => out.write_char('\n'),
         }
     }
+}
+
+impl Result {
+    fn of(run: &Run, group: &[Scenario]) -> Option<Self> {
+        let first = group.first()?;
+        let mut own = Totals::default();
+        own.add(group);
+        Some(Self {
+            id: first.id,
+            method: first.method,
+            status: Scenario::status_of(group),
+            samples: own.samples,
+            figures: of_rows(run, group).or_else(|| of_points(run, group)),
+        })
+    }
+
+    fn word(&self) -> &'static str {
+        match self.status {
+            Status::Passed => "passed",
+            Status::Skipped(_) => "skipped",
+            Status::Failed(_) | Status::Crashed | Status::Unknown => "failed",
+        }
+    }
+
+    fn method(&self) -> Cell {
+        match self.id.is_suite() || self.id.is_sweep() {
+            true => Cell::Text(self.method.word()),
+            false => Cell::Missing,
+        }
+    }
+}
+
+/// Returns the first column of the main tables, each CPU by the placement that stands for it.
+fn of_rows(run: &Run, group: &[Scenario]) -> Option<Figures> {
+    let columns = |it: &Scenario| it.columns().first().copied();
+    let metric = group.iter().find_map(columns)?;
+    let cluster = |cpu: u16| run.cpu(cpu).cluster;
+    let figure = |cpu| {
+        let (scenario, row) = Scenario::row_of(group, cpu, &cluster)?;
+        let figure = scenario
+            .figure(row, metric)
+            .filter(|_| row.skipped.is_none());
+        Some((figure?, cpu))
+    };
+    let all = (0..run.cpus.len() as u16).filter_map(figure).collect();
+    let (unit, clock) = (Unit::Ticks, run.clock());
+    in_short(
+        run,
+        heading(metric),
+        &PointScale {
+            unit,
+            clock,
+            per: 1,
+        },
+        all,
+    )
+}
+
+/// Returns the medians of the first measure's points.
+fn of_points(run: &Run, group: &[Scenario]) -> Option<Figures> {
+    let points = group.iter().flat_map(|it| &it.points);
+    let points = points.filter(|it| it.figures.n > 0 && it.variant != Variant::Loop);
+    let first = points.clone().next()?;
+    let same = points.filter(|it| it.measure == first.measure);
+    let all = same.map(|it| (it.figures.median, it.cpu)).collect();
+    let scale = PointScale {
+        unit: first.measure.unit(),
+        clock: run.clock(),
+        per: first.per.max(1).into(),
+    };
+    in_short(run, first.measure.heading(), &scale, all)
+}
+
+fn in_short(
+    run: &Run,
+    name: &'static str,
+    scale: &PointScale,
+    mut all: Vec<(u64, u16)>,
+) -> Option<Figures> {
+    all.sort_unstable_by_key(|(figure, cpu)| (*figure, core::cmp::Reverse(*cpu)));
+    let (worst, cpu) = *all.last()?;
+    Some(Figures {
+        name,
+        unit: scale.name(),
+        median: scale.cell(all[(all.len() - 1) / 2].0),
+        worst: scale.cell(worst),
+        worst_cpu: Cell::Cpu(run.label(cpu)),
+    })
 }
 
 impl Skipped {

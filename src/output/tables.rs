@@ -4,10 +4,10 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt::{self, Write};
 
-use super::grid::{Cell, table};
+use super::grid::{Cell, grid, simple};
 use crate::measure::{Metric, Summary};
 use crate::model::{Conditions, Row, Run, Scenario, heading};
-use crate::plan::{Method, ScenarioId, WakePattern};
+use crate::plan::{Method, ScenarioId};
 use crate::spec::prose::{Many, paragraph};
 
 /// Writes them all; nothing without any figure.
@@ -22,8 +22,8 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
     out.write_char('\n')
 }
 
-/// Returns a table's title, with what it `shows` of the scenario.
-fn title(run: &Run, scenario: &Scenario, shows: &str) -> String {
+/// Returns the main table's title.
+fn title(run: &Run, scenario: &Scenario) -> String {
     let variant = match (scenario.method, scenario.has_pmf()) {
         (Method::Tftf, true) => "",
         (Method::Tftf, false) => ", caller's side",
@@ -34,7 +34,7 @@ fn title(run: &Run, scenario: &Scenario, shows: &str) -> String {
         format!(", woken by CPU {}", run.label(helper))
     });
     let (name, unit) = (scenario.id.name(), run.clock().unit());
-    format!("{name}{variant}{helper}{shows} ({unit})")
+    format!("{name}{variant}{helper} ({unit})")
 }
 
 /// Writes one row a CPU, one column a figure.
@@ -53,7 +53,7 @@ fn main_table(
         (heading(*metric), cells.collect())
     });
     let cpus = scenario.rows.iter().map(|row| row.cpu);
-    table(out, run, &title(run, scenario, ""), cpus, columns)
+    grid(out, run, &title(run, scenario), cpus, columns)
 }
 
 /// Writes one row a figure and CPU, one column a statistic.
@@ -77,6 +77,10 @@ fn spread_table(
     let mut all = scenario.rows.iter().flat_map(|row| &row.statistics);
     let has_p99 = all.any(|statistic| statistic.summary.p99.is_some());
     let columns = [
+        Some((
+            "CPU",
+            each.clone().map(|it| Cell::Cpu(run.label(it.0))).collect(),
+        )),
         Some(("Figure", names.collect())),
         Some(("n", each.clone().map(|it| count(it.2)).collect())),
         Some(("Min", figures(|it| Some(it.min)))),
@@ -85,9 +89,8 @@ fn spread_table(
         Some(("Max", figures(|it| Some(it.max)))),
         Some(("MAD", figures(|it| Some(it.mad)))),
     ];
-    let title = title(run, scenario, ": spread of the samples");
-    let cpus = each.clone().map(|it| it.0);
-    table(out, run, &title, cpus, columns.into_iter().flatten())
+    let title = format!("Spread of the samples ({})", run.clock().unit());
+    simple(out, &title, columns.into_iter().flatten())
 }
 
 fn explanation(run: &Run, scenario: &Scenario, metrics: &[Metric]) -> String {
@@ -104,9 +107,7 @@ fn explanation(run: &Run, scenario: &Scenario, metrics: &[Metric]) -> String {
     let mut text = format!("Method {method}: {samples} a CPU asked for, {made} made{together}. ");
     text += &wake_ups(run, scenario, conditions);
     if parallel {
-        text += &round(run, conditions, metrics);
-    } else {
-        text += "The first table has each CPU's medians. ";
+        text += &skew(run, conditions);
     }
     for metric in metrics {
         text += meaning(*metric, scenario.id);
@@ -116,31 +117,25 @@ fn explanation(run: &Run, scenario: &Scenario, metrics: &[Metric]) -> String {
 
 /// Describes the wake-ups; nothing without a suspend.
 fn wake_ups(run: &Run, scenario: &Scenario, conditions: &Conditions) -> String {
-    let (Some(power_state), Some(plan)) = (conditions.power_state, run.plan) else {
+    let Some(power_state) = conditions.power_state else {
         return String::new();
     };
-    let how = match plan.wake_by(scenario.method) {
-        _ if !scenario.id.is_parallel() => "wake-up",
-        WakePattern::Together => "all wake together",
-        WakePattern::Staggered => "wake-ups staggered, the first",
-        WakePattern::Chain if scenario.helper.is_some() => {
-            "each woken CPU wakes the next by SGI, the first"
-        }
-        WakePattern::Chain => "the lead wakes all others by SGI, itself",
+    let first = if scenario.id.is_parallel() {
+        "first "
+    } else {
+        ""
     };
     let sleep = run.clock().span(conditions.sleep);
-    format!("power_state {power_state:#010x}; {how} {sleep} after the start. ")
+    format!("power_state {power_state:#010x}; {first}wake-up {sleep} after the start. ")
 }
 
-fn round(run: &Run, conditions: &Conditions, metrics: &[Metric]) -> String {
-    let first = heading(metrics.first().copied().unwrap_or(Metric::Call));
+fn skew(run: &Run, conditions: &Conditions) -> String {
     let skew = conditions.skew.filter(|skew| skew.n > 0).map(|skew| {
         let [median, most] = [skew.median, skew.max].map(|it| run.clock().span(it));
         let rounds = Many(skew.n.into(), "round");
         format!("Calls began within {median} of each other (median of {rounds}; at most {most}). ")
     });
-    let skew = skew.unwrap_or_default();
-    format!("The first table is one round, the one whose longest {first} is the median. {skew}")
+    skew.unwrap_or_default()
 }
 
 /// Returns the meaning of a figure of the caller's side; TF-A defines PMF's.

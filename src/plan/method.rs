@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 
 words! {
     /// The preconditions of a sample.
+    #[derive(Default)]
     pub enum Method, word {
         /// Each sample is the first call after a fresh CPU_ON, as in TFTF.
+        #[default]
         Tftf = "tftf",
         /// The CPUs stay on between iterations.
         Warm = "warm",

@@ -30,9 +30,11 @@ impl RunBuilder {
                     *place = Cpu { identity, ..cpu };
                 }
             }
-            Record::Identity(index, identity) => {
-                if let Some(place) = self.cpu(index) {
-                    place.identity = Some(identity);
+            Record::Identity(cpus, identity) => {
+                for index in cpus.iter() {
+                    if let Some(place) = self.cpu(index) {
+                        place.identity = Some(identity);
+                    }
                 }
             }
             Record::Scenario(alone) => {

@@ -2,6 +2,7 @@
 
 mod builder;
 pub mod crc;
+mod packed;
 mod reader;
 mod record;
 #[cfg(test)]

@@ -20,16 +20,18 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use super::packed;
 use crate::measure::{Facts, Identity};
 use crate::model::{
-    Cpu, End, Finding, Head, Instants, Point, Row, Sample, Scenario, ScenarioKey, Spread, Statistic,
+    Cpu, CpuSet, End, Finding, Head, Instants, Point, Row, Sample, Scenario, ScenarioKey, Spread,
+    Statistic,
 };
 use crate::plan::Plan;
 
 /// Version of the format, as [`Head::format`] gives it. The version must change when
 /// [`Plan`] or [`Facts`] gains a field without a serde default, or when the meaning
 /// of any field changes: older records would be refused or misread.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// The beginning of a record.
 pub const MARK: &str = "@PB ";
@@ -54,8 +56,8 @@ pub enum Record {
     Cpu(u16, Cpu),
     /// A scenario without its rows, points and findings.
     Scenario(Scenario),
-    /// A row without samples; parts that do not fit follow by themselves.
-    Row(ScenarioKey, Row),
+    /// A row without samples, in a short form; parts that do not fit follow by themselves.
+    Row(ScenarioKey, #[serde(with = "packed")] Row),
     /// Statistics of a row, by the index of its CPU.
     Statistics(ScenarioKey, u16, Vec<Statistic>),
     /// The sample that a row shows, by the index of its CPU.
@@ -68,8 +70,8 @@ pub enum Record {
     Spread(ScenarioKey, u32, Spread),
     /// A finding.
     Finding(ScenarioKey, Finding),
-    /// A CPU's identity, by its index: known only once the CPU was up.
-    Identity(u16, Identity),
+    /// The identity of these CPUs: known only once a CPU was up.
+    Identity(CpuSet, Identity),
     /// The end of the run.
     End(End),
 }

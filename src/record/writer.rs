@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 
 use super::crc::Crc32;
 use super::record::{CRC_DIGITS, LINE_MAX, MARK, Record};
-use crate::model::{Cpu, End, Point, Row, Run, Scenario, ScenarioKey, Spread, Statistic};
+use crate::model::{Cpu, CpuSet, End, Point, Row, Run, Scenario, ScenarioKey, Spread, Statistic};
 use crate::plan::Records;
 
 /// Bytes that are reserved for a line: a row has more than fit before its parts are
@@ -66,9 +66,14 @@ impl Writer {
     /// Writes the CPUs' identities and the end, whose number of records it sets.
     pub fn end(&mut self, out: &mut dyn Write, run: &Run, end: End) -> fmt::Result {
         self.block(out, &|to, out| {
-            for (index, cpu) in (0..).zip(&run.cpus) {
-                if let Some(identity) = cpu.identity {
-                    to.write(out, Record::Identity(index, identity))?;
+            let cpus = || (0..).zip(&run.cpus);
+            for (first, cpu) in cpus() {
+                let same = cpus().filter(|it| it.1.identity == cpu.identity);
+                let same: CpuSet = same.map(|it| it.0).collect();
+                if let Some(identity) = cpu.identity
+                    && same.iter().next() == Some(first)
+                {
+                    to.write(out, Record::Identity(same, identity))?;
                 }
             }
             let records = to.seq + 1;

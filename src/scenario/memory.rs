@@ -16,7 +16,7 @@ use crate::spec::bump;
 /// Bytes for texts of the run: versions, names, and the buffers of lines.
 const TEXT: usize = 8 << 10;
 /// Bytes for the summary of one scenario.
-const SUMMARY: usize = 512;
+const SUMMARY: usize = 768;
 /// Bytes to print one scenario, and more for each row and each point of it.
 const PRINTING: usize = 32 << 10;
 const PRINTING_ROW: usize = 1024;

@@ -89,7 +89,7 @@ impl RowState {
 
     /// Shows the CPU by its own medians, as in serial scenarios.
     pub(crate) fn show_medians(&mut self, pmf: bool, column: &mut Vec<u64>) {
-        self.row.figures = figures(&mut |metric| {
+        self.row.figures = Figures::of(&mut |metric| {
             let summary = self.summary(metric, pmf, column);
             (summary.n > 0).then_some(summary.median)
         });
@@ -150,7 +150,7 @@ pub(crate) fn show_round(
         let part = shown.and_then(|place| kept.get(place));
         let part = part.filter(|it| leading(it).is_some());
         row.shown = part.map(|it| Instants::of(it, pmf));
-        row.figures = figures(&mut |metric| part?.metric(metric, pmf));
+        row.figures = Figures::of(&mut |metric| part?.metric(metric, pmf));
     }
     skew
 }
@@ -176,12 +176,4 @@ fn leading(outcome: &Outcome, pmf: bool) -> Option<u64> {
     use Metric::{Call, Latency, Powerdown, TurnOff};
     let order = [Powerdown, Latency, Call, TurnOff];
     order.into_iter().find_map(|it| outcome.metric(it, pmf))
-}
-
-fn figures(of: &mut dyn FnMut(Metric) -> Option<u64>) -> Figures {
-    Figures {
-        powerdown: of(Metric::Powerdown).or_else(|| of(Metric::Latency)),
-        wakeup: of(Metric::Wakeup),
-        cache_flush: of(Metric::CacheFlush),
-    }
 }

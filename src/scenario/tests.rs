@@ -252,8 +252,8 @@ fn statistics_samples_and_the_first_sample_are_in_the_row() {
         let places: Vec<u32> = row.samples.iter().map(|it| it.place).collect();
         assert_eq!((places, row.valid()), (std::vec![0, 1, 2, 3], 4));
         let metrics: Vec<Metric> = row.statistics.iter().map(|it| it.metric).collect();
-        use Metric::{CacheFlush, Call, Lateness, Powerdown, Wake, Wakeup};
-        let expected = [Powerdown, Wakeup, CacheFlush, Call, Wake, Lateness];
+        use Metric::{CacheFlush, Call, Powerdown, Wake, Wakeup};
+        let expected = [Powerdown, Wakeup, CacheFlush, Call, Wake];
         assert_eq!(metrics, expected);
         for it in &row.statistics {
             let figures = row.samples.iter();

@@ -105,7 +105,7 @@ fn costs_nothing(spec: &RunSpec, words: &[&str]) {
 /// Loses the victim, for the reason in the first of `words`, and no other CPU.
 fn loses_victim(spec: &RunSpec, words: &[&str]) {
     let lost = format!("CPU 1.1 was lost: {}", words[0]);
-    let words = [&[lost.as_str(), "1 CPUs lost"], &words[1..]].concat();
+    let words = [&[lost.as_str(), "1 CPU lost"], &words[1..]].concat();
     run(spec, Fail, &words).complete_but(&ALL, &[VICTIM]);
 }
 
@@ -199,7 +199,7 @@ mod cpu_off {
                 "CPU 1.1 was lost: AFFINITY_INFO to say OFF: firmware returned",
                 "Reached: not known, as a CPU was lost",
                 "may be on, and keep up its cluster",
-                "1 CPUs lost",
+                "1 CPU lost",
                 "!Reached, by",
             ];
             run(&spec, Fail, &words);

@@ -199,7 +199,7 @@ fn an_exception_is_dumped_and_costs_its_cpu() {
     let on_other = [
         "exception on CPU 0x1",
         "took an exception",
-        "1 CPUs lost",
+        "1 CPU lost",
         "!exception on CPU 0x0",
     ];
     for (symbol, verdict, words) in [

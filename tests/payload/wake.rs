@@ -110,7 +110,7 @@ fn a_fault_of_a_helper_costs_one_cpu() {
         ("cpu-on-lost,cpu=0x4", "", " 0 skipped, 6 failed"),
     ] {
         let spec = spec(&format!("--fault {fault}"), args);
-        common::ends(&spec, Verdict::Fail).says(&[", 1 CPUs lost)", words]);
+        common::ends(&spec, Verdict::Fail).says(&[", 1 CPU lost)", words]);
     }
 }
 

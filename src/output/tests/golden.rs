@@ -56,7 +56,7 @@ fn scenario(run: &Run, scenario: &Scenario) -> String {
 
 fn closing(run: &Run, all: &[Scenario]) -> String {
     let mut summary = Summary::new(&run.plan.expect("a plan"));
-    all.chunks(1).for_each(|group| summary.add(group));
+    all.chunks(1).for_each(|group| summary.add(run, group));
     let mut records = Writer::new(Records::None);
     printed(|out| output::closing(out, run, &summary, &mut records).map(drop))
 }
@@ -234,7 +234,7 @@ fn odd_rows() {
     let mut skipped = good(&four, SuspendDeepSerial);
     skipped.rows[1].skipped = Some(Skip::NoGic);
     let row = "|       0 |    1 | Skipped   | Skipped | Skipped     |";
-    let counts = " 0 not counted, 1 rows skipped, 0 CPUs lost)\n";
+    let counts = " 0 not counted, 1 row skipped, 0 CPUs lost)\n";
     let log = check_log(&four, &[skipped], 3, &[row, counts]);
     assert!(!log.contains("_serial\t0\t1\t"));
 
@@ -303,7 +303,7 @@ fn a_summary_names_what_was_skipped_and_why() {
     }
     let warm = example::skipped(made(&run, CpuSuspendSerial, Method::Warm));
     let log = whole(&run, &[of_rows, warm]);
-    let end = log.rsplit_once("Exiting tests.\n\n").expect("the end").1;
+    let end = log.rsplit_once("===\n\n").expect("the summary").1;
     let expected = "\
 Skipped: test_rt_instr_susp_deep_serial, CPU 0.1, 1.1, 1.3, 2.1, 2.3: SGI did not wake CPU 0x1 from 0x40000002
 Skipped: test_rt_instr_susp_deep_serial, CPU 0.2, 1.0, 1.2, 2.0, 2.2: no GIC: nothing could wake a suspended CPU

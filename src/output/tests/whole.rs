@@ -64,7 +64,7 @@ fn printed_again(run: &Run) -> String {
         for group in run.scenarios.chunk_by(is_same) {
             output::begin_scenario(&mut out, group[0].id, group[0].method)?;
             output::scenario(&mut out, run, group)?;
-            summary.add(group);
+            summary.add(run, group);
         }
         output::closing(&mut out, run, &summary, &mut Writer::new(Records::None))
     };
@@ -151,8 +151,8 @@ fn parts_that_are_left_out_and_wake_ups() {
             slow,
             "only=null_call warmup=10000",
             STATES,
-            "As few as 100 taken, as the time was up
-             Of 10000 batches for warm-up as few as 5 were done",
+            "The time limit ended the sampling after at least 100 samples
+             A tenth of the time limit ended the warm-up after at least 5 of 10000 batches.",
         ),
         (
             Fake::new(8),

@@ -47,7 +47,7 @@ fn an_serror_is_pending_at_an_entry() {
     let words = [
         "CPU 1.1 was lost: took an exception before ",
         "Unhandled exception on CPU 0x5 (SError, vector 7)",
-        "1 CPUs lost",
+        "1 CPU lost",
     ];
     let is_lost_in_call = |entry: u32| {
         let spec = spec(&format!("serror,V,skip={entry},count=1"));

@@ -84,7 +84,7 @@ fn case() -> Monitor {
 /// PASS counts skipped scenarios or rows; those counts are at the end of the line.
 fn verdict(deny_skipped: bool) -> Monitor {
     let (pattern, more) = if deny_skipped {
-        let strict = r"(?P<test_case_id>psci-bench): (?=[^\r\n]*[\r\n])(?=(?:PASS [^\r\n]* [1-9]\d* (?:rows )?)?(?P<result>skipped|PASS|FAIL|INCOMPLETE)\b)";
+        let strict = r"(?P<test_case_id>psci-bench): (?=[^\r\n]*[\r\n])(?=(?:PASS [^\r\n]* [1-9]\d* (?:rows? )?)?(?P<result>skipped|PASS|FAIL|INCOMPLETE)\b)";
         (strict, ", skipped: fail")
     } else {
         let lax = r"(?P<test_case_id>psci-bench): (?=(?P<result>PASS|FAIL|INCOMPLETE)\b)";
@@ -201,11 +201,13 @@ mod tests {
             ("PASS", 0, 0, "PASS"),
             ("PASS", 4, 0, "skipped"),
             ("PASS", 0, 120, "skipped"),
+            ("PASS", 0, 1, "skipped"),
             ("FAIL", 1, 1, "FAIL"),
         ] {
+            let rows = Many(rows, "row");
             let line = format!(
                 "psci-bench: {word} (6 passed, {tests} skipped, 10 failed; 960 samples, \
-                 40 not counted, {rows} rows skipped, 0 CPUs lost)"
+                 40 not counted, {rows} skipped, 0 CPUs lost)"
             );
             assert_eq!(result(&format!("{line}\r\n")).as_deref(), Some(expected));
             // Without the line's end, the counts may be incomplete.

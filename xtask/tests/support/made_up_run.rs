@@ -7,9 +7,9 @@ use psci_bench::board::LabelSource;
 use psci_bench::measure::{Facts, Identity, Metric, Summary};
 use psci_bench::model::Verdict;
 use psci_bench::model::{
-    Attempts, Conditions, Confidence, Cpu, End, Figures, Finding, Head, Instant, Instants, Kind,
-    Measure, Point, Row, Run, Sample, Scenario, ScenarioKey, Spread, Statistic, Status, Totals,
-    Variant, WakeSource,
+    Attempts, ClosingLine, Conditions, Confidence, Cpu, End, Figures, Finding, Head, Instant,
+    Instants, Kind, Measure, Point, Row, Run, Sample, Scenario, ScenarioKey, Spread, Statistic,
+    Status, Totals, Variant, WakeSource,
 };
 use psci_bench::plan::{Method, Plan, Records, ScenarioId};
 use psci_bench::record::{FORMAT, Writer};
@@ -239,14 +239,7 @@ pub fn log(run: &Run, records: Records) -> String {
 
 /// Returns the last line of a run with this end.
 pub fn last_line(end: &End) -> String {
-    let it = &end.totals;
-    let passed = end.verdict == Verdict::Pass;
-    let word = if passed { "PASS" } else { "FAIL" };
-    format!(
-        "psci-bench: {word} ({} passed, {} skipped, {} failed; {} samples, {} not counted, \
-         {} rows skipped, {} CPUs lost)",
-        it.passed, it.skipped, it.failed, it.samples, it.rejected, it.rows_skipped, it.lost
-    )
+    ClosingLine::Ended(&end.totals).to_string()
 }
 
 /// Returns TFTF's lines of a scenario.

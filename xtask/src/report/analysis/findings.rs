@@ -56,10 +56,7 @@ fn outliers(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let rows = scenario.rows.iter();
     let each = rows.flat_map(|row| row.statistics.iter().map(move |it| (row, it)));
     // A CPU's place in a queue, and so its figures, change from round to round.
-    let is_of_one_kind = |metric| match metric {
-        Metric::Lateness => false,
-        metric => !scenario.id.is_parallel() || metric == Metric::Latency,
-    };
+    let is_of_one_kind = |metric| !scenario.id.is_parallel() || metric == Metric::Latency;
     each.filter(|it| is_of_one_kind(it.1.metric))
         .filter_map(|(row, statistic)| outlier(run, row, statistic))
         .collect()

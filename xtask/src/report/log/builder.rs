@@ -211,7 +211,7 @@ impl LoggedRunBuilder {
 /// that one has: the memory that a log takes is bounded.
 fn is_possible(record: &Record) -> bool {
     let (helper, cpu) = match record {
-        Record::Cpu(cpu, _) | Record::Identity(cpu, _) => (None, *cpu),
+        Record::Cpu(cpu, _) => (None, *cpu),
         Record::Scenario(scenario) => (scenario.helper, 0),
         Record::Row(key, row) => (key.helper.max(row.helper), row.cpu),
         Record::Statistics(key, cpu, _)
@@ -221,7 +221,11 @@ fn is_possible(record: &Record) -> bool {
         Record::Spread(_, _, spread) if usize::from(spread.first) > BINS_MAX => return false,
         Record::Spread(key, ..) => (key.helper, 0),
         Record::Finding(key, _) => (key.helper, 0),
-        Record::Run(_) | Record::Facts(_) | Record::Plan(_) | Record::End(_) => (None, 0),
+        Record::Identity(..)
+        | Record::Run(_)
+        | Record::Facts(_)
+        | Record::Plan(_)
+        | Record::End(_) => (None, 0),
     };
     usize::from(cpu.max(helper.unwrap_or(0))) < CPU_MAX
 }

@@ -111,7 +111,7 @@ fn scenario(run: &LoggedRun, id: ScenarioId) -> &Scenario {
 /// A lost record costs itself alone, and is named.
 #[test]
 fn lost_records_are_named_and_cost_themselves() {
-    let serial = "{\"s\":\"cpu_susp_serial\",\"m\":\"tftf\"}";
+    let serial = "{\"s\":\"cpu_susp_serial\"}";
     let row = format!("{{\"row\":[{serial},{{\"cpu\":1,");
     let of_row = format!("[{serial},1,");
     let own = "{\"scenario\":{\"id\":\"cpu_susp_serial\"";
