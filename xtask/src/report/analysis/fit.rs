@@ -119,6 +119,12 @@ impl Straight {
     pub fn at(&self, x: f64) -> f64 {
         self.at_zero + self.slope * x
     }
+
+    /// Returns `r2` in percent, rounded down: only a perfect fit has 100.
+    pub fn r2_percent(&self) -> u8 {
+        // Rounding may leave a hair less than 1.
+        (self.r2 * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as u8
+    }
 }
 
 /// A straight line that is level from some `x` on.

@@ -196,7 +196,7 @@ fn finding(
         metrics: Vec::new(),
         confidence: Confidence::Fit(Fit {
             n: u32::try_from(line.n).unwrap_or(u32::MAX),
-            r2_percent: percent(line.r2),
+            r2_percent: line.r2_percent(),
             residual_ns: run.clock().is_known().then_some(residual),
             by_stamps: false,
         }),
@@ -208,14 +208,9 @@ fn fit_text(run: &Run, line: &Straight) -> String {
     format!(
         "Straight line through {}: R² {} %, the farthest is {} off.",
         many(line.n, "point"),
-        percent(line.r2),
+        line.r2_percent(),
         time(run, line.residual)
     )
-}
-
-fn percent(r2: f64) -> u8 {
-    // Rounding may leave a hair less than 1.
-    (r2 * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as u8
 }
 
 fn bytes(value: f64) -> String {

@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 
 use super::report_data::Report;
 use super::{csv, dt, html, json, junit, markup, perfetto, tfa_docs};
+use crate::report::analysis::compare::Options;
 
 /// A format of reports.
 #[derive(Debug)]
@@ -41,9 +42,9 @@ type WriteStream = fn(&Report, &mut dyn Write) -> Result<()>;
 pub enum Writer {
     /// One stream.
     Stream(WriteStream),
-    /// Files below a directory, which exists, with the platform's name in their paths. What
-    /// is there already is never left half replaced.
-    Tree(fn(&Report, Option<&str>, &Path) -> Result<()>),
+    /// Files below a directory, with the platform's name in their paths. What is there
+    /// already is what they are compared with, and is never left half replaced.
+    Tree(fn(&Report, Option<&str>, &Options, &Path) -> Result<()>),
 }
 
 impl Format {

@@ -2,6 +2,7 @@
 
 use super::scenario_document::mark;
 use super::table::{Table, cell, key_cells, statistics};
+use crate::report::analysis::figure::OF_CLASSES;
 use crate::report::analysis::merge::{Merged, MergedScenario, Shown};
 use crate::report::log::LoggedRun;
 
@@ -23,7 +24,12 @@ fn table(
 ) -> Option<Table> {
     let (id, method) = (scenario.key.id, scenario.key.method.word());
     let mut table = Table::of_cpus(match is_of_points {
-        true => format!("{}: medians of {runs} runs", id.name()),
+        true => {
+            let mut figures = scenario.figures.iter();
+            let is_of_classes = figures.any(|it| it.key.is_of_classes());
+            let classes = if is_of_classes { OF_CLASSES } else { "" };
+            format!("{}: medians of {runs} runs{classes}", id.name())
+        }
         false => format!(
             "{}, method {method}: {runs} runs ({})",
             id.name(),

@@ -5,7 +5,7 @@ use psci_bench::model::{How, Measure, Point, Scenario, Unit};
 use psci_bench::spec::ticks::Clock;
 
 use super::table::{Table, cell, statistics};
-use crate::report::analysis::figure::{FigureKey, x_heading, x_text};
+use crate::report::analysis::figure::{FigureKey, OF_CLASSES, x_heading, x_text};
 use crate::report::log::LoggedRun;
 use crate::report::log::grouped::grouped;
 
@@ -31,7 +31,9 @@ fn table(run: &LoggedRun, scenario: &Scenario, points: &[&Point]) -> Option<Tabl
     };
     let (how, unit) = (how_text(first.how), scale.name);
     let per = if scale.is_batch { " per operation" } else { "" };
-    let title = format!("{}{measure}, {how} ({unit}{per})", id.name());
+    let is_of_classes = FigureKey::of(first).is_of_classes();
+    let classes = if is_of_classes { OF_CLASSES } else { "" };
+    let title = format!("{}{measure}, {how} ({unit}{per}{classes})", id.name());
     let mut table = Table::of_cpus(title);
     table.optional_numbers([x_heading(id)], "n/a");
     table.words(["Variant"]);

@@ -55,7 +55,7 @@ fn figure(charts: &Charts<'_>, number: usize, points: &[&Point]) -> Option<Figur
         let p99 = own.iter().filter_map(|it| it.figures.p99).max();
         let samples: u64 = own.iter().map(|it| u64::from(it.figures.n)).sum();
         let greatest = format!("{:.2} {}", value(max), unit.name);
-        let median_text = format!("median {:.2}", value(median));
+        let median_text = format!("median >= {:.2}", value(median));
         let p99_text = p99.map(|it| format!(", p99 of a CPU {:.2}", value(it)));
         let (cpus, p99_text) = (own.len(), p99_text.unwrap_or_default());
         let said = format!("{samples} samples of {cpus} CPUs, {median_text}, greatest {greatest}");

@@ -114,7 +114,7 @@ fn fit_text(fit: &Bent, unit: PointScale, per: f64, each: &str) -> String {
         return "line of best fit: level".to_owned();
     }
     let slope = fit.line.slope / unit.divisor * per;
-    let (unit, r2) = (unit.name, fit.line.r2 * 100.0);
+    let (unit, r2) = (unit.name, fit.line.r2_percent());
     let digits = if slope.abs() < 1.0 { 4 } else { 2 };
-    format!("line of best fit: {slope:.digits$} {unit} a {each}, R² {r2:.0} %")
+    format!("line of best fit: {slope:.digits$} {unit} a {each}, R² {r2} %")
 }
