@@ -1,6 +1,6 @@
 //! `cargo xtask report`.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufWriter, Write, stdin};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -47,6 +47,8 @@ Exit codes:
      or cannot be compared
   3  done, but a run, the baseline, the comparison or a job of a matrix is
      incomplete, or something in it was not looked at: it is named on stderr
+  Where several apply, the greatest: what is incomplete comes before what its
+  figures say.
 
 Examples:
   cargo xtask report run.log
@@ -108,15 +110,15 @@ pub struct ReportArguments {
     pub overhead: Option<PathBuf>,
     /// Share of the larger figure below which a difference is no change, such as
     /// 0.02 or 2%.
-    #[arg(long, value_name = "SHARE", requires = "baseline", default_value = "2%", value_parser = parse_share)]
+    #[arg(long, value_name = "SHARE", requires = "baseline", default_value = "2%", allow_negative_numbers = true, value_parser = parse_share)]
     pub rtol: u32,
     /// Compare though this differs: methods, states (power_state), wakes
-    /// (wake-up patterns), boards; or though the run has fewer scenarios, or
-    /// cpus, than the baseline; with commas between.
-    #[arg(long, value_name = "WHAT,…", requires = "baseline", value_delimiter = ',', value_parser = parse_across)]
+    /// (wake-up patterns), boards (also where one is not known); or though the run
+    /// has fewer scenarios, or cpus, than the baseline; with commas between.
+    #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = parse_across)]
     pub across: Vec<Across>,
-    /// Which CPUs the rows of the baseline are, in their order: MPIDRs, or
-    /// labels such as 1.0.
+    /// Which CPUs rows are, in their order: MPIDRs, or labels such as 1.0. On each
+    /// side whose labels repeat, else in the baseline.
     #[arg(
         long,
         value_name = "MPIDR,…",
@@ -145,7 +147,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
     // The baseline first: a run that is followed takes its time.
     let baseline = arguments.baseline.as_deref();
     let baseline = baseline.map(|path| read_baseline(path, arguments.baseline_run));
-    let baseline = baseline.transpose()?;
+    let mut baseline = baseline.transpose()?;
     let (mut report, log) = match &arguments.serial {
         Some(device) => follow(device, arguments)?,
         None if arguments.matrix => (read_jobs(arguments)?, None),
@@ -167,15 +169,15 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
         }
         report.merged = Some(merge(&report.runs)?);
     }
-    if let Some(baseline) = &baseline {
-        let options = compare::Options {
-            tolerance_ppm: arguments.rtol,
-            across: arguments.across.clone(),
-            rows_are: arguments.rows_are.clone(),
-        };
+    let options = compare::Options {
+        tolerance_ppm: arguments.rtol,
+        across: arguments.across.clone(),
+    };
+    if let Some(baseline) = &mut baseline {
+        compare::name_rows(&mut report.runs, baseline, &arguments.rows_are)?;
         report.comparisons = compare::compare(&report.runs, baseline, &options)?;
     }
-    write(&report, arguments)?;
+    write(&report, arguments, &options)?;
     log.map(LogFile::end).transpose()?;
     let mut code = judge(&report, baseline.as_ref());
     // A matrix names them by their jobs.
@@ -271,6 +273,9 @@ fn check_wishes(arguments: &ReportArguments) -> Result<()> {
             bail!("--format {name} has no place for {option}; these have: {able}");
         }
     }
+    if !arguments.across.is_empty() && arguments.baseline.is_none() && !format.is_tree() {
+        bail!("--across is for a comparison: name what to compare with by --baseline");
+    }
     // clap waives what an option requires where that is in conflict with LOG.
     for (option, is_given) in [
         ("--log", arguments.log.is_some()),
@@ -331,11 +336,11 @@ pub(super) fn read_all(logs: &[PathBuf]) -> Result<Report> {
     Ok(report)
 }
 
-fn write(report: &Report, arguments: &ReportArguments) -> Result<()> {
+fn write(report: &Report, arguments: &ReportArguments, options: &compare::Options) -> Result<()> {
     let format = arguments.format;
     match (&format.writer, &arguments.output) {
         (Writer::Tree(write_tree), Some(dir)) => {
-            write_tree(report, arguments.platform.as_deref(), dir)
+            write_tree(report, arguments.platform.as_deref(), options, dir)
         }
         (_, Some(path)) => files::write_by(("-o", path), |out| format.write(report, out)),
         (_, None) => {
@@ -352,7 +357,11 @@ fn parse_share(text: &str) -> Result<u32, String> {
         Some(number) => (number, 10_000.0),
         None => (text, 1_000_000.0),
     };
-    let ppm = number.parse::<f64>().ok().map(|it| (it * scale).round());
+    let number = number
+        .parse::<f64>()
+        .ok()
+        .filter(|it| it.is_sign_positive());
+    let ppm = number.map(|it| (it * scale).round());
     match ppm {
         Some(ppm) if (0.0..1_000_000.0).contains(&ppm) => Ok(ppm as u32),
         _ => Err("expected a share below 1, such as 0.02 or 2%".to_owned()),

@@ -65,7 +65,12 @@ const fn condition(
 }
 
 const BOARD: Condition = condition("the board", Some(Across::Boards), |(run, _)| {
-    Some(run.board()?.to_owned())
+    let name = run.board()?.to_owned();
+    Some(if run.integrity.tables {
+        PLATFORM.to_owned() + &name
+    } else {
+        name
+    })
 });
 const PAYLOAD: Condition = condition("the payload", None, |(run, _)| {
     Some(run.payload_version()?.to_owned())
@@ -142,7 +147,7 @@ fn timer((run, scenario): Side<'_>) -> Option<TimerPlan> {
     Some(run.run.plan.as_ref()?.timer)
 }
 
-/// The board's condition of a comparison, which differs only if both are known.
+/// The board's condition of a comparison: an unknown one differs from a known one.
 pub(super) const COMPARED_RUNS: &[Condition] = &[BOARD];
 /// Conditions that a comparison names if they differ.
 pub(super) const NOTED: &[Condition] = &[
@@ -155,7 +160,7 @@ pub(super) const MERGED: &[Condition] =
     &[POWER_STATE, PATTERN, WAKE_SOURCE, SOURCE, PERIOD, FOOTPRINT];
 /// Conditions of the cost of instrumentation: an unknown value differs from a known
 /// one.
-pub(super) const OVERHEAD: &[Condition] = &[BOARD, COUNTER, FREQUENCY];
+pub(super) const OVERHEAD: &[Condition] = &[BOARD, COUNTER, FREQUENCY, CPUS];
 /// Conditions of comparing scenarios.
 pub(super) const COMPARED: &[Condition] = &[
     METHOD,
@@ -176,6 +181,32 @@ fn list_of_cpus(run: &Run) -> String {
     names.join(" ")
 }
 
+/// The beginning of the board's value where tables have a platform's name alone.
+const PLATFORM: &str = "platform ";
+
+fn is_one_board(a: &str, b: &str) -> bool {
+    match (a.strip_prefix(PLATFORM), b.strip_prefix(PLATFORM)) {
+        (Some(platform), None) => is_of_platform(b, platform),
+        (None, Some(platform)) => is_of_platform(a, platform),
+        _ => false,
+    }
+}
+
+/// Returns true if a board's name contains that of a platform, but for case and signs.
+pub(crate) fn is_of_platform(board: &str, platform: &str) -> bool {
+    let [board, platform] = [board, platform].map(|name| {
+        let name = name.to_ascii_lowercase();
+        name.replace(|c: char| !c.is_ascii_alphanumeric(), "")
+    });
+    !platform.is_empty() && board.contains(&platform)
+}
+
+/// Returns true if rows without an MPIDR have equal labels.
+pub(super) fn is_ambiguous(run: &Run) -> bool {
+    let cpus = run.cpus.iter().filter(|it| it.mpidr.is_none());
+    !cpus.map(|it| (it.cluster, it.core, it.thread)).all_unique()
+}
+
 /// A condition that two sides do not share, and its values.
 pub(super) type Difference = (Condition, [String; 2]);
 
@@ -191,7 +222,7 @@ pub(super) fn differences<'c>(
         let [Some(new), Some(old)] = sides.map(|side| (it.value)(side).or_else(unknown)) else {
             return None;
         };
-        (new != old).then_some((*it, [new, old]))
+        (new != old && !is_one_board(&new, &old)).then_some((*it, [new, old]))
     })
 }
 
@@ -212,4 +243,23 @@ pub(super) fn refusal(sides: [Side<'_>; 2], across: &[Across]) -> Option<String>
 pub(super) fn count_of_rows(scenario: &Scenario) -> usize {
     let rows = scenario.rows.iter();
     rows.filter(|row| has_figure(scenario, row)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_platform;
+
+    #[test]
+    fn board_is_of_the_platform_that_its_name_contains() {
+        for (board, platform, expected) in [
+            ("ARM Juno development board (r2)", "juno", true),
+            ("NXP i.MX 8M Plus EVK", "imx8mp", true),
+            ("QEMU sbsa-ref", "qemu-sbsa", true),
+            ("QEMU virt", "qemu-sbsa", false),
+            ("QEMU virt", "juno", false),
+            ("QEMU virt", "-", false),
+        ] {
+            assert_eq!(is_of_platform(board, platform), expected, "{board}");
+        }
+    }
 }

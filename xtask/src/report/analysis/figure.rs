@@ -95,6 +95,12 @@ impl FigureKey {
         }
     }
 
+    /// Returns true if median and p99 are lower ends of a histogram's classes.
+    pub fn is_of_classes(self) -> bool {
+        let is_timers = |it: PointKey| matches!(it.measure, Measure::Entry | Measure::Handler);
+        matches!(self, Self::Point(point) if is_timers(point))
+    }
+
     pub const fn unit(self) -> Unit {
         match self {
             Self::Row { .. } => Unit::Ticks,
@@ -125,6 +131,9 @@ impl FigureKey {
         figure as f64 * scale / f64::from(self.per())
     }
 }
+
+/// The end of a table's title where a figure is one of [`FigureKey::is_of_classes`].
+pub const OF_CLASSES: &str = "; medians and p99 are lower ends of classes, up to 1/16 too small";
 
 /// The part of the model that a figure is from.
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,7 @@
 //! side. Of fewer than six samples no interval of the median between two of them
 //! holds with 95 % (1 - 2 / 2^n): the interval is from the least to the greatest.
 
-use psci_bench::measure::{Metric, Summary};
+use psci_bench::measure::{Histogram, Metric, Summary};
 use psci_bench::model::Scenario;
 
 /// The fewest samples of which the median has an interval of its own.
@@ -32,6 +32,21 @@ pub(super) fn notch(summary: &Summary) -> Option<(u64, u64)> {
             Some((median.saturating_sub(half), median.saturating_add(half)))
         }
     }
+}
+
+/// Returns the interval of a median that is the lower end of a histogram's class: the
+/// true one is anywhere in the class.
+pub(super) fn notch_of_class(summary: &Summary) -> Option<(u64, u64)> {
+    let (low, high) = notch(summary)?;
+    let bins = Histogram::default();
+    let class = bins
+        .bins()
+        .take_while(|it| it.from <= summary.median)
+        .last();
+    // The last class is open.
+    let more = class.map_or(0, |it| it.width.checked_sub(1).unwrap_or(u64::MAX));
+    let most = summary.max.max(high);
+    Some((low, high.saturating_add(more).min(most)))
 }
 
 /// Returns the statistics of each place in the order of a metric, over the rounds
@@ -75,5 +90,14 @@ mod tests {
         ] {
             assert_eq!(notch(&Summary::of(&mut values)), expected, "{values:?}");
         }
+        let (median, max) = (1024, 5000);
+        let of = |median| Summary {
+            n: 9,
+            median,
+            max,
+            ..Summary::default()
+        };
+        assert_eq!(notch_of_class(&of(median)), Some((1023, 1025 + 63)));
+        assert_eq!(notch_of_class(&of(31)), Some((30, 32)));
     }
 }

@@ -177,6 +177,9 @@ pub(super) fn edit(run: &mut LoggedRun, what: &str) {
         "MPIDR" => made.cpus[3].mpidr = Some(0x103),
         "MPIDRs" => made.cpus.iter_mut().for_each(|cpu| cpu.mpidr = Some(9)),
         "no MPIDR" => made.cpus.iter_mut().for_each(|cpu| cpu.mpidr = None),
+        "equal labels" => made.cpus.iter_mut().for_each(|cpu| {
+            (cpu.mpidr, cpu.core) = (None, 0);
+        }),
         "state" => conditions.power_state = Some(7),
         "source" => conditions.wake_source = WakeSource::Helper,
         "caller" => conditions.pmf = false,

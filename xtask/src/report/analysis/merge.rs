@@ -12,7 +12,7 @@ use psci_bench::measure::Summary;
 use psci_bench::model::{Cpu, Scenario, ScenarioKey};
 use serde::Serialize;
 
-use super::conditions::{MERGED, MERGED_RUNS, differences};
+use super::conditions::{MERGED, MERGED_RUNS, differences, is_ambiguous};
 use super::figure::{Figure, FigureKey, Origin, by_cpu_and_key, figures};
 use crate::report::log::{LoggedRun, Source};
 
@@ -100,6 +100,13 @@ pub fn merge(runs: &[LoggedRun]) -> Result<Merged> {
 
 /// Refuses runs that do not share a condition.
 fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
+    if let Some(run) = [a, b].into_iter().find(|it| is_ambiguous(&it.run)) {
+        let input = &run.source.input;
+        bail!(
+            "cannot merge {input}: which row is which CPU cannot be told, as several have the \
+             same cluster and core; report it apart, without --merge"
+        );
+    }
     let of_runs = differences(MERGED_RUNS, [(a, None), (b, None)], true);
     let of_runs = of_runs.map(|it| (String::new(), it));
     let is_measured = |it: &&Scenario| !it.rows.is_empty() || !it.points.is_empty();
@@ -230,6 +237,9 @@ mod tests {
         let part = "period= of timer_latency is 1000 us in the first and 100 us in the second";
         assert!(refusal.to_string().contains(part), "{refusal}");
         assert!(merge(&[of(NullCall, 1000), of(NullCall, 100)]).is_ok());
+        let alike = ["equal labels"; 2].map(edited);
+        let refusal = merge(&alike).expect_err("ambiguous").to_string();
+        assert!(refusal.contains("which row is which CPU cannot be told"));
     }
 
     #[test]

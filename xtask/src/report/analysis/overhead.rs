@@ -62,10 +62,10 @@ impl CostOfCpu {
         self.with - self.without
     }
 
-    /// Returns true if noise alone may have made the difference.
-    pub fn is_noise(&self) -> bool {
-        let size = self.difference().abs();
-        self.margin.is_none_or(|margin| size <= margin)
+    /// Returns true if noise alone may have made the difference; None where the margin is
+    /// not known.
+    pub fn is_noise(&self) -> Option<bool> {
+        Some(self.difference().abs() <= self.margin?)
     }
 }
 

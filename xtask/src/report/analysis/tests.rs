@@ -4,10 +4,11 @@ use psci_bench::measure::{Metric, Waker};
 use psci_bench::model::{Confidence, Finding, How, Kind, Measure, Point, Row, Variant, WakeSource};
 use psci_bench::plan::ScenarioId;
 use psci_bench::spec::pmf::ReadError;
+use psci_bench::spec::words::Word as _;
 
 use super::findings::findings;
 use super::made_up::{cells, edit, point, run, scenario, set_summary, suite, with_points};
-use super::overhead::{Unit, overhead};
+use super::overhead::{CostOfCpu, Unit, overhead};
 use super::worst_case::{IdleState, Latency, TimerInState, idle_states};
 use crate::report::log::LoggedRun;
 
@@ -176,6 +177,62 @@ fn worst_case_is_of_all_samples_and_cpus() {
     assert!(error.contains("ENABLE_RUNTIME_INSTRUMENTATION=1"));
 }
 
+/// A sweep's points of one CPU: scenario, variant, measure and ticks, and the worst
+/// entry; none if the state is not known.
+const STEPS: &str = "
+    contend_sweep|deepest|powerdown|242|242
+    dirty_sweep|deepest|powerdown|390|390
+    dirty_sweep|deepest|powerdown|90|200
+    dirty_sweep|off|powerdown|390|200
+    contend_sweep|core|powerdown|242|";
+
+#[test]
+fn worst_case_is_of_sweeps_too() {
+    for row in cells(STEPS) {
+        let [id, variant, measure, ticks, expected] = row[..] else {
+            panic!("{row:?}")
+        };
+        let mut made = suspends();
+        let variant = Variant::from_word(variant).expect("a variant");
+        let ticks: u64 = ticks.parse().expect("ticks");
+        let point = Point {
+            measure: Measure::from_word(measure).expect("a measure"),
+            ..point(1, variant, Some(2), &[1, ticks])
+        };
+        let sweep = with_points(id.parse().expect("a scenario"), vec![point]);
+        made.run.scenarios.extend(sweep.run.scenarios);
+        match idle_states(&made) {
+            Ok(states) => assert_eq!(states[0].entry.ticks.to_string(), expected, "{row:?}"),
+            Err(error) => {
+                let part = "contend_sweep does not name the power_state of its steps core";
+                assert!(
+                    expected.is_empty() && error.to_string().contains(part),
+                    "{error}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn single_samples_are_weighed_against_no_noise() {
+    for (margin, expected) in [
+        (None, None),
+        (Some(5.0), Some(true)),
+        (Some(4.0), Some(false)),
+    ] {
+        let label = String::new();
+        let (with, without) = (15.0, 10.0);
+        let cost = CostOfCpu {
+            label,
+            with,
+            without,
+            margin,
+        };
+        assert_eq!(cost.is_noise(), expected);
+    }
+}
+
 #[test]
 fn each_placement_has_the_helper_of_the_other() {
     let mut made = suspends();
@@ -233,6 +290,10 @@ fn runs_that_differ_in_more_than_pmf_have_no_cost() {
         (
             "clock",
             "frequency in Hz is 62500000 in a.log, and 1000000 in",
+        ),
+        (
+            "two CPUs",
+            "the list of CPUs is 0x0 0x1 0x2 0x3 in a.log, and 0x0 0x1 in",
         ),
         ("no scenarios", "no scenario in common"),
     ] {

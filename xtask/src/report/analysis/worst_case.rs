@@ -11,14 +11,15 @@
 //!   after another: that is no latency of theirs.
 //!
 //! The scenario `idle_states`, which suspends to every state of the device tree,
-//! counts like those of the suite, and has states that these do not have.
+//! counts like those of the suite, and has states that these do not have. The steps of
+//! sweeps count for the states of the suite.
 
 use std::cmp::Reverse;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use itertools::Itertools as _;
 use psci_bench::measure::{Metric, Waker};
-use psci_bench::model::{How, Point, Scenario, WakeSource};
+use psci_bench::model::{How, Point, Scenario, Variant, WakeSource};
 use psci_bench::plan::{ScenarioId, WakePattern};
 
 use super::figure::{Figure, Origin, figures, has_figure};
@@ -58,7 +59,32 @@ pub struct Latency<'r> {
 struct Suspends<'r> {
     power_state: u32,
     is_deepest: bool,
+    /// The names that sweeps have for the state.
+    variants: Vec<Variant>,
     scenarios: Vec<&'r Scenario>,
+}
+
+impl<'r> Suspends<'r> {
+    /// Returns true for a point of the state.
+    fn has(&self, scenario: &Scenario, point: &Point) -> bool {
+        match is_sweep(scenario) {
+            true => self.variants.contains(&point.variant),
+            false => point.x == Some(self.power_state.into()),
+        }
+    }
+
+    /// Returns the points of the state.
+    fn points(&self, scenario: &'r Scenario) -> impl Iterator<Item = &'r Point> {
+        let points = scenario.points.iter();
+        points.filter(move |it| self.has(scenario, it))
+    }
+}
+
+fn is_sweep(scenario: &Scenario) -> bool {
+    matches!(
+        scenario.id,
+        ScenarioId::DirtySweep | ScenarioId::ContendSweep
+    )
 }
 
 /// Returns the worst cases of each idle state, the shallowest state first.
@@ -82,6 +108,19 @@ pub fn worst_cases(run: &LoggedRun) -> Result<Vec<IdleState<'_>>> {
 
 pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<IdleState<'_>>> {
     let all = suspends(run);
+    for scenario in run.run.scenarios.iter().filter(|it| is_sweep(it)) {
+        let is_unknown = |it: &&Point| {
+            let is_suspend = matches!(it.variant, Variant::Deepest | Variant::Core);
+            is_suspend && !all.iter().any(|state| state.has(scenario, it))
+        };
+        if let Some(point) = scenario.points.iter().find(is_unknown) {
+            let (input, id, variant) = (&run.source.input, scenario.id, point.variant.word());
+            bail!(
+                "{input}: {id} does not name the power_state of its steps {variant}, and no \
+                 scenario of the suite does: measure both in one run"
+            );
+        }
+    }
     all.iter().try_for_each(|it| check_all_cpus(run, it))?;
     ensure!(
         !all.is_empty(),
@@ -114,12 +153,14 @@ fn idle_state<'r>(run: &LoggedRun, of: &Suspends<'r>) -> Result<IdleState<'r>> {
 /// Refuses a state that was not measured on every CPU.
 fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
     let cpus = 0..u16::try_from(run.run.cpus.len()).unwrap_or(u16::MAX);
-    for (scenario, cpu) in of.scenarios.iter().cartesian_product(cpus) {
+    // A sweep has steps of fewer CPUs.
+    let scenarios = of.scenarios.iter().filter(|it| !is_sweep(it));
+    for (scenario, cpu) in scenarios.cartesian_product(cpus) {
         // A helper is measured while another CPU is the helper.
         let same = |it: &&&Scenario| (it.id, it.method) == (scenario.id, scenario.method);
         let is_measured = of.scenarios.iter().filter(same).any(|it| {
             it.row(cpu).is_some_and(|row| has_figure(it, row))
-                || points(it, of.power_state).any(|point| point.cpu == cpu)
+                || of.points(it).any(|point| point.cpu == cpu)
         });
         ensure!(
             is_measured,
@@ -155,19 +196,25 @@ fn suspends(run: &LoggedRun) -> Vec<Suspends<'_>> {
     let states: Vec<u32> = deepest().map(|it| it.0).collect();
     let cores: Vec<u32> = of_core.clone().map(|it| it.0).collect();
     let all = grouped(deepest().chain(of_core).chain(of_points)).into_iter();
-    let all = all.map(|(power_state, scenarios)| Suspends {
-        power_state,
-        is_deepest: states.contains(&power_state) && !cores.contains(&power_state),
-        scenarios,
+    let all = all.map(|(power_state, scenarios)| {
+        let is_of = [&states, &cores].map(|it| it.contains(&power_state));
+        let variants = [Variant::Deepest, Variant::Core].into_iter().zip(is_of);
+        let variants = variants.filter(|it| it.1).map(|it| it.0).collect();
+        let mut state = Suspends {
+            power_state,
+            is_deepest: is_of == [true, false],
+            variants,
+            scenarios,
+        };
+        let sweeps = run.run.scenarios.iter().filter(|it| is_sweep(it));
+        let own: Vec<&Scenario> = sweeps
+            .filter(|it| state.points(it).next().is_some())
+            .collect();
+        state.scenarios.extend(own);
+        state
     });
     all.sorted_by_key(|it| (it.is_deepest, it.power_state))
         .collect()
-}
-
-/// Returns the points of a state in the scenario of all states.
-fn points(scenario: &Scenario, power_state: u32) -> impl Iterator<Item = &Point> {
-    let is_own = move |it: &&Point| it.x == Some(u64::from(power_state));
-    scenario.points.iter().filter(is_own)
 }
 
 /// Returns the greatest sample of some figures; of equal ones the first.
@@ -183,7 +230,7 @@ fn worst<'r>(run: &LoggedRun, of: &Suspends<'r>, words: &[&str]) -> Option<Laten
             Origin::Row(_) => {
                 figure.key.metric() != Some(Metric::Wake) || wakes_itself(run, scenario)
             }
-            Origin::Point(point) => point.x == Some(of.power_state.into()),
+            Origin::Point(point) => of.has(scenario, point),
         };
         is_own && words.contains(&figure.key.word())
     });
@@ -226,11 +273,11 @@ fn wakes_itself(run: &LoggedRun, scenario: &Scenario) -> bool {
 
 /// Returns the state's effect on the timer, by the interrupts that woke CPUs.
 fn timer_in_state(run: &LoggedRun, of: &Suspends<'_>) -> TimerInState {
-    // The scenario of all states has its wake-up source with each point.
-    let is_of_points = |it: &&Scenario| it.id == ScenarioId::IdleStates;
-    let (all_states, suite): (Vec<&Scenario>, Vec<&Scenario>) =
+    // Each point has its wake-up source.
+    let is_of_points = |it: &&Scenario| !it.points.is_empty();
+    let (of_points, suite): (Vec<&Scenario>, Vec<&Scenario>) =
         of.scenarios.iter().copied().partition(is_of_points);
-    let points = || all_states.iter().flat_map(|it| points(it, of.power_state));
+    let points = || of_points.iter().flat_map(|it| of.points(it));
     let stops = suite
         .iter()
         .any(|it| wake_source(it) != WakeSource::OwnTimers)

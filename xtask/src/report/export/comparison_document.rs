@@ -6,6 +6,7 @@ use super::table::{Table, key_cells};
 use crate::report::analysis::compare::{
     Change, ComparedScenario, Comparison, Judged, Keyed, Value, basis_text, scenario_title,
 };
+use crate::report::analysis::figure::OF_CLASSES;
 use crate::report::log::LoggedRun;
 use crate::setup::plural::many;
 
@@ -80,10 +81,12 @@ fn table(
         (Judged::Order, _) => (&scenario.by_order, "by order"),
     };
     let is_of_points = changes.iter().any(|it| it.key.is_point());
+    let is_of_classes = changes.iter().any(|it| it.key.is_of_classes());
+    let classes = if is_of_classes { OF_CLASSES } else { "" };
     let name = scenario_title((&run.run, &comparison.baseline.run), scenario.key);
     let (each, of_run) = ("of one operation", run.unit());
     let unit = if is_of_points { each } else { of_run };
-    let title = format!("{name}: change {how} ({unit})");
+    let title = format!("{name}: change {how} ({unit}{classes})");
     let mut table = match judged {
         Judged::Cpu => Table::of_cpus(title),
         Judged::Order => Table::titled(title),
@@ -97,10 +100,13 @@ fn table(
     table.keys(scenario.key.id);
     table.numbers(["Old", "New", "Change"]);
     table.optional_words(["Unit"]);
-    table.words(["Outcome"]);
+    // What is not judged has no outcome.
+    table.optional_words(["Outcome"]);
     for change in changes {
         let mut cells = key_cells(scenario.key.id, change.key);
         cells.extend(change_cells(run, change, is_of_points));
+        let is_judged = judged == scenario.judged;
+        cells.push(if is_judged { change.outcome.word() } else { "" }.to_owned());
         match change.place {
             None => table.cpu_row(&run.run, change.cpu, cells),
             Some(place) => {
@@ -114,7 +120,7 @@ fn table(
     table.finished()
 }
 
-fn change_cells(run: &LoggedRun, change: &Change, is_of_points: bool) -> [String; 5] {
+fn change_cells(run: &LoggedRun, change: &Change, is_of_points: bool) -> [String; 4] {
     let clock = run.clock();
     let text = |value: f64| match (is_of_points, clock.is_known()) {
         (true, _) if value.abs() >= 1000.0 => format!("{value:.0}"),
@@ -138,12 +144,6 @@ fn change_cells(run: &LoggedRun, change: &Change, is_of_points: bool) -> [String
     };
     let unit = change.key.unit_name(clock);
     let unit = if is_of_points { unit } else { "" };
-    let outcome = change.outcome.word().to_owned();
-    [
-        side(&change.old),
-        side(&change.new),
-        percent,
-        unit.to_owned(),
-        outcome,
-    ]
+    let [old, new] = [&change.old, &change.new].map(side);
+    [old, new, percent, unit.to_owned()]
 }

@@ -6,9 +6,10 @@
 use std::io::Write;
 
 use anyhow::Result;
+use psci_bench::plan::ScenarioId;
 
 use super::report_data::Report;
-use crate::report::analysis::figure::Origin;
+use crate::report::analysis::figure::{Origin, x_heading};
 use crate::report::analysis::worst_case::{IdleState, Latency, TimerInState, worst_cases};
 use crate::report::log::LoggedRun;
 use crate::setup::plural::many;
@@ -85,8 +86,13 @@ fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
         false => format!("the most of {}", many(n, "sample")),
     };
     let by = match it.figure.origin {
-        Origin::Point(point) => point.variant.word(),
-        Origin::Row(_) => it.scenario.method.word(),
+        Origin::Point(point) => {
+            // A power_state is the node's own.
+            let x = point.x.filter(|_| it.scenario.id != ScenarioId::IdleStates);
+            let x = x.map(|x| format!(", {} {x}", x_heading(it.scenario.id)));
+            format!("{}{}", point.variant.word(), x.unwrap_or_default())
+        }
+        Origin::Row(_) => it.scenario.method.word().to_owned(),
     };
     let (heading, cpu) = (it.figure.key.heading(), run.run.label(it.figure.cpu));
     let (duration, tag) = (run.duration(it.ticks), it.scenario.id.short_tag());

@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 
 use super::report_data::Report;
 use super::{csv, dt, html, json, junit, markup, perfetto, tfa_docs};
+use crate::report::analysis::compare::Options;
 
 /// A format of reports.
 #[derive(Debug)]
@@ -42,8 +43,9 @@ pub enum Writer {
     /// One stream.
     Stream(WriteStream),
     /// Files below a directory, with the platform's name in their paths. What is there
-    /// already is never left half replaced, and where nothing is written, no directory is made.
-    Tree(fn(&Report, Option<&str>, &Path) -> Result<()>),
+    /// already is what they are compared with, and is never left half replaced; where nothing
+    /// is written, no directory is made.
+    Tree(fn(&Report, Option<&str>, &Options, &Path) -> Result<()>),
 }
 
 impl Format {

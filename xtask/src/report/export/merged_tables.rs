@@ -2,6 +2,7 @@
 
 use super::scenario_document::mark;
 use super::table::{Table, cell, key_cells, statistics};
+use crate::report::analysis::figure::OF_CLASSES;
 use crate::report::analysis::merge::{Merged, MergedScenario, Shown};
 use crate::report::log::LoggedRun;
 use crate::setup::plural::many;
@@ -25,7 +26,12 @@ fn table(
     let (id, method) = (scenario.key.id, scenario.key.method.word());
     let (name, count, unit) = (id.name(), many(runs, "run"), run.unit());
     let mut table = Table::of_cpus(match is_of_points {
-        true => format!("{name}: medians of {count}"),
+        true => {
+            let mut figures = scenario.figures.iter();
+            let is_of_classes = figures.any(|it| it.key.is_of_classes());
+            let classes = if is_of_classes { OF_CLASSES } else { "" };
+            format!("{name}: medians of {count}{classes}")
+        }
         false => format!("{name}, method {method}: {count} ({unit})"),
     });
     table.keys(id);

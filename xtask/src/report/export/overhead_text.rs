@@ -51,7 +51,12 @@ impl Overhead {
         cells.extend(is_noisy.then(|| own.margin.map_or("n/a".to_owned(), number)));
         cells.extend([edge(sorted.first()), edge(sorted.last())]);
         cells.extend([cost.cpus.len(), cost.alike()].map(|it| it.to_string()));
-        cells.extend(is_noisy.then(|| if own.is_noise() { "noise" } else { "" }.to_owned()));
+        let noise = match own.is_noise() {
+            Some(true) => "noise",
+            Some(false) => "",
+            None => "not weighed",
+        };
+        cells.extend(is_noisy.then(|| noise.to_owned()));
         Some(cells)
     }
 
@@ -65,7 +70,7 @@ impl Overhead {
             }
             true => {
                 "Differences are medians' with the sum of both notches; what is not beyond it \
-                 is noise."
+                 is noise. Of a single sample there is no notch, and its noise is not known."
             }
         };
         let mut all = vec![format!(
@@ -82,7 +87,7 @@ impl Overhead {
         });
         let Some(own) = own else { return all };
         let call = "PSCI_VERSION, which passes two timestamps and does nothing else,";
-        if is_noisy && own.is_noise() {
+        if is_noisy && own.is_noise() == Some(true) {
             all.push(format!("{call} costs no more than noise."));
             return all;
         }
@@ -90,9 +95,15 @@ impl Overhead {
         let word = if difference < 0.0 { "less" } else { "more" };
         let percent = difference / own.without.max(f64::MIN_POSITIVE) * 100.0;
         let (size, each) = (number(difference.abs()), number(difference / STAMPS));
+        let is_unknown = is_noisy && own.margin.is_none();
+        let weighed = if is_unknown {
+            ", weighed against no noise"
+        } else {
+            ""
+        };
         all.push(format!(
-            "{call} takes {size} {unit} {word} ({percent:+.1} %) on CPU {cpu}: {each} for each \
-             timestamp."
+            "{call} takes {size} {unit} {word} ({percent:+.1} %) on CPU {cpu}{weighed}: {each} for \
+             each timestamp."
         ));
         all
     }

@@ -6,7 +6,7 @@ use psci_bench::output::PointScale;
 use psci_bench::spec::ticks::Clock;
 
 use super::table::{Table, cell, statistics};
-use crate::report::analysis::figure::{FigureKey, x_heading, x_text};
+use crate::report::analysis::figure::{FigureKey, OF_CLASSES, x_heading, x_text};
 use crate::report::log::LoggedRun;
 use crate::report::log::grouped::grouped;
 
@@ -31,7 +31,9 @@ fn table(run: &LoggedRun, scenario: &Scenario, points: &[&Point]) -> Option<Tabl
         other => format!(": {}", other.heading()),
     };
     let (name, how) = (id.name(), first.how.text());
-    let title = format!("{name}{measure}, {how} ({})", scale.heading());
+    let is_of_classes = FigureKey::of(first).is_of_classes();
+    let classes = if is_of_classes { OF_CLASSES } else { "" };
+    let title = format!("{name}{measure}, {how} ({}{classes})", scale.heading());
     let mut table = Table::of_cpus(title);
     table.optional_numbers(&[x_heading(id)], "n/a");
     table.words(["Variant"]);

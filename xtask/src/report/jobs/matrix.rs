@@ -230,7 +230,10 @@ fn rows(key: ScenarioKey, runs: &[&LoggedRun]) -> Vec<Row> {
                 continue;
             };
             let cpu = run.run.cpu(row.cpu);
-            let is_it = |it: &Row| it.metric == metric && is_same(&it.cpu, &cpu);
+            // Of rows with equal labels each has a line of its own.
+            let is_it = |it: &Row| {
+                it.metric == metric && it.shown[place].is_none() && is_same(&it.cpu, &cpu)
+            };
             let at = rows.iter().position(is_it).unwrap_or_else(|| {
                 let shown = vec![None; runs.len()];
                 rows.push(Row { cpu, metric, shown });

@@ -228,8 +228,8 @@ impl LoggedRun {
         scenarios.find(|scenario| scenario.id == id && scenario.method == method)
     }
 
-    /// Returns the scenarios of TFTF's method with one row for each CPU: that of
-    /// [`Scenario::row_of`].
+    /// Returns the scenarios of TFTF's method with one row for each CPU, that of
+    /// [`Scenario::row_of`], which has the helper of its placement.
     pub fn framed(&self) -> Vec<Scenario> {
         let tftf = self.run.scenarios.iter();
         let tftf = tftf.filter(|it| it.method == Method::Tftf);
@@ -240,7 +240,11 @@ impl LoggedRun {
             let cpus = 0..u16::try_from(self.run.cpus.len()).unwrap_or(u16::MAX);
             let rows = cpus.filter_map(|cpu| Scenario::row_of(&group, cpu, &cluster));
             let mut framed = scenario.clone();
-            framed.rows = rows.map(|(_, row)| row.clone()).collect();
+            let rows = rows.map(|(of, row)| Row {
+                helper: of.helper.or(row.helper),
+                ..row.clone()
+            });
+            framed.rows = rows.collect();
             framed
         });
         framed.collect()

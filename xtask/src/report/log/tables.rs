@@ -6,8 +6,8 @@
 //!   same columns in this order, each field quoted or not. A change behind a
 //!   figure, `185700 (-30.51%)`, is another comparison's and left out.
 //!
-//! Such a table has figures alone: no samples, no timestamps, no conditions. Its rows
-//! are read as RT_INSTR lines: rows with the same labels are threads of a core.
+//! Such a table has figures alone: no samples, no timestamps, no conditions. Its board is
+//! known by the folder's name, at most. Its rows are read as RT_INSTR lines.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,9 @@ use super::builder::LoggedRunBuilder;
 use super::logged_run::LoggedRun;
 use super::plain_line::{PlainLine, RtInstr};
 use super::unverified::ROWS_MAX;
+use crate::board;
 use crate::setup::read_file;
+use crate::setup::workspace::Workspace;
 
 /// The most bytes of a file: more than 512 CPUs take.
 const FILE_MAX: usize = 1 << 17;
@@ -49,14 +51,35 @@ pub fn read(path: &Path) -> Result<LoggedRun> {
         let bytes = read_file::read("table", file, FILE_MAX)?;
         size += bytes.len() as u64;
         builder.extend(0, (0, size));
-        for row in parse(&bytes).with_context(|| file.display().to_string())? {
-            let (tag, label) = (&tag(file), (row.cluster, row.core));
+        let tag = &tag(file);
+        let rows = parse(&bytes, ScenarioId::from_word(tag));
+        for row in rows.with_context(|| file.display().to_string())? {
+            let label = (row.cluster, row.core);
             let first = row.powerdown_ns.or(row.latency_ns);
             let values = [first, row.wakeup_ns, row.cache_flush_ns];
             builder.line(PlainLine::RtInstr(RtInstr { tag, label, values }));
         }
     }
-    Ok(builder.finish(&path.display().to_string(), 1))
+    let mut run = builder.finish(&path.display().to_string(), 1);
+    run.header.board = files.first().and_then(|it| platform(it));
+    Ok(run)
+}
+
+/// Returns the platform that a file's folders name: that of `current` and `previous`, else a
+/// board of this repository.
+fn platform(file: &Path) -> Option<String> {
+    let folder = fs::canonicalize(file.parent()?).ok()?;
+    let names: Vec<_> = folder.iter().rev().map(|it| it.to_string_lossy()).collect();
+    if let [release, platform, ..] = &names[..]
+        && ["current", "previous"].contains(&&**release)
+    {
+        return Some(platform.to_string());
+    }
+    let boards = board::names(&Workspace::find().ok()?);
+    let known = names
+        .iter()
+        .find(|it| boards.iter().any(|board| board == *it));
+    known.map(ToString::to_string)
 }
 
 fn tag(file: &Path) -> String {
@@ -114,8 +137,8 @@ fn figure<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     value.map(Some).ok_or_else(refused)
 }
 
-/// Reads the rows of a table.
-fn parse(bytes: &[u8]) -> Result<Vec<TableRow>> {
+/// Reads the rows of a table, which a scenario that is known has the figures of.
+fn parse(bytes: &[u8], id: Option<ScenarioId>) -> Result<Vec<TableRow>> {
     let mut reader = ReaderBuilder::new();
     let mut reader = reader.has_headers(false).trim(Trim::All).from_reader(bytes);
     let mut columns: Option<StringRecord> = None;
@@ -154,6 +177,15 @@ fn parse(bytes: &[u8]) -> Result<Vec<TableRow>> {
             has_figure.is_some(),
             "line {line}: expected at least one figure"
         );
+        let expected = match id {
+            Some(ScenarioId::PsciVersionParallel) => "a latency alone",
+            _ => "Powerdown, Wakeup and Cache Flush, and no latency",
+        };
+        let is_of_latency = id.map(|it| it == ScenarioId::PsciVersionParallel);
+        ensure!(
+            is_of_latency.is_none_or(|it| it == row.latency_ns.is_some()),
+            "line {line}: this scenario's figures are {expected}"
+        );
         ensure!(
             rows.len() < ROWS_MAX,
             "line {line}: more than {ROWS_MAX} rows"
@@ -177,7 +209,7 @@ mod tests {
             ("1,3, 7\r\n1,2,880\r\n", (1, 3), [None, None, None, Some(7)]),
             (header, (0, 1), [Some(9), None, Some(5), None]),
         ] {
-            let row = &parse(text.as_bytes()).expect("rows")[0];
+            let row = &parse(text.as_bytes(), None).expect("rows")[0];
             let first = [
                 row.powerdown_ns,
                 row.wakeup_ns,
@@ -211,8 +243,28 @@ mod tests {
             ("cluster,core\n0,0\n", "at least one figure"),
             (&rows, "more than 4096 rows"),
         ] {
-            let said = format!("{:#}", parse(text.as_bytes()).expect_err(text));
+            let said = format!("{:#}", parse(text.as_bytes(), None).expect_err(text));
             assert!(said.contains(part), "{text}: {said}");
+        }
+    }
+
+    #[test]
+    fn columns_have_to_be_those_of_the_scenario() {
+        for (id, text, part) in [
+            (ScenarioId::CpuOffSerial, "0,0,7\n", "and no latency"),
+            (ScenarioId::CpuOffSerial, "0,0,7,8,9\n", ""),
+            (
+                ScenarioId::PsciVersionParallel,
+                "0,0,7,8,9\n",
+                "a latency alone",
+            ),
+            (ScenarioId::PsciVersionParallel, "0,0,7\n", ""),
+        ] {
+            let said = parse(text.as_bytes(), Some(id))
+                .err()
+                .map(|it| it.to_string());
+            let is_due = said.as_ref().is_some_and(|it| it.contains(part));
+            assert_eq!(is_due, !part.is_empty(), "{id}: {said:?}");
         }
     }
 

@@ -28,9 +28,8 @@ pub(super) struct LineScenario {
 struct LineRow {
     /// Cluster and core.
     label: (u16, u16),
-    /// The number of rows before with the same labels: TFTF's lines do not name
-    /// threads.
-    thread: u16,
+    /// The number of rows before with the same labels.
+    nth: usize,
     /// None if lines contradict each other.
     values: Option<[Option<u64>; 3]>,
 }
@@ -49,34 +48,30 @@ impl LineScenario {
     /// Adds a line.
     pub(super) fn add(&mut self, line: &RtInstr<'_>) {
         if self.rows.len() < ROWS_MAX {
-            let (label, thread, values) = (line.label, 0, Some(line.values));
-            self.rows.push(LineRow {
-                label,
-                thread,
-                values,
-            });
+            let (label, nth, values) = (line.label, 0, Some(line.values));
+            self.rows.push(LineRow { label, nth, values });
         }
     }
 
     /// Returns the number of rows that each label has, if lines that came twice cannot
     /// be the reason. Nothing can be concluded from one label alone.
-    fn threads(&self, is_table: bool) -> Option<usize> {
+    fn rows_of_label(&self, is_table: bool) -> Option<usize> {
         let values = self.rows.iter().unique_by(|row| (row.label, row.values));
         let rows = self.rows.iter().counts_by(|row| row.label);
-        let has_threads = is_table || values.count() > rows.len();
+        let has_several = is_table || values.count() > rows.len();
         let each = rows.values().all_equal_value().ok();
-        each.filter(|_| has_threads && rows.len() > 1).copied()
+        each.filter(|_| has_several && rows.len() > 1).copied()
     }
 
-    /// Keeps `each` rows of a label, the threads of a core: one of equal lines, and no
-    /// values of lines that contradict each other.
+    /// Keeps `each` rows of a label: one of equal lines, and no values of lines that
+    /// contradict each other.
     fn keep(&mut self, each: usize, integrity: &mut Integrity) {
         let mut kept: Vec<LineRow> = Vec::new();
         for mut row in std::mem::take(&mut self.rows) {
             let own: Vec<&mut LineRow> =
                 kept.iter_mut().filter(|it| it.label == row.label).collect();
             if own.len() < each {
-                row.thread = own.len() as u16;
+                row.nth = own.len();
                 kept.push(row);
             } else if own.iter().any(|it| it.values == row.values) {
                 integrity.rt_instr_repeated += 1;
@@ -89,12 +84,14 @@ impl LineScenario {
     }
 }
 
-/// Tells rows of equal labels apart: the threads of a core, which each core has in
-/// each scenario, from lines that came twice. In a run with records, all labels
-/// differ, and the records decide between the lines.
+/// Tells rows of equal labels apart: those of CPUs that share their labels in each
+/// scenario, from lines that came twice. In a run with records, all labels differ, and
+/// the records decide between the lines.
 pub(super) fn settle(all: &mut [LineScenario], integrity: &mut Integrity) {
     let has_records = integrity.records.is_some();
-    let mut each = all.iter().filter_map(|it| it.threads(integrity.tables));
+    let mut each = all
+        .iter()
+        .filter_map(|it| it.rows_of_label(integrity.tables));
     let each = each.find(|each| *each > 1 && !has_records).unwrap_or(1);
     all.iter_mut().for_each(|it| it.keep(each, integrity));
     if has_records {
@@ -102,18 +99,16 @@ pub(super) fn settle(all: &mut [LineScenario], integrity: &mut Integrity) {
     }
 }
 
-/// Adds the CPUs of lines to a run without records, in the lines' order.
+/// Adds the CPUs of lines to a run without records, in the lines' order. Equal labels
+/// stay equal: they are ambiguous, and no threads.
 pub(super) fn add_cpus(run: &mut Run, all: &[LineScenario]) {
     let rows = all.iter().flat_map(|scenario| &scenario.rows);
-    let cpus = rows.map(|row| Cpu {
+    let cpus = rows.unique_by(|row| (row.label, row.nth)).map(|row| Cpu {
         cluster: row.label.0,
         core: row.label.1,
-        thread: row.thread,
         ..Cpu::default()
     });
-    run.cpus = cpus
-        .unique_by(|it| (it.cluster, it.core, it.thread))
-        .collect();
+    run.cpus = cpus.collect();
 }
 
 /// Labels the CPUs at the indices `lost`, whose records are lost. If lines have just
@@ -212,12 +207,9 @@ fn is_shown(run: &Run, scenario: &Scenario, cpu: u16) -> bool {
 
 /// Returns the CPU of a line.
 fn cpu_of(run: &LoggedRun, row: &LineRow) -> Option<u16> {
-    let is_core = |cpu: &Cpu| match run.integrity.records {
-        Some(_) => run.run.core_number(cpu) == u64::from(row.label.1) && row.thread == 0,
-        None => (cpu.core, cpu.thread) == (row.label.1, row.thread),
-    };
-    let mut cpus = run.run.cpus.iter();
-    let place = cpus.position(|cpu| cpu.cluster == row.label.0 && is_core(cpu));
+    let label = (row.label.0, u64::from(row.label.1));
+    let is_own = |cpu: &Cpu| (cpu.cluster, run.run.core_number(cpu)) == label;
+    let place = run.run.cpus.iter().positions(is_own).nth(row.nth);
     place.and_then(|place| u16::try_from(place).ok())
 }
 
@@ -257,9 +249,9 @@ mod tests {
     /// A line's cluster, core, and value.
     type Line = (u16, u16, u64);
 
-    /// Settles lines; returns the threads and values of their rows, and the number of
+    /// Settles lines; returns the places and values of their rows, and the number of
     /// ambiguous lines.
-    fn settled(scenarios: &[&[Line]]) -> (Vec<(u16, u64)>, u32) {
+    fn settled(scenarios: &[&[Line]]) -> (Vec<(usize, u64)>, u32) {
         let mut integrity = Integrity::default();
         let lines = |rows: &&[Line]| {
             let mut lines = LineScenario::new(ScenarioId::PsciVersionParallel, Method::Tftf);
@@ -272,7 +264,7 @@ mod tests {
         };
         let mut all: Vec<LineScenario> = scenarios.iter().map(lines).collect();
         settle(&mut all, &mut integrity);
-        let plain = |row: &LineRow| (row.thread, row.values.and_then(|it| it[0]).unwrap_or(0));
+        let plain = |row: &LineRow| (row.nth, row.values.and_then(|it| it[0]).unwrap_or(0));
         let rows = all
             .iter()
             .flat_map(|it| it.rows.iter().map(plain))
@@ -283,7 +275,7 @@ mod tests {
     #[test]
     fn equal_lines_are_one_cpu_and_contradictory_ones_none() {
         let both = [(0, 0, 7), (0, 0, 8), (1, 0, 9), (1, 0, 6)];
-        let threads = [(0, 7), (1, 8), (0, 9), (1, 6)];
+        let several = [(0, 7), (1, 8), (0, 9), (1, 6)];
         let (alike, three) = ([(0, 0, 80); 2], [&both[..], &[(1, 0, 6)]].concat());
         // The third is the whole of it again, as when a terminal is logged twice.
         for (lines, rows, ambiguous) in [
@@ -298,13 +290,13 @@ mod tests {
                 &[(0, 7), (0, 9)],
                 0,
             ),
-            (&[&both], &threads, 0),
+            (&[&both], &several, 0),
             (
                 &[&alike, &both],
-                &[&[(0, 80), (1, 80)], &threads[..]].concat(),
+                &[&[(0, 80), (1, 80)], &several[..]].concat(),
                 0,
             ),
-            (&[&both, &three], &[threads, threads].concat(), 0),
+            (&[&both, &three], &[several, several].concat(), 0),
         ] {
             assert_eq!(settled(lines), (rows.to_vec(), ambiguous), "{lines:?}");
         }

@@ -8,7 +8,7 @@ use psci_bench::model::Scenario;
 use super::comparison::{ComparedScenario, Comparison, Options, Refused, baseline_scenario};
 use super::findings::findings;
 use super::judge::compare_figures;
-use super::sides::{RowIs, Sides, name_rows};
+use super::sides::Sides;
 use crate::report::analysis::conditions::{Across, COMPARED_RUNS, differences, refusal};
 use crate::report::analysis::figure::has_figures;
 use crate::report::log::LoggedRun;
@@ -19,17 +19,15 @@ pub fn compare(
     baseline: &LoggedRun,
     options: &Options,
 ) -> Result<Vec<Comparison>> {
-    let mut baseline = baseline.clone();
-    name_rows(&mut baseline, &options.rows_are)?;
     let runs = runs.iter().enumerate();
-    runs.map(|(place, run)| compare_one(place, run, &baseline, options))
+    runs.map(|(place, run)| compare_one(place, run, baseline, options))
         .collect()
 }
 
 /// Checks that two runs can be compared at all.
 fn check(new: &LoggedRun, old: &LoggedRun, options: &Options) -> Result<()> {
     let (run, baseline) = (&new.source.input, &old.source.input);
-    for (condition, [x, y]) in differences(COMPARED_RUNS, [(new, None), (old, None)], false) {
+    for (condition, [x, y]) in differences(COMPARED_RUNS, [(new, None), (old, None)], true) {
         if let Some(across) = condition.across.filter(|it| !options.across.contains(it)) {
             let (name, word) = (condition.name, across.word());
             bail!(
@@ -42,12 +40,6 @@ fn check(new: &LoggedRun, old: &LoggedRun, options: &Options) -> Result<()> {
         new.run.clock().is_known() == old.run.clock().is_known(),
         "of {run} and the baseline {baseline} only one has a counter whose frequency is known: \
          ticks and nanoseconds can not be compared"
-    );
-    let is_mpidr = |it: &RowIs| matches!(it, RowIs::Mpidr(_));
-    ensure!(
-        !options.rows_are.iter().any(is_mpidr)
-            || new.run.cpus.iter().all(|cpu| cpu.mpidr.is_some()),
-        "--rows-are names MPIDRs, and {run} has none: name labels, such as 0.1"
     );
     Ok(())
 }

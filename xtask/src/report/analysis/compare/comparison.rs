@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::change::{Change, Outcome};
 use super::finding::ComparisonFinding;
-use super::sides::{Keyed, RowIs};
+use super::sides::Keyed;
 use crate::report::analysis::conditions::Across;
 use crate::report::analysis::figure::FigureKey;
 use crate::report::analysis::words::cpus_text;
@@ -28,8 +28,6 @@ pub struct Options {
     pub tolerance_ppm: u32,
     /// The differences that are passed over.
     pub across: Vec<Across>,
-    /// The CPUs of the baseline's rows; empty if its labels name them.
-    pub rows_are: Vec<RowIs>,
 }
 
 impl Default for Options {
@@ -37,7 +35,6 @@ impl Default for Options {
         Self {
             tolerance_ppm: TOLERANCE_PPM,
             across: Vec::new(),
-            rows_are: Vec::new(),
         }
     }
 }

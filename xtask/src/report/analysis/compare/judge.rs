@@ -19,7 +19,7 @@ use crate::report::analysis::conditions::count_of_rows;
 use crate::report::analysis::figure::{
     Figure, FigureKey, by_cpu_and_key, figures, is_sorted_by_size,
 };
-use crate::report::analysis::interval::{by_place, notch};
+use crate::report::analysis::interval::{by_place, notch, notch_of_class};
 use crate::report::log::LoggedRun;
 
 /// The figures of a scenario that tables show.
@@ -64,7 +64,10 @@ impl<'r> Shown<'r> {
 
     fn value_of(&self, figure: &Figure<'_>, shown: u64, spread: Option<&Summary>) -> Value {
         let each = |it| figure.key.per_operation(self.clock, it);
-        let interval = spread.and_then(notch);
+        let interval = spread.and_then(match figure.key.is_of_classes() {
+            true => notch_of_class,
+            false => notch,
+        });
         Value {
             figure: each(shown),
             interval: interval.map(|(low, high)| (each(low), each(high))),

@@ -13,10 +13,11 @@ mod sides;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::change::{Change, Outcome, Value, is_close};
+pub(crate) use self::change::{Change, Outcome, Value};
 pub use self::compare::compare;
-pub(crate) use self::comparison::{ComparedScenario, Judged, TOLERANCE_PPM, scenario_title};
+pub(crate) use self::comparison::{ComparedScenario, Judged, scenario_title};
 pub use self::comparison::{Comparison, Options};
 pub(crate) use self::finding::basis_text;
+pub use self::sides::name_rows;
 pub(crate) use self::sides::{Keyed, RowIs};
 pub(crate) use crate::report::analysis::conditions::Across;

@@ -1,11 +1,13 @@
 //! The two runs of a comparison, and the pairs of their CPUs.
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use psci_bench::findings::tick_ns;
 use psci_bench::model::{Cpu, Run};
 use serde::Serialize;
 
+use crate::report::analysis::conditions::is_ambiguous;
 use crate::report::log::LoggedRun;
+use crate::setup::plural::many;
 
 /// The way in which rows are paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -20,7 +22,7 @@ pub enum Keyed {
     Ambiguous,
 }
 
-/// The CPU of a row of the baseline, as a user names it.
+/// The CPU of a row, as a user names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowIs {
     /// The CPU with this MPIDR.
@@ -49,21 +51,41 @@ impl std::str::FromStr for RowIs {
     }
 }
 
-/// Names the CPUs of the baseline's rows, in their order.
-pub(super) fn name_rows(baseline: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
+/// Names the CPUs of rows, in their order: on each side whose labels are ambiguous, else
+/// those of the baseline.
+pub fn name_rows(runs: &mut [LoggedRun], baseline: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
     if rows.is_empty() {
         return Ok(());
     }
-    let cpus = &mut baseline.run.cpus;
-    let (named, count, input) = (rows.len(), cpus.len(), &baseline.source.input);
+    let is_named = is_ambiguous(&baseline.run) || !runs.iter().any(|it| is_ambiguous(&it.run));
+    for run in runs.iter_mut().filter(|it| is_ambiguous(&it.run)) {
+        name_cpus(run, rows)?;
+    }
+    if is_named {
+        name_cpus(baseline, rows)?;
+    }
+    let is_mpidr = |it: &RowIs| matches!(it, RowIs::Mpidr(_));
+    let lacks = |it: &&LoggedRun| it.run.cpus.iter().any(|cpu| cpu.mpidr.is_none());
+    let without = runs.iter().chain([&*baseline]).find(lacks);
+    if let Some(run) = without.filter(|_| rows.iter().any(is_mpidr)) {
+        let input = &run.source.input;
+        bail!("--rows-are names MPIDRs, and {input} has none: name labels, such as 0.1");
+    }
+    Ok(())
+}
+
+fn name_cpus(run: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
+    let cpus = &mut run.run.cpus;
+    let (named, count, input) = (many(rows.len(), "CPU"), cpus.len(), &run.source.input);
+    let has = many(count, "row");
     ensure!(
-        named == count,
-        "--rows-are names {named} CPUs, and the baseline {input} has {count} rows"
+        rows.len() == count,
+        "--rows-are names {named}, and {input} has {has}"
     );
     for (place, (cpu, row)) in cpus.iter_mut().zip(rows).enumerate() {
         ensure!(
             !rows[..place].contains(row),
-            "--rows-are names a CPU twice: the {}th is one before",
+            "--rows-are names a CPU twice: again at place {}",
             place + 1
         );
         match *row {
@@ -149,9 +171,4 @@ impl<'r> Sides<'r> {
     pub(super) const fn runs(&self) -> (&Run, &Run) {
         (&self.new.run, &self.old.run)
     }
-}
-
-/// Returns true if rows without an MPIDR have equal labels.
-fn is_ambiguous(run: &Run) -> bool {
-    run.threads() > 1 && run.cpus.iter().any(|cpu| cpu.mpidr.is_none())
 }

@@ -53,7 +53,7 @@ fn figure(charts: &Charts<'_>, number: usize, points: &[&Point]) -> Option<Figur
         let p99 = own.iter().filter_map(|it| it.figures.p99).max();
         let samples = own.iter().map(|it| it.figures.n as usize).sum();
         let greatest = format!("{:.2} {}", value(max), unit.name);
-        let median_text = format!("median {:.2}", value(median));
+        let median_text = format!("median >= {:.2}", value(median));
         let p99_text = p99.map(|it| format!(", p99 of a CPU {:.2}", value(it)));
         let (samples, cpus) = (many(samples, "sample"), many(own.len(), "CPU"));
         let said = format!("{samples} of {cpus}, {median_text}, greatest {greatest}");

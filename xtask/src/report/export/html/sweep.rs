@@ -111,6 +111,6 @@ fn draw_at(
 fn fit_text(fit: &Bent, unit: DrawnScale, per: f64, each: &str) -> String {
     let slope = fit.line.slope / unit.divisor * per;
     let (unit, r2) = (unit.name, fit.line.r2_percent());
-    let digits = if slope < 1.0 { 4 } else { 2 };
+    let digits = if slope.abs() < 1.0 { 4 } else { 2 };
     format!("line of best fit: {slope:.digits$} {unit} a {each}, R² {r2} %")
 }

@@ -5,7 +5,7 @@ use psci_bench::plan::ScenarioId;
 
 use super::support::{compared, found, sentences, try_compare};
 use crate::report::analysis::compare::Judged;
-use crate::report::analysis::compare::Outcome::{Same, Worse};
+use crate::report::analysis::compare::Outcome::{Noise, Same, Worse};
 use crate::report::analysis::made_up::{point, with_points};
 use crate::report::log::LoggedRun;
 
@@ -75,6 +75,24 @@ fn points_of_another_question_are_not_compared() {
     assert_refused(&new, &timers(100, 4096, 1), part);
     let part = "footprint= is 4096 bytes, and 8192 bytes in";
     assert_refused(&new, &timers(1000, 8192, 1), part);
+}
+
+#[test]
+fn timers_medians_are_anywhere_in_their_classes() {
+    let of = |measure, median| {
+        let mut point = point(0, Variant::Idle, None, &[median; 9]);
+        (point.measure, point.figures.max) = (measure, 5000);
+        with_points(ScenarioId::TimerLatency, vec![point])
+    };
+    // Classes of 64 ticks begin at 1024, 1088 and 1152.
+    for (measure, new, expected) in [
+        (Measure::Handler, 1088, Noise),
+        (Measure::Handler, 1152, Worse),
+        (Measure::Powerdown, 1088, Worse),
+    ] {
+        let comparison = compared(&of(measure, new), &of(measure, 1024));
+        assert_eq!(comparison.scenarios[0].changes()[0].outcome, expected);
+    }
 }
 
 #[test]

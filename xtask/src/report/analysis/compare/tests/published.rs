@@ -69,7 +69,7 @@ fn queue_is_compared_by_order_and_sequence_by_cpu() {
 /// The tables of a board whose labels come of the wrong affinity fields.
 fn with_equal_labels(mut run: LoggedRun) -> LoggedRun {
     for cpu in &mut run.run.cpus {
-        (cpu.core, cpu.thread) = (0, cpu.core);
+        cpu.core = 0;
     }
     run
 }
@@ -92,7 +92,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
     let other = with_rows(&new, &old, "1.1,1.0,0.1,0.0").expect("named");
     assert!(other.regressions().count() > 0);
     for (rows, part) in [
-        ("0.0", "names 1 CPUs"),
+        ("0.0", "names 1 CPU, and"),
         ("0.0,0.0,1.0,1.1", "twice"),
         ("0x0,0x100,0x200,0x300", "has none"),
         ("7.0,7.1,7.2,7.3", "no CPU in common"),
@@ -100,6 +100,27 @@ fn rows_of_equal_labels_are_sorted_or_named() {
         let error = format!("{:#}", with_rows(&new, &old, rows).expect_err(rows));
         assert!(error.contains(part), "{error}");
     }
+    // The same names for both sides, if both need them.
+    for (rows, keyed) in [
+        ("0.0,0.1,1.0,1.1", Keyed::Labels),
+        ("0x0,0x1,0x2,0x3", Keyed::Mpidr),
+    ] {
+        let named = with_rows(&old, &old, rows).expect("named");
+        assert_eq!(
+            (named.keyed, named.scenarios[1].judged),
+            (keyed, Judged::Cpu)
+        );
+        assert!(
+            sentences(&named, Kind::NotTold)
+                .iter()
+                .all(|it| !it.contains("--rows-are"))
+        );
+    }
+    let named = with_rows(&old, &new, "0.0,0.1,1.0,1.1").expect("named");
+    assert_eq!(
+        (named.keyed, named.regressions().count()),
+        (Keyed::Labels, 0)
+    );
     for text in ["0x", "1", "0x+1", "1.+1"] {
         assert!(text.parse::<RowIs>().is_err(), "{text}");
     }
@@ -108,6 +129,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
 #[test]
 fn rows_named_by_mpidr_have_the_runs_labels() {
     let mut old = with_equal_labels(published("n1sdp/v2.9"));
+    old.header.board = Some("qemu".into());
     old.run.scenarios.retain(|it| !it.id.is_parallel());
     let comparison = with_rows(&suite(), &old, "0x3,0x2,0x1,0x0").expect("comparable");
     assert_eq!(comparison.keyed, Keyed::Mpidr);

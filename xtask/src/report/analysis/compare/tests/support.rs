@@ -7,7 +7,7 @@ use psci_bench::plan::ScenarioId;
 
 use crate::report::analysis::compare::finding::ComparisonFinding;
 use crate::report::analysis::compare::{
-    Across, Change, ComparedScenario, Comparison, Options, Outcome, compare,
+    Across, Change, ComparedScenario, Comparison, Options, Outcome, compare, name_rows,
 };
 use crate::report::analysis::made_up::published;
 use crate::report::log::LoggedRun;
@@ -34,10 +34,12 @@ pub(super) fn compared(new: &LoggedRun, old: &LoggedRun) -> Comparison {
     try_compare(new, old, "").expect("comparable")
 }
 
-/// Compares with options for rows of the baseline.
+/// Compares with names for rows.
 pub(super) fn with_rows(new: &LoggedRun, old: &LoggedRun, rows: &str) -> Result<Comparison> {
     let rows = rows.split(',').map(|it| it.parse().expect(it));
-    with(new, old, |options| options.rows_are = rows.collect())
+    let (mut runs, mut old) = ([new.clone()], old.clone());
+    name_rows(&mut runs, &mut old, &rows.collect::<Vec<_>>())?;
+    try_compare(&runs[0], &old, "")
 }
 
 pub(super) fn juno(new: &str, old: &str) -> Comparison {
