@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use itertools::Itertools as _;
+use psci_bench::board::CPU_MAX;
 use psci_bench::model::{Cpu, Figures, Row, Run, Scenario, ScenarioKey, Status};
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::spec::ticks::Clock;
@@ -102,7 +103,8 @@ pub(super) fn settle(all: &mut [LineScenario], integrity: &mut Integrity) {
     }
 }
 
-/// Adds the CPUs of lines to a run without records, in the lines' order.
+/// Adds the CPUs of lines to a run without records, in the lines' order. A board has at
+/// most [`CPU_MAX`].
 pub(super) fn add_cpus(run: &mut Run, all: &[LineScenario]) {
     let rows = all.iter().flat_map(|scenario| &scenario.rows);
     let cpus = rows.map(|row| Cpu {
@@ -113,6 +115,7 @@ pub(super) fn add_cpus(run: &mut Run, all: &[LineScenario]) {
     });
     run.cpus = cpus
         .unique_by(|it| (it.cluster, it.core, it.thread))
+        .take(CPU_MAX)
         .collect();
 }
 
@@ -162,7 +165,7 @@ pub(super) fn apply(run: &mut LoggedRun, lines: &LineScenario) {
     for place in group {
         let scenario = &mut run.run.scenarios[place];
         scenario.rows.sort_by_key(|row| row.cpu);
-        if scenario.status == Status::Unknown {
+        if run.integrity.records.is_none() {
             scenario.status = lines.status;
         }
     }
