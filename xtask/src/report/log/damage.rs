@@ -203,7 +203,10 @@ fn damaged_logs_never_change_a_figure_or_a_sentence() {
         let count = lines.len();
         match nth / 16 % 3 {
             0 => random.damage(&mut lines, of.min(3_000) / 10, |bytes, _| bytes.reverse()),
-            1 => lines.swap(random.next() as usize % count, random.next() as usize % count),
+            1 => lines.swap(
+                random.next() as usize % count,
+                random.next() as usize % count,
+            ),
             _ => {}
         }
         let mut bytes = lines.concat();

@@ -167,7 +167,8 @@ impl LoggedRun {
         all.extend((!self.is_reached()).then(|| self.end_lacks()));
         if self.run.scenarios.is_empty() {
             all.push("there is no scenario in it".to_owned());
-        } else if self.integrity.records.is_none() {
+        }
+        if self.integrity.records.is_none() {
             all.extend(self.lines_lack());
         }
         all

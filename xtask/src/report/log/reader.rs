@@ -55,7 +55,7 @@ pub fn read_bytes(name: &str, log: &[u8]) -> Result<Vec<LoggedRun>, ReadError> {
 const BROKEN_MAX: usize = 1100;
 
 /// The most bytes before the first run: a device may give bytes without end.
-const NO_RUN_MAX: u64 = 1 << 28;
+const NO_RUN_MAX: u64 = 1 << 26;
 
 /// The most bytes of a broken RT_INSTR line.
 const ROW_MAX: usize = 160;
@@ -96,10 +96,12 @@ impl LogReader {
             }
             self.number = line.number;
             // Most lines of a long log are a record and nothing else.
-            let is_used = self.record.is_empty() && self.sound_record(line.bytes) || {
-                let clean = clean(line.bytes);
-                !clean.is_empty() && self.line(&clean)
-            };
+            let is_text = line.bytes.iter().any(|b| *b != 0);
+            let is_used = self.record.is_empty() && self.sound_record(line.bytes)
+                || is_text && {
+                    let clean = clean(line.bytes);
+                    !clean.is_empty() && self.line(&clean)
+                };
             if is_used {
                 let end = line.offset + line.bytes.len() as u64;
                 self.now.extend(line.number, (line.offset, end));
