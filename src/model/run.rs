@@ -63,8 +63,11 @@ impl Run {
     /// Returns false for a run without any record: a table, or a log of TFTF.
     pub fn has_records(&self) -> bool {
         let is_of_records = |it: &Scenario| {
-            let mut rows = it.rows.iter();
-            it.conditions.is_some() || !it.points.is_empty() || !rows.all(Row::is_from_line)
+            let is_of_line = |row: &Row| {
+                let has_parts = row.shown.is_some() || !row.samples.is_empty();
+                row.is_from_line() && row.statistics.is_empty() && !has_parts
+            };
+            it.conditions.is_some() || !it.points.is_empty() || !it.rows.iter().all(is_of_line)
         };
         let has_head = self.head.is_some() || self.facts.is_some() || self.plan.is_some();
         has_head || self.end.is_some() || self.scenarios.iter().any(is_of_records)

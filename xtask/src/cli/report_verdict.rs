@@ -81,7 +81,7 @@ pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r LoggedRun>) ->
     let mut complete = true;
     for run in runs.into_iter().filter(|run| !run.is_complete()) {
         complete = false;
-        say_of(run, &lacks(run));
+        say_of(run, &format!("incomplete: {}", run.lacks().join("; ")));
     }
     complete
 }
@@ -89,14 +89,4 @@ pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r LoggedRun>) ->
 pub(super) fn say_of(run: &LoggedRun, what: &str) {
     let (input, place) = (&run.source.input, run.source.place);
     say(&format!("{input} (run {place}): {what}"));
-}
-
-/// Describes the parts that an incomplete run lacks, and what to do.
-fn lacks(run: &LoggedRun) -> String {
-    let mut all = run.integrity.shortfalls();
-    if run.integrity.records.is_none() && run.header.version.is_some() {
-        all.push(run.integrity.why_no_records().to_owned());
-    }
-    all.push(run.end_lacks());
-    format!("incomplete: {}", all.join("; "))
 }

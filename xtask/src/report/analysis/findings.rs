@@ -6,17 +6,20 @@ use psci_bench::measure::Metric;
 use psci_bench::model::{Confidence, Finding, Kind, Row, Run, Scenario, Statistic, heading};
 
 use super::points::{contention, dirty_flush, net_of_loop};
-use super::words::NOT_VERIFIED;
+use super::words::{NOT_VERIFIED, RECORDS_LOST};
 use crate::report::log::LoggedRun;
 
 /// Returns the findings of a scenario.
 ///
-/// The payload's kinds are computed again with more detail. A finding of the log
-/// stays as it is if the log lacks a record that it rests on, so that the computed
-/// one differs; a kind that the log does not have is computed.
+/// The payload's kinds are computed again with more detail, and a kind that the log does
+/// not have is computed. Not so if records are lost on which they may rest.
 pub fn findings(run: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
     let recorded = &scenario.findings;
-    let computed = findings_of(&run.run, scenario, Detail::Full);
+    let is_whole = run.integrity.records.is_none() || run.integrity.is_whole();
+    let computed = match is_whole {
+        true => findings_of(&run.run, scenario, Detail::Full),
+        false => Vec::new(),
+    };
     let detailed = |it: &Finding| {
         let is_same =
             |own: &&Finding| own.kind == it.kind && own.sentence.starts_with(it.sentence.as_str());
@@ -33,12 +36,14 @@ pub fn findings(run: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
     all
 }
 
-/// Adds a sentence if a finding rests on rows that are not verified. In a run without
-/// records none is.
+/// Adds a sentence if a finding rests on rows that are not verified, or on what is left of
+/// the records.
 fn with_doubts(run: &LoggedRun, scenario: &Scenario, mut finding: Finding) -> Finding {
     let is_doubtful = |cpu| scenario.row(cpu).is_some_and(|row| run.is_doubtful(row));
-    if run.integrity.records.is_some() && finding.cpus.iter().any(is_doubtful) {
+    if finding.cpus.iter().any(is_doubtful) {
         finding.sentence += NOT_VERIFIED;
+    } else if run.integrity.records.is_some() && !run.integrity.is_whole() {
+        finding.sentence += RECORDS_LOST;
     }
     finding
 }

@@ -6,7 +6,10 @@ use psci_bench::model::{Label, Run};
 use crate::setup::plural::many;
 
 /// Ends a finding on figures of a side that has records.
-pub(super) const NOT_VERIFIED: &str = " Not verified: it rests on lines without a checksum.";
+pub(crate) const NOT_VERIFIED: &str = " Not verified: it rests on lines without a checksum.";
+
+/// Ends a finding on the records that came through.
+pub(crate) const RECORDS_LOST: &str = " Not certain: records of the run are lost.";
 
 /// Returns CPUs by their labels: `CPU 0.0, 0.1`; of more than 16 the number, the
 /// first and the last.

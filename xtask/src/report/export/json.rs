@@ -53,6 +53,7 @@ fn one_run(run: &LoggedRun) -> impl Serialize {
         payload: run.payload_version(),
         board: run.board(),
         complete: run.is_complete(),
+        lacks: run.lacks(),
         verified: run.integrity.is_verified(),
         closing: run.closing.as_ref().map(|it| it.line.as_str()),
         verdict: run.verdict(),

@@ -58,7 +58,7 @@ fn name(report: &Report, place: usize) -> String {
 /// Returns the reasons to read figures with care, a clause each.
 pub(super) fn warnings(run: &LoggedRun) -> Vec<String> {
     let integrity = &run.integrity;
-    let mut all = integrity.shortfalls();
+    let mut all = run.lacks();
     if integrity.unverified_rows > 0 && integrity.records.is_some() {
         all.push(format!(
             "{} from RT_INSTR lines, which have no checksum; marked with ?",

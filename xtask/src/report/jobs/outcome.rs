@@ -46,8 +46,8 @@ pub(super) fn outcome(job: &Job, runs: &[LoggedRun]) -> (Outcome, Vec<String>) {
     }
     let failed = !said.is_empty();
     let mut lacks = job.lacks.clone();
-    lacks.extend(own.iter().filter_map(lack));
-    let is_whole = lacks.is_empty() && own.iter().all(LoggedRun::is_complete);
+    lacks.extend(own.iter().flat_map(LoggedRun::lacks));
+    let is_whole = lacks.is_empty();
     said.extend(lacks);
     let outcome = match (is_whole, failed) {
         (false, _) => Outcome::Incomplete,
@@ -112,20 +112,6 @@ fn of_run(run: &LoggedRun) -> Option<String> {
     let is_skipped = |it: &Scenario| matches!(it.status, Status::Skipped(_));
     let is_idle = verdict.is_none() && !scenarios.is_empty() && scenarios.iter().all(is_skipped);
     is_idle.then(|| "nothing was run: all scenarios are skipped".to_owned())
-}
-
-/// Returns what a run that came to its end lacks.
-fn lack(run: &LoggedRun) -> Option<String> {
-    if !run.is_complete() {
-        return None;
-    }
-    let scenarios = &run.run.scenarios;
-    if scenarios.is_empty() {
-        return Some(format!("{}: there is no scenario in it", run.source.input));
-    }
-    let unknown = scenarios.iter().filter(|it| it.status == Status::Unknown);
-    let names: Vec<&str> = unknown.map(|it| it.id.tag()).collect();
-    (!names.is_empty()).then(|| format!("it does not say how {} ended", listed(&names)))
 }
 
 #[cfg(test)]

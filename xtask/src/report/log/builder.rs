@@ -8,11 +8,14 @@ use psci_bench::spec::prose::printable;
 use psci_bench::spec::words::Word as _;
 
 use super::closing::Closing;
+use super::integrity::NAMED_MAX;
 use super::ledger::{Claim, Ledger};
 use super::logged_run::{LoggedRun, Stage};
 use super::plain_line::{PlainLine, RtInstr};
+use super::status_words::reason_word;
 use super::untrusted_text::plain;
-use super::unverified::{self, LineScenario};
+use super::unverified::{self, LineScenario, ROWS_MAX};
+use crate::setup::plural::many;
 
 /// More bins than a spread has.
 const BINS_MAX: usize = 1 << 12;
@@ -29,8 +32,10 @@ pub(super) struct LoggedRunBuilder {
     pub(super) logged: LoggedRun,
     has_frame: bool,
     scenarios: Vec<LineScenario>,
-    /// The place in `scenarios` of the one that lines belong to.
+    /// The place in `scenarios` of the one that is not ended.
     current: Option<usize>,
+    /// The ends of all scenarios, known or not.
+    ended: Vec<Status>,
 }
 
 impl LoggedRunBuilder {
@@ -65,7 +70,11 @@ impl LoggedRunBuilder {
             PlainLine::Payload(_) => has_payload || self.has_results(),
             PlainLine::Begin(Some(it)) => is_ended || self.place_of(*it).is_some(),
             PlainLine::Begin(None) | PlainLine::RtInstr(_) => is_ended,
-            PlainLine::Closing(..) => self.is_closed(),
+            // A last line may come twice.
+            PlainLine::Closing(_, line) => {
+                let own = self.logged.closing.as_ref();
+                own.is_some_and(|own| own.line != plain(line))
+            }
             _ => false,
         }
     }
@@ -86,8 +95,8 @@ impl LoggedRunBuilder {
         source.bytes.1 = bytes.1;
     }
 
-    /// Adds a sound record, which is None if this version cannot read it.
-    pub(super) fn record(&mut self, claim: &Claim<'_>, record: Option<Record>) {
+    /// Adds a sound record on `line`, which is None if this version cannot read it.
+    pub(super) fn record(&mut self, claim: &Claim<'_>, record: Option<Record>, line: u64) {
         let is_entered = self.ledger.enter(claim);
         match record.filter(|it| is_entered && is_possible(it)) {
             Some(Record::Run(head)) => {
@@ -95,7 +104,13 @@ impl LoggedRunBuilder {
                 self.records.add(Record::Run(Head { model, ..head }));
             }
             Some(record) => self.records.add(record),
-            None => self.ledger.counts.malformed += 1,
+            None => {
+                let counts = &mut self.ledger.counts;
+                counts.malformed += 1;
+                if counts.unread.len() < NAMED_MAX {
+                    counts.unread.push(claim.unread_at(line));
+                }
+            }
         }
     }
 
@@ -120,12 +135,17 @@ impl LoggedRunBuilder {
                 self.current = scenario.map(|it| self.begin(it));
             }
             PlainLine::RtInstr(line) => self.rt_instr(&line),
+            PlainLine::Unread => logged.integrity.rt_instr_wrong += 1,
             PlainLine::Complete(status) => return self.complete(status),
+            PlainLine::Tally(status, count) => self.tally(status, count),
             PlainLine::Farewell => logged.integrity.farewell = true,
             PlainLine::Closing(verdict, line) => {
                 let line = plain(line);
-                logged.closing = Some(Closing { verdict, line });
-                logged.broken_closing = None;
+                let closing = Closing { verdict, line };
+                match closing.is_consistent() {
+                    true => logged.closing = Some(closing),
+                    false => logged.broken_closing = Some(closing.line),
+                }
             }
             PlainLine::Broken(line) => logged.broken_closing = Some(plain(line)),
             PlainLine::Other => return false,
@@ -156,24 +176,42 @@ impl LoggedRunBuilder {
         let integrity = &mut self.logged.integrity;
         let lines = u32::from(!integrity.tables);
         integrity.rt_instr = integrity.rt_instr.saturating_add(lines);
-        if let Some(id) = ScenarioId::from_word(line.tag) {
-            let place = self.begin((id, Method::Tftf));
+        let id = ScenarioId::from_word(line.tag);
+        // The line that began the scenario may be lost.
+        self.current = id.map(|id| self.begin((id, Method::Tftf)));
+        if let Some(place) = self.current {
             self.scenarios[place].add(line);
-        } else if integrity.unknown.len() < UNKNOWN_MAX {
-            *integrity.unknown.entry(line.tag.to_owned()).or_default() += 1;
+        } else if self.logged.integrity.unknown.len() < UNKNOWN_MAX {
+            let unknown = &mut self.logged.integrity.unknown;
+            *unknown.entry(line.tag.to_owned()).or_default() += 1;
         }
     }
 
     fn complete(&mut self, status: Status) -> bool {
-        let is_bad = |status| matches!(status, Status::Failed(_) | Status::Crashed);
-        match self.current.and_then(|at| self.scenarios.get_mut(at)) {
-            // A line that was lost may have begun another one.
-            Some(scenario) if is_bad(scenario.status) => {}
-            Some(scenario) => scenario.status = status,
-            None if is_bad(status) => self.logged.strays += 1,
+        if self.ended.len() < ROWS_MAX {
+            self.ended.push(status);
+        }
+        // A line that was lost may have begun another one.
+        match self.current.take().map(|at| &mut self.scenarios[at].status) {
+            Some(own) => *own = status,
+            None if matches!(status, Status::Failed(_) | Status::Crashed) => {
+                self.logged.strays += 1
+            }
             None => return false,
         }
         true
+    }
+
+    /// Holds a count of TFTF's summary against the lines before.
+    fn tally(&mut self, status: Status, count: usize) {
+        let seen = self.ended.iter().filter(|it| **it == status).count();
+        let uncounted = &mut self.logged.integrity.uncounted;
+        if seen < count && uncounted.len() < NAMED_MAX {
+            let (tests, word) = (many(count, "test"), reason_word(&status));
+            uncounted.push(format!(
+                "TFTF counts {tests} {word}, and the log shows {seen}"
+            ));
+        }
     }
 
     /// Returns the run.

@@ -20,9 +20,19 @@ impl Closing {
         let numbers = self.line.split(|c: char| !c.is_ascii_digit());
         let numbers = numbers.filter(|digits| !digits.is_empty());
         let numbers: Vec<u32> = numbers.map(str::parse).collect::<Result<_, _>>().ok()?;
-        let &[passed, skipped, failed, samples, rejected, .., lost] = numbers.as_slice() else {
+        let &[
+            passed,
+            skipped,
+            failed,
+            samples,
+            rejected,
+            ref rows @ ..,
+            lost,
+        ] = numbers.as_slice()
+        else {
             return None;
         };
+        let rows_skipped = rows.first().copied().unwrap_or(0).into();
         let (samples, rejected) = (samples.into(), rejected.into());
         let rest = Totals::default();
         Some(Totals {
@@ -31,9 +41,16 @@ impl Closing {
             failed,
             samples,
             rejected,
+            rows_skipped,
             lost,
             ..rest
         })
+    }
+
+    /// Returns true if verdict and counts do not contradict each other.
+    pub(super) fn is_consistent(&self) -> bool {
+        let verdict = self.totals().map(|it| Verdict::from_totals(&it));
+        !self.is_reached() || verdict == Some(self.verdict)
     }
 
     /// Returns true if the run was not cut short.

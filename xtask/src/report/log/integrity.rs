@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use itertools::Itertools as _;
+use psci_bench::record::FORMAT;
 use serde::Serialize;
 
 use crate::setup::plural::many;
@@ -28,7 +29,7 @@ pub struct Integrity {
     pub farewell: bool,
     /// RT_INSTR lines.
     pub rt_instr: u32,
-    /// RT_INSTR lines whose figures are not those of the records.
+    /// RT_INSTR lines that cannot be read, or whose figures are not those of the records.
     pub rt_instr_wrong: u32,
     /// RT_INSTR lines that repeat an earlier one: they count once.
     pub rt_instr_repeated: u32,
@@ -37,6 +38,9 @@ pub struct Integrity {
     /// Tables' rows and RT_INSTR lines of scenarios that this version does not know,
     /// by tag.
     pub unknown: BTreeMap<String, u32>,
+    /// Counts in TFTF's summary that exceed those of the lines before, a clause each.
+    #[serde(skip)]
+    pub uncounted: Vec<String>,
 }
 
 /// Counts of a run's records.
@@ -52,6 +56,9 @@ pub struct Records {
     pub damaged: u64,
     /// Records with a right checksum that this version cannot read.
     pub malformed: u64,
+    /// The first of these, with their lines.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<String>,
     /// The records that are lost, in the order of their sequence numbers.
     pub missing: Vec<Missing>,
 }
@@ -67,8 +74,8 @@ pub struct Missing {
     pub between: (Option<String>, Option<String>),
 }
 
-/// The most gaps that are named one by one.
-const NAMED_MAX: usize = 8;
+/// The most gaps, or records that cannot be read, that are named one by one.
+pub(super) const NAMED_MAX: usize = 8;
 
 impl Missing {
     /// Returns the number of records.
@@ -93,21 +100,29 @@ impl fmt::Display for Missing {
 }
 
 impl Integrity {
-    /// Returns true if every record came through.
+    /// Returns true if every record came through and was read.
     pub fn is_whole(&self) -> bool {
-        let is_whole = |it: &Records| it.expected.is_some() && it.missing.is_empty();
+        let is_sound = |it: &Records| it.missing.is_empty() && it.malformed == 0;
+        let is_whole = |it: &Records| it.expected.is_some() && is_sound(it);
         self.records.as_ref().is_some_and(is_whole)
     }
 
-    /// Returns the losses of records, a clause each; the first gaps by name.
-    pub fn shortfalls(&self) -> Vec<String> {
+    /// Returns the losses of records, a clause each; the first ones by name.
+    pub(super) fn shortfalls(&self) -> Vec<String> {
+        let why = self.has_format_1.then(|| self.why_no_records());
+        let mut all: Vec<String> = why.into_iter().collect();
         let Some(records) = &self.records else {
-            return Vec::new();
+            return all;
         };
         let named = records.missing.iter().take(NAMED_MAX);
-        let mut all: Vec<String> = named.map(|it| format!("{it} lost")).collect();
-        if let Some(more @ 1..) = records.missing.len().checked_sub(NAMED_MAX) {
-            all.push(many(more, "more gap"));
+        all.extend(named.map(|it| format!("{it} lost")));
+        all.extend(records.unread.iter().cloned());
+        let unnamed = records.malformed as usize - records.unread.len();
+        for (count, what) in [
+            (records.missing.len().saturating_sub(NAMED_MAX), "more gap"),
+            (unnamed, "more unreadable record"),
+        ] {
+            all.extend((count > 0).then(|| many(count, what)));
         }
         if records.expected.is_none() {
             all.push("the end record lost: there may be more".to_owned());
@@ -116,10 +131,10 @@ impl Integrity {
     }
 
     /// Returns the reason why a log has no record that counts.
-    pub fn why_no_records(&self) -> &'static str {
+    pub(super) fn why_no_records(&self) -> String {
         match self.has_format_1 {
-            true => "records of format 1, which this version does not read",
-            false => "no records",
+            true => format!("records of format 1, and this version reads format {FORMAT}"),
+            false => "no records".to_owned(),
         }
     }
 

@@ -15,6 +15,9 @@ pub(super) const CRC_DIGITS: usize = 8;
 /// The most kinds of record that are kept apart: this version has 14.
 const KINDS_MAX: usize = 64;
 
+/// The most letters of a kind that are kept.
+const KIND_MAX: usize = 16;
+
 /// A line's claim to be a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Claim<'l> {
@@ -41,6 +44,13 @@ impl<'l> Claim<'l> {
         );
         let crc = crc.ok().filter(|_| has_checksum && json.ends_with('}'))?;
         Some(Self { seq, crc, kind })
+    }
+
+    /// Describes a record that this version cannot read.
+    pub(super) fn unread_at(&self, line: u64) -> String {
+        let kind: String = plain(self.kind).chars().take(KIND_MAX).collect();
+        let seq = self.seq;
+        format!("record {seq:04} ({kind}, line {line}) is sound, and not of this version's format")
     }
 }
 
@@ -103,7 +113,7 @@ impl Ledger {
         let known = self.kinds.iter().position(|kind| kind == claim.kind);
         if known.is_none() && self.kinds.len() < KINDS_MAX {
             self.kinds
-                .push(plain(claim.kind).chars().take(16).collect());
+                .push(plain(claim.kind).chars().take(KIND_MAX).collect());
         }
         let kind = known.unwrap_or(self.kinds.len() - 1);
         self.entries[place] = Some((claim.crc, kind as u8));

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use memchr::memchr2;
+use memchr::{memchr, memchr2};
 
 /// The longest line that is kept together; a longer one comes in pieces.
 const LINE_MAX: usize = 1 << 16;
@@ -12,7 +12,7 @@ const CHUNK: usize = 1 << 18;
 /// A line without its end, which may be CR, LF, or any row of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::report) struct Line<'b> {
-    /// The number, from 1, as editors count: by line feeds.
+    /// The number, from 1, as editors count: by line feeds, or by CRs if there is none.
     pub(in crate::report) number: u64,
     /// The place of its first byte in the log.
     pub(in crate::report) offset: u64,
@@ -27,6 +27,8 @@ pub(in crate::report) struct Lines<R> {
     number: u64,
     /// The number of bytes that were given out.
     pub(in crate::report) offset: u64,
+    /// The end that counts: by the first line.
+    counted: Option<u8>,
     /// True if nothing of the line with `number` was given out.
     is_at_start: bool,
 }
@@ -38,6 +40,7 @@ impl<R: Read> Lines<R> {
             line: Vec::new(),
             number: 1,
             offset: 0,
+            counted: None,
             is_at_start: true,
         }
     }
@@ -59,6 +62,9 @@ impl<R: Read> Lines<R> {
             let bytes = &bytes[..bytes.len().min(LINE_MAX - self.line.len())];
             let at = memchr2(b'\n', b'\r', bytes);
             let end = at.map(|at| bytes[at]);
+            if self.counted.is_none() && end.is_some() {
+                self.counted = memchr(b'\n', bytes).or(at).map(|at| bytes[at]);
+            }
             let len = at.unwrap_or(bytes.len());
             self.line.extend_from_slice(&bytes[..len]);
             let taken = len + usize::from(end.is_some());
@@ -71,7 +77,7 @@ impl<R: Read> Lines<R> {
         if self.offset == offset {
             return Ok(None);
         }
-        self.is_at_start = end == Some(b'\n');
+        self.is_at_start = end.is_some() && end == self.counted;
         self.number += u64::from(self.is_at_start);
         let bytes = &self.line;
         Ok(Some(Line {
@@ -106,6 +112,8 @@ mod tests {
         let mut slow = Lines::of(&log[..]);
         slow.from = BufReader::with_capacity(1, &log[..]);
         assert_eq!(all(slow), expected);
+        let numbers = |log: &'static [u8]| all(Lines::of(log)).into_iter().map(|it| it.0);
+        assert!(numbers(b"a\rb\rc").eq([1, 2, 3]));
         let endless = vec![b'x'; 3 * LINE_MAX + 7];
         let pieces = all(Lines::of(&endless[..]));
         let len: usize = pieces.iter().map(|piece| piece.2.len()).sum();

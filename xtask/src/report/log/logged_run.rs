@@ -11,6 +11,7 @@ use super::closing::Closing;
 use super::grouped::grouped;
 use super::integrity::Integrity;
 use super::status_words::reason_text;
+use crate::setup::plural::many;
 
 /// A run as it was read from a log or from published tables.
 #[derive(Clone, Debug, Default)]
@@ -91,7 +92,7 @@ impl LoggedRun {
 
     /// Returns true for a log of TFTF's that comes to its end.
     fn is_left(&self) -> bool {
-        self.integrity.records.is_none() && self.integrity.farewell
+        self.header.version.is_none() && self.integrity.records.is_none() && self.integrity.farewell
     }
 
     /// Returns the verdict: by the `end` record, else by the last line.
@@ -139,26 +140,86 @@ impl LoggedRun {
 
     /// Returns doubts about the run as it came, besides what it lacks.
     pub fn doubts(&self) -> Vec<String> {
-        let format = self.run.head.as_ref().map(|head| head.format);
-        let format = format.filter(|it| *it != FORMAT).map(|format| {
-            format!(
-                "the records are of format {format}, and this version knows {FORMAT}: what they \
-                 say may mean something else"
-            )
-        });
-        let all = self.doubt_of_end().into_iter().chain(format);
-        all.chain(self.integrity.doubts()).collect()
+        let of_end = self.doubt_of_end().into_iter();
+        of_end.chain(self.integrity.doubts()).collect()
     }
 
     /// Returns true if the log has the run to its end, with all records. A log of
-    /// TFTF's is complete with its farewell, and published tables by themselves.
+    /// TFTF's is complete with its farewell and all rows, and published tables by
+    /// themselves.
     pub fn is_complete(&self) -> bool {
-        let all = self.integrity.records.is_none() || self.integrity.is_whole();
-        self.integrity.tables || self.is_reached() && all
+        self.lacks().is_empty()
+    }
+
+    /// Returns the parts that the log lacks, a clause each.
+    pub fn lacks(&self) -> Vec<String> {
+        let mut all = self.integrity.shortfalls();
+        if self.integrity.tables {
+            return all;
+        }
+        let format = self.run.head.as_ref().map(|head| head.format);
+        all.extend(format.filter(|it| *it != FORMAT).map(|format| {
+            format!(
+                "the records are of format {format}, and this version reads format {FORMAT}: what \
+                 they say may mean something else"
+            )
+        }));
+        all.extend((!self.is_reached()).then(|| self.end_lacks()));
+        if self.run.scenarios.is_empty() {
+            all.push("there is no scenario in it".to_owned());
+        }
+        if self.integrity.records.is_none() {
+            all.extend(self.lines_lack());
+        }
+        all
+    }
+
+    /// Returns what the lines of a log without records lack: rows by the CPUs of other
+    /// scenarios, scenarios by the counts in the last line or in TFTF's summary.
+    fn lines_lack(&self) -> Vec<String> {
+        let damaged = self.integrity.rt_instr_wrong as usize;
+        let damaged = (damaged > 0).then(|| many(damaged, "damaged RT_INSTR line"));
+        let mut all: Vec<String> = damaged.into_iter().collect();
+        all.extend(self.integrity.uncounted.iter().cloned());
+        let totals = self.closing.as_ref().and_then(Closing::totals);
+        let (mut ends, mut missing) = ([0; 3], Vec::new());
+        for scenario in &self.run.scenarios {
+            let id = scenario.id;
+            match scenario.status {
+                Status::Passed => ends[0] += 1,
+                Status::Skipped(_) => ends[1] += 1,
+                Status::Failed(_) | Status::Crashed => ends[2] += 1,
+                Status::Unknown => all.push(format!("the log does not say how {id} ended")),
+            }
+            let is_skipped = matches!(scenario.status, Status::Skipped(_));
+            let has_figure = |row: &Row| row.figures != Figures::default();
+            let lost = (0..self.run.cpus.len() as u16)
+                .filter(|cpu| !scenario.row(*cpu).is_some_and(has_figure));
+            let lost: Vec<u16> = lost.filter(|_| !is_skipped).collect();
+            if !is_skipped && lost.len() == self.run.cpus.len() {
+                all.push(format!("there is no figure of {id}"));
+            } else if !lost.is_empty() {
+                missing.push((id, lost));
+            }
+        }
+        // A row that was skipped has no line, and the last line counts it.
+        let count: usize = missing.iter().map(|it| it.1.len()).sum();
+        if totals.is_none_or(|it| it.rows_skipped != count as u64) {
+            all.extend(
+                missing
+                    .iter()
+                    .map(|(id, cpus)| format!("there is no row of {} in {id}", self.named(cpus))),
+            );
+        }
+        let [passed, skipped, failed] = ends;
+        if totals.is_some_and(|it| [it.passed, it.skipped, it.failed] != ends) {
+            all.push(format!("the last line contradicts the scenarios: {passed} passed, {skipped} skipped, {failed} failed"));
+        }
+        all
     }
 
     /// Returns the end of an incomplete run, and what to do about it.
-    pub fn end_lacks(&self) -> String {
+    fn end_lacks(&self) -> String {
         let is_tftf = self.header.version.is_none() && self.integrity.records.is_none();
         match (&self.closing, &self.broken_closing) {
             (Some(closing), _) => format!("it ends with '{}'", closing.line),
@@ -285,14 +346,19 @@ impl LoggedRun {
     pub fn skipped_rows(&self, scenario: &Scenario) -> Vec<(String, Skip)> {
         let rows = scenario.rows.iter();
         let rows = rows.filter_map(|row| Some((row.skipped?, row.cpu)));
-        let named = grouped(rows).into_iter().map(|(skip, rows)| {
-            let labels = rows.iter().take(NAMED_MAX).map(|cpu| self.run.label(*cpu));
-            let mut cpus = format!("CPU {}", labels.format(", "));
-            if let Some(more) = rows.len().checked_sub(NAMED_MAX).filter(|it| *it > 0) {
-                cpus.push_str(&format!(" and {more} more"));
-            }
-            (cpus, skip)
-        });
+        let named = grouped(rows)
+            .into_iter()
+            .map(|(skip, rows)| (self.named(&rows), skip));
         named.collect()
+    }
+
+    /// Returns the first of some CPUs, and the number of the others.
+    fn named(&self, cpus: &[u16]) -> String {
+        let labels = cpus.iter().take(NAMED_MAX).map(|cpu| self.run.label(*cpu));
+        let named = format!("CPU {}", labels.format(", "));
+        match cpus.len().saturating_sub(NAMED_MAX) {
+            0 => named,
+            more => format!("{named} and {more} more"),
+        }
     }
 }

@@ -3,6 +3,8 @@
 mod builder;
 mod clean;
 mod closing;
+#[cfg(test)]
+mod damage;
 pub(in crate::report) mod grouped;
 mod integrity;
 pub(in crate::report) mod lava_log;

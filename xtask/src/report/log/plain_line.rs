@@ -2,8 +2,10 @@
 
 use std::sync::LazyLock;
 
+use memchr::memmem;
 use psci_bench::model::{self, Failure, Skip, Status, Verdict};
 use psci_bench::plan::{Method, ScenarioId, WARM_TITLE};
+use psci_bench::spec::words::Word as _;
 use regex::Regex;
 
 /// A line without a checksum.
@@ -25,8 +27,12 @@ pub(super) enum PlainLine<'l> {
     Begin(Option<(ScenarioId, Method)>),
     /// The figures of a CPU.
     RtInstr(RtInstr<'l>),
+    /// An RT_INSTR line that cannot be read.
+    Unread,
     /// The end of a scenario.
     Complete(Status),
+    /// A count of scenarios in TFTF's summary.
+    Tally(Status, usize),
     /// The end of the frame.
     Farewell,
     /// The last line.
@@ -62,14 +68,32 @@ static STAGE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Parses a clean line that is no record.
 pub(super) fn parse(line: &[u8]) -> PlainLine<'_> {
-    let line = str::from_utf8(line).unwrap_or_default().trim_end();
-    parse_text(line).unwrap_or(PlainLine::Other)
+    let is_row = memmem::find(line, b"RT_INSTR").is_some();
+    let other = if is_row {
+        PlainLine::Unread
+    } else {
+        PlainLine::Other
+    };
+    let text = str::from_utf8(line).unwrap_or_default().trim_end();
+    let parsed = if is_row {
+        rt_instr(text).map(PlainLine::RtInstr)
+    } else {
+        parse_text(text)
+    };
+    parsed.unwrap_or(other)
+}
+
+/// Returns `begun`, the beginning of an RT_INSTR line that a terminal broke, with its next
+/// part; None if it is not certain that `line` is that. Between two digits there may have
+/// been others, or a blank.
+pub(super) fn joined(begun: &[u8], line: &[u8]) -> Option<Vec<u8>> {
+    let is_part = |b: &u8| b.is_ascii_alphanumeric() || b"_ \t/>".contains(b);
+    let ends = [begun.last()?, line.first()?];
+    let is_certain = !ends.iter().all(|b| b.is_ascii_digit()) && line.iter().all(is_part);
+    (is_certain && parse(line) == PlainLine::Other).then(|| [begun, line].concat())
 }
 
 fn parse_text(line: &str) -> Option<PlainLine<'_>> {
-    if line.contains("<RT_INSTR:") {
-        return rt_instr(line).map(PlainLine::RtInstr);
-    }
     if let Some(verdict) = model::parse_line(line.as_bytes()) {
         return Some(PlainLine::Closing(verdict, line));
     }
@@ -78,6 +102,13 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
     }
     if let Some(word) = line.strip_prefix("  TEST COMPLETE") {
         return Some(PlainLine::Complete(status(word.trim_start())));
+    }
+    if let Some((word, count)) = line
+        .strip_prefix("Tests ")
+        .and_then(|it| it.split_once(':'))
+    {
+        let (status, count) = (status(word.trim_end()), count.trim_start().parse().ok()?);
+        return (status != Status::Unknown).then_some(PlainLine::Tally(status, count));
     }
     if let Some(board) = line.strip_prefix("  Board") {
         return board.trim_start().strip_prefix(": ").map(PlainLine::Board);
@@ -135,7 +166,11 @@ fn rt_instr(line: &str) -> Option<RtInstr<'_>> {
     }
     let tag = found.get(1)?.as_str();
     let label = (found[2].parse().ok()?, found[3].parse().ok()?);
-    Some(RtInstr { tag, label, values })
+    // A line that lost its blanks may look like the other form.
+    let is_latency = ScenarioId::from_word(tag).map(|id| id == ScenarioId::PsciVersionParallel);
+    is_latency
+        .is_none_or(|it| it == values[1].is_none())
+        .then_some(RtInstr { tag, label, values })
 }
 
 #[cfg(test)]
@@ -163,8 +198,11 @@ mod tests {
             "<RT_INSTR:test_x\t1\t2\t-12/>",
             "<RT_INSTR:te/t\t1\t2\t1\t1\t1/>",
             "<RT_INSTR:test_x\t1\t2\t99999999999999999999\t1\t1/>",
+            "<RT_INSTR:test_rt_instr_cpu_susp_serial\t1\t2\t1231/>",
+            "<RT_INSTR:test_rt_instr_psci_version_parallel\t1\t2\t12\t3\t0/>",
+            "<RT_INSTR",
         ] {
-            assert_eq!(parse(wrong.as_bytes()), PlainLine::Other, "{wrong}");
+            assert_eq!(parse(wrong.as_bytes()), PlainLine::Unread, "{wrong}");
         }
     }
 }

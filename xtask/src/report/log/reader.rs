@@ -18,7 +18,7 @@ use super::clean::clean;
 use super::ledger::{CRC_DIGITS, Claim};
 use super::lines::Lines;
 use super::logged_run::LoggedRun;
-use super::plain_line;
+use super::plain_line::{self, PlainLine};
 use crate::setup::plural::many;
 
 /// The reason for which a log has no report, with the log's name.
@@ -54,6 +54,12 @@ pub fn read_bytes(name: &str, log: &[u8]) -> Result<Vec<LoggedRun>, ReadError> {
 /// The most bytes of a record that is broken into lines: a record has at most 1,000.
 const BROKEN_MAX: usize = 1100;
 
+/// The most bytes before the first run: a device may give bytes without end.
+const NO_RUN_MAX: u64 = 1 << 26;
+
+/// The most bytes of a broken RT_INSTR line.
+const ROW_MAX: usize = 160;
+
 /// A record of format 1: a kind, and keys with values.
 static FORMAT_1: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^@PB [0-9]{4,} [a-z]+ [a-z_0-9]+=").expect("a pattern"));
@@ -64,8 +70,12 @@ struct LogReader {
     name: String,
     runs: Vec<LoggedRun>,
     now: LoggedRunBuilder,
+    /// The number of the line in hand.
+    number: u64,
     /// The parts of a record that was broken into lines; empty without one.
     record: Vec<u8>,
+    /// The parts of such an RT_INSTR line.
+    row: Vec<u8>,
 }
 
 impl LogReader {
@@ -81,17 +91,23 @@ impl LogReader {
                     return Err(ReadError::Io(text));
                 }
             };
+            if line.offset > NO_RUN_MAX && self.runs.is_empty() && !self.now.is_begun() {
+                break;
+            }
+            self.number = line.number;
             // Most lines of a long log are a record and nothing else.
-            let is_used = self.record.is_empty() && self.sound_record(line.bytes) || {
-                let clean = clean(line.bytes);
-                !clean.is_empty() && self.line(&clean)
-            };
+            let is_text = line.bytes.iter().any(|b| *b != 0);
+            let is_used = self.record.is_empty() && self.sound_record(line.bytes)
+                || is_text && {
+                    let clean = clean(line.bytes);
+                    !clean.is_empty() && self.line(&clean)
+                };
             if is_used {
                 let end = line.offset + line.bytes.len() as u64;
                 self.now.extend(line.number, (line.offset, end));
             }
         }
-        self.give_up_record();
+        self.give_up();
         let why = self.why_none(lines.count(), lines.offset);
         self.end_run();
         match self.runs.is_empty() {
@@ -182,7 +198,7 @@ impl LogReader {
         if is_closed || self.now.ledger.is_foreign(&claim) {
             self.end_run();
         }
-        self.now.record(&claim, record);
+        self.now.record(&claim, record, self.number);
         true
     }
 
@@ -213,12 +229,34 @@ impl LogReader {
 
     /// Reads a line without a checksum; false if it is of no use.
     fn text(&mut self, line: &[u8]) -> bool {
+        let joined = plain_line::joined(&self.row, line);
+        match joined.is_some() {
+            true => self.row.clear(),
+            false => self.give_up_row(),
+        }
+        let line = joined.as_deref().unwrap_or(line);
         let parsed = plain_line::parse(line);
         if self.now.is_over_at(&parsed) {
-            self.give_up_record();
+            self.give_up();
             self.end_run();
         }
+        if parsed == PlainLine::Unread && line.len() < ROW_MAX && !line.contains(&b'/') {
+            self.row = line.to_vec();
+            return true;
+        }
         self.now.line(parsed)
+    }
+
+    /// Counts a broken RT_INSTR line that does not go on.
+    fn give_up_row(&mut self) {
+        if !std::mem::take(&mut self.row).is_empty() {
+            self.now.line(PlainLine::Unread);
+        }
+    }
+
+    fn give_up(&mut self) {
+        self.give_up_record();
+        self.give_up_row();
     }
 
     /// Ends the run in hand, if there is one, and begins another.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use itertools::Itertools as _;
+use psci_bench::board::CPU_MAX;
 use psci_bench::model::{Cpu, Figures, Row, Run, Scenario, ScenarioKey, Status};
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::spec::ticks::Clock;
@@ -100,7 +101,7 @@ pub(super) fn settle(all: &mut [LineScenario], integrity: &mut Integrity) {
 }
 
 /// Adds the CPUs of lines to a run without records, in the lines' order. Equal labels
-/// stay equal: they are ambiguous, and no threads.
+/// stay equal: they are ambiguous, and no threads. A board has at most [`CPU_MAX`].
 pub(super) fn add_cpus(run: &mut Run, all: &[LineScenario]) {
     let rows = all.iter().flat_map(|scenario| &scenario.rows);
     let cpus = rows.unique_by(|row| (row.label, row.nth)).map(|row| Cpu {
@@ -108,7 +109,7 @@ pub(super) fn add_cpus(run: &mut Run, all: &[LineScenario]) {
         core: row.label.1,
         ..Cpu::default()
     });
-    run.cpus = cpus.collect();
+    run.cpus = cpus.take(CPU_MAX).collect();
 }
 
 /// Labels the CPUs at the indices `lost`, whose records are lost. If lines have just
@@ -157,7 +158,7 @@ pub(super) fn apply(run: &mut LoggedRun, lines: &LineScenario) {
     for place in group {
         let scenario = &mut run.run.scenarios[place];
         scenario.rows.sort_by_key(|row| row.cpu);
-        if scenario.status == Status::Unknown {
+        if run.integrity.records.is_none() {
             scenario.status = lines.status;
         }
     }

@@ -4,6 +4,7 @@ use super::formats::TFTF;
 use super::points::of_points;
 use super::{edited_log, log};
 use crate::support::scratch::Scratch;
+use xtask::report::export;
 
 /// Logs of all kinds.
 fn logs() -> Scratch {
@@ -39,6 +40,7 @@ fn exit_codes() {
         ("old.log --baseline new.log", 0, ""),
         ("empty.log", 2, "empty.log: the log is empty"),
         ("garbage.log", 2, "no records (@PB"),
+        ("/dev/zero", 2, "no run in its 1 line"),
         ("no-such.log", 2, "no-such.log"),
         (".", 2, "no table in this folder"),
         ("good.log --format pdf", 2, "the formats are text, "),
@@ -68,4 +70,63 @@ fn exit_codes() {
     }
     let json = String::from_utf8(scratch.read("out.json")).expect("UTF-8");
     assert!(json.contains("psci-bench-report"));
+}
+
+/// What has no figure is green in no format, and in no matrix.
+#[test]
+fn logs_without_figures_are_never_green() {
+    let scratch = Scratch::empty();
+    let frame = "NOTICE:  Booting trusted firmware test framework\n";
+    let exit = "NOTICE:  Exiting tests.\n";
+    let executing = "> Executing 'CPU suspend on all cores in sequence'\n";
+    let row = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t100\t200\t300/>\n";
+    let passed = format!("  TEST COMPLETE {:>54}\n", "Passed");
+    let last = log().lines().last().expect("a last line");
+    // As in the payload's own image.
+    let strings = format!("{frame}\0psci-bench \0> Executing '<RT_INSTR:\t/>{passed}\n{exit}");
+    let format_1 = format!("@PB 0000 run format=1 cpus=1 fa22336c\n{executing}{row}{passed}{exit}");
+    for (name, text, part) in [
+        ("frame", format!("{frame}{exit}"), "no scenario in it"),
+        (
+            "failed",
+            format!("{frame}Tests Failed  : 6\n{exit}"),
+            "counts 6 tests failed",
+        ),
+        ("binary", strings, "incomplete: "),
+        ("last", format!("{last}\n"), "no scenario in it"),
+        (
+            "verdict",
+            format!("{frame}{executing}{passed}{exit}"),
+            "there is no figure of",
+        ),
+        (
+            "format",
+            format_1,
+            "format 1, and this version reads format 2",
+        ),
+    ] {
+        scratch.write(name, &text);
+        for format in export::ALL.iter().map(|it| it.name) {
+            let to = format!("-o out/{format}.{name} --platform x");
+            let to = if format == "tfa-docs" { &to } else { "" };
+            let (code, out, said) =
+                scratch.called(&format!("report {name} --format {format} {to}"));
+            let is_refused = code == 2 && matches!(format, "dt" | "perfetto" | "tfa-docs");
+            let is_incomplete = code == 3 && said.contains(part);
+            assert!(
+                is_refused || is_incomplete,
+                "{name} {format}: {code} {said}"
+            );
+            assert!(
+                format != "junit" || out.contains("<error type=\"incomplete\""),
+                "{name}: {out}"
+            );
+        }
+        let (code, out, said) = scratch.called(&format!("report --matrix {name}"));
+        assert_eq!(code, 3, "{name}: {said}");
+        assert!(
+            out.contains("incomplete") && said.contains(part),
+            "{name}: {out}{said}"
+        );
+    }
 }
