@@ -1,11 +1,10 @@
 //! `cargo xtask report`.
 
-use std::fs::File;
 use std::io::{BufWriter, Write, stdin};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::TypedValueParser;
 use itertools::Itertools as _;
@@ -22,8 +21,8 @@ use crate::report::export::{self, Format, Part, Report, Writer};
 use crate::report::jobs;
 use crate::report::jobs::matrix::matrix;
 use crate::report::log::{LoggedRun, read, tables};
-use crate::setup::plural::many;
 use crate::setup::interrupt;
+use crate::setup::plural::many;
 use crate::setup::progress::say;
 use crate::setup::read_file;
 use crate::setup::stdout::Out;

@@ -129,6 +129,15 @@ pub fn script(dir: &Path, name: &str, body: &str) {
     std::fs::set_permissions(path, executable).expect("made executable");
 }
 
+/// PATH with `dir` before everything else.
+pub fn path_with(dir: &Path) -> std::ffi::OsString {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let dirs = [dir.to_path_buf()]
+        .into_iter()
+        .chain(std::env::split_paths(&path));
+    std::env::join_paths(dirs).expect("a PATH")
+}
+
 /// Compares with the golden file at `path`. To take over a change that was meant, run with
 /// `PSCI_BENCH_BLESS=1`, and read the difference.
 pub fn assert_golden(path: &Path, made: &str) {
