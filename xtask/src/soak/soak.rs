@@ -62,7 +62,7 @@ impl Limits {
 }
 
 /// Reads a time such as `90s`, `10m` or `2h`.
-pub(super) fn parse_time(text: &str) -> Result<Duration, String> {
+fn parse_time(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
         Ok(time) if !time.is_zero() => Ok(time),
         _ => Err(format!(

@@ -9,7 +9,7 @@ use psci_bench::model::Verdict;
 use psci_bench::plan::{Plan, Records, ScenarioId};
 
 use super::keep::Keep;
-use super::soak::{Limits, Runner, TIME, parse_time, soak};
+use super::soak::{Limits, Runner, TIME, soak};
 use super::totals::Totals;
 use crate::qemu::run_result::RunResult;
 use crate::qemu::stream::Ending;
@@ -204,16 +204,5 @@ fn an_attempt_without_a_reason_is_seen() {
         "without a known reason: 3, of which 3 are in no row\n",
     ] {
         assert!(came.said.contains(line), "{}", came.said);
-    }
-}
-
-#[test]
-fn times_have_a_unit_and_are_not_0() {
-    for (text, seconds) in [("90s", 90), ("10m", 600), ("2h", 7200)] {
-        assert_eq!(parse_time(text), Ok(Duration::from_secs(seconds)));
-    }
-    for bad in ["", "10", "m", "-1s", "99999999999999999999h", "10µ", "0m"] {
-        let error = parse_time(bad).expect_err(bad);
-        assert!(error.contains("such as 90s, 10m or 2h"), "{error}");
     }
 }

@@ -68,24 +68,21 @@ mod tests {
         assert_eq!(last_cpu(&log), None);
         for (lines, expected) in [
             (
-                "<RT_INSTR:test_rt_instr_x\t1\t2\t12\t13\t14/>\r\nx\r\n",
-                "CPU 1.2, in the line \"<RT_",
+                "<RT_INSTR:test_x\t1\t2\t12\t13\t14/>\r\nx\r\n",
+                "CPU 1.2, in",
             ),
             (
-                "Unhandled exception on CPU 0x101 (synchronous)\r\n",
-                "CPU 0x101, in the line \"Unh",
+                "Exception on CPU 0x101 (it)\r\n",
+                "CPU 0x101, in the line \"Exc",
             ),
             (
-                "on CPU 5\r\nelr = CPU0x6\r\n@PB 0001 {\"cpu\":[3,{}]} 0\r\n",
+                "on CPU 5\r\nelr = CPU0x6\r\n@PB 0001 {\"cpu\":[3]}\r\n",
                 "CPU 0x101",
             ),
-            (
-                "mpidr_el1              = 0x0000000080000102\r\n",
-                "CPU 0x102, in the line \"mpi",
-            ),
+            ("mpidr_el1    = 0x0000000080000102\r\n", "CPU 0x102, in"),
             (
                 "RTT|  00:00:00  (…, CPU 0x100, others mixed)\r\n",
-                "CPU 0x100, in the line \"RTT",
+                "CPU 0x100",
             ),
         ] {
             log.push_str(lines);
