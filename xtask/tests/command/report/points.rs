@@ -78,8 +78,8 @@ fn steps_without_samples_have_no_figures() {
         run.scenarios[1].points.extend([5, 6, 7].map(left_out));
     });
     let rows = [
-        ("text", "     5  left_out  0     n/a"),
-        ("csv", ",alone,left_out,5,ticks,1,0,,,,,\r\n"),
+        ("text", "left_out  0    n/a"),
+        ("csv", ",alone,left_out,5,ticks,1,0,,,,,,"),
     ];
     for (format, row) in rows {
         let made = written(&report, format);
