@@ -182,7 +182,7 @@ pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
     all.extend(scenario.points.iter().map(|point| Figure {
         cpu: point.cpu,
         key: FigureKey::of(point),
-        shown: Some(point.figures.median),
+        shown: (point.figures.n > 0).then_some(point.figures.median),
         summary: Some(&point.figures),
         is_doubtful: false,
         origin: Origin::Point(point),

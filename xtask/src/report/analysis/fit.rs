@@ -80,7 +80,7 @@ pub(super) fn is_level((least, most): (f64, f64)) -> bool {
 
 /// Returns all series of a scenario with at least two `x`.
 pub fn series(scenario: &Scenario) -> Vec<Series<'_>> {
-    let points = scenario.points.iter();
+    let points = scenario.points.iter().filter(|it| it.figures.n > 0);
     let keys = points.filter_map(|it| Some(((it.measure, it.how, it.variant), (it.x?, it))));
     let each = grouped(keys).into_iter().map(|(key, points)| {
         let at = grouped(points.into_iter()).into_iter().map(|(x, mut all)| {

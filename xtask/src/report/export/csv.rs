@@ -43,6 +43,8 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
         FigureKey::Point(point) => (Some(point), summary),
         FigureKey::Row { .. } => (None, None),
     };
+    // A step that was left out has no figure.
+    let [filled, filled_point] = [summary, of_point].map(|it| it.filter(|it| it.n > 0));
     let rejected = attempts.map(|it| it.rejected_total().into());
     let helper = helper.or(scenario.helper);
     object! {
@@ -64,11 +66,11 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
         // A record's figure.
         verified: u8::from(!figure.is_doubtful && !run.integrity.tables),
         n: summary.map(|it| it.n),
-        min_ns: ns(summary.map(|it| it.min)),
-        median_ns: ns(summary.map(|it| it.median)),
-        p99_ns: ns(summary.and_then(|it| it.p99)),
-        max_ns: ns(summary.map(|it| it.max)),
-        mad_ns: ns(summary.map(|it| it.mad)),
+        min_ns: ns(filled.map(|it| it.min)),
+        median_ns: ns(filled.map(|it| it.median)),
+        p99_ns: ns(filled.and_then(|it| it.p99)),
+        max_ns: ns(filled.map(|it| it.max)),
+        mad_ns: ns(filled.map(|it| it.mad)),
         valid: attempts.map(|it| it.valid).or(of_point.map(|it| it.n)),
         rejected: rejected.or(lost),
         hz: run.run.facts.as_ref().map(|it| it.frequency),
@@ -79,11 +81,11 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
         unit: point.map(|_| if is_time { "ticks" } else { figure.key.unit_name(run.clock()) }),
         per: point.map(|it| it.per),
         lost: lost,
-        min: of_point.map(|it| it.min),
-        median: of_point.map(|it| it.median),
-        p99: of_point.and_then(|it| it.p99),
-        max: of_point.map(|it| it.max),
-        mad: of_point.map(|it| it.mad),
+        min: filled_point.map(|it| it.min),
+        median: filled_point.map(|it| it.median),
+        p99: filled_point.and_then(|it| it.p99),
+        max: filled_point.map(|it| it.max),
+        mad: filled_point.map(|it| it.mad),
         // The interrupt that woke the CPU, and the CPU that stayed awake.
         waker: conditions.map(|it| it.wake_source.word()),
         helper: helper.and_then(|it| run.run.cpu(it).mpidr).map(|it| format!("{it:#x}")),

@@ -120,7 +120,7 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
         if let Some(shown) = figure.shown.filter(|_| !key.is_point()) {
             add(cpu, &format!("{name}.{unit}"), each(shown));
         }
-        if let Some(summary) = figure.summary {
+        if let Some(summary) = figure.summary.filter(|it| it.n > 0) {
             add(cpu, &format!("{name}.n"), summary.n.to_string());
             add(cpu, &format!("{name}.median_{unit}"), each(summary.median));
             add(cpu, &format!("{name}.max_{unit}"), each(summary.max));

@@ -201,18 +201,12 @@ pub(super) fn statistics(
     summary: Option<&Summary>,
     text: impl Fn(u64) -> String,
 ) -> impl Iterator<Item = String> {
-    let all = |it: &Summary| {
-        [
-            Some(it.min),
-            Some(it.median),
-            it.p99,
-            Some(it.max),
-            Some(it.mad),
-        ]
-    };
-    let parts = summary
-        .map(all)
-        .unwrap_or_default()
-        .map(|it| cell(it.map(&text)));
+    // A step that was left out has no figure.
+    let filled = summary.filter(|it| it.n > 0);
+    let part = |of: fn(&Summary) -> u64| filled.map(of);
+    let p99 = filled.and_then(|it| it.p99);
+    let (min, median) = (part(|it| it.min), part(|it| it.median));
+    let parts = [min, median, p99, part(|it| it.max), part(|it| it.mad)];
+    let parts = parts.map(|it| cell(it.map(&text)));
     once(cell(summary.map(|it| it.n))).chain(parts)
 }

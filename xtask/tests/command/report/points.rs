@@ -66,6 +66,33 @@ pub fn of_points(run: &mut Run, percent: u64) {
     });
 }
 
+/// Of a step that was left out there is no figure, and no zero.
+#[test]
+fn steps_without_samples_have_no_figures() {
+    let report = edited(|run| {
+        of_points(run, 100);
+        let left_out = |x| Point {
+            x: Some(x),
+            ..Point::new(0, Variant::LeftOut, Measure::Powerdown)
+        };
+        run.scenarios[1].points.extend([5, 6, 7].map(left_out));
+    });
+    let rows = [
+        ("text", "left_out  0    n/a"),
+        ("csv", ",alone,left_out,5,ticks,1,0,,,,,,"),
+    ];
+    for (format, row) in rows {
+        let made = written(&report, format);
+        assert!(made.contains(row), "{row:?} is not in\n{made}");
+    }
+    for (format, absent) in [
+        ("junit", "left_out.5.powerdown.median"),
+        ("html", ", left_out<"),
+    ] {
+        assert!(!written(&report, format).contains(absent), "{format}");
+    }
+}
+
 #[test]
 fn every_format_has_points() {
     let mut report = edited(|run| of_points(run, 100));
