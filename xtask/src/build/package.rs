@@ -110,7 +110,7 @@ impl Recipe<'_> {
                 bail!("--nt-fw-key {key}: {name}: there are no certificates, and nothing to sign")
             }
             (Some(certificate), None) => bail!(
-                "{name}: there are certificates in it ({} is one): firmware that checks them \
+                "{name}: there are certificates ({} is one): firmware that checks them \
                  would refuse another BL33. Give the key of the non-trusted firmware, by \
                  --nt-fw-key PEM",
                 certificate.option

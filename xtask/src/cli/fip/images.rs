@@ -140,7 +140,7 @@ impl<const WITH_FILES: bool> Args for ImageOptions<WITH_FILES> {
 /// Returns the FIP in the file `path`. What is odd about it is said.
 pub(super) fn open(what: &str, path: &Path) -> Result<(Package, Vec<u8>)> {
     let file = read_file::read(what, path, PACKAGE_MAX)?;
-    let (package, warning) = read(&file).with_context(|| path.display().to_string())?;
+    let (package, warning) = read(&file).with_context(|| format!("{what} {}", path.display()))?;
     if let Some(warning) = warning {
         say(&format!("warning: {}: {warning}", path.display()));
     }
