@@ -12,7 +12,7 @@ use minijinja::{Environment, context};
 use uuid::Uuid;
 
 use super::fip::{self, Builder, certificate, check_key, is_certificate, mismatches, renew};
-use crate::board::image_kinds::{Kind, called, known, label, uuid_of};
+use crate::board::image_kinds::{called, known, label, uuid_of};
 use crate::board::{Blob, Board, Package, PackageKind};
 use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
@@ -102,13 +102,15 @@ impl Recipe<'_> {
             Some((base, file)) => (Builder::of(base, file)?, base.align().max(package.align)),
             None => (Builder::default(), package.align),
         };
-        match (self.check(board, package, &fip)?, self.key) {
+        self.check(board, package, certificate(&fip).is_some())?;
+        add(&mut fip, self.given)?;
+        match (certificate(&fip), self.key) {
             (None, Some(key)) => {
                 let key = key.display();
                 bail!("--nt-fw-key {key}: {name}: there are no certificates, and nothing to sign")
             }
             (Some(certificate), None) => bail!(
-                "{name}: there are certificates in it ({} is one): firmware that checks them \
+                "{name}: there are certificates ({} is one): firmware that checks them \
                  would refuse another BL33. Give the key of the non-trusted firmware, by \
                  --nt-fw-key PEM",
                 certificate.option
@@ -116,7 +118,6 @@ impl Recipe<'_> {
             (Some(_), Some(key)) => check_key(key)?,
             (None, None) => {}
         }
-        add(&mut fip, self.given)?;
         for wrong in mismatches(&fip) {
             let then = "firmware that checks certificates will not boot";
             say(&format!("warning: {name}: {wrong}: {then}"));
@@ -129,14 +130,8 @@ impl Recipe<'_> {
         Ok(fip)
     }
 
-    /// Refuses images that cannot become a FIP for `board` with any payload. Returns one of the
-    /// FIP's certificates.
-    fn check(
-        &self,
-        board: &Board,
-        package: &Package,
-        base: &Builder,
-    ) -> Result<Option<&'static Kind>> {
+    /// Refuses images that cannot become a FIP for `board` with any payload.
+    fn check(&self, board: &Board, package: &Package, is_base_signed: bool) -> Result<()> {
         let bl33 = self.given.iter().find(|it| it.uuid == uuid_of("nt-fw"));
         if let Some(Given { option, .. }) = bl33 {
             bail!(
@@ -148,22 +143,19 @@ impl Recipe<'_> {
             let or = "; or replace BL33 in a FIP that you have, by --base FIP";
             let needs = (&*package.requires, &*package.blobs);
             complete(&board.title, needs, &self.given, or)?;
-            let mut given = self.given.iter().filter_map(|given| known(given.uuid));
-            return Ok(given.find(|kind| is_certificate(kind)));
         }
-        let certificate = certificate(base);
         // Only BL33 and NT_FW_CONFIG get a new certificate.
         let fits =
             |uuid| known(uuid).is_some_and(is_certificate) || uuid == uuid_of("nt-fw-config");
         let other = self.given.iter().find(|given| !fits(given.uuid));
-        if let (Some(other), Some(_)) = (other, certificate) {
+        if let Some(other) = other.filter(|_| is_base_signed) {
             bail!(
                 "{}: --base has certificates, and one that would vouch for this is not made here: \
                  have TF-A's build make that FIP, then replace BL33 in it",
                 other.option
             );
         }
-        Ok(certificate)
+        Ok(())
     }
 }
 

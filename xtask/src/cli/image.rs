@@ -41,7 +41,6 @@ pub struct ImageArguments {
     /// Append no device tree: what a release ships, for all boards.
     #[arg(long, conflicts_with_all = ["board", "dtb", "args", "smp", "gic", "state_format", "core"])]
     pub bare: bool,
-    /// The contents of the device tree.
     #[command(flatten)]
     pub tree: TreeWish,
     /// The file to write, or a directory to write the board's file to
@@ -122,13 +121,13 @@ fn fit_files(output: &Path, base: Option<&Path>) -> Result<[FitFile; 2]> {
     let files = [("the image's device tree", tree), (what, source)];
     for (what, path) in &files {
         files::check((what, path), &[("--base", base)])?;
-        if !ours && path.exists() {
-            bail!(
-                "{what} {}: there is such a file already, and it is not from here; remove it, or \
-                 give --output another name",
-                path.display()
-            );
-        }
+    }
+    if let Some((what, path)) = files.iter().find(|file| !ours && file.1.exists()) {
+        bail!(
+            "{what} {}: there is such a file already, and it is not from here; remove it, or \
+             give --output another name",
+            path.display()
+        );
     }
     Ok(files)
 }

@@ -127,43 +127,29 @@ fn help_is_no_error() {
     assert!(code == 0 && !out.is_empty());
 }
 
-/// One cell that is wrong keeps the good ones from being written.
+/// One cell that is wrong keeps the good ones from being written. Other files in a cell's
+/// folder stay, and so does what is read.
 #[test]
-fn all_cells_are_written_or_none() {
+fn cells_are_written_all_or_none_and_nothing_else_is_replaced() {
     let scratch = boards_files();
-    let juno = "lab --board juno --payload payload.bin -o set";
-    scratch.ours(&format!("{juno} --base board.zip"));
-    scratch.refuses(
-        &format!("{juno} --base new=board.zip --base board.zip"),
-        "lava-juno-board exists already",
-    );
-    let cells = fs::read_dir(scratch.path("set")).expect("there");
-    assert_eq!(cells.count(), 1);
-    // LAVA would look for a file called `re`.
-    let url = "--url https://files.example.com/lab";
-    scratch.ours(&format!("{juno} --base board.zip -o re#al {url}").replace("-o set ", ""));
-}
-
-/// Other files in a cell's folder stay, and so does what is read.
-#[test]
-fn what_is_not_from_here_is_not_replaced() {
-    let scratch = boards_files();
-    let line = "lab --board juno --payload payload.bin --force -o set --base";
-    scratch.ours(&format!("{line} v=board.zip"));
+    let juno = "lab --board juno --payload payload.bin";
+    let force = format!("{juno} --force -o set --base");
+    scratch.ours(&format!("{juno} -o set --base v=board.zip"));
+    let both = format!("{juno} -o set --base new=board.zip --base v=board.zip");
+    scratch.refuses(&both, "lava-juno-v exists already");
     let inside = "set/lava-juno-v/board.zip";
     scratch.write(inside, &scratch.read("board.zip"));
-    scratch.refuses(
-        &format!("{line} v=board.zip"),
-        "board.zip was not written by this tool",
-    );
+    let not_ours = "board.zip was not written by this tool";
+    scratch.refuses(&format!("{force} v=board.zip"), not_ours);
     fs::remove_file(scratch.path(inside)).expect("removed");
-    scratch.refuses(
-        &format!("{line} v=set/lava-juno-v/recovery.zip"),
-        "copy it elsewhere",
-    );
+    let read = "=set/lava-juno-v/recovery.zip";
+    scratch.refuses(&format!("{force} v{read}"), "copy it elsewhere");
     // A file that is read for another cell is in no cell's way.
-    scratch.ours(&format!("{line} w=set/lava-juno-v/recovery.zip"));
-    scratch.ours(&format!("{line} v=board.zip"));
+    scratch.ours(&format!("{force} w{read}"));
+    scratch.ours(&format!("{force} v=board.zip"));
     let cells = fs::read_dir(scratch.path("set")).expect("there");
     assert_eq!(cells.count(), 2);
+    // LAVA would look for a file called `re`.
+    let url = "--url https://files.example.com/lab";
+    scratch.ours(&format!("{juno} --base board.zip -o re#al {url}"));
 }

@@ -43,10 +43,8 @@ pub struct BuildArguments {
     /// board file says, and at least as in --base].
     #[arg(long, value_name = "N", value_parser = number)]
     pub align: Option<u64>,
-    /// The contents of the payload's device tree.
     #[command(flatten)]
     pub tree: TreeWish,
-    /// The images.
     #[command(flatten)]
     pub images: Images,
 }

@@ -44,12 +44,9 @@ fn hexadecimal(text: &str) -> Result<u16, String> {
 
 /// `uuid=U,file=F` or `file=F,uuid=U`.
 fn blob(text: &str) -> Result<(Uuid, PathBuf), String> {
-    let split = match text.strip_prefix("file=") {
-        Some(rest) => rest.rsplit_once(",uuid=").map(|(file, uuid)| (uuid, file)),
-        None => text
-            .strip_prefix("uuid=")
-            .and_then(|rest| rest.split_once(",file=")),
-    };
+    let by_file = || text.strip_prefix("file=")?.rsplit_once(",uuid=");
+    let by_uuid = || text.strip_prefix("uuid=")?.split_once(",file=");
+    let split = by_file().map(|(file, uuid)| (uuid, file)).or_else(by_uuid);
     let split = split.filter(|(_, file)| !file.is_empty());
     let (uuid, file) = split.ok_or("this has the form uuid=U,file=F")?;
     Ok((parse_uuid(uuid)?, file.into()))
@@ -57,18 +54,15 @@ fn blob(text: &str) -> Result<(Uuid, PathBuf), String> {
 
 /// `uuid=U`.
 fn bare_uuid(text: &str) -> Result<(Uuid, PathBuf), String> {
-    let uuid = text
-        .strip_prefix("uuid=")
-        .ok_or("this has the form uuid=U")?;
-    Ok((parse_uuid(uuid)?, PathBuf::new()))
+    let uuid = text.strip_prefix("uuid=");
+    let uuid = parse_uuid(uuid.ok_or("this has the form uuid=U")?)?;
+    Ok((uuid, PathBuf::new()))
 }
 
 /// An image of a FIP.
 #[derive(Clone, Debug)]
 pub struct ImageFile {
-    /// The option that names it.
     pub option: String,
-    /// The UUID in a FIP.
     pub uuid: Uuid,
     /// The file that it is in; empty if the option takes none.
     pub path: PathBuf,
@@ -140,7 +134,7 @@ impl<const WITH_FILES: bool> Args for ImageOptions<WITH_FILES> {
 /// Returns the FIP in the file `path`. What is odd about it is said.
 pub(super) fn open(what: &str, path: &Path) -> Result<(Package, Vec<u8>)> {
     let file = read_file::read(what, path, PACKAGE_MAX)?;
-    let (package, warning) = read(&file).with_context(|| path.display().to_string())?;
+    let (package, warning) = read(&file).with_context(|| format!("{what} {}", path.display()))?;
     if let Some(warning) = warning {
         say(&format!("warning: {}: {warning}", path.display()));
     }

@@ -29,10 +29,8 @@ The options are those of TF-A's fiptool.")]
         /// The file to write.
         #[arg(long, value_name = "FIP")]
         out: PathBuf,
-        /// The layout.
         #[command(flatten)]
         layout: Layout,
-        /// The images.
         #[command(flatten)]
         images: Images,
     },
@@ -70,10 +68,8 @@ The options are those of TF-A's fiptool.")]
         /// Also where BL33 has a certificate, which is that of the old one.
         #[arg(long)]
         force: bool,
-        /// The layout.
         #[command(flatten)]
         layout: Layout,
-        /// The images.
         #[command(flatten)]
         images: Images,
     },
@@ -89,7 +85,6 @@ The options are those of TF-A's fiptool.")]
         /// Align each image to so many bytes, a power of two.
         #[arg(long, value_name = "N", default_value_t = 1, value_parser = number)]
         align: u64,
-        /// The images.
         #[command(flatten)]
         images: Chosen,
     },
