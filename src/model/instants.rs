@@ -19,7 +19,7 @@ pub enum Instant {
     SeenOff,
 }
 
-const INSTANTS: usize = 12;
+pub(super) const INSTANTS: usize = 12;
 
 impl Instant {
     /// All of them: PMF's in the order in which a power-down passes them.
@@ -65,7 +65,7 @@ pub struct Instants {
     pub base: u64,
     /// Ticks from the base, by [`Instant::ALL`].
     #[serde(rename = "i")]
-    at: [Option<i64>; INSTANTS],
+    pub(super) at: [Option<i64>; INSTANTS],
 }
 
 impl Instants {

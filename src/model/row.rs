@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::instants::{Instant, Instants};
+use super::samples::Samples;
 use super::skip::Skip;
 use crate::measure::{Loss, Metric, Reason, Rejection, Summary};
 use crate::spec::pmf::Stamp;
@@ -37,9 +38,10 @@ pub struct Row {
     /// The instants of the sample that stands for this CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Instants>,
-    /// Every sample, if the plan has `samples=all`, in the order of their places.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub samples: Vec<Sample>,
+    /// Every sample, if the plan has `samples=all`, in the order of their places. Each has a
+    /// record of its own.
+    #[serde(skip_deserializing, skip_serializing_if = "Samples::is_empty")]
+    pub samples: Samples,
 }
 
 /// The figures of the main table, in ticks.
@@ -81,15 +83,6 @@ pub struct Statistic {
     /// The first sample of all, in ticks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold: Option<u64>,
-}
-
-/// One sample; in a parallel scenario those of one place are of one round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sample {
-    /// The place, from 0.
-    pub place: u32,
-    /// The instants.
-    pub instants: Instants,
 }
 
 /// Returns a metric's name as a heading.
@@ -137,7 +130,7 @@ impl Row {
         Self {
             attempts: self.attempts.clone(),
             statistics: self.statistics.clone(),
-            samples: Vec::new(),
+            samples: Samples::default(),
             ..*self
         }
     }

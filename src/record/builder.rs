@@ -48,7 +48,7 @@ impl RunBuilder {
                 let known = core::mem::replace(place, row);
                 place.shown = place.shown.or(known.shown);
                 place.statistics.extend(known.statistics);
-                place.samples.extend(known.samples);
+                place.samples = known.samples;
             }
             Record::Statistics(key, cpu, list) => self.row(key, cpu).statistics.extend(list),
             Record::Shown(key, cpu, shown) => self.row(key, cpu).shown = Some(shown),

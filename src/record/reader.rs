@@ -1,7 +1,7 @@
 //! Reads records from lines that may be damaged, or joined to other text.
 
 use super::crc::Crc32;
-use super::record::{CRC_DIGITS, MARK, Numbered};
+use super::record::{CRC_DIGITS, MARK, Numbered, Record};
 
 /// The reason why a line is not a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub fn parse(line: &[u8]) -> Result<Numbered, RecordError> {
     let body = core::str::from_utf8(body).map_err(|_| RecordError::NotJson)?;
     let numbered = body[MARK.len()..].split_once(' ').and_then(|(seq, json)| {
         let seq = seq.parse().ok().filter(|_| seq.len() >= 4)?;
-        let record = serde_json::from_str(json).ok()?;
+        let record = Record::from_json(json)?;
         Some(Numbered { seq, record })
     });
     numbered.ok_or(RecordError::NotJson)

@@ -187,10 +187,8 @@ impl Writer {
         if let Some(shown) = shown {
             self.write(out, Record::Shown(key, row.cpu, shown))?;
         }
-        for sample in &row.samples {
-            self.write(out, Record::Sample(key, row.cpu, *sample))?;
-        }
-        Ok(())
+        let mut samples = row.samples.iter();
+        samples.try_for_each(|it| self.write(out, Record::Sample(key, row.cpu, it)))
     }
 
     /// Writes statistics, in halves if one line is too short for them.

@@ -9,7 +9,7 @@ use super::states::Chosen;
 use super::suite::{self, PLACEMENTS};
 use super::{micro, sweep, timer_latency};
 use crate::measure::{Histogram, METRICS, Outcome, REASONS, Reason};
-use crate::model::{Cpu, Point, Row, Sample, Scenario, Statistic};
+use crate::model::{Cpu, Point, Row, Samples, Scenario, Statistic};
 use crate::plan::{Family, Plan, ScenarioId};
 use crate::spec::bump;
 
@@ -99,7 +99,7 @@ fn point_bench_bytes(cpus: usize, samples: u32) -> usize {
 fn rows_bytes(plan: &Plan, cpus: usize) -> usize {
     let samples = if plan.samples { plan.iterations } else { 0 };
     let lists = list::<Statistic>(METRICS) + list::<(Reason, u32)>(REASONS);
-    let row = lists + list::<Sample>(samples as usize) + PRINTING_ROW;
+    let row = lists + list::<u8>(Samples::BYTES_MAX * samples as usize) + PRINTING_ROW;
     list::<Row>(cpus) + row * cpus
 }
 

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::measure::{Detail, Loss, METRICS, Metric, Outcome, REASONS, Reason, Rejection, Summary};
-use crate::model::{Attempts, Figures, Instants, Row, Sample, Statistic};
+use crate::model::{Attempts, Figures, Instants, Row, Sample, Samples, Statistic};
 
 #[derive(Default)]
 pub(crate) struct RowState {
@@ -24,13 +24,10 @@ pub(crate) struct RowState {
 /// Returns the counts by reason that are not 0.
 pub(crate) fn by_reason(counts: &[u32; REASONS]) -> Vec<(Reason, u32)> {
     let counts = Reason::ALL.into_iter().zip(counts.iter().copied());
-    exact(counts.filter(|(_, count)| *count > 0))
-}
-
-/// Collects a list without memory to spare.
-fn exact<T>(items: impl Iterator<Item = T> + Clone) -> Vec<T> {
-    let mut list = Vec::with_capacity(items.clone().count());
-    list.extend(items);
+    let counts = counts.filter(|(_, count)| *count > 0);
+    // Without memory to spare.
+    let mut list = Vec::with_capacity(counts.clone().count());
+    list.extend(counts);
     list
 }
 
@@ -119,9 +116,11 @@ impl RowState {
             first: self.first_rejection,
         });
         if samples {
-            let instants = self.kept.iter().map(|it| Instants::of(it, pmf));
-            let samples = (0..).zip(instants);
-            row.samples = exact(samples.map(|(place, instants)| Sample { place, instants }));
+            row.samples = Samples::with_capacity(self.kept.len());
+            for (place, outcome) in (0..).zip(&self.kept) {
+                let instants = Instants::of(outcome, pmf);
+                row.samples.push(Sample { place, instants });
+            }
         }
         row
     }

@@ -47,7 +47,7 @@ fn eight() -> &'static Log {
 fn samples(log: &Log, t: ScenarioId) -> BTreeMap<u32, BTreeMap<u64, Instants>> {
     let mut found: BTreeMap<u32, BTreeMap<u64, Instants>> = BTreeMap::new();
     for (mpidr, row) in log.rows(t) {
-        for sample in &row.samples {
+        for sample in row.samples.iter() {
             let round = found.entry(sample.place).or_default();
             round.insert(mpidr, sample.instants);
         }

@@ -67,7 +67,8 @@ fn groups(run: &Run) -> impl Iterator<Item = &[Scenario]> {
     run.scenarios.chunk_by(is_one)
 }
 
-fn cpu(index: u16) -> Cpu {
+/// Returns a CPU in a cluster of two.
+pub fn cpu(index: u16) -> Cpu {
     let (cluster, core) = (index / 2, index % 2);
     Cpu {
         mpidr: Some(u64::from(cluster) << 8 | u64::from(core)),

@@ -5,8 +5,8 @@ use std::path::Path;
 use itertools::Itertools as _;
 use psci_bench::measure::{Metric, Summary};
 use psci_bench::model::{
-    Attempts, Conditions, Cpu, Figures, Instant, Instants, Measure, Point, Row, Sample, Scenario,
-    ScenarioKey, Statistic, Status, Variant, WakeSource,
+    Attempts, Conditions, Cpu, Figures, Instant, Instants, Measure, Point, Row, Sample, Samples,
+    Scenario, ScenarioKey, Statistic, Status, Variant, WakeSource,
 };
 use psci_bench::plan::{Method, ScenarioId, WakePattern};
 use psci_bench::spec::pmf::Stamp;
@@ -96,7 +96,7 @@ pub(super) fn row(cpu: u16, samples: &[[u64; 3]]) -> Row {
 /// Replaces the samples of a metric, all of which are only in statistics then, and
 /// shows a figure.
 pub(super) fn set_summary(row: &mut Row, metric: Metric, shown: u64, samples: &[u64]) {
-    row.samples.clear();
+    row.samples = Samples::default();
     row.statistics.retain(|it| it.metric != metric);
     let (summary, cold) = (Summary::of(&mut samples.to_vec()), None);
     let statistic = Statistic {

@@ -1,6 +1,7 @@
 //! The records of one run by their sequence numbers.
 
-use psci_bench::record::MARK;
+use psci_bench::record::crc::Crc32;
+use psci_bench::record::{MARK, Record};
 
 use super::integrity::{Missing, Records};
 use super::untrusted_text::plain;
@@ -24,6 +25,9 @@ pub(super) struct Claim<'l> {
     seq: u32,
     crc: u32,
     kind: &'l str,
+    json: &'l str,
+    /// The bytes of which the checksum is.
+    summed: &'l [u8],
 }
 
 impl<'l> Claim<'l> {
@@ -43,7 +47,24 @@ impl<'l> Claim<'l> {
             u32::from_str_radix(crc, 16),
         );
         let crc = crc.ok().filter(|_| has_checksum && json.ends_with('}'))?;
-        Some(Self { seq, crc, kind })
+        let summed = &line[..MARK.len() + text.len() - CRC_DIGITS - 1];
+        Some(Self {
+            seq,
+            crc,
+            kind,
+            json,
+            summed,
+        })
+    }
+
+    /// Returns true if the checksum is right.
+    pub(super) fn is_sound(&self) -> bool {
+        Crc32::of(self.summed) == self.crc
+    }
+
+    /// Returns the record; None if this version cannot read it.
+    pub(super) fn record(&self) -> Option<Record> {
+        Record::from_json(self.json)
     }
 
     /// Describes a record that this version cannot read.

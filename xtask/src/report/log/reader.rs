@@ -10,7 +10,7 @@ use std::io::Read;
 use std::sync::LazyLock;
 
 use memchr::memmem;
-use psci_bench::record::{MARK, RecordError, parse, pieces};
+use psci_bench::record::{MARK, pieces};
 use regex::bytes::Regex;
 
 use super::builder::LoggedRunBuilder;
@@ -190,15 +190,13 @@ impl LogReader {
         if !is_closed && self.now.ledger.has(&claim) {
             return true;
         }
-        let record = match parse(line) {
-            Ok(numbered) => Some(numbered.record),
-            Err(RecordError::NotJson) => None,
-            Err(_) => return false,
-        };
+        if !claim.is_sound() {
+            return false;
+        }
         if is_closed || self.now.ledger.is_foreign(&claim) {
             self.end_run();
         }
-        self.now.record(&claim, record, self.number);
+        self.now.record(&claim, claim.record(), self.number);
         true
     }
 

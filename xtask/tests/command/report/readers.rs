@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use psci_bench::model::{Failure, Instant, Skip, Status, Verdict};
+use psci_bench::model::{Failure, Instant, Sample, Skip, Status, Verdict};
 use psci_bench::plan::ScenarioId;
 use xtask::report::export;
 use xtask::report::log::{Closing, LoggedRun};
@@ -166,8 +166,9 @@ fn no_figure_is_too_large() {
             let most = extreme.unsigned_abs();
             for row in run.scenarios.iter_mut().flat_map(|it| &mut it.rows) {
                 let cpu = usize::from(row.cpu);
-                let samples = row.samples.iter_mut().map(|it| &mut it.instants);
-                for instants in row.shown.iter_mut().chain(samples) {
+                let mut samples: Vec<Sample> = row.samples.iter().collect();
+                let all = samples.iter_mut().map(|it| &mut it.instants);
+                for instants in row.shown.iter_mut().chain(all) {
                     instants.base = bases[(place + cpu) % bases.len()];
                     for (nth, instant) in Instant::ALL.into_iter().enumerate() {
                         let ticks = extremes[(place + nth * cpu) % extremes.len()];
@@ -175,6 +176,7 @@ fn no_figure_is_too_large() {
                         instants.set(instant, ticks);
                     }
                 }
+                row.samples = samples.into_iter().collect();
                 row.figures.powerdown = Some(most.saturating_mul(2));
                 for statistic in &mut row.statistics {
                     statistic.cold = Some(most.saturating_mul(2));
