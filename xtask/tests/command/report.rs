@@ -2,7 +2,7 @@
 //! exit codes.
 
 mod exit_codes;
-mod formats;
+pub mod formats;
 pub mod points;
 mod readers;
 mod tfa_docs;

@@ -3,6 +3,7 @@
 use std::fs;
 
 use psci_bench::plan::ScenarioId;
+use xtask::report::analysis::compare::Options;
 use xtask::report::export::{self, Report, Writer};
 
 use super::{edited, log, read};
@@ -22,7 +23,7 @@ fn current_becomes_previous_and_nothing_is_lost() {
     let Writer::Tree(write) = format.writer else {
         panic!("{format:?}");
     };
-    let write = |report: &Report| write(report, Some("qemu"), dir.path());
+    let write = |report: &Report| write(report, Some("qemu"), &Options::default(), dir.path());
     let name = format!("{}.csv", ScenarioId::CpuSuspendSerial);
     let read_back = |which: &str| {
         let path = dir.path().join("docs/perf/data/qemu").join(which);

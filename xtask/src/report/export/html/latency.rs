@@ -8,6 +8,7 @@ use psci_bench::model::Point;
 
 use super::chart::{EDGE, Figure, LEFT, Scale};
 use super::lanes::{self, Lane, Texts};
+use crate::report::analysis::figure::FigureKey;
 use crate::report::export::document::Charts;
 use crate::report::export::point_tables::{PointScale, by_measure, how_text};
 use crate::report::log::grouped::grouped;
@@ -29,6 +30,8 @@ fn figure(charts: &Charts<'_>, number: usize, points: &[&Point]) -> Option<Figur
     let first = *points.first()?;
     let unit = PointScale::of(charts.run.clock(), points);
     let value = |figure| unit.value(first, figure);
+    let is_of_classes = FigureKey::of(first).is_of_classes();
+    let at_least = if is_of_classes { ">= " } else { "" };
     let least = points.iter().map(|it| it.figures.min).min()?;
     let most = points.iter().map(|it| it.figures.max).max()?;
     let scale = Scale::fitting((value(least), value(most)), (LEFT, EDGE));
@@ -55,7 +58,7 @@ fn figure(charts: &Charts<'_>, number: usize, points: &[&Point]) -> Option<Figur
         let p99 = own.iter().filter_map(|it| it.figures.p99).max();
         let samples: u64 = own.iter().map(|it| u64::from(it.figures.n)).sum();
         let greatest = format!("{:.2} {}", value(max), unit.name);
-        let median_text = format!("median >= {:.2}", value(median));
+        let median_text = format!("median {at_least}{:.2}", value(median));
         let p99_text = p99.map(|it| format!(", p99 of a CPU {:.2}", value(it)));
         let (cpus, p99_text) = (own.len(), p99_text.unwrap_or_default());
         let said = format!("{samples} samples of {cpus} CPUs, {median_text}, greatest {greatest}");
