@@ -241,6 +241,9 @@ fn tables_with_equal_labels() {
     };
     let expected = turned.join("\n").replace("5500", "5500 (+10.00%)") + "\n";
     assert_eq!(read(), expected);
+    let former = scratch.read(&format!("tf-a/docs/perf/data/n1sdp/previous/{name}"));
+    let former = String::from_utf8(former).expect("UTF-8").replace('"', "");
+    assert_eq!(former, rows.join("\n") + "\n");
     let said = scratch.outcome(&format!("report {both} {docs}"));
     assert_eq!((said.0, read()), (1, expected), "{}", said.1);
     for names in ["0x0,0x1,0x2,0x3", "0.0,1.0,0.1,1.1"] {
@@ -259,38 +262,59 @@ fn tables_with_equal_labels() {
 #[test]
 fn tfa_docs_refuses_before_it_writes() {
     let scratch = scratch();
-    scratch.write("tftf.log", TFTF);
-    scratch.write(
-        "empty.log",
-        &log().replace("<RT_INSTR", "").replace("@PB", ""),
-    );
+    let name = "test_rt_instr_cpu_off_serial.csv";
+    for (name, text) in [
+        ("tftf.log", TFTF.to_owned()),
+        (
+            "empty.log",
+            log().replace("<RT_INSTR", "").replace("@PB", ""),
+        ),
+        ("lossy.log", log().replace(" {\"row\":", " {\"rwo\":")),
+        (name, "1,1,1,2,3\n".to_owned()),
+    ] {
+        scratch.write(name, &text);
+    }
     let docs = "--format tfa-docs -o out.d --platform";
-    let before = scratch.files().len();
-    scratch.assert_reports(&[
-        (
-            &format!("good.log {docs} juno"),
-            2,
-            "of the board \"QEMU virt\", whose name",
-        ),
-        (
-            &format!("published/juno/v2.9 {docs} n1sdp"),
-            2,
-            "of the board \"juno\"",
-        ),
-        (
-            &format!("empty.log {docs} qemu"),
-            2,
-            "no figure for tfa-docs",
-        ),
+    let refused = |rows: &[(&str, &str)]| {
+        for (words, part) in rows {
+            let (log, platform) = words.split_once(' ').expect("a log and a platform");
+            scratch.refuses(&format!("report {log} {docs} {platform}"), part);
+        }
+    };
+    refused(&[
+        ("good.log juno", "of the board \"QEMU virt\", whose name"),
+        ("published/juno/v2.9 n1sdp", "of the board \"juno\""),
+        ("empty.log qemu", "no figure for tfa-docs"),
+        ("lossy.log qemu", "records are missing"),
     ]);
-    assert!(scratch.files().len() == before && !scratch.path("out.d").exists());
+    assert!(!scratch.path("out.d").exists());
     let unknown = "all figures are from lines without a checksum, and not verified";
     scratch.assert_reports(&[
-        (&format!("tftf.log {docs} juno"), 0, unknown),
+        (&format!("published/juno/v2.9 {docs} juno"), 0, ""),
+        (&format!("tftf.log {docs} tc4"), 0, unknown),
         (
             &format!("good.log {docs} poplar --across boards"),
             0,
             "current is of good.log now",
         ),
     ]);
+    // Less than what is there.
+    scratch.write("out.d/docs/perf/data/tc4/current/test_later.csv", "0,0,1\n");
+    let part = format!("{name} juno");
+    refused(&[
+        (
+            "good.log tc4 --across boards",
+            "test_later.csv: the run has no figure for this file",
+        ),
+        (&part, "the run has no figure for this file"),
+        ("tftf.log juno", "the run has no figure for"),
+    ]);
+    scratch.write(
+        &format!("out.d/docs/perf/data/rpi4/current/{name}"),
+        "1,1,1,2,3\n0,0,1,2,3\n",
+    );
+    refused(&[(
+        &format!("{name} rpi4"),
+        "the run has no figure for CPU 0.0 of this file",
+    )]);
 }

@@ -5,7 +5,6 @@ mod exit_codes;
 pub mod formats;
 pub mod points;
 mod readers;
-mod tfa_docs;
 
 use std::sync::LazyLock;
 
