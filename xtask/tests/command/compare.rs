@@ -201,7 +201,7 @@ fn tfa_docs() {
     }
 }
 
-/// Rows with equal labels: which CPU is which cannot be told.
+/// Rows with equal labels: which CPU is which is not known.
 #[test]
 fn tables_with_equal_labels() {
     let scratch = scratch();
