@@ -1,6 +1,7 @@
 //! `cargo xtask report --baseline`: input, output and exit codes. Findings in the
 //! published figures: `src/report/analysis/compare/tests.rs`.
 
+use crate::report::formats::TFTF;
 use crate::report::log;
 use crate::support::scratch::Scratch;
 use serde_json::Value;
@@ -16,6 +17,11 @@ fn exit_codes() {
     scratch.write("cut.log", &log[..log.len() / 2]);
     scratch.write("twice.log", &log.repeat(2));
     scratch.write("bad/test_x.csv", "0,0,1\n0,1,x\n");
+    let name = "test_rt_instr_cpu_susp_serial.csv";
+    let table = scratch.read(&format!("published/juno/v2.9/{name}"));
+    scratch.write(&format!("own/{name}"), &table);
+    scratch.write(&format!("narrow/{name}"), "0,0,1\n");
+    let other = format!("good.log --baseline own/{name}");
     let juno = "published/juno/v2.10 --baseline published/juno/v2.9";
     let same = "published/juno/v2.9 --baseline published/juno/v2.9";
     let itself = "good.log --baseline good.log";
@@ -36,10 +42,30 @@ fn exit_codes() {
         (&format!("{same} --rows-are 1"), 2, "is no MPIDR"),
         (&format!("{twice}-run 3"), 2, "the baseline has 2 runs"),
         (&format!("{itself} --rtol 2"), 2, "a share below 1"),
+        (&format!("{itself} --rtol -1"), 2, "a share below 1"),
+        (&format!("{itself} --rtol=-1e-9"), 2, "a share below 1"),
+        (&format!("{itself} --rtol NaN"), 2, "a share below 1"),
+        (&format!("{itself} --rtol inf"), 2, "a share below 1"),
+        // Another board, or one that is not known.
+        (
+            "good.log --baseline published/juno/v2.9",
+            2,
+            "of good.log is \"QEMU virt\", and that of the baseline published/juno/v2.9 \
+             \"platform juno\": --across boards",
+        ),
+        (
+            "published/n1sdp/v2.9 --baseline published/juno/v2.9",
+            2,
+            "published/n1sdp/v2.9 is \"platform n1sdp\"",
+        ),
+        (&other, 2, "\"not known\": --across boards"),
+        (&format!("{other} --across boards"), 3, "not compared"),
+        ("good.log --across boards", 2, "by --baseline"),
+        (&format!("narrow/{name}"), 2, "and no latency"),
         (&format!("{itself} --across oceans"), 2, across),
         ("good.log --baseline bad/test_x.csv", 2, "is no number"),
         ("good.log --rtol 0.1", 2, "--baseline"),
-        (&format!("{itself} --rows-are 0x0"), 2, "names 1 CPUs"),
+        (&format!("{itself} --rows-are 0x0"), 2, "names 1 CPU, and"),
         (&format!("{itself} -o good.log"), 2, "this is the file"),
         (
             "published/juno --baseline good.log",
@@ -57,8 +83,8 @@ fn what_is_missing_is_told_in_every_format() {
     let table = scratch.read(&format!("published/n1sdp/v2.9/{name}"));
     let table = String::from_utf8(table).expect("UTF-8");
     let (rows, _) = table.trim_end().rsplit_once('\n').expect("rows");
-    scratch.write(&format!("new/{name}"), rows);
-    let new = format!("report new/{name} --baseline published/n1sdp/v2.9");
+    scratch.write(&format!("n1sdp/{name}"), rows);
+    let new = format!("report n1sdp/{name} --baseline published/n1sdp/v2.9");
     for format in ["text", "md", "rst", "html", "json"] {
         let (code, out, said) = scratch.called(&format!("{new} --format {format}"));
         assert_eq!(code, 3, "{format}: {said}");
@@ -86,7 +112,7 @@ fn what_is_missing_is_told_in_every_format() {
     let lone = "CPU 1.1 of the baseline, as the run does not have it";
     assert!(out.contains(lone), "{out}");
     // A part that only the run has is no gap.
-    let line = format!("published/n1sdp/v2.9 --baseline new/{name}");
+    let line = format!("published/n1sdp/v2.9 --baseline n1sdp/{name}");
     scratch.assert_reports(&[(&line, 0, "")]);
 }
 
@@ -126,13 +152,16 @@ fn every_format_tells_it() {
     let (_, out, _) = called("v2.12", "text");
     let row = "1     1  Cache Flush    4.42   77.12  +1644.80 %  worse";
     assert!(out.contains(row), "{out}");
+    let (_, unjudged) = out.split_once("by CPU, not judged").expect("a table");
+    let heading = unjudged.lines().nth(1).expect("a heading");
+    assert!(heading.ends_with("Change"), "{heading}");
     // A report in the folder would be read as a table of it.
     let (code, _, said) = scratch.called("report published/juno/v2.13 -o published/juno/v2.13/new");
     assert!(code == 2 && said.contains("in the folder of LOG"), "{said}");
 }
 
-/// The tables as TF-A's documentation has them, with changes of CPUs against
-/// themselves; and these files as a baseline in turn.
+/// The tables as TF-A's documentation has them, with the changes that other formats judge;
+/// and these files as a baseline in turn.
 #[test]
 fn tfa_docs() {
     let scratch = scratch();
@@ -145,8 +174,16 @@ fn tfa_docs() {
     };
     scratch.assert_reports(&[(&format!("{docs} {old}"), 1, "")]);
     let current = read("current");
-    let row = "\"0\",\"0\",\"801040 (+20.94%)\",\"18660 (+22.60%)\",\"8220\"\n";
+    // In another order of arrival.
+    let row = "\"0\",\"0\",\"801040\",\"18660 (+22.60%)\",\"8220\"\n";
     assert!(current.contains(row), "{current}");
+    let (_, out, _) = scratch.called(&format!("report {new} --baseline {old}"));
+    let judged = |it: &&str| it.ends_with("  worse") || it.ends_with("  better");
+    let files = scratch.files().into_iter();
+    let files = files.filter(|it| it.0.starts_with(scratch.path(&format!("{data}/current"))));
+    let files = files.map(|it| String::from_utf8(it.1).expect("UTF-8"));
+    let shown: usize = files.map(|it| it.matches("%)").count()).sum();
+    assert_eq!(shown, out.lines().filter(judged).count(), "{out}");
     assert!(read("previous").starts_with("\"0\",\"0\",\"662340\",\"15220\",\"8080\"\n"));
 
     // Either folder, one file, or the platform's, which means current; and the same again
@@ -162,4 +199,122 @@ fn tfa_docs() {
         scratch.assert_reports(&[(&line, expected, "")]);
         assert_eq!(read("current"), current);
     }
+}
+
+/// Rows with equal labels: which CPU is which is not known.
+#[test]
+fn tables_with_equal_labels() {
+    let scratch = scratch();
+    let name = "test_rt_instr_cpu_off_serial.csv";
+    let rows = [
+        "0,0,3000,9000,400",
+        "1,0,5000,8000,300",
+        "0,0,2000,7000,200",
+        "1,0,4000,6000,100",
+    ];
+    // The same figures in another order, and one that is longer.
+    let turned = [rows[2], rows[3], rows[0], "1,0,5500,8000,300"];
+    for (folder, rows) in [("old", rows), ("new", turned)] {
+        scratch.write(&format!("n1sdp/{folder}/{name}"), &rows.join("\n"));
+    }
+    let docs = "--format tfa-docs --platform n1sdp -o tf-a";
+    let both = "n1sdp/new --baseline n1sdp/old";
+    let order = "equal places in the order of size, and not of CPUs, in test_rt_instr_cpu_off";
+    scratch.assert_reports(&[
+        (
+            &format!("n1sdp/old {docs}"),
+            0,
+            "current is of n1sdp/old now",
+        ),
+        (&format!("n1sdp/new {docs}"), 0, order),
+        (
+            both,
+            1,
+            "1 regression against n1sdp/old; the greatest is Powerdown",
+        ),
+    ]);
+    let read = || {
+        let path = format!("tf-a/docs/perf/data/n1sdp/current/{name}");
+        String::from_utf8(scratch.read(&path))
+            .expect("UTF-8")
+            .replace('"', "")
+    };
+    let expected = turned.join("\n").replace("5500", "5500 (+10.00%)") + "\n";
+    assert_eq!(read(), expected);
+    let former = scratch.read(&format!("tf-a/docs/perf/data/n1sdp/previous/{name}"));
+    let former = String::from_utf8(former).expect("UTF-8").replace('"', "");
+    assert_eq!(former, rows.join("\n") + "\n");
+    let said = scratch.outcome(&format!("report {both} {docs}"));
+    assert_eq!((said.0, read()), (1, expected), "{}", said.1);
+    for names in ["0x0,0x1,0x2,0x3", "0.0,1.0,0.1,1.1"] {
+        let (code, out, said) = scratch.called(&format!("report {both} --rows-are {names}"));
+        assert!(
+            code == 1 && out.contains("change by CPU (us)"),
+            "{said}{out}"
+        );
+        assert!(
+            !out.contains("Thread") && !out.contains("--rows-are"),
+            "{out}"
+        );
+    }
+}
+
+#[test]
+fn tfa_docs_refuses_before_it_writes() {
+    let scratch = scratch();
+    let name = "test_rt_instr_cpu_off_serial.csv";
+    for (name, text) in [
+        ("tftf.log", TFTF.to_owned()),
+        (
+            "empty.log",
+            log().replace("<RT_INSTR", "").replace("@PB", ""),
+        ),
+        ("lossy.log", log().replace(" {\"row\":", " {\"rwo\":")),
+        (name, "1,1,1,2,3\n".to_owned()),
+    ] {
+        scratch.write(name, &text);
+    }
+    let docs = "--format tfa-docs -o out.d --platform";
+    let refused = |rows: &[(&str, &str)]| {
+        for (words, part) in rows {
+            let (log, platform) = words.split_once(' ').expect("a log and a platform");
+            scratch.refuses(&format!("report {log} {docs} {platform}"), part);
+        }
+    };
+    refused(&[
+        ("good.log juno", "of the board \"QEMU virt\", whose name"),
+        ("published/juno/v2.9 n1sdp", "of the board \"juno\""),
+        ("empty.log qemu", "no figure for tfa-docs"),
+        ("lossy.log qemu", "records are missing"),
+    ]);
+    assert!(!scratch.path("out.d").exists());
+    let unknown = "all figures are from lines without a checksum, and not verified";
+    scratch.assert_reports(&[
+        (&format!("published/juno/v2.9 {docs} juno"), 0, ""),
+        (&format!("tftf.log {docs} tc4"), 0, unknown),
+        (
+            &format!("good.log {docs} poplar --across boards"),
+            0,
+            "current is of good.log now",
+        ),
+    ]);
+    // Less than what is there.
+    scratch.write("out.d/docs/perf/data/tc4/current/test_later.csv", "0,0,1\n");
+    let part = format!("{name} juno");
+    refused(&[
+        (
+            "good.log tc4 --across boards",
+            "test_later.csv: the run has no figure for this file",
+        ),
+        (&part, "the run has no figure for this file"),
+        ("tftf.log juno", "the run has no figure for"),
+    ]);
+    scratch.write(
+        &format!("out.d/docs/perf/data/rpi4/current/{name}"),
+        "1,1,1,2,3\n0,0,1,2,3\n",
+    );
+    refused(&[(
+        &format!("{name} rpi4"),
+        "the run has no figure for CPU 0.0 of this file",
+    )]);
 }

@@ -2,10 +2,9 @@
 //! exit codes.
 
 mod exit_codes;
-mod formats;
+pub mod formats;
 pub mod points;
 mod readers;
-mod tfa_docs;
 
 use std::sync::LazyLock;
 

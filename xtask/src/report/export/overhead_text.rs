@@ -96,11 +96,7 @@ impl Overhead {
         let percent = difference / own.without.max(f64::MIN_POSITIVE) * 100.0;
         let (size, each) = (number(difference.abs()), number(difference / STAMPS));
         let is_unknown = is_noisy && own.margin.is_none();
-        let weighed = if is_unknown {
-            ", weighed against no noise"
-        } else {
-            ""
-        };
+        let weighed = ["", ", weighed against no noise"][usize::from(is_unknown)];
         all.push(format!(
             "{call} takes {size} {unit} {word} ({percent:+.1} %) on CPU {cpu}{weighed}: {each} for \
              each timestamp."

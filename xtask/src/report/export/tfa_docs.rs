@@ -129,7 +129,8 @@ fn note(run: &LoggedRun, files: &Files, comparison: Option<&Comparison>) {
         say(&format!("{}: {}", run.source.input, run.integrity));
     }
     let Some(comparison) = comparison else { return };
-    for it in &comparison.refused {
+    let refused = comparison.refused.iter();
+    for it in refused.filter(|it| files.contains_key(&file(it.id))) {
         say(&format!(
             "no changes are shown in {}: {}",
             file(it.id),

@@ -64,6 +64,12 @@ pub fn of_points(run: &mut Run, percent: u64) {
             point(0x0101_0022, Measure::Wakeup, 3000),
         ]
     });
+    add(run, ScenarioId::TimerLatency, |cpu| {
+        vec![Point {
+            figures: figures(2000),
+            ..Point::new(cpu, Variant::Idle, Measure::Handler)
+        }]
+    });
 }
 
 /// Of a step that was left out there is no figure, and no zero.
@@ -98,6 +104,7 @@ fn every_format_has_points() {
     let mut report = edited(|run| of_points(run, 100));
     for (format, text) in [
         ("text", "one CPU alone (ns per operation)"),
+        ("text", "(us; medians and p99 are lower ends of classes"),
         ("md", "(ns per operation)"),
         ("rst", "(ns per operation)"),
         (
@@ -121,4 +128,11 @@ fn every_format_has_points() {
     let (own, stopped) = tree.split_once("<0x01010022>;").expect("the state");
     assert!(stopped.contains("\tlocal-timer-stop;"), "{tree}");
     assert!(!own.contains("\tlocal-timer-stop;"), "{tree}");
+    // A sweep's step is the worst case, and its conditions are said.
+    let swept = edited(|run| {
+        let points = run.scenarios.iter_mut().flat_map(|it| &mut it.points);
+        points.for_each(|it| it.figures.max = 100_000);
+    });
+    let part = "Powerdown 1600.00 us: dirty_sweep (deepest, Bytes 0), CPU 0.0";
+    assert!(written(&swept, "dt").contains(part));
 }

@@ -8,6 +8,7 @@ use psci_bench::model::Point;
 
 use super::chart::{EDGE, Figure, LEFT, Scale};
 use super::lanes::{self, Lane, Texts};
+use crate::report::analysis::figure::FigureKey;
 use crate::report::export::document::Charts;
 use crate::report::export::point_tables::{DrawnScale, by_measure};
 use crate::report::log::grouped::grouped;
@@ -27,6 +28,8 @@ fn figure(charts: &Charts<'_>, number: usize, points: &[&Point]) -> Option<Figur
     let first = *points.first()?;
     let unit = DrawnScale::of(charts.run.clock(), first);
     let value = |figure| unit.value(first, figure);
+    let is_of_classes = FigureKey::of(first).is_of_classes();
+    let at_least = if is_of_classes { ">= " } else { "" };
     let least = points.iter().map(|it| it.figures.min).min()?;
     let most = points.iter().map(|it| it.figures.max).max()?;
     let scale = Scale::fitting((value(least), value(most)), (LEFT, EDGE));
@@ -53,7 +56,7 @@ fn figure(charts: &Charts<'_>, number: usize, points: &[&Point]) -> Option<Figur
         let p99 = own.iter().filter_map(|it| it.figures.p99).max();
         let samples = own.iter().map(|it| it.figures.n as usize).sum();
         let greatest = format!("{:.2} {}", value(max), unit.name);
-        let median_text = format!("median >= {:.2}", value(median));
+        let median_text = format!("median {at_least}{:.2}", value(median));
         let p99_text = p99.map(|it| format!(", p99 of a CPU {:.2}", value(it)));
         let (samples, cpus) = (many(samples, "sample"), many(own.len(), "CPU"));
         let said = format!("{samples} of {cpus}, {median_text}, greatest {greatest}");
