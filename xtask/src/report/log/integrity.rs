@@ -196,33 +196,3 @@ impl fmt::Display for Integrity {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn losses_are_named_up_to_eight_gaps() {
-        let gap = |first: u32| {
-            let (last, between) = (first + first.min(3), (None, Some("row".to_owned())));
-            Missing {
-                first,
-                last,
-                between,
-            }
-        };
-        let records = Some(Records {
-            missing: (0..9).map(|nth| gap(5 * nth)).collect(),
-            ..Records::default()
-        });
-        let integrity = Integrity {
-            records,
-            ..Integrity::default()
-        };
-        assert_eq!(gap(5).count(), 4);
-        let text = integrity.shortfalls().join("; ");
-        let start = "record 0000 (before row) lost; records 0005 to 0008 (before row) lost; ";
-        let end = "; 1 more gap; the end record lost: there may be more";
-        assert!(text.starts_with(start) && text.ends_with(end), "{text}");
-    }
-}
