@@ -42,7 +42,8 @@ Exit codes:
   2  bad input or use: no such file, no run in a log, runs that do not merge
      or cannot be compared
   3  done, but a run, the baseline, the comparison or a job of a matrix is
-     incomplete, or something in it was not looked at: it is named on stderr
+     incomplete, or something in it was not looked at: it is named on stderr;
+     this comes before 1
 
 Examples:
   cargo xtask report run.log
