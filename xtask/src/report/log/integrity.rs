@@ -70,8 +70,6 @@ pub struct Missing {
     pub first: u32,
     /// The last one.
     pub last: u32,
-    /// The kinds of the records before and after them; None at an end of the log.
-    pub between: (Option<String>, Option<String>),
 }
 
 /// The most gaps, or records that cannot be read, that are named one by one.
@@ -87,14 +85,8 @@ impl Missing {
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.first == self.last {
-            true => write!(f, "record {:04}", self.first)?,
-            false => write!(f, "records {:04} to {:04}", self.first, self.last)?,
-        }
-        match &self.between {
-            (Some(before), Some(after)) => write!(f, " (between {before} and {after})"),
-            (Some(before), None) => write!(f, " (after {before})"),
-            (None, Some(after)) => write!(f, " (before {after})"),
-            (None, None) => Ok(()),
+            true => write!(f, "record {:04}", self.first),
+            false => write!(f, "records {:04} to {:04}", self.first, self.last),
         }
     }
 }

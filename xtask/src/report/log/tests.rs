@@ -116,12 +116,12 @@ fn lost_records_are_named_and_cost_themselves() {
     let of_row = format!("[{serial},1,");
     let own = "{\"scenario\":{\"id\":\"cpu_susp_serial\"";
     for (lost, shortfall) in [
-        ("{\"run\":", "record 0000 (before facts) lost"),
-        ("{\"cpu\":[1,", "(between cpu and cpu) lost"),
+        ("{\"run\":", "record 0000 lost"),
+        ("{\"cpu\":[1,", "record 0004 lost"),
         ("{\"end\":", "the end record lost: there may be more"),
-        ("{\"point\":", "(between scenario and spread) lost"),
-        (&row, "(between sample and sample) lost"),
-        (own, "(between finding and row) lost"),
+        ("{\"point\":", "record 0058 lost; record 0060 lost"),
+        (&row, "record 00"),
+        (own, "record 00"),
     ] {
         let logged = read_one(without(|it| it.contains(lost)));
         let shortfalls = logged.integrity.shortfalls().join("; ");
