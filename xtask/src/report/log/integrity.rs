@@ -70,8 +70,6 @@ pub struct Missing {
     pub first: u32,
     /// The last one.
     pub last: u32,
-    /// The kinds of the records before and after them; None at an end of the log.
-    pub between: (Option<String>, Option<String>),
 }
 
 /// The most gaps, or records that cannot be read, that are named one by one.
@@ -87,14 +85,8 @@ impl Missing {
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.first == self.last {
-            true => write!(f, "record {:04}", self.first)?,
-            false => write!(f, "records {:04} to {:04}", self.first, self.last)?,
-        }
-        match &self.between {
-            (Some(before), Some(after)) => write!(f, " (between {before} and {after})"),
-            (Some(before), None) => write!(f, " (after {before})"),
-            (None, Some(after)) => write!(f, " (before {after})"),
-            (None, None) => Ok(()),
+            true => write!(f, "record {:04}", self.first),
+            false => write!(f, "records {:04} to {:04}", self.first, self.last),
         }
     }
 }
@@ -194,35 +186,5 @@ impl fmt::Display for Integrity {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn losses_are_named_up_to_eight_gaps() {
-        let gap = |first: u32| {
-            let (last, between) = (first + first.min(3), (None, Some("row".to_owned())));
-            Missing {
-                first,
-                last,
-                between,
-            }
-        };
-        let records = Some(Records {
-            missing: (0..9).map(|nth| gap(5 * nth)).collect(),
-            ..Records::default()
-        });
-        let integrity = Integrity {
-            records,
-            ..Integrity::default()
-        };
-        assert_eq!(gap(5).count(), 4);
-        let text = integrity.shortfalls().join("; ");
-        let start = "record 0000 (before row) lost; records 0005 to 0008 (before row) lost; ";
-        let end = "; 1 more gap; the end record lost: there may be more";
-        assert!(text.starts_with(start) && text.ends_with(end), "{text}");
     }
 }

@@ -205,15 +205,17 @@ impl LoggedRun {
         // A row that was skipped has no line, and the last line counts it.
         let count: usize = missing.iter().map(|it| it.1.len()).sum();
         if totals.is_none_or(|it| it.rows_skipped != count as u64) {
-            all.extend(
-                missing
-                    .iter()
-                    .map(|(id, cpus)| format!("there is no row of {} in {id}", self.named(cpus))),
-            );
+            let text = |(id, cpus): &(_, Vec<u16>)| {
+                format!("there is no row of {} in {id}", self.named(cpus))
+            };
+            all.extend(missing.iter().map(text));
         }
         let [passed, skipped, failed] = ends;
         if totals.is_some_and(|it| [it.passed, it.skipped, it.failed] != ends) {
-            all.push(format!("the last line contradicts the scenarios: {passed} passed, {skipped} skipped, {failed} failed"));
+            all.push(format!(
+                "the last line contradicts the scenarios: {passed} passed, {skipped} skipped, \
+                 {failed} failed"
+            ));
         }
         all
     }

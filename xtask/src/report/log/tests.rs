@@ -116,12 +116,12 @@ fn lost_records_are_named_and_cost_themselves() {
     let of_row = format!("[{serial},1,");
     let own = "{\"scenario\":{\"id\":\"cpu_susp_serial\"";
     for (lost, shortfall) in [
-        ("{\"run\":", "record 0000 (before facts) lost"),
-        ("{\"cpu\":[1,", "(between cpu and cpu) lost"),
+        ("{\"run\":", "record 0000 lost"),
+        ("{\"cpu\":[1,", "record 0004 lost"),
         ("{\"end\":", "the end record lost: there may be more"),
-        ("{\"point\":", "(between scenario and spread) lost"),
-        (&row, "(between sample and sample) lost"),
-        (own, "(between finding and row) lost"),
+        ("{\"point\":", "record 0058 lost; record 0060 lost"),
+        (&row, "record 00"),
+        (own, "record 00"),
     ] {
         let logged = read_one(without(|it| it.contains(lost)));
         let shortfalls = logged.integrity.shortfalls().join("; ");
@@ -372,114 +372,60 @@ fn sound_records_that_cannot_be_read_are_lost_and_named() {
 #[test]
 fn lines_that_lack_something_are_incomplete() {
     let begin = "NOTICE:  Booting trusted firmware test framework\n";
-    let row = |core: u32| {
-        format!("<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t{core}\t106120\t17100\t5260/>\n")
-    };
-    let other =
-        |core: u32| format!("<RT_INSTR:test_rt_instr_psci_version_parallel\t0\t{core}\t9/>\n");
-    let executing = |name: &str| format!("> Executing '{name}'\n");
-    let [serial, version] = [
+    let exit = "NOTICE:  Exiting tests.\n";
+    let ids = [
         ScenarioId::CpuSuspendSerial,
         ScenarioId::PsciVersionParallel,
     ];
-    let (first, second) = (executing(serial.name()), executing(version.name()));
+    let [first, second] = ids.map(|id| format!("> Executing '{}'\n", id.name()));
+    let line = |id: ScenarioId, rest| format!("<RT_INSTR:{}\t0\t{rest}/>\n", id.tag());
+    let row1 = line(ids[0], "1\t106880\t17060\t5280");
+    let rows = line(ids[0], "0\t106120\t17100\t5260") + &row1;
+    let others = ["0\t9", "1\t8"].map(|rest| line(ids[1], rest)).concat();
     let end = |word: &str| format!("  TEST COMPLETE        {word}\n");
     let passed = end("Passed");
-    let rows = [row(0), row(1)].concat();
-    let others = [other(0), other(1)].concat();
     let both = format!("{first}{rows}{passed}{second}{others}{passed}");
-    let exit = "NOTICE:  Exiting tests.\n";
-    let last = |counts: &str| {
-        let rest = "40 samples, 0 not counted, 0 rows skipped, 0 CPUs lost";
-        format!("psci-bench: {counts}; {rest})\n")
-    };
-    let pass = last("PASS (2 passed, 0 skipped, 0 failed");
-    let split = rows.replacen("\t17100", "\n\t17100", 1);
-    let between = rows.replacen("\t17100", "\nINFO: x\n\t17100", 1);
+    let rest = "40 samples, 0 not counted, 0 rows skipped, 0 CPUs lost";
+    let pass = format!("psci-bench: PASS (2 passed, 0 skipped, 0 failed; {rest})\n");
+    let tftf = |text: &str| format!("{begin}{text}{exit}");
+    let own = format!("{both}{pass}");
+    let less = own.replace(&row1, "");
+    let tally = |line| tftf(&format!("{both}{line}\n"));
+    let split = |to| tftf(&both.replacen("\t17100", to, 1));
     for (log, lack) in [
-        (format!("{begin}{both}{exit}"), ""),
-        (format!("{both}{pass}"), ""),
-        (format!("{both}{pass}\n{pass}"), ""),
-        (
-            both.replace(&row(1), "") + &pass.replace("0 rows", "1 rows"),
-            "",
-        ),
-        (format!("{begin}{first}{split}{passed}{exit}"), ""),
-        (format!("{begin}{exit}"), "there is no scenario in it"),
-        (
-            format!("{begin}Tests Failed  : 6\n{exit}"),
-            "there is no scenario in it",
-        ),
-        (pass.clone(), "there is no scenario in it"),
-        (
-            format!("{begin}{first}{passed}{exit}"),
-            "there is no figure of test_rt_instr_cpu",
-        ),
-        (
-            format!("{begin}{first}{rows}{exit}"),
-            "does not say how test_rt_instr_cpu_susp_serial",
-        ),
+        (tftf(&both), ""),
+        (own.clone(), ""),
+        (format!("{own}\n{pass}"), ""),
+        (less.replace("0 rows", "1 rows"), ""),
+        (split("\n\t17100"), ""),
+        (split("\nINFO: x\n\t17100"), "1 damaged RT_INSTR line"),
+        (split("\t17\n100"), "1 damaged RT_INSTR line; "),
+        (tftf(""), "there is no scenario in it"),
+        (pass, "there is no scenario in it"),
+        (tally("Tests Failed  : 6"), "6 tests failed, and the"),
+        (tally("Tests Passed  : 3"), "passed, and the log shows 2"),
+        (tftf(&(first.clone() + &passed)), "no figure of test_rt_"),
+        (tftf(&(first.clone() + &rows)), "serial ended"),
         (format!("{begin}{both}"), "Exiting tests."),
-        (
-            format!("{begin}{both}Tests Passed  : 3\n{exit}"),
-            "TFTF counts 3 tests passed, and the log shows 2",
-        ),
-        (
-            format!("{begin}{both}Tests Failed  : 1\n{exit}"),
-            "counts 1 test failed, and the log shows 0",
-        ),
         (format!("psci-bench 0.1.0\n{both}{exit}"), "no last line"),
-        (
-            both.clone() + &last("PASS (2 passed, 0 skipped, 1 failed"),
-            "the last line is damaged",
-        ),
-        (
-            both.clone() + &last("PASS (3 passed, 0 skipped, 0 failed"),
-            "the last line contradicts the scenarios: 2 passed, 0 skipped, 0 failed",
-        ),
-        (
-            both.replace(&row(1), "") + &pass,
-            "there is no row of CPU 0.1 in test_rt_instr_cpu_susp",
-        ),
-        (
-            both.replace("\t17100", "17100") + &pass,
-            "2 damaged RT_INSTR lines; there is no figure of",
-        ),
-        (
-            both.replacen("\t17100", "\n7100", 1) + &pass,
-            "1 damaged RT_INSTR line; there is no row of CPU 0.0",
-        ),
-        (
-            format!("{first}{between}{passed}"),
-            "1 damaged RT_INSTR line",
-        ),
-        (
-            both.replacen("parallel\t0\t0\t9/>", "parallel\t0\t0\t", 1) + &pass,
-            "1 damaged",
-        ),
+        (own.replace("0 failed", "1 failed"), "last line is damaged"),
+        (own.replace("(2", "(3"), "contradicts the scenarios: 2"),
+        (less, "no row of CPU 0.1 in test_rt_instr_cpu_susp_serial"),
+        (own.replace("\t171", "171"), "no row of CPU 0.0 in test_"),
+        (own.replace("\t9/>", "\t"), "1 damaged RT_INSTR line; "),
     ] {
         let logged = read_one(&log);
         let lacks = logged.lacks().join("; ");
         assert_eq!(logged.is_complete(), lack.is_empty(), "{log}{lacks}");
         assert!(lacks.contains(lack), "{log}{lacks}");
     }
-    // A lost line that begins a scenario moves nothing to another one.
-    let log = format!(
-        "{begin}{first}{rows}{passed}{}{exit}",
-        others.clone() + &end("Failed")
-    );
-    for log in [log.clone(), log.replace(&others, "")] {
-        let logged = read_one(log);
-        let ends = logged.run.scenarios.iter().map(|it| it.status);
-        let ends: Vec<Status> = ends.chain([Status::Passed; 2]).take(2).collect();
-        assert_eq!(ends[0], Status::Passed);
-        assert_eq!(
-            (logged.strays, ends[1] != Status::Passed),
-            match logged.run.scenarios.len() {
-                1 => (1, false),
-                _ => (0, true),
-            }
-        );
+    // A lost line that begins a scenario moves its end to no other one.
+    let failed = end("Failed");
+    for (lines, known, strays) in [(others.as_str(), 2, 0), ("", 1, 1)] {
+        let logged = read_one(tftf(&format!("{first}{rows}{passed}{lines}{failed}")));
+        let scenarios = &logged.run.scenarios;
+        assert_eq!((scenarios.len(), logged.strays), (known, strays));
+        assert_eq!(scenarios[0].status, Status::Passed);
     }
 }
 

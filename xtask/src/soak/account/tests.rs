@@ -180,12 +180,7 @@ fn damaged_records_prove_nothing() {
     let mut run = run(scenario(ScenarioId::SuspendDeepParallel, 9, &rows));
     let sound = Account::of_run(&run);
     assert_eq!((sound.records, sound.unexplained()), (Found::All, 4));
-    let between = (None, None);
-    let gap = Missing {
-        first: 7,
-        last: 7,
-        between,
-    };
+    let gap = Missing { first: 7, last: 7 };
     run.integrity.records.as_mut().expect("records").missing = vec![gap];
     let damaged = Account::of_run(&run);
     assert_eq!((damaged.records, damaged.unexplained()), (Found::Some, 0));
