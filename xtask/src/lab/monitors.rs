@@ -155,6 +155,7 @@ pub(super) fn list(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Monitor> {
 mod tests {
     use super::*;
     use fancy_regex::Regex;
+    use psci_bench::spec::prose::Many;
 
     /// Returns the rest of `text` after the match, and the groups.
     fn found(monitor: &Monitor, text: &str) -> Option<(String, Vec<Option<String>>)> {
