@@ -165,7 +165,8 @@ impl Summary {
             cells.collect()
         };
         let each = |of: Of| self.results.iter().map(of).collect::<Vec<_>>();
-        let title = "Summary: the first figure of each scenario, as median over the CPUs and on the worst CPU";
+        let title =
+            "Summary: each scenario's first figure: the median over the CPUs, and the worst CPU";
         let columns = [
             ("Scenario", each(|it| Cell::Text(it.id.short_tag()))),
             ("Method", each(Result::method)),

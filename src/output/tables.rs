@@ -117,13 +117,13 @@ fn explanation(run: &Run, scenario: &Scenario, metrics: &[Metric]) -> String {
 
 /// Describes the wake-ups; nothing without a suspend.
 fn wake_ups(run: &Run, scenario: &Scenario, conditions: &Conditions) -> String {
-    let Some(power_state) = conditions.power_state else {
+    let (Some(power_state), Some(plan)) = (conditions.power_state, run.plan) else {
         return String::new();
     };
-    let first = if scenario.id.is_parallel() {
-        "first "
-    } else {
-        ""
+    let pattern = plan.wake_by(scenario.method).word();
+    let first = match scenario.id.is_parallel() {
+        true => format!("wake={pattern}, the first "),
+        false => String::new(),
     };
     let sleep = run.clock().span(conditions.sleep);
     format!("power_state {power_state:#010x}; {first}wake-up {sleep} after the start. ")

@@ -21,6 +21,7 @@ use crate::spec::stat::Reached;
 type Numbers = Vec<Option<i64>>;
 
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Packed {
     cpu: u16,
     #[serde(default, skip_serializing_if = "Option::is_none")]

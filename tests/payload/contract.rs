@@ -62,6 +62,53 @@ fn check_rows(text: &str) {
     }
 }
 
+/// Each scenario's records follow its tables and findings; the last record precedes the
+/// summary, which fits on a screen of 100 columns and 30 lines with the last line.
+fn check_order(text: &str) {
+    let mut parts = text.split("> Executing ");
+    let header = parts.next().unwrap_or_default();
+    let (header, records) = header.split_at(header.find("@PB 0000 {").expect("records"));
+    assert!(header.contains("\r\npsci-bench ") && header.contains("\r\n  Plan       : "));
+    assert!(records.lines().all(|line| line.starts_with("@PB ")));
+    for part in parts {
+        let part = part.split("******").next().unwrap_or_default();
+        let (text, records) = part.split_at(part.find("@PB ").expect("records"));
+        assert!(
+            records.lines().all(|line| line.starts_with("@PB ")),
+            "{part}"
+        );
+        let marks = [
+            "<RT_INSTR:",
+            "  TEST COMPLETE",
+            "   +---",
+            "   === ",
+            "Method tftf: ",
+        ];
+        assert!(
+            marks.is_sorted_by_key(|mark| text.find(mark).expect(mark)),
+            "{text}"
+        );
+        let findings = text.matches("\r\n* ").count();
+        assert_eq!(findings, records.matches("{\"finding\":").count(), "{part}");
+    }
+    let (_, end) = text.split_once("{\"end\":{\"records\":").expect("the end");
+    let (_, screen) = end.split_once(".. table:: Summary: ").expect("the summary");
+    assert!(!screen.contains("@PB "), "{screen}");
+    let lines = || screen.trim_end().lines();
+    assert!(
+        lines().count() <= 20 && lines().all(|line| line.len() <= 100),
+        "{screen}"
+    );
+}
+
+/// A UART of 115,200 baud takes 3.6 s for it.
+#[test]
+fn a_default_run_of_8_cpus_prints_at_most_40_kib() {
+    let ran = common::ends(&common::spec("--smp 8 --icount", ""), Verdict::Pass);
+    let len = ran.result.log.len();
+    assert!(len <= 40 << 10, "{len} bytes");
+}
+
 #[test]
 fn other_programs_find_their_marks() {
     let words = [
@@ -89,6 +136,7 @@ fn other_programs_find_their_marks() {
         let is_short = line.ends_with("\r\n") && line.trim_end().len() <= limit;
         assert!(is_short, "{line:?}");
     }
+    check_order(own);
     let last = own.trim_end().lines().last().unwrap_or_default();
     let pass = "psci-bench: PASS (6 passed, 0 skipped, 0 failed; ";
     assert!(last.starts_with(pass), "{last}");
