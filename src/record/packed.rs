@@ -106,7 +106,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Row, D::
             .collect(),
         attempts,
         shown,
-        samples: Vec::new(),
+        samples: Samples::default(),
     })
 }
 

@@ -40,6 +40,7 @@ impl Firmware {
 
 /// Builds `platform` with `tf_a`, unless that has been done before.
 pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<Firmware> {
+    workspace.check_for_make()?;
     setup::ensure(workspace, &[Need::CrossCompiler, Need::Make])?;
     let arguments = arguments(workspace, tf_a, platform)?;
     let key = key(tf_a, platform, &arguments)?;
