@@ -72,7 +72,7 @@ fn exit_codes() {
     assert!(json.contains("psci-bench-report"));
 }
 
-/// What has no figure is green in no format, and in no matrix.
+/// Text without a figure is green in no format, and in no matrix.
 #[test]
 fn logs_without_figures_are_never_green() {
     let scratch = Scratch::empty();
