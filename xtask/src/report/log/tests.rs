@@ -338,7 +338,7 @@ fn records_of_a_later_version_count_as_malformed() {
     assert_eq!((records.malformed, records.missing.len()), (2, 0));
     assert!(logged.run.plan.is_none() && logged.run.cpus.len() == 4);
     let doubts = logged.doubts().concat();
-    assert!(doubts.contains("format 9, and this version knows 2"));
+    assert!(doubts.contains("format 9, and this version knows 3"));
 }
 
 #[test]
