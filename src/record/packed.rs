@@ -20,6 +20,9 @@ use crate::spec::stat::Reached;
 /// A list of numbers, null where there is none.
 type Numbers = Vec<Option<i64>>;
 
+/// The fields of [`Reached`].
+type Reading = (Option<u32>, u32, u8, u32, Option<u64>);
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Packed {
@@ -37,7 +40,7 @@ struct Packed {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     helper: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    reached: Option<(Option<u32>, u32, u8, u32, Option<u64>)>,
+    reached: Option<Reading>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lost: Option<Loss>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

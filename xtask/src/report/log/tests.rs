@@ -354,7 +354,7 @@ fn sound_records_that_cannot_be_read_are_lost_and_named() {
     let lacks = logged.lacks();
     assert!(lacks[0].starts_with("record 0002 (moon, line 13) is sound, and not"));
     assert!(lacks[1].starts_with("record 0003 (cpu, line 14) is sound, and not"));
-    assert!(lacks[2].contains("of format 9, and this version reads format 2"));
+    assert!(lacks[2].contains("of format 9, and this version reads format 3"));
     // The line of a row stands in, and is marked.
     let log = whole_log();
     let row = "{\"row\":[{\"s\":\"cpu_susp_serial\",\"m\":\"tftf\"},{\"cpu\":1,";
