@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::measure::{Loss, METRICS, Metric, Reason, Rejection, Summary};
-use crate::model::{Attempts, Figures, Instant, Instants, Row, Skip, Statistic};
+use crate::model::{Attempts, Figures, Instant, Instants, Row, Samples, Skip, Statistic};
 use crate::spec::stat::Reached;
 
 /// A list of numbers, null where there is none.
