@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::row::Figures;
 use crate::measure::{Metric, Outcome};
 use crate::spec::pmf::Stamp;
 
@@ -123,11 +122,6 @@ impl Instants {
     pub fn span(&self, from: Instant, to: Instant) -> Option<u64> {
         let ticks = self.at(to)?.checked_sub(self.at(from)?)?;
         u64::try_from(ticks).ok()
-    }
-
-    /// Returns the figures of PMF's timestamps.
-    pub(crate) fn figures(&self) -> Figures {
-        Figures::of(&mut |metric| self.figure(metric))
     }
 
     /// Returns a metric's figure in ticks; the row's statistics say which metrics the call has.

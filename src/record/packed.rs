@@ -51,7 +51,7 @@ struct Packed {
 
 pub(super) fn serialize<S: Serializer>(row: &Row, to: S) -> Result<S::Ok, S::Error> {
     let attempts = row.attempts.as_ref();
-    let figures = row.shown.map(|it| it.figures()).unwrap_or_default();
+    let figures = row.shown.map_or_else(Figures::default, figures_of);
     let mut stat = Vec::with_capacity(METRICS);
     stat.extend(Metric::ALL.map(|metric| {
         let own = row.statistics.iter().find(|it| it.metric == metric);
@@ -87,7 +87,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Row, D::
         first: packed.first,
     });
     let shown = (!packed.at.is_empty()).then(|| instants(&packed.at));
-    let of_shown = || shown.map(|it| it.figures()).unwrap_or_default();
+    let of_shown = || shown.map_or_else(Figures::default, figures_of);
     let all = Metric::ALL.into_iter().zip(&packed.stat);
     let lists = all.filter(|(_, list)| !list.is_empty());
     let reached = |(state, due, times, residency_us, most_us)| Reached {
@@ -111,6 +111,10 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Row, D::
         shown,
         samples: Samples::default(),
     })
+}
+
+fn figures_of(shown: Instants) -> Figures {
+    Figures::of(&mut |metric| shown.figure(metric))
 }
 
 /// Returns the usual number at a place of a statistic: there is no percentile.
