@@ -53,7 +53,7 @@ pub(super) fn serialize<S: Serializer>(row: &Row, to: S) -> Result<S::Ok, S::Err
     let attempts = row.attempts.as_ref();
     let figures = row.shown.map_or_else(Figures::default, figures_of);
     let mut stat = Vec::with_capacity(METRICS);
-    stat.extend(Metric::ALL.map(|metric| {
+    stat.extend(Metric::ALL.into_iter().map(|metric| {
         let own = row.statistics.iter().find(|it| it.metric == metric);
         own.map_or_else(Numbers::new, |it| packed_statistic(it, row.valid()))
     }));
@@ -171,7 +171,7 @@ fn packed_instants(it: Instants) -> Numbers {
     let mut list = Numbers::with_capacity(1 + Instant::ALL.len());
     list.push(Some(it.base.cast_signed()));
     let mut before = 0;
-    list.extend(Instant::ALL.map(|instant| {
+    list.extend(Instant::ALL.into_iter().map(|instant| {
         let ticks = it.at(instant)?;
         Some(ticks.wrapping_sub(core::mem::replace(&mut before, ticks)))
     }));

@@ -94,11 +94,10 @@ fn check_order(text: &str) {
     let (_, end) = text.split_once("{\"end\":{\"records\":").expect("the end");
     let (_, screen) = end.split_once(".. table:: Summary: ").expect("the summary");
     assert!(!screen.contains("@PB "), "{screen}");
-    let lines = || screen.trim_end().lines();
-    assert!(
-        lines().count() <= 20 && lines().all(|line| line.len() <= 100),
-        "{screen}"
-    );
+    let lines: Vec<&str> = screen.trim_end().lines().collect();
+    assert!(lines.len() <= 20, "{screen}");
+    let is_narrow = |line: &&str| line.len() <= 100 || line.starts_with("psci-bench: ");
+    assert!(lines.iter().all(is_narrow), "{screen}");
 }
 
 /// A UART of 115,200 baud takes 3.6 s for it.
