@@ -282,7 +282,7 @@ const TFTF: &str = "NOTICE:  BL31: v2.12.0(release):v2.12.0\nNOTICE:  BL31: Buil
 #[test]
 fn tftf_log_has_lines_alone() {
     let older = format!("@PB 0000 run format=1 cpus=2 fa22336c\n{TFTF}");
-    let part = "records of format 1, and this version reads format 2";
+    let part = "records of format 1, and this version reads format 3";
     let older = read_one(format!("{older}NOTICE:  Exiting tests.\n"));
     assert!(older.integrity.to_string().starts_with(part) && older.lacks() == [part]);
     let logged = read_one(format!("{TFTF}NOTICE:  Exiting tests.\n"));
@@ -357,7 +357,7 @@ fn sound_records_that_cannot_be_read_are_lost_and_named() {
     assert!(lacks[2].contains("of format 9, and this version reads format 3"));
     // The line of a row stands in, and is marked.
     let log = whole_log();
-    let row = "{\"row\":[{\"s\":\"cpu_susp_serial\",\"m\":\"tftf\"},{\"cpu\":1,";
+    let row = "{\"row\":[{\"s\":\"cpu_susp_serial\"},{\"cpu\":1,";
     let seq = log.lines().find(|it| it.contains(row)).expect("a row");
     let other = row.replace("\"cpu\":1", "\"cpu\":\"1\"") + "}]}";
     let logged = read_one(with_records(&log, &[(&seq[4..8], &other)]));
@@ -445,7 +445,7 @@ fn log_without_a_run_is_refused_with_advice() {
         (b"hello\n", "in its 1 line (6 bytes): no records (@PB"),
         (
             b"@PB 0000 run format=1 cpus=2 fa22336c\n",
-            "records of format 1, and this version reads format 2",
+            "records of format 1, and this version reads format 3",
         ),
         (wrong.as_bytes(), "and not one with the right checksum"),
         (firmware.as_bytes(), "BL31 v2.12(release):x did speak"),
