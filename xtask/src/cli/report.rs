@@ -291,12 +291,9 @@ fn check_wishes(arguments: &ReportArguments) -> Result<()> {
 fn check_output(arguments: &ReportArguments) -> Result<()> {
     let format = arguments.format;
     let baseline = ("--baseline", arguments.baseline.as_deref());
-    let is_read = |path: &PathBuf| path == Path::new("-");
-    let is_read = arguments.logs.iter().chain(&arguments.serial).any(is_read);
-    let stdin = ("stdin", is_read.then_some(Path::new("/dev/stdin")));
     if let Some(log) = &arguments.log {
         let serial = ("--serial", arguments.serial.as_deref());
-        files::check(("--log", log), &[baseline, serial, stdin])?;
+        files::check(("--log", log), &[baseline, serial])?;
     }
     match &arguments.output {
         None if format.is_tree() => {
@@ -310,7 +307,7 @@ fn check_output(arguments: &ReportArguments) -> Result<()> {
             // The files of a matrix are known when its folders have been walked.
             let logs = arguments.logs.iter().filter(|_| !arguments.matrix);
             let logs = logs.map(|log| ("LOG", Some(log.as_path())));
-            let others = [baseline, stdin, ("--log", arguments.log.as_deref())];
+            let others = [baseline, ("--log", arguments.log.as_deref())];
             files::check(
                 ("-o", path),
                 &others.into_iter().chain(logs).collect::<Vec<_>>(),

@@ -20,7 +20,7 @@ use super::progress::Progress;
 use super::python::{LABGRID, SPHINX};
 use super::workspace::Workspace;
 
-/// Installs everything in `needs` that is missing. With [`NO_INSTALL`] set to 1, returns
+/// Installs everything in `needs` that is missing. With `NO_INSTALL` set to 1, returns
 /// the commands as an error instead.
 pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     if missing(workspace, needs)?.is_empty() {

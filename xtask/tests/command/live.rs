@@ -124,12 +124,12 @@ fn stdin_and_the_log_are_two_files() {
     let path = dir.path().join("k.log");
     let full = "--log /dev/full: not all is in it: No space left";
     for (line, is_read, code, part) in [
-        ("- -o k.log", true, 2, "-o k.log: this is the file of stdin"),
+        ("- -o k.log", true, 2, "-o k.log: this is the file of LOG"),
         (
             "--serial - --log k.log",
             true,
             2,
-            "this is the file of stdin",
+            "this is the file of --serial",
         ),
         ("--serial - --log k.log", false, 2, "the log is empty"),
         ("--serial - --log /dev/full", true, 2, full),
