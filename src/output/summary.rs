@@ -9,7 +9,9 @@ use core::fmt::{self, Write};
 use super::grid::{Cell, simple};
 use super::points::PointScale;
 use crate::findings::list;
-use crate::model::{CpuSet, Row, Run, Scenario, Skip, Status, Totals, Unit, Variant, heading};
+use crate::model::{
+    CpuSet, Point, Row, Run, Scenario, Skip, Status, Totals, Unit, Variant, heading,
+};
 use crate::plan::steps::Steps;
 use crate::plan::{Method, Plan, ScenarioId};
 use crate::spec::prose::paragraph;
@@ -253,12 +255,14 @@ fn of_rows(run: &Run, group: &[Scenario]) -> Option<Figures> {
     )
 }
 
-/// Returns the medians of the first measure's points.
+/// Returns the medians of the points that differ from the first in the CPU alone.
 fn of_points(run: &Run, group: &[Scenario]) -> Option<Figures> {
     let points = group.iter().flat_map(|it| &it.points);
-    let points = points.filter(|it| it.figures.n > 0 && it.variant != Variant::Loop);
-    let first = points.clone().next()?;
-    let same = points.filter(|it| it.measure == first.measure);
+    let points = points.filter(|it| it.figures.n > 0);
+    let first = points.clone().find(|it| it.variant != Variant::Loop);
+    let first = first.or(points.clone().next())?;
+    let key = |it: &Point| (it.measure, it.variant, it.x, it.how);
+    let same = points.filter(|it| key(it) == key(first));
     let all = same.map(|it| (it.figures.median, it.cpu)).collect();
     let scale = PointScale {
         unit: first.measure.unit(),

@@ -11,14 +11,19 @@
 
 use alloc::vec::Vec;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use arrayvec::ArrayVec;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::measure::{Loss, METRICS, Metric, Reason, Rejection, Summary};
 use crate::model::{Attempts, Figures, Instant, Instants, Row, Samples, Skip, Statistic};
 use crate::spec::stat::Reached;
 
-/// A list of numbers, null where there is none.
-type Numbers = Vec<Option<i64>>;
+/// At most so many numbers, null where there is none; without heap, which a run has little of.
+type Numbers<const MOST: usize> = ArrayVec<Option<i64>, MOST>;
+
+/// Numbers of a statistic, and of the instants of a sample.
+const STATISTIC: usize = 7;
+const SAMPLE: usize = 1 + Instant::ALL.len();
 
 /// The fields of [`Reached`].
 type Reading = (Option<u32>, u32, u8, u32, Option<u64>);
@@ -43,16 +48,16 @@ struct Packed {
     reached: Option<Reading>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lost: Option<Loss>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    stat: Vec<Numbers>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    at: Numbers,
+    #[serde(default, skip_serializing_if = "ArrayVec::is_empty")]
+    stat: ArrayVec<Numbers<STATISTIC>, METRICS>,
+    #[serde(default, skip_serializing_if = "ArrayVec::is_empty")]
+    at: Numbers<SAMPLE>,
 }
 
 pub(super) fn serialize<S: Serializer>(row: &Row, to: S) -> Result<S::Ok, S::Error> {
     let attempts = row.attempts.as_ref();
     let figures = row.shown.map_or_else(Figures::default, figures_of);
-    let mut stat = Vec::with_capacity(METRICS);
+    let mut stat: ArrayVec<_, METRICS> = ArrayVec::new();
     stat.extend(Metric::ALL.into_iter().map(|metric| {
         let own = row.statistics.iter().find(|it| it.metric == metric);
         own.map_or_else(Numbers::new, |it| packed_statistic(it, row.valid()))
@@ -78,9 +83,6 @@ pub(super) fn serialize<S: Serializer>(row: &Row, to: S) -> Result<S::Ok, S::Err
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Row, D::Error> {
     let packed = Packed::deserialize(from)?;
-    if packed.stat.len() > METRICS || packed.at.len() > 1 + Instant::ALL.len() {
-        return Err(de::Error::custom("a list is too long"));
-    }
     let attempts = packed.n.map(|valid| Attempts {
         valid,
         rejected: packed.rejected,
@@ -123,7 +125,7 @@ fn usual(place: usize) -> Option<i64> {
 }
 
 /// Leaves out numbers at the end that are as usual, but for the first.
-fn trim<T: PartialEq>(list: &mut Vec<T>, usual: impl Fn(usize) -> T) {
+fn trim<T: PartialEq, const MOST: usize>(list: &mut ArrayVec<T, MOST>, usual: impl Fn(usize) -> T) {
     while let [_, .., last] = list.as_slice()
         && *last == usual(list.len() - 1)
     {
@@ -131,11 +133,10 @@ fn trim<T: PartialEq>(list: &mut Vec<T>, usual: impl Fn(usize) -> T) {
     }
 }
 
-fn packed_statistic(it: &Statistic, valid: u32) -> Numbers {
+fn packed_statistic(it: &Statistic, valid: u32) -> Numbers<STATISTIC> {
     let summary = &it.summary;
     let from_median = |ticks: u64| Some(ticks.wrapping_sub(summary.median).cast_signed());
-    let mut list = Numbers::with_capacity(7);
-    list.extend([
+    let mut list = Numbers::from([
         Some(summary.median.cast_signed()),
         from_median(summary.min),
         from_median(summary.max),
@@ -167,8 +168,8 @@ fn statistic(metric: Metric, list: &[Option<i64>], valid: u32) -> Statistic {
     }
 }
 
-fn packed_instants(it: Instants) -> Numbers {
-    let mut list = Numbers::with_capacity(1 + Instant::ALL.len());
+fn packed_instants(it: Instants) -> Numbers<SAMPLE> {
+    let mut list = Numbers::new();
     list.push(Some(it.base.cast_signed()));
     let mut before = 0;
     list.extend(Instant::ALL.into_iter().map(|instant| {

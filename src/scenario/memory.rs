@@ -19,7 +19,7 @@ const TEXT: usize = 8 << 10;
 const SUMMARY: usize = 768;
 /// Bytes to print one scenario, and more for each row and each point of it.
 const PRINTING: usize = 32 << 10;
-const PRINTING_ROW: usize = 4608;
+const PRINTING_ROW: usize = 1024;
 const PRINTING_POINT: usize = 288;
 
 /// The memory that a plan needs.

@@ -198,7 +198,7 @@ mod cpu_off {
             let words = [
                 "CPU 1.1 was lost: AFFINITY_INFO to say OFF: firmware returned",
                 "Reached: not known, as a CPU was lost",
-                "may be on, and keep up its cluster",
+                "may be on, and keep its",
                 "1 CPU lost",
                 "!Reached, by",
             ];
