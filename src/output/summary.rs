@@ -264,11 +264,7 @@ fn of_points(run: &Run, group: &[Scenario]) -> Option<Figures> {
     let key = |it: &Point| (it.measure, it.variant, it.x, it.how);
     let same = points.filter(|it| key(it) == key(first));
     let all = same.map(|it| (it.figures.median, it.cpu)).collect();
-    let scale = PointScale {
-        unit: first.measure.unit(),
-        clock: run.clock(),
-        per: first.per.max(1).into(),
-    };
+    let scale = PointScale::of(run.clock(), first);
     in_short(run, first.measure.heading(), &scale, all)
 }
 

@@ -103,7 +103,7 @@ fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
     if let Some(run) = [a, b].into_iter().find(|it| is_ambiguous(&it.run)) {
         let input = &run.source.input;
         bail!(
-            "cannot merge {input}: which row is which CPU cannot be told, as several have the \
+            "cannot merge {input}: which row is which CPU is not known, as several have the \
              same cluster and core; report it apart, without --merge"
         );
     }
@@ -239,7 +239,7 @@ mod tests {
         assert!(merge(&[of(NullCall, 1000), of(NullCall, 100)]).is_ok());
         let alike = ["equal labels"; 2].map(edited);
         let refusal = merge(&alike).expect_err("ambiguous").to_string();
-        assert!(refusal.contains("which row is which CPU cannot be told"));
+        assert!(refusal.contains("which row is which CPU is not known"));
     }
 
     #[test]
