@@ -94,7 +94,7 @@ impl Participant {
             ..Outcome::default()
         };
         if order.action.goes_down() {
-            self.parts.dirty_lines.dirty(order.dirty_bytes);
+            self.parts.dirty_lines.dirty(order.round.dirty);
         }
         let start = &mut || self.wait_for_start(start);
         match order.action {
@@ -180,7 +180,7 @@ impl Participant {
             action: order.action,
             ..Outcome::default()
         };
-        let statistics = firmware::read_statistics(self.channel.mpidr(), &order.ladder);
+        let statistics = firmware::read_statistics(self.channel.mpidr(), &order.round.ladder);
         self.channel.handover.clear_sgi_sent();
         let Some(start) = start() else {
             return outcome;
@@ -196,7 +196,7 @@ impl Participant {
         let context = &self.channel.entry.suspend_context;
         let call = waiter.path.time_suspend(power_state, context);
 
-        if order.wake.by_timer_frame {
+        if order.is_woken_by_frame {
             self.disarm_timer_frame();
         }
         if power_state.is_none() && call.back != Return::FellThrough {
@@ -218,12 +218,12 @@ impl Participant {
         // After the wait: an interrupt of its naps may still be pending.
         let is_quiet = gic.drain();
         timer.arm(start + order.times.own_timer_after);
-        let is_armed = !order.wake.by_timer_frame || self.arm_timer_frame(due);
+        let is_armed = !order.is_woken_by_frame || self.arm_timer_frame(due);
         if is_quiet && is_armed && !instructions::is_interrupt_pending() {
             return true;
         }
         timer.disarm();
-        if order.wake.by_timer_frame {
+        if order.is_woken_by_frame {
             self.disarm_timer_frame();
         }
         self.wake_others_when_due(order, start);
@@ -247,7 +247,7 @@ impl Participant {
             due: sgi_sent_at.unwrap_or(outcome.due),
             end: match call.back {
                 Return::WrongContext => End::WrongContext,
-                _ if is_late || order.wake.by_timer_frame && sgi_sent_at.is_some() => End::NotRung,
+                _ if is_late || order.is_woken_by_frame && sgi_sent_at.is_some() => End::NotRung,
                 Return::Resumed => End::Resumed,
                 Return::FellThrough => End::Returned,
             },
@@ -257,7 +257,7 @@ impl Participant {
             ..outcome
         });
         let mpidr = self.channel.mpidr();
-        let after = firmware::read_statistics(mpidr, &order.ladder);
+        let after = firmware::read_statistics(mpidr, &order.round.ladder);
         self.parts.waiter.gic.drain();
         Outcome {
             rise: Rise::between(statistics, &after),
@@ -328,7 +328,7 @@ impl Participant {
     /// may have returned too early: not before its own wake-up is due, so that the
     /// next CPU is down by then.
     fn wake_others_when_due(&self, order: &Order, start: u64) {
-        let targets = order.wake.wakes_others_by_sgi;
+        let targets = order.wakes_others_by_sgi;
         if !matches!(targets, SgiTargets::None) {
             let due = start + order.times.wake_due_after;
             self.parts.waiter.sleep_until(due);
@@ -357,7 +357,7 @@ impl Participant {
             return outcome;
         };
         waiter.sleep_until(start + order.times.wake_due_after);
-        self.wake_others(order.wake.wakes_others_by_sgi);
+        self.wake_others(order.wakes_others_by_sgi);
         if self.is_lead() {
             return outcome;
         }
@@ -377,7 +377,7 @@ impl Participant {
 
     fn observe_timer(&self, order: &Order, start: &mut Start) -> Outcome {
         let (waiter, guard) = (&self.parts.waiter, self.parts.guard_timer);
-        let outcome = match &order.window {
+        let outcome = match &order.round.window {
             Some(window) => timer_load::observe_timer(self.channel, waiter, guard, window, start),
             None => Outcome::default(),
         };

@@ -58,10 +58,10 @@ fn execute_next_order(own: Participant, order: &Order, entered: u64) {
             .waiter
             .sleep_until(start + order.times.quiet_until);
     }
-    if order.end.waits_for_release {
+    if order.waits_for_release {
         wait_for_lead(own, || handover.is_released().then_some(()));
     }
-    if order.action.turns_off() || order.end.after == After::Off {
+    if order.action.turns_off() || order.round.after == After::Off {
         power_off(own);
     }
 }
