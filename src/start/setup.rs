@@ -114,8 +114,6 @@ fn channels(
     list(cpus.len(), |index| {
         let stack = require(CpuStack::map(tables, &mut memory.stacks), UNMAPPED);
         let buffer = StressBuffer::new(memory.buffers.split_off(needs.buffer));
-        // A hypervisor may give memory at the first access only.
-        buffer.write(buffer.region().size);
         CpuChannel::new(index, cpus[index].mpidr, stack, buffer, tallies.next())
     })
 }
@@ -228,7 +226,7 @@ fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
         system_suspend: firmware::features(PSCI_SYSTEM_SUSPEND_64).is_ok(),
         lead: channel.index,
         outer_cache: None,
-        own: channel::identity_of(channel.index).unwrap_or_default(),
+        own: channel.identity.get().copied().unwrap_or_default(),
         overheads: overhead::measure_overheads(*path, parts.pmf, channel.mpidr()),
     }
 }

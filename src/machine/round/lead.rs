@@ -18,7 +18,7 @@ use crate::machine::boot::layout;
 use crate::machine::call::firmware;
 use crate::machine::console;
 use crate::machine::cpu::instructions;
-use crate::machine::round::channel::{self, CpuChannel};
+use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::handover::Handover;
 use crate::machine::round::lead_watch::FINISH_US;
 use crate::machine::round::participant::Participant;
@@ -379,7 +379,7 @@ impl Machine for Lead {
     }
 
     fn identity(&self, cpu: usize) -> Option<Identity> {
-        channel::identity_of(cpu)
+        self.channels.get(cpu)?.identity.get().copied()
     }
 
     fn mark_heap(&mut self) {
