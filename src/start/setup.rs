@@ -19,7 +19,7 @@ use psci_bench::spec::region::Region;
 use psci_bench::spec::ticks::Clock;
 use smccc::psci::PSCI_SYSTEM_SUSPEND_64;
 
-use super::memory::{self, Memory, UNMAPPED};
+use super::working_memory::{self, Memory, UNMAPPED};
 use crate::machine::call::call_path::CallPath;
 use crate::machine::call::firmware;
 use crate::machine::call::overhead;
@@ -52,8 +52,8 @@ pub fn prepare(
     let caches = registers::read_identity(is_kvm_guest).caches;
     let outer_cache = caches.outer(board.second_level_cache);
     let dirty = plan.dirty_bytes(outer_cache);
-    let mut memory = memory::working_memory(&mut tables, board, &needs, dirty, used);
-    memory::map_devices(&mut tables, board);
+    let mut memory = working_memory::find(&mut tables, board, &needs, dirty, used);
+    working_memory::map_devices(&mut tables, board);
     let (cpus, labels) = cpus(board);
     let own = registers::mpidr();
     let Some(lead) = cpus.iter().position(|c| c.mpidr == own) else {

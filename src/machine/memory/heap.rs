@@ -3,7 +3,7 @@
 //!
 //! The lead alone uses the heap, and never in a round. Any other use, and one for which
 //! memory lacks, ends the run by a panic that names it. The file compiles on the host,
-//! too (`tests/memory.rs`).
+//! too (`tests/heap.rs`).
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;

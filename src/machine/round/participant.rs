@@ -86,6 +86,13 @@ impl Participant {
         }
     }
 
+    /// Waits, on a CPU that is not the lead, until `given` returns a value; None when the
+    /// lead has given the CPU up.
+    pub fn wait_for_lead<T>(&self, given: impl FnMut() -> Option<T>) -> Option<T> {
+        let RoundParts { watch, waiter, .. } = self.parts;
+        watch.wait_for_lead(waiter, &self.channel.handover, given)
+    }
+
     /// Executes `order`. `start` is called when this CPU is ready.
     pub fn execute_order(&self, order: &Order, start: &mut Start) -> Outcome {
         let outcome = Outcome {
@@ -122,14 +129,8 @@ impl Participant {
         let waiter = &self.parts.waiter;
         outcome.end = End::Returned;
         if let Action::Repeat { operation, count } = order.action {
-            let loop_ = (operation, count);
-            return operation_loop::repeat(
-                loop_,
-                waiter,
-                &self.channel.gic,
-                self.parts.pmf,
-                outcome,
-            );
+            let (own, pmf) = (&self.channel.gic, self.parts.pmf);
+            return operation_loop::repeat((operation, count), waiter, own, pmf, outcome);
         }
         waiter.path.spin_until(outcome.start);
         if order.action.turns_off() {
@@ -356,13 +357,12 @@ impl Participant {
         waiter.sleep_until(start + order.times.quiet_until);
         let again = start + order.times.own_timer_after;
         let mut is_late = false;
-        let handover = &self.channel.handover;
-        self.parts.watch.wait_for_lead(waiter, handover, || {
+        self.wait_for_lead(|| {
             if !is_late && waiter.now() >= again {
                 is_late = true;
                 self.wake_again(true);
             }
-            handover.is_released().then_some(())
+            self.channel.handover.is_released().then_some(())
         });
         outcome
     }
