@@ -74,7 +74,7 @@ fn device_tables(last: u64, region: Region) -> u64 {
 }
 
 /// Finds and maps the working memory, and gives a part of it to the heap.
-pub fn working_memory(
+pub fn find(
     tables: &mut TranslationTables,
     board: &Board<'_>,
     needs: &Needs,
