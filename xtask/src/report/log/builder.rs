@@ -137,6 +137,10 @@ impl LoggedRunBuilder {
             PlainLine::RtInstr(line) => self.rt_instr(&line),
             PlainLine::Unread => logged.integrity.rt_instr_wrong += 1,
             PlainLine::Complete(status) => return self.complete(status),
+            PlainLine::Skipped(id, cpus) => {
+                let place = self.place_of((id, Method::Tftf));
+                place.map(|place| self.scenarios[place].skip(cpus));
+            }
             PlainLine::Tally(status, count) => self.tally(status, count),
             PlainLine::Farewell => logged.integrity.farewell = true,
             PlainLine::Closing(verdict, line) => {

@@ -390,18 +390,26 @@ fn lines_that_lack_something_are_incomplete() {
     let tftf = |text: &str| format!("{begin}{text}{exit}");
     let own = format!("{both}{pass}");
     let less = own.replace(&row1, "");
+    let left_out = |cpus, rows| {
+        let skipped = format!("Skipped: {}{cpus}: no GIC\n{pass}", ids[0].tag());
+        less.replace(&pass, &skipped).replace("0 rows", rows)
+    };
     let tally = |line| tftf(&format!("{both}{line}\n"));
     let split = |to| tftf(&both.replacen("\t17100", to, 1));
     for (log, lack) in [
         (tftf(&both), ""),
         (own.clone(), ""),
         (format!("{own}\n{pass}"), ""),
-        (less.replace("0 rows", "1 rows"), ""),
+        (left_out(", CPU 0.0, 0.1", "1 rows"), ""),
+        (less.replace("0 rows", "1 rows"), "no row of CPU 0.1"),
+        (left_out(", CPU 0.0", "1 rows"), "no row of CPU 0.1"),
+        (left_out(", CPU 0.10", "1 rows"), "no row of CPU 0.1"),
+        (left_out(", method warm, CPU 0.1", "1 rows"), "no row of"),
         (split("\n\t17100"), ""),
         (split("\nINFO: x\n\t17100"), "1 damaged RT_INSTR line"),
         (split("\t17\n100"), "1 damaged RT_INSTR line; "),
         (tftf(""), "there is no scenario in it"),
-        (pass, "there is no scenario in it"),
+        (pass.clone(), "there is no scenario in it"),
         (tally("Tests Failed  : 6"), "6 tests failed, and the"),
         (tally("Tests Passed  : 3"), "passed, and the log shows 2"),
         (tftf(&(first.clone() + &passed)), "no figure of test_rt_"),
@@ -410,7 +418,10 @@ fn lines_that_lack_something_are_incomplete() {
         (format!("psci-bench 0.1.0\n{both}{exit}"), "no last line"),
         (own.replace("0 failed", "1 failed"), "last line is damaged"),
         (own.replace("(2", "(3"), "contradicts the scenarios: 2"),
-        (less, "no row of CPU 0.1 in test_rt_instr_cpu_susp_serial"),
+        (
+            less.clone(),
+            "no row of CPU 0.1 in test_rt_instr_cpu_susp_serial",
+        ),
         (own.replace("\t171", "171"), "no row of CPU 0.0 in test_"),
         (own.replace("\t9/>", "\t"), "1 damaged RT_INSTR line; "),
     ] {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use itertools::Itertools as _;
 use psci_bench::board::CPU_MAX;
-use psci_bench::model::{Cpu, Figures, Row, Run, Scenario, ScenarioKey, Status};
+use psci_bench::model::{Cpu, Figures, Row, Run, Scenario, ScenarioKey, Skip, Status};
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::spec::ticks::Clock;
 
@@ -22,6 +22,8 @@ pub(super) struct LineScenario {
     pub(super) method: Method,
     pub(super) status: Status,
     rows: Vec<LineRow>,
+    /// Cluster and core of the CPUs whose rows were skipped.
+    skipped: BTreeSet<(u16, u16)>,
 }
 
 /// A CPU's figures in nanoseconds.
@@ -37,13 +39,22 @@ struct LineRow {
 
 impl LineScenario {
     pub(super) fn new(id: ScenarioId, method: Method) -> Self {
-        let (status, rows) = (Status::Unknown, Vec::new());
         Self {
             id,
             method,
-            status,
-            rows,
+            status: Status::Unknown,
+            rows: Vec::new(),
+            skipped: BTreeSet::new(),
         }
+    }
+
+    /// Adds the CPUs of a list, `0.1, 1.3`, whose rows were skipped.
+    pub(super) fn skip(&mut self, cpus: &str) {
+        let labels = cpus.split(", ").filter_map(|it| {
+            let (cluster, core) = it.split_once('.')?;
+            Some((cluster.parse().ok()?, core.parse().ok()?))
+        });
+        self.skipped.extend(labels.take(ROWS_MAX));
     }
 
     /// Adds a line.
@@ -157,9 +168,22 @@ pub(super) fn apply(run: &mut LoggedRun, lines: &LineScenario) {
     }
     for place in group {
         let scenario = &mut run.run.scenarios[place];
-        scenario.rows.sort_by_key(|row| row.cpu);
         if run.integrity.records.is_none() {
             scenario.status = lines.status;
+            add_skipped(&run.run.cpus, scenario, &lines.skipped);
+        }
+        scenario.rows.sort_by_key(|row| row.cpu);
+    }
+}
+
+/// Adds the rows that were skipped. With a helper at two places, one of them may have the
+/// CPU's row.
+fn add_skipped(cpus: &[Cpu], scenario: &mut Scenario, skipped: &BTreeSet<(u16, u16)>) {
+    for (index, cpu) in (0..).zip(cpus) {
+        if skipped.contains(&(cpu.cluster, cpu.core)) && scenario.row(index).is_none() {
+            let mut row = Row::default();
+            (row.cpu, row.skipped) = (index, Some(Skip::NotStated));
+            scenario.rows.push(row);
         }
     }
 }
