@@ -252,8 +252,8 @@ impl LoggedRun {
     /// Returns true for a row whose figures are from a line without a checksum and
     /// are marked so. Published tables are not marked.
     pub fn is_doubtful(&self, row: &Row) -> bool {
-        let is_from_line = row.is_from_line() && row.figures != Figures::default();
-        is_from_line && !self.integrity.tables
+        let is_log_of_lines = self.integrity.records.is_none() && !self.integrity.tables;
+        is_log_of_lines && row.figures != Figures::default()
     }
 
     /// Returns `ticks` in nanoseconds, truncated, as RT_INSTR lines have it.

@@ -44,10 +44,10 @@ struct Scenario<'s> {
 impl<'s> Scenario<'s> {
     /// Returns a finding that rests on `changes`; None without any.
     fn finding(&self, kind: Kind, text: &str, changes: &[&Change]) -> Option<ComparisonFinding> {
-        let (sides, key) = (self.sides, self.compared.key);
-        let sentence = format!("{}: {text}", scenario_title(sides.runs(), key));
+        let key = self.compared.key;
+        let sentence = format!("{}: {text}", scenario_title(self.sides.runs(), key));
         let of_changes = ComparisonFinding::of_changes;
-        (!changes.is_empty()).then(|| of_changes(sides, kind, sentence, key, changes))
+        (!changes.is_empty()).then(|| of_changes(kind, sentence, key, changes))
     }
 
     /// Returns the changes that count, by the name of the figure.
