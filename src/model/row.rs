@@ -158,6 +158,6 @@ impl Row {
 
     /// Returns true for a row of a line without a checksum.
     pub fn is_from_line(&self) -> bool {
-        self.attempts.is_none() && self.skipped.is_none()
+        self.attempts.is_none() && matches!(self.skipped, None | Some(Skip::NotStated))
     }
 }

@@ -232,6 +232,12 @@ pub fn log(run: &Run, records: Records) -> String {
     if let Some(end) = run.end {
         writer.end(&mut log, run, end).expect("written");
         log.push_str("NOTICE:  Exiting tests.\n\n");
+        for scenario in &run.scenarios {
+            for row in scenario.rows.iter().filter(|it| it.skipped.is_some()) {
+                let (tag, cpu) = (scenario.id.tag(), run.label(row.cpu));
+                log.push_str(&format!("Skipped: {tag}, CPU {cpu}: no GIC\n"));
+            }
+        }
         log.push_str(&last_line(&end));
         log.push('\n');
     }
@@ -255,6 +261,9 @@ fn frame(run: &Run, group: &[Scenario]) -> String {
         let Some((_, row)) = Scenario::row_of(group, index, &cluster) else {
             continue;
         };
+        if row.skipped.is_some() {
+            continue;
+        }
         let (cpu, it) = (run.cpu(index), row.figures);
         let figures = match first.id {
             ScenarioId::PsciVersionParallel => vec![it.powerdown],

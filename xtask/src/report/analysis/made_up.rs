@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use itertools::Itertools as _;
 use psci_bench::measure::{Metric, Summary};
 use psci_bench::model::{
     Attempts, Conditions, Cpu, Figures, Instant, Instants, Measure, Point, Row, Sample, Samples,
@@ -222,18 +221,6 @@ pub(super) fn edited(what: &str) -> LoggedRun {
 pub(super) fn cells(table: &str) -> impl Iterator<Item = Vec<&str>> {
     let lines = table.lines().filter(|line| !line.trim().is_empty());
     lines.map(|line| line.split('|').map(str::trim).collect())
-}
-
-/// Makes the run of published tables: clusters, cores and figures in nanoseconds,
-/// and nothing else.
-pub(super) fn table(scenarios: &[(ScenarioId, Vec<Vec<u64>>)]) -> LoggedRun {
-    let dir = tempfile::tempdir().expect("a folder");
-    for (id, rows) in scenarios {
-        let line = |row: &Vec<u64>| row.iter().join(",");
-        let path = dir.path().join(format!("{}.csv", id.tag()));
-        std::fs::write(path, rows.iter().map(line).join("\n")).expect("written");
-    }
-    tables::read(dir.path()).expect("tables")
 }
 
 /// Reads the tables of a release, such as `juno/v2.9`.

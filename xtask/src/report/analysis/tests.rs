@@ -32,8 +32,8 @@ fn sample_far_from_the_others_is_an_outlier() {
     assert_eq!(far.confidence, Confidence::Counts);
     // A figure depends on the place in the queue.
     assert!(of_kind(&run, 2, Kind::Outlier).is_empty());
-    // A row of a line is no evidence.
-    run.run.scenarios[3].rows[1].attempts = None;
+    // A line is no evidence.
+    run.integrity.records = None;
     let end = " Not verified: it rests on lines without a checksum.";
     assert!(of_kind(&run, 3, Kind::Outlier)[0].sentence.ends_with(end));
 }

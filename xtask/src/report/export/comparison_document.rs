@@ -136,10 +136,9 @@ fn change_cells(run: &LoggedRun, change: &Change, is_of_points: bool) -> [String
             None => figure,
         }
     };
-    let net = change.by_flushes.map_or("", |_| " net");
     let percent = match change.percent() {
         _ if change.delta() == 0.0 => "0".to_owned(),
-        Some(percent) => format!("{percent:+.2} %{net}"),
+        Some(percent) => format!("{percent:+.2} %"),
         None => "from zero".to_owned(),
     };
     let unit = change.key.unit_name(clock);

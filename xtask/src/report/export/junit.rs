@@ -197,9 +197,7 @@ fn change_text(run: &LoggedRun, change: &Change) -> String {
     let (name, cpu) = (change.key.in_sentence(), run.run.label(change.cpu));
     let [new, old] = [&change.new, &change.old].map(|it| plain(it.figure));
     let unit = change.key.unit_name(run.clock());
-    let net = ", net of cache flushes at other places";
-    let net = change.by_flushes.map_or("", |_| net);
-    let percent = change.percent().map(|it| format!(" ({it:+.2} %{net})"));
+    let percent = change.percent().map(|it| format!(" ({it:+.2} %)"));
     let percent = percent.unwrap_or_default();
     format!("{name} of CPU {cpu}: {new} {unit} after {old}{percent}")
 }

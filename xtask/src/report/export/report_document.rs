@@ -59,15 +59,9 @@ fn name(report: &Report, place: usize) -> String {
 pub(super) fn warnings(run: &LoggedRun) -> Vec<String> {
     let integrity = &run.integrity;
     let mut all = run.lacks();
-    if integrity.unverified_rows > 0 && integrity.records.is_some() {
+    if integrity.guessed_cpus > 0 {
         all.push(format!(
-            "{} from RT_INSTR lines, which have no checksum; marked with ?",
-            many(integrity.unverified_rows as usize, "row")
-        ));
-    }
-    if integrity.guessed_cpus > 0 && !integrity.tables && integrity.records.is_some() {
-        all.push(format!(
-            "labels of {} guessed of the MPIDR: the record was lost",
+            "labels of {} made up (65535.N): the record was lost",
             many(integrity.guessed_cpus as usize, "CPU")
         ));
     }

@@ -2,7 +2,7 @@
 
 use psci_bench::board::CPU_MAX;
 use psci_bench::model::{Cpu, Head, Run, Status};
-use psci_bench::plan::{Method, ScenarioId};
+use psci_bench::plan::ScenarioId;
 use psci_bench::record::{Record, RunBuilder};
 use psci_bench::spec::prose::printable;
 use psci_bench::spec::words::Word as _;
@@ -10,11 +10,11 @@ use psci_bench::spec::words::Word as _;
 use super::closing::Closing;
 use super::integrity::NAMED_MAX;
 use super::ledger::{Claim, Ledger};
+use super::line_run::LineRun;
 use super::logged_run::{LoggedRun, Stage};
 use super::plain_line::{PlainLine, RtInstr};
 use super::status_words::reason_word;
 use super::untrusted_text::plain;
-use super::unverified::{self, LineScenario, ROWS_MAX};
 use crate::setup::plural::many;
 
 /// More bins than a spread has.
@@ -31,11 +31,7 @@ pub(super) struct LoggedRunBuilder {
     /// All but the run itself.
     pub(super) logged: LoggedRun,
     has_frame: bool,
-    scenarios: Vec<LineScenario>,
-    /// The place in `scenarios` of the one that is not ended.
-    current: Option<usize>,
-    /// The ends of all scenarios, known or not.
-    ended: Vec<Status>,
+    lines: LineRun,
 }
 
 impl LoggedRunBuilder {
@@ -52,7 +48,7 @@ impl LoggedRunBuilder {
     }
 
     fn has_results(&self) -> bool {
-        let has_lines = !self.scenarios.is_empty() || self.logged.integrity.rt_instr > 0;
+        let has_lines = !self.lines.is_empty() || self.logged.integrity.rt_instr > 0;
         has_lines || !self.ledger.is_empty() || self.is_closed()
     }
 
@@ -68,7 +64,7 @@ impl LoggedRunBuilder {
         match line {
             PlainLine::Version { .. } | PlainLine::Frame => self.is_begun(),
             PlainLine::Payload(_) => has_payload || self.has_results(),
-            PlainLine::Begin(Some(it)) => is_ended || self.place_of(*it).is_some(),
+            PlainLine::Begin(Some(it)) => is_ended || self.lines.has(*it),
             PlainLine::Begin(None) | PlainLine::RtInstr(_) => is_ended,
             // A last line may come twice.
             PlainLine::Closing(_, line) => {
@@ -77,11 +73,6 @@ impl LoggedRunBuilder {
             }
             _ => false,
         }
-    }
-
-    fn place_of(&self, (id, method): (ScenarioId, Method)) -> Option<usize> {
-        let is_it = |it: &LineScenario| (it.id, it.method) == (id, method);
-        self.scenarios.iter().position(is_it)
     }
 
     /// Extends the run's place in the input by a line.
@@ -131,12 +122,11 @@ impl LoggedRunBuilder {
             PlainLine::RunningAt(level) => logged.header.exception_level = Some(level),
             PlainLine::Payload(version) => logged.header.version = Some(plain(version)),
             PlainLine::Board(board) => logged.header.board = Some(printable(board)),
-            PlainLine::Begin(scenario) => {
-                self.current = scenario.map(|it| self.begin(it));
-            }
+            PlainLine::Begin(scenario) => self.lines.begin(scenario),
             PlainLine::RtInstr(line) => self.rt_instr(&line),
             PlainLine::Unread => logged.integrity.rt_instr_wrong += 1,
-            PlainLine::Complete(status) => return self.complete(status),
+            PlainLine::Complete(status) => return self.lines.complete(status),
+            PlainLine::Skipped(id, cpus) => self.lines.skip(id, cpus),
             PlainLine::Tally(status, count) => self.tally(status, count),
             PlainLine::Farewell => logged.integrity.farewell = true,
             PlainLine::Closing(verdict, line) => {
@@ -164,47 +154,19 @@ impl LoggedRunBuilder {
         &mut stages[place]
     }
 
-    fn begin(&mut self, scenario: (ScenarioId, Method)) -> usize {
-        self.place_of(scenario).unwrap_or_else(|| {
-            let (id, method) = scenario;
-            self.scenarios.push(LineScenario::new(id, method));
-            self.scenarios.len() - 1
-        })
-    }
-
     fn rt_instr(&mut self, line: &RtInstr<'_>) {
         let integrity = &mut self.logged.integrity;
         let lines = u32::from(!integrity.tables);
         integrity.rt_instr = integrity.rt_instr.saturating_add(lines);
-        let id = ScenarioId::from_word(line.tag);
-        // The line that began the scenario may be lost.
-        self.current = id.map(|id| self.begin((id, Method::Tftf)));
-        if let Some(place) = self.current {
-            self.scenarios[place].add(line);
-        } else if self.logged.integrity.unknown.len() < UNKNOWN_MAX {
-            let unknown = &mut self.logged.integrity.unknown;
-            *unknown.entry(line.tag.to_owned()).or_default() += 1;
+        let is_known = self.lines.add(ScenarioId::from_word(line.tag), line);
+        if !is_known && integrity.unknown.len() < UNKNOWN_MAX {
+            *integrity.unknown.entry(line.tag.to_owned()).or_default() += 1;
         }
-    }
-
-    fn complete(&mut self, status: Status) -> bool {
-        if self.ended.len() < ROWS_MAX {
-            self.ended.push(status);
-        }
-        // A line that was lost may have begun another one.
-        match self.current.take().map(|at| &mut self.scenarios[at].status) {
-            Some(own) => *own = status,
-            None if matches!(status, Status::Failed(_) | Status::Crashed) => {
-                self.logged.strays += 1
-            }
-            None => return false,
-        }
-        true
     }
 
     /// Holds a count of TFTF's summary against the lines before.
     fn tally(&mut self, status: Status, count: usize) {
-        let seen = self.ended.iter().filter(|it| **it == status).count();
+        let seen = self.lines.count_of(status);
         let uncounted = &mut self.logged.integrity.uncounted;
         if seen < count && uncounted.len() < NAMED_MAX {
             let (tests, word) = (many(count, "test"), reason_word(&status));
@@ -214,39 +176,28 @@ impl LoggedRunBuilder {
         }
     }
 
-    /// Returns the run.
-    pub(super) fn finish(mut self, input: &str, place: u32) -> LoggedRun {
-        let has_records = !self.ledger.is_empty();
+    /// Returns the run: that of the records, if there is any, else that of the lines.
+    pub(super) fn finish(self, input: &str, place: u32) -> LoggedRun {
         let mut logged = self.logged;
         logged.source.input = input.to_owned();
         logged.source.place = place;
-        logged.integrity.records = has_records.then(|| self.ledger.finish());
-        logged.run = self.records.run();
-        let integrity = &mut logged.integrity;
-        unverified::settle(&mut self.scenarios, integrity);
-        if has_records {
-            let lost = complete_cpus(&mut logged.run);
-            unverified::label_lost_cpus(&mut logged.run, &lost, &self.scenarios);
-            integrity.guessed_cpus = lost.len() as u32;
-        } else {
-            unverified::add_cpus(&mut logged.run, &self.scenarios);
+        logged.strays = self.lines.strays;
+        let records = self.ledger.finish();
+        if records.received + records.damaged == 0 {
+            logged.run = self.lines.run(&mut logged.integrity);
+            let rows = logged.run.scenarios.iter().flat_map(|it| &it.rows);
+            let doubtful = rows.filter(|row| logged.is_doubtful(row)).count();
+            logged.integrity.unverified_rows = doubtful as u32;
+            return logged;
         }
+        logged.run = self.records.run();
+        logged.integrity.guessed_cpus = label_lost_cpus(&mut logged.run);
         // A second copy fills gaps in the end.
-        if logged
-            .integrity
-            .records
-            .as_ref()
-            .is_some_and(|it| it.from_second > 0)
-        {
+        if records.from_second > 0 {
             let rows = logged.run.scenarios.iter_mut().flat_map(|it| &mut it.rows);
             rows.for_each(|row| row.samples.sort());
         }
-        for scenario in &self.scenarios {
-            unverified::apply(&mut logged, scenario);
-        }
-        let rows = logged.run.scenarios.iter().flat_map(|it| &it.rows);
-        let doubtful = rows.filter(|row| logged.is_doubtful(row)).count();
-        logged.integrity.unverified_rows = doubtful as u32;
+        logged.integrity.records = Some(records);
         logged
     }
 }
@@ -274,9 +225,9 @@ fn is_possible(record: &Record) -> bool {
     usize::from(cpu.max(helper.unwrap_or(0))) < CPU_MAX
 }
 
-/// Adds a CPU for each index that a row, a point or a helper has; returns the
-/// indices of those without a record.
-fn complete_cpus(run: &mut Run) -> Vec<u16> {
+/// Adds a CPU for each index that a row, a point or a helper has, and makes up labels of
+/// those without a record, so that no two CPUs share any; returns their number.
+fn label_lost_cpus(run: &mut Run) -> u32 {
     let each = run.scenarios.iter().flat_map(|scenario| {
         let rows = scenario.rows.iter();
         let rows = rows.flat_map(|row| [Some(row.cpu), row.helper]);
@@ -287,7 +238,10 @@ fn complete_cpus(run: &mut Run) -> Vec<u16> {
     if run.cpus.len() < count {
         run.cpus.resize(count, Cpu::default());
     }
-    let cpus = (0u16..).zip(&run.cpus);
-    let lost = cpus.filter(|(_, cpu)| cpu.mpidr.is_none());
-    lost.map(|(index, _)| index).collect()
+    let mut lost = 0;
+    for (index, cpu) in (0..).zip(&mut run.cpus).filter(|it| it.1.mpidr.is_none()) {
+        (cpu.cluster, cpu.core) = (u16::MAX, index);
+        lost += 1;
+    }
+    lost
 }

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use psci_bench::model::{Figures, Row, Run, Scenario, Status};
-use psci_bench::plan::Records;
+use psci_bench::model::{Figures, Row, Run, Scenario, Skip, Status};
+use psci_bench::plan::{Records, ScenarioId};
 use serde_json::Value;
 
 use super::logged_run::LoggedRun;
@@ -119,6 +119,10 @@ impl Truth {
                 scenario.status = Status::Unknown;
             }
             for row in scenario.rows.iter_mut().filter(|it| it.is_from_line()) {
+                let cpu = sent_cpu(logged, row.cpu);
+                let is_true = row.skipped.is_none() || self.has_skipped(scenario.id, cpu);
+                assert!(is_true || !logged.is_complete());
+                row.skipped = None;
                 assert!(row.figures == Figures::default() || logged.is_doubtful(row));
                 row.figures = Figures::default();
             }
@@ -140,6 +144,12 @@ impl Truth {
         }
     }
 
+    /// Returns true if the row of a CPU was skipped.
+    fn has_skipped(&self, id: ScenarioId, cpu: u16) -> bool {
+        let mut all = self.run.scenarios.iter().filter(|it| it.id == id);
+        all.any(|it| it.row(cpu).is_some_and(is_skipped))
+    }
+
     /// Asserts that a log whose runs are all complete has everything, in one run.
     fn assert_whole(&self, runs: &[LoggedRun]) {
         let [logged] = runs else {
@@ -158,10 +168,39 @@ impl Truth {
         let mut framed = self.run.scenarios.iter().filter(|it| it.is_framed());
         let has = |it: &Scenario, cpu: u16| {
             let own = logged.scenario(it.id, it.method)?.row(cpu)?;
-            Some(logged.is_doubtful(own))
+            let is_left_out = || self.has_skipped(it.id, sent_cpu(logged, cpu));
+            Some(logged.is_doubtful(own) || is_skipped(own) && is_left_out())
         };
         framed.all(|it| (0..4).all(|cpu| has(it, cpu) == Some(true)))
     }
+}
+
+/// Returns the index that a CPU has in the run that is sent, by its labels.
+fn sent_cpu(logged: &LoggedRun, cpu: u16) -> u16 {
+    let cpu = logged.run.cpu(cpu);
+    cpu.cluster.saturating_mul(2).saturating_add(cpu.core)
+}
+
+fn is_skipped(row: &Row) -> bool {
+    row.skipped.is_some()
+}
+
+/// Returns a run whose log may be without records; with a row that was skipped, in every
+/// second case.
+fn run_of_lines(nth: u64) -> Run {
+    let mut run = made_up_run::run();
+    run.scenarios.pop();
+    if nth % 2 == 1 {
+        let row = &mut run.scenarios[2].rows[3];
+        let (cpu, skipped) = (row.cpu, Some(Skip::NoGic));
+        *row = Row {
+            cpu,
+            skipped,
+            ..Row::default()
+        };
+    }
+    run.end = Some(made_up_run::end(&run));
+    run
 }
 
 #[test]
@@ -171,11 +210,10 @@ fn damaged_logs_never_change_a_figure_or_a_sentence() {
     for nth in 0..logs(500) {
         let copies =
             [Records::Once, Records::Once, Records::Twice, Records::None][nth as usize % 4];
-        let mut run = made_up_run::run();
-        if copies == Records::None {
-            run.scenarios.pop();
-            run.end = Some(made_up_run::end(&run));
-        }
+        let run = match copies {
+            Records::None => run_of_lines(nth / 4),
+            _ => made_up_run::run(),
+        };
         let log = made_up_run::log(&run, copies);
         let truth = Truth::of(&log);
         let of = [100, 1_000, 10_000, 100_000][(nth / 4) as usize % 4];
@@ -235,17 +273,18 @@ fn pasted(log: &str, columns: usize, tab: impl Fn(usize) -> String) -> Vec<Strin
 #[test]
 fn pasted_logs_lose_no_row_in_silence() {
     let mut random = Random(0x2545_f491_4f6c_dd1d);
-    let mut run = made_up_run::run();
-    run.scenarios.pop();
-    run.end = Some(made_up_run::end(&run));
-    let log = made_up_run::log(&run, Records::None);
-    let truth = Truth::of(&log);
     let is_own = |it: &&str| !it.starts_with("psci-bench") && !it.starts_with("  Board");
-    let tftf: String = log.split_inclusive('\n').filter(is_own).collect();
+    let logs_of = |run: &Run| {
+        let log = made_up_run::log(run, Records::None);
+        let tftf: String = log.split_inclusive('\n').filter(is_own).collect();
+        (Truth::of(&log), [log, tftf])
+    };
+    let kinds = [0, 1].map(|nth| logs_of(&run_of_lines(nth)));
     let mut whole = 0;
     for nth in 0..logs(100) {
-        let (log, columns) = ([&log, &tftf][nth as usize % 2], 40 + nth as usize % 93);
-        let mut lines = pasted(log, columns, |column| match nth / 2 % 4 {
+        let (truth, texts) = &kinds[nth as usize / 2 % 2];
+        let (log, columns) = (&texts[nth as usize % 2], 40 + nth as usize % 93);
+        let mut lines = pasted(log, columns, |column| match nth / 4 % 4 {
             0 => "\t".to_owned(),
             1 => " ".repeat(8 - column % 8),
             2 => " ".to_owned(),
@@ -267,9 +306,12 @@ fn pasted_logs_lose_no_row_in_silence() {
             let is_complete = logged.is_complete();
             assert!(!is_complete || truth.has_all_rows(&logged), "{text}");
             let mut run = logged.run.clone();
-            for row in run.scenarios.iter_mut().flat_map(|it| &mut it.rows) {
-                let cpu = logged.run.cpu(row.cpu);
-                row.cpu = 2 * cpu.cluster + cpu.core;
+            for scenario in &mut run.scenarios {
+                for row in &mut scenario.rows {
+                    row.cpu = sent_cpu(&logged, row.cpu);
+                }
+                let rows = &mut scenario.rows;
+                rows.retain(|it| !is_skipped(it) || !truth.has_skipped(scenario.id, it.cpu));
             }
             assert!(is_part(&json(&run), &json(&truth.run)), "{text}");
             whole += u64::from(is_complete);

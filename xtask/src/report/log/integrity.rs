@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use itertools::Itertools as _;
-use psci_bench::record::FORMAT;
 use serde::Serialize;
 
 use crate::setup::plural::many;
@@ -15,21 +14,17 @@ pub struct Integrity {
     /// Counts of records; None in a log without any, as TFTF's: each figure of it
     /// is from a line without a checksum.
     pub records: Option<Records>,
-    /// True for a log with records of format 1, which had another form.
-    #[serde(skip)]
-    pub has_format_1: bool,
     /// True for published tables of figures, which are no log.
     pub tables: bool,
-    /// Rows whose figures are from lines without a checksum.
+    /// Rows of a log without records, whose figures are from lines without a checksum.
     pub unverified_rows: u32,
-    /// CPUs whose record was lost, and whose labels are those of RT_INSTR lines, or
-    /// made up.
+    /// CPUs whose record was lost, and whose labels are made up.
     pub guessed_cpus: u32,
     /// True if the log has TFTF's `Exiting tests.`.
     pub farewell: bool,
     /// RT_INSTR lines.
     pub rt_instr: u32,
-    /// RT_INSTR lines that cannot be read, or whose figures are not those of the records.
+    /// RT_INSTR lines that cannot be read.
     pub rt_instr_wrong: u32,
     /// RT_INSTR lines that repeat an earlier one: they count once.
     pub rt_instr_repeated: u32,
@@ -101,11 +96,14 @@ impl Integrity {
 
     /// Returns the losses of records, a clause each; the first ones by name.
     pub(super) fn shortfalls(&self) -> Vec<String> {
-        let why = self.has_format_1.then(|| self.why_no_records());
-        let mut all: Vec<String> = why.into_iter().collect();
         let Some(records) = &self.records else {
-            return all;
+            return Vec::new();
         };
+        if records.received == 0 {
+            let count = many(records.damaged as usize, "record");
+            return vec![format!("{count} (@PB ...), and not one is sound")];
+        }
+        let mut all = Vec::new();
         let named = records.missing.iter().take(NAMED_MAX);
         all.extend(named.map(|it| format!("{it} lost")));
         all.extend(records.unread.iter().cloned());
@@ -122,17 +120,9 @@ impl Integrity {
         all
     }
 
-    /// Returns the reason why a log has no record that counts.
-    pub(super) fn why_no_records(&self) -> String {
-        match self.has_format_1 {
-            true => format!("records of format 1, and this version reads format {FORMAT}"),
-            false => "no records".to_owned(),
-        }
-    }
-
     /// Returns true if every figure is from a record.
     pub fn is_verified(&self) -> bool {
-        self.records.is_some() && self.unverified_rows == 0
+        self.records.is_some()
     }
 
     /// Returns doubts about RT_INSTR lines and tables' rows, a sentence each.
@@ -163,7 +153,7 @@ impl fmt::Display for Integrity {
         }
         let Some(records) = &self.records else {
             let end = "all figures are from lines without a checksum, and not verified";
-            return write!(f, "{}: {end}", self.why_no_records());
+            return write!(f, "no records: {end}");
         };
         match records.expected {
             Some(expected) => write!(f, "{} of {expected} records", records.received)?,
@@ -175,14 +165,6 @@ impl fmt::Display for Integrity {
         ] {
             if count > 0 {
                 write!(f, ", {count} {phrase}")?;
-            }
-        }
-        for (count, name, phrase) in [
-            (self.unverified_rows, "row", "not verified"),
-            (self.rt_instr_wrong, "RT_INSTR line", "damaged"),
-        ] {
-            if count > 0 {
-                write!(f, "; {} {phrase}", many(count as usize, name))?;
             }
         }
         Ok(())

@@ -9,6 +9,7 @@ pub(in crate::report) mod grouped;
 mod integrity;
 pub(in crate::report) mod lava_log;
 mod ledger;
+mod line_run;
 pub(crate) mod lines;
 pub mod logged_run;
 #[cfg(test)]
@@ -21,7 +22,6 @@ pub mod tables;
 #[cfg(test)]
 mod tests;
 pub(crate) mod untrusted_text;
-mod unverified;
 
 pub use self::closing::Closing;
 pub use self::integrity::{Integrity, Missing, Records};

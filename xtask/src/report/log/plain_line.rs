@@ -31,6 +31,8 @@ pub(super) enum PlainLine<'l> {
     Unread,
     /// The end of a scenario.
     Complete(Status),
+    /// The CPUs whose rows the payload has skipped in a scenario, in its summary.
+    Skipped(ScenarioId, &'l str),
     /// A count of scenarios in TFTF's summary.
     Tally(Status, usize),
     /// The end of the frame.
@@ -102,6 +104,12 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
     }
     if let Some(word) = line.strip_prefix("  TEST COMPLETE") {
         return Some(PlainLine::Complete(status(word.trim_start())));
+    }
+    if let Some(skipped) = line.strip_prefix("Skipped: ") {
+        let (tag, rest) = skipped.split_once(", CPU ")?;
+        // A list that goes on in the next line may be cut within a number.
+        let (cpus, _) = rest.split_once(": ")?;
+        return ScenarioId::from_word(tag).map(|id| PlainLine::Skipped(id, cpus));
     }
     if let Some((word, count)) = line
         .strip_prefix("Tests ")

@@ -7,11 +7,9 @@
 
 use std::fmt;
 use std::io::Read;
-use std::sync::LazyLock;
 
 use memchr::memmem;
 use psci_bench::record::{MARK, pieces};
-use regex::bytes::Regex;
 
 use super::builder::LoggedRunBuilder;
 use super::clean::clean;
@@ -59,10 +57,6 @@ const NO_RUN_MAX: u64 = 1 << 26;
 
 /// The most bytes of a broken RT_INSTR line.
 const ROW_MAX: usize = 160;
-
-/// A record of format 1: a kind, and keys with values.
-static FORMAT_1: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^@PB [0-9]{4,} [a-z]+ [a-z_0-9]+=").expect("a pattern"));
 
 /// A log in reading.
 #[derive(Default)]
@@ -145,10 +139,9 @@ impl LogReader {
             ),
             None => "log the bytes of the UART from the board's reset on".to_owned(),
         };
-        let why = self.now.logged.integrity.why_no_records();
         format!(
-            "{start}: {why} (@PB ...), no RT_INSTR line, no '> Executing' and no last line of \
-             psci-bench; {advice}"
+            "{start}: no records (@PB ...), no RT_INSTR line, no '> Executing' and no last line \
+             of psci-bench; {advice}"
         )
     }
 
@@ -160,9 +153,7 @@ impl LogReader {
         let mut is_used = !is_blank && (self.join_record(before) || self.text(before));
         for piece in pieces(records) {
             self.give_up_record();
-            if FORMAT_1.is_match(piece) {
-                self.now.logged.integrity.has_format_1 = true;
-            } else if !self.piece(piece) {
+            if !self.piece(piece) {
                 self.record = piece.to_vec();
             }
             is_used = true;

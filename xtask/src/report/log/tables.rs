@@ -19,9 +19,9 @@ use psci_bench::spec::words::Word as _;
 use serde::{Deserialize, Deserializer, de};
 
 use super::builder::LoggedRunBuilder;
+use super::line_run::ROWS_MAX;
 use super::logged_run::LoggedRun;
 use super::plain_line::{PlainLine, RtInstr};
-use super::unverified::ROWS_MAX;
 use crate::board;
 use crate::setup::read_file;
 use crate::setup::workspace::Workspace;

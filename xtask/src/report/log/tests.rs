@@ -1,6 +1,6 @@
 //! Whole logs: however they were logged, and whatever is lost of them.
 
-use psci_bench::model::{Failure, Run, Scenario, Status, Verdict};
+use psci_bench::model::{Failure, Row, Run, Scenario, Skip, Status, Verdict};
 use psci_bench::plan::{Method, Records, ScenarioId};
 use psci_bench::record::MARK;
 
@@ -130,49 +130,20 @@ fn lost_records_are_named_and_cost_themselves() {
         assert!(!logged.is_complete() && run.cpus.len() == 4, "{lost}");
         assert_eq!(run.scenarios.len(), whole.scenarios.len(), "{lost}");
         if lost == "{\"cpu\":[1," {
-            // The index stays, and the labels are those of lines.
             assert_eq!(logged.integrity.guessed_cpus, 1);
-            assert_eq!(logged.run.label(1).to_string(), "0.1");
+            assert_eq!(logged.run.label(1).to_string(), "65535.1");
             assert_eq!(logged.run.scenarios, whole.scenarios);
         }
     }
-    // The row takes the line, and is marked.
-    let log = without(|it| it.contains(&row) || it.contains(&of_row));
-    let logged = read_one(&log);
-    let own = scenario(&logged, ScenarioId::CpuSuspendSerial);
-    let lost = own.row(1).expect("its line came through");
-    assert_eq!(lost.figures, sent().scenarios[2].rows[1].figures);
-    assert!(logged.is_doubtful(lost) && lost.statistics.is_empty());
-    assert_eq!(logged.integrity.unverified_rows, 1);
-    assert!(!logged.integrity.is_verified());
-    // A line that contradicts a record is damaged.
+    // No line stands in for the records of a row.
+    let logged = read_one(without(|it| it.contains(&row) || it.contains(&of_row)));
+    assert!(
+        scenario(&logged, ScenarioId::CpuSuspendSerial)
+            .row(1)
+            .is_none()
+    );
     let wrong = whole_log().replacen("serial\t0\t1\t", "serial\t0\t1\t9", 1);
-    let logged = read_one(&wrong);
-    assert_eq!((&logged.run, logged.integrity.rt_instr_wrong), (&sent(), 1));
-}
-
-/// Lines without a checksum go to the placement that the frame shows.
-#[test]
-fn line_goes_to_its_placement() {
-    // CPU 1 is in the cluster of helper 0: its line is of helper 2.
-    let is_of = |line: &str, helper: u16, cpu: u16| {
-        line.contains(&format!("\"h\":{helper}}},{{\"cpu\":{cpu},"))
-            || line.contains(&format!("\"h\":{helper}}},{cpu},"))
-    };
-    for (cpu, own, other) in [(1, 2, 0), (3, 0, 2)] {
-        let log = without(|it| is_of(it, 0, cpu) || is_of(it, 2, cpu));
-        let logged = read_one(log);
-        let by = |helper| {
-            let mut all = logged.run.scenarios.iter();
-            all.find(|it| it.helper == Some(helper)).expect("measured")
-        };
-        let row = by(own).row(cpu).expect("its line");
-        assert_eq!((row.is_from_line(), row.helper), (true, Some(own)));
-        assert!(by(other).row(cpu).is_none());
-        // The helper has no row.
-        assert!(by(0).row(0).is_none() && by(2).row(2).is_none());
-        assert_eq!(logged.integrity.rt_instr_wrong, 0);
-    }
+    assert_eq!(read_one(&wrong).run, sent());
 }
 
 #[test]
@@ -282,9 +253,8 @@ const TFTF: &str = "NOTICE:  BL31: v2.12.0(release):v2.12.0\nNOTICE:  BL31: Buil
 #[test]
 fn tftf_log_has_lines_alone() {
     let older = format!("@PB 0000 run format=1 cpus=2 fa22336c\n{TFTF}");
-    let part = "records of format 1, and this version reads format 3";
     let older = read_one(format!("{older}NOTICE:  Exiting tests.\n"));
-    assert!(older.integrity.to_string().starts_with(part) && older.lacks() == [part]);
+    assert_eq!(older.lacks()[0], "1 record (@PB ...), and not one is sound");
     let logged = read_one(format!("{TFTF}NOTICE:  Exiting tests.\n"));
     assert!(logged.is_complete() && !logged.integrity.is_verified());
     assert!(logged.integrity.records.is_none());
@@ -355,17 +325,6 @@ fn sound_records_that_cannot_be_read_are_lost_and_named() {
     assert!(lacks[0].starts_with("record 0002 (moon, line 13) is sound, and not"));
     assert!(lacks[1].starts_with("record 0003 (cpu, line 14) is sound, and not"));
     assert!(lacks[2].contains("of format 9, and this version reads format 3"));
-    // The line of a row stands in, and is marked.
-    let log = whole_log();
-    let row = "{\"row\":[{\"s\":\"cpu_susp_serial\"},{\"cpu\":1,";
-    let seq = log.lines().find(|it| it.contains(row)).expect("a row");
-    let other = row.replace("\"cpu\":1", "\"cpu\":\"1\"") + "}]}";
-    let logged = read_one(with_records(&log, &[(&seq[4..8], &other)]));
-    let own = scenario(&logged, ScenarioId::CpuSuspendSerial).row(1);
-    let own = own.expect("its samples and its line");
-    assert_eq!(own.figures, sent().scenarios[2].rows[1].figures);
-    assert!(logged.is_doubtful(own) && !logged.is_complete());
-    assert_eq!(logged.integrity.rt_instr_wrong, 0);
 }
 
 /// A log of lines alone that lacks something says so, and is not complete.
@@ -396,7 +355,6 @@ fn lines_that_lack_something_are_incomplete() {
         (tftf(&both), ""),
         (own.clone(), ""),
         (format!("{own}\n{pass}"), ""),
-        (less.replace("0 rows", "1 rows"), ""),
         (split("\n\t17100"), ""),
         (split("\nINFO: x\n\t17100"), "1 damaged RT_INSTR line"),
         (split("\t17\n100"), "1 damaged RT_INSTR line; "),
@@ -410,7 +368,10 @@ fn lines_that_lack_something_are_incomplete() {
         (format!("psci-bench 0.1.0\n{both}{exit}"), "no last line"),
         (own.replace("0 failed", "1 failed"), "last line is damaged"),
         (own.replace("(2", "(3"), "contradicts the scenarios: 2"),
-        (less, "no row of CPU 0.1 in test_rt_instr_cpu_susp_serial"),
+        (
+            less.clone(),
+            "no row of CPU 0.1 in test_rt_instr_cpu_susp_serial",
+        ),
         (own.replace("\t171", "171"), "no row of CPU 0.0 in test_"),
         (own.replace("\t9/>", "\t"), "1 damaged RT_INSTR line; "),
     ] {
@@ -430,6 +391,38 @@ fn lines_that_lack_something_are_incomplete() {
 }
 
 #[test]
+fn rows_that_the_summary_names_may_lack() {
+    let mut run = made_up_run::run();
+    run.scenarios.pop();
+    let (cpu, skipped) = (3, Some(Skip::NoGic));
+    run.scenarios[2].rows[3] = Row {
+        cpu,
+        skipped,
+        ..Row::default()
+    };
+    run.end = Some(made_up_run::end(&run));
+    let log = made_up_run::log(&run, Records::None);
+    let line = log.lines().find(|it| it.contains("cpu_susp_serial\t1\t0"));
+    let (named, lost) = (", CPU 1.1:", "no row of CPU 1.1 in test_rt");
+    for (old, new, lack) in [
+        ("", "", ""),
+        ("1 row skipped", "7 rows skipped", ""),
+        (named, ", CPU 0.9, 1.1:", ""),
+        (named, ", CPU 1.0:", lost),
+        (named, ", CPU 1.10:", lost),
+        (named, ", CPU 1.1,", lost),
+        (named, ", method warm, CPU 1.1:", lost),
+        (line.expect("a row"), "", "no row of CPU 1.0 in test_rt"),
+    ] {
+        let logged = read_one(log.replacen(old, new, 1));
+        let lacks = logged.lacks().join("; ");
+        assert_eq!(logged.is_complete(), lack.is_empty(), "{new}: {lacks}");
+        assert!(lacks.contains(lack), "{new}: {lacks}");
+        assert_eq!(logged.denied().is_some(), lack != lost, "{new}");
+    }
+}
+
+#[test]
 fn log_without_a_run_is_refused_with_advice() {
     let said = |log: &[u8]| {
         let error = read_bytes("a.log", log).err();
@@ -443,10 +436,6 @@ fn log_without_a_run_is_refused_with_advice() {
         (&b""[..], "a.log: the log is empty"),
         (b"hello\r\nworld\r\n", "in its 2 lines (14 bytes)"),
         (b"hello\n", "in its 1 line (6 bytes): no records (@PB"),
-        (
-            b"@PB 0000 run format=1 cpus=2 fa22336c\n",
-            "records of format 1, and this version reads format 3",
-        ),
         (wrong.as_bytes(), "and not one with the right checksum"),
         (firmware.as_bytes(), "BL31 v2.12(release):x did speak"),
     ] {

@@ -92,7 +92,7 @@ fn logs_without_figures_are_never_green() {
         ("binary", strings, "incomplete: "),
         ("last", last, "no scenario in it"),
         ("verdict", format!("{frame}{begin}{end}"), "no figure of"),
-        ("format", format_1, "and this version reads format 3"),
+        ("format", format_1, "1 record (@PB ...), and not one is"),
     ] {
         scratch.write(name, &text);
         for format in export::ALL.iter().map(|it| it.name) {

@@ -16,9 +16,6 @@ pub(crate) struct Change {
     pub(crate) old_cpu: u16,
     pub(crate) new: Value,
     pub(crate) old: Value,
-    /// The part that cache flushes at other places in the queue have in the change,
-    /// if more than noise is left: the rest is judged.
-    pub(crate) by_flushes: Option<f64>,
     pub(crate) outcome: Outcome,
 }
 
@@ -41,9 +38,6 @@ pub(crate) enum Outcome {
     Same,
     /// Beyond it, and within noise or a tick.
     Noise,
-    /// Equal cache flushes at another place in the lock queue, and
-    /// nothing else beyond tolerance and noise.
-    Moved,
     /// Less time than before.
     Better,
     /// More time than before.
@@ -51,12 +45,11 @@ pub(crate) enum Outcome {
 }
 
 impl Change {
-    /// Returns the part of the change that is judged.
     pub fn delta(&self) -> f64 {
-        self.new.figure - self.old.figure - self.by_flushes.unwrap_or(0.0)
+        self.new.figure - self.old.figure
     }
 
-    /// Returns that part in percent of the old figure; None from zero.
+    /// Returns the change in percent of the old figure; None from zero.
     pub fn percent(&self) -> Option<f64> {
         let old = self.old.figure;
         (old > 0.0).then(|| self.delta() / old * 100.0)
@@ -104,7 +97,6 @@ impl Outcome {
         match self {
             Self::Same => "same",
             Self::Noise => "noise",
-            Self::Moved => "moved",
             Self::Better => "better",
             Self::Worse => "worse",
         }

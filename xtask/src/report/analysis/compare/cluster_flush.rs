@@ -65,7 +65,7 @@ pub(super) fn cluster_flushes(
             .find(|it| it.key.id == SuspendDeepParallel)?;
         let (kind, of_changes) = (Kind::FlushOfCluster, ComparisonFinding::of_changes);
         let changes = changes.concat();
-        (!changes.is_empty()).then(|| of_changes(sides, kind, sentence, scenario.key, &changes))
+        (!changes.is_empty()).then(|| of_changes(kind, sentence, scenario.key, &changes))
     };
     let directions = [(true, "now pay"), (false, "no longer pay")];
     directions.into_iter().filter_map(find).collect()

@@ -6,8 +6,7 @@ use psci_bench::model::{Confidence, CpuSet, Finding, Kind, Run, ScenarioKey, hea
 use serde::Serialize;
 
 use super::change::Change;
-use super::sides::Sides;
-use crate::report::analysis::words::{NOT_VERIFIED, cpus_text};
+use crate::report::analysis::words::cpus_text;
 use crate::report::log::grouped::grouped;
 
 /// Metrics of some CPUs in one scenario.
@@ -46,19 +45,11 @@ impl ComparisonFinding {
 
     /// Returns a finding that rests on the changes of one scenario.
     pub(super) fn of_changes(
-        sides: &Sides<'_>,
         kind: Kind,
-        mut sentence: String,
+        sentence: String,
         scenario: ScenarioKey,
         changes: &[&Change],
     ) -> Self {
-        let has_records = [sides.new, &sides.old].map(|it| it.integrity.records.is_some());
-        let is_doubtful = |it: &&Change| {
-            has_records[0] && it.new.is_doubtful || has_records[1] && it.old.is_doubtful
-        };
-        if changes.iter().any(is_doubtful) {
-            sentence += NOT_VERIFIED;
-        }
         let confidence = match changes.iter().all(|it| it.has_intervals()) {
             true => Confidence::Intervals,
             false => Confidence::Figures,

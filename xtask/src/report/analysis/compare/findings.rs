@@ -29,7 +29,6 @@ pub(super) fn findings(
         let of = Scenario { sides, compared };
         all.extend(of.reordered());
         all.extend(of.changed());
-        all.extend(of.moved());
         all.extend(of.unchanged());
     }
     all
@@ -44,10 +43,10 @@ struct Scenario<'s> {
 impl<'s> Scenario<'s> {
     /// Returns a finding that rests on `changes`; None without any.
     fn finding(&self, kind: Kind, text: &str, changes: &[&Change]) -> Option<ComparisonFinding> {
-        let (sides, key) = (self.sides, self.compared.key);
-        let sentence = format!("{}: {text}", scenario_title(sides.runs(), key));
+        let key = self.compared.key;
+        let sentence = format!("{}: {text}", scenario_title(self.sides.runs(), key));
         let of_changes = ComparisonFinding::of_changes;
-        (!changes.is_empty()).then(|| of_changes(sides, kind, sentence, key, changes))
+        (!changes.is_empty()).then(|| of_changes(kind, sentence, key, changes))
     }
 
     /// Returns the changes that count, by the name of the figure.
@@ -65,7 +64,6 @@ impl<'s> Scenario<'s> {
         let is_judged = |it: &&Change| matches!(it.outcome, Outcome::Better | Outcome::Worse);
         let is_quiet = cpus.iter().all(|it| it.outcome.is_still());
         let (new, old) = self.sides.runs();
-        // In the same order it is the flushes that are at other places.
         let is_same = |it: &&Change| new.label(it.cpu) == old.label(it.old_cpu);
         if order.iter().any(is_judged) || is_quiet || order.iter().all(is_same) {
             return None;
@@ -119,20 +117,6 @@ impl<'s> Scenario<'s> {
             true => String::new(),
             false => format!(": {}", names.join(", ")),
         }
-    }
-
-    /// Describes places whose figures moved with a flush.
-    fn moved(&self) -> Option<ComparisonFinding> {
-        let all: Vec<&Change> = self.compared.by_order.iter().collect();
-        let all = with(&all, |it| it == Outcome::Moved);
-        let text = format!(
-            "Powerdown differs ({}) as the cache flushes up to it in the queue do, and by no more \
-             than tolerance or noise besides: all flushes together take as long as before, but \
-             are at other places{}.",
-            shares(&all),
-            self.names(&all)
-        );
-        self.finding(Kind::Reordered, &text, &all)
     }
 
     /// Names the figures of which none changed.

@@ -13,7 +13,6 @@ use psci_bench::spec::ticks::Clock;
 
 use super::change::{Change, Outcome, Value};
 use super::comparison::{ComparedScenario, Judged};
-use super::queue_flushes::judge_moved_flushes;
 use super::sides::{Keyed, Sides};
 use crate::report::analysis::conditions::count_of_rows;
 use crate::report::analysis::figure::{
@@ -113,7 +112,6 @@ pub(super) fn compare_figures(
     }
     if judged == Judged::Order {
         compared.by_order = by_order(sides, &now, &then);
-        judge_moved_flushes(sides, (new, old), &mut compared.by_order);
     }
     if compared.changes().is_empty() {
         return Err("the two have no figure in common".to_owned());
@@ -204,7 +202,6 @@ fn change(
         old_cpu: old.cpu,
         new: values.0,
         old: values.1,
-        by_flushes: None,
         outcome,
     }
 }

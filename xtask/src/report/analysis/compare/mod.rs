@@ -8,7 +8,6 @@ mod differences;
 mod finding;
 mod findings;
 mod judge;
-mod queue_flushes;
 mod sides;
 #[cfg(test)]
 mod tests;

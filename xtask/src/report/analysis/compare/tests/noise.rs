@@ -1,14 +1,12 @@
-//! Changes within noise, and with cache flushes that moved.
+//! Changes within noise.
 
 use psci_bench::measure::Metric;
 use psci_bench::model::{Confidence, Kind};
-use psci_bench::plan::ScenarioId::{PsciVersionParallel, SuspendDeepParallel};
+use psci_bench::plan::ScenarioId::PsciVersionParallel;
 
-use super::support::with as compared_with;
-use super::support::{compared, found, of_metric, outcomes, sentences};
-use crate::report::analysis::compare::Comparison;
-use crate::report::analysis::compare::Outcome::{Moved, Noise, Same, Worse};
-use crate::report::analysis::made_up::{set_summary, suite, table};
+use super::support::{compared, found};
+use crate::report::analysis::compare::Outcome::Noise;
+use crate::report::analysis::made_up::{set_summary, suite};
 use crate::report::log::LoggedRun;
 
 fn shifted(by: i64, of: &[u64]) -> Vec<u64> {
@@ -52,42 +50,4 @@ fn one_round_is_weighed_against_the_noise_of_its_cpus() {
     rows.for_each(|row| row.statistics.clear());
     let part = "4 of 4 in test_rt_instr_psci_version_parallel";
     found(&compared(&slow, &bare), Kind::NotTold, &["no noise", part]);
-}
-
-/// Tables of Powerdown and Cache Flush, in us, of CPUs that suspend together.
-fn queue(rows: &[(u64, u64)]) -> LoggedRun {
-    let rows = (0u64..)
-        .zip(rows)
-        .map(|(core, (powerdown, flush))| vec![0, core, powerdown * 1000, 20_000, flush * 1000]);
-    table(&[(SuspendDeepParallel, rows.collect())])
-}
-
-#[test]
-fn change_that_a_moved_flush_does_not_explain_is_judged() {
-    let old = queue(&[(100, 5), (240, 80), (455, 5), (600, 5)]);
-    let with = |powerdown| queue(&[(100, 5), (240, 5), (powerdown, 80), (600, 5)]);
-    let third = |it: &Comparison| {
-        let all = of_metric(&it.scenarios[0].by_order, Metric::Powerdown);
-        (all[2].outcome, all[2].by_flushes, all[2].delta())
-    };
-    // The flush makes -75 us of it, and 18 us are left: 4 %.
-    let judged = compared(&with(398), &old);
-    assert_eq!(third(&judged), (Worse, Some(-75_000.0), 18_000.0));
-    assert_eq!(judged.regressions().count(), 1);
-    let part = "takes more in 1 of 4 rows, by 18.00 us (+3.96 %): place 3.";
-    found(&judged, Kind::Changed, &[part]);
-
-    let moved = compared(&with(382), &old);
-    assert_eq!(third(&moved).0, Moved);
-    let part = "Powerdown differs (-16.04 %) as the cache flushes";
-    found(&moved, Kind::Reordered, &[part]);
-    let reordered = sentences(&moved, Kind::Reordered).concat();
-    assert!(!reordered.contains("another order"));
-    let strict = compared_with(&with(382), &old, |it| it.tolerance_ppm = 1000);
-    assert_eq!(third(&strict.expect("comparable")).0, Worse);
-    // With sound timestamps a last man's own flush is in its Powerdown.
-    let old = queue(&[(50, 5), (2200, 2100), (2250, 5)]);
-    let own = compared(&queue(&[(50, 5), (100, 5), (2250, 2100)]), &old);
-    let order = outcomes(&own.scenarios[0].by_order, Metric::Powerdown);
-    assert_eq!(order, [Same, Moved, Same]);
 }

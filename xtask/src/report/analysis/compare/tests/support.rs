@@ -16,17 +16,10 @@ use crate::report::log::LoggedRun;
 pub(super) fn try_compare(new: &LoggedRun, old: &LoggedRun, across: &str) -> Result<Comparison> {
     let of_word = |word| Across::ALL.iter().find(|it| it.1 == word);
     let across = across.split(',').filter_map(of_word).map(|it| it.0);
-    with(new, old, |options| options.across = across.collect())
-}
-
-/// Compares with other options than the usual ones.
-pub(super) fn with(
-    new: &LoggedRun,
-    old: &LoggedRun,
-    change: impl FnOnce(&mut Options),
-) -> Result<Comparison> {
-    let mut options = Options::default();
-    change(&mut options);
+    let options = Options {
+        across: across.collect(),
+        ..Options::default()
+    };
     Ok(compare(std::slice::from_ref(new), old, &options)?.remove(0))
 }
 
@@ -52,14 +45,9 @@ pub(super) fn of(comparison: &Comparison, id: ScenarioId) -> &ComparedScenario {
     all.find(|it| it.key.id == id).expect("both have it")
 }
 
-pub(super) fn of_metric(all: &[Change], metric: Metric) -> Vec<&Change> {
-    let all = all.iter();
-    all.filter(|it| it.key.metric() == Some(metric)).collect()
-}
-
 pub(super) fn outcomes(all: &[Change], metric: Metric) -> Vec<Outcome> {
-    let all = of_metric(all, metric).into_iter();
-    all.map(|it| it.outcome).collect()
+    let own = all.iter().filter(|it| it.key.metric() == Some(metric));
+    own.map(|it| it.outcome).collect()
 }
 
 pub(super) fn sentences(comparison: &Comparison, kind: Kind) -> Vec<&str> {
