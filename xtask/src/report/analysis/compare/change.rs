@@ -19,6 +19,7 @@ pub(crate) struct Change {
     /// The part that cache flushes at other places in the queue have in the change,
     /// if more than noise is left: the rest is judged.
     pub(crate) by_flushes: Option<f64>,
+    #[serde(skip)]
     pub(crate) outcome: Outcome,
 }
 
