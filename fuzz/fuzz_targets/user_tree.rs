@@ -6,8 +6,8 @@ use fuzz::worded;
 use libfuzzer_sys::fuzz_target;
 use psci_bench::board::{Board, Cpu};
 use xtask::board::device_tree::machine;
-use xtask::build::user_tree;
 use xtask::build::image::Emergency;
+use xtask::build::user_tree;
 
 const BOOTARGS: &str = "iterations=3 only=cpu_off_serial";
 
