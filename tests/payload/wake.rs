@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 
 use psci_bench::model::{Row, Verdict};
 use psci_bench::plan::ScenarioId::{self, CpuSuspendParallel, SuspendDeepParallel};
+use xtask::board::device_tree::{self, Choices};
 use xtask::board::{Gic, StateFormat};
-use xtask::build::device_tree::{self, Choices};
 use xtask::qemu::run_spec::{Payload, RunSpec};
 
 use crate::common;
