@@ -172,7 +172,7 @@ fn run_all(
                 {
                     let _ = end.set(run_target(workspace, &programs.join(name), name, seconds));
                     let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                    say(&format!("{name} has ended, {done} of {count}"));
+                    progress.above(|| say(&format!("{name} has ended, {done} of {count}")));
                     progress.percent(100.0 * done as f32 / count as f32);
                 }
             });

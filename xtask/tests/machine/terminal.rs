@@ -70,6 +70,24 @@ fn terminal_gets_no_records_and_the_verdict_last() {
 }
 
 #[test]
+fn terminal_shows_the_samples_under_way() {
+    let plan = "iterations=300 only=psci_version_parallel,susp_deep_parallel";
+    let mut command = xtask(&["qemu", "--smp", "2", "--icount", "--args", plan]);
+    command.env("TERM", "xterm").env("COLUMNS", "100");
+    let (code, said) = on_terminal(&mut command);
+    assert_eq!(code, Some(0), "{said}");
+    // The cursor is at the line's beginning, where `^C` does not begin another one.
+    let counts = said.split("/600 samples\r").map(|before| {
+        let digits = before.rsplit(|it: char| !it.is_ascii_digit()).next();
+        digits.unwrap_or_default().parse::<u32>().unwrap_or(0)
+    });
+    assert!(
+        counts.filter(|kept| (1..600).contains(kept)).count() > 1,
+        "{said}"
+    );
+}
+
+#[test]
 fn log_on_a_full_disk_costs_only_the_log() {
     let text = format!("{BEGIN}{PASS}\r\n");
     let (mut command, _dir) = with_stub(&text, End::Off, &BUILTIN);
