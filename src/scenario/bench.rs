@@ -273,6 +273,11 @@ impl<'m, M: Machine> Bench<'m, M> {
 
     pub(crate) fn run(&mut self, who: Who, action: Action) {
         let round = self.round(who, action);
+        let needing = self.rows.iter().filter(|row| row.needs_samples());
+        let counts = needing.map(|row| (row.valid(), self.setting.plan.iterations));
+        let sum = counts.reduce(|sum, row| (sum.0 + row.0, sum.1 + row.1));
+        let (kept, asked) = sum.unwrap_or_default();
+        self.machine.note_samples(kept, asked);
         self.machine.run(&round, &mut self.outcomes);
     }
 
