@@ -65,6 +65,8 @@ impl Write for Until<'_> {
     }
 }
 
+impl stream::Display for Until<'_> {}
+
 /// Starts BL1 of `firmware` with the FIP in the file `fip`, until the UART
 /// says `until`.
 fn boot(firmware: &Firmware, fip: &str, until: &str) -> Outcome {
@@ -93,7 +95,14 @@ fn boot(firmware: &Firmware, fip: &str, until: &str) -> Outcome {
         flag: Arc::clone(&interrupt),
     };
     let time = Duration::from_secs(120);
-    stream::run(&mut command, time, &interrupt, &mut out, &mut || {}).expect("QEMU starts")
+    stream::run(
+        &mut command,
+        time,
+        &interrupt,
+        &mut out,
+        (&mut |_| None, &mut || {}),
+    )
+    .expect("QEMU starts")
 }
 
 fn passes(firmware: &Firmware, fip: &str) {
