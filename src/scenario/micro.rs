@@ -73,8 +73,8 @@ pub(crate) fn samples(id: ScenarioId, plan: &Plan) -> u32 {
     }
 }
 
-pub(crate) fn measure<M: Machine>(
-    machine: &mut M,
+pub(crate) fn measure(
+    machine: &mut dyn Machine,
     setting: Setting<'_>,
     key: ScenarioKey,
 ) -> Scenario {
@@ -112,15 +112,15 @@ fn skip(id: ScenarioId, facts: &Facts, cpus: usize) -> Option<Skip> {
 }
 
 /// A micro-benchmark under way. A CPU's columns are ticks and cycles.
-struct Micro<'s, 'm, M> {
-    bench: &'s mut PointBench<'m, M>,
+struct Micro<'s, 'm> {
+    bench: &'s mut PointBench<'m>,
     batch: u32,
     asked: u32,
     /// Ticks that each series of batches may take.
     limit: Option<u64>,
 }
 
-impl<M: Machine> Micro<'_, '_, M> {
+impl Micro<'_, '_> {
     fn run(&mut self, kinds: &[Kind]) -> Result<(), Failure> {
         let cpus = self.bench.columns.len();
         let facts = self.bench.machine.facts();
