@@ -189,28 +189,6 @@ pub fn offset_of(symbol: &str) -> usize {
     found.expect("the symbol").address() as usize
 }
 
-/// Assembles the file `source` of the repository, a program that runs without
-/// the payload.
-pub fn assemble(source: &str, symbols: &[(&str, u32)]) -> Vec<u8> {
-    let workspace = workspace();
-    setup::ensure(&workspace, &[Need::CrossCompiler]).expect("a cross compiler");
-    let dir = tempfile::tempdir().expect("a folder");
-    let (object, flat) = (dir.path().join("it.o"), dir.path().join("it.bin"));
-    let run = |command: &mut Command| {
-        let status = command.status().expect("binutils start");
-        assert!(status.success(), "{command:?}");
-    };
-    let mut assemble = Command::new("aarch64-linux-gnu-as");
-    for (symbol, value) in symbols {
-        assemble.args(["--defsym", &format!("{symbol}={value}")]);
-    }
-    let source = workspace.root.join(source);
-    run(assemble.arg("-o").arg(&object).arg(source));
-    let mut flatten = Command::new("aarch64-linux-gnu-objcopy");
-    run(flatten.args(["-O", "binary"]).arg(&object).arg(&flat));
-    std::fs::read(flat).expect("the program")
-}
-
 /// A log and the run that its records describe.
 pub struct Log {
     /// The log as text, CR LF as LF.
