@@ -87,7 +87,7 @@ pub struct Conditions {
     pub warmed: Option<u32>,
 }
 
-fn is_tftf(method: &Method) -> bool {
+pub(crate) fn is_tftf(method: &Method) -> bool {
     *method == Method::Tftf
 }
 

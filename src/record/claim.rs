@@ -1,33 +1,59 @@
-//! Reads records from lines that may be damaged, or joined to other text.
+//! Lines that claim to be records, and may be damaged or joined to other text.
 
 use super::crc::Crc32;
-use super::record::{CRC_DIGITS, MARK, Numbered, Record};
+use super::record::{CRC_DIGITS, MARK, Record};
 
-/// The reason why a line is not a record.
+/// A line's claim to be a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecordError {
-    /// The line does not begin with `@PB `.
-    NoMark,
-    /// The line has no checksum.
-    NoChecksum,
-    /// The checksum is of other bytes.
-    Damaged,
-    /// The checksum is right, but number or JSON are not those of a record: the
-    /// line is of another version of the format.
-    NotJson,
+pub struct Claim<'l> {
+    /// The record's place in the run, from 0.
+    pub seq: u32,
+    /// The checksum, as the line has it.
+    pub crc: u32,
+    /// The record's kind, which is the first key.
+    pub kind: &'l str,
+    json: &'l str,
+    /// The bytes of which the checksum is.
+    summed: &'l [u8],
 }
 
-/// Reads the record at the beginning of `line`; text after its checksum is
-/// ignored.
-pub fn parse(line: &[u8]) -> Result<Numbered, RecordError> {
-    let body = checked(line)?;
-    let body = core::str::from_utf8(body).map_err(|_| RecordError::NotJson)?;
-    let numbered = body[MARK.len()..].split_once(' ').and_then(|(seq, json)| {
-        let seq = seq.parse().ok().filter(|_| seq.len() >= 4)?;
-        let record = Record::from_json(json)?;
-        Some(Numbered { seq, record })
-    });
-    numbered.ok_or(RecordError::NotJson)
+impl<'l> Claim<'l> {
+    /// Returns what `line` claims to be; None if it has not the form of a record.
+    /// The checksum is not computed.
+    // The release profile compiles this package for size, as the payload needs it; the
+    // caller's copy is compiled for speed.
+    #[cfg_attr(not(debug_assertions), inline)]
+    pub fn of(line: &'l [u8]) -> Option<Self> {
+        let text = line.trim_ascii_end().strip_prefix(MARK.as_bytes())?;
+        // JSON has no '@': with one, another record stands behind the first.
+        let text = str::from_utf8(text).ok().filter(|it| !it.contains('@'))?;
+        let (seq, json) = text.split_once(' ')?;
+        let (json, crc) = json.rsplit_once(' ')?;
+        let (kind, _) = json.strip_prefix("{\"")?.split_once('"')?;
+        // Capitals were not sent: a bit of the line has flipped.
+        let is_digit = |b| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+        let has_checksum = crc.len() == CRC_DIGITS && crc.bytes().all(is_digit);
+        let is_whole = has_checksum && seq.len() >= 4 && json.ends_with('}');
+        is_whole.then_some(Self {
+            seq: seq.parse().ok()?,
+            crc: u32::from_str_radix(crc, 16).ok()?,
+            kind,
+            json,
+            summed: &line[..MARK.len() + text.len() - CRC_DIGITS - 1],
+        })
+    }
+
+    /// Returns true if the checksum is right.
+    pub fn is_sound(&self) -> bool {
+        Crc32::of(self.summed) == self.crc
+    }
+
+    /// Returns the record; None if this version cannot read it.
+    // As above.
+    #[cfg_attr(not(debug_assertions), inline)]
+    pub fn record(&self) -> Option<Record> {
+        serde_json::from_str(self.json).ok()
+    }
 }
 
 /// Returns the parts of `line` that begin like a record: after a terminal's time
@@ -42,40 +68,6 @@ pub fn pieces(line: &[u8]) -> impl Iterator<Item = &[u8]> {
         rest = after;
         Some(piece)
     })
-}
-
-/// Returns what the checksum covers: up to the first one that is right.
-fn checked(line: &[u8]) -> Result<&[u8], RecordError> {
-    if !line.starts_with(MARK.as_bytes()) {
-        return Err(RecordError::NoMark);
-    }
-    let (mut crc, mut summed) = (Crc32::default(), 0);
-    let mut error = RecordError::NoChecksum;
-    for (end, window) in line.windows(CRC_DIGITS + 2).enumerate() {
-        let [b'}', b' ', digits @ ..] = window else {
-            continue;
-        };
-        let Some(expected) = checksum(digits) else {
-            continue;
-        };
-        crc.update(&line[summed..=end]);
-        summed = end + 1;
-        if crc.value() == expected {
-            return Ok(&line[..=end]);
-        }
-        error = RecordError::Damaged;
-    }
-    Err(error)
-}
-
-/// Reads eight lower-case hexadecimal digits. Capitals were not sent: a bit of
-/// the line has flipped.
-fn checksum(digits: &[u8]) -> Option<u32> {
-    let is_lower = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    if !digits.iter().all(is_lower) {
-        return None;
-    }
-    u32::from_str_radix(core::str::from_utf8(digits).ok()?, 16).ok()
 }
 
 fn find_mark(bytes: &[u8]) -> Option<usize> {
