@@ -38,19 +38,6 @@ fn sample_far_from_the_others_is_an_outlier() {
     assert!(of_kind(&run, 3, Kind::Outlier)[0].sentence.ends_with(end));
 }
 
-#[test]
-fn finding_of_the_log_stays_if_no_computed_one_contains_it() {
-    let mut run = suite();
-    let recorded = Finding {
-        kind: Kind::LastMan,
-        sentence: "Last man down in cluster 9.".to_owned(),
-        ..of_points(ScenarioId::ContendSweep, &[(1, 5), (2, 6), (3, 7)])[0].clone()
-    };
-    run.run.scenarios[0].findings.push(recorded.clone());
-    assert_eq!(of_kind(&run, 0, Kind::LastMan), [recorded]);
-    assert!(of_kind(&run, 0, Kind::NotTold).is_empty());
-}
-
 /// Returns the findings of a sweep: what was varied, and the ticks of Cache Flush or
 /// Powerdown.
 fn of_points(id: ScenarioId, points: &[(u64, u64)]) -> Vec<Finding> {
