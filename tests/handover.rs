@@ -7,32 +7,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
 use handover::Handover;
-use psci_bench::measure::order::{Order, OrderEnd, OrderTimes, OrderWake, SgiTargets};
-use psci_bench::measure::{Action, After, Cause, End, Outcome};
-use psci_bench::spec::stat::Ladder;
+use psci_bench::measure::order::Order;
+use psci_bench::measure::{Cause, End, Outcome};
 
-/// An order that is known by its `dirty_bytes`.
-fn order(number: usize) -> Order {
+/// An order that is known by its `cpu_on_at`.
+fn order(number: u64) -> Order {
     Order {
-        action: Action::Version,
-        dirty_bytes: number,
-        cpu_on_at: 0,
-        times: OrderTimes {
-            call_after: 0,
-            own_timer_after: 0,
-            wake_due_after: 0,
-            quiet_until: 0,
-        },
-        wake: OrderWake {
-            by_timer_frame: false,
-            wakes_others_by_sgi: SgiTargets::None,
-        },
-        end: OrderEnd {
-            after: After::Stay,
-            waits_for_release: false,
-        },
-        ladder: Ladder::default(),
-        window: None,
+        cpu_on_at: number,
+        ..Order::default()
     }
 }
 
@@ -47,7 +29,7 @@ fn outcome(number: u64) -> Outcome {
 /// The answers of all methods that change nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct View {
-    order: Option<usize>,
+    order: Option<u64>,
     is_ready: bool,
     start: Option<u64>,
     is_done: bool,
@@ -62,7 +44,7 @@ struct View {
 
 fn view(handover: &Handover) -> View {
     View {
-        order: handover.order().map(|order| order.dirty_bytes),
+        order: handover.order().map(|order| order.cpu_on_at),
         is_ready: handover.is_ready(),
         start: handover.start(),
         is_done: handover.is_done(),
@@ -158,7 +140,7 @@ fn the_tally_is_the_one_of_the_cpu() {
 
 #[test]
 fn two_threads_exchange_orders_and_outcomes() {
-    const ORDERS: usize = 10_000;
+    const ORDERS: u64 = 10_000;
     fn wait_for<T>(mut given: impl FnMut() -> Option<T>) -> T {
         loop {
             match given() {
@@ -167,7 +149,7 @@ fn two_threads_exchange_orders_and_outcomes() {
             }
         }
     }
-    let result = |order: usize, start: u64| 3 * order as u64 + start;
+    let result = |order: u64, start: u64| 3 * order + start;
     let handover = Handover::new(None);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -175,15 +157,15 @@ fn two_threads_exchange_orders_and_outcomes() {
                 let order = wait_for(|| handover.order());
                 handover.report_ready();
                 let start = wait_for(|| handover.start());
-                handover.finish(outcome(result(order.dirty_bytes, start)));
+                handover.finish(outcome(result(order.cpu_on_at, start)));
             }
         });
         for number in 1..=ORDERS {
             handover.give_order(order(number));
             wait_for(|| handover.is_ready().then_some(()));
-            handover.publish_start(2 * number as u64);
+            handover.publish_start(2 * number);
             let outcome = wait_for(|| handover.outcome());
-            assert_eq!(outcome.before, result(number, 2 * number as u64));
+            assert_eq!(outcome.before, result(number, 2 * number));
         }
     });
 }

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use psci_bench::board::{Board, BoardError, Console, Cpu, LabelSource, Region, free_memory};
+use psci_bench::board::{Board, FormatError, Console, Cpu, LabelSource, Region, free_memory};
 use psci_bench::image::handoff;
 use psci_bench::plan::Plan;
 use psci_bench::scenario::{Needs, States};
@@ -59,7 +59,7 @@ fn check_tree(tree: &[u8]) {
 }
 
 /// Errors go to a terminal as one line.
-fn check_error(error: BoardError) {
+fn check_error(error: FormatError) {
     let text = error.to_string();
     assert!(text.is_ascii() && text.len() < 250, "{text}");
 }

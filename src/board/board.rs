@@ -10,21 +10,20 @@
 use alloc::vec::Vec;
 
 use crate::devices::timer_frame::NoFrame;
-use crate::image::Conduit;
+use crate::devices::uart::registers;
+use crate::image::{Conduit, Uart};
 use crate::spec::counter::CounterErratum;
 
-use super::console::Uart;
-use super::error::{BoardError, Result};
 use super::fdt::Fdt;
-use super::found::Found;
 use super::gic::{self, Gic};
 use super::idle::IdleState;
 use super::labels::{Cpu, LabelSource};
-use super::node::Node;
+use super::node::{Node, find_compatible};
 use super::ranges::Region;
-use super::timer_frame::TimerFrame;
-use super::timers::TimerPpis;
-use super::watchdog::Watchdog;
+use super::timer_frame::{self, TimerFrame};
+use super::timers::{self, TimerPpis};
+use super::watchdog::{self, Watchdog};
+use crate::spec::format_error::{FormatError, Result};
 
 /// The most bytes of a board's name: at a UART's speed a MiB takes minutes.
 const MODEL_MAX: usize = 100;
@@ -75,36 +74,35 @@ impl<'t> Board<'t> {
     /// the UART to print the error on.
     // Not inlined: the caller's stack frame lasts as long as the run.
     #[inline(never)]
-    pub fn read(tree: &'t [u8]) -> Result<Self, BoardError> {
+    pub fn read(tree: &'t [u8]) -> Result<Self, FormatError> {
         let tree = super::check::open(tree)?;
-        let found = Found::search(tree);
         // Without PSCI there is nothing to measure, so that error comes first.
-        let conduit = found.conduit(tree)?;
+        let conduit = super::psci::conduit(tree)?;
         let uart = super::console::uart(tree)?;
-        let (gic, timers) = gic_and_timers(&found)?;
-        let has_gic = gic.is_some();
+        let controller = find_compatible(tree, gic::COMPATIBLE).map(gic::read);
+        let controller = controller.transpose()?;
+        let timer = find_compatible(tree, timers::COMPATIBLE);
+        let timers = controller.as_ref().map(|gic| timers::read(timer, gic));
+        // Without a GIC, no CPU gets the frame's interrupt.
+        let frames = find_compatible(tree, timer_frame::COMPATIBLE);
+        let frames = frames.filter(|_| controller.is_some());
         let (cpu_count, has_cortex_a73) = super::cpus::count(tree)?;
         let board = Self {
             model: model(Node::root(tree)),
             uart,
-            gic,
-            timers,
-            timer_frame: match found.frames {
-                // Without a GIC, no CPU gets the frame's interrupt.
-                Some(frames) if has_gic => super::timer_frame::read(frames),
-                _ => Err(NoFrame::NotInTree),
-            },
-            watchdog: found.watchdog.and_then(super::watchdog::read),
+            timers: timers.transpose()?.unwrap_or_default(),
+            gic: controller.map(|controller| controller.gic),
+            timer_frame: frames.map_or(Err(NoFrame::NotInTree), timer_frame::read),
+            watchdog: find_compatible(tree, watchdog::COMPATIBLE).and_then(watchdog::read),
             conduit,
             memory: super::memory::read(tree)?,
             reserved: super::memory::reserved(tree)?,
             idle_states: super::idle::read(tree)?,
             bootargs: bootargs(tree)?,
-            second_level_cache: found.cache,
+            second_level_cache: super::cpus::second_level_cache(tree),
             cpu_count,
-            counter_erratum: found
-                .timer
-                .and_then(super::timers::erratum)
+            counter_erratum: timer
+                .and_then(timers::erratum)
                 .or(has_cortex_a73.then_some(CounterErratum::CortexA73)),
             fdt: tree,
         };
@@ -121,11 +119,11 @@ impl<'t> Board<'t> {
     /// # Errors
     /// When `out` is too short, two CPUs have one MPIDR, or cpu-map is not
     /// sound or leaves a CPU out.
-    pub fn cpus(&self, mpidr_mt: bool, out: &mut [Cpu]) -> Result<LabelSource, BoardError> {
+    pub fn cpus(&self, mpidr_mt: bool, out: &mut [Cpu]) -> Result<LabelSource, FormatError> {
         let count = self.cpu_count;
         let Some(out) = out.get_mut(..count) else {
             let message = format_args!("no room for {count} CPUs");
-            return Err(BoardError::new(message));
+            return Err(FormatError::new(message));
         };
         super::cpus::fill(self.fdt, mpidr_mt, out)
     }
@@ -164,20 +162,20 @@ impl<'t> Board<'t> {
     /// refreshing a watchdog at the distributor's address turns the GIC off.
     fn check_overlaps(&self) -> Result<()> {
         let mut devices = self.devices();
-        devices.push(("console", self.uart.registers()));
+        devices.push(("console", registers(&self.uart)));
         for (index, (name, region)) in devices.iter().enumerate() {
             let overlaps = |it: &&(&str, Region)| it.1.overlaps(region);
             if let Some((other, there)) = devices.iter().take(index).find(overlaps) {
                 let (at, there) = (region.base, there.base);
                 let message =
                     format_args!("the {name} at {at:#x} overlaps the {other} at {there:#x}");
-                return Err(BoardError::new(message));
+                return Err(FormatError::new(message));
             }
             // The payload never uses reserved memory, so registers may be there.
             let is_reserved = self.reserved.iter().any(|part| part.contains(region));
             let mut memory = self.memory.iter().filter(|_| !is_reserved);
             if let Some(there) = memory.find(|memory| memory.overlaps(region)) {
-                return Err(BoardError::new(format_args!(
+                return Err(FormatError::new(format_args!(
                     "the {name} at {:#x} overlaps memory at {:#x}: mend the memory node, or \
                      reserve that part",
                     region.base, there.base
@@ -186,19 +184,6 @@ impl<'t> Board<'t> {
         }
         Ok(())
     }
-}
-
-fn gic_and_timers(found: &Found<'_>) -> Result<(Option<Gic>, TimerPpis)> {
-    let Some(node) = found.controller else {
-        return Ok((None, TimerPpis::default()));
-    };
-    let Some(timer) = found.timer else {
-        let message = format_args!("no node compatible with arm,armv8-timer");
-        return Err(BoardError::new(message));
-    };
-    let controller = gic::read(node)?;
-    let timers = super::timers::read(timer, &controller)?;
-    Ok((Some(controller.gic), timers))
 }
 
 /// Returns the board's name, or "" if the tree has none that is text.

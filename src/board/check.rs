@@ -6,11 +6,11 @@
 //! take: each costs at most [`DEPTH_MAX`] passes over the structure block, and
 //! padding after the blocks (QEMU's trees have a MiB) is never looked at.
 
-use super::error::{BoardError, Result};
 use super::fdt::{
     END, Fdt, OFF_DT_STRINGS, OFF_DT_STRUCT, OFF_MEM_RSVMAP, RESERVATION_SIZE, Token, word,
 };
 use crate::image::TREE_MAX;
+use crate::spec::format_error::{FormatError, Result};
 
 /// Deepest nesting of nodes, the root included; real trees stay under ten.
 const DEPTH_MAX: usize = 16;
@@ -29,15 +29,15 @@ pub fn total_size(header: &[u8]) -> Result<usize> {
     let have = header.len();
     let (Some(magic), Some(size)) = (word(header, 0), word(header, 4)) else {
         let message = format_args!("{have} bytes are less than a header");
-        return Err(BoardError::new(message));
+        return Err(FormatError::new(message));
     };
     if magic != MAGIC {
         let message = format_args!("magic {magic:#010x}, expected 0xd00dfeed");
-        return Err(BoardError::new(message));
+        return Err(FormatError::new(message));
     }
     if size as usize > TREE_MAX {
         let message = format_args!("totalsize {size} exceeds {TREE_MAX} bytes");
-        return Err(BoardError::new(message));
+        return Err(FormatError::new(message));
     }
     Ok(size as usize)
 }
@@ -47,11 +47,11 @@ pub(crate) fn open(tree: &[u8]) -> Result<Fdt<'_>> {
     let (size, have) = (total_size(tree)?, tree.len());
     let Some(blob) = tree.get(..size) else {
         let message = format_args!("truncated: {have} of {size} bytes");
-        return Err(BoardError::new(message));
+        return Err(FormatError::new(message));
     };
     match check(blob) {
         Ok(tree) => Ok(tree),
-        Err((at, what)) => Err(BoardError::new(format_args!("offset {at:#x}: {what}"))),
+        Err((at, what)) => Err(FormatError::new(format_args!("offset {at:#x}: {what}"))),
     }
 }
 

@@ -4,83 +4,25 @@
 //! (`/aliases`) and 4.2 (`reg-shift`, `reg-io-width`, `reg-offset`). A UART is
 //! used as the firmware left it, so speed and clock do not matter.
 
-use super::error::{BoardError, Result};
 use super::fdt::Fdt;
-use super::found::Found;
-use super::node::{Node, VALUE_MAX, compatible_with, first_text};
-use super::ranges::{self, Region};
+use super::node::{Node, VALUE_MAX, first_text};
+use super::ranges;
 use super::text::Shown;
-use crate::devices::uart::size;
+use crate::devices::uart::registers;
 use crate::image::UartKind::{self, Cadence, Imx, Lpuart, Ns16550, Pl011, Sbsa, Stm32};
-use crate::image::{Conduit, EmergencyUart};
-
-/// The console's UART.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Uart {
-    /// Programming model.
-    pub kind: UartKind,
-    /// Physical address of register 0.
-    pub base: u64,
-    /// Size in bytes of the register window from there.
-    pub size: u64,
-    /// Left shift from register number to byte offset: 0 to 4 for a 16550, 2 for
-    /// all others.
-    pub reg_shift: u8,
-    /// Width of a register access in bytes: 1, 2 or 4 for a 16550, 4 for all
-    /// others.
-    pub io_width: u8,
-}
-
-impl Uart {
-    /// Returns the register window, at least one byte.
-    pub fn registers(&self) -> Region {
-        Region {
-            base: self.base,
-            size: self.size.max(1),
-        }
-    }
-
-    /// Returns true if both are one UART, used in the same way; sizes may differ.
-    pub fn is_same(&self, other: &Self) -> bool {
-        let size = self.size;
-        *self == Self { size, ..*other }
-    }
-
-    /// Returns true if every register is aligned to the accesses to it.
-    pub fn is_aligned(&self) -> bool {
-        let width = u64::from(self.io_width);
-        width <= 1 << self.reg_shift && self.base.is_multiple_of(width)
-    }
-}
-
-impl From<&EmergencyUart> for Uart {
-    /// Describes the parameter block's UART as a device tree would.
-    fn from(uart: &EmergencyUart) -> Self {
-        let (reg_shift, io_width) = match uart.kind {
-            Ns16550 => (uart.reg_shift, uart.io_width),
-            // 32-bit registers that are 4 bytes apart.
-            _ => (2, 4),
-        };
-        Self {
-            kind: uart.kind,
-            base: uart.base,
-            size: size(uart.kind, reg_shift),
-            reg_shift,
-            io_width,
-        }
-    }
-}
+use crate::image::{Conduit, Uart};
+use crate::spec::format_error::{FormatError, Result};
 
 /// The two things needed to report that the rest of a device tree cannot be used: the
 /// UART to print on, and the conduit for SYSTEM_OFF afterwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Console {
     /// The console's UART, or the reason for its absence.
-    pub uart: Result<Uart, BoardError>,
+    pub uart: Result<Uart, FormatError>,
     /// The property that names that UART: "/chosen/stdout-path", or another.
     pub by: &'static str,
     /// The conduit, or the reason for its absence.
-    pub conduit: Result<Conduit, BoardError>,
+    pub conduit: Result<Conduit, FormatError>,
 }
 
 impl Console {
@@ -88,12 +30,12 @@ impl Console {
     ///
     /// # Errors
     /// When `tree` is not a sound flattened device tree.
-    pub fn find(tree: &[u8]) -> Result<Self, BoardError> {
+    pub fn find(tree: &[u8]) -> Result<Self, FormatError> {
         let tree = super::check::open(tree)?;
         Ok(Self {
             uart: uart(tree),
             by: locate(tree).map_or("", |(_, by)| by),
-            conduit: Found::search(tree).conduit(tree),
+            conduit: super::psci::conduit(tree),
         })
     }
 }
@@ -130,10 +72,9 @@ pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
         }
     }
     let compatible = node.required("compatible")?;
-    let model = |name| {
-        MODELS
-            .iter()
-            .find(|row| compatible_with(name, row.0).is_some())
+    let model = |name: &[u8]| {
+        let mut models = MODELS.iter();
+        models.find(|row| row.0.split(' ').any(|own| own.as_bytes() == name))
     };
     let Some(model) = compatible.split(|byte| *byte == 0).find_map(model) else {
         return Err(match first_text(compatible) {
@@ -157,20 +98,14 @@ pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
     // The registers begin at `reg-offset` in `reg`.
     let region = ranges::region(node, 0)?;
     let offset = u64::from(node.u32("reg-offset")?.unwrap_or(0));
-    let size = match region.size.checked_sub(offset) {
-        Some(have) if have >= size(kind, reg_shift) => have,
-        _ => return Err(node.wrong_value("reg", region.size, "room for all registers")),
-    };
-    let uart = Uart {
-        kind,
-        base: region.base + offset,
-        size,
-        reg_shift,
-        io_width,
-    };
+    let base = region.base.saturating_add(offset);
+    let uart = Uart::new(kind, base, (reg_shift, io_width));
+    if region.size < offset.saturating_add(registers(&uart).size) {
+        return Err(node.wrong_value("reg", region.size, "room for all registers"));
+    }
     if !uart.is_aligned() {
         let expected = "an address aligned to reg-io-width";
-        return Err(node.wrong_value("reg", uart.base, expected));
+        return Err(node.wrong_value("reg", base, expected));
     }
     Ok(uart)
 }
@@ -211,7 +146,7 @@ fn locate<'t>(tree: Fdt<'t>) -> Result<(Node<'t>, &'static str)> {
     }
     let none = "no stdout-path in /chosen and no alias serial0, so the console is not known";
     let node = resolve(tree, "serial0")?;
-    let node = node.ok_or_else(|| BoardError::new(format_args!("{none}")))?;
+    let node = node.ok_or_else(|| FormatError::new(format_args!("{none}")))?;
     Ok((node, "alias serial0"))
 }
 

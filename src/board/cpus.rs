@@ -6,10 +6,10 @@
 
 use alloc::vec::Vec;
 
-use super::error::{BoardError, Result};
 use super::fdt::{Fdt, number};
 use super::labels::{self, CPU_MAX, Cpu, Handle, LabelSource};
-use super::node::{Node, compatible_with};
+use super::node::{Node, usable_nodes};
+use crate::spec::format_error::{FormatError, Result};
 use crate::spec::psci::AFFINITY_MASK;
 
 /// One CPU's node.
@@ -51,7 +51,7 @@ impl<'t> CpuNode<'t> {
 fn cpu_nodes<'t>(tree: Fdt<'t>) -> Result<impl Iterator<Item = Result<CpuNode<'t>>>> {
     const CELLS: &str = "#address-cells";
     let Some(cpus) = Node::find(tree, "/cpus") else {
-        return Err(BoardError::new(format_args!("no node /cpus")));
+        return Err(FormatError::new(format_args!("no node /cpus")));
     };
     let cells = match cpus.u32(CELLS)? {
         // The specification's default, 2, is wrong for most boards.
@@ -77,13 +77,12 @@ pub(crate) fn count(tree: Fdt<'_>) -> Result<(usize, bool)> {
         let cpu = cpu?;
         if cpu.is_available {
             count += 1;
-            let compatible = cpu.node.value("compatible").unwrap_or_default();
-            has_a73 |= compatible_with(compatible, "arm,cortex-a73").is_some();
+            has_a73 |= cpu.node.compatible_with("arm,cortex-a73").is_some();
         }
     }
     if count == 0 {
         let message = format_args!("no CPU under /cpus that is not disabled");
-        return Err(BoardError::new(message));
+        return Err(FormatError::new(message));
     }
     Ok((count, has_a73))
 }
@@ -135,4 +134,16 @@ pub(crate) fn fill(tree: Fdt<'_>, mt: bool, out: &mut [Cpu]) -> Result<LabelSour
         return Err(cpus.error("cpu-map", message));
     }
     Ok(source)
+}
+
+/// Returns the bytes of the largest second-level cache (Devicetree Specification v0.4,
+/// section 3.9), for CPUs whose own registers do not have them. A size that makes no sense
+/// is left out, as it is only a hint.
+pub(crate) fn second_level_cache(tree: Fdt<'_>) -> Option<u64> {
+    let caches = usable_nodes(tree).filter(|node| node.compatible_with("cache").is_some());
+    let sizes = caches.filter_map(|cache| {
+        let cell = |name| cache.value(name).filter(|it| it.len() == 4).map(number);
+        cell("cache-size").filter(|bytes| *bytes != 0 && cell("cache-level") == Some(2))
+    });
+    sizes.max()
 }

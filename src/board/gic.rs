@@ -4,10 +4,10 @@
 
 use alloc::vec::Vec;
 
-use super::error::Result;
 use super::fdt::number;
-use super::node::{Node, compatible_with};
+use super::node::Node;
 use super::ranges::{self, Region};
+use crate::spec::format_error::Result;
 
 /// The most redistributor regions; the largest machines known have four.
 pub const REDISTRIBUTOR_REGIONS_MAX: usize = 8;
@@ -89,7 +89,7 @@ pub(crate) struct Controller {
 
 /// Reads the controller at `node`.
 pub(crate) fn read(node: Node<'_>) -> Result<Controller> {
-    let gic = match compatible_with(node.required("compatible")?, COMPATIBLE) {
+    let gic = match node.compatible_with(COMPATIBLE) {
         Some(0) => version_3(node)?,
         _ => Gic::V2 {
             distributor: frame(node, 0, &GICD_V2)?,

@@ -6,9 +6,9 @@
 
 use alloc::vec::Vec;
 
-use super::error::Result;
 use super::fdt::Fdt;
-use super::node::{Node, compatible_with};
+use super::node::Node;
+use crate::spec::format_error::Result;
 use crate::spec::psci::{StateFormat, WrongLevel};
 
 /// The most idle states.
@@ -44,8 +44,7 @@ pub(crate) fn read<'t>(tree: Fdt<'t>) -> Result<Vec<IdleState<'t>>> {
     let mut states = Vec::new();
     let containers = CONTAINERS.iter().filter_map(|path| Node::find(tree, path));
     for node in containers.flat_map(Node::children) {
-        let compatible = node.value("compatible").unwrap_or_default();
-        if compatible_with(compatible, COMPATIBLE).is_some() && node.is_available() {
+        if node.compatible_with(COMPATIBLE).is_some() && node.is_available() {
             add(&mut states, node)?;
         }
     }

@@ -8,10 +8,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::error::Result;
-use super::fdt::Token;
 use super::node::Node;
 use super::text;
+use crate::spec::format_error::Result;
 use crate::spec::words::words;
 
 /// The most CPUs that a board may have.
@@ -92,7 +91,10 @@ pub(crate) fn is_labelled(cpu: &Cpu) -> bool {
 /// Labels the unlabelled `cpus` by the map. A CPU that the map leaves out stays
 /// unlabelled.
 pub(crate) fn from_map(map: Node<'_>, handles: &[Handle], cpus: &mut [Cpu]) -> Result<()> {
-    check_size(map)?;
+    // The map itself is counted, too.
+    if map.subtree().nth(MAP_NODES_MAX + 1).is_some() {
+        return Err(map.too_many("", MAP_NODES_MAX));
+    }
     let clusters = 0;
     let mut labeller = Labeller {
         handles,
@@ -100,25 +102,6 @@ pub(crate) fn from_map(map: Node<'_>, handles: &[Handle], cpus: &mut [Cpu]) -> R
         clusters,
     };
     labeller.clusters(map)
-}
-
-fn check_size(map: Node<'_>) -> Result<()> {
-    let (mut nodes, mut depth) = (0, 0);
-    for (_, token) in map.tokens() {
-        match token {
-            Token::Begin => (nodes, depth) = (nodes + 1, depth + 1),
-            Token::End => depth -= 1,
-            Token::Property(..) => {}
-        }
-        // The map itself is counted, too.
-        if nodes > MAP_NODES_MAX + 1 {
-            return Err(map.too_many("", MAP_NODES_MAX));
-        }
-        if depth == 0 {
-            break;
-        }
-    }
-    Ok(())
 }
 
 /// The state while the map is read.

@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::iter::{from_fn, once};
 
-use super::error::{BoardError, Result};
 use super::fdt::{Fdt, Token, number, until};
 use super::text::Shown;
+use crate::spec::format_error::{FormatError, Result};
 
 /// The most bytes of a path in an error; a longer path loses its beginning.
 const PATH_MAX: usize = 60;
@@ -79,7 +79,7 @@ impl<'t> Node<'t> {
 
     /// Returns the tokens from the node's own BEGIN_NODE to the end of the tree, each with
     /// its place.
-    pub fn tokens(self) -> impl Iterator<Item = (Self, Token<'t>)> + use<'t> {
+    fn tokens(self) -> impl Iterator<Item = (Self, Token<'t>)> + use<'t> {
         let Self { fdt, mut at } = self;
         from_fn(move || {
             let here = Self { fdt, at };
@@ -89,25 +89,29 @@ impl<'t> Node<'t> {
         })
     }
 
-    /// Returns the children in the tree's order.
-    pub fn children(self) -> impl Iterator<Item = Self> + use<'t> {
-        let (mut tokens, mut depth) = (self.tokens().skip(1), 0);
+    /// Returns this node and all below it in the tree's order, each with its depth.
+    pub fn subtree(self) -> impl Iterator<Item = (usize, Self)> + use<'t> {
+        let (mut tokens, mut depth) = (self.tokens(), 0);
         let next = move || {
             loop {
                 match tokens.next()? {
                     (_, Token::Property(..)) => {}
                     (node, Token::Begin) => {
                         depth += 1;
-                        if depth == 1 {
-                            return Some(node);
-                        }
+                        return Some((depth - 1, node));
                     }
-                    (_, Token::End) if depth == 0 => return None,
+                    (_, Token::End) if depth <= 1 => return None,
                     (_, Token::End) => depth -= 1,
                 }
             }
         };
         from_fn(next).fuse()
+    }
+
+    /// Returns the children in the tree's order.
+    pub fn children(self) -> impl Iterator<Item = Self> + use<'t> {
+        let nodes = self.subtree().filter(|(depth, _)| *depth == 1);
+        nodes.map(|(_, child)| child)
     }
 
     /// Returns names and values of the properties.
@@ -152,9 +156,21 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// Returns true unless `status` forbids the node's use.
+    /// Returns true unless `status` forbids the node's use (section 2.3.4).
     pub fn is_available(self) -> bool {
-        is_available(self.value("status"))
+        let status = self.value("status");
+        status.is_none_or(|status| status == b"okay\0" || status == b"ok\0")
+    }
+
+    /// Returns the index in `names`, which are separated by blanks, of the first string
+    /// of `compatible` that is among them. The strings of `compatible` go from the most
+    /// specific to the most general (section 2.3.1).
+    pub fn compatible_with(self, names: &str) -> Option<usize> {
+        let mut strings = self.value("compatible")?.split(|byte| *byte == 0);
+        strings.find_map(|string| {
+            let mut names = names.split(' ');
+            names.position(|name| name.as_bytes() == string)
+        })
     }
 
     /// Returns the path, or its end after "..."; in either case at most [`PATH_MAX`] bytes.
@@ -177,95 +193,64 @@ impl<'t> Node<'t> {
     /// Makes an error of the node, or of a property of the node.
     #[cold]
     #[inline(never)]
-    pub fn error(self, property: &'static str, message: fmt::Arguments<'_>) -> BoardError {
+    pub fn error(self, property: &'static str, message: fmt::Arguments<'_>) -> FormatError {
         let blank = if property.is_empty() { "" } else { " " };
         let mut path = self.path();
         if path.is_empty() {
             path.push('/');
         }
-        BoardError::new(format_args!("{path}{blank}{property}: {message}"))
+        FormatError::new(format_args!("{path}{blank}{property}: {message}"))
     }
 
-    pub fn missing(self, name: &'static str) -> BoardError {
+    pub fn missing(self, name: &'static str) -> FormatError {
         self.error(name, format_args!("missing"))
     }
 
-    pub fn not_text(self, name: &'static str) -> BoardError {
+    pub fn not_text(self, name: &'static str) -> FormatError {
         let message = format_args!("not a string of printable ASCII characters");
         self.error(name, message)
     }
 
-    pub fn too_many(self, name: &'static str, limit: usize) -> BoardError {
+    pub fn too_many(self, name: &'static str, limit: usize) -> FormatError {
         self.error(name, format_args!("more than {limit} of them"))
     }
 
-    pub fn wrong_length(self, name: &'static str, bytes: usize, expected: &str) -> BoardError {
+    pub fn wrong_length(self, name: &'static str, bytes: usize, expected: &str) -> FormatError {
         self.error(name, format_args!("{bytes} bytes, expected {expected}"))
     }
 
-    pub fn wrong_value(self, name: &'static str, value: u64, expected: &str) -> BoardError {
+    pub fn wrong_value(self, name: &'static str, value: u64, expected: &str) -> FormatError {
         self.error(name, format_args!("{value:#x}, expected {expected}"))
     }
 
-    pub fn wrong_text(self, name: &'static str, value: &str, expected: &str) -> BoardError {
+    pub fn wrong_text(self, name: &'static str, value: &str, expected: &str) -> FormatError {
         let value = Shown(value, VALUE_MAX);
         self.error(name, format_args!("\"{value}\", expected {expected}"))
     }
 }
 
-/// Returns true if a node with this `status` may be used (section 2.3.4).
-fn is_available(status: Option<&[u8]>) -> bool {
-    status.is_none_or(|status| status == b"okay\0" || status == b"ok\0")
-}
-
-/// A node with the properties by which it is chosen.
-pub(crate) struct Facts<'t> {
-    pub node: Node<'t>,
-    /// The `compatible` strings; empty if there are none.
-    pub compatible: &'t [u8],
-    /// True if `device_type` is "memory".
-    pub is_memory: bool,
-}
-
-impl<'t> Facts<'t> {
-    /// Returns the facts of a node that can be used. Each property is looked at once,
-    /// as a node may have thousands.
-    fn of(node: Node<'t>) -> Option<Self> {
-        let (mut compatible, mut is_memory, mut status) = (&[][..], false, None);
-        for (name, value) in node.properties() {
-            match name {
-                b"compatible" => compatible = value,
-                b"device_type" => is_memory = value == b"memory\0",
-                b"status" => status = Some(value),
-                _ => {}
-            }
-        }
-        is_available(status).then_some(Self {
-            node,
-            compatible,
-            is_memory,
-        })
-    }
-}
-
 /// Returns every node below the root in the tree's order, without the subtrees whose
 /// `status` forbids their use.
-pub(crate) fn usable_nodes<'t>(tree: Fdt<'t>) -> impl Iterator<Item = Facts<'t>> {
-    // Number of the nodes around the token from one that cannot be used.
-    let mut skipped = 0usize;
-    let tokens = Node::root(tree).tokens().skip(1);
-    tokens.filter_map(move |(node, token)| {
-        let facts = match token {
-            Token::Begin if skipped == 0 => Facts::of(node),
-            _ => None,
-        };
-        match token {
-            Token::Begin if facts.is_none() => skipped += 1,
-            Token::End => skipped = skipped.saturating_sub(1),
-            Token::Begin | Token::Property(..) => {}
+pub(crate) fn usable_nodes<'t>(tree: Fdt<'t>) -> impl Iterator<Item = Node<'t>> {
+    // Depth of the last node that cannot be used, while the nodes are below it.
+    let mut hidden = usize::MAX;
+    let nodes = Node::root(tree).subtree().skip(1);
+    nodes.filter_map(move |(depth, node)| {
+        if depth <= hidden {
+            hidden = if node.is_available() {
+                usize::MAX
+            } else {
+                depth
+            };
         }
-        facts
+        (hidden == usize::MAX).then_some(node)
     })
+}
+
+/// Returns the first node that can be used and is compatible with one of `names`, which
+/// are separated by blanks.
+pub(crate) fn find_compatible<'t>(tree: Fdt<'t>, names: &str) -> Option<Node<'t>> {
+    usable_nodes(tree).find(|node| node.compatible_with(names).is_some())
 }
 
 /// Returns the first string of a property if it is ASCII text.
@@ -275,14 +260,4 @@ pub(crate) fn first_text(value: &[u8]) -> Option<&str> {
     let plain = |b: &u8| matches!(b, b'\t' | b'\n' | b'\r' | b' '..=b'~');
     let text = text.iter().all(plain).then_some(text)?;
     core::str::from_utf8(text).ok()
-}
-
-/// Returns the index in `names`, which are separated by blanks, of the first string
-/// of `compatible` that is among them. The strings of `compatible` go from the most
-/// specific to the most general (section 2.3.1).
-pub(crate) fn compatible_with(compatible: &[u8], names: &str) -> Option<usize> {
-    compatible.split(|byte| *byte == 0).find_map(|string| {
-        let mut names = names.as_bytes().split(|byte| *byte == b' ');
-        names.position(|name| name == string)
-    })
 }

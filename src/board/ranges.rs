@@ -6,9 +6,9 @@
 //! the CPUs cannot reach the bus. Half of Linux's arm64 boards have their
 //! console under a non-empty `ranges`.
 
-use super::error::{BoardError, Result};
 use super::fdt::number;
 use super::node::Node;
+use crate::spec::format_error::{FormatError, Result};
 
 pub use crate::spec::region::{PAGE, Region};
 
@@ -72,7 +72,7 @@ pub(crate) fn page(node: Node<'_>) -> Option<u64> {
 }
 
 /// Makes the error of a region that ends beyond the address space.
-pub(crate) fn wraps(node: Node<'_>, property: &'static str, region: Region) -> BoardError {
+pub(crate) fn wraps(node: Node<'_>, property: &'static str, region: Region) -> FormatError {
     let Region { base, size } = region;
     let message = format_args!("{size:#x} bytes at {base:#x} exceed 64-bit addresses");
     node.error(property, message)

@@ -42,6 +42,7 @@ impl fmt::Display for TimerFrame {
     }
 }
 
+pub(crate) const COMPATIBLE: &str = "arm,armv7-timer-mem";
 /// Number of frames that a timer can have.
 pub const FRAMES: u32 = 8;
 /// Type of a shared peripheral interrupt in a GIC's specifier.

@@ -6,11 +6,11 @@
 
 use core::ops::Range;
 
-use super::error::Result;
 use super::fdt::word;
 use super::gic::Controller;
 use super::node::Node;
 use crate::spec::counter::CounterErratum;
+use crate::spec::format_error::{FormatError, Result};
 
 /// Interrupt numbers (INTID, 16 to 31) of the per-CPU timers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,8 +39,14 @@ pub(crate) fn erratum(node: Node<'_>) -> Option<CounterErratum> {
     errata.find(|erratum| node.value(erratum.name()).is_some())
 }
 
-/// Reads the interrupts, which must lead to `controller`.
-pub(crate) fn read(node: Node<'_>, controller: &Controller) -> Result<TimerPpis> {
+pub(crate) const COMPATIBLE: &str = "arm,armv8-timer arm,armv7-timer";
+
+/// Reads the interrupts of the timers' node, which must lead to `controller`.
+pub(crate) fn read(node: Option<Node<'_>>, controller: &Controller) -> Result<TimerPpis> {
+    let Some(node) = node else {
+        let message = format_args!("no node compatible with arm,armv8-timer");
+        return Err(FormatError::new(message));
+    };
     let mut ppis = TimerPpis::default();
     // Each entry of the extended form begins with its controller's phandle.
     let (name, value, extra) = match node.value("interrupts-extended") {

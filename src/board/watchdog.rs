@@ -8,22 +8,9 @@ use core::num::NonZeroU64;
 use serde::{Deserialize, Serialize};
 
 use super::fdt::number;
-use super::node::{Facts, Node, compatible_with, usable_nodes};
+use super::node::{Node, usable_nodes};
 use super::ranges::{PAGE, Region, page};
-
-/// The watchdog's programming model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WatchdogKind {
-    /// SBSA generic watchdog (Arm BSA, DEN 0094, "Watchdogs"), which counts as
-    /// the system counter does.
-    Sbsa,
-    /// Arm PrimeCell SP805 (DDI 0270).
-    Sp805 {
-        /// Frequency of WDOGCLK in Hz.
-        clock: NonZeroU64,
-    },
-}
+use crate::devices::watchdog::WatchdogKind;
 
 /// A watchdog that is not secure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +51,7 @@ const WDOGCLK: &[u8] = b"wdog";
 pub(crate) fn read(node: Node<'_>) -> Option<Watchdog> {
     // The first entry of an SBSA watchdog's two is the control frame.
     let base = page(node)?;
-    let kind = match compatible_with(node.value("compatible")?, COMPATIBLE) {
+    let kind = match node.compatible_with(COMPATIBLE) {
         Some(0) => WatchdogKind::Sbsa,
         _ => WatchdogKind::Sp805 {
             clock: clock(node)?,
@@ -83,10 +70,9 @@ fn clock(node: Node<'_>) -> Option<NonZeroU64> {
         return None;
     }
     let phandle = Some(node.value("clocks")?.get(..4)?);
-    let is_clock = |facts: &Facts<'_>| {
-        let is_fixed = compatible_with(facts.compatible, "fixed-clock").is_some();
-        is_fixed && facts.node.value("phandle") == phandle
+    let is_clock = |node: &Node<'_>| {
+        node.compatible_with("fixed-clock").is_some() && node.value("phandle") == phandle
     };
     let clock = usable_nodes(node.fdt).find(is_clock)?;
-    NonZeroU64::new(number(clock.node.value("clock-frequency")?))
+    NonZeroU64::new(number(clock.value("clock-frequency")?))
 }

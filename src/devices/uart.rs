@@ -5,7 +5,8 @@
 mod models;
 
 use super::bus::{Bus, Width};
-use crate::image::UartKind;
+use crate::image::{Uart as Description, UartKind};
+use crate::spec::region::Region;
 use models::{Bits, KEPT_MAX, Model};
 
 /// Polls of a status register before a wait is given up: a UART that does not
@@ -23,24 +24,26 @@ const PATIENCE_FIRST: u32 = PATIENCE / 10;
 const ROOM: usize = 0;
 const IDLE: usize = 1;
 
-/// Returns the bytes of registers that a UART of this kind has. `reg_shift`, 0 to 4, is
-/// of a 16550 only.
-pub const fn size(kind: UartKind, reg_shift: u8) -> u64 {
-    let size = models::model(kind).size as u64;
-    match kind {
-        UartKind::Ns16550 => size << reg_shift,
-        _ => size,
+/// Returns the left shift from a register's place in the model to its offset in bytes.
+const fn shift(uart: &Description) -> u8 {
+    match uart.kind {
+        UartKind::Ns16550 => uart.reg_shift,
+        _ => 0,
+    }
+}
+
+/// Returns the registers of a UART.
+pub const fn registers(uart: &Description) -> Region {
+    Region {
+        base: uart.base,
+        size: (models::model(uart.kind).size as u64) << shift(uart),
     }
 }
 
 /// Returns the offset of the register that is polled for room: a read of it does nothing
 /// that the driver does not do for each byte.
-pub const fn status(kind: UartKind, reg_shift: u8) -> u64 {
-    let register = models::model(kind).has_room.register as u64;
-    match kind {
-        UartKind::Ns16550 => register << reg_shift,
-        _ => register,
-    }
+pub const fn status(uart: &Description) -> u64 {
+    (models::model(uart.kind).has_room.register as u64) << shift(uart)
 }
 
 /// A UART and the settings that it had at boot.
@@ -58,20 +61,12 @@ pub struct Uart<B> {
 impl<B: Bus> Uart<B> {
     /// Takes a UART over as it is. If it is off, its transmitter is turned on, at the
     /// speed that it has.
-    ///
-    /// `reg_shift` (0 to 4, from register number to byte offset) and
-    /// `io_width` (1, 2 or 4 bytes an access, no more than `1 << reg_shift`)
-    /// are of a 16550 only: the others have them fixed.
-    pub fn new(bus: B, kind: UartKind, reg_shift: u8, io_width: u8) -> Self {
-        let (shift, width) = match kind {
-            UartKind::Ns16550 => (reg_shift, Width::from_bytes(io_width)),
-            _ => (0, None),
-        };
+    pub fn new(bus: B, uart: &Description) -> Self {
         let mut uart = Self {
             bus,
-            model: models::model(kind),
-            shift,
-            width: width.unwrap_or(Width::Word),
+            model: models::model(uart.kind),
+            shift: shift(uart),
+            width: Width::from_bytes(uart.io_width).unwrap_or(Width::Word),
             kept: [0; KEPT_MAX],
             patience: [PATIENCE; 2],
         };

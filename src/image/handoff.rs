@@ -12,10 +12,11 @@
 //! Little-endian. Later versions may have longer headers, and are read all the
 //! same, as the specification wishes.
 
-use core::fmt;
 use core::ops::Range;
 
-use super::parameter_block::{TREE_MAX, number};
+use super::number::number;
+use super::parameter_block::TREE_MAX;
+use crate::spec::format_error::FormatError;
 
 /// The number that a transfer list begins with.
 pub const SIGNATURE: u32 = 0x4a0f_b10b;
@@ -31,24 +32,8 @@ const TAG_TREE: usize = 1;
 /// Flag: the bytes in use add up to 0.
 const HAS_CHECKSUM: usize = 1;
 
-/// An error in a transfer list, and its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HandoffError {
-    what: &'static str,
-    /// Offset in bytes from the list's beginning.
-    at: usize,
-}
-
-impl fmt::Display for HandoffError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at offset {:#x}", self.what, self.at)
-    }
-}
-
-impl core::error::Error for HandoffError {}
-
-fn wrong<T>(what: &'static str, at: usize) -> Result<T, HandoffError> {
-    Err(HandoffError { what, at })
+fn wrong<T>(what: &str, at: usize) -> Result<T, FormatError> {
+    Err(FormatError::new(format_args!("{what} at offset {at:#x}")))
 }
 
 fn field(list: &[u8], at: usize, size: usize) -> usize {
@@ -56,7 +41,7 @@ fn field(list: &[u8], at: usize, size: usize) -> usize {
 }
 
 /// Returns the bytes in use of the list that begins with `header`.
-pub fn used_size(header: &[u8]) -> Result<usize, HandoffError> {
+pub fn used_size(header: &[u8]) -> Result<usize, FormatError> {
     let (used, all) = (field(header, 8, 4), field(header, 12, 4));
     let own = field(header, 6, 1);
     if field(header, 0, 4) != SIGNATURE as usize {
@@ -75,7 +60,7 @@ pub fn used_size(header: &[u8]) -> Result<usize, HandoffError> {
 }
 
 /// Returns the place of the device tree in `list`, if it has one.
-pub fn device_tree(list: &[u8]) -> Result<Option<Range<usize>>, HandoffError> {
+pub fn device_tree(list: &[u8]) -> Result<Option<Range<usize>>, FormatError> {
     let used = used_size(list)?;
     let Some(list) = list.get(..used) else {
         return wrong("an impossible size", 8);

@@ -1,10 +1,11 @@
 //! The payload's image: its header and parameter block, and where a loader puts the device tree.
 
 pub mod handoff;
+mod number;
 mod parameter_block;
 
 pub use self::parameter_block::{
-    BASE_MAX, Conduit, EmergencyUart, HEADER_SIZE, IMAGE_SIZE_OFFSET, MAGIC, MAGIC_OFFSET,
-    PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE, PARAMETER_MAGIC, PARAMETER_VERSION, ParameterBlock,
-    TREE_ALIGN, TREE_MAX, UartKind, set_image_size, working_memory,
+    BASE_MAX, Conduit, HEADER_SIZE, IMAGE_SIZE_OFFSET, MAGIC, MAGIC_OFFSET, PARAMETER_BLOCK,
+    PARAMETER_BLOCK_SIZE, PARAMETER_MAGIC, PARAMETER_VERSION, ParameterBlock, TREE_ALIGN, TREE_MAX,
+    Uart, UartKind, working_memory,
 };

@@ -11,8 +11,8 @@
 //! ....  device tree            at ParameterBlock::tree_offset, when appended
 //! ```
 
-use serde::Deserialize;
-
+use super::number::number;
+use crate::spec::format_error::FormatError;
 use crate::spec::words::words;
 
 /// Size in bytes of the arm64 `Image` header.
@@ -45,58 +45,62 @@ pub const fn working_memory(cpus: u32) -> u64 {
     (64 << 10) + (32 << 10) * cpus as u64
 }
 
-/// The programming model of a UART; the numbers are those of the parameter block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum UartKind {
-    /// Arm PrimeCell PL011 (DDI 0183).
-    Pl011 = 1,
-    /// An 8250/16550-compatible UART.
-    Ns16550 = 2,
-    /// Arm's generic UART, a PL011 without settings (DEN0094); not in board files.
-    #[serde(skip_deserializing)]
-    Sbsa = 3,
-    /// Cadence's UART, in Zynq and ZynqMP (Xilinx UG1087).
-    Cadence = 4,
-    /// The UART of i.MX 21 to 8M.
-    Imx = 5,
-    /// The 32-bit LPUART of i.MX 7ULP, 8 and 9, behind four version registers.
-    Lpuart = 6,
-    /// The USART of STM32H7 and STM32MP.
-    Stm32 = 7,
-}
-
-impl UartKind {
-    /// All kinds, in the order of their numbers from 1 on.
-    pub const ALL: [Self; 7] = [
-        Self::Pl011,
-        Self::Ns16550,
-        Self::Sbsa,
-        Self::Cadence,
-        Self::Imx,
-        Self::Lpuart,
-        Self::Stm32,
-    ];
-
-    /// Returns the kind's name, as board files have it.
-    pub const fn name(self) -> &'static str {
-        [
-            "pl011", "ns16550", "sbsa", "cadence", "imx", "lpuart", "stm32",
-        ][self as usize - 1]
+words! {
+    /// The programming model of a UART. The parameter block has the numbers, from 1.
+    pub enum UartKind, name {
+        /// Arm PrimeCell PL011 (DDI 0183).
+        Pl011 = "pl011",
+        /// An 8250/16550-compatible UART.
+        Ns16550 = "ns16550",
+        /// Arm's generic UART, a PL011 without settings (DEN0094); not in board files.
+        #[serde(skip_deserializing)]
+        Sbsa = "sbsa",
+        /// Cadence's UART, in Zynq and ZynqMP (Xilinx UG1087).
+        Cadence = "cadence",
+        /// The UART of i.MX 21 to 8M.
+        Imx = "imx",
+        /// The 32-bit LPUART of i.MX 7ULP, 8 and 9, after four version registers.
+        Lpuart = "lpuart",
+        /// The USART of STM32H7 and STM32MP.
+        Stm32 = "stm32",
     }
 }
 
-/// The UART to speak through before, or without, a device tree.
+/// A UART to print on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EmergencyUart {
+pub struct Uart {
     /// Programming model.
     pub kind: UartKind,
-    /// Physical address of the registers.
+    /// Physical address of register 0.
     pub base: u64,
-    /// Left shift from register number to byte offset (16550 only).
+    /// Left shift from register number to byte offset: 0 to 4 for a 16550, 2 for
+    /// all others.
     pub reg_shift: u8,
-    /// Width of a register access in bytes: 1, 2 or 4 (16550 only).
+    /// Width of a register access in bytes: 1, 2 or 4 for a 16550, 4 for all
+    /// others.
     pub io_width: u8,
+}
+
+impl Uart {
+    /// Returns a UART of 32-bit registers, unless `layout` has a 16550's shift and width.
+    pub fn new(kind: UartKind, base: u64, layout: (u8, u8)) -> Self {
+        let (reg_shift, io_width) = match kind {
+            UartKind::Ns16550 => layout,
+            _ => (2, 4),
+        };
+        Self {
+            kind,
+            base,
+            reg_shift,
+            io_width,
+        }
+    }
+
+    /// Returns true if every register is aligned to the accesses to it.
+    pub fn is_aligned(&self) -> bool {
+        let width = u64::from(self.io_width);
+        width <= 1 << self.reg_shift && self.base.is_multiple_of(width)
+    }
 }
 
 words! {
@@ -113,7 +117,7 @@ words! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ParameterBlock {
     /// UART for messages without a device tree.
-    pub uart: Option<EmergencyUart>,
+    pub uart: Option<Uart>,
     /// Conduit for SYSTEM_OFF without a device tree.
     pub conduit: Option<Conduit>,
     /// Offset of the appended device tree from the image's start; 0: none.
@@ -123,38 +127,6 @@ pub struct ParameterBlock {
     /// Size in bytes of the file without a tree, `.bss` and all.
     pub base_size: u64,
 }
-
-/// Why a file's header or parameter block is not accepted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ImageError {
-    /// The file is shorter than header and parameter block.
-    TooShort,
-    /// No "ARM\x64" at offset 0x38.
-    NotAnImage,
-    /// An arm64 Image, but not one of this project.
-    NotPsciBench,
-    /// A parameter block of another version.
-    Version(u32),
-    /// The field at this file offset has a value that is not defined.
-    Field(usize),
-}
-
-impl core::fmt::Display for ImageError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(match self {
-            Self::TooShort => "shorter than an arm64 Image header",
-            Self::NotAnImage => "no arm64 Image magic at offset 0x38",
-            Self::NotPsciBench => "no psci-bench parameter block at offset 0x40",
-            Self::Version(version) => {
-                let expected = PARAMETER_VERSION;
-                return write!(f, "parameter block version {version}, expected {expected}");
-            }
-            Self::Field(at) => return write!(f, "undefined value at offset {at:#x}"),
-        })
-    }
-}
-
-impl core::error::Error for ImageError {}
 
 const OFF_VERSION: usize = PARAMETER_BLOCK + 0x08;
 const OFF_LENGTH: usize = PARAMETER_BLOCK + 0x0c;
@@ -167,60 +139,74 @@ const OFF_TREE_SIZE: usize = PARAMETER_BLOCK + 0x28;
 const OFF_BASE_SIZE: usize = PARAMETER_BLOCK + 0x30;
 const OFF_CONDUIT: usize = PARAMETER_BLOCK + 0x38;
 
-/// Returns the little-endian number in `size` bytes at `at`; 0 outside of `bytes`.
-pub(super) fn number(bytes: &[u8], at: usize, size: usize) -> u64 {
-    let bytes = bytes.get(at..at + size).unwrap_or_default();
-    bytes.iter().rfold(0, |n, byte| n << 8 | u64::from(*byte))
+fn undefined(at: usize) -> FormatError {
+    FormatError::new(format_args!("undefined value at offset {at:#x}"))
 }
 
 /// Returns one of `all` by its number from 1 in the field at `at`; None for 0.
-fn choice<T: Copy>(all: &[T], file: &[u8], at: usize) -> Result<Option<T>, ImageError> {
+fn choice<T: Copy>(all: &[T], file: &[u8], at: usize) -> Result<Option<T>, FormatError> {
     let code = number(file, at, 4) as usize;
     let chosen = code.checked_sub(1).map(|place| all.get(place).copied());
-    chosen.map_or(Ok(None), |it| it.map(Some).ok_or(ImageError::Field(at)))
+    chosen.map_or(Ok(None), |it| it.map(Some).ok_or_else(|| undefined(at)))
 }
 
-fn write(file: &mut [u8], at: usize, value: &[u8]) -> Result<(), ImageError> {
-    let field = file.get_mut(at..at + value.len());
-    field.ok_or(ImageError::TooShort)?.copy_from_slice(value);
+/// Refuses bytes that do not begin with an arm64 header and a block of this version.
+fn check(file: &[u8]) -> Result<(), FormatError> {
+    if file.len() < PARAMETER_BLOCK + PARAMETER_BLOCK_SIZE {
+        let message = format_args!("shorter than an arm64 Image header");
+        return Err(FormatError::new(message));
+    }
+    for (what, magic, at) in [
+        ("arm64 Image magic", &MAGIC[..], MAGIC_OFFSET),
+        (
+            "psci-bench parameter block",
+            &PARAMETER_MAGIC,
+            PARAMETER_BLOCK,
+        ),
+    ] {
+        if !file[at..].starts_with(magic) {
+            return Err(FormatError::new(format_args!(
+                "no {what} at offset {at:#x}"
+            )));
+        }
+    }
+    let (version, expected) = (number(file, OFF_VERSION, 4), PARAMETER_VERSION);
+    if version != u64::from(expected) {
+        let message = format_args!("parameter block version {version}, expected {expected}");
+        return Err(FormatError::new(message));
+    }
     Ok(())
 }
 
 impl ParameterBlock {
     /// Reads the UART from the block of `file`.
-    pub fn read_uart(file: &[u8]) -> Result<Option<EmergencyUart>, ImageError> {
-        if file.len() < PARAMETER_BLOCK + PARAMETER_BLOCK_SIZE {
-            return Err(ImageError::TooShort);
-        }
-        if !file[MAGIC_OFFSET..].starts_with(&MAGIC) {
-            return Err(ImageError::NotAnImage);
-        }
-        if !file[PARAMETER_BLOCK..].starts_with(&PARAMETER_MAGIC) {
-            return Err(ImageError::NotPsciBench);
-        }
-        let version = number(file, OFF_VERSION, 4) as u32;
-        if version != PARAMETER_VERSION {
-            return Err(ImageError::Version(version));
-        }
+    ///
+    /// # Errors
+    /// A header or field that is not accepted.
+    pub fn read_uart(file: &[u8]) -> Result<Option<Uart>, FormatError> {
+        check(file)?;
         let (reg_shift, io_width) = (file[OFF_UART_SHIFT], file[OFF_UART_WIDTH]);
-        match choice(&UartKind::ALL, file, OFF_UART_KIND)? {
-            None => Ok(None),
-            Some(_) if reg_shift > 4 => Err(ImageError::Field(OFF_UART_SHIFT)),
-            Some(_) if !matches!(io_width, 1 | 2 | 4) => Err(ImageError::Field(OFF_UART_WIDTH)),
-            Some(kind) => Ok(Some(EmergencyUart {
-                kind,
-                base: number(file, OFF_UART_BASE, 8),
-                reg_shift,
-                io_width,
-            })),
+        let Some(kind) = choice(&UartKind::ALL, file, OFF_UART_KIND)? else {
+            return Ok(None);
+        };
+        if reg_shift > 4 {
+            return Err(undefined(OFF_UART_SHIFT));
         }
+        if !matches!(io_width, 1 | 2 | 4) {
+            return Err(undefined(OFF_UART_WIDTH));
+        }
+        let base = number(file, OFF_UART_BASE, 8);
+        Ok(Some(Uart::new(kind, base, (reg_shift, io_width))))
     }
 
     /// Reads the block of `file`, which begins with the arm64 header.
-    pub fn read(file: &[u8]) -> Result<Self, ImageError> {
+    ///
+    /// # Errors
+    /// As for [`Self::read_uart`].
+    pub fn read(file: &[u8]) -> Result<Self, FormatError> {
         let uart = Self::read_uart(file)?;
         if number(file, OFF_LENGTH, 4) != PARAMETER_BLOCK_SIZE as u64 {
-            return Err(ImageError::Field(OFF_LENGTH));
+            return Err(undefined(OFF_LENGTH));
         }
         Ok(Self {
             uart,
@@ -231,27 +217,31 @@ impl ParameterBlock {
         })
     }
 
-    /// Writes the block over the one that `file` has.
-    pub fn write(&self, file: &mut [u8]) -> Result<(), ImageError> {
+    /// Writes the block over the one that `file` has, and `image_size`, the bytes from the
+    /// image's start that it needs, to the header.
+    ///
+    /// # Errors
+    /// When `file` has no block.
+    pub fn write(&self, file: &mut [u8], image_size: u64) -> Result<(), FormatError> {
         Self::read(file)?;
-        let (kind, shift, width, base) = match self.uart {
-            None => (0u32, 0, 0, 0),
-            Some(u) => (u.kind as u32, u.reg_shift, u.io_width, u.base),
+        let mut write = |at: usize, value: &[u8]| {
+            file[at..at + value.len()].copy_from_slice(value);
+        };
+        let (kind, layout, base) = match self.uart {
+            None => (0u32, [0, 0], 0),
+            Some(it) => (it.kind as u32 + 1, [it.reg_shift, it.io_width], it.base),
         };
         let conduit = self.conduit.map_or(0, |conduit| conduit as u32 + 1);
-        write(file, OFF_UART_KIND, &kind.to_le_bytes())?;
-        write(file, OFF_UART_SHIFT, &[shift, width])?;
-        write(file, OFF_UART_BASE, &base.to_le_bytes())?;
-        write(file, OFF_TREE_OFFSET, &self.tree_offset.to_le_bytes())?;
-        write(file, OFF_TREE_SIZE, &self.tree_size.to_le_bytes())?;
-        write(file, OFF_BASE_SIZE, &self.base_size.to_le_bytes())?;
-        write(file, OFF_CONDUIT, &conduit.to_le_bytes())
+        write(IMAGE_SIZE_OFFSET, &image_size.to_le_bytes());
+        write(OFF_UART_KIND, &kind.to_le_bytes());
+        write(OFF_UART_SHIFT, &layout);
+        write(OFF_UART_BASE, &base.to_le_bytes());
+        write(OFF_TREE_OFFSET, &self.tree_offset.to_le_bytes());
+        write(OFF_TREE_SIZE, &self.tree_size.to_le_bytes());
+        write(OFF_BASE_SIZE, &self.base_size.to_le_bytes());
+        write(OFF_CONDUIT, &conduit.to_le_bytes());
+        Ok(())
     }
-}
-
-/// Sets the header's `image_size`: the bytes from the image's start that it needs.
-pub fn set_image_size(file: &mut [u8], size: u64) -> Result<(), ImageError> {
-    write(file, IMAGE_SIZE_OFFSET, &size.to_le_bytes())
 }
 
 #[cfg(test)]
@@ -276,53 +266,67 @@ mod tests {
         assert_eq!(UartKind::ALL, kinds);
         for (kind, number) in kinds.into_iter().zip(1u32..) {
             let block = ParameterBlock {
-                uart: Some(EmergencyUart {
-                    kind,
-                    base: 0x21c_0500,
-                    reg_shift: 2,
-                    io_width: 4,
-                }),
+                uart: Some(Uart::new(kind, 0x21c_0500, (0, 1))),
                 conduit: Some(Conduit::Hvc),
                 tree_offset: 0x1_8000,
                 tree_size: 4321,
                 base_size: 0x1_7ff0,
             };
             let mut file = blank();
-            block.write(&mut file).expect("a good file");
+            block.write(&mut file, 0x12345).expect("a good file");
             assert_eq!(file[OFF_UART_KIND..][..4], number.to_le_bytes());
             assert_eq!(file[OFF_CONDUIT], 2);
+            assert_eq!(file[0x10..0x18], 0x12345u64.to_le_bytes());
             assert_eq!(ParameterBlock::read(&file), Ok(block));
-            for at in [OFF_UART_WIDTH, OFF_UART_SHIFT] {
-                let mut file = file;
-                file[at] = 5;
-                assert_eq!(ParameterBlock::read(&file), Err(ImageError::Field(at)));
-            }
+            // An old block has neither shift nor width for a PL011.
+            file[OFF_UART_SHIFT..][..2].copy_from_slice(&[0, 1]);
+            assert_eq!(ParameterBlock::read(&file), Ok(block));
         }
-        let mut file = blank();
-        set_image_size(&mut file, 0x12345).expect("a good file");
-        assert_eq!(file[0x10..0x18], 0x12345u64.to_le_bytes());
+    }
+
+    #[test]
+    fn registers_are_aligned_to_the_accesses() {
+        for (kind, base, layout, is_aligned) in [
+            (UartKind::Pl011, 0x900_0000, (0, 1), true),
+            (UartKind::Pl011, 0x900_0002, (2, 2), false),
+            (UartKind::Ns16550, 0x3f9, (0, 1), true),
+            (UartKind::Ns16550, 0x3f8, (1, 2), true),
+            (UartKind::Ns16550, 0x3f8, (1, 4), false),
+        ] {
+            assert_eq!(Uart::new(kind, base, layout).is_aligned(), is_aligned);
+        }
     }
 
     #[test]
     fn wrong_field_is_named() {
-        use ImageError::{Field, NotAnImage, NotPsciBench, TooShort, Version};
-        assert_eq!(Field(0x54).to_string(), "undefined value at offset 0x54");
-        let read = |file: &[u8]| ParameterBlock::read(file);
-        assert_eq!(read(&blank()), Ok(ParameterBlock::default()));
+        let fails = |file: &[u8], expected: &str| {
+            let error = ParameterBlock::read(file).expect_err(expected);
+            assert_eq!(error.to_string(), expected);
+        };
+        assert_eq!(
+            ParameterBlock::read(&blank()),
+            Ok(ParameterBlock::default())
+        );
         for cut in 0..0x80 {
-            assert_eq!(read(&blank()[..cut]), Err(TooShort), "cut at {cut}");
+            fails(&blank()[..cut], "shorter than an arm64 Image header");
         }
-        for (at, error) in [
-            (MAGIC_OFFSET, NotAnImage),
-            (PARAMETER_BLOCK, NotPsciBench),
-            (OFF_VERSION, Version(9)),
-            (OFF_LENGTH, Field(OFF_LENGTH)),
-            (OFF_UART_KIND, Field(OFF_UART_KIND)),
-            (OFF_CONDUIT, Field(OFF_CONDUIT)),
+        for (at, expected) in [
+            (MAGIC_OFFSET, "no arm64 Image magic at offset 0x38"),
+            (
+                PARAMETER_BLOCK,
+                "no psci-bench parameter block at offset 0x40",
+            ),
+            (OFF_VERSION, "parameter block version 9, expected 1"),
+            (OFF_LENGTH, "undefined value at offset 0x4c"),
+            (OFF_UART_KIND, "undefined value at offset 0x50"),
+            (OFF_UART_SHIFT, "undefined value at offset 0x54"),
+            (OFF_UART_WIDTH, "undefined value at offset 0x55"),
+            (OFF_CONDUIT, "undefined value at offset 0x78"),
         ] {
             let mut file = blank();
+            file[OFF_UART_KIND..][..6].copy_from_slice(&[2, 0, 0, 0, 0, 1]);
             file[at] = 9;
-            assert_eq!(read(&file), Err(error), "at {at:#x}");
+            fails(&file, expected);
         }
     }
 }

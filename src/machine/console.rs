@@ -2,8 +2,8 @@
 
 use core::fmt::{self, Write};
 
-use psci_bench::board::Uart as Description;
-use psci_bench::devices::uart::{Uart, size, status};
+use psci_bench::devices::uart::{Uart, registers, status};
+use psci_bench::image::Uart as Description;
 use spin::mutex::SpinMutex;
 
 use crate::machine::memory::mmio::{Mmio, Registers};
@@ -14,20 +14,20 @@ static CONSOLE: SpinMutex<Option<Uart<Mmio>>> = SpinMutex::new(None);
 
 /// Maps a UART's registers, and checks that its status can be read.
 pub fn open(tables: &mut TranslationTables, uart: &Description) -> Result<Uart<Mmio>, MapError> {
-    let registers = Registers::map(tables, uart.registers())?;
+    let region = registers(uart);
+    let mapped = Registers::map(tables, region)?;
     // All are of one device: a read proves the registers that are written.
-    let last = uart.base + size(uart.kind, uart.reg_shift) - 1;
+    let last = region.end() - 1;
     if last / PAGE != uart.base / PAGE {
         return Err(MapError::Unreadable(last));
     }
-    let polled = uart.base + status(uart.kind, uart.reg_shift);
+    let polled = uart.base + status(uart);
     let read = match uart.io_width {
         4 => probe::try_read_word(polled),
         _ => probe::try_read_byte(polled),
     };
     read.ok_or(MapError::Unreadable(uart.base))?;
-    let (bus, kind) = (Mmio::new(registers), uart.kind);
-    Ok(Uart::new(bus, kind, uart.reg_shift, uart.io_width))
+    Ok(Uart::new(Mmio::new(mapped), uart))
 }
 
 pub fn set(uart: Uart<Mmio>) {

@@ -1,6 +1,8 @@
 //! Rounds, and what comes of them: outcomes, samples or rejections, and their statistics.
 
+mod facts;
 mod histogram;
+mod machine;
 pub mod order;
 mod outcome;
 mod path;
@@ -9,11 +11,11 @@ mod round;
 mod statistics;
 mod tally;
 
+pub use self::facts::{Counter, Facts, Identity, Overheads};
 pub use self::histogram::{Bin, Histogram};
+pub use self::machine::Machine;
 pub use self::outcome::{Action, End, METRICS, Metric, Operation, Outcome};
 pub use self::rejection::{Cause, Detail, Loss, REASONS, Reason, Rejection, Step};
-pub use self::round::{
-    After, Counter, Facts, Identity, Machine, OsInitiated, Overheads, Round, Waker, Who, Window,
-};
+pub use self::round::{After, OsInitiated, Round, Waker, Who, Window};
 pub use self::statistics::{Line, P99_MIN, Summary, lower_median};
 pub use self::tally::{Account, Fault, Schedule, Series, Tally, Until};

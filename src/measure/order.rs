@@ -2,11 +2,10 @@
 
 use crate::board::Cpu;
 use crate::plan::WakePattern;
-use crate::spec::stat::Ladder;
+use crate::spec::ticks::Clock;
 
 use super::outcome::Action;
-use super::round::{After, Round, Waker, Who, Window};
-use crate::spec::ticks::Clock;
+use super::round::{After, Round, Waker, Who};
 
 /// Microseconds from a due wake-up by SGI or timer frame to the next attempt, by the CPU's
 /// own timer or a helper's second SGI: a lost SGI costs a sample and not the CPU.
@@ -17,9 +16,10 @@ const HOP_US: u64 = 50_000;
 const HOPS_US: u64 = 500_000;
 
 /// The CPUs of a round that one CPU wakes by SGI.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SgiTargets {
     /// None.
+    #[default]
     None,
     /// All others that sleep, one after another in the board's order.
     OneByOne {
@@ -38,7 +38,7 @@ pub enum SgiTargets {
 }
 
 /// The instants of an order, in ticks from the round's start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OrderTimes {
     /// The call.
     pub call_after: u64,
@@ -50,43 +50,23 @@ pub struct OrderTimes {
     pub quiet_until: u64,
 }
 
-/// The wake-ups of an order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OrderWake {
-    /// The timer frame wakes this CPU when it is due; its own timer comes later.
-    pub by_timer_frame: bool,
-    /// The CPUs that this one wakes.
-    pub wakes_others_by_sgi: SgiTargets,
-}
-
-/// The end of an order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OrderEnd {
-    /// The state that the CPU is left in.
-    pub after: After,
-    /// The CPU stays on until the lead releases it, which has returned by then.
-    pub waits_for_release: bool,
-}
-
-/// The task of one CPU in a round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The task of one CPU in a round. The default one is to power off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Order {
+    /// The round.
+    pub round: Round,
     /// The call.
     pub action: Action,
-    /// Bytes that are made dirty in the CPU's cache before the call.
-    pub dirty_bytes: usize,
     /// The counter at the lead's CPU_ON; 0 for a CPU that was on before.
     pub cpu_on_at: u64,
     /// Instants.
     pub times: OrderTimes,
-    /// Wake-ups.
-    pub wake: OrderWake,
-    /// End.
-    pub end: OrderEnd,
-    /// The states of which PSCI_STAT is read.
-    pub ladder: Ladder,
-    /// The expiries of a timer that are measured.
-    pub window: Option<Window>,
+    /// The timer frame wakes this CPU when it is due; its own timer comes later.
+    pub is_woken_by_frame: bool,
+    /// The CPUs that this one wakes.
+    pub wakes_others_by_sgi: SgiTargets,
+    /// The CPU stays on until the lead releases it, which has returned by then.
+    pub waits_for_release: bool,
 }
 
 /// The orders of one round.
@@ -98,68 +78,67 @@ pub struct OrderBook<'o> {
     /// All CPUs, in the board's order.
     pub cpus: &'o [Cpu],
     /// The round.
-    pub round: &'o Round,
-    /// True for the index of a CPU that has a part in the round, or helps.
-    pub participates: &'o dyn Fn(usize) -> bool,
+    pub round: Round,
+    /// True for the index of a CPU that is lost.
+    pub is_lost: &'o dyn Fn(usize) -> bool,
 }
 
 impl OrderBook<'_> {
-    /// Returns the order of the CPU of this index, at `place` among those measured.
-    pub fn order_for(&self, index: usize, place: u64) -> Order {
-        let (cpus, round) = (self.cpus.len(), self.round);
-        let (action, delay) = round.part(self.cpus, index, self.participates);
+    /// Returns the index of the CPU that stays awake for the others.
+    pub fn helper(&self) -> Option<usize> {
+        self.round.waker.helper()
+    }
+
+    /// Returns true if the CPU of this index has a part, as the helper has.
+    pub fn participates(&self, index: usize) -> bool {
+        let is_meant = self.round.who.includes(index, self.lead) || self.helper() == Some(index);
+        is_meant && !(self.is_lost)(index)
+    }
+
+    /// Returns true if the CPU of this index has a part, and is not the helper.
+    pub fn is_measured(&self, index: usize) -> bool {
+        self.participates(index) && self.helper() != Some(index)
+    }
+
+    /// Returns the order of the CPU of this index.
+    pub fn order_for(&self, index: usize) -> Order {
+        let round = self.round;
+        let (action, call_after) = round.part(self.cpus, index, &|cpu| self.participates(cpu));
+        let is_alone = matches!(round.who, Who::Only(_));
         let helps = action == Action::Help;
-        let due = match (round.waker, round.wake) {
-            (Waker::OwnTimers, WakePattern::Staggered) if !self.is_alone() => {
-                round.sleep + place * round.wake_step
+        let wake_due_after = match (round.waker, round.wake) {
+            (Waker::OwnTimers, WakePattern::Staggered) if !is_alone => {
+                let earlier = (0..index).filter(|cpu| self.is_measured(*cpu)).count();
+                round.sleep + earlier as u64 * round.wake_step
             }
             // Half of the grace is left for the second SGI.
             (Waker::FrameTrial(_), _) if helps => round.sleep + self.clock.ticks(GRACE_US) / 2,
             _ => round.sleep,
         };
-        let by_timer_frame = index == self.lead && round.waker.is_frame();
-        let by_sgi = round.waker.helper().is_some() || self.is_chain() && index != self.lead;
+        let is_woken_by_frame = index == self.lead && round.waker.is_frame();
+        let by_sgi = self.helper().is_some() || self.is_chain() && index != self.lead;
         // An SGI, or the timer frame, comes first, if it comes.
-        let comes_first = by_timer_frame || by_sgi;
-        let grace = if comes_first {
-            wake_grace(self.clock, cpus, round)
-        } else {
-            0
-        };
-        let quiet_until = if action.turns_off() {
-            0
-        } else {
-            quiet_ticks(cpus, round)
+        let grace = match is_woken_by_frame || by_sgi {
+            true => self.wake_grace(),
+            false => 0,
         };
         Order {
+            round,
             action,
-            dirty_bytes: round.dirty,
             cpu_on_at: 0,
             times: OrderTimes {
-                call_after: delay,
-                own_timer_after: due + grace,
-                wake_due_after: due,
-                quiet_until,
+                call_after,
+                own_timer_after: wake_due_after + grace,
+                wake_due_after,
+                quiet_until: match action.turns_off() {
+                    true => 0,
+                    false => self.quiet_ticks(),
+                },
             },
-            wake: OrderWake {
-                by_timer_frame,
-                wakes_others_by_sgi: self.sgi_targets(index),
-            },
-            end: OrderEnd {
-                after: round.after,
-                waits_for_release: !self.is_alone() && !helps && round.after == After::Off,
-            },
-            ladder: round.ladder,
-            window: round.window,
+            is_woken_by_frame,
+            wakes_others_by_sgi: self.sgi_targets(index),
+            waits_for_release: !is_alone && !helps && round.after == After::Off,
         }
-    }
-
-    fn is_alone(&self) -> bool {
-        matches!(self.round.who, Who::Only(_))
-    }
-
-    fn is_measured(&self, index: usize) -> bool {
-        (self.participates)(index) && self.round.waker.helper() != Some(index)
     }
 
     /// Returns true if the lead wakes all others.
@@ -169,18 +148,18 @@ impl OrderBook<'_> {
             Waker::Frame => true,
             Waker::Helper(_) | Waker::FrameTrial(_) => false,
         };
-        chained && !self.is_alone()
+        chained && !matches!(self.round.who, Who::Only(_))
     }
 
     /// Returns the CPUs that the one of this index wakes by SGI.
     fn sgi_targets(&self, index: usize) -> SgiTargets {
-        let (lead, round) = (self.lead, self.round);
+        let (lead, round) = (self.lead, &self.round);
         let next = |from: usize| {
             let next = (from..self.cpus.len()).find(|other| self.is_measured(*other));
             next.map_or(SgiTargets::None, SgiTargets::One)
         };
         let includes_lead = self.is_measured(lead);
-        match (round.waker.helper(), round.wake) {
+        match (self.helper(), round.wake) {
             (None, _) if self.is_chain() && index == lead => SgiTargets::OneByOne {
                 includes_lead: false,
                 step: 0,
@@ -196,31 +175,47 @@ impl OrderBook<'_> {
             (Some(_), WakePattern::Together) => SgiTargets::AllAtOnce { includes_lead },
         }
     }
-}
 
-/// Returns the ticks from the first wake-up of a round to the last one.
-pub fn wake_spread(cpus: usize, round: &Round) -> u64 {
-    match round.wake {
-        WakePattern::Staggered => cpus as u64 * round.wake_step,
-        WakePattern::Together | WakePattern::Chain => 0,
+    /// Returns the ticks from a due wake-up by SGI or timer frame to the second SGI.
+    fn wake_grace(&self) -> u64 {
+        let chained = self.helper().is_some() && self.round.wake == WakePattern::Chain;
+        let hops = if chained { self.cpus.len() as u64 } else { 0 };
+        self.clock.ticks(GRACE_US) + self.clock.ticks((hops * HOP_US).min(HOPS_US))
     }
-}
 
-/// Returns the ticks from a due wake-up by SGI or timer frame to the second SGI.
-pub fn wake_grace(clock: Clock, cpus: usize, round: &Round) -> u64 {
-    let chained = round.waker.helper().is_some() && round.wake == WakePattern::Chain;
-    let hops = if chained { cpus as u64 } else { 0 };
-    clock.ticks(GRACE_US) + clock.ticks((hops * HOP_US).min(HOPS_US))
-}
+    /// Returns the ticks from the first wake-up to the last one.
+    fn wake_spread(&self) -> u64 {
+        match self.round.wake {
+            WakePattern::Staggered => self.cpus.len() as u64 * self.round.wake_step,
+            WakePattern::Together | WakePattern::Chain => 0,
+        }
+    }
 
-/// Returns the ticks from the start until CPUs without a task are active again.
-pub fn quiet_ticks(cpus: usize, round: &Round) -> u64 {
-    let asleep = match round.action {
-        Action::Off => round.sleep,
-        action if action.sleeps().is_some() => round.sleep + wake_spread(cpus, round),
-        _ => 0,
-    };
-    asleep + round.quiet
+    /// Returns the ticks from the start until CPUs without a task are active again.
+    pub fn quiet_ticks(&self) -> u64 {
+        let round = &self.round;
+        let asleep = match round.action {
+            Action::Off => round.sleep,
+            action if action.sleeps().is_some() => round.sleep + self.wake_spread(),
+            _ => 0,
+        };
+        asleep + round.quiet
+    }
+
+    /// Returns the ticks from the start to the last wake-up, second SGIs included.
+    pub fn last_wake_up(&self) -> u64 {
+        self.round.sleep + self.wake_spread() + self.wake_grace()
+    }
+
+    /// Returns the ticks from the start until each CPU is on its way back.
+    pub fn last_return(&self) -> u64 {
+        let asleep = match self.round.action {
+            action if action.sleeps().is_some() => self.last_wake_up(),
+            Action::Expire | Action::Off => self.round.sleep,
+            _ => 0,
+        };
+        asleep + self.round.quiet
+    }
 }
 
 #[cfg(test)]
@@ -267,12 +262,12 @@ mod tests {
                 clock: Clock { hz: 1_000_000 },
                 lead: 1,
                 cpus: &[Cpu::default(); 3],
-                round: &round,
-                participates: &|_| true,
+                round,
+                is_lost: &|_| false,
             };
             for (index, expected) in expected.into_iter().enumerate() {
-                let order = book.order_for(index, index as u64);
-                let (times, targets) = (order.times, order.wake.wakes_others_by_sgi);
+                let order = book.order_for(index);
+                let (times, targets) = (order.times, order.wakes_others_by_sgi);
                 let found = (times.wake_due_after, times.own_timer_after, targets);
                 assert_eq!(found, expected, "{waker:?}, {wake:?}, CPU {index}");
             }

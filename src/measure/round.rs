@@ -1,32 +1,19 @@
-//! The seam between scenarios and hardware: a *round* is some CPUs that meet at an instant of
-//! the counter, do one [`Action`] each, and leave an [`Outcome`]. The bare-metal half
-//! implements [`Machine`] with real CPUs, tests with a fake firmware and a fake clock.
+//! A *round*: some CPUs meet at an instant of the counter, do one [`Action`] each, and leave
+//! an [`super::outcome::Outcome`].
 
-use core::fmt;
 use serde::{Deserialize, Serialize};
 
-use smccc::psci::{Error, SuspendMode};
-
-use crate::spec::counter::CounterErratum;
-
-use super::outcome::{Action, Outcome};
-use super::rejection::Loss;
-use super::tally::{Schedule, Tally};
-use crate::board::{Cpu, NoFrame, NoWatchdog, TimerFrame, Watchdog};
-use crate::image::Conduit;
+use super::outcome::Action;
+use super::tally::Schedule;
+use crate::board::Cpu;
 use crate::plan::{Load, WakePattern};
-use crate::spec::caches::Caches;
-use crate::spec::pmf;
-use crate::spec::psci::StateFormat;
-use crate::spec::smccc::Service;
 use crate::spec::stat::Ladder;
-use crate::spec::ticks::Clock;
-use crate::spec::timer::TimerName;
 
 /// Which CPUs have a part in a round. Every other CPU but the lead is OFF.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Who {
     /// Every CPU that is not lost, the lead among them.
+    #[default]
     All,
     /// One CPU, by its index in the board's order.
     Only(usize),
@@ -87,16 +74,17 @@ pub struct OsInitiated {
 }
 
 /// The state of the participants after a round, the lead apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum After {
     /// They turn themselves off: the next round begins with CPU_ON.
+    #[default]
     Off,
     /// They wait for the next round.
     Stay,
 }
 
 /// One round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Round {
     /// The participants.
     pub who: Who,
@@ -134,22 +122,8 @@ impl Round {
             who,
             action,
             lead_in,
-            sleep: 0,
-            quiet: 0,
-            wake: WakePattern::Together,
-            waker: Waker::OwnTimers,
-            wake_step: 0,
-            after: After::Off,
-            ladder: Ladder::default(),
-            window: None,
-            dirty: 0,
-            osi: None,
+            ..Self::default()
         }
-    }
-
-    /// Returns true if the CPU of this index has a part; a helper has one.
-    pub fn includes(&self, index: usize, lead: usize) -> bool {
-        self.who.includes(index, lead) || self.waker.helper() == Some(index)
     }
 
     /// Returns the action of the CPU of this index, and the ticks from the start to it.
@@ -216,164 +190,6 @@ impl Window {
             self.load
         }
     }
-}
-
-/// Costs of measuring, in ticks: the least of many tries on the lead.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Overheads {
-    /// One counter read after another.
-    pub counter: u64,
-    /// A timed region without a call in it.
-    pub empty: u64,
-    /// Reading one timestamp by GET_TIMESTAMP.
-    pub pmf_read: Option<u64>,
-}
-
-/// The counter that everything is measured by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Counter {
-    /// CNTPCT_EL0.
-    Physical,
-    /// CNTPCT_EL0, read twice for an erratum.
-    PhysicalTwice(CounterErratum),
-    /// CNTVCT_EL0, in a guest.
-    Virtual,
-}
-
-impl Counter {
-    /// The register's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Physical | Self::PhysicalTwice(_) => "CNTPCT",
-            Self::Virtual => "CNTVCT",
-        }
-    }
-}
-
-/// The register's name, and how it is read where that is not once.
-impl fmt::Display for Counter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())?;
-        let Self::PhysicalTwice(erratum) = self else {
-            return Ok(());
-        };
-        write!(f, " (read twice for {})", erratum.name())
-    }
-}
-
-/// A CPU's own registers: model, caches and clocks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Identity {
-    /// MIDR_EL1: who made it, and which one it is.
-    pub midr: u64,
-    /// The caches.
-    pub caches: Caches,
-    /// The CPU's CNTFRQ_EL0, in Hz: firmware has to write each CPU's.
-    pub frequency: u64,
-    /// The CPU's clock in MHz, by PMCCNTR_EL0; None where that does not count.
-    pub clock_mhz: Option<u64>,
-}
-
-/// The machine as the payload found it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facts {
-    /// Counter frequency in Hz as the lead's CNTFRQ_EL0 says, believed or not.
-    pub frequency: u64,
-    /// The counter in use.
-    pub counter: Counter,
-    /// The timer that wakes a CPU.
-    pub timer: TimerName,
-    /// The timer's interrupt ID.
-    pub timer_intid: u32,
-    /// The timer frame that wakes the lead where the CPUs' timers stop, or why none does.
-    pub frame: Result<TimerFrame, NoFrame>,
-    /// Exception level of the payload: 1 or 2.
-    pub exception_level: u8,
-    /// True if HCR_EL2.E2H is 1 at EL2, and cannot be cleared.
-    pub e2h: bool,
-    /// GIC architecture version, 2 or 3; 0 without a GIC, and so without wake-ups.
-    pub gic: u8,
-    /// The conduit in use.
-    pub conduit: Conduit,
-    /// PSCI_VERSION's answer.
-    pub psci_version: u32,
-    /// SMCCC_VERSION's answer; None where PSCI_FEATURES does not know the call.
-    pub smccc: Option<u32>,
-    /// The service that handles PSCI's calls; None if it does not say.
-    pub service: Option<Service>,
-    /// Layout of `power_state`.
-    pub state_format: StateFormat,
-    /// The interface of timestamps, or the reason why they cannot be read.
-    pub pmf: Result<pmf::Interface, pmf::ReadError>,
-    /// The watchdog that resets the board without the lead, or why none does.
-    pub watchdog: Result<Watchdog, NoWatchdog>,
-    /// True if the firmware keeps PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
-    pub stat: bool,
-    /// True if CPU_SUSPEND can be had in OS-initiated mode.
-    pub os_initiated: bool,
-    /// True if the firmware has SYSTEM_SUSPEND.
-    pub system_suspend: bool,
-    /// Index of the lead CPU in the board's order.
-    pub lead: usize,
-    /// Bytes of the second level of cache, or of the only one.
-    pub outer_cache: Option<u64>,
-    /// The lead's registers.
-    #[serde(skip)]
-    pub own: Identity,
-    /// True if the lead has a performance monitors unit (ID_AA64DFR0_EL1).
-    pub pmu: bool,
-    /// True in a guest of KVM, where no cache is read: KVM makes their sizes up.
-    pub kvm: bool,
-    /// True if DC ZVA may be used (DCZID_EL0.DZP).
-    pub zero: bool,
-    /// Costs of measuring.
-    pub overheads: Overheads,
-}
-
-impl Facts {
-    /// The counter as a clock.
-    pub fn clock(&self) -> Clock {
-        Clock { hz: self.frequency }
-    }
-
-    /// Counter ticks in so many microseconds: [`Clock::ticks`].
-    pub fn ticks(&self, microseconds: u64) -> u64 {
-        self.clock().ticks(microseconds)
-    }
-}
-
-/// A machine that can run rounds.
-pub trait Machine {
-    /// Returns the facts about the machine.
-    fn facts(&self) -> &Facts;
-
-    /// Runs one round in bounded time, and writes one outcome for each CPU of the board. A
-    /// CPU that is lost is [`super::outcome::End::Lost`] in that round, and has no part in
-    /// later ones.
-    fn run(&mut self, round: &Round, outcomes: &mut [Outcome]);
-
-    /// Returns the counts of the CPU's timer handler; None without one, or for a lost CPU.
-    fn tally(&mut self, cpu: usize) -> Option<&mut Tally>;
-    /// SET_SUSPEND_MODE, by the lead, while every other CPU is off.
-    fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), Error>;
-
-    /// Returns the loss of the CPU in an earlier round, if it was lost.
-    fn lost(&self, cpu: usize) -> Option<Loss>;
-
-    /// Returns true if the CPU was lost in an earlier round.
-    fn is_lost(&self, cpu: usize) -> bool {
-        self.lost(cpu).is_some()
-    }
-
-    /// Returns the identity of the CPU, once it has been on.
-    fn identity(&self, cpu: usize) -> Option<Identity>;
-
-    /// Marks the heap: no later block lives beyond [`Machine::release_heap`].
-    fn mark_heap(&mut self) {}
-
-    /// Frees the heap from its mark on, or panics if a block is still in use.
-    fn release_heap(&mut self) {}
 }
 
 #[cfg(test)]

@@ -13,5 +13,5 @@ mod tables;
 mod tests;
 
 pub use self::header::conditions;
-pub use self::points::PointScale;
+pub use self::points::{PointScale, not_counted};
 pub use self::run::{cut_short, list, run_all};

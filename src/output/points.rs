@@ -58,10 +58,6 @@ fn one_table(
     let any = |test: fn(&Point) -> bool| points.iter().any(|it| test(it));
     let x = || cells(&|it| it.x.map_or(Cell::Missing, cell_of_x));
     let lost = || cells(&|it| Cell::Count(it.lost));
-    let not_counted = match id {
-        ScenarioId::TimerLatency => "Overruns",
-        _ => "Not Counted",
-    };
     let columns: [Option<Column>; 8] = [
         any(|it| it.x.is_some()).then(|| (heading, x())),
         Some(("Variant", cells(&|it| Cell::Text(it.variant.word())))),
@@ -70,12 +66,20 @@ fn one_table(
         Some(("Median", figures(|it| Some(it.median)))),
         any(|it| it.figures.p99.is_some()).then(|| ("p99", figures(|it| it.p99))),
         Some(("Max", figures(|it| Some(it.max)))),
-        any(|it| it.lost > 0).then(|| (not_counted, lost())),
+        any(|it| it.lost > 0).then(|| (not_counted(id), lost())),
     ];
     let (name, meaning, how) = (id.name(), meaning(first.measure), first.how.text());
     let title = format!("{name}{meaning}, {how} ({})", scale.heading());
     let cpus = points.iter().map(|it| it.cpu);
     grid(out, run, &title, cpus, columns.into_iter().flatten())
+}
+
+/// Returns the heading of the samples that were taken and do not count.
+pub const fn not_counted(id: ScenarioId) -> &'static str {
+    match id {
+        ScenarioId::TimerLatency => "Overruns",
+        _ => "Not Counted",
+    }
 }
 
 /// Returns the words after the scenario's name in a title.

@@ -48,8 +48,10 @@ impl Methods {
 
 words! {
     /// When the CPUs of a parallel round wake up.
+    #[derive(Default)]
     pub enum WakePattern, word {
         /// All at one deadline; by a helper, all by one SGI where the GIC can.
+        #[default]
         Together = "together",
         /// One after another, at deadlines a fixed step apart.
         Staggered = "staggered",

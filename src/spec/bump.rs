@@ -9,7 +9,6 @@ pub const ALIGN: usize = 16;
 /// A region of memory, and the blocks in it, by their addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bump {
-    base: usize,
     end: usize,
     /// The first address that no block has.
     next: usize,
@@ -17,36 +16,22 @@ pub struct Bump {
     floor: usize,
     /// Blocks in use behind the mark.
     live: usize,
-    /// The highest value of `next`.
-    peak: usize,
 }
 
 impl Bump {
     /// Returns an empty heap from `base` to before `end`.
     pub const fn new(base: usize, end: usize) -> Self {
         Self {
-            base,
             end,
             next: base,
             floor: base,
             live: 0,
-            peak: base,
         }
-    }
-
-    /// Says that a block at this address is one of this heap.
-    pub const fn contains(&self, at: usize) -> bool {
-        self.base <= at && at < self.end
     }
 
     /// Returns the bytes that are free.
     pub const fn free_bytes(&self) -> usize {
         self.end - self.next
-    }
-
-    /// Returns the most bytes that were in use at one time.
-    pub const fn peak(&self) -> usize {
-        self.peak - self.base
     }
 
     /// Takes a block, aligned to the power of two `align`; None if it does not fit.
@@ -63,9 +48,9 @@ impl Bump {
         new <= old && !is_last || is_last && self.set_end(at, new).is_some()
     }
 
-    /// Frees a block.
+    /// Frees a block; one before the mark, or of another region, keeps its bytes.
     pub fn free(&mut self, at: usize, size: usize) {
-        if at < self.floor {
+        if at < self.floor || at >= self.end {
             return;
         }
         self.live = self.live.saturating_sub(1);
@@ -89,7 +74,6 @@ impl Bump {
     /// Makes `at + size` the end of the last block.
     fn set_end(&mut self, at: usize, size: usize) -> Option<()> {
         self.next = end_of(at, size).filter(|end| *end <= self.end)?;
-        self.peak = self.peak.max(self.next);
         Some(())
     }
 }
@@ -118,7 +102,7 @@ mod tests {
         ] {
             assert_eq!(bump.take(size, align), at, "{size:#x}");
         }
-        assert_eq!((bump.free_bytes(), bump.peak()), (0, 0xf8));
+        assert_eq!(bump.free_bytes(), 0);
     }
 
     /// Takes blocks of 16 bytes that must be at these places.
@@ -139,7 +123,7 @@ mod tests {
         free(&mut bump, [0]);
         take(&mut bump, [0x30]);
         free(&mut bump, [0x30, 0x20, 0x10]);
-        assert_eq!((bump.free_bytes(), bump.peak()), (0x100, 0x40));
+        assert_eq!(bump.free_bytes(), 0x100);
         // Blocks before the mark stay.
         take(&mut bump, [0, 0x10]);
         bump.mark();

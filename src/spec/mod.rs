@@ -3,6 +3,7 @@
 pub mod bump;
 pub mod caches;
 pub mod counter;
+pub mod format_error;
 pub mod hex;
 pub mod pmf;
 pub mod prose;

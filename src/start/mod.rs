@@ -2,10 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-mod console;
+mod console_choice;
 mod device_tree;
-mod memory;
 mod run;
 mod setup;
+mod working_memory;
 
 pub use self::run::main;

@@ -1,13 +1,13 @@
 //! Runs the payload: finds console and device tree, reads board and plan, sets the
 //! machine up, and runs the scenarios.
 
-use psci_bench::board::{Board, Console as TreeConsole, Uart};
-use psci_bench::image::{Conduit, ParameterBlock};
+use psci_bench::board::{Board, Console as TreeConsole};
+use psci_bench::image::{Conduit, ParameterBlock, Uart};
 use psci_bench::output;
 use psci_bench::plan::Plan;
 use psci_bench::spec::region::Region;
 
-use super::console::{move_console, open_console};
+use super::console_choice::{move_console, open_console};
 use super::device_tree::{self, DeviceTree};
 use super::setup;
 use crate::machine::boot::entries::BootState;
@@ -31,15 +31,14 @@ pub fn main(state: BootState) -> ! {
     let by_level = (registers::exception_level() == 2).then_some(Conduit::Smc);
     let by_block = block.conduit.or(by_level);
     conduit::set_conduit(by_block.filter(|_| has_firmware));
-    let emergency = block.uart.as_ref().map(Uart::from);
-    if let Some(uart) = &emergency {
+    if let Some(uart) = &block.uart {
         open_console(&mut tables, uart, true);
     }
-    let emergency = emergency.filter(|_| console::is_set());
+    let emergency = block.uart.filter(|_| console::is_set());
     let found = device_tree::find(&mut tables, &block, loader_registers);
     if let (Err(_), Some(uart), None) = (&found, &block.uart, &emergency) {
         // There is no other choice.
-        open_console(&mut tables, &Uart::from(uart), false);
+        open_console(&mut tables, uart, false);
     }
     match found {
         Ok(found) => run_with_tree(tables, found, emergency, (boot_area, has_firmware)),

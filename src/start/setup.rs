@@ -19,7 +19,7 @@ use psci_bench::spec::region::Region;
 use psci_bench::spec::ticks::Clock;
 use smccc::psci::PSCI_SYSTEM_SUSPEND_64;
 
-use super::memory::{self, Memory, UNMAPPED};
+use super::working_memory::{self, Memory, UNMAPPED};
 use crate::machine::call::call_path::CallPath;
 use crate::machine::call::firmware;
 use crate::machine::call::overhead;
@@ -52,8 +52,8 @@ pub fn prepare(
     let caches = registers::read_identity(is_kvm_guest).caches;
     let outer_cache = caches.outer(board.second_level_cache);
     let dirty = plan.dirty_bytes(outer_cache);
-    let mut memory = memory::working_memory(&mut tables, board, &needs, dirty, used);
-    memory::map_devices(&mut tables, board);
+    let mut memory = working_memory::find(&mut tables, board, &needs, dirty, used);
+    working_memory::map_devices(&mut tables, board);
     let (cpus, labels) = cpus(board);
     let own = registers::mpidr();
     let Some(lead) = cpus.iter().position(|c| c.mpidr == own) else {
@@ -114,8 +114,6 @@ fn channels(
     list(cpus.len(), |index| {
         let stack = require(CpuStack::map(tables, &mut memory.stacks), UNMAPPED);
         let buffer = StressBuffer::new(memory.buffers.split_off(needs.buffer));
-        // A hypervisor may give memory at the first access only.
-        buffer.write(buffer.region().size);
         CpuChannel::new(index, cpus[index].mpidr, stack, buffer, tallies.next())
     })
 }
@@ -228,7 +226,7 @@ fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
         system_suspend: firmware::features(PSCI_SYSTEM_SUSPEND_64).is_ok(),
         lead: channel.index,
         outer_cache: None,
-        own: channel::identity_of(channel.index).unwrap_or_default(),
+        own: channel.identity.get().copied().unwrap_or_default(),
         overheads: overhead::measure_overheads(*path, parts.pmf, channel.mpidr()),
     }
 }

@@ -9,97 +9,78 @@ use std::sync::LazyLock;
 
 use fancy_regex::Regex;
 use quote::ToTokens;
-use syn::{Attribute, Item, UseTree, Visibility};
+use syn::{Item, UseTree, Visibility};
 
-/// The path of a module, from its crate's name on.
-type Module = Vec<String>;
-
-/// A path in the code, and whether it is one of a `pub use`.
-struct Named {
-    path: Vec<String>,
-    is_passed_on: bool,
-}
+/// The path of a module, from its crate's name on; or of an item.
+type Names = Vec<String>;
 
 /// One module: a file, or a part of one in braces.
 #[derive(Default)]
 struct Source {
     file: PathBuf,
-    named: Vec<Named>,
+    /// The paths in its code, without those of a `pub use`.
+    named: Vec<Names>,
     /// The paths that `use` gives another place, by the name that is seen.
-    uses: BTreeMap<String, Vec<String>>,
+    uses: BTreeMap<String, Names>,
 }
 
 /// The modules of several crates.
 #[derive(Default)]
 pub struct Crates {
-    modules: BTreeMap<Module, Source>,
+    modules: BTreeMap<Names, Source>,
 }
 
 /// Imports between files: the importer, and the imported file.
 pub type Imports = BTreeSet<(PathBuf, PathBuf)>;
 
+/// Returns the path of an item in a module.
+fn join(module: &[String], name: &str) -> Names {
+    [module, &[name.to_owned()]].concat()
+}
+
 impl Crates {
     /// Reads the crate of this name, and all its modules, from its root file.
     pub fn read(&mut self, name: &str, root: &Path) {
-        self.read_file(vec![name.into()], root, true);
+        let folder = root.parent().expect("a folder");
+        self.read_file(vec![name.into()], root, folder);
     }
 
-    fn read_file(&mut self, module: Module, file: &Path, owns_folder: bool) {
+    /// Reads a module whose own modules are in `folder`.
+    fn read_file(&mut self, module: Names, file: &Path, folder: &Path) {
         let text = fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         let parsed = syn::parse_file(&text);
         let parsed = parsed.unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-        let parent = file.parent().expect("a folder");
-        let folder = match file.file_stem().and_then(|stem| stem.to_str()) {
-            Some(stem) if !owns_folder && stem != "mod" => parent.join(stem),
-            _ => parent.to_path_buf(),
-        };
-        self.read_items(module, file, &folder, parsed.items);
+        self.read_items(module, file, folder, parsed.items);
     }
 
-    fn read_items(&mut self, module: Module, file: &Path, folder: &Path, items: Vec<Item>) {
+    fn read_items(&mut self, module: Names, file: &Path, folder: &Path, items: Vec<Item>) {
         let mut source = Source {
             file: file.into(),
             ..Source::default()
         };
-        for item in items {
-            if is_for_tests(&item) {
-                continue;
-            }
+        for item in items.into_iter().filter(|item| !is_for_tests(item)) {
             match item {
                 Item::Mod(child) => {
                     let name = child.ident.to_string();
-                    let path = [module.clone(), vec![name.clone()]].concat();
+                    let (path, folder) = (join(&module, &name), folder.join(&name));
+                    let flat = folder.with_extension("rs");
                     match child.content {
-                        Some((_, items)) => {
-                            self.read_items(path, file, &folder.join(&name), items);
-                        }
-                        None => {
-                            let flat = folder.join(format!("{name}.rs"));
-                            let nested = folder.join(&name).join("mod.rs");
-                            let file = if flat.exists() { flat } else { nested };
-                            self.read_file(path, &file, false);
-                        }
+                        Some((_, items)) => self.read_items(path, file, &folder, items),
+                        None if flat.exists() => self.read_file(path, &flat, &folder),
+                        None => self.read_file(path, &folder.join("mod.rs"), &folder),
                     }
                 }
                 Item::Use(item) => {
-                    let is_passed_on = !matches!(item.vis, Visibility::Inherited);
                     let mut paths = Vec::new();
                     paths_of_use(&item.tree, &[], &mut paths);
-                    for path in paths {
-                        let seen = path.last().cloned().unwrap_or_default();
-                        source.uses.insert(seen, path.clone());
-                        source.named.push(Named { path, is_passed_on });
+                    let seen =
+                        |path: &Names| (path.last().cloned().unwrap_or_default(), path.clone());
+                    source.uses.extend(paths.iter().map(seen));
+                    if matches!(item.vis, Visibility::Inherited) {
+                        source.named.extend(paths);
                     }
                 }
-                other => {
-                    let inline = |path| Named {
-                        path,
-                        is_passed_on: false,
-                    };
-                    source
-                        .named
-                        .extend(paths_in(&other).into_iter().map(inline));
-                }
+                other => source.named.extend(paths_in(&other)),
             }
         }
         self.modules.insert(module, source);
@@ -109,22 +90,21 @@ impl Crates {
     pub fn imports(&self) -> Imports {
         let mut imports = Imports::new();
         for (module, source) in &self.modules {
-            for named in source.named.iter().filter(|named| !named.is_passed_on) {
-                if let Some(to) = self.resolve(module, &named.path, 0)
-                    && *to != source.file
-                {
-                    imports.insert((source.file.clone(), to.clone()));
-                }
-            }
+            let files = source
+                .named
+                .iter()
+                .filter_map(|path| self.resolve(module, path, 0));
+            let others = files.filter(|file| **file != source.file);
+            imports.extend(others.map(|file| (source.file.clone(), file.clone())));
         }
         imports
     }
 
     /// The file that defines what `path` names in `module`; None for another
     /// crate's.
-    fn resolve(&self, module: &Module, path: &[String], depth: usize) -> Option<&PathBuf> {
+    fn resolve(&self, module: &Names, path: &[String], depth: usize) -> Option<&PathBuf> {
         let (first, rest) = path.split_first()?;
-        let child = [module.clone(), vec![first.clone()]].concat();
+        let child = join(module, first);
         let mut at = match first.as_str() {
             "crate" => vec![module[0].clone()],
             "self" => module.clone(),
@@ -134,7 +114,7 @@ impl Crates {
             _ => return None,
         };
         for (place, name) in rest.iter().enumerate() {
-            let child = [at.clone(), vec![name.clone()]].concat();
+            let child = join(&at, name);
             let source = self.modules.get(&at)?;
             if name == "super" {
                 at.pop();
@@ -143,7 +123,7 @@ impl Crates {
             } else if let Some(passed_on) = source.uses.get(name)
                 && depth < 8
             {
-                let path = [passed_on.clone(), rest[place + 1..].to_vec()].concat();
+                let path = [passed_on, &rest[place + 1..]].concat();
                 return self.resolve(&at, &path, depth + 1).or(Some(&source.file));
             } else {
                 return Some(&source.file);
@@ -153,28 +133,18 @@ impl Crates {
     }
 }
 
-/// Returns true for an item that is compiled for tests alone.
+/// Returns true for an item that is compiled for tests alone: its attributes stand before
+/// its first brace.
 fn is_for_tests(item: &Item) -> bool {
-    let attributes: &[Attribute] = match item {
-        Item::Mod(it) => &it.attrs,
-        Item::Use(it) => &it.attrs,
-        Item::Fn(it) => &it.attrs,
-        Item::Impl(it) => &it.attrs,
-        Item::Const(it) => &it.attrs,
-        Item::Static(it) => &it.attrs,
-        Item::Struct(it) => &it.attrs,
-        _ => &[],
-    };
-    let text = |it: &Attribute| it.to_token_stream().to_string().replace(' ', "");
-    let marks = ["#[cfg(test)]", "#[cfg(all(test"];
-    let is_test = |it| marks.iter().any(|mark| text(it).starts_with(mark));
-    attributes.iter().any(is_test)
+    let text = item.to_token_stream().to_string().replace(' ', "");
+    let head = text.split('{').next().unwrap_or_default();
+    head.contains("#[cfg(test)]") || head.contains("#[cfg(all(test")
 }
 
 /// The paths of a `use`, groups taken apart, by the names before `as`; `self` in a
 /// group is the module itself.
-fn paths_of_use(tree: &UseTree, path: &[String], paths: &mut Vec<Vec<String>>) {
-    let joined = |name: &syn::Ident| [path, &[name.to_string()]].concat();
+fn paths_of_use(tree: &UseTree, path: &[String], paths: &mut Vec<Names>) {
+    let joined = |name: &syn::Ident| join(path, &name.to_string());
     match tree {
         UseTree::Path(it) => paths_of_use(&it.tree, &joined(&it.ident), paths),
         UseTree::Group(group) => {
@@ -190,7 +160,7 @@ fn paths_of_use(tree: &UseTree, path: &[String], paths: &mut Vec<Vec<String>>) {
 
 /// The paths of at least two names that stand in other code, in macros, too: tokens
 /// are printed with a blank between any two.
-fn paths_in(item: &Item) -> Vec<Vec<String>> {
+fn paths_in(item: &Item) -> Vec<Names> {
     static PATH: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"[A-Za-z_]\w*( :: [A-Za-z_]\w*)+").expect("it is good"));
     let text = item.to_token_stream().to_string();
@@ -199,34 +169,22 @@ fn paths_in(item: &Item) -> Vec<Vec<String>> {
     found.map(path).collect()
 }
 
-/// The circles: groups of files that import each other, directly or by way of
-/// others of the group.
-pub fn circles(imports: &Imports) -> BTreeSet<BTreeSet<PathBuf>> {
+/// The imports that are part of a circle: the imported file imports the importer,
+/// directly or by way of others.
+pub fn circular(imports: &Imports) -> Imports {
     let mut next: BTreeMap<&PathBuf, Vec<&PathBuf>> = BTreeMap::new();
     for (from, to) in imports {
         next.entry(from).or_default().push(to);
     }
-    let mut reach: BTreeMap<&PathBuf, BTreeSet<&PathBuf>> = BTreeMap::new();
-    for from in next.keys() {
-        let (mut seen, mut pending) = (BTreeSet::new(), vec![*from]);
+    let comes_back = |(from, to): &&(PathBuf, PathBuf)| {
+        let (mut seen, mut pending) = (BTreeSet::new(), vec![to]);
         while let Some(at) = pending.pop() {
             let others = next.get(at).into_iter().flatten();
             pending.extend(others.filter(|to| seen.insert(**to)));
         }
-        reach.insert(from, seen);
-    }
-    let circle = |(file, reached): (&&PathBuf, &BTreeSet<&PathBuf>)| {
-        let is_mutual = |other: &&&PathBuf| reach.get(**other).is_some_and(|it| it.contains(file));
-        reached
-            .iter()
-            .filter(is_mutual)
-            .map(|it| (*it).clone())
-            .collect()
+        seen.contains(from)
     };
-    let circles = reach.iter().map(circle);
-    circles
-        .filter(|it: &BTreeSet<PathBuf>| it.len() > 1)
-        .collect()
+    imports.iter().filter(comes_back).cloned().collect()
 }
 
 /// The imports that go against the order of the folders: from one of them to a

@@ -5,15 +5,14 @@ use std::string::{String, ToString};
 use std::vec;
 use std::vec::Vec;
 
-use crate::board::{Board, BoardError, Cpu, Gic, IdleState, Region};
+use crate::board::{Board, Cpu, FormatError, Gic, IdleState, Region};
 
 /// Describes all that is read from a tree and its CPUs.
-pub fn describe(tree: &[u8]) -> Result<Vec<String>, BoardError> {
+pub fn describe(tree: &[u8]) -> Result<Vec<String>, FormatError> {
     let board = Board::read(tree)?;
     let labels = labels(&board, false)?;
     let labels_with_mt = self::labels(&board, true).unwrap_or_else(|error| error.to_string());
     let uart = &board.uart;
-    let place = span(&uart.registers());
     let layout = format!("shift {} width {}", uart.reg_shift, uart.io_width);
     let gic = match &board.gic {
         None => "none".into(),
@@ -34,7 +33,7 @@ pub fn describe(tree: &[u8]) -> Result<Vec<String>, BoardError> {
     let watchdog = board.watchdog.map(|it| format!("{it}, {:?}", it.kind));
     Ok(vec![
         format!("model: {}", board.model),
-        format!("uart: {:?} {place} {layout}", uart.kind),
+        format!("uart: {:?} {:#x} {layout}", uart.kind, uart.base),
         format!("GIC: {gic}"),
         format!("devices: {devices}"),
         format!("timers: {}", timers.join(" ")),
@@ -52,7 +51,7 @@ pub fn describe(tree: &[u8]) -> Result<Vec<String>, BoardError> {
     ])
 }
 
-fn labels(board: &Board<'_>, mt: bool) -> Result<String, BoardError> {
+fn labels(board: &Board<'_>, mt: bool) -> Result<String, FormatError> {
     let mut cpus = vec![Cpu::default(); board.cpu_count];
     let mut text = format!("{:?}", board.cpus(mt, &mut cpus)?);
     for it in cpus {

@@ -8,8 +8,8 @@ use std::{format, println};
 use super::describe::describe;
 use super::model::{Model, be};
 use crate::board::check::total_size;
-use crate::board::{Board, Console, Cpu, Uart};
-use crate::image::{Conduit, EmergencyUart, UartKind};
+use crate::board::{Board, Console, Cpu};
+use crate::image::Conduit;
 
 /// Checks that each row's description has the lines that the row expects; of a tree that
 /// is refused the message is the only line. A line of the table that begins with a blank
@@ -127,24 +127,4 @@ fn a_long_model_is_cut() {
     tree.change(&format!("/:model = \"{}\"", "x".repeat(1 << 20)));
     let lines = describe(&tree.blob()).expect("a good tree");
     assert_eq!(lines[0], format!("model: {}", "x".repeat(100)));
-}
-
-/// An old block has neither number for a PL011.
-#[test]
-fn the_parameter_blocks_uart_is_as_a_tree_would_have_it() {
-    let (pl011, ns16550) = (UartKind::Pl011, UartKind::Ns16550);
-    for (kind, base, reg_shift, io_width, expected) in [
-        (pl011, 0x900_0000, 0, 1, (2, 4, 0x4c, true)),
-        (ns16550, 0x3f8, 1, 2, (1, 2, 16, true)),
-        (ns16550, 0x3f8, 1, 4, (1, 4, 16, false)),
-    ] {
-        let uart = Uart::from(&EmergencyUart {
-            kind,
-            base,
-            reg_shift,
-            io_width,
-        });
-        let found = (uart.reg_shift, uart.io_width, uart.size, uart.is_aligned());
-        assert_eq!(found, expected);
-    }
 }

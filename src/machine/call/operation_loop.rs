@@ -81,15 +81,15 @@ fn find_loop(
     })
 }
 
-/// Repeats an operation `count` times from `start` on. The code is the low word of the
-/// last call's X0; 0 of an operation that is no call, and -1 of one that this CPU does
+/// Repeats an operation so many times from `outcome.start` on. The code is the low word of
+/// the last call's X0; 0 of an operation that is no call, and -1 of one that this CPU does
 /// not have or that was given up.
 pub fn repeat(
     (operation, count): (Operation, u32),
-    start: u64,
     waiter: &Waiter,
     own: &GicCpu,
     pmf: Result<Interface, ReadError>,
+    outcome: Outcome,
 ) -> Outcome {
     let (path, timer) = (waiter.path, waiter.timer);
     let Some((body, arguments)) = find_loop(operation, waiter, own, pmf) else {
@@ -98,7 +98,7 @@ pub fn repeat(
             code: -1,
             before: now,
             after: now,
-            ..Outcome::default()
+            ..outcome
         };
     };
     let mut raw = RawLoop {
@@ -119,9 +119,9 @@ pub fn repeat(
     let waits_for_sgi = operation == Operation::SelfSgi;
     if waits_for_sgi {
         // The timer ends a wait for an SGI that does not arrive.
-        timer.arm(start + waiter.ticks_of_us(SGI_PATIENCE_US));
+        timer.arm(outcome.start + waiter.ticks_of_us(SGI_PATIENCE_US));
     }
-    path.spin_until(start);
+    path.spin_until(outcome.start);
     // SAFETY: operation_loop.S writes to RawLoop and its own frame alone, and keeps
     // the callee-saved registers. find_loop() chose a loop of operation_loop.S with the
     // arguments that it needs and an operation that this CPU has; the region that
@@ -145,6 +145,6 @@ pub fn repeat(
         before: path.select_read(raw.before),
         after: path.select_read(raw.after),
         cycles: cycle_counter.map(|_| cycles),
-        ..Outcome::default()
+        ..outcome
     }
 }

@@ -1,9 +1,9 @@
-//! The heap, in two regions one after the other: bytes of the image while the device
-//! tree is read, then working memory.
+//! The heap, in one region after another: bytes of the image while the device tree is
+//! read, then working memory.
 //!
 //! The lead alone uses the heap, and never in a round. Any other use, and one for which
 //! memory lacks, ends the run by a panic that names it. The file compiles on the host,
-//! too (`tests/memory.rs`).
+//! too (`tests/heap.rs`).
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
@@ -22,13 +22,13 @@ const IN_ROUND: u8 = 2;
 /// A heap for the CPU for which `is_allowed` returns true.
 pub struct Heap {
     first: UnsafeCell<[MaybeUninit<u8>; FIRST]>,
-    /// The two regions; new blocks are in the last one that is not empty.
-    regions: UnsafeCell<[Bump; 2]>,
+    /// The region in use.
+    region: UnsafeCell<Bump>,
     state: AtomicU8,
     is_allowed: fn() -> bool,
 }
 
-// SAFETY: `regions` is accessed in `with_regions` alone, by the one caller that has
+// SAFETY: `region` is accessed in `with_region` alone, by the one caller that has
 // changed `state` from FREE to IN_USE; `first` is accessed through blocks of it, each
 // of which has one owner.
 unsafe impl Sync for Heap {}
@@ -37,14 +37,14 @@ impl Heap {
     pub const fn new(is_allowed: fn() -> bool) -> Self {
         Self {
             first: UnsafeCell::new([MaybeUninit::uninit(); FIRST]),
-            regions: UnsafeCell::new([Bump::new(0, 0), Bump::new(0, 0)]),
+            region: UnsafeCell::new(Bump::new(0, 0)),
             state: AtomicU8::new(FREE),
             is_allowed,
         }
     }
 
-    /// Calls `act` with the regions, or panics where the heap must not be used.
-    fn with_regions<T>(&self, act: impl FnOnce(&mut [Bump; 2]) -> T) -> T {
+    /// Calls `act` with the region, or panics where the heap must not be used.
+    fn with_region<T>(&self, act: impl FnOnce(&mut Bump) -> T) -> T {
         assert!(
             (self.is_allowed)(),
             "heap: used by a CPU that is not the lead"
@@ -55,22 +55,23 @@ impl Heap {
             _ => panic!("heap: used by an exception or a panic"),
         }
         // SAFETY: `state` was FREE and is IN_USE until the store below, so that no other
-        // reference to the regions exists.
-        let regions = unsafe { &mut *self.regions.get() };
-        if regions[0] == Bump::new(0, 0) {
+        // reference to the region exists.
+        let region = unsafe { &mut *self.region.get() };
+        if *region == Bump::new(0, 0) {
             let base = self.first.get().expose_provenance();
-            regions[0] = Bump::new(base, base + FIRST);
+            *region = Bump::new(base, base + FIRST);
         }
-        let result = act(regions);
+        let result = act(region);
         self.state.store(FREE, Ordering::Release);
         result
     }
 
-    /// Makes `memory` the second region, which all later blocks are in.
+    /// Makes `memory` the region that all later blocks are in. Blocks of the first one
+    /// stay as they are, and its bytes are not used again.
     pub fn add(&self, memory: &'static mut [MaybeUninit<u8>]) {
         let size = memory.len();
         let base = memory.as_mut_ptr().expose_provenance();
-        self.with_regions(|regions| regions[1] = Bump::new(base, base + size));
+        self.with_region(|region| *region = Bump::new(base, base + size));
     }
 
     pub fn begin_round(&self) {
@@ -81,53 +82,27 @@ impl Heap {
         self.state.store(FREE, Ordering::Relaxed);
     }
 
-    /// Marks the second region: [`Self::release`] finds all later blocks freed.
+    /// Sets a mark: [`Self::release`] finds all later blocks freed.
     pub fn mark(&self) {
-        self.with_regions(|[_, last]| last.mark());
+        self.with_region(Bump::mark);
     }
 
     pub fn release(&self) {
-        let live = self.with_regions(|[_, last]| last.live());
+        let live = self.with_region(|region| region.live());
         assert!(live == 0, "heap: {live} blocks of a scenario outlive it");
-    }
-
-    /// Returns the most bytes of the second region that were in use at one time.
-    #[cfg_attr(target_os = "none", expect(dead_code, reason = "for tests"))]
-    pub fn peak(&self) -> usize {
-        self.with_regions(|[_, last]| last.peak())
-    }
-
-    /// Says that a block is one of this heap.
-    #[cfg_attr(target_os = "none", expect(dead_code, reason = "for tests"))]
-    pub fn owns(&self, block: *mut u8) -> bool {
-        let at = block.addr();
-        self.with_regions(|regions| regions.iter().any(|region| region.contains(at)))
     }
 
     fn take(&self, layout: Layout) -> *mut u8 {
         let (size, align) = (layout.size(), layout.align());
-        let taken = self.with_regions(|regions| {
-            let is_used = |region: &&mut Bump| **region != Bump::new(0, 0);
-            let last = regions.iter_mut().rfind(is_used);
-            let last = last.map(|last| (last.take(size, align), last.free_bytes()));
-            last.unwrap_or_default()
-        });
+        let taken = self.with_region(|region| (region.take(size, align), region.free_bytes()));
         match taken {
             (Some(at), _) => ptr::with_exposed_provenance_mut(at),
             (None, free) => panic!("heap: {size} bytes asked for, {free} are free"),
         }
     }
-
-    fn with_region_of<T>(&self, block: *mut u8, act: impl FnOnce(&mut Bump) -> T) -> T {
-        let at = block.addr();
-        self.with_regions(|[first, last]| match last.contains(at) {
-            true => act(last),
-            false => act(first),
-        })
-    }
 }
 
-// SAFETY: blocks lie in one of the two regions, which are this heap's alone, are aligned
+// SAFETY: blocks lie in one of two regions, which are this heap's alone, are aligned
 // as asked for, and overlap no other that is in use (`Bump`). No call unwinds into the
 // caller: a panic ends the run.
 unsafe impl GlobalAlloc for Heap {
@@ -136,20 +111,19 @@ unsafe impl GlobalAlloc for Heap {
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        self.with_region_of(block, |region| region.free(block.addr(), layout.size()));
+        self.with_region(|region| region.free(block.addr(), layout.size()));
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let old = layout.size();
-        if self.with_region_of(block, |region| region.resize(block.addr(), old, size)) {
+        if self.with_region(|region| region.resize(block.addr(), old, size)) {
             return block;
         }
         // SAFETY: the caller gives a size that does not overflow with this alignment.
-        let layout = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
-        let new = self.take(layout);
+        let new = self.take(unsafe { Layout::from_size_align_unchecked(size, layout.align()) });
         // SAFETY: both blocks have that many bytes, and the new one overlaps none in use.
         unsafe { ptr::copy_nonoverlapping(block, new, old.min(size)) };
-        self.with_region_of(block, |region| region.free(block.addr(), old));
+        self.with_region(|region| region.free(block.addr(), old));
         new
     }
 }

@@ -37,34 +37,24 @@ pub fn functions_of_load(load: Load, zero: bool) -> [Function; 4] {
     }
 }
 
-/// The unit of [`StressBuffer::write`], in bytes: one turn of its loop.
-const STEP: u64 = 64;
-
 pub struct StressBuffer(Pages);
 
 impl StressBuffer {
-    pub const fn new(pages: Pages) -> Self {
+    /// Writes to all of `pages` once: a hypervisor may give memory at the first access
+    /// only.
+    pub fn new(pages: Pages) -> Self {
+        let Region { base, size } = pages.region();
+        if size > 0 {
+            // SAFETY: stress_write stores to `size` bytes from the base on, a multiple of
+            // 4096 and so of the 64 of its loop, and nowhere else. Pages are mapped memory
+            // that this buffer alone owns. It uses x0 and x1.
+            unsafe { stress_write(base, size, 0, 0) };
+        }
+        barrier::dsb(barrier::SY);
         Self(pages)
     }
 
     pub const fn region(&self) -> Region {
         self.0.region()
-    }
-
-    /// Writes to the first `bytes` of it, rounded up to 64 and as far as
-    /// it goes, once and in order: so many bytes of lines are dirty afterwards
-    /// in the caches of the CPU that calls this, as far as they hold them. The
-    /// stores are done when this returns.
-    pub fn write(&self, bytes: u64) {
-        let Region { base, size } = self.region();
-        let bytes = bytes.min(size).next_multiple_of(STEP);
-        if bytes > 0 {
-            // SAFETY: stress_write stores to `bytes` bytes from the base on,
-            // and nowhere else: a multiple of 64, not 0, and not beyond the
-            // size, which is one of 4096. Pages are mapped memory that
-            // this buffer alone owns. It uses x0 and x1.
-            unsafe { stress_write(base, bytes, 0, 0) };
-        }
-        barrier::dsb(barrier::SY);
     }
 }

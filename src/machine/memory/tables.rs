@@ -28,6 +28,8 @@ const PAGE_DEVICE: u64 = 0b11 | 1 << 10;
 
 /// Set in descriptors of pages and tables, and not in those of blocks.
 const NO_BLOCK: u64 = 0b10;
+/// The low bits of a table's descriptor, which are not those of a block's.
+const TABLE: u64 = 0b11;
 
 const READ_ONLY: u64 = 1 << 7;
 
@@ -137,28 +139,30 @@ impl TranslationTables {
         Ok(())
     }
 
-    /// Returns the address of the last descriptor for `page`, a page's or a block's, where
-    /// there is a table for it.
-    fn last_entry(&self, page: u64) -> Option<u64> {
+    /// Returns the address of the first descriptor for `page` that is no table's, and its
+    /// level.
+    fn walk(&self, page: u64) -> (u64, u32) {
         let mut table = self.root;
         for level in 0..3 {
-            let descriptor = read(entry(table, page, level));
-            if descriptor & 1 == 0 {
-                return None;
-            }
-            if descriptor & NO_BLOCK == 0 {
-                return Some(entry(table, page, level));
+            let entry = entry(table, page, level);
+            let descriptor = read(entry);
+            if descriptor & TABLE != TABLE {
+                return (entry, level);
             }
             table = descriptor & ADDRESS;
         }
-        Some(entry(table, page, 3))
+        (entry(table, page, 3), 3)
+    }
+
+    /// Returns the descriptor of the page, or of its block; bit 0 is clear without one.
+    fn descriptor(&self, page: u64) -> u64 {
+        read(self.walk(page).0)
     }
 
     /// Maps the pages that `region` touches, of which none may be mapped: a mapped
     /// page is in use.
     pub fn map_unused(&mut self, region: Region, kind: Mapping) -> Result<(), MapError> {
-        let mapped = |page: &u64| self.last_entry(*page).is_some_and(|e| read(e) & 1 != 0);
-        match pages(region).find(mapped) {
+        match pages(region).find(|page| self.descriptor(*page) & 1 != 0) {
             Some(page) => Err(MapError::Conflict(page)),
             None => self.map(region, kind),
         }
@@ -168,7 +172,7 @@ impl TranslationTables {
     /// [`Mapping::Constant`] or as the image's text.
     pub fn is_constant(&self, region: Region) -> bool {
         let constant = |page| {
-            let descriptor = self.last_entry(page).map_or(0, read);
+            let descriptor = self.descriptor(page);
             descriptor & CONSTANT == CONSTANT && descriptor & ADDRESS == page
         };
         region.size > 0 && pages(region).all(constant)
@@ -180,9 +184,10 @@ impl TranslationTables {
     }
 
     fn unmap_page(&mut self, page: u64) {
-        let Some(entry) = self.last_entry(page) else {
+        let (entry, _) = self.walk(page);
+        if read(entry) & 1 == 0 {
             return;
-        };
+        }
         write(entry, 0);
         macro_rules! forget {
             ($all:literal) => {
@@ -198,39 +203,29 @@ impl TranslationTables {
     }
 
     /// Maps a page, or a block where there is to be one and no table is in its
-    /// place. Returns the bytes that are mapped.
+    /// place. Returns the bytes from `page` on that are mapped.
     fn map_page_or_block(&mut self, page: u64, bits: u64, block: bool) -> Result<u64, MapError> {
-        let mut table = self.root;
-        for level in 0..3 {
-            let entry = entry(table, page, level);
-            let mut descriptor = read(entry);
-            if descriptor & 1 == 0 && block && level == 2 {
-                write(entry, page | bits & !NO_BLOCK);
-                return Ok(BLOCK);
+        let last = if block { 2 } else { 3 };
+        let (mut entry, mut level) = self.walk(page);
+        while level < last && read(entry) & 1 == 0 {
+            if self.next >= self.end {
+                return Err(MapError::OutOfTables);
             }
-            if descriptor & 1 == 0 {
-                if self.next >= self.end {
-                    return Err(MapError::OutOfTables);
-                }
-                descriptor = self.next | 0b11;
-                self.next += PAGE;
-                write(entry, descriptor);
-            }
-            if descriptor & NO_BLOCK == 0 {
-                let same = descriptor & !ADDRESS == bits & !NO_BLOCK;
-                // On to where the block ends.
-                let rest = BLOCK - page % BLOCK;
-                return same.then_some(rest).ok_or(MapError::Conflict(page));
-            }
-            table = descriptor & ADDRESS;
+            write(entry, self.next | TABLE);
+            self.next += PAGE;
+            (entry, level) = self.walk(page);
         }
-        let entry = entry(table, page, 3);
-        match read(entry) {
-            old if old & 1 == 0 => write(entry, page | bits),
-            old if old == page | bits => {}
+        let (size, bits) = match level {
+            3 => (PAGE, bits),
+            _ => (BLOCK, bits & !NO_BLOCK),
+        };
+        let offset = page % size;
+        match (read(entry), (page - offset) | bits) {
+            (old, new) if old & 1 == 0 => write(entry, new),
+            (old, new) if old == new => {}
             _ => return Err(MapError::Conflict(page)),
         }
-        Ok(PAGE)
+        Ok(size - offset)
     }
 }
 

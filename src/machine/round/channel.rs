@@ -28,8 +28,6 @@ pub struct CpuChannel {
     pub handover: Handover,
 }
 
-static CHANNELS: Once<&'static [CpuChannel]> = Once::new();
-
 impl CpuChannel {
     pub fn new(
         index: usize,
@@ -61,10 +59,9 @@ impl CpuChannel {
     }
 }
 
-/// Makes the channels known to the entries and to [`own`], before any other CPU is
-/// turned on and before the first suspend; and binds the lead to its own.
+/// Makes the channels known to the entries, before any other CPU is turned on and before
+/// the first suspend; and binds the lead to its own.
 pub fn publish(channels: &'static [CpuChannel], lead: usize) {
-    CHANNELS.call_once(|| channels);
     let range = channels.as_ptr_range();
     set_channel_directory(range.start as u64, range.end as u64);
     bind(&channels[lead]);
@@ -78,15 +75,4 @@ fn bind(channel: &'static CpuChannel) {
         2 => TPIDR_EL2.set(address),
         _ => TPIDR_EL1.set(address),
     }
-}
-
-pub fn own() -> Option<&'static CpuChannel> {
-    let mpidr = registers::mpidr();
-    let mut channels = CHANNELS.get()?.iter();
-    channels.find(|channel| channel.mpidr() == mpidr)
-}
-
-/// Returns the identity of the CPU of this index, once it has been on.
-pub fn identity_of(index: usize) -> Option<Identity> {
-    CHANNELS.get()?.get(index)?.identity.get().copied()
 }

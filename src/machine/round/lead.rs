@@ -3,11 +3,10 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::cell::Cell;
 
 use psci_bench::board::Cpu;
-use psci_bench::measure::order::{
-    Order, OrderBook, OrderEnd, quiet_ticks, wake_grace, wake_spread,
-};
+use psci_bench::measure::order::{Order, OrderBook};
 use psci_bench::measure::{
     Action, After, Cause, End, Facts, Identity, Loss, Machine, Outcome, Round, Step, Tally, Waker,
 };
@@ -19,7 +18,7 @@ use crate::machine::boot::layout;
 use crate::machine::call::firmware;
 use crate::machine::console;
 use crate::machine::cpu::instructions;
-use crate::machine::round::channel::{self, CpuChannel};
+use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::handover::Handover;
 use crate::machine::round::lead_watch::FINISH_US;
 use crate::machine::round::participant::Participant;
@@ -53,7 +52,7 @@ pub struct Lead {
     channels: &'static [CpuChannel],
     facts: Facts,
     cpus: &'static [Cpu],
-    states: Vec<CpuState>,
+    states: Vec<Cell<CpuState>>,
 }
 
 impl Lead {
@@ -64,7 +63,7 @@ impl Lead {
             channels: own.parts.channels,
             facts,
             cpus,
-            states: vec![CpuState::Off; cpus.len()],
+            states: vec![Cell::new(CpuState::Off); cpus.len()],
         }
     }
 
@@ -166,58 +165,36 @@ impl Lead {
         })
     }
 
-    /// Returns true if the CPU has a part in the round, as the helper has; lost CPUs have none.
-    fn participates(&self, round: &Round, index: usize) -> bool {
-        self.lost(index).is_none() && round.includes(index, self.index())
-    }
-
-    /// Returns true if the CPU is measured in the round: it has a part, and is not the helper.
-    fn is_measured(&self, round: &Round, index: usize) -> bool {
-        self.participates(round, index) && round.waker.helper() != Some(index)
-    }
-
-    /// Returns the order of the CPU of this index, at `place` among those measured.
-    fn order(&self, round: &Round, index: usize, place: u64) -> Order {
-        let orders = OrderBook {
-            clock: self.waiter().clock,
-            lead: self.index(),
-            cpus: self.cpus,
-            round,
-            participates: &|cpu| self.participates(round, cpu),
-        };
-        orders.order_for(index, place)
-    }
-
     fn others(&self) -> impl Iterator<Item = (usize, &'static CpuChannel)> + use<> {
         let (channels, lead) = (self.channels, self.index());
         channels.iter().enumerate().filter(move |it| it.0 != lead)
     }
 
+    /// Returns the other CPUs of the round, without those that are lost by the time.
+    fn participants(
+        &self,
+        orders: &OrderBook<'_>,
+    ) -> impl Iterator<Item = (usize, &'static CpuChannel)> {
+        self.others().filter(|it| orders.participates(it.0))
+    }
+
     /// Takes the result of a CPU's step: sets its state, or marks it as lost. A lost CPU
     /// powers off should it still arrive.
-    fn note(&mut self, index: usize, result: Result<CpuState, Loss>, outcomes: &mut [Outcome]) {
-        self.states[index] = result.unwrap_or_else(|loss| {
+    fn note(&self, index: usize, result: Result<CpuState, Loss>, outcomes: &mut [Outcome]) {
+        self.states[index].set(result.unwrap_or_else(|loss| {
             self.channels[index].handover.dismiss();
             outcomes[index].end = End::Lost(loss);
             CpuState::Lost(loss)
-        });
+        }));
     }
 
-    /// Powers off the CPUs that are on and have no part in the round, by an order
-    /// without an action.
-    fn power_off_non_participants(&mut self, round: &Round, outcomes: &mut [Outcome]) {
+    /// Powers off the CPUs that are on and have no part in the round.
+    fn power_off_non_participants(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
         for (index, cpu) in self.others() {
-            if self.states[index] != CpuState::On || self.participates(round, index) {
+            if self.states[index].get() != CpuState::On || orders.participates(index) {
                 continue;
             }
-            cpu.handover.give_order(Order {
-                action: Action::None,
-                end: OrderEnd {
-                    after: After::Off,
-                    waits_for_release: false,
-                },
-                ..self.order(round, index, 0)
-            });
+            cpu.handover.give_order(Order::default());
             let done = Handover::is_done;
             let gone = self
                 .wait(cpu, Step::Finish, self.deadline_in(FINISH_US), done)
@@ -228,79 +205,53 @@ impl Lead {
 
     /// Gives each other CPU of the round its order, turning it on where it is off, and
     /// waits until all are ready.
-    fn start_participants(&mut self, round: &Round, outcomes: &mut [Outcome]) {
-        let mut place = 0;
+    fn start_participants(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
         let deadline = self.deadline_in(TURN_ON_US);
-        for (index, cpu) in self.channels.iter().enumerate() {
-            if !self.participates(round, index) {
-                continue;
-            }
-            let order = self.order(round, index, place);
+        for (index, cpu) in self.participants(orders) {
+            let order = orders.order_for(index);
             outcomes[index].action = order.action;
-            place += u64::from(self.is_measured(round, index));
-            if index == self.index() {
-                continue;
-            }
-            if self.states[index] == CpuState::On {
+            if self.states[index].get() == CpuState::On {
                 cpu.handover.give_order(order);
             } else if let Err(loss) = self.turn_on(cpu, order, deadline) {
                 self.note(index, Err(loss), outcomes);
-            } else if round.action == Action::ReadBack {
+            } else if order.action == Action::ReadBack {
                 // The way up is what is measured.
-                let until = self.waiter().now() + round.quiet;
+                let until = self.waiter().now() + orders.round.quiet;
                 self.waiter().sleep_until(until);
             }
         }
         let deadline = self.deadline_in(ARRIVE_US);
-        for (index, cpu) in self.others() {
-            if self.participates(round, index) {
-                let step = match self.states[index] {
-                    CpuState::On => Step::Begin,
-                    _ => Step::Arrive,
-                };
-                let ready = self.wait(cpu, step, deadline, Handover::is_ready);
-                self.note(index, ready.map(|()| CpuState::On), outcomes);
-            }
+        for (index, cpu) in self.participants(orders) {
+            let step = match self.states[index].get() {
+                CpuState::On => Step::Begin,
+                _ => Step::Arrive,
+            };
+            let ready = self.wait(cpu, step, deadline, Handover::is_ready);
+            self.note(index, ready.map(|()| CpuState::On), outcomes);
         }
     }
 
     /// Returns the instant by which each CPU of a round that starts at `start` is done.
-    fn last_finish(&self, round: &Round, start: u64) -> u64 {
-        let asleep = match round.action {
-            action if action.sleeps().is_some() => self.last_wake_up(round),
-            Action::Expire | Action::Off => round.sleep,
-            _ => 0,
-        };
-        start + asleep + round.quiet + self.waiter().ticks_of_us(FINISH_US)
-    }
-
-    /// Returns the ticks from a round's start to its last wake-up, second SGIs included.
-    fn last_wake_up(&self, round: &Round) -> u64 {
-        let cpus = self.channels.len();
-        let grace = wake_grace(self.waiter().clock, cpus, round);
-        round.sleep + wake_spread(cpus, round) + grace
+    fn last_finish(&self, orders: &OrderBook<'_>, start: u64) -> u64 {
+        start + orders.last_return() + self.waiter().ticks_of_us(FINISH_US)
     }
 
     /// Publishes the start and executes the lead's own order. Its cache has been made
     /// dirty when the start is chosen. The CPUs have been started since `since`: the
     /// first of them may be in a nap as long as that makes it.
-    fn run_lead_part(&mut self, round: &Round, since: u64, outcomes: &mut [Outcome]) -> u64 {
+    fn run_lead_part(&self, orders: &OrderBook<'_>, since: u64, outcomes: &mut [Outcome]) -> u64 {
         let waiter = self.waiter();
-        self.begin_step(Step::Finish, self.last_finish(round, waiter.now()));
+        self.begin_step(Step::Finish, self.last_finish(orders, waiter.now()));
         let mut start = 0;
         let mut publish = || {
             let now = waiter.now();
-            start = now + round.lead_in + waiter.nap_length(now - since, 0);
-            for (index, cpu) in self.others() {
-                if self.participates(round, index) {
-                    cpu.handover.publish_start(start);
-                }
-            }
+            start = now + orders.round.lead_in + waiter.nap_length(now - since, 0);
+            self.participants(orders)
+                .for_each(|(_, cpu)| cpu.handover.publish_start(start));
             Some(start)
         };
-        if self.participates(round, self.index()) && !round.action.turns_off() {
-            let ahead = (0..self.index()).filter(|i| self.is_measured(round, *i));
-            let order = self.order(round, self.index(), ahead.count() as u64);
+        if orders.participates(self.index()) && !orders.round.action.turns_off() {
+            let order = orders.order_for(self.index());
             outcomes[self.index()] = self.own.execute_order(&order, &mut publish);
         } else {
             publish();
@@ -310,49 +261,39 @@ impl Lead {
 
     /// Collects the outcomes of the other CPUs, and waits until those are off that power
     /// off.
-    fn collect_outcomes(&mut self, round: &Round, start: u64, outcomes: &mut [Outcome]) {
+    fn collect_outcomes(&self, orders: &OrderBook<'_>, start: u64, outcomes: &mut [Outcome]) {
+        let (round, helper) = (&orders.round, orders.helper());
         // No CPU is done before, and polling would disturb those that are on their way
         // down or up.
         if round.action != Action::OnOff {
-            let quiet = quiet_ticks(self.channels.len(), round);
-            self.waiter().sleep_until(start + quiet);
+            self.waiter().sleep_until(start + orders.quiet_ticks());
         }
-        // The lead has returned, as the others see by this.
-        let helper = round.waker.helper();
-        for (index, cpu) in self.others() {
-            if self.is_measured(round, index) {
-                cpu.handover.release();
-            }
-        }
+        // The lead has returned, as the others see by this. The helper stays on until
+        // they are back.
+        let is_helper = |it: &(usize, &CpuChannel)| Some(it.0) == helper;
+        let measured = || self.participants(orders).filter(|it| !is_helper(it));
+        measured().for_each(|(_, cpu)| cpu.handover.release());
         if helper == Some(self.index()) {
-            self.wake_late_cpus(round, start);
+            self.wake_late_cpus(start + orders.last_wake_up());
         }
-        let deadline = self.last_finish(round, start.max(self.waiter().now()));
-        // The helper stays on until the others are back.
-        let all = (0..self.channels.len()).filter(|index| Some(*index) != helper);
-        for index in all.chain(helper) {
-            let is_other = index != self.index() && self.participates(round, index);
-            // A wait for that would poll for OFF too late: the outcome is read when the
-            // CPU is off.
-            if !is_other || round.action == Action::OnOff {
-                continue;
+        // A wait for that would poll for OFF too late: the outcome is read when the CPU is
+        // off.
+        if round.action != Action::OnOff {
+            let deadline = self.last_finish(orders, start.max(self.waiter().now()));
+            for (index, cpu) in measured().chain(self.participants(orders).filter(is_helper)) {
+                cpu.handover.release();
+                let done = self.wait(cpu, Step::Finish, deadline, Handover::is_done);
+                if done.is_ok() {
+                    outcomes[index] = cpu.handover.outcome().unwrap_or_default();
+                }
+                self.note(index, done.map(|()| CpuState::On), outcomes);
             }
-            let cpu = &self.channels[index];
-            cpu.handover.release();
-            let done = self.wait(cpu, Step::Finish, deadline, Handover::is_done);
-            if done.is_ok() {
-                outcomes[index] = cpu.handover.outcome().unwrap_or_default();
-            }
-            self.note(index, done.map(|()| CpuState::On), outcomes);
         }
         if round.after != After::Off && !round.action.turns_off() {
             return;
         }
         let deadline = self.deadline_in(TURN_OFF_US);
-        for (index, cpu) in self.others() {
-            if !self.participates(round, index) {
-                continue;
-            }
+        for (index, cpu) in self.participants(orders) {
             let off = self.wait_off(cpu, round.action, deadline);
             if let Ok(seen_off) = off {
                 outcomes[index] = Outcome {
@@ -364,9 +305,9 @@ impl Lead {
         }
     }
 
-    /// Sends a second SGI, from the lead as helper, to CPUs that do not return.
-    fn wake_late_cpus(&self, round: &Round, start: u64) {
-        let late = start + self.last_wake_up(round);
+    /// Sends a second SGI, from the lead as helper, to CPUs that have not returned by
+    /// the instant `late`.
+    fn wake_late_cpus(&self, late: u64) {
         let sleeps = |cpu: &CpuChannel| cpu.handover.is_busy() && cpu.handover.fault().is_none();
         let all_are_back = || (!self.channels.iter().any(sleeps)).then_some(());
         self.begin_step(Step::Finish, late);
@@ -390,22 +331,27 @@ impl Machine for Lead {
         console::wait_idle();
         HEAP.begin_round();
         outcomes.fill(Outcome::default());
-        self.power_off_non_participants(round, outcomes);
-        let since = self.waiter().now();
-        self.start_participants(round, outcomes);
         let lead = self.index();
-        let can_help = |index| matches!(self.states.get(index), Some(CpuState::Off | CpuState::On));
-        let lacks_helper = round.waker.helper().is_some_and(|index| !can_help(index));
-        // No CPU was left to help, or it was lost just now. The others have their orders. So
-        // that none of them sleeps for ever the lead stays awake, and the round does not
-        // count.
-        let waker = match lacks_helper {
-            true => Waker::Helper(lead),
-            false => round.waker,
+        let mut orders = OrderBook {
+            clock: self.waiter().clock,
+            lead,
+            cpus: self.cpus,
+            round: *round,
+            is_lost: &|cpu| self.is_lost(cpu),
         };
-        let round = &Round { waker, ..*round };
-        let start = self.run_lead_part(round, since, outcomes);
-        self.collect_outcomes(round, start, outcomes);
+        self.power_off_non_participants(&orders, outcomes);
+        let since = self.waiter().now();
+        self.start_participants(&orders, outcomes);
+        let is_absent = |cpu| cpu >= self.cpus.len() || self.is_lost(cpu);
+        let lacks_helper = orders.helper().is_some_and(is_absent);
+        if lacks_helper {
+            // No CPU was left to help, or it was lost just now. The others have their
+            // orders. So that none of them sleeps for ever the lead stays awake, and the
+            // round does not count.
+            orders.round.waker = Waker::Helper(lead);
+        }
+        let start = self.run_lead_part(&orders, since, outcomes);
+        self.collect_outcomes(&orders, start, outcomes);
         if lacks_helper {
             outcomes[lead] = Outcome {
                 action: round.action,
@@ -433,7 +379,7 @@ impl Machine for Lead {
     }
 
     fn identity(&self, cpu: usize) -> Option<Identity> {
-        channel::identity_of(cpu)
+        self.channels.get(cpu)?.identity.get().copied()
     }
 
     fn mark_heap(&mut self) {
@@ -445,7 +391,7 @@ impl Machine for Lead {
     }
 
     fn lost(&self, cpu: usize) -> Option<Loss> {
-        match self.states[cpu] {
+        match self.states[cpu].get() {
             CpuState::Lost(loss) => Some(loss),
             CpuState::Off | CpuState::On => None,
         }

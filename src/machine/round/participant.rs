@@ -17,7 +17,7 @@ use crate::machine::cpu::{cycle_counter, instructions, registers};
 use crate::machine::ending;
 use crate::machine::gic::target::GicError;
 use crate::machine::memory::dirty_lines::DirtyLines;
-use crate::machine::round::channel::{self, CpuChannel};
+use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::lead_watch::LeadWatch;
 use crate::machine::round::timer_load;
 use crate::machine::time::timer::Timer;
@@ -86,6 +86,13 @@ impl Participant {
         }
     }
 
+    /// Waits, on a CPU that is not the lead, until `given` returns a value; None when the
+    /// lead has given the CPU up.
+    pub fn wait_for_lead<T>(&self, given: impl FnMut() -> Option<T>) -> Option<T> {
+        let RoundParts { watch, waiter, .. } = self.parts;
+        watch.wait_for_lead(waiter, &self.channel.handover, given)
+    }
+
     /// Executes `order`. `start` is called when this CPU is ready.
     pub fn execute_order(&self, order: &Order, start: &mut Start) -> Outcome {
         let outcome = Outcome {
@@ -94,7 +101,7 @@ impl Participant {
             ..Outcome::default()
         };
         if order.action.goes_down() {
-            self.parts.dirty_lines.dirty(order.dirty_bytes);
+            self.parts.dirty_lines.dirty(order.round.dirty);
         }
         let start = &mut || self.wait_for_start(start);
         match order.action {
@@ -108,50 +115,41 @@ impl Participant {
                 after: self.parts.waiter.now(),
                 ..outcome
             }),
-            _ => match start() {
-                Some(start) => self.call_at(order, start, Outcome { start, ..outcome }),
-                None => outcome,
-            },
+            Action::Version | Action::Repeat { .. } | Action::Off | Action::OnOff => {
+                match start() {
+                    Some(start) => self.call_at(order, Outcome { start, ..outcome }),
+                    None => outcome,
+                }
+            }
         }
     }
 
-    fn call_at(&self, order: &Order, start: u64, outcome: Outcome) -> Outcome {
-        let (waiter, pmf) = (&self.parts.waiter, self.parts.pmf);
-        let path = waiter.path;
-        match order.action {
-            Action::Repeat { operation, count } => {
-                let (repeated, own) = ((operation, count), &self.channel.gic);
-                Outcome {
-                    action: outcome.action,
-                    turned_on: outcome.turned_on,
-                    end: End::Returned,
-                    start,
-                    ..operation_loop::repeat(repeated, start, waiter, own, pmf)
-                }
-            }
-            Action::Version => {
-                path.spin_until(start);
-                let call = path.time_call(PSCI_VERSION);
-                self.add_timestamps(Outcome {
-                    end: End::Returned,
-                    code: call.x0 as u32 as i32,
-                    before: call.before,
-                    after: call.after,
-                    ..outcome
-                })
-            }
+    /// Executes an order that is one call, or a loop of one, at `outcome.start`.
+    fn call_at(&self, order: &Order, mut outcome: Outcome) -> Outcome {
+        let waiter = &self.parts.waiter;
+        outcome.end = End::Returned;
+        if let Action::Repeat { operation, count } = order.action {
+            let (own, pmf) = (&self.channel.gic, self.parts.pmf);
+            return operation_loop::repeat((operation, count), waiter, own, pmf, outcome);
+        }
+        waiter.path.spin_until(outcome.start);
+        if order.action.turns_off() {
             // CPU_OFF, which does not return, follows the outcome. The lead does not look
             // at the CPU from this instant on; or polls AFFINITY_INFO from before it on.
-            _ => {
-                path.spin_until(start);
-                Outcome {
-                    end: End::WentOff,
-                    due: start + order.times.wake_due_after,
-                    before: path.now(),
-                    ..outcome
-                }
-            }
+            return Outcome {
+                end: End::WentOff,
+                due: outcome.start + order.times.wake_due_after,
+                before: waiter.now(),
+                ..outcome
+            };
         }
+        let call = waiter.path.time_call(PSCI_VERSION);
+        self.add_timestamps(Outcome {
+            code: call.x0 as u32 as i32,
+            before: call.before,
+            after: call.after,
+            ..outcome
+        })
     }
 
     /// Waits for the agreed instant, up to the last stretch. All CPUs begin to spin at
@@ -180,7 +178,7 @@ impl Participant {
             action: order.action,
             ..Outcome::default()
         };
-        let statistics = firmware::read_statistics(self.channel.mpidr(), &order.ladder);
+        let statistics = firmware::read_statistics(self.channel.mpidr(), &order.round.ladder);
         self.channel.handover.clear_sgi_sent();
         let Some(start) = start() else {
             return outcome;
@@ -196,9 +194,7 @@ impl Participant {
         let context = &self.channel.entry.suspend_context;
         let call = waiter.path.time_suspend(power_state, context);
 
-        if order.wake.by_timer_frame {
-            self.disarm_timer_frame();
-        }
+        self.disarm_timer_frame(order);
         if power_state.is_none() && call.back != Return::FellThrough {
             // The GIC as a whole may have been without power.
             let gic = waiter.gic.init_distributor();
@@ -218,16 +214,27 @@ impl Participant {
         // After the wait: an interrupt of its naps may still be pending.
         let is_quiet = gic.drain();
         timer.arm(start + order.times.own_timer_after);
-        let is_armed = !order.wake.by_timer_frame || self.arm_timer_frame(due);
+        let frame = self.timer_frame(order);
+        let is_armed = frame.is_none_or(|frame| frame.arm(gic, &self.channel.gic, due));
         if is_quiet && is_armed && !instructions::is_interrupt_pending() {
             return true;
         }
         timer.disarm();
-        if order.wake.by_timer_frame {
-            self.disarm_timer_frame();
-        }
+        self.disarm_timer_frame(order);
         self.wake_others_when_due(order, start);
         false
+    }
+
+    /// Returns the timer frame if it wakes this CPU, which is the lead then.
+    fn timer_frame(&self, order: &Order) -> Option<&TimerFrameDriver> {
+        let frame = self.parts.timer_frame.as_ref().ok();
+        frame.filter(|_| order.is_woken_by_frame)
+    }
+
+    fn disarm_timer_frame(&self, order: &Order) {
+        if let Some(frame) = self.timer_frame(order) {
+            frame.disarm(&self.parts.waiter.gic);
+        }
     }
 
     fn finish_suspend(
@@ -247,7 +254,7 @@ impl Participant {
             due: sgi_sent_at.unwrap_or(outcome.due),
             end: match call.back {
                 Return::WrongContext => End::WrongContext,
-                _ if is_late || order.wake.by_timer_frame && sgi_sent_at.is_some() => End::NotRung,
+                _ if is_late || order.is_woken_by_frame && sgi_sent_at.is_some() => End::NotRung,
                 Return::Resumed => End::Resumed,
                 Return::FellThrough => End::Returned,
             },
@@ -256,25 +263,11 @@ impl Participant {
             after: call.after,
             ..outcome
         });
-        let mpidr = self.channel.mpidr();
-        let after = firmware::read_statistics(mpidr, &order.ladder);
+        let after = firmware::read_statistics(self.channel.mpidr(), &order.round.ladder);
         self.parts.waiter.gic.drain();
         Outcome {
             rise: Rise::between(statistics, &after),
             ..outcome
-        }
-    }
-
-    /// Lets the timer frame wake the lead, which this is. Returns false where there is
-    /// no frame, or where its interrupt cannot be enabled.
-    fn arm_timer_frame(&self, at: u64) -> bool {
-        let (frame, gic) = (self.parts.timer_frame.as_ref(), &self.parts.waiter.gic);
-        frame.is_ok_and(|frame| frame.arm(gic, &self.channel.gic, at))
-    }
-
-    fn disarm_timer_frame(&self) {
-        if let Ok(frame) = &self.parts.timer_frame {
-            frame.disarm(&self.parts.waiter.gic);
         }
     }
 
@@ -328,7 +321,7 @@ impl Participant {
     /// may have returned too early: not before its own wake-up is due, so that the
     /// next CPU is down by then.
     fn wake_others_when_due(&self, order: &Order, start: u64) {
-        let targets = order.wake.wakes_others_by_sgi;
+        let targets = order.wakes_others_by_sgi;
         if !matches!(targets, SgiTargets::None) {
             let due = start + order.times.wake_due_after;
             self.parts.waiter.sleep_until(due);
@@ -357,33 +350,30 @@ impl Participant {
             return outcome;
         };
         waiter.sleep_until(start + order.times.wake_due_after);
-        self.wake_others(order.wake.wakes_others_by_sgi);
+        self.wake_others(order.wakes_others_by_sgi);
         if self.is_lead() {
             return outcome;
         }
         waiter.sleep_until(start + order.times.quiet_until);
         let again = start + order.times.own_timer_after;
         let mut is_late = false;
-        let handover = &self.channel.handover;
-        self.parts.watch.wait_for_lead(waiter, handover, || {
+        self.wait_for_lead(|| {
             if !is_late && waiter.now() >= again {
                 is_late = true;
                 self.wake_again(true);
             }
-            handover.is_released().then_some(())
+            self.channel.handover.is_released().then_some(())
         });
         outcome
     }
 
     fn observe_timer(&self, order: &Order, start: &mut Start) -> Outcome {
         let (waiter, guard) = (&self.parts.waiter, self.parts.guard_timer);
-        let outcome = match &order.window {
-            Some(window) => timer_load::observe_timer(self.channel, waiter, guard, window, start),
-            None => Outcome::default(),
-        };
+        let observe =
+            |window| timer_load::observe_timer(self.channel, waiter, guard, window, start);
         Outcome {
             action: order.action,
-            ..outcome
+            ..order.round.window.as_ref().map(observe).unwrap_or_default()
         }
     }
 
@@ -402,7 +392,11 @@ impl Participant {
 /// Stops this CPU, which is not the lead, after an exception or a panic. The CPUs that
 /// it should wake, the lead among them, may have no other that does.
 pub fn stop_after_fault() -> ! {
-    if let (Some(parts), Some(channel)) = (PARTS.get(), channel::own()) {
+    let own = registers::mpidr();
+    let is_own = |channel: &&CpuChannel| channel.mpidr() == own;
+    if let Some(parts) = PARTS.get()
+        && let Some(channel) = parts.channels.iter().find(is_own)
+    {
         let handover = &channel.handover;
         // A second exception, in the SGIs, must not lead here again.
         let is_first = handover.fault().is_none();

@@ -31,16 +31,11 @@ pub extern "C" fn secondary_main(
     }
     own.set_up_again();
     let mut entered = parts.waiter.path.select_read([first, second]);
-    while let Some(order) = wait_for_lead(own, || channel.handover.order()) {
+    while let Some(order) = own.wait_for_lead(|| channel.handover.order()) {
         execute_next_order(own, &order, entered);
         entered = 0;
     }
     power_off_for_good(own)
-}
-
-fn wait_for_lead<T>(own: Participant, given: impl FnMut() -> Option<T>) -> Option<T> {
-    let (parts, handover) = (own.parts, &own.channel.handover);
-    parts.watch.wait_for_lead(&parts.waiter, handover, given)
 }
 
 fn execute_next_order(own: Participant, order: &Order, entered: u64) {
@@ -48,7 +43,7 @@ fn execute_next_order(own: Participant, order: &Order, entered: u64) {
     // ReadBack concerns one CPU alone: it has no start.
     let outcome = own.execute_order(order, &mut || {
         handover.report_ready();
-        wait_for_lead(own, || handover.start())
+        own.wait_for_lead(|| handover.start())
     });
     handover.report_ready();
     handover.finish(Outcome { entered, ..outcome });
@@ -58,10 +53,10 @@ fn execute_next_order(own: Participant, order: &Order, entered: u64) {
             .waiter
             .sleep_until(start + order.times.quiet_until);
     }
-    if order.end.waits_for_release {
-        wait_for_lead(own, || handover.is_released().then_some(()));
+    if order.waits_for_release {
+        own.wait_for_lead(|| handover.is_released().then_some(()));
     }
-    if order.action.turns_off() || order.end.after == After::Off {
+    if order.action.turns_off() || order.round.after == After::Off {
         power_off(own);
     }
 }

@@ -109,22 +109,18 @@ impl Waiter {
     }
 
     /// Returns true if the timer's interrupt reaches this CPU: without it a nap, and a
-    /// suspend even more so, would last for ever.
+    /// suspend even more so, would last for ever. Other pending interrupts are
+    /// acknowledged on the way.
     pub fn proves_timer(&self) -> bool {
-        self.timer.arm(self.now());
-        let arrives = self.sees_interrupt(self.timer.intid);
-        self.timer.disarm();
-        arrives && self.gic.drain()
-    }
-
-    /// Returns true if this interrupt, of a timer that is due now, arrives within the time
-    /// that it may take. Other pending interrupts are acknowledged on the way.
-    fn sees_interrupt(&self, intid: u32) -> bool {
-        let deadline = self.now() + self.ticks_of_us(TIMER_PATIENCE_US);
-        let seen = || {
+        let intid = Some(self.timer.intid);
+        let arrives = || {
             let pending = instructions::is_interrupt_pending();
-            (pending && self.gic.acknowledge_and_end() == Some(intid)).then_some(())
+            (pending && self.gic.acknowledge_and_end() == intid).then_some(())
         };
-        self.poll_every(0, deadline, seen).is_some()
+        self.timer.arm(self.now());
+        let deadline = self.now() + self.ticks_of_us(TIMER_PATIENCE_US);
+        let seen = self.poll_every(0, deadline, arrives);
+        self.timer.disarm();
+        seen.is_some() && self.gic.drain()
     }
 }

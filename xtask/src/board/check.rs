@@ -2,8 +2,9 @@
 
 use psci_bench::board::{
     ADDRESSES, CPU_MAX, FRAMES, FrameLimits, GICC_V2, GICD_V2, GICD_V3, GICR, MEMORY_MAX, PPIS,
-    REDISTRIBUTOR_REGIONS_MAX, RESERVED_MAX, Region, SPIS, Uart,
+    REDISTRIBUTOR_REGIONS_MAX, RESERVED_MAX, Region, SPIS,
 };
+use psci_bench::devices::uart::registers;
 use psci_bench::image::{BASE_MAX, UartKind, working_memory};
 use psci_bench::spec::psci::AFFINITY_MASK;
 
@@ -200,9 +201,10 @@ fn uart(board: &Board) -> Check {
     require(fits, "uart.reg-shift", "0 to 4 is needed")?;
     let fits = matches!(uart.reg_io_width, None | Some(1 | 2 | 4));
     require(fits, "uart.reg-io-width", "1, 2 or 4 is needed")?;
-    let read = Uart::from(&uart.emergency());
-    let reason = format_args!("the registers of this kind have {:#x} bytes", read.size);
-    require(uart.size >= read.size, "uart.size", reason)?;
+    let read = uart.emergency();
+    let least = registers(&read).size;
+    let reason = format_args!("the registers of this kind have {least:#x} bytes");
+    require(uart.size >= least, "uart.size", reason)?;
     let reason = "registers are not aligned to reg-io-width, or to 4 bytes";
     require(read.is_aligned(), "uart.base", reason)
 }

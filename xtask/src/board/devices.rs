@@ -1,7 +1,7 @@
 //! The devices of a board file: UART, timers, interrupt controller, watchdog.
 
 use psci_bench::board::Region;
-use psci_bench::image::{EmergencyUart, UartKind};
+use psci_bench::image::{self, UartKind};
 use psci_bench::spec::counter::CounterErratum;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -26,13 +26,9 @@ impl Uart {
     }
 
     /// Returns the UART as the parameter block has it.
-    pub fn emergency(&self) -> EmergencyUart {
-        EmergencyUart {
-            kind: self.kind,
-            base: self.base,
-            reg_shift: self.reg_shift.unwrap_or(0),
-            io_width: self.reg_io_width.unwrap_or(1),
-        }
+    pub fn emergency(&self) -> image::Uart {
+        let layout = (self.reg_shift.unwrap_or(0), self.reg_io_width.unwrap_or(1));
+        image::Uart::new(self.kind, self.base, layout)
     }
 }
 

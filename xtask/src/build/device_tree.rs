@@ -10,6 +10,7 @@ use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node as _, Property as _};
 use itertools::Itertools as _;
 use psci_bench::board::{self as payload, ADDRESSES, Cpu, GICR, PPIS, Region, SPIS};
+use psci_bench::devices::uart::registers;
 use psci_bench::image::UartKind;
 use psci_bench::spec::psci::StateFormat;
 
@@ -381,7 +382,7 @@ fn check_reach(board: &payload::Board<'_>) -> Result<()> {
     // The CPUs know whether Aff0 numbers threads.
     let labels = board.cpus(false, &mut cpus);
     labels.or_else(|_| board.cpus(true, &mut cpus))?;
-    let mut regions = vec![("the console".to_owned(), board.uart.registers())];
+    let mut regions = vec![("the console".to_owned(), registers(&board.uart))];
     regions.extend(board.memory.iter().map(|it| ("memory".to_owned(), *it)));
     let devices = board.devices().into_iter();
     regions.extend(devices.map(|(name, region)| (format!("the {name}"), region)));

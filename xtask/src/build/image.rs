@@ -8,8 +8,8 @@ use object::LittleEndian;
 use object::elf::{EM_AARCH64, ET_DYN, FileHeader64, PT_LOAD};
 use object::read::elf::{FileHeader, ProgramHeader};
 use psci_bench::image::{
-    BASE_MAX, Conduit, EmergencyUart, HEADER_SIZE, PARAMETER_BLOCK_SIZE, ParameterBlock,
-    TREE_ALIGN, TREE_MAX, set_image_size, working_memory,
+    BASE_MAX, Conduit, HEADER_SIZE, PARAMETER_BLOCK_SIZE, ParameterBlock, TREE_ALIGN, TREE_MAX,
+    Uart, working_memory,
 };
 
 use crate::board::Board;
@@ -27,7 +27,7 @@ const TREE_MAGIC: [u8; 4] = 0xd00d_feed_u32.to_be_bytes();
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Emergency {
     /// The UART to print on while no device tree is understood.
-    pub uart: Option<EmergencyUart>,
+    pub uart: Option<Uart>,
     /// The conduit of SYSTEM_OFF then.
     pub conduit: Option<Conduit>,
 }
@@ -46,13 +46,7 @@ impl Emergency {
         let Ok(console) = psci_bench::board::Console::find(tree) else {
             return Self::default();
         };
-        let uart = console.uart.ok().map(|uart| EmergencyUart {
-            kind: uart.kind,
-            base: uart.base,
-            reg_shift: uart.reg_shift,
-            io_width: uart.io_width,
-        });
-        let conduit = console.conduit.ok();
+        let (uart, conduit) = (console.uart.ok(), console.conduit.ok());
         Self { uart, conduit }
     }
 }
@@ -124,8 +118,7 @@ pub fn assemble(
     }
     let cpus = u32::try_from(cpus).unwrap_or(u32::MAX);
     let need = base.len() as u64 + working_memory(cpus);
-    set_image_size(&mut base, need.next_multiple_of(PAGE))?;
-    block.write(&mut base)?;
+    block.write(&mut base, need.next_multiple_of(PAGE))?;
     Ok(base)
 }
 

@@ -38,7 +38,7 @@ pub(super) fn apart(output: Named<'_, &Path>, input: Named<'_, Option<&Path>>) -
 
 /// Returns true if a file at `path`, or what a link there leads to, is in `folder`, at any
 /// depth.
-pub(super) fn is_below(path: &Path, folder: &Path) -> bool {
+fn is_below(path: &Path, folder: &Path) -> bool {
     let folder = fs::canonicalize(folder).ok();
     let places = [path, directory(path)].map(|it| fs::canonicalize(it).ok());
     let mut places = places.iter().flatten();

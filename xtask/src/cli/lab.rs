@@ -10,7 +10,6 @@ use psci_bench::image::TREE_MAX;
 use psci_bench::plan::Plan;
 
 use super::common::plan;
-use super::files::is_below;
 use crate::board::{self, Board, PackageKind};
 use crate::build::firmware::{Variant, fault};
 use crate::build::image_contents::TreeWish;
@@ -201,13 +200,7 @@ fn wishes<'a>(arguments: &'a LabArguments, boards: &'a [Board]) -> Result<Vec<Wi
                 board: board_name,
                 firmware,
             };
-            let place = Place::of(&arguments.output, &names, board, arguments.force)?;
-            let mut inputs = inputs(arguments);
-            if let Some((option, file)) = inputs.find(|it| is_below(it.1, &place.path)) {
-                let file = file.display();
-                let what = "this is in the cell that --force replaces: copy it elsewhere";
-                bail!("{option} {file}: {what}");
-            }
+            let place = Place::of(&arguments.output, &names, arguments.force)?;
             wishes.push(Wish {
                 board,
                 names,
@@ -294,22 +287,6 @@ fn cell<'a>(
         options: &arguments.job,
         content,
     })
-}
-
-/// Returns the files and folders that are read.
-fn inputs(arguments: &LabArguments) -> impl Iterator<Item = (&'static str, &Path)> {
-    let bases = arguments
-        .base
-        .iter()
-        .map(|base| ("--base", Some(&base.path)));
-    let others = [
-        ("--payload", arguments.payload.as_ref()),
-        ("--dtb", arguments.tree.dtb.as_ref()),
-        ("--nt-fw-key", arguments.nt_fw_key.as_ref()),
-        ("--tf-a", arguments.tf_a.as_ref()),
-    ];
-    let all = bases.chain(others);
-    all.filter_map(|(option, file)| Some((option, file?.as_path())))
 }
 
 /// Returns the boot arguments, with the end that the engine needs.

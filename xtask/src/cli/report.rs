@@ -160,12 +160,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
         report.runs = report.runs.drain(..).skip(place - 1).take(1).collect();
     }
     if arguments.merge {
-        for (repeat, first) in take_repeats(&mut report.runs) {
-            say(&format!(
-                "{} (run {}) is {} (run {}) again, to the last tick: it is counted once",
-                repeat.input, repeat.place, first.input, first.place
-            ));
-        }
+        take_repeats(&mut report.runs).iter().for_each(|it| say(it));
         report.merged = Some(merge(&report.runs)?);
     }
     let options = compare::Options {
@@ -205,15 +200,9 @@ fn read_jobs(arguments: &ReportArguments) -> Result<Report> {
             files::apart(("-o", output), ("--matrix", Some(&input)))?;
         }
     }
-    let (mut jobs, runs) = jobs::read_all(&found)?;
-    for job in &mut jobs {
-        job.deny_skipped |= arguments.deny_skipped;
-    }
-    let mut matrix = matrix(&jobs, &runs);
-    matrix.unread.extend(found.unread);
-    matrix.notes.extend(found.notes);
+    let (jobs, runs) = jobs::read_all(&found, arguments.deny_skipped)?;
     Ok(Report {
-        matrix: Some(matrix),
+        matrix: Some(matrix(jobs, &runs, found.unread)),
         runs,
         ..Report::default()
     })

@@ -14,10 +14,8 @@ const REGRESSION: u8 = 1;
 /// Says what is wrong with jobs, and the exit code for it.
 pub(super) fn judge_jobs(matrix: &Matrix) -> u8 {
     let mut worst = 0;
-    let of_jobs = matrix.jobs.iter().flat_map(|job| &job.notes);
-    for note in matrix.notes.iter().chain(of_jobs) {
-        say(note);
-    }
+    let notes = matrix.jobs.iter().flat_map(|job| &job.notes);
+    notes.for_each(|note| say(note));
     for what in &matrix.unread {
         worst = INCOMPLETE;
         say(what);

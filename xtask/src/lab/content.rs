@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 
 use super::cell::Content;
 use super::engine::Engine;
-use super::recovery::{self, Recovery};
+use super::recovery;
 use crate::board::Board;
 use crate::build::fip::{self, read};
 use crate::build::package::{self, Recipe};
@@ -44,19 +44,12 @@ impl Base<'_> {
                 self.board.title
             );
         };
-        let mut zip = Recovery::open(&file, &lab.recovery).with_context(at)?;
-        let old = zip.read_fip(recovery::FIP_MAX).with_context(at)?;
-        for name in zip.check_files(recovery::UNPACKED_MAX).with_context(at)? {
-            say(&format!(
-                "warning: {}: {name} has an unknown compression: it is copied without a check of its \
-                 content",
-                at()
-            ));
-        }
-        let fip = self.build(workspace, &old, image).with_context(at)?;
+        let data = recovery::replace_fip(&file, &lab.recovery, |old| {
+            self.build(workspace, old, image)
+        });
         Ok(Content::Recovery {
             file: "recovery.zip".to_owned(),
-            data: zip.replace_fip(&fip).with_context(at)?,
+            data: data.with_context(at)?,
         })
     }
 

@@ -1,9 +1,8 @@
-//! The folders of cells. A cell is written as a whole or not at all, and files that this
-//! tool has not written stay.
+//! The folders of cells. A cell is written as a whole or not at all, and files that are not
+//! of the new cell stay.
 //!
 //! A cell is put together in a scratch folder beside its final one. The scratch folder's
-//! name begins with a dot, so that no reader takes it for a cell. A cell that is replaced
-//! is moved to another scratch folder first.
+//! name begins with a dot, so that no reader takes it for a cell.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,25 +12,8 @@ use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
 use super::engine::Names;
-use crate::board::Board;
 use crate::report::jobs::cell::{MARK, RESULTS};
-use crate::setup::progress::say;
 
-/// The files that a cell of any board may have, besides the file that the board's loader
-/// takes.
-const WRITTEN: [&str; 11] = [
-    MARK,
-    "job.yaml",
-    "device.yaml",
-    "device.jinja2",
-    "env.yaml",
-    "test_psci_bench.py",
-    "pytest.ini",
-    "recovery.zip",
-    "firmware.bin",
-    "payload.bin",
-    "fip.bin",
-];
 /// The folder in which Python keeps the bytecode of the tests.
 const BYTECODE: &str = "__pycache__";
 
@@ -42,24 +24,19 @@ pub struct Place {
     pub path: PathBuf,
     /// True if an existing cell is replaced.
     force: bool,
-    /// The name of the file that the board's loader takes.
-    loaded: Option<String>,
 }
 
 impl Place {
     /// Returns the place of a cell below `dir`. With `force`, an existing cell will be
     /// replaced.
-    pub fn of(dir: &Path, names: &Names, board: &Board, force: bool) -> Result<Self> {
+    pub fn of(dir: &Path, names: &Names, force: bool) -> Result<Self> {
         let absolute = match dir.exists() {
             true => fs::canonicalize(dir),
             false => std::path::absolute(dir),
         };
         let absolute = absolute.with_context(|| format!("-o {}", dir.display()))?;
-        let this = Self {
-            path: absolute.join(names.folder()),
-            force,
-            loaded: board.package.as_ref().map(|package| package.file.clone()),
-        };
+        let path = absolute.join(names.folder());
+        let this = Self { path, force };
         this.check_free()?;
         Ok(this)
     }
@@ -82,19 +59,6 @@ impl Place {
         if fs::symlink_metadata(place.join(RESULTS)).is_ok() {
             bail!("{at} has results of the old cell: move or remove {at}/{RESULTS}");
         }
-        for entry in fs::read_dir(place).with_context(|| at.to_string())? {
-            let entry = entry.with_context(|| at.to_string())?;
-            let name = entry.file_name();
-            let name = name.to_str().unwrap_or_default();
-            let kind = entry.file_type()?;
-            let is_written = WRITTEN.contains(&name) || self.loaded.as_deref() == Some(name);
-            if !(kind.is_file() && is_written || kind.is_dir() && name == BYTECODE) {
-                bail!(
-                    "{} was not written by this tool, and --force would remove it: move it away",
-                    entry.path().display()
-                );
-            }
-        }
         Ok(())
     }
 }
@@ -106,51 +70,51 @@ pub struct Ready {
     pub files: Vec<(String, Vec<u8>)>,
 }
 
-/// Writes cells, all of them or none.
+/// Writes cells: none if one of them cannot be.
 pub fn put(cells: &[Ready], stop: &AtomicBool) -> Result<()> {
     let scratch = cells.iter().map(|cell| cell.write_to_scratch(stop));
     let scratch = scratch.collect::<Result<Vec<TempDir>>>()?;
-    let mut renamed = Vec::new();
-    let mut replaced = Vec::new();
-    let result = cells.iter().zip(&scratch).try_for_each(|(cell, scratch)| {
+    // Another process may have written there since the first check.
+    cells.iter().try_for_each(Ready::check)?;
+    for (cell, scratch) in cells.iter().zip(&scratch) {
         let place = &cell.place.path;
-        // Another process may have written there since the first check.
-        cell.place.check_free()?;
+        let named = || place.display().to_string();
         // A rename replaces no folder that has files.
-        let mut rename = |from: &Path, to: &Path| {
-            renamed.push((to.to_owned(), from.to_owned()));
-            let done = fs::rename(from, to).with_context(|| place.display().to_string());
-            done.inspect_err(|_| drop(renamed.pop()))
-        };
-        if place.exists() {
-            let old = scratch.path().with_extension("old");
-            rename(place, &old)?;
-            replaced.push(old);
+        let old = scratch.path().with_extension("old");
+        let is_there = place.exists();
+        if is_there {
+            fs::rename(place, &old).with_context(named)?;
         }
-        rename(scratch.path(), place)
-    });
-    if result.is_err() {
-        for (from, to) in renamed.iter().rev() {
-            if let Err(error) = fs::rename(from, to) {
-                let (from, to) = (from.display(), to.display());
-                say(&format!(
-                    "warning: {from} cannot be moved back to {to}: {error}"
-                ));
-            }
-        }
-        return result;
-    }
-    for old in replaced {
-        // Without its mark, a folder that is only partly removed is no cell.
-        let removed = fs::remove_file(old.join(MARK)).and_then(|()| fs::remove_dir_all(&old));
-        if let Err(error) = removed {
-            say(&format!("warning: the old cell {}: {error}", old.display()));
+        fs::rename(scratch.path(), place).with_context(named)?;
+        if is_there {
+            fs::remove_dir_all(&old).with_context(|| old.display().to_string())?;
         }
     }
     Ok(())
 }
 
 impl Ready {
+    /// Refuses to replace a folder that has other files than the cell.
+    fn check(&self) -> Result<()> {
+        let place = &self.place.path;
+        self.place.check_free()?;
+        let named = || place.display().to_string();
+        let entries = place.exists().then(|| fs::read_dir(place)).transpose();
+        for entry in entries.with_context(named)?.into_iter().flatten() {
+            let entry = entry.with_context(named)?;
+            let (name, kind) = (entry.file_name(), entry.file_type()?);
+            let is_own = kind.is_file() && self.files.iter().any(|it| name == *it.0);
+            if !is_own && !(kind.is_dir() && name == BYTECODE) {
+                let path = entry.path();
+                let path = path.display();
+                bail!(
+                    "{path} is no file of the new cell, and --force would remove it: move it away"
+                );
+            }
+        }
+        Ok(())
+    }
+
     /// Writes the files to a folder beside the cell's final one. The folder's name begins
     /// with a dot.
     fn write_to_scratch(&self, stop: &AtomicBool) -> Result<TempDir> {
@@ -183,10 +147,7 @@ fn share(dir: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board;
     use crate::lab::engine::Engine;
-    use crate::setup::workspace::Workspace;
-    use std::os::unix::fs::symlink;
 
     static GO: AtomicBool = AtomicBool::new(false);
 
@@ -194,8 +155,6 @@ mod tests {
 
     impl Lab {
         fn ready(&self, firmware: &str, force: bool, text: &str) -> Result<Ready> {
-            let workspace = Workspace::find().expect("the repository");
-            let board = board::load(&workspace, "rpi4").expect("a board");
             let names = Names {
                 engine: Engine::Labgrid,
                 board: "rpi4".to_owned(),
@@ -203,7 +162,7 @@ mod tests {
             };
             let file = |name: &str| (name.to_owned(), text.as_bytes().to_vec());
             Ok(Ready {
-                place: Place::of(self.0.path(), &names, &board, force)?,
+                place: Place::of(self.0.path(), &names, force)?,
                 files: vec![file("kernel8.img"), file(MARK)],
             })
         }
@@ -240,10 +199,8 @@ mod tests {
         lab.put("v1", true, "two").expect("replaced");
         assert_eq!(lab.text(), "two");
         fs::write(cell.join("notes.txt"), "").expect("written");
-        assert!(refused(true).contains("was not written by this tool"));
+        assert!(refused(true).contains("notes.txt is no file of the new cell"));
         fs::remove_file(cell.join("notes.txt")).expect("removed");
-        symlink("/dev/null", cell.join("fip.bin")).expect("made");
-        assert!(refused(true).contains("fip.bin was not written by this tool"));
         fs::create_dir(cell.join(RESULTS)).expect("made");
         assert!(refused(true).contains("has results"));
         fs::remove_file(cell.join(MARK)).expect("removed");

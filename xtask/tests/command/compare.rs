@@ -115,6 +115,11 @@ fn every_format_has_findings_and_gaps() {
     let json: Value = serde_json::from_str(&out).expect("JSON");
     let comparison = &json["comparisons"][0];
     assert_eq!(comparison["keyed"], "labels");
+    let scenarios = comparison["scenarios"].as_array().expect("scenarios");
+    let is_sorted = |it: &&Value| it["judged"] == "order" && it["by_cpu"][0].is_object();
+    let sorted = scenarios.iter().find(is_sorted).expect("a parallel one");
+    let [cpu, order] = ["by_cpu", "by_order"].map(|list| &sorted[list][0]["outcome"]);
+    assert!(cpu.is_null() && order.is_string(), "{sorted}");
     let regressions = comparison["regressions"].as_u64();
     assert!(regressions.is_some_and(|count| count > 20));
     let finding = comparison["findings"].as_array().expect("findings").iter();
@@ -221,6 +226,10 @@ fn tables_with_equal_labels() {
             .expect("UTF-8")
             .replace('"', "")
     };
+    let again = [turned[2], turned[1], turned[0], turned[3]].join("\n");
+    scratch.write(&format!("n1sdp/again/{name}"), &again);
+    let nothing = "these figures already: nothing was changed";
+    scratch.assert_reports(&[(&format!("n1sdp/again {docs}"), 0, nothing)]);
     let expected = turned.join("\n").replace("5500", "5500 (+10.00%)") + "\n";
     assert_eq!(read(), expected);
     let former = scratch.read(&format!("tf-a/docs/perf/data/n1sdp/previous/{name}"));

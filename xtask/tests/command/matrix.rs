@@ -2,16 +2,16 @@
 //! side; byte for byte, and its exit codes. What is not there, damaged, or not
 //! looked at is never green.
 
-mod files;
-mod good;
-mod verdicts;
-
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use crate::report::log;
-use crate::support::{called, xtask};
+use psci_bench::model::{Failure, Status};
 use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::report::{edited_log, log};
+use crate::support::{assert_report, called, xtask};
 
 /// Returns a log of LAVA's, with the board's lines and LAVA's results.
 fn lava(uart: &str, results: &[Value]) -> String {
@@ -32,29 +32,16 @@ fn result(suite: &str, case: &str, result: &str) -> Value {
     json!({"definition": suite, "case": case, "result": result})
 }
 
-fn cell(set: &Path, names: [&str; 3], files: &[(&str, &str)]) -> PathBuf {
-    let cell = set.join(names.join("-"));
-    fs::create_dir_all(cell.join("results")).expect("made");
-    let [engine, board, firmware] = names;
-    let mark = json!({
-        "schema": "psci-bench-lab-cell", "version": 1,
-        "engine": engine, "board": board, "firmware": firmware,
-    });
-    fs::write(cell.join("cell.json"), mark.to_string()).expect("written");
-    for (name, text) in files {
-        fs::write(cell.join("results").join(name), text).expect("written");
-    }
-    cell
+/// Returns LAVA's result of a job that came to its end.
+fn over() -> Value {
+    result("lava", "job", "pass")
 }
 
 /// Returns the figures of the `RT_INSTR` lines in a log, which an engine has to have,
 /// by tag, cluster and core, and metric.
 fn figures(log: &str) -> Vec<[&str; 5]> {
     let mut all = Vec::new();
-    for line in log.lines() {
-        let Some(line) = line.trim_end().strip_prefix("<RT_INSTR:") else {
-            continue;
-        };
+    for line in log.lines().filter_map(|it| it.strip_prefix("<RT_INSTR:")) {
         let words: Vec<&str> = line.trim_end_matches("/>").split('\t').collect();
         let metrics = match words.len() {
             4 => &["latency"][..],
@@ -82,7 +69,7 @@ fn junit(log: &str) -> String {
 
 /// Returns LAVA's results of a log, without the job's own.
 fn measured(log: &str) -> Vec<Value> {
-    let mut all = Vec::new();
+    let mut all = vec![result("psci-bench", "psci_bench", "pass")];
     for [tag, cluster, core, metric, value] in figures(log) {
         let tag = tag.trim_start_matches("test_rt_instr_");
         let mut one = result(metric, &format!("{tag}_{cluster}_{core}"), "pass");
@@ -90,29 +77,271 @@ fn measured(log: &str) -> Vec<Value> {
         one["units"] = "ns".into();
         all.push(one);
     }
-    all.push(result("psci-bench", "psci_bench", "pass"));
     all
 }
 
-/// Returns a log of TFTF's in which a scenario ended so.
-fn tftf(status: &str) -> String {
-    format!(
-        "NOTICE:  Booting trusted firmware test framework\r\n\
-         > Executing 'CPU suspend on all cores in sequence'\r\n\
-         <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t100\t200\t300/>\r\n\
-         \x20 TEST COMPLETE                {status}\r\nNOTICE:  Exiting tests.\r\n"
-    )
+/// Returns a log of TFTF's in which a scenario passed.
+fn tftf() -> String {
+    "NOTICE:  Booting trusted firmware test framework\r\n\
+     > Executing 'CPU suspend on all cores in sequence'\r\n\
+     <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t100\t200\t300/>\r\n\
+     \x20 TEST COMPLETE                Passed\r\nNOTICE:  Exiting tests.\r\n"
+        .to_owned()
 }
 
-fn report(set: &Path, words: &[&str]) -> (i32, String, String) {
+fn report(path: &Path, words: &[&str]) -> (i32, String, String) {
     let mut command = xtask(&["report", "--matrix"]);
-    let (code, out, said) = called(command.arg(set).args(words));
-    let text = |text: String| text.replace(&set.display().to_string(), "SET");
-    (code, text(out), text(said))
+    called(command.arg(path).args(words))
 }
 
-/// Returns the report as JSON.
-fn json_report(set: &Path) -> (i32, Value, String) {
-    let (code, out, said) = report(set, &["--format", "json"]);
-    (code, serde_json::from_str(&out).expect("JSON"), said)
+/// A folder with cells.
+struct Lab(TempDir);
+
+impl Lab {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a directory"))
+    }
+
+    /// Returns a folder with a good job of each engine.
+    fn of_good_jobs() -> Self {
+        let lab = Self::new();
+        let mut all = measured(log());
+        all.extend([result("psci-bench", "a_case", "pass"), over()]);
+        let (good, ended) = (lava(log(), &all), over().to_string());
+        let files = [("lava.log", good.as_str()), ("result.yaml", &ended)];
+        lab.cell(["lava", "qemu", "v2.12"], &files);
+        let (newer, junit) = (log().replace("v2.12.1", "v2.13.0"), junit(log()));
+        let files = [
+            ("uart.log", newer.as_str()),
+            ("junit.xml", &junit),
+            ("pytest.out", log()),
+        ];
+        lab.cell(["labgrid", "qemu", "v2.13"], &files);
+        lab
+    }
+
+    /// Writes a cell of this engine, board and firmware, with files of results.
+    fn cell(&self, names: [&str; 3], files: &[(&str, &str)]) -> PathBuf {
+        let cell = self.0.path().join(names.join("-"));
+        fs::create_dir_all(cell.join("results")).expect("made");
+        let [engine, board, firmware] = names;
+        let mark = json!({
+            "schema": "psci-bench-lab-cell", "version": 1,
+            "engine": engine, "board": board, "firmware": firmware,
+        });
+        fs::write(cell.join("cell.json"), mark.to_string()).expect("written");
+        for (name, text) in files {
+            fs::write(cell.join("results").join(name), text).expect("written");
+        }
+        cell
+    }
+
+    /// Writes a cell of labgrid with a log and what pytest says of it.
+    fn run(&self, board: &str, firmware: &str, log: &str, junit: &str) -> PathBuf {
+        let files = [("uart.log", log), ("junit.xml", junit)];
+        self.cell(["labgrid", board, firmware], &files)
+    }
+
+    fn report(&self, words: &[&str]) -> (i32, String, String) {
+        let (code, out, said) = report(self.0.path(), words);
+        let text = |text: String| text.replace(&self.0.path().display().to_string(), "SET");
+        (code, text(out), text(said))
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.report(&["--format", "json"]).1).expect("JSON")
+    }
+
+    /// Asserts the exit code, and what both the report and stderr contain.
+    #[track_caller]
+    fn assert_ends(&self, code: i32, why: &str) {
+        let (found, out, said) = self.report(&[]);
+        assert_eq!(found, code, "{why}: {said}");
+        assert!(
+            said.contains(why) && out.contains(why),
+            "{why}: {said}\n{out}"
+        );
+    }
+}
+
+#[test]
+fn good_jobs_are_side_by_side() {
+    let lab = Lab::of_good_jobs();
+    let (code, text, said) = lab.report(&[]);
+    assert_eq!((code, said.as_str()), (0, ""));
+    assert_report("matrix.txt", &text);
+    // A path that cannot be looked at is named.
+    let qemu = lab.0.path().join("labgrid-qemu-v2.13");
+    symlink("nowhere", qemu.join("gone")).expect("made");
+    lab.assert_ends(3, "/gone: not looked at");
+    // A lab twice is one.
+    let again = qemu.to_str().expect("UTF-8");
+    assert_eq!(lab.report(&[again]).1, lab.report(&[]).1);
+}
+
+#[test]
+fn bad_jobs_are_named() {
+    let lab = Lab::of_good_jobs();
+    // A case that fails; the job is good all the same.
+    let failing = lava(log(), &[result("psci-bench", "a_case", "fail"), over()]);
+    let failing = lab.cell(["lava", "qemu", "failing"], &[("lava.log", &failing)]);
+    lab.assert_ends(1, "failed: psci-bench/a_case not passed\n");
+    assert_eq!(report(&failing, &[]).0, 1);
+    // No end, no run, nothing at all.
+    let half = &log()[..log().len() / 2];
+    let mut late = result("lava", "job", "fail");
+    late["error_msg"] = "lava-test-monitor timed out".into();
+    for (name, text) in [
+        ("half", lava(half, &[late])),
+        ("mute", lava("NOTICE:  BL1", &[over()])),
+        ("lost", lava(log(), &[])),
+    ] {
+        lab.cell(["lava", "juno", name], &[("lava.log", &text)]);
+    }
+    lab.cell(["labgrid", "juno", "none"], &[]);
+    let (code, text, said) = lab.report(&["--format", "md"]);
+    assert_eq!(code, 3, "{said}");
+    let lines = text.lines().filter(|line| !line.contains(". ")).take(32);
+    let jobs: String = lines.flat_map(|line| [line, "\n"]).collect();
+    assert_report("matrix.md", &jobs);
+}
+
+/// A file of a cell that cannot be read makes its job incomplete, and hides no
+/// other; one that is named is an error.
+#[test]
+fn what_is_no_job() {
+    let lab = Lab::new();
+    lab.run("good", "x", log(), &junit(log()));
+    let cell = lab.cell(["lava", "a", "b"], &[("junit.xml", "<testsuites/>")]);
+    lab.assert_ends(3, "no test case");
+    assert!(lab.report(&[]).1.contains("good: runs"));
+    let (code, out, said) = report(&cell.join("results/junit.xml"), &[]);
+    assert_eq!((code, out.as_str()), (2, ""), "{said}");
+    let mark = fs::read_to_string(cell.join("cell.json")).expect("a mark");
+    for (old, new, expected) in [
+        ("schema", "x", "missing field `schema`"),
+        ("psci-bench-lab-cell", "x", "this is \"x\" 1"),
+        ("\"b\"", "\"a|b\"", "firmware \"a|b\": a name has"),
+    ] {
+        fs::write(cell.join("cell.json"), mark.replace(old, new)).expect("written");
+        lab.assert_ends(3, expected);
+        assert!(lab.report(&[]).1.contains("good: runs"));
+    }
+}
+
+/// Whatever the files are called, and however many say the same.
+#[test]
+fn what_two_files_say_counts_once() {
+    let lab = Lab::new();
+    let mut all = measured(log());
+    all.push(over());
+    let of_lava = lava(log(), &all);
+    let files = [("lava.log", &*of_lava), ("lava.yaml", &of_lava)];
+    let of_both = lab.cell(["lava", "qemu", "x"], &files);
+    lab.assert_ends(0, "again, to the last tick");
+    let json = lab.json();
+    let job = &json["matrix"]["jobs"][0];
+    assert_eq!(
+        (&job["measurements"], &job["runs"]),
+        (&28.into(), &json!([0]))
+    );
+    fs::remove_dir_all(of_both).expect("removed");
+    // A measurement that LAVA has not seen; by itself a log is held against nothing.
+    let less = lava(log(), &[&all[..1], &all[2..]].concat());
+    let cell = lab.cell(["lava", "qemu", "x"], &[("lava.log", &less)]);
+    lab.assert_ends(3, "the engine has 27 of the 28 measurements");
+    assert_eq!(report(&cell.join("results/lava.log"), &[]).0, 0);
+    // A result that is cut off.
+    let cut = of_lava.replace("\"result\":\"pass\"}}\n", "\"res\n");
+    fs::write(cell.join("results/lava.log"), cut).expect("written");
+    lab.assert_ends(3, "of LAVA's log cannot be read");
+}
+
+/// Inputs are not overwritten.
+#[test]
+fn results_are_not_written_to() {
+    let lab = Lab::new();
+    let results = lab.run("qemu", "x", log(), &junit(log())).join("results");
+    let (link, new) = (lab.0.path().join("link"), results.join("report.txt"));
+    fs::hard_link(results.join("uart.log"), &link).expect("made");
+    for path in [&results.join("uart.log"), &link, &new] {
+        let (code, _, said) = lab.report(&["-o", path.to_str().expect("UTF-8")]);
+        assert!(code == 2 && said.contains("-o SET/"), "{said}");
+    }
+    assert_eq!(fs::read_to_string(link).expect("there"), log());
+    assert!(!new.exists());
+}
+
+/// By the records, by TFTF's lines, and by what the engine counts.
+#[test]
+fn what_failed_is_not_green() {
+    let lab = Lab::new();
+    let failed = edited_log(|run| run.scenarios[2].status = Status::Failed(Failure::NotStated));
+    let at = failed.rfind("psci-bench: ").expect("a last line");
+    let no_last = failed[..at].to_owned();
+    let records = "psci-bench: FAIL (3 passed, 0 skipped, 1 failed";
+    let good = "<testsuite>";
+    let counts = "<testsuite errors='3' failures='2'>";
+    let missing = "<testsuite tests='99'>";
+    for (log, suite, expected, why) in [
+        (log(), counts, 1, "counts 5 failures and errors, and has 0"),
+        (log(), missing, 3, "counts 99 test cases, and has 29"),
+        // Figures of lines alone are marked, with a note.
+        (&tftf(), good, 0, ""),
+        (&failed, good, 1, records),
+        (&no_last, good, 1, records),
+    ] {
+        lab.run("qemu", "x", log, &junit(log).replace(good, suite));
+        lab.assert_ends(expected, why);
+        let marked = "figures with a ? are from RT_INSTR lines";
+        assert_eq!(lab.report(&[]).1.contains(marked), log == tftf());
+    }
+    let json = lab.json();
+    assert_eq!(json["matrix"]["jobs"][0]["outcome"], "failed");
+    assert_eq!(json["runs"][0]["verdict"], "fail");
+    // A job that has lost its subject.
+    let skipped = "<testsuite><testcase name='a'><skipped/></testcase></testsuite>";
+    lab.run("qemu", "x", log(), skipped);
+    lab.assert_ends(3, "nothing was run: 1 test case");
+}
+
+/// Each run by its own board and firmware.
+#[test]
+fn several_boards() {
+    let lab = Lab::new();
+    let juno = edited_log(|run| run.head.as_mut().expect("a head").model = "Juno r2".into());
+    let newer = log().replace("v2.12.1", "v2.13.0");
+    let path = lab.0.path().join("log");
+    fs::write(&path, format!("{}\n{juno}\n{newer}", log())).expect("written");
+    let (code, out, said) = report(&path, &["--format", "json"]);
+    assert_eq!((code, said.as_str()), (0, ""));
+    let json: Value = serde_json::from_str(&out).expect("JSON");
+    let boards = json["matrix"]["boards"].as_array().expect("a list").iter();
+    let boards: Vec<_> = boards
+        .map(|it| json!([it["name"], it["columns"]]))
+        .collect();
+    let (old, new) = ("v2.12.1(release):v2.12.1", "v2.13.0(release):v2.13.0");
+    let expected = [
+        json!(["Juno r2", [[1, old]]]),
+        json!(["QEMU virt", [[0, old], [2, new]]]),
+    ];
+    assert_eq!(boards, expected);
+    // A cell with another board's log: not in its tables.
+    let first = lab.run("juno", "v1", log(), &junit(log()));
+    for firmware in ["v2", "v3"] {
+        lab.run("juno", firmware, &juno, &junit(&juno));
+    }
+    for board in ["juno (QEMU virt): runs", "juno (Juno r2): runs"] {
+        assert!(lab.report(&[]).1.contains(board), "{board}");
+    }
+    // A log of another job: its CPUs are not the cell's.
+    let text = fs::read_to_string(first.join("cell.json")).expect("there");
+    for (cpus, expected) in [("4", 0), ("8", 3), ("\"4\"", 3)] {
+        let own = text.replacen('{', &format!("{{\"cpus\": {cpus}, "), 1);
+        fs::write(first.join("cell.json"), own).expect("written");
+        let (code, _, said) = lab.report(&[]);
+        assert_eq!(code, expected, "{said}");
+        let why = "the log is of another job: of 4 CPUs, and the cell has 8";
+        assert_eq!(said.contains(why), cpus == "8", "{said}");
+    }
 }

@@ -28,7 +28,11 @@ const PROBE: &str = include_str!("../data/report/probe.js");
 /// name that is markup; rows that are not verified, scenarios that did not pass, a sweep with
 /// a histogram, and a comparison in which figures fell and rose.
 fn page() -> String {
-    let mut report = edited(|_| ());
+    let mut report = edited(|run| {
+        let rows = run.scenarios.clone();
+        of_points(run, 100);
+        run.scenarios.splice(..0, rows);
+    });
     let mut wide = report.runs[0].clone();
     let head = wide.run.head.as_mut().expect("a head");
     head.model = "</h1><script>nosuch()</script>".to_owned();
@@ -67,18 +71,24 @@ fn page() -> String {
             scale(&mut row.figures.cache_flush);
             row.statistics.clear();
         }
+        for point in &mut scenario.points {
+            let figures = &mut point.figures;
+            for figure in [&mut figures.min, &mut figures.median, &mut figures.max] {
+                *figure = *figure * 2 / 3;
+            }
+        }
     }
     let runs = &report.runs[..1];
     report.comparisons = compare(runs, &baseline, &Compared::default()).expect("one board");
-    report.runs.extend(edited(|run| of_points(run, 100)).runs);
     let page = written(&report, "html");
     for part in [
         "<li class=\"part\"><a href=\"#part",
-        ">Comparison of QEMU virt, run 1 of 4 with a.log</a></li>",
+        ">Comparison of QEMU virt, run 1 of 3 with a.log</a></li>",
         "<b class=\"bad\">worse</b>",
         "<b class=\"good\">better</b>",
-        "run4-t2-sweep1\"",
-        "run4-t2-histogram1\"",
+        "-sweep1\"",
+        "-histogram1\"",
+        ": change by order (of one operation",
     ] {
         assert!(page.contains(part), "{part}");
     }

@@ -137,20 +137,3 @@ context = yaml.safe_load((cell / "job.yaml").read_text())["context"]
 device = environment.get_template("device.jinja2").render(**context)
 (cell / "device.yaml").write_text(device)
 "#;
-
-/// The ends of all logs below `dir`.
-pub fn logs(dir: &Path) -> String {
-    let mut all = String::new();
-    for (path, data) in crate::support::scratch::files(dir) {
-        let name = path.file_name().unwrap_or_default();
-        if name == "lava.log" || name == "pytest.out" {
-            let text = String::from_utf8_lossy(&data).into_owned();
-            let lines: Vec<&str> = text.lines().collect();
-            let end = lines
-                .get(lines.len().saturating_sub(12)..)
-                .unwrap_or_default();
-            all.push_str(&format!("{}:\n{}\n", path.display(), end.join("\n")));
-        }
-    }
-    all
-}

@@ -6,7 +6,6 @@
 mod support;
 
 mod ci;
-mod distributed;
 mod engines;
 mod failures;
 mod recovery;

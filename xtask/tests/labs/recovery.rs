@@ -47,7 +47,6 @@ odd = [
     (info("ntfs", extra=ntfs, create_version=63), b"x"),
     (info("text", internal_attr=1), b"x"),
     (info("malformed", extra=b"\xfe\xca\x40"), b"x"),
-    (info("bzip2", zipfile.ZIP_BZIP2), text),
 ]
 write("odd.zip", odd, comment=b"of all",
       extra=universal + ntfs, external_attr=0x21, create_system=0, internal_attr=1)
@@ -141,9 +140,7 @@ fn all_but_the_fip_stays() {
     for (number, file) in theirs.iter().chain(&odd).enumerate() {
         let name = format!("v{number}");
         let line = format!("lab --board juno --payload payload.bin --base {name}={file} -o set");
-        let said = scratch.ours(&line);
-        let is_warned = said.contains("bzip2 has an unknown compression");
-        assert_eq!(is_warned, file == "odd.zip", "{said}");
+        scratch.ours(&line);
         let new = format!("set/lava-juno-{name}/recovery.zip");
         python(&scratch, COMPARE, &[file, &new]);
         for program in ["unzip -tqq", "7z t"] {

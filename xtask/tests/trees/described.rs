@@ -5,7 +5,7 @@ use std::fmt::{Debug, Write};
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::standard::{NodeStandard, Status};
 use dtoolkit::{Node as _, Property as _};
-use psci_bench::board::{Board, BoardError, Cpu, LabelSource};
+use psci_bench::board::{Board, Cpu, FormatError, LabelSource};
 use psci_bench::record::crc::Crc32;
 use xtask::build::device_tree::adapt;
 
@@ -117,7 +117,7 @@ fn second_opinion(board: &Board<'_>, blob: &[u8]) -> Result<(), String> {
 
 /// The CPUs with their labels. A CPU and not its tree shows if Aff0 numbers threads, so
 /// one of the two has to do.
-fn labels(board: &Board<'_>) -> Result<(LabelSource, Vec<Cpu>), BoardError> {
+fn labels(board: &Board<'_>) -> Result<(LabelSource, Vec<Cpu>), FormatError> {
     let mut cpus = vec![Cpu::default(); board.cpu_count];
     let source = board.cpus(false, &mut cpus);
     let source = source.or_else(|_| board.cpus(true, &mut cpus))?;

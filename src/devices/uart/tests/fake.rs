@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 use crate::devices::uart::Uart;
 use crate::devices::{Bus, Width};
-use crate::image::UartKind;
+use crate::image::{Uart as Description, UartKind};
 
 /// Status reads that a byte stays in the shift register for.
 const BYTE_TIME: u32 = 7;
@@ -78,6 +78,10 @@ pub struct Fake {
 }
 
 impl Manual {
+    pub fn description(&self) -> Description {
+        Description::new(self.kind, 0x900_0000, (self.reg_shift, self.io_width))
+    }
+
     fn after_reset(&self) -> BTreeMap<u32, u32> {
         groups(self.settings).map(|it| (it[0], it[1])).collect()
     }
@@ -112,7 +116,7 @@ impl Manual {
             polls: 0,
             writes: Vec::new(),
         };
-        Uart::new(fake, self.kind, self.reg_shift, self.io_width)
+        Uart::new(fake, &self.description())
     }
 }
 

@@ -64,12 +64,7 @@ fn an_elf_file_becomes_flat_or_is_refused() {
 
 #[test]
 fn a_tree_is_appended_and_told() {
-    let uart = EmergencyUart {
-        kind: psci_bench::image::UartKind::Pl011,
-        base: 0x0900_0000,
-        reg_shift: 0,
-        io_width: 1,
-    };
+    let uart = Uart::new(psci_bench::image::UartKind::Pl011, 0x0900_0000, (2, 4));
     let emergency = Emergency {
         uart: Some(uart),
         conduit: Some(Conduit::Smc),

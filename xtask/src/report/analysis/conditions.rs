@@ -5,8 +5,10 @@ use psci_bench::model::{Run, Scenario};
 use psci_bench::plan::{ScenarioId, TimerPlan};
 
 use super::figure::has_figure;
+use crate::board;
 use crate::report::log::LoggedRun;
 use crate::setup::plural::many;
+use crate::setup::workspace::Workspace;
 
 /// A difference that a comparison passes over if it is asked to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,13 +194,17 @@ fn is_one_board(a: &str, b: &str) -> bool {
     }
 }
 
-/// Returns true if a board's name contains that of a platform, but for case and signs.
-pub(crate) fn is_of_platform(board: &str, platform: &str) -> bool {
-    let [board, platform] = [board, platform].map(|name| {
+/// Returns true if a board's name contains that of a platform, or the title that the
+/// platform's board file gives it, but for case and signs.
+pub(crate) fn is_of_platform(name: &str, platform: &str) -> bool {
+    let plain = |name: &str| {
         let name = name.to_ascii_lowercase();
         name.replace(|c: char| !c.is_ascii_alphanumeric(), "")
-    });
-    !platform.is_empty() && board.contains(&platform)
+    };
+    let file = Workspace::find().and_then(|it| board::load(&it, platform));
+    let title = file.map(|it| it.title).unwrap_or_default();
+    let mut names = [platform, &title].map(plain).into_iter();
+    names.any(|it| !it.is_empty() && plain(name).contains(&it))
 }
 
 /// Returns true if rows without an MPIDR have equal labels.
@@ -255,6 +261,10 @@ mod tests {
             ("ARM Juno development board (r2)", "juno", true),
             ("NXP i.MX 8M Plus EVK", "imx8mp", true),
             ("QEMU sbsa-ref", "qemu-sbsa", true),
+            ("Raspberry Pi 4 Model B", "rpi4", true),
+            ("Marvell MACCHIATObin (8040)", "armada-8k", true),
+            ("AMD Zynq UltraScale+ ZCU102", "zynqmp", true),
+            ("Raspberry Pi 4", "armada-8k", false),
             ("QEMU virt", "qemu-sbsa", false),
             ("QEMU virt", "juno", false),
             ("QEMU virt", "-", false),

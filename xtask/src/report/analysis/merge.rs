@@ -64,20 +64,25 @@ pub(crate) struct Shown {
 
 /// Removes the runs that repeat an earlier one to the last tick: the samples of one
 /// that was named twice, or of a machine that repeats itself, would count twice.
-/// Returns their sources, each with that of the run that it repeats.
-pub fn take_repeats(runs: &mut Vec<LoggedRun>) -> Vec<(Source, Source)> {
+/// Returns a sentence on each.
+pub fn take_repeats(runs: &mut Vec<LoggedRun>) -> Vec<String> {
     let mut repeats = Vec::new();
     for run in std::mem::take(runs) {
-        match runs.iter().find(|it| is_repeat(&run, it)) {
-            Some(first) => repeats.push((run.source, first.source.clone())),
-            None => runs.push(run),
-        }
+        let Some(first) = runs.iter().find(|it| is_repeat(&run, it)) else {
+            runs.push(run);
+            continue;
+        };
+        let (run, first) = (&run.source, &first.source);
+        repeats.push(format!(
+            "{} (run {}) is {} (run {}) again, to the last tick: it is counted once",
+            run.input, run.place, first.input, first.place
+        ));
     }
     repeats
 }
 
 /// Returns true if `run` is `other` again, to the last tick.
-pub fn is_repeat(run: &LoggedRun, other: &LoggedRun) -> bool {
+fn is_repeat(run: &LoggedRun, other: &LoggedRun) -> bool {
     let (own, others) = (&run.run.scenarios, &other.run.scenarios);
     !own.is_empty() && own == others && check(other, run).is_ok()
 }
@@ -279,7 +284,10 @@ mod tests {
         later.source.place = 2;
         let mut runs = vec![suite(), edited("line"), later];
         let repeats = take_repeats(&mut runs);
-        let places: Vec<_> = repeats.iter().map(|it| (it.0.place, it.1.place)).collect();
-        assert_eq!((runs.len(), places), (2, vec![(2, 1)]));
+        let [repeat] = &repeats[..] else {
+            panic!("{repeats:?}");
+        };
+        assert!(repeat.contains("(run 2) is"), "{repeat}");
+        assert_eq!(runs.len(), 2);
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::object::object;
 use super::report_data::Report;
-use crate::report::analysis::compare::Comparison;
+use crate::report::analysis::compare::{Change, ComparedScenario, Comparison, Judged};
 use crate::report::analysis::findings::findings;
 use crate::report::analysis::merge::Merged;
 use crate::report::jobs::matrix::Matrix;
@@ -16,7 +16,7 @@ use crate::report::log::LoggedRun;
 
 /// The version of the schema: it changes when a key changes its meaning or goes;
 /// keys may come at any time.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The whole report. Durations are in ticks of the run's `hz`.
 #[derive(Serialize)]
@@ -91,8 +91,32 @@ fn one_comparison(it: &Comparison) -> impl Serialize {
         regressions: it.regressions().count(),
         complete: it.is_complete(),
         lacks: it.lacks(),
-        scenarios: &it.scenarios,
+        scenarios: it.scenarios.iter().map(one_compared).collect::<Vec<_>>(),
         refused: &it.refused,
         findings: &it.findings,
+    }
+}
+
+/// Returns a scenario on both sides; of the changes only those that are judged have an outcome.
+fn one_compared(it: &ComparedScenario) -> impl Serialize {
+    let changes = |all: &[Change], list: Judged| {
+        let outcome = |change: &Change| (list == it.judged).then_some(change.outcome);
+        let all = all.iter().map(|change| {
+            object! {
+                #[serde(flatten)]
+                change: change.clone(),
+                outcome: outcome(change),
+            }
+        });
+        all.collect::<Vec<_>>()
+    };
+    object! {
+        #[serde(flatten)]
+        key: it.key,
+        judged: it.judged,
+        by_cpu: changes(&it.by_cpu, Judged::Cpu),
+        by_order: changes(&it.by_order, Judged::Order),
+        unpaired: it.unpaired.clone(),
+        lacks: it.lacks.clone(),
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn matrix<'r>(matrix: &Matrix, runs: &[LoggedRun]) -> Vec<Block<'r>> 
 
 /// Returns notes and failures, a sentence for each job that has some.
 fn remarks(matrix: &Matrix) -> Vec<String> {
-    let mut all = [matrix.unread.clone(), matrix.notes.clone()].concat();
+    let mut all = matrix.unread.clone();
     for job in &matrix.jobs {
         all.extend(job.notes.iter().cloned());
         if job.outcome != Outcome::Passed || !job.said.is_empty() {

@@ -2,7 +2,7 @@
 //! each CPU, `x` and variant.
 
 use psci_bench::model::{Measure, Point, Scenario};
-use psci_bench::output::PointScale;
+use psci_bench::output::{PointScale, not_counted};
 use psci_bench::spec::ticks::Clock;
 
 use super::table::{Table, cell, statistics};
@@ -38,7 +38,7 @@ fn table(run: &LoggedRun, scenario: &Scenario, points: &[&Point]) -> Option<Tabl
     table.optional_numbers(&[x_heading(id)], "n/a");
     table.words(["Variant"]);
     table.statistics();
-    table.optional_numbers(&["Lost"], "0");
+    table.optional_numbers(&[not_counted(id)], "0");
     for point in points {
         let x = cell(point.x.map(|x| x_text(id, x)));
         let mut cells = vec![x, point.variant.word().to_owned()];

@@ -60,7 +60,7 @@ pub(super) fn write_tree(
         .map(|it| it.map_or_else(Files::new, |it| files(it, None)));
     let mut end = "current is of these figures already: nothing was changed".to_owned();
     // With a baseline that is not what is there it is another change that is asked for.
-    if plain != there || plain != before {
+    if sorted(&plain) != sorted(&there) || sorted(&plain) != sorted(&before) {
         refuse_losses(&plain, &there, &names, &current)?;
         note(run, &plain, comparison);
         let former = given.map(|_| &before);
@@ -156,6 +156,13 @@ fn files(run: &LoggedRun, comparison: Option<&Comparison>) -> Files {
         (file(it.id), lines.collect::<Vec<_>>())
     });
     files.filter(|it| !it.1.is_empty()).collect()
+}
+
+/// Returns files whose lines are in the order of their texts: that of rows is no change.
+fn sorted(files: &Files) -> Files {
+    let mut files = files.clone();
+    files.values_mut().for_each(|lines| lines.sort());
+    files
 }
 
 /// Returns the columns of TF-A's tables: PMF's figures. None if one lacks.

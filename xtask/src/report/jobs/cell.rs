@@ -1,7 +1,11 @@
 //! The mark of a lab's cell: board, firmware and engine of its results.
 
-use anyhow::Result;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, ensure};
 use serde::{Deserialize, Serialize};
+
+use crate::setup::read_file;
 
 /// Returns true for a character that a name may have.
 pub fn is_plain(c: char) -> bool {
@@ -25,6 +29,9 @@ pub const MARK: &str = "cell.json";
 /// The folder of an engine's results.
 pub const RESULTS: &str = "results";
 
+/// The largest [`MARK`], in bytes.
+const MARK_MAX: usize = 64 << 10;
+
 /// The mark of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
@@ -47,4 +54,25 @@ pub struct Mark {
     /// True if the job fails when something is skipped; absent: false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deny_skipped: bool,
+}
+
+impl Mark {
+    /// Reads the mark of the cell `dir`.
+    pub(super) fn read(dir: &Path) -> Result<Self> {
+        let path = dir.join(MARK);
+        let at = path.display();
+        let mark = read_file::read("", &path, MARK_MAX)?;
+        let mark: Self = serde_json::from_slice(&mark).with_context(|| at.to_string())?;
+        let (schema, version) = (&mark.schema, mark.version);
+        let is_known = (schema.as_str(), version) == (SCHEMA, 1);
+        ensure!(
+            is_known,
+            "{at}: this is {schema:?} {version}, and not {SCHEMA} 1"
+        );
+        let names = [&mark.engine, &mark.board, &mark.firmware];
+        for (key, name) in ["engine", "board", "firmware"].into_iter().zip(names) {
+            check_name(name).map_err(|why| anyhow!("{at}: {key} {name:?}: {why}"))?;
+        }
+        Ok(mark)
+    }
 }

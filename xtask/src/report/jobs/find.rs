@@ -3,7 +3,7 @@
 //! Links are followed, each folder and each file counts once, at any depth. A path that
 //! cannot be looked at is named: it may hide a cell that failed.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -21,12 +21,8 @@ pub struct Found {
     pub(super) files: Vec<PathBuf>,
     /// Paths that could not be looked at.
     pub unread: Vec<String>,
-    /// Paths that were named more than once.
-    pub notes: Vec<String>,
     /// The identities of all that was looked at, as links give a folder several names.
     seen: HashSet<PathBuf>,
-    /// Folders of results without a mark beside them.
-    orphans: BTreeSet<PathBuf>,
 }
 
 /// A folder with a [`MARK`].
@@ -46,20 +42,13 @@ pub fn find(paths: &[PathBuf]) -> Result<Found> {
     for path in dirs {
         let at = path.display();
         fs::read_dir(path).with_context(|| at.to_string())?;
-        let identity = fs::canonicalize(path).with_context(|| at.to_string())?;
+        let is_known = found.seen.contains(&fs::canonicalize(path)?);
         let count = found.cells.len();
-        found.look_below(path);
-        if found.cells.len() == count {
-            let identity_of = |cell: &Cell| fs::canonicalize(&cell.dir).unwrap_or_default();
-            let mut cells = found.cells.iter().map(identity_of);
-            let is_known = cells.any(|dir| dir.starts_with(&identity));
-            let advice = "it is not what cargo xtask lab writes";
-            ensure!(
-                is_known,
-                "{at}: there is no {MARK} in it or below: {advice}"
-            );
-            found.notes.push(again(path));
-        }
+        found.look_at(path, None).with_context(|| at.to_string())?;
+        ensure!(
+            is_known || found.cells.len() > count,
+            "{at}: there is no {MARK} in it or below: it is not what cargo xtask lab writes"
+        );
     }
     for path in files {
         let at = path.display();
@@ -68,9 +57,8 @@ pub fn find(paths: &[PathBuf]) -> Result<Found> {
             path.is_file(),
             "{at}: this is no file, and no folder with cells"
         );
-        match found.seen.insert(identity) {
-            true => found.files.push(path.clone()),
-            false => found.notes.push(again(path)),
+        if found.seen.insert(identity) {
+            found.files.push(path.clone());
         }
     }
     found.cells.sort_by(|a, b| a.dir.cmp(&b.dir));
@@ -81,16 +69,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Found> {
             cell.lacks.push(format!("there is nothing in {results}"));
         }
     }
-    for dir in &found.orphans {
-        let (dir, why) = (named(dir), "beside them says whose they are");
-        let lack = format!("{dir}: results, and no {MARK} {why}");
-        found.unread.push(lack);
-    }
     Ok(found)
-}
-
-fn again(path: &Path) -> String {
-    format!("{}: named more than once, and counted once", named(path))
 }
 
 /// Returns a path as a part of a sentence.
@@ -119,67 +98,61 @@ impl Found {
         self.cells.iter().map(|cell| cell.dir.join(RESULTS))
     }
 
-    /// Looks at all paths in `root` and below, but for names that begin with a dot.
-    fn look_below(&mut self, root: &Path) {
-        // With the place of the cell that has a path in its results.
-        let mut paths: Vec<(PathBuf, Option<usize>)> = vec![(root.to_path_buf(), None)];
-        // Last, so that their targets go by their own names.
-        let mut links = Vec::new();
-        while let Some((path, cell)) = paths.pop().or_else(|| links.pop()) {
-            let mut look = || -> io::Result<()> {
-                if !self.seen.insert(fs::canonicalize(&path)?) {
-                    return Ok(());
-                }
-                if !fs::metadata(&path)?.is_dir() {
-                    self.take_file(&path, cell);
-                    return Ok(());
-                }
-                let has_mark = path.join(MARK).symlink_metadata().is_ok();
-                let own = (has_mark && cell.is_none()).then(|| self.add_cell(&path));
-                for entry in fs::read_dir(&path)? {
-                    let entry = entry?;
-                    let name = entry.file_name();
-                    if name.as_encoded_bytes().starts_with(b".") {
-                        continue;
-                    }
-                    let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-                    let all = if is_link { &mut links } else { &mut paths };
-                    let of = cell.or(own.filter(|_| name == RESULTS));
-                    all.push((entry.path(), of));
-                }
-                Ok(())
-            };
-            if let Err(error) = look() {
+    /// Looks at a path and all below, but for names that begin with a dot. `cell` is the
+    /// place of the cell that has the path in its results.
+    fn look_at(&mut self, path: &Path, cell: Option<usize>) -> io::Result<()> {
+        if !self.seen.insert(fs::canonicalize(path)?) {
+            return Ok(());
+        }
+        if !fs::metadata(path)?.is_dir() {
+            self.take_file(path, cell);
+            return Ok(());
+        }
+        let has_mark = path.join(MARK).symlink_metadata().is_ok();
+        let own = (has_mark && cell.is_none()).then(|| {
+            let (dir, files, lacks) = (path.to_path_buf(), Vec::new(), Vec::new());
+            self.cells.push(Cell { dir, files, lacks });
+            self.cells.len() - 1
+        });
+        let entries = fs::read_dir(path)?.map(|it| Ok(it?.path()));
+        let mut paths = entries.collect::<io::Result<Vec<PathBuf>>>()?;
+        // Links last, so that their targets go by their own names.
+        paths.sort_by_cached_key(|path| (path.is_symlink(), path.clone()));
+        for path in paths {
+            let name = path.file_name().unwrap_or_default();
+            if name.as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            let cell = cell.or(own.filter(|_| name == RESULTS));
+            if let Err(error) = self.look_at(&path, cell) {
                 let why = format!("{}: not looked at: {error}", named(&path));
-                match cell {
-                    Some(cell) => self.cells[cell].lacks.push(why),
-                    None => self.unread.push(why),
-                }
+                self.lacks(cell).push(why);
             }
         }
+        Ok(())
     }
 
-    /// Adds a cell, and returns its place.
-    fn add_cell(&mut self, dir: &Path) -> usize {
-        let (dir, files, lacks) = (dir.to_path_buf(), Vec::new(), Vec::new());
-        self.cells.push(Cell { dir, files, lacks });
-        self.cells.len() - 1
+    /// Returns the list of what could not be looked at, in a cell or in none.
+    fn lacks(&mut self, cell: Option<usize>) -> &mut Vec<String> {
+        match cell {
+            Some(cell) => &mut self.cells[cell].lacks,
+            None => &mut self.unread,
+        }
     }
 
     fn take_file(&mut self, path: &Path, cell: Option<usize>) {
-        let dir = path.parent().filter(|dir| dir.ends_with(RESULTS));
-        match cell.map(|cell| &mut self.cells[cell]) {
-            Some(cell) if path.ends_with(MARK) => {
-                let why = "a cell within another's results is not looked at";
-                cell.lacks.push(format!("{}: {why}", named(path)));
+        let is_orphan = path.parent().is_some_and(|dir| dir.ends_with(RESULTS));
+        let why = match cell {
+            Some(_) if path.ends_with(MARK) => "a cell within another's results is not looked at",
+            _ if !is_read(path) => return,
+            Some(cell) if path.is_file() => return self.cells[cell].files.push(path.to_path_buf()),
+            Some(_) => "this is no file",
+            None if is_orphan => {
+                "results, and no cell.json beside their folder says whose they are"
             }
-            Some(cell) if is_read(path) => match path.is_file() {
-                true => cell.files.push(path.to_path_buf()),
-                false => cell.lacks.push(format!("{}: this is no file", named(path))),
-            },
-            None if is_read(path) => self.orphans.extend(dir.map(Path::to_path_buf)),
-            _ => {}
-        }
+            None => return,
+        };
+        self.lacks(cell).push(format!("{}: {why}", named(path)));
     }
 }
 
@@ -226,17 +199,24 @@ mod tests {
         ] {
             symlink(target, lab.join(link)).expect("made");
         }
-        let file = lab.join("a/results/uart.log");
-        let found = find(&[lab.clone(), lab.join("../lab"), file]).expect("cells");
+        let (file, alone) = (lab.join("a/results/uart.log"), root.join("alone.log"));
+        fs::write(&alone, "").expect("written");
+        let paths = [
+            lab.clone(),
+            lab.join("../lab"),
+            file,
+            alone.clone(),
+            alone.clone(),
+        ];
+        let found = find(&paths).expect("cells");
         let dirs: Vec<PathBuf> = found.cells.iter().map(|cell| cell.dir.clone()).collect();
         let expected = ["1/2/3/4/5/deep", "a", "a/within", "b"];
         assert_eq!(shown(&lab, &dirs), expected);
-        assert_eq!(found.files, Vec::<PathBuf>::new());
-        assert_eq!(found.notes.len(), 2, "{:?}", found.notes);
+        assert_eq!(found.files, [alone]);
         let unread = found.unread.join("\n");
         assert!(found.unread.len() == 2, "{unread}");
         assert!(unread.contains("gone: not looked at"), "{unread}");
-        assert!(unread.contains("lost/results: results, and no"), "{unread}");
+        assert!(unread.contains("uart.log: results, and no"), "{unread}");
         let a = &found.cells[1];
         let files = shown(&lab, &a.files).join("\n");
         for (file, is_read) in [
@@ -255,15 +235,5 @@ mod tests {
         assert!(found.inputs().any(|it| it.ends_with("b/cell.json")));
         find(&[root.join("nothing")]).expect_err("not there");
         find(&[PathBuf::from("/dev/null")]).expect_err("no file");
-    }
-
-    #[test]
-    fn a_file_named_twice_is_read_once() {
-        let dir = tempfile::tempdir().expect("a directory");
-        let log = dir.path().join("uart.log");
-        fs::write(&log, "").expect("written");
-        let found = find(&[log.clone(), log.clone()]).expect("a file");
-        assert_eq!(found.files, std::slice::from_ref(&log));
-        assert_eq!(found.notes, [again(&log)]);
     }
 }

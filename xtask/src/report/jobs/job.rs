@@ -2,7 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
 use serde::Serialize;
+
+use super::cell::Mark;
+use super::outcome::Outcome;
+use crate::report::log::LoggedRun;
 
 /// The end of a test case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -77,20 +82,62 @@ impl Results {
     }
 }
 
-/// A job, or a file of one.
-#[derive(Clone, Debug, Default)]
+/// A job of an engine, or a file of one, with its outcome.
+#[derive(Clone, Debug, Serialize)]
 pub struct Job {
     pub(crate) name: String,
+    #[serde(flatten)]
+    pub(crate) key: Key,
     pub(crate) engine: Option<String>,
-    pub(crate) board: Option<String>,
-    pub(crate) firmware: Option<String>,
-    pub(crate) cpus: Option<u64>,
+    pub(crate) outcome: Outcome,
+    /// The reasons against a better outcome.
+    pub(crate) said: Vec<String>,
+    pub(crate) notes: Vec<String>,
     /// The engine's results; None without any.
     pub(crate) results: Option<Results>,
+    /// The number of measurements that the engine has kept.
+    pub(crate) measurements: Option<usize>,
     /// The places of the job's runs among those that were read.
-    pub(crate) runs: std::ops::Range<usize>,
-    pub(crate) lacks: Vec<String>,
-    pub(crate) notes: Vec<String>,
-    /// True if the job fails when its runs have skipped something.
-    pub(crate) deny_skipped: bool,
+    pub(crate) runs: Vec<usize>,
+    /// The mark of the job's cell.
+    #[serde(skip)]
+    pub(super) mark: Option<Mark>,
+}
+
+/// A job's name: board and firmware.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Key {
+    /// The board: as its cell calls it, or as the payload does.
+    pub(crate) board: String,
+    /// The firmware: as its cell calls it, or by its version.
+    pub(crate) firmware: String,
+}
+
+/// The name of a board or a firmware that neither cell nor log names.
+const NOT_KNOWN: &str = "not known";
+
+impl Key {
+    /// Returns the name by the mark of a cell, and else by runs.
+    pub(super) fn of<'r>(
+        mark: Option<&Mark>,
+        runs: impl Iterator<Item = &'r LoggedRun> + Clone,
+    ) -> Self {
+        let by_runs = |name: fn(&LoggedRun) -> Option<&str>| {
+            let names = runs.clone().map(|run| name(run).unwrap_or(NOT_KNOWN));
+            let names = names.unique().join(", ");
+            let is_known = !names.is_empty();
+            if is_known {
+                names
+            } else {
+                NOT_KNOWN.to_owned()
+            }
+        };
+        Self {
+            board: mark.map_or_else(|| by_runs(LoggedRun::board), |it| it.board.clone()),
+            firmware: mark.map_or_else(
+                || by_runs(LoggedRun::firmware_version),
+                |it| it.firmware.clone(),
+            ),
+        }
+    }
 }

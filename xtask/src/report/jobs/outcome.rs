@@ -6,7 +6,7 @@ use itertools::Itertools as _;
 use psci_bench::model::{Scenario, Status, Verdict};
 use serde::Serialize;
 
-use super::job::{Ending, Job, Results};
+use super::job::{Ending, Results};
 use crate::report::log::LoggedRun;
 use crate::setup::plural::many;
 
@@ -33,27 +33,27 @@ impl Outcome {
     }
 }
 
-/// Returns the outcome of `job`, and the reasons against a better one.
-pub(super) fn outcome(job: &Job, runs: &[LoggedRun]) -> (Outcome, Vec<String>) {
-    let mut said = Vec::new();
-    if let Some(results) = &job.results {
-        said.extend(of_results(results));
-    }
-    let own = &runs[job.runs.clone()];
-    said.extend(own.iter().filter_map(of_run));
-    if job.deny_skipped {
-        said.extend(own.iter().filter_map(LoggedRun::denied));
-    }
+/// Returns the outcome of a job, and the reasons against a better one: its failures, and
+/// what it `lacks`.
+pub(super) fn outcome(
+    results: Option<&Results>,
+    runs: &[LoggedRun],
+    lacks: Vec<String>,
+    deny_skipped: bool,
+) -> (Outcome, Vec<String>) {
+    let mut said = results.map_or_else(Vec::new, of_results);
+    said.extend(runs.iter().filter_map(of_run));
+    let denied = runs.iter().filter(|_| deny_skipped);
+    said.extend(denied.filter_map(LoggedRun::denied));
     let failed = !said.is_empty();
-    let mut lacks = job.lacks.clone();
-    lacks.extend(own.iter().flat_map(LoggedRun::lacks));
-    let is_whole = lacks.is_empty();
-    said.extend(lacks);
-    let outcome = match (is_whole, failed) {
+    let of_runs = runs.iter().flat_map(LoggedRun::lacks);
+    let lacks: Vec<String> = lacks.into_iter().chain(of_runs).collect();
+    let outcome = match (lacks.is_empty(), failed) {
         (false, _) => Outcome::Incomplete,
         (true, true) => Outcome::Failed,
         (true, false) => Outcome::Passed,
     };
+    said.extend(lacks);
     (outcome, said)
 }
 
@@ -124,9 +124,8 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let log = dir.path().join("uart.log");
         std::fs::write(&log, text).expect("written");
-        let (jobs, runs) = read_all(&find(&[log]).expect("a file")).expect("a log");
-        let (outcome, said) = outcome(&jobs[0], &runs);
-        (outcome, said.join("; "))
+        let (jobs, _) = read_all(&find(&[log]).expect("a file"), false).expect("a log");
+        (jobs[0].outcome, jobs[0].said.join("; "))
     }
 
     #[test]

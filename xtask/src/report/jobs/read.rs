@@ -7,12 +7,14 @@
 use std::fs::File;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow};
 
-use super::cell::{MARK, Mark, SCHEMA, check_name};
+use super::agreed;
+use super::cell::Mark;
 use super::find::{Found, named};
-use super::job::{Job, Results};
-use crate::report::analysis::merge::is_repeat;
+use super::job::{Job, Key, Results};
+use super::outcome::outcome;
+use crate::report::analysis::merge::take_repeats;
 use crate::report::log::untrusted_text::plain;
 use crate::report::log::{LoggedRun, ReadError, read};
 use crate::setup::plural::many;
@@ -20,8 +22,6 @@ use crate::setup::read_file;
 
 /// The largest file of results, in bytes; a log may be larger.
 const RESULTS_MAX: usize = 64 << 20;
-/// The largest `cell.json`.
-const MARK_MAX: usize = 64 << 10;
 
 /// A file of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,31 +53,30 @@ impl Kind {
     }
 }
 
-/// Reads the jobs that were `found`, and the runs in their logs. An error names a
-/// file of none of the kinds above.
-pub fn read_all(found: &Found) -> Result<(Vec<Job>, Vec<LoggedRun>)> {
+/// Reads the jobs that were `found`, and the runs in their logs. Jobs fail where something was
+/// skipped if `deny_skipped`, or their cells say so. An error names a file of none of the
+/// kinds above.
+pub fn read_all(found: &Found, deny_skipped: bool) -> Result<(Vec<Job>, Vec<LoggedRun>)> {
     let (mut jobs, mut runs) = (Vec::new(), Vec::new());
     for cell in &found.cells {
-        let mut job = Job::new(&cell.dir);
-        if let Err(error) = job.mark(&cell.dir) {
-            job.lacks.push(told(&error));
-        }
-        job.lacks.extend(cell.lacks.iter().cloned());
         let mut parts = Parts::default();
+        match Mark::read(&cell.dir) {
+            Ok(mark) => parts.mark = Some(mark),
+            Err(error) => parts.lacks.push(told(&error)),
+        }
+        parts.lacks.extend(cell.lacks.iter().cloned());
         for file in &cell.files {
-            if let Err(error) = job.read(file, &mut parts) {
-                job.lacks.push(told(&error));
+            if let Err(error) = parts.read(file) {
+                parts.lacks.push(told(&error));
             }
         }
-        job.close(parts, &mut runs);
-        jobs.push(job);
+        jobs.push(parts.into_job(&cell.dir, deny_skipped, &mut runs));
     }
     for file in &found.files {
-        let (mut job, mut parts) = (Job::new(file), Parts::default());
-        let read = job.read(file, &mut parts);
+        let mut parts = Parts::default();
+        let read = parts.read(file);
         read.map_err(|error| anyhow!("{}", told(&error)))?;
-        job.close(parts, &mut runs);
-        jobs.push(job);
+        jobs.push(parts.into_job(file, deny_skipped, &mut runs));
     }
     Ok((jobs, runs))
 }
@@ -87,49 +86,20 @@ fn told(error: &anyhow::Error) -> String {
     plain(format!("{error:#}").trim_start())
 }
 
-/// The logs of a job.
-#[derive(Debug, Default)]
+/// The parts of a job that is read.
+#[derive(Default)]
 struct Parts {
-    /// The runs of each log.
-    logs: Vec<Vec<LoggedRun>>,
+    mark: Option<Mark>,
+    results: Option<Results>,
+    runs: Vec<LoggedRun>,
     /// The errors of logs without a run.
     without: Vec<String>,
+    lacks: Vec<String>,
 }
 
-impl Job {
-    fn new(path: &Path) -> Self {
-        Self {
-            name: named(path),
-            ..Self::default()
-        }
-    }
-
-    /// Reads the mark of the cell.
-    fn mark(&mut self, dir: &Path) -> Result<()> {
-        let path = dir.join(MARK);
-        let at = path.display();
-        let mark = read_file::read("", &path, MARK_MAX)?;
-        let mark: Mark = serde_json::from_slice(&mark).with_context(|| at.to_string())?;
-        let (schema, version) = (&mark.schema, mark.version);
-        let is_known = (schema.as_str(), version) == (SCHEMA, 1);
-        ensure!(
-            is_known,
-            "{at}: this is {schema:?} {version}, and not {SCHEMA} 1"
-        );
-        let name = |key: &str, name: String| {
-            let checked = check_name(&name);
-            checked.map_err(|why| anyhow!("{at}: {key} {name:?}: {why}"))
-        };
-        self.engine = Some(name("engine", mark.engine)?);
-        self.board = Some(name("board", mark.board)?);
-        self.firmware = Some(name("firmware", mark.firmware)?);
-        self.cpus = Some(u64::from(mark.cpus)).filter(|cpus| *cpus > 0);
-        self.deny_skipped = mark.deny_skipped;
-        Ok(())
-    }
-
+impl Parts {
     /// Reads a file of the job.
-    fn read(&mut self, path: &Path, parts: &mut Parts) -> Result<()> {
+    fn read(&mut self, path: &Path) -> Result<()> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let at = || named(path);
         if let Some(kind) = Kind::of(&name) {
@@ -146,70 +116,80 @@ impl Job {
         }
         let file = File::open(path).with_context(at)?;
         match read(&at(), file) {
-            Ok(runs) => parts.logs.push(runs),
+            Ok(runs) => self.runs.extend(runs),
             // A job that failed early has none, and is not left out for that.
-            Err(error @ ReadError::NoRun(_)) => {
-                parts.without.push(plain(&error.to_string()));
-            }
+            Err(error @ ReadError::NoRun(_)) => self.without.push(plain(&error.to_string())),
             Err(error) => return Err(error.into()),
         }
         Ok(())
     }
 
-    /// Moves the job's runs to `runs`, and finds what the job lacks.
-    fn close(&mut self, parts: Parts, runs: &mut Vec<LoggedRun>) {
-        let from = runs.len();
-        for log in parts.logs {
-            let before = runs.len();
-            for run in log {
-                // In another file of the same job: it ran once.
-                if let Some(first) = runs[from..before].iter().find(|it| is_repeat(&run, it)) {
-                    let (run, first) = (&run.source, &first.source);
-                    self.notes.push(format!(
-                        "{} (run {}) is {} (run {}) again, to the last tick: counted once",
-                        run.input, run.place, first.input, first.place
-                    ));
-                } else {
-                    runs.push(run);
-                }
-            }
-        }
-        self.runs = from..runs.len();
-        let own = &runs[from..];
+    /// Returns the job with its outcome, and moves its runs to `runs`.
+    fn into_job(mut self, path: &Path, deny_skipped: bool, runs: &mut Vec<LoggedRun>) -> Job {
+        // A run in two files of a job ran once.
+        let mut notes = take_repeats(&mut self.runs);
         let is_read = self.lacks.is_empty();
-        // Lines without records are of the CPUs that have figures.
-        for run in own.iter().filter(|run| run.integrity.records.is_some()) {
-            let count = run.run.cpus.len();
-            if let Some(cpus) = self.cpus.filter(|cpus| *cpus != count as u64) {
-                let count = many(count, "CPU");
-                let text =
-                    format!("the log is of another job: of {count}, and the cell has {cpus}");
-                self.lacks.push(text);
-            }
-        }
+        self.check_cpus();
         // Not every file of a job is the UART's.
-        if own.is_empty() {
-            self.lacks.extend(parts.without);
+        if self.runs.is_empty() {
+            self.lacks.append(&mut self.without);
             if self.lacks.is_empty() {
                 self.lacks.push("there is no log of the UART".to_owned());
             }
         }
-        self.check_results(own, is_read);
+        notes.extend(self.check_results(is_read));
+        let Self { mark, results, .. } = self;
+        let is_denied = deny_skipped || mark.as_ref().is_some_and(|mark| mark.deny_skipped);
+        let (outcome, said) = outcome(results.as_ref(), &self.runs, self.lacks, is_denied);
+        let own = runs.len()..runs.len() + self.runs.len();
+        let job = Job {
+            name: named(path),
+            key: Key::of(mark.as_ref(), self.runs.iter()),
+            engine: mark.as_ref().map(|mark| mark.engine.clone()),
+            outcome,
+            said,
+            notes,
+            measurements: results.as_ref().map(Results::measurements),
+            results,
+            runs: own.collect(),
+            mark,
+        };
+        runs.append(&mut self.runs);
+        job
     }
 
-    /// Finds what the engine's results lack; `is_read` is true if all files could be read.
-    fn check_results(&mut self, runs: &[LoggedRun], is_read: bool) {
+    /// Finds runs of other CPUs than the cell's: the log is of another job.
+    fn check_cpus(&mut self) {
+        let cpus = self.mark.as_ref().map_or(0, |mark| mark.cpus as usize);
+        // Lines without records are of the CPUs that have figures.
+        let runs = self.runs.iter();
+        for run in runs.filter(|run| run.integrity.records.is_some() && cpus > 0) {
+            let count = run.run.cpus.len();
+            if count != cpus {
+                self.lacks.push(format!(
+                    "the log is of another job: of {}, and the cell has {cpus}",
+                    many(count, "CPU")
+                ));
+            }
+        }
+    }
+
+    /// Finds what the engine's results lack, and returns a note on what is not checked;
+    /// `is_read` is true if all files could be read.
+    fn check_results(&mut self, is_read: bool) -> Option<String> {
         let Some(results) = &self.results else {
-            let is_lack = self.engine.is_some() && is_read;
+            let is_lack = self.mark.is_some() && is_read;
             let text = "there are no results of the engine";
-            return self.lacks.extend(is_lack.then(|| text.to_owned()));
+            self.lacks.extend(is_lack.then(|| text.to_owned()));
+            return None;
         };
         self.lacks.extend(results.lacks.iter().cloned());
-        match self.engine.as_deref() {
-            Some("lava") if super::agreed::has_others_monitors(results) => {
-                self.notes.push(super::agreed::OTHERS_MONITORS.to_owned());
+        let mut note = None;
+        match self.mark.as_ref().map(|mark| mark.engine.as_str()) {
+            Some("lava") if agreed::has_others_monitors(results) => {
+                note = Some(agreed::OTHERS_MONITORS.to_owned());
             }
-            Some(_) if is_read => self.lacks.extend(super::agreed::lacks(results, runs)),
+            Some(_) if is_read => self.lacks.extend(agreed::lacks(results, &self.runs)),
             _ => {}
         }
         if is_read && !results.ended {
@@ -219,5 +199,6 @@ impl Job {
         if is_read && results.cases.is_empty() && results.measured.is_empty() {
             self.lacks.push("the engine has no test case".to_owned());
         }
+        note
     }
 }

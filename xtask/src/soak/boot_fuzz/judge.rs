@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use psci_bench::board::Console;
-use psci_bench::image::{EmergencyUart, ParameterBlock};
+use psci_bench::image::{ParameterBlock, Uart};
 use psci_bench::model::Verdict;
 
 use super::classes::{Allows, Class};
@@ -90,7 +90,7 @@ pub struct Reference {
     pub unmutated: Rows,
     /// The rows of `unmutated`, and of every other idle state.
     pub all: Rows,
-    pub uart: Option<EmergencyUart>,
+    pub uart: Option<Uart>,
 }
 
 impl Reference {

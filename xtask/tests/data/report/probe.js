@@ -5,6 +5,12 @@ addEventListener("load", () => {
   if (root.scrollWidth > innerWidth) {
     say("the page is " + root.scrollWidth + " wide in a window of " + innerWidth);
   }
+  for (const it of document.querySelectorAll(".scroll:has(table)")) {
+    // A narrow page has no room for all columns.
+    if (innerWidth > 1000 && it.scrollWidth > it.clientWidth) {
+      say(it.ariaLabel + " is " + it.scrollWidth + " wide in " + it.clientWidth);
+    }
+  }
   const box = (it) => it.getBoundingClientRect();
   let texts = 0;
   for (const svg of document.querySelectorAll("svg")) {

@@ -16,6 +16,7 @@ pub(crate) struct Change {
     pub(crate) old_cpu: u16,
     pub(crate) new: Value,
     pub(crate) old: Value,
+    #[serde(skip)]
     pub(crate) outcome: Outcome,
 }
 

@@ -57,10 +57,9 @@ pub struct Comparison {
 }
 
 /// A scenario on both sides.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub(crate) struct ComparedScenario {
     /// The scenario in the run.
-    #[serde(flatten)]
     pub(crate) key: ScenarioKey,
     /// The changes that count: by order if CPUs wait for each other or cannot be
     /// paired, else by CPU.

@@ -1,8 +1,6 @@
 //! The report as one page of HTML.
 
 mod chart;
-mod lanes;
-mod latency;
 mod page;
 mod queue;
 mod spread;

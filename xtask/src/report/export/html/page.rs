@@ -12,7 +12,7 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Serialize, Serializer};
 
-use super::{latency, queue, spread, sweep, timeline};
+use super::{queue, spread, sweep, timeline};
 use crate::report::export::document::Charts;
 use crate::report::export::report_data::Report;
 use crate::report::export::report_document::{board, document};
@@ -35,8 +35,7 @@ impl Serialize for Charts<'_> {
         let line = timeline::figure(self)
             .into_iter()
             .chain(queue::figure(self));
-        let spreads = spread::figures(self).chain(sweep::figures(self));
-        let all = line.chain(spreads).chain(latency::figures(self));
-        serializer.collect_seq(all)
+        let all = line.chain(spread::figures(self));
+        serializer.collect_seq(all.chain(sweep::figures(self)))
     }
 }

@@ -4,6 +4,7 @@ use alloc::format;
 
 use arrayvec::ArrayVec;
 use psci_bench::board::{Board, Cpu, Room, free_memory};
+use psci_bench::devices::uart::registers;
 use psci_bench::measure::Tally;
 use psci_bench::scenario::Needs;
 use psci_bench::spec::region::Region;
@@ -31,7 +32,7 @@ pub struct Memory {
 
 /// Maps all devices once, to report one that cannot be mapped.
 pub fn map_devices(tables: &mut TranslationTables, board: &Board<'_>) {
-    exception::register_device_name("console", board.uart.registers());
+    exception::register_device_name("console", registers(&board.uart));
     for (name, region) in board.devices() {
         exception::register_device_name(name, region);
         let what = format!("device tree: the {name} at {:#x}: ", region.base);
@@ -73,7 +74,7 @@ fn device_tables(last: u64, region: Region) -> u64 {
 }
 
 /// Finds and maps the working memory, and gives a part of it to the heap.
-pub fn working_memory(
+pub fn find(
     tables: &mut TranslationTables,
     board: &Board<'_>,
     needs: &Needs,

@@ -1,6 +1,6 @@
 //! The choice of the console.
 
-use psci_bench::board::Uart;
+use psci_bench::image::Uart;
 
 use crate::machine::console::{self, print_line};
 use crate::machine::memory::tables::TranslationTables;
@@ -22,7 +22,7 @@ pub fn open_console(tables: &mut TranslationTables, uart: &Uart, has_choice: boo
 /// UART.
 pub fn move_console(tables: &mut TranslationTables, from: Option<Uart>, uart: &Uart, by: &str) {
     let (kind, base) = (uart.kind.name(), uart.base);
-    if from.is_none_or(|from| from.is_same(uart)) {
+    if from.is_none_or(|from| from == *uart) {
         return;
     }
     let Ok(mut candidate) = console::open(tables, uart) else {

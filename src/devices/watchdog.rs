@@ -1,0 +1,384 @@
+//! Watchdogs that can reset the board: Arm's PrimeCell SP805 (DDI 0270, table 3-1), and the
+//! SBSA generic watchdog (Arm BSA, DEN 0094, "Watchdogs") by its control frame.
+//!
+//! A watchdog counts twice: after the first time it raises an interrupt, which no CPU takes,
+//! and after the second it resets the board.
+
+use core::fmt;
+use core::num::NonZeroU64;
+use serde::{Deserialize, Serialize};
+
+use tock_registers::{LocalRegisterCopy, register_bitfields};
+
+use super::bus::Bus;
+use super::register::Register;
+
+/// The programming model of a watchdog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WatchdogKind {
+    /// SBSA generic watchdog, which counts as the system counter does.
+    Sbsa,
+    /// SP805.
+    Sp805 {
+        /// Frequency of WDOGCLK in Hz.
+        clock: NonZeroU64,
+    },
+}
+
+/// The reason why no watchdog resets the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoWatchdog {
+    /// The device tree has none that can be used.
+    NotInTree,
+    /// The registers cannot be read, or are those of another device.
+    NotThere,
+    /// The watchdog cannot wait as long as the lead may take.
+    TooSoon {
+        /// The most that it can wait, in whole seconds.
+        most: u64,
+        /// The least that it would have to, likewise.
+        least: u64,
+    },
+}
+
+impl fmt::Display for NoWatchdog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotInTree => f.write_str("none in the device tree"),
+            Self::NotThere => f.write_str("none where the device tree has one"),
+            Self::TooSoon { most, least } => write!(
+                f,
+                "left alone: it resets within {most} s, and the lead may take {least}"
+            ),
+        }
+    }
+}
+
+register_bitfields! { u32,
+    WCS [
+        EN OFFSET(0),
+    ],
+    IIDR [
+        /// The architecture's revision.
+        REVISION OFFSET(16) NUMBITS(4),
+    ],
+    WDOGCONTROL [
+        /// The interrupt is enabled, without which the watchdog does not count.
+        INTEN OFFSET(0),
+        RESEN OFFSET(1),
+    ],
+    WDOGPERIPHID0 [
+        PART_NUMBER OFFSET(0) NUMBITS(8) [ Sp805 = 0x05 ],
+    ]
+}
+
+const WCS: Register<WCS::Register> = Register::at(0x000);
+/// WOR, bits 31:0.
+const WOR_LOW: Register = Register::at(0x008);
+/// WOR, bits 47:32; reserved in revision 0.
+const WOR_HIGH: Register = Register::at(0x00c);
+const W_IIDR: Register<IIDR::Register> = Register::at(0xfcc);
+
+const WDOGLOAD: Register = Register::at(0x000);
+const WDOGCONTROL: Register<WDOGCONTROL::Register> = Register::at(0x008);
+/// Any value clears the interrupt and loads the counter.
+const WDOGINTCLR: Register = Register::at(0x00c);
+/// The key lets the others be written; any other value locks them.
+const WDOGLOCK: Register = Register::at(0xc00);
+const WDOGPERIPHID0: Register<WDOGPERIPHID0::Register> = Register::at(0xfe0);
+
+const KEY: u32 = 0x1acc_e551;
+const LOCKED: u32 = 1;
+
+impl WatchdogKind {
+    /// Returns the offset of the register that identifies the watchdog.
+    pub const fn identification(self) -> u32 {
+        match self {
+            Self::Sbsa => W_IIDR.offset(),
+            Self::Sp805 { .. } => WDOGPERIPHID0.offset(),
+        }
+    }
+
+    /// Returns the control bits of a watchdog that runs and resets.
+    const fn on(self) -> u32 {
+        match self {
+            Self::Sbsa => WCS::EN::SET.value,
+            Self::Sp805 { .. } => WDOGCONTROL::INTEN::SET.value | WDOGCONTROL::RESEN::SET.value,
+        }
+    }
+}
+
+/// The setting of a watchdog.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Setting {
+    /// The bits that let it run and reset; 0 where it stands.
+    control: u32,
+    /// Ticks of its clock until the interrupt, and again until the reset.
+    count: u64,
+}
+
+/// A watchdog, by its registers.
+pub struct Driver<B> {
+    bus: B,
+    kind: WatchdogKind,
+    /// The most that can be counted to, and that twice; less than 2^63.
+    longest: u64,
+    /// The setting before the first change.
+    found: Setting,
+}
+
+impl<B: Bus> Driver<B> {
+    /// Takes a watchdog over, and leaves it as it is. Its identification register reads as
+    /// `identification`, and it must be able to wait for `least` seconds. The system counter
+    /// has `hz` ticks a second.
+    ///
+    /// # Errors
+    /// When the device is another one, or the watchdog cannot wait so long.
+    pub fn new(
+        bus: B,
+        kind: WatchdogKind,
+        identification: u32,
+        (least, hz): (u64, u64),
+    ) -> Result<Self, NoWatchdog> {
+        let iidr = LocalRegisterCopy::<u32, IIDR::Register>::new(identification);
+        let id = LocalRegisterCopy::<u32, WDOGPERIPHID0::Register>::new(identification);
+        let longest = match kind {
+            WatchdogKind::Sp805 { .. } if !id.matches_all(WDOGPERIPHID0::PART_NUMBER::Sp805) => {
+                return Err(NoWatchdog::NotThere);
+            }
+            WatchdogKind::Sbsa if iidr.read(IIDR::REVISION) > 0 => (1 << 48) - 1,
+            _ => u32::MAX.into(),
+        };
+        let mut driver = Self {
+            bus,
+            kind,
+            longest,
+            found: Setting::default(),
+        };
+        driver.found = driver.setting();
+        let ticks = least.saturating_mul(hz);
+        if driver.count(ticks, ticks, hz).is_none() {
+            let most = driver.seconds(hz);
+            return Err(NoWatchdog::TooSoon { most, least });
+        }
+        Ok(driver)
+    }
+
+    /// Lets it reset the board `wish` ticks of the system counter from now, or as late as it
+    /// can. Where that would be sooner than `least` ticks from now, it gets the setting back
+    /// that it had at first: a time from before would be sooner still.
+    pub fn arm(&mut self, least: u64, wish: u64, hz: u64) {
+        let control = self.kind.on();
+        let count = self.count(least, wish, hz);
+        self.set(count.map_or(self.found, |count| Setting { control, count }));
+    }
+
+    /// Gives it the setting that it had at first, its time counted from now on: a watchdog
+    /// that the firmware left running is refreshed by this.
+    pub fn disarm(&mut self) {
+        self.set(self.found);
+    }
+
+    /// Returns the count for a reset `wish` ticks of the system counter from now, or, where
+    /// that is too far, as late as can be. None where that would be sooner than `least`.
+    fn count(&self, least: u64, wish: u64, hz: u64) -> Option<u64> {
+        let half = |ticks| self.own(ticks, hz) / 2 + 1;
+        (half(least) <= self.longest).then(|| half(wish).min(self.longest))
+    }
+
+    /// Returns the most that it waits, in whole seconds.
+    fn seconds(&self, hz: u64) -> u64 {
+        2 * self.longest / self.clock().unwrap_or(hz).max(1)
+    }
+
+    /// Returns its clock in Hz; None where it counts as the system counter does.
+    fn clock(&self) -> Option<u64> {
+        match self.kind {
+            WatchdogKind::Sbsa => None,
+            WatchdogKind::Sp805 { clock } => Some(clock.get()),
+        }
+    }
+
+    /// Converts ticks of the system counter to those of its own clock.
+    fn own(&self, ticks: u64, hz: u64) -> u64 {
+        let Some(clock) = self.clock() else {
+            return ticks;
+        };
+        let hz = hz.max(1);
+        // Whole seconds by themselves: the product of all may be too large.
+        let seconds = (ticks / hz).saturating_mul(clock);
+        seconds.saturating_add((ticks % hz).saturating_mul(clock) / hz)
+    }
+
+    fn setting(&mut self) -> Setting {
+        let bus = &mut self.bus;
+        let (control, count) = match self.kind {
+            WatchdogKind::Sbsa => {
+                let count = u64::from(WOR_HIGH.get(bus)) << 32 | u64::from(WOR_LOW.get(bus));
+                (WCS.get(bus), count & self.longest)
+            }
+            WatchdogKind::Sp805 { .. } => (WDOGCONTROL.get(bus), WDOGLOAD.get(bus).into()),
+        };
+        // Without WS0 and WS1 of WCS, which must not be written.
+        let control = control & self.kind.on();
+        Setting { control, count }
+    }
+
+    /// Writes the setting. The time begins anew.
+    fn set(&mut self, Setting { control, count }: Setting) {
+        let (bus, low, high) = (&mut self.bus, count as u32, (count >> 32) as u32);
+        match self.kind {
+            WatchdogKind::Sbsa => {
+                // The watchdog stands while only a half of WOR is right.
+                WCS.set(bus, 0);
+                WOR_LOW.set(bus, low);
+                // 0 in revision 0, where this register is reserved.
+                WOR_HIGH.set(bus, high);
+                WCS.set(bus, control);
+            }
+            // The registers are locked afterwards, even where they were not: each writer
+            // begins with the key.
+            WatchdogKind::Sp805 { .. } => {
+                WDOGLOCK.set(bus, KEY);
+                WDOGCONTROL.set(bus, 0);
+                WDOGLOAD.set(bus, low);
+                WDOGINTCLR.set(bus, 1);
+                WDOGCONTROL.set(bus, control);
+                WDOGLOCK.set(bus, LOCKED);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::fake::Fake;
+
+    const MHZ: u64 = 1_000_000;
+    const SBSA: WatchdogKind = WatchdogKind::Sbsa;
+
+    fn sp805(clock: u64) -> WatchdogKind {
+        let clock = NonZeroU64::new(clock).expect("a clock");
+        WatchdogKind::Sp805 { clock }
+    }
+
+    fn driver(kind: WatchdogKind, longest: u64) -> Driver<Fake> {
+        let (bus, found) = (Fake::new(&[]), Setting::default());
+        Driver {
+            bus,
+            kind,
+            longest,
+            found,
+        }
+    }
+
+    /// Half of the time, as it is counted twice: for at least 20 s, and 30 s at best.
+    #[test]
+    fn count_is_half_of_the_time_in_ticks_of_the_watchdog() {
+        const LOW: u64 = u32::MAX as u64;
+        const HIGH: u64 = (1 << 48) - 1;
+        for (kind, longest, mhz, count, seconds) in [
+            (SBSA, LOW, 100, Some(1_500 * MHZ + 1), 85),
+            (SBSA, HIGH, 1_000, Some(15_000 * MHZ + 1), 562_949),
+            (sp805(32_768), LOW, 50, Some(15 * 32_768 + 1), 262_143),
+            // 32 bits twice: as late as can be, and never too soon.
+            (SBSA, LOW, 286, Some(4_290 * MHZ + 1), 30),
+            (SBSA, LOW, 287, Some(LOW), 29),
+            (SBSA, LOW, 429, Some(LOW), 20),
+            (SBSA, LOW, 430, None, 19),
+            // 30 s at 1 GHz and 1 GHz are more than 64 bits.
+            (
+                sp805(1_000 * MHZ),
+                HIGH,
+                1_000,
+                Some(15_000 * MHZ + 1),
+                562_949,
+            ),
+        ] {
+            let (driver, hz) = (driver(kind, longest), mhz * MHZ);
+            let found = (driver.count(20 * hz, 30 * hz, hz), driver.seconds(hz));
+            assert_eq!(found, (count, seconds), "{kind:?} {longest} {mhz}");
+        }
+    }
+
+    #[test]
+    fn no_clock_and_no_time_is_too_large() {
+        for (clock, hz) in [(1, u64::MAX), (u64::MAX, 1), (u64::MAX, 0)] {
+            let driver = driver(sp805(clock), u32::MAX.into());
+            assert!(driver.count(0, 0, hz) == Some(1));
+            for ticks in [1, hz, u64::MAX] {
+                let least = driver.count(ticks, u64::MAX, hz);
+                assert!(least.is_none_or(|count| count <= driver.longest));
+            }
+            let _ = driver.seconds(hz);
+        }
+    }
+
+    #[test]
+    fn setting_is_read_written_and_given_back() {
+        let (sbsa, sp805) = (SBSA, sp805(2));
+        let key = [(0xc00, KEY)];
+        // The last registers, the setting that is found and, by its writes, given back; the
+        // writes that arm it for 10 ticks.
+        for (kind, id, registers, found, armed) in [
+            (
+                sbsa,
+                0x0000_043b,
+                [(0x0, 0b111), (0x8, 0x1234), (0xc, 0xdead)],
+                &[(0x0, 0), (0x8, 0x1234), (0xc, 0), (0x0, 1)][..],
+                &[(0x0, 0), (0x8, 6), (0xc, 0), (0x0, 1)][..],
+            ),
+            (
+                sbsa,
+                0x0001_043b,
+                [(0x0, 0b110), (0x8, 0x1234), (0xc, 0x7_dead)],
+                &[(0x0, 0), (0x8, 0x1234), (0xc, 0xdead), (0x0, 0)],
+                &[(0x0, 0), (0x8, 6), (0xc, 0), (0x0, 1)],
+            ),
+            (
+                sp805,
+                0x105,
+                [(0x0, 0x1234), (0x8, 0b111), (0xc, 0)],
+                &[
+                    key[0],
+                    (0x8, 0),
+                    (0x0, 0x1234),
+                    (0xc, 1),
+                    (0x8, 3),
+                    (0xc00, LOCKED),
+                ],
+                &[
+                    key[0],
+                    (0x8, 0),
+                    (0x0, 11),
+                    (0xc, 1),
+                    (0x8, 3),
+                    (0xc00, LOCKED),
+                ],
+            ),
+        ] {
+            let driver = Driver::new(Fake::new(&registers), kind, id, (1, 1));
+            let mut driver = driver.expect("a watchdog");
+            assert_eq!(driver.bus.writes(), []);
+            driver.arm(1, 10, 1);
+            assert_eq!(driver.bus.writes(), armed, "{kind:?}");
+            driver.disarm();
+            assert_eq!(driver.bus.writes(), found, "{kind:?}");
+            // The least time is too long.
+            driver.arm(u64::MAX, u64::MAX, 1);
+            assert_eq!(driver.bus.writes(), found, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn another_device_and_a_short_reach_are_refused() {
+        let fails = |kind, id, least| Driver::new(Fake::new(&[]), kind, id, (least, MHZ)).err();
+        assert_eq!(fails(sp805(1), 0x11, 1), Some(NoWatchdog::NotThere));
+        let (most, least) = (8589, 8590);
+        let too_soon = NoWatchdog::TooSoon { most, least };
+        assert_eq!(fails(SBSA, 0, least), Some(too_soon));
+    }
+}

@@ -1,0 +1,43 @@
+//! The seam between scenarios and hardware. The bare-metal half implements [`Machine`] with
+//! real CPUs, tests with a fake firmware and a fake clock.
+
+use smccc::psci::{Error, SuspendMode};
+
+use super::facts::{Facts, Identity};
+use super::outcome::Outcome;
+use super::rejection::Loss;
+use super::round::Round;
+use super::tally::Tally;
+
+/// A machine that can run rounds.
+pub trait Machine {
+    /// Returns the facts about the machine.
+    fn facts(&self) -> &Facts;
+
+    /// Runs one round in bounded time, and writes one outcome for each CPU of the board. A
+    /// CPU that is lost is [`super::outcome::End::Lost`] in that round, and has no part in
+    /// later ones.
+    fn run(&mut self, round: &Round, outcomes: &mut [Outcome]);
+
+    /// Returns the counts of the CPU's timer handler; None without one, or for a lost CPU.
+    fn tally(&mut self, cpu: usize) -> Option<&mut Tally>;
+    /// SET_SUSPEND_MODE, by the lead, while every other CPU is off.
+    fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), Error>;
+
+    /// Returns the loss of the CPU in an earlier round, if it was lost.
+    fn lost(&self, cpu: usize) -> Option<Loss>;
+
+    /// Returns true if the CPU was lost in an earlier round.
+    fn is_lost(&self, cpu: usize) -> bool {
+        self.lost(cpu).is_some()
+    }
+
+    /// Returns the identity of the CPU, once it has been on.
+    fn identity(&self, cpu: usize) -> Option<Identity>;
+
+    /// Marks the heap: no later block lives beyond [`Machine::release_heap`].
+    fn mark_heap(&mut self) {}
+
+    /// Frees the heap from its mark on, or panics if a block is still in use.
+    fn release_heap(&mut self) {}
+}
