@@ -226,7 +226,8 @@ pub fn log(run: &Run, records: Records) -> String {
         writer.scenario(&mut log, group).expect("written");
         summary.add(run, group);
     }
-    if run.end.is_some() {
+    if let Some(end) = run.end {
+        summary.totals = end.totals;
         output::closing(&mut log, run, &summary, &mut writer).expect("written");
     }
     log.replace("\r\n", "\n").replace('\n', "\r\n")
