@@ -181,7 +181,7 @@ fn verdict_comes_from_the_end_record() {
     for (last, doubt, text) in [
         (line.as_str(), "", line.as_str()),
         (&old, "", &old),
-        ("", "there is no last line", records),
+        ("", "the log has no last line", records),
         ("psci-bench: PA", "the last line is damaged", records),
         (&wrong, "contradicts the records", records),
     ] {
