@@ -5,8 +5,8 @@
 use fuzz::worded;
 use libfuzzer_sys::fuzz_target;
 use psci_bench::board as payload;
+use xtask::board::device_tree::{self, Choices};
 use xtask::board::{self, Board, Gic, StateFormat};
-use xtask::build::device_tree::{self, Choices};
 use xtask::build::image::Emergency;
 
 fuzz_target!(|text: &str| {

@@ -5,8 +5,9 @@
 use fuzz::worded;
 use libfuzzer_sys::fuzz_target;
 use psci_bench::board::{Board, Cpu};
-use xtask::build::device_tree;
+use xtask::board::device_tree::machine;
 use xtask::build::image::Emergency;
+use xtask::build::user_tree;
 
 const BOOTARGS: &str = "iterations=3 only=cpu_off_serial";
 
@@ -17,12 +18,12 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn adapt(blob: &[u8]) {
-    let kept = match device_tree::adapt(blob, None) {
+    let kept = match user_tree::adapt(blob, None) {
         Ok(kept) => kept,
         Err(error) => {
             assert!(!format!("{error:#}").is_empty());
-            assert!(device_tree::adapt(blob, Some(BOOTARGS)).is_err());
-            assert!(device_tree::machine(blob).is_err());
+            assert!(user_tree::adapt(blob, Some(BOOTARGS)).is_err());
+            assert!(machine(blob).is_err());
             let _ = Emergency::of_tree(blob);
             return;
         }
@@ -30,13 +31,13 @@ fn adapt(blob: &[u8]) {
     assert!(blob.starts_with(&kept));
     let emergency = Emergency::of_tree(&kept);
     assert!(emergency.uart.is_some() && emergency.conduit.is_some());
-    let Some(changed) = worded(device_tree::adapt(blob, Some(BOOTARGS))) else {
+    let Some(changed) = worded(user_tree::adapt(blob, Some(BOOTARGS))) else {
         return;
     };
     assert_eq!(emergency, Emergency::of_tree(&changed));
     assert_eq!(said(&kept), said(&changed));
     // What is found beyond reading does not hang on the boot arguments.
-    match (device_tree::machine(&kept), device_tree::machine(&changed)) {
+    match (machine(&kept), machine(&changed)) {
         (Ok(kept), Ok(changed)) => {
             assert_eq!(kept, changed);
             let (gic, cpus) = changed;

@@ -9,7 +9,6 @@
 //! one `kvm-host: the VMM ended with exit code N`: `cargo xtask` reads them.
 
 mod host;
-mod uart;
 mod vmm;
 
 use std::env;

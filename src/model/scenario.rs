@@ -82,9 +82,6 @@ pub struct Conditions {
     /// The reason why OS-initiated mode was left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode_left_out: Option<Skip>,
-    /// Batches of the shortest warm-up, if the time limit cut one short.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub warmed: Option<u32>,
 }
 
 fn is_tftf(method: &Method) -> bool {

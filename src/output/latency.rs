@@ -50,12 +50,10 @@ impl Progress for Lines<'_> {
         headings(self.0)
     }
 
-    fn window(&mut self, stretch: &mut Stretch, sum: &Account) -> fmt::Result {
-        if stretch.lines > 0 && stretch.lines.is_multiple_of(HEADINGS) {
+    fn window(&mut self, stretch: &Stretch, sum: &Account) -> fmt::Result {
+        if stretch.windows > 1 && stretch.windows % HEADINGS == 1 {
             headings(self.0)?;
         }
-        stretch.lines += 1;
-        stretch.all.merge(sum);
         let all = stretch.all.until(Until::Handler);
         let [least, most] = [all.least().unwrap_or(0), all.max].map(|it| part(stretch, it, 1));
         writeln!(self.0, "RTD{}|{least}|{most}", figures(stretch, sum))

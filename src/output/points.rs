@@ -180,8 +180,7 @@ fn explanation(run: &Run, scenario: &Scenario) -> String {
 }
 
 fn add_loops(text: &mut String, run: &Run, scenario: &Scenario, asked: u32) {
-    let plan = run.plan.as_ref();
-    let has_limit = plan.is_some_and(|plan| plan.loops.is_none());
+    let has_limit = run.plan.is_some_and(|plan| plan.loops.is_none());
     let points = scenario.points.iter();
     let own = points.filter(|it| it.variant != Variant::Loop);
     let taken = own.map(|it| u64::from(it.figures.n) + it.lost).min();
@@ -190,13 +189,6 @@ fn add_loops(text: &mut String, run: &Run, scenario: &Scenario, asked: u32) {
             "The time limit ended the sampling after at least {}: without loops= a scenario has \
              {LOOPS_LIMIT_S} s. ",
             Many(taken, "sample")
-        );
-    }
-    if let Some(warmed) = scenario.conditions.as_ref().and_then(|it| it.warmed) {
-        let warmup = plan.map_or(0, |plan| plan.warmup);
-        *text += &format!(
-            "A tenth of the time limit ended the warm-up after at least {warmed} of {}. ",
-            Many(warmup.into(), "batch")
         );
     }
     let has = |is: fn(&Point) -> bool| scenario.points.iter().any(is);

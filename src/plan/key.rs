@@ -36,7 +36,7 @@ words! {
 
 impl Key {
     /// Returns the least and the greatest number that it takes, if it takes a number.
-    pub(crate) const fn range(self) -> Option<(u32, u32)> {
+    const fn range(self) -> Option<(u32, u32)> {
         Some(match self {
             Self::Iterations => (1, 1_000_000),
             Self::Warmup => (0, 10_000),
@@ -50,19 +50,25 @@ impl Key {
         })
     }
 
-    pub(crate) fn write_accepted(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Returns the number if it is one of those that the key takes.
+    pub(crate) fn number(self, number: Option<u32>) -> Option<u32> {
+        let (least, most) = self.range()?;
+        number.filter(|number| (least..=most).contains(number))
+    }
+
+    fn write_accepted(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some((least, most)) = self.range() {
             write!(f, "a number from {least} to {most}")?;
         }
         f.write_str(match self {
             Self::Only => {
                 f.write_str("help, or one or more, parted by commas, of")?;
-                let tags = ScenarioId::ALL.iter().map(|id| id.short_tag());
-                return write_words(f, &mut tags.chain(ScenarioSet::GROUPS));
+                let tags = ScenarioId::ALL.map(ScenarioId::short_tag);
+                return write_words(f, tags.into_iter().chain(ScenarioSet::GROUPS));
             }
             Self::Stress => {
                 f.write_str("one or more, parted by commas, of")?;
-                return write_words(f, &mut Load::ALL.iter().map(|load| load.word()));
+                return write_words(f, Load::ALL.map(Load::word));
             }
             Self::Timers => "alone, all or both parted by a comma",
             Self::Method => "tftf, warm or both parted by a comma",
@@ -79,14 +85,12 @@ impl Key {
     }
 }
 
-pub(crate) fn write_words(
+fn write_words(
     f: &mut fmt::Formatter<'_>,
-    words: &mut dyn Iterator<Item = &'static str>,
+    words: impl IntoIterator<Item = &'static str>,
 ) -> fmt::Result {
-    for word in words {
-        write!(f, " {word}")?;
-    }
-    Ok(())
+    let mut words = words.into_iter();
+    words.try_for_each(|word| write!(f, " {word}"))
 }
 
 /// A word of the boot arguments that cannot be followed.
@@ -118,7 +122,7 @@ impl fmt::Display for PlanError<'_> {
             PlanProblem::NotAPair => f.write_str("expected key=value"),
             PlanProblem::UnknownKey => {
                 f.write_str("unknown key; the keys are")?;
-                write_words(f, &mut Key::ALL.iter().map(|key| key.word()))
+                write_words(f, Key::ALL.map(Key::word))
             }
             PlanProblem::Duplicate(key) => write!(f, "{} was given before", key.word()),
             PlanProblem::Value(key) => {

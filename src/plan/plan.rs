@@ -152,69 +152,55 @@ impl Plan {
         }
         *seen |= bit;
 
-        let refused = PlanProblem::Value(key);
+        self.set(key, value).ok_or(PlanProblem::Value(key))
+    }
+
+    /// Sets the choice of a key; None where it does not take the value.
+    fn set(&mut self, key: Key, value: &str) -> Option<()> {
+        let number = || key.number(text::number(value.as_bytes(), 10));
         match key {
-            Key::Iterations => self.iterations = decimal(key, value)?,
-            Key::Warmup => self.warmup = decimal(key, value)?,
-            Key::Loops => self.loops = Some(decimal(key, value)?),
-            Key::Batch => self.batch = decimal(key, value)?,
-            Key::Duration => self.timer.duration = decimal(key, value)?,
-            Key::Period => self.timer.period = decimal(key, value)?,
-            Key::Threshold => self.timer.threshold = Some(decimal(key, value)?),
-            Key::Footprint => self.timer.footprint = in_range(key, bytes(value))?,
-            Key::Stress => self.timer.loads = choice(key, value, &Load::ALL.map(Load::word))?,
-            Key::Timers => self.timer.timers = choice(key, value, &TIMERS)?,
+            Key::Iterations => self.iterations = number()?,
+            Key::Warmup => self.warmup = number()?,
+            Key::Loops => self.loops = Some(number()?),
+            Key::Batch => self.batch = number()?,
+            Key::Duration => self.timer.duration = number()?,
+            Key::Period => self.timer.period = number()?,
+            Key::Threshold => self.timer.threshold = Some(number()?),
+            Key::Footprint => self.timer.footprint = key.number(bytes(value))?,
+            Key::Stress => self.timer.loads = choice(value, &Load::ALL.map(Load::word))?,
+            Key::Timers => self.timer.timers = choice(value, &TIMERS)?,
             Key::Only if value == "help" => self.list = true,
             Key::Only => {
                 self.scenarios = ScenarioSet::EMPTY;
                 for word in value.split(',') {
-                    let meant = ScenarioSet::of_word(word).ok_or(refused)?;
-                    self.scenarios.insert(meant);
+                    self.scenarios.insert(ScenarioSet::of_word(word)?);
                 }
             }
             Key::Method => {
-                self.methods = match choice(key, value, &Method::ALL.map(Method::word))? {
+                self.methods = match choice(value, &Method::ALL.map(Method::word))? {
                     0b01 => Methods::Tftf,
                     0b10 => Methods::Warm,
                     _ => Methods::Both,
                 }
             }
-            Key::Wake => self.wake = Some(WakePattern::from_word(value).ok_or(refused)?),
-            Key::End => self.end = EndAction::from_word(value).ok_or(refused)?,
-            Key::Records => self.records = Records::from_word(value).ok_or(refused)?,
-            Key::Deepest => self.deepest = Some(power_state(value).ok_or(refused)?),
-            Key::Core => self.core = Some(power_state(value).ok_or(refused)?),
-            Key::Dirty => self.dirty = Some(Steps::parse(key, value, dirty_bytes, next_bytes)?),
-            Key::Contend => self.contend = Some(Steps::parse(key, value, cpus, next_cpus)?),
-            Key::Samples => {
-                self.samples = match value {
-                    "none" => false,
-                    "all" => true,
-                    _ => return Err(refused),
-                }
-            }
+            Key::Wake => self.wake = Some(WakePattern::from_word(value)?),
+            Key::End => self.end = EndAction::from_word(value)?,
+            Key::Records => self.records = Records::from_word(value)?,
+            Key::Deepest => self.deepest = Some(power_state(value)?),
+            Key::Core => self.core = Some(power_state(value)?),
+            Key::Dirty => self.dirty = Some(Steps::parse(value, dirty_bytes, next_bytes)?),
+            Key::Contend => self.contend = Some(Steps::parse(value, cpus, next_cpus)?),
+            Key::Samples => self.samples = ["none", "all"].iter().position(|it| *it == value)? == 1,
         }
-        Ok(())
+        Some(())
     }
 }
 
-/// Refuses a number that is not one of those that `key` takes.
-fn in_range(key: Key, number: Option<u32>) -> Result<u32, PlanProblem> {
-    let (least, most) = key.range().unwrap_or_default();
-    let taken = number.filter(|number| (least..=most).contains(number));
-    taken.ok_or(PlanProblem::Value(key))
-}
-
-fn decimal(key: Key, value: &str) -> Result<u32, PlanProblem> {
-    in_range(key, text::number(value.as_bytes(), 10))
-}
-
 /// Reads a list of some of `words`: a bit for each word.
-fn choice(key: Key, list: &str, words: &[&str]) -> Result<u8, PlanProblem> {
+fn choice(list: &str, words: &[&str]) -> Option<u8> {
     let bit = |word| Some(1 << words.iter().position(|it| *it == word)?);
     let bits = list.split(',').map(bit);
-    let chosen = bits.reduce(|all, bit| Some(all? | bit?)).flatten();
-    chosen.ok_or(PlanProblem::Value(key))
+    bits.reduce(|all, bit| Some(all? | bit?)).flatten()
 }
 
 /// Hexadecimal only, so that `deepest=10000` cannot be meant otherwise than it is read.

@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-use super::key::{Key, PlanProblem};
 use crate::board::text;
 
 const STEPS_MAX: usize = 24;
@@ -35,7 +34,7 @@ impl<'de> Deserialize<'de> for Steps {
 }
 
 impl Steps {
-    /// No step yet.
+    /// No step.
     pub const EMPTY: Self = Self {
         list: [0; STEPS_MAX],
         len: 0,
@@ -73,21 +72,17 @@ impl Steps {
 
     /// Reads a list; `item` reads a number, `next` gives the next one of a range.
     pub(crate) fn parse(
-        key: Key,
         value: &str,
         item: fn(&str) -> Option<u32>,
         next: fn(u32) -> u32,
-    ) -> Result<Self, PlanProblem> {
+    ) -> Option<Self> {
         let mut steps = Self::EMPTY;
-        for word in value.split(',') {
+        let all_fit = value.split(',').all(|word| {
             let (first, last) = text::cut(word, b'-').unwrap_or((word, word));
             let range = item(first).zip(item(last)).filter(|(a, b)| a <= b);
-            let (first, last) = range.ok_or(PlanProblem::Value(key))?;
-            if !steps.add_range(first, last, next) {
-                return Err(PlanProblem::Value(key));
-            }
-        }
-        Ok(steps)
+            range.is_some_and(|(first, last)| steps.add_range(first, last, next))
+        });
+        all_fit.then_some(steps)
     }
 }
 
@@ -152,18 +147,21 @@ mod tests {
 
     #[test]
     fn lists_and_ranges() {
-        let read = |value: &str| Steps::parse(Key::Dirty, value, dirty_bytes, next_bytes);
-        let of = |value| read(value).expect("a good list").as_slice().to_vec();
-        assert_eq!(of("0,64K,1M,100"), [0, 64 << 10, 1 << 20, 100]);
-        assert_eq!(of("0-64K"), [0, 16 << 10, 32 << 10, 64 << 10]);
-        assert_eq!(of("0,48K-200K").last(), Some(&(200 << 10)));
-        // A step that a range meets again is there once.
-        assert_eq!(of("64K,0-64K").len(), 4);
-        let cpus = Steps::parse(Key::Contend, "1,6-14", cpus, next_cpus).expect("good");
+        let read = |value: &str| Steps::parse(value, dirty_bytes, next_bytes);
+        for (list, steps) in [
+            ("0,64K,1M,100", &[0, 64 << 10, 1 << 20, 100][..]),
+            ("0-64K", &[0, 16 << 10, 32 << 10, 64 << 10]),
+            ("0,48K-100K", &[0, 48 << 10, 96 << 10, 100 << 10]),
+            // A step that a range meets again is there once.
+            ("16K,0-16K", &[16 << 10, 0]),
+        ] {
+            assert_eq!(read(list).expect(list).as_slice(), steps);
+        }
+        let cpus = Steps::parse("1,6-14", cpus, next_cpus).expect("good");
         assert_eq!(cpus.as_slice(), [1, 6, 7, 8, 12, 14]);
         let many = (1..26).map(|n| std::format!("{n}")).collect::<Vec<_>>();
-        assert!(read(&many[..24].join(",")).is_ok());
-        assert!(read(&many.join(",")).is_err(), "too many");
+        assert!(read(&many[..24].join(",")).is_some());
+        assert!(read(&many.join(",")).is_none(), "too many");
     }
 
     #[test]

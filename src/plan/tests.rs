@@ -20,55 +20,77 @@ fn words_for_linux_are_passed_over() {
     assert_eq!((error.word, error.position), ("consoles=1", 2));
 }
 
+/// Good words, and the choices that they make, as records have them.
+const FOLLOWED: &[(&str, &str)] = &[
+    (
+        "iterations=1000000\twarmup=0",
+        r#""iterations":1000000,"warmup":0"#,
+    ),
+    ("warmup=10000", r#""warmup":10000"#),
+    (
+        "only=cpu_susp_serial,test_rt_instr_psci_version_parallel",
+        r#""scenarios":["cpu_susp_serial","psci_version_parallel"]"#,
+    ),
+    ("only=help", r#""list":true"#),
+    ("method=warm,tftf", r#""methods":"both""#),
+    ("method=warm", r#""methods":"warm""#),
+    ("wake=staggered", r#""wake":"staggered""#),
+    ("end=reset", r#""end":"reset""#),
+    ("end=park", r#""end":"park""#),
+    (
+        "deepest=0x0101FFff core=0x0\n",
+        r#""deepest":16908287,"core":0"#,
+    ),
+    ("samples=all", r#""samples":true"#),
+    ("records=twice", r#""records":"twice""#),
+    ("loops=7 batch=300", r#""loops":7,"batch":300"#),
+    (
+        "duration=3600 period=500",
+        r#"{"duration":3600,"period":500"#,
+    ),
+    (
+        "footprint=64K threshold=80",
+        r#""footprint":65536,"threshold":80"#,
+    ),
+    ("footprint=1024M", r#""footprint":1073741824"#),
+    (
+        "stress=mixed,idle,clean timers=all",
+        r#""loads":49,"timers":2"#,
+    ),
+    (
+        "dirty=0-16K contend=1,3",
+        r#""dirty":[0,16384],"contend":[1,3]"#,
+    ),
+];
+
 #[test]
 fn every_word_is_followed() {
-    use WakePattern::{Chain, Staggered, Together};
-    let read = |bootargs| Plan::parse(bootargs).expect("all words are good");
+    let read = |bootargs| Plan::parse(bootargs).expect(bootargs);
+    for (bootargs, choices) in FOLLOWED {
+        let plan = serde_json::to_string(&read(bootargs)).expect("a record");
+        assert!(plan.contains(choices), "{bootargs}: {plan}");
+    }
     let plan = read("\t\r\n ");
-    assert_eq!(plan, Plan::default());
+    assert_eq!(
+        (plan, plan.scenarios),
+        (Plan::default(), ScenarioSet::SUITE)
+    );
     assert_eq!((plan.iterations, plan.warmup), (20, 2));
-    assert_eq!(plan.scenarios, ScenarioSet::SUITE);
     assert_eq!((plan.batches(), plan.tests()), ((1024, 1024), 6));
-    assert!(plan.methods.iter().eq([Method::Tftf]));
-    let wakes = [Method::Tftf, Method::Warm].map(|method| plan.wake_by(method));
-    assert_eq!(wakes, [Chain, Together]);
-    assert_eq!((plan.end, plan.records.copies()), (EndAction::Off, 1));
+    let wakes = Method::ALL.map(|method| plan.wake_by(method));
+    assert_eq!(wakes, [WakePattern::Chain, WakePattern::Together]);
+    let wakes = Method::ALL.map(|method| read("wake=staggered").wake_by(method));
+    assert_eq!(wakes, [WakePattern::Staggered; 2]);
 
-    let plan = read(
-        "  iterations=1000000\twarmup=0 only=cpu_susp_serial,test_rt_instr_psci_version_parallel \
-         method=warm,tftf wake=chain end=reset deepest=0x0101FFff core=0x0\n",
-    );
-    assert_eq!((plan.iterations, plan.warmup), (1_000_000, 0));
-    let mut tags = plan.scenarios.iter().map(ScenarioId::short_tag);
-    assert!(
-        tags.by_ref()
-            .eq(["cpu_susp_serial", "psci_version_parallel"])
-    );
-    assert!(plan.methods.iter().eq([Method::Tftf, Method::Warm]));
-    assert_eq!(plan.wake_by(Method::Warm), Chain);
-    assert_eq!(plan.end, EndAction::Reset);
-    assert_eq!((plan.deepest, plan.core), (Some(0x0101_ffff), Some(0)));
-
-    let plan = read("end=park method=warm wake=staggered warmup=10000 records=twice samples=all");
-    assert_eq!((plan.end, plan.wake), (EndAction::Park, Some(Staggered)));
-    assert!(plan.methods.iter().eq([Method::Warm]) && plan.samples);
-    assert_eq!((plan.warmup, plan.records.copies()), (10_000, 2));
-
-    let plan = read("only=suite,null_call loops=1000 batch=300 method=warm,tftf records=none");
+    let plan = read("only=suite,null_call loops=1000 batch=300 method=warm,tftf");
     assert_eq!((plan.batches(), plan.tests()), ((300, 4), 13));
-    assert_eq!((plan.scenarios.len(), plan.records.copies()), (7, 0));
+    assert!(plan.methods.iter().eq([Method::Tftf, Method::Warm]));
     assert_eq!(read("loops=7").batches(), (7, 1));
-    assert!(read("only=help").list && !plan.list);
-
-    let timers = "timers=all stress=mixed,idle,clean";
-    let plan = std::format!("period=500 duration=3600 footprint=64K threshold=80 {timers}");
-    let timer = read(&plan).timer;
-    assert_eq!(timer.expiries(), (7_200_000, 2_000));
-    assert_eq!((timer.buffer(), timer.threshold), (64 << 10, Some(80)));
-    assert_eq!((timer.alone(), timer.all()), (false, true));
-    assert_eq!(timer.load_list(), "idle,clean,mixed");
-    assert_eq!(timer.timer_list(), "all");
-    assert_eq!(read("footprint=1024M").timer.footprint, 1 << 30);
+    let timer = read("stress=mixed,idle,clean timers=all").timer;
+    assert_eq!(
+        (timer.load_list().as_str(), timer.timer_list()),
+        ("idle,clean,mixed", "all")
+    );
 }
 
 const REFUSED: [(Key, &str); 20] = [

@@ -85,10 +85,9 @@ impl TimerPlan {
 
     /// Returns the number of timers measured alone; a lone CPU has no others for a load.
     pub fn alone_under(&self, load: Load, cpus: usize) -> usize {
-        if self.alone() && (cpus > 1 || load == Load::Idle) {
-            cpus
-        } else {
-            0
+        match self.alone() && (cpus > 1 || load == Load::Idle) {
+            true => cpus,
+            false => 0,
         }
     }
 
@@ -112,10 +111,10 @@ impl TimerPlan {
 
     /// Returns the bytes of a buffer for each CPU: whole pages; 0 where no load needs one.
     pub fn buffer(&self) -> u64 {
-        if self.loads().all(|load| load == Load::Idle) {
-            return 0;
+        match self.loads().all(|load| load == Load::Idle) {
+            true => 0,
+            false => u64::from(self.footprint).next_multiple_of(4096),
         }
-        u64::from(self.footprint).next_multiple_of(4096)
     }
 }
 

@@ -7,7 +7,8 @@ use super::rows::RowState;
 use super::states::{Chosen, States};
 use super::wakers::Wakers;
 use crate::measure::{
-    Action, After, Facts, Machine, OsInitiated, Outcome, Reason, Round, Summary, Waker, Who,
+    Action, After, Facts, Machine, OsInitiated, Outcome, Reason, Rejection, Round, Summary, Waker,
+    Who,
 };
 use crate::model::{Cpu, Failure, Status};
 use crate::plan::{Method, Plan};
@@ -26,8 +27,8 @@ pub struct Setting<'r> {
 }
 
 /// The machine, the step in hand, and its results.
-pub(crate) struct Bench<'m, M> {
-    pub(crate) machine: &'m mut M,
+pub(crate) struct Bench<'m> {
+    pub(crate) machine: &'m mut dyn Machine,
     pub(crate) setting: Setting<'m>,
     pub(crate) method: Method,
     pub(crate) pmf: bool,
@@ -51,6 +52,17 @@ pub(crate) enum Turns {
     Parallel,
     /// One after another, by CPU_OFF.
     Off,
+}
+
+/// The use of an attempt of one CPU.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// The first: kept apart.
+    Cold,
+    /// Not kept.
+    WarmUp,
+    /// Kept as far as it counts.
+    Measure,
 }
 
 /// The rounds of a scenario, or of one step of a sweep.
@@ -126,7 +138,7 @@ pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
     facts.ticks(200 + 10 * participants as u64)
 }
 
-pub(crate) fn first_lost<M: Machine>(machine: &M, cpus: usize) -> Option<Failure> {
+pub(crate) fn first_lost(machine: &dyn Machine, cpus: usize) -> Option<Failure> {
     (0..cpus).find_map(|index| {
         let (cpu, loss) = (index as u16, machine.lost(index)?);
         Some(Failure::CpuLost { cpu, loss })
@@ -139,8 +151,8 @@ pub(crate) fn too_few(cpu: u16, valid: u32, asked: u32) -> Option<Failure> {
     lack.then_some(Failure::TooFewSamples { cpu, valid, asked })
 }
 
-impl<'m, M: Machine> Bench<'m, M> {
-    pub(crate) fn new(machine: &'m mut M, setting: Setting<'m>, method: Method) -> Self {
+impl<'m> Bench<'m> {
+    pub(crate) fn new(machine: &'m mut dyn Machine, setting: Setting<'m>, method: Method) -> Self {
         let (cpus, iterations) = (setting.cpus.len(), setting.plan.iterations as usize);
         let rows = (0..cpus).map(|_| RowState::with_capacity(iterations));
         Self {
@@ -220,17 +232,14 @@ impl<'m, M: Machine> Bench<'m, M> {
     }
 
     pub(crate) fn status(&self) -> Status {
-        let mut reasons = self.rows.iter().map(|state| state.row.skipped);
-        if let Some(Some(skip)) = reasons.next()
-            && reasons.all(|why| why.is_some())
+        let rows = || self.rows.iter().map(|state| &state.row);
+        if let Some(Some(skip)) = rows().next().map(|row| row.skipped)
+            && rows().all(|row| row.skipped.is_some())
         {
             return Status::Skipped(skip);
         }
-        let mut rows = self
-            .rows
-            .iter()
-            .map(|state| (state.row.cpu, state.row.lost));
-        if let Some((cpu, Some(loss))) = rows.find(|it| it.1.is_some()) {
+        let mut lost = rows().filter_map(|row| Some((row.cpu, row.lost?)));
+        if let Some((cpu, loss)) = lost.next() {
             return Status::Failed(Failure::CpuLost { cpu, loss });
         }
         let needing = self.rows.iter().filter(|row| row.needs_samples());
@@ -273,12 +282,39 @@ impl<'m, M: Machine> Bench<'m, M> {
 
     pub(crate) fn run(&mut self, who: Who, action: Action) {
         let round = self.round(who, action);
+        let needing = self.rows.iter().filter(|row| row.needs_samples());
+        let counts = needing.map(|row| (row.valid(), self.setting.plan.iterations));
+        let sum = counts.reduce(|sum, row| (sum.0 + row.0, sum.1 + row.1));
+        let (kept, asked) = sum.unwrap_or_default();
+        self.machine.note_samples(kept, asked);
         self.machine.run(&round, &mut self.outcomes);
     }
 
     pub(crate) fn run_alone(&mut self, cpu: usize, action: Action) -> Outcome {
         self.run(Who::Only(cpu), action);
         self.outcomes[cpu]
+    }
+
+    /// Judges an attempt of one CPU, and keeps or counts it as its phase says.
+    pub(crate) fn take(
+        &mut self,
+        cpu: usize,
+        outcome: &Outcome,
+        phase: Phase,
+    ) -> Result<(), Rejection> {
+        let verdict = outcome.judge(self.pmf);
+        let row = &mut self.rows[cpu];
+        let is_counted = phase == Phase::Measure && row.valid() < self.setting.plan.iterations;
+        match verdict {
+            Ok(()) if is_counted => row.kept.push(*outcome),
+            Ok(()) if phase == Phase::Cold => {
+                row.cold.get_or_insert(*outcome);
+            }
+            Ok(()) => {}
+            Err(rejection) if is_counted => row.reject(rejection),
+            Err(rejection) => row.note_loss(rejection),
+        }
+        verdict
     }
 
     pub(crate) fn us(&self, microseconds: u64) -> u64 {

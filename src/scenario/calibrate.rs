@@ -6,7 +6,7 @@ use smccc::psci;
 
 use super::bench::Bench;
 use super::rows::came_too_soon;
-use crate::measure::{Action, Detail, Machine, Outcome, Reason, Rejection, Who};
+use crate::measure::{Action, Detail, Outcome, Reason, Rejection, Who};
 use crate::model::{Failure, Skip};
 use crate::spec::pmf::Stamp;
 
@@ -36,48 +36,38 @@ const GROWTH: u64 = 8;
 pub(crate) type Wrong = (usize, Rejection);
 
 /// Finds the sleep by trials of `who`, and keeps the first sample of each CPU as its cold one.
-pub(crate) fn calibrate<M: Machine>(bench: &mut Bench<'_, M>, who: Who) -> Result<(), Failure> {
+pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> {
     let action = bench.step.action;
     let longest = bench.us(LONGEST_US);
     bench.sleep.now = bench.sleep.now.max(bench.us(FIRST_US));
     bench.sleep.longest = longest;
     let mut tries = TRIES;
-    loop {
-        bench.trials += 1;
-        bench.run(who, action);
-        let verdict = judge_round(bench);
-        keep_cold(bench);
-        let Err((cpu, wrong)) = verdict else { break };
+    while let Err((cpu, wrong)) = run_trial(bench, who) {
         let too_soon = has_come_too_soon(bench, wrong);
+        let cpu = cpu as u16;
         if let Action::Suspend { power_state, .. } = action
             && let Detail::Firmware(error) = wrong.detail
             && !too_soon
         {
-            let cpu = cpu as u16;
             return Err(Failure::StateRefused {
                 power_state,
                 error,
                 cpu,
             });
         }
-        let goes_on = if too_soon {
-            let is_shorter = bench.sleep.now < longest;
-            bench.sleep.lengthen();
-            is_shorter
-        } else if matches!(wrong.detail, Detail::Loss(_)) {
-            // The next trial is without that CPU.
-            true
-        } else {
-            // A longer sleep may help a chain that was broken.
-            bench.sleep.lengthen();
-            tries -= 1;
-            tries > 0
-        };
-        if !goes_on {
+        // After a loss the next trial is without that CPU.
+        if matches!(wrong.detail, Detail::Loss(_)) {
+            continue;
+        }
+        let is_longest = bench.sleep.now >= longest;
+        // A longer sleep may also help a chain that was broken.
+        bench.sleep.lengthen();
+        tries -= u32::from(!too_soon);
+        if tries == 0 || too_soon && is_longest {
             return Err(Failure::NotCalibrated {
                 sleep: bench.sleep.now,
                 last: wrong,
-                cpu: cpu as u16,
+                cpu,
             });
         }
     }
@@ -106,7 +96,7 @@ pub(crate) fn no_cpu_can_suspend(outcomes: &[Outcome]) -> bool {
 }
 
 /// Returns a multiple of the time from the first due wake-up to the last return.
-fn quiet_after_wake_up<M: Machine>(bench: &Bench<'_, M>) -> u64 {
+fn quiet_after_wake_up(bench: &Bench<'_>) -> u64 {
     let parts = suspends(&bench.outcomes);
     let first = parts.clone().map(|it| it.due).min().unwrap_or(0);
     let last = parts.map(|it| it.after).max().unwrap_or(0);
@@ -115,44 +105,64 @@ fn quiet_after_wake_up<M: Machine>(bench: &Bench<'_, M>) -> u64 {
 }
 
 /// Returns the longest time from the start to ENTER_HW_LOW_PWR; None without PMF.
-fn longest_way_down<M: Machine>(bench: &Bench<'_, M>) -> Option<u64> {
+fn longest_way_down(bench: &Bench<'_>) -> Option<u64> {
     let parts = suspends(&bench.outcomes).filter(|it| bench.pmf && it.judge(true).is_ok());
     let down = |it: &Outcome| it.stamps.at(Stamp::EnterHwLowPwr).saturating_sub(it.start);
     parts.map(down).max()
 }
 
-pub(crate) fn keep_cold<M: Machine>(bench: &mut Bench<'_, M>) {
+/// Runs a round as a trial, keeps its samples as cold ones where there are none, and judges it.
+pub(crate) fn run_trial(bench: &mut Bench<'_>, who: Who) -> Result<(), Wrong> {
+    bench.trials += 1;
+    bench.run(who, bench.step.action);
     for (row, outcome) in bench.rows.iter_mut().zip(&bench.outcomes) {
         if outcome.took_part() && outcome.judge(bench.pmf).is_ok() {
             row.cold.get_or_insert(*outcome);
         }
     }
+    judge_round(bench)
 }
 
 /// Judges the round: each CPU must have a sample, and none may wake before all are down.
-pub(crate) fn judge_round<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(), Wrong> {
-    let mut wrong = None;
-    for (row, outcome) in bench.rows.iter_mut().zip(&bench.outcomes) {
-        if outcome.took_part()
-            && let Err(rejection) = outcome.judge(bench.pmf)
-        {
-            row.note_loss(rejection);
-            wrong.get_or_insert((row.row.cpu.into(), rejection));
+pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), Wrong> {
+    let first_up = first_wake_up(bench);
+    let (mut wrong, mut late) = (None, None);
+    for cpu in 0..bench.rows.len() {
+        let Err(rejection) = judge_part(bench, cpu, first_up) else {
+            continue;
+        };
+        bench.rows[cpu].note_loss(rejection);
+        match rejection.reason {
+            Reason::Overlap => late.get_or_insert((cpu, rejection)),
+            _ => wrong.get_or_insert((cpu, rejection)),
+        };
+    }
+    wrong.or(late).map_or(Ok(()), Err)
+}
+
+/// Judges a CPU's part of the round in hand.
+pub(crate) fn judge_part(
+    bench: &Bench<'_>,
+    cpu: usize,
+    first_up: Option<u64>,
+) -> Result<(), Rejection> {
+    let outcome = &bench.outcomes[cpu];
+    if !outcome.took_part() {
+        return Ok(());
+    }
+    outcome.judge(bench.pmf)?;
+    let down = outcome.stamps.at(Stamp::EnterHwLowPwr);
+    // In one tick with the first wake-up is too late: the order of the two is not known.
+    match first_up {
+        Some(up) if outcome.action.sleeps().is_some() && down >= up => {
+            Err(Rejection::plain(Reason::Overlap))
         }
-    }
-    if let Some(wrong) = wrong {
-        return Err(wrong);
-    }
-    let late = first_wake_up(bench)
-        .and_then(|first_up| bench.outcomes.iter().position(|it| is_late(it, first_up)));
-    match late {
-        Some(cpu) => Err((cpu, Rejection::plain(Reason::Overlap))),
-        None => Ok(()),
+        _ => Ok(()),
     }
 }
 
 /// Returns the instant of the first wake-up, or of the first SGI; None without PMF.
-pub(crate) fn first_wake_up<M: Machine>(bench: &Bench<'_, M>) -> Option<u64> {
+pub(crate) fn first_wake_up(bench: &Bench<'_>) -> Option<u64> {
     let wakes = suspends(&bench.outcomes).filter(|it| bench.pmf && it.judge(true).is_ok());
     let wake = |it: &Outcome| match bench.step.timers_stop {
         // By SGI, all must be down before the first is sent.
@@ -162,16 +172,9 @@ pub(crate) fn first_wake_up<M: Machine>(bench: &Bench<'_, M>) -> Option<u64> {
     wakes.map(wake).min()
 }
 
-/// Returns true if the CPU was not down at the first wake-up. In one tick with it is
-/// too late: the order of the two is not known.
-pub(crate) fn is_late(outcome: &Outcome, first_up: u64) -> bool {
-    let is_suspend = outcome.action.sleeps().is_some();
-    is_suspend && outcome.stamps.at(Stamp::EnterHwLowPwr) >= first_up
-}
-
 /// Returns true if a longer sleep may prevent the rejection. In OS-initiated mode,
 /// the last CPU asks for all, and a longer step gives the others time to be down.
-pub(crate) fn has_come_too_soon<M: Machine>(bench: &Bench<'_, M>, rejection: Rejection) -> bool {
+pub(crate) fn has_come_too_soon(bench: &Bench<'_>, rejection: Rejection) -> bool {
     let denied = Detail::Firmware(psci::Error::Denied.into());
     came_too_soon(rejection) || bench.step.osi && rejection.detail == denied
 }

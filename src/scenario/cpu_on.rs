@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use super::point_bench::{PointBench, how};
-use crate::measure::{Action, End, Machine, Round, Who};
+use crate::measure::{Action, End, Round, Who};
 use crate::model::{Failure, Measure, Point, Variant};
 
 /// From the publication of the start to CPU_OFF, in microseconds: more than the nap
@@ -15,7 +15,7 @@ use crate::model::{Failure, Measure, Point, Variant};
 const LEAD_IN_US: u64 = 200;
 
 /// Measures each CPU alone, and all at once. A CPU's columns are CPU_ON and CPU_OFF.
-pub(crate) fn measure<M: Machine>(bench: &mut PointBench<'_, M>) -> Result<(), Failure> {
+pub(crate) fn measure(bench: &mut PointBench<'_>) -> Result<(), Failure> {
     bench.conditions.asked = bench.setting.plan.iterations;
     let lead = bench.machine.facts().lead;
     let others = (0..bench.columns.len()).filter(|cpu| *cpu != lead);
@@ -28,7 +28,7 @@ pub(crate) fn measure<M: Machine>(bench: &mut PointBench<'_, M>) -> Result<(), F
     Ok(())
 }
 
-fn take_samples<M: Machine>(bench: &mut PointBench<'_, M>, who: Who) -> Result<(), Failure> {
+fn take_samples(bench: &mut PointBench<'_>, who: Who) -> Result<(), Failure> {
     let lead_in = bench.machine.facts().ticks(LEAD_IN_US);
     let round = Round::new(who, Action::OnOff, lead_in);
     bench.columns.iter_mut().flatten().for_each(Vec::clear);
@@ -50,11 +50,7 @@ fn take_samples<M: Machine>(bench: &mut PointBench<'_, M>, who: Who) -> Result<(
     Ok(())
 }
 
-fn add_points<M: Machine>(
-    bench: &mut PointBench<'_, M>,
-    who: Who,
-    cpu: usize,
-) -> Result<(), Failure> {
+fn add_points(bench: &mut PointBench<'_>, who: Who, cpu: usize) -> Result<(), Failure> {
     let asked = bench.conditions.asked;
     let variant = variant(bench, who, cpu);
     let point = |measure| Point {
@@ -70,7 +66,7 @@ fn add_points<M: Machine>(
 
 /// Returns [`Variant::Joins`] if the CPU's cluster is up already: by the lead, or by a
 /// CPU that the lead turned on before it in the same round.
-fn variant<M: Machine>(bench: &PointBench<'_, M>, who: Who, cpu: usize) -> Variant {
+fn variant(bench: &PointBench<'_>, who: Who, cpu: usize) -> Variant {
     let (cpus, lead) = (bench.setting.cpus, bench.machine.facts().lead);
     let is_up = |other: usize| other == lead || who == Who::All && other < cpu;
     let is_mate = |other: usize| other != cpu && cpus[other].cluster == cpus[cpu].cluster;

@@ -35,8 +35,8 @@ pub fn jobs(plan: &Plan) -> impl Iterator<Item = ScenarioKey> + use<> {
 }
 
 /// Measures one scenario, once for each placement of its helper.
-pub fn measure<M: Machine>(
-    machine: &mut M,
+pub fn measure(
+    machine: &mut dyn Machine,
     setting: Setting<'_>,
     key: ScenarioKey,
     progress: &mut dyn Progress,

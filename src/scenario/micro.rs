@@ -73,8 +73,8 @@ pub(crate) fn samples(id: ScenarioId, plan: &Plan) -> u32 {
     }
 }
 
-pub(crate) fn measure<M: Machine>(
-    machine: &mut M,
+pub(crate) fn measure(
+    machine: &mut dyn Machine,
     setting: Setting<'_>,
     key: ScenarioKey,
 ) -> Scenario {
@@ -112,15 +112,15 @@ fn skip(id: ScenarioId, facts: &Facts, cpus: usize) -> Option<Skip> {
 }
 
 /// A micro-benchmark under way. A CPU's columns are ticks and cycles.
-struct Micro<'s, 'm, M> {
-    bench: &'s mut PointBench<'m, M>,
+struct Micro<'s, 'm> {
+    bench: &'s mut PointBench<'m>,
     batch: u32,
     asked: u32,
     /// Ticks that each series of batches may take.
     limit: Option<u64>,
 }
 
-impl<M: Machine> Micro<'_, '_, M> {
+impl Micro<'_, '_> {
     fn run(&mut self, kinds: &[Kind]) -> Result<(), Failure> {
         let cpus = self.bench.columns.len();
         let facts = self.bench.machine.facts();
@@ -182,40 +182,16 @@ impl<M: Machine> Micro<'_, '_, M> {
         Ok(true)
     }
 
-    /// Runs batches that do not count, in a tenth of the time at most.
-    fn warm_up(&mut self, kind: &Kind, who: Who, began: &mut Option<u64>) -> Result<(), Failure> {
-        let mut spent = 0;
-        for done in 0..self.bench.setting.plan.warmup {
-            let conditions = &mut self.bench.conditions;
-            if self.limit.is_some_and(|limit| spent > limit / 10) {
-                let least = conditions.warmed.unwrap_or(done);
-                conditions.warmed = Some(least.min(done));
-                break;
-            }
-            conditions.trials += 1;
-            self.round(who, kind.operation, self.batch)?;
-            spent = self.spent(began);
-        }
-        Ok(())
-    }
-
-    /// Returns the ticks from the beginning of a series' first batch, which is kept in
-    /// `began`, to the end of the last one.
-    fn spent(&self, began: &mut Option<u64>) -> u64 {
-        let mut now = 0;
-        for outcome in self.bench.outcomes.iter().filter(|o| o.took_part()) {
-            now = now.max(outcome.after);
-            began.get_or_insert(outcome.before);
-        }
-        now.saturating_sub(began.unwrap_or(now))
-    }
-
-    /// Takes batches until there are enough, or the time is up.
+    /// Takes batches until there are enough, or the time is up, which warming up counts for.
     fn series(&mut self, kind: &Kind, who: Who) -> Result<(), Failure> {
-        let (mut taken, mut began, mut lost) = (0, None, 0);
-        let bench = &mut *self.bench;
-        bench.columns.iter_mut().flatten().for_each(Vec::clear);
-        self.warm_up(kind, who, &mut began)?;
+        let (mut taken, mut lost, mut began) = (0, 0, None);
+        let columns = &mut self.bench.columns;
+        columns.iter_mut().flatten().for_each(Vec::clear);
+        for _ in 0..self.bench.setting.plan.warmup {
+            self.bench.conditions.trials += 1;
+            self.round(who, kind.operation, self.batch)?;
+            self.spent(&mut began);
+        }
         // A batch that is given up may have taken seconds.
         while taken < self.asked && lost <= self.asked / 10 {
             self.bench.conditions.attempts += 1;
@@ -236,6 +212,17 @@ impl<M: Machine> Micro<'_, '_, M> {
             }
         }
         self.sum_up(kind, who, taken)
+    }
+
+    /// Returns the ticks from the beginning of a series' first batch, which is kept in
+    /// `began`, to the end of the last one.
+    fn spent(&self, began: &mut Option<u64>) -> u64 {
+        let mut now = 0;
+        for outcome in self.bench.outcomes.iter().filter(|o| o.took_part()) {
+            now = now.max(outcome.after);
+            began.get_or_insert(outcome.before);
+        }
+        now.saturating_sub(began.unwrap_or(now))
     }
 
     fn sum_up(&mut self, kind: &Kind, who: Who, taken: u32) -> Result<(), Failure> {

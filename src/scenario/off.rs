@@ -3,29 +3,19 @@
 //! CPU_OFF left. "Wakeup" is the warm boot of that second CPU_ON. The warm method turns
 //! each CPU on again right after its CPU_OFF.
 
-use super::bench::Bench;
+use super::bench::{Bench, Phase};
 use super::calibrate::{
     LEAST_US, LONGEST_US, UNKNOWN_US, calibrate, no_cpu_can_suspend, not_supported,
 };
 use super::rows::came_too_soon;
 use super::serial::{show_medians, skip_lead_without_helper};
-use crate::measure::{Action, After, End, Machine, Outcome, Reason, Round, Who};
+use crate::measure::{Action, After, End, Outcome, Reason, Round, Who};
 use crate::model::Status;
 use crate::plan::Method;
 use crate::spec::pmf::Stamp;
 
-#[derive(Clone, Copy)]
-enum Phase {
-    /// The first: kept apart.
-    Cold,
-    /// Not kept.
-    WarmUp,
-    /// Kept as far as it counts.
-    Measure,
-}
-
 /// Measures CPU_OFF, and the lead's suspend, if there is a state for it.
-pub(crate) fn measure_off<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(), Status> {
+pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     let (lead, action) = (bench.lead(), bench.step.action);
     skip_lead_without_helper(bench);
     let has_waker = bench.rows[lead].row.skipped.is_none();
@@ -61,7 +51,7 @@ pub(crate) fn measure_off<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(), St
 }
 
 /// Returns true if each CPU that can still give samples has given all.
-fn is_complete<M: Machine>(bench: &Bench<'_, M>) -> bool {
+fn is_complete(bench: &Bench<'_>) -> bool {
     bench.rows.iter().all(|row| {
         !row.needs_samples()
             || row.valid() >= bench.setting.plan.iterations
@@ -69,7 +59,7 @@ fn is_complete<M: Machine>(bench: &Bench<'_, M>) -> bool {
     })
 }
 
-fn run_pass<M: Machine>(bench: &mut Bench<'_, M>, suspends: bool, phase: Phase) {
+fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: Phase) {
     let lead = bench.lead();
     let others = (0..bench.rows.len()).filter(|cpu| *cpu != lead);
     match bench.method {
@@ -105,7 +95,7 @@ fn run_pass<M: Machine>(bench: &mut Bench<'_, M>, suspends: bool, phase: Phase) 
 /// Sets the time for which the lead leaves a CPU alone that powers off: twice the
 /// longest CPU_OFF of the pass before, by PMF. Without PMF the lead calls
 /// AFFINITY_INFO all the time, as the time until OFF is a figure.
-fn calibrate_off<M: Machine>(bench: &mut Bench<'_, M>) {
+fn calibrate_off(bench: &mut Bench<'_>) {
     let cold = bench.rows.iter().filter_map(|row| row.cold);
     let others = cold.filter(|sample| sample.action == Action::ReadBack);
     let down = others.map(|it| it.stamps.at(Stamp::EnterHwLowPwr).saturating_sub(it.before));
@@ -114,7 +104,7 @@ fn calibrate_off<M: Machine>(bench: &mut Bench<'_, M>) {
     }
 }
 
-fn turn_off<M: Machine>(bench: &mut Bench<'_, M>, cpu: usize) {
+fn turn_off(bench: &mut Bench<'_>, cpu: usize) {
     bench.firsts[cpu] = if bench.machine.is_lost(cpu) {
         Outcome::default()
     } else {
@@ -129,7 +119,7 @@ fn turn_off<M: Machine>(bench: &mut Bench<'_, M>, cpu: usize) {
 }
 
 /// Turns the CPU on again to read its timestamps: a sample, if both halves are good.
-fn read_back<M: Machine>(bench: &mut Bench<'_, M>, cpu: usize, phase: Phase) {
+fn read_back(bench: &mut Bench<'_>, cpu: usize, phase: Phase) {
     let first = bench.firsts[cpu];
     let outcome = if matches!(first.end, End::WentOff) && !bench.machine.is_lost(cpu) {
         Outcome {
@@ -148,7 +138,7 @@ fn read_back<M: Machine>(bench: &mut Bench<'_, M>, cpu: usize, phase: Phase) {
     take_outcome(bench, cpu, outcome, phase);
 }
 
-fn suspend_lead<M: Machine>(bench: &mut Bench<'_, M>, phase: Phase) {
+fn suspend_lead(bench: &mut Bench<'_>, phase: Phase) {
     let lead = bench.lead();
     let round = Round {
         after: After::Off,
@@ -158,24 +148,12 @@ fn suspend_lead<M: Machine>(bench: &mut Bench<'_, M>, phase: Phase) {
     take_outcome(bench, lead, bench.outcomes[lead], phase);
 }
 
-fn take_outcome<M: Machine>(bench: &mut Bench<'_, M>, cpu: usize, outcome: Outcome, phase: Phase) {
-    let verdict = outcome.judge(bench.pmf);
-    if let Err(rejection) = verdict {
-        if came_too_soon(rejection) && cpu == bench.lead() {
-            bench.sleep.lengthen();
-        } else if rejection.reason == Reason::Overlap {
+fn take_outcome(bench: &mut Bench<'_>, cpu: usize, outcome: Outcome, phase: Phase) {
+    match bench.take(cpu, &outcome, phase) {
+        Err(rejection) if came_too_soon(rejection) && cpu == bench.lead() => bench.sleep.lengthen(),
+        Err(rejection) if rejection.reason == Reason::Overlap => {
             bench.sleep.off = (bench.sleep.off * 2).min(bench.us(LONGEST_US));
         }
-        bench.rows[cpu].note_loss(rejection);
-    }
-    let row = &mut bench.rows[cpu];
-    match (phase, verdict) {
-        (Phase::Cold, Ok(())) => {
-            row.cold.get_or_insert(outcome);
-        }
-        (Phase::Cold | Phase::WarmUp, _) => {}
-        (Phase::Measure, _) if row.valid() >= bench.setting.plan.iterations => {}
-        (Phase::Measure, Ok(())) => row.kept.push(outcome),
-        (Phase::Measure, Err(rejection)) => row.reject(rejection),
+        _ => {}
     }
 }

@@ -5,15 +5,15 @@
 
 use super::bench::Bench;
 use super::calibrate::{
-    calibrate, first_wake_up, has_come_too_soon, is_late, judge_round, keep_cold,
-    no_cpu_can_suspend, not_supported,
+    calibrate, first_wake_up, has_come_too_soon, judge_part, judge_round, no_cpu_can_suspend,
+    not_supported, run_trial,
 };
 use super::reached::read_reached;
 use super::rows::show_round;
-use crate::measure::{Machine, Reason, Rejection};
+use crate::measure::{Reason, Rejection};
 use crate::model::Status;
 
-pub(crate) fn measure_parallel<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(), Status> {
+pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
     let (who, action) = (bench.step.who, bench.step.action);
     bench.expect_all();
     if action.sleeps().is_some() {
@@ -24,10 +24,7 @@ pub(crate) fn measure_parallel<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(
         read_reached(bench, who);
     } else {
         // The first round is cold: a trial, too.
-        bench.trials = 1;
-        bench.run(who, action);
-        let _ = judge_round(bench);
-        keep_cold(bench);
+        let _ = run_trial(bench, who);
     }
     let mut count = 0;
     while count < bench.setting.plan.iterations && !bench.retries_are_exhausted(bench.attempts) {
@@ -35,24 +32,22 @@ pub(crate) fn measure_parallel<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(
         let lost = count_lost(bench);
         bench.attempts += 1;
         bench.run(who, action);
-        match judge_round(bench) {
-            Ok(()) if is_warm_up => {}
-            Ok(()) => {
+        let Err((_, wrong)) = judge_round(bench) else {
+            if !is_warm_up {
                 keep_round(bench);
                 count += 1;
             }
-            Err((_, wrong)) => {
-                if !is_warm_up {
-                    reject_round(bench);
-                }
-                if has_come_too_soon(bench, wrong) {
-                    bench.sleep.lengthen();
-                }
-                if count_lost(bench) > lost {
-                    count = 0;
-                    begin_anew(bench);
-                }
-            }
+            continue;
+        };
+        if !is_warm_up {
+            reject_round(bench);
+        }
+        if has_come_too_soon(bench, wrong) {
+            bench.sleep.lengthen();
+        }
+        if count_lost(bench) > lost {
+            count = 0;
+            begin_anew(bench);
         }
     }
     let count = count as usize;
@@ -60,14 +55,14 @@ pub(crate) fn measure_parallel<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(
     Ok(())
 }
 
-fn count_lost<M: Machine>(bench: &Bench<'_, M>) -> usize {
+fn count_lost(bench: &Bench<'_>) -> usize {
     let cpus = 0..bench.rows.len();
     cpus.filter(|cpu| bench.machine.is_lost(*cpu)).count()
 }
 
 /// Gives up the rounds that were kept: those to come are without a CPU that was in
 /// them, and the two must not be mixed.
-fn begin_anew<M: Machine>(bench: &mut Bench<'_, M>) {
+fn begin_anew(bench: &mut Bench<'_>) {
     for row in &mut bench.rows {
         row.rejected[Reason::Companion as usize] += row.valid();
         row.kept.clear();
@@ -76,7 +71,7 @@ fn begin_anew<M: Machine>(bench: &mut Bench<'_, M>) {
 
 /// Keeps each CPU's part of a round. A CPU that is lost has none in later rounds
 /// either, so that the samples of one place are of one round.
-fn keep_round<M: Machine>(bench: &mut Bench<'_, M>) {
+fn keep_round(bench: &mut Bench<'_>) {
     for (row, outcome) in bench.rows.iter_mut().zip(&bench.outcomes) {
         if outcome.took_part() {
             row.kept.push(*outcome);
@@ -84,17 +79,12 @@ fn keep_round<M: Machine>(bench: &mut Bench<'_, M>) {
     }
 }
 
-fn reject_round<M: Machine>(bench: &mut Bench<'_, M>) {
+fn reject_round(bench: &mut Bench<'_>) {
     let first_up = first_wake_up(bench);
-    let late = |o| first_up.is_some_and(|up| is_late(o, up));
-    for (row, outcome) in bench.rows.iter_mut().zip(&bench.outcomes) {
-        if !outcome.took_part() {
-            continue;
+    for cpu in 0..bench.rows.len() {
+        if bench.outcomes[cpu].took_part() {
+            let own = judge_part(bench, cpu, first_up).err();
+            bench.rows[cpu].reject(own.unwrap_or(Rejection::plain(Reason::Companion)));
         }
-        row.reject(match outcome.judge(bench.pmf) {
-            Err(rejection) => rejection,
-            Ok(()) if late(outcome) => Rejection::plain(Reason::Overlap),
-            Ok(()) => Rejection::plain(Reason::Companion),
-        });
     }
 }

@@ -6,8 +6,8 @@ use super::bench::{Setting, first_lost, too_few};
 use crate::measure::{Machine, Outcome, Round, Summary, Who};
 use crate::model::{Conditions, Failure, How, Point, Scenario, ScenarioKey, Status};
 
-pub(crate) struct PointBench<'m, M> {
-    pub(crate) machine: &'m mut M,
+pub(crate) struct PointBench<'m> {
+    pub(crate) machine: &'m mut dyn Machine,
     pub(crate) setting: Setting<'m>,
     /// One for each CPU: the round in hand.
     pub(crate) outcomes: Vec<Outcome>,
@@ -25,10 +25,10 @@ pub(crate) fn how(who: Who) -> How {
     }
 }
 
-impl<'m, M: Machine> PointBench<'m, M> {
+impl<'m> PointBench<'m> {
     /// Returns a bench with memory for so many points and samples.
     pub(crate) fn new(
-        machine: &'m mut M,
+        machine: &'m mut dyn Machine,
         setting: Setting<'m>,
         points: usize,
         samples: u32,

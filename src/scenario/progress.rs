@@ -17,8 +17,8 @@ pub struct Stretch {
     pub(crate) total: u32,
     /// Those of them that have passed.
     pub(crate) done: u32,
-    /// Data lines so far.
-    pub(crate) lines: u32,
+    /// Windows so far.
+    pub(crate) windows: u32,
     /// The account of all CPUs.
     pub(crate) all: Account,
 }
@@ -36,8 +36,8 @@ pub trait Progress {
     fn without_zero(&mut self) -> fmt::Result;
     /// Begins a stretch: of the CPU with this MPIDR alone, or of all.
     fn begin(&mut self, stretch: &Stretch, mpidr: Option<u64>, load: Load) -> fmt::Result;
-    /// Adds one window to the stretch: the CPUs together.
-    fn window(&mut self, stretch: &mut Stretch, sum: &Account) -> fmt::Result;
+    /// Reports a window, which is in the stretch already: the CPUs together.
+    fn window(&mut self, stretch: &Stretch, sum: &Account) -> fmt::Result;
     /// Ends the stretch.
     fn end(&mut self, stretch: &Stretch) -> fmt::Result;
 }

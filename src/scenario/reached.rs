@@ -3,7 +3,7 @@
 
 use super::bench::{Bench, first_lost};
 use super::calibrate::judge_round;
-use crate::measure::{Machine, Round, Who};
+use crate::measure::{Round, Who};
 use crate::spec::stat::{Ladder, Reached};
 
 /// Rounds until one is good.
@@ -11,7 +11,7 @@ const TRIES: u32 = 3;
 
 /// Suspends `who` once more, and keeps what PSCI_STAT returns. Nothing is read after
 /// a CPU was lost: it may be on.
-pub(crate) fn read_reached<M: Machine>(bench: &mut Bench<'_, M>, who: Who) {
+pub(crate) fn read_reached(bench: &mut Bench<'_>, who: Who) {
     let ladder = bench.step.ladder;
     let has_statistics = !ladder.is_empty() && bench.machine.facts().stat;
     for _ in 0..TRIES {
@@ -30,7 +30,7 @@ pub(crate) fn read_reached<M: Machine>(bench: &mut Bench<'_, M>, who: Who) {
     }
 }
 
-fn keep_reached<M: Machine>(bench: &mut Bench<'_, M>, who: Who, ladder: &Ladder) {
+fn keep_reached(bench: &mut Bench<'_>, who: Who, ladder: &Ladder) {
     let (cpus, lead) = (bench.setting.cpus, bench.lead());
     let clock = bench.machine.facts().clock();
     let awake = match who {

@@ -3,15 +3,15 @@
 //! CPU has one turn before the first has its second; by the warm method a CPU stays on
 //! until it has all its samples.
 
-use super::bench::Bench;
+use super::bench::{Bench, Phase};
 use super::calibrate::{calibrate, no_cpu_can_suspend, not_supported};
 use super::reached::read_reached;
 use super::rows::came_too_soon;
-use crate::measure::{Machine, Who};
+use crate::measure::Who;
 use crate::model::{Skip, Status};
 use crate::plan::Method;
 
-pub(crate) fn measure_serial<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(), Status> {
+pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     bench.expect_all();
     skip_lead_without_helper(bench);
     let (cpus, lead) = (bench.rows.len(), bench.lead());
@@ -56,14 +56,14 @@ pub(crate) fn measure_serial<M: Machine>(bench: &mut Bench<'_, M>) -> Result<(),
     failure.map_or(Ok(()), |failure| Err(Status::Failed(failure)))
 }
 
-pub(crate) fn show_medians<M: Machine>(bench: &mut Bench<'_, M>) {
+pub(crate) fn show_medians(bench: &mut Bench<'_>) {
     for row in &mut bench.rows {
         row.show_medians(bench.pmf, &mut bench.column);
     }
 }
 
 /// Skips the lead's row if no CPU is left to wake it.
-pub(crate) fn skip_lead_without_helper<M: Machine>(bench: &mut Bench<'_, M>) {
+pub(crate) fn skip_lead_without_helper(bench: &mut Bench<'_>) {
     let lead = bench.lead();
     let helper = bench.waker(Who::Only(lead)).helper();
     if helper.is_some_and(|helper| helper >= bench.rows.len()) {
@@ -82,9 +82,12 @@ const fn cpu_of_turn(turn: usize, lead: usize, cpus: usize) -> usize {
 
 /// Runs one repeat of one CPU: attempts until there is a sample, or until the CPU's
 /// attempts are used up.
-fn take_sample<M: Machine>(bench: &mut Bench<'_, M>, cpu: usize, repeat: u32) {
+fn take_sample(bench: &mut Bench<'_>, cpu: usize, repeat: u32) {
     let warmup = bench.setting.plan.warmup;
-    let is_warm_up = repeat < warmup;
+    let phase = match repeat < warmup {
+        true => Phase::WarmUp,
+        false => Phase::Measure,
+    };
     while !bench.machine.is_lost(cpu) {
         let row = &bench.rows[cpu];
         // Repeats that are done, and attempts that failed.
@@ -95,19 +98,14 @@ fn take_sample<M: Machine>(bench: &mut Bench<'_, M>, cpu: usize, repeat: u32) {
         }
         bench.attempts += 1;
         let outcome = bench.run_alone(cpu, bench.step.action);
-        let row = &mut bench.rows[cpu];
-        let Err(rejection) = outcome.judge(bench.pmf) else {
-            if !is_warm_up {
-                row.kept.push(outcome);
-            }
+        let Err(rejection) = bench.take(cpu, &outcome, phase) else {
             return;
         };
         if came_too_soon(rejection) {
             bench.sleep.lengthen();
         }
-        if is_warm_up {
-            return row.note_loss(rejection);
+        if phase == Phase::WarmUp {
+            return;
         }
-        row.reject(rejection);
     }
 }

@@ -22,8 +22,8 @@ pub(crate) const fn placements(id: ScenarioId) -> usize {
     }
 }
 
-pub(crate) fn measure<M: Machine>(
-    machine: &mut M,
+pub(crate) fn measure(
+    machine: &mut dyn Machine,
     setting: Setting<'_>,
     key: ScenarioKey,
 ) -> Vec<Scenario> {
@@ -45,11 +45,7 @@ pub(crate) fn measure<M: Machine>(
     group
 }
 
-fn measure_once<M: Machine>(
-    bench: &mut Bench<'_, M>,
-    id: ScenarioId,
-    helper: Option<usize>,
-) -> Scenario {
+fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<usize>) -> Scenario {
     let (plan, states) = (bench.setting.plan, bench.setting.states);
     let wakers = bench.setting.wakers;
     let state = states.of(id);
@@ -115,7 +111,7 @@ fn measure_once<M: Machine>(
 
 /// Runs the rounds of the step in hand. Inlined twice, it would not fit into the image.
 #[inline(never)]
-pub(crate) fn measure_step<M: Machine>(bench: &mut Bench<'_, M>) -> Status {
+pub(crate) fn measure_step(bench: &mut Bench<'_>) -> Status {
     let measured = match bench.step.turns {
         Turns::Serial => measure_serial(bench),
         Turns::Parallel => measure_parallel(bench),
@@ -126,7 +122,7 @@ pub(crate) fn measure_step<M: Machine>(bench: &mut Bench<'_, M>) -> Status {
 }
 
 /// Writes into each row the CPU that stayed awake for it.
-fn name_helpers<M: Machine>(bench: &mut Bench<'_, M>) {
+fn name_helpers(bench: &mut Bench<'_>) {
     let lead = bench.lead();
     for cpu in 0..bench.rows.len() {
         // CPU_OFF ends by CPU_ON: the lead alone is suspended.

@@ -46,8 +46,8 @@ pub(crate) fn points(id: ScenarioId, plan: &Plan, cpus: usize, idle_states: usiz
     parts * PER_CPU
 }
 
-struct Sweep<'m, M> {
-    bench: Bench<'m, M>,
+struct Sweep<'m> {
+    bench: Bench<'m>,
     points: Vec<Point>,
     conditions: Conditions,
     rejected: [u32; REASONS],
@@ -55,8 +55,8 @@ struct Sweep<'m, M> {
     is_measured: bool,
 }
 
-pub(crate) fn measure<M: Machine>(
-    machine: &mut M,
+pub(crate) fn measure(
+    machine: &mut dyn Machine,
     setting: Setting<'_>,
     key: ScenarioKey,
 ) -> Scenario {
@@ -88,7 +88,7 @@ pub(crate) fn measure<M: Machine>(
     sweep.finish(key)
 }
 
-impl<M: Machine> Sweep<'_, M> {
+impl Sweep<'_> {
     fn finish(self, key: ScenarioKey) -> Scenario {
         let mut conditions = self.conditions;
         let states = self.bench.setting.states;
@@ -128,7 +128,7 @@ impl<M: Machine> Sweep<'_, M> {
 
     /// Returns steps to the deepest state and to the core's, which do not read
     /// PSCI_STAT.
-    fn two_states(&mut self, turns: Turns) -> impl Iterator<Item = (Variant, Step)> + use<M> {
+    fn two_states(&mut self, turns: Turns) -> impl Iterator<Item = (Variant, Step)> + use<> {
         let states = self.bench.setting.states;
         let deepest = self.usable(states.deepest);
         let core = states.core.filter(|core| states.deepest != Some(*core));
@@ -327,35 +327,30 @@ impl<M: Machine> Sweep<'_, M> {
             waker: bench.waker_of(cpu),
             ..Point::new(row.row.cpu, variant, measure_of(metrics[0]))
         };
+        let point = |measure, figures| Point {
+            measure,
+            figures,
+            ..plain.clone()
+        };
         let before = self.points.len();
         for metric in metrics {
             let figures = row.summary(*metric, bench.pmf, &mut bench.column);
             if figures.n > 0 {
-                self.points.push(Point {
-                    measure: measure_of(*metric),
-                    figures,
-                    ..plain.clone()
-                });
+                self.points.push(point(measure_of(*metric), figures));
             }
         }
         if self.points.len() == before {
             self.points.push(plain.clone());
         }
-        let Some(reached) = row.row.reached else {
-            return;
-        };
-        let is_asked = x.is_some() && reached.state.map(u64::from) == x;
-        let count = if is_asked { reached.times.into() } else { 0 };
-        for (measure, figure) in [
-            (Measure::Count, count),
-            (Measure::Residency, reached.residency_us.into()),
-        ] {
-            self.points.push(Point {
-                measure,
-                figures: Summary::of(&mut [figure]),
+        if let Some(reached) = row.row.reached {
+            let is_asked = x.is_some() && reached.state.map(u64::from) == x;
+            let count = if is_asked { reached.times.into() } else { 0 };
+            let residency = (Measure::Residency, reached.residency_us.into());
+            let both = [(Measure::Count, count), residency];
+            self.points.extend(both.map(|(measure, figure)| Point {
                 lost: 0,
-                ..plain.clone()
-            });
+                ..point(measure, Summary::of(&mut [figure]))
+            }));
         }
     }
 }

@@ -26,8 +26,8 @@ pub(crate) fn points(timer: &TimerPlan, cpus: usize) -> usize {
 }
 
 /// Measures the scenario, and reports each window to `progress`.
-pub(crate) fn measure<M: Machine>(
-    machine: &mut M,
+pub(crate) fn measure(
+    machine: &mut dyn Machine,
     setting: Setting<'_>,
     key: ScenarioKey,
     progress: &mut dyn Progress,
@@ -62,15 +62,15 @@ pub(crate) fn measure<M: Machine>(
     Ok(timers.bench.finish(key, status))
 }
 
-struct Timers<'s, 'm, M> {
-    bench: PointBench<'m, M>,
+struct Timers<'s, 'm> {
+    bench: PointBench<'m>,
     progress: &'s mut dyn Progress,
     timer: TimerPlan,
     /// The schedule of all windows, each with its own number of expiries.
     schedule: Schedule,
 }
 
-impl<M: Machine> Timers<'_, '_, M> {
+impl Timers<'_, '_> {
     /// Runs all stretches, up to the first that fails.
     fn run(&mut self) -> Result<Option<Failure>, fmt::Error> {
         let cpus = self.bench.setting.cpus.len();
@@ -107,7 +107,7 @@ impl<M: Machine> Timers<'_, '_, M> {
             period: self.schedule.period,
             total,
             done: 0,
-            lines: 0,
+            windows: 0,
             all: Account::default(),
         };
         let mpidr = match who {
@@ -121,7 +121,9 @@ impl<M: Machine> Timers<'_, '_, M> {
             let (sum, done);
             (sum, done, failure) = self.window(window, measured.clone());
             stretch.done += done;
-            self.progress.window(&mut stretch, &sum)?;
+            stretch.windows += 1;
+            stretch.all.merge(&sum);
+            self.progress.window(&stretch, &sum)?;
         }
         self.progress.end(&stretch)?;
         for cpu in measured {

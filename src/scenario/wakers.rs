@@ -50,7 +50,7 @@ impl Wakers {
     /// Tries `states`, the shallowest first: with a CPU that is not the lead, while the lead
     /// is awake and waits for a bounded time, and then with the lead. After an SGI that did
     /// not wake a CPU, no CPU enters that state, or a deeper one, again.
-    pub(crate) fn try_out<M: Machine>(machine: &mut M, cpus: &[Cpu], states: &[Chosen]) -> Self {
+    pub(crate) fn try_out(machine: &mut dyn Machine, cpus: &[Cpu], states: &[Chosen]) -> Self {
         let facts = machine.facts();
         let (frame, lead) = (facts.frame, facts.lead);
         let mut wakers = Self {
@@ -106,11 +106,7 @@ impl Wakers {
     }
 
     /// Tries the lead: by the timer frame, until a trial of that fails.
-    fn try_lead<M: Machine>(
-        &mut self,
-        trial: &mut Trial<'_, M>,
-        state: Chosen,
-    ) -> Result<(), Skip> {
+    fn try_lead(&mut self, trial: &mut Trial<'_>, state: Chosen) -> Result<(), Skip> {
         if self.frame.is_ok() {
             match trial.of_lead(state, Waker::FrameTrial) {
                 Ok(_) => return Ok(()),
@@ -156,9 +152,9 @@ impl Wakers {
 
     /// Returns the interrupt that wakes CPUs from a state that stops their timers;
     /// `helper` is the CPU that stays awake in rounds of several CPUs.
-    pub(crate) fn waker<M: Machine>(
+    pub(crate) fn waker(
         &self,
-        machine: &M,
+        machine: &dyn Machine,
         cpus: &[Cpu],
         who: Who,
         helper: Option<usize>,
@@ -175,9 +171,9 @@ impl Wakers {
 
     /// Returns the helpers of a parallel scenario, one for each time that it is measured, so
     /// that each CPU has a row. The inner None stands for no helper.
-    pub(crate) fn placements<M: Machine>(
+    pub(crate) fn placements(
         &self,
-        machine: &M,
+        machine: &dyn Machine,
         cpus: &[Cpu],
         timers_stop: bool,
     ) -> [Option<Option<usize>>; 2] {
@@ -191,22 +187,22 @@ impl Wakers {
 
 /// Returns the CPU that stays awake for another one: of another cluster if possible, as
 /// a CPU that is on keeps up its cluster.
-fn helper_of<M: Machine>(machine: &M, cpus: &[Cpu], of: usize) -> Option<usize> {
+fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: usize) -> Option<usize> {
     let own = cpus.get(of)?.cluster;
     let others = || (0..cpus.len()).filter(|cpu| *cpu != of && !machine.is_lost(*cpu));
     let elsewhere = others().find(|cpu| cpus[*cpu].cluster != own);
     elsewhere.or_else(|| others().next())
 }
 
-struct Trial<'t, M> {
-    machine: &'t mut M,
+struct Trial<'t> {
+    machine: &'t mut dyn Machine,
     outcomes: Vec<Outcome>,
     cpus: &'t [Cpu],
     /// The failure of the last one of a CPU of which none was good.
     wrong: Option<Failure>,
 }
 
-impl<M: Machine> Trial<'_, M> {
+impl Trial<'_> {
     /// Tries CPUs that the lead wakes until one is woken from this state, and returns it;
     /// None if the firmware refuses the state to all that were tried.
     fn of_another(&mut self, state: Chosen) -> Result<Option<usize>, Skip> {

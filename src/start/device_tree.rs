@@ -6,9 +6,9 @@
 //! survives an abort) and begin with the magic of a device tree. X1 promises that X3 is
 //! the address of a transfer list: a damaged list is an error.
 
-use alloc::boxed::Box;
 use alloc::format;
-use core::fmt;
+use alloc::string::{String, ToString};
+use core::fmt::Display;
 
 use psci_bench::board::{Region, total_size};
 use psci_bench::image::handoff;
@@ -29,34 +29,14 @@ const MAGIC: u32 = 0xd00d_feed_u32.swap_bytes();
 /// fewer.
 const HEADER: usize = 40;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    Appended,
-    Register(u8, u64),
-    List(u64),
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Appended => write!(f, "appended to the image"),
-            Self::Register(number, address) => write!(f, "at {address:#x} (X{number})"),
-            Self::List(address) => write!(f, "in the transfer list at {address:#x} (X3)"),
-        }
-    }
-}
+/// A tree's bytes, and the region that is in use for them.
+type Found = (&'static [u8], Region);
 
 pub struct DeviceTree {
     pub bytes: &'static [u8],
     pub region: Region,
-    pub source: Source,
-}
-
-type Reason = &'static dyn fmt::Display;
-
-/// Keeps a reason until the run ends by it.
-fn keep(reason: impl fmt::Display + 'static) -> Reason {
-    Box::leak(Box::new(reason))
+    /// Its place, after "device tree".
+    pub source: String,
 }
 
 /// Finds the tree and maps it, or returns the reason why there is none. `registers` are
@@ -65,31 +45,43 @@ pub fn find(
     tables: &mut TranslationTables,
     block: &ParameterBlock,
     registers: [u64; 4],
-) -> Result<DeviceTree, Reason> {
+) -> Result<DeviceTree, String> {
     if block.tree_offset != 0 || block.tree_size != 0 {
         return appended(tables, block);
     }
     let [x0, x1, x2, x3] = registers;
-    let unusable = |source| move |reason| keep(format!("device tree {source}: {reason}"));
-    if x1 == handoff::REGISTER
-        && let Some(found) = in_list(tables, x3).map_err(unusable(Source::List(x3)))?
-    {
-        return Ok(found);
+    let unusable = |source: &str, reason| format!("device tree {source}: {reason}");
+    if x1 == handoff::REGISTER {
+        let source = format!("in the transfer list at {x3:#x} (X3)");
+        let found = in_list(tables, x3).map_err(|reason| unusable(&source, reason))?;
+        if let Some((bytes, region)) = found {
+            return Ok(DeviceTree {
+                bytes,
+                region,
+                source,
+            });
+        }
     }
     for (number, address) in [(0, x0), (2, x2)] {
         if let Some(header) = header(tables, address, MAGIC) {
-            let source = Source::Register(number, address);
-            return take(tables, address, &header, source).map_err(unusable(source));
+            let source = format!("at {address:#x} (X{number})");
+            let taken = take(tables, address, &header);
+            let (bytes, region) = taken.map_err(|reason| unusable(&source, reason))?;
+            return Ok(DeviceTree {
+                bytes,
+                region,
+                source,
+            });
         }
     }
-    Err(keep(format!(
+    Err(format!(
         "no device tree: none is appended to the image, and neither X0 = {x0:#x} nor \
          X2 = {x2:#x} points to one; append one with cargo xtask image"
-    )))
+    ))
 }
 
 /// Finds the tree after the image, which boot.S has mapped.
-fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<DeviceTree, Reason> {
+fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<DeviceTree, String> {
     let (offset, size) = (block.tree_offset, block.tree_size);
     let image = layout::image();
     let fits = offset >= image.size
@@ -101,20 +93,22 @@ fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<Device
         size,
     };
     // Pages are looked up only where their number is bounded.
-    let bytes = fits
-        .then(|| loader_data::find_mapped(tables, region))
-        .flatten();
-    match bytes {
-        Some(bytes) => Ok(DeviceTree {
-            bytes,
-            region,
-            source: Source::Appended,
-        }),
-        None => Err(keep(format!(
+    let bytes = if fits {
+        loader_data::find_mapped(tables, region)
+    } else {
+        None
+    };
+    let bytes = bytes.ok_or_else(|| {
+        format!(
             "the parameter block at offset {PARAMETER_BLOCK:#x} is impossible: tree_offset \
              {offset:#x}, tree_size {size:#x}; make the image anew with cargo xtask image"
-        ))),
-    }
+        )
+    })?;
+    Ok(DeviceTree {
+        bytes,
+        region,
+        source: "appended to the image".into(),
+    })
 }
 
 /// Reads the header at `address`, if it begins with `magic`.
@@ -132,36 +126,27 @@ fn header(tables: &mut TranslationTables, address: u64, magic: u32) -> Option<[u
 }
 
 /// Maps the whole tree that begins with this header.
-fn take(
-    tables: &mut TranslationTables,
-    base: u64,
-    header: &[u8],
-    source: Source,
-) -> Result<DeviceTree, Reason> {
-    let size = total_size(header).map_err(keep)? as u64;
+fn take(tables: &mut TranslationTables, base: u64, header: &[u8]) -> Result<Found, String> {
+    let size = total_size(header).map_err(text)? as u64;
     let region = Region { base, size };
-    let bytes = loader_data::map_for_good(tables, region);
-    Ok(DeviceTree {
-        bytes: bytes.map_err(keep)?,
-        region,
-        source,
-    })
+    let bytes = loader_data::map_for_good(tables, region).map_err(text)?;
+    Ok((bytes, region))
 }
 
 /// Finds the tree in the transfer list at `base`, if it has one.
-fn in_list(tables: &mut TranslationTables, base: u64) -> Result<Option<DeviceTree>, Reason> {
-    let header = header(tables, base, handoff::SIGNATURE).ok_or(&"there is none" as Reason)?;
-    let size = handoff::used_size(&header).map_err(keep)? as u64;
+fn in_list(tables: &mut TranslationTables, base: u64) -> Result<Option<Found>, String> {
+    let header = header(tables, base, handoff::SIGNATURE).ok_or("there is none")?;
+    let size = handoff::used_size(&header).map_err(text)? as u64;
     let region = Region { base, size };
     // Without a tree in it, working memory may be there.
     let place = loader_data::read_once(tables, region, handoff::device_tree);
-    let Some(place) = place.map_err(keep)?.map_err(keep)? else {
+    let Some(place) = place.map_err(text)?.map_err(text)? else {
         return Ok(None);
     };
-    let list = loader_data::map_for_good(tables, region).map_err(keep)?;
-    Ok(list.get(place).map(|bytes| DeviceTree {
-        bytes,
-        region,
-        source: Source::List(base),
-    }))
+    let list = loader_data::map_for_good(tables, region).map_err(text)?;
+    Ok(list.get(place).map(|bytes| (bytes, region)))
+}
+
+fn text(error: impl Display) -> String {
+    error.to_string()
 }

@@ -47,7 +47,7 @@ pub fn main(state: BootState) -> ! {
         Err(_) if is_damaged => {
             refuse(&"the parameter block is damaged; make the image anew with cargo xtask image")
         }
-        Err(error) => refuse(error),
+        Err(error) => refuse(&error),
     }
 }
 

@@ -12,9 +12,9 @@ use psci_bench::measure::{Facts, Metric, Summary};
 use psci_bench::model::{How, Measure, Point, Row, Run, Scenario, Variant, Verdict};
 use psci_bench::plan::ScenarioId;
 use psci_bench::record::{self, RunBuilder};
+use xtask::board::device_tree::{self, Choices};
 use xtask::board::firmware_kind::Firmware;
 use xtask::board::{self, Board, Conduit, Gic, StateFormat};
-use xtask::build::device_tree::{self, Choices};
 use xtask::build::image::Emergency;
 use xtask::build::payload;
 use xtask::qemu::Level;
@@ -187,28 +187,6 @@ pub fn offset_of(symbol: &str) -> usize {
     let mut symbols = elf.symbols();
     let found = symbols.find(|s| s.name() == Ok(symbol));
     found.expect("the symbol").address() as usize
-}
-
-/// Assembles the file `source` of the repository, a program that runs without
-/// the payload.
-pub fn assemble(source: &str, symbols: &[(&str, u32)]) -> Vec<u8> {
-    let workspace = workspace();
-    setup::ensure(&workspace, &[Need::CrossCompiler]).expect("a cross compiler");
-    let dir = tempfile::tempdir().expect("a folder");
-    let (object, flat) = (dir.path().join("it.o"), dir.path().join("it.bin"));
-    let run = |command: &mut Command| {
-        let status = command.status().expect("binutils start");
-        assert!(status.success(), "{command:?}");
-    };
-    let mut assemble = Command::new("aarch64-linux-gnu-as");
-    for (symbol, value) in symbols {
-        assemble.args(["--defsym", &format!("{symbol}={value}")]);
-    }
-    let source = workspace.root.join(source);
-    run(assemble.arg("-o").arg(&object).arg(source));
-    let mut flatten = Command::new("aarch64-linux-gnu-objcopy");
-    run(flatten.args(["-O", "binary"]).arg(&object).arg(&flat));
-    std::fs::read(flat).expect("the program")
 }
 
 /// A log and the run that its records describe.

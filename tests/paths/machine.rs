@@ -101,7 +101,13 @@ impl Machine {
             command = with_input(&command, keys);
         }
         let (never, mut nowhere) = (AtomicBool::new(false), std::io::sink());
-        let outcome = stream::run(&mut command, TIMEOUT, &never, &mut nowhere, &mut || {});
+        let outcome = stream::run(
+            &mut command,
+            TIMEOUT,
+            &never,
+            &mut nowhere,
+            (&mut |_| None, &mut || {}),
+        );
         let outcome = outcome.expect("QEMU runs");
         let text = String::from_utf8_lossy(&outcome.log).replace("\r\n", "\n");
         let record = fs::read_to_string(self.dir.path().join(RECORD)).ok();

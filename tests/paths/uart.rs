@@ -1,8 +1,8 @@
 //! A UART that is no PL011: the 16550 of QEMU's `pci-serial`, made ready by a stub in
 //! front of the payload.
 
+use xtask::board::device_tree::{self, Choices};
 use xtask::board::{Conduit, Gic, StateFormat};
-use xtask::build::device_tree::{self, Choices};
 use xtask::build::image::Emergency;
 
 use crate::common;

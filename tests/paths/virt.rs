@@ -3,8 +3,8 @@
 use psci_bench::measure::Metric;
 use psci_bench::model::Verdict;
 use psci_bench::plan::ScenarioId::{CpuOffSerial, CpuSuspendParallel, PsciVersionParallel};
+use xtask::board::device_tree::{self, Choices};
 use xtask::board::{self, Board, Conduit, Gic, StateFormat};
-use xtask::build::device_tree::{self, Choices};
 use xtask::build::image::Emergency;
 
 use crate::common::{self, workspace};

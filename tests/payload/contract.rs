@@ -62,34 +62,16 @@ fn check_rows(text: &str) {
     }
 }
 
-/// Each scenario's records follow its tables and findings; the last record precedes the
-/// summary, which fits on a screen of 100 columns and 30 lines with the last line.
+/// Each scenario's records follow its text; the last record precedes the summary, which
+/// fits on a screen of 100 columns and 30 lines with the last line.
 fn check_order(text: &str) {
-    let mut parts = text.split("> Executing ");
-    let header = parts.next().unwrap_or_default();
-    let (header, records) = header.split_at(header.find("@PB 0000 {").expect("records"));
-    assert!(header.contains("\r\npsci-bench ") && header.contains("\r\n  Plan       : "));
-    assert!(records.lines().all(|line| line.starts_with("@PB ")));
-    for part in parts {
-        let part = part.split("******").next().unwrap_or_default();
+    let parts = text.split("> Executing ");
+    for part in parts.map(|part| part.split("******").next().unwrap_or_default()) {
         let (text, records) = part.split_at(part.find("@PB ").expect("records"));
-        assert!(
-            records.lines().all(|line| line.starts_with("@PB ")),
-            "{part}"
-        );
-        let marks = [
-            "<RT_INSTR:",
-            "  TEST COMPLETE",
-            "   +---",
-            "   === ",
-            "Method tftf: ",
-        ];
-        assert!(
-            marks.is_sorted_by_key(|mark| text.find(mark).expect(mark)),
-            "{text}"
-        );
-        let findings = text.matches("\r\n* ").count();
-        assert_eq!(findings, records.matches("{\"finding\":").count(), "{part}");
+        let is_header = text.contains("\r\npsci-bench ") && text.contains("\r\n  Plan       : ");
+        assert!(is_header || text.contains("  TEST COMPLETE"), "{part}");
+        let mut records = records.lines();
+        assert!(records.all(|line| line.starts_with("@PB ")), "{part}");
     }
     let (_, end) = text.split_once("{\"end\":{\"records\":").expect("the end");
     let (_, screen) = end.split_once(".. table:: Summary: ").expect("the summary");
@@ -100,14 +82,6 @@ fn check_order(text: &str) {
     assert!(lines.iter().all(is_narrow), "{screen}");
 }
 
-/// A UART of 115,200 baud takes 3.6 s for it.
-#[test]
-fn a_default_run_of_8_cpus_prints_at_most_40_kib() {
-    let ran = common::ends(&common::spec("--smp 8 --icount", ""), Verdict::Pass);
-    let len = ran.result.log.len();
-    assert!(len <= 40 << 10, "{len} bytes");
-}
-
 #[test]
 fn other_programs_find_their_marks() {
     let words = [
@@ -116,8 +90,9 @@ fn other_programs_find_their_marks() {
         "!Panic:",
         "!Unhandled exception on ",
     ];
-    let ran = common::ends(&common::spec("", "iterations=3"), Verdict::Pass).says(&words);
-    assert_eq!(ran.log().run.cpus.len(), 8);
+    let ran = common::ends(&common::spec("--smp 8 --icount", ""), Verdict::Pass).says(&words);
+    // A UART of 115,200 baud takes 3.6 s for a default run.
+    assert!(ran.result.log.len() <= 40 << 10);
     // As it came over the UART: the line ends are CR LF.
     let text = ran.result.text();
     let start = text.find("Booting trusted firmware test framework");

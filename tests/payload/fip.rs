@@ -1,6 +1,5 @@
 //! BL33 replaced in a FIP that TF-A's own build has made: what comes of it
-//! boots, with trusted boot and without, and is not believed for less than a
-//! certificate.
+//! boots with trusted boot, and is not believed for less than a certificate.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,7 +12,7 @@ use std::time::Duration;
 
 use psci_bench::model::Verdict;
 use xtask::board::{self, Gic};
-use xtask::build::firmware::{self, FipBuild, Firmware, NT_FW_KEY, Platform, Variant};
+use xtask::build::firmware::{self, Firmware, NT_FW_KEY, Platform, Variant};
 use xtask::build::flash::{self, FIP_BASE};
 use xtask::build::tf_a::TfA;
 use xtask::qemu::run_spec::RunSpec;
@@ -26,12 +25,13 @@ const CPUS: u32 = 4;
 /// The arguments of the payload.
 const ARGS: &str = "iterations=3 only=cpu_susp_serial";
 
-fn built(fip: FipBuild) -> Firmware {
+/// TF-A with a FIP that its own build has made.
+fn built() -> Firmware {
     let workspace = Workspace::find().expect("the workspace");
     let tf_a = TfA::locate(&workspace, None).expect("TF-A");
     let overlay = Platform::overlay(&workspace, "qemu", Gic::V3, Variant::default());
     let platform = Platform {
-        fip: Some(fip),
+        trusted_fip: true,
         ..overlay
     };
     firmware::build(&workspace, &tf_a, &platform).expect("firmware")
@@ -65,6 +65,8 @@ impl Write for Until<'_> {
     }
 }
 
+impl stream::Display for Until<'_> {}
+
 /// Starts BL1 of `firmware` with the FIP in the file `fip`, until the UART
 /// says `until`.
 fn boot(firmware: &Firmware, fip: &str, until: &str) -> Outcome {
@@ -93,79 +95,47 @@ fn boot(firmware: &Firmware, fip: &str, until: &str) -> Outcome {
         flag: Arc::clone(&interrupt),
     };
     let time = Duration::from_secs(120);
-    stream::run(&mut command, time, &interrupt, &mut out, &mut || {}).expect("QEMU starts")
+    stream::run(
+        &mut command,
+        time,
+        &interrupt,
+        &mut out,
+        (&mut |_| None, &mut || {}),
+    )
+    .expect("QEMU starts")
 }
 
-fn passes(firmware: &Firmware, fip: &str) {
-    let outcome = boot(firmware, fip, "no such words");
-    let log = String::from_utf8_lossy(&outcome.log);
-    assert_eq!(stream::closing(&outcome.log), Some(Verdict::Pass), "{log}");
-    assert_eq!(outcome.ending, Ending::Exited { success: true }, "{log}");
-}
-
-struct Place {
-    dir: tempfile::TempDir,
-}
-
-impl Place {
-    /// With a released payload in it, and the image for QEMU that is built.
-    fn new() -> Self {
-        let dir = tempfile::tempdir().expect("a temporary directory");
-        let place = Self { dir };
-        let (payload, image) = (place.path("payload.bin"), place.path("image.bin"));
-        assert_eq!(xtask(&format!("image --bare -o {payload}"), None), 0);
-        let line = format!("image --smp {CPUS} -o {image}");
-        assert_eq!(xtask(&line, Some(ARGS)), 0);
-        place
-    }
-
-    fn path(&self, name: &str) -> String {
-        let path = self.dir.path().join(name);
-        path.to_str().expect("a path in UTF-8").to_owned()
-    }
-
-    /// Exit code of `fip build` with the released payload; it makes new.bin.
-    fn build(&self, base: &Path, key: &str) -> u8 {
-        let (base, payload, new) = (
-            base.display(),
-            self.path("payload.bin"),
-            self.path("new.bin"),
-        );
-        let line = format!(
-            "fip build --board qemu --base {base} --payload {payload} --smp {CPUS} {key} -o {new}"
-        );
-        xtask(&line, Some(ARGS))
-    }
-}
-
-#[test]
-fn in_a_fip_without_certificates() {
-    let firmware = built(FipBuild::Plain);
-    let place = Place::new();
-    assert_eq!(place.build(&firmware.dir.join("fip.bin"), ""), 0);
-    passes(&firmware, &place.path("new.bin"));
-}
-
+/// With and without the key of the old certificates; `fip build` gets the released payload.
 #[test]
 fn in_a_fip_with_certificates() {
-    let firmware = built(FipBuild::Trusted);
-    let base = firmware.dir.join("fip.bin");
-    let place = Place::new();
-    let new = place.path("new.bin");
+    let firmware = built();
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = |name: &str| dir.path().join(name).display().to_string();
+    let [payload, image] = ["payload.bin", "image.bin"].map(path);
+    assert_eq!(xtask(&format!("image --bare -o {payload}"), None), 0);
+    let line = format!("image --smp {CPUS} -o {image}");
+    assert_eq!(xtask(&line, Some(ARGS)), 0);
+    let (base, new) = (firmware.dir.join("fip.bin"), path("new.bin"));
+    let base = base.display();
+    let build = |key: &str| {
+        let given = format!("--board qemu --base {base} --payload {payload} --smp {CPUS}");
+        xtask(&format!("fip build {given} {key} -o {new}"), Some(ARGS))
+    };
     // Without the key, and with another one, nothing is made.
-    assert_eq!(place.build(&base, ""), 2);
-    let other = place.path("other.pem");
+    assert_eq!(build(""), 2);
+    let other = path("other.pem");
     let mut openssl = Command::new("openssl");
     process::output(openssl.args(["genrsa", "-out", &other, "2048"])).expect("a key");
-    assert_eq!(place.build(&base, &format!("--nt-fw-key {other}")), 2);
+    assert_eq!(build(&format!("--nt-fw-key {other}")), 2);
     assert!(!Path::new(&new).exists());
     // With the key it boots.
     let key = firmware.dir.join(NT_FW_KEY);
-    let key = format!("--nt-fw-key {}", key.display());
-    assert_eq!(place.build(&base, &key), 0);
-    passes(&firmware, &new);
+    assert_eq!(build(&format!("--nt-fw-key {}", key.display())), 0);
+    let outcome = boot(&firmware, &new, "no such words");
+    let log = String::from_utf8_lossy(&outcome.log);
+    assert_eq!(stream::closing(&outcome.log), Some(Verdict::Pass), "{log}");
+    assert_eq!(outcome.ending, Ending::Exited { success: true }, "{log}");
     // By force, beside the old certificate, it does not: the check is real.
-    let (base, image) = (base.display(), place.path("image.bin"));
     let line = format!("fip update {base} --nt-fw {image} --force --out {new}");
     assert_eq!(xtask(&line, None), 0);
     let refusal = "BL2: Failed to load image id 5";

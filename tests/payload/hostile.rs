@@ -69,11 +69,15 @@ fn an_impossible_parameter_block_is_reported() {
     let good = common::image(2, "iterations=1 warmup=0");
     let block = ParameterBlock::read(&good).expect("a parameter block");
     let at = block.tree_offset;
-    let offsets = [8, at - 8, at + 4, at + 0x1008, u64::MAX - 7];
-    let offsets = offsets.map(|it| (TREE_OFFSET, it, format!("tree_offset {it:#x},")));
-    let sizes = [0, TREE_MAX as u64 + 1, u64::MAX];
-    let sizes = sizes.map(|it| (TREE_SIZE, it, format!("tree_size {it:#x};")));
-    for (field, value, named) in offsets.into_iter().chain(sizes) {
+    for (field, value, named) in [
+        (TREE_OFFSET, at - 8, "tree_offset"),
+        (TREE_OFFSET, at + 4, "tree_offset"),
+        (TREE_OFFSET, u64::MAX - 7, "tree_offset"),
+        (TREE_SIZE, 0, "tree_size"),
+        (TREE_SIZE, TREE_MAX as u64 + 1, "tree_size"),
+        (TREE_SIZE, u64::MAX, "tree_size"),
+    ] {
+        let named = format!("{named} {value:#x}");
         let mut image = good.clone();
         image[field..field + 8].copy_from_slice(&value.to_le_bytes());
         let words = ["the parameter block at offset 0x40 is impossible", &named];
@@ -108,7 +112,7 @@ fn page(base: u32) -> Vec<u8> {
     cells(&[0, base, 0, 0x1000])
 }
 
-/// Like `changed`, with the console at this address.
+/// QEMU's tree with the console at this address.
 fn with_console(base: u32) -> RunSpec {
     changed(|tree| set(tree, "pl011@9000000", "reg", &page(base)))
 }
@@ -220,9 +224,6 @@ fn a_cpu_that_is_missing_from_the_tree() {
     let mut tree = Blob::read(&common::good_tree(1, ""));
     set(&mut tree, "cpu@0", "reg", &cells(&[0, 7]));
     let words = ["no cpu node has the reg of the CPU that booted"];
-    ends(
-        &with_tree("--smp 4", tree.write()),
-        Verdict::BadInput,
-        &words,
-    );
+    let spec = with_tree("--smp 4", tree.write());
+    ends(&spec, Verdict::BadInput, &words);
 }

@@ -10,7 +10,6 @@ mod figures;
 mod fip;
 mod hostile;
 mod matrix;
-mod micro;
 mod sweeps;
 mod timer;
 mod wake;

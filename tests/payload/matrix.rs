@@ -1,12 +1,17 @@
-//! The payload on CPU counts and firmware variants that the overlay
-//! platform has: each run ends with PASS. GICs and levels are in `micro` and `timer`.
+//! The payload on CPU counts, on firmware variants that the overlay platform has, and on
+//! each firmware, GIC and level: each run ends with PASS.
 
-use psci_bench::measure::Metric;
-use psci_bench::model::Verdict;
+use psci_bench::image::Conduit;
+use psci_bench::measure::{Counter, Metric};
+use psci_bench::model::{How, Measure, Variant, Verdict};
 use psci_bench::plan::ScenarioId;
 use psci_bench::spec::psci::StateFormat;
+use xtask::board::firmware_kind::Firmware;
+use xtask::qemu::Level;
+use xtask::qemu::run_spec::RunSpec;
 
 use crate::common::{self, spec};
+use crate::timer;
 
 /// Returns the number of rows in a log.
 fn count_rows(log: &common::Log) -> usize {
@@ -18,27 +23,29 @@ const FEW: &str = "iterations=4 warmup=1";
 
 /// A lone CPU has no others to turn off, but its own row.
 #[test]
-fn any_number_of_cpus() {
-    for smp in [1, 5, 16] {
-        let log = common::pass(&spec(&format!("--smp {smp}"), FEW));
-        assert_eq!(log.clusters().len(), smp);
-        assert_eq!(count_rows(&log), 6 * smp);
-    }
-}
-
-#[test]
-fn every_variant_of_the_overlay() {
+fn cpu_counts_cpu_models_and_every_variant_of_the_overlay() {
     let new = "vendor-specific EL3 call 0xc7000020";
     let old = "Arm SiP call 0xc2000010";
-    let all = "coherency=sw,gic-reset=1,pmf=sip,state-id=extended --gic 3";
-    for (variant, pmf, format) in [
-        ("coherency=sw --gic 2", new, StateFormat::Original),
-        ("gic-reset=1 --gic 2", new, StateFormat::Original),
-        (all, old, StateFormat::Extended),
+    let all = "--variant coherency=sw,gic-reset=1,pmf=sip,state-id=extended --gic 3 --cpu max";
+    for (smp, options, pmf, format) in [
+        (
+            1,
+            "--variant coherency=sw --gic 2 --cpu cortex-a53",
+            new,
+            StateFormat::Original,
+        ),
+        (
+            5,
+            "--variant gic-reset=1 --gic 2 --cpu cortex-a72",
+            new,
+            StateFormat::Original,
+        ),
+        (16, all, old, StateFormat::Extended),
     ] {
-        let spec = spec(&format!("--variant {variant}"), FEW);
+        let spec = spec(&format!("--smp {smp} --icount {options}"), FEW);
         let log = common::ends(&spec, Verdict::Pass).says(&[pmf]).log();
-        assert_eq!(log.facts().state_format, format, "{variant}");
+        assert_eq!(log.facts().state_format, format, "{options}");
+        assert_eq!((log.clusters().len(), count_rows(&log)), (smp, 6 * smp));
     }
 }
 
@@ -71,9 +78,70 @@ fn every_wake_pattern_and_both_methods() {
     }
 }
 
+/// Few batches: their presence is tested, and the scale. A scenario of the suite and
+/// CPU_ON find the CPUs as they expect them.
 #[test]
-fn every_cpu_model() {
-    for model in ["cortex-a53", "cortex-a72", "max"] {
-        common::pass(&spec(&format!("--cpu {model}"), FEW));
+fn loops_and_timers_on_every_machine() {
+    let args = "only=micro,timer_latency,susp_deep_serial,dirty_sweep dirty=0 loops=6400 batch=64 \
+                iterations=4 stress=idle,mixed period=10000";
+    for (firmware, gic, level) in common::machines() {
+        let log = common::pass(&RunSpec {
+            gic: Some(gic),
+            level,
+            firmware,
+            ..spec("--smp 2 --icount", args)
+        });
+        let machine = format!("{firmware:?} {level:?} {gic:?}\n{}", log.text);
+        let is_guest = firmware == Firmware::Builtin && level == Level::El1;
+        let (conduit, counter) = match is_guest {
+            true => (Conduit::Hvc, Counter::Virtual),
+            false => (Conduit::Smc, Counter::Physical),
+        };
+        let facts = log.facts();
+        let found = (facts.conduit, facts.counter, facts.exception_level);
+        let el = if level == Level::El1 { 1 } else { 2 };
+        assert_eq!(found, (conduit, counter, el), "{machine}");
+        let figures = |t, variant| {
+            let point = log.alone(t, variant, Measure::Ticks, 0);
+            let it = point.expect("a point").figures;
+            let figures = [it.min, it.median, it.p99.expect("enough"), it.max];
+            assert!(figures.is_sorted(), "{figures:?} {machine}");
+            it.min
+        };
+        for variant in [Variant::PsciVersion, Variant::Unknown] {
+            assert!(figures(ScenarioId::NullCall, variant) > 3 * 64);
+        }
+        assert!(figures(ScenarioId::SelfSgi, Variant::Sgi) > 3 * 64);
+        // A tick is an instruction: the read, two of the loop, and a few around all 64.
+        let read = figures(ScenarioId::SysregTrap, Variant::Pmselr);
+        assert!((3 * 64..3 * 64 + 16).contains(&read), "{read} {machine}");
+        let has_pmf = firmware == Firmware::TfA;
+        let lacks = "Skipped: PMF's timestamps can not be read";
+        for said in ["SMCCC_VERSION.", lacks] {
+            assert_eq!(log.text.contains(said), !has_pmf, "{machine}");
+        }
+        let points = log.points(ScenarioId::CpuOn);
+        let on = points.filter(|(_, it)| it.measure == Measure::TurnOn);
+        assert_eq!(on.count(), 2, "{machine}");
+        let (hows, loads) = ([How::Alone, How::All], [Variant::Idle, Variant::Mixed]);
+        assert_eq!(timer::check(&log, 2, &hows, &loads, 100), 0, "{machine}");
+    }
+}
+
+/// The way from CPU_OFF to OFF, as the lead sees it, is the one that the firmware
+/// tells of, and not the rest of a nap of the lead's: of 50 us, which are 3125
+/// instructions. What is more has the call that saw it, and the caller's own.
+#[test]
+fn off_is_seen_when_it_is() {
+    let args = "only=cpu_off_serial,cpu_on iterations=2 warmup=1";
+    let log = common::pass(&common::spec("--smp 4 --icount", args));
+    let told = log.metric(ScenarioId::CpuOffSerial, Metric::Powerdown);
+    for cpu in 1..4 {
+        let seen = log.alone(ScenarioId::CpuOn, Variant::Joins, Measure::TurnOff, cpu);
+        let (seen, told) = (seen.expect("a point").figures.median, told[&cpu].median);
+        // By this clock every second turn is the lead's, which looks without
+        // pause; in the firmware's own figure the lead sleeps.
+        let is_soon = seen < 2 * told + 1_000 && seen > told;
+        assert!(is_soon, "{cpu}: {seen}, {told:?}");
     }
 }

@@ -1,99 +1,47 @@
 //! Sweeps, idle states, OS-initiated mode and SYSTEM_SUSPEND under real TF-A,
 //! and under QEMU's own PSCI, which has little of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use psci_bench::measure::Summary;
-use psci_bench::model::{Measure, Skip, Status, Variant};
+use psci_bench::model::{Measure, Skip, Status, Variant, Verdict};
 use psci_bench::plan::ScenarioId;
 
 use crate::common::{self, Log, spec};
 
-/// Returns the figures of one variant: by x, then by MPIDR.
-fn figures(
-    log: &Log,
-    scenario: ScenarioId,
-    variant: Variant,
-    metric: Measure,
-) -> BTreeMap<u64, BTreeMap<u64, Summary>> {
-    let mut found: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
-    for (mpidr, it) in log.points(scenario) {
-        if (it.measure, it.variant) == (metric, variant) {
-            let step = found.entry(it.x.unwrap_or(0)).or_default();
-            step.insert(mpidr, it.figures);
-        }
-    }
-    found
-}
-
-/// Returns the medians of [`figures`].
+/// Returns the medians of one variant and measure: by x, then by MPIDR.
 fn medians(
     log: &Log,
     scenario: ScenarioId,
     variant: Variant,
-    metric: Measure,
+    measure: Measure,
 ) -> BTreeMap<u64, BTreeMap<u64, u64>> {
-    let steps = figures(log, scenario, variant, metric).into_iter();
-    let medians = |cpus: BTreeMap<u64, Summary>| cpus.into_iter().map(|it| (it.0, it.1.median));
-    steps
-        .map(|(x, cpus)| (x, medians(cpus).collect()))
-        .collect()
-}
-
-fn status(log: &Log, scenario: ScenarioId) -> Status {
-    let found = log.scenarios(scenario).next();
-    found.expect("a record of the test").status
+    let mut found: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+    for (mpidr, it) in log.points(scenario) {
+        if (it.measure, it.variant) == (measure, variant) {
+            let step = found.entry(it.x.unwrap_or(0)).or_default();
+            step.insert(mpidr, it.figures.median);
+        }
+    }
+    found
 }
 
 /// TF-A holds the locks of the levels above the core while a CPU goes down
 /// with them, and takes none for the core alone.
 #[test]
 fn powerdown_rises_with_the_cpus_that_go_down_together() {
-    let log = common::pass(&spec(
-        "--smp 8 --icount",
-        "only=contend_sweep iterations=3 warmup=1",
-    ));
-    let longest = |variant| -> Vec<u64> {
+    let args = "only=contend_sweep iterations=3 warmup=1";
+    let log = common::pass(&spec("--smp 8 --icount", args));
+    let [deepest, core] = [Variant::Deepest, Variant::Core].map(|variant| {
         let steps = medians(&log, ScenarioId::ContendSweep, variant, Measure::Powerdown);
-        for (count, cpus) in &steps {
-            assert_eq!(cpus.len() as u64, *count, "{variant:?}");
-        }
-        let steps = steps.values();
-        steps
-            .filter_map(|cpus| cpus.values().max().copied())
-            .collect()
-    };
-    let deepest = longest(Variant::Deepest);
-    assert_eq!(deepest.len(), 8);
+        let counts = steps.iter().map(|(count, cpus)| (*count, cpus.len()));
+        assert!(counts.eq((1..=8).map(|count| (count as u64, count))));
+        let longest = steps.values().filter_map(|cpus| cpus.values().max());
+        longest.copied().collect::<Vec<u64>>()
+    });
     assert!(deepest.is_sorted_by(|a, b| a < b), "{deepest:?}");
     // Two clusters' last men, one after the other.
     assert!(deepest[4] > 2 * deepest[0], "{deepest:?}");
-    let core = longest(Variant::Core);
-    assert_eq!(core.len(), 8);
     assert!(core[7] < core[0] + core[0] / 10, "no lock: {core:?}");
-}
-
-/// QEMU has no caches: what is flushed costs by the cache's geometry, and not
-/// by what is dirty. That each step was made all the same, the records show.
-#[test]
-fn every_step_of_dirty_bytes_is_measured() {
-    let args = "only=dirty_sweep iterations=2 warmup=0 dirty=0,4K,64K-256K";
-    let log = common::pass(&spec("--smp 5 --icount", args));
-    let steps = [0, 4 << 10, 64 << 10, 128 << 10, 256 << 10];
-    for (variant, cpus) in [(Variant::Deepest, 5), (Variant::Core, 5), (Variant::Off, 4)] {
-        for metric in [Measure::Powerdown, Measure::Wakeup, Measure::CacheFlush] {
-            let found = medians(&log, ScenarioId::DirtySweep, variant, metric);
-            assert!(found.keys().eq(&steps), "{variant:?} {metric:?}: {found:?}");
-            assert!(found.values().all(|step| step.len() == cpus), "{found:?}");
-        }
-    }
-    let dirty = ScenarioId::DirtySweep;
-    let flush = medians(&log, dirty, Variant::Deepest, Measure::CacheFlush);
-    let same: BTreeSet<_> = flush.values().collect();
-    assert_eq!(same.len(), 1, "flat: {flush:?}");
-    // Alone in its cluster, a CPU flushes all of that.
-    let first = &flush[&0];
-    assert!(first[&4] > 10 * first[&1], "{first:?}");
 }
 
 /// The caller's time has no part of the dirtying in it, the lead's neither: the
@@ -164,44 +112,40 @@ fn every_idle_state_also_in_os_initiated_mode() {
     assert!(!plain.contains("left out"), "{plain}");
 }
 
+/// QEMU's own PSCI has no power-down, so that a suspend takes the caller's time.
 #[test]
 fn what_the_firmware_does_not_have_is_said() {
-    let log = common::pass(&spec(
-        "--smp 3 --icount",
-        "only=idle_states iterations=1 warmup=0",
-    ));
-    let why = "OS-initiated mode left out: the firmware does not implement function 0x8400000f";
-    assert!(common::one_line(&log.text).contains(why), "{}", log.text);
-    assert!(states(&log, Variant::Osi, Measure::Powerdown, 3).is_empty());
-
-    // QEMU's own: no power-down, so that it takes the caller's time.
     let args = "only=dirty_sweep,contend_sweep,idle_states,system_suspend iterations=2 \
                 warmup=0 dirty=0,64K contend=1-3";
-    let log = common::pass(&spec("--smp 3 --icount --firmware builtin", args));
-    let call = |scenario, variant| medians(&log, scenario, variant, Measure::Call);
-    assert_eq!(call(ScenarioId::DirtySweep, Variant::Deepest).len(), 2);
-    assert_eq!(call(ScenarioId::ContendSweep, Variant::Deepest).len(), 3);
-    assert_eq!(call(ScenarioId::IdleStates, Variant::Parallel).len(), 1);
-    let off = medians(&log, ScenarioId::DirtySweep, Variant::Off, Measure::TurnOn);
-    assert!(off.values().all(|step| step.len() == 2) && off.len() == 2);
-    let skipped = status(&log, ScenarioId::SystemSuspend);
-    assert_eq!(skipped, Status::Skipped(Skip::NotSupported(0xc400_000e)));
+    let spec = spec("--smp 3 --icount --firmware builtin", args);
+    let no_mode = "OS-initiated mode left out: the firmware does not implement function 0x8400000f";
+    let ran = common::ends(&spec, Verdict::Pass).says(&[no_mode]);
+    let log = ran.log();
+    for (scenario, variant, measure, steps) in [
+        (ScenarioId::DirtySweep, Variant::Deepest, Measure::Call, 2),
+        (ScenarioId::DirtySweep, Variant::Off, Measure::TurnOn, 2),
+        (ScenarioId::ContendSweep, Variant::Deepest, Measure::Call, 3),
+        (ScenarioId::IdleStates, Variant::Parallel, Measure::Call, 1),
+        (ScenarioId::IdleStates, Variant::Osi, Measure::Call, 0),
+    ] {
+        let found = medians(&log, scenario, variant, measure);
+        assert_eq!(found.len(), steps, "{scenario} {variant:?}");
+    }
+    let skipped = Status::Skipped(Skip::NotSupported(0xc400_000e));
+    let suspend = log.scenarios(ScenarioId::SystemSuspend);
+    assert!(suspend.map(|it| it.status).eq([skipped]));
 }
 
 /// Also where the GIC forgets, and where firmware keeps caches coherent.
 #[test]
 fn system_suspend_comes_back() {
     for variant in ["gic-reset=1 --gic 2", "coherency=sw --gic 3"] {
+        let options = format!("--smp 3 --icount --variant {variant}");
         let args = "only=system_suspend,susp_deep_serial iterations=3 warmup=0";
-        let log = common::pass(&spec(
-            &format!("--smp 3 --icount --variant {variant}"),
-            args,
-        ));
-        assert_eq!(status(&log, ScenarioId::SystemSuspend), Status::Passed);
-        for metric in [Measure::Powerdown, Measure::Wakeup, Measure::CacheFlush] {
-            let found = figures(&log, ScenarioId::SystemSuspend, Variant::System, metric);
-            let each = found.values().flatten().map(|(mpidr, it)| (*mpidr, it.n));
-            assert!(each.eq([(0, 3)]), "{variant}: {found:?}");
-        }
+        let log = common::pass(&spec(&options, args));
+        let points = log.points(ScenarioId::SystemSuspend);
+        let points = points.map(|(mpidr, it)| (mpidr, it.measure, it.figures.n));
+        let all = [Measure::Powerdown, Measure::Wakeup, Measure::CacheFlush];
+        assert!(points.eq(all.map(|measure| (0, measure, 3))), "{variant}");
     }
 }

@@ -4,6 +4,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::Cell;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use psci_bench::board::Cpu;
 use psci_bench::measure::order::{Order, OrderBook};
@@ -38,6 +39,11 @@ const LOOK_US: u64 = 50;
 /// The time between two such calls where PMF has the figures. Each call touches the
 /// firmware's data: it must not disturb the CPU that is on its way down.
 const LOOK_WITH_PMF_US: u64 = 1_000;
+
+/// The samples that the scenario under way has, and in the upper half those that it is to
+/// have. The host tool reads this word in QEMU's memory.
+#[used]
+static SAMPLES: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CpuState {
@@ -380,6 +386,11 @@ impl Machine for Lead {
 
     fn identity(&self, cpu: usize) -> Option<Identity> {
         self.channels.get(cpu)?.identity.get().copied()
+    }
+
+    fn note_samples(&mut self, kept: u32, asked: u32) {
+        let word = u64::from(asked) << 32 | u64::from(kept);
+        SAMPLES.store(word, Ordering::Relaxed);
     }
 
     fn mark_heap(&mut self) {

@@ -144,7 +144,6 @@ fn longest_conditions() -> Conditions {
         attempts: u32::MAX,
         trials: u32::MAX,
         sleep: MOST,
-        warmed: Some(u32::MAX),
         ..Conditions::default()
     }
 }

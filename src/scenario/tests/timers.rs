@@ -33,7 +33,7 @@ fn each_fault_of_a_timer_has_its_name() {
         assert_eq!(ran.failure(), Some(Failure::Timer { cpu: 1, fault }));
         // Three windows, and three expiries: the fourth was not measured.
         assert_eq!(ends(&ran), [(3_003, 5_000)]);
-        assert_eq!(ran.log.windows.len(), 4);
+        assert_eq!(ran.log.ends[0].windows, 4);
     }
     let fake = Fake::new(2).with(|round, cpu, outcome| {
         if (round, cpu) == (0, 0) {

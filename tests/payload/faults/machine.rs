@@ -14,9 +14,6 @@ faults! {
     // Figures are in ticks then, and not in a unit that is not known.
     cntfrq_is_zero: costs_nothing(spec("cntfrq"))
         ["0 Hz can not be right", "!<RT_INSTR:", "!Warning: CNTFRQ"];
-    // In megahertz: a deadline of 10 s would be 240 ticks.
-    cntfrq_is_not_in_hertz: costs_nothing(spec("cntfrq,arg=24"))
-        ["24 Hz can not be right", "!<RT_INSTR:"];
     // All figures are by the lead's.
     cntfrq_of_another_cpu: costs_nothing(spec("cntfrq,V"))
         ["Warning: CNTFRQ_EL0 is 0 Hz on CPU 1.1, and 62500000 Hz on the lead.", "<RT_INSTR:"];

@@ -11,9 +11,8 @@ use psci_bench::board::Region;
 use psci_bench::image::Conduit;
 use serde::Deserialize;
 
-use super::devices::{Controller, Frame, Timer, Uart, Watchdog};
+use super::devices::{Controller, Frame, Gic, Timer, Uart, Watchdog};
 use super::firmware::{Firmware, yes};
-use super::gic::Gic;
 use super::lab::Lab;
 use super::package::Package;
 
@@ -158,10 +157,7 @@ impl Board {
 
     /// Returns the GIC version if none is asked for; of no use without a GIC.
     pub fn default_gic(&self) -> Gic {
-        match self.gic.as_ref().map(|gic| gic.default) {
-            Some(2) => Gic::V2,
-            _ => Gic::V3,
-        }
+        self.gic.as_ref().map_or(Gic::V3, |gic| gic.default)
     }
 
     /// Returns the first address of the watchdog that the firmware may leave running.
@@ -191,6 +187,12 @@ impl Board {
             Some(qemu) => Ok(qemu.cpus),
             None => Ok(u32::try_from(self.cpus.clusters.iter().flatten().count())?),
         }
+    }
+
+    /// Returns the most CPUs of all firmwares.
+    pub(super) fn most_cpus(&self) -> u32 {
+        let most = self.firmware.values().map(|firmware| firmware.max_cpus);
+        most.max().unwrap_or(1)
     }
 
     /// Returns the first `count` CPUs, a list for each cluster.

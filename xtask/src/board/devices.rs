@@ -1,5 +1,6 @@
 //! The devices of a board file: UART, timers, interrupt controller, watchdog.
 
+use clap::ValueEnum;
 use psci_bench::board::Region;
 use psci_bench::image::{self, UartKind};
 use psci_bench::spec::counter::CounterErratum;
@@ -71,7 +72,7 @@ impl Timer {
 pub struct Frame {
     /// First address of CNTBaseN.
     pub base: u64,
-    pub(crate) size: u64,
+    pub(crate) size: u32,
     /// INTID of the physical timer's interrupt, an SPI.
     pub interrupt: u32,
     /// CNTCTLBase.
@@ -80,11 +81,32 @@ pub struct Frame {
     pub(crate) number: u32,
 }
 
-impl Frame {
-    /// Returns CNTCTLBase and CNTBaseN.
-    pub(crate) fn registers(&self) -> [Region; 2] {
-        let (base, size) = (self.base, self.size);
-        [self.control, Region { base, size }]
+/// The version of the interrupt controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Deserialize)]
+#[serde(try_from = "u32")]
+pub enum Gic {
+    /// GICv2.
+    #[value(name = "2", help = None)]
+    V2 = 2,
+    /// GICv3.
+    #[value(name = "3", help = None)]
+    V3 = 3,
+}
+
+impl Gic {
+    /// Returns 2 or 3.
+    pub fn number(self) -> u32 {
+        self as u32
+    }
+}
+
+impl TryFrom<u32> for Gic {
+    type Error = &'static str;
+
+    fn try_from(number: u32) -> Result<Self, Self::Error> {
+        let mut all = [Self::V2, Self::V3].into_iter();
+        all.find(|it| it.number() == number)
+            .ok_or("2 or 3 is needed")
     }
 }
 
@@ -109,10 +131,19 @@ pub struct GicV3 {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Controller {
-    /// The version if none is asked for: 2 or 3.
-    pub(crate) default: u32,
+    /// The version if none is asked for.
+    pub(crate) default: Gic,
     pub(crate) v2: Option<GicV2>,
     pub(crate) v3: Option<GicV3>,
+}
+
+impl Controller {
+    pub(super) fn has(&self, version: Gic) -> bool {
+        match version {
+            Gic::V2 => self.v2.is_some(),
+            Gic::V3 => self.v3.is_some(),
+        }
+    }
 }
 
 /// A watchdog that is not secure and resets the board.

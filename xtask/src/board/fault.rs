@@ -17,11 +17,15 @@ pub(super) fn require(holds: bool, path: impl Display, reason: impl Display) -> 
     if holds {
         return Ok(());
     }
-    let (path, reason) = (path.to_string(), reason.to_string());
-    Err(Fault { path, reason })
+    Err(Fault::new(path, reason))
 }
 
 impl Fault {
+    pub(super) fn new(path: impl Display, reason: impl Display) -> Self {
+        let (path, reason) = (path.to_string(), reason.to_string());
+        Self { path, reason }
+    }
+
     /// Returns the message for the file `name` with this text.
     pub(super) fn in_file(&self, name: &str, text: &str) -> anyhow::Error {
         let Self { path, reason } = self;

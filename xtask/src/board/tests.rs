@@ -2,3 +2,19 @@
 
 mod real;
 mod refused;
+mod trees;
+
+use super::Board;
+use crate::setup::workspace::Workspace;
+
+/// The made-up board.
+const BOARD: &str = include_str!("tests/board.toml");
+
+fn load(name: &str) -> Board {
+    super::load(&Workspace::find().expect("it"), name).expect("a sound board file")
+}
+
+fn all_boards() -> Vec<Board> {
+    let names = super::names(&Workspace::find().expect("it"));
+    names.iter().map(|name| load(name)).collect()
+}

@@ -1,6 +1,6 @@
 //! The rules for names and sentences in board files.
 
-use std::fmt::Arguments;
+use std::fmt::Display;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -32,19 +32,14 @@ static SENTENCE: Rule = rule!(
     r"^[^\x00-\x20\x7f][^\x00-\x1f\x7f]*$",
     "a sentence or two on one line are needed"
 );
-static FILE: Rule = rule!(
+static NAME: Rule = rule!(
     "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$",
-    "the name of a file is needed: letters, digits, '-', '_' and '.'"
-);
-static WORD: Rule = rule!(
-    "^[A-Za-z0-9_.-]+$",
     "a name of letters, digits, '-', '_' and '.' is needed"
 );
 static NODE: Rule = rule!(
     "^[A-Za-z0-9-]{1,31}$",
     "a node's name is needed: up to 31 letters, digits and dashes"
 );
-static PROMPT: Rule = rule!("^[ -~]+$", "printable ASCII is needed");
 static IN_ZIP: Rule = rule!(
     r"^[A-Za-z0-9][ -.0-\[\]-~]*(/[A-Za-z0-9][ -.0-\[\]-~]*)*$",
     "the name of a file in a zip is needed, as in SOFTWARE/fip.bin"
@@ -54,22 +49,19 @@ static CPU: Rule = rule!(
     "a CPU's name with its vendor is needed, such as \"arm,cortex-a53\""
 );
 
-fn each(path: Arguments<'_>, texts: &Option<String>, rule: &Rule) -> Result<(), Fault> {
-    texts.iter().try_for_each(|text| one(path, text, rule))
+fn each(path: impl Display, texts: &Option<String>, rule: &Rule) -> Result<(), Fault> {
+    texts.iter().try_for_each(|text| one(&path, text, rule))
 }
 
-fn one(path: Arguments<'_>, text: &str, (pattern, words): &Rule) -> Result<(), Fault> {
-    require(
-        pattern.is_match(text),
-        path,
-        format_args!("{text:?}: {words}"),
-    )
+fn one(path: impl Display, text: &str, (pattern, words): &Rule) -> Result<(), Fault> {
+    let reason = format_args!("{text:?}: {words}");
+    require(pattern.is_match(text), path, reason)
 }
 
 /// Refuses the first text that breaks its rule.
 pub(super) fn check(board: &Board) -> Result<(), Fault> {
-    one(format_args!("title"), &board.title, &TITLE)?;
-    each(format_args!("note"), &board.note, &NOTE)?;
+    one("title", &board.title, &TITLE)?;
+    each("note", &board.note, &NOTE)?;
     for (index, part) in board.reserved.iter().enumerate() {
         one(format_args!("reserved[{index}].name"), &part.name, &NODE)?;
     }
@@ -84,19 +76,19 @@ pub(super) fn check(board: &Board) -> Result<(), Fault> {
         }
     }
     if let Some(package) = &board.package {
-        one(format_args!("package.file"), &package.file, &FILE)?;
-        one(format_args!("package.install"), &package.install, &SENTENCE)?;
-        each(format_args!("package.tool"), &package.tool, &SENTENCE)?;
+        one("package.file", &package.file, &NAME)?;
+        one("package.install", &package.install, &SENTENCE)?;
+        each("package.tool", &package.tool, &SENTENCE)?;
         for (index, part) in package.parts.iter().enumerate() {
             let path = format_args!("package.parts[{index}].file");
-            one(path, &part.file, &FILE)?;
+            one(path, &part.file, &NAME)?;
         }
     }
     if let Some(lab) = &board.lab {
-        one(format_args!("lab.device-type"), &lab.device_type, &WORD)?;
-        each(format_args!("lab.console"), &lab.console, &WORD)?;
-        each(format_args!("lab.prompt"), &lab.prompt, &PROMPT)?;
-        one(format_args!("lab.recovery"), &lab.recovery, &IN_ZIP)?;
+        one("lab.device-type", &lab.device_type, &NAME)?;
+        each("lab.console", &lab.console, &NAME)?;
+        each("lab.prompt", &lab.prompt, &TITLE)?;
+        one("lab.recovery", &lab.recovery, &IN_ZIP)?;
     }
     Ok(())
 }

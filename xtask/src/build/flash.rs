@@ -4,7 +4,7 @@
 
 use anyhow::{Result, bail};
 
-use super::fip::Builder;
+use super::fip::Fip;
 use super::firmware::Firmware;
 use crate::board::Stock;
 use crate::board::image_kinds::uuid_of;
@@ -35,13 +35,13 @@ pub fn build(
 
 /// Makes a FIP of `firmware`, with `payload` as BL33 if there is one.
 pub fn package(firmware: &Firmware, payload: Option<Vec<u8>>) -> Result<Vec<u8>> {
-    let mut builder = Builder::default();
-    builder.image(uuid_of("tb-fw"), firmware.read("bl2")?)?;
-    builder.image(uuid_of("soc-fw"), firmware.read("bl31")?)?;
+    let mut fip = Fip::default();
+    fip.put(uuid_of("tb-fw"), firmware.read("bl2")?)?;
+    fip.put(uuid_of("soc-fw"), firmware.read("bl31")?)?;
     if let Some(payload) = payload {
-        builder.image(uuid_of("nt-fw"), payload)?;
+        fip.put(uuid_of("nt-fw"), payload)?;
     }
-    builder.build()
+    fip.build()
 }
 
 /// Makes the flash with `bl1`, and `fip` at the offset `fip_base`.

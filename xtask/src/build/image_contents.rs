@@ -7,10 +7,11 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use psci_bench::image::TREE_MAX;
 
-use super::device_tree::{self, Choices};
 use super::firmware::Variant;
 use super::image::{self, Emergency};
 use super::payload::{self, Tree};
+use super::user_tree;
+use crate::board::device_tree::{self, Choices};
 use crate::board::firmware_kind::Firmware;
 use crate::board::{Board, Conduit, Gic, GivenStates};
 use crate::setup::read_file;
@@ -130,7 +131,7 @@ pub(crate) fn contents(board: &Board, wish: &ImageWish<'_>, tree: &Tree) -> Resu
 }
 
 fn of_file(blob: &[u8], wish: &ImageWish<'_>) -> Result<Contents> {
-    let blob = device_tree::adapt(blob, wish.args)?;
+    let blob = user_tree::adapt(blob, wish.args)?;
     let (gic, cpus) = device_tree::machine(&blob)?;
     if let Some(gic) = gic.filter(|gic| wish.emulated && *gic != wish.gic) {
         let (its, ours) = (gic.number(), wish.gic.number());

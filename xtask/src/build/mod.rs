@@ -1,7 +1,6 @@
 //! Firmware, payload, device trees, and images made of them: `image` is BL33, `package` the
 //! file that a board takes, `fip` a Firmware Image Package, `flash` that of QEMU.
 
-pub mod device_tree;
 pub mod fip;
 pub mod firmware;
 pub mod flash;
@@ -10,3 +9,4 @@ pub mod image_contents;
 pub mod package;
 pub mod payload;
 pub mod tf_a;
+pub mod user_tree;

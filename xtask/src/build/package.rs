@@ -11,7 +11,7 @@ use itertools::Itertools as _;
 use minijinja::{Environment, context};
 use uuid::Uuid;
 
-use super::fip::{self, Builder, certificate, check_key, is_certificate, mismatches, renew};
+use super::fip::{Fip, certificate, check_key, is_certificate, mismatches, renew};
 use crate::board::image_kinds::{called, known, label, uuid_of};
 use crate::board::{Blob, Board, Package, PackageKind};
 use crate::setup::progress::say;
@@ -79,8 +79,8 @@ pub(crate) fn after_fip(package: &Package) -> String {
 pub(crate) struct Recipe<'r> {
     /// The name of the images in messages.
     pub name: &'r str,
-    /// The user's FIP, of which BL33 is replaced, and the file that it is in.
-    pub base: Option<(&'r fip::Package, &'r [u8])>,
+    /// The user's FIP, of which BL33 is replaced.
+    pub base: Option<Fip>,
     /// Further images, which replace those of the same kind.
     pub given: Vec<Given>,
     /// The key of the non-trusted firmware.
@@ -95,14 +95,13 @@ impl Recipe<'_> {
         workspace: &Workspace,
         board: &Board,
         image: impl FnOnce() -> Result<Vec<u8>>,
-    ) -> Result<Builder> {
+    ) -> Result<Fip> {
         let package = takes_fip(board)?;
         let name = self.name;
-        let (mut fip, align) = match self.base {
-            Some((base, file)) => (Builder::of(base, file)?, base.align().max(package.align)),
-            None => (Builder::default(), package.align),
-        };
-        self.check(board, package, certificate(&fip).is_some())?;
+        self.check(board, package)?;
+        let base = self.base.as_ref();
+        let align = base.map_or(1, Fip::alignment).max(package.align);
+        let mut fip = self.base.unwrap_or_default();
         add(&mut fip, self.given)?;
         match (certificate(&fip), self.key) {
             (None, Some(key)) => {
@@ -131,7 +130,7 @@ impl Recipe<'_> {
     }
 
     /// Refuses images that cannot become a FIP for `board` with any payload.
-    fn check(&self, board: &Board, package: &Package, is_base_signed: bool) -> Result<()> {
+    fn check(&self, board: &Board, package: &Package) -> Result<()> {
         let bl33 = self.given.iter().find(|it| it.uuid == uuid_of("nt-fw"));
         if let Some(Given { option, .. }) = bl33 {
             bail!(
@@ -139,16 +138,16 @@ impl Recipe<'_> {
                  or `fip update`"
             );
         }
-        if self.base.is_none() {
+        let Some(base) = &self.base else {
             let or = "; or replace BL33 in a FIP that you have, by --base FIP";
             let needs = (&*package.requires, &*package.blobs);
-            complete(&board.title, needs, &self.given, or)?;
-        }
+            return complete(&board.title, needs, &self.given, or);
+        };
         // Only BL33 and NT_FW_CONFIG get a new certificate.
         let fits =
             |uuid| known(uuid).is_some_and(is_certificate) || uuid == uuid_of("nt-fw-config");
         let other = self.given.iter().find(|given| !fits(given.uuid));
-        if let Some(other) = other.filter(|_| is_base_signed) {
+        if let Some(other) = other.filter(|_| certificate(base).is_some()) {
             bail!(
                 "{}: --base has certificates, and one that would vouch for this is not made here: \
                  have TF-A's build make that FIP, then replace BL33 in it",
@@ -160,7 +159,7 @@ impl Recipe<'_> {
 }
 
 /// Makes the further FIP `file` of `board`, without the payload.
-pub(crate) fn part(board: &Board, file: &str, given: Vec<Given>) -> Result<Builder> {
+pub(crate) fn part(board: &Board, file: &str, given: Vec<Given>) -> Result<Fip> {
     let package = takes_fip(board)?;
     let part = package.parts.iter().find(|part| part.file == file);
     let part = part.with_context(|| {
@@ -173,14 +172,14 @@ pub(crate) fn part(board: &Board, file: &str, given: Vec<Given>) -> Result<Build
         format!("--part {file}: {} has {other}{names}", board.title)
     })?;
     complete(file, (&part.requires, &part.blobs), &given, "")?;
-    let mut fip = Builder::default();
+    let mut fip = Fip::default();
     fip.align(package.align)?;
     add(&mut fip, given)?;
     Ok(fip)
 }
 
 /// Adds the images, none of them twice.
-pub(crate) fn add(fip: &mut Builder, given: Vec<Given>) -> Result<()> {
+pub(crate) fn add(fip: &mut Fip, given: Vec<Given>) -> Result<()> {
     if let Some(twice) = given.iter().duplicates_by(|it| it.uuid).next() {
         bail!("{}: given twice", label(twice.uuid));
     }

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, anyhow};
 use psci_bench::plan::Plan;
 
-use crate::build::device_tree;
+use crate::board::device_tree;
 
 pub(super) const EXIT_CODES: &str = "\
 Exit codes:

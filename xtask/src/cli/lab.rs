@@ -10,10 +10,11 @@ use psci_bench::image::TREE_MAX;
 use psci_bench::plan::Plan;
 
 use super::common::plan;
+use crate::board::device_tree;
 use crate::board::{self, Board, PackageKind};
 use crate::build::firmware::{Variant, fault};
 use crate::build::image_contents::TreeWish;
-use crate::build::{device_tree, image, package};
+use crate::build::{image, package};
 use crate::lab::cell::{self, Cell, Content, JobOptions};
 use crate::lab::content::Base;
 use crate::lab::place::{self, Place};

@@ -4,19 +4,16 @@
 use std::io::{self, BufRead, BufReader, Write, pipe, stderr};
 use std::mem::take;
 use std::ops::Not;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use itertools::Itertools as _;
 use regex::Regex;
 
 use crate::build::{payload, tf_a};
 use crate::qemu::kvm_host::KvmHost;
-use crate::qemu::stream::Owned;
 use crate::setup::progress::{Progress, in_words, say};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, linux_trees, process};
@@ -65,7 +62,7 @@ pub(super) fn run(trees: bool, kvm: bool, filter: &[String]) -> Result<u8> {
             // A thousand trees are minutes without any optimisation.
             command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
         }
-        command.current_dir(&workspace.root).stdin(Stdio::null());
+        command.current_dir(&workspace.root);
         command
     };
     let log = workspace.state().join("tests.log");
@@ -81,13 +78,11 @@ pub(super) fn run(trees: bool, kvm: bool, filter: &[String]) -> Result<u8> {
     command.args(options.split_whitespace());
     command.env("CARGO_TERM_COLOR", "never");
     command.stdout(input.try_clone()?).stderr(input);
-    let child = command.process_group(0).spawn();
-    let mut child = Owned(child.context("cannot run cargo")?);
-    // The pipe ends when nothing else has it.
-    drop(command);
     let is_loud = trees || kvm || filter.iter().any(|word| word.starts_with('-'));
     let reader = thread::spawn(move || Sum::read(BufReader::new(output), is_loud));
-    let status = process::wait(&mut child.0, "")?;
+    let status = process::status("", &mut command)?;
+    // The pipe ends when nothing else has it.
+    drop(command);
     let sum = reader.join().expect("it reads any text")?;
     say(&sum.line(started.elapsed(), status.success(), filter)?);
     Ok(u8::from(sum.failed > 0))

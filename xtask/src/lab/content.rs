@@ -8,7 +8,7 @@ use super::cell::Content;
 use super::engine::Engine;
 use super::recovery;
 use crate::board::Board;
-use crate::build::fip::{self, read};
+use crate::build::fip::{Fip, is_fip};
 use crate::build::package::{self, Recipe};
 use crate::setup::progress::say;
 use crate::setup::read_file;
@@ -32,7 +32,7 @@ impl Base<'_> {
     ) -> Result<Content> {
         let at = || format!("--base {}", self.path.display());
         let file = read_file::read("--base", self.path, recovery::FILE_MAX)?;
-        if fip::layout::is_fip(&file) || !recovery::is_zip(&file) {
+        if is_fip(&file) || !recovery::is_zip(&file) {
             let fip = self.build(workspace, &file, image);
             return self.fip_alone(fip.with_context(at)?);
         }
@@ -75,13 +75,13 @@ impl Base<'_> {
         old: &[u8],
         image: impl FnOnce() -> Result<Vec<u8>>,
     ) -> Result<Vec<u8>> {
-        let (package, warning) = read(old).context("the FIP")?;
+        let (base, warning) = Fip::read(old).context("the FIP")?;
         if let Some(warning) = warning {
             say(&format!("warning: the FIP: {warning}"));
         }
         let recipe = Recipe {
             name: "the FIP",
-            base: Some((&package, old)),
+            base: Some(base),
             given: Vec::new(),
             key: self.key,
         };

@@ -67,7 +67,9 @@ pub fn follow(
     // The reading thread may wait for ever, and ends with the process.
     let (bytes, _) = chunks(from);
     let times = (started, timeout.into());
-    let ending = listen(&bytes, &mut all, times, interrupt, &mut screen)?;
+    let ending = listen(&bytes, &mut all, times, interrupt, &mut screen, &mut || {
+        None
+    })?;
     Ok(Followed {
         ending,
         log: all,

@@ -25,6 +25,8 @@ pub struct Map {
     pub size: u64,
     /// The functions of the image, by their offset in it.
     pub payload: Symbols,
+    /// The offset in the image of the payload's count of samples.
+    pub samples: Option<u64>,
     /// The functions of the firmware that stays, by address.
     pub firmware: Symbols,
 }

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -13,13 +12,14 @@ use tempfile::TempDir;
 
 use super::command_line::{self, CommandLine};
 use super::diagnosis::{self, diagnose};
+use super::guest_memory::GuestMemory;
 use super::kvm_host::{self, KvmHost};
 use super::machine::Machine;
 use super::monitor::Socket;
 use super::positions::{self, Map};
 use super::run_result::RunResult;
 use super::run_spec::{Level, Payload, RunSpec};
-use super::stream::{self, Ending, Limits};
+use super::stream::{self, Display, Ending, Limits};
 use super::symbols::Symbols;
 use crate::board::firmware_kind::Firmware;
 use crate::board::{self, Board, Conduit};
@@ -39,6 +39,8 @@ pub struct Prepared {
     timeout: Duration,
     line: CommandLine,
     map: Map,
+    /// The memory's first address.
+    memory: u64,
     /// The files of the flash besides BL33; None if BL33 is in no flash.
     stages: Option<firmware::Firmware>,
     /// Holds the files that the machine starts from.
@@ -65,7 +67,7 @@ struct Asked<'a> {
 
 /// Prepares a run, runs, and judges. The UART's bytes go to `out` as they come;
 /// `interrupt` ends the run.
-pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<RunResult> {
+pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Display) -> Result<RunResult> {
     prepare(spec)?.run(interrupt, out)
 }
 
@@ -114,6 +116,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         timeout: spec.timeout,
         line,
         map: boot.map,
+        memory: board.memory.first().map_or(0, |range| range.base),
         stages: boot.stages,
         _dir: dir,
     })
@@ -171,7 +174,9 @@ impl Asked<'_> {
         };
         let image = make_image(self.workspace, self.board, &wish, &spec.tree, None)?;
         let target = self.workspace.target.join(setup::TARGET);
-        map.payload = symbols(&target.join("release").join("psci-bench"));
+        let elf = fs::read(target.join("release").join("psci-bench")).unwrap_or_default();
+        map.payload = Symbols::of(&elf);
+        map.samples = Symbols::variable(&elf, "::lead::SAMPLES");
         map.size = image.len() as u64;
         Ok((image, map))
     }
@@ -264,9 +269,18 @@ impl Prepared {
         &self.line
     }
 
+    /// Returns the payload's count of samples in the machine that `process` runs.
+    fn samples(&self, process: u32, memory: &mut Option<GuestMemory>) -> Option<u64> {
+        // The address of a guest's image is in a memory within this one.
+        let at = self.map.image.checked_sub(self.memory)? + self.map.samples?;
+        let size = self.line.memory_mib.parse::<u64>().ok()? << 20;
+        *memory = memory.take().or_else(|| GuestMemory::of(process, size));
+        memory.as_ref()?.word(at)
+    }
+
     /// Runs, and judges. The UART's bytes go to `out` as they come;
     /// `interrupt` ends the run.
-    pub fn run(&self, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<RunResult> {
+    pub fn run(&self, interrupt: &AtomicBool, out: &mut dyn Display) -> Result<RunResult> {
         let mut command = command_line::command(&self.line.arguments());
         let dir = temporary(tempfile::tempdir())?;
         let of_kvm = self.firmware == Firmware::Kvm;
@@ -283,7 +297,19 @@ impl Prepared {
         if of_kvm {
             limits.linger = kvm_host::LINGER;
         }
-        let outcome = stream::run(&mut command, limits, interrupt, out, &mut look)?;
+        let (mut memory, mut seen) = (None, 0);
+        let mut samples = |process| {
+            let word = self
+                .samples(process, &mut memory)
+                .filter(|it| *it != seen)?;
+            seen = word;
+            Some((word as u32, (word >> 32) as u32))
+        };
+        let watch = (
+            &mut samples as &mut dyn FnMut(_) -> _,
+            &mut look as &mut dyn FnMut(),
+        );
+        let outcome = stream::run(&mut command, limits, interrupt, out, watch)?;
         let verdict = match outcome.ending {
             Ending::Interrupted => None,
             _ => stream::closing(&outcome.log),

@@ -9,6 +9,7 @@ use regex::Regex;
 
 use super::diagnosis::begun_scenario;
 use super::log_file::LogFile;
+use super::stream::Display;
 use crate::setup::progress::Progress;
 
 /// The longest line that is held back until its end has come.
@@ -107,6 +108,14 @@ impl Write for Screen<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl Display for Screen<'_> {
+    fn show_samples(&mut self, kept: u32, asked: u32) {
+        if let (Some(progress), 1..) = (&self.progress, asked) {
+            progress.part(&format!("{kept}/{asked} samples"));
+        }
     }
 }
 

@@ -65,6 +65,17 @@ pub struct Outcome {
     pub elapsed: Duration,
 }
 
+/// A receiver of a UART's bytes.
+pub trait Display: Write {
+    /// Shows the samples that the scenario under way has, and those that it is to have.
+    fn show_samples(&mut self, _kept: u32, _asked: u32) {}
+}
+
+impl Display for io::Sink {}
+
+/// Returns new counts of samples in the machine that a process runs, if there are some.
+pub(crate) type Samples<'s> = &'s mut dyn FnMut(u32) -> Option<(u32, u32)>;
+
 /// A process that does not outlive its value.
 pub(crate) struct Owned(pub(crate) Child);
 
@@ -77,14 +88,14 @@ impl Drop for Owned {
 }
 
 /// Runs `command`, which prints a UART's bytes, until it ends, within `limits`, or until
-/// `interrupt` is set. Everything is written to `out` as it comes. At the deadline,
-/// `at_deadline` is called before the command is ended.
+/// `interrupt` is set. Everything is written to `out` as it comes, and counts of `samples`
+/// are shown there. At the deadline, `at_deadline` is called before the command is ended.
 pub fn run(
     command: &mut Command,
     limits: impl Into<Limits>,
     interrupt: &AtomicBool,
-    out: &mut dyn Write,
-    at_deadline: &mut dyn FnMut(),
+    out: &mut dyn Display,
+    (samples, at_deadline): (Samples<'_>, &mut dyn FnMut()),
 ) -> Result<Outcome> {
     let started = Instant::now();
     let limits = limits.into();
@@ -107,7 +118,10 @@ pub fn run(
         String::from_utf8_lossy(&text).into_owned()
     });
     let mut log = Vec::new();
-    let killed = listen(&bytes, &mut log, (started, limits), interrupt, out)?;
+    let process = child.0.id();
+    let mut samples = || samples(process);
+    let times = (started, limits);
+    let killed = listen(&bytes, &mut log, times, interrupt, out, &mut samples)?;
     let ending = match killed {
         Some(ending) => {
             if ending == Ending::TimedOut {
@@ -160,7 +174,8 @@ pub(crate) fn listen(
     log: &mut Vec<u8>,
     (started, limits): (Instant, Limits),
     interrupt: &AtomicBool,
-    out: &mut dyn Write,
+    out: &mut dyn Display,
+    samples: &mut dyn FnMut() -> Option<(u32, u32)>,
 ) -> Result<Option<Ending>> {
     let deadline = started + limits.timeout;
     let mut heard = Instant::now();
@@ -179,7 +194,11 @@ pub(crate) fn listen(
                 let interrupted = interrupt.load(Ordering::Relaxed) && !closed;
                 return Ok(interrupted.then_some(Ending::Interrupted));
             }
-            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some((kept, asked)) = samples() {
+                    out.show_samples(kept, asked);
+                }
+            }
         }
         let now = Instant::now();
         if interrupt.load(Ordering::Relaxed) {

@@ -27,6 +27,16 @@ impl Symbols {
         Self(file.symbols().filter_map(function).collect()).and(Self::default())
     }
 
+    /// Returns the address of the variable `name`, with its last module, in the file `elf`.
+    pub fn variable(elf: &[u8], name: &str) -> Option<u64> {
+        let file = object::File::parse(elf).ok()?;
+        let is_it = |symbol: &object::Symbol<'_, '_>| {
+            let own = rustc_demangle::demangle(symbol.name().unwrap_or_default());
+            symbol.kind() == SymbolKind::Data && format!("{own:#}").ends_with(name)
+        };
+        file.symbols().find(is_it).map(|symbol| symbol.address())
+    }
+
     /// These, and those of a program that lies elsewhere.
     pub fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);

@@ -3,8 +3,9 @@
 use std::ffi::OsStr;
 use std::io::{Read, Seek};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, iter, thread};
 
@@ -19,6 +20,8 @@ use super::progress::Progress;
 const TAIL: usize = 40;
 /// The time between two looks at a child.
 const TICK: Duration = Duration::from_millis(20);
+/// The time that an interrupted child may take to end by itself.
+const GRACE: Duration = Duration::from_secs(1);
 /// The time after which a step's progress is shown: most steps find everything built.
 const LATE: Duration = Duration::from_millis(500);
 
@@ -33,9 +36,12 @@ pub fn find(program: &str) -> Option<PathBuf> {
         })
 }
 
-/// Returns the command of the cargo that runs this tool.
+/// Returns the command of the cargo that runs this tool, in a process group of its own: an
+/// interruption ends all that it has started.
 pub(crate) fn cargo() -> Command {
-    Command::new(env::var_os("CARGO").unwrap_or("cargo".into()))
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+    command.process_group(0);
+    command
 }
 
 /// Runs `command`, and returns its standard output.
@@ -57,10 +63,8 @@ pub fn output(command: &mut Command) -> Result<String> {
 pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
     let name = command.get_program().display().to_string();
     let mut file = tempfile::tempfile().context("a file for a program's output")?;
-    command.stdin(Stdio::null()).stdout(file.try_clone()?);
-    let child = command.stderr(file.try_clone()?).spawn();
-    let mut child = child.with_context(|| format!("cannot run `{name}`"))?;
-    let status = wait(&mut child, what)?;
+    command.stdout(file.try_clone()?).stderr(file.try_clone()?);
+    let status = status(what, command)?;
     if status.success() {
         return Ok(());
     }
@@ -76,8 +80,12 @@ pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
     bail!("`{name}` failed ({status}):\n{tail}\nall of its output is in {at}")
 }
 
-/// Waits for `child`, the step `what`. A Ctrl-C ends it, and its group if it has one of its own.
-pub(crate) fn wait(child: &mut Child, what: &str) -> Result<ExitStatus> {
+/// Runs `command`, the step `what`, without input. An interruption ends the command, and its
+/// group if it has one of its own, by force if it does not end by itself.
+pub(crate) fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
+    let child = command.stdin(Stdio::null()).spawn();
+    let mut child =
+        child.with_context(|| format!("cannot run `{}`", command.get_program().display()))?;
     let (started, mut progress) = (Instant::now(), None);
     while interrupt::check().is_ok() {
         let status = child.try_wait()?;
@@ -92,12 +100,17 @@ pub(crate) fn wait(child: &mut Child, what: &str) -> Result<ExitStatus> {
             progress = Some(Progress::start(what));
         }
     }
-    let pid = Pid::from_child(child);
-    if kill_process_group(pid, Signal::TERM).is_err() {
-        // The child may belong to root: then it is only waited for.
-        let _ = kill_process(pid, Signal::TERM);
+    let pid = Pid::from_child(&child);
+    let end = |signal| kill_process_group(pid, signal).or_else(|_| kill_process(pid, signal));
+    let interrupted = Instant::now();
+    // A child may belong to root, and then is only waited for.
+    let mut signalled = end(Signal::TERM);
+    while child.try_wait()?.is_none() {
+        thread::sleep(TICK);
+        if interrupted.elapsed() > GRACE && signalled.is_ok() {
+            signalled = end(Signal::KILL);
+        }
     }
-    child.wait()?;
     bail!("interrupted")
 }
 
@@ -107,10 +120,11 @@ pub fn display(command: &Command) -> String {
     words.map(OsStr::to_string_lossy).join(" ")
 }
 
-/// Makes a command with few environment variables: a makefile reads all of them.
+/// Makes a command with few environment variables: a makefile reads all of them. It has a
+/// process group of its own, as [`cargo`] has.
 pub fn clean(program: &str) -> Command {
     let mut command = Command::new(program);
-    command.env_clear().env("LC_ALL", "C");
+    command.process_group(0).env_clear().env("LC_ALL", "C");
     for name in ["PATH", "HOME", "TMPDIR"] {
         if let Some(value) = env::var_os(name) {
             command.env(name, value);

@@ -35,7 +35,9 @@ impl Progress {
     pub fn on_terminal(what: &str) -> Self {
         // Hidden where stderr is no terminal.
         let bar = ProgressBar::new_spinner().with_message(what.to_owned());
-        bar.set_style(style("{spinner} [{time}] {wide_msg}"));
+        // A terminal writes `^C` where the cursor is: at the line's end, that would begin
+        // another line, and this one would stay.
+        bar.set_style(style("{spinner} [{time}] {wide_msg} {prefix}\r"));
         if !bar.is_hidden() {
             bar.enable_steady_tick(Duration::from_millis(120));
         }
@@ -52,7 +54,13 @@ impl Progress {
             say(what);
         }
         self.bar.reset_elapsed();
+        self.bar.set_prefix("");
         self.bar.set_message(what.to_owned());
+    }
+
+    /// Shows the part of the step that is done, after its name.
+    pub fn part(&self, part: &str) {
+        self.bar.set_prefix(part.to_owned());
     }
 
     /// Calls `print` while the display is away: what it prints stays above.
@@ -65,7 +73,7 @@ impl Progress {
         if self.bar.length().is_none() {
             self.bar.set_length(100);
             self.bar
-                .set_style(style("{spinner} [{bar:30}] {pos} % {wide_msg}"));
+                .set_style(style("{spinner} [{bar:30}] {pos} % {wide_msg}\r"));
         }
         self.bar.set_position(percent.clamp(0.0, 100.0) as u64);
     }

@@ -6,6 +6,7 @@
 
 use std::fs::{self, File};
 use std::io::{Write, stdout};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -15,7 +16,6 @@ use std::{env, thread};
 use anyhow::{Context, Result, bail};
 use regex::Regex;
 
-use crate::qemu::stream::Owned;
 use crate::setup::progress::{Progress, say};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, process};
@@ -85,6 +85,7 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
 
     let program = setup::cargo_fuzz(workspace).context("cargo-fuzz was there and has gone")?;
     let mut command = Command::new(program);
+    command.process_group(0);
     command.args(["build", "--target", host]);
     command.arg("--fuzz-dir").arg(&package);
     command.arg("--target-dir").arg(&target);
@@ -131,10 +132,7 @@ fn run_target(
     // Otherwise anyhow takes a backtrace for each error, which is slower than the
     // code under test.
     command.env("RUST_LIB_BACKTRACE", "0");
-    command.stdin(Stdio::null()).stdout(Stdio::null());
-    let child = command.stderr(file).spawn();
-    let child = child.with_context(|| format!("cannot run {}", program.display()))?;
-    let status = process::wait(&mut Owned(child).0, "")?;
+    let status = process::status("", command.stdout(Stdio::null()).stderr(file))?;
     let text = fs::read(&log).with_context(log_is)?;
     let text = String::from_utf8_lossy(&text);
     let figures = figures(&text);
@@ -174,7 +172,7 @@ fn run_all(
                 {
                     let _ = end.set(run_target(workspace, &programs.join(name), name, seconds));
                     let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                    say(&format!("{name} has ended, {done} of {count}"));
+                    progress.above(|| say(&format!("{name} has ended, {done} of {count}")));
                     progress.percent(100.0 * done as f32 / count as f32);
                 }
             });

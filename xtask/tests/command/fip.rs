@@ -5,7 +5,7 @@ use std::fs;
 use crate::support::scratch::{Scratch, files};
 use xtask::board::Uuid;
 use xtask::board::image_kinds::{KINDS, called};
-use xtask::build::fip::{Builder, read};
+use xtask::build::fip::Fip;
 
 /// A UUID that no option stands for, and another.
 const BLOB: &str = "cfacc2c4-15e8-4668-82be-430a38fad705";
@@ -113,7 +113,7 @@ fn unpacked_as_fiptool_does() {
 #[test]
 fn what_is_not_understood_stays() {
     let scratch = Scratch::new();
-    let mut builder = Builder::default();
+    let mut fip = Fip::default();
     let uuid = |option: &str| called(option).expect("a kind").uuid;
     let unknown = Uuid::from_bytes([7; 16]);
     for (uuid, data) in [
@@ -121,9 +121,9 @@ fn what_is_not_understood_stays() {
         (unknown, vec![2; 5]),
         (uuid("nt-fw"), vec![3; 7]),
     ] {
-        builder.image(uuid, data).expect("good");
+        fip.put(uuid, data).expect("good");
     }
-    let mut file = builder.build().expect("images");
+    let mut file = fip.build().expect("images");
     // The header's serial number and flags, and the flags of two entries.
     file[4..8].copy_from_slice(&0x55u32.to_le_bytes());
     file[8..16].copy_from_slice(&0x1234_0000_0001u64.to_le_bytes());
@@ -133,11 +133,11 @@ fn what_is_not_understood_stays() {
     scratch.write("new", b"new");
     scratch.ours("fip update fip.bin --nt-fw new --out new.bin");
     let new = scratch.read("new.bin");
-    let (package, _) = read(&new).expect("a good package");
-    assert_eq!((package.serial, package.flags), (0x55, 0x1234_0000_0001));
-    let flags: Vec<u64> = package.entries.iter().map(|entry| entry.flags).collect();
+    let (fip, _) = Fip::read(&new).expect("a good package");
+    assert_eq!((fip.serial, fip.flags), (0x55, 0x1234_0000_0001));
+    let flags: Vec<u64> = fip.images.iter().map(|image| image.flags).collect();
     assert_eq!(flags, [0x11, 0, 0x22]);
-    assert_eq!(package.image(&new, unknown), Some(&[2; 5][..]));
+    assert_eq!(fip.get(unknown), Some(&[2; 5][..]));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::support::packages::{CERT_CREATE, payload, trusted};
 use crate::support::scratch::Scratch;
 use xtask::board::Uuid;
 use xtask::board::image_kinds::called;
-use xtask::build::fip::{Builder, read};
+use xtask::build::fip::{Fip, Image};
 
 const BUILD: &str = "fip build --board qemu --payload payload.bin --base";
 
@@ -20,20 +20,19 @@ fn scratch() -> Scratch {
 }
 
 /// Refuses the package `base.bin` with this change, by these words.
-fn refused_with(scratch: &Scratch, change: &dyn Fn(&mut Builder), words: &str) {
+fn refused_with(scratch: &Scratch, change: &dyn Fn(&mut Fip), words: &str) {
     let whole = scratch.read("base.bin");
-    let (package, _) = read(&whole).expect("good");
-    let mut builder = Builder::of(&package, &whole).expect("good");
-    change(&mut builder);
-    scratch.write("bad.bin", &builder.build().expect("images"));
+    let (mut fip, _) = Fip::read(&whole).expect("good");
+    change(&mut fip);
+    scratch.write("bad.bin", &fip.build().expect("images"));
     let line = format!("{BUILD} bad.bin --nt-fw-key nt.pem -o new.bin");
     scratch.refuses(&line, words);
 }
 
 /// Refuses the package `base.bin` with another image under `option`.
 fn refused_as(scratch: &Scratch, option: &str, image: &[u8], words: &str) {
-    let change = |builder: &mut Builder| {
-        builder.put(uuid(option), image.to_vec()).expect("good");
+    let change = |fip: &mut Fip| {
+        fip.put(uuid(option), image.to_vec()).expect("good");
     };
     refused_with(scratch, &change, words);
 }
@@ -97,17 +96,18 @@ fn a_certificate_for_the_new_bl33() {
 /// In `new.bin` BL33 and its certificate alone are others than in `base.bin`, and the
 /// certificate is cert_create's, but for serial number and dates.
 fn is_as_cert_create_makes_it(scratch: &Scratch, hash: &str, config: &str) {
-    let (old, new) = (scratch.read("base.bin"), scratch.read("new.bin"));
-    let (before, _) = read(&old).expect("good");
-    let (after, _) = read(&new).expect("good");
+    let [before, after] = ["base.bin", "new.bin"].map(|name| {
+        let (fip, _) = Fip::read(&scratch.read(name)).expect("good");
+        fip
+    });
     let changed = [uuid("nt-fw"), uuid("nt-fw-cert")];
-    assert_eq!(before.entries.len(), after.entries.len());
-    for entry in &before.entries {
-        let same = before.image(&old, entry.uuid) == after.image(&new, entry.uuid);
-        assert_eq!(same, !changed.contains(&entry.uuid), "{:?}", entry.uuid);
+    assert_eq!(before.images.len(), after.images.len());
+    for Image { uuid, .. } in &before.images {
+        let same = before.get(*uuid) == after.get(*uuid);
+        assert_eq!(same, !changed.contains(uuid), "{uuid:?}");
     }
-    let [bl33, certificate] = changed.map(|it| after.image(&new, it).expect("an image"));
-    let old = before.image(&old, changed[1]).expect("one");
+    let [bl33, certificate] = changed.map(|it| after.get(it).expect("an image"));
+    let old = before.get(changed[1]).expect("one");
     for (file, data) in [("bl33", bl33), ("new.crt", certificate), ("old.crt", old)] {
         scratch.write(file, data);
     }
@@ -136,7 +136,7 @@ fn chains_of_trust_that_do_not_hold() {
         ("nt-fw-cert", "n.crt", "s.crt", "1201"),
         ("nt-fw-key-cert", "nk.crt", "sk.crt", "1101"),
     ] {
-        let remove = |builder: &mut Builder| assert!(builder.remove(uuid(option)));
+        let remove = |fip: &mut Fip| assert!(fip.remove(uuid(option)));
         refused_with(&scratch, &remove, &format!("no {option}"));
         let (good, other) = (scratch.read(file), scratch.read(other));
         let no_certificate = format!("{option} of the package: no X.509 certificate");
@@ -147,7 +147,7 @@ fn chains_of_trust_that_do_not_hold() {
         refused_as(&scratch, option, &other, &format!("{option} of {lacks}"));
     }
     // The old certificate vouches for a configuration that is not there.
-    let remove = |builder: &mut Builder| assert!(builder.remove(uuid("nt-fw-config")));
+    let remove = |fip: &mut Fip| assert!(fip.remove(uuid("nt-fw-config")));
     refused_with(&scratch, &remove, "2100.1202 is not as in the old one");
     // By hand it is possible only on purpose.
     let update = "fip update base.bin --nt-fw bl31";
@@ -181,7 +181,7 @@ fn every_link_of_the_chain_is_verified() {
         ] {
             refused_as(&scratch, option, &scratch.read(file), words);
         }
-        let remove = |builder: &mut Builder| assert!(builder.remove(uuid("trusted-key-cert")));
+        let remove = |fip: &mut Fip| assert!(fip.remove(uuid("trusted-key-cert")));
         refused_with(&scratch, &remove, "no trusted-key-cert");
         // A signature ends the certificate, and is over what begins it.
         let certificates = [

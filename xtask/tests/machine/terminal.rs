@@ -5,7 +5,7 @@ use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::support::scratch::Scratch;
 use crate::support::{End, FAIL, PASS, called, path_with, pseudo_terminal, script, send, xtask};
@@ -70,6 +70,24 @@ fn terminal_gets_no_records_and_the_verdict_last() {
 }
 
 #[test]
+fn terminal_shows_the_samples_under_way() {
+    let plan = "iterations=300 only=psci_version_parallel,susp_deep_parallel";
+    let mut command = xtask(&["qemu", "--smp", "2", "--icount", "--args", plan]);
+    command.env("TERM", "xterm").env("COLUMNS", "100");
+    let (code, said) = on_terminal(&mut command);
+    assert_eq!(code, Some(0), "{said}");
+    // The cursor is at the line's beginning, where `^C` does not begin another one.
+    let counts = said.split("/600 samples\r").map(|before| {
+        let digits = before.rsplit(|it: char| !it.is_ascii_digit()).next();
+        digits.unwrap_or_default().parse::<u32>().unwrap_or(0)
+    });
+    assert!(
+        counts.filter(|kept| (1..600).contains(kept)).count() > 1,
+        "{said}"
+    );
+}
+
+#[test]
 fn log_on_a_full_disk_costs_only_the_log() {
     let text = format!("{BEGIN}{PASS}\r\n");
     let (mut command, _dir) = with_stub(&text, End::Off, &BUILTIN);
@@ -82,7 +100,8 @@ fn log_on_a_full_disk_costs_only_the_log() {
     assert_eq!((code, out), (2, text));
 }
 
-/// Returns `cargo xtask qemu` with a source of TF-A that `make` here takes seconds to build.
+/// Returns `cargo xtask qemu` with a source of TF-A that takes a minute to build, by a `make`
+/// that heeds no signal.
 fn that_builds(scratch: &Scratch) -> Command {
     scratch.write("tf-a/Makefile", "VERSION_MAJOR := 2\nVERSION_MINOR := 12\n");
     for file in [
@@ -95,7 +114,8 @@ fn that_builds(scratch: &Scratch) -> Command {
     let build = "for word; do case $word in BUILD_BASE=*) base=${word#*=}/psci_bench_qemu/release\n\
                  esac; done; for stage in bl1 bl2 bl31; do mkdir -p $base/$stage\n\
                  touch $base/$stage.bin $base/$stage/$stage.elf; done\n\
-                 touch \"$HOME/building\"; sleep 3; echo 'make: *** Error 1'";
+                 trap '' INT TERM; echo $$ >\"$HOME/pid\"; mv \"$HOME/pid\" \"$HOME/building\"\n\
+                 sleep 60; echo 'make: *** Error 1'";
     let bin = scratch.path("bin");
     fs::create_dir(&bin).expect("made");
     script(&bin, "make", build);
@@ -113,8 +133,8 @@ fn that_builds(scratch: &Scratch) -> Command {
 }
 
 #[test]
-fn signal_in_a_build_ends_the_command_without_a_run() {
-    // At a terminal make gets the signal, too.
+fn signal_in_a_build_ends_the_build_and_the_command_without_a_run() {
+    // At a terminal all programs in its foreground get the signal.
     for (signal, to_all) in [("INT", true), ("TERM", false)] {
         let scratch = Scratch::empty();
         let child = that_builds(&scratch).spawn().expect("it can be started");
@@ -122,7 +142,7 @@ fn signal_in_a_build_ends_the_command_without_a_run() {
         while !is_there("building") {
             std::thread::sleep(Duration::from_millis(50));
         }
-        let to = if to_all { "-" } else { "" };
+        let (to, signalled) = (if to_all { "-" } else { "" }, Instant::now());
         send(signal, &format!("{to}{}", child.id()));
         let output = child.wait_with_output().expect("it ends");
         let said = String::from_utf8_lossy(&output.stderr);
@@ -132,5 +152,12 @@ fn signal_in_a_build_ends_the_command_without_a_run() {
             "{said}"
         );
         assert!(!is_there("ran"), "QEMU was started");
+        let took = signalled.elapsed();
+        assert!(took < Duration::from_secs(30), "{took:?}");
+        let make = String::from_utf8(scratch.read("building")).expect("a number");
+        assert!(
+            !Path::new("/proc").join(make.trim()).exists(),
+            "make goes on"
+        );
     }
 }

@@ -11,8 +11,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
+use xtask::board::device_tree::{self, Choices};
 use xtask::board::{self, Gic};
-use xtask::build::device_tree::{self, Choices};
 use xtask::qemu::prepare;
 use xtask::qemu::run_result::RunResult;
 use xtask::qemu::run_spec::{Payload, RunSpec};

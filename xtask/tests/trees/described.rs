@@ -7,7 +7,7 @@ use dtoolkit::standard::{NodeStandard, Status};
 use dtoolkit::{Node as _, Property as _};
 use psci_bench::board::{Board, Cpu, FormatError, LabelSource};
 use psci_bench::record::crc::Crc32;
-use xtask::build::device_tree::adapt;
+use xtask::build::user_tree::adapt;
 
 use crate::support::rows;
 

@@ -1,24 +1,19 @@
 //! FIPs (Firmware Image Packages), whole and broken.
 
-use super::read::read;
-use super::write::Builder;
+use super::Fip;
 use crate::board::image_kinds::{KINDS, called, known, uuid_of};
 
-fn three_images() -> Builder {
-    let mut builder = Builder::default();
+fn fip() -> Vec<u8> {
+    let mut fip = Fip::default();
     for (option, size) in [("nt-fw", 5), ("tb-fw", 3), ("soc-fw", 16)] {
         let data = (0..size).map(|n| n + size).collect();
-        builder.image(uuid_of(option), data).expect("a good image");
+        fip.put(uuid_of(option), data).expect("a good image");
     }
-    builder
-}
-
-fn fip() -> Vec<u8> {
-    three_images().build().expect("images")
+    fip.build().expect("images")
 }
 
 fn refused(file: &[u8]) -> String {
-    format!("{:#}", read(file).expect_err("a broken package"))
+    format!("{:#}", Fip::read(file).expect_err("a broken package"))
 }
 
 /// Returns the FIP of three images with 8 bytes at `at` replaced.

@@ -21,8 +21,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::certificate::{Hash, NV_COUNTER, Read, TBBR};
+use super::fip::Fip;
 use super::sign::{Request, sign};
-use super::write::Builder;
 use crate::board::image_kinds::{KINDS, Kind, uuid_of};
 use crate::setup::workspace::Workspace;
 
@@ -40,7 +40,7 @@ const VOUCHED: [(&str, &str, &str); 4] = [
 ];
 
 /// Describes the images of the package, BL33 apart, that are not those of their certificates.
-pub(crate) fn mismatches(package: &Builder) -> Vec<String> {
+pub(crate) fn mismatches(package: &Fip) -> Vec<String> {
     let describe = |(name, certificate, oid): (&str, &str, &str)| {
         let [image, der] = [name, certificate].map(|option| package.get(uuid_of(option)));
         let (image, der) = (image?, der?);
@@ -60,7 +60,7 @@ pub(crate) fn is_certificate(kind: &Kind) -> bool {
 }
 
 /// Returns a certificate that is in the package, if there are any.
-pub(crate) fn certificate(package: &Builder) -> Option<&'static Kind> {
+pub(crate) fn certificate(package: &Fip) -> Option<&'static Kind> {
     let is_there = |kind: &&Kind| is_certificate(kind) && package.get(kind.uuid).is_some();
     KINDS.iter().find(is_there)
 }
@@ -68,7 +68,7 @@ pub(crate) fn certificate(package: &Builder) -> Option<&'static Kind> {
 /// Renews the certificate of the package's BL33: replaces it by one that is signed with the
 /// key in the file `key`. The new one is held against the old one, the images and the key
 /// that nt-fw-key-cert names.
-pub(crate) fn renew(workspace: &Workspace, package: &mut Builder, key: &Path) -> Result<()> {
+pub(crate) fn renew(workspace: &Workspace, package: &mut Fip, key: &Path) -> Result<()> {
     let (old, hash, content_key) = chain(workspace, package)?;
     let image = package.get(uuid_of("nt-fw")).context("there is no BL33")?;
     let config = package.get(uuid_of("nt-fw-config"));
@@ -112,13 +112,12 @@ pub(crate) fn renew(workspace: &Workspace, package: &mut Builder, key: &Path) ->
             bail!("{}: extension {oid} is not as in the old one", new.what);
         }
     }
-    package.put(uuid_of("nt-fw-cert"), made)?;
-    Ok(())
+    package.put(uuid_of("nt-fw-cert"), made)
 }
 
 /// Checks the chain of trust down to nt-fw-cert, and returns that certificate, the hash that it
 /// has of BL33, and the key that nt-fw-key-cert names for it.
-fn chain<'p>(workspace: &Workspace, package: &'p Builder) -> Result<(Read<'p>, Hash, Vec<u8>)> {
+fn chain<'p>(workspace: &Workspace, package: &'p Fip) -> Result<(Read<'p>, Hash, Vec<u8>)> {
     let read = |option: &str| {
         let der = package.get(uuid_of(option)).with_context(|| {
             format!(

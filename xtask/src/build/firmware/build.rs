@@ -63,8 +63,8 @@ fn arguments(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<V
         format!("BUILD_STRING=psci-bench-{}", tf_a.version),
     ];
     arguments.extend(platform.variables.iter().cloned());
-    if let Some(fip) = platform.fip {
-        arguments.extend(fip::arguments(workspace, fip)?);
+    if platform.trusted_fip {
+        arguments.extend(fip::arguments(workspace)?);
     }
     Ok(arguments)
 }
@@ -110,7 +110,7 @@ fn make(
     let mut files = STAGES
         .map(|it| [format!("{it}.bin"), format!("{it}/{it}.elf")])
         .concat();
-    if platform.fip.is_some() {
+    if platform.trusted_fip {
         let bl33 = scratch.path().join("bl33.bin");
         fs::write(&bl33, "a stand-in for BL33")?;
         command.arg(format!("BL33={}", bl33.display()));

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use super::fip::FipBuild;
 use super::variant::Variant;
 use crate::board::{Gic, Stock};
 use crate::setup::workspace::Workspace;
@@ -16,8 +15,8 @@ pub struct Platform {
     pub root: Option<PathBuf>,
     /// Further `NAME=value` arguments of make.
     pub variables: Vec<String>,
-    /// The FIP that TF-A's build makes, too.
-    pub fip: Option<FipBuild>,
+    /// True if TF-A's build makes a FIP, too, with certificates, which BL1 and BL2 check.
+    pub trusted_fip: bool,
 }
 
 impl Platform {
@@ -35,7 +34,7 @@ impl Platform {
             name: format!("psci_bench_{board}"),
             root: Some(workspace.board(board).join("tf-a").join("plat")),
             variables,
-            fip: None,
+            trusted_fip: false,
         }
     }
 
@@ -59,7 +58,7 @@ impl Platform {
             name: stock.platform.clone(),
             root: None,
             variables: variables.chain(preloaded).collect(),
-            fip: None,
+            trusted_fip: false,
         }
     }
 }

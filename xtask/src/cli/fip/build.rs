@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<()> {
     let given = load(&arguments.images, out)?;
     let base = arguments.base.as_deref().map(|path| open("--base", path));
     let base = base.transpose()?;
-    let mut builder = match &arguments.part {
+    let mut fip = match &arguments.part {
         Some(file) => package::part(&board, file, given)?,
         None => {
             let base_name = arguments.base.as_ref();
@@ -73,7 +73,7 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<()> {
             });
             let recipe = Recipe {
                 name: &name,
-                base: base.as_ref().map(|(package, file)| (package, &**file)),
+                base,
                 given,
                 key: arguments.nt_fw_key.as_deref(),
             };
@@ -85,9 +85,9 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<()> {
         }
     };
     if let Some(align) = arguments.align {
-        builder.align(align)?;
+        fip.align(align)?;
     }
-    save(out, &builder)?;
+    save(out, &fip)?;
     if arguments.part.is_none() {
         say(&package::after_fip(package));
     }

@@ -7,7 +7,7 @@ use clap::{ArgAction, Args};
 
 use crate::board::Uuid;
 use crate::board::image_kinds::{KINDS, Kind, parse_uuid};
-use crate::build::fip::{Builder, IMAGE_MAX, PACKAGE_MAX, Package, read};
+use crate::build::fip::{Fip, IMAGE_MAX, PACKAGE_MAX};
 use crate::build::package::Given;
 use crate::cli::files;
 use crate::setup::progress::say;
@@ -132,13 +132,13 @@ impl<const WITH_FILES: bool> Args for ImageOptions<WITH_FILES> {
 }
 
 /// Returns the FIP in the file `path`. What is odd about it is said.
-pub(super) fn open(what: &str, path: &Path) -> Result<(Package, Vec<u8>)> {
+pub(super) fn open(what: &str, path: &Path) -> Result<Fip> {
     let file = read_file::read(what, path, PACKAGE_MAX)?;
-    let (package, warning) = read(&file).with_context(|| format!("{what} {}", path.display()))?;
+    let (fip, warning) = Fip::read(&file).with_context(|| format!("{what} {}", path.display()))?;
     if let Some(warning) = warning {
         say(&format!("warning: {}: {warning}", path.display()));
     }
-    Ok((package, file))
+    Ok(fip)
 }
 
 /// Reads the images, of which none may be the file `out` that is written.
@@ -157,6 +157,6 @@ pub(super) fn load(images: &Images, out: (&str, &Path)) -> Result<Vec<Given>> {
 }
 
 /// Writes the package, and says so.
-pub(super) fn save(out: (&str, &Path), builder: &Builder) -> Result<()> {
-    files::write(&[(out, &builder.build()?)])
+pub(super) fn save(out: (&str, &Path), fip: &Fip) -> Result<()> {
+    files::write(&[(out, &fip.build()?)])
 }

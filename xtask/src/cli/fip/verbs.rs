@@ -10,7 +10,7 @@ use clap::Subcommand;
 use super::build::{self, BuildArguments};
 use super::images::{Chosen, ImageFile, Images, Layout, load, number, open, save};
 use crate::board::image_kinds::{known, label, uuid_of};
-use crate::build::fip::{Builder, Entry, certificate};
+use crate::build::fip::{Image, certificate};
 use crate::build::package;
 use crate::cli::files;
 use crate::setup::progress::say;
@@ -157,18 +157,15 @@ fn pack(
     if base.is_none() || layout.align.is_none() && layout.plat_toc_flags.is_none() {
         check_any(&images.files, base.map_or("create", |_| "update"))?;
     }
-    let mut builder = Builder::default();
-    if let Some(path) = base {
-        let (package, file) = open("the FIP", path)?;
-        builder = Builder::of(&package, &file)?;
-    }
-    builder.align(layout.align.unwrap_or(1))?;
+    let fip = base.map(|path| open("the FIP", path)).transpose()?;
+    let mut fip = fip.unwrap_or_default();
+    fip.align(layout.align.unwrap_or(1))?;
     if let Some(flags) = layout.plat_toc_flags {
-        builder.platform_flags(flags);
+        fip.platform_flags(flags);
     }
     let given = load(images, out)?;
     let has = |option| given.iter().any(|given| given.uuid == uuid_of(option));
-    if has("nt-fw") && !has("nt-fw-cert") && !force && certificate(&builder).is_some() {
+    if has("nt-fw") && !has("nt-fw-cert") && !force && certificate(&fip).is_some() {
         bail!(
             "{} has certificates, and firmware that checks them would refuse another BL33: give \
              its --nt-fw-cert as well, or use `cargo xtask fip build --base`, which makes one \
@@ -176,41 +173,37 @@ fn pack(
             base.unwrap_or(out.1).display()
         );
     }
-    package::add(&mut builder, given)?;
-    save(out, &builder)
+    package::add(&mut fip, given)?;
+    save(out, &fip)
 }
 
 fn remove(path: &Path, out: Option<&Path>, align: u64, images: &[ImageFile]) -> Result<()> {
     check_any(images, "remove")?;
-    let (package, file) = open("the FIP", path)?;
-    let mut builder = Builder::of(&package, &file)?;
-    builder.align(align)?;
+    let mut fip = open("the FIP", path)?;
+    fip.align(align)?;
     for ImageFile { uuid, .. } in images {
-        if !builder.remove(*uuid) {
+        if !fip.remove(*uuid) {
             // fiptool, too, goes on: the result is what was asked for.
             let (path, label) = (path.display(), label(*uuid));
             say(&format!("warning: {path}: there is no {label} to remove"));
         }
     }
-    if builder.uuids().next().is_none() {
+    if fip.images.is_empty() {
         bail!("{}: nothing would be left of it", path.display());
     }
-    save(
-        out.map_or(("the FIP", path), |out| ("--out", out)),
-        &builder,
-    )
+    save(out.map_or(("the FIP", path), |out| ("--out", out)), &fip)
 }
 
 fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
-    let (package, file) = open("the FIP", path)?;
+    let fip = open("the FIP", path)?;
     let is_new = !out.exists();
     if is_new {
         fs::create_dir(out).with_context(|| format!("--out {}", out.display()))?;
     }
     // fiptool's names.
     let name = |uuid| known(uuid).map_or(format!("{uuid:X}"), |kind| kind.option.to_owned());
-    let to = |entry: &Entry| out.join(name(entry.uuid) + ".bin");
-    let paths: Vec<PathBuf> = package.entries.iter().map(to).collect();
+    let to = |image: &Image| out.join(name(image.uuid) + ".bin");
+    let paths: Vec<PathBuf> = fip.images.iter().map(to).collect();
     for to in &paths {
         // A link that leads nowhere is there, too.
         if !force && to.symlink_metadata().is_ok() {
@@ -218,7 +211,7 @@ fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
         }
         files::check(("--out", to), &[("the FIP", Some(path))])?;
     }
-    let data = package.entries.iter().map(|it| &file[it.range.clone()]);
+    let data = fip.images.iter().map(|image| &image.data[..]);
     let images = paths.iter().map(|to| ("--out", to.as_path())).zip(data);
     let written = files::write(&images.collect::<Vec<_>>());
     if is_new && written.is_err() {
@@ -229,14 +222,14 @@ fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
 }
 
 fn info(path: &Path) -> Result<()> {
-    let (package, _) = open("the FIP", path)?;
+    let fip = open("the FIP", path)?;
     let mut out = Out::default();
-    let (serial, flags) = (package.serial, package.flags);
+    let (serial, flags) = (fip.serial, fip.flags);
     writeln!(out, "serial number {serial:#010x}, flags {flags:#x}")?;
-    for Entry { uuid, range, .. } in &package.entries {
-        let kind = known(*uuid).map(|kind| (kind.option, kind.title));
+    for image in &fip.images {
+        let kind = known(image.uuid).map(|kind| (kind.option, kind.title));
         let (option, title) = kind.unwrap_or(("-", "unknown"));
-        let (at, size) = (range.start, range.len());
+        let (uuid, at, size) = (image.uuid, image.offset, image.data.len());
         writeln!(
             out,
             "{option:<18} offset {at:#10x}  size {size:#10x}  {uuid:X}  {title}"

@@ -1,22 +1,20 @@
-//! Device trees: made of a board file, or the user's with other boot arguments.
+//! The device tree of a board file.
 //!
-//! A tree that is made follows the Devicetree Specification v0.4 and Linux's bindings, so
-//! that any reader understands it; `psci-bench,power-level` in idle states is the one property
-//! of this project's own.
+//! It follows the Devicetree Specification v0.4 and Linux's bindings, so that any reader
+//! understands it; `psci-bench,power-level` in idle states is the one property of this
+//! project's own.
 
-use anyhow::{Context, Result, anyhow, bail};
-use dtoolkit::fdt::{Fdt, FdtNode};
+use anyhow::{Result, anyhow, bail};
+use dtoolkit::Node as _;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
-use dtoolkit::{Node as _, Property as _};
-use itertools::Itertools as _;
 use psci_bench::board::{self as payload, ADDRESSES, Cpu, GICR, PPIS, Region, SPIS};
 use psci_bench::devices::uart::registers;
-use psci_bench::image::UartKind;
+use psci_bench::image::{Conduit, UartKind};
 use psci_bench::spec::psci::StateFormat;
 
-use crate::board::{
-    Board, Conduit, Controller, Frame, Gic, GicV3, IdleState, Reserved, Timer, Uart, Watchdog,
-};
+use super::board::{Board, Reserved};
+use super::devices::{Controller, Frame, Gic, GicV3, Timer, Uart, Watchdog};
+use super::firmware::IdleState;
 
 /// The choices of a board that a tree describes.
 #[derive(Clone, Debug)]
@@ -107,15 +105,7 @@ pub fn build(board: &Board, choices: &Choices<'_>) -> Result<Vec<u8>> {
     nodes.extend(board.watchdog.iter().flat_map(watchdog_nodes));
     let mut tree = DeviceTree::new();
     tree.root = nodes.into_iter().fold(root, Node::with).0;
-    let blob = tree.to_dtb();
-    // A board may be sound, and more than the payload has room for.
-    let mut cpus = vec![Cpu::default(); choices.cpus as usize];
-    let read = payload::Board::read(&blob).and_then(|read| read.cpus(false, &mut cpus));
-    if let Err(error) = read {
-        let title = &board.title;
-        bail!("the payload cannot use the tree of {title}: {error}");
-    }
-    Ok(blob)
+    Ok(tree.to_dtb())
 }
 
 fn reserved(parts: &[Reserved]) -> Node {
@@ -277,7 +267,7 @@ fn frame_node(frame: &Frame) -> Node {
     let child = Node::new(&format!("frame@{:x}", frame.base))
         .cells("frame-number", &[frame.number])
         .cells("interrupts", &spi(frame.interrupt))
-        .cells("reg", &[high, low, frame.size as u32]);
+        .cells("reg", &[high, low, frame.size]);
     Node::new(&format!("timer@{:x}", frame.control.base))
         .texts("compatible", &["arm,armv7-timer-mem"])
         .reg(&[frame.control])
@@ -321,54 +311,9 @@ pub(crate) fn check_bootargs(bootargs: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the user's tree `blob`, with `bootargs` instead of its own if there are any.
-/// Otherwise not a byte of it is changed.
-pub fn adapt(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
-    // The payload's own reader refuses here what it would refuse there, so that only sound
-    // trees reach dtoolkit.
-    payload::Board::read(blob)?;
-    let blob = blob
-        .get(..payload::total_size(blob)?)
-        .context("it is truncated")?;
-    let Some(bootargs) = bootargs else {
-        return Ok(blob.to_vec());
-    };
-    check_bootargs(bootargs)?;
-    let fdt = Fdt::new_unchecked(blob);
-    check_names(&fdt.root(), "")?;
-    let mut tree = DeviceTree::from_fdt(&fdt);
-    if tree.find_node_mut("/chosen").is_none() {
-        tree.root.add_child(DeviceTreeNode::new_unchecked("chosen"));
-    }
-    let chosen = tree.find_node_mut("/chosen").context("no /chosen")?;
-    let value = [bootargs.as_bytes(), &[0]].concat();
-    chosen.add_property(DeviceTreeProperty::new_unchecked("bootargs", value));
-    let changed = tree.to_dtb();
-    if payload::Board::read(&changed)?.bootargs != bootargs {
-        bail!("its boot arguments cannot be changed: it has a second /chosen");
-    }
-    Ok(changed)
-}
-
-/// Refuses a tree with two nodes or properties of one name in one place: dtoolkit would keep
-/// the last of them.
-fn check_names(node: &FdtNode<'_>, path: &str) -> Result<()> {
-    let properties = node.properties().map(|it| it.name().to_owned());
-    if let Some(name) = properties.duplicates().next() {
-        bail!("{path}/: it has two properties {name}");
-    }
-    let children = node.children().map(|it| it.name().to_owned());
-    if let Some(name) = children.duplicates().next() {
-        bail!("{path}/{name}: there are two nodes of this name");
-    }
-    let mut children = node.children();
-    children.try_for_each(|child| check_names(&child, &format!("{path}/{}", child.name())))
-}
-
 /// Returns the GIC that the tree `blob` describes, if any, and the number of CPUs.
 pub fn machine(blob: &[u8]) -> Result<(Option<Gic>, usize)> {
-    let board = payload::Board::read(blob)?;
-    check_reach(&board)?;
+    let board = read(blob)?;
     let gic = board.gic.map(|gic| match gic {
         payload::Gic::V2 { .. } => Gic::V2,
         payload::Gic::V3 { .. } => Gic::V3,
@@ -376,8 +321,10 @@ pub fn machine(blob: &[u8]) -> Result<(Option<Gic>, usize)> {
     Ok((gic, board.cpu_count))
 }
 
-/// Refuses what the payload would find only once it runs, or could not report.
-fn check_reach(board: &payload::Board<'_>) -> Result<()> {
+/// Reads the tree `blob` as the payload does, and refuses also what the payload would find
+/// only once it runs, or could not report.
+pub(crate) fn read(blob: &[u8]) -> Result<payload::Board<'_>> {
+    let board = payload::Board::read(blob)?;
     let mut cpus = vec![Cpu::default(); board.cpu_count];
     // The CPUs know whether Aff0 numbers threads.
     let labels = board.cpus(false, &mut cpus);
@@ -401,8 +348,5 @@ fn check_reach(board: &payload::Board<'_>) -> Result<()> {
              PSCI reserves"
         );
     }
-    Ok(())
+    Ok(board)
 }
-
-#[cfg(test)]
-mod tests;

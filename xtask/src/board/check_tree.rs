@@ -1,0 +1,83 @@
+//! The check of a board file by the payload's own reader, which gets the trees that are made
+//! of the file.
+
+use super::board::Board;
+use super::device_tree::{Choices, build, read};
+use super::devices::Gic;
+use super::fault::{Fault, require};
+use super::firmware::IdleState;
+
+/// The keys of a board file that an error of the reader is about, by the error's beginning.
+const KEYS: [(&str, &str); 14] = [
+    ("memory: ", "memory"),
+    ("/memory@", "memory"),
+    ("/reserved-memory", "reserved"),
+    ("/cpus", "cpus.clusters"),
+    ("the console", "uart"),
+    ("/serial@", "uart"),
+    ("/pl011@", "uart"),
+    ("/timer@", "timer.frame"),
+    ("the timer frame", "timer.frame"),
+    ("the watchdog", "watchdog"),
+    ("the redistributors", "gic.v3.redistributors"),
+    ("the GIC", "gic.v"),
+    ("/interrupt-controller@", "gic.v"),
+    ("", "title"),
+];
+
+/// Refuses a board if the payload could not use a tree of it: with either GIC and all CPUs, or
+/// with the idle states of a firmware.
+pub(super) fn check(board: &Board) -> Result<(), Fault> {
+    let versions = [Gic::V2, Gic::V3].into_iter();
+    for gic in versions.filter(|it| board.gic.as_ref().is_none_or(|gic| gic.has(*it))) {
+        check_tree(board, gic, board.most_cpus(), &[], "")?;
+    }
+    for (name, firmware) in &board.firmware {
+        for (index, state) in firmware.idle_state.iter().enumerate() {
+            let path = format!("firmware.{name}.idle-state[{index}]");
+            let until = firmware.idle_state[..=index].iter();
+            let states: Vec<_> = until
+                .filter(|it| it.format == state.format)
+                .cloned()
+                .collect();
+            check_tree(board, board.default_gic(), 1, &states, &path)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_tree(
+    board: &Board,
+    gic: Gic,
+    cpus: u32,
+    idle_states: &[IdleState],
+    state: &str,
+) -> Result<(), Fault> {
+    let refused = |error: anyhow::Error| {
+        let error = error.to_string();
+        let key = KEYS.iter().find(|(begin, _)| error.starts_with(begin));
+        match key.map_or("", |(_, key)| *key) {
+            _ if error.starts_with("/cpus/idle-states/") => Fault::new(state, error),
+            "gic.v" => Fault::new(format_args!("gic.v{}", gic.number()), error),
+            key => Fault::new(key, error),
+        }
+    };
+    let choices = Choices {
+        cpus,
+        gic,
+        conduit: board.psci.conduit,
+        idle_states,
+        bootargs: "",
+    };
+    let tree = build(board, &choices).map_err(refused)?;
+    let read = read(&tree).map_err(refused)?;
+    if let (Some(_), Err(reason)) = (board.timer_frame(), read.timer_frame) {
+        return Err(Fault::new("timer.frame", reason));
+    }
+    let is_used = board.watchdog.is_none() || read.watchdog.is_some();
+    let reason = "4 KiB or more on a page of 4 KiB are needed, and for an SP805 a clock";
+    require(is_used, "watchdog", reason)?;
+    let is_same = read.idle_states.len() == idle_states.len();
+    let reason = "another idle state has the same name or power-state";
+    require(is_same, state, reason)
+}

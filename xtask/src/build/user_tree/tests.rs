@@ -1,0 +1,102 @@
+//! Trees of QEMU's board file, as a user's.
+
+use super::*;
+use crate::board::device_tree::{Choices, build, machine};
+use crate::board::{self, StateFormat};
+use crate::setup::workspace::Workspace;
+
+fn tree() -> Vec<u8> {
+    let workspace = Workspace::find().expect("the repository");
+    let board = board::load(&workspace, "qemu").expect("a good board");
+    let choices = Choices {
+        cpus: 2,
+        gic: board.default_gic(),
+        conduit: board.psci.conduit,
+        idle_states: &board.firmware["tf-a"].idle_states(StateFormat::Original),
+        bootargs: "",
+    };
+    build(&board, &choices).expect("a tree")
+}
+
+#[test]
+fn the_users_tree_gets_other_boot_arguments_or_is_not_changed() {
+    let whole = tree();
+    let blob = [&whole[..], &[0xee; 100]].concat();
+    assert_eq!(adapt(&blob, None).expect("a good tree"), whole);
+    let changed = adapt(&blob, Some("iterations=4")).expect("a good tree");
+    let read = payload::Board::read(&changed).expect("a good tree");
+    assert_eq!((read.bootargs, read.cpu_count), ("iterations=4", 2));
+    let error = adapt(&blob, Some("a\nb")).expect_err("a line break");
+    assert!(error.to_string().contains("printable ASCII"), "{error}");
+    for cut in [0, 3, 39, whole.len() / 2, whole.len() - 1] {
+        adapt(&whole[..cut], Some("x")).expect_err("truncated");
+    }
+    adapt(&[0xee; 4096], None).expect_err("garbage");
+}
+
+/// Returns the tree with `to` instead of `from`, which is as long and there once.
+fn replaced(from: &[u8], to: &[u8]) -> Vec<u8> {
+    let mut blob = tree();
+    let mut places = memchr::memmem::find_iter(&blob, from);
+    let at = places.next().expect("there");
+    assert_eq!(places.next(), None, "{from:x?}");
+    blob[at..][..to.len()].copy_from_slice(to);
+    blob
+}
+
+#[test]
+fn names_that_are_there_twice_are_refused() {
+    let mut two = DeviceTree::from_fdt(&Fdt::new_unchecked(&tree()));
+    let chosen = two.root.remove_child("chosen").expect("there");
+    let mut other = DeviceTreeNode::new_unchecked("chosen@0");
+    chosen
+        .properties()
+        .for_each(|it| other.add_property(it.clone()));
+    two.root.add_child(other);
+    let cpu = replaced(b"cpu@1\0", b"cpu@0\0");
+    let property = replaced(b"min-residency-us", b"entry-latency-us");
+    for (blob, expected) in [
+        (cpu, "/cpus/cpu@0: there are two"),
+        (property, "two properties entry-latency-us"),
+        (two.to_dtb(), "a second /chosen"),
+    ] {
+        adapt(&blob, None).expect("the payload can use it");
+        let error = adapt(&blob, Some("warmup=1")).expect_err(expected);
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_tree_by_which_the_payload_would_end_is_refused() {
+    let refused = |from: &[u8], to: &[u8], expected: &str| {
+        let blob = replaced(from, to);
+        let error = adapt(&blob, None).and_then(|_| machine(&blob));
+        let error = error.expect_err(expected).to_string();
+        assert!(error.contains(expected), "{expected}: {error}");
+    };
+    let cells = |(base, size): (u64, u64)| [base.to_be_bytes(), size.to_be_bytes()].concat();
+    let (uart, gic) = ((0x900_0000, 0x1000), (0x800_0000, 0x1_0000));
+    let (redistributors, memory) = ((0x80a_0000, 0xf6_0000), (0x4000_0000, 0x4000_0000));
+    let end = 0xffff_ffff_0000;
+    let console = "the console: 0x1000 bytes at 0x1000000000000 are beyond";
+    for (from, to, expected) in [
+        (uart, (1 << 48, 0x1000), console),
+        (gic, (1 << 48, 0x1_0000), "distributor: 0x10000 bytes"),
+        (redistributors, (end, 0xf6_0000), "tors: 0xf60000 bytes"),
+        (memory, (0x4000_0000, 1 << 48), "memory: 0x1000000000000 b"),
+        (memory, (1 << 48, 0x4000_0000), "memory: 0x40000000 bytes"),
+    ] {
+        refused(&cells(from), &cells(to), expected);
+    }
+    // The second CPU's reg; "psci" follows it.
+    let next = [3u32.to_be_bytes(), 5u32.to_be_bytes()].concat();
+    let cpu = |mpidr: u64| [&mpidr.to_be_bytes()[..], &next].concat();
+    refused(&cpu(1), &cpu(0), "MPIDR 0x0 is used twice");
+    let core_off = 0x1_0002u32.to_be_bytes();
+    for bad in [0x8001_0002u32, 0xc000_0002, 0x2001_0002] {
+        let expected = format!("idle state core-off: arm,psci-suspend-param {bad:#x} sets bits");
+        refused(&core_off, &bad.to_be_bytes(), &expected);
+    }
+    let extended = replaced(&core_off, &0x4000_0002u32.to_be_bytes());
+    machine(&extended).expect("of the extended format");
+}
