@@ -58,7 +58,6 @@ words! {
         NotCounted = "not-counted",
         Lost = "lost",
         Overruns = "overruns",
-        Outlier = "outlier",
         /// Facts that the input lacks.
         NotTold = "not-told",
         /// The cost of an operation without the loop around it.

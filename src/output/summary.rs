@@ -25,7 +25,8 @@ const PLACES: usize = 4;
 /// All memory is reserved at the beginning.
 #[derive(Debug, Default)]
 pub struct Summary {
-    pub(crate) totals: Totals,
+    /// The counts of the last line.
+    pub totals: Totals,
     pub(crate) framed: Framed,
     results: Vec<Result>,
     skipped: Vec<Skipped>,

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use psci_bench::measure::Summary;
-use psci_bench::model::{Instant as Moment, Row, Sample};
+use psci_bench::model::{ClosingLine, Instant as Moment, Row, Sample};
 use psci_bench::plan::{Records, ScenarioId};
 use psci_bench::record::Writer;
 
@@ -93,7 +93,7 @@ fn write_log(path: &Path) -> Result<u64, fmt::Error> {
         writer.scenario(&mut out, &[scenario])?;
     }
     writer.end(&mut out, &run, end)?;
-    writeln!(out, "\n{}", made_up_run::last_line(&end))?;
+    writeln!(out, "\n{}", ClosingLine::Ended(&end.totals))?;
     out.0.flush().map_err(|_| fmt::Error)?;
     Ok(each * rows)
 }

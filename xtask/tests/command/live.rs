@@ -60,8 +60,8 @@ fn a_serial_port_is_followed_to_the_last_line() {
     assert_eq!(code, 0, "{said}");
     assert!(kept == log().as_bytes(), "{} bytes", kept.len());
     for part in [
-        "1/4 Suspend to deepest power level on all cores in parallel",
-        "2/4 CPU suspend on all cores in sequence",
+        "1/6 Suspend to deepest power level on all cores in parallel",
+        "2/6 CPU suspend on all cores in sequence",
         "the run has ended",
     ] {
         assert!(said.contains(part), "{said}");

@@ -5,13 +5,12 @@
 
 use psci_bench::board::LabelSource;
 use psci_bench::findings::{Detail, findings_of};
-use psci_bench::measure::{Facts, Identity, Metric, Summary};
-use psci_bench::model::Verdict;
+use psci_bench::measure::{self, Facts, Identity, Metric};
 use psci_bench::model::{
-    Attempts, ClosingLine, Conditions, Cpu, End, Figures, Head, Instant, Instants, Measure, Point,
-    Row, Run, Sample, Scenario, ScenarioKey, Spread, Statistic, Status, Totals, Variant,
-    WakeSource,
+    Attempts, Conditions, Cpu, End, Figures, Head, Instant, Instants, Measure, Point, Row, Run,
+    Sample, Scenario, ScenarioKey, Spread, Statistic, Status, Totals, Variant, Verdict, WakeSource,
 };
+use psci_bench::output::{self, Summary};
 use psci_bench::plan::{Method, Plan, Records, ScenarioId};
 use psci_bench::record::{FORMAT, Writer};
 use psci_bench::spec::pmf::Stamp;
@@ -151,7 +150,7 @@ fn row(cpu: u16, base: u64, is_suspend: bool) -> Row {
         Statistic {
             metric: *metric,
             cold: Some(2 * figures[0]),
-            summary: Summary::of(&mut figures),
+            summary: measure::Summary::of(&mut figures),
         }
     });
     let sample = |(place, instants)| Sample { place, instants };
@@ -196,7 +195,7 @@ fn sweep() -> Scenario {
     let mut scenario = suspend(ScenarioId::DirtySweep, None, &[]);
     let point = |cpu, x| Point {
         x: Some(x),
-        figures: Summary::of(&mut [x + 500, x + 501]),
+        figures: measure::Summary::of(&mut [x + 500, x + 501]),
         spread: Some(Spread {
             first: 40,
             counts: vec![1, 0, 1],
@@ -212,71 +211,18 @@ fn sweep() -> Scenario {
 pub fn log(run: &Run, records: Records) -> String {
     let mut log = FIRMWARE.to_owned();
     let mut writer = Writer::new(records);
-    let head = run.head.as_ref().expect("a head");
-    log.push_str(&format!(
-        "NOTICE:  Booting trusted firmware test framework\nNOTICE:  Running at NS-EL2\n\n\
-         psci-bench {}\n  Board      : {}\n  Plan       : 4 scenarios, 2 samples a CPU \
-         after 1 for warm-up; method tftf, all wake together\n\n",
-        head.version, head.model
-    ));
+    let mut summary = Summary::new(&run.plan.unwrap_or_default());
+    output::header(&mut log, run).expect("written");
     writer.machine(&mut log, run).expect("written");
     for group in groups(run) {
-        log.push_str(&frame(run, group));
+        output::begin_scenario(&mut log, group[0].id, group[0].method).expect("written");
+        output::scenario(&mut log, run, group).expect("written");
         writer.scenario(&mut log, group).expect("written");
+        summary.add(run, group);
     }
-    log.push('\n');
     if let Some(end) = run.end {
-        writer.end(&mut log, run, end).expect("written");
-        log.push_str("NOTICE:  Exiting tests.\n\n");
-        for scenario in &run.scenarios {
-            for row in scenario.rows.iter().filter(|it| it.skipped.is_some()) {
-                let (tag, cpu) = (scenario.id.tag(), run.label(row.cpu));
-                log.push_str(&format!("Skipped: {tag}, CPU {cpu}: no GIC\n"));
-            }
-        }
-        log.push_str(&last_line(&end));
-        log.push('\n');
+        summary.totals = end.totals;
+        output::closing(&mut log, run, &summary, &mut writer).expect("written");
     }
     log.replace("\r\n", "\n").replace('\n', "\r\n")
-}
-
-/// Returns the last line of a run with this end.
-pub fn last_line(end: &End) -> String {
-    ClosingLine::Ended(&end.totals).to_string()
-}
-
-/// Returns TFTF's lines of a scenario.
-fn frame(run: &Run, group: &[Scenario]) -> String {
-    let first = &group[0];
-    if !first.is_framed() {
-        return format!("{}\n", first.id.name());
-    }
-    let mut frame = format!("> Executing '{}'\n", first.id.name());
-    for index in 0..run.cpus.len() as u16 {
-        let cluster = |cpu: u16| run.cpu(cpu).cluster;
-        let Some((_, row)) = Scenario::row_of(group, index, &cluster) else {
-            continue;
-        };
-        if row.skipped.is_some() {
-            continue;
-        }
-        let (cpu, it) = (run.cpu(index), row.figures);
-        let figures = match first.id {
-            ScenarioId::PsciVersionParallel => vec![it.powerdown],
-            _ => vec![it.powerdown, it.wakeup, it.cache_flush],
-        };
-        let tag = first.id.tag();
-        frame.push_str(&format!("<RT_INSTR:{tag}\t{}\t{}", cpu.cluster, cpu.core));
-        for ticks in figures {
-            let ns = run.clock().ns(ticks.unwrap_or(0));
-            frame.push_str(&format!("\t{:02}", ns.unwrap_or(0)));
-        }
-        frame.push_str("/>\n");
-    }
-    let word = match Scenario::status_of(group) {
-        Status::Passed => "Passed",
-        Status::Skipped(_) => "Skipped",
-        _ => "Failed",
-    };
-    frame + &format!("  TEST COMPLETE                                                 {word}\n\n")
 }

@@ -40,51 +40,38 @@ const fn phase(
     }
 }
 
-/// Until the flush, or low power without one: CPUs queue for the firmware's locks.
-const ENTRY: &[(Instant, Instant)] = &[
-    (Stamp(EnterPsci), Stamp(EnterCflush)),
-    (Stamp(EnterPsci), Stamp(EnterHwLowPwr)),
-];
-const DESCENT: &[(Instant, Instant)] = &[(Stamp(ExitCflush), Stamp(EnterHwLowPwr))];
-const LOW: &[(Instant, Instant)] = &[(Stamp(EnterHwLowPwr), Stamp(ExitHwLowPwr))];
+const ENTER: Instant = Stamp(EnterPsci);
+const FLUSH: Instant = Stamp(EnterCflush);
+const FLUSHED: Instant = Stamp(ExitCflush);
+const DOWN: Instant = Stamp(EnterHwLowPwr);
+const UP: Instant = Stamp(ExitHwLowPwr);
+const EXIT: Instant = Stamp(ExitPsci);
 
 /// All phases in the order of legends.
 pub const PHASES: [Phase; 13] = [
-    phase("call", "p-call", Side::Down, &[(Before, Stamp(EnterPsci))]),
-    phase("entry", "p-entry", Side::Down, ENTRY),
+    phase("call", "p-call", Side::Down, &[(Before, ENTER)]),
+    // Until the flush, or low power without one: CPUs queue for the firmware's locks.
     phase(
-        "cache flush",
-        "p-flush",
-        Side::Down,
-        &[(Stamp(EnterCflush), Stamp(ExitCflush))],
-    ),
-    phase("to low power", "p-descent", Side::Down, DESCENT),
-    phase("low power", "p-low", Side::Between, LOW),
-    phase(
-        "wake-up",
-        "p-wake",
-        Side::Up,
-        &[(Stamp(ExitHwLowPwr), Stamp(ExitPsci))],
-    ),
-    phase("return", "p-call", Side::Up, &[(Stamp(ExitPsci), After)]),
-    // A call that only returns.
-    phase(
-        "PSCI",
+        "entry",
         "p-entry",
         Side::Down,
-        &[(Stamp(EnterPsci), Stamp(ExitPsci))],
+        &[(ENTER, FLUSH), (ENTER, DOWN)],
     ),
+    phase("cache flush", "p-flush", Side::Down, &[(FLUSH, FLUSHED)]),
+    phase("to low power", "p-descent", Side::Down, &[(FLUSHED, DOWN)]),
+    phase("low power", "p-low", Side::Between, &[(DOWN, UP)]),
+    phase("wake-up", "p-wake", Side::Up, &[(UP, EXIT)]),
+    phase("return", "p-call", Side::Up, &[(EXIT, After)]),
+    // A call that only returns.
+    phase("PSCI", "p-entry", Side::Down, &[(ENTER, EXIT)]),
     phase("call and return", "p-call", Side::Down, &[(Before, After)]),
-    phase(
-        "until the wake-up is due",
-        "p-low",
-        Side::Between,
-        &[(Before, Due)],
-    ),
+    phase(UNTIL_DUE, "p-low", Side::Between, &[(Before, Due)]),
     phase("wake", "p-wake", Side::Up, &[(Due, After)]),
     phase("turn off", "p-descent", Side::Down, &[(Before, SeenOff)]),
     phase("turn on", "p-wake", Side::Up, &[(TurnedOn, Entered)]),
 ];
+
+const UNTIL_DUE: &str = "until the wake-up is due";
 
 /// A phase of one sample, in ticks from [`Instants::base`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,18 +149,15 @@ mod tests {
 
     #[test]
     fn instants_are_the_ends_of_phases() {
-        let [enter, exit] = [Stamp(EnterPsci), Stamp(ExitPsci)];
-        let [flush, flushed] = [Stamp(EnterCflush), Stamp(ExitCflush)];
-        let [down, up] = [Stamp(EnterHwLowPwr), Stamp(ExitHwLowPwr)];
-        let all = [Before, enter, flush, flushed, down, Due, up, exit, After];
-        let unflushed = [Before, enter, down, Due, up, exit, After];
+        let all = [Before, ENTER, FLUSH, FLUSHED, DOWN, Due, UP, EXIT, After];
+        let unflushed = [Before, ENTER, DOWN, Due, UP, EXIT, After];
         let names = "call, entry, cache flush, to low power, low power, wake-up, return";
         for (instants, expected) in [
             (&all[..], names),
             (&unflushed, "call, entry, low power, wake-up, return"),
-            (&[Before, enter, flushed, down], "call, to low power"),
-            (&[Before, enter, exit, After], "call, PSCI, return"),
-            (&[up, down], ""),
+            (&[Before, ENTER, FLUSHED, DOWN], "call, to low power"),
+            (&[Before, ENTER, EXIT, After], "call, PSCI, return"),
+            (&[UP, DOWN], ""),
             (&[], ""),
             (&[Before, Due, After], "until the wake-up is due, wake"),
             (&[Before, After], "call and return"),

@@ -15,16 +15,16 @@
 //! sweeps count for the states of the suite.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use itertools::Itertools as _;
 use psci_bench::measure::{Metric, Waker};
-use psci_bench::model::{How, Point, Scenario, Variant, WakeSource};
+use psci_bench::model::{How, Scenario, Variant, WakeSource};
 use psci_bench::plan::{ScenarioId, WakePattern};
 
-use super::figure::{Figure, Origin, figures, has_figure};
+use super::figure::{Figure, Origin, figures};
 use crate::report::log::LoggedRun;
-use crate::report::log::grouped::grouped;
 
 /// An idle state with its latencies.
 #[derive(Clone, Debug)]
@@ -55,38 +55,6 @@ pub struct Latency<'r> {
     pub is_cold: bool,
 }
 
-/// The scenarios that suspend to one state.
-struct Suspends<'r> {
-    power_state: u32,
-    is_deepest: bool,
-    /// The names that sweeps have for the state.
-    variants: Vec<Variant>,
-    scenarios: Vec<&'r Scenario>,
-}
-
-impl<'r> Suspends<'r> {
-    /// Returns true for a point of the state.
-    fn has(&self, scenario: &Scenario, point: &Point) -> bool {
-        match is_sweep(scenario) {
-            true => self.variants.contains(&point.variant),
-            false => point.x == Some(self.power_state.into()),
-        }
-    }
-
-    /// Returns the points of the state.
-    fn points(&self, scenario: &'r Scenario) -> impl Iterator<Item = &'r Point> {
-        let points = scenario.points.iter();
-        points.filter(move |it| self.has(scenario, it))
-    }
-}
-
-fn is_sweep(scenario: &Scenario) -> bool {
-    matches!(
-        scenario.id,
-        ScenarioId::DirtySweep | ScenarioId::ContendSweep
-    )
-}
-
 /// Returns the worst cases of each idle state, the shallowest state first.
 pub fn worst_cases(run: &LoggedRun) -> Result<Vec<IdleState<'_>>> {
     let input = &run.source.input;
@@ -106,32 +74,84 @@ pub fn worst_cases(run: &LoggedRun) -> Result<Vec<IdleState<'_>>> {
     idle_states(run)
 }
 
+/// The parts of a run that are of one state.
+#[derive(Default)]
+struct Suspends<'r> {
+    /// Scenarios of the suite.
+    scenarios: Vec<&'r Scenario>,
+    figures: Vec<(&'r Scenario, Figure<'r>)>,
+}
+
 pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<IdleState<'_>>> {
-    let all = suspends(run);
-    for scenario in run.run.scenarios.iter().filter(|it| is_sweep(it)) {
-        let is_unknown = |it: &&Point| {
-            let is_suspend = matches!(it.variant, Variant::Deepest | Variant::Core);
-            is_suspend && !all.iter().any(|state| state.has(scenario, it))
-        };
-        if let Some(point) = scenario.points.iter().find(is_unknown) {
-            let (input, id, variant) = (&run.source.input, scenario.id, point.variant.word());
-            bail!(
-                "{input}: {id} does not name the power_state of its steps {variant}, and no \
-                 scenario of the suite does: measure both in one run"
-            );
+    let mut all: BTreeMap<u32, Suspends<'_>> = BTreeMap::new();
+    for scenario in &run.run.scenarios {
+        if let Some((state, _)) = state_of_rows(scenario) {
+            all.entry(state).or_default().scenarios.push(scenario);
+        }
+        for figure in figures(run, scenario) {
+            if let Some(state) = state_of(run, scenario, &figure)? {
+                all.entry(state)
+                    .or_default()
+                    .figures
+                    .push((scenario, figure));
+            }
         }
     }
-    all.iter().try_for_each(|it| check_all_cpus(run, it))?;
     ensure!(
         !all.is_empty(),
         "{}: no scenario has suspended a CPU: there is nothing for idle-states",
         run.source.input
     );
-    all.iter().map(|it| idle_state(run, it)).collect()
+    let each = all.iter().map(|(state, of)| idle_state(run, *state, of));
+    let mut states: Vec<IdleState<'_>> = each.collect::<Result<_>>()?;
+    states.sort_by_key(|it| it.is_deepest);
+    Ok(states)
 }
 
-fn idle_state<'r>(run: &LoggedRun, of: &Suspends<'r>) -> Result<IdleState<'r>> {
-    let what = format!("power_state {:#010x}", of.power_state);
+/// Returns the state of a scenario of the suite, and the name that sweeps have for it.
+fn state_of_rows(scenario: &Scenario) -> Option<(u32, Variant)> {
+    use ScenarioId::{
+        CpuSuspendParallel, CpuSuspendSerial, SuspendDeepParallel, SuspendDeepSerial,
+    };
+    let variant = match scenario.id {
+        SuspendDeepParallel | SuspendDeepSerial => Variant::Deepest,
+        CpuSuspendParallel | CpuSuspendSerial => Variant::Core,
+        _ => return None,
+    };
+    let state = scenario.conditions.as_ref()?.power_state?;
+    (!scenario.rows.is_empty()).then_some((state, variant))
+}
+
+fn is_sweep(id: ScenarioId) -> bool {
+    matches!(id, ScenarioId::DirtySweep | ScenarioId::ContendSweep)
+}
+
+/// Returns the state that a figure is of; None if it is of no suspend.
+fn state_of(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> Result<Option<u32>> {
+    let point = match figure.origin {
+        Origin::Row(_) => return Ok(state_of_rows(scenario).map(|it| it.0)),
+        Origin::Point(point) => point,
+    };
+    match (scenario.id, point.variant) {
+        (ScenarioId::IdleStates, _) => Ok(point.x.and_then(|x| u32::try_from(x).ok())),
+        (id, variant @ (Variant::Deepest | Variant::Core)) if is_sweep(id) => {
+            let mut suite = run.run.scenarios.iter().filter_map(state_of_rows);
+            let found = suite.find(|it| it.1 == variant).with_context(|| {
+                let (input, variant) = (&run.source.input, variant.word());
+                format!(
+                    "{input}: {id} does not name the power_state of its steps {variant}, and no \
+                     scenario of the suite does: measure both in one run"
+                )
+            })?;
+            Ok(Some(found.0))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn idle_state<'r>(run: &LoggedRun, power_state: u32, of: &Suspends<'r>) -> Result<IdleState<'r>> {
+    check_all_cpus(run, of)?;
+    let what = format!("power_state {power_state:#010x}");
     let entry = worst(run, of, &["powerdown"]).with_context(|| {
         format!(
             "{what}: it was not measured how long entering it takes: that needs the firmware's \
@@ -141,100 +161,49 @@ fn idle_state<'r>(run: &LoggedRun, of: &Suspends<'r>) -> Result<IdleState<'r>> {
     let exit = worst(run, of, &["wakeup", "wake"]);
     let exit =
         exit.with_context(|| format!("{what}: it was not measured how long leaving it takes"))?;
+    let variants = of.scenarios.iter().filter_map(|it| state_of_rows(it));
+    let variants: Vec<Variant> = variants.map(|it| it.1).collect();
     Ok(IdleState {
-        power_state: of.power_state,
-        is_deepest: of.is_deepest,
+        power_state,
+        // Only the suite's scenarios say whether a state is of more than a core.
+        is_deepest: variants.contains(&Variant::Deepest) && !variants.contains(&Variant::Core),
         timer: timer_in_state(run, of),
         entry,
         exit,
     })
 }
 
-/// Refuses a state that was not measured on every CPU.
+/// Refuses a state that was not measured on every CPU. A sweep has steps of fewer CPUs.
 fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
     let cpus = 0..u16::try_from(run.run.cpus.len()).unwrap_or(u16::MAX);
-    // A sweep has steps of fewer CPUs.
-    let scenarios = of.scenarios.iter().filter(|it| !is_sweep(it));
-    for (scenario, cpu) in scenarios.cartesian_product(cpus) {
+    let of_points = of.figures.iter().map(|it| it.0);
+    let scenarios = of_points.chain(of.scenarios.iter().copied());
+    let keys = scenarios.map(|it| (it.id, it.method)).unique();
+    let keys = keys.filter(|it| !is_sweep(it.0));
+    for (key, cpu) in keys.cartesian_product(cpus) {
         // A helper is measured while another CPU is the helper.
-        let same = |it: &&&Scenario| (it.id, it.method) == (scenario.id, scenario.method);
-        let is_measured = of.scenarios.iter().filter(same).any(|it| {
-            it.row(cpu).is_some_and(|row| has_figure(it, row))
-                || of.points(it).any(|point| point.cpu == cpu)
+        let is_measured = of.figures.iter().any(|(scenario, figure)| {
+            let is_shown = figure.key.is_point() || figure.shown.is_some();
+            (scenario.id, scenario.method) == key && figure.cpu == cpu && is_shown
         });
         ensure!(
             is_measured,
             "{}: {} has no sample of CPU {}, which may be the worst case",
             run.source.input,
-            scenario.id,
+            key.0,
             run.run.label(cpu)
         );
     }
     Ok(())
 }
 
-/// Returns the states that scenarios suspend to.
-fn suspends(run: &LoggedRun) -> Vec<Suspends<'_>> {
-    use ScenarioId::{
-        CpuSuspendParallel, CpuSuspendSerial, SuspendDeepParallel, SuspendDeepSerial,
-    };
-    let of_ids = |ids: [ScenarioId; 2]| {
-        let scenarios = run.run.scenarios.iter();
-        let scenarios = scenarios.filter(move |it| ids.contains(&it.id) && !it.rows.is_empty());
-        scenarios.filter_map(|it| Some((it.conditions.as_ref()?.power_state?, it)))
-    };
-    let deepest = || of_ids([SuspendDeepParallel, SuspendDeepSerial]);
-    let of_core = of_ids([CpuSuspendParallel, CpuSuspendSerial]);
-    let scenarios = run.run.scenarios.iter();
-    let all_states = scenarios.filter(|it| it.id == ScenarioId::IdleStates);
-    let of_points = all_states.flat_map(|it| {
-        let states = it.points.iter().filter_map(|it| it.x);
-        let states = states.filter_map(|x| u32::try_from(x).ok()).unique();
-        states.map(move |state| (state, it))
-    });
-    // Only the suite's scenarios say whether a state is of more than a core.
-    let states: Vec<u32> = deepest().map(|it| it.0).collect();
-    let cores: Vec<u32> = of_core.clone().map(|it| it.0).collect();
-    let all = grouped(deepest().chain(of_core).chain(of_points)).into_iter();
-    let all = all.map(|(power_state, scenarios)| {
-        let is_of = [&states, &cores].map(|it| it.contains(&power_state));
-        let variants = [Variant::Deepest, Variant::Core].into_iter().zip(is_of);
-        let variants = variants.filter(|it| it.1).map(|it| it.0).collect();
-        let mut state = Suspends {
-            power_state,
-            is_deepest: is_of == [true, false],
-            variants,
-            scenarios,
-        };
-        let sweeps = run.run.scenarios.iter().filter(|it| is_sweep(it));
-        let own: Vec<&Scenario> = sweeps
-            .filter(|it| state.points(it).next().is_some())
-            .collect();
-        state.scenarios.extend(own);
-        state
-    });
-    all.sorted_by_key(|it| (it.is_deepest, it.power_state))
-        .collect()
-}
-
 /// Returns the greatest sample of some figures; of equal ones the first.
 fn worst<'r>(run: &LoggedRun, of: &Suspends<'r>, words: &[&str]) -> Option<Latency<'r>> {
-    let scenarios = of.scenarios.iter();
-    let all = scenarios.flat_map(|scenario| {
-        figures(run, scenario)
-            .into_iter()
-            .map(move |it| (*scenario, it))
-    });
-    let all = all.filter(|(scenario, figure)| {
-        let is_own = match figure.origin {
-            Origin::Row(_) => {
-                figure.key.metric() != Some(Metric::Wake) || wakes_itself(run, scenario)
-            }
-            Origin::Point(point) => of.has(scenario, point),
-        };
+    let all = of.figures.iter().filter(|(scenario, figure)| {
+        let is_own = figure.key.metric() != Some(Metric::Wake) || wakes_itself(run, scenario);
         is_own && words.contains(&figure.key.word())
     });
-    let all = all.flat_map(|(scenario, figure)| {
+    let all = all.flat_map(|&(scenario, figure)| {
         let most = figure
             .summary
             .map(|it| it.max / u64::from(figure.key.per()));
@@ -274,16 +243,22 @@ fn wakes_itself(run: &LoggedRun, scenario: &Scenario) -> bool {
 /// Returns the state's effect on the timer, by the interrupts that woke CPUs.
 fn timer_in_state(run: &LoggedRun, of: &Suspends<'_>) -> TimerInState {
     // Each point has its wake-up source.
-    let is_of_points = |it: &&Scenario| !it.points.is_empty();
-    let (of_points, suite): (Vec<&Scenario>, Vec<&Scenario>) =
-        of.scenarios.iter().copied().partition(is_of_points);
-    let points = || of_points.iter().flat_map(|it| of.points(it));
-    let stops = suite
+    let points = of
+        .figures
         .iter()
+        .filter_map(|(_, figure)| match figure.origin {
+            Origin::Point(point) => Some(point),
+            Origin::Row(_) => None,
+        });
+    let mut suite = of.scenarios.iter();
+    let stops = suite
+        .clone()
         .any(|it| wake_source(it) != WakeSource::OwnTimers)
-        || points().any(|it| it.waker != Waker::OwnTimers);
-    let wakes = suite.iter().any(|it| wakes_itself(run, it))
-        || points().any(|it| it.how == How::Alone && it.figures.n > 0);
+        || points.clone().any(|it| it.waker != Waker::OwnTimers);
+    let wakes = suite.any(|it| wakes_itself(run, it))
+        || points
+            .clone()
+            .any(|it| it.how == How::Alone && it.figures.n > 0);
     match stops {
         true => TimerInState::Stops,
         false if wakes && run.run.facts.is_some() => TimerInState::WakesCpu,

@@ -113,29 +113,30 @@ impl LoggedRun {
             (None, None) if self.is_left() => {
                 "none, as of TFTF; the suite came to its end".to_owned()
             }
-            (None, None) => match &self.broken_closing {
-                Some(line) => format!("none: the last line is damaged: '{line}'"),
-                None => "none: the log has no last line".to_owned(),
-            },
+            (None, None) => format!("none: {}", self.lost_line()),
+        }
+    }
+
+    /// Returns what became of the last line in a log without a sound one.
+    fn lost_line(&self) -> String {
+        match &self.broken_closing {
+            Some(line) => format!("the last line is damaged: '{line}'"),
+            None => "the log has no last line".to_owned(),
         }
     }
 
     /// Returns what is wrong with the last line, if the `end` record is there.
     fn doubt_of_end(&self) -> Option<String> {
         let end = self.end()?;
-        Some(match (&self.closing, &self.broken_closing) {
-            (Some(closing), _) if closing.is_of(end) => return None,
-            (Some(closing), _) => format!(
-                "the last line, which has no checksum, contradicts the records: it is '{}', and \
-                 they make it '{}'",
-                closing.line,
-                ClosingLine::Ended(&end.totals)
+        let what = match &self.closing {
+            Some(closing) if closing.is_of(end) => return None,
+            Some(closing) => format!(
+                "the last line, which has no checksum, contradicts the records: '{}'",
+                closing.line
             ),
-            (None, Some(line)) => {
-                format!("the last line is damaged ('{line}'): the verdict is that of the records")
-            }
-            (None, None) => "there is no last line: the verdict is that of the records".to_owned(),
-        })
+            None => self.lost_line(),
+        };
+        Some(format!("{what}; the verdict is that of the records"))
     }
 
     /// Returns doubts about the run as it came, besides what it lacks.
@@ -216,13 +217,13 @@ impl LoggedRun {
     /// Returns the end of an incomplete run, and what to do about it.
     fn end_lacks(&self) -> String {
         let is_tftf = self.header.version.is_none() && self.integrity.records.is_none();
-        match (&self.closing, &self.broken_closing) {
-            (Some(closing), _) => format!("it ends with '{}'", closing.line),
-            (None, Some(line)) => format!("the last line is damaged: '{line}'"),
-            (None, None) if is_tftf => {
+        match &self.closing {
+            Some(closing) => format!("it ends with '{}'", closing.line),
+            None if self.broken_closing.is_some() => self.lost_line(),
+            None if is_tftf => {
                 "it does not end with 'NOTICE:  Exiting tests.': log until TFTF says that".into()
             }
-            (None, None) => "no last line: log until the board says its verdict".into(),
+            None => "no last line: log until the board says its verdict".into(),
         }
     }
 

@@ -1,10 +1,9 @@
 //! Published tables -> a [`LoggedRun`]: one CSV file a scenario, named after it.
 //!
-//! * With a header line: `cluster,core,powerdown_ns,wakeup_ns,cache_flush_ns`
-//!   or `cluster,core,latency_ns`, in any order.
-//! * Without, as in TF-A's `docs/perf/data/PLATFORM/{current,previous}`: the
-//!   same columns in this order, each field quoted or not. A change behind a
-//!   figure, `185700 (-30.51%)`, is another comparison's and left out.
+//! Its columns are `cluster,core,powerdown_ns,wakeup_ns,cache_flush_ns` or
+//! `cluster,core,latency_ns`, with that header line or, as in TF-A's
+//! `docs/perf/data/PLATFORM/{current,previous}`, without. A change behind a figure,
+//! `185700 (-30.51%)`, is another comparison's and left out.
 //!
 //! Such a table has figures alone: no samples, no timestamps, no conditions. Its board is
 //! known by the folder's name, at most. Its rows are read as RT_INSTR lines.
@@ -12,11 +11,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
-use csv::{ReaderBuilder, StringRecord, Trim};
+use anyhow::{Context as _, Result, ensure};
+use csv::{ReaderBuilder, Trim};
 use psci_bench::plan::ScenarioId;
 use psci_bench::spec::words::Word as _;
-use serde::{Deserialize, Deserializer, de};
 
 use super::builder::LoggedRunBuilder;
 use super::line_run::ROWS_MAX;
@@ -52,12 +50,9 @@ pub fn read(path: &Path) -> Result<LoggedRun> {
         size += bytes.len() as u64;
         builder.extend(0, (0, size));
         let tag = &tag(file);
-        let rows = parse(&bytes, ScenarioId::from_word(tag));
-        for row in rows.with_context(|| file.display().to_string())? {
-            let label = (row.cluster, row.core);
-            let first = row.powerdown_ns.or(row.latency_ns);
-            let values = [first, row.wakeup_ns, row.cache_flush_ns];
-            builder.line(PlainLine::RtInstr(RtInstr { tag, label, values }));
+        let rows = parse(&bytes, tag).with_context(|| file.display().to_string())?;
+        for row in rows {
+            builder.line(PlainLine::RtInstr(row));
         }
     }
     let mut run = builder.finish(&path.display().to_string(), 1);
@@ -106,26 +101,69 @@ fn in_folder(dir: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// A row of a table, with figures in nanoseconds.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TableRow {
-    cluster: u16,
-    core: u16,
-    #[serde(default, deserialize_with = "figure")]
-    powerdown_ns: Option<u64>,
-    #[serde(default, deserialize_with = "figure")]
-    wakeup_ns: Option<u64>,
-    #[serde(default, deserialize_with = "figure")]
-    cache_flush_ns: Option<u64>,
-    #[serde(default, deserialize_with = "figure")]
-    latency_ns: Option<u64>,
+/// The columns of a scenario that suspends CPUs or turns them off.
+const SUSPEND: [&str; 5] = [
+    "cluster",
+    "core",
+    "powerdown_ns",
+    "wakeup_ns",
+    "cache_flush_ns",
+];
+/// The columns of PSCI_VERSION.
+const LATENCY: [&str; 3] = ["cluster", "core", "latency_ns"];
+
+/// Reads the rows of a scenario's table.
+fn parse<'t>(bytes: &[u8], tag: &'t str) -> Result<Vec<RtInstr<'t>>> {
+    let mut reader = ReaderBuilder::new();
+    let mut reader = reader.has_headers(false).trim(Trim::All).from_reader(bytes);
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record?;
+        let cells: Vec<&str> = record.iter().collect();
+        if rows.is_empty() && (cells == SUSPEND || cells == LATENCY) {
+            continue;
+        }
+        let line = record.position().map_or(0, csv::Position::line);
+        rows.push(row(&cells, tag).with_context(|| format!("line {line}"))?);
+        ensure!(
+            rows.len() <= ROWS_MAX,
+            "line {line}: more than {ROWS_MAX} rows"
+        );
+    }
+    ensure!(!rows.is_empty(), "no row in it");
+    Ok(rows)
+}
+
+fn row<'t>(cells: &[&str], tag: &'t str) -> Result<RtInstr<'t>> {
+    let is_of_latency = ScenarioId::from_word(tag).map(|it| it == ScenarioId::PsciVersionParallel);
+    let (counts, expected) = match is_of_latency {
+        Some(true) => (&[LATENCY.len()][..], "3, with a latency alone"),
+        Some(false) => (
+            &[SUSPEND.len()][..],
+            "5, with Powerdown, Wakeup and Cache Flush, and no latency",
+        ),
+        None => (&[LATENCY.len(), SUSPEND.len()][..], "3 or 5"),
+    };
+    let count = cells.len();
+    ensure!(
+        counts.contains(&count),
+        "{count} fields, and not {expected}"
+    );
+    let number = |cell: &str| {
+        cell.parse()
+            .with_context(|| format!("{cell:?} is no number"))
+    };
+    let label = (number(cells[0])?, number(cells[1])?);
+    let mut values = [None; 3];
+    for (value, cell) in values.iter_mut().zip(&cells[2..]) {
+        *value = Some(figure(cell)?);
+    }
+    Ok(RtInstr { tag, label, values })
 }
 
 /// Reads `185700`, or `185700 (-30.51%)`.
-fn figure<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    let cell = String::deserialize(from)?;
-    let (number, change) = cell.split_once(' ').unwrap_or((&cell, "(0%)"));
+fn figure(cell: &str) -> Result<u64> {
+    let (number, change) = cell.split_once(' ').unwrap_or((cell, "(0%)"));
     let change = change
         .trim()
         .strip_prefix('(')
@@ -133,67 +171,7 @@ fn figure<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     let is_change = change.is_some_and(|it| it.parse::<f64>().is_ok());
     let is_number = is_change && number.bytes().all(|b| b.is_ascii_digit());
     let value = number.parse().ok().filter(|_| is_number);
-    let refused = || de::Error::custom(format!("{cell:?} is no number of nanoseconds"));
-    value.map(Some).ok_or_else(refused)
-}
-
-/// Reads the rows of a table, which a scenario that is known has the figures of.
-fn parse(bytes: &[u8], id: Option<ScenarioId>) -> Result<Vec<TableRow>> {
-    let mut reader = ReaderBuilder::new();
-    let mut reader = reader.has_headers(false).trim(Trim::All).from_reader(bytes);
-    let mut columns: Option<StringRecord> = None;
-    let mut rows = Vec::new();
-    let is_word = |cell: &str| cell.starts_with(|c: char| c.is_ascii_alphabetic());
-    for record in reader.records() {
-        let record = record?;
-        if columns.is_none() && record.iter().any(is_word) {
-            columns = Some(record);
-            continue;
-        }
-        let columns = columns.get_or_insert_with(|| match record.len() {
-            3 => vec!["cluster", "core", "latency_ns"].into(),
-            _ => vec![
-                "cluster",
-                "core",
-                "powerdown_ns",
-                "wakeup_ns",
-                "cache_flush_ns",
-            ]
-            .into(),
-        });
-        let line = record.position().map_or(0, csv::Position::line);
-        let (count, expected) = (record.len(), columns.len());
-        ensure!(
-            count == expected,
-            "line {line}: {count} fields, and not {expected}"
-        );
-        let row: TableRow = record.deserialize(Some(columns))?;
-        let has_figure = row
-            .powerdown_ns
-            .or(row.wakeup_ns)
-            .or(row.cache_flush_ns)
-            .or(row.latency_ns);
-        ensure!(
-            has_figure.is_some(),
-            "line {line}: expected at least one figure"
-        );
-        let expected = match id {
-            Some(ScenarioId::PsciVersionParallel) => "a latency alone",
-            _ => "Powerdown, Wakeup and Cache Flush, and no latency",
-        };
-        let is_of_latency = id.map(|it| it == ScenarioId::PsciVersionParallel);
-        ensure!(
-            is_of_latency.is_none_or(|it| it == row.latency_ns.is_some()),
-            "line {line}: this scenario's figures are {expected}"
-        );
-        ensure!(
-            rows.len() < ROWS_MAX,
-            "line {line}: more than {ROWS_MAX} rows"
-        );
-        rows.push(row);
-    }
-    ensure!(!rows.is_empty(), "no row in it");
-    Ok(rows)
+    value.with_context(|| format!("{cell:?} is no number of nanoseconds"))
 }
 
 #[cfg(test)]
@@ -202,69 +180,47 @@ mod tests {
 
     #[test]
     fn tables_of_each_layout_are_read() {
-        let header = "core,cluster,cache_flush_ns,powerdown_ns\n1,0,5,9\n";
+        let header = "cluster,core,powerdown_ns,wakeup_ns,cache_flush_ns\n0,1,9,7,5\n";
         let quoted = "\u{feff}\"0\",\"1\",\"18 (-30.51%)\",\"27\",\"0\"\n";
-        for (text, label, figures) in [
-            (quoted, (0, 1), [Some(18), Some(27), Some(0), None]),
-            ("1,3, 7\r\n1,2,880\r\n", (1, 3), [None, None, None, Some(7)]),
-            (header, (0, 1), [Some(9), None, Some(5), None]),
+        for (text, label, values) in [
+            (quoted, (0, 1), [Some(18), Some(27), Some(0)]),
+            ("1,3, 7\r\n1,2,880\r\n", (1, 3), [Some(7), None, None]),
+            (header, (0, 1), [Some(9), Some(7), Some(5)]),
         ] {
-            let row = &parse(text.as_bytes(), None).expect("rows")[0];
-            let first = [
-                row.powerdown_ns,
-                row.wakeup_ns,
-                row.cache_flush_ns,
-                row.latency_ns,
-            ];
-            assert_eq!(((row.cluster, row.core), first), (label, figures), "{text}");
+            let tag = "test_x";
+            let expected = RtInstr { tag, label, values };
+            assert_eq!(parse(text.as_bytes(), tag).expect("rows")[0], expected);
         }
     }
 
     #[test]
     fn other_text_is_refused_with_its_line() {
         let rows = "0,0,1\n".repeat(ROWS_MAX + 1);
-        for (text, part) in [
-            ("", "no row in it"),
-            ("cluster,core,latency_ns\n", "no row in it"),
-            ("0,0,1,2\n", "line 1: 4 fields, and not 5"),
-            ("0,0,1\n0,1\n", "line: 2,"),
-            ("0,0,1\n0,1,-5\n", "\"-5\" is no number"),
-            ("0,0,1\n0,1,1.5\n", "line: 2,"),
-            ("0,0,7 (x)\n", "\"7 (x)\" is no number"),
-            ("0,0,99999999999999999999\n", "is no number"),
-            ("0,65536,7\n", "too large"),
-            ("0,0,\n", "\"\" is no number"),
-            ("cluster,core,joules\n0,0,1\n", "unknown field `joules`"),
+        let (off, version) = (
+            "test_rt_instr_cpu_off_serial",
+            ScenarioId::PsciVersionParallel.tag(),
+        );
+        for (tag, text, part) in [
+            ("test_x", "", "no row in it"),
+            ("test_x", "cluster,core,latency_ns\n", "no row in it"),
+            ("test_x", "0,0,1,2\n", "line 1: 4 fields, and not 3 or 5"),
+            ("test_x", "0,0,1\n0,1\n", "line: 2,"),
+            ("test_x", "0,0,1\n0,1,-5\n", "line 2: \"-5\" is no number"),
+            ("test_x", "0,0,7 (x)\n", "\"7 (x)\" is no number"),
+            ("test_x", "0,0,99999999999999999999\n", "is no number"),
+            ("test_x", "0,65536,7\n", "too large"),
+            ("test_x", "0,0,\n", "\"\" is no number"),
             (
-                "cluster,core,core,latency_ns\n0,0,0,1\n",
-                "duplicate field `core`",
+                "test_x",
+                "core,cluster,latency_ns\n0,0,0\n",
+                "\"core\" is no number",
             ),
-            ("cluster,latency_ns\n0,0\n", "missing field `core`"),
-            ("cluster,core\n0,0\n", "at least one figure"),
-            (&rows, "more than 4096 rows"),
+            ("test_x", &rows, "line 4097: more than 4096 rows"),
+            (off, "0,0,7\n", "and no latency"),
+            (version, "0,0,7,8,9\n", "a latency alone"),
         ] {
-            let said = format!("{:#}", parse(text.as_bytes(), None).expect_err(text));
+            let said = format!("{:#}", parse(text.as_bytes(), tag).expect_err(text));
             assert!(said.contains(part), "{text}: {said}");
-        }
-    }
-
-    #[test]
-    fn columns_have_to_be_those_of_the_scenario() {
-        for (id, text, part) in [
-            (ScenarioId::CpuOffSerial, "0,0,7\n", "and no latency"),
-            (ScenarioId::CpuOffSerial, "0,0,7,8,9\n", ""),
-            (
-                ScenarioId::PsciVersionParallel,
-                "0,0,7,8,9\n",
-                "a latency alone",
-            ),
-            (ScenarioId::PsciVersionParallel, "0,0,7\n", ""),
-        ] {
-            let said = parse(text.as_bytes(), Some(id))
-                .err()
-                .map(|it| it.to_string());
-            let is_due = said.as_ref().is_some_and(|it| it.contains(part));
-            assert_eq!(is_due, !part.is_empty(), "{id}: {said:?}");
         }
     }
 

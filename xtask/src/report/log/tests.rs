@@ -184,7 +184,7 @@ fn verdict_comes_from_the_end_record() {
     for (last, doubt, text) in [
         (line.as_str(), "", line.as_str()),
         (&old, "", &old),
-        ("", "there is no last line", records),
+        ("", "the log has no last line", records),
         ("psci-bench: PA", "the last line is damaged", records),
         (&wrong, "contradicts the records", records),
     ] {
@@ -316,16 +316,20 @@ fn sound_records_that_cannot_be_read_are_lost_and_named() {
     run.head.as_mut().expect("a head").format = 9;
     let moon = "{\"moon\":{\"phase\":1}}";
     let absurd = "{\"cpus\":[60000,[[\"0x0\",0,0,0]]]}";
-    let logged = read_one(with_records(
-        &log_of(&run),
-        &[("0002", moon), ("0003", absurd)],
-    ));
+    let log = log_of(&run);
+    let logged = read_one(with_records(&log, &[("0002", moon), ("0003", absurd)]));
     let records = logged.integrity.records.as_ref().expect("records");
     assert_eq!((records.malformed, records.missing.len()), (2, 0));
     assert!(logged.run.plan.is_none() && logged.run.cpus.len() == 4);
     let lacks = logged.lacks();
-    assert!(lacks[0].starts_with("record 0002 (moon, line 13) is sound, and not"));
-    assert!(lacks[1].starts_with("record 0003 (cpus, line 14) is sound, and not"));
+    for (lack, (seq, kind)) in lacks.iter().zip([("0002", "moon"), ("0003", "cpus")]) {
+        let place = log
+            .lines()
+            .position(|it| it.starts_with(&format!("@PB {seq}")));
+        let line = place.expect("a record") + 1;
+        let part = format!("record {seq} ({kind}, line {line}) is sound, and not");
+        assert!(lack.starts_with(&part), "{lack}");
+    }
     assert!(lacks[2].contains("of format 9, and this version reads format 3"));
 }
 
@@ -412,7 +416,7 @@ fn rows_that_the_summary_names_may_lack() {
         (named, ", CPU 0.9, 1.1:", ""),
         (named, ", CPU 1.0:", lost),
         (named, ", CPU 1.10:", lost),
-        (named, ", CPU 1.1,", lost),
+        (": no GIC: ", ", no GIC, ", lost),
         (named, ", method warm, CPU 1.1:", lost),
         (line.expect("a row"), "", "no row of CPU 1.0 in test_rt"),
     ] {
