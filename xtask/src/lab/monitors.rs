@@ -26,7 +26,7 @@
 //! Expressions are Python's. LAVA's dispatcher lets pexpect search the last 4,000
 //! characters only.
 
-use psci_bench::plan::{Method, Plan, ScenarioId};
+use psci_bench::plan::{Plan, ScenarioId};
 use serde::Serialize;
 
 /// The most CPUs whose rows fit into the 4,000 characters that LAVA searches. Up to
@@ -131,8 +131,7 @@ fn number([metric, consumed, left, before, closed]: [&'static str; 5]) -> Monito
 /// `deny_skipped` the verdict fails if anything was skipped.
 pub(super) fn list(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Monitor> {
     let mut all = Vec::new();
-    let is_framed = plan.methods.iter().any(|method| method == Method::Tftf);
-    for scenario in plan.scenarios.suite().iter().filter(|_| is_framed) {
+    for scenario in plan.scenarios.suite().iter() {
         let rows: &[[&str; 5]] = match scenario {
             ScenarioId::PsciVersionParallel => &ONE,
             _ => &THREE,

@@ -21,7 +21,3 @@ pub const ENTRIES_MAX: usize = 256;
 pub const IMAGE_MAX: usize = 128 << 20;
 /// The largest package that is read, in bytes: more than boards have flash.
 pub const PACKAGE_MAX: usize = 4 * IMAGE_MAX;
-
-pub(crate) fn is_fip(file: &[u8]) -> bool {
-    file.starts_with(&MAGIC.to_le_bytes())
-}
