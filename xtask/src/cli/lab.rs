@@ -140,13 +140,11 @@ pub struct LabArguments {
 enum Source<'a> {
     /// TF-A that is built, in this variant.
     Built(Variant),
-    /// The user's file.
     Given(&'a Path),
     /// None: the board takes the image as it is.
     None,
 }
 
-/// A cell that is asked for.
 struct Wish<'a> {
     board: &'a Board,
     names: Names,

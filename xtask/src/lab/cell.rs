@@ -24,7 +24,6 @@ use crate::report::jobs::cell::{MARK, Mark, SCHEMA};
 
 /// The minutes of a job on QEMU, unless the user gives them or the plan needs more.
 const QEMU_MINUTES: u32 = 10;
-/// The minutes of a job on a board whose file gives none.
 const BOARD_MINUTES: u32 = 30;
 /// The minutes that an engine needs to copy files and start a board.
 const ENGINE_MINUTES: u32 = 2;
@@ -37,7 +36,6 @@ pub enum Content {
     Loose(Vec<u8>),
 }
 
-/// The name of a recovery image in a cell.
 const RECOVERY: &str = "recovery.zip";
 
 /// The options of a job.
@@ -219,7 +217,6 @@ fn qemu(line: &CommandLine) -> Result<Value> {
     })
 }
 
-/// Reads the files from which QEMU starts.
 fn read_files(line: &CommandLine) -> Result<Vec<(String, Vec<u8>)>> {
     let payload = line.preload.iter().map(|it| ("payload.bin", &it.0));
     let files = [("firmware.bin", &line.boot.1)].into_iter().chain(payload);

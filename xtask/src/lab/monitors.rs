@@ -35,11 +35,8 @@ use serde::Serialize;
 /// such a loss by the log.
 pub const CPUS_MAX: u32 = 24;
 
-/// The end of the payload: the end of TFTF's frame, or the last line of an early end.
 const STOP: &str = r"Exiting tests\.|psci-bench: INCOMPLETE";
-/// The words after a scenario's rows.
 const COMPLETE: &str = "  TEST COMPLETE";
-/// The beginning of a scenario.
 const EXECUTING: &str = "> Executing '";
 /// A tag without `test_rt_instr_`, then cluster and core.
 const LABEL: &str = r"\w+\t\d+\t\d+";

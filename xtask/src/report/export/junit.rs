@@ -23,7 +23,6 @@ use crate::report::analysis::figure::figures;
 use crate::report::log::{LoggedRun, reason_text, reason_word};
 use crate::setup::plural::many;
 
-/// A run.
 #[derive(Serialize)]
 struct Suite {
     name: String,
@@ -208,7 +207,6 @@ fn change_text(run: &LoggedRun, change: &Change) -> String {
     format!("{name} of CPU {cpu}: {new} {unit} after {old}{percent}")
 }
 
-/// Returns the case of the run's end and verdict.
 fn verdict(run: &LoggedRun) -> Case {
     let mut message = vec![run.verdict_text()];
     let (element, word) = if !run.is_complete() {

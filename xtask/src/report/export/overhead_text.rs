@@ -60,7 +60,6 @@ impl Overhead {
         Some(cells)
     }
 
-    /// Returns sentences on the figures.
     fn meaning(&self) -> Vec<String> {
         let is_noisy = self.unit == Unit::Time;
         let unit = match is_noisy {

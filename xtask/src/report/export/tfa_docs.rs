@@ -32,7 +32,6 @@ use crate::setup::progress::say;
 /// The lines of files by the files' names: cluster, core, and figures in nanoseconds.
 type Files = BTreeMap<String, Vec<Vec<String>>>;
 
-/// Writes the files of a report's only run below `root`.
 pub(super) fn write_tree(
     report: &Report,
     platform: Option<&str>,

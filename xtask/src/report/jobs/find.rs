@@ -15,7 +15,6 @@ use crate::report::log::untrusted_text::plain;
 /// The jobs at some paths, not read yet.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// The cells, by path.
     pub(super) cells: Vec<Cell>,
     /// Files that were named and are of no such cell, in their order.
     pub(super) files: Vec<PathBuf>,
@@ -25,13 +24,11 @@ pub struct Found {
     seen: HashSet<PathBuf>,
 }
 
-/// A folder with a [`MARK`].
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
     pub(super) dir: PathBuf,
     /// The files below its folder of results that are read.
     pub(super) files: Vec<PathBuf>,
-    /// Paths there that cannot be looked at.
     pub(super) lacks: Vec<String>,
 }
 
@@ -72,12 +69,10 @@ pub fn find(paths: &[PathBuf]) -> Result<Found> {
     Ok(found)
 }
 
-/// Returns a path as a part of a sentence.
 pub(super) fn named(path: &Path) -> String {
     plain(&path.display().to_string())
 }
 
-/// Returns true if a file of a cell has a name of those that are read.
 fn is_read(path: &Path) -> bool {
     let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
     let known = ["xml", "yaml", "yml", "log", "txt"];

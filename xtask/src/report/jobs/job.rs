@@ -9,7 +9,6 @@ use super::cell::Mark;
 use super::outcome::Outcome;
 use crate::report::log::LoggedRun;
 
-/// The end of a test case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Ending {
@@ -71,12 +70,10 @@ impl Results {
         self.ended |= other.ended;
     }
 
-    /// Returns the number of test cases with this end.
     pub(crate) fn count(&self, ending: Ending) -> usize {
         self.cases.values().filter(|it| **it == ending).count()
     }
 
-    /// Returns the number of measurements that the engine has kept.
     pub(crate) fn measurements(&self) -> usize {
         self.measured.values().map(Vec::len).sum()
     }
@@ -93,13 +90,10 @@ pub struct Job {
     /// The reasons against a better outcome.
     pub(crate) said: Vec<String>,
     pub(crate) notes: Vec<String>,
-    /// The engine's results; None without any.
     pub(crate) results: Option<Results>,
-    /// The number of measurements that the engine has kept.
     pub(crate) measurements: Option<usize>,
     /// The places of the job's runs among those that were read.
     pub(crate) runs: Vec<usize>,
-    /// The mark of the job's cell.
     #[serde(skip)]
     pub(super) mark: Option<Mark>,
 }

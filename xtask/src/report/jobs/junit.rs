@@ -64,7 +64,6 @@ struct Property {
     value: String,
 }
 
-/// Adds the test cases in `text`.
 pub(super) fn read(text: &[u8], results: &mut Results) -> Result<()> {
     // An entity of its own could be a failure.
     let has_type = memmem::find(text, b"<!DOCTYPE").is_some();

@@ -57,7 +57,6 @@ pub(super) fn outcome(
     (outcome, said)
 }
 
-/// Returns the failures in the engine's results.
 fn of_results(results: &Results) -> Vec<String> {
     let failure = results.failure.iter().map(|why| match why.as_str() {
         "" => "the job failed, and the engine does not say why".to_owned(),

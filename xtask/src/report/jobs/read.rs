@@ -81,24 +81,20 @@ pub fn read_all(found: &Found, deny_skipped: bool) -> Result<(Vec<Job>, Vec<Logg
     Ok((jobs, runs))
 }
 
-/// Returns an error as a part of a sentence.
 fn told(error: &anyhow::Error) -> String {
     plain(format!("{error:#}").trim_start())
 }
 
-/// The parts of a job that is read.
 #[derive(Default)]
 struct Parts {
     mark: Option<Mark>,
     results: Option<Results>,
     runs: Vec<LoggedRun>,
-    /// The errors of logs without a run.
     without: Vec<String>,
     lacks: Vec<String>,
 }
 
 impl Parts {
-    /// Reads a file of the job.
     fn read(&mut self, path: &Path) -> Result<()> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let at = || named(path);
