@@ -22,7 +22,6 @@ use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{prepare, timeout};
 use crate::report::jobs::cell::is_plain;
 use crate::report::jobs::check_name;
-use crate::setup::interrupt;
 use crate::setup::progress::say;
 use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
@@ -180,7 +179,7 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
         }
         ready.push(cell.ready()?);
     }
-    place::put(&ready, interrupt::watch()?)?;
+    place::put(&ready)?;
     notes.iter().for_each(|note| say(note));
     Ok(0)
 }
