@@ -104,7 +104,8 @@ impl Ready {
             let entry = entry.with_context(named)?;
             let (name, kind) = (entry.file_name(), entry.file_type()?);
             let is_own = kind.is_file() && self.files.iter().any(|it| name == *it.0);
-            if !is_own && !(kind.is_dir() && name == BYTECODE) {
+            let is_bytecode = kind.is_dir() && name == BYTECODE;
+            if !is_own && !is_bytecode {
                 let path = entry.path();
                 let path = path.display();
                 bail!(

@@ -12,9 +12,6 @@ const STAMPS: f64 = 2.0;
 
 impl Overhead {
     /// Writes the table, and sentences about it.
-    ///
-    /// # Errors
-    /// Those of `out`.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         self.table().plain(out)?;
         for sentence in self.meaning() {

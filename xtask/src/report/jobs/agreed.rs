@@ -9,7 +9,7 @@ use psci_bench::measure::Metric;
 use psci_bench::model::Scenario;
 use psci_bench::plan::TAG_PREFIX;
 
-use super::job::{Ending, Results};
+use super::results::{Ending, Results};
 use crate::report::log::LoggedRun;
 use crate::setup::plural::many;
 

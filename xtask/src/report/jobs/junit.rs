@@ -6,7 +6,7 @@ use psci_bench::plan::TAG_PREFIX;
 use serde::Deserialize;
 
 use super::agreed;
-use super::job::{Ending, Results};
+use super::results::{Ending, Results};
 use crate::report::log::untrusted_text::message;
 
 /// The most suites, which may be within each other: pytest writes one.

@@ -11,7 +11,7 @@ use memchr::memmem;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::job::{Ending, Results};
+use super::results::{Ending, Results};
 use crate::report::log::lava_log::LavaEntry;
 use crate::report::log::lines::Lines;
 use crate::report::log::untrusted_text::{message, plain};

@@ -6,7 +6,7 @@ use itertools::Itertools as _;
 use psci_bench::model::{Scenario, Status, Verdict};
 use serde::Serialize;
 
-use super::job::{Ending, Results};
+use super::results::{Ending, Results};
 use crate::report::log::LoggedRun;
 use crate::setup::plural::many;
 
