@@ -16,14 +16,13 @@ use crate::build::firmware::{Variant, fault};
 use crate::build::image_contents::TreeWish;
 use crate::build::{image, package};
 use crate::lab::cell::{self, Cell, Content, JobOptions};
-use crate::lab::content::Base;
+use crate::lab::content::content;
 use crate::lab::place::{self, Place};
 use crate::lab::{Engine, Names};
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{prepare, timeout};
 use crate::report::jobs::cell::is_plain;
 use crate::report::jobs::check_name;
-use crate::setup::interrupt;
 use crate::setup::progress::say;
 use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
@@ -141,13 +140,11 @@ pub struct LabArguments {
 enum Source<'a> {
     /// TF-A that is built, in this variant.
     Built(Variant),
-    /// The user's file.
     Given(&'a Path),
     /// None: the board takes the image as it is.
     None,
 }
 
-/// A cell that is asked for.
 struct Wish<'a> {
     board: &'a Board,
     names: Names,
@@ -175,14 +172,15 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
         let board = wish.board;
         notes.push(wish.place.path.display().to_string());
         let cell = cell(&workspace, arguments, wish, &tree, plan)?;
-        if let Content::Loose { file, .. } = &cell.content {
-            let install = &package::package(board)?.install;
+        if let Content::Loose(_) = &cell.content {
+            let package = package::package(board)?;
+            let (file, install) = (&package.file, &package.install);
             let note = format!("{file} goes onto the board before its tests run. {install}");
             notes.push(note);
         }
         ready.push(cell.ready()?);
     }
-    place::put(&ready, interrupt::watch()?)?;
+    place::put(&ready)?;
     notes.iter().for_each(|note| say(note));
     Ok(0)
 }
@@ -266,17 +264,11 @@ fn cell<'a>(
             timeout: run,
             ..RunSpec::default()
         })?)),
-        Source::Given(base) => Base {
-            board,
-            path: base,
-            engine: arguments.engine,
-            key: arguments.nt_fw_key.as_deref(),
+        Source::Given(base) => {
+            let of = (board, arguments.engine);
+            content(workspace, of, base, arguments.nt_fw_key.as_deref(), image)?
         }
-        .content(workspace, image)?,
-        Source::None => Content::Loose {
-            data: image()?,
-            file: package::package(board)?.file.clone(),
-        },
+        Source::None => Content::Loose(image()?),
     };
     Ok(Cell {
         names: wish.names,

@@ -21,7 +21,6 @@ use crate::setup::interrupt;
 use crate::setup::progress::{Progress, say};
 use crate::setup::stdout::Out;
 
-/// Runs under both builds, and prints the difference.
 pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
     let spec = qemu::spec(&arguments.run)?;
     if spec.firmware != Firmware::TfA {
@@ -73,7 +72,6 @@ pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
     Ok(one.max(other))
 }
 
-/// Compares two logs.
 pub(super) fn of_logs(arguments: &ReportArguments, without: &Path) -> Result<u8> {
     let [log] = arguments.logs.as_slice() else {
         bail!("--overhead compares two logs: that of the instrumented build, and the plain one's");

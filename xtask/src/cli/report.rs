@@ -27,7 +27,6 @@ use crate::setup::progress::say;
 use crate::setup::read_file;
 use crate::setup::stdout::Out;
 
-/// A serial port's speed, unless another is asked for.
 const BAUD: u32 = 115_200;
 /// Seconds to follow a run, unless an option gives them.
 const TIMEOUT: u64 = 3600;
@@ -191,7 +190,6 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
         .map_or(code, |matrix| judge_jobs(matrix).max(code)))
 }
 
-/// Jobs of lab engines, and the runs in their logs.
 fn read_jobs(arguments: &ReportArguments) -> Result<Report> {
     let found = jobs::find(&arguments.logs)?;
     // What was measured is not there a second time.
@@ -208,7 +206,6 @@ fn read_jobs(arguments: &ReportArguments) -> Result<Report> {
     })
 }
 
-/// The run to compare with.
 fn read_baseline(path: &Path, place: Option<usize>) -> Result<LoggedRun> {
     let mut runs = if tables::are_at(path) {
         vec![tables::read(path)?]
@@ -230,7 +227,6 @@ fn read_baseline(path: &Path, place: Option<usize>) -> Result<LoggedRun> {
     }
 }
 
-/// Follows a run, and reads what came.
 fn follow(device: &Path, arguments: &ReportArguments) -> Result<(Report, Option<LogFile>)> {
     let interrupt = interrupt::watch()?;
     let timeout = Duration::from_secs(arguments.timeout.unwrap_or(TIMEOUT));

@@ -8,7 +8,6 @@ use crate::report::log::LoggedRun;
 use crate::setup::plural::many;
 use crate::setup::progress::say;
 
-/// Exit code when a figure is worse than the baseline's.
 const REGRESSION: u8 = 1;
 
 /// Says what is wrong with jobs, and the exit code for it.

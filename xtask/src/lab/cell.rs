@@ -12,19 +12,18 @@ use clap::Args;
 use minijinja::context;
 use minijinja::value::{Serde, Value};
 use psci_bench::plan::{Method, Plan};
-use serde::Serialize;
 
 use super::engine::{Engine, Names};
 use super::place::{Place, Ready};
 use super::{monitors, templates, words};
 use crate::board::{Board, Deploy, MINUTES_MAX};
+use crate::build::package;
 use crate::qemu::prepare::Prepared;
 use crate::qemu::{CommandLine, PROGRAM};
 use crate::report::jobs::cell::{MARK, Mark, SCHEMA};
 
 /// The minutes of a job on QEMU, unless the user gives them or the plan needs more.
 const QEMU_MINUTES: u32 = 10;
-/// The minutes of a job on a board whose file gives none.
 const BOARD_MINUTES: u32 = 30;
 /// The minutes that an engine needs to copy files and start a board.
 const ENGINE_MINUTES: u32 = 2;
@@ -32,16 +31,12 @@ const ENGINE_MINUTES: u32 = 2;
 /// The file that the board starts from.
 pub enum Content {
     Qemu(Box<Prepared>),
-    Recovery {
-        file: String,
-        data: Vec<u8>,
-    },
+    Recovery(Vec<u8>),
     /// A file that the user has to put on the board.
-    Loose {
-        file: String,
-        data: Vec<u8>,
-    },
+    Loose(Vec<u8>),
 }
+
+const RECOVERY: &str = "recovery.zip";
 
 /// The options of a job.
 #[derive(Clone, Debug, Default, Args)]
@@ -110,10 +105,12 @@ impl Cell<'_> {
         let (mut files, qemu) = match &self.content {
             Content::Qemu(run) => {
                 let line = run.command_line();
-                (read_files(line)?, Some(Qemu::new(line)?))
+                (read_files(line)?, Some(qemu(line)?))
             }
-            Content::Recovery { file, data } | Content::Loose { file, data } => {
-                (vec![(file.clone(), data.clone())], None)
+            Content::Recovery(data) => (vec![(RECOVERY.to_owned(), data.clone())], None),
+            Content::Loose(data) => {
+                let file = package::package(self.board)?.file.clone();
+                (vec![(file, data.clone())], None)
             }
         };
         let names: &[&'static str] = match (self.names.engine, &qemu) {
@@ -152,17 +149,14 @@ impl Cell<'_> {
     }
 
     /// Returns the values for the templates of the cell's engine.
-    fn context(&self, qemu: Option<Qemu<'_>>) -> Result<Value> {
+    fn context(&self, qemu: Option<Value>) -> Result<Value> {
         let (board, firmware) = (&self.names.board, &self.names.firmware);
-        let both = context! { board, firmware, minutes => self.minutes(), qemu => Serde(&qemu) };
+        let both = context! { board, firmware, minutes => self.minutes(), qemu };
         let of_engine = match self.names.engine {
             Engine::Lava => self.for_lava()?,
             Engine::Labgrid => {
-                let methods = &self.plan.methods;
-                let is_framed = methods.iter().any(|method| method == Method::Tftf);
                 let suite = self.plan.scenarios.suite();
-                let suite = suite.iter().filter(|_| is_framed);
-                let scenarios: Vec<_> = suite.map(|it| (it.tag(), it.name())).collect();
+                let scenarios: Vec<_> = suite.iter().map(|it| (it.tag(), it.name())).collect();
                 let (place, deny_skipped) = (&self.options.place, self.options.deny_skipped);
                 context! { place, deny_skipped, scenarios }
             }
@@ -175,76 +169,54 @@ impl Cell<'_> {
             Some(url) => format!("{}/{}", url.trim_end_matches('/'), self.names.folder()),
             None => file_url(&self.place.path)?,
         };
-        let usual = match (&self.content, &self.board.lab) {
-            (Content::Qemu(_), _) => "qemu",
-            (Content::Recovery { .. }, Some(lab)) => &lab.device_type,
+        let lab = match (&self.content, &self.board.lab) {
+            (Content::Qemu(_), _) => None,
+            (Content::Recovery(_), Some(lab)) => Some(lab),
             _ => bail!(
                 "{} has no [lab] in its board file, which says how LAVA gets files onto it: use \
                  --engine labgrid",
                 self.board.title
             ),
         };
-        let monitors = monitors::list(&self.plan, self.cpus, self.options.deny_skipped);
+        let usual = lab.map_or("qemu", |lab| &lab.device_type);
         let device_type = self.options.device_type.as_deref().unwrap_or(usual);
-        let job =
-            context! { url, device_type, tags => &self.options.tags, monitors => Serde(&monitors) };
-        let (Some(lab), Content::Recovery { file, .. }) = (&self.board.lab, &self.content) else {
-            return Ok(job);
-        };
-        let of_board = context! {
-            recovery => file,
-            deploy => match lab.deploy {
-                Deploy::Vemsd => "vemsd",
-                Deploy::Flasher => "flasher",
-            },
-            console => &lab.console,
-            prompt => &lab.prompt,
-        };
-        Ok(context! { ..job, ..of_board })
-    }
-}
-
-/// QEMU's command line as the templates take it. The engines add display, network,
-/// monitor and serial port.
-#[derive(Debug, Serialize)]
-struct Qemu<'c> {
-    program: &'static str,
-    machine: &'c str,
-    cpu: &'c str,
-    memory_mib: &'c str,
-    /// Each option with its value.
-    options: Vec<String>,
-    /// The option for `firmware.bin`.
-    boot: &'static str,
-    /// The address of `payload.bin`, if that is in memory before the machine starts.
-    address: Option<String>,
-}
-
-impl<'c> Qemu<'c> {
-    /// Converts the command line. Engines split options at blanks, so that a word with a
-    /// blank or a quote is refused.
-    fn new(line: &'c CommandLine) -> Result<Self> {
-        let words = [&line.machine, &line.cpu, &line.memory_mib];
-        for word in words.into_iter().chain(&line.options) {
-            if word.contains([' ', '\'', '"', '\\']) {
-                bail!("{word:?}: an engine cannot pass blanks, quotes or backslashes to QEMU");
-            }
-        }
-        let options = line.options.chunk_by(|_, next| !next.starts_with('-'));
-        let address = line.preload.as_ref().map(|it| format!("{:#x}", it.1));
-        Ok(Self {
-            program: PROGRAM,
-            machine: &line.machine,
-            cpu: &line.cpu,
-            memory_mib: &line.memory_mib,
-            options: options.map(|words| words.join(" ")).collect(),
-            boot: line.boot.0,
-            address,
+        let monitors = monitors::list(&self.plan, self.cpus, self.options.deny_skipped);
+        Ok(context! {
+            url,
+            device_type,
+            tags => &self.options.tags,
+            monitors => Serde(&monitors),
+            recovery => RECOVERY,
+            is_vemsd => lab.is_some_and(|lab| lab.deploy == Deploy::Vemsd),
+            console => lab.and_then(|lab| lab.console.as_ref()),
+            prompt => lab.and_then(|lab| lab.prompt.as_ref()),
         })
     }
 }
 
-/// Reads the files from which QEMU starts.
+/// Returns QEMU's command line for the templates: each option with its value, the option for
+/// `firmware.bin`, and the address of `payload.bin` if that is in memory before the machine
+/// starts. Engines add display, network, monitor and serial port. They split options at
+/// blanks, so that a word with a blank or a quote is refused.
+fn qemu(line: &CommandLine) -> Result<Value> {
+    let words = [&line.machine, &line.cpu, &line.memory_mib];
+    for word in words.into_iter().chain(&line.options) {
+        if word.contains([' ', '\'', '"', '\\']) {
+            bail!("{word:?}: an engine cannot pass blanks, quotes or backslashes to QEMU");
+        }
+    }
+    let options = line.options.chunk_by(|_, next| !next.starts_with('-'));
+    Ok(context! {
+        program => PROGRAM,
+        machine => &line.machine,
+        cpu => &line.cpu,
+        memory_mib => &line.memory_mib,
+        options => options.map(|words| words.join(" ")).collect::<Vec<_>>(),
+        boot => line.boot.0,
+        address => line.preload.as_ref().map(|it| format!("{:#x}", it.1)),
+    })
+}
+
 fn read_files(line: &CommandLine) -> Result<Vec<(String, Vec<u8>)>> {
     let payload = line.preload.iter().map(|it| ("payload.bin", &it.0));
     let files = [("firmware.bin", &line.boot.1)].into_iter().chain(payload);
@@ -296,11 +268,11 @@ mod tests {
             preload: None,
             rest: Vec::new(),
         };
-        let options = Qemu::new(&line).expect("taken apart").options;
-        let expected = ["-smp 4", "-no-reboot", "-fw_cfg name=a,string=b,,c"];
-        assert_eq!(options, expected);
+        let options = qemu(&line).expect("taken apart").get_attr("options");
+        let expected = "['-smp 4', '-no-reboot', '-fw_cfg name=a,string=b,,c']";
+        assert_eq!(options.expect("a list").to_string(), expected);
         line.options.push("a=b c".to_owned());
-        let error = Qemu::new(&line).expect_err("a blank").to_string();
+        let error = qemu(&line).expect_err("a blank").to_string();
         assert!(error.contains("cannot pass blanks"), "{error}");
     }
 

@@ -1,15 +1,5 @@
 //! Jobs for lab engines: LAVA and labgrid.
 //!
-//! ```text
-//! cell ────── a board with a firmware: the folder with an engine's input
-//! templates ─ the cell's texts
-//! monitors ── LAVA's expressions for results
-//! recovery ── the FIP within a board's recovery image
-//! place ───── the folder's path, and the replacement of an older cell
-//! words ───── options with LAVA's and labgrid's names
-//! serial ──── a run on a board, by its serial port
-//! ```
-//!
 //! This tool writes the input of engines and `report` reads their results; the engines
 //! themselves run the jobs. Nothing is written before everything is checked.
 

@@ -26,7 +26,7 @@
 //! Expressions are Python's. LAVA's dispatcher lets pexpect search the last 4,000
 //! characters only.
 
-use psci_bench::plan::{Method, Plan, ScenarioId};
+use psci_bench::plan::{Plan, ScenarioId};
 use serde::Serialize;
 
 /// The most CPUs whose rows fit into the 4,000 characters that LAVA searches. Up to
@@ -35,11 +35,8 @@ use serde::Serialize;
 /// such a loss by the log.
 pub const CPUS_MAX: u32 = 24;
 
-/// The end of the payload: the end of TFTF's frame, or the last line of an early end.
 const STOP: &str = r"Exiting tests\.|psci-bench: INCOMPLETE";
-/// The words after a scenario's rows.
 const COMPLETE: &str = "  TEST COMPLETE";
-/// The beginning of a scenario.
 const EXECUTING: &str = "> Executing '";
 /// A tag without `test_rt_instr_`, then cluster and core.
 const LABEL: &str = r"\w+\t\d+\t\d+";
@@ -131,8 +128,7 @@ fn number([metric, consumed, left, before, closed]: [&'static str; 5]) -> Monito
 /// `deny_skipped` the verdict fails if anything was skipped.
 pub(super) fn list(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Monitor> {
     let mut all = Vec::new();
-    let is_framed = plan.methods.iter().any(|method| method == Method::Tftf);
-    for scenario in plan.scenarios.suite().iter().filter(|_| is_framed) {
+    for scenario in plan.scenarios.suite().iter() {
         let rows: &[[&str; 5]] = match scenario {
             ScenarioId::PsciVersionParallel => &ONE,
             _ => &THREE,

@@ -4,9 +4,9 @@
 //! A cell is put together in a scratch folder beside its final one. The scratch folder's
 //! name begins with a dot, so that no reader takes it for a cell.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
@@ -71,8 +71,8 @@ pub struct Ready {
 }
 
 /// Writes cells: none if one of them cannot be.
-pub fn put(cells: &[Ready], stop: &AtomicBool) -> Result<()> {
-    let scratch = cells.iter().map(|cell| cell.write_to_scratch(stop));
+pub fn put(cells: &[Ready]) -> Result<()> {
+    let scratch = cells.iter().map(Ready::write_to_scratch);
     let scratch = scratch.collect::<Result<Vec<TempDir>>>()?;
     // Another process may have written there since the first check.
     cells.iter().try_for_each(Ready::check)?;
@@ -104,7 +104,8 @@ impl Ready {
             let entry = entry.with_context(named)?;
             let (name, kind) = (entry.file_name(), entry.file_type()?);
             let is_own = kind.is_file() && self.files.iter().any(|it| name == *it.0);
-            if !is_own && !(kind.is_dir() && name == BYTECODE) {
+            let is_bytecode = kind.is_dir() && name == BYTECODE;
+            if !is_own && !is_bytecode {
                 let path = entry.path();
                 let path = path.display();
                 bail!(
@@ -117,39 +118,27 @@ impl Ready {
 
     /// Writes the files to a folder beside the cell's final one. The folder's name begins
     /// with a dot.
-    fn write_to_scratch(&self, stop: &AtomicBool) -> Result<TempDir> {
+    fn write_to_scratch(&self) -> Result<TempDir> {
         let place = &self.place.path;
         let dir = place.parent().unwrap_or(place);
         let named = || format!("-o {}", dir.display());
         fs::create_dir_all(dir).with_context(named)?;
-        let scratch = tempfile::Builder::new().prefix(".cell-").tempdir_in(dir);
+        // Others may read it, as any new folder.
+        let mut builder = tempfile::Builder::new();
+        let builder = builder.permissions(Permissions::from_mode(0o777));
+        let scratch = builder.prefix(".cell-").tempdir_in(dir);
         let scratch = scratch.with_context(named)?;
         for (name, data) in &self.files {
             fs::write(scratch.path().join(name), data).with_context(named)?;
-            if stop.load(Ordering::Relaxed) {
-                bail!("interrupted: nothing is written");
-            }
         }
-        share(scratch.path()).with_context(named)?;
         Ok(scratch)
     }
-}
-
-/// Gives `dir`, which only its owner can read, the permissions of any new folder.
-fn share(dir: &Path) -> Result<()> {
-    let fresh = dir.join("new");
-    fs::create_dir(&fresh)?;
-    let usual = fs::metadata(&fresh)?.permissions();
-    fs::remove_dir(&fresh)?;
-    Ok(fs::set_permissions(dir, usual)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::lab::engine::Engine;
-
-    static GO: AtomicBool = AtomicBool::new(false);
 
     struct Lab(TempDir);
 
@@ -168,7 +157,7 @@ mod tests {
         }
 
         fn put(&self, firmware: &str, force: bool, text: &str) -> Result<()> {
-            put(&[self.ready(firmware, force, text)?], &GO)
+            put(&[self.ready(firmware, force, text)?])
         }
 
         fn text(&self) -> String {
@@ -216,12 +205,9 @@ mod tests {
         let cells = [ready("v1", true), ready("v2", false)];
         // Another process writes the second cell in the meantime.
         lab.put("v2", false, "theirs").expect("written");
-        let error = put(&cells, &GO).expect_err("refused");
+        let error = put(&cells).expect_err("refused");
         assert!(error.to_string().contains("exists already"), "{error}");
         assert_eq!(lab.text(), "old");
-        let stop = AtomicBool::new(true);
-        let error = put(&[ready("v3", false)], &stop).expect_err("refused");
-        assert!(error.to_string().contains("interrupted"), "{error}");
         assert_eq!(lab.names(), ["labgrid-rpi4-v1", "labgrid-rpi4-v2"]);
     }
 }

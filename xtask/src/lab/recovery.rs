@@ -4,10 +4,8 @@
 //! which all other files are copied as they are compressed.
 
 use std::io::{self, Cursor, Write};
-use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use itertools::Itertools;
 use zip::read::{ArchiveOffset, Config};
 use zip::{ZipArchive, ZipWriter};
 
@@ -98,7 +96,6 @@ fn unpack(archive: &mut Archive<'_>, index: usize, max: u64, out: &mut dyn Write
 
 /// Returns the index of `member`, which must be the only file that becomes the FIP on a card.
 fn find_fip(archive: &mut Archive<'_>, member: &str) -> Result<usize> {
-    let wanted = card_path(Path::new(member));
     let (mut found, mut other) = (None, None);
     for index in 0..archive.len() {
         let entry = archive.by_index_raw(index)?;
@@ -106,12 +103,12 @@ fn find_fip(archive: &mut Archive<'_>, member: &str) -> Result<usize> {
         if entry.encrypted() {
             bail!("{name:?} is encrypted: give a zip without encryption");
         }
-        let Some(path) = entry.enclosed_name() else {
+        if entry.enclosed_name().is_none() {
             bail!("{name:?} leads out of the card");
-        };
+        }
         if name == member {
             found = Some(index);
-        } else if card_path(&path) == wanted {
+        } else if name.eq_ignore_ascii_case(member) {
             other = Some(name);
         }
     }
@@ -124,13 +121,4 @@ fn find_fip(archive: &mut Archive<'_>, member: &str) -> Result<usize> {
              wrong one"
         ),
     }
-}
-
-/// Returns `path` as a FAT card has it: without upper case, and without dots and blanks at
-/// the end of a name.
-fn card_path(path: &Path) -> String {
-    path.iter()
-        .map(|part| part.to_string_lossy().to_lowercase())
-        .map(|part| part.trim_end_matches(['.', ' ']).to_owned())
-        .join("/")
 }

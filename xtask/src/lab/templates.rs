@@ -7,7 +7,6 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 
 use super::words::is_odd;
 
-/// The files, by name.
 const TEMPLATES: [(&str, &str); 6] = [
     ("job.yaml", include_str!("templates/job.yaml.j2")),
     ("device.yaml", include_str!("templates/device.yaml.j2")),

@@ -12,23 +12,9 @@
 //!            rst and html draw
 //! ```
 //!
-//! # To add a format
-//! A file in `export/` with a function of the type in [`export::Writer`], and its line in
-//! [`export::ALL`]. It takes a [`export::Report`] and nothing else, has no state, and
-//! writes the same bytes for the same report. Durations become time by
-//! [`log::LoggedRun::ns`] alone. Its golden file is a line in
-//! `xtask/tests/command/report/formats.rs`.
-//!
-//! # To add to a comparison
-//! [`analysis::compare`] pairs scenarios by ID, method and helper, and CPUs by MPIDR
-//! or by labels, never by position. `analysis/conditions.rs` lists what two runs must
-//! share. A part of the baseline without a change that counts goes to
+//! A format writes the same bytes for the same report; durations become time by
+//! [`log::LoggedRun::ns`] alone. A part of the baseline without a change that counts goes to
 //! `Comparison::lacks`, or a gate would let it pass.
-//!
-//! # To add a finding
-//! [`psci_bench::findings`] has those that the payload prints, too. One that needs
-//! more than a board's integers is a function from run and scenario to findings in the
-//! list of `analysis/findings.rs`.
 
 pub mod analysis;
 pub mod export;

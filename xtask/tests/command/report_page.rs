@@ -11,6 +11,7 @@ use std::process::Command;
 
 use psci_bench::model::{Cpu, Failure, Skip, Status};
 use xtask::report::analysis::compare::{Options as Compared, compare};
+use xtask::report::log::LoggedRun;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
@@ -62,22 +63,7 @@ fn page() -> String {
         row.statistics.clear();
     }
     report.runs.push(lines);
-    let mut baseline = report.runs[0].clone();
-    for scenario in &mut baseline.run.scenarios {
-        for (nth, row) in (0u64..).zip(&mut scenario.rows) {
-            let scale = |figure: &mut Option<u64>| *figure = figure.map(|it| it * (nth + 2) / 3);
-            scale(&mut row.figures.powerdown);
-            scale(&mut row.figures.wakeup);
-            scale(&mut row.figures.cache_flush);
-            row.statistics.clear();
-        }
-        for point in &mut scenario.points {
-            let figures = &mut point.figures;
-            for figure in [&mut figures.min, &mut figures.median, &mut figures.max] {
-                *figure = *figure * 2 / 3;
-            }
-        }
-    }
+    let baseline = baseline(&report.runs[0]);
     let runs = &report.runs[..1];
     report.comparisons = compare(runs, &baseline, &Compared::default()).expect("one board");
     let page = written(&report, "html");
@@ -93,6 +79,27 @@ fn page() -> String {
         assert!(page.contains(part), "{part}");
     }
     page
+}
+
+/// Returns a run whose figures are by CPU more and less than those of `run`.
+fn baseline(run: &LoggedRun) -> LoggedRun {
+    let mut baseline = run.clone();
+    for scenario in &mut baseline.run.scenarios {
+        for (nth, row) in (0u64..).zip(&mut scenario.rows) {
+            let scale = |figure: &mut Option<u64>| *figure = figure.map(|it| it * (nth + 2) / 3);
+            scale(&mut row.figures.powerdown);
+            scale(&mut row.figures.wakeup);
+            scale(&mut row.figures.cache_flush);
+            row.statistics.clear();
+        }
+        for point in &mut scenario.points {
+            let figures = &mut point.figures;
+            for figure in [&mut figures.min, &mut figures.median, &mut figures.max] {
+                *figure = *figure * 2 / 3;
+            }
+        }
+    }
+    baseline
 }
 
 /// The page with the probe in it, which its policy has to let in.

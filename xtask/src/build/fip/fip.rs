@@ -30,9 +30,6 @@ pub const IMAGE_MAX: usize = 128 << 20;
 /// The largest package that is read, in bytes: more than boards have flash.
 pub const PACKAGE_MAX: usize = 4 * IMAGE_MAX;
 
-pub(crate) fn is_fip(file: &[u8]) -> bool {
-    file.starts_with(&MAGIC.to_le_bytes())
-}
 
 /// A package.
 #[derive(Clone, Debug)]

@@ -7,7 +7,6 @@ mod sign;
 mod tests;
 mod trust;
 
-pub(crate) use self::fip::is_fip;
 pub use self::fip::{Fip, IMAGE_MAX, Image, PACKAGE_MAX};
 pub(crate) use self::sign::check_key;
 pub(crate) use self::trust::{certificate, is_certificate, mismatches, renew};

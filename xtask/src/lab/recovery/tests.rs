@@ -59,9 +59,6 @@ fn unusable_zip_is_refused_with_its_fault() {
         (zip(&[]), "the zip has no SOFTWARE/fip.bin"),
         (alone("SOFTWARE/FIP.BIN"), ", but SOFTWARE/FIP.BIN"),
         (both("SOFTWARE/FIP.BIN"), "one file on a FAT card"),
-        (both("./software//fip.bin."), "one file on a FAT card"),
-        (both("SOFTWARE\\fip.bin"), "one file on a FAT card"),
-        (both("x/../SOFTWARE/fip.bin"), "one file on a FAT card"),
         (both("a/../../x"), "leads out of the card"),
     ] {
         assert!(is_zip(&file));

@@ -10,7 +10,6 @@ use crate::report::analysis::figure::OF_CLASSES;
 use crate::report::log::LoggedRun;
 use crate::setup::plural::many;
 
-/// Returns the blocks of a comparison of `run`.
 pub(super) fn comparison<'r>(run: &LoggedRun, comparison: &Comparison) -> Vec<Block<'r>> {
     let mut all = vec![
         Block::Definitions(definitions(run, comparison)),

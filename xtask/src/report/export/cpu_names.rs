@@ -28,7 +28,6 @@ const NAMES: [(u64, &str); 9] = [
     (0x00, "051 QEMU max"),
 ];
 
-/// Returns the CPU's name, and its revision as errata notices write it.
 pub(super) fn name(midr: u64) -> Option<String> {
     let (_, names) = NAMES.iter().find(|it| it.0 == midr >> 24 & 0xff)?;
     let part = format!("{:03x} ", midr >> 4 & 0xfff);

@@ -5,7 +5,6 @@ use crate::report::log::LoggedRun;
 use psci_bench::model::Scenario;
 use serde::Serialize;
 
-/// A name and its text.
 pub(super) type Line = (&'static str, String);
 
 /// A part of a report, in the order of reading.
@@ -24,7 +23,6 @@ pub(super) enum Block<'r> {
     Charts(Charts<'r>),
 }
 
-/// The heading of a scenario of a run.
 #[derive(Serialize)]
 pub(super) struct ScenarioHeading {
     /// The document's only one of this name.

@@ -66,7 +66,6 @@ fn node(run: &LoggedRun, state: &IdleState<'_>, name: &str) -> String {
     )
 }
 
-/// Returns the name of a state's node, as the binding wants it.
 fn name(run: &LoggedRun, state: &IdleState<'_>) -> &'static str {
     let facts = run.run.facts.as_ref();
     let is_down = facts.is_none_or(|facts| facts.state_format.is_powerdown(state.power_state));

@@ -1,6 +1,5 @@
 //! Text of others as text.
 
-/// Returns `text` in one line.
 pub(super) fn line(text: &str) -> String {
     text.replace(char::is_control, " ")
 }

@@ -23,7 +23,6 @@ use crate::report::analysis::figure::figures;
 use crate::report::log::{LoggedRun, reason_text, reason_word};
 use crate::setup::plural::many;
 
-/// A run.
 #[derive(Serialize)]
 struct Suite {
     name: String,
@@ -43,19 +42,21 @@ struct Case {
     said: String,
 }
 
-/// The element of an end, its type and its message.
-type End<'e> = (&'static str, &'e str, String);
-
 impl Case {
-    fn new(name: String, class: String, said: &[String], (element, word, message): End) -> Self {
-        let (word, said) = (word.to_owned(), said.join("\n"));
+    /// Returns a case with its element, its type and its message.
+    fn new(
+        name: String,
+        class: String,
+        said: &[String],
+        (element, word, message): (&'static str, &str, String),
+    ) -> Self {
         Self {
             name,
             class,
             element,
-            word,
+            word: word.to_owned(),
             message,
-            said,
+            said: said.join("\n"),
         }
     }
 }
@@ -146,17 +147,19 @@ fn case(run: &LoggedRun, scenario: &Scenario) -> Case {
     let mut said = vec![conditions_text(run, scenario)];
     said.extend(remarks(run, scenario));
     let reason = status_reason(run, scenario.status);
-    let status = reason_word(&scenario.status);
-    let (element, word, default) = match scenario.status {
-        Status::Passed => ("", status, ""),
-        Status::Skipped(why) if reason.is_some() => (SKIPPED, reason_word(&why), ""),
-        Status::Failed(why) if reason.is_some() => (FAILURE, reason_word(&why), ""),
-        Status::Skipped(_) => (SKIPPED, status, "no reason is given"),
-        Status::Failed(_) => (FAILURE, status, "no reason is given"),
-        Status::Crashed => (ERROR, status, "it ended in a reset"),
-        Status::Unknown if run.integrity.tables => ("", status, ""),
-        Status::Unknown => (ERROR, status, "the log does not say how it ended"),
+    let mut word = reason_word(&scenario.status);
+    let (element, default) = match scenario.status {
+        Status::Skipped(_) => (SKIPPED, "no reason is given"),
+        Status::Failed(_) => (FAILURE, "no reason is given"),
+        Status::Crashed => (ERROR, "it ended in a reset"),
+        Status::Unknown if !run.integrity.tables => (ERROR, "the log does not say how it ended"),
+        Status::Passed | Status::Unknown => ("", ""),
     };
+    match scenario.status {
+        Status::Skipped(why) if reason.is_some() => word = reason_word(&why),
+        Status::Failed(why) if reason.is_some() => word = reason_word(&why),
+        _ => {}
+    }
     let helper = woken_by(run, scenario.helper, "");
     let name = scenario.id.name().to_owned() + &helper;
     let class = format!("psci-bench.{}", scenario.method.word());
@@ -202,7 +205,6 @@ fn change_text(run: &LoggedRun, change: &Change) -> String {
     format!("{name} of CPU {cpu}: {new} {unit} after {old}{percent}")
 }
 
-/// Returns the case of the run's end and verdict.
 fn verdict(run: &LoggedRun) -> Case {
     let mut message = vec![run.verdict_text()];
     let (element, word) = if !run.is_complete() {

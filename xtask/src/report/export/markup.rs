@@ -11,7 +11,6 @@ use super::report_data::Report;
 use super::report_document::document;
 use super::table::Table;
 
-/// The marks of one format around its texts.
 struct Markup {
     escape: fn(&str) -> String,
     title: fn(&str) -> String,

@@ -10,7 +10,6 @@ use crate::report::jobs::matrix::{Board, Matrix, SideBySide};
 use crate::report::jobs::outcome::Outcome;
 use crate::report::log::LoggedRun;
 
-/// Returns the blocks of a matrix, the jobs' first.
 pub(super) fn matrix<'r>(matrix: &Matrix, runs: &[LoggedRun]) -> Vec<Block<'r>> {
     let mut boards = matrix.jobs.iter().map(|it| &it.key.board).unique();
     let title = format!("PSCI latencies of {} by firmware", boards.join(", "));

@@ -9,7 +9,6 @@ use crate::report::log::grouped::grouped;
 use crate::report::log::{LoggedRun, Stage};
 use crate::setup::plural::many;
 
-/// Returns the conditions of a run.
 pub(super) fn method(run: &LoggedRun) -> Vec<Line> {
     let is_log = !run.integrity.tables;
     let mut lines: Vec<Line> = vec![("Log", source(run)), ("Payload", payload(run))];
@@ -83,7 +82,6 @@ fn cores(run: &LoggedRun) -> Option<String> {
     Some(each.collect::<Vec<_>>().join("; "))
 }
 
-/// Returns a core's name with its MIDR.
 fn core_name(midr: u64) -> String {
     match cpu_names::name(midr) {
         Some(name) => format!("{name} (MIDR {midr:#x})"),
@@ -94,7 +92,6 @@ fn core_name(midr: u64) -> String {
 /// The UID of TF-A's Standard Secure Service, byte for byte as it answers.
 const TF_A: &str = "5b908d10-63f8-e847-ae2d-c0fb5641f6e2";
 
-/// Returns the handler of PSCI's calls.
 fn service(run: &LoggedRun) -> Option<String> {
     let service = run.run.facts.as_ref()?.service?;
     let uid = service.to_string();

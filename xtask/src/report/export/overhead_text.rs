@@ -12,9 +12,6 @@ const STAMPS: f64 = 2.0;
 
 impl Overhead {
     /// Writes the table, and sentences about it.
-    ///
-    /// # Errors
-    /// Those of `out`.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         self.table().plain(out)?;
         for sentence in self.meaning() {
@@ -60,7 +57,6 @@ impl Overhead {
         Some(cells)
     }
 
-    /// Returns sentences on the figures.
     fn meaning(&self) -> Vec<String> {
         let is_noisy = self.unit == Unit::Time;
         let unit = match is_noisy {

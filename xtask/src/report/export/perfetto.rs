@@ -185,7 +185,6 @@ impl Trace<'_> {
     }
 }
 
-/// Nanoseconds as the format's microseconds.
 fn us(ns: i64) -> Value {
     if ns % 1000 == 0 {
         return (ns / 1000).into();

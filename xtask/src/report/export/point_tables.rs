@@ -10,7 +10,6 @@ use crate::report::analysis::figure::{FigureKey, OF_CLASSES, x_heading, x_text};
 use crate::report::log::LoggedRun;
 use crate::report::log::grouped::grouped;
 
-/// Returns all tables of a scenario's points.
 pub(super) fn point_tables(run: &LoggedRun, scenario: &Scenario) -> Vec<Table> {
     let each = by_measure(scenario.points.iter()).into_iter();
     each.filter_map(|points| table(run, scenario, &points))

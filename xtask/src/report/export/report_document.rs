@@ -10,7 +10,6 @@ use super::scenario_document::{heading, scenario};
 use crate::report::log::LoggedRun;
 use crate::setup::plural::many;
 
-/// Returns the blocks of a report.
 pub(super) fn document(report: &Report) -> Vec<Block<'_>> {
     if let Some(several) = &report.matrix {
         return matrix(several, &report.runs);

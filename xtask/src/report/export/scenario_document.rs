@@ -27,7 +27,6 @@ pub(super) fn woken_by(run: &LoggedRun, helper: Option<u16>, comma: &str) -> Str
     helper.map(text).unwrap_or_default()
 }
 
-/// Returns the blocks of a scenario.
 pub(super) fn scenario<'r>(
     run: &'r LoggedRun,
     scenario: &'r Scenario,

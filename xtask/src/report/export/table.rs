@@ -42,7 +42,6 @@ impl Table {
         }
     }
 
-    /// Returns a table whose rows begin with their CPUs.
     pub(super) fn of_cpus(title: impl Into<String>) -> Self {
         let mut table = Self::titled(title);
         table.numbers(["Cluster", "Core"]);
@@ -50,7 +49,6 @@ impl Table {
         table
     }
 
-    /// Adds a row to such a table.
     pub(super) fn cpu_row(&mut self, run: &Run, cpu: u16, cells: impl IntoIterator<Item = String>) {
         let cpu = run.cpu(cpu);
         let place = [cpu.cluster, cpu.core, cpu.thread].map(|it| it.to_string());
@@ -90,14 +88,12 @@ impl Table {
         self.columns(names.iter().copied(), true, Some(absent));
     }
 
-    /// Adds the columns of [`key_cells`].
     pub(super) fn keys(&mut self, id: ScenarioId) {
         self.optional_numbers(&[x_heading(id)], ABSENT);
         self.optional_words(["On", "Variant"]);
         self.words(["Figure"]);
     }
 
-    /// Adds the columns of [`statistics`].
     pub(super) fn statistics(&mut self) {
         self.optional_numbers(&["n", "Min", "Median", "p99", "Max", "MAD"], ABSENT);
     }
@@ -164,7 +160,6 @@ impl Table {
         writeln!(out)
     }
 
-    /// Writes a grid of reStructuredText.
     pub(super) fn grid(&self, out: &mut dyn Write) -> io::Result<()> {
         let (title, widths, lines) = self.drawn(escape::markup);
         let rule = |stroke: &str| {
@@ -180,7 +175,6 @@ impl Table {
     }
 }
 
-/// Returns the cell of a value that may be absent.
 pub(super) fn cell(value: Option<impl ToString>) -> String {
     value.map_or_else(|| ABSENT.to_owned(), |it| it.to_string())
 }

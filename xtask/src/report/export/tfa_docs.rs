@@ -32,7 +32,6 @@ use crate::setup::progress::say;
 /// The lines of files by the files' names: cluster, core, and figures in nanoseconds.
 type Files = BTreeMap<String, Vec<Vec<String>>>;
 
-/// Writes the files of a report's only run below `root`.
 pub(super) fn write_tree(
     report: &Report,
     platform: Option<&str>,
@@ -109,30 +108,28 @@ fn compare_with(run: &LoggedRun, there: &LoggedRun, options: &Options) -> Result
 /// Says what the files do not: figures that lack, that have no checksum, and the meaning of
 /// changes.
 fn note(run: &LoggedRun, files: &Files, comparison: Option<&Comparison>) {
-    let input = &run.source.input;
-    for id in ScenarioId::SUITE {
-        let (file, all) = (file(id), run.run.cpus.len());
-        let cpus = files.get(&file).map_or(0, Vec::len);
+    let (input, all) = (&run.source.input, run.run.cpus.len());
+    for name in ScenarioId::SUITE.map(file) {
+        let cpus = files.get(&name).map_or(0, Vec::len);
         if cpus < all {
-            let of = format!("{input}: {file} has {cpus} of {all} CPUs");
+            let of = format!("{input}: {name} has {cpus} of {all} CPUs");
             say(&format!("{of}: the run has no figure for the others"));
         }
     }
-    let runs = [Some(run), comparison.map(|it| &it.baseline)].into_iter();
-    let is_plain = |it: &&LoggedRun| it.integrity.records.is_none() && !it.integrity.tables;
-    for run in runs.flatten().filter(is_plain) {
-        say(&format!("{}: {}", run.source.input, run.integrity));
+    for run in [Some(run), comparison.map(|it| &it.baseline)]
+        .into_iter()
+        .flatten()
+    {
+        if run.integrity.records.is_none() && !run.integrity.tables {
+            say(&format!("{}: {}", run.source.input, run.integrity));
+        }
     }
-    let Some(comparison) = comparison else { return };
-    let refused = comparison.refused.iter();
+    let refused = comparison.into_iter().flat_map(|it| &it.refused);
     for it in refused.filter(|it| files.contains_key(&file(it.id))) {
-        say(&format!(
-            "no changes are shown in {}: {}",
-            file(it.id),
-            it.why
-        ));
+        let (file, why) = (file(it.id), &it.why);
+        say(&format!("no changes are shown in {file}: {why}"));
     }
-    let scenarios = comparison.scenarios.iter();
+    let scenarios = comparison.into_iter().flat_map(|it| &it.scenarios);
     let by_order = scenarios.filter(|it| it.judged == Judged::Order);
     let tags = by_order.map(|it| it.key.id.tag()).unique().join(", ");
     if !tags.is_empty() {
@@ -227,53 +224,50 @@ fn names(folder: &Path) -> Result<Vec<String>> {
 
 /// Refuses to put in place of `current` what has less than it.
 fn refuse_losses(files: &Files, there: &Files, names: &[String], current: &Path) -> Result<()> {
-    let advice = "report a run that has it, or remove it first; nothing was written";
+    let none = Vec::new();
     for name in names {
-        let path = current.join(name);
-        let at = path.display();
-        let Some(lines) = files.get(name) else {
-            bail!("{at}: the run has no figure for this file: {advice}");
+        let label = |line: &Vec<String>| line[..2].join(".");
+        let own = files.get(name).unwrap_or(&none).iter().map(label).counts();
+        let old = there.get(name).unwrap_or(&none).iter().map(label).counts();
+        let lost = old.iter().find(|it| own.get(it.0) < Some(it.1));
+        let of = match lost.map(|it| it.0) {
+            _ if own.is_empty() => "this file".to_owned(),
+            Some(cpu) => format!("CPU {cpu} of this file"),
+            None => continue,
         };
-        let mut cpus: Vec<&[String]> = lines.iter().map(|it| &it[..2]).collect();
-        for line in there.get(name).into_iter().flatten() {
-            let found = cpus.iter().position(|it| *it == &line[..2]);
-            let Some(found) = found else {
-                let cpu = line[..2].join(".");
-                bail!("{at}: the run has no figure for CPU {cpu} of this file: {advice}");
-            };
-            cpus.swap_remove(found);
-        }
+        bail!(
+            "{}: the run has no figure for {of}: report a run that has it, or remove it first; \
+             nothing was written",
+            current.join(name).display()
+        );
     }
     Ok(())
 }
 
 /// Puts `files` in place of `current`, and `former`, else what was there, in that of
-/// `previous`.
+/// `previous`. New files are complete before old ones are removed.
 fn place_release(place: &Path, files: &Files, former: Option<&Files>) -> Result<()> {
-    let [current, previous] = ["current", "previous"].map(|name| place.join(name));
-    fs::create_dir_all(place).with_context(|| place.display().to_string())?;
-    let staged = tempfile::tempdir_in(place).with_context(|| place.display().to_string())?;
-    let [new, old, replaced, removed] =
-        ["new", "former", "replaced", "removed"].map(|name| staged.path().join(name));
+    let at = || place.display().to_string();
+    fs::create_dir_all(place).with_context(at)?;
+    let staged = tempfile::tempdir_in(place).with_context(at)?;
+    let [new, old] = ["new", "former"].map(|name| staged.path().join(name));
     write_folder(&new, files)?;
     if let Some(files) = former {
         write_folder(&old, files)?;
     }
-    // From here on there is nothing to compute that could fail, and a failure removes nothing.
-    let staged = staged.keep();
-    // A folder that is not there has no place to go to.
-    let rename = |from: &Path, to: &Path| match from.is_dir() {
-        true => fs::rename(from, to).with_context(|| format!("{from:?} to {to:?}")),
-        false => Ok(()),
+    let [current, previous] = ["current", "previous"].map(|name| place.join(name));
+    let replace = |from: &Path, to: &Path| {
+        if from.is_dir() && to.is_dir() {
+            fs::remove_dir_all(to)?;
+        }
+        if from.is_dir() {
+            fs::rename(from, to)
+        } else {
+            Ok(())
+        }
     };
-    let former = former.map_or(&current, |_| &old);
-    if former.is_dir() {
-        rename(&previous, &replaced)?;
-        rename(former, &previous)?;
-    }
-    rename(&current, &removed)?;
-    rename(&new, &current)?;
-    fs::remove_dir_all(&staged).with_context(|| staged.display().to_string())
+    replace(former.map_or(&current, |_| &old), &previous).with_context(at)?;
+    replace(&new, &current).with_context(at)
 }
 
 fn write_folder(folder: &Path, files: &Files) -> Result<()> {

@@ -9,11 +9,10 @@ use psci_bench::measure::Metric;
 use psci_bench::model::Scenario;
 use psci_bench::plan::TAG_PREFIX;
 
-use super::job::{Ending, Results};
+use super::results::{Ending, Results};
 use crate::report::log::LoggedRun;
 use crate::setup::plural::many;
 
-/// The test suite of the cell's monitors in LAVA.
 const SUITE: &str = "psci-bench/";
 /// The test cases of the verdict: LAVA's, and pytest's.
 const VERDICTS: [&str; 2] = ["psci-bench/psci_bench", "/test_verdict"];
@@ -75,7 +74,6 @@ pub(super) fn lacks(results: &Results, runs: &[LoggedRun]) -> Vec<String> {
     lacks
 }
 
-/// Returns the numbers of a scenario's `RT_INSTR` lines.
 fn measurements(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, f64)> {
     let mut all = Vec::new();
     let tag = scenario.id.tag().strip_prefix(TAG_PREFIX);

@@ -29,7 +29,6 @@ pub const MARK: &str = "cell.json";
 /// The folder of an engine's results.
 pub const RESULTS: &str = "results";
 
-/// The largest [`MARK`], in bytes.
 const MARK_MAX: usize = 64 << 10;
 
 /// The mark of a cell.
@@ -57,7 +56,6 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Reads the mark of the cell `dir`.
     pub(super) fn read(dir: &Path) -> Result<Self> {
         let path = dir.join(MARK);
         let at = path.display();

@@ -15,7 +15,6 @@ use crate::report::log::untrusted_text::plain;
 /// The jobs at some paths, not read yet.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// The cells, by path.
     pub(super) cells: Vec<Cell>,
     /// Files that were named and are of no such cell, in their order.
     pub(super) files: Vec<PathBuf>,
@@ -25,13 +24,11 @@ pub struct Found {
     seen: HashSet<PathBuf>,
 }
 
-/// A folder with a [`MARK`].
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
     pub(super) dir: PathBuf,
     /// The files below its folder of results that are read.
     pub(super) files: Vec<PathBuf>,
-    /// Paths there that cannot be looked at.
     pub(super) lacks: Vec<String>,
 }
 
@@ -72,12 +69,10 @@ pub fn find(paths: &[PathBuf]) -> Result<Found> {
     Ok(found)
 }
 
-/// Returns a path as a part of a sentence.
 pub(super) fn named(path: &Path) -> String {
     plain(&path.display().to_string())
 }
 
-/// Returns true if a file of a cell has a name of those that are read.
 fn is_read(path: &Path) -> bool {
     let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
     let known = ["xml", "yaml", "yml", "log", "txt"];
@@ -161,31 +156,32 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    fn shown(root: &Path, paths: &[PathBuf]) -> Vec<String> {
-        let own = |path: &PathBuf| path.strip_prefix(root).map(|it| it.display().to_string());
-        paths.iter().map(|it| own(it).expect("below")).collect()
+    /// Returns paths below `root`, a line each.
+    fn lines<'p>(root: &Path, paths: impl Iterator<Item = &'p PathBuf>) -> String {
+        let own = |path: &Path| path.strip_prefix(root).map(|it| it.display().to_string());
+        paths.map(|it| own(it).expect("below") + "\n").collect()
     }
 
     #[test]
     fn all_of_it_and_each_once() {
         let dir = tempfile::tempdir().expect("a directory");
-        let root = dir.path();
-        let lab = root.join("lab");
+        let lab = dir.path().join("lab");
         for file in [
-            "lab/a/cell.json",
-            "lab/a/results/uart.log",
-            "lab/a/results/1/2/3/4/5/J.XML",
-            "lab/a/results/1/cell.json",
-            "lab/a/results/pytest.out",
-            "lab/a/results/.x.log",
-            "lab/a/within/cell.json",
-            "lab/1/2/3/4/5/deep/cell.json",
-            "lab/.cell-a1b2c3/cell.json",
-            "lab/lost/results/uart.log",
-            "other/b/cell.json",
-            "other/b/results/lava.yaml",
+            "a/cell.json",
+            "a/results/uart.log",
+            "a/results/1/2/3/4/5/J.XML",
+            "a/results/1/cell.json",
+            "a/results/pytest.out",
+            "a/results/.x.log",
+            "a/within/cell.json",
+            "1/2/3/4/5/deep/cell.json",
+            ".cell-a1b2c3/cell.json",
+            "lost/results/uart.log",
+            "../other/b/cell.json",
+            "../other/b/results/lava.yaml",
+            "../alone.log",
         ] {
-            let path = root.join(file);
+            let path = lab.join(file);
             fs::create_dir_all(path.parent().expect("a folder")).expect("made");
             fs::write(path, "").expect("written");
         }
@@ -194,46 +190,29 @@ mod tests {
             ("a", "zz"),
             ("..", "a/up"),
             ("../..", "a/results/back"),
-            ("uart.log", "a/results/again.log"),
+            ("uart.log", "a/results/z.log"),
             ("nowhere", "gone"),
         ] {
             symlink(target, lab.join(link)).expect("made");
         }
-        let (file, alone) = (lab.join("a/results/uart.log"), root.join("alone.log"));
-        fs::write(&alone, "").expect("written");
-        let paths = [
-            lab.clone(),
-            lab.join("../lab"),
-            file,
-            alone.clone(),
-            alone.clone(),
-        ];
-        let found = find(&paths).expect("cells");
-        let dirs: Vec<PathBuf> = found.cells.iter().map(|cell| cell.dir.clone()).collect();
-        let expected = ["1/2/3/4/5/deep", "a", "a/within", "b"];
-        assert_eq!(shown(&lab, &dirs), expected);
+        let (again, alone) = (lab.join("../lab"), dir.path().join("alone.log"));
+        let file = lab.join("a/results/uart.log");
+        let found = find(&[lab.clone(), again, file, alone.clone(), alone.clone()]);
+        let found = found.expect("cells");
+        let dirs = lines(&lab, found.cells.iter().map(|cell| &cell.dir));
+        assert_eq!(dirs, "1/2/3/4/5/deep\na\na/within\nb\n");
         assert_eq!(found.files, [alone]);
         let unread = found.unread.join("\n");
         assert!(found.unread.len() == 2, "{unread}");
         assert!(unread.contains("gone: not looked at"), "{unread}");
         assert!(unread.contains("uart.log: results, and no"), "{unread}");
         let a = &found.cells[1];
-        let files = shown(&lab, &a.files).join("\n");
-        for (file, is_read) in [
-            ("a/results/uart.log", true),
-            ("a/results/1/2/3/4/5/J.XML", true),
-            ("again", false),
-            (".x", false),
-        ] {
-            assert_eq!(files.contains(file), is_read, "{files}");
-        }
-        let lacks = a.lacks.join("\n");
-        assert!(
-            lacks.contains("1/cell.json: a cell within another's"),
-            "{lacks}"
-        );
+        let files = lines(&lab, a.files.iter());
+        assert_eq!(files, "a/results/1/2/3/4/5/J.XML\na/results/uart.log\n");
+        let within = "1/cell.json: a cell within another's";
+        assert!(a.lacks.join("").contains(within), "{:?}", a.lacks);
         assert!(found.inputs().any(|it| it.ends_with("b/cell.json")));
-        find(&[root.join("nothing")]).expect_err("not there");
+        find(&[dir.path().join("nothing")]).expect_err("not there");
         find(&[PathBuf::from("/dev/null")]).expect_err("no file");
     }
 }

@@ -1,86 +1,12 @@
-//! A job of a lab engine, and its results.
-
-use std::collections::BTreeMap;
+//! A job of a lab engine.
 
 use itertools::Itertools as _;
 use serde::Serialize;
 
 use super::cell::Mark;
 use super::outcome::Outcome;
+use super::results::Results;
 use crate::report::log::LoggedRun;
-
-/// The end of a test case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Ending {
-    Passed,
-    /// Not run.
-    Skipped,
-    /// Unknown to the engine.
-    Unknown,
-    Failed,
-}
-
-impl Ending {
-    /// All, in the order of tables.
-    pub(crate) const ALL: [Self; 4] = [Self::Passed, Self::Skipped, Self::Unknown, Self::Failed];
-}
-
-/// All results of a job.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Results {
-    /// Test cases by name. Of one that is there twice, the worse counts.
-    pub(crate) cases: BTreeMap<String, Ending>,
-    /// The measurements that the engine has kept, by name, such as
-    /// `wakeup/cpu_susp_serial_1_0`.
-    #[serde(skip)]
-    pub(super) measured: BTreeMap<String, Vec<f64>>,
-    /// The reason for which the job itself failed; empty if the engine gives none.
-    pub(crate) failure: Option<String>,
-    pub(crate) faults: Vec<String>,
-    pub(crate) lacks: Vec<String>,
-    /// True if the engine has ended the job.
-    pub(crate) ended: bool,
-}
-
-impl Results {
-    pub(super) fn add(&mut self, name: String, ending: Ending) {
-        let known = self.cases.entry(name).or_insert(ending);
-        *known = ending.max(*known);
-    }
-
-    /// Adds the results of another file of the job. Those that both have, as a log and
-    /// the list of its results do, count once.
-    pub(super) fn merge(&mut self, other: Self) {
-        for (name, ending) in other.cases {
-            self.add(name, ending);
-        }
-        for (name, values) in other.measured {
-            let known = self.measured.entry(name).or_default();
-            if values.len() > known.len() {
-                *known = values;
-            }
-        }
-        // A failure with a reason comes before one without.
-        let is_said = |it: &Option<String>| it.as_ref().is_some_and(|why| !why.is_empty());
-        if self.failure.is_none() || is_said(&other.failure) && !is_said(&self.failure) {
-            self.failure = other.failure;
-        }
-        self.faults.extend(other.faults);
-        self.lacks.extend(other.lacks);
-        self.ended |= other.ended;
-    }
-
-    /// Returns the number of test cases with this end.
-    pub(crate) fn count(&self, ending: Ending) -> usize {
-        self.cases.values().filter(|it| **it == ending).count()
-    }
-
-    /// Returns the number of measurements that the engine has kept.
-    pub(crate) fn measurements(&self) -> usize {
-        self.measured.values().map(Vec::len).sum()
-    }
-}
 
 /// A job of an engine, or a file of one, with its outcome.
 #[derive(Clone, Debug, Serialize)]
@@ -93,13 +19,10 @@ pub struct Job {
     /// The reasons against a better outcome.
     pub(crate) said: Vec<String>,
     pub(crate) notes: Vec<String>,
-    /// The engine's results; None without any.
     pub(crate) results: Option<Results>,
-    /// The number of measurements that the engine has kept.
     pub(crate) measurements: Option<usize>,
     /// The places of the job's runs among those that were read.
     pub(crate) runs: Vec<usize>,
-    /// The mark of the job's cell.
     #[serde(skip)]
     pub(super) mark: Option<Mark>,
 }

@@ -6,7 +6,7 @@ use psci_bench::plan::TAG_PREFIX;
 use serde::Deserialize;
 
 use super::agreed;
-use super::job::{Ending, Results};
+use super::results::{Ending, Results};
 use crate::report::log::untrusted_text::message;
 
 /// The most suites, which may be within each other: pytest writes one.
@@ -64,7 +64,6 @@ struct Property {
     value: String,
 }
 
-/// Adds the test cases in `text`.
 pub(super) fn read(text: &[u8], results: &mut Results) -> Result<()> {
     // An entity of its own could be a failure.
     let has_type = memmem::find(text, b"<!DOCTYPE").is_some();

@@ -5,28 +5,21 @@
 //! a list of all, in its own words for the keys.
 
 use std::io::Read;
-use std::sync::LazyLock;
 
 use anyhow::{Context, Result, anyhow, bail};
 use memchr::memmem;
-use regex::bytes::Regex;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::job::{Ending, Results};
+use super::results::{Ending, Results};
 use crate::report::log::lava_log::LavaEntry;
 use crate::report::log::lines::Lines;
 use crate::report::log::untrusted_text::{message, plain};
 use crate::setup::plural::many;
 
-/// The test suite of LAVA's own steps.
 const OWN: &str = "lava";
 /// The test case of the job itself there.
 const JOB: &str = "job";
-
-/// The level of an entry of results.
-static OF_RESULTS: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r#"(?-u)lvl"?\s*:\s*"?results"#).expect("a pattern"));
 
 /// A result, in the words of a log or in those of a server.
 #[derive(Debug, Deserialize)]
@@ -80,7 +73,7 @@ impl Results {
 /// Returns the results in a log; None without any, as in a log of the UART alone. A
 /// damaged entry is counted: it may be a test case that failed.
 pub fn read_log(from: impl Read) -> Result<Option<Results>> {
-    let mark = memmem::Finder::new(b"results");
+    let [mark, level] = ["results", "lvl"].map(memmem::Finder::new);
     let mut lines = Lines::of(from);
     let mut found: Option<Results> = None;
     // The first one, and how many there are.
@@ -96,7 +89,7 @@ pub fn read_log(from: impl Read) -> Result<Option<Results>> {
         // The board may say what it likes: an entry has a level.
         let whole = entry.starts_with(b"{").then_some(entry);
         let Some(one) = whole.and_then(LavaEntry::parse) else {
-            if is_cut || OF_RESULTS.is_match(entry) {
+            if is_cut || level.find(entry).is_some() {
                 damaged.get_or_insert((number, 0)).1 += 1;
             }
             continue;
@@ -117,7 +110,6 @@ pub fn read_log(from: impl Read) -> Result<Option<Results>> {
     Ok(found)
 }
 
-/// Adds the results in the file `text`.
 pub(super) fn read_results(text: &[u8], results: &mut Results) -> Result<()> {
     let all = match serde_saphyr::from_slice::<Vec<One>>(text) {
         Ok(all) if !all.is_empty() => Ok(all),

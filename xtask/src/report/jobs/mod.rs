@@ -9,10 +9,12 @@ mod lava;
 pub mod matrix;
 pub mod outcome;
 mod read;
+mod results;
 
 pub use self::cell::check_name;
 pub use self::find::{Found, find};
-pub(crate) use self::job::Ending;
-pub use self::job::{Job, Results};
+pub use self::job::Job;
 pub use self::lava::read_log;
 pub use self::read::{Kind, read_all};
+pub(crate) use self::results::Ending;
+pub use self::results::Results;

@@ -6,7 +6,7 @@ use itertools::Itertools as _;
 use psci_bench::model::{Scenario, Status, Verdict};
 use serde::Serialize;
 
-use super::job::{Ending, Results};
+use super::results::{Ending, Results};
 use crate::report::log::LoggedRun;
 use crate::setup::plural::many;
 
@@ -57,7 +57,6 @@ pub(super) fn outcome(
     (outcome, said)
 }
 
-/// Returns the failures in the engine's results.
 fn of_results(results: &Results) -> Vec<String> {
     let failure = results.failure.iter().map(|why| match why.as_str() {
         "" => "the job failed, and the engine does not say why".to_owned(),

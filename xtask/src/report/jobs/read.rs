@@ -12,8 +12,9 @@ use anyhow::{Context, Result, anyhow};
 use super::agreed;
 use super::cell::Mark;
 use super::find::{Found, named};
-use super::job::{Job, Key, Results};
+use super::job::{Job, Key};
 use super::outcome::outcome;
+use super::results::Results;
 use crate::report::analysis::merge::take_repeats;
 use crate::report::log::untrusted_text::plain;
 use crate::report::log::{LoggedRun, ReadError, read};
@@ -81,24 +82,20 @@ pub fn read_all(found: &Found, deny_skipped: bool) -> Result<(Vec<Job>, Vec<Logg
     Ok((jobs, runs))
 }
 
-/// Returns an error as a part of a sentence.
 fn told(error: &anyhow::Error) -> String {
     plain(format!("{error:#}").trim_start())
 }
 
-/// The parts of a job that is read.
 #[derive(Default)]
 struct Parts {
     mark: Option<Mark>,
     results: Option<Results>,
     runs: Vec<LoggedRun>,
-    /// The errors of logs without a run.
     without: Vec<String>,
     lacks: Vec<String>,
 }
 
 impl Parts {
-    /// Reads a file of the job.
     fn read(&mut self, path: &Path) -> Result<()> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let at = || named(path);

@@ -16,19 +16,15 @@ pub(super) const LEFT: f64 = 64.0;
 pub(super) const EDGE: f64 = WIDTH - 24.0;
 /// The height that a horizontal axis takes, name included.
 const AXIS: f64 = 44.0;
-/// The height of a CPU's lane.
 pub(super) const LANE: f64 = 20.0;
 /// The height of a vertical axis's zero.
 const HEIGHT: f64 = 260.0;
 /// The least distance of two values at a horizontal axis.
 const ROOM: f64 = 52.0;
 
-/// From values to places.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
-    /// The least and the greatest value.
     values: (f64, f64),
-    /// Where these are.
     pub(super) places: (f64, f64),
     /// True if equal distances are equal ratios.
     log: bool,
@@ -59,7 +55,6 @@ impl Scale {
         Self::linear(((from - margin).max(0.0), to + margin), places)
     }
 
-    /// Returns the end of the axis's name.
     pub(super) fn kind(&self) -> &'static str {
         if self.log { ", logarithmic" } else { "" }
     }
@@ -113,7 +108,6 @@ impl Scale {
         all.filter(|it| (from..=to).contains(&it.0)).collect()
     }
 
-    /// Returns those of `marks` that have room.
     pub(super) fn spaced(&self, marks: impl Iterator<Item = (f64, String)>) -> Vec<(f64, String)> {
         let mut last = f64::MIN;
         let has_room = |(value, _): &(f64, String)| {
@@ -126,13 +120,11 @@ impl Scale {
     }
 }
 
-/// A drawing in the making.
 pub(super) struct Drawing {
     height: f64,
     body: String,
 }
 
-/// A drawing with its texts.
 #[derive(Serialize)]
 pub(super) struct Figure {
     id: String,
@@ -152,7 +144,6 @@ pub(super) fn legend<const N: usize>(all: [(&'static str, &str, bool); N]) -> Ve
     all.map(|it| (it.0, it.1.to_owned())).collect()
 }
 
-/// A place in a drawing, or a size.
 type Pair = (f64, f64);
 
 impl Drawing {
@@ -226,7 +217,6 @@ impl Drawing {
         self.horizontal(scale, (HEIGHT, HEIGHT), name, ticks);
     }
 
-    /// Draws an axis at the height `y`, with lines up to `top`.
     pub(super) fn horizontal(
         &mut self,
         scale: &Scale,

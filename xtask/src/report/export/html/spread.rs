@@ -18,7 +18,6 @@ use crate::setup::plural::many;
 /// The height of a variant's lane, which has a line for its name.
 const TALL: f64 = 76.0;
 
-/// A distribution by values.
 struct Lane {
     name: String,
     said: String,
@@ -29,7 +28,6 @@ struct Lane {
     bars: Vec<[f64; 3]>,
 }
 
-/// The texts of a drawing.
 struct Texts {
     id: String,
     title: String,
@@ -144,7 +142,6 @@ fn counts(points: &[&Point], classes: usize) -> Vec<u64> {
     all
 }
 
-/// Returns lanes of this height as a figure; None without any.
 fn draw(texts: Texts, height: f64, lanes: &[Lane]) -> Option<Figure> {
     let least = lanes.iter().map(|it| it.ends[0]).reduce(f64::min)?;
     let most = lanes.iter().map(|it| it.ends[1]).reduce(f64::max)?;

@@ -82,7 +82,6 @@ fn figure(charts: &Charts<'_>, number: usize, series: &Series<'_>) -> Option<Fig
     Some(drawing.figure(format!("{}-sweep{number}", charts.id), texts, legend))
 }
 
-/// Draws the range of all CPUs' samples at one `x`, and the median that stands for them.
 fn draw_at(
     drawing: &mut Drawing,
     charts: &Charts<'_>,

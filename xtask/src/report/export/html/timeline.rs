@@ -14,7 +14,6 @@ use crate::report::export::document::Charts;
 use crate::report::log::grouped::grouped;
 use crate::setup::plural::many;
 
-/// The gap between the two sides.
 const GAP: f64 = 48.0;
 /// The least part of the width that a side gets.
 const LEAST: f64 = 0.3;
@@ -31,7 +30,6 @@ struct Bar {
 struct Lane<'r> {
     row: &'r Row,
     bars: Vec<Bar>,
-    /// The instant at which the wake-up was due.
     due: Option<End>,
 }
 
@@ -82,7 +80,6 @@ fn order_text(scenario: &Scenario) -> &'static str {
     }
 }
 
-/// Returns true for low power.
 fn is_cut(ends: [End; 2]) -> bool {
     ends[0].0 != ends[1].0
 }
@@ -158,7 +155,6 @@ fn anchor(instants: &Instants) -> Option<i64> {
     instants.at(Instant::Due).or(turned_on).or_else(exit)
 }
 
-/// Returns the instants at which both axes are zero.
 fn zeros(scenario: &Scenario) -> [&'static str; 2] {
     let on = |row: &Row| row.shown.is_some_and(|it| it.at(Instant::Due).is_none());
     match scenario.id.is_parallel() {

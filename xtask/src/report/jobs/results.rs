@@ -1,0 +1,75 @@
+//! The results that a lab engine has of a job.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Ending {
+    Passed,
+    /// Not run.
+    Skipped,
+    /// Unknown to the engine.
+    Unknown,
+    Failed,
+}
+
+impl Ending {
+    /// All, in the order of tables.
+    pub(crate) const ALL: [Self; 4] = [Self::Passed, Self::Skipped, Self::Unknown, Self::Failed];
+}
+
+/// All results of a job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Results {
+    /// Test cases by name. Of one that is there twice, the worse counts.
+    pub(crate) cases: BTreeMap<String, Ending>,
+    /// The measurements that the engine has kept, by name, such as
+    /// `wakeup/cpu_susp_serial_1_0`.
+    #[serde(skip)]
+    pub(super) measured: BTreeMap<String, Vec<f64>>,
+    /// The reason for which the job itself failed; empty if the engine gives none.
+    pub(crate) failure: Option<String>,
+    pub(crate) faults: Vec<String>,
+    pub(crate) lacks: Vec<String>,
+    /// True if the engine has ended the job.
+    pub(crate) ended: bool,
+}
+
+impl Results {
+    pub(super) fn add(&mut self, name: String, ending: Ending) {
+        let known = self.cases.entry(name).or_insert(ending);
+        *known = ending.max(*known);
+    }
+
+    /// Adds the results of another file of the job. Those that both have, as a log and
+    /// the list of its results do, count once.
+    pub(super) fn merge(&mut self, other: Self) {
+        for (name, ending) in other.cases {
+            self.add(name, ending);
+        }
+        for (name, values) in other.measured {
+            let known = self.measured.entry(name).or_default();
+            if values.len() > known.len() {
+                *known = values;
+            }
+        }
+        // A failure with a reason comes before one without.
+        let is_said = |it: &Option<String>| it.as_ref().is_some_and(|why| !why.is_empty());
+        if self.failure.is_none() || is_said(&other.failure) && !is_said(&self.failure) {
+            self.failure = other.failure;
+        }
+        self.faults.extend(other.faults);
+        self.lacks.extend(other.lacks);
+        self.ended |= other.ended;
+    }
+
+    pub(crate) fn count(&self, ending: Ending) -> usize {
+        self.cases.values().filter(|it| **it == ending).count()
+    }
+
+    pub(crate) fn measurements(&self) -> usize {
+        self.measured.values().map(Vec::len).sum()
+    }
+}
