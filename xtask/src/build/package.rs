@@ -11,10 +11,9 @@ use itertools::Itertools as _;
 use minijinja::{Environment, context};
 use uuid::Uuid;
 
-use super::fip::{Fip, certificate, check_key, is_certificate, mismatches, renew};
+use super::fip::{Fip, certificate, check_key, is_certificate, renew};
 use crate::board::image_kinds::{called, known, label, uuid_of};
 use crate::board::{Blob, Board, Package, PackageKind};
-use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
 
 #[derive(Clone, Debug)]
@@ -116,10 +115,6 @@ impl Recipe<'_> {
             ),
             (Some(_), Some(key)) => check_key(key)?,
             (None, None) => {}
-        }
-        for wrong in mismatches(&fip) {
-            let then = "firmware that checks certificates will not boot";
-            say(&format!("warning: {name}: {wrong}: {then}"));
         }
         fip.align(align)?;
         fip.put(uuid_of("nt-fw"), image()?)?;
