@@ -153,11 +153,6 @@ impl Board {
         self.gic.as_ref().map_or(Gic::V3, |gic| gic.default)
     }
 
-    /// Returns the first address of the watchdog that the firmware may leave running.
-    pub fn watchdog_base(&self) -> Option<u64> {
-        Some(self.watchdog.as_ref()?.frames().first()?.base)
-    }
-
     /// Returns the memory-mapped timer.
     pub fn timer_frame(&self) -> Option<&Frame> {
         self.timer.as_ref()?.frame.as_ref()

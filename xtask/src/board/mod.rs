@@ -2,7 +2,6 @@
 
 mod board;
 mod check;
-mod check_firmware;
 mod check_package;
 mod check_tree;
 mod describe;

@@ -216,13 +216,19 @@ pub(crate) fn is_fit_source(text: &[u8]) -> bool {
 }
 
 /// Makes the source of a flattened image tree (U-Boot's *Flattened Image Tree format*) with
-/// the image and its device tree, which are in the files of these names beside it. U-Boot's
-/// `bootm` enters the image as it enters a Linux kernel.
-pub(crate) fn fit_source(title: &str, image: &str, tree: &str, load: u64) -> Result<String> {
-    for name in [image, tree] {
-        if name.contains(['"', '\\']) || name.chars().any(char::is_control) {
-            bail!("{name:?}: a FIT source cannot name this file");
-        }
+/// the image and its device tree, which are in these files beside it. U-Boot's `bootm` enters
+/// the image as it enters a Linux kernel.
+pub(crate) fn fit_source(title: &str, image: &Path, tree: &Path, load: u64) -> Result<String> {
+    let name = |file: &Path| {
+        file.file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
+    let (image, tree) = (name(image), name(tree));
+    // The tree's name is the image's and an ending.
+    if image.contains(['"', '\\']) || image.chars().any(char::is_control) {
+        bail!("{image:?}: a FIT source cannot name this file");
     }
     let title = title.replace(['"', '\\'], "'");
     let (cells, load) = match (load >> 32, load & 0xffff_ffff) {
