@@ -61,7 +61,6 @@ fn make(board: &Board, choices: &Choices<'_>) {
     let windows = board.memory.iter().map(|it| (it.base, it.size));
     assert!(read.memory.iter().map(|it| (it.base, it.size)).eq(windows));
     assert_eq!(read.reserved.len(), board.reserved.len());
-    assert_eq!(read.watchdog.map(|dog| dog.base), board.watchdog_base());
     let frame = board.timer_frame().map(|it| (it.base, it.interrupt));
     assert_eq!(read.timer_frame.ok().map(|it| (it.base, it.intid)), frame);
     assert_eq!(read.idle_states.len(), choices.idle_states.len());

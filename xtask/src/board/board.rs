@@ -43,7 +43,7 @@ pub struct Psci {
 /// The rule that continues the list of clusters, for emulated machines.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Continues {
+pub(crate) struct Continues {
     /// CPUs in a cluster.
     pub(crate) cluster: u32,
     /// CPUs until Aff1 goes up by one.
@@ -61,10 +61,9 @@ impl Continues {
     }
 }
 
-/// The CPUs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Cpus {
+pub(crate) struct Cpus {
     /// Affinity fields of MPIDR_EL1, a list for each cluster.
     pub(crate) clusters: Vec<Vec<u64>>,
     /// `compatible` of the CPUs of each listed cluster, by which the payload finds errata
@@ -73,25 +72,21 @@ pub struct Cpus {
     pub(crate) continues: Option<Continues>,
 }
 
-/// The recipe by which QEMU starts the board.
+/// The recipe by which QEMU starts the board, as its options have it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Qemu {
-    /// `-M`, without its options.
-    pub machine: String,
+    pub(crate) machine: String,
     /// `-cpu`, unless asked otherwise.
     pub cpu: String,
-    /// `-smp`, unless asked otherwise.
-    pub cpus: u32,
-    /// `-m`, in MiB.
-    pub memory_mib: u64,
+    pub(crate) cpus: u32,
+    pub(crate) memory_mib: u64,
     /// True if `-M` takes `secure=`, `virtualization=` and `gic-version=`. Other machines
     /// have EL3, EL2 and the board's default GIC.
     #[serde(default = "yes")]
-    pub adjustable: bool,
-    /// Further arguments.
+    pub(crate) adjustable: bool,
     #[serde(default)]
-    pub arguments: Vec<String>,
+    pub(crate) arguments: Vec<String>,
 }
 
 /// The place where the payload was run with a board file.
@@ -106,7 +101,7 @@ pub enum Verified {
     No,
 }
 
-/// A board.
+/// All of a board file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Board {
@@ -114,7 +109,6 @@ pub struct Board {
     pub name: String,
     /// The name that people use.
     pub title: String,
-    /// See [`Board::verified`].
     pub(crate) verified: Option<Verified>,
     pub(crate) note: Option<String>,
     /// The address at which the firmware loads BL33.
@@ -126,9 +120,8 @@ pub struct Board {
     /// The parts of the memory that are taken.
     #[serde(default)]
     pub reserved: Vec<Reserved>,
-    /// The console.
-    pub uart: Uart,
-    /// PSCI.
+    pub(crate) uart: Uart,
+    /// PSCI, on the board's own firmware.
     pub psci: Psci,
     /// The per-CPU timers' interrupts; there if a GIC is.
     pub(crate) timer: Option<Timer>,
@@ -158,11 +151,6 @@ impl Board {
     /// Returns the GIC version if none is asked for; of no use without a GIC.
     pub fn default_gic(&self) -> Gic {
         self.gic.as_ref().map_or(Gic::V3, |gic| gic.default)
-    }
-
-    /// Returns the first address of the watchdog that the firmware may leave running.
-    pub fn watchdog_base(&self) -> Option<u64> {
-        Some(self.watchdog.as_ref()?.frames().first()?.base)
     }
 
     /// Returns the memory-mapped timer.

@@ -7,10 +7,9 @@ use psci_bench::spec::counter::CounterErratum;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-/// The console's UART.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Uart {
+pub(crate) struct Uart {
     pub(crate) kind: UartKind,
     pub(crate) base: u64,
     pub(crate) size: u64,
@@ -27,7 +26,7 @@ impl Uart {
     }
 
     /// Returns the UART as the parameter block has it.
-    pub fn emergency(&self) -> image::Uart {
+    pub(crate) fn emergency(&self) -> image::Uart {
         let layout = (self.reg_shift.unwrap_or(0), self.reg_io_width.unwrap_or(1));
         image::Uart::new(self.kind, self.base, layout)
     }
@@ -36,7 +35,7 @@ impl Uart {
 /// The INTIDs of the per-CPU timers, all of them PPIs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Timer {
+pub(crate) struct Timer {
     pub(crate) secure_physical: u32,
     pub(crate) physical: u32,
     pub(crate) r#virtual: u32,
@@ -110,18 +109,16 @@ impl TryFrom<u32> for Gic {
     }
 }
 
-/// A GICv2's frames.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct GicV2 {
+pub(crate) struct GicV2 {
     pub(crate) distributor: Region,
     pub(crate) cpu_interface: Region,
 }
 
-/// A GICv3's frames.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct GicV3 {
+pub(crate) struct GicV3 {
     pub(crate) distributor: Region,
     /// The redistributors in the order in which CPUs have them.
     pub(crate) redistributors: Vec<Region>,

@@ -53,13 +53,9 @@ impl GivenStates {
         built: StateFormat,
     ) -> Result<Vec<IdleState>> {
         let own = firmware.idle_states(built);
-        let format = self.state_format;
         let Some(core) = self.core else {
-            let Some(format) = format else {
-                return Ok(own);
-            };
-            let states = firmware.of_format(format);
-            if states.is_empty() {
+            let states = self.state_format.map(|format| firmware.of_format(format));
+            if let (Some(format), Some([])) = (self.state_format, states.as_deref()) {
                 bail!(
                     "--state-format {}: the board file of {} has no idle state of this format; \
                      give the values by --core and --deepest",
@@ -67,9 +63,9 @@ impl GivenStates {
                     board.title
                 );
             }
-            return Ok(states);
+            return Ok(states.unwrap_or(own));
         };
-        let format = format.or(own.first().map(|state| state.format));
+        let format = self.state_format.or(own.first().map(|state| state.format));
         let format = format.unwrap_or(built);
         let mut states = vec![state(firmware, format, "core", core)?];
         if let Some(deepest) = self.deepest.filter(|deepest| *deepest != core) {
@@ -113,64 +109,54 @@ fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Re
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
     use crate::board;
     use crate::setup::workspace::Workspace;
 
-    #[derive(Parser)]
-    struct Line {
-        board: String,
-        #[command(flatten)]
-        given: GivenStates,
-        #[arg(long)]
-        dtb: bool,
-    }
-
-    /// Returns each state that a command line chooses with its level, and `T` where the
-    /// timers stop; or the error.
-    fn choose(line: &str) -> String {
-        let line = match Line::try_parse_from(["x"].into_iter().chain(line.split(' '))) {
-            Ok(line) => line,
-            Err(error) => return error.to_string(),
-        };
-        let workspace = Workspace::find().expect("the repository");
-        let board = board::load(&workspace, &line.board).expect("a good board");
-        let firmware = board.firmware(&board.default_firmware).expect("it");
-        let chosen = line.given.choose(&board, firmware, StateFormat::Original);
-        let show = |it: &IdleState| {
-            let stops = if it.local_timer_stop { " T" } else { "" };
-            let level = it.level.map_or("?".into(), |level| level.to_string());
-            format!("{:#x} {level}{stops}; ", it.power_state)
-        };
-        match chosen {
-            Ok(all) => all.iter().map(show).collect(),
-            Err(error) => error.to_string(),
-        }
-    }
-
     #[test]
-    fn states_of_the_command_line_are_chosen_or_refused_by_name() {
-        // The extended format has no level; the board file's states do. In all states of
-        // rk3399's board file the timers stop; it has not 0x10001.
-        let rows = "\
-qemu --state-format extended --core 0x40000002 --deepest 0x40000123 => 0x40000002 0; 0x40000123 ?;
-qemu --state-format extended --core 0x40000002 --deepest 0x40000022 => 0x40000002 0; 0x40000022 1;
-rk3399 --state-format original --core 0x10001 --deepest 0x1010000 => 0x10001 0 T; 0x1010000 1 T;
-qemu --core 0x40000002 => --core 0x40000002: it sets bits that the original
-qemu --core 0x1010022 => --core 0x1010022: this is a state of power level 1
-qemu --core 0x10002 --deepest 0x1 => --deepest 0x1: this is no power-down state in the
-juno --state-format extended => --state-format extended: the board file of Arm Juno
-qemu --core 40000222 => error: invalid value '40000222' for '--core <0x…>': expected 32 bits in
-qemu --core 0x+1 => error: invalid value '0x+1' for '--core <0x…>': expected 32 bits in
-qemu --core 0x140000222 => error: invalid value '0x140000222' for '--core <0x…>': expected 32 bits in";
-        for row in rows.lines() {
-            let (line, expected) = row.split_once(" => ").expect(row);
-            let found = choose(line);
-            assert!(found.starts_with(expected), "{line}: {found}");
+    fn states_have_level_and_timers_of_the_board_file_if_it_has_them() {
+        let extended = Some(StateFormat::Extended);
+        // The extended format has no level. In all states of rk3399's board file the timers
+        // stop; it has not 0x10001.
+        for (name, state_format, core, deepest, expected) in [
+            (
+                "qemu",
+                extended,
+                0x4000_0002,
+                0x4000_0123,
+                "0x40000002 0; 0x40000123 ?; ",
+            ),
+            (
+                "qemu",
+                extended,
+                0x4000_0002,
+                0x4000_0022,
+                "0x40000002 0; 0x40000022 1; ",
+            ),
+            (
+                "rk3399",
+                None,
+                0x1_0001,
+                0x101_0000,
+                "0x10001 0 T; 0x1010000 1 T; ",
+            ),
+        ] {
+            let workspace = Workspace::find().expect("the repository");
+            let board = board::load(&workspace, name).expect("a good board");
+            let firmware = board.firmware(&board.default_firmware).expect("it");
+            let given = GivenStates {
+                state_format,
+                core: Some(core),
+                deepest: Some(deepest),
+            };
+            let chosen = given.choose(&board, firmware, StateFormat::Original);
+            let show = |it: &IdleState| {
+                let stops = if it.local_timer_stop { " T" } else { "" };
+                let level = it.level.map_or("?".into(), |level| level.to_string());
+                format!("{:#x} {level}{stops}; ", it.power_state)
+            };
+            let chosen: String = chosen.expect("good").iter().map(show).collect();
+            assert_eq!(chosen, expected);
         }
-        let all = choose("qemu --state-format extended");
-        assert_eq!(all.matches("; ").count(), 4, "{all}");
     }
 }

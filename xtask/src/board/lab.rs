@@ -19,14 +19,14 @@ pub(crate) enum Deploy {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Lab {
-    pub device_type: String,
-    pub deploy: Deploy,
+    pub(crate) device_type: String,
+    pub(crate) deploy: Deploy,
     /// The FIP's place in the board's recovery image, a zip.
-    pub recovery: String,
+    pub(crate) recovery: String,
     /// The connection with BL33's UART, if not the first.
-    pub console: Option<String>,
+    pub(crate) console: Option<String>,
     /// The first connection's prompt when the board starts.
-    pub prompt: Option<String>,
+    pub(crate) prompt: Option<String>,
     /// The longest that a job may take.
-    pub minutes: u32,
+    pub(crate) minutes: u32,
 }

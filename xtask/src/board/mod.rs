@@ -2,7 +2,6 @@
 
 mod board;
 mod check;
-mod check_firmware;
 mod check_package;
 mod check_tree;
 mod describe;
@@ -20,9 +19,9 @@ mod read;
 mod tests;
 mod texts;
 
-pub use self::board::{Board, Continues, Cpus, Psci, Qemu, Reserved, Verified};
+pub use self::board::{Board, Qemu, Verified};
 pub use self::describe::{describe, table};
-pub use self::devices::{Controller, Frame, Gic, GicV2, GicV3, Timer, Uart};
+pub use self::devices::{Frame, Gic};
 pub use self::firmware::{Firmware, IdleState, Pmf, Stock};
 pub use self::given_states::GivenStates;
 pub(crate) use self::lab::Deploy;

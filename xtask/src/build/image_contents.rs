@@ -112,9 +112,8 @@ pub(crate) fn contents(board: &Board, wish: &ImageWish<'_>, tree: &Tree) -> Resu
     let tree = match tree {
         Tree::Board => Some(tree_of_board(board, wish)?),
         Tree::File(path) => {
-            let at = || format!("--dtb {}", path.display());
             let blob = read_file::read("--dtb", path, TREE_MAX)?;
-            return of_file(&blob, wish).with_context(at);
+            return of_file(&blob, wish).with_context(|| format!("--dtb {}", path.display()));
         }
         Tree::Raw(_) | Tree::None if wish.args.is_some() && wish.firmware.is_tf_a() => {
             bail!("boot arguments need a device tree to be in")
@@ -122,11 +121,10 @@ pub(crate) fn contents(board: &Board, wish: &ImageWish<'_>, tree: &Tree) -> Resu
         Tree::Raw(bytes) => Some(bytes.clone()),
         Tree::None => None,
     };
-    let (emergency, cpus) = (Emergency::of_board(board, wish.conduit), cpus as usize);
     Ok(Contents {
         tree,
-        emergency,
-        cpus,
+        emergency: Emergency::of_board(board, wish.conduit),
+        cpus: cpus as usize,
     })
 }
 
@@ -137,10 +135,9 @@ fn of_file(blob: &[u8], wish: &ImageWish<'_>) -> Result<Contents> {
         let (its, ours) = (gic.number(), wish.gic.number());
         bail!("it describes a GICv{its}, and the machine has a GICv{ours}: use --gic {its}");
     }
-    let emergency = Emergency::of_tree(&blob);
     Ok(Contents {
+        emergency: Emergency::of_tree(&blob),
         tree: Some(blob),
-        emergency,
         cpus,
     })
 }

@@ -11,10 +11,9 @@ use itertools::Itertools as _;
 use minijinja::{Environment, context};
 use uuid::Uuid;
 
-use super::fip::{Fip, certificate, check_key, is_certificate, mismatches, renew};
+use super::fip::{Fip, certificate, check_key, is_certificate, renew};
 use crate::board::image_kinds::{called, known, label, uuid_of};
 use crate::board::{Blob, Board, Package, PackageKind};
-use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
 
 #[derive(Clone, Debug)]
@@ -117,10 +116,6 @@ impl Recipe<'_> {
             (Some(_), Some(key)) => check_key(key)?,
             (None, None) => {}
         }
-        for wrong in mismatches(&fip) {
-            let then = "firmware that checks certificates will not boot";
-            say(&format!("warning: {name}: {wrong}: {then}"));
-        }
         fip.align(align)?;
         fip.put(uuid_of("nt-fw"), image()?)?;
         if let Some(key) = self.key {
@@ -221,13 +216,19 @@ pub(crate) fn is_fit_source(text: &[u8]) -> bool {
 }
 
 /// Makes the source of a flattened image tree (U-Boot's *Flattened Image Tree format*) with
-/// the image and its device tree, which are in the files of these names beside it. U-Boot's
-/// `bootm` enters the image as it enters a Linux kernel.
-pub(crate) fn fit_source(title: &str, image: &str, tree: &str, load: u64) -> Result<String> {
-    for name in [image, tree] {
-        if name.contains(['"', '\\']) || name.chars().any(char::is_control) {
-            bail!("{name:?}: a FIT source cannot name this file");
-        }
+/// the image and its device tree, which are in these files beside it. U-Boot's `bootm` enters
+/// the image as it enters a Linux kernel.
+pub(crate) fn fit_source(title: &str, image: &Path, tree: &Path, load: u64) -> Result<String> {
+    let name = |file: &Path| {
+        file.file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
+    let (image, tree) = (name(image), name(tree));
+    // The tree's name is the image's and an ending.
+    if image.contains(['"', '\\']) || image.chars().any(char::is_control) {
+        bail!("{image:?}: a FIT source cannot name this file");
     }
     let title = title.replace(['"', '\\'], "'");
     let (cells, load) = match (load >> 32, load & 0xffff_ffff) {

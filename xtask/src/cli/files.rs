@@ -20,11 +20,9 @@ pub(super) fn apart(output: Named<'_, &Path>, input: Named<'_, Option<&Path>>) -
     let ((option, path), (reader, Some(input))) = (output, input) else {
         return Ok(());
     };
-    let is_stdin = input == Path::new("-");
-    let input = if is_stdin {
-        Path::new("/dev/stdin")
-    } else {
-        input
+    let input = match input == Path::new("-") {
+        true => Path::new("/dev/stdin"),
+        false => input,
     };
     let shown = path.display();
     if same(path, input) {

@@ -9,7 +9,7 @@ use psci_bench::image::ParameterBlock;
 
 use super::common::plan;
 use super::files;
-use crate::board::{self, Board, Package, PackageKind};
+use crate::board::{self, Package, PackageKind};
 use crate::build::image::{self, FILE_MAX};
 use crate::build::image_contents::TreeWish;
 use crate::build::{package, payload};
@@ -78,7 +78,7 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let source;
     if let Some([(tree, at), (its, path)]) = &parts {
         let blob = ParameterBlock::read(&image)?.tree_offset as usize;
-        source = fit_source(&board, &output, at)?;
+        source = package::fit_source(&board.title, &output, at, board.load_address)?;
         all.push(((tree, at), image.get(blob..).unwrap_or_default()));
         all.push(((its, path), source.as_bytes()));
     }
@@ -130,11 +130,4 @@ fn fit_files(output: &Path, base: Option<&Path>) -> Result<[FitFile; 2]> {
         );
     }
     Ok(files)
-}
-
-/// Makes the source of a flattened image tree of the image and the tree in these files.
-fn fit_source(board: &Board, image: &Path, tree: &Path) -> Result<String> {
-    let [image, tree] = [image, tree].map(|it| it.file_name().unwrap_or_default());
-    let (image, tree) = (image.to_string_lossy(), tree.to_string_lossy());
-    package::fit_source(&board.title, &image, &tree, board.load_address)
 }

@@ -2,7 +2,7 @@
 
 use crate::support::packages::payload;
 use crate::support::scratch::Scratch;
-use psci_bench::image::{MAGIC_OFFSET, PARAMETER_BLOCK, ParameterBlock};
+use psci_bench::image::{MAGIC_OFFSET, PARAMETER_BLOCK, ParameterBlock, working_memory};
 use xtask::board::{self, Blob, Board, Package, PackageKind};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
@@ -54,13 +54,15 @@ fn every_board_gets_its_file() {
         let read = psci_bench::board::Board::read(tree).expect("a good tree");
         assert_eq!(read.model, board.title);
         let uart = block.uart.expect("an emergency UART");
-        let expected = (read.uart.kind, read.uart.base);
-        assert_eq!((uart.kind, uart.base), expected, "{name}");
+        let found = (uart.kind, uart.base, block.conduit);
+        let expected = (read.uart.kind, read.uart.base, Some(read.conduit));
+        assert_eq!(found, expected, "{name}");
         let at = board.load_address;
         let size = u64::from_le_bytes(image[16..24].try_into().expect("8 bytes"));
         let mut memory = read.memory.iter();
         let is_there = memory.any(|m| m.base <= at && at + size <= m.base + m.size);
-        assert!(is_there, "{name}: {size:#x} at {at:#x}");
+        let least = image.len() as u64 + working_memory(read.cpu_count as u32);
+        assert!(is_there && size >= least, "{name}: {size:#x} at {at:#x}");
         let build = format!("fip build --board {name} --payload payload.bin -o fip.bin");
         let Some(package) = &board.package else {
             scratch.refuses(&build, "has no [package]");

@@ -10,7 +10,7 @@ use xtask::build::flash;
 use xtask::build::tf_a::{self, TfA};
 use xtask::setup::workspace::Workspace;
 
-use crate::support::{End, FAIL, stub, tree_without_states, xtask};
+use crate::support::{End, FAIL, stub, tree_with, xtask};
 use crate::tools::{lab, results, said, tools};
 
 const FRAME: &str = "NOTICE:  Booting trusted firmware test framework\r\n\
@@ -112,7 +112,7 @@ fn what_is_skipped_fails_a_job_that_denies_it() {
     let tools = tools();
     let dir = tempfile::tempdir().expect("a directory");
     let tree = dir.path().join("tree.dtb");
-    fs::write(&tree, tree_without_states("iterations=1")).expect("written");
+    fs::write(&tree, tree_with(Gic::V3, "iterations=1")).expect("written");
     let (strict, lax) = (dir.path().join("strict"), dir.path().join("lax"));
     for engine in ["lava", "labgrid"] {
         let skips = format!(

@@ -5,7 +5,8 @@ use psci_bench::plan::Records;
 
 use crate::made_up_run;
 use crate::support::scratch::Scratch;
-use crate::support::tree_without_states;
+use crate::support::tree_with;
+use xtask::board::Gic;
 
 /// The scenarios that a run without idle states skips.
 const DENIED: &str = "skipped, which --deny-skipped forbids: \
@@ -18,7 +19,7 @@ const DENIED: &str = "skipped, which --deny-skipped forbids: \
 #[test]
 fn what_is_skipped_is_denied_and_named() {
     let scratch = Scratch::of_reports(&made_up_run::log(&made_up_run::run(), Records::Once));
-    let tree = tree_without_states("iterations=2 warmup=0");
+    let tree = tree_with(Gic::V3, "iterations=2 warmup=0");
     scratch.write("tree.dtb", &tree);
     let line = "qemu --smp 2 --dtb tree.dtb --log run.log --deny-skipped";
     let (code, said) = scratch.outcome(line);

@@ -82,11 +82,6 @@ pub fn tree_with(gic: Gic, bootargs: &str) -> Vec<u8> {
     device_tree::build(&board, &choices).expect("a tree")
 }
 
-/// The device tree of QEMU's board file for two CPUs, without idle states.
-pub fn tree_without_states(bootargs: &str) -> Vec<u8> {
-    tree_with(Gic::V3, bootargs)
-}
-
 /// A run of a stub.
 pub fn stub_spec(text: &str, end: End) -> RunSpec {
     RunSpec {
@@ -130,12 +125,9 @@ pub fn script(dir: &Path, name: &str, body: &str) {
 }
 
 /// PATH with `dir` before everything else.
-pub fn path_with(dir: &Path) -> std::ffi::OsString {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let dirs = [dir.to_path_buf()]
-        .into_iter()
-        .chain(std::env::split_paths(&path));
-    std::env::join_paths(dirs).expect("a PATH")
+pub fn path_with(dir: &Path) -> String {
+    let path = std::env::var("PATH").unwrap_or_default();
+    format!("{}:{path}", dir.display())
 }
 
 /// Compares with the golden file at `path`. To take over a change that was meant, run with

@@ -29,6 +29,7 @@ compatible | " | console: no driver for VALUE
 enable-method | " | CPUs: enable-method VALUE"#;
 
 /// A tree that was read or refused.
+#[derive(Clone)]
 pub struct Judged {
     pub class: String,
     /// The path of the node that is wrong.

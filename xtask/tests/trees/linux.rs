@@ -1,9 +1,7 @@
 //! The trees of Linux's boards, a thousand of them.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::fs;
-use std::path::Path;
 
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
@@ -17,34 +15,44 @@ use crate::{assert_golden, here, workspace};
 /// The most mends of a tree: console and memory, each once.
 const MENDS: usize = 2;
 
-/// A tree that was looked at.
-struct Seen {
-    name: String,
-    /// The class of the tree as it is.
-    as_is: String,
-    /// The tree with console and memory put right.
-    mended: Judged,
-}
-
 #[test]
 #[ignore = "fetches 90 MB: cargo xtask test --trees"]
 fn trees_of_linux() {
     let workspace = workspace();
     let trees = linux_trees::fetch(&workspace).expect("Debian's kernel for arm64");
-    let seen = trees.files.iter().map(|file| look(file, &trees.dir));
-    let seen = seen.collect::<Result<Vec<Seen>, String>>();
-    let mut all = seen.expect("trees that are read or refused");
-    all.sort_by(|a, b| a.name.cmp(&b.name));
-    let mut list = String::new();
-    for seen in &all {
-        let (name, as_is, Judged { class, digest, .. }) = (&seen.name, &seen.as_is, &seen.mended);
-        writeln!(list, "{name}\t{as_is}\t{class}\t{digest:08x}").expect("a String");
+    let (mut list, mut as_is, mut mended) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+    for file in &trees.files {
+        let name = file.strip_prefix(&trees.dir).unwrap_or(file).display();
+        let mut blob = fs::read(file).expect("a tree");
+        let first = judge(&name.to_string(), &blob).expect("read or refused");
+        let mut last = first.clone();
+        for _ in 0..MENDS {
+            if let Some(better) = mend(&blob, &last) {
+                blob = better;
+                last = judge(&format!("{name}, mended"), &blob).expect("read or refused");
+            }
+        }
+        let (before, after, digest) = (first.class, last.class, last.digest);
+        list.push(format!("{name}\t{before}\t{after}\t{digest:08x}\n"));
+        *as_is.entry(before).or_default() += 1;
+        *mended.entry(after).or_default() += 1;
     }
+    list.sort();
+    let list = list.concat();
     let list_at = workspace.state().join("linux-trees.txt");
     fs::write(&list_at, &list).expect("the list is written");
     println!("each tree with its class: {}", list_at.display());
 
-    let text = summary(&trees.package, &list, &all);
+    // By the sum no board is read otherwise than before.
+    let text = format!(
+        "# {}\n{} trees\n\nas they are\n{}\nwith console and memory put right\n{}\n{:08x} of all \
+         descriptions\n",
+        trees.package,
+        trees.files.len(),
+        table(&as_is),
+        table(&mended),
+        Crc32::of(list.as_bytes())
+    );
     println!("{text}");
     // Of another kernel the counts are others.
     let golden = here().join("linux.txt");
@@ -58,42 +66,9 @@ fn trees_of_linux() {
     }
 }
 
-fn summary(package: &str, list: &str, all: &[Seen]) -> String {
-    let mut text = format!("# {package}\n{} trees\n", all.len());
-    text += "\nas they are\n";
-    text += &table(all.iter().map(|seen| &seen.as_is));
-    text += "\nwith console and memory put right\n";
-    text += &table(all.iter().map(|seen| &seen.mended.class));
-    // By this sum no board is read otherwise than before.
-    let sum = Crc32::of(list.as_bytes());
-    text + &format!("\n{sum:08x} of all descriptions\n")
-}
-
-fn look(file: &Path, dir: &Path) -> Result<Seen, String> {
-    let name = file.strip_prefix(dir).unwrap_or(file).display().to_string();
-    let mut blob = fs::read(file).map_err(|error| format!("{name}: {error}"))?;
-    let mut mended = judge(&name, &blob)?;
-    let as_is = mended.class.clone();
-    for _ in 0..MENDS {
-        if let Some(better) = mend(&blob, &mended) {
-            blob = better;
-            mended = judge(&format!("{name}, mended"), &blob)?;
-        }
-    }
-    Ok(Seen {
-        name,
-        as_is,
-        mended,
-    })
-}
-
-fn table<'c>(classes: impl Iterator<Item = &'c String>) -> String {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for class in classes {
-        *counts.entry(class).or_default() += 1;
-    }
+fn table(counts: &BTreeMap<String, usize>) -> String {
     let line = |(class, count)| format!("{count:5} {class}\n");
-    counts.into_iter().map(line).collect()
+    counts.iter().map(line).collect()
 }
 
 /// Puts right what a boot loader, or one more driver, would put right, so that all the

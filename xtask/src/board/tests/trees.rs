@@ -5,9 +5,10 @@ use psci_bench::image::Conduit;
 use psci_bench::spec::counter::CounterErratum;
 
 use super::{BOARD, all_boards, load};
+use crate::board::board::Reserved;
 use crate::board::device_tree::{Choices, build, machine};
 use crate::board::devices::{Gic, Watchdog};
-use crate::board::{Board, Reserved, StateFormat, parse};
+use crate::board::{Board, StateFormat, parse};
 
 /// Returns the made-up board with a change of its file.
 fn made_up(from: &str, to: &str) -> Board {

@@ -1,12 +1,9 @@
-//! Firmware image packages: their images, certificates and signatures.
+//! Firmware image packages: their images, and the certificate of BL33.
 
-mod certificate;
 mod fip;
-mod sign;
 #[cfg(test)]
 mod tests;
 mod trust;
 
 pub use self::fip::{Fip, IMAGE_MAX, Image, PACKAGE_MAX};
-pub(crate) use self::sign::check_key;
-pub(crate) use self::trust::{certificate, is_certificate, mismatches, renew};
+pub(crate) use self::trust::{certificate, check_key, is_certificate, renew};

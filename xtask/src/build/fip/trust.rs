@@ -1,58 +1,48 @@
 //! Trusted boot: the certificates that vouch for BL33.
 //!
 //! ```text
-//! trusted-key-cert  is signed with the root of trust's key, and names a key:
-//!                   NonTrustedWorldPK
-//! nt-fw-key-cert    is signed with that key, and names another one:
-//!                   NonTrustedFirmwareContentCertPK
-//! nt-fw-cert        is signed with that one, and has hashes of BL33 and
-//!                   NT_FW_CONFIG and a counter against rolling back
+//! nt-fw-key-cert    names a key: NonTrustedFirmwareContentCertPK
+//! nt-fw-cert        is signed with that key, and has hashes of BL33 and NT_FW_CONFIG and a
+//!                   counter against rolling back
 //! ```
 //!
-//! Each link is checked except the first one: a hash in the board, not the FIP, names the
-//! root of trust's key.
-//!
 //! Another BL33 needs a new nt-fw-cert, and all other certificates stay as they are (TF-A's
-//! *Trusted Board Boot* and `include/tools_share/tbbr_oid.h`). TF-A's `cert_create` signs;
-//! here are its input and the checks of its output.
+//! *Trusted Board Boot* and `include/tools_share/tbbr_oid.h`). TF-A's `cert_create` signs. The
+//! rest of the chain of trust is the firmware's to check.
 
+use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use memchr::memmem;
+use x509_cert::Certificate;
+use x509_cert::der::{Decode, Encode, Reader, SliceReader};
+use x509_cert::spki::AlgorithmIdentifierOwned;
 
-use super::certificate::{Hash, NV_COUNTER, Read, TBBR};
 use super::fip::Fip;
-use super::sign::{Request, sign};
 use crate::board::image_kinds::{KINDS, Kind, uuid_of};
 use crate::setup::workspace::Workspace;
+use crate::setup::{self, Need, read_file, temporary};
 
-const WORLD_KEY: &str = "1.3.6.1.4.1.4128.2100.303";
+/// More bytes than a key has.
+const KEY_MAX: usize = 64 << 10;
+/// Below this are TF-A's own extensions.
+const TBBR: &str = "1.3.6.1.4.1.4128.2100.";
+/// The counter against rolling back.
+const COUNTER: &str = "1.3.6.1.4.1.4128.2100.2";
 const CONTENT_KEY: &str = "1.3.6.1.4.1.4128.2100.1101";
 const BL33_HASH: &str = "1.3.6.1.4.1.4128.2100.1201";
 const CONFIG_HASH: &str = "1.3.6.1.4.1.4128.2100.1202";
-
-/// Images with the certificate that has their hash, and the extension that it is in.
-const VOUCHED: [(&str, &str, &str); 4] = [
-    ("tb-fw", "tb-fw-cert", "201"),
-    ("scp-fw", "scp-fw-cert", "801"),
-    ("soc-fw", "soc-fw-cert", "603"),
-    ("tos-fw", "tos-fw-cert", "1001"),
+/// The hash algorithms by OID, and cert_create's names for them.
+const HASHES: [(&str, &str); 3] = [
+    ("2.16.840.1.101.3.4.2.1", "sha256"),
+    ("2.16.840.1.101.3.4.2.2", "sha384"),
+    ("2.16.840.1.101.3.4.2.3", "sha512"),
 ];
-
-/// Describes the images of the package, BL33 apart, that are not those of their certificates.
-pub(crate) fn mismatches(package: &Fip) -> Vec<String> {
-    let describe = |(name, certificate, oid): (&str, &str, &str)| {
-        let [image, der] = [name, certificate].map(|option| package.get(uuid_of(option)));
-        let (image, der) = (image?, der?);
-        let of_other = format!("{name} is not the image that {certificate} has the hash of");
-        let read = Read::new(certificate.into(), der);
-        match read.and_then(|read| read.hash(&format!("{TBBR}{oid}"))) {
-            Ok((hash, digest)) => (digest != (hash.2)(image)).then_some(of_other),
-            Err(error) => Some(format!("{error:#}")),
-        }
-    };
-    VOUCHED.into_iter().filter_map(describe).collect()
-}
+/// The keys that cert_create needs before it signs anything.
+const KEYS: &str = "--rot-key --trusted-world-key --non-trusted-world-key --scp-fw-key \
+                    --soc-fw-key --tos-fw-key --nt-fw-key";
 
 /// Returns true if images of this kind are certificates.
 pub(crate) fn is_certificate(kind: &Kind) -> bool {
@@ -60,26 +50,45 @@ pub(crate) fn is_certificate(kind: &Kind) -> bool {
 }
 
 /// Returns a certificate that is in the package, if there are any.
-pub(crate) fn certificate(package: &Fip) -> Option<&'static Kind> {
-    let is_there = |kind: &&Kind| is_certificate(kind) && package.get(kind.uuid).is_some();
+pub(crate) fn certificate(fip: &Fip) -> Option<&'static Kind> {
+    let is_there = |kind: &&Kind| is_certificate(kind) && fip.get(kind.uuid).is_some();
     KINDS.iter().find(is_there)
 }
 
-/// Renews the certificate of the package's BL33: replaces it by one that is signed with the
-/// key in the file `key`. The new one is held against the old one, the images and the key
-/// that nt-fw-key-cert names.
-pub(crate) fn renew(workspace: &Workspace, package: &mut Fip, key: &Path) -> Result<()> {
-    let (old, hash, content_key) = chain(workspace, package)?;
-    let image = package.get(uuid_of("nt-fw")).context("there is no BL33")?;
-    let config = package.get(uuid_of("nt-fw-config"));
-    let request = Request {
-        image,
-        config,
-        counter: old.counter()?,
-        hash: hash.0,
-        key,
+/// Refuses a file that cert_create cannot sign with: it would print only that it has failed,
+/// or ask the terminal for a passphrase.
+pub(crate) fn check_key(key: &Path) -> Result<()> {
+    let text = read_file::read("--nt-fw-key", key, KEY_MAX)?;
+    let has = |words: &str| memmem::find(&text, words.as_bytes()).is_some();
+    let key = key.display();
+    if !has("PRIVATE KEY-----") {
+        bail!("--nt-fw-key {key}: this is no private key in PEM form");
+    }
+    if has("ENCRYPTED") {
+        bail!(
+            "--nt-fw-key {key}: this key is encrypted, and a passphrase is not asked for: give \
+             the key as `openssl pkey -in {key} -out plain.pem` decrypts it"
+        );
+    }
+    Ok(())
+}
+
+/// Replaces the certificate of the package's BL33 by one that is signed with the key in the file
+/// `key`, which has to be the key that nt-fw-key-cert names. The extensions of both certificates
+/// may differ in the hashes of images that the package has.
+pub(crate) fn renew(workspace: &Workspace, fip: &mut Fip, key: &Path) -> Result<()> {
+    let read = |option: &str| {
+        let der = fip.get(uuid_of(option)).with_context(|| {
+            format!(
+                "the package has certificates and no {option}: its chain of trust is not the \
+                 one that a key of the non-trusted firmware can be used with"
+            )
+        })?;
+        Read::new(format!("{option} of the package"), der)
     };
-    let made = sign(workspace, &request)?;
+    let (old, key_certificate) = (read("nt-fw-cert")?, read("nt-fw-key-cert")?);
+    let content_key = key_certificate.extension(CONTENT_KEY)?;
+    let made = sign(workspace, fip, &old, key)?;
     let new = Read::new("the new nt-fw-cert".into(), &made)?;
     if new.key != content_key {
         bail!(
@@ -88,60 +97,96 @@ pub(crate) fn renew(workspace: &Workspace, package: &mut Fip, key: &Path) -> Res
             key.display()
         );
     }
-    new.verify(workspace)?;
-    let images = [
-        ("BL33", BL33_HASH, Some(image)),
-        ("nt-fw-config", CONFIG_HASH, config),
-    ];
-    let mut same = vec![NV_COUNTER];
-    for (name, oid, image) in images {
-        let Some(image) = image else {
-            same.push(oid);
-            continue;
-        };
-        let (its, digest) = new.hash(oid)?;
-        if its.0 != hash.0 || digest != (hash.2)(image) {
-            bail!("{}: its hash is not that of {name}", new.what);
-        }
-    }
-    let known = |oid: &str| [NV_COUNTER, BL33_HASH, CONFIG_HASH].contains(&oid);
-    let others = old.extensions.iter().map(|(oid, _)| oid.as_str());
-    same.extend(others.filter(|oid| !known(oid)));
-    for oid in same {
-        if new.extension(oid)? != old.extension(oid)? {
+    let has_config = fip.get(uuid_of("nt-fw-config")).is_some();
+    for (oid, value) in &old.extensions {
+        let differs = oid == BL33_HASH || oid == CONFIG_HASH && has_config;
+        if !differs && new.extension(oid)? != value {
             bail!("{}: extension {oid} is not as in the old one", new.what);
         }
     }
-    package.put(uuid_of("nt-fw-cert"), made)
+    fip.put(uuid_of("nt-fw-cert"), made)
 }
 
-/// Checks the chain of trust down to nt-fw-cert, and returns that certificate, the hash that it
-/// has of BL33, and the key that nt-fw-key-cert names for it.
-fn chain<'p>(workspace: &Workspace, package: &'p Fip) -> Result<(Read<'p>, Hash, Vec<u8>)> {
-    let read = |option: &str| {
-        let der = package.get(uuid_of(option)).with_context(|| {
-            format!(
-                "the package has certificates and no {option}: its chain of trust is not the \
-                 one that a key of the non-trusted firmware can be used with"
-            )
-        })?;
-        Read::new(format!("{option} of the package"), der)
-    };
-    let (content, key) = (read("nt-fw-cert")?, read("nt-fw-key-cert")?);
-    let root = read("trusted-key-cert")?;
-    let content_key = key.extension(CONTENT_KEY)?;
-    let (hash, _) = content.hash(BL33_HASH)?;
-    root.verify(workspace)?;
-    for (certificate, named, by) in [
-        (&key, root.extension(WORLD_KEY)?, "trusted-key-cert"),
-        (&content, content_key, "nt-fw-key-cert"),
-    ] {
-        if certificate.key != named {
-            let what = &certificate.what;
-            bail!("{what}: it is not signed with the key that {by} names");
-        }
-        certificate.verify(workspace)?;
+/// Makes the certificate that takes the place of `old`, as DER. The key has been checked.
+fn sign(workspace: &Workspace, fip: &Fip, old: &Read, key: &Path) -> Result<Vec<u8>> {
+    setup::ensure(workspace, &[Need::CertCreate])?;
+    let dir = temporary(tempfile::tempdir())?;
+    let mut command = Command::new("cert_create");
+    // Only nt-fw-key is used. Without a file for each of the others it stops,
+    // and with `--new-keys` it would also make up one that it cannot find.
+    for option in KEYS.split_whitespace() {
+        command.arg(option).arg(key);
     }
-    let content_key = content_key.to_vec();
-    Ok((content, hash, content_key))
+    command.args(["--hash-alg", old.hash_algorithm()?, "--tfw-nvctr", "0"]);
+    command.args(["--ntfw-nvctr", &old.counter()?.to_string()]);
+    for option in ["nt-fw", "nt-fw-config"] {
+        if let Some(data) = fip.get(uuid_of(option)) {
+            let file = dir.path().join(option);
+            temporary(fs::write(&file, data))?;
+            command.arg(format!("--{option}")).arg(file);
+        }
+    }
+    let made = dir.path().join("crt");
+    command.arg("--nt-fw-cert").arg(&made);
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.context("cannot run cert_create")?;
+    if !output.status.success() {
+        let (key, said) = (key.display(), String::from_utf8_lossy(&output.stderr));
+        let said = said.trim();
+        bail!("--nt-fw-key {key}: TF-A's cert_create signs nothing with it: {said}");
+    }
+    fs::read(&made).context("cert_create made no certificate")
+}
+
+/// A certificate, as TF-A's `cert_create` makes it.
+struct Read {
+    what: String,
+    /// The public key that it is signed with, a SubjectPublicKeyInfo in DER.
+    key: Vec<u8>,
+    /// TF-A's extensions, by OID: the keys and hashes that it vouches for.
+    extensions: Vec<(String, Vec<u8>)>,
+}
+
+impl Read {
+    fn new(what: String, der: &[u8]) -> Result<Self> {
+        let wrong = |error| anyhow!("{what}: no X.509 certificate: {error}");
+        let certificate = Certificate::from_der(der).map_err(wrong)?;
+        let inner = certificate.tbs_certificate();
+        let key = inner.subject_public_key_info().to_der().map_err(wrong)?;
+        let all = inner.extensions().into_iter().flatten();
+        let named = all.map(|e| (e.extn_id.to_string(), e.extn_value.as_bytes().to_vec()));
+        let extensions = named.filter(|(oid, _)| oid.starts_with(TBBR)).collect();
+        Ok(Self {
+            what,
+            key,
+            extensions,
+        })
+    }
+
+    fn extension(&self, oid: &str) -> Result<&[u8]> {
+        let found = self.extensions.iter().find(|(name, _)| name == oid);
+        let (_, value) = found.with_context(|| format!("{}: no extension {oid}", self.what))?;
+        Ok(value)
+    }
+
+    fn counter(&self) -> Result<u32> {
+        let value = u32::from_der(self.extension(COUNTER)?);
+        value.map_err(|error| anyhow!("{}: extension {COUNTER}: {error}", self.what))
+    }
+
+    /// Returns cert_create's name of the algorithm by which BL33 is hashed, from a DigestInfo
+    /// (RFC 8017, A.2.4).
+    fn hash_algorithm(&self) -> Result<&'static str> {
+        let wrong = |error| anyhow!("{}: extension {BL33_HASH}: {error}", self.what);
+        let mut reader = SliceReader::new(self.extension(BL33_HASH)?).map_err(wrong)?;
+        let algorithm = reader.sequence(|inner| -> x509_cert::der::Result<_> {
+            let algorithm = AlgorithmIdentifierOwned::decode(inner)?;
+            inner.drain(inner.remaining_len())?;
+            Ok(algorithm.oid.to_string())
+        });
+        let algorithm = algorithm.map_err(wrong)?;
+        let hash = HASHES.iter().find(|(oid, _)| *oid == algorithm);
+        let (_, name) = hash.with_context(|| format!("{}: unknown hash {algorithm}", self.what))?;
+        Ok(name)
+    }
 }

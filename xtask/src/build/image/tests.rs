@@ -1,6 +1,6 @@
 //! Flattening and patching.
 
-use psci_bench::image::{IMAGE_SIZE_OFFSET, MAGIC, MAGIC_OFFSET, PARAMETER_BLOCK, PARAMETER_MAGIC};
+use psci_bench::image::{MAGIC, MAGIC_OFFSET, PARAMETER_BLOCK, PARAMETER_MAGIC};
 
 use super::*;
 
@@ -63,23 +63,7 @@ fn an_elf_file_becomes_flat_or_is_refused() {
 }
 
 #[test]
-fn a_tree_is_appended_and_told() {
-    let uart = Uart::new(psci_bench::image::UartKind::Pl011, 0x0900_0000, (2, 4));
-    let emergency = Emergency {
-        uart: Some(uart),
-        conduit: Some(Conduit::Smc),
-    };
-    let file = assemble(blank(0x1804), Some(&[7; 33]), emergency, 8).expect("an image");
-    let block = ParameterBlock::read(&file).expect("a block");
-    assert_eq!((block.base_size, block.tree_offset), (0x1804, 0x1808));
-    assert_eq!((block.tree_size, block.uart), (33, Some(uart)));
-    assert_eq!(block.conduit, Some(Conduit::Smc));
-    assert_eq!(file[0x1808..], [7; 33]);
-    let size: [u8; 8] = file[IMAGE_SIZE_OFFSET..][..8].try_into().expect("eight");
-    let least: u64 = 0x1808 + 33 + (64 << 10) + 8 * (32 << 10);
-    assert_eq!(u64::from_le_bytes(size), least.next_multiple_of(4096));
-    let bare = assemble(blank(0x1000), None, Emergency::default(), 1).expect("an image");
-    assert_eq!(bare.len(), 0x1000);
+fn what_is_too_large_or_no_payload_is_refused() {
     let large = vec![0; TREE_MAX + 1];
     for (base, tree) in [
         (blank(BASE_MAX + 1), None),
