@@ -84,7 +84,7 @@ pub fn soak(
     let ran = repeat(runner, limits, keep, out, &mut totals);
     totals.elapsed = runner.elapsed();
     let (logs, dir) = (keep.logs, keep.dir().display());
-    let text = format!("\n{totals}\nlogs kept: {logs}, in {dir}");
+    let text = format!("\n{totals}logs kept: {logs}, in {dir}");
     let written = write_both(&text, keep, out);
     ran.and(written).and(Ok(totals))
 }
@@ -123,9 +123,6 @@ fn line(number: u64, result: &RunResult, account: &Account) -> String {
     let mut line = format!("run {number}: {}, {seconds:.1} s", result.word());
     if let Some(it) = &account.totals {
         line += &format!(", {} samples, {} not counted", it.samples, it.rejected);
-    }
-    if account.unexplained() > 0 {
-        line += &format!(", {} without a known reason", account.unexplained());
     }
     let diagnosis = result.diagnosis.iter().map(|it| format!(": {it}"));
     let positions = result.positions.iter().map(|it| format!("\n  {it}"));

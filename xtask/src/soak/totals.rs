@@ -20,8 +20,6 @@ pub struct Totals {
     pub(crate) suspends: Calls,
     pub(crate) others: Calls,
     pub(crate) lost: u64,
-    /// Attempts that a run's last line counts as rejected, and no row contains.
-    pub(crate) in_no_row: u64,
     /// Runs without records; their attempts are unknown.
     pub(crate) unrecorded: u64,
     /// Runs with some lost records.
@@ -35,11 +33,6 @@ impl Totals {
     /// Returns the number of runs.
     pub fn runs(&self) -> u64 {
         self.passed + self.failed + self.refused + self.incomplete
-    }
-
-    /// Returns the number of attempts that are neither a sample nor have a reason.
-    pub fn unexplained(&self) -> u64 {
-        self.suspends.unexplained + self.others.unexplained + self.in_no_row
     }
 
     /// Returns the exit code of the worst run; without any run, that of an incomplete one.
@@ -65,7 +58,6 @@ impl Totals {
         self.suspends.add(&account.suspends);
         self.others.add(&account.others);
         self.lost += account.lost;
-        self.in_no_row += account.in_no_row;
         match account.records {
             Found::All => {}
             Found::Some => self.damaged += 1,
@@ -94,7 +86,7 @@ impl Totals {
             let count = |calls: &Calls| calls.rejected.get(reason).copied().unwrap_or(0);
             row(&format!("  {reason}"), &count)?;
         }
-        row("  no known reason", &|calls| calls.unexplained)
+        Ok(())
     }
 }
 
@@ -119,21 +111,19 @@ impl fmt::Display for Totals {
         let (suspends, others) = ("CPU_SUSPEND", "other calls");
         writeln!(f, "\n  without warm-ups  {suspends:>20} {others:>20}")?;
         self.reasons(f)?;
-        let calls = &self.suspends;
-        let abandoned = calls.rejected.get("abandoned").copied().unwrap_or(0);
-        let (all, share) = (calls.attempts(), percent(abandoned, calls.attempts()));
-        writeln!(f, "\nabandoned: {abandoned} of {all} suspends ({share} %)")?;
-        write!(f, "without a known reason: {}", self.unexplained())?;
-        let unrecorded = "\nruns that ended before their records, so that no attempt of theirs is \
-                          in these figures: ";
-        let damaged = "\nruns with lost records, so that attempts may be missing above: ";
-        for (before, count, after) in [
-            (", of which ", self.in_no_row, " are in no row"),
-            (unrecorded, self.unrecorded, ""),
-            (damaged, self.damaged, ""),
+        for (count, what) in [
+            (
+                self.unrecorded,
+                "runs that ended before their records, so that no attempt of theirs is in these \
+                 figures",
+            ),
+            (
+                self.damaged,
+                "runs with lost records, so that attempts may be missing above",
+            ),
         ] {
             if count > 0 {
-                write!(f, "{before}{count}{after}")?;
+                writeln!(f, "{what}: {count}")?;
             }
         }
         Ok(())

@@ -39,8 +39,8 @@ fn two_runs_of_the_payload() {
         "run 2: PASS, ",
         "2 runs in ",
         "samples: 72; CPUs lost: 0\n",
-        "abandoned: 0 of 54 suspends (0.00 %)\n",
-        "without a known reason: 0\nlogs kept: 0, in ",
+        "  attempts                  54   100.00 %        18   100.00 %\n",
+        "  not counted                0     0.00 %         0     0.00 %\nlogs kept: 0, in ",
     ] {
         assert!(said.contains(line), "no {line:?} in\n{said}");
     }
