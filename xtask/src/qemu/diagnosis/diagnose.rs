@@ -3,7 +3,7 @@
 use itertools::Itertools as _;
 use regex::Regex;
 
-use super::last_lines::{last_cpu, last_scenario};
+use super::begun_scenario::last_scenario;
 use crate::board::firmware_kind::Firmware;
 use crate::qemu::kvm_host;
 use crate::qemu::stream::{Ending, Outcome};
@@ -22,7 +22,7 @@ pub struct Context<'c> {
 /// CPU models on which the overlay platform's power-down completes.
 pub(crate) const POWER_DOWN: [&str; 4] = ["cortex-a53", "cortex-a57", "cortex-a72", "max"];
 
-/// Returns the run's end, the last scenario and CPU in its log, and the likely cause.
+/// Returns the run's end, the last scenario in its log, and the likely cause.
 pub fn diagnose(outcome: &Outcome, context: &Context<'_>) -> String {
     let said = outcome.stderr.trim();
     let ended = match outcome.ending {
@@ -44,11 +44,7 @@ pub fn diagnose(outcome: &Outcome, context: &Context<'_>) -> String {
         Some(scenario) => format!("the last scenario begun was '{scenario}'"),
         None => "no scenario was begun".into(),
     };
-    let cpu = match last_cpu(&log) {
-        Some(cpu) => format!("the last CPU heard of was {cpu}"),
-        None => "no line names a CPU".into(),
-    };
-    format!("{ended}; {scenario}, and {cpu}: {cause}")
+    format!("{ended}; {scenario}: {cause}")
 }
 
 /// Returns the whole reason of an early end, which the payload prints folded before
@@ -176,21 +172,17 @@ mod tests {
         let [off, error] = [true, false].map(|success| Ending::Exited { success });
         let over = Ending::TimedOut;
         let up = format!("{BANNER}{UP}");
-        let results = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t1\t2\t12\t13\t14/>\r\n";
-        let measured = format!("{up}{results}");
         let moved = "console moves to pl011 at 0x9010000, by /chosen/stdout-path\r\n";
         assert_eq!(console_moved(&format!("{moved}Image at 0x0\r\n")), None);
         let moved = format!("{BANNER}{moved}");
         let tftf = format!("{BANNER}NOTICE:  Booting trusted firmware test framework\r\n");
         for (log, ending, expected) in [
             (&*up, over, "no closing line within 7 s; the last"),
-            (&up, over, "begun was 'A', and no line names a CPU: a CPU"),
-            (BANNER, off, "no scenario was begun, and no line names"),
-            (BANNER, off, " a CPU: the firmware printed"),
-            (&tftf, over, "names a CPU: a CPU has not"),
-            (&measured, off, "QEMU ended without a closing line; the"),
-            (&measured, off, "last CPU heard of was CPU 1.2, in the"),
-            (&measured, off, ": the machine was turned off or reset"),
+            (&up, over, "begun was 'A': a CPU has not come back"),
+            (&up, off, "QEMU ended without a closing line; the last"),
+            (&up, off, ": the machine was turned off or reset"),
+            (BANNER, off, "no scenario was begun: the firmware printed"),
+            (&tftf, over, "begun: a CPU has not"),
             (&moved, over, "console moved to pl011 at 0x9010000, by /"),
             (&moved, off, "console moved to pl011"),
             ("BL31:\r\nPANIC in EL3.\r\n", off, "the firmware panicked"),
