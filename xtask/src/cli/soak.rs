@@ -16,7 +16,7 @@ use crate::setup::interrupt;
 use crate::setup::progress::{Progress, say};
 use crate::setup::stdout::Out;
 use crate::setup::workspace::Workspace;
-use crate::soak::{Keep, Limits, Load, Runner, has_suspends, soak};
+use crate::soak::{Keep, Limits, Runner, has_suspends, keep_busy, soak};
 
 /// Arguments of `soak`.
 #[derive(Debug, Args)]
@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &SoakArguments) -> Result<u8> {
     };
     say(&format!("logs and summary: {}", keep.dir().display()));
     let load = arguments.load;
-    let load = Load::start(load.into()).with_context(|| format!("--load {load}"))?;
+    keep_busy(load).with_context(|| format!("--load {load}"))?;
     let started = Instant::now();
     let mut machine = Machine {
         prepared,
@@ -94,6 +94,5 @@ pub(super) fn run(arguments: &SoakArguments) -> Result<u8> {
     };
     let limits = limits.or_default();
     let totals = soak(&mut machine, &limits, &mut keep, &mut Out::default())?;
-    drop(load);
     Ok(totals.exit_code())
 }

@@ -1,8 +1,5 @@
 //! The diagnosis of a run without a closing line.
 
-use itertools::Itertools as _;
-use regex::Regex;
-
 use super::begun_scenario::last_scenario;
 use crate::board::firmware_kind::Firmware;
 use crate::qemu::kvm_host;
@@ -45,18 +42,6 @@ pub fn diagnose(outcome: &Outcome, context: &Context<'_>) -> String {
         None => "no scenario was begun".into(),
     };
     format!("{ended}; {scenario}: {cause}")
-}
-
-/// Returns the whole reason of an early end, which the payload prints folded before
-/// a last line that is too short for it.
-pub fn full_reason(log: &[u8]) -> Option<String> {
-    let error = "ERROR:   (([^ \\n]+).*(?:\\n {9}.*)*)";
-    let last = "psci-bench: INCOMPLETE:(?: bad input:)? ([^ \\n]+)";
-    let folded = Regex::new(&format!("(?m)^{error}\\n{last}")).ok()?;
-    let log = String::from_utf8_lossy(log).replace('\r', "");
-    let found = folded.captures_iter(&log).last()?;
-    // The firmware's errors begin in the same way, and are not the reason.
-    (found[2] == found[3]).then(|| found[1].split_whitespace().join(" "))
 }
 
 /// Returns the firmware's message about a `--fault` that it cannot have.
@@ -210,20 +195,5 @@ mod tests {
         assert_eq!(said.as_deref(), Some("'cpu=0x99': no such CPU"));
         let log = format!("{BANNER}NOTICE:  {fault}\r\nERROR:   x\r\n");
         assert_eq!(refused_fault(log.as_bytes()), None);
-    }
-
-    #[test]
-    fn a_folded_reason_is_whole() {
-        let last = "psci-bench: INCOMPLETE: bad input: device tree: .../a reg: long ...\r\n";
-        let folded = "ERROR:   device tree: /very/a reg: long\r\n         and longer\r\n";
-        let all = "device tree: /very/a reg: long and longer";
-        for (log, expected) in [
-            (format!("x\r\n{folded}{last}"), Some(all)),
-            (format!("x\r\n{last}"), None),
-            (format!("ERROR:   firmware\r\n{last}"), None),
-            (folded.to_owned(), None),
-        ] {
-            assert_eq!(full_reason(log.as_bytes()).as_deref(), expected);
-        }
     }
 }

@@ -6,6 +6,4 @@ mod diagnose;
 pub(crate) use self::begun_scenario::begun_scenario;
 pub use self::begun_scenario::last_scenario;
 pub(crate) use self::diagnose::POWER_DOWN;
-pub use self::diagnose::{
-    Context, console_moved, diagnose, doubt, full_reason, refused, refused_fault,
-};
+pub use self::diagnose::{Context, console_moved, diagnose, doubt, refused, refused_fault};
