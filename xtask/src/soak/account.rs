@@ -1,11 +1,6 @@
-//! The account of one run's attempts, by the records in its log.
-//!
-//! An attempt is one CPU's part in a round that shall give a sample: trials and
-//! warm-ups are no attempts. An attempt is a sample, or has one of the reasons.
-//!
-//! Scenarios outside the suite have points and no rows. The attempts of sweeps are
-//! suspends, except for the variant `off`; a point has the number of its lost
-//! attempts without their reasons. Other scenarios have no attempts.
+//! The account of one run's attempts, by the records in its log. An attempt is one CPU's part
+//! in a round that shall give a sample: trials and warm-ups are no attempts, and scenarios
+//! outside suite and sweeps have none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,42 +9,13 @@ use psci_bench::plan::{Plan, ScenarioId};
 
 use crate::report::log::{LoggedRun, read_bytes};
 
-/// The attempts of one kind of call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Calls {
-    pub(crate) samples: u64,
-    /// Attempts that are no sample, by the reason's key.
-    pub(crate) rejected: BTreeMap<String, u64>,
-}
-
-impl Calls {
-    /// Returns the number of all attempts.
-    pub fn attempts(&self) -> u64 {
-        self.samples + self.rejected.values().sum::<u64>()
-    }
-
-    /// Adds the counts of `other`.
-    pub fn add(&mut self, other: &Self) {
-        self.samples += other.samples;
-        for (reason, count) in &other.rejected {
-            self.reject(reason, *count);
-        }
-    }
-
-    fn reject(&mut self, reason: &str, count: u64) {
-        if count > 0 {
-            *self.rejected.entry(reason.to_owned()).or_default() += count;
-        }
-    }
-}
-
 /// The account of the attempts of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
-    /// CPU_SUSPENDs.
-    pub suspends: Calls,
-    /// CPU_OFFs, each with the CPU_ON after it, and PSCI_VERSIONs.
-    pub others: Calls,
+    /// Attempts of CPU_SUSPENDs.
+    pub suspends: u64,
+    /// Attempts of any call that are no sample, by the reason's key.
+    pub(crate) rejected: BTreeMap<String, u64>,
     pub(crate) lost: u64,
     /// The counts of the `end` record, else of the last line; None if the run did
     /// not reach its end.
@@ -67,7 +33,7 @@ pub enum Found {
 }
 
 /// The key for attempts that a sweep lost: records do not have their reasons.
-const IN_SWEEPS: &str = "see-sweep";
+const IN_SWEEPS: &str = "in a sweep";
 
 /// The largest count that is believed, so that sums of counts do not overflow.
 const COUNT_MAX: u64 = 1 << 40;
@@ -123,15 +89,18 @@ impl Account {
     /// Adds a scenario of the suite by its rows.
     fn add_suite(&mut self, run: &LoggedRun, scenario: &Scenario) {
         for row in scenario.rows.iter().filter(|row| !row.is_from_line()) {
-            let calls = self.calls(match scenario.id {
+            let mut attempts = u64::from(row.valid());
+            for (reason, count) in row.attempts.iter().flat_map(|it| &it.rejected) {
+                attempts += u64::from(*count);
+                self.reject(reason.key(), u64::from(*count));
+            }
+            let is_suspend = match scenario.id {
                 ScenarioId::PsciVersionParallel => false,
+                // The other CPUs are turned off.
                 ScenarioId::CpuOffSerial => run.run.lead() == Some(row.cpu.into()),
                 _ => true,
-            });
-            calls.samples += u64::from(row.valid());
-            for (reason, count) in row.attempts.iter().flat_map(|it| &it.rejected) {
-                calls.reject(reason.key(), u64::from(*count));
-            }
+            };
+            self.suspends += if is_suspend { attempts } else { 0 };
         }
     }
 
@@ -150,16 +119,16 @@ impl Account {
             *lost = point.lost.min(COUNT_MAX).max(*lost);
         }
         for ((_, _, variant, _), (samples, lost)) in steps {
-            let calls = self.calls(variant != Variant::Off);
-            calls.samples += samples;
-            calls.reject(IN_SWEEPS, lost);
+            let is_suspend = variant != Variant::Off;
+            self.suspends += if is_suspend { samples + lost } else { 0 };
+            self.reject(IN_SWEEPS, lost);
         }
     }
 
-    fn calls(&mut self, is_suspend: bool) -> &mut Calls {
-        match is_suspend {
-            true => &mut self.suspends,
-            false => &mut self.others,
+    /// Adds attempts that are no sample.
+    pub(crate) fn reject(&mut self, reason: &str, count: u64) {
+        if count > 0 {
+            *self.rejected.entry(reason.to_owned()).or_default() += count;
         }
     }
 }

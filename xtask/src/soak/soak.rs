@@ -54,7 +54,7 @@ impl Limits {
     }
 
     fn are_reached(&self, elapsed: Duration, totals: &Totals) -> bool {
-        let suspends = totals.suspends.attempts();
+        let suspends = totals.account.suspends;
         self.time.is_some_and(|time| elapsed >= time)
             || self.runs.is_some_and(|runs| totals.runs() >= runs)
             || self.suspends.is_some_and(|most| suspends >= most)

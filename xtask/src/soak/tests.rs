@@ -122,14 +122,8 @@ run 3: FAIL, 9.0 s, 16 samples, 2 not counted
 
 3 runs in 30s, 6.0 a minute: 1 PASS, 1 FAIL, 0 bad input, 1 INCOMPLETE
 slowest: run 2, 12.0 s
-samples: 32; CPUs lost: 1
-
-  without warm-ups           CPU_SUSPEND          other calls
-  attempts                  20   100.00 %        16   100.00 %
-  samples                   16    80.00 %        16   100.00 %
-  not counted                4    20.00 %         0     0.00 %
-    abandoned                2    10.00 %         0     0.00 %
-    companion                2    10.00 %         0     0.00 %
+samples: 32; suspends: 20; CPUs lost: 1
+not counted: 2 abandoned, 2 companion
 runs that ended before their records, so that no attempt of theirs is in these figures: 1
 "
     );
