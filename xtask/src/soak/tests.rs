@@ -9,25 +9,11 @@ use psci_bench::model::Verdict;
 use psci_bench::plan::{Records, ScenarioId};
 
 use super::keep::Keep;
-use super::soak::{Limits, Runner, TIME, soak};
+use super::soak::{Limits, TIME, soak};
 use super::totals::Totals;
 use crate::qemu::run_result::RunResult;
 use crate::qemu::stream::Ending;
 use crate::report::log::made_up_run;
-
-/// Gives the runs of a list, each of which takes ten seconds, and then fails.
-struct Fake(std::vec::IntoIter<RunResult>, u32);
-
-impl Runner for Fake {
-    fn run(&mut self) -> Result<RunResult> {
-        self.1 += 1;
-        self.0.next().context("QEMU did not start")
-    }
-
-    fn elapsed(&self) -> Duration {
-        Duration::from_secs(10) * self.1
-    }
-}
 
 /// Returns a run of two CPUs with this verdict, of four samples each in two scenarios; one
 /// suspend was abandoned. In a FAIL a CPU is lost.
@@ -81,8 +67,13 @@ fn run_all(runs: Vec<RunResult>, limits: Limits) -> Came {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let mut keep = Keep::at(dir.path()).expect("an empty directory");
     let mut out = Vec::new();
-    let mut fake = Fake(runs.into_iter(), 0);
-    let result = soak(&mut fake, &limits, &mut keep, &mut out);
+    // Each takes ten seconds; after the last, it fails.
+    let (mut runs, mut time) = (runs.into_iter(), Duration::ZERO);
+    let mut run = || {
+        time += Duration::from_secs(10);
+        Ok((time, runs.next().context("QEMU did not start")?))
+    };
+    let result = soak(&mut run, &limits, &mut keep, &mut out);
     let files = fs::read_dir(dir.path()).expect("there");
     let files = files.map(|file| file.expect("readable").file_name());
     let mut files: Vec<String> = files.map(|it| it.to_string_lossy().into_owned()).collect();
