@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use xtask::build::image::Emergency;
 use xtask::build::payload;
 use xtask::qemu;
-use xtask::qemu::stream::{self, Ending};
+use xtask::qemu::stream::{self, Ending, Watch};
 use xtask::setup::{self, Need};
 
 use crate::common::{self, Log, workspace};
@@ -101,7 +101,8 @@ impl Machine {
             command = with_input(&command, keys);
         }
         let (never, mut nowhere) = (AtomicBool::new(false), std::io::sink());
-        let outcome = stream::run(&mut command, TIMEOUT, &never, &mut nowhere, &mut || {});
+        let watch: Watch<'_> = (&mut |_| None, &mut || {});
+        let outcome = stream::run(&mut command, TIMEOUT, &never, &mut nowhere, watch);
         let outcome = outcome.expect("QEMU runs");
         let text = String::from_utf8_lossy(&outcome.log).replace("\r\n", "\n");
         let record = fs::read_to_string(self.dir.path().join(RECORD)).ok();

@@ -17,7 +17,7 @@ use xtask::build::firmware::{self, FipBuild, Firmware, NT_FW_KEY, Platform, Vari
 use xtask::build::flash::{self, FIP_BASE};
 use xtask::build::tf_a::TfA;
 use xtask::qemu::run_spec::RunSpec;
-use xtask::qemu::stream::{self, Ending, Outcome};
+use xtask::qemu::stream::{self, Display, Ending, Outcome, Watch};
 use xtask::qemu::{self, Machine};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need, process};
@@ -65,6 +65,8 @@ impl Write for Until<'_> {
     }
 }
 
+impl Display for Until<'_> {}
+
 /// Starts BL1 of `firmware` with the FIP in the file `fip`, until the UART
 /// says `until`.
 fn boot(firmware: &Firmware, fip: &str, until: &str) -> Outcome {
@@ -93,7 +95,8 @@ fn boot(firmware: &Firmware, fip: &str, until: &str) -> Outcome {
         flag: Arc::clone(&interrupt),
     };
     let time = Duration::from_secs(120);
-    stream::run(&mut command, time, &interrupt, &mut out, &mut || {}).expect("QEMU starts")
+    let watch: Watch<'_> = (&mut |_| None, &mut || {});
+    stream::run(&mut command, time, &interrupt, &mut out, watch).expect("QEMU starts")
 }
 
 fn passes(firmware: &Firmware, fip: &str) {

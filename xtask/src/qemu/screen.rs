@@ -113,7 +113,9 @@ impl Write for Screen<'_> {
 
 impl Display for Screen<'_> {
     fn show_samples(&mut self, kept: u32, asked: u32) {
-        if let (Some(progress), 1..) = (&self.progress, asked) {
+        if let (Some(progress), 1..) = (&self.progress, asked)
+            && kept <= asked
+        {
             progress.part(&format!("{kept}/{asked} samples"));
         }
     }

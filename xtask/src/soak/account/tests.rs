@@ -7,14 +7,15 @@ use super::*;
 use crate::report::log::{Missing, made_up_run};
 
 fn row(cpu: u16, valid: u32, rejected: &[(Reason, u32)]) -> RunRow {
-    let mut row = RunRow::default();
-    row.cpu = cpu;
-    row.attempts = Some(Attempts {
-        valid,
-        rejected: rejected.to_vec(),
-        first: None,
-    });
-    row
+    RunRow {
+        cpu,
+        attempts: Some(Attempts {
+            valid,
+            rejected: rejected.to_vec(),
+            first: None,
+        }),
+        ..RunRow::default()
+    }
 }
 
 /// Returns a run of `scenario` with all its records, without its end; CPU 1 is the lead.
