@@ -24,7 +24,7 @@ use xtask::board::{self, Gic};
 use xtask::build::image::Emergency;
 use xtask::qemu::kvm_host::{self, KvmHost};
 use xtask::qemu::run_spec::RunSpec;
-use xtask::qemu::stream::{self, Ending, Limits};
+use xtask::qemu::stream::{self, Ending, Limits, Watch};
 use xtask::qemu::{self, Machine};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
@@ -80,7 +80,12 @@ fn guest(gic: Gic, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common
         linger: kvm_host::LINGER,
     };
     let (never, mut out) = (AtomicBool::new(false), std::io::sink());
+<<<<<<< HEAD
     let outcome = stream::run(&mut command, limits, &never, &mut out, (&mut |_| None, &mut || ()));
+=======
+    let watch: Watch<'_> = (&mut |_| None, &mut || {});
+    let outcome = stream::run(&mut command, limits, &never, &mut out, watch);
+>>>>>>> w3h
     let outcome = outcome.expect("QEMU runs");
     let text = String::from_utf8_lossy(&outcome.log).replace("\r\n", "\n");
     let seen = format!("{vmm:?}\n{}\n{text}", outcome.stderr);

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use xtask::build::image::Emergency;
 use xtask::build::payload;
 use xtask::qemu;
-use xtask::qemu::stream::{self, Ending};
+use xtask::qemu::stream::{self, Ending, Watch};
 use xtask::setup::{self, Need};
 
 use crate::common::{self, Log, workspace};
@@ -101,6 +101,7 @@ impl Machine {
             command = with_input(&command, keys);
         }
         let (never, mut nowhere) = (AtomicBool::new(false), std::io::sink());
+<<<<<<< HEAD
         let outcome = stream::run(
             &mut command,
             TIMEOUT,
@@ -108,6 +109,10 @@ impl Machine {
             &mut nowhere,
             (&mut |_| None, &mut || {}),
         );
+=======
+        let watch: Watch<'_> = (&mut |_| None, &mut || {});
+        let outcome = stream::run(&mut command, TIMEOUT, &never, &mut nowhere, watch);
+>>>>>>> w3h
         let outcome = outcome.expect("QEMU runs");
         let text = String::from_utf8_lossy(&outcome.log).replace("\r\n", "\n");
         let record = fs::read_to_string(self.dir.path().join(RECORD)).ok();

@@ -16,7 +16,6 @@ use crate::board::firmware_kind::Firmware;
 use crate::build::firmware::Variant;
 use crate::build::flash;
 use crate::build::payload::Tree;
-use crate::qemu::diagnosis::full_reason;
 use crate::qemu::log_file::LogFile;
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::{Payload, RunSpec};
@@ -115,11 +114,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     if let (true, Ok(Some(log))) = (is_terminal, &log) {
         say_next(log, &spec, &result);
     }
-    let mut end = result.line();
-    if let Some(reason) = full_reason(&result.log) {
-        end = format!("{end}: {reason}");
-    }
-    say(&end);
+    say(&result.line());
     result.positions.iter().for_each(|position| say(position));
     log?;
     let code = result.exit_code();

@@ -2,21 +2,19 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use super::qemu::{self, RunArguments};
-use crate::qemu::prepare::{self, Prepared};
-use crate::qemu::run_result::RunResult;
+use crate::qemu::prepare;
 use crate::qemu::screen::Screen;
 use crate::setup::interrupt;
 use crate::setup::progress::{Progress, say};
 use crate::setup::stdout::Out;
 use crate::setup::workspace::Workspace;
-use crate::soak::{Keep, Limits, Load, Runner, has_suspends, soak};
+use crate::soak::{Keep, Limits, has_suspends, keep_busy, soak};
 
 /// Arguments of `soak`.
 #[derive(Debug, Args)]
@@ -47,25 +45,6 @@ pub struct SoakArguments {
     pub run: RunArguments,
 }
 
-/// A machine that is started again and again.
-struct Machine {
-    prepared: Prepared,
-    interrupt: &'static AtomicBool,
-    started: Instant,
-}
-
-impl Runner for Machine {
-    fn run(&mut self) -> Result<RunResult> {
-        let (mut out, progress) = (io::sink(), Progress::on_terminal("starting QEMU"));
-        let mut out = Screen::new(None, &mut out, Some(progress));
-        self.prepared.run(self.interrupt, &mut out)
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.started.elapsed()
-    }
-}
-
 pub(super) fn run(arguments: &SoakArguments) -> Result<u8> {
     let spec = qemu::spec(&arguments.run)?;
     let limits = arguments.limits;
@@ -85,15 +64,15 @@ pub(super) fn run(arguments: &SoakArguments) -> Result<u8> {
     };
     say(&format!("logs and summary: {}", keep.dir().display()));
     let load = arguments.load;
-    let load = Load::start(load.into()).with_context(|| format!("--load {load}"))?;
+    keep_busy(load).with_context(|| format!("--load {load}"))?;
     let started = Instant::now();
-    let mut machine = Machine {
-        prepared,
-        interrupt,
-        started,
+    let mut run = || {
+        let (mut out, progress) = (io::sink(), Progress::on_terminal("starting QEMU"));
+        let mut screen = Screen::new(None, &mut out, Some(progress));
+        let result = prepared.run(interrupt, &mut screen)?;
+        Ok((started.elapsed(), result))
     };
     let limits = limits.or_default();
-    let totals = soak(&mut machine, &limits, &mut keep, &mut Out::default())?;
-    drop(load);
+    let totals = soak(&mut run, &limits, &mut keep, &mut Out::default())?;
     Ok(totals.exit_code())
 }

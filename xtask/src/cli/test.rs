@@ -3,17 +3,16 @@
 
 use std::io::{self, BufRead, BufReader, Write, pipe, stderr};
 use std::mem::take;
-use std::ops::Not;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use itertools::Itertools as _;
 use regex::Regex;
 
 use crate::build::{payload, tf_a};
 use crate::qemu::kvm_host::KvmHost;
+use crate::setup::plural::many;
 use crate::setup::progress::{Progress, in_words, say};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, linux_trees, process};
@@ -85,18 +84,19 @@ pub(super) fn run(trees: bool, kvm: bool, filter: &[String]) -> Result<u8> {
     drop(command);
     let sum = reader.join().expect("it reads any text")?;
     say(&sum.line(started.elapsed(), status.success(), filter)?);
-    Ok(u8::from(sum.failed > 0))
+    Ok(u8::from(!sum.failures.is_empty()))
 }
 
 /// The result of all test programs.
 #[derive(Default)]
 struct Sum {
     passed: u64,
+    filtered: u64,
     /// Tests that failed, and programs that ended early.
-    failed: u64,
     failures: Vec<String>,
     ignored: Vec<String>,
-    filtered: u64,
+    /// The last program that was begun.
+    program: String,
     /// The lines since the last result, without those of tests that passed.
     rest: String,
 }
@@ -104,72 +104,57 @@ struct Sum {
 impl Sum {
     /// Reads both streams of `cargo test`. Prints a line for each program, all lines of one that
     /// fails, and everything if it `is_loud`.
-    fn read(mut from: impl BufRead, is_loud: bool) -> io::Result<Self> {
+    fn read(from: impl BufRead, is_loud: bool) -> io::Result<Self> {
         let program = r"^ +(?:Running .*[(/]|Doc-tests )([^/]+?)(-[0-9a-f]+\))?\n";
         let counts = r"(\d+) passed; (\d+) failed; (\d+) ignored; 0 measured; (\d+) filtered out";
         let result = &format!(r"test result: \w+\. {counts}; finished in (\d+)");
         let [program, result] = [program, result].map(|it| Regex::new(it).expect("a pattern"));
-        let (mut sum, mut name, mut bytes) = (Self::default(), String::new(), Vec::new());
-        let (mut progress, mut total, mut done) = (None, 1.0, 0.0);
-        while from.read_until(b'\n', &mut bytes)? > 0 {
-            let line = String::from_utf8_lossy(&bytes).into_owned();
-            bytes.clear();
+        let (mut sum, mut progress, mut done) = (Self::default(), None, 0);
+        for line in from.split(b'\n') {
+            let line = String::from_utf8_lossy(&line?).into_owned() + "\n";
             if is_loud {
                 show(&line);
             }
             if let Some(words) = program.captures(&line) {
-                sum.close(&name);
-                name = words[1].to_owned();
-                progress = (!is_loud).then(|| Progress::on_terminal(&name));
-                done = 0.0;
+                sum.note_early_end();
+                sum.rest.clear();
+                sum.program = words[1].to_owned();
+                progress = (!is_loud).then(|| Progress::on_terminal(&words[1]));
+                done = 0;
             } else if let Some(counts) = result.captures(&line) {
                 progress = None;
-                sum.add(
-                    &name,
-                    counts.extract().1.map(|it| it.parse().unwrap_or(0)),
-                    is_loud,
-                );
+                let counts = counts.extract().1.map(|it| it.parse().unwrap_or(0));
+                sum.add(counts, is_loud);
             } else if line.ends_with(" ... ok\n") || line.contains(" ... ignored") {
-                done += 1.0;
-                progress
-                    .iter()
-                    .for_each(|bar| bar.percent(100.0 * done / total));
-            } else if let Some(tests) = line.strip_prefix("running ") {
-                total = tests
-                    .split(' ')
-                    .next()
-                    .map_or(1.0, |it| it.parse().unwrap_or(1.0));
+                done += 1;
+                let part = many(done, "test");
+                progress.iter().for_each(|it: &Progress| it.part(&part));
             } else {
                 sum.rest += &line;
             }
         }
-        sum.close(&name);
+        sum.note_early_end();
         Ok(sum)
     }
 
-    /// Adds the counts of the result of the program `name`.
-    fn add(&mut self, name: &str, counts: [u64; 5], is_loud: bool) {
-        let [passed, failed, ignored, filtered, seconds] = counts;
+    /// Adds the counts of the result of the program under way.
+    fn add(&mut self, [passed, failed, ignored, filtered, seconds]: [u64; 5], is_loud: bool) {
+        let (name, rest) = (&self.program, take(&mut self.rest));
         self.passed += passed;
-        self.failed += failed;
         self.filtered += filtered;
         // Options have the names of the programs with ignored tests.
         let ignored = (ignored > 0).then(|| format!("{ignored} of --{name}"));
         self.ignored.extend(ignored);
-        let rest = take(&mut self.rest);
         let mut line = format!(
             "{passed} passed in {}",
             in_words(Duration::from_secs(seconds))
         );
         if failed > 0 {
             line = format!("{failed} failed, {line}");
-            let names = rest
-                .rsplit_once("failures:\n")
-                .map_or("", |parts| parts.1)
-                .lines();
-            let names = names.filter_map(|line| line.strip_prefix("    "));
-            self.failures
-                .extend(names.map(|test| format!("{name} {test}")));
+            let (_, names) = rest.rsplit_once("failures:\n").unwrap_or_default();
+            let names = names.lines().filter_map(|line| line.strip_prefix("    "));
+            let names = names.map(|test| format!("{name} {test}"));
+            self.failures.extend(names);
             show(if is_loud { "" } else { &rest });
         }
         if passed + failed > 0 {
@@ -177,42 +162,37 @@ impl Sum {
         }
     }
 
-    /// Counts a program that ended before its result.
-    fn close(&mut self, name: &str) {
+    /// Takes note of a program that ended before its result.
+    fn note_early_end(&mut self) {
         if self.rest.contains("process didn't exit successfully") {
             show(&take(&mut self.rest));
-            self.failed += 1;
-            self.failures.push(format!("{name} ended early"));
-        }
-        if !name.is_empty() {
-            self.rest.clear();
+            self.failures.push(format!("{} ended early", self.program));
         }
     }
 
     /// Returns the last line, after `time`. Fails if no test was run.
     fn line(&self, time: Duration, is_success: bool, filter: &[String]) -> Result<String> {
-        if self.failed == 0 && !is_success {
+        let failed = self.failures.len();
+        if failed == 0 && !is_success {
             bail!("cargo test failed: {}", self.rest);
         }
-        if self.passed + self.failed == 0 && !filter.iter().any(|word| word == "--list") {
+        let is_list = filter.iter().any(|word| word == "--list");
+        if self.passed == 0 && failed == 0 && !is_list {
             let words = filter.join(" ");
             bail!("no test is run with -- {words}: `cargo xtask test -- --list` names the tests");
         }
         let mut line = format!("{} passed in {}", self.passed, in_words(time));
-        if self.failed > 0 {
-            line = format!(
-                "{} failed, {line}: {}",
-                self.failed,
-                self.failures.join(", ")
-            );
+        if failed > 0 {
+            line = format!("{failed} failed, {line}: {}", self.failures.join(", "));
         }
-        let filtered = (self.filtered > 0).then(|| format!("{} filtered out", self.filtered));
-        let not_run = self.ignored.iter().chain(&filtered).join(", ");
-        let not_run = not_run
-            .is_empty()
-            .not()
-            .then(|| format!("; not run: {not_run}"));
-        Ok(line + &not_run.unwrap_or_default())
+        let mut not_run = self.ignored.clone();
+        if self.filtered > 0 {
+            not_run.push(format!("{} filtered out", self.filtered));
+        }
+        if !not_run.is_empty() {
+            line += &format!("; not run: {}", not_run.join(", "));
+        }
+        Ok(line)
     }
 }
 
@@ -238,27 +218,24 @@ mod tests {
             process didn't exit successfully: `fip-1` (signal: 6)\n";
         let (all, x) = (format!("{good}{bad}"), "payload x::y, fip ended early");
         let none = "   Doc-tests xtask\ntest result: ok. 0 passed; 0 failed; 0 TAIL\n";
+        let skipped = "; not run: 9 of --kvm";
         for (text, filtered, expected) in [
-            (
-                good,
-                0,
-                "2 passed in 16 min; not run: 9 of --kvm".to_owned(),
-            ),
+            (good, 0, format!("2 passed in 16 min{skipped}")),
             (
                 good,
                 3,
-                "2 passed in 16 min; not run: 9 of --kvm, 6 filtered out".into(),
+                format!("2 passed in 16 min{skipped}, 6 filtered out"),
             ),
             (
                 &all,
                 0,
-                format!("2 failed, 5 passed in 16 min: {x}; not run: 9 of --kvm"),
+                format!("2 failed, 5 passed in 16 min: {x}{skipped}"),
             ),
             (none, 9, "no test is run with -- nosuchname: `cargo".into()),
             (
                 "error: no network\n",
                 0,
-                "cargo test failed: error: no network\n".into(),
+                "cargo test failed: error: no net".into(),
             ),
         ] {
             let tail = format!("ignored; 0 measured; {filtered} filtered out; finished in 7.12s");

@@ -19,7 +19,7 @@ use super::monitor::Socket;
 use super::positions::{self, Map};
 use super::run_result::RunResult;
 use super::run_spec::{Level, Payload, RunSpec};
-use super::stream::{self, Display, Ending, Limits};
+use super::stream::{self, Display, Ending, Limits, Watch};
 use super::symbols::Symbols;
 use crate::board::firmware_kind::Firmware;
 use crate::board::{self, Board, Conduit};
@@ -299,16 +299,12 @@ impl Prepared {
         }
         let (mut memory, mut seen) = (None, 0);
         let mut samples = |process| {
-            let word = self
-                .samples(process, &mut memory)
-                .filter(|it| *it != seen)?;
+            let word = self.samples(process, &mut memory);
+            let word = word.filter(|it| *it != seen)?;
             seen = word;
             Some((word as u32, (word >> 32) as u32))
         };
-        let watch = (
-            &mut samples as &mut dyn FnMut(_) -> _,
-            &mut look as &mut dyn FnMut(),
-        );
+        let watch: Watch<'_> = (&mut samples, &mut look);
         let outcome = stream::run(&mut command, limits, interrupt, out, watch)?;
         let verdict = match outcome.ending {
             Ending::Interrupted => None,

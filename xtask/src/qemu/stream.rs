@@ -73,8 +73,12 @@ pub trait Display: Write {
 
 impl Display for io::Sink {}
 
-/// Returns new counts of samples in the machine that a process runs, if there are some.
-pub(crate) type Samples<'s> = &'s mut dyn FnMut(u32) -> Option<(u32, u32)>;
+/// Returns new counts of samples in the machine that a process runs, if there are some; and is
+/// called at the deadline, before the process is ended.
+pub type Watch<'w> = (
+    &'w mut dyn FnMut(u32) -> Option<(u32, u32)>,
+    &'w mut dyn FnMut(),
+);
 
 /// A process that does not outlive its value.
 pub(crate) struct Owned(pub(crate) Child);
@@ -88,14 +92,13 @@ impl Drop for Owned {
 }
 
 /// Runs `command`, which prints a UART's bytes, until it ends, within `limits`, or until
-/// `interrupt` is set. Everything is written to `out` as it comes, and counts of `samples`
-/// are shown there. At the deadline, `at_deadline` is called before the command is ended.
+/// `interrupt` is set. Everything is written to `out` as it comes.
 pub fn run(
     command: &mut Command,
     limits: impl Into<Limits>,
     interrupt: &AtomicBool,
     out: &mut dyn Display,
-    (samples, at_deadline): (Samples<'_>, &mut dyn FnMut()),
+    (samples, at_deadline): Watch<'_>,
 ) -> Result<Outcome> {
     let started = Instant::now();
     let limits = limits.into();

@@ -1,21 +1,6 @@
-//! The account of each attempt of one run, by the records in its log.
-//!
-//! An attempt is one CPU's part in a round that shall give a sample: trials and
-//! warm-ups are no attempts. An attempt is a sample, or has one of the reasons. Other
-//! attempts, which are missing in the log, can be found as follows:
-//!
-//! * Parallel: the number of rounds is known, and each CPU has a part in
-//!   each, until it is lost.
-//! * In sequence: the number of attempts is known for all CPUs together. A CPU
-//!   with attempts has made all its warm-ups.
-//! * CPU_OFF: the number of passes is known, and each CPU has a part in each
-//!   until it has all its samples; its parts in later passes count nowhere.
-//!
-//! An attempt that is missing by one of these rules has no known reason.
-//!
-//! Scenarios outside the suite have points and no rows. The attempts of sweeps are
-//! suspends, except for the variant `off`; a point has the number of its lost
-//! attempts without their reasons. Other scenarios have no attempts.
+//! The account of one run's attempts, by the records in its log. An attempt is one CPU's part
+//! in a round that shall give a sample: trials and warm-ups are no attempts, and scenarios
+//! outside suite and sweeps have none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,40 +9,13 @@ use psci_bench::plan::{Plan, ScenarioId};
 
 use crate::report::log::{LoggedRun, read_bytes};
 
-/// The attempts of one kind of call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Calls {
-    pub(crate) samples: u64,
-    /// Attempts that are no sample, by the reason's key.
-    pub(crate) rejected: BTreeMap<String, u64>,
-    pub(crate) unexplained: u64,
-}
-
-impl Calls {
-    /// Returns the number of all attempts.
-    pub fn attempts(&self) -> u64 {
-        self.samples + self.rejected.values().sum::<u64>() + self.unexplained
-    }
-
-    /// Adds the counts of `other`.
-    pub fn add(&mut self, other: &Self) {
-        self.samples += other.samples;
-        self.unexplained += other.unexplained;
-        for (reason, count) in &other.rejected {
-            *self.rejected.entry(reason.clone()).or_default() += count;
-        }
-    }
-}
-
 /// The account of the attempts of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
-    /// CPU_SUSPENDs.
-    pub suspends: Calls,
-    /// CPU_OFFs, each with the CPU_ON after it, and PSCI_VERSIONs.
-    pub others: Calls,
-    /// Attempts that the last line counts as rejected, and no row contains.
-    pub in_no_row: u64,
+    /// Attempts of CPU_SUSPENDs.
+    pub suspends: u64,
+    /// Attempts of any call that are no sample, by the reason's key.
+    pub(crate) rejected: BTreeMap<String, u64>,
     pub(crate) lost: u64,
     /// The counts of the `end` record, else of the last line; None if the run did
     /// not reach its end.
@@ -75,7 +33,7 @@ pub enum Found {
 }
 
 /// The key for attempts that a sweep lost: records do not have their reasons.
-const IN_SWEEPS: &str = "see-sweep";
+const IN_SWEEPS: &str = "in a sweep";
 
 /// The largest count that is believed, so that sums of counts do not overflow.
 const COUNT_MAX: u64 = 1 << 40;
@@ -114,75 +72,35 @@ impl Account {
             },
             ..Self::default()
         };
-        let mut counted = Totals::default();
         for scenario in scenarios {
             if scenario.id.is_suite() {
                 account.add_suite(run, scenario);
             } else if scenario.id.is_sweep() {
                 account.add_sweep(scenario);
             }
-            counted.add(std::slice::from_ref(scenario));
         }
         let lost = rows().filter(|row| row.lost.is_some());
         let lost: BTreeSet<u16> = lost.map(|row| row.cpu).collect();
-        account.lost = lost.len() as u64;
-        if let Some(totals) = &account.totals {
-            account.in_no_row = totals.rejected.saturating_sub(counted.rejected);
-            account.lost = account.lost.max(totals.lost.into());
-        }
+        let counted = account.totals.map_or(0, |totals| totals.lost.into());
+        account.lost = counted.max(lost.len() as u64);
         account
-    }
-
-    /// Returns the number of attempts without a known reason.
-    pub fn unexplained(&self) -> u64 {
-        self.suspends.unexplained + self.others.unexplained + self.in_no_row
     }
 
     /// Adds a scenario of the suite by its rows.
     fn add_suite(&mut self, run: &LoggedRun, scenario: &Scenario) {
-        let id = scenario.id;
-        let is_off = id == ScenarioId::CpuOffSerial;
-        let is_serial = !is_off && !id.is_parallel();
-        // Nothing follows from the sums of rows if some are missing.
-        let conditions = scenario.conditions.as_ref();
-        let conditions = conditions.filter(|_| self.records == Found::All);
-        let warmup = run.run.plan.as_ref().map(|plan| u64::from(plan.warmup));
-        let known = conditions.zip(warmup);
-        let mut left: u64 = known.map_or(0, |(conditions, _)| conditions.attempts.into());
         for row in scenario.rows.iter().filter(|row| !row.is_from_line()) {
-            let is_lead = run.run.lead() == Some(row.cpu.into());
-            let mut calls = Calls {
-                samples: row.valid().into(),
-                ..Calls::default()
-            };
+            let mut attempts = u64::from(row.valid());
             for (reason, count) in row.attempts.iter().flat_map(|it| &it.rejected) {
-                *calls.rejected.entry(reason.key().to_owned()).or_default() += u64::from(*count);
+                attempts += u64::from(*count);
+                self.reject(reason.key(), u64::from(*count));
             }
-            let (made, is_lost) = (calls.attempts(), row.lost.is_some());
-            match known {
-                None => {}
-                // A CPU that was lost in the warm-up has made an unknown part of it.
-                Some((_, warmup)) if is_serial => {
-                    let warmup = if made > 0 || is_lost { warmup } else { 0 };
-                    left = left.saturating_sub(made + warmup);
-                }
-                Some((conditions, warmup)) => {
-                    let rounds = u64::from(conditions.attempts).saturating_sub(warmup);
-                    let is_done = calls.samples >= conditions.asked.into();
-                    let is_excused = is_off && (is_done || is_lead && made == 0);
-                    if !(is_excused || is_lost || row.skipped.is_some()) {
-                        calls.unexplained = rounds.saturating_sub(made);
-                    }
-                }
-            }
-            let is_suspend = match is_off {
-                true => is_lead,
-                false => id != ScenarioId::PsciVersionParallel,
+            let is_suspend = match scenario.id {
+                ScenarioId::PsciVersionParallel => false,
+                // The other CPUs are turned off.
+                ScenarioId::CpuOffSerial => run.run.lead() == Some(row.cpu.into()),
+                _ => true,
             };
-            self.calls(is_suspend).add(&calls);
-        }
-        if is_serial {
-            self.suspends.unexplained += left;
+            self.suspends += if is_suspend { attempts } else { 0 };
         }
     }
 
@@ -201,21 +119,16 @@ impl Account {
             *lost = point.lost.min(COUNT_MAX).max(*lost);
         }
         for ((_, _, variant, _), (samples, lost)) in steps {
-            let mut calls = Calls {
-                samples,
-                ..Calls::default()
-            };
-            if lost > 0 {
-                calls.rejected.insert(IN_SWEEPS.to_owned(), lost);
-            }
-            self.calls(variant != Variant::Off).add(&calls);
+            let is_suspend = variant != Variant::Off;
+            self.suspends += if is_suspend { samples + lost } else { 0 };
+            self.reject(IN_SWEEPS, lost);
         }
     }
 
-    fn calls(&mut self, is_suspend: bool) -> &mut Calls {
-        match is_suspend {
-            true => &mut self.suspends,
-            false => &mut self.others,
+    /// Adds attempts that are no sample.
+    pub(crate) fn reject(&mut self, reason: &str, count: u64) {
+        if count > 0 {
+            *self.rejected.entry(reason.to_owned()).or_default() += count;
         }
     }
 }

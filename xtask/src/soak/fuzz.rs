@@ -9,14 +9,13 @@ use std::io::{Write, stdout};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, thread};
 
 use anyhow::{Context, Result, bail};
 use regex::Regex;
 
-use crate::setup::progress::{Progress, say};
+use crate::setup::progress::Progress;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, process};
 
@@ -55,17 +54,8 @@ pub fn run(wished: &[String], seconds: u32, jobs: Option<u16>) -> Result<bool> {
     };
     let is_wished = |name: &&str| wished.is_empty() || wished.iter().any(|wish| wish == name);
     let names: Vec<&str> = TARGETS.into_iter().filter(is_wished).collect();
-    let ends = run_all(
-        &workspace,
-        &programs,
-        &names,
-        seconds,
-        jobs.min(names.len()),
-    )?;
-    let out: String = ends.iter().map(|(_, report)| report.as_str()).collect();
-    // Without a reader of stdout, the exit code is enough.
-    let _ = stdout().write_all(out.as_bytes());
-    Ok(ends.iter().all(|(is_clean, _)| *is_clean))
+    let jobs = jobs.min(names.len());
+    run_all(&workspace, &programs, &names, seconds, jobs)
 }
 
 fn build(workspace: &Workspace) -> Result<PathBuf> {
@@ -151,34 +141,34 @@ fn run_target(
     Ok((false, report))
 }
 
-/// Runs all targets of `names`, `jobs` at a time. A finding ends only its own target.
+/// Runs all targets of `names`, `jobs` at a time, and prints the report of each. A finding ends
+/// only its own target. Returns true if there is none.
 fn run_all(
     workspace: &Workspace,
     programs: &Path,
     names: &[&str],
     seconds: u32,
     jobs: usize,
-) -> Result<Vec<(bool, String)>> {
-    let (count, all) = (names.len(), names.join(", "));
+) -> Result<bool> {
+    let all = names.join(", ");
     let what = format!("fuzzing for {seconds} s each, {jobs} at a time: {all}");
     let progress = Progress::start(&what);
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let ends: Vec<OnceLock<_>> = names.iter().map(|_| OnceLock::new()).collect();
-    thread::scope(|scope| {
-        for _ in 0..jobs {
-            scope.spawn(|| {
-                while let nth = next.fetch_add(1, Ordering::Relaxed)
-                    && let (Some(name), Some(end)) = (names.get(nth), ends.get(nth))
-                {
-                    let _ = end.set(run_target(workspace, &programs.join(name), name, seconds));
-                    let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                    progress.above(|| say(&format!("{name} has ended, {done} of {count}")));
-                    progress.percent(100.0 * done as f32 / count as f32);
-                }
-            });
+    let (next, findings) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let work = || -> Result<()> {
+        while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let (is_clean, report) = run_target(workspace, &programs.join(name), name, seconds)?;
+            findings.fetch_add(usize::from(!is_clean), Ordering::Relaxed);
+            // Without a reader of stdout, the exit code is enough.
+            let _ = progress.above(|| stdout().write_all(report.as_bytes()));
         }
-    });
-    ends.into_iter().filter_map(OnceLock::into_inner).collect()
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+        let mut workers = workers.into_iter();
+        workers.try_for_each(|worker| worker.join().unwrap_or(Ok(())))
+    })?;
+    Ok(findings.into_inner() == 0)
 }
 
 /// Returns the file and the reason of the finding with which libFuzzer's `log` ends.

@@ -12,6 +12,6 @@ mod totals;
 
 pub use self::account::{Account, has_suspends};
 pub(crate) use self::keep::Keep;
-pub(crate) use self::load::Load;
-pub(crate) use self::soak::{Limits, Runner, soak};
+pub(crate) use self::load::keep_busy;
+pub(crate) use self::soak::{Limits, soak};
 pub use self::totals::Totals;

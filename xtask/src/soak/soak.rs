@@ -2,7 +2,7 @@
 //!
 //! The log of a run that did not pass is kept. Each run has a line in the summary; at
 //! the end [`Totals`] sums up the runs and the fate of each attempt ([`Account`]).
-//! Tests replace the machine by their own [`Runner`].
+//! Tests replace the machine by their own [`Run`].
 
 use std::io::Write;
 use std::time::Duration;
@@ -19,13 +19,8 @@ use crate::qemu::stream::Ending;
 /// The time of a soak for which the user gives no limit.
 pub const TIME: Duration = Duration::from_secs(600);
 
-/// A machine that can be run again and again.
-pub trait Runner {
-    fn run(&mut self) -> Result<RunResult>;
-
-    /// Returns the time since the soak began.
-    fn elapsed(&self) -> Duration;
-}
+/// Runs the machine once more. Returns the time since the soak began, too.
+pub type Run<'r> = dyn FnMut() -> Result<(Duration, RunResult)> + 'r;
 
 /// The limits of a soak; the one that is reached first ends it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
@@ -53,9 +48,9 @@ impl Limits {
         self
     }
 
-    fn are_reached(&self, elapsed: Duration, totals: &Totals) -> bool {
-        let suspends = totals.suspends.attempts();
-        self.time.is_some_and(|time| elapsed >= time)
+    fn are_reached(&self, totals: &Totals) -> bool {
+        let suspends = totals.account.suspends;
+        self.time.is_some_and(|time| totals.elapsed >= time)
             || self.runs.is_some_and(|runs| totals.runs() >= runs)
             || self.suspends.is_some_and(|most| suspends >= most)
     }
@@ -75,30 +70,30 @@ fn parse_time(text: &str) -> Result<Duration, String> {
 /// input, which the next run would refuse, too. A line for each run and the totals go
 /// to `out` and to the summary in `keep`.
 pub fn soak(
-    runner: &mut dyn Runner,
+    run: &mut Run<'_>,
     limits: &Limits,
     keep: &mut Keep,
     out: &mut dyn Write,
 ) -> Result<Totals> {
     let mut totals = Totals::default();
-    let ran = repeat(runner, limits, keep, out, &mut totals);
-    totals.elapsed = runner.elapsed();
+    let ran = repeat(run, limits, keep, out, &mut totals);
     let (logs, dir) = (keep.logs, keep.dir().display());
-    let text = format!("\n{totals}\nlogs kept: {logs}, in {dir}");
+    let text = format!("\n{totals}logs kept: {logs}, in {dir}");
     let written = write_both(&text, keep, out);
     ran.and(written).and(Ok(totals))
 }
 
 fn repeat(
-    runner: &mut dyn Runner,
+    run: &mut Run<'_>,
     limits: &Limits,
     keep: &mut Keep,
     out: &mut dyn Write,
     totals: &mut Totals,
 ) -> Result<()> {
-    while !limits.are_reached(runner.elapsed(), totals) {
+    while !limits.are_reached(totals) {
         let number = totals.runs() + 1;
-        let result = runner.run()?;
+        let (elapsed, result) = run()?;
+        totals.elapsed = elapsed;
         if result.ending == Ending::Interrupted {
             // The interruption is no result of the run.
             let line = format!("run {number}: interrupted, not counted");
@@ -123,9 +118,6 @@ fn line(number: u64, result: &RunResult, account: &Account) -> String {
     let mut line = format!("run {number}: {}, {seconds:.1} s", result.word());
     if let Some(it) = &account.totals {
         line += &format!(", {} samples, {} not counted", it.samples, it.rejected);
-    }
-    if account.unexplained() > 0 {
-        line += &format!(", {} without a known reason", account.unexplained());
     }
     let diagnosis = result.diagnosis.iter().map(|it| format!(": {it}"));
     let positions = result.positions.iter().map(|it| format!("\n  {it}"));

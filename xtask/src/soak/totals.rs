@@ -1,12 +1,12 @@
 //! The sum of many runs.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
+use itertools::Itertools as _;
 use psci_bench::model::Verdict;
 
-use super::account::{Account, Calls, Found};
+use super::account::{Account, Found};
 use crate::qemu::run_result::RunResult;
 
 /// The sums over all runs.
@@ -17,11 +17,8 @@ pub struct Totals {
     pub(crate) refused: u64,
     pub(crate) incomplete: u64,
     pub(crate) samples: u64,
-    pub(crate) suspends: Calls,
-    pub(crate) others: Calls,
-    pub(crate) lost: u64,
-    /// Attempts that a run's last line counts as rejected, and no row contains.
-    pub(crate) in_no_row: u64,
+    /// The attempts of all runs, and lost CPUs.
+    pub(crate) account: Account,
     /// Runs without records; their attempts are unknown.
     pub(crate) unrecorded: u64,
     /// Runs with some lost records.
@@ -35,11 +32,6 @@ impl Totals {
     /// Returns the number of runs.
     pub fn runs(&self) -> u64 {
         self.passed + self.failed + self.refused + self.incomplete
-    }
-
-    /// Returns the number of attempts that are neither a sample nor have a reason.
-    pub fn unexplained(&self) -> u64 {
-        self.suspends.unexplained + self.others.unexplained + self.in_no_row
     }
 
     /// Returns the exit code of the worst run; without any run, that of an incomplete one.
@@ -62,10 +54,11 @@ impl Totals {
             Verdict::Incomplete => self.incomplete += 1,
         }
         self.samples += account.totals.map_or(0, |totals| totals.samples);
-        self.suspends.add(&account.suspends);
-        self.others.add(&account.others);
-        self.lost += account.lost;
-        self.in_no_row += account.in_no_row;
+        self.account.suspends += account.suspends;
+        for (reason, count) in &account.rejected {
+            self.account.reject(reason, *count);
+        }
+        self.account.lost += account.lost;
         match account.records {
             Found::All => {}
             Found::Some => self.damaged += 1,
@@ -73,28 +66,6 @@ impl Totals {
         }
         let slowest = self.slowest.filter(|it| it.1 >= result.elapsed);
         self.slowest = slowest.or(Some((self.runs(), result.elapsed)));
-    }
-
-    fn reasons(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let columns = [&self.suspends, &self.others];
-        let mut row = |name: &str, count: &dyn Fn(&Calls) -> u64| {
-            write!(f, "  {name:<18}")?;
-            for calls in columns {
-                let (count, all) = (count(calls), calls.attempts());
-                write!(f, "{count:>10} {:>8} %", percent(count, all))?;
-            }
-            writeln!(f)
-        };
-        row("attempts", &Calls::attempts)?;
-        row("samples", &|calls| calls.samples)?;
-        row("not counted", &|calls| calls.attempts() - calls.samples)?;
-        let reasons = columns.iter().flat_map(|calls| calls.rejected.keys());
-        let reasons: BTreeSet<&String> = reasons.collect();
-        for reason in reasons {
-            let count = |calls: &Calls| calls.rejected.get(reason).copied().unwrap_or(0);
-            row(&format!("  {reason}"), &count)?;
-        }
-        row("  no known reason", &|calls| calls.unexplained)
     }
 }
 
@@ -115,32 +86,32 @@ impl fmt::Display for Totals {
         if let Some((number, time)) = self.slowest {
             writeln!(f, "slowest: run {number}, {:.1} s", time.as_secs_f64())?;
         }
-        writeln!(f, "samples: {}; CPUs lost: {}", self.samples, self.lost)?;
-        let (suspends, others) = ("CPU_SUSPEND", "other calls");
-        writeln!(f, "\n  without warm-ups  {suspends:>20} {others:>20}")?;
-        self.reasons(f)?;
-        let calls = &self.suspends;
-        let abandoned = calls.rejected.get("abandoned").copied().unwrap_or(0);
-        let (all, share) = (calls.attempts(), percent(abandoned, calls.attempts()));
-        writeln!(f, "\nabandoned: {abandoned} of {all} suspends ({share} %)")?;
-        write!(f, "without a known reason: {}", self.unexplained())?;
-        let unrecorded = "\nruns that ended before their records, so that no attempt of theirs is \
-                          in these figures: ";
-        let damaged = "\nruns with lost records, so that attempts may be missing above: ";
-        for (before, count, after) in [
-            (", of which ", self.in_no_row, " are in no row"),
-            (unrecorded, self.unrecorded, ""),
-            (damaged, self.damaged, ""),
+        let (samples, account) = (self.samples, &self.account);
+        let (suspends, lost) = (account.suspends, account.lost);
+        writeln!(
+            f,
+            "samples: {samples}; suspends: {suspends}; CPUs lost: {lost}"
+        )?;
+        if !account.rejected.is_empty() {
+            let reasons = account.rejected.iter();
+            let reasons = reasons.map(|(reason, count)| format!("{count} {reason}"));
+            writeln!(f, "not counted: {}", reasons.format(", "))?;
+        }
+        for (count, what) in [
+            (
+                self.unrecorded,
+                "runs that ended before their records, so that no attempt of theirs is in these \
+                 figures",
+            ),
+            (
+                self.damaged,
+                "runs with lost records, so that attempts may be missing above",
+            ),
         ] {
             if count > 0 {
-                write!(f, "{before}{count}{after}")?;
+                writeln!(f, "{what}: {count}")?;
             }
         }
         Ok(())
     }
-}
-
-/// Returns the share of `part` in `all` in per cent.
-fn percent(part: u64, all: u64) -> String {
-    format!("{:.2}", part as f64 * 100.0 / all.max(1) as f64)
 }

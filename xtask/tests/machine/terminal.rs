@@ -77,6 +77,9 @@ fn terminal_shows_the_samples_under_way() {
     let (code, said) = on_terminal(&mut command);
     assert_eq!(code, Some(0), "{said}");
     // The cursor is at the line's beginning, where `^C` does not begin another one.
+    for step in ["1/2 Suspend to", "2/2 PSCI"] {
+        assert!(said.contains(step), "{step}: {said}");
+    }
     let counts = said.split("/600 samples\r").map(|before| {
         let digits = before.rsplit(|it: char| !it.is_ascii_digit()).next();
         digits.unwrap_or_default().parse::<u32>().unwrap_or(0)

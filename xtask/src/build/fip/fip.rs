@@ -30,7 +30,6 @@ pub const IMAGE_MAX: usize = 128 << 20;
 /// The largest package that is read, in bytes: more than boards have flash.
 pub const PACKAGE_MAX: usize = 4 * IMAGE_MAX;
 
-
 /// A package.
 #[derive(Clone, Debug)]
 pub struct Fip {

@@ -1,9 +1,6 @@
 //! The diagnosis of a run without a closing line.
 
-use itertools::Itertools as _;
-use regex::Regex;
-
-use super::last_lines::{last_cpu, last_scenario};
+use super::begun_scenario::last_scenario;
 use crate::board::firmware_kind::Firmware;
 use crate::qemu::kvm_host;
 use crate::qemu::stream::{Ending, Outcome};
@@ -22,7 +19,7 @@ pub struct Context<'c> {
 /// CPU models on which the overlay platform's power-down completes.
 pub(crate) const POWER_DOWN: [&str; 4] = ["cortex-a53", "cortex-a57", "cortex-a72", "max"];
 
-/// Returns the run's end, the last scenario and CPU in its log, and the likely cause.
+/// Returns the run's end, the last scenario in its log, and the likely cause.
 pub fn diagnose(outcome: &Outcome, context: &Context<'_>) -> String {
     let said = outcome.stderr.trim();
     let ended = match outcome.ending {
@@ -44,23 +41,7 @@ pub fn diagnose(outcome: &Outcome, context: &Context<'_>) -> String {
         Some(scenario) => format!("the last scenario begun was '{scenario}'"),
         None => "no scenario was begun".into(),
     };
-    let cpu = match last_cpu(&log) {
-        Some(cpu) => format!("the last CPU heard of was {cpu}"),
-        None => "no line names a CPU".into(),
-    };
-    format!("{ended}; {scenario}, and {cpu}: {cause}")
-}
-
-/// Returns the whole reason of an early end, which the payload prints folded before
-/// a last line that is too short for it.
-pub fn full_reason(log: &[u8]) -> Option<String> {
-    let error = "ERROR:   (([^ \\n]+).*(?:\\n {9}.*)*)";
-    let last = "psci-bench: INCOMPLETE:(?: bad input:)? ([^ \\n]+)";
-    let folded = Regex::new(&format!("(?m)^{error}\\n{last}")).ok()?;
-    let log = String::from_utf8_lossy(log).replace('\r', "");
-    let found = folded.captures_iter(&log).last()?;
-    // The firmware's errors begin in the same way, and are not the reason.
-    (found[2] == found[3]).then(|| found[1].split_whitespace().join(" "))
+    format!("{ended}; {scenario}: {cause}")
 }
 
 /// Returns the firmware's message about a `--fault` that it cannot have.
@@ -176,21 +157,17 @@ mod tests {
         let [off, error] = [true, false].map(|success| Ending::Exited { success });
         let over = Ending::TimedOut;
         let up = format!("{BANNER}{UP}");
-        let results = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t1\t2\t12\t13\t14/>\r\n";
-        let measured = format!("{up}{results}");
         let moved = "console moves to pl011 at 0x9010000, by /chosen/stdout-path\r\n";
         assert_eq!(console_moved(&format!("{moved}Image at 0x0\r\n")), None);
         let moved = format!("{BANNER}{moved}");
         let tftf = format!("{BANNER}NOTICE:  Booting trusted firmware test framework\r\n");
         for (log, ending, expected) in [
             (&*up, over, "no closing line within 7 s; the last"),
-            (&up, over, "begun was 'A', and no line names a CPU: a CPU"),
-            (BANNER, off, "no scenario was begun, and no line names"),
-            (BANNER, off, " a CPU: the firmware printed"),
-            (&tftf, over, "names a CPU: a CPU has not"),
-            (&measured, off, "QEMU ended without a closing line; the"),
-            (&measured, off, "last CPU heard of was CPU 1.2, in the"),
-            (&measured, off, ": the machine was turned off or reset"),
+            (&up, over, "begun was 'A': a CPU has not come back"),
+            (&up, off, "QEMU ended without a closing line; the last"),
+            (&up, off, ": the machine was turned off or reset"),
+            (BANNER, off, "no scenario was begun: the firmware printed"),
+            (&tftf, over, "begun: a CPU has not"),
             (&moved, over, "console moved to pl011 at 0x9010000, by /"),
             (&moved, off, "console moved to pl011"),
             ("BL31:\r\nPANIC in EL3.\r\n", off, "the firmware panicked"),
@@ -218,20 +195,5 @@ mod tests {
         assert_eq!(said.as_deref(), Some("'cpu=0x99': no such CPU"));
         let log = format!("{BANNER}NOTICE:  {fault}\r\nERROR:   x\r\n");
         assert_eq!(refused_fault(log.as_bytes()), None);
-    }
-
-    #[test]
-    fn a_folded_reason_is_whole() {
-        let last = "psci-bench: INCOMPLETE: bad input: device tree: .../a reg: long ...\r\n";
-        let folded = "ERROR:   device tree: /very/a reg: long\r\n         and longer\r\n";
-        let all = "device tree: /very/a reg: long and longer";
-        for (log, expected) in [
-            (format!("x\r\n{folded}{last}"), Some(all)),
-            (format!("x\r\n{last}"), None),
-            (format!("ERROR:   firmware\r\n{last}"), None),
-            (folded.to_owned(), None),
-        ] {
-            assert_eq!(full_reason(log.as_bytes()).as_deref(), expected);
-        }
     }
 }

@@ -59,16 +59,7 @@ mod tests {
                     break;
                 }
                 names.push((entry.name().to_owned(), entry.mode(), entry.rdev_major()));
-                let mut content = Vec::new();
-                rest = reader.to_writer(&mut content).expect("read");
-                assert_eq!(
-                    content,
-                    if names.len() < 3 {
-                        &b""[..]
-                    } else {
-                        b"\x7fELF!"
-                    }
-                );
+                rest = reader.finish().expect("read");
             }
         }
         let [dev, console, init] = ["dev", "dev/console", "init"].map(str::to_owned);

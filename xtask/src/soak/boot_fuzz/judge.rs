@@ -43,9 +43,11 @@ impl Outcome {
     pub fn name(self) -> &'static str {
         match self {
             Self::Closed(verdict) => word(verdict),
-            Self::Moved => "moved",
-            Self::Mute => "mute",
-            Self::Lost => "lost",
+            Self::Moved => {
+                "moved: the console moved to the tree's UART, and the last line names it"
+            }
+            Self::Mute => "mute: neither parameter block nor tree names the machine's UART",
+            Self::Lost => "lost: a hang, or an end without a last line",
         }
     }
 }

@@ -5,12 +5,11 @@
 //! is good if QEMU ends by itself after a last line, and if a PASS has the figures of the
 //! unmutated run: [`super::judge`] has the rules, [`super::classes`] the mutations.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use std::{array, fs, thread};
+use std::{fs, thread};
 
 use anyhow::{Context, Result};
 use psci_bench::image::{PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE};
@@ -135,8 +134,8 @@ impl Base {
     }
 }
 
-/// The number of a class's mutants with each outcome, and at the end the number of findings.
-type Counts = [u32; Outcome::ALL.len() + 1];
+/// The number of mutants with each outcome, and of findings.
+type Counts = ([u32; Outcome::ALL.len()], u32);
 
 struct Bench<'b> {
     base: Base,
@@ -146,7 +145,7 @@ struct Bench<'b> {
     seed: u64,
 }
 
-/// Boots mutants, and writes a table of their outcomes to `out`. Returns the exit code:
+/// Boots mutants, and writes the numbers of their outcomes to `out`. Returns the exit code:
 /// 1 with findings.
 pub fn run(options: &Options, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<u8> {
     let workspace = Workspace::find()?;
@@ -174,14 +173,11 @@ pub fn run(options: &Options, interrupt: &AtomicBool, out: &mut dyn Write) -> Re
     let trees = (0..options.trees).map(|number| (TREES, number));
     let blocks = (0..options.blocks).map(|number| (BLOCKS, number));
     let jobs: Vec<_> = trees.chain(blocks).collect();
-    let counts = run_all(&bench, &jobs, options.jobs, keep)?;
-    let findings: u32 = counts.values().filter_map(|it| it.last()).sum();
-    write!(
-        out,
-        "{}\nfindings: {findings}, in {}\n",
-        table(&counts),
-        dir.display()
-    )?;
+    let (counts, findings) = run_all(&bench, &jobs, options.jobs, keep)?;
+    for (count, outcome) in counts.iter().zip(Outcome::ALL) {
+        writeln!(out, "{count:>6} {}", outcome.name())?;
+    }
+    writeln!(out, "findings: {findings}, in {}", dir.display())?;
     Ok(match findings {
         _ if interrupt.load(Ordering::Relaxed) => EXIT_NOT_JUDGED,
         0 => 0,
@@ -226,16 +222,16 @@ fn reference(
 }
 
 /// Runs all mutants, `at_a_time` of them in parallel, and keeps those that are findings.
-/// Returns the counts by class; an interruption ends the runs early.
+/// An interruption ends the runs early.
 fn run_all(
     bench: &Bench<'_>,
     jobs: &[(&'static [Class], u32)],
     at_a_time: u16,
     keep: Keep,
-) -> Result<BTreeMap<&'static str, Counts>> {
+) -> Result<Counts> {
     let progress = Progress::start(&format!("booting {} mutants", jobs.len()));
     let next = AtomicUsize::new(0);
-    let done = Mutex::new((BTreeMap::<&str, Counts>::new(), keep));
+    let done = Mutex::new((Counts::default(), keep));
     let work = || -> Result<()> {
         while let index = next.fetch_add(1, Ordering::Relaxed)
             && let Some((classes, number)) = jobs.get(index)
@@ -245,13 +241,12 @@ fn run_all(
                 break;
             };
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-            let (counts, keep) = &mut *done;
-            let counts = counts.entry(mutant.class.name).or_default();
+            let ((counts, findings), keep) = &mut *done;
             for (count, outcome) in counts.iter_mut().zip(Outcome::ALL) {
                 *count += u32::from(outcome == judged.0);
             }
-            counts[Outcome::ALL.len()] += u32::from(judged.1.is_some());
-            note(keep, *number, &mutant, &judged, &log)?;
+            *findings += u32::from(judged.1.is_some());
+            progress.above(|| note(keep, *number, &mutant, &judged, &log))?;
             progress.percent(100.0 * index as f32 / jobs.len() as f32);
         }
         Ok(())
@@ -308,24 +303,4 @@ impl Bench<'_> {
             is_second = true;
         }
     }
-}
-
-/// Returns the summary: a line for each class, one for all, and notes on the columns.
-fn table(counts: &BTreeMap<&str, Counts>) -> String {
-    let line = |name: &str, cells: &[String]| {
-        let cells: String = cells.iter().map(|cell| format!("{cell:>11}")).collect();
-        format!("{name:<20}{cells}\n")
-    };
-    let names = Outcome::ALL.map(|it| it.name().to_owned());
-    let mut lines = line("class", &[&names[..], &["findings".to_owned()]].concat());
-    let mut all = Counts::default();
-    for (name, counts) in counts {
-        lines += &line(name, &counts.map(|count| count.to_string()));
-        all = array::from_fn(|at| all[at] + counts[at]);
-    }
-    lines += &line("all", &all.map(|count| count.to_string()));
-    lines
-        + "\nmoved: the console moved to the tree's UART, and the last line names that UART.\n\
-             mute: neither parameter block nor tree names the machine's UART. lost: a hang, or an\n\
-             end without a last line.\n"
 }
