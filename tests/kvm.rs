@@ -80,12 +80,8 @@ fn guest(gic: Gic, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common
         linger: kvm_host::LINGER,
     };
     let (never, mut out) = (AtomicBool::new(false), std::io::sink());
-<<<<<<< HEAD
-    let outcome = stream::run(&mut command, limits, &never, &mut out, (&mut |_| None, &mut || ()));
-=======
     let watch: Watch<'_> = (&mut |_| None, &mut || {});
     let outcome = stream::run(&mut command, limits, &never, &mut out, watch);
->>>>>>> w3h
     let outcome = outcome.expect("QEMU runs");
     let text = String::from_utf8_lossy(&outcome.log).replace("\r\n", "\n");
     let seen = format!("{vmm:?}\n{}\n{text}", outcome.stderr);

@@ -101,18 +101,8 @@ impl Machine {
             command = with_input(&command, keys);
         }
         let (never, mut nowhere) = (AtomicBool::new(false), std::io::sink());
-<<<<<<< HEAD
-        let outcome = stream::run(
-            &mut command,
-            TIMEOUT,
-            &never,
-            &mut nowhere,
-            (&mut |_| None, &mut || {}),
-        );
-=======
         let watch: Watch<'_> = (&mut |_| None, &mut || {});
         let outcome = stream::run(&mut command, TIMEOUT, &never, &mut nowhere, watch);
->>>>>>> w3h
         let outcome = outcome.expect("QEMU runs");
         let text = String::from_utf8_lossy(&outcome.log).replace("\r\n", "\n");
         let record = fs::read_to_string(self.dir.path().join(RECORD)).ok();

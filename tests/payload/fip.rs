@@ -65,11 +65,7 @@ impl Write for Until<'_> {
     }
 }
 
-<<<<<<< HEAD
-impl stream::Display for Until<'_> {}
-=======
 impl Display for Until<'_> {}
->>>>>>> w3h
 
 /// Starts BL1 of `firmware` with the FIP in the file `fip`, until the UART
 /// says `until`.
@@ -99,16 +95,6 @@ fn boot(firmware: &Firmware, fip: &str, until: &str) -> Outcome {
         flag: Arc::clone(&interrupt),
     };
     let time = Duration::from_secs(120);
-<<<<<<< HEAD
-    stream::run(
-        &mut command,
-        time,
-        &interrupt,
-        &mut out,
-        (&mut |_| None, &mut || {}),
-    )
-    .expect("QEMU starts")
-=======
     let watch: Watch<'_> = (&mut |_| None, &mut || {});
     stream::run(&mut command, time, &interrupt, &mut out, watch).expect("QEMU starts")
 }
@@ -161,7 +147,6 @@ fn in_a_fip_without_certificates() {
     let place = Place::new();
     assert_eq!(place.build(&firmware.dir.join("fip.bin"), ""), 0);
     passes(&firmware, &place.path("new.bin"));
->>>>>>> w3h
 }
 
 /// With and without the key of the old certificates; `fip build` gets the released payload.
