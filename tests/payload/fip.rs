@@ -99,56 +99,6 @@ fn boot(firmware: &Firmware, fip: &str, until: &str) -> Outcome {
     stream::run(&mut command, time, &interrupt, &mut out, watch).expect("QEMU starts")
 }
 
-fn passes(firmware: &Firmware, fip: &str) {
-    let outcome = boot(firmware, fip, "no such words");
-    let log = String::from_utf8_lossy(&outcome.log);
-    assert_eq!(stream::closing(&outcome.log), Some(Verdict::Pass), "{log}");
-    assert_eq!(outcome.ending, Ending::Exited { success: true }, "{log}");
-}
-
-struct Place {
-    dir: tempfile::TempDir,
-}
-
-impl Place {
-    /// With a released payload in it, and the image for QEMU that is built.
-    fn new() -> Self {
-        let dir = tempfile::tempdir().expect("a temporary directory");
-        let place = Self { dir };
-        let (payload, image) = (place.path("payload.bin"), place.path("image.bin"));
-        assert_eq!(xtask(&format!("image --bare -o {payload}"), None), 0);
-        let line = format!("image --smp {CPUS} -o {image}");
-        assert_eq!(xtask(&line, Some(ARGS)), 0);
-        place
-    }
-
-    fn path(&self, name: &str) -> String {
-        let path = self.dir.path().join(name);
-        path.to_str().expect("a path in UTF-8").to_owned()
-    }
-
-    /// Exit code of `fip build` with the released payload; it makes new.bin.
-    fn build(&self, base: &Path, key: &str) -> u8 {
-        let (base, payload, new) = (
-            base.display(),
-            self.path("payload.bin"),
-            self.path("new.bin"),
-        );
-        let line = format!(
-            "fip build --board qemu --base {base} --payload {payload} --smp {CPUS} {key} -o {new}"
-        );
-        xtask(&line, Some(ARGS))
-    }
-}
-
-#[test]
-fn in_a_fip_without_certificates() {
-    let firmware = built(FipBuild::Plain);
-    let place = Place::new();
-    assert_eq!(place.build(&firmware.dir.join("fip.bin"), ""), 0);
-    passes(&firmware, &place.path("new.bin"));
-}
-
 /// With and without the key of the old certificates; `fip build` gets the released payload.
 #[test]
 fn in_a_fip_with_certificates() {
