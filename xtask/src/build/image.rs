@@ -3,10 +3,8 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, bail};
-use object::LittleEndian;
-use object::elf::{EM_AARCH64, ET_DYN, FileHeader64, PT_LOAD};
-use object::read::elf::{FileHeader, ProgramHeader};
+use anyhow::{Context, Result, bail};
+use object::{Object as _, ObjectSegment as _};
 use psci_bench::image::{
     BASE_MAX, Conduit, HEADER_SIZE, PARAMETER_BLOCK_SIZE, ParameterBlock, TREE_ALIGN, TREE_MAX,
     Uart, working_memory,
@@ -51,34 +49,16 @@ impl Emergency {
     }
 }
 
-/// Returns the bytes that the segments of `elf` have in memory, from the first on.
+/// Returns the bytes that the segments of the payload's `elf` have in memory, from the first on.
 pub fn flatten(elf: &[u8]) -> Result<Vec<u8>> {
-    let flat = segments(elf).context("the payload's ELF file")?;
-    let block = ParameterBlock::read(&flat).context("the payload's ELF file")?;
-    if block.tree_offset != 0 || block.tree_size != 0 {
-        bail!("the payload's ELF file: its parameter block names a device tree already");
-    }
-    Ok(flat)
-}
-
-fn segments(elf: &[u8]) -> Result<Vec<u8>> {
-    let header = FileHeader64::<LittleEndian>::parse(elf)?;
-    let endian = header.endian()?;
-    if header.e_machine(endian) != EM_AARCH64 || header.e_type(endian) != ET_DYN {
-        bail!("not a position-independent AArch64 executable");
-    }
+    const WHAT: &str = "the payload's ELF file";
     let mut flat = Vec::new();
-    for segment in header.program_headers(endian, elf)? {
-        let (from, size) = (segment.p_vaddr(endian), segment.p_memsz(endian));
-        if segment.p_type(endian) != PT_LOAD || size == 0 {
-            continue;
-        }
-        let data = segment.data(endian, elf);
-        let data = data.map_err(|()| anyhow!("a segment lies outside the file"))?;
+    for segment in object::File::parse(elf).context(WHAT)?.segments() {
+        let (from, size) = (segment.address(), segment.size());
+        let data = segment.data().context(WHAT)?;
         let end = from.checked_add(size).filter(|end| *end <= BASE_MAX as u64);
         let Some(end) = end.filter(|_| data.len() as u64 <= size) else {
-            let file = data.len();
-            bail!("a segment of {size} bytes at {from:#x}, {file} of them in the file, is no good");
+            bail!("{WHAT}: a segment of {size} bytes at {from:#x} has no place in an image");
         };
         // .bss and all: the file holds its zeros.
         flat.resize(flat.len().max(end as usize), 0);
@@ -161,4 +141,33 @@ pub fn strip(mut file: Vec<u8>) -> Result<Vec<u8>> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use psci_bench::image::{MAGIC, MAGIC_OFFSET, PARAMETER_BLOCK, PARAMETER_MAGIC};
+
+    use super::*;
+
+    /// Makes a payload of `size` bytes: header and zeros.
+    fn blank(size: usize) -> Vec<u8> {
+        let mut file = vec![0; size];
+        file[MAGIC_OFFSET..][..4].copy_from_slice(&MAGIC);
+        file[PARAMETER_BLOCK..][..8].copy_from_slice(&PARAMETER_MAGIC);
+        file[PARAMETER_BLOCK + 8] = 1;
+        file[PARAMETER_BLOCK + 12] = 0x40;
+        file
+    }
+
+    #[test]
+    fn what_is_too_large_or_no_payload_is_refused() {
+        let large = vec![0; TREE_MAX + 1];
+        let assemble = |base, tree| assemble(base, tree, Emergency::default(), 1);
+        assemble(blank(0x1000), Some(&[0; 64])).expect("a good payload");
+        for (base, tree) in [
+            (blank(BASE_MAX + 1), None),
+            (blank(0x1000), Some(&large[..])),
+            (vec![0; 0x1000], None),
+            (blank(0x80)[..0x70].to_vec(), Some(&[0; 64])),
+        ] {
+            assemble(base, tree).expect_err("too large, or no image");
+        }
+    }
+}

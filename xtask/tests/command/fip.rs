@@ -3,9 +3,7 @@
 use std::fs;
 
 use crate::support::scratch::{Scratch, files};
-use xtask::board::Uuid;
-use xtask::board::image_kinds::{KINDS, called};
-use xtask::build::fip::Fip;
+use xtask::board::image_kinds::KINDS;
 
 /// A UUID that no option stands for, and another.
 const BLOB: &str = "cfacc2c4-15e8-4668-82be-430a38fad705";
@@ -108,36 +106,6 @@ fn unpacked_as_fiptool_does() {
         "fip unpack fip.bin --out blocked --force",
         "this is a directory",
     );
-}
-
-#[test]
-fn what_is_not_understood_stays() {
-    let scratch = Scratch::new();
-    let mut fip = Fip::default();
-    let uuid = |option: &str| called(option).expect("a kind").uuid;
-    let unknown = Uuid::from_bytes([7; 16]);
-    for (uuid, data) in [
-        (uuid("tb-fw"), vec![1; 9]),
-        (unknown, vec![2; 5]),
-        (uuid("nt-fw"), vec![3; 7]),
-    ] {
-        fip.put(uuid, data).expect("good");
-    }
-    let mut file = fip.build().expect("images");
-    // The header's serial number and flags, and the flags of two entries.
-    file[4..8].copy_from_slice(&0x55u32.to_le_bytes());
-    file[8..16].copy_from_slice(&0x1234_0000_0001u64.to_le_bytes());
-    file[16 + 32] = 0x11;
-    file[16 + 80 + 32] = 0x22;
-    scratch.write("fip.bin", &file);
-    scratch.write("new", b"new");
-    scratch.ours("fip update fip.bin --nt-fw new --out new.bin");
-    let new = scratch.read("new.bin");
-    let (fip, _) = Fip::read(&new).expect("a good package");
-    assert_eq!((fip.serial, fip.flags), (0x55, 0x1234_0000_0001));
-    let flags: Vec<u64> = fip.images.iter().map(|image| image.flags).collect();
-    assert_eq!(flags, [0x11, 0, 0x22]);
-    assert_eq!(fip.get(unknown), Some(&[2; 5][..]));
 }
 
 #[test]

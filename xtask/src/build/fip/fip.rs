@@ -54,7 +54,7 @@ pub struct Image {
     pub flags: u64,
     /// The offset in the file that it was read from; 0 if it is new.
     pub offset: u64,
-    /// Its bytes.
+    /// The content of the file.
     pub data: Vec<u8>,
 }
 

@@ -1,5 +1,7 @@
 //! FIPs (Firmware Image Packages), whole and broken.
 
+use uuid::Uuid;
+
 use super::Fip;
 use crate::board::image_kinds::{KINDS, called, known, uuid_of};
 
@@ -88,4 +90,20 @@ fn a_truncated_package_is_refused_by_place() {
         let error = refused(&file[..cut]);
         assert!(error.contains("offset "), "cut at {cut}: {error}");
     }
+}
+
+#[test]
+fn what_is_not_understood_stays() {
+    let unknown = Uuid::from_bytes([7; 16]);
+    let (mut fip, _) = Fip::read(&fip()).expect("good");
+    (fip.serial, fip.flags) = (0x55, 0x1234_0000_0001);
+    fip.put(unknown, vec![2; 5]).expect("good");
+    fip.images[0].flags = 0x22;
+    let (mut fip, _) = Fip::read(&fip.build().expect("images")).expect("good");
+    fip.put(uuid_of("nt-fw"), vec![3]).expect("good");
+    let (fip, _) = Fip::read(&fip.build().expect("images")).expect("good");
+    assert_eq!((fip.serial, fip.flags), (0x55, 0x1234_0000_0001));
+    let last = fip.images.last().expect("four");
+    assert_eq!((last.uuid, last.flags), (unknown, 0x22));
+    assert_eq!(fip.get(unknown), Some(&[2; 5][..]));
 }

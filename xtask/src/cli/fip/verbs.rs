@@ -120,10 +120,13 @@ pub(crate) fn run(verb: FipVerb) -> Result<u8> {
             layout,
             images,
         } => {
-            let to = out
-                .as_deref()
-                .map_or(("the FIP", &*fip), |out| ("--out", out));
-            pack(Some(&fip), to, force, layout, &images)?;
+            pack(
+                Some(&fip),
+                output(&fip, out.as_deref()),
+                force,
+                layout,
+                &images,
+            )?;
         }
         FipVerb::Remove {
             fip,
@@ -136,6 +139,11 @@ pub(crate) fn run(verb: FipVerb) -> Result<u8> {
         FipVerb::Build(arguments) => build::run(&arguments)?,
     }
     Ok(0)
+}
+
+/// Returns the file that is written: the one that is read, unless another is named.
+fn output<'p>(fip: &'p Path, out: Option<&'p Path>) -> (&'static str, &'p Path) {
+    out.map_or(("the FIP", fip), |out| ("--out", out))
 }
 
 fn check_any(images: &[ImageFile], verb: &str) -> Result<()> {
@@ -191,7 +199,7 @@ fn remove(path: &Path, out: Option<&Path>, align: u64, images: &[ImageFile]) -> 
     if fip.images.is_empty() {
         bail!("{}: nothing would be left of it", path.display());
     }
-    save(out.map_or(("the FIP", path), |out| ("--out", out)), &fip)
+    save(output(path, out), &fip)
 }
 
 fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
