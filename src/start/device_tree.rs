@@ -35,7 +35,7 @@ type Found = (&'static [u8], Region);
 pub struct DeviceTree {
     pub bytes: &'static [u8],
     pub region: Region,
-    /// Its place, after "device tree".
+    /// The place, as it follows "device tree".
     pub source: String,
 }
 
