@@ -191,7 +191,7 @@ fn overheads(facts: &Facts) -> String {
 
 /// Describes the plan by the arguments that its scenarios use.
 fn of_plan(plan: &Plan) -> String {
-    let mut text = format!("{}", Many(plan.scenarios.len() as u64, "scenario"));
+    let mut text = format!("{}", Many(plan.scenarios.iter().count() as u64, "scenario"));
     let any = |takes: fn(ScenarioId) -> bool| plan.scenarios.iter().any(takes);
     let (suite, sweep) = (any(ScenarioId::is_suite), any(ScenarioId::is_sweep));
     let warmup = plan.warmup;

@@ -132,8 +132,8 @@ impl Plan {
 
     /// Returns the number of tests: the suite's by each method, the others once.
     pub fn tests(&self) -> usize {
-        let suite = self.scenarios.suite().len();
-        suite * self.methods.iter().count() + self.scenarios.len() - suite
+        let suite = self.scenarios.suite().iter().count();
+        suite * self.methods.iter().count() + self.scenarios.iter().count() - suite
     }
 
     /// Returns the operations in a sample of a loop, and the samples of each CPU.

@@ -47,11 +47,6 @@ impl ScenarioSet {
         self.0 |= others.0;
     }
 
-    /// Returns the number of scenarios in the set.
-    pub const fn len(self) -> usize {
-        self.0.count_ones() as usize
-    }
-
     /// Returns true if the set has no scenario.
     pub const fn is_empty(self) -> bool {
         self.0 == 0

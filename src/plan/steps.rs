@@ -146,25 +146,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_and_ranges() {
-        let read = |value: &str| Steps::parse(value, dirty_bytes, next_bytes);
-        for (list, steps) in [
-            ("0,64K,1M,100", &[0, 64 << 10, 1 << 20, 100][..]),
-            ("0-64K", &[0, 16 << 10, 32 << 10, 64 << 10]),
-            ("0,48K-100K", &[0, 48 << 10, 96 << 10, 100 << 10]),
-            // A step that a range meets again is there once.
-            ("16K,0-16K", &[16 << 10, 0]),
-        ] {
-            assert_eq!(read(list).expect(list).as_slice(), steps);
-        }
-        let cpus = Steps::parse("1,6-14", cpus, next_cpus).expect("good");
-        assert_eq!(cpus.as_slice(), [1, 6, 7, 8, 12, 14]);
-        let many = (1..26).map(|n| std::format!("{n}")).collect::<Vec<_>>();
-        assert!(read(&many[..24].join(",")).is_some());
-        assert!(read(&many.join(",")).is_none(), "too many");
-    }
-
-    #[test]
     fn there_is_room_for_the_defaults() {
         for (steps, len, last) in [
             (contend(1), 1, 1),

@@ -170,10 +170,6 @@ impl Fake {
         self
     }
 
-    fn share_a_cluster(&self, cpu: usize, other: usize) -> bool {
-        self.map[cpu].cluster == self.map[other].cluster
-    }
-
     /// Returns the ticks of the flush of the CPU at `place` in `queue`, the order in which
     /// CPUs go down.
     fn flush(&self, round: &Round, action: Action, queue: &[usize], place: usize) -> u64 {
@@ -191,7 +187,7 @@ impl Fake {
         let lead = Some(lead).filter(|lead| !queue.contains(lead));
         let later = queue[place + 1..].iter().copied();
         let mut awake = later.chain(lead).chain(round.waker.helper());
-        let mates_up = awake.any(|other| self.share_a_cluster(cpu, other));
+        let mates_up = awake.any(|other| self.map[other].cluster == self.map[cpu].cluster);
         let lines = dirty as u64 / 64;
         if is_deep && !mates_up {
             CLUSTER_FLUSH + lines
@@ -203,16 +199,16 @@ impl Fake {
     /// Returns the outcome of `count` operations; every seventh round takes 500 ticks more.
     fn repeat(&self, before: u64, operation: Operation, count: u32) -> Outcome {
         let (cost, code) = match operation {
-            Operation::Nothing => (1, 0),
             Operation::Call(function) if function >> 24 == 0xaf => (30, -1),
             Operation::Call(_) => (30, 0x1_0002),
             Operation::SelfSgi => (12, 0),
-            Operation::SysregRead => (2, 0),
             Operation::ReadStamp => (45, 0),
+            Operation::Nothing | Operation::SysregRead => (1, 0),
         };
         let more = u64::from(self.rounds.is_multiple_of(7)) * 500;
         let took = cost * u64::from(count) + more;
         Outcome {
+            action: Action::Repeat { operation, count },
             end: End::Returned,
             code,
             start: before,
@@ -284,11 +280,11 @@ impl Fake {
             }
             Action::Off | Action::OnOff => {
                 (self.off_at[cpu], self.off_dirty[cpu]) = (start, round.dirty);
-                let is_lead = cpu == self.facts.lead;
                 Outcome {
                     end: End::WentOff,
                     turned_on: start - 800,
-                    entered: if is_lead { 0 } else { start - 100 },
+                    // The lead stays on.
+                    entered: u64::from(cpu != self.facts.lead) * (start - 100),
                     before: start,
                     seen_off: start + 900,
                     ..outcome
@@ -312,10 +308,9 @@ impl Fake {
                 start,
                 ..outcome
             },
-            Action::Repeat { operation, count } => Outcome {
-                action,
-                ..self.repeat(start + cpu as u64, operation, count)
-            },
+            Action::Repeat { operation, count } => {
+                self.repeat(start + cpu as u64, operation, count)
+            }
         }
     }
 
@@ -334,13 +329,14 @@ impl Fake {
             while let Some(due) = next {
                 let fault = fault.filter(|_| tally.window.expiries > 2);
                 next = match fault.map(|it| it.2) {
-                    Some(Fault::Stray(intid)) => {
-                        tally.stray = Some(intid);
+                    Some(Fault::Spurious) => tally.spurious(),
+                    Some(fault) => {
+                        if let Fault::Stray(intid) = fault {
+                            tally.stray = Some(intid);
+                        }
                         None
                     }
-                    Some(Fault::Silent) => None,
-                    Some(Fault::Spurious) => tally.spurious(),
-                    _ => {
+                    None => {
                         let entry = due + (self.lateness)(cpu, tally.window.expiries);
                         tally.expired(entry, entry + PROLOGUE)
                     }

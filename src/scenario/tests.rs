@@ -1,7 +1,6 @@
 //! The scenarios, run against the fake machine.
 
 mod loops;
-mod memory;
 mod skips;
 mod sweeps;
 mod timers;
@@ -12,7 +11,7 @@ use std::vec::Vec;
 
 use super::fake::{CLUSTER_FLUSH, CORE_FLUSH, Fake, LOSS};
 use super::progress::{Progress, Stretch};
-use super::{Setting, States, Wakers, jobs, measure};
+use super::{Needs, Setting, States, Wakers, jobs, measure};
 use crate::board::IdleState;
 use crate::measure::{
     Account, Action, After, End, Machine, Metric, Outcome, Reason, Round, Summary, Waker, Who,
@@ -351,4 +350,23 @@ fn no_state_is_read_without_statistics_or_after_a_loss() {
         let ran = run(fake, args);
         assert!(ran.rows().all(|row| row.reached.is_some() == is_read));
     }
+}
+
+#[test]
+fn needs_follow_from_the_plan() {
+    let needs = |args: &str, cpus| {
+        let plan = Plan::parse(args).expect("a plan");
+        Needs::of(&plan, cpus, STATES.len())
+    };
+    for (args, tallies, buffer) in [
+        ("", 0, 0),
+        ("only=timer_latency stress=idle timers=all", 4, 0),
+        ("only=timer_latency stress=write footprint=16M", 4, 16 << 20),
+    ] {
+        let needs = needs(args, 4);
+        assert_eq!((needs.tallies, needs.buffer), (tallies, buffer), "{args}");
+    }
+    let heap = needs("", 8).heap;
+    // With a 16 KiB stack step the whole stays below 32 KiB a CPU.
+    assert!(heap < 8 * (15 << 10), "{heap}");
 }

@@ -1,12 +1,9 @@
 //! Counter, interrupts, exception level: in firmware's hands, though not PSCI's.
 
-use std::time::Duration;
-
 use psci_bench::measure::Metric;
 use xtask::board::Gic;
 use xtask::build::payload::Tree;
 use xtask::qemu::run_spec::Payload;
-use xtask::qemu::stream::Ending;
 
 use super::*;
 
@@ -19,22 +16,6 @@ faults! {
         ["Warning: CNTFRQ_EL0 is 0 Hz on CPU 1.1, and 62500000 Hz on the lead.", "<RT_INSTR:"];
     // As though the redistributor had lost its power.
     the_gics_local_enables_are_gone_after_a_wake_up: costs_nothing(spec("gic-enables-lost")) [];
-}
-
-/// Alone, on a machine without a watchdog: the runner's timeout is what is
-/// left, and its diagnosis names the scenario.
-#[test]
-fn a_lone_lead_never_wakes() {
-    let spec = RunSpec {
-        timeout: Duration::from_secs(20),
-        ..only("susp_deep_serial", "suspend-never,cpu=0x0")
-    };
-    let result = common::run(&spec);
-    assert_eq!(result.verdict, Incomplete, "{}", result.text());
-    assert_eq!((result.ending, result.exit_code()), (Ending::TimedOut, 3));
-    let diagnosis = result.diagnosis.unwrap_or_default();
-    let scenario = "Suspend to deepest power level on all cores in sequence";
-    assert!(diagnosis.contains(scenario), "{diagnosis}");
 }
 
 /// Pending before there is a stack: taken, and dumped, when there is one. Which
