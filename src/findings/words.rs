@@ -9,7 +9,7 @@ use crate::spec::prose::listed;
 /// The amount of detail that findings have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// One sentence for each, for the UART: it begins the full one, so that reports pair them.
+    /// One sentence for each, for the UART.
     Short,
     /// More sentences, and findings on what the figures cannot show: for reports.
     Full,

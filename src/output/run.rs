@@ -104,7 +104,7 @@ pub fn closing(
     let totals = summary.totals;
     let verdict = Verdict::from_totals(&totals);
     if run.has_frame() {
-        frame::summary(out, run, &summary.framed)?;
+        frame::summary(out, summary.tests_of_tftf(run))?;
     }
     frequencies(out, run)?;
     cpu_clocks(out, run)?;

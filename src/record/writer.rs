@@ -75,15 +75,9 @@ impl Writer {
             let known = (0..).zip(&run.cpus);
             let known = known.filter_map(|(index, cpu)| Some((index, cpu.identity?)));
             let known: Vec<_> = known.collect();
-            for block in known.chunks(CPUS) {
-                let mut rest = block.to_vec();
-                while let Some((_, first)) = rest.first().copied() {
-                    let is_same =
-                        |it: &(u16, Identity)| without_clock(it.1) == without_clock(first);
-                    let (same, others): (Vec<_>, _) = rest.into_iter().partition(is_same);
-                    to.identity(out, &same)?;
-                    rest = others;
-                }
+            let is_same = |a: &(_, _), b: &(_, _)| without_clock(a.1) == without_clock(b.1);
+            for same in known.chunk_by(is_same) {
+                same.chunks(CPUS).try_for_each(|it| to.identity(out, it))?;
             }
             let records = to.seq + 1;
             to.write(out, Record::End(End { records, ..end }))

@@ -1,17 +1,13 @@
 //! The size of a default log where the host is loaded, so that no figure is short.
 
-use std::string::String;
 use std::vec;
 use std::vec::Vec;
 
+use super::whole::printed_again;
 use crate::findings::{Detail, findings_of};
 use crate::measure::{Reason, Rejection};
-use crate::model::{Attempts, Figures, Instant, Row, Run, Scenario, example};
-use crate::output::header::header;
-use crate::output::run as output;
-use crate::output::summary::Summary;
+use crate::model::{Attempts, Figures, Instant, Row, example};
 use crate::plan::Records;
-use crate::record::Writer;
 use crate::spec::stat::Reached;
 
 /// The most bytes of a log of eight CPUs with the default plan.
@@ -59,25 +55,6 @@ fn spoil(row: &mut Row, is_parallel: bool) {
     row.figures = Figures::of(&mut { figure });
 }
 
-fn log(run: &Run, all: &[Scenario]) -> String {
-    let mut log = String::new();
-    let plan = run.plan.expect("a plan");
-    let (mut records, mut summary) = (Writer::new(Records::Once), Summary::new(&plan));
-    let mut print = || {
-        header(&mut log, run)?;
-        records.machine(&mut log, run)?;
-        for group in all.chunks(1) {
-            output::begin_scenario(&mut log, group[0].id, group[0].method)?;
-            output::scenario(&mut log, run, group)?;
-            records.scenario(&mut log, group)?;
-            summary.add(run, group);
-        }
-        output::closing(&mut log, run, &summary, &mut records)
-    };
-    print().expect("a String takes all");
-    log
-}
-
 #[test]
 fn default_log_of_eight_cpus_on_a_loaded_host_has_at_most_40_kb() {
     let mut run = example::run_with(8, |facts| facts.stat = true);
@@ -85,14 +62,14 @@ fn default_log_of_eight_cpus_on_a_loaded_host_has_at_most_40_kb() {
     for (mhz, identity) in (980..).zip(identities) {
         identity.clock_mhz = Some(mhz);
     }
-    let mut all = example::all(&run);
-    for scenario in &mut all {
+    for mut scenario in example::all(&run) {
         let is_parallel = scenario.id.is_parallel();
         let rows = scenario.rows.iter_mut();
         rows.for_each(|row| spoil(row, is_parallel));
-        scenario.findings = findings_of(&run, scenario, Detail::Short);
+        scenario.findings = findings_of(&run, &scenario, Detail::Short);
+        run.scenarios.push(scenario);
     }
-    let log = log(&run, &all);
+    let (log, _) = printed_again(&run, Records::Once);
     let size = log.len() + log.lines().count() + FIRMWARE;
     assert!(size <= SIZE_MAX, "{size}\n{log}");
 }

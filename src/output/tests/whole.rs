@@ -55,22 +55,25 @@ fn separated(text: &str) -> (Run, String) {
     (run, rest)
 }
 
-fn printed_again(run: &Run) -> String {
+/// Prints a run that was measured before, and its records.
+pub(super) fn printed_again(run: &Run, records: Records) -> (String, Verdict) {
     let mut out = String::new();
-    let mut summary = Summary::new(&run.plan.expect("a plan"));
+    let plan = run.plan.expect("a plan");
+    let (mut records, mut summary) = (Writer::new(records), Summary::new(&plan));
     let mut print = || {
         header::header(&mut out, run)?;
+        records.machine(&mut out, run)?;
         let is_same = |a: &Scenario, b: &Scenario| (a.id, a.method) == (b.id, b.method);
         for group in run.scenarios.chunk_by(is_same) {
             output::begin_scenario(&mut out, group[0].id, group[0].method)?;
             output::scenario(&mut out, run, group)?;
+            records.scenario(&mut out, group)?;
             summary.add(run, group);
         }
-        output::closing(&mut out, run, &summary, &mut Writer::new(Records::None))
+        output::closing(&mut out, run, &summary, &mut records)
     };
     let verdict = print().expect("a String takes all");
-    assert_eq!(run.end.map(|end| end.verdict), Some(verdict));
-    out
+    (out, verdict)
 }
 
 /// A scenario of points, and its cycles, in a whole run.
@@ -101,7 +104,8 @@ fn records_contain_all_that_is_printed() {
         }
         let is_result = |line: &&str| !line.starts_with("RT") && !line.starts_with("---|");
         let text: Vec<&str> = text.lines().filter(is_result).collect();
-        let again = printed_again(&run);
+        let (again, verdict) = printed_again(&run, Records::None);
+        assert_eq!(run.end.map(|end| end.verdict), Some(verdict));
         assert_eq!(again.lines().collect::<Vec<_>>(), text, "{args}");
     }
 }
