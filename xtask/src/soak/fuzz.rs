@@ -216,6 +216,7 @@ fn figures(log: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use psci_bench::record::{FORMAT, MARK, Record, parse, pieces};
 
     #[test]
     fn finding_has_the_input_and_the_reason() {
@@ -252,5 +253,21 @@ mod tests {
         }
         let files = fs::read_dir(package.join("fuzz_targets")).expect("targets");
         assert_eq!(files.count(), TARGETS.len());
+    }
+
+    /// A record of another format ends its reader at once.
+    #[test]
+    fn records_in_seeds_are_of_the_format_that_is_read() {
+        let workspace = Workspace::find().expect("the repository");
+        for name in ["pass", "soak", "soak-absurd"] {
+            let path = format!("fuzz/seeds/uart_log/{name}.log");
+            let log = fs::read(workspace.root.join(path)).expect("a seed");
+            let pieces = log.split(|byte| *byte == b'\n').flat_map(pieces);
+            let read: Vec<_> = pieces.filter_map(|it| parse(it).ok()).collect();
+            let marks = String::from_utf8_lossy(&log).matches(MARK).count();
+            assert_eq!(read.len(), marks, "{name}");
+            let is_head = |it: &Record| matches!(it, Record::Run(it) if it.format == FORMAT);
+            assert!(is_head(&read[0].record), "{name}");
+        }
     }
 }
