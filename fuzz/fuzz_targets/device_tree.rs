@@ -44,9 +44,8 @@ fn check_tree(tree: &[u8]) {
         Err(error) => return check_error(error),
     };
     for mt in [false, true] {
-        let mut cpus = vec![Cpu::default(); board.cpu_count];
-        match board.cpus(mt, &mut cpus) {
-            Ok(source) => check_cpus(&cpus, source),
+        match board.cpus(mt) {
+            Ok((source, cpus)) => check_cpus(&cpus, source),
             Err(error) => check_error(error),
         }
     }

@@ -80,7 +80,7 @@ impl Steps {
     ) -> Result<Self, PlanProblem> {
         let mut steps = Self::EMPTY;
         for word in value.split(',') {
-            let (first, last) = text::cut(word, b'-').unwrap_or((word, word));
+            let (first, last) = word.split_once('-').unwrap_or((word, word));
             let range = item(first).zip(item(last)).filter(|(a, b)| a <= b);
             let (first, last) = range.ok_or(PlanProblem::Value(key))?;
             if !steps.add_range(first, last, next) {

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-mod console;
+mod console_choice;
 mod device_tree;
 mod memory;
 mod run;

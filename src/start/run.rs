@@ -7,7 +7,7 @@ use psci_bench::output;
 use psci_bench::plan::Plan;
 use psci_bench::spec::region::Region;
 
-use super::console::{move_console, open_console};
+use super::console_choice::{move_console, open_console};
 use super::device_tree::{self, DeviceTree};
 use super::setup;
 use crate::machine::boot::entries::BootState;

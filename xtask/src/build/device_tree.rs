@@ -9,7 +9,7 @@ use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node as _, Property as _};
 use itertools::Itertools as _;
-use psci_bench::board::{self as payload, ADDRESSES, Cpu, GICR, PPIS, Region, SPIS};
+use psci_bench::board::{self as payload, ADDRESSES, GICR, PPIS, Region, SPIS};
 use psci_bench::devices::uart::registers;
 use psci_bench::image::UartKind;
 use psci_bench::spec::psci::StateFormat;
@@ -109,8 +109,7 @@ pub fn build(board: &Board, choices: &Choices<'_>) -> Result<Vec<u8>> {
     tree.root = nodes.into_iter().fold(root, Node::with).0;
     let blob = tree.to_dtb();
     // A board may be sound, and more than the payload has room for.
-    let mut cpus = vec![Cpu::default(); choices.cpus as usize];
-    let read = payload::Board::read(&blob).and_then(|read| read.cpus(false, &mut cpus));
+    let read = payload::Board::read(&blob).and_then(|read| read.cpus(false));
     if let Err(error) = read {
         let title = &board.title;
         bail!("the payload cannot use the tree of {title}: {error}");
@@ -378,10 +377,8 @@ pub fn machine(blob: &[u8]) -> Result<(Option<Gic>, usize)> {
 
 /// Refuses what the payload would find only once it runs, or could not report.
 fn check_reach(board: &payload::Board<'_>) -> Result<()> {
-    let mut cpus = vec![Cpu::default(); board.cpu_count];
     // The CPUs know whether Aff0 numbers threads.
-    let labels = board.cpus(false, &mut cpus);
-    labels.or_else(|_| board.cpus(true, &mut cpus))?;
+    board.cpus(false).or_else(|_| board.cpus(true))?;
     let mut regions = vec![("the console".to_owned(), registers(&board.uart))];
     regions.extend(board.memory.iter().map(|it| ("memory".to_owned(), *it)));
     let devices = board.devices().into_iter();

@@ -31,8 +31,7 @@ type Label = (u64, u16, u16, u16);
 /// Each CPU that the payload finds in `tree`, and the source of the labels.
 fn labels(tree: &[u8], mt: bool) -> (Vec<Label>, payload::LabelSource) {
     let read = payload::Board::read(tree).expect("a good tree");
-    let mut cpus = vec![payload::Cpu::default(); read.cpu_count];
-    let source = read.cpus(mt, &mut cpus).expect("CPUs");
+    let (source, cpus) = read.cpus(mt).expect("CPUs");
     let labels = cpus.iter().map(|c| (c.mpidr, c.cluster, c.core, c.thread));
     (labels.collect(), source)
 }
