@@ -31,7 +31,7 @@ pub struct Manual {
     pub status: &'static [(State, &'static str)],
     /// The registers that keep their value, after reset.
     pub reset: &'static str,
-    /// The same registers as the firmware of a board leaves them.
+    /// Those registers as the firmware of a board leaves them.
     pub firmware: &'static str,
     /// The writes that let the UART send after reset.
     pub turn_on: &'static str,
