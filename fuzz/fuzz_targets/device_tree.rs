@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use psci_bench::board::{Board, FormatError, Console, Cpu, LabelSource, Region, free_memory};
+use psci_bench::board::{Board, Console, Cpu, FormatError, LabelSource, Region, free_memory};
 use psci_bench::image::handoff;
 use psci_bench::plan::Plan;
 use psci_bench::scenario::{Needs, States};

@@ -53,7 +53,8 @@ fn adapt(blob: &[u8]) {
 fn said(blob: &[u8]) -> String {
     let board = Board::read(blob).expect("a tree that was accepted");
     let firmware = (board.model, board.uart, board.conduit, &board.idle_states);
-    let devices = (&board.gic, &board.timers, &board.timer_frame, &board.watchdog);
+    let timers = (&board.timers, &board.timer_frame);
+    let devices = (&board.gic, timers, &board.watchdog);
     let (memory, cpus) = ((&board.memory, &board.reserved), board.cpus(false));
     format!("{firmware:?} {devices:?} {memory:?} {cpus:?}")
 }
