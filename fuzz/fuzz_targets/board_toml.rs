@@ -47,9 +47,7 @@ fn make(board: &Board, choices: &Choices<'_>) {
     let read = payload::Board::read(&blob).expect("a tree that was made");
     let cpus = choices.cpus as usize;
     assert_eq!(read.cpu_count, cpus);
-    let mut places = vec![payload::Cpu::default(); cpus];
-    read.cpus(false, &mut places)
-        .expect("CPUs that were listed");
+    let (_, places) = read.cpus(false).expect("CPUs that were listed");
     let numbers = places.iter().map(|cpu| cpu.mpidr);
     let clusters = board.clusters(choices.cpus).expect("so many");
     let mut listed = clusters.concat();

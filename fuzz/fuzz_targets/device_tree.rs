@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use psci_bench::board::{Board, FormatError, Console, Cpu, LabelSource, Region, free_memory};
+use psci_bench::board::{Board, Console, Cpu, FormatError, LabelSource, Region, free_memory};
 use psci_bench::image::handoff;
 use psci_bench::plan::Plan;
 use psci_bench::scenario::{Needs, States};
@@ -44,9 +44,8 @@ fn check_tree(tree: &[u8]) {
         Err(error) => return check_error(error),
     };
     for mt in [false, true] {
-        let mut cpus = vec![Cpu::default(); board.cpu_count];
-        match board.cpus(mt, &mut cpus) {
-            Ok(source) => check_cpus(&cpus, source),
+        match board.cpus(mt) {
+            Ok((source, cpus)) => check_cpus(&cpus, source),
             Err(error) => check_error(error),
         }
     }

@@ -13,7 +13,10 @@ fuzz_target!(|data: &[u8]| {
     let block = worded(ParameterBlock::read(data));
     match block {
         Some(block) => write_again(data, block),
-        None => assert!(ParameterBlock::default().write(&mut data.to_vec(), 0).is_err()),
+        None => {
+            let written = ParameterBlock::default().write(&mut data.to_vec(), 0);
+            assert!(written.is_err());
+        }
     }
     let block = block.unwrap_or_default();
     let emergency = Emergency {

@@ -4,7 +4,7 @@
 
 use fuzz::worded;
 use libfuzzer_sys::fuzz_target;
-use psci_bench::board::{Board, Cpu};
+use psci_bench::board::Board;
 use xtask::board::device_tree::machine;
 use xtask::build::image::Emergency;
 use xtask::build::user_tree;
@@ -53,14 +53,9 @@ fn adapt(blob: &[u8]) {
 /// All that the payload learns from a tree, but for the boot arguments.
 fn said(blob: &[u8]) -> String {
     let board = Board::read(blob).expect("a tree that was accepted");
-    let mut cpus = vec![Cpu::default(); board.cpu_count];
-    let source = board.cpus(false, &mut cpus);
-    let source = source.map_err(|error| error.to_string());
-    let Board {
-        model, uart, gic, ..
-    } = &board;
-    let devices = (&board.timers, &board.timer_frame, &board.watchdog);
-    let memory = (&board.memory, &board.reserved, &board.idle_states);
-    let conduit = &board.conduit;
-    format!("{model:?} {uart:?} {gic:?} {devices:?} {conduit:?} {memory:?} {source:?} {cpus:?}")
+    let firmware = (board.model, board.uart, board.conduit, &board.idle_states);
+    let timers = (&board.timers, &board.timer_frame);
+    let devices = (&board.gic, timers, &board.watchdog);
+    let (memory, cpus) = ((&board.memory, &board.reserved), board.cpus(false));
+    format!("{firmware:?} {devices:?} {memory:?} {cpus:?}")
 }

@@ -1,11 +1,6 @@
-//! The board, as its device tree describes it.
-//!
-//! One image serves all boards: console, GIC, conduit, CPUs with their clusters, and
-//! idle states with their `power_state` come from a flattened device tree
-//! (Devicetree Specification v0.4) with the bindings that Linux uses.
-//!
-//! No byte of the tree is trusted: a missing or contradictory property is an error that
-//! names node and property.
+//! The board, as its flattened device tree describes it (Devicetree Specification v0.4, and
+//! the bindings that Linux uses). No byte of the tree is trusted: a missing or contradictory
+//! property is an error that names node and property.
 
 use alloc::vec::Vec;
 
@@ -20,8 +15,7 @@ use super::idle::IdleState;
 use super::labels::{Cpu, LabelSource};
 use super::node::{Node, find_compatible};
 use super::ranges::Region;
-use super::timer_frame::{self, TimerFrame};
-use super::timers::{self, TimerPpis};
+use super::timers::{self, TimerFrame, TimerPpis};
 use super::watchdog::{self, Watchdog};
 use crate::spec::format_error::{FormatError, Result};
 
@@ -75,16 +69,16 @@ impl<'t> Board<'t> {
     // Not inlined: the caller's stack frame lasts as long as the run.
     #[inline(never)]
     pub fn read(tree: &'t [u8]) -> Result<Self, FormatError> {
-        let tree = super::check::open(tree)?;
+        let tree = super::fdt::open(tree)?;
         // Without PSCI there is nothing to measure, so that error comes first.
-        let conduit = super::psci::conduit(tree)?;
-        let uart = super::console::uart(tree)?;
+        let conduit = super::psci_node::conduit(tree)?;
+        let uart = super::stdout_path::uart(tree)?;
         let controller = find_compatible(tree, gic::COMPATIBLE).map(gic::read);
         let controller = controller.transpose()?;
         let timer = find_compatible(tree, timers::COMPATIBLE);
         let timers = controller.as_ref().map(|gic| timers::read(timer, gic));
         // Without a GIC, no CPU gets the frame's interrupt.
-        let frames = find_compatible(tree, timer_frame::COMPATIBLE);
+        let frames = find_compatible(tree, timers::FRAMES_COMPATIBLE);
         let frames = frames.filter(|_| controller.is_some());
         let (cpu_count, has_cortex_a73) = super::cpus::count(tree)?;
         let board = Self {
@@ -92,7 +86,7 @@ impl<'t> Board<'t> {
             uart,
             timers: timers.transpose()?.unwrap_or_default(),
             gic: controller.map(|controller| controller.gic),
-            timer_frame: frames.map_or(Err(NoFrame::NotInTree), timer_frame::read),
+            timer_frame: frames.map_or(Err(NoFrame::NotInTree), timers::read_frame),
             watchdog: find_compatible(tree, watchdog::COMPATIBLE).and_then(watchdog::read),
             conduit,
             memory: super::memory::read(tree)?,
@@ -110,22 +104,15 @@ impl<'t> Board<'t> {
         Ok(board)
     }
 
-    /// Writes the CPUs to the first [`Self::cpu_count`] elements of `out`, in
-    /// the order of MPIDR, and returns the source of their labels.
+    /// Returns the CPUs in the order of MPIDR, and the source of their labels.
     ///
     /// `mpidr_mt` is bit 24 of MPIDR_EL1, set if Aff0 numbers threads. The bit
     /// matters only if there is no cpu-map.
     ///
     /// # Errors
-    /// When `out` is too short, two CPUs have one MPIDR, or cpu-map is not
-    /// sound or leaves a CPU out.
-    pub fn cpus(&self, mpidr_mt: bool, out: &mut [Cpu]) -> Result<LabelSource, FormatError> {
-        let count = self.cpu_count;
-        let Some(out) = out.get_mut(..count) else {
-            let message = format_args!("no room for {count} CPUs");
-            return Err(FormatError::new(message));
-        };
-        super::cpus::fill(self.fdt, mpidr_mt, out)
+    /// When two CPUs have one MPIDR, or cpu-map is not sound or leaves a CPU out.
+    pub fn cpus(&self, mpidr_mt: bool) -> Result<(LabelSource, Vec<Cpu>)> {
+        super::cpus::read(self.fdt, self.cpu_count, mpidr_mt)
     }
 
     /// Returns name and registers of every device that is used. The console, which

@@ -87,26 +87,24 @@ pub(crate) fn count(tree: Fdt<'_>) -> Result<(usize, bool)> {
     Ok((count, has_a73))
 }
 
-/// Fills `out`, which has one element for each CPU, in the order of MPIDR.
-pub(crate) fn fill(tree: Fdt<'_>, mt: bool, out: &mut [Cpu]) -> Result<LabelSource> {
+/// Reads the CPUs that can be used, `count` of them, in the order of MPIDR.
+pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource, Vec<Cpu>)> {
     let map = Node::find(tree, "/cpus/cpu-map");
-    let mut handles = Vec::with_capacity(out.len());
-    let mut free = out.iter_mut().enumerate();
+    let (mut all, mut handles) = (Vec::with_capacity(count), Vec::with_capacity(count));
     for cpu in cpu_nodes(tree)? {
         let CpuNode {
             node,
             mpidr,
             is_available,
         } = cpu?;
-        let mut index = None;
-        if is_available && let Some((number, cpu)) = free.next() {
+        let index = is_available.then_some(all.len() as u16);
+        if is_available {
             let labelled = match map {
                 Some(_) => Some(labels::unlabelled(mpidr)),
                 None => labels::from_mpidr(mpidr, mt),
             };
             let expected = "Aff3 of 0 where there is no cpu-map";
-            *cpu = labelled.ok_or_else(|| node.wrong_value("reg", mpidr, expected))?;
-            index = Some(number as u16);
+            all.push(labelled.ok_or_else(|| node.wrong_value("reg", mpidr, expected))?);
         }
         if let (Some(phandle), Some(_)) = (node.phandle()?, map) {
             handles.push(Handle { phandle, index });
@@ -115,25 +113,25 @@ pub(crate) fn fill(tree: Fdt<'_>, mt: bool, out: &mut [Cpu]) -> Result<LabelSour
     let source = match map {
         None => LabelSource::Mpidr,
         Some(map) => {
-            labels::from_map(map, &handles, out)?;
+            labels::from_map(map, &handles, &mut all)?;
             LabelSource::CpuMap
         }
     };
-    out.sort_unstable_by_key(|cpu| cpu.mpidr);
+    all.sort_unstable_by_key(|cpu| cpu.mpidr);
     // `cpu_nodes` has found the node, so the root is never used.
     let cpus = Node::find(tree, "/cpus").unwrap_or(Node::root(tree));
-    let twice = out
+    let twice = all
         .array_windows()
         .find(|[one, other]| one.mpidr == other.mpidr);
     if let Some([Cpu { mpidr, .. }, _]) = twice {
         let message = format_args!("MPIDR {mpidr:#x} is used twice");
         return Err(cpus.error("reg (of the CPUs)", message));
     }
-    if let Some(Cpu { mpidr, .. }) = out.iter().find(|cpu| !labels::is_labelled(cpu)) {
+    if let Some(Cpu { mpidr, .. }) = all.iter().find(|cpu| !labels::is_labelled(cpu)) {
         let message = format_args!("the CPU with MPIDR {mpidr:#x} is left out");
         return Err(cpus.error("cpu-map", message));
     }
-    Ok(source)
+    Ok((source, all))
 }
 
 /// Returns the bytes of the largest second-level cache (Devicetree Specification v0.4,

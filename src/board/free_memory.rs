@@ -1,30 +1,10 @@
 //! The search for working memory in the parts of the board's memory that are free.
 
-use core::fmt;
+use core::iter::from_fn;
 
 pub use super::ranges::PAGE;
 use super::ranges::Region;
-
-/// The error that no gap is as large as needed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLittle {
-    need: u64,
-    largest: u64,
-}
-
-impl fmt::Display for TooLittle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let need = self.need.div_ceil(1024);
-        let largest = self.largest / 1024;
-        let missing = (self.need - self.largest).div_ceil(1024);
-        write!(
-            f,
-            "too little memory: {need} KiB are needed in one piece, the largest free one has \
-             {largest} KiB, {missing} KiB are missing; ask for fewer iterations= or loops=, or a \
-             smaller footprint="
-        )
-    }
-}
+use crate::spec::format_error::{FormatError, Result};
 
 /// Free memory of the board: whole pages, never page 0, with one owner.
 #[derive(Debug, PartialEq, Eq)]
@@ -60,43 +40,50 @@ pub const fn split_off(pages: &mut Region, bytes: u64) -> Region {
 ///
 /// # Errors
 /// When no gap is large enough.
-pub fn find(memory: &[Region], taken: &[Region], near: u64, need: u64) -> Result<Room, TooLittle> {
+pub fn find(memory: &[Region], taken: &[Region], near: u64, need: u64) -> Result<Room> {
     let need = need.next_multiple_of(PAGE);
-    let mut best: Option<Region> = None;
-    let mut largest = 0;
-    for region in memory {
-        let end = region.base.saturating_add(region.size) & !(PAGE - 1);
-        // The minimum keeps the rounding from overflowing at the last page.
-        let mut at = region.base.max(PAGE).min(end).next_multiple_of(PAGE);
+    let gaps = || memory.iter().flat_map(|region| gaps(*region, taken));
+    let fitting = gaps().filter(|gap| gap.size >= need);
+    let nearest = fitting.min_by_key(|gap| gap.base.abs_diff(near));
+    let room = nearest.map(|gap| Room(Region { size: need, ..gap }));
+    room.ok_or_else(|| {
+        let largest = gaps().map(|gap| gap.size).max().unwrap_or(0);
+        too_little(need, largest)
+    })
+}
+
+fn too_little(need: u64, largest: u64) -> FormatError {
+    let [kib, missing] = [need, need - largest].map(|bytes| bytes.div_ceil(1024));
+    let largest = largest / 1024;
+    FormatError::new(format_args!(
+        "too little memory: {kib} KiB are needed in one piece, the largest free one has \
+         {largest} KiB, {missing} KiB are missing; ask for fewer iterations= or loops=, or a \
+         smaller footprint="
+    ))
+}
+
+/// Returns the pages of `region` that no region in `taken` overlaps, gap by gap.
+fn gaps(region: Region, taken: &[Region]) -> impl Iterator<Item = Region> {
+    let end = region.end() & !(PAGE - 1);
+    // The minimum keeps the rounding from overflowing at the last page.
+    let mut at = region.base.max(PAGE).min(end).next_multiple_of(PAGE);
+    let used = taken.iter().filter(|it| it.size > 0);
+    from_fn(move || {
         while at < end {
             // A region that begins in this page leaves nothing of the page.
-            let page = Region {
-                base: at,
-                size: PAGE,
-            };
-            let used = taken.iter().filter(|it| it.size > 0);
+            let (base, size) = (at, PAGE);
+            let page = Region { base, size };
             if let Some(holder) = used.clone().find(|it| it.overlaps(&page)) {
-                match holder.end().checked_next_multiple_of(PAGE) {
-                    Some(next) => at = next,
-                    None => break,
-                }
+                at = holder.end().checked_next_multiple_of(PAGE)?;
                 continue;
             }
-            let next = used.filter(|it| it.base > at);
-            let next = next.map(|it| it.base & !(PAGE - 1)).fold(end, u64::min);
-            let size = next - at;
-            largest = largest.max(size);
-            let distance = |base: u64| base.abs_diff(near);
-            if size >= need && best.is_none_or(|b| distance(at) < distance(b.base)) {
-                best = Some(Region {
-                    base: at,
-                    size: need,
-                });
-            }
-            at = next;
+            let later = used.clone().filter(|it| it.base > at);
+            at = later.map(|it| it.base & !(PAGE - 1)).fold(end, u64::min);
+            let size = at - base;
+            return Some(Region { base, size });
         }
-    }
-    best.map(Room).ok_or(TooLittle { need, largest })
+        None
+    })
 }
 
 #[cfg(test)]

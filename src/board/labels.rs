@@ -95,11 +95,10 @@ pub(crate) fn from_map(map: Node<'_>, handles: &[Handle], cpus: &mut [Cpu]) -> R
     if map.subtree().nth(MAP_NODES_MAX + 1).is_some() {
         return Err(map.too_many("", MAP_NODES_MAX));
     }
-    let clusters = 0;
     let mut labeller = Labeller {
         handles,
         cpus,
-        clusters,
+        clusters: 0,
     };
     labeller.clusters(map)
 }
@@ -113,37 +112,23 @@ struct Labeller<'c> {
 }
 
 impl Labeller<'_> {
-    /// Labels all cores in and below `node`, the map itself, a socket or a cluster.
+    /// Labels all cores in and below `node`, the map itself, a socket or a cluster. A node
+    /// without cores gets no cluster number.
     /// A tree's depth is bounded, and the recursion with it.
     fn clusters(&mut self, node: Node<'_>) -> Result<()> {
-        self.cores(node)?;
-        for kind in ["socket", "cluster"] {
-            let mut next = 0;
-            while let Some((number, child)) = sibling(node, kind, next)? {
-                self.clusters(child)?;
-                next = number + 1;
-            }
-        }
-        Ok(())
-    }
-
-    /// Labels the cores that are children of `cluster`. A node without cores gets no
-    /// cluster number.
-    fn cores(&mut self, cluster: Node<'_>) -> Result<()> {
-        let mut next_core = 0;
-        while let Some((core, node)) = sibling(cluster, "core", next_core)? {
+        let mut has_cores = false;
+        for_each(node, "core", |core, node| {
+            has_cores = true;
             if node.value("cpu").is_some() {
                 self.label(node, core, 0)?;
             }
-            let mut next = 0;
-            while let Some((thread, node)) = sibling(node, "thread", next)? {
-                self.label(node, core, thread)?;
-                next = thread + 1;
-            }
-            next_core = core + 1;
-        }
-        self.clusters += u16::from(next_core > 0);
-        Ok(())
+            for_each(node, "thread", |thread, node| {
+                self.label(node, core, thread)
+            })
+        })?;
+        self.clusters += u16::from(has_cores);
+        for_each(node, "socket", |_, node| self.clusters(node))?;
+        for_each(node, "cluster", |_, node| self.clusters(node))
     }
 
     fn label(&mut self, leaf: Node<'_>, core: u16, thread: u16) -> Result<()> {
@@ -166,6 +151,21 @@ impl Labeller<'_> {
         cpu.thread = thread;
         Ok(())
     }
+}
+
+/// Visits the children of `parent` whose names are `kind` and a number, in the order of the
+/// numbers.
+fn for_each<'t>(
+    parent: Node<'t>,
+    kind: &str,
+    mut visit: impl FnMut(u16, Node<'t>) -> Result<()>,
+) -> Result<()> {
+    let mut from = 0;
+    while let Some((number, node)) = sibling(parent, kind, from)? {
+        visit(number, node)?;
+        from = number + 1;
+    }
+    Ok(())
 }
 
 /// Finds the child of `parent` with the name `kind` and the least number that is at

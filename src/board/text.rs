@@ -13,12 +13,6 @@ pub(crate) fn number(digits: &[u8], radix: u32) -> Option<u32> {
     (!digits.is_empty()).then_some(number)
 }
 
-/// Splits a text at the first `mark`, an ASCII character.
-pub(crate) fn cut(text: &str, mark: u8) -> Option<(&str, &str)> {
-    let at = text.bytes().position(|byte| byte == mark)?;
-    Some((text.get(..at)?, text.get(at + 1..)?))
-}
-
 /// The first characters of a text, at most the given number, followed by `...` if there
 /// are more; unprintable characters become `?`.
 pub(crate) struct Shown<'t>(pub(crate) &'t str, pub(crate) usize);

@@ -159,9 +159,6 @@ fn halves(high: u32, low: u32) -> u64 {
 mod tests {
     use super::*;
     use crate::devices::fake::{Access, Fake, plain};
-    use crate::spec::words::Word;
-    use std::collections::BTreeSet;
-    use std::string::ToString;
 
     const CTL: u32 = CNTP_CTL.offset();
     const CVAL: u32 = CNTP_CVAL.offset();
@@ -175,16 +172,6 @@ mod tests {
             Access::Write(at, value) => plain(registers, Access::Write(at, value & 0x3f)),
             read => plain(registers, read),
         })
-    }
-
-    #[test]
-    fn each_reason_has_its_own_words() {
-        use NoFrame::*;
-        let names = FrameProperty::VALUES.iter().copied().map(Property);
-        let reasons = [NotInTree, NotThere, NoAccess, OtherCount, DidNotWake];
-        let reasons = names.chain(reasons).chain([NotTried]);
-        let texts = reasons.map(|reason| reason.to_string());
-        assert_eq!(texts.collect::<BTreeSet<_>>().len(), 9);
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod models;
 use super::bus::{Bus, Width};
 use crate::image::{Uart as Description, UartKind};
 use crate::spec::region::Region;
-use models::{Bits, KEPT_MAX, Model};
+use models::{Bits, KEPT_MAX, Model, Step};
 
 /// Polls of a status register before a wait is given up: a UART that does not
 /// drain must not hang the run. At 9600 baud a byte takes about 1 ms.
@@ -76,11 +76,8 @@ impl<B: Bus> Uart<B> {
                 uart.write(on.register, others | on.value);
             }
         }
-        for (place, step) in uart.model.restore.iter().enumerate() {
-            let value = uart.read(step.register) & step.mask;
-            if let Some(kept) = uart.kept.get_mut(place) {
-                *kept = value;
-            }
+        for (place, &(register, mask)) in uart.model.restore.iter().enumerate() {
+            uart.kept[place] = uart.read(register) & mask;
         }
         uart
     }
@@ -143,15 +140,11 @@ impl<B: Bus> Uart<B> {
     /// Puts the settings back as they were at boot, if a power state took
     /// them along. The UART must be idle.
     pub fn restore(&mut self) {
-        let (steps, kept) = (self.model.restore.iter(), self.kept);
-        let both = steps.zip(kept);
-        if both
-            .clone()
-            .all(|(step, kept)| self.read(step.register) & step.mask == kept)
-        {
-            return;
+        let steps = self.model.restore.iter().zip(self.kept);
+        let is_lost = |(&(register, mask), kept): (&Step, u32)| self.read(register) & mask != kept;
+        if steps.clone().any(is_lost) {
+            steps.for_each(|(&(register, _), kept)| self.write(register, kept));
         }
-        both.for_each(|(step, kept)| self.write(step.register, kept));
     }
 }
 

@@ -144,10 +144,9 @@ impl<B: Bus> Driver<B> {
     ) -> Result<Self, NoWatchdog> {
         let iidr = LocalRegisterCopy::<u32, IIDR::Register>::new(identification);
         let id = LocalRegisterCopy::<u32, WDOGPERIPHID0::Register>::new(identification);
+        let is_sp805 = id.matches_all(WDOGPERIPHID0::PART_NUMBER::Sp805);
         let longest = match kind {
-            WatchdogKind::Sp805 { .. } if !id.matches_all(WDOGPERIPHID0::PART_NUMBER::Sp805) => {
-                return Err(NoWatchdog::NotThere);
-            }
+            WatchdogKind::Sp805 { .. } if !is_sp805 => return Err(NoWatchdog::NotThere),
             WatchdogKind::Sbsa if iidr.read(IIDR::REVISION) > 0 => (1 << 48) - 1,
             _ => u32::MAX.into(),
         };
@@ -255,7 +254,7 @@ impl<B: Bus> Driver<B> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::fake::Fake;
+    use crate::devices::fake::{Fake, pairs};
 
     const MHZ: u64 = 1_000_000;
     const SBSA: WatchdogKind = WatchdogKind::Sbsa;
@@ -266,12 +265,10 @@ mod tests {
     }
 
     fn driver(kind: WatchdogKind, longest: u64) -> Driver<Fake> {
-        let (bus, found) = (Fake::new(&[]), Setting::default());
+        let driver = Driver::new(Fake::new(&[]), kind, 0x5, (0, 1)).ok();
         Driver {
-            bus,
-            kind,
             longest,
-            found,
+            ..driver.expect("a watchdog")
         }
     }
 
@@ -319,57 +316,41 @@ mod tests {
 
     #[test]
     fn setting_is_read_written_and_given_back() {
-        let (sbsa, sp805) = (SBSA, sp805(2));
-        let key = [(0xc00, KEY)];
-        // The last registers, the setting that is found and, by its writes, given back; the
-        // writes that arm it for 10 ticks.
-        for (kind, id, registers, found, armed) in [
+        // The registers at first, the writes that arm it for 10 ticks, and those that give
+        // the setting back.
+        for (kind, id, registers, armed, given_back) in [
             (
-                sbsa,
-                0x0000_043b,
-                [(0x0, 0b111), (0x8, 0x1234), (0xc, 0xdead)],
-                &[(0x0, 0), (0x8, 0x1234), (0xc, 0), (0x0, 1)][..],
-                &[(0x0, 0), (0x8, 6), (0xc, 0), (0x0, 1)][..],
+                SBSA,
+                0x43b,
+                "0=7 8=1234 c=dead",
+                "0=0 8=6 c=0 0=1",
+                "0=0 8=1234 c=0 0=1",
             ),
             (
-                sbsa,
-                0x0001_043b,
-                [(0x0, 0b110), (0x8, 0x1234), (0xc, 0x7_dead)],
-                &[(0x0, 0), (0x8, 0x1234), (0xc, 0xdead), (0x0, 0)],
-                &[(0x0, 0), (0x8, 6), (0xc, 0), (0x0, 1)],
+                SBSA,
+                0x1_043b,
+                "0=6 8=1234 c=7dead",
+                "0=0 8=6 c=0 0=1",
+                "0=0 8=1234 c=dead 0=0",
             ),
             (
-                sp805,
+                sp805(2),
                 0x105,
-                [(0x0, 0x1234), (0x8, 0b111), (0xc, 0)],
-                &[
-                    key[0],
-                    (0x8, 0),
-                    (0x0, 0x1234),
-                    (0xc, 1),
-                    (0x8, 3),
-                    (0xc00, LOCKED),
-                ],
-                &[
-                    key[0],
-                    (0x8, 0),
-                    (0x0, 11),
-                    (0xc, 1),
-                    (0x8, 3),
-                    (0xc00, LOCKED),
-                ],
+                "0=1234 8=7",
+                "c00=1acce551 8=0 0=b c=1 8=3 c00=1",
+                "c00=1acce551 8=0 0=1234 c=1 8=3 c00=1",
             ),
         ] {
-            let driver = Driver::new(Fake::new(&registers), kind, id, (1, 1));
+            let driver = Driver::new(Fake::new(&pairs(registers)), kind, id, (1, 1));
             let mut driver = driver.expect("a watchdog");
             assert_eq!(driver.bus.writes(), []);
             driver.arm(1, 10, 1);
-            assert_eq!(driver.bus.writes(), armed, "{kind:?}");
+            assert_eq!(driver.bus.writes(), pairs(armed), "{kind:?}");
             driver.disarm();
-            assert_eq!(driver.bus.writes(), found, "{kind:?}");
+            assert_eq!(driver.bus.writes(), pairs(given_back), "{kind:?}");
             // The least time is too long.
             driver.arm(u64::MAX, u64::MAX, 1);
-            assert_eq!(driver.bus.writes(), found, "{kind:?}");
+            assert_eq!(driver.bus.writes(), pairs(given_back), "{kind:?}");
         }
     }
 

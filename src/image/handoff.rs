@@ -14,8 +14,7 @@
 
 use core::ops::Range;
 
-use super::number::number;
-use super::parameter_block::TREE_MAX;
+use super::parameter_block::{TREE_MAX, number};
 use crate::spec::format_error::FormatError;
 
 /// The number that a transfer list begins with.
@@ -44,17 +43,19 @@ fn field(list: &[u8], at: usize, size: usize) -> usize {
 pub fn used_size(header: &[u8]) -> Result<usize, FormatError> {
     let (used, all) = (field(header, 8, 4), field(header, 12, 4));
     let own = field(header, 6, 1);
-    if field(header, 0, 4) != SIGNATURE as usize {
-        return wrong("no signature", 0);
-    }
-    if field(header, 5, 1) == 0 {
-        return wrong("version 0", 5);
-    }
-    if own < HEADER_SIZE {
-        return wrong("too small a header", 6);
-    }
-    if used < own || used > all || used > TREE_MAX {
-        return wrong("an impossible size", 8);
+    for (is_wrong, what, at) in [
+        (field(header, 0, 4) != SIGNATURE as usize, "no signature", 0),
+        (field(header, 5, 1) == 0, "version 0", 5),
+        (own < HEADER_SIZE, "too small a header", 6),
+        (
+            used < own || used > all || used > TREE_MAX,
+            "an impossible size",
+            8,
+        ),
+    ] {
+        if is_wrong {
+            return wrong(what, at);
+        }
     }
     Ok(used)
 }

@@ -1,7 +1,6 @@
 //! The payload's image: its header and parameter block, and where a loader puts the device tree.
 
 pub mod handoff;
-mod number;
 mod parameter_block;
 
 pub use self::parameter_block::{

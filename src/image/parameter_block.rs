@@ -11,7 +11,6 @@
 //! ....  device tree            at ParameterBlock::tree_offset, when appended
 //! ```
 
-use super::number::number;
 use crate::spec::format_error::FormatError;
 use crate::spec::words::words;
 
@@ -138,6 +137,12 @@ const OFF_TREE_OFFSET: usize = PARAMETER_BLOCK + 0x20;
 const OFF_TREE_SIZE: usize = PARAMETER_BLOCK + 0x28;
 const OFF_BASE_SIZE: usize = PARAMETER_BLOCK + 0x30;
 const OFF_CONDUIT: usize = PARAMETER_BLOCK + 0x38;
+
+/// Returns the little-endian number in `size` bytes at `at`; 0 outside of `bytes`.
+pub(super) fn number(bytes: &[u8], at: usize, size: usize) -> u64 {
+    let bytes = bytes.get(at..at + size).unwrap_or_default();
+    bytes.iter().rfold(0, |n, byte| n << 8 | u64::from(*byte))
+}
 
 fn undefined(at: usize) -> FormatError {
     FormatError::new(format_args!("undefined value at offset {at:#x}"))

@@ -108,7 +108,7 @@ impl Plan {
         let mut plan = Self::default();
         let mut seen = 0u32;
         for (index, word) in bootargs.split_ascii_whitespace().enumerate() {
-            let key = text::cut(word, b'=').map_or(word, |(key, _)| key);
+            let key = word.split_once('=').map_or(word, |(key, _)| key);
             if FOR_LINUX.contains(&key) {
                 continue;
             }
@@ -144,7 +144,7 @@ impl Plan {
     }
 
     fn apply(&mut self, word: &str, seen: &mut u32) -> Result<(), PlanProblem> {
-        let (key, value) = text::cut(word, b'=').ok_or(PlanProblem::NotAPair)?;
+        let (key, value) = word.split_once('=').ok_or(PlanProblem::NotAPair)?;
         let key = Key::from_word(key).ok_or(PlanProblem::UnknownKey)?;
         let bit = 1 << key as u32;
         if *seen & bit != 0 {

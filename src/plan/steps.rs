@@ -78,7 +78,7 @@ impl Steps {
     ) -> Option<Self> {
         let mut steps = Self::EMPTY;
         let all_fit = value.split(',').all(|word| {
-            let (first, last) = text::cut(word, b'-').unwrap_or((word, word));
+            let (first, last) = word.split_once('-').unwrap_or((word, word));
             let range = item(first).zip(item(last)).filter(|(a, b)| a <= b);
             range.is_some_and(|(first, last)| steps.add_range(first, last, next))
         });

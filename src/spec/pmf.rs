@@ -94,7 +94,7 @@ impl fmt::Display for Interface {
     }
 }
 
-/// Why GET_TIMESTAMP gave no timestamp.
+/// The reason why GET_TIMESTAMP gave no timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadError {

@@ -1,9 +1,7 @@
 //! Lines of at most [`COLUMNS`] printable ASCII characters, whatever goes in.
 //!
-//! A board's model, a firmware's error or a boot argument comes from outside
-//! and may hold anything, line ends and terminal escapes among it; and a list
-//! of 512 CPUs does not fit on a line. What has a fixed shape (tables,
-//! records, TFTF's lines) does not come through here.
+//! Texts from outside may hold anything, line ends and terminal escapes among it, and a list
+//! of 512 CPUs does not fit on a line.
 
 use alloc::string::String;
 use core::fmt::{self, Write};
@@ -92,15 +90,9 @@ pub(crate) fn fill(out: &mut dyn Write, c: char, times: usize) -> fmt::Result {
 
 /// The end of a line that was cut.
 const MORE: &str = " ...";
-/// The mark for the beginning of a path that was cut.
-const LESS: &str = "...";
-/// The fewest characters that are kept of a path, its end.
-const PATH_LEAST: usize = 12;
-/// The most characters of a text from which a line is made.
-const LONGEST: usize = 512;
 
-/// The printable form of a text, without its characters after [`LONGEST`].
-struct Printable(ArrayString<LONGEST>);
+/// The printable form of a text, without the characters that no line needs.
+struct Printable(ArrayString<{ COLUMNS + 1 }>);
 
 impl Write for Printable {
     fn write_str(&mut self, text: &str) -> fmt::Result {
@@ -111,34 +103,19 @@ impl Write for Printable {
     }
 }
 
-/// Writes one line. In one that is longer than [`COLUMNS`] characters the first path
-/// is shortened, so that there is room for the reason after it; what is still longer
-/// is cut between two words, if there is a place for that in its second half.
+/// Writes one line. A longer one than [`COLUMNS`] characters is cut between two words, if
+/// there is a place for that in its second half.
 pub(crate) fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
-    let mut text = Printable(ArrayString::new());
-    write!(text, "{what}")?;
-    let text = &*text.0;
-    // The first word with a slash; a long path has lost its beginning already.
-    let begins = |at: &usize| text[*at..].starts_with(['/', '.']);
-    let starts_word = |at: &usize| *at == 0 || text[..*at].ends_with(' ');
-    let path = (0..text.len()).find(|at| begins(at) && starts_word(at));
-    let path = path.unwrap_or(text.len());
-    let length = text[path..].find([' ', ':']).unwrap_or(text.len() - path);
-    let excess = text.len().saturating_sub(COLUMNS);
-    let skip = (excess + LESS.len()).min(length.saturating_sub(PATH_LEAST));
-    let mut line = Printable(ArrayString::new());
-    if excess > 0 && skip > 0 {
-        write!(line, "{}{LESS}{}", &text[..path], &text[path + skip..])?;
-    } else {
-        line.write_str(text)?;
-    }
     const MOST: usize = COLUMNS - MORE.len();
-    if line.0.len() <= COLUMNS {
-        return writeln!(out, "{}", line.0);
+    let mut line = Printable(ArrayString::new());
+    write!(line, "{what}")?;
+    let line = line.0;
+    if line.len() <= COLUMNS {
+        return writeln!(out, "{line}");
     }
     // The blank may be the first character that has no place.
-    let blank = line.0[..=MOST].rfind(' ').filter(|at| *at >= COLUMNS / 2);
-    writeln!(out, "{}{MORE}", &line.0[..blank.unwrap_or(MOST)])
+    let blank = line[..=MOST].rfind(' ').filter(|at| *at >= COLUMNS / 2);
+    writeln!(out, "{}{MORE}", &line[..blank.unwrap_or(MOST)])
 }
 
 /// Returns `text` with what stands for characters that are not printable ASCII.
@@ -258,23 +235,6 @@ mod tests {
         ] {
             assert_eq!(line(&text), expected + "\n");
         }
-    }
-
-    #[test]
-    fn a_path_is_shortened_before_the_reason() {
-        let path = "/soc/interconnect@30000000/bus@30800000/serial@30880000";
-        let lead = "psci-bench: INCOMPLETE: bad input: device tree: ";
-        let reason = " #interrupt-cells: 0x7, expected 3 or 4 of them";
-        let all = std::format!("{lead}{path}{reason}");
-        let kept = &path[all.len() + LESS.len() - COLUMNS..];
-        assert_eq!(line(&all), std::format!("{lead}...{kept}{reason}\n"));
-        // A path that has lost its beginning loses more, and keeps its end.
-        let words = " and so on".repeat(7);
-        let cut = line(&std::format!("{lead}...{path} compatible:{words}"));
-        let begin = std::format!("{lead}...ial@30880000 compatible: and");
-        let is_cut = cut.starts_with(&begin) && cut.ends_with(" ...\n");
-        assert!(is_cut && cut.len() <= COLUMNS + 1, "{cut}");
-        assert_eq!(line(path), std::format!("{path}\n"));
     }
 
     #[test]

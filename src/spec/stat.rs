@@ -1,10 +1,9 @@
-//! Which state a suspend reached, by the firmware's own count: PSCI_STAT_COUNT
+//! The state that a suspend reached, by the firmware's own count: PSCI_STAT_COUNT
 //! and PSCI_STAT_RESIDENCY (PSCI, DEN0022, sections 5.22 and 5.21).
 //!
-//! A request is only a wish: firmware takes a cluster down when all of its
-//! CPUs agree. For each state on the way to the one that was asked for, the
-//! statistics are read just before and just after a suspend that is no
-//! sample, as these calls warm the firmware's caches. What rose was reached.
+//! For each state on the way to the one that was asked for, the statistics are read just
+//! before and just after a suspend that is no sample, as these calls warm the firmware's
+//! caches. A state whose count rose was reached.
 
 use serde::{Deserialize, Serialize};
 

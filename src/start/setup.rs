@@ -3,7 +3,6 @@
 
 use alloc::format;
 use alloc::string::ToString;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::sync::atomic::AtomicU64;
 
@@ -97,9 +96,9 @@ fn list<T>(len: usize, make: impl FnMut(usize) -> T) -> &'static mut [T] {
 }
 
 fn cpus(board: &Board<'_>) -> (&'static [Cpu], LabelSource) {
-    let cpus = vec![Cpu::default(); board.cpu_count].leak();
-    let labels = board.cpus(registers::mpidr_counts_threads(), cpus);
-    (cpus, accept(labels, "device tree: "))
+    let cpus = board.cpus(registers::mpidr_counts_threads());
+    let (labels, cpus) = accept(cpus, "device tree: ");
+    (cpus.leak(), labels)
 }
 
 /// Returns the channels, each with the CPU's stacks, and with the tally and the buffer

@@ -127,13 +127,28 @@ pub fn board_with(from: &str, to: &str) -> Board {
 
 /// A device tree of `board` under TF-A for so many CPUs.
 pub fn tree_of(board: &Board, gic: Gic, cpus: u32, bootargs: &str) -> Vec<u8> {
-    let firmware = board.firmware("tf-a").expect("its firmware");
-    let idle_states = &firmware.idle_states(StateFormat::Original);
+    tree_under("tf-a", Conduit::Smc, board, gic, cpus, bootargs)
+}
+
+/// A device tree of `board` under QEMU's own PSCI, with a GICv3.
+pub fn builtin_tree(board: &Board, conduit: Conduit, cpus: u32, bootargs: &str) -> Vec<u8> {
+    tree_under("builtin", conduit, board, Gic::V3, cpus, bootargs)
+}
+
+fn tree_under(
+    firmware: &str,
+    conduit: Conduit,
+    board: &Board,
+    gic: Gic,
+    cpus: u32,
+    bootargs: &str,
+) -> Vec<u8> {
+    let firmware = board.firmware(firmware).expect("its firmware");
     let choices = Choices {
         cpus,
         gic,
-        conduit: Conduit::Smc,
-        idle_states,
+        conduit,
+        idle_states: &firmware.idle_states(StateFormat::Original),
         bootargs,
     };
     device_tree::build(board, &choices).expect("a tree")

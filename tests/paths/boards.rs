@@ -5,12 +5,12 @@ use psci_bench::image::Conduit;
 use psci_bench::measure::Metric;
 use psci_bench::model::Verdict;
 use psci_bench::plan::ScenarioId::{CpuSuspendParallel, PsciVersionParallel};
-use xtask::board::{Gic, Stock};
+use xtask::board::Gic;
 use xtask::build::firmware::Platform;
 use xtask::build::flash;
 
-use crate::firmware::built;
-use crate::machine::{FEW, Machine, Plain, compiled, with_tree};
+use crate::firmware::{built, stock};
+use crate::machine::{FEW, Machine, compiled, plain, with_tree};
 
 /// `-dtb`: QEMU hands over the user's tree, with /psci as it has it itself.
 #[test]
@@ -18,9 +18,8 @@ fn zcu102() {
     let at = "Image at 0x200000, device tree at";
     let log = Machine::new("xlnx-zcu102,virtualization=off")
         .with("-m 512")
-        .option("-kernel", Plain::path())
+        .kernel(FEW)
         .file("-dtb", "zcu102.dtb", &compiled("zcu102.dts"))
-        .option("-append", FEW)
         .run()
         .passes(&[at, "(X0)", "ZCU102 by hand"]);
     assert_eq!(log.machine(), (1, Conduit::Smc, 2));
@@ -32,8 +31,7 @@ fn zcu102() {
 fn versal() {
     let log = Machine::new("xlnx-versal-virt")
         .with("-m 1024")
-        .option("-kernel", Plain::path())
-        .option("-append", FEW)
+        .kernel(FEW)
         .run()
         .passes(&["Image at 0x200000, device tree at", "(X0)"]);
     assert_eq!(log.machine(), (2, Conduit::Smc, 3));
@@ -52,7 +50,7 @@ fn raspi3b_has_no_psci() {
     let tree = compiled("raspi3b.dts");
     Machine::new("raspi3b")
         .with("-serial null -serial stdio")
-        .option("-kernel", Plain::path())
+        .file("-kernel", "Image", &plain())
         .file("-dtb", "raspi3b.dtb", &tree)
         .recorded()
         .run()
@@ -63,14 +61,8 @@ fn raspi3b_has_no_psci() {
 /// needs no interrupt is measured.
 #[test]
 fn raspi3b_under_tf_a() {
-    let stock = Stock {
-        platform: "rpi3".into(),
-        // PLAT_RPI3_FIP_BASE in plat/rpi/rpi3/include/platform_def.h.
-        fip_base: 0x2_0000,
-        preloaded: false,
-        variables: Vec::new(),
-        cluster: None,
-    };
+    // PLAT_RPI3_FIP_BASE in plat/rpi/rpi3/include/platform_def.h.
+    let stock = stock("rpi3", 0x2_0000, false);
     let firmware = built(&Platform::stock(&stock, 0, Gic::V3));
     let image = with_tree(&compiled("raspi3b-tf-a.dts"));
     let (armstub, _) = flash::build(&firmware, Some(&stock), image).expect("an armstub");

@@ -2,13 +2,13 @@
 //! follows the Firmware Handoff specification. (With X0 = MPIDR, as it comes
 //! by default, all other tests run.)
 
-use xtask::board::{Conduit, Gic};
+use xtask::board::{Conduit, Gic, Stock};
 use xtask::build::firmware::{self, Firmware, Platform, Variant};
 use xtask::build::flash;
 use xtask::build::tf_a::TfA;
 
 use crate::common::workspace;
-use crate::machine::{Machine, Plain};
+use crate::machine::{Machine, plain};
 
 /// TF-A for `platform`, built if need be.
 pub fn built(platform: &Platform) -> Firmware {
@@ -20,6 +20,17 @@ pub fn built(platform: &Platform) -> Firmware {
 /// The overlay platform for GICv3.
 pub fn overlay() -> Platform {
     Platform::overlay(&workspace(), "qemu", Gic::V3, Variant::default())
+}
+
+/// TF-A's own platform, which has the FIP at `fip_base` and, if `preloaded`, BL33 in memory.
+pub fn stock(platform: &str, fip_base: usize, preloaded: bool) -> Stock {
+    Stock {
+        platform: platform.into(),
+        fip_base,
+        preloaded,
+        variables: Vec::new(),
+        cluster: None,
+    }
 }
 
 /// The flash with this BL33.
@@ -37,11 +48,7 @@ pub fn machine(virtualization: &str, flash: &[u8]) -> Machine {
     ))
     .with("-cpu cortex-a57 -smp 4 -m 1024")
     .file("-bios", "flash.bin", flash)
-    .option("-kernel", Plain::path())
-    .option(
-        "-append",
-        "iterations=2 warmup=0 core=0x10002 deepest=0x2010222",
-    )
+    .kernel("iterations=2 warmup=0 core=0x10002 deepest=0x2010222")
 }
 
 #[test]
@@ -50,7 +57,7 @@ fn as_a_linux_kernel() {
     platform.variables.push("ARM_LINUX_KERNEL_AS_BL33=1".into());
     let firmware = built(&platform);
     for (virtualization, el) in [("on", 2), ("off", 1)] {
-        let log = machine(virtualization, &with_bl33(&firmware, Plain::bytes()))
+        let log = machine(virtualization, &with_bl33(&firmware, plain()))
             .run()
             .passes(&[
                 "Image at 0x60000000, device tree at 0x40000000 (X0)",
@@ -65,7 +72,7 @@ fn by_a_transfer_list() {
     let mut platform = overlay();
     platform.variables.push("TRANSFER_LIST=1".into());
     let firmware = built(&platform);
-    machine("on", &with_bl33(&firmware, Plain::bytes()))
+    machine("on", &with_bl33(&firmware, plain()))
         .run()
         .passes(&[
             "device tree in the transfer list at 0x5fffc000 (X3)",

@@ -28,26 +28,19 @@ fn tree() -> Vec<u8> {
     common::good_tree(4, &format!("{FEW} only=psci_version_parallel"))
 }
 
-/// A transfer list with this tree, if any, behind an entry that says nothing.
+/// A transfer list with this tree, if any, after an entry that says nothing.
 fn list(tree: Option<&[u8]>) -> Vec<u8> {
-    let entry = |tag: u32, data: &[u8]| {
-        let mut entry = (tag | 8 << 24).to_le_bytes().to_vec();
-        entry.extend((data.len() as u32).to_le_bytes());
-        entry.extend(data);
-        entry.resize(entry.len().next_multiple_of(8), 0);
-        entry
-    };
-    let entries = [
-        entry(0, b"nothing"),
-        tree.map_or(vec![], |tree| entry(1, tree)),
-    ]
-    .concat();
-    let size = entries.len() as u32 + 0x18;
-    let mut list = [SIGNATURE, 3 << 24 | 0x18 << 16 | 1 << 8, size, size, 1, 0]
-        .iter()
-        .flat_map(|word| word.to_le_bytes())
-        .collect::<Vec<_>>();
-    list.extend(entries);
+    let mut list = vec![0; 0x18];
+    for (tag, data) in [(0u32, Some(&b"nothing"[..])), (1, tree)] {
+        let Some(data) = data else { continue };
+        list.extend((tag | 8 << 24).to_le_bytes());
+        list.extend((data.len() as u32).to_le_bytes());
+        list.extend(data);
+        list.resize(list.len().next_multiple_of(8), 0);
+    }
+    let size = list.len() as u32;
+    let header = [SIGNATURE, 3 << 24 | 0x18 << 16 | 1 << 8, size, size, 1, 0];
+    list[..0x18].copy_from_slice(&header.map(u32::to_le_bytes).concat());
     list[4] = list.iter().fold(0u8, |sum, byte| sum.wrapping_sub(*byte));
     list
 }

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -77,6 +76,12 @@ impl Machine {
         let file = path.display();
         let device = format!("loader,file={file},addr={address:#x},force-raw=on{more}");
         self.option("-device", device)
+    }
+
+    /// The payload as a kernel, with these boot arguments.
+    pub fn kernel(self, bootargs: &str) -> Self {
+        self.file("-kernel", "Image", &plain())
+            .option("-append", bootargs)
     }
 
     /// With these keys typed at the UART, as fast as the machine reads them.
@@ -169,36 +174,14 @@ impl Seen {
     }
 }
 
-/// The payload, with what is to go with it. It is built once.
+/// The payload, with what is to go with it.
 pub fn image(tree: Option<&[u8]>, emergency: Emergency) -> Vec<u8> {
-    static BASE: OnceLock<Vec<u8>> = OnceLock::new();
-    let base = BASE.get_or_init(|| {
-        let elf = payload::build(&workspace()).expect("the payload builds");
-        let elf = fs::read(elf).expect("its ELF file");
-        xtask::build::image::flatten(&elf).expect("a payload")
-    });
-    xtask::build::image::assemble(base.clone(), tree, emergency, 8).expect("an image")
+    payload::image(&workspace(), tree, emergency, 8).expect("an image")
 }
 
-/// The payload without a device tree: one file, written once, for every machine that
-/// hands a tree over.
-pub struct Plain;
-
-impl Plain {
-    pub fn path() -> PathBuf {
-        static DIR: OnceLock<TempDir> = OnceLock::new();
-        let dir = DIR.get_or_init(|| {
-            let dir = tempfile::tempdir().expect("a directory");
-            let image = image(None, Emergency::default());
-            fs::write(dir.path().join("Image"), image).expect("a file");
-            dir
-        });
-        dir.path().join("Image")
-    }
-
-    pub fn bytes() -> Vec<u8> {
-        image(None, Emergency::default())
-    }
+/// The payload without a device tree, for the machines that hand a tree over.
+pub fn plain() -> Vec<u8> {
+    image(None, Emergency::default())
 }
 
 /// The device tree of a source in tests/data.

@@ -7,11 +7,11 @@
 
 use psci_bench::measure::Metric;
 use psci_bench::plan::ScenarioId;
-use xtask::board::{Conduit, Gic, Stock};
+use xtask::board::{Conduit, Gic};
 use xtask::build::firmware::Platform;
 use xtask::build::flash;
 
-use crate::firmware::built;
+use crate::firmware::{built, stock};
 use crate::machine::{Machine, compiled, with_tree};
 
 /// PRELOADED_BL33_BASE: anywhere in memory.
@@ -19,14 +19,8 @@ const LOADED_AT: u64 = 0x100_2000_0000;
 
 #[test]
 fn by_its_tree_alone() {
-    let stock = Stock {
-        platform: "qemu_sbsa".into(),
-        // PLAT_QEMU_FIP_BASE; BL33 is in memory.
-        fip_base: 0x1_2000,
-        preloaded: true,
-        variables: Vec::new(),
-        cluster: None,
-    };
+    // PLAT_QEMU_FIP_BASE; BL33 is in memory.
+    let stock = stock("qemu_sbsa", 0x1_2000, true);
     let firmware = built(&Platform::stock(&stock, LOADED_AT, Gic::V3));
     let image = with_tree(&compiled("made-up.dts"));
     let (flash, image) = flash::build(&firmware, Some(&stock), image).expect("a flash");

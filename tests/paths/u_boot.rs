@@ -11,7 +11,7 @@ use xtask::setup::{self, Need, U_BOOT};
 
 use crate::common::workspace;
 use crate::firmware::{built, overlay, with_bl33};
-use crate::machine::{FEW, Machine, Plain, with_tree};
+use crate::machine::{FEW, Machine, with_tree};
 
 fn u_boot() -> Vec<u8> {
     setup::ensure(&workspace(), &[Need::UBoot]).expect("U-Boot");
@@ -32,8 +32,7 @@ fn booti() {
         let log = Machine::new(&format!("virt,virtualization={virtualization}"))
             .with("-cpu cortex-a57 -smp 4 -m 1024")
             .file("-bios", "u-boot.bin", &u_boot())
-            .option("-kernel", Plain::path())
-            .option("-append", FEW)
+            .kernel(FEW)
             .run()
             .passes(&SAID);
         assert_eq!(log.machine(), (el, conduit, 2));

@@ -1,8 +1,7 @@
 //! A UART that is no PL011: the 16550 of QEMU's `pci-serial`, made ready by a stub in
 //! front of the payload.
 
-use xtask::board::device_tree::{self, Choices};
-use xtask::board::{Conduit, Gic, StateFormat};
+use xtask::board::Conduit;
 use xtask::build::image::Emergency;
 
 use crate::common;
@@ -31,18 +30,7 @@ fn run(bootargs: Option<&str>) -> Seen {
     let pl011 = "kind = \"pl011\"\nbase = 0x0900_0000\nsize = 0x1000";
     let ns16550 = "kind = \"ns16550\"\nbase = 0x3eff_1000\nsize = 8";
     let board = common::board_with(pl011, ns16550);
-    let builtin = board.firmware("builtin").expect("its firmware");
-    let states = builtin.idle_states(StateFormat::Original);
-    let tree = bootargs.map(|bootargs| {
-        let choices = Choices {
-            cpus: 2,
-            gic: Gic::V3,
-            conduit: Conduit::Hvc,
-            idle_states: &states,
-            bootargs,
-        };
-        device_tree::build(&board, &choices).expect("a tree")
-    });
+    let tree = bootargs.map(|args| common::builtin_tree(&board, Conduit::Hvc, 2, args));
     let image = image(tree.as_deref(), Emergency::of_board(&board, Conduit::Hvc));
     let stub: Vec<u8> = CODE.iter().flat_map(|word| word.to_le_bytes()).collect();
     Machine::new("virt,gic-version=3")

@@ -3,29 +3,16 @@
 use psci_bench::measure::Metric;
 use psci_bench::model::Verdict;
 use psci_bench::plan::ScenarioId::{CpuOffSerial, CpuSuspendParallel, PsciVersionParallel};
-use xtask::board::device_tree::{self, Choices};
-use xtask::board::{self, Board, Conduit, Gic, StateFormat};
+use xtask::board::{self, Board, Conduit};
 use xtask::build::image::Emergency;
 
 use crate::common::{self, workspace};
-use crate::machine::{FEW, Machine, Plain, image, with_tree};
+use crate::machine::{FEW, Machine, image, with_tree};
 
 /// The board file's tree for QEMU's own PSCI, which has one idle state.
 pub fn tree(cpus: u32, conduit: Conduit) -> Vec<u8> {
     let board = board::load(&workspace(), "qemu").expect("the board");
-    tree_of(&board, cpus, conduit)
-}
-
-fn tree_of(board: &Board, cpus: u32, conduit: Conduit) -> Vec<u8> {
-    let firmware = board.firmware("builtin").expect("its firmware");
-    let choices = Choices {
-        cpus,
-        gic: Gic::V3,
-        conduit,
-        idle_states: &firmware.idle_states(StateFormat::Original),
-        bootargs: FEW,
-    };
-    device_tree::build(board, &choices).expect("a tree")
+    common::builtin_tree(&board, conduit, cpus, FEW)
 }
 
 /// `-kernel`, which hands over QEMU's own tree.
@@ -40,8 +27,7 @@ fn kernel_at_el1() {
         let at = "Image at 0x40200000, device tree at";
         let log = Machine::new(&machine)
             .with(&format!("-smp {cpus} -m 512"))
-            .option("-kernel", Plain::path())
-            .option("-append", only)
+            .kernel(only)
             .run()
             .passes(&[at, "(X0)", "linux,dummy-virt"]);
         assert_eq!(log.metric(PsciVersionParallel, Metric::Call).len(), cpus);
@@ -73,7 +59,7 @@ fn loaded_anywhere() {
 
 /// A machine at EL2, with the payload and a tree of this board.
 fn at_el2(options: &str, board: &Board, cpus: u32) -> Machine {
-    let image = with_tree(&tree_of(board, cpus, Conduit::Smc));
+    let image = with_tree(&common::builtin_tree(board, Conduit::Smc, cpus, FEW));
     Machine::new("virt,virtualization=on,gic-version=3")
         .with(options)
         .loaded("Image", &image, 0x4020_0000, ",cpu-num=0")

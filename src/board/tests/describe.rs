@@ -5,7 +5,7 @@ use std::string::{String, ToString};
 use std::vec;
 use std::vec::Vec;
 
-use crate::board::{Board, Cpu, FormatError, Gic, IdleState, Region};
+use crate::board::{Board, FormatError, Gic, IdleState, Region};
 
 /// Describes all that is read from a tree and its CPUs.
 pub fn describe(tree: &[u8]) -> Result<Vec<String>, FormatError> {
@@ -52,8 +52,8 @@ pub fn describe(tree: &[u8]) -> Result<Vec<String>, FormatError> {
 }
 
 fn labels(board: &Board<'_>, mt: bool) -> Result<String, FormatError> {
-    let mut cpus = vec![Cpu::default(); board.cpu_count];
-    let mut text = format!("{:?}", board.cpus(mt, &mut cpus)?);
+    let (source, cpus) = board.cpus(mt)?;
+    let mut text = format!("{source:?}");
     for it in cpus {
         text += &format!(" {:x}={}.{}.{}", it.mpidr, it.cluster, it.core, it.thread);
     }

@@ -3,8 +3,10 @@
 use std::format;
 use std::string::{String, ToString};
 
-use super::model::{Model, be};
-use crate::board::check::total_size;
+use xtask::soak::boot_fuzz::blob::cells;
+
+use super::model::Model;
+use crate::board::total_size;
 use crate::board::{Board, Console};
 
 fn message(tree: &[u8]) -> String {
@@ -18,7 +20,7 @@ fn headers_that_are_not_sound_are_refused() {
     assert_eq!(message(&[]), "0 bytes are less than a header");
     let short = [0xd0, 0x0d, 0xfe, 0xed, 0, 0, 0];
     assert_eq!(message(&short), "7 bytes are less than a header");
-    assert!(total_size(&be(&[0xd00d_feed, 0x20_0001])).is_err());
+    assert!(total_size(&cells(&[0xd00d_feed, 0x20_0001])).is_err());
     let blob = Model::tree("qemu 1").blob();
     let truncated = format!("truncated: {} of 131072 bytes", blob.len());
     let end = blob.len() as u32 - 8;
@@ -45,7 +47,7 @@ fn headers_that_are_not_sound_are_refused() {
     });
     for (at, word, expected) in rows.into_iter().chain(blocks) {
         let mut blob = blob.clone();
-        blob[at..at + 4].copy_from_slice(&be(&[word]));
+        blob[at..at + 4].copy_from_slice(&cells(&[word]));
         assert_eq!(message(&blob), expected);
     }
 }
@@ -72,7 +74,7 @@ fn structures_that_are_not_sound_are_refused() {
         let size = (words.len() * 4) as u32;
         let header = [0xd00d_feed, 60 + size, 60, 56, 40, 17, 16, 0, 2, size];
         let strings = u32::from_be_bytes(*b"p\0\0\0");
-        let blob = be(&[&header[..], &[0; 4], &[strings], words].concat());
+        let blob = cells(&[&header[..], &[0; 4], &[strings], words].concat());
         let message = message(&blob);
         assert!(message.ends_with(expected), "{message}, not {expected}");
     }

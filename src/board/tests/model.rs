@@ -4,6 +4,8 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
+use xtask::soak::boot_fuzz::blob::{Blob, Token};
+
 /// A node: its properties, then its children.
 #[derive(Clone, Default)]
 pub struct Model {
@@ -124,39 +126,20 @@ impl Model {
         }
     }
 
-    /// Writes the flattened tree (Devicetree Specification v0.4, chapter 5). Writers
-    /// made for sound trees would refuse some of the models.
+    /// Writes the flattened tree, sound or not.
     pub fn blob(&self) -> Vec<u8> {
-        let (mut structure, mut strings) = (Vec::new(), Vec::new());
-        self.write(&mut structure, &mut strings);
-        structure.extend(be(&[9]));
-        let reserved = self.reserved.iter().chain([&(0, 0)]);
-        let reserved = reserved.flat_map(|(at, size)| [at.to_be_bytes(), size.to_be_bytes()]);
-        let reserved = reserved.collect::<Vec<_>>().concat();
-        let lengths = [reserved.len(), structure.len(), strings.len()];
-        let [reserved_size, nodes, names] = lengths.map(|n| n as u32);
-        let nodes_at = 40 + reserved_size;
-        let names_at = nodes_at + nodes;
-        let offsets = be(&[0xd00d_feed, names_at + names, nodes_at, names_at, 40]);
-        let versions = be(&[17, 16, 0, names, nodes]);
-        [offsets, versions, reserved, structure, strings].concat()
+        let mut blob = Blob::default();
+        blob.reservations.clone_from(&self.reserved);
+        self.add_to(&mut blob.tokens);
+        blob.write()
     }
 
-    fn write(&self, structure: &mut Vec<u8>, strings: &mut Vec<u8>) {
-        let pad = |bytes: &mut Vec<u8>| bytes.resize(bytes.len().next_multiple_of(4), 0);
-        structure.extend(be(&[1]));
-        structure.extend(self.name.bytes().chain([0]));
-        pad(structure);
-        for (name, value) in &self.properties {
-            structure.extend(be(&[3, value.len() as u32, strings.len() as u32]));
-            strings.extend(name.bytes().chain([0]));
-            structure.extend(value);
-            pad(structure);
-        }
-        for child in &self.children {
-            child.write(structure, strings);
-        }
-        structure.extend(be(&[2]));
+    fn add_to(&self, tokens: &mut Vec<Token>) {
+        tokens.push(Token::Begin(self.name.clone()));
+        let properties = self.properties.iter().cloned();
+        tokens.extend(properties.map(|(name, value)| Token::Property(name, value)));
+        self.children.iter().for_each(|child| child.add_to(tokens));
+        tokens.push(Token::End);
     }
 }
 
@@ -183,8 +166,4 @@ fn number(word: &str) -> u64 {
         None => word.parse(),
     };
     parsed.expect(word)
-}
-
-pub fn be(cells: &[u32]) -> Vec<u8> {
-    cells.iter().flat_map(|cell| cell.to_be_bytes()).collect()
 }

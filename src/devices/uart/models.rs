@@ -33,27 +33,12 @@ impl Bits {
     }
 }
 
-/// One write of those that restore a UART: the bits of `mask` as they were, and 0 in
-/// the others.
-pub struct Step {
-    pub register: u8,
-    pub mask: u32,
-}
+/// One write of those that restore a UART: a register, and the bits of it that are as they
+/// were; the others are 0.
+pub type Step = (u8, u32);
 
-/// A register as it was.
-const fn all(register: u8) -> Step {
-    only(register, u32::MAX)
-}
-
-/// A register with 0 in all bits.
-const fn off(register: u8) -> Step {
-    only(register, 0)
-}
-
-/// A register without the bits that are not in `mask`.
-const fn only(register: u8, mask: u32) -> Step {
-    Step { register, mask }
-}
+const ALL: u32 = u32::MAX;
+const OFF: u32 = 0;
 
 /// The programming model of a kind of UART.
 pub struct Model {
@@ -114,7 +99,7 @@ const PL011: Model = Model {
     turn_on: &[Bits::of(CR, &[UARTCR::UARTEN::SET, UARTCR::TXE::SET])],
     // Off while it is set up, and LCR_H last of the three, since writing it
     // is what makes the divisors count (3.3.7): CR, IBRD, FBRD, LCR_H, CR.
-    restore: &[off(CR), all(0x24), all(0x28), all(0x2c), all(CR)],
+    restore: &[(CR, OFF), (0x24, ALL), (0x28, ALL), (0x2c, ALL), (CR, ALL)],
     size: 0x4c,
 };
 const FR: u8 = 0x18;
@@ -138,7 +123,7 @@ const NS16550: Model = Model {
     // LCR without DLAB, which would make a divisor of the next byte; MCR. The
     // divisor is not kept: to read it takes the UART out of use, when the
     // firmware may still be sending.
-    restore: &[only(3, 0x7f), only(4, 0xff)],
+    restore: &[(3, 0x7f), (4, 0xff)],
     size: 8,
 };
 const LSR: u8 = 5;
@@ -158,7 +143,13 @@ const CADENCE: Model = Model {
     )],
     // Off while it is set up: control, mode,
     // baud_rate_gen, baud_rate_divider, control.
-    restore: &[off(0x00), all(0x04), all(0x18), all(0x34), all(0x00)],
+    restore: &[
+        (0x00, OFF),
+        (0x04, ALL),
+        (0x18, ALL),
+        (0x34, ALL),
+        (0x00, ALL),
+    ],
     size: 0x48,
 };
 const SR: u8 = 0x2c;
@@ -175,14 +166,14 @@ const IMX: Model = Model {
     // Off while it is set up, and UBMR after UBIR, which counts from then on:
     // UCR1, UCR2, UCR3, UCR4, UFCR, UBIR, UBMR, UCR1.
     restore: &[
-        off(UCR1),
-        all(UCR2),
-        all(0x88),
-        all(0x8c),
-        all(0x90),
-        all(0xa4),
-        all(0xa8),
-        all(UCR1),
+        (UCR1, OFF),
+        (UCR2, ALL),
+        (0x88, ALL),
+        (0x8c, ALL),
+        (0x90, ALL),
+        (0xa4, ALL),
+        (0xa8, ALL),
+        (UCR1, ALL),
     ],
     size: 0xb8,
 };
@@ -198,7 +189,7 @@ const LPUART: Model = Model {
     turn_on: &[Bits::of(CTRL, &[LPUART_CTRL::TE::SET])],
     // BAUD may be changed only while both directions are off: CTRL, BAUD,
     // CTRL. Without its FIFO, which is not kept, it sends as well.
-    restore: &[off(CTRL), all(0x10), all(CTRL)],
+    restore: &[(CTRL, OFF), (0x10, ALL), (CTRL, ALL)],
     size: 0x30,
 };
 const CTRL: u8 = 0x18;
@@ -213,13 +204,13 @@ const STM32: Model = Model {
     // All but UE can be written only while that is 0: CR1, BRR, PRESC, CR2,
     // CR3, CR1 without UE, CR1.
     restore: &[
-        off(CR1),
-        all(0x0c),
-        all(0x2c),
-        all(0x04),
-        all(0x08),
-        only(CR1, !STM32_CR1::UE::SET.mask()),
-        all(CR1),
+        (CR1, OFF),
+        (0x0c, ALL),
+        (0x2c, ALL),
+        (0x04, ALL),
+        (0x08, ALL),
+        (CR1, !STM32_CR1::UE::SET.mask()),
+        (CR1, ALL),
     ],
     size: 0x30,
 };

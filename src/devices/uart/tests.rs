@@ -3,50 +3,64 @@
 mod fake;
 mod manuals;
 
-use std::vec::Vec;
-
 use super::{PATIENCE, PATIENCE_LEFT, Uart, registers, status};
 use crate::devices::fake::pairs;
 use crate::image::{Uart as Description, UartKind};
-use fake::groups;
+use fake::Fake;
+use fake::State::{Full, Rest, Room};
 use manuals::{IMX, NS16550, PL011, all};
 
 #[test]
-fn bytes_leave_in_order_and_none_is_lost() {
+fn status_bits_are_read_as_the_manual_has_them() {
     for kind in UartKind::ALL {
         assert!(all().any(|manual| manual.kind == kind), "{kind:?}");
     }
-    // More than any FIFO takes; the fake panics where the FIFO overruns.
-    let text: Vec<u8> = (0..=255).rev().collect();
     for manual in all() {
-        // A transmitter that is off is turned on.
-        for mut uart in [manual.off(), manual.set_up(&[])] {
-            let turned_on = uart.bus.writes();
-            text.iter().for_each(|byte| uart.send(*byte));
-            uart.wait_idle();
-            assert_eq!(uart.bus.sent, text, "{:?}", manual.kind);
-            assert_eq!(uart.bus.writes(), [], "{:?}", manual.kind);
-            // The FIFO is empty before the byte has left.
-            uart.send(b'x');
-            assert!(uart.bus.queue.len() == 1);
-            uart.wait_idle();
-            assert_eq!(uart.bus.sent.last(), Some(&b'x'), "{:?}", manual.kind);
-            // A loss of power is followed by the same state.
-            uart.bus.lose_power();
-            uart.restore();
-            uart.send(b'y');
-            let is_on = |it: &(u32, u32)| uart.bus.settings[&it.0] == it.1;
-            assert!(turned_on.iter().all(is_on));
+        let mut uart = manual.uart(manual.firmware);
+        let rows = core::mem::take(&mut uart.bus.status);
+        for (state, registers) in rows {
+            uart.bus.status = [(state, registers)].into();
+            uart.bus.state = state;
+            let (has_room, is_idle) = (&uart.model.has_room, &uart.model.is_idle);
+            let found = (uart.has(has_room), uart.has(is_idle));
+            assert_eq!(found, (state != Full, state == Rest), "{:?}", manual.kind);
+            // One poll is enough where both are true.
+            if state == Rest {
+                uart.bus.polls();
+                assert!(uart.accepts_bytes() && uart.bus.polls() <= 2);
+            }
         }
     }
 }
 
-/// Returns true if 'y' is sent after waits of 1000 polls for room, then for rest.
-fn waits(uart: &mut Uart<fake::Fake>) -> bool {
-    uart.bus.fill(1000);
+#[test]
+fn a_transmitter_that_is_off_is_turned_on_and_bytes_are_sent() {
+    for manual in all() {
+        let mut uart = manual.uart(manual.reset);
+        let turn_on = pairs(manual.turn_on);
+        assert_eq!(uart.bus.writes(), turn_on, "{:?}", manual.kind);
+        (0..=255).for_each(|byte| uart.send(byte));
+        uart.wait_idle();
+        assert!(uart.bus.sent.iter().copied().eq(0..=255));
+        assert_eq!(uart.bus.writes(), [], "{:?}", manual.kind);
+        // A loss of power is followed by the same state.
+        uart.bus.lose_power();
+        uart.restore();
+        let is_on = |it: &(u32, u32)| uart.bus.settings[&it.0] == it.1;
+        assert!(turn_on.iter().all(is_on), "{:?}", manual.kind);
+        // The firmware's settings stay.
+        assert_eq!(manual.uart(manual.firmware).bus.writes(), []);
+    }
+}
+
+/// Returns true if a byte is sent, and no sooner, after 1000 polls for room, and the wait
+/// for rest takes as many.
+fn waits(uart: &mut Uart<Fake>) -> bool {
+    (uart.bus.state, uart.bus.held_up) = (Room, (Full, 1000));
+    uart.bus.polls();
     uart.send(b'y');
     let room = uart.bus.polls();
-    uart.bus.hold_up(1000);
+    (uart.bus.state, uart.bus.held_up) = (Rest, (Room, 1000));
     uart.wait_idle();
     room > 1000 && uart.bus.polls() > 1000 && uart.bus.sent.last() == Some(&b'y')
 }
@@ -57,8 +71,8 @@ fn waits(uart: &mut Uart<fake::Fake>) -> bool {
 fn a_log_to_a_line_that_is_held_up_costs_two_waits() {
     const BYTES: u32 = 20;
     const { assert!(60_000 * PATIENCE_LEFT <= PATIENCE) };
-    let mut uart = PL011.set_up(&[]);
-    uart.bus.fill(u32::MAX);
+    let mut uart = PL011.uart(PL011.firmware);
+    uart.bus.state = Full;
     (0..BYTES).for_each(|_| uart.send(b'y'));
     assert_eq!(uart.bus.polls(), PATIENCE + (BYTES - 1) * PATIENCE_LEFT);
     uart.wait_idle();
@@ -74,28 +88,28 @@ fn a_log_to_a_line_that_is_held_up_costs_two_waits() {
 #[test]
 fn patience_comes_back_with_the_line() {
     for manual in all() {
-        assert!(waits(&mut manual.set_up(&[])), "{:?}", manual.kind);
+        let mut uart = manual.uart(manual.firmware);
+        assert!(waits(&mut uart), "{:?}", manual.kind);
     }
-    for left in [0, 1] {
-        let mut uart = PL011.set_up(&[]);
-        uart.bus.fill(u32::MAX);
+    for state in [Rest, Room] {
+        let mut uart = PL011.uart(PL011.firmware);
+        uart.bus.state = Full;
         uart.send(b'y');
         uart.wait_idle();
-        uart.bus.drain(left);
-        match left {
-            0 => uart.wait_idle(),
+        uart.bus.state = state;
+        match state {
+            Rest => uart.wait_idle(),
             _ => uart.send(b'z'),
         }
-        uart.bus.drain(0);
-        assert!(waits(&mut uart), "{left}");
+        assert!(waits(&mut uart), "{state:?}");
     }
 }
 
 /// Before the FIFO is full there is room, whether the line moves or not.
 #[test]
 fn room_alone_is_no_sign_that_the_line_moves() {
-    let mut uart = PL011.set_up(&[]);
-    uart.bus.hold_up(u32::MAX);
+    let mut uart = PL011.uart(PL011.firmware);
+    uart.bus.state = Room;
     for patience in [PATIENCE, PATIENCE_LEFT, PATIENCE_LEFT] {
         uart.send(b'x');
         uart.wait_idle();
@@ -106,30 +120,30 @@ fn room_alone_is_no_sign_that_the_line_moves() {
 #[test]
 fn lost_settings_are_restored_in_the_manuals_order() {
     for manual in all() {
-        let mut uart = manual.set_up(&[]);
+        let mut uart = manual.uart(manual.firmware);
         uart.restore();
         assert_eq!(uart.bus.writes(), [], "{:?}: nothing was lost", manual.kind);
         uart.bus.lose_power();
         uart.restore();
-        let restores = pairs(manual.restores);
-        assert_eq!(uart.bus.writes(), restores, "{:?}", manual.kind);
+        let writes = pairs(manual.restore);
+        assert_eq!(uart.bus.writes(), writes, "{:?}", manual.kind);
         uart.restore();
         assert_eq!(uart.bus.writes(), [], "{:?}: all is there", manual.kind);
         // One setting that is lost is enough.
-        for it in groups(manual.settings) {
-            uart.bus.settings.insert(it[0], it[1]);
+        for (offset, value) in pairs(manual.reset) {
+            let kept = uart.bus.settings.insert(offset, value);
             uart.restore();
-            let kept = uart.bus.settings[&it[0]];
-            assert_eq!(kept, it[2], "{:?} at {:#x}", manual.kind, it[0]);
+            let restored = uart.bus.settings.get(&offset).copied();
+            assert_eq!(restored, kept, "{:?} at {offset:#x}", manual.kind);
         }
     }
     // DLAB, which the firmware left on, is not put back; SRST as 0, as QEMU has it at
     // boot, is a reset.
-    for (manual, change, place, restored) in [
-        (&NS16550, (3, 0x83), 0, (3, 0x03)),
-        (&IMX, (0x84, 4), 1, (0x84, 5)),
+    for (manual, settings, place, restored) in [
+        (&NS16550, "3=83 4=b", 0, (3, 0x03)),
+        (&IMX, "80=1 84=4 88=0 8c=0 90=0 a4=0 a8=0", 1, (0x84, 5)),
     ] {
-        let mut uart = manual.set_up(&[change]);
+        let mut uart = manual.uart(settings);
         uart.bus.lose_power();
         uart.bus.writes();
         uart.restore();
@@ -148,8 +162,8 @@ fn size_covers_all_registers() {
         assert_eq!((registers(&uart).size, status(&uart)), (size, polled));
     }
     for manual in all() {
-        let offsets = groups(manual.settings).map(|setting| setting[0]);
-        let last = offsets.chain([manual.data]).max().expect("one at least");
+        let settings = pairs(manual.reset).into_iter().map(|it| it.0);
+        let last = settings.chain([manual.data]).max().expect("one at least");
         let end = u64::from(last) + u64::from(manual.io_width);
         assert!(end <= registers(&manual.description()).size);
     }

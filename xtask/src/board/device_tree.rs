@@ -7,7 +7,7 @@
 use anyhow::{Result, anyhow, bail};
 use dtoolkit::Node as _;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
-use psci_bench::board::{self as payload, ADDRESSES, Cpu, GICR, PPIS, Region, SPIS};
+use psci_bench::board::{self as payload, ADDRESSES, GICR, PPIS, Region, SPIS};
 use psci_bench::devices::uart::registers;
 use psci_bench::image::{Conduit, UartKind};
 use psci_bench::spec::psci::StateFormat;
@@ -325,10 +325,8 @@ pub fn machine(blob: &[u8]) -> Result<(Option<Gic>, usize)> {
 /// only once it runs, or could not report.
 pub(crate) fn read(blob: &[u8]) -> Result<payload::Board<'_>> {
     let board = payload::Board::read(blob)?;
-    let mut cpus = vec![Cpu::default(); board.cpu_count];
     // The CPUs know whether Aff0 numbers threads.
-    let labels = board.cpus(false, &mut cpus);
-    labels.or_else(|_| board.cpus(true, &mut cpus))?;
+    board.cpus(false).or_else(|_| board.cpus(true))?;
     let mut regions = vec![("the console".to_owned(), registers(&board.uart))];
     regions.extend(board.memory.iter().map(|it| ("memory".to_owned(), *it)));
     let devices = board.devices().into_iter();

@@ -204,6 +204,7 @@ fn figures(log: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use psci_bench::record::{Claim, FORMAT, MARK, Record, pieces};
 
     #[test]
     fn finding_has_the_input_and_the_reason() {
@@ -240,5 +241,22 @@ mod tests {
         }
         let files = fs::read_dir(package.join("fuzz_targets")).expect("targets");
         assert_eq!(files.count(), TARGETS.len());
+    }
+
+    /// A record of another format ends its reader at once.
+    #[test]
+    fn records_in_seeds_are_of_the_format_that_is_read() {
+        let workspace = Workspace::find().expect("the repository");
+        for name in ["pass", "soak", "soak-absurd"] {
+            let path = format!("fuzz/seeds/uart_log/{name}.log");
+            let log = fs::read(workspace.root.join(path)).expect("a seed");
+            let pieces = log.split(|byte| *byte == b'\n').flat_map(pieces);
+            let sound = pieces.filter_map(Claim::of).filter(Claim::is_sound);
+            let read: Vec<_> = sound.filter_map(|it| it.record()).collect();
+            let marks = String::from_utf8_lossy(&log).matches(MARK).count();
+            assert_eq!(read.len(), marks, "{name}");
+            let is_head = |it: &Record| matches!(it, Record::Run(it) if it.format == FORMAT);
+            assert!(is_head(&read[0]), "{name}");
+        }
     }
 }

@@ -119,10 +119,7 @@ fn second_opinion(board: &Board<'_>, blob: &[u8]) -> Result<(), String> {
 /// The CPUs with their labels. A CPU and not its tree shows if Aff0 numbers threads, so
 /// one of the two has to do.
 fn labels(board: &Board<'_>) -> Result<(LabelSource, Vec<Cpu>), FormatError> {
-    let mut cpus = vec![Cpu::default(); board.cpu_count];
-    let source = board.cpus(false, &mut cpus);
-    let source = source.or_else(|_| board.cpus(true, &mut cpus))?;
-    Ok((source, cpus))
+    board.cpus(false).or_else(|_| board.cpus(true))
 }
 
 /// All that is read of a tree, or its class and error.

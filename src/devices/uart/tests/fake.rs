@@ -1,43 +1,25 @@
-//! A UART that holds its driver to the manual. A byte needs some reads of status
-//! registers to leave.
+//! A UART that holds its driver to the manual.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::vec::Vec;
 
+use crate::devices::fake::pairs;
 use crate::devices::uart::Uart;
 use crate::devices::{Bus, Width};
 use crate::image::{Uart as Description, UartKind};
 
-/// Status reads that a byte stays in the shift register for.
-const BYTE_TIME: u32 = 7;
-/// Status reads that are enough for all that a test sends.
-const ENOUGH: u32 = 100_000;
-
-/// Tells by the bytes in FIFO and shift register, and by the FIFO's depth, if a status bit
-/// is 1.
-type Sign = fn(usize, usize) -> bool;
-
-/// The meanings of a status bit that is 1.
-const SIGNS: [(&str, Sign); 6] = [
-    // The FIFO is empty, though the shift register may not be.
-    ("empty", |len, _| len <= 1),
-    ("full", |len, depth| len > depth),
-    ("room", |len, depth| len <= depth),
-    ("idle", |len, _| len == 0),
-    ("busy", |len, _| len > 0),
-    ("always", |_, _| true),
-];
-
-/// Reads groups of numbers in hexadecimal, such as `30=300,301`.
-pub fn groups(text: &str) -> impl Iterator<Item = Vec<u32>> {
-    text.split_whitespace().map(|group| {
-        let numbers = group.split(['=', ',']);
-        let numbers = numbers.map(|digits| u32::from_str_radix(digits, 16).expect(group));
-        numbers.collect()
-    })
+/// The state of FIFO and shift register that status registers show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// No byte may be sent.
+    Full,
+    /// A byte may be sent, and others have not left.
+    Room,
+    /// All bytes have left.
+    Rest,
 }
 
-/// A kind of UART, as its manual has it.
+/// A kind of UART, as its manual has it. Registers are offsets and values in hexadecimal.
 pub struct Manual {
     pub kind: UartKind,
     pub reg_shift: u8,
@@ -45,36 +27,16 @@ pub struct Manual {
     pub io_width: u8,
     /// The register for bytes to send.
     pub data: u32,
-    /// The bytes that fit in front of the shift register.
-    pub depth: usize,
-    /// The bits of status registers: offset, bit, meaning.
-    pub status: &'static str,
-    /// The registers that keep their value: offset, value after reset, and the value
-    /// that the firmware of a board leaves.
-    pub settings: &'static str,
-    /// The settings with which the UART sends: offset, mask, value.
-    pub sends: &'static str,
+    /// The status registers in each state, in one row or several.
+    pub status: &'static [(State, &'static str)],
+    /// The registers that keep their value, after reset.
+    pub reset: &'static str,
+    /// Those registers as the firmware of a board leaves them.
+    pub firmware: &'static str,
+    /// The writes that let the UART send after reset.
+    pub turn_on: &'static str,
     /// The writes that restore the firmware's values, in the manual's order.
-    pub restores: &'static str,
-}
-
-pub struct Fake {
-    manual: &'static Manual,
-    /// Offset, bit and meaning.
-    status: Vec<(u32, u32, Sign)>,
-    sends: Vec<Vec<u32>>,
-    pub settings: BTreeMap<u32, u32>,
-    /// The shift register, and the FIFO after it.
-    pub queue: VecDeque<u8>,
-    /// The reads for which the first byte stays.
-    time: u32,
-    /// The bytes that have left.
-    pub sent: Vec<u8>,
-    /// Nothing leaves for so many reads.
-    held_up: u32,
-    polls: u32,
-    /// Writes but for those of data.
-    writes: Vec<(u32, u32)>,
+    pub restore: &'static str,
 }
 
 impl Manual {
@@ -82,49 +44,40 @@ impl Manual {
         Description::new(self.kind, 0x900_0000, (self.reg_shift, self.io_width))
     }
 
-    fn after_reset(&self) -> BTreeMap<u32, u32> {
-        groups(self.settings).map(|it| (it[0], it[1])).collect()
-    }
-
-    /// Returns the driver of a UART just out of reset.
-    pub fn off(&'static self) -> Uart<Fake> {
-        self.uart(self.after_reset())
-    }
-
-    /// Returns the driver of a UART that the firmware has set up, with these changes.
-    pub fn set_up(&'static self, changes: &[(u32, u32)]) -> Uart<Fake> {
-        let firmware = groups(self.settings).map(|it| (it[0], it[2]));
-        self.uart(firmware.chain(changes.iter().copied()).collect())
-    }
-
-    fn uart(&'static self, settings: BTreeMap<u32, u32>) -> Uart<Fake> {
-        let sign = |name| SIGNS.iter().find(|it| it.0 == name).expect(name).1;
-        let status = self.status.split(' ').map(|bit| {
-            let (numbers, name) = bit.split_once(',').expect(bit);
-            let numbers = groups(numbers).next().expect(bit);
-            (numbers[0], numbers[1], sign(name))
-        });
+    /// Returns the driver of a UART that rests, with these settings.
+    pub fn uart(&'static self, settings: &str) -> Uart<Fake> {
         let fake = Fake {
             manual: self,
-            status: status.collect(),
-            sends: groups(self.sends).collect(),
-            settings,
-            queue: VecDeque::new(),
-            time: 0,
-            sent: Vec::new(),
-            held_up: 0,
+            settings: pairs(settings).into_iter().collect(),
+            status: self.status.iter().map(|it| (it.0, pairs(it.1))).collect(),
+            state: State::Rest,
+            held_up: (State::Rest, 0),
             polls: 0,
+            sent: Vec::new(),
             writes: Vec::new(),
         };
         Uart::new(fake, &self.description())
     }
 }
 
+pub struct Fake {
+    manual: &'static Manual,
+    pub settings: BTreeMap<u32, u32>,
+    /// The status registers in each state, of which the first row counts.
+    pub status: Vec<(State, Vec<(u32, u32)>)>,
+    pub state: State,
+    /// Another state, which is shown first, for so many polls.
+    pub held_up: (State, u32),
+    polls: u32,
+    pub sent: Vec<u8>,
+    /// Writes but for those of data.
+    writes: Vec<(u32, u32)>,
+}
+
 impl Fake {
     /// Resets the settings, as after a loss of power.
     pub fn lose_power(&mut self) {
-        self.settings = self.manual.after_reset();
-        self.queue.clear();
+        self.settings = pairs(self.manual.reset).into_iter().collect();
     }
 
     /// Returns the writes since the last call, except data.
@@ -137,52 +90,16 @@ impl Fake {
         std::mem::take(&mut self.polls)
     }
 
-    /// Holds the line up for so many reads.
-    pub fn hold_up(&mut self, reads: u32) {
-        self.polls = 0;
-        self.held_up = reads;
-    }
-
-    /// Fills shift register and FIFO of a line that is held up for so many reads.
-    pub fn fill(&mut self, reads: u32) {
-        self.hold_up(reads);
-        (0..=self.manual.depth).for_each(|_| self.push(b'x'));
-    }
-
-    /// Lets time pass until so many bytes of a full FIFO are left.
-    pub fn drain(&mut self, left: usize) {
-        self.hold_up(0);
-        self.queue.truncate(self.manual.depth + 1);
-        while self.queue.len() > left {
-            self.tick();
-        }
-    }
-
-    fn tick(&mut self) {
-        if self.held_up > 0 {
-            self.held_up -= 1;
-        } else if self.time > 0 {
-            self.time -= 1;
-        } else {
-            self.sent.extend(self.queue.pop_front());
-            self.time = BYTE_TIME;
-        }
-    }
-
-    /// Takes a byte, room or not.
-    fn push(&mut self, byte: u8) {
-        if self.queue.is_empty() {
-            self.time = BYTE_TIME;
-        }
-        self.queue.push_back(byte);
-    }
-
-    fn status(&self, offset: u32) -> u32 {
-        let bits = self.status.iter().filter(|it| it.0 == offset);
-        assert!(bits.clone().count() > 0, "no register at {offset:#x}");
-        let (len, depth) = (self.queue.len(), self.manual.depth);
-        let bits = bits.map(|(_, bit, is_set)| u32::from(is_set(len, depth)) << bit);
-        bits.sum()
+    /// Returns a status register.
+    fn poll(&mut self, offset: u32) -> u32 {
+        self.polls += 1;
+        let (held, left) = &mut self.held_up;
+        let state = if *left > 0 { *held } else { self.state };
+        *left = left.saturating_sub(1);
+        let mut rows = self.status.iter().filter(|it| it.0 == state);
+        let mut registers = rows.next().expect("a state").1.iter();
+        let found = registers.find(|it| it.0 == offset);
+        found.expect("a status register").1
     }
 
     fn check_width(&self, offset: u32, width: Width) {
@@ -195,13 +112,8 @@ impl Bus for Fake {
     fn read(&mut self, offset: u64, width: Width) -> u32 {
         let offset = offset as u32;
         self.check_width(offset, width);
-        let value = self.settings.get(&offset).copied().unwrap_or_else(|| {
-            self.polls += 1;
-            let is_long = self.polls > ENOUGH && self.held_up == 0;
-            assert!(!is_long, "a wait for what does not come");
-            self.tick();
-            self.status(offset)
-        });
+        let setting = self.settings.get(&offset).copied();
+        let value = setting.unwrap_or_else(|| self.poll(offset));
         // The bits above a narrow register are undefined in a wide read.
         match (self.manual.kind, width) {
             (UartKind::Ns16550, Width::Half) => value | 0x5a00,
@@ -214,12 +126,7 @@ impl Bus for Fake {
         let offset = offset as u32;
         self.check_width(offset, width);
         if offset == self.manual.data {
-            let mut sends = self.sends.iter();
-            let sends = sends.all(|it| self.settings[&it[0]] & it[1] == it[2]);
-            assert!(sends, "it does not send");
-            let has_room = self.queue.len() <= self.manual.depth;
-            assert!(has_room || self.held_up > 0, "overrun");
-            return self.push(u8::try_from(value).expect("a byte"));
+            return self.sent.push(u8::try_from(value).expect("a byte"));
         }
         self.writes.push((offset, value));
         let old = self.settings.insert(offset, value);

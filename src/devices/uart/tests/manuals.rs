@@ -1,6 +1,7 @@
 //! The manuals, for the fake.
 
 use super::fake::Manual;
+use super::fake::State::{Full, Rest, Room};
 use crate::image::UartKind;
 
 /// DDI 0183G, 3.3: UARTFR has TXFE, RXFE, TXFF and BUSY, which stays until the
@@ -11,20 +12,26 @@ pub static PL011: Manual = Manual {
     reg_shift: 2,
     io_width: 4,
     data: 0x00,
-    depth: 32,
-    status: "18=7,empty 18=5,full 18=3,busy 18=4,always",
-    settings: "24=0,d 28=0,1 2c=0,70 30=300,301",
-    sends: "30=101,101",
-    restores: "30=0 24=d 28=1 2c=70 30=301",
+    status: &[
+        (Full, "18=38"),
+        (Room, "18=18"),
+        (Room, "18=98"),
+        (Rest, "18=90"),
+    ],
+    reset: "24=0 28=0 2c=0 30=300",
+    firmware: "24=d 28=1 2c=70 30=301",
+    turn_on: "30=301",
+    restore: "30=0 24=d 28=1 2c=70 30=301",
 };
 
 /// DEN0094, Generic UART: of the PL011 there are UARTDR, UARTRSR, UARTFR and the
 /// interrupt registers. The registers between are reserved.
 pub static SBSA: Manual = Manual {
     kind: UartKind::Sbsa,
-    settings: "",
-    sends: "",
-    restores: "",
+    reset: "",
+    firmware: "",
+    turn_on: "",
+    restore: "",
     ..PL011
 };
 
@@ -35,21 +42,21 @@ pub static NS16550: Manual = Manual {
     reg_shift: 0,
     io_width: 1,
     data: 0,
-    depth: 16,
-    status: "5=5,empty 5=6,idle",
-    settings: "3=0,3 4=0,b",
-    sends: "3=80,0",
-    restores: "3=3 4=b",
+    status: &[(Full, "5=0"), (Room, "5=20"), (Rest, "5=60")],
+    reset: "3=0 4=0",
+    firmware: "3=3 4=b",
+    turn_on: "",
+    restore: "3=3 4=b",
 };
 
 /// A 16550 with registers of 16 bits.
 pub static NS16550_HALF: Manual = Manual {
     reg_shift: 1,
     io_width: 2,
-    status: "a=5,empty a=6,idle",
-    settings: "6=0,3 8=0,b",
-    sends: "6=80,0",
-    restores: "6=3 8=b",
+    status: &[(Full, "a=0"), (Room, "a=20"), (Rest, "a=60")],
+    reset: "6=0 8=0",
+    firmware: "6=3 8=b",
+    restore: "6=3 8=b",
     ..NS16550
 };
 
@@ -59,11 +66,10 @@ pub static NS16550_HALF: Manual = Manual {
 pub static MINI_UART: Manual = Manual {
     reg_shift: 2,
     io_width: 4,
-    depth: 8,
-    status: "14=5,room 14=6,idle",
-    settings: "c=0,3 10=0,0",
-    sends: "c=80,0",
-    restores: "c=3 10=0",
+    status: &[(Full, "14=0"), (Room, "14=20"), (Rest, "14=60")],
+    reset: "c=0 10=0",
+    firmware: "c=3 10=0",
+    restore: "c=3 10=0",
     ..NS16550
 };
 
@@ -73,11 +79,16 @@ pub static MINI_UART: Manual = Manual {
 pub static CADENCE: Manual = Manual {
     kind: UartKind::Cadence,
     data: 0x30,
-    depth: 64,
-    status: "2c=b,busy 2c=4,full 2c=3,empty 2c=1,always",
-    settings: "0=128,114 4=0,20 18=28b,7c 34=f,6",
-    sends: "0=30,10",
-    restores: "0=0 4=20 18=7c 34=6 0=114",
+    status: &[
+        (Full, "2c=812"),
+        (Room, "2c=802"),
+        (Room, "2c=80a"),
+        (Rest, "2c=a"),
+    ],
+    reset: "0=128 4=0 18=28b 34=f",
+    firmware: "0=114 4=20 18=7c 34=6",
+    turn_on: "0=118",
+    restore: "0=0 4=20 18=7c 34=6 0=114",
     ..PL011
 };
 
@@ -88,10 +99,16 @@ pub static CADENCE: Manual = Manual {
 pub static IMX: Manual = Manual {
     kind: UartKind::Imx,
     data: 0x40,
-    status: "b4=4,full b4=6,empty b4=5,always 98=14,empty 98=3,idle",
-    settings: "80=0,1 84=1,4027 88=700,704 8c=8000,8000 90=801,a01 a4=0,f a8=0,68",
-    sends: "80=1,1 84=4,4",
-    restores: "80=0 84=4027 88=704 8c=8000 90=a01 a4=f a8=68 80=1",
+    status: &[
+        (Full, "b4=30 98=0"),
+        (Room, "b4=20 98=0"),
+        (Room, "b4=60 98=4000"),
+        (Rest, "b4=60 98=4008"),
+    ],
+    reset: "80=0 84=1 88=700 8c=8000 90=801 a4=0 a8=0",
+    firmware: "80=1 84=4027 88=704 8c=8000 90=a01 a4=f a8=68",
+    turn_on: "80=1 84=5",
+    restore: "80=0 84=4027 88=704 8c=8000 90=a01 a4=f a8=68 80=1",
     ..PL011
 };
 
@@ -101,11 +118,11 @@ pub static IMX: Manual = Manual {
 pub static LPUART: Manual = Manual {
     kind: UartKind::Lpuart,
     data: 0x1c,
-    depth: 16,
-    status: "14=17,empty 14=16,idle",
-    settings: "10=f000004,3000034 18=0,c0000",
-    sends: "18=80000,80000",
-    restores: "18=0 10=3000034 18=c0000",
+    status: &[(Full, "14=0"), (Room, "14=800000"), (Rest, "14=c00000")],
+    reset: "10=f000004 18=0",
+    firmware: "10=3000034 18=c0000",
+    turn_on: "18=80000",
+    restore: "18=0 10=3000034 18=c0000",
     ..PL011
 };
 
@@ -114,11 +131,11 @@ pub static LPUART: Manual = Manual {
 pub static STM32: Manual = Manual {
     kind: UartKind::Stm32,
     data: 0x28,
-    depth: 16,
-    status: "1c=7,room 1c=6,idle",
-    settings: "0=0,2000000d 4=0,0 8=0,1000 c=0,22b 2c=0,1",
-    sends: "0=9,9",
-    restores: "0=0 c=22b 2c=1 4=0 8=1000 0=2000000c 0=2000000d",
+    status: &[(Full, "1c=0"), (Room, "1c=80"), (Rest, "1c=c0")],
+    reset: "0=0 4=0 8=0 c=0 2c=0",
+    firmware: "0=2000000d 4=0 8=1000 c=22b 2c=1",
+    turn_on: "0=9",
+    restore: "0=0 c=22b 2c=1 4=0 8=1000 0=2000000c 0=2000000d",
     ..PL011
 };
 

@@ -45,8 +45,7 @@ fn check_tree(board: &Board, choices: &Choices<'_>) {
     let states = states.map(|it| (it.name, it.power_state, it.level, it.local_timer_stop));
     let own = choices.idle_states.iter();
     assert!(states.eq(own.map(|it| (&*it.name, it.power_state, it.level, it.local_timer_stop))));
-    let mut cpus = vec![payload::Cpu::default(); choices.cpus as usize];
-    let source = read.cpus(false, &mut cpus).expect("CPUs");
+    let (source, cpus) = read.cpus(false).expect("CPUs");
     assert_eq!(source, payload::LabelSource::CpuMap);
     let mut labels = Vec::new();
     for (cluster, cpus) in (0..).zip(board.clusters(choices.cpus).expect("so many")) {

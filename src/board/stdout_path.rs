@@ -31,11 +31,11 @@ impl Console {
     /// # Errors
     /// When `tree` is not a sound flattened device tree.
     pub fn find(tree: &[u8]) -> Result<Self, FormatError> {
-        let tree = super::check::open(tree)?;
+        let tree = super::fdt::open(tree)?;
         Ok(Self {
             uart: uart(tree),
             by: locate(tree).map_or("", |(_, by)| by),
-            conduit: super::psci::conduit(tree),
+            conduit: super::psci_node::conduit(tree),
         })
     }
 }
@@ -87,12 +87,21 @@ pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
     }
     let (_, kind, mut reg_shift, mut io_width) = *model;
     if kind == Ns16550 {
-        reg_shift = choice(node, "reg-shift", reg_shift, |it| it <= 4, "0 to 4")?;
-        let is_width = |it| matches!(it, 1 | 2 | 4);
-        io_width = choice(node, "reg-io-width", io_width, is_width, "1, 2 or 4")?;
+        let wrong =
+            |name, value: u32, expected| Err(node.wrong_value(name, value.into(), expected));
+        reg_shift = match node.u32("reg-shift")? {
+            None => reg_shift,
+            Some(shift @ 0..=4) => shift as u8,
+            Some(shift) => return wrong("reg-shift", shift, "0 to 4"),
+        };
+        io_width = match node.u32("reg-io-width")? {
+            None => io_width,
+            Some(width @ (1 | 2 | 4)) => width as u8,
+            Some(width) => return wrong("reg-io-width", width, "1, 2 or 4"),
+        };
         if io_width > 1 << reg_shift {
             let expected = "no more than from one register to the next";
-            return Err(node.wrong_value("reg-io-width", io_width.into(), expected));
+            return wrong("reg-io-width", io_width.into(), expected);
         }
     }
     // The registers begin at `reg-offset` in `reg`.
@@ -108,20 +117,6 @@ pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
         return Err(node.wrong_value("reg", base, expected));
     }
     Ok(uart)
-}
-
-/// Reads a number that `accepts` takes; `default` if the property is absent.
-fn choice(
-    node: Node<'_>,
-    name: &'static str,
-    default: u8,
-    accepts: fn(u32) -> bool,
-    expected: &str,
-) -> Result<u8> {
-    match node.u32(name)?.unwrap_or(default.into()) {
-        value if accepts(value) => Ok(value as u8),
-        value => Err(node.wrong_value(name, value.into(), expected)),
-    }
 }
 
 /// Finds the console's node, and returns the property that names it.
