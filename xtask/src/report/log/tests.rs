@@ -396,7 +396,7 @@ fn lines_that_lack_something_are_incomplete() {
         (tftf(&both), ""),
         (own.clone(), ""),
         (format!("{own}\n{pass}"), ""),
-        (less.replace("0 rows", "1 rows"), ""),
+        (less.replace("0 rows", "1 row"), ""),
         (split("\n\t17100"), ""),
         (split("\nINFO: x\n\t17100"), "1 damaged RT_INSTR line"),
         (split("\t17\n100"), "1 damaged RT_INSTR line; "),
