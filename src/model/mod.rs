@@ -29,4 +29,4 @@ pub(crate) use self::scenario::is_tftf;
 pub use self::scenario::{Conditions, Scenario, ScenarioKey, Status, WakeSource};
 pub use self::skip::Skip;
 pub use self::totals::Totals;
-pub use self::verdict::{ClosingLine, PREFIX, Verdict, parse_line};
+pub use self::verdict::{ClosingLine, PREFIX, Verdict, parse_line, parse_totals};

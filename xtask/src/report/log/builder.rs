@@ -131,11 +131,7 @@ impl LoggedRunBuilder {
             PlainLine::Farewell => logged.integrity.farewell = true,
             PlainLine::Closing(verdict, line) => {
                 let line = plain(line);
-                let closing = Closing { verdict, line };
-                match closing.is_consistent() {
-                    true => logged.closing = Some(closing),
-                    false => logged.broken_closing = Some(closing.line),
-                }
+                logged.closing = Some(Closing { verdict, line });
             }
             PlainLine::Broken(line) => logged.broken_closing = Some(plain(line)),
             PlainLine::Other => return false,
