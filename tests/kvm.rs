@@ -80,7 +80,13 @@ fn guest(gic: Gic, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common
         linger: kvm_host::LINGER,
     };
     let (never, mut out) = (AtomicBool::new(false), std::io::sink());
-    let outcome = stream::run(&mut command, limits, &never, &mut out, (&mut |_| None, &mut || ()));
+    let outcome = stream::run(
+        &mut command,
+        limits,
+        &never,
+        &mut out,
+        (&mut |_| None, &mut || ()),
+    );
     let outcome = outcome.expect("QEMU runs");
     let text = String::from_utf8_lossy(&outcome.log).replace("\r\n", "\n");
     let seen = format!("{vmm:?}\n{}\n{text}", outcome.stderr);

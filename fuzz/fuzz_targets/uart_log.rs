@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 use psci_bench::model as verdict;
 use psci_bench::model::Verdict;
 use psci_bench::record::crc::Crc32;
-use psci_bench::record::{MARK, RunBuilder, parse, pieces};
+use psci_bench::record::{Claim, MARK, RunBuilder, pieces};
 use xtask::board::firmware_kind::Firmware;
 use xtask::qemu::diagnosis::{Context, diagnose, doubt, last_scenario, refused};
 use xtask::qemu::run_result::RunResult;
@@ -37,8 +37,9 @@ fuzz_target!(|data: &[u8]| {
 fn records(log: &[u8]) {
     let mut builder = RunBuilder::default();
     for piece in log.split(|byte| *byte == b'\n').flat_map(pieces) {
-        if let Ok(numbered) = parse(piece) {
-            builder.add(numbered.record);
+        let claim = Claim::of(piece).filter(Claim::is_sound);
+        if let Some(record) = claim.and_then(|it| it.record()) {
+            builder.add(record);
         }
     }
     let _ = builder.run();

@@ -18,19 +18,19 @@ pub enum Instant {
     SeenOff,
 }
 
-pub(super) const INSTANTS: usize = 12;
+pub(crate) const INSTANTS: usize = 12;
 
 impl Instant {
-    /// All of them: PMF's in the order in which a power-down passes them.
+    /// All of them: those of a suspend in the order in which it passes them.
     pub const ALL: [Self; INSTANTS] = [
         Self::Before,
         Self::Stamp(Stamp::EnterPsci),
         Self::Stamp(Stamp::EnterCflush),
         Self::Stamp(Stamp::ExitCflush),
         Self::Stamp(Stamp::EnterHwLowPwr),
+        Self::Due,
         Self::Stamp(Stamp::ExitHwLowPwr),
         Self::Stamp(Stamp::ExitPsci),
-        Self::Due,
         Self::After,
         Self::TurnedOn,
         Self::Entered,
@@ -45,9 +45,9 @@ impl Instant {
             Self::Stamp(Stamp::EnterCflush) => 2,
             Self::Stamp(Stamp::ExitCflush) => 3,
             Self::Stamp(Stamp::EnterHwLowPwr) => 4,
-            Self::Stamp(Stamp::ExitHwLowPwr) => 5,
-            Self::Stamp(Stamp::ExitPsci) => 6,
-            Self::Due => 7,
+            Self::Due => 5,
+            Self::Stamp(Stamp::ExitHwLowPwr) => 6,
+            Self::Stamp(Stamp::ExitPsci) => 7,
             Self::After => 8,
             Self::TurnedOn => 9,
             Self::Entered => 10,
@@ -64,10 +64,28 @@ pub struct Instants {
     pub base: u64,
     /// Ticks from the base, by [`Instant::ALL`].
     #[serde(rename = "i")]
-    pub(super) at: [Option<i64>; INSTANTS],
+    at: [Option<i64>; INSTANTS],
 }
 
 impl Instants {
+    /// Returns the ticks to each of [`Instant::ALL`] from the one before that is known.
+    pub(crate) fn steps(self) -> impl Iterator<Item = Option<i64>> + Clone {
+        self.at.into_iter().scan(0, |last: &mut i64, at| {
+            Some(at.map(|ticks| ticks.wrapping_sub(core::mem::replace(last, ticks))))
+        })
+    }
+
+    /// Returns the instants of such steps; those at the end may be left out.
+    pub(crate) fn from_steps(base: u64, steps: impl Iterator<Item = Option<i64>>) -> Self {
+        let mut instants = Self::new(base);
+        let mut last = 0i64;
+        for (at, step) in instants.at.iter_mut().zip(steps) {
+            last = last.wrapping_add(step.unwrap_or(0));
+            *at = step.map(|_| last);
+        }
+        instants
+    }
+
     /// Returns instants of which only the base is known.
     pub fn new(base: u64) -> Self {
         let at = [None; INSTANTS];
@@ -96,7 +114,14 @@ impl Instants {
                 Instant::Entered => outcome.entered,
                 Instant::SeenOff => outcome.seen_off,
             };
-            if counter != 0 {
+            // The CPU_ON before a suspend and the power-off after it are no part of the sample.
+            let is_part = match instant {
+                Instant::TurnedOn | Instant::Entered | Instant::SeenOff => {
+                    (outcome.before..=outcome.after).contains(&counter)
+                }
+                _ => counter != 0,
+            };
+            if is_part {
                 instants.set(instant, counter.wrapping_sub(base).cast_signed());
             }
         }

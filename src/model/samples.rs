@@ -46,17 +46,14 @@ impl Samples {
 
     /// Appends a sample.
     pub fn push(&mut self, Sample { place, instants }: Sample) {
-        let known = (0..).zip(instants.at).filter(|it| it.1.is_some());
-        let known = known.fold(0, |known, (bit, _)| known | 1u64 << bit);
+        let bits = (0..).zip(instants.steps());
+        let known = bits.fold(0, |known, (bit, it)| known | u64::from(it.is_some()) << bit);
         for number in [place.into(), instants.base, known] {
             self.push_number(number);
         }
-        let mut last = 0;
-        for ticks in instants.at.into_iter().flatten() {
-            let step = ticks.wrapping_sub(last);
+        for step in instants.steps().flatten() {
             // The sign becomes the lowest bit, so that small numbers stay short.
             self.push_number((step << 1 ^ step >> 63).cast_unsigned());
-            last = ticks;
         }
         self.len += 1;
     }
@@ -85,15 +82,12 @@ impl Samples {
 
 fn next_sample(rest: &mut slice::Iter<'_, u8>) -> Sample {
     let place = next_number(rest) as u32;
-    let mut instants = Instants::new(next_number(rest));
-    let (known, mut last) = (next_number(rest), 0i64);
-    for (bit, at) in instants.at.iter_mut().enumerate() {
-        if known >> bit & 1 != 0 {
-            let step = next_number(rest);
-            last = last.wrapping_add((step >> 1).cast_signed() ^ -(step & 1).cast_signed());
-            *at = Some(last);
-        }
-    }
+    let (base, known) = (next_number(rest), next_number(rest));
+    let steps = (0..INSTANTS).map(|bit| {
+        let number = (known >> bit & 1 != 0).then(|| next_number(rest))?;
+        Some((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
+    });
+    let instants = Instants::from_steps(base, steps);
     Sample { place, instants }
 }
 

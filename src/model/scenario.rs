@@ -84,7 +84,7 @@ pub struct Conditions {
     pub mode_left_out: Option<Skip>,
 }
 
-fn is_tftf(method: &Method) -> bool {
+pub(crate) fn is_tftf(method: &Method) -> bool {
     *method == Method::Tftf
 }
 

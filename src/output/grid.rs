@@ -21,6 +21,8 @@ pub(crate) enum Cell {
     Hex(u64),
     /// A number with two decimals.
     Hundredths(u64),
+    /// Figures in ticks, separated by slashes.
+    Spread(Clock, [u64; 3]),
     /// No figure. Not a dash: that would begin a list.
     Missing,
 }
@@ -46,6 +48,10 @@ impl fmt::Display for Cell {
             Self::Count(number) => write!(f, "{number}"),
             Self::Hex(number) => write!(f, "{number:#010x}"),
             Self::Hundredths(number) => Hundredths(*number).fmt(f),
+            Self::Spread(clock, figures) => {
+                let [least, middle, most] = figures.map(|it| Self::ticks(*clock, Some(it)));
+                write!(f, "{least}/{middle}/{most}")
+            }
             Self::Missing => f.write_str("n/a"),
         }
     }

@@ -5,7 +5,7 @@ use alloc::string::String;
 use core::fmt::{self, Write};
 
 use super::grid::{Cell, grid, simple};
-use crate::measure::{Metric, Summary};
+use crate::measure::Metric;
 use crate::model::{Conditions, Row, Run, Scenario, heading};
 use crate::plan::{Method, ScenarioId};
 use crate::spec::prose::{Many, paragraph};
@@ -56,41 +56,29 @@ fn main_table(
     grid(out, run, &title(run, scenario), cpus, columns)
 }
 
-/// Writes one row a figure and CPU, one column a statistic.
+/// Writes one row a CPU, one column a figure. Reports have MAD and p99, too.
 fn spread_table(
     out: &mut dyn Write,
     run: &Run,
     scenario: &Scenario,
     metrics: &[Metric],
 ) -> fmt::Result {
-    let each = metrics.iter().flat_map(|metric| {
-        let rows = scenario.rows.iter();
-        rows.map(|row| (row.cpu, *metric, row.summary(*metric)))
+    let rows = &scenario.rows;
+    let names = rows.iter().map(|row| Cell::Cpu(run.label(row.cpu)));
+    let counts = rows.iter().map(|row| Cell::Count(row.valid().into()));
+    let columns = metrics.iter().map(|metric| {
+        let cell = |row: &Row| match row.summary(*metric) {
+            Some(it) => Cell::Spread(run.clock(), [it.min, it.median, it.max]),
+            None => Cell::Missing,
+        };
+        (heading(*metric), rows.iter().map(cell).collect())
     });
-    let figures = |of: fn(&Summary) -> Option<u64>| {
-        let figures = each.clone().map(|it| it.2.and_then(of));
-        figures.map(|it| Cell::ticks(run.clock(), it)).collect()
-    };
-    let count = |it: Option<&Summary>| Cell::Count(it.map_or(0, |it| it.n.into()));
-    let names = each.clone().map(|it| Cell::Text(heading(it.1)));
-    // A percentile takes many samples: without any there is no column.
-    let mut all = scenario.rows.iter().flat_map(|row| &row.statistics);
-    let has_p99 = all.any(|statistic| statistic.summary.p99.is_some());
-    let columns = [
-        Some((
-            "CPU",
-            each.clone().map(|it| Cell::Cpu(run.label(it.0))).collect(),
-        )),
-        Some(("Figure", names.collect())),
-        Some(("n", each.clone().map(|it| count(it.2)).collect())),
-        Some(("Min", figures(|it| Some(it.min)))),
-        Some(("Median", figures(|it| Some(it.median)))),
-        has_p99.then(|| ("p99", figures(|it| it.p99))),
-        Some(("Max", figures(|it| Some(it.max)))),
-        Some(("MAD", figures(|it| Some(it.mad)))),
-    ];
-    let title = format!("Spread of the samples ({})", run.clock().unit());
-    simple(out, &title, columns.into_iter().flatten())
+    let title = format!(
+        "Spread of the samples: min/median/max ({})",
+        run.clock().unit()
+    );
+    let first = [("CPU", names.collect()), ("n", counts.collect())];
+    simple(out, &title, first.into_iter().chain(columns))
 }
 
 fn explanation(run: &Run, scenario: &Scenario, metrics: &[Metric]) -> String {

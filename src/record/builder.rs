@@ -4,7 +4,9 @@ use alloc::vec::Vec;
 
 use super::record::Record;
 use crate::board::CPU_MAX;
-use crate::model::{Cpu, Point, Row, Run, Scenario, ScenarioKey, Spread};
+use crate::findings::{Detail, findings_of};
+use crate::measure::Identity;
+use crate::model::{Cpu, CpuSet, Kind, Point, Row, Run, Scenario, ScenarioKey, Spread};
 
 /// Joins records to a run. Parts of scenarios and rows whose own record is lost
 /// are kept; records may come in any order, and each once.
@@ -15,6 +17,8 @@ pub struct RunBuilder {
     points: Vec<((usize, u32), Point)>,
     /// Parts of the points' spreads.
     spreads: Vec<((usize, u32), Spread)>,
+    /// Findings, by scenario.
+    findings: Vec<(usize, (Kind, CpuSet))>,
 }
 
 impl RunBuilder {
@@ -24,34 +28,40 @@ impl RunBuilder {
             Record::Run(head) => self.run.head = Some(head),
             Record::Facts(facts) => self.run.facts = Some(facts),
             Record::Plan(plan) => self.run.plan = Some(plan),
-            Record::Cpu(index, cpu) => {
-                if let Some(place) = self.cpu(index) {
-                    let identity = place.identity.or(cpu.identity);
-                    *place = Cpu { identity, ..cpu };
-                }
-            }
-            Record::Identity(cpus, identity) => {
-                for index in cpus.iter() {
+            Record::Cpus(first, cpus) => {
+                for (index, cpu) in (usize::from(first)..).zip(cpus) {
                     if let Some(place) = self.cpu(index) {
-                        place.identity = Some(identity);
+                        let identity = place.identity;
+                        *place = Cpu { identity, ..cpu };
                     }
                 }
             }
-            Record::Scenario(alone) => {
-                let scenario = self.scenario(alone.key());
-                scenario.status = alone.status;
-                scenario.conditions = alone.conditions;
-                scenario.rejected = alone.rejected;
+            Record::Identity(cpus, identity, clocks) => {
+                for (index, clock_mhz) in cpus.iter().zip(clocks) {
+                    if let Some(place) = self.cpu(index.into()) {
+                        place.identity = Some(Identity {
+                            clock_mhz,
+                            ..identity
+                        });
+                    }
+                }
             }
-            Record::Row(key, row) => {
+            Record::Scenario(key, status, conditions, rejected) => {
+                let scenario = self.scenario(key);
+                scenario.status = status;
+                scenario.conditions = conditions;
+                scenario.rejected = rejected;
+            }
+            Record::Row((key, mut row)) => {
                 let place = self.row(key, row.cpu);
-                let known = core::mem::replace(place, row);
-                place.shown = place.shown.or(known.shown);
-                place.statistics.extend(known.statistics);
-                place.samples = known.samples;
+                // A part of a row has nothing but statistics and instants.
+                if !row.is_from_line() {
+                    row.samples = core::mem::take(&mut place.samples);
+                    core::mem::swap(place, &mut row);
+                }
+                place.shown = place.shown.or(row.shown);
+                place.statistics.extend(row.statistics);
             }
-            Record::Statistics(key, cpu, list) => self.row(key, cpu).statistics.extend(list),
-            Record::Shown(key, cpu, shown) => self.row(key, cpu).shown = Some(shown),
             Record::Sample(key, cpu, sample) => self.row(key, cpu).samples.push(sample),
             Record::Point(key, place, point) => {
                 let at = (self.place_of(key), place);
@@ -61,12 +71,16 @@ impl RunBuilder {
                 let at = (self.place_of(key), place);
                 self.spreads.push((at, part));
             }
-            Record::Finding(key, finding) => self.scenario(key).findings.push(finding),
+            Record::Findings(key, found) => {
+                let of = self.place_of(key);
+                self.findings.extend(found.into_iter().map(|it| (of, it)));
+            }
             Record::End(end) => self.run.end = Some(end),
         }
     }
 
-    /// Returns the run.
+    /// Returns the run. Findings whose sentences cannot be made anew are not there: those of
+    /// records that are lost, and all without the CPUs' labels or the clock.
     pub fn run(mut self) -> Run {
         let cpus = self.run.head.as_ref().map_or(0, |head| head.cpus);
         let cpus = usize::from(cpus).min(CPU_MAX).max(self.run.cpus.len());
@@ -86,13 +100,19 @@ impl RunBuilder {
         for ((scenario, _), point) in self.points {
             self.run.scenarios[scenario].points.push(point);
         }
+        let has_labels = self.run.cpus.iter().all(|cpu| cpu.mpidr.is_some());
+        let is_known = has_labels && self.run.facts.is_some();
+        for of in (0..self.run.scenarios.len()).filter(|_| is_known) {
+            let mut found = findings_of(&self.run, &self.run.scenarios[of], Detail::Short);
+            found.retain(|it| self.findings.contains(&(of, (it.kind, it.cpus))));
+            self.run.scenarios[of].findings = found;
+        }
         self.run
     }
 
     /// Returns the CPU at `index`, in front of which there may be ones without a
     /// record; None if no board has so many.
-    fn cpu(&mut self, index: u16) -> Option<&mut Cpu> {
-        let index = usize::from(index);
+    fn cpu(&mut self, index: usize) -> Option<&mut Cpu> {
         let cpus = &mut self.run.cpus;
         if index >= cpus.len() && index < CPU_MAX {
             cpus.resize(index + 1, Cpu::default());

@@ -1,15 +1,16 @@
 //! Records: the lines of a run that programs read, with a checksum each.
 
 mod builder;
+mod claim;
+mod cpu_list;
 pub mod crc;
 mod packed;
-mod reader;
 mod record;
 #[cfg(test)]
 mod tests;
 mod writer;
 
 pub use self::builder::RunBuilder;
-pub use self::reader::{RecordError, parse, pieces};
-pub use self::record::{FORMAT, LINE_MAX, MARK, Numbered, Record};
+pub use self::claim::{Claim, pieces};
+pub use self::record::{CRC_DIGITS, FORMAT, LINE_MAX, MARK, Record};
 pub use self::writer::Writer;

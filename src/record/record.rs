@@ -2,7 +2,7 @@
 //! [`Run`](crate::model::Run) back.
 //!
 //! ```text
-//! @PB 0002 {"cpu":[0,{"mpidr":"0x0","cluster":0,"core":0,"thread":0}]} a3174c64
+//! @PB 0003 {"cpus":[0,[["0x0",0,0,0],["0x1",0,1,0]]]} a3174c64
 //! ```
 //!
 //! A line is `@PB SEQ JSON CRC`, separated by single blanks, in ASCII, of at most
@@ -20,11 +20,10 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::packed;
-use crate::measure::{Facts, Identity};
+use super::{cpu_list, packed};
+use crate::measure::{Facts, Identity, Reason};
 use crate::model::{
-    Cpu, CpuSet, End, Finding, Head, Instants, Point, Row, Sample, Scenario, ScenarioKey, Spread,
-    Statistic,
+    Conditions, Cpu, CpuSet, End, Head, Kind, Point, Row, Sample, ScenarioKey, Spread, Status,
 };
 use crate::plan::Plan;
 
@@ -40,7 +39,7 @@ pub const MARK: &str = "@PB ";
 pub const LINE_MAX: usize = 1_000;
 
 /// Digits of the checksum.
-pub(crate) const CRC_DIGITS: usize = 8;
+pub const CRC_DIGITS: usize = 8;
 
 /// A part of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,45 +51,25 @@ pub enum Record {
     Facts(Facts),
     /// The boot arguments.
     Plan(Plan),
-    /// A CPU by its index in the board's order; the lead with its identity.
-    Cpu(u16, Cpu),
-    /// A scenario without its rows, points and findings.
-    Scenario(Scenario),
-    /// A row without samples, in a short form; parts that do not fit follow by themselves.
-    Row(ScenarioKey, #[serde(with = "packed")] Row),
-    /// Statistics of a row, by the index of its CPU.
-    Statistics(ScenarioKey, u16, Vec<Statistic>),
-    /// The sample that a row shows, by the index of its CPU.
-    Shown(ScenarioKey, u16, Instants),
+    /// CPUs without their identity, in the board's order, from this index on.
+    Cpus(u16, #[serde(with = "cpu_list")] Vec<Cpu>),
+    /// A scenario: status, conditions, and counts of samples of points that do not count.
+    Scenario(ScenarioKey, Status, Option<Conditions>, Vec<(Reason, u32)>),
+    /// A row without samples, in a short form. If that is too long for a line, further rows
+    /// with nothing but statistics and instants follow.
+    Row(#[serde(with = "packed")] (ScenarioKey, Row)),
     /// A sample of a row, by the index of its CPU.
     Sample(ScenarioKey, u16, Sample),
     /// A point without its spread, by its place in the scenario.
     Point(ScenarioKey, u32, Point),
     /// A part of the spread of a point, by its place in the scenario.
     Spread(ScenarioKey, u32, Spread),
-    /// A finding.
-    Finding(ScenarioKey, Finding),
-    /// The identity of these CPUs: known only once a CPU was up.
-    Identity(CpuSet, Identity),
+    /// Findings of a scenario, each by its kind and the CPUs on which it rests. Sentences
+    /// are above, for people: a reader makes them anew of the other records.
+    Findings(ScenarioKey, Vec<(Kind, CpuSet)>),
+    /// The identity of these CPUs without their clocks, and those, in MHz. It is known only
+    /// once a CPU was up.
+    Identity(CpuSet, Identity, Vec<Option<u64>>),
     /// The end of the run.
     End(End),
-}
-
-impl Record {
-    /// Reads a record; None if it is of another version of the format.
-    // The release profile compiles this package for size, as the payload needs it; the
-    // caller's copy is compiled for speed.
-    #[cfg_attr(not(debug_assertions), inline)]
-    pub fn from_json(json: &str) -> Option<Self> {
-        serde_json::from_str(json).ok()
-    }
-}
-
-/// A record with its place in the run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Numbered {
-    /// The place, from 0.
-    pub seq: u32,
-    /// The record.
-    pub record: Record,
 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 use self::longest::*;
 use super::crc::Crc32;
 use super::*;
+use crate::findings::{Detail, findings_of};
 use crate::model::*;
 use crate::plan::{Method, Records, ScenarioId};
 
@@ -30,9 +31,9 @@ fn written(run: &Run, records: Records) -> String {
 fn records(text: &str) -> Vec<Record> {
     let each = (0..).zip(text.lines()).map(|(seq, line)| {
         assert!(line.len() <= LINE_MAX && line.is_ascii(), "{line}");
-        let numbered = parse(line.as_bytes()).expect(line);
-        assert_eq!(numbered.seq, seq, "{line}");
-        numbered.record
+        let claim = Claim::of(line.as_bytes()).expect(line);
+        assert!(claim.seq == seq && claim.is_sound(), "{line}");
+        claim.record().expect(line)
     });
     each.collect()
 }
@@ -67,14 +68,14 @@ fn short_run() -> Run {
         ..skipped.clone()
     };
     first.rows.push(Row {
-        cpu: 3,
+        cpu: 2,
         attempts: Some(Attempts::default()),
         ..Row::default()
     });
     Run {
         scenarios: vec![first, skipped],
         end: Some(end()),
-        ..example::run(5)
+        ..example::run(3)
     }
 }
 
@@ -85,18 +86,17 @@ fn line_of(body: &str) -> String {
 #[test]
 fn a_line_is_as_documented() {
     let (text, _) = check(short_run());
-    let json = r#"{"cpu":[2,{"mpidr":"0x2","cluster":0,"core":2,"thread":0}]}"#;
-    let line = line_of(&format!("@PB 0005 {json}"));
-    assert_eq!(text.lines().nth(5), Some(line.as_str()));
-    assert!(text.contains(r#"{"row":[{"s":"cpu_susp_serial","m":"warm"},{"cpu":3,"#));
-    assert!(text.contains(r#"{"scenario":{"id":"cpu_susp_serial","method":"warm","helper":1,"#));
-    for wrong in [
-        format!("@PB 005 {json}"),
-        r#"@PB 0005 {"of-a-later-version":1}"#.into(),
-    ] {
-        let found = parse(line_of(&wrong).as_bytes());
-        assert_eq!(found, Err(RecordError::NotJson), "{wrong}");
+    let json = r#"{"cpus":[0,[["0x0",0,0,0],["0x1",0,1,0],["0x2",0,2,0]]]}"#;
+    let line = line_of(&format!("@PB 0003 {json}"));
+    assert_eq!(text.lines().nth(3), Some(line.as_str()));
+    assert!(text.contains(r#"{"row":["cpu_susp_serial",2,0,[[]],[],null,{"m":"warm"}]}"#));
+    assert!(text.contains(r#"{"scenario":[{"s":"cpu_susp_serial","m":"warm","h":1},{"skipped":"#));
+    for wrong in [line.replace("0003", "003"), line.to_uppercase()] {
+        assert_eq!(Claim::of(wrong.as_bytes()), None, "{wrong}");
     }
+    let later = line_of(r#"@PB 0005 {"of-a-later-version":1}"#);
+    let later = Claim::of(later.as_bytes()).expect("of its form");
+    assert!(later.is_sound() && later.record().is_none());
 }
 
 #[test]
@@ -106,48 +106,22 @@ fn copies() {
     let twice = written(&run, Records::Twice);
     assert_eq!(written(&run, Records::None), "");
     let once: Vec<_> = once.lines().collect();
-    // Head, facts, plan and five CPUs; then a block for each scenario, and the end.
-    let blocks = [0..8, 8..10, 10..11, 11..13];
+    // Head, facts, plan, CPUs and the lead; then a block for each scenario, and the end.
+    let blocks = [0..5, 5..7, 7..8, 8..10];
     let expected = blocks.map(|block| [&once[block.clone()], &once[block]].concat());
     assert!(expected.concat().into_iter().eq(twice.lines()));
 }
 
-/// Each kind of damage on a line's way, and all that is read of the rest.
 #[test]
-fn damage() {
-    let (text, _) = check(short_run());
-    let line = text.lines().nth(5).expect("a CPU");
-    let sound = parse(line.as_bytes());
-    assert!(sound.is_ok());
-    for (glued, count) in [
-        (format!("[    1.5] {line}"), 1),
-        (format!("{line}\r\n"), 1),
-        (format!("@PB 00{line}psci-bench: PASS"), 1),
-        (format!("text {line}@PB 0006 {{\"cpu\""), 1),
-        (format!("{line}{line}"), 2),
-        ("no record".into(), 0),
+fn pieces_of_lines_that_are_joined() {
+    for (line, expected) in [
+        ("[    1.5] @PB 0001 a", &["@PB 0001 a"][..]),
+        ("@PB 00@PB 0001 b", &["@PB 00", "@PB 0001 b"]),
+        ("no record", &[]),
     ] {
-        let found = pieces(glued.as_bytes()).map(parse);
-        let (good, others): (Vec<_>, Vec<_>) = found.partition(|it| *it == sound);
-        assert_eq!(good.len(), count, "{glued}");
-        let is_cut = |it: &Result<_, _>| *it == Err(RecordError::NoChecksum);
-        assert!(others.iter().all(is_cut), "{glued}");
+        let found = pieces(line.as_bytes()).map(|it| str::from_utf8(it).expect("text"));
+        assert_eq!(found.collect::<Vec<_>>(), expected);
     }
-    assert_eq!(parse(&line.as_bytes()[1..]), Err(RecordError::NoMark));
-    for end in 4..line.len() {
-        let cut = parse(&line.as_bytes()[..end]);
-        assert_eq!(cut, Err(RecordError::NoChecksum), "{end}");
-    }
-    let (body, crc) = line.split_at(line.len() - 8);
-    for place in 4..body.len() - 2 {
-        let mut bytes = line.as_bytes().to_vec();
-        bytes[place] ^= 0x20;
-        assert_eq!(parse(&bytes), Err(RecordError::Damaged), "{place}");
-        bytes.remove(place);
-        assert_eq!(parse(&bytes), Err(RecordError::Damaged), "{place}");
-    }
-    let capitals = format!("{body}{}", crc.to_uppercase());
-    assert_eq!(parse(capitals.as_bytes()), Err(RecordError::NoChecksum));
 }
 
 /// A board may call itself anything; `@` or a control character would not be read
@@ -157,19 +131,29 @@ fn text_is_escaped_and_cut() {
     let mut run = short_run();
     let head = run.head.as_mut().expect("there is a head");
     head.model = "@PB 0001 \"\u{b5}\u{1f600}\\\u{7f}\n{} 00000000".into();
-    assert_eq!(check(run.clone()).0.matches('@').count(), 13);
+    assert_eq!(check(run.clone()).0.matches('@').count(), 10);
 
     let model = "\u{b5}".repeat(900);
     run.head.as_mut().expect("there is a head").model = model.clone();
-    let mut finding = longest_finding();
-    finding.sentence = "ten bytes ".repeat(100);
-    run.scenarios[0].findings = vec![finding.clone()];
-    let found = joined(records(&written(&run, Records::Once)));
-    let found_model = &found.head.expect("there is a head").model;
-    let sentence = &found.scenarios[0].findings[0].sentence;
-    for (found, whole, least) in [(found_model, model, 200), (sentence, finding.sentence, 480)] {
-        let kept = found.strip_suffix(" ...").expect("it was cut");
-        assert!(kept.len() > least && whole.starts_with(kept));
+    let found = joined(records(&written(&run, Records::Once))).head;
+    let found = found.expect("there is a head").model;
+    let kept = found.strip_suffix(" ...").expect("it was cut");
+    assert!(kept.len() > 200 && model.starts_with(kept));
+}
+
+#[test]
+fn cpus_and_findings_take_as_many_lines_as_they_need() {
+    let mut run = example::run(512);
+    let mut scenario = example::good(&run, ScenarioId::SuspendDeepParallel);
+    scenario.findings = findings_of(&run, &scenario, Detail::Short);
+    (run.scenarios, run.end) = (vec![scenario], Some(end()));
+    let (text, _) = check(run);
+    for (kind, count) in [("cpus", 32), ("identity", 33), ("findings", 17)] {
+        assert_eq!(
+            text.matches(&format!("{{\"{kind}\":")).count(),
+            count,
+            "{kind}"
+        );
     }
 }
 
@@ -203,26 +187,32 @@ fn lost_records_lose_nothing_else() {
         let mut rest = records.clone();
         rest.remove(place);
         let mut keys = BTreeSet::new();
-        add_differing(&mut keys, "", &json(&joined(rest)), &json(&whole));
+        let (mut found, mut whole) = (joined(rest), whole.clone());
+        // Sentences are made of all other records.
+        if !matches!(lost, Record::Findings(..)) {
+            let scenarios = found.scenarios.iter_mut().chain(&mut whole.scenarios);
+            scenarios.for_each(|it| it.findings.clear());
+        }
+        add_differing(&mut keys, "", &json(&found), &json(&whole));
         let expected = match lost {
             Record::Run(_) => "head",
             Record::Facts(_) => "facts",
             Record::Plan(_) => "plan",
             Record::End(_) => "end",
-            Record::Cpu(0, _) => "mpidr",
-            Record::Cpu(..) => "core mpidr",
-            // The lead's is in its first record, too.
+            Record::Cpus(..) => "core mpidr",
+            // The lead's is among the first records, too.
+            Record::Identity(cpus, ..) if cpus.iter().count() == 1 => "",
             Record::Identity(..) => "identity",
-            Record::Scenario(alone) if alone.rejected.is_empty() => "conditions status",
-            Record::Scenario(_) => "conditions rejected status",
-            Record::Row(..) => "attempts c helper lost p reached w",
-            Record::Statistics(..) => "statistics",
-            Record::Shown(..) => "shown",
+            Record::Scenario(_, _, _, rejected) if rejected.is_empty() => "conditions status",
+            Record::Scenario(..) => "conditions rejected status",
+            Record::Row((_, row)) if !row.is_from_line() => "attempts c helper lost p reached w",
+            Record::Row((_, row)) if row.shown.is_none() => "statistics",
+            Record::Row(_) => "shown statistics",
             Record::Sample(..) => "samples",
             Record::Point(..) => "points",
             Record::Spread(_, _, part) if part.first == 0 => "counts first",
             Record::Spread(..) => "counts",
-            Record::Finding(..) => "findings",
+            Record::Findings(..) => "findings",
         };
         let keys: Vec<_> = keys.into_iter().collect();
         assert_eq!(keys.join(" "), expected, "{lost:?}");
@@ -236,20 +226,21 @@ fn hostile_records() {
     for (kind, from, to) in [
         ("point", "\"cpu\":", "\"gpu\":"),
         ("point", "\"per\":4294967295", "\"per\":4294967296"),
-        ("shown", "\"i\":[", "\"i\":[0,"),
+        ("sample", "\"i\":[", "\"i\":[0,"),
     ] {
         let mut lines = text.lines();
         let line =
             lines.find(|line| line.contains(&format!("{{\"{kind}\":")) && line.contains(from));
         let (body, _) = line.expect(from).rsplit_once(' ').expect("a checksum");
         let line = line_of(&body.replacen(from, to, 1));
-        assert_eq!(parse(line.as_bytes()), Err(RecordError::NotJson), "{line}");
+        let claim = Claim::of(line.as_bytes()).expect("of its form");
+        assert!(claim.is_sound() && claim.record().is_none(), "{line}");
     }
     // Places that no run has, and parts of a spread that overlap.
     let (key, point) = (run.scenarios[1].key(), &run.scenarios[1].points[0]);
     let part = point.spread.clone().expect("a spread");
     let found = joined([
-        Record::Cpu(u16::MAX, Cpu::default()),
+        Record::Cpus(u16::MAX, vec![Cpu::default(); 2]),
         Record::Point(key, u32::MAX, point.clone()),
         Record::Spread(key, u32::MAX, part.clone()),
         Record::Spread(key, u32::MAX, part.clone()),

@@ -1,16 +1,21 @@
 //! Writes the records of a run.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use super::crc::Crc32;
 use super::record::{CRC_DIGITS, LINE_MAX, MARK, Record};
-use crate::model::{Cpu, CpuSet, End, Point, Row, Run, Scenario, ScenarioKey, Spread, Statistic};
+use crate::measure::Identity;
+use crate::model::{CpuSet, End, Head, Kind, Point, Row, Run, Scenario, ScenarioKey, Spread};
 use crate::plan::Records;
 
 /// Bytes that are reserved for a line: a row has more than fit before its parts are
 /// written by themselves.
 const ROOM: usize = 4 * LINE_MAX;
+
+/// The most CPUs in a record of several.
+const CPUS: usize = 16;
 
 /// The mark of a text whose end was left out.
 const CUT: &str = " ...";
@@ -37,7 +42,7 @@ impl Writer {
     pub fn machine(&mut self, out: &mut dyn Write, run: &Run) -> fmt::Result {
         self.block(out, &|to, out| {
             if let Some(head) = &run.head {
-                to.write(out, Record::Run(head.clone()))?;
+                to.head(out, head.clone())?;
             }
             if let Some(facts) = run.facts {
                 to.write(out, Record::Facts(facts))?;
@@ -45,12 +50,13 @@ impl Writer {
             if let Some(plan) = run.plan {
                 to.write(out, Record::Plan(plan))?;
             }
-            for (index, cpu) in (0..).zip(&run.cpus) {
-                let own = run.facts.filter(|facts| facts.lead == usize::from(index));
-                let identity = own.map(|facts| facts.own);
-                to.write(out, Record::Cpu(index, Cpu { identity, ..*cpu }))?;
+            for (block, cpus) in (0..).zip(run.cpus.chunks(CPUS)) {
+                to.write(out, Record::Cpus(block * CPUS as u16, cpus.to_vec()))?;
             }
-            Ok(())
+            match run.facts {
+                Some(facts) => to.identity(out, &[(facts.lead as u16, facts.own)]),
+                None => Ok(()),
+            }
         })
     }
 
@@ -66,14 +72,17 @@ impl Writer {
     /// Writes the CPUs' identities and the end, whose number of records it sets.
     pub fn end(&mut self, out: &mut dyn Write, run: &Run, end: End) -> fmt::Result {
         self.block(out, &|to, out| {
-            let cpus = || (0..).zip(&run.cpus);
-            for (first, cpu) in cpus() {
-                let same = cpus().filter(|it| it.1.identity == cpu.identity);
-                let same: CpuSet = same.map(|it| it.0).collect();
-                if let Some(identity) = cpu.identity
-                    && same.iter().next() == Some(first)
-                {
-                    to.write(out, Record::Identity(same, identity))?;
+            let known = (0..).zip(&run.cpus);
+            let known = known.filter_map(|(index, cpu)| Some((index, cpu.identity?)));
+            let known: Vec<_> = known.collect();
+            for block in known.chunks(CPUS) {
+                let mut rest = block.to_vec();
+                while let Some((_, first)) = rest.first().copied() {
+                    let is_same =
+                        |it: &(u16, Identity)| without_clock(it.1) == without_clock(first);
+                    let (same, others): (Vec<_>, _) = rest.into_iter().partition(is_same);
+                    to.identity(out, &same)?;
+                    rest = others;
                 }
             }
             let records = to.seq + 1;
@@ -81,24 +90,31 @@ impl Writer {
         })
     }
 
-    /// Writes one record. The end of a board's name or a sentence is left out if
-    /// the line is too long. Any other line that is too long is left out, so that
-    /// its number is missing.
-    pub fn write(&mut self, out: &mut dyn Write, mut record: Record) -> fmt::Result {
-        while !self.fits(&record) {
-            let text = match &mut record {
-                Record::Run(head) => &mut head.model,
-                Record::Finding(_, finding) => &mut finding.sentence,
-                _ => break,
-            };
-            if text.len() <= 2 * CUT.len() {
-                break;
-            }
-            text.truncate(text.floor_char_boundary(text.len() / 2));
-            text.push_str(CUT);
+    /// Writes the head. The end of the board's name is left out if the line is too long.
+    fn head(&mut self, out: &mut dyn Write, mut head: Head) -> fmt::Result {
+        while !self.fits(&Record::Run(head.clone())) && head.model.len() > 2 * CUT.len() {
+            let half = head.model.floor_char_boundary(head.model.len() / 2);
+            head.model.truncate(half);
+            head.model.push_str(CUT);
         }
-        debug_assert!(self.line.len() <= LINE_MAX, "too long: {record:?}");
-        if self.line.len() <= LINE_MAX {
+        self.write(out, Record::Run(head))
+    }
+
+    /// Writes the identity of CPUs that differ in the clock alone.
+    fn identity(&mut self, out: &mut dyn Write, cpus: &[(u16, Identity)]) -> fmt::Result {
+        let Some((_, first)) = cpus.first() else {
+            return Ok(());
+        };
+        let set = cpus.iter().map(|it| it.0).collect();
+        let clocks = cpus.iter().map(|it| it.1.clock_mhz).collect();
+        self.write(out, Record::Identity(set, without_clock(*first), clocks))
+    }
+
+    /// Writes one record. A line that is too long is left out, so that its number is missing.
+    pub fn write(&mut self, out: &mut dyn Write, record: Record) -> fmt::Result {
+        let fits = self.fits(&record);
+        debug_assert!(fits, "too long: {record:?}");
+        if fits {
             writeln!(out, "{}", self.line)?;
         }
         self.seq += 1;
@@ -142,15 +158,15 @@ impl Writer {
 
     fn all_of(&mut self, out: &mut dyn Write, scenario: &Scenario) -> fmt::Result {
         let key = scenario.key();
-        let alone = Scenario {
-            status: scenario.status,
-            conditions: scenario.conditions.clone(),
-            rejected: scenario.rejected.clone(),
-            ..Scenario::new(key)
-        };
-        self.write(out, Record::Scenario(alone))?;
+        let (conditions, rejected) = (scenario.conditions.clone(), scenario.rejected.clone());
+        self.write(
+            out,
+            Record::Scenario(key, scenario.status, conditions, rejected),
+        )?;
         for row in &scenario.rows {
-            self.row(out, key, row)?;
+            self.row(out, key, row.without_samples())?;
+            let mut samples = row.samples.iter();
+            samples.try_for_each(|it| self.write(out, Record::Sample(key, row.cpu, it)))?;
         }
         for (place, point) in (0..).zip(&scenario.points) {
             let alone = Point {
@@ -162,49 +178,40 @@ impl Writer {
                 self.spread(out, (key, place), spread.first, &spread.counts)?;
             }
         }
-        let mut findings = scenario.findings.iter();
-        findings.try_for_each(|it| self.write(out, Record::Finding(key, it.clone())))
+        let found = scenario.findings.iter().map(|it| (it.kind, it.cpus));
+        match scenario.findings.is_empty() {
+            true => Ok(()),
+            false => self.findings(out, key, found.collect()),
+        }
     }
 
-    /// Writes a row: what does not fit in its line follows.
-    fn row(&mut self, out: &mut dyn Write, key: ScenarioKey, row: &Row) -> fmt::Result {
-        let (mut statistics, mut shown) = (None, None);
-        let mut record = Record::Row(key, row.without_samples());
+    /// Writes a row without samples: in parts, if one line is too short for it.
+    fn row(&mut self, out: &mut dyn Write, key: ScenarioKey, row: Row) -> fmt::Result {
+        let mut record = Record::Row((key, row));
+        let mut rest = None;
         if !self.fits(&record)
-            && let Record::Row(_, part) = &mut record
+            && let Record::Row((_, row)) = &mut record
         {
-            statistics = Some(core::mem::take(&mut part.statistics));
-        }
-        if !self.fits(&record)
-            && let Record::Row(_, part) = &mut record
-        {
-            shown = part.shown.take();
+            rest = split(row);
         }
         self.write(out, record)?;
-        if let Some(statistics) = statistics {
-            self.statistics(out, (key, row.cpu), &statistics)?;
-        }
-        if let Some(shown) = shown {
-            self.write(out, Record::Shown(key, row.cpu, shown))?;
-        }
-        let mut samples = row.samples.iter();
-        samples.try_for_each(|it| self.write(out, Record::Sample(key, row.cpu, it)))
+        rest.map_or(Ok(()), |rest| self.row(out, key, rest))
     }
 
-    /// Writes statistics, in halves if one line is too short for them.
-    fn statistics(
+    /// Writes findings, in halves if one line is too short for them.
+    fn findings(
         &mut self,
         out: &mut dyn Write,
-        (key, cpu): (ScenarioKey, u16),
-        list: &[Statistic],
+        key: ScenarioKey,
+        mut found: Vec<(Kind, CpuSet)>,
     ) -> fmt::Result {
-        let record = Record::Statistics(key, cpu, list.to_vec());
-        if list.len() < 2 || self.fits(&record) {
+        let record = Record::Findings(key, found.clone());
+        if found.len() < 2 || self.fits(&record) {
             return self.write(out, record);
         }
-        let (left, right) = list.split_at(list.len() / 2);
-        self.statistics(out, (key, cpu), left)?;
-        self.statistics(out, (key, cpu), right)
+        let rest = found.split_off(found.len() / 2);
+        self.findings(out, key, found)?;
+        self.findings(out, key, rest)
     }
 
     /// Writes a spread, in halves if one line is too short for it. Empty bins at
@@ -236,5 +243,29 @@ impl Writer {
         let (left, right) = counts.split_at(counts.len() / 2);
         self.spread(out, (key, place), first, left)?;
         self.spread(out, (key, place), first + left.len() as u16, right)
+    }
+}
+
+/// Takes out the statistics and instants of a row, or half of the statistics of what was
+/// taken out before; None if there is nothing to take.
+fn split(row: &mut Row) -> Option<Row> {
+    let mut rest = Row {
+        cpu: row.cpu,
+        ..Row::default()
+    };
+    if row.is_from_line() {
+        rest.statistics = row.statistics.split_off(row.statistics.len().div_ceil(2));
+    } else {
+        rest.statistics = core::mem::take(&mut row.statistics);
+        rest.shown = row.shown.take();
+    }
+    let is_empty = rest.statistics.is_empty() && rest.shown.is_none();
+    (!is_empty).then_some(rest)
+}
+
+fn without_clock(identity: Identity) -> Identity {
+    Identity {
+        clock_mhz: None,
+        ..identity
     }
 }

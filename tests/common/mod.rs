@@ -11,7 +11,7 @@ use object::{Object, ObjectSymbol};
 use psci_bench::measure::{Facts, Metric, Summary};
 use psci_bench::model::{How, Measure, Point, Row, Run, Scenario, Variant, Verdict};
 use psci_bench::plan::ScenarioId;
-use psci_bench::record::{self, RunBuilder};
+use psci_bench::record::{Claim, RunBuilder, pieces};
 use xtask::board::device_tree::{self, Choices};
 use xtask::board::firmware_kind::Firmware;
 use xtask::board::{self, Board, Conduit, Gic, StateFormat};
@@ -201,12 +201,13 @@ impl Log {
     pub fn new(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
         let mut run = RunBuilder::default();
-        let lines = text.lines().map(str::as_bytes).flat_map(record::pieces);
+        let lines = text.lines().map(str::as_bytes).flat_map(pieces);
         for (place, line) in lines.enumerate() {
-            let numbered = record::parse(line)
-                .unwrap_or_else(|error| panic!("a bad record: {error:?} in\n{text}"));
-            assert_eq!(numbered.seq as usize, place, "a record is lost in\n{text}");
-            run.add(numbered.record);
+            let claim = Claim::of(line).filter(Claim::is_sound);
+            let record = claim.and_then(|it| Some((it.seq as usize, it.record()?)));
+            let (seq, record) = record.unwrap_or_else(|| panic!("a bad record in\n{text}"));
+            assert_eq!(seq, place, "a record is lost in\n{text}");
+            run.add(record);
         }
         let run = run.run();
         assert!(run.head.is_some(), "no records in\n{text}");

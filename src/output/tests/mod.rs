@@ -1,4 +1,5 @@
 //! Made-up reports, and all that must hold for what is printed of them.
 
 mod golden;
+mod size;
 mod whole;

@@ -11,7 +11,7 @@ use crate::model::{Head, Run, Scenario, Verdict};
 use crate::output::summary::Summary;
 use crate::output::{header, run as output, run_all};
 use crate::plan::{Plan, Records};
-use crate::record::{FORMAT, MARK, RunBuilder, Writer, parse};
+use crate::record::{Claim, FORMAT, MARK, RunBuilder, Writer};
 use crate::scenario::fake::Fake;
 use crate::scenario::tests::{STATES, board, stopping};
 
@@ -42,9 +42,9 @@ fn separated(text: &str) -> (Run, String) {
     let (mut rest, mut seq) = (String::new(), 0);
     for line in text.split_inclusive('\n') {
         if line.starts_with(MARK) {
-            let numbered = parse(line.as_bytes()).expect(line);
-            assert_eq!(numbered.seq, seq, "{line}");
-            builder.add(numbered.record);
+            let claim = Claim::of(line.as_bytes()).expect(line);
+            assert!(claim.seq == seq && claim.is_sound(), "{line}");
+            builder.add(claim.record().expect(line));
             seq += 1;
         } else {
             rest += line;

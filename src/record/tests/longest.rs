@@ -1,9 +1,9 @@
 //! Records with all their parts, each of so many digits as it can have.
 
-use std::vec;
 use std::vec::Vec;
 
 use crate::board::TimerFrame;
+use crate::findings::{self, findings_of};
 use crate::measure::{
     Cause, Detail, Identity, Loss, Metric, Reason, Rejection, Step, Summary, Waker,
 };
@@ -148,21 +148,6 @@ fn longest_conditions() -> Conditions {
     }
 }
 
-pub(super) fn longest_finding() -> Finding {
-    Finding {
-        kind: longest(&Kind::ALL),
-        sentence: "x".repeat(500),
-        cpus: (0..512).collect(),
-        metrics: Metric::ALL.to_vec(),
-        confidence: Confidence::Fit(Fit {
-            n: u32::MAX,
-            r2_percent: u8::MAX,
-            residual_ns: Some(MOST),
-            by_stamps: false,
-        }),
-    }
-}
-
 fn longest_machine() -> Run {
     let widen = |identity: &mut Identity| {
         *identity = Identity {
@@ -248,15 +233,18 @@ pub(super) fn longest_run() -> Run {
         }),
         rejected: rejected(),
         points: (0..3).map(longest_point).collect(),
-        findings: vec![longest_finding()],
         ..Scenario::new(ScenarioKey {
             id: ScenarioId::ContendSweep,
             ..key
         })
     };
-    Run {
-        scenarios: vec![suite, sweep],
+    let mut run = Run {
         end: Some(end()),
         ..longest_machine()
+    };
+    for mut scenario in [suite, sweep] {
+        scenario.findings = findings_of(&run, &scenario, findings::Detail::Short);
+        run.scenarios.push(scenario);
     }
+    run
 }

@@ -4,12 +4,12 @@
 //! CPU 0 and with CPU 2 as helper; two more scenarios of the suite, and a sweep.
 
 use psci_bench::board::LabelSource;
+use psci_bench::findings::{Detail, findings_of};
 use psci_bench::measure::{self, Facts, Identity, Metric};
 use psci_bench::model::Verdict;
 use psci_bench::model::{
-    Attempts, Conditions, Confidence, Cpu, End, Figures, Finding, Head, Instant, Instants, Kind,
-    Measure, Point, Row, Run, Sample, Scenario, ScenarioKey, Spread, Statistic, Status, Totals,
-    Variant, WakeSource,
+    Attempts, Conditions, Cpu, End, Figures, Head, Instant, Instants, Measure, Point, Row, Run,
+    Sample, Scenario, ScenarioKey, Spread, Statistic, Status, Totals, Variant, WakeSource,
 };
 use psci_bench::output::{self, Summary};
 use psci_bench::plan::{Method, Plan, Records, ScenarioId};
@@ -43,6 +43,9 @@ pub fn run() -> Run {
         ],
         end: None,
     };
+    for place in 0..run.scenarios.len() {
+        run.scenarios[place].findings = findings_of(&run, &run.scenarios[place], Detail::Short);
+    }
     run.end = Some(end(&run));
     run
 }
@@ -130,13 +133,6 @@ pub fn suspend(id: ScenarioId, helper: Option<u16>, cpus: &[u16]) -> Scenario {
     let base = 1000 * ((id.index() as u64 + 1) + 10 * u64::from(helper.unwrap_or(0)));
     let rows = cpus.iter().map(|cpu| row(*cpu, base, is_suspend));
     scenario.rows = rows.collect();
-    scenario.findings.push(Finding {
-        kind: Kind::LastMan,
-        sentence: format!("Last man down in cluster 0: CPU 0.1, by {base} ticks."),
-        cpus: [1].into_iter().collect(),
-        metrics: vec![Metric::Powerdown],
-        confidence: Confidence::Stamps,
-    });
     scenario
 }
 
@@ -198,7 +194,6 @@ fn instants(base: u64, powerdown: u64, is_suspend: bool) -> Instants {
 
 fn sweep() -> Scenario {
     let mut scenario = suspend(ScenarioId::DirtySweep, None, &[]);
-    scenario.findings.clear();
     let point = |cpu, x| Point {
         x: Some(x),
         figures: measure::Summary::of(&mut [x + 500, x + 501]),

@@ -28,19 +28,6 @@ fn finding_on_lines_is_marked() {
     assert!(waited.sentence.ends_with(NOT_VERIFIED), "{waited:?}");
 }
 
-#[test]
-fn finding_of_the_log_stays_if_no_computed_one_contains_it() {
-    let mut run = suite();
-    let recorded = Finding {
-        kind: Kind::LastMan,
-        sentence: "Last man down in cluster 9.".to_owned(),
-        ..of_points(ScenarioId::ContendSweep, &[(1, 5), (2, 6), (3, 7)])[0].clone()
-    };
-    run.run.scenarios[0].findings.push(recorded.clone());
-    assert_eq!(of_kind(&run, 0, Kind::LastMan), [recorded]);
-    assert!(of_kind(&run, 0, Kind::NotTold).is_empty());
-}
-
 /// Returns the findings of a sweep: what was varied, and the ticks of Cache Flush or
 /// Powerdown.
 fn of_points(id: ScenarioId, points: &[(u64, u64)]) -> Vec<Finding> {

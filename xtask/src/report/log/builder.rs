@@ -9,7 +9,7 @@ use psci_bench::spec::words::Word as _;
 
 use super::closing::Closing;
 use super::integrity::NAMED_MAX;
-use super::ledger::{Claim, Ledger};
+use super::ledger::{Claim, Ledger, unread_at};
 use super::line_run::LineRun;
 use super::logged_run::{LoggedRun, Stage};
 use super::plain_line::{PlainLine, RtInstr};
@@ -99,7 +99,7 @@ impl LoggedRunBuilder {
                 let counts = &mut self.ledger.counts;
                 counts.malformed += 1;
                 if counts.unread.len() < NAMED_MAX {
-                    counts.unread.push(claim.unread_at(line));
+                    counts.unread.push(unread_at(claim, line));
                 }
             }
         }
@@ -206,16 +206,13 @@ impl LoggedRunBuilder {
 /// that one has: the memory that a log takes is bounded.
 fn is_possible(record: &Record) -> bool {
     let (helper, cpu) = match record {
-        Record::Cpu(cpu, _) => (None, *cpu),
-        Record::Scenario(scenario) => (scenario.helper, 0),
-        Record::Row(key, row) => (key.helper.max(row.helper), row.cpu),
-        Record::Statistics(key, cpu, _)
-        | Record::Shown(key, cpu, _)
-        | Record::Sample(key, cpu, _) => (key.helper, *cpu),
+        Record::Cpus(first, cpus) => (None, first.saturating_add(cpus.len().max(1) as u16 - 1)),
+        Record::Scenario(key, ..) | Record::Findings(key, _) => (key.helper, 0),
+        Record::Row((key, row)) => (key.helper.max(row.helper), row.cpu),
+        Record::Sample(key, cpu, _) => (key.helper, *cpu),
         Record::Point(key, _, point) => (key.helper, point.cpu),
         Record::Spread(_, _, spread) if usize::from(spread.first) > BINS_MAX => return false,
         Record::Spread(key, ..) => (key.helper, 0),
-        Record::Finding(key, _) => (key.helper, 0),
         Record::Identity(..)
         | Record::Run(_)
         | Record::Facts(_)

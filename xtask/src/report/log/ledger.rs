@@ -1,7 +1,6 @@
 //! The records of one run by their sequence numbers.
 
-use psci_bench::record::crc::Crc32;
-use psci_bench::record::{MARK, Record};
+pub(super) use psci_bench::record::{CRC_DIGITS, Claim};
 
 use super::integrity::{Missing, Records};
 use super::untrusted_text::plain;
@@ -10,66 +9,14 @@ use super::untrusted_text::plain;
 /// The limit bounds the memory that a log takes.
 const SEQ_MAX: u32 = 1 << 24;
 
-/// Digits of a checksum.
-pub(super) const CRC_DIGITS: usize = 8;
-
 /// The most letters of a kind that are shown.
 const KIND_MAX: usize = 16;
 
-/// A line's claim to be a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Claim<'l> {
-    seq: u32,
-    crc: u32,
-    kind: &'l str,
-    json: &'l str,
-    /// The bytes of which the checksum is.
-    summed: &'l [u8],
-}
-
-impl<'l> Claim<'l> {
-    /// Returns what `line` claims to be; None if it has not the form of a record.
-    /// The checksum is not computed.
-    pub(super) fn of(line: &'l [u8]) -> Option<Self> {
-        let text = line.trim_ascii_end().strip_prefix(MARK.as_bytes())?;
-        // JSON has no '@': with one, another record stands behind the first.
-        let text = str::from_utf8(text).ok().filter(|it| !it.contains('@'))?;
-        let (seq, json) = text.split_once(' ')?;
-        let (json, crc) = json.rsplit_once(' ')?;
-        let (kind, _) = json.strip_prefix("{\"")?.split_once('"')?;
-        let is_digit = |b| matches!(b, b'0'..=b'9' | b'a'..=b'f');
-        let has_checksum = crc.len() == CRC_DIGITS && crc.bytes().all(is_digit);
-        let (seq, crc) = (
-            seq.parse().ok().filter(|_| seq.len() >= 4)?,
-            u32::from_str_radix(crc, 16),
-        );
-        let crc = crc.ok().filter(|_| has_checksum && json.ends_with('}'))?;
-        let summed = &line[..MARK.len() + text.len() - CRC_DIGITS - 1];
-        Some(Self {
-            seq,
-            crc,
-            kind,
-            json,
-            summed,
-        })
-    }
-
-    /// Returns true if the checksum is right.
-    pub(super) fn is_sound(&self) -> bool {
-        Crc32::of(self.summed) == self.crc
-    }
-
-    /// Returns the record; None if this version cannot read it.
-    pub(super) fn record(&self) -> Option<Record> {
-        Record::from_json(self.json)
-    }
-
-    /// Describes a record that this version cannot read.
-    pub(super) fn unread_at(&self, line: u64) -> String {
-        let kind: String = plain(self.kind).chars().take(KIND_MAX).collect();
-        let seq = self.seq;
-        format!("record {seq:04} ({kind}, line {line}) is sound, and not of this version's format")
-    }
+/// Describes a sound record that this version cannot read.
+pub(super) fn unread_at(claim: &Claim<'_>, line: u64) -> String {
+    let kind: String = plain(claim.kind).chars().take(KIND_MAX).collect();
+    let seq = claim.seq;
+    format!("record {seq:04} ({kind}, line {line}) is sound, and not of this version's format")
 }
 
 /// The records of one run.

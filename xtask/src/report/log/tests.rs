@@ -112,12 +112,12 @@ fn scenario(run: &LoggedRun, id: ScenarioId) -> &Scenario {
 #[test]
 fn lost_records_are_named_and_cost_themselves() {
     let serial = "{\"s\":\"cpu_susp_serial\"}";
-    let row = format!("{{\"row\":[{serial},{{\"cpu\":1,");
+    let row = "{\"row\":[\"cpu_susp_serial\",1,".to_owned();
     let of_row = format!("[{serial},1,");
-    let own = "{\"scenario\":{\"id\":\"cpu_susp_serial\"";
+    let own = "{\"scenario\":[{\"s\":\"cpu_susp_serial\"}";
     for (lost, shortfall) in [
         ("{\"run\":", "record 0000 lost"),
-        ("{\"cpu\":[1,", "record 0004 lost"),
+        ("{\"cpus\":", "record 0003 lost"),
         ("{\"end\":", "the end record lost: there may be more"),
         ("{\"point\":", "record 0058 lost; record 0060 lost"),
         (&row, "record 00"),
@@ -129,10 +129,10 @@ fn lost_records_are_named_and_cost_themselves() {
         let (run, whole) = (&logged.run, sent());
         assert!(!logged.is_complete() && run.cpus.len() == 4, "{lost}");
         assert_eq!(run.scenarios.len(), whole.scenarios.len(), "{lost}");
-        if lost == "{\"cpu\":[1," {
-            assert_eq!(logged.integrity.guessed_cpus, 1);
+        if lost == "{\"cpus\":" {
+            assert_eq!(logged.integrity.guessed_cpus, 4);
             assert_eq!(logged.run.label(1).to_string(), "65535.1");
-            assert_eq!(logged.run.scenarios, whole.scenarios);
+            assert_eq!(logged.run.scenarios[2].rows, whole.scenarios[2].rows);
         }
     }
     // No line stands in for the records of a row.
@@ -283,7 +283,7 @@ fn tftf_log_has_lines_alone() {
 
 #[test]
 fn clock_is_unknown_without_facts() {
-    let kinds = ["run", "facts", "plan", "end", "cpu", "identity"];
+    let kinds = ["run", "facts", "plan", "end", "cpus", "identity"];
     let marks = kinds.map(|it| format!(" {{\"{it}\":"));
     let logged = read_one(without(|line| marks.iter().any(|it| line.contains(it))));
     assert_eq!((logged.ns(7), logged.unit()), (None, "ticks"));
@@ -312,15 +312,14 @@ fn sound_records_that_cannot_be_read_are_lost_and_named() {
     let mut run = made_up_run::run();
     run.head.as_mut().expect("a head").format = 9;
     let moon = "{\"moon\":{\"phase\":1}}";
-    let absurd = "{\"mpidr\":\"0x0\",\"cluster\":0,\"core\":0,\"thread\":0}";
-    let absurd = format!("{{\"cpu\":[60000,{absurd}]}}");
+    let absurd = "{\"cpus\":[60000,[[\"0x0\",0,0,0]]]}";
     let log = log_of(&run);
-    let logged = read_one(with_records(&log, &[("0002", moon), ("0003", &absurd)]));
+    let logged = read_one(with_records(&log, &[("0002", moon), ("0003", absurd)]));
     let records = logged.integrity.records.as_ref().expect("records");
     assert_eq!((records.malformed, records.missing.len()), (2, 0));
     assert!(logged.run.plan.is_none() && logged.run.cpus.len() == 4);
     let lacks = logged.lacks();
-    for (lack, (seq, kind)) in lacks.iter().zip([("0002", "moon"), ("0003", "cpu")]) {
+    for (lack, (seq, kind)) in lacks.iter().zip([("0002", "moon"), ("0003", "cpus")]) {
         let place = log
             .lines()
             .position(|it| it.starts_with(&format!("@PB {seq}")));

@@ -44,7 +44,7 @@ fn text() {
 #[test]
 fn log_that_lost_records() {
     let mut lost = log().to_owned();
-    for kind in ["row", "cpu"] {
+    for kind in ["row", "cpus"] {
         let (old, new) = (format!(" {{\"{kind}\":"), format!(" {{\"{kind}!\":"));
         lost = lost.replacen(&old, &new, 2);
     }
