@@ -6,9 +6,10 @@
 use psci_bench::board::LabelSource;
 use psci_bench::findings::{Detail, findings_of};
 use psci_bench::measure::{self, Facts, Identity, Metric};
+use psci_bench::model::Verdict;
 use psci_bench::model::{
     Attempts, Conditions, Cpu, End, Figures, Head, Instant, Instants, Measure, Point, Row, Run,
-    Sample, Scenario, ScenarioKey, Spread, Statistic, Status, Totals, Variant, Verdict, WakeSource,
+    Sample, Scenario, ScenarioKey, Spread, Statistic, Status, Totals, Variant, WakeSource,
 };
 use psci_bench::output::{self, Summary};
 use psci_bench::plan::{Method, Plan, Records, ScenarioId};
