@@ -75,13 +75,37 @@ fn exit_codes() {
     ]);
 }
 
+/// Compares Juno's figures of v2.13 with those of another release.
+fn juno(scratch: &Scratch, baseline: &str, format: &str) -> (i32, String, String) {
+    let new = "report published/juno/v2.13 --baseline published/juno";
+    scratch.called(&format!("{new}/{baseline} --format {format}"))
+}
+
+#[test]
+fn json_has_changes_and_what_findings_rest_on() {
+    let (_, out, _) = juno(&scratch(), "v2.12", "json");
+    let json: Value = serde_json::from_str(&out).expect("JSON");
+    let comparison = &json["comparisons"][0];
+    assert_eq!(comparison["keyed"], "labels");
+    let scenarios = comparison["scenarios"].as_array().expect("scenarios");
+    let is_sorted = |it: &&Value| it["judged"] == "order" && it["by_cpu"][0].is_object();
+    let sorted = scenarios.iter().find(is_sorted).expect("a parallel one");
+    let [cpu, order] = ["by_cpu", "by_order"].map(|list| &sorted[list][0]["outcome"]);
+    assert!(cpu.is_null() && order.is_string(), "{sorted}");
+    let regressions = comparison["regressions"].as_u64();
+    assert!(regressions.is_some_and(|count| count > 20));
+    let finding = comparison["findings"].as_array().expect("findings").iter();
+    let mut flush = finding.filter(|it| it["kind"] == "flush-of-cluster");
+    let basis = &flush.next().expect("it is found")["basis"];
+    let parts = basis.as_array().into_iter().flatten();
+    let cpus = parts.filter_map(|it| it["cpus"][0].as_array());
+    assert!(cpus.map(Vec::len).sum::<usize>() > 3, "{basis}");
+}
+
 #[test]
 fn every_format_has_findings_and_gaps() {
     let scratch = scratch();
-    let called = |baseline: &str, format: &str| {
-        let new = "report published/juno/v2.13 --baseline published/juno";
-        scratch.called(&format!("{new}/{baseline} --format {format}"))
-    };
+    let called = |baseline: &str, format: &str| juno(&scratch, baseline, format);
     let flush = "CPUs that are not last man now pay a cluster-size cache flush";
     let gaps = [
         "5 scenarios of the baseline not compared (--across scenarios",
@@ -111,23 +135,6 @@ fn every_format_has_findings_and_gaps() {
     let more = format!("published/n1sdp/v2.9 --baseline n1sdp/{name}");
     let passed = format!("{less} --across scenarios,cpus");
     scratch.assert_reports(&[(&passed, 0, ""), (&more, 0, "")]);
-    let (_, out, _) = called("v2.12", "json");
-    let json: Value = serde_json::from_str(&out).expect("JSON");
-    let comparison = &json["comparisons"][0];
-    assert_eq!(comparison["keyed"], "labels");
-    let scenarios = comparison["scenarios"].as_array().expect("scenarios");
-    let is_sorted = |it: &&Value| it["judged"] == "order" && it["by_cpu"][0].is_object();
-    let sorted = scenarios.iter().find(is_sorted).expect("a parallel one");
-    let [cpu, order] = ["by_cpu", "by_order"].map(|list| &sorted[list][0]["outcome"]);
-    assert!(cpu.is_null() && order.is_string(), "{sorted}");
-    let regressions = comparison["regressions"].as_u64();
-    assert!(regressions.is_some_and(|count| count > 20));
-    let finding = comparison["findings"].as_array().expect("findings").iter();
-    let mut flush = finding.filter(|it| it["kind"] == "flush-of-cluster");
-    let basis = &flush.next().expect("it is found")["basis"];
-    let parts = basis.as_array().into_iter().flatten();
-    let cpus = parts.filter_map(|it| it["cpus"][0].as_array());
-    assert!(cpus.map(Vec::len).sum::<usize>() > 3, "{basis}");
     // What a CI server shows is what the exit code says.
     let (code, out, _) = called("v2.12", "junit");
     assert_eq!(code, 1);
