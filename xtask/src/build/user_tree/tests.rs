@@ -78,7 +78,7 @@ fn a_tree_by_which_the_payload_would_end_is_refused() {
     let (uart, gic) = ((0x900_0000, 0x1000), (0x800_0000, 0x1_0000));
     let (redistributors, memory) = ((0x80a_0000, 0xf6_0000), (0x4000_0000, 0x4000_0000));
     let end = 0xffff_ffff_0000;
-    let console = "the console: 0x1000 bytes at 0x1000000000000 are beyond";
+    let console = "the console: 0x4c bytes at 0x1000000000000 are beyond";
     for (from, to, expected) in [
         (uart, (1 << 48, 0x1000), console),
         (gic, (1 << 48, 0x1_0000), "distributor: 0x10000 bytes"),
