@@ -121,7 +121,7 @@ pub fn display(command: &Command) -> String {
 }
 
 /// Makes a command with few environment variables: a makefile reads all of them. It has a
-/// process group of its own, as [`cargo`] has.
+/// process group of its own, as `cargo` has.
 pub fn clean(program: &str) -> Command {
     let mut command = Command::new(program);
     command.process_group(0).env_clear().env("LC_ALL", "C");
