@@ -245,29 +245,32 @@ fn refuse_losses(files: &Files, there: &Files, names: &[String], current: &Path)
 }
 
 /// Puts `files` in place of `current`, and `former`, else what was there, in that of
-/// `previous`. New files are complete before old ones are removed.
+/// `previous`.
 fn place_release(place: &Path, files: &Files, former: Option<&Files>) -> Result<()> {
-    let at = || place.display().to_string();
-    fs::create_dir_all(place).with_context(at)?;
-    let staged = tempfile::tempdir_in(place).with_context(at)?;
-    let [new, old] = ["new", "former"].map(|name| staged.path().join(name));
+    let [current, previous] = ["current", "previous"].map(|name| place.join(name));
+    fs::create_dir_all(place).with_context(|| place.display().to_string())?;
+    let staged = tempfile::tempdir_in(place).with_context(|| place.display().to_string())?;
+    let [new, old, replaced, removed] =
+        ["new", "former", "replaced", "removed"].map(|name| staged.path().join(name));
     write_folder(&new, files)?;
     if let Some(files) = former {
         write_folder(&old, files)?;
     }
-    let [current, previous] = ["current", "previous"].map(|name| place.join(name));
-    let replace = |from: &Path, to: &Path| {
-        if from.is_dir() && to.is_dir() {
-            fs::remove_dir_all(to)?;
-        }
-        if from.is_dir() {
-            fs::rename(from, to)
-        } else {
-            Ok(())
-        }
+    // From here on there is nothing to compute that could fail, and a failure removes nothing.
+    let staged = staged.keep();
+    // A folder that is not there has no place to go to.
+    let rename = |from: &Path, to: &Path| match from.is_dir() {
+        true => fs::rename(from, to).with_context(|| format!("{from:?} to {to:?}")),
+        false => Ok(()),
     };
-    replace(former.map_or(&current, |_| &old), &previous).with_context(at)?;
-    replace(&new, &current).with_context(at)
+    let former = former.map_or(&current, |_| &old);
+    if former.is_dir() {
+        rename(&previous, &replaced)?;
+        rename(former, &previous)?;
+    }
+    rename(&current, &removed)?;
+    rename(&new, &current)?;
+    fs::remove_dir_all(&staged).with_context(|| staged.display().to_string())
 }
 
 fn write_folder(folder: &Path, files: &Files) -> Result<()> {
