@@ -15,6 +15,7 @@ use super::devices::{Controller, Frame, Gic, Timer, Uart, Watchdog};
 use super::firmware::{Firmware, yes};
 use super::lab::Lab;
 use super::package::Package;
+use super::publish::Publish;
 
 /// Memory that the payload must not touch.
 #[derive(Clone, Debug, Deserialize)]
@@ -134,6 +135,7 @@ pub struct Board {
     /// The file that the board's loader takes.
     pub package: Option<Package>,
     pub(crate) lab: Option<Lab>,
+    pub(crate) publish: Option<Publish>,
     /// QEMU's recipe, if QEMU emulates the board.
     pub qemu: Option<Qemu>,
 }

@@ -14,6 +14,7 @@ mod given_states;
 pub mod image_kinds;
 mod lab;
 mod package;
+pub(crate) mod publish;
 mod read;
 #[cfg(test)]
 mod tests;

@@ -15,12 +15,13 @@ use super::report_verdict::{judge, judge_jobs, say_of};
 use crate::lab::serial;
 use crate::qemu::log_file::LogFile;
 use crate::qemu::timeout::TIMEOUT_MAX;
+use crate::report::analysis::audit::{self, Judged};
 use crate::report::analysis::compare::{self, Across, RowIs};
 use crate::report::analysis::merge::{merge, take_repeats};
-use crate::report::export::{self, Format, Part, Report, Writer};
+use crate::report::export::{self, Format, Part, Report, TreeWishes, Writer};
 use crate::report::jobs;
 use crate::report::jobs::matrix::matrix;
-use crate::report::log::{LoggedRun, read, tables};
+use crate::report::log::{LoggedRun, page, read, tables};
 use crate::setup::interrupt;
 use crate::setup::plural::many;
 use crate::setup::progress::say;
@@ -88,6 +89,11 @@ pub struct ReportArguments {
     /// failed is an error then.
     #[arg(long, conflicts_with_all = ["run", "merge", "baseline", "serial", "overhead"])]
     pub matrix: bool,
+    /// Compare each change that a published page prints with what it should be,
+    /// by the tables of its two newest releases: LOG is a page, such as TF-A's
+    /// docs/perf/psci-performance-juno.rst.
+    #[arg(long, conflicts_with_all = ["run", "merge", "matrix", "baseline", "serial", "overhead", "deny_skipped", "platform"])]
+    pub audit: bool,
     /// Exit with 1 where a run has skipped a scenario or a CPU's row of one. What
     /// was skipped is named.
     #[arg(long, conflicts_with = "overhead")]
@@ -95,6 +101,10 @@ pub struct ReportArguments {
     /// The platform's name in TF-A's documentation, for --format tfa-docs.
     #[arg(long, value_name = "NAME")]
     pub platform: Option<String>,
+    /// Write also the page that shows the figures, docs/perf/psci-performance-NAME.rst.
+    /// Of a page that is there, only what is between its marks is written anew.
+    #[arg(long)]
+    pub page: bool,
     /// Compare with this log, or with these tables: a CSV file, or a folder
     /// of them.
     #[arg(long, value_name = "PATH", conflicts_with = "merge")]
@@ -142,6 +152,9 @@ pub struct ReportArguments {
 pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
     check_wishes(arguments)?;
     check_output(arguments)?;
+    if arguments.audit {
+        return audit(arguments);
+    }
     // The baseline first: a run that is followed takes its time.
     let baseline = arguments.baseline.as_deref();
     let baseline = baseline.map(|path| read_baseline(path, arguments.baseline_run));
@@ -162,10 +175,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
         take_repeats(&mut report.runs).iter().for_each(|it| say(it));
         report.merged = Some(merge(&report.runs)?);
     }
-    let options = compare::Options {
-        tolerance_ppm: arguments.rtol,
-        across: arguments.across.clone(),
-    };
+    let options = options(arguments);
     if let Some(baseline) = &mut baseline {
         compare::name_rows(&mut report.runs, baseline, &arguments.rows_are)?;
         report.comparisons = compare::compare(&report.runs, baseline, &options)?;
@@ -188,6 +198,38 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
         .matrix
         .as_ref()
         .map_or(code, |matrix| judge_jobs(matrix).max(code)))
+}
+
+/// Compares what published pages print with their own tables.
+fn audit(arguments: &ReportArguments) -> Result<u8> {
+    let pages = arguments.logs.iter().map(|path| page::read(path));
+    let audits = pages.map_ok(|page| audit::audit(&page, arguments.rtol));
+    let report = Report {
+        audits: audits.collect::<Result<_>>()?,
+        ..Report::default()
+    };
+    write(&report, arguments, &options(arguments))?;
+    let count = |judged| {
+        report
+            .audits
+            .iter()
+            .map(|it| it.count(judged))
+            .sum::<usize>()
+    };
+    let [right, wrong, ambiguous] = [Judged::Right, Judged::Wrong, Judged::Ambiguous].map(count);
+    let of = many(report.audits.len(), "page");
+    let all = many(right + wrong + ambiguous, "printed change");
+    say(&format!(
+        "{all} on {of}: {right} right, {wrong} wrong, {ambiguous} ambiguous"
+    ));
+    Ok(if wrong > 0 { FAILED } else { 0 })
+}
+
+fn options(arguments: &ReportArguments) -> compare::Options {
+    compare::Options {
+        tolerance_ppm: arguments.rtol,
+        across: arguments.across.clone(),
+    }
 }
 
 fn read_jobs(arguments: &ReportArguments) -> Result<Report> {
@@ -249,6 +291,8 @@ fn check_wishes(arguments: &ReportArguments) -> Result<()> {
             arguments.baseline.is_some(),
             Part::Comparisons,
         ),
+        ("--audit", arguments.audit, Part::Audits),
+        ("--page", arguments.page, Part::Page),
         ("--platform", arguments.platform.is_some(), Part::Platform),
     ] {
         if is_given && !format.takes.contains(&part) {
@@ -321,7 +365,12 @@ fn write(report: &Report, arguments: &ReportArguments, options: &compare::Option
     let format = arguments.format;
     match (&format.writer, &arguments.output) {
         (Writer::Tree(write_tree), Some(dir)) => {
-            write_tree(report, arguments.platform.as_deref(), options, dir)
+            let wishes = TreeWishes {
+                platform: arguments.platform.as_deref(),
+                page: arguments.page,
+                options,
+            };
+            write_tree(report, &wishes, dir)
         }
         (_, Some(path)) => files::write_by(("-o", path), |out| format.write(report, out)),
         (_, None) => {

@@ -5,6 +5,7 @@ mod made_up_run;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod audit;
 mod compare;
 mod fip;
 mod fip_build;

@@ -1,5 +1,6 @@
 //! Runs -> findings, comparisons and merged runs.
 
+pub mod audit;
 pub mod compare;
 pub(crate) mod conditions;
 pub(crate) mod figure;

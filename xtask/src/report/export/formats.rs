@@ -31,8 +31,12 @@ pub enum Part {
     Matrix,
     /// A comparison with a baseline.
     Comparisons,
+    /// Published pages beside themselves.
+    Audits,
     /// The platform's name in paths.
     Platform,
+    /// The page that shows the files.
+    Page,
 }
 
 type WriteStream = fn(&Report, &mut dyn Write) -> Result<()>;
@@ -45,7 +49,18 @@ pub enum Writer {
     /// Files below a directory, with the platform's name in their paths. What is there
     /// already is what they are compared with, and is never left half replaced; where nothing
     /// is written, no directory is made.
-    Tree(fn(&Report, Option<&str>, &Options, &Path) -> Result<()>),
+    Tree(fn(&Report, &TreeWishes<'_>, &Path) -> Result<()>),
+}
+
+/// What is asked for of files below a directory.
+#[derive(Clone, Copy, Debug)]
+pub struct TreeWishes<'w> {
+    /// The platform's name in paths.
+    pub platform: Option<&'w str>,
+    /// True if the page that shows the files is asked for, too.
+    pub page: bool,
+    /// The options of the comparison with what is there.
+    pub options: &'w Options,
 }
 
 impl Format {
@@ -70,8 +85,8 @@ impl Format {
     }
 }
 
-const ALL_RUNS: &[Part] = &[Part::Merged, Part::Matrix, Part::Comparisons];
-const NO_MATRIX: &[Part] = &[Part::Merged, Part::Comparisons];
+const ALL_RUNS: &[Part] = &[Part::Merged, Part::Matrix, Part::Comparisons, Part::Audits];
+const NO_MATRIX: &[Part] = &[Part::Merged, Part::Comparisons, Part::Audits];
 const COMPARED: &[Part] = &[Part::Comparisons];
 
 const fn stream(name: &'static str, write: WriteStream, takes: &'static [Part]) -> Format {
@@ -104,7 +119,7 @@ pub static ALL: [Format; 10] = [
     Format {
         name: "tfa-docs",
         about: "data files of TF-A's docs/perf, below the directory -o; --platform names the folder",
-        takes: &[Part::Comparisons, Part::Platform],
+        takes: &[Part::Comparisons, Part::Platform, Part::Page],
         writer: Writer::Tree(tfa_docs::write_tree),
     },
 ];

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::object::object;
 use super::report_data::Report;
+use crate::report::analysis::audit::Audit;
 use crate::report::analysis::compare::{Change, ComparedScenario, Comparison, Judged};
 use crate::report::analysis::findings::findings;
 use crate::report::analysis::merge::Merged;
@@ -30,6 +31,8 @@ struct Schema<'r, R, C> {
     matrix: Option<&'r Matrix>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     comparisons: Vec<C>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    audits: &'r [Audit],
 }
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
@@ -40,6 +43,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
         merged: report.merged.as_ref(),
         matrix: report.matrix.as_ref(),
         comparisons: report.comparisons.iter().map(one_comparison).collect(),
+        audits: &report.audits,
     };
     serde_json::to_writer_pretty(&mut *out, &schema)?;
     writeln!(out)?;

@@ -13,6 +13,7 @@ use minijinja::value::Serde;
 use psci_bench::model::{Scenario, Status, Verdict};
 use serde::Serialize;
 
+use super::escape::xml;
 use super::method::method;
 use super::report_data::Report;
 use super::report_document::warnings;
@@ -75,7 +76,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     }
     let cases: Vec<Case> = suites.iter().flat_map(|it| it.cases.clone()).collect();
     let context = context! { suites => Serde(suites), cases => Serde(cases) };
-    let text = render(include_str!("junit.xml"), context)?;
+    let text = render(include_str!("junit.xml"), context, xml)?;
     out.write_all(text.as_bytes())?;
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Reports in each format.
 
+mod audit_document;
+mod commentary;
 mod comparison_document;
 mod cpu_names;
 mod csv;
@@ -18,6 +20,7 @@ mod object;
 mod overhead_text;
 mod perfetto;
 mod point_tables;
+mod published_page;
 mod report_data;
 mod report_document;
 mod scenario_document;
@@ -25,5 +28,5 @@ mod table;
 mod template;
 mod tfa_docs;
 
-pub use self::formats::{ALL, Format, Part, Writer, by_name};
+pub use self::formats::{ALL, Format, Part, TreeWishes, Writer, by_name};
 pub use self::report_data::Report;

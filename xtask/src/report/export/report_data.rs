@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 
+use crate::report::analysis::audit::Audit;
 use crate::report::analysis::compare::Comparison;
 use crate::report::analysis::merge::Merged;
 use crate::report::jobs::matrix::Matrix;
@@ -18,6 +19,8 @@ pub struct Report {
     pub matrix: Option<Matrix>,
     /// Each run beside the baseline, where one was given.
     pub comparisons: Vec<Comparison>,
+    /// Published pages beside themselves, where that was asked for.
+    pub audits: Vec<Audit>,
 }
 
 impl From<Vec<LoggedRun>> for Report {

@@ -1,5 +1,6 @@
 //! A report in the order of reading.
 
+use super::audit_document::audit;
 use super::comparison_document::comparison;
 use super::document::Block;
 use super::matrix_document::matrix;
@@ -36,6 +37,7 @@ pub(super) fn document(report: &Report) -> Vec<Block<'_>> {
         all.push(Block::Title(format!("Comparison of {own} with {baseline}")));
         all.extend(comparison(&report.runs[it.run], it));
     }
+    all.extend(report.audits.iter().flat_map(audit));
     all
 }
 

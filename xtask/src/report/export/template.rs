@@ -4,19 +4,17 @@ use anyhow::Result;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, escape_formatter};
 
-use super::escape::xml;
-
-/// Renders a template of XML: lines of blocks leave nothing behind, and values are escaped
+/// Renders a template: lines of blocks leave nothing behind, and values are escaped by `escape`
 /// unless they are `safe`.
-pub(super) fn render(template: &str, context: Value) -> Result<String> {
+pub(super) fn render(template: &str, context: Value, escape: fn(&str) -> String) -> Result<String> {
     let mut templates = Environment::new();
     let mut syntax = SyntaxConfig::builder();
     syntax.trim_blocks(true).lstrip_blocks(true);
     templates.set_syntax(syntax.keep_trailing_newline(true).build()?);
     templates.set_undefined_behavior(UndefinedBehavior::SemiStrict);
     templates.set_auto_escape_callback(|_| AutoEscape::Html);
-    templates.set_formatter(|out, state, value| match value.as_str() {
-        Some(text) if !value.is_safe() => Ok(out.write_str(&xml(text))?),
+    templates.set_formatter(move |out, state, value| match value.as_str() {
+        Some(text) if !value.is_safe() => Ok(out.write_str(&escape(text))?),
         _ => escape_formatter(out, state, value),
     });
     Ok(templates.render_str(template, context)?)

@@ -21,6 +21,8 @@ use psci_bench::measure::Metric;
 use psci_bench::model::{Row, Scenario};
 use psci_bench::plan::{Method, ScenarioId};
 
+use super::formats::TreeWishes;
+use super::published_page;
 use super::report_data::Report;
 use crate::report::analysis::compare::{
     Across, Change, Comparison, Judged, Options, Outcome, compare,
@@ -30,16 +32,12 @@ use crate::report::log::{LoggedRun, tables};
 use crate::setup::progress::say;
 
 /// The lines of files by the files' names: cluster, core, and figures in nanoseconds.
-type Files = BTreeMap<String, Vec<Vec<String>>>;
+pub(super) type Files = BTreeMap<String, Vec<Vec<String>>>;
 
-pub(super) fn write_tree(
-    report: &Report,
-    platform: Option<&str>,
-    options: &Options,
-    root: &Path,
-) -> Result<()> {
+pub(super) fn write_tree(report: &Report, wishes: &TreeWishes<'_>, root: &Path) -> Result<()> {
     let run = report.only_run("tfa-docs")?;
-    let platform = check_platform(run, platform, options)?;
+    let options = wishes.options;
+    let platform = check_platform(run, wishes.platform, options)?;
     let input = &run.source.input;
     let plain = files(run, None);
     ensure!(
@@ -59,14 +57,33 @@ pub(super) fn write_tree(
         .map(|it| it.map_or_else(Files::new, |it| files(it, None)));
     let mut end = "current is of these figures already: nothing was changed".to_owned();
     // With a baseline that is not what is there it is another change that is asked for.
-    if sorted(&plain) != sorted(&there) || sorted(&plain) != sorted(&before) {
+    let is_new = sorted(&plain) != sorted(&there) || sorted(&plain) != sorted(&before);
+    if is_new {
         refuse_losses(&plain, &there, &names, &current)?;
+    }
+    let page = wishes.page.then(|| {
+        let previous = place.join("previous");
+        // The release before these figures, which are there already.
+        let was = (!is_new && previous.is_dir()).then(|| tables::read(&previous));
+        let was = was.transpose()?.map(|it| compare_with(run, &it, options));
+        let was = was.transpose()?;
+        let comparison = was.as_ref().or(comparison.filter(|_| is_new));
+        let old = comparison.map_or_else(Files::new, |it| files(&it.baseline, None));
+        let path = root.join(format!("docs/perf/psci-performance-{platform}.rst"));
+        let text = published_page::text(&path, platform, (run, comparison), [&plain, &old])?;
+        anyhow::Ok((path, text))
+    });
+    let page = page.transpose()?;
+    if is_new {
         note(run, &plain, comparison);
         let former = given.map(|_| &before);
         place_release(&place, &files(run, comparison), former)?;
         end = format!("current is of {input} now");
     }
     say(&format!("{}: {end}", place.display()));
+    if let Some((path, text)) = page {
+        published_page::write(&path, &text)?;
+    }
     Ok(())
 }
 

@@ -5,6 +5,7 @@ mod clean;
 mod closing;
 #[cfg(test)]
 mod damage;
+mod grid_table;
 pub(in crate::report) mod grouped;
 mod integrity;
 pub(in crate::report) mod lava_log;
@@ -15,6 +16,7 @@ pub mod logged_run;
 #[cfg(test)]
 #[path = "../../../tests/support/made_up_run.rs"]
 pub(crate) mod made_up_run;
+pub(crate) mod page;
 mod plain_line;
 mod reader;
 mod status_words;

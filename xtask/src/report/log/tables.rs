@@ -8,6 +8,7 @@
 //! Such a table has figures alone: no samples, no timestamps, no conditions. Its board is
 //! known by the folder's name, at most. Its rows are read as RT_INSTR lines.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,7 @@ use psci_bench::spec::words::Word as _;
 use super::builder::LoggedRunBuilder;
 use super::line_run::ROWS_MAX;
 use super::logged_run::LoggedRun;
+use super::page;
 use super::plain_line::{PlainLine, RtInstr};
 use crate::board;
 use crate::setup::read_file;
@@ -30,12 +32,36 @@ const FILE_MAX: usize = 1 << 17;
 /// Returns true if `path` is of tables, and no log.
 pub fn are_at(path: &Path) -> bool {
     let ending = path.extension();
-    path.is_dir() || ending.is_some_and(|it| it.eq_ignore_ascii_case("csv"))
+    let is_file = ending.is_some_and(|it| it.eq_ignore_ascii_case("csv"));
+    path.is_dir() || is_file || page::is_at(path)
 }
 
-/// Reads the tables at `path`: a file, a folder of files, or a folder whose
+/// Reads the tables of a page's newest release.
+fn of_page(path: &Path) -> Result<LoggedRun> {
+    let page = page::read(path)?;
+    let mut builder = LoggedRunBuilder::of_tables();
+    for table in page.releases().swap_remove(0) {
+        builder.extend(table.line as u64, (0, 0));
+        for row in &table.rows {
+            let ns = |it: usize| row.figures.get(it).map(|it| it.ns);
+            let (tag, label) = (table.id.tag(), row.label);
+            let values = [ns(0), ns(1), ns(2)];
+            builder.line(PlainLine::RtInstr(RtInstr { tag, label, values }));
+        }
+    }
+    let mut run = builder.finish(&page.input, 1);
+    let name = tag(path);
+    let name = name.strip_prefix("psci-performance-").unwrap_or(&name);
+    run.header.board = known_board(&[name.into()]);
+    Ok(run)
+}
+
+/// Reads the tables at `path`: a page, a file, a folder of files, or a folder whose
 /// `current` is one.
 pub fn read(path: &Path) -> Result<LoggedRun> {
+    if page::is_at(path) {
+        return of_page(path);
+    }
     let mut files = match path.is_dir() {
         true => in_folder(path)?,
         false => vec![path.to_owned()],
@@ -70,6 +96,11 @@ fn platform(file: &Path) -> Option<String> {
     {
         return Some(platform.to_string());
     }
+    known_board(&names)
+}
+
+/// Returns the first of some names that is a board of this repository.
+fn known_board(names: &[Cow<'_, str>]) -> Option<String> {
     let boards = board::names(&Workspace::find().ok()?);
     let known = names
         .iter()

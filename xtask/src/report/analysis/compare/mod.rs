@@ -16,7 +16,7 @@ pub(crate) use self::change::{Change, Outcome, Value};
 pub use self::compare::compare;
 pub(crate) use self::comparison::{ComparedScenario, Judged, scenario_title};
 pub use self::comparison::{Comparison, Options};
-pub(crate) use self::finding::basis_text;
+pub(crate) use self::finding::{Basis, ComparisonFinding, basis_text};
 pub use self::sides::name_rows;
 pub(crate) use self::sides::{Keyed, RowIs};
 pub(crate) use crate::report::analysis::conditions::Across;

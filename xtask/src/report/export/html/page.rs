@@ -14,6 +14,7 @@ use serde::{Serialize, Serializer};
 
 use super::{queue, spread, sweep, timeline};
 use crate::report::export::document::Charts;
+use crate::report::export::escape::xml;
 use crate::report::export::report_data::Report;
 use crate::report::export::report_document::{board, document};
 use crate::report::export::template::render;
@@ -25,7 +26,7 @@ pub(crate) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
         style => include_str!("style.css"),
         blocks => Serde(document(report)),
     };
-    let page = render(include_str!("page.html"), page)?;
+    let page = render(include_str!("page.html"), page, xml)?;
     out.write_all(page.as_bytes())?;
     Ok(())
 }

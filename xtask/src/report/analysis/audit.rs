@@ -1,0 +1,385 @@
+//! A published page against itself: each change that it prints beside the one between the
+//! tables of its two newest releases.
+//!
+//! A table's changes are by CPU, or, of calls in parallel, by place in the order of size;
+//! never by the row's place in the file. Where labels repeat, nobody can tell which row is
+//! which CPU's: a change that fits one of them is ambiguous.
+
+use itertools::Itertools as _;
+use psci_bench::measure::Metric;
+use psci_bench::model::heading;
+use psci_bench::plan::ScenarioId;
+use serde::Serialize;
+
+use crate::report::log::page::{Page, PageFigure, PageTable};
+use crate::setup::plural::many;
+
+/// The most that a change may be rounded, in hundredths of a percent.
+const ROUNDED: f64 = 0.51;
+
+/// What a page prints, and what it should.
+#[derive(Clone, Debug, Serialize)]
+pub struct Audit {
+    pub(crate) page: String,
+    /// The two releases, the newer first; the second is empty if there is none.
+    pub(crate) releases: [String; 2],
+    pub(crate) tables: Vec<AuditedTable>,
+    /// Sentences on the whole page.
+    pub(crate) findings: Vec<String>,
+}
+
+/// A table of the newer release beside that of the former one.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct AuditedTable {
+    pub(crate) id: ScenarioId,
+    pub(crate) line: usize,
+    /// True if Powerdown has the former figures in another order.
+    #[serde(skip)]
+    is_reordered: bool,
+    pub(crate) figures: Vec<AuditedFigure>,
+    /// Sentences on this table.
+    pub(crate) findings: Vec<String>,
+}
+
+/// A figure, the change that is printed behind it, and what that should be.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct AuditedFigure {
+    pub(crate) place: String,
+    /// Cluster and core.
+    pub(crate) label: (u16, u16),
+    pub(crate) metric: Metric,
+    pub(crate) ns: u64,
+    /// In percent.
+    pub(crate) printed: Option<f64>,
+    /// Against the same CPU; None where labels repeat, or it is not there.
+    pub(crate) by_cpu: Option<f64>,
+    /// Against the same place in the order of size; None of calls in sequence.
+    pub(crate) by_order: Option<f64>,
+    /// The old figure that the printed change is of, in nanoseconds.
+    pub(crate) implied_ns: Option<f64>,
+    pub(crate) judged: Judged,
+}
+
+/// The judgement of a printed change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Judged {
+    /// No change is printed.
+    NotPrinted,
+    Right,
+    /// It fits a row of the same labels, and labels repeat.
+    Ambiguous,
+    Wrong,
+}
+
+impl Judged {
+    /// Returns the word that stands for it.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::NotPrinted => "not printed",
+            Self::Right => "right",
+            Self::Ambiguous => "ambiguous",
+            Self::Wrong => "wrong",
+        }
+    }
+}
+
+impl Audit {
+    /// Returns the number of figures that are judged so.
+    pub(crate) fn count(&self, judged: Judged) -> usize {
+        let all = self.tables.iter().flat_map(|it| &it.figures);
+        all.filter(|it| it.judged == judged).count()
+    }
+}
+
+/// Audits a page. Changes below `tolerance_ppm` need not be printed.
+pub(crate) fn audit(page: &Page, tolerance_ppm: u32) -> Audit {
+    let releases = page.releases();
+    let name = |place: usize| {
+        let first = releases.get(place).and_then(|it| it.first());
+        first.map_or(String::new(), |it| it.release.clone())
+    };
+    let mut audit = Audit {
+        page: page.input.clone(),
+        releases: [name(0), name(1)],
+        tables: Vec::new(),
+        findings: page.doubts.clone(),
+    };
+    let [newer, former, ..] = releases.as_slice() else {
+        let finding = "the page has one release: there is nothing to compare with";
+        audit.findings.push(finding.to_owned());
+        return audit;
+    };
+    let mut shared = Shared::default();
+    for new in newer {
+        match former.iter().find(|it| it.id == new.id) {
+            Some(old) => {
+                audit.tables.push(audited(new, old, tolerance_ppm));
+                shared.add(new, old);
+            }
+            None => audit.findings.push(format!(
+                "line {}: there is no table of the former release beside {}",
+                new.line,
+                new.id.tag()
+            )),
+        }
+    }
+    audit.findings.extend(shared.finding(&audit.releases));
+    audit.findings.extend(unprinted(&audit, tolerance_ppm));
+    audit
+}
+
+/// Compares a table with that of the former release.
+fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable {
+    let columns = new.rows.first().map_or(0, |it| it.figures.len());
+    let columns: Vec<Column> = (0..columns).map(|it| Column::of(new, old, it)).collect();
+    let is_ambiguous = repeats(new) || repeats(old);
+    let mut findings = Vec::new();
+    if is_ambiguous {
+        findings.push(
+            "labels repeat: which row is which CPU's cannot be told, and the rows are no threads"
+                .to_owned(),
+        );
+    }
+    let printed: usize = columns.iter().map(|it| it.printed().count()).sum();
+    let by_row: usize = columns.iter().map(|it| it.fitting(|it| it.of_row)).sum();
+    let by_cpu: usize = columns.iter().map(|it| it.fitting(|it| it.of_cpu)).sum();
+    if printed > 0 && by_row == printed && by_cpu < printed && !is_ambiguous {
+        let all = many(printed, "printed change");
+        findings.push(format!(
+            "{all} of the row at the same place of the former table, which is another CPU's"
+        ));
+    }
+    let reordered = columns
+        .first()
+        .and_then(|it| it.reordered(new.id, tolerance_ppm));
+    findings.extend(reordered.map(|within| {
+        format!(
+            "Powerdown has the same figures in another order of CPUs (by size within {within:.1} %): \
+             another order in the lock queue is no change of the firmware"
+        )
+    }));
+    let figures = columns
+        .iter()
+        .flat_map(|it| it.judged(new.id, is_ambiguous));
+    AuditedTable {
+        id: new.id,
+        line: new.line,
+        is_reordered: reordered.is_some(),
+        // Row by row, as on the page.
+        figures: figures.sorted_by_key(|it| it.0).map(|it| it.1).collect(),
+        findings,
+    }
+}
+
+fn repeats(table: &PageTable) -> bool {
+    !table.rows.iter().map(|it| it.label).all_unique()
+}
+
+/// The figures of one metric, each beside the old ones that it can be compared with.
+struct Column<'t> {
+    cells: Vec<Beside<'t>>,
+}
+
+struct Beside<'t> {
+    label: (u16, u16),
+    new: &'t PageFigure,
+    /// The old figures in nanoseconds: of the rows with the same labels, of the same place in
+    /// the order of size, and of the same row of the file.
+    of_labels: Vec<u64>,
+    of_cpu: Option<u64>,
+    of_order: Option<u64>,
+    of_row: Option<u64>,
+}
+
+impl Beside<'_> {
+    fn fits(&self, old: Option<u64>) -> bool {
+        let exact = old.and_then(|old| percent(self.new.ns, old));
+        let printed = self.new.change.map(|it| it as f64);
+        let both = printed.zip(exact);
+        both.is_some_and(|(printed, exact)| (printed - exact * 100.0).abs() <= ROUNDED)
+    }
+}
+
+impl<'t> Column<'t> {
+    fn of(new: &'t PageTable, old: &'t PageTable, column: usize) -> Self {
+        let sorted = |table: &PageTable| -> Vec<u64> {
+            let all = table.rows.iter().map(|it| it.figures[column].ns);
+            all.sorted().collect()
+        };
+        let (own, former) = (sorted(new), sorted(old));
+        let cells = new.rows.iter().enumerate().map(|(place, row)| {
+            let figure = &row.figures[column];
+            let alike = old.rows.iter().filter(|it| it.label == row.label);
+            let of_labels: Vec<u64> = alike.map(|it| it.figures[column].ns).collect();
+            let rank = own.iter().position(|ns| *ns == figure.ns);
+            let is_same_count = own.len() == former.len();
+            Beside {
+                label: row.label,
+                new: figure,
+                of_cpu: of_labels.iter().exactly_one().ok().copied(),
+                of_labels,
+                of_order: rank
+                    .filter(|_| is_same_count && new.id.is_parallel())
+                    .map(|it| former[it]),
+                of_row: old.rows.get(place).map(|it| it.figures[column].ns),
+            }
+        });
+        Self {
+            cells: cells.collect(),
+        }
+    }
+
+    fn printed(&self) -> impl Iterator<Item = &Beside<'t>> {
+        self.cells.iter().filter(|it| it.new.change.is_some())
+    }
+
+    /// Returns the number of changes that fit the old figures of one kind.
+    fn fitting(&self, old: impl Fn(&Beside<'t>) -> Option<u64>) -> usize {
+        self.printed().filter(|it| it.fits(old(it))).count()
+    }
+
+    /// Returns the greatest difference in percent between figures of the same places in the
+    /// order of size, if that is within the tolerance, and that of some CPU is not.
+    fn reordered(&self, id: ScenarioId, ppm: u32) -> Option<f64> {
+        let is_far = |old: Option<u64>, new: u64| {
+            let change = old.and_then(|old| percent(new, old));
+            change.is_some_and(|it| it.abs() * 10_000.0 > f64::from(ppm))
+        };
+        let is_apart = self.cells.iter().any(|it| is_far(it.of_cpu, it.new.ns));
+        let is_alike = !self.cells.iter().any(|it| is_far(it.of_order, it.new.ns));
+        let by_order = self
+            .cells
+            .iter()
+            .filter_map(|it| percent(it.new.ns, it.of_order?));
+        let most = by_order.map(f64::abs).reduce(f64::max);
+        most.filter(|_| id.is_parallel() && is_apart && is_alike)
+    }
+
+    /// Returns the figures with their judgement, and their places on the page.
+    fn judged(
+        &self,
+        id: ScenarioId,
+        is_ambiguous: bool,
+    ) -> impl Iterator<Item = (usize, AuditedFigure)> {
+        let printed = self.printed().count();
+        let is_by_order = id.is_parallel() && self.fitting(|it| it.of_order) == printed;
+        self.cells.iter().enumerate().map(move |(place, it)| {
+            let is_of_a_label = it.of_labels.iter().any(|old| it.fits(Some(*old)));
+            let judged = match it.new.change {
+                None => Judged::NotPrinted,
+                Some(_) if is_by_order => Judged::Right,
+                Some(_) if is_ambiguous && (is_of_a_label || it.fits(it.of_row)) => {
+                    Judged::Ambiguous
+                }
+                Some(_) if !is_ambiguous && it.fits(it.of_cpu) => Judged::Right,
+                Some(_) => Judged::Wrong,
+            };
+            let change = |old: Option<u64>| percent(it.new.ns, old?);
+            let figure = AuditedFigure {
+                place: it.new.place.clone(),
+                label: it.label,
+                metric: it.new.metric,
+                ns: it.new.ns,
+                printed: it.new.change.map(|it| it as f64 / 100.0),
+                by_cpu: change(it.of_cpu.filter(|_| !is_ambiguous)),
+                by_order: change(it.of_order),
+                implied_ns: implied(it.new, 0.0),
+                judged,
+            };
+            (place, figure)
+        })
+    }
+}
+
+/// Returns the change from an old figure in percent; None from zero.
+fn percent(new: u64, old: u64) -> Option<f64> {
+    (old > 0).then(|| (new as f64 / old as f64 - 1.0) * 100.0)
+}
+
+/// Returns the old figure in nanoseconds that a printed change is of, if it was rounded by so
+/// many hundredths of a percent.
+fn implied(figure: &PageFigure, rounded: f64) -> Option<f64> {
+    let share = 1.0 + (figure.change? as f64 + rounded) / 10_000.0;
+    (share > 0.0).then(|| figure.ns as f64 / share)
+}
+
+/// Figures with a change in both releases, and those whose changes imply one old figure.
+#[derive(Default)]
+struct Shared {
+    both: usize,
+    same: usize,
+}
+
+impl Shared {
+    fn add(&mut self, new: &PageTable, old: &PageTable) {
+        if repeats(new) || repeats(old) {
+            return;
+        }
+        for row in &new.rows {
+            let own = old.rows.iter().find(|it| it.label == row.label);
+            for (new, old) in own
+                .into_iter()
+                .flat_map(|it| row.figures.iter().zip(&it.figures))
+            {
+                let range = |it| Some((implied(it, ROUNDED)?, implied(it, -ROUNDED)?));
+                let Some((new, old)) = range(new).zip(range(old)) else {
+                    continue;
+                };
+                self.both += 1;
+                self.same += usize::from(new.0 <= old.1 && old.0 <= new.1);
+            }
+        }
+    }
+
+    fn finding(&self, releases: &[String; 2]) -> Option<String> {
+        let [newer, former] = releases;
+        (self.both > 1 && self.same * 2 > self.both).then(|| {
+            format!(
+                "{} of {} figures with a change in both {newer} and {former} imply the same old \
+                 figure: both are against a baseline that is not on the page",
+                self.same, self.both
+            )
+        })
+    }
+}
+
+/// Returns a sentence on changes that are printed nowhere: beyond the tolerance, and at least
+/// as great as the least that the page prints.
+fn unprinted(audit: &Audit, tolerance_ppm: u32) -> Option<String> {
+    let all = || {
+        audit
+            .tables
+            .iter()
+            .flat_map(|table| table.figures.iter().map(move |it| (table, it)))
+    };
+    let printed = all().filter_map(|it| it.1.printed);
+    let least = printed
+        .map(f64::abs)
+        .reduce(f64::min)?
+        .max(f64::from(tolerance_ppm) / 10_000.0);
+    let missing = all().filter_map(|(table, it)| {
+        let is_of_queue = table.is_reordered && it.metric == Metric::Powerdown;
+        let change = it
+            .by_cpu
+            .filter(|_| it.judged == Judged::NotPrinted && !is_of_queue)?;
+        (change.abs() >= least).then_some((table.id, it, change))
+    });
+    let missing = missing.sorted_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
+    let texts: Vec<String> = missing
+        .map(|(id, it, change)| {
+            let ((cluster, core), metric) = (it.label, heading(it.metric));
+            format!(
+                "{} CPU {cluster}.{core} {metric} {change:+.2} %",
+                id.short_tag()
+            )
+        })
+        .collect();
+    (!texts.is_empty()).then(|| {
+        let changes = many(texts.len(), "change");
+        let list = texts.join("; ");
+        format!(
+            "{changes} of at least {least:.2} %, the least that is printed, printed nowhere: {list}"
+        )
+    })
+}

@@ -1,0 +1,86 @@
+//! An audit of a published page -> blocks.
+
+use psci_bench::model::heading;
+
+use super::document::Block;
+use super::table::Table;
+use crate::report::analysis::audit::{Audit, AuditedFigure, AuditedTable, Judged};
+use crate::setup::plural::many;
+
+/// Returns the blocks of an audit.
+pub(super) fn audit<'r>(audit: &Audit) -> Vec<Block<'r>> {
+    let [newer, former] = &audit.releases;
+    let title = match former.is_empty() {
+        true => format!("Audit of {}", audit.page),
+        false => format!("Audit of {}: {newer} against {former}", audit.page),
+    };
+    let mut all = vec![Block::Title(title)];
+    for table in &audit.tables {
+        all.push(Block::Heading(format!(
+            "{}, line {}",
+            table.id.name(),
+            table.line
+        )));
+        all.extend(figures(table).finished().map(Block::Table));
+        if !table.findings.is_empty() {
+            all.push(Block::Remarks(table.findings.clone()));
+        }
+    }
+    all.push(Block::Heading("Of the whole page".to_owned()));
+    let counts = std::iter::once(counts(audit));
+    all.push(Block::Remarks(
+        counts.chain(audit.findings.iter().cloned()).collect(),
+    ));
+    all
+}
+
+/// Returns the numbers of changes by their judgement.
+pub(super) fn counts(audit: &Audit) -> String {
+    let count = |judged| audit.count(judged);
+    let [right, wrong, ambiguous] = [Judged::Right, Judged::Wrong, Judged::Ambiguous].map(count);
+    let mut text = many(right + wrong + ambiguous, "printed change");
+    text += &format!(
+        " of {}: {right} right, {wrong} wrong",
+        many(figures_of(audit), "figure")
+    );
+    if ambiguous > 0 {
+        text += &format!(", {ambiguous} ambiguous");
+    }
+    text
+}
+
+fn figures_of(audit: &Audit) -> usize {
+    audit.tables.iter().map(|it| it.figures.len()).sum()
+}
+
+/// Returns the figures of a table that have a change.
+fn figures(table: &AuditedTable) -> Table {
+    let mut drawn = Table::titled("Printed changes, and what they should be (us)");
+    drawn.words(["Place", "CPU", "Figure"]);
+    drawn.numbers(["New", "Printed", "By CPU"]);
+    drawn.optional_numbers(&["By order"], "n/a");
+    drawn.numbers(["Implied old"]);
+    drawn.words(["Judged"]);
+    let printed = table.figures.iter().filter(|it| it.printed.is_some());
+    drawn.rows = printed.map(row).collect();
+    drawn
+}
+
+fn row(it: &AuditedFigure) -> Vec<String> {
+    let us = |ns: f64| format!("{:.2}", ns / 1000.0);
+    let absent = || "n/a".to_owned();
+    let percent = |of: Option<f64>| of.map_or_else(absent, |it| format!("{it:+.2} %"));
+    // The path is in the title, or in that of the directive.
+    let place = it.place.rsplit('/').next().unwrap_or_default();
+    vec![
+        place.to_owned(),
+        format!("{}.{}", it.label.0, it.label.1),
+        heading(it.metric).to_owned(),
+        us(it.ns as f64),
+        percent(it.printed),
+        percent(it.by_cpu),
+        percent(it.by_order),
+        it.implied_ns.map_or_else(absent, us),
+        it.judged.word().to_owned(),
+    ]
+}

@@ -1,0 +1,173 @@
+//! `tfa-docs --page`: a board's page in TF-A's `docs/perf`.
+//!
+//! What has figures stands between the comments `.. psci-bench: begin NAME` and
+//! `.. psci-bench: end NAME`, and is written anew each time; all else is the publisher's and
+//! stays as it is.
+
+use std::fs::Permissions;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use minijinja::value::Serde;
+use minijinja::{Value, context};
+use psci_bench::plan::ScenarioId;
+use serde::Serialize;
+use tempfile::NamedTempFile;
+
+use super::commentary::Commentary;
+use super::escape::markup;
+use super::method::method;
+use super::template::render;
+use super::tfa_docs::Files;
+use crate::board::{self, publish::Publish};
+use crate::report::analysis::compare::Comparison;
+use crate::report::log::LoggedRun;
+use crate::setup::progress::say;
+use crate::setup::read_file;
+use crate::setup::workspace::Workspace;
+
+/// The parts that are written anew.
+const PARTS: [&str; 2] = ["conditions", "results"];
+/// The most bytes of a page.
+const PAGE_MAX: usize = 1 << 20;
+
+/// A scenario's tables.
+#[derive(Serialize)]
+struct PageScenario {
+    name: &'static str,
+    underline: Value,
+    header: &'static str,
+    tables: Vec<PageTable>,
+}
+
+#[derive(Serialize)]
+struct PageTable {
+    release: &'static str,
+    file: String,
+}
+
+/// Returns the text of the page at `path`: a new one, or what is there with its parts anew.
+///
+/// `files` are those of `current` and of `previous`.
+///
+/// # Errors
+/// A page without these parts, each once; a page that cannot be read.
+pub(super) fn text(
+    path: &Path,
+    platform: &str,
+    (run, comparison): (&LoggedRun, Option<&Comparison>),
+    files: [&Files; 2],
+) -> Result<String> {
+    let board = Workspace::find()
+        .and_then(|it| board::load(&it, platform))
+        .ok();
+    let publish = board.and_then(|it| it.publish);
+    let new = new_page(platform, publish.as_ref(), (run, comparison), files)?;
+    if !path.exists() {
+        return Ok(new);
+    }
+    let own = read_file::read("", path, PAGE_MAX)?;
+    let mut own = String::from_utf8(own).with_context(|| path.display().to_string())?;
+    for part in PARTS {
+        let inside = part_of(&new, part).and_then(|it| new.get(it));
+        let place = part_of(&own, part).with_context(|| {
+            format!(
+                "{}: this page is not of psci-bench: put its figures between the lines \
+                 '.. psci-bench: begin {part}' and '.. psci-bench: end {part}', each once, or \
+                 move it away; nothing was written",
+                path.display()
+            )
+        })?;
+        own.replace_range(place, inside.context("the template lacks a part")?);
+    }
+    Ok(own)
+}
+
+/// Writes the page, and says what is left to do.
+pub(super) fn write(path: &Path, text: &str) -> Result<()> {
+    let at = || path.display().to_string();
+    let folder = path.parent().context("a page is in a folder")?;
+    let is_new = !path.exists();
+    let mut file = NamedTempFile::new_in(folder).with_context(at)?;
+    file.write_all(text.as_bytes()).with_context(at)?;
+    let mode = Permissions::from_mode(0o644);
+    file.as_file().set_permissions(mode).with_context(at)?;
+    file.persist(path).with_context(at)?;
+    let advice = "; add it to the toctree of docs/perf/index.rst, if it is not there";
+    let end = if is_new {
+        advice
+    } else {
+        ": its figures are of this run now"
+    };
+    say(&format!("{}{end}", at()));
+    Ok(())
+}
+
+/// Returns the place of a part; None unless it begins and ends once.
+fn part_of(page: &str, part: &str) -> Option<std::ops::Range<usize>> {
+    let place = |edge: &str| {
+        let line = format!(".. psci-bench: {edge} {part}\n");
+        let mut places = page.match_indices(&line);
+        let place = places.next()?;
+        places
+            .next()
+            .is_none()
+            .then_some((place.0, place.0 + line.len()))
+    };
+    let (begin, end) = (place("begin")?.1, place("end")?.0);
+    (begin <= end).then_some(begin..end)
+}
+
+fn new_page(
+    platform: &str,
+    publish: Option<&Publish>,
+    (run, comparison): (&LoggedRun, Option<&Comparison>),
+    files: [&Files; 2],
+) -> Result<String> {
+    let board = publish.map(|it| it.title.as_str()).or(run.board());
+    let title = format!("PSCI latencies of {}", board.unwrap_or(platform));
+    let scenarios = ScenarioId::SUITE.map(|id| scenario(id, platform, files));
+    let conditions = method(run);
+    let conditions = conditions.into_iter().filter(|it| it.0 != "Log");
+    let context = context! {
+        underline => line_below(&title, "="),
+        title,
+        about => publish.map(|it| it.about.trim()),
+        link => publish.and_then(|it| it.link.as_deref()),
+        clocks => Serde(publish.map_or(&[][..], |it| &it.clocks)),
+        conditions => Serde(conditions.collect::<Vec<_>>()),
+        scenarios => Serde(scenarios.into_iter().flatten().collect::<Vec<_>>()),
+        has_changes => comparison.is_some(),
+        commentary => Serde(Commentary::of(run, comparison)),
+    };
+    render(include_str!("published_page.rst"), context, markup)
+}
+
+/// Returns the line below a heading, as it is.
+fn line_below(heading: &str, stroke: &str) -> Value {
+    Value::from_safe_string(stroke.repeat(markup(heading).chars().count()))
+}
+
+/// Returns the tables of a scenario; None without a file of figures.
+fn scenario(id: ScenarioId, platform: &str, files: [&Files; 2]) -> Option<PageScenario> {
+    let name = format!("{id}.csv");
+    let folders = [("current", files[0]), ("previous", files[1])];
+    let folders = folders.into_iter().filter(|it| it.1.contains_key(&name));
+    let tables: Vec<PageTable> = folders
+        .map(|(release, _)| PageTable {
+            release,
+            file: format!("data/{platform}/{release}/{name}"),
+        })
+        .collect();
+    (!tables.is_empty()).then(|| PageScenario {
+        name: id.name(),
+        underline: line_below(id.name(), "~"),
+        header: match id {
+            ScenarioId::PsciVersionParallel => "Cluster, Core, Latency",
+            _ => "Cluster, Core, Powerdown, Wakeup, Cache Flush",
+        },
+        tables,
+    })
+}

@@ -1,0 +1,156 @@
+//! Grid tables of reStructuredText: lines -> rows of cells, each with its place.
+
+use anyhow::{Result, bail, ensure};
+
+/// A cell's text, and the place where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Cell {
+    pub(super) text: String,
+    /// The line, and the column in characters, from 1.
+    pub(super) place: (usize, usize),
+}
+
+/// Returns the rows of the table whose upper border is `lines[first]`, and the number of the
+/// line behind it, from 0. A row above all others that is one cell is a title, and left out.
+///
+/// # Errors
+/// `LINE:COLUMN: ` and what is wrong: a table that does not end, lines of different widths,
+/// and merged cells.
+pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<Cell>>, usize)> {
+    let is_part = |line: &&str| line.trim_start().starts_with(['+', '|']);
+    let end = first + lines[first..].iter().take_while(|it| is_part(it)).count();
+    let table: Vec<Vec<char>> = lines[first..end]
+        .iter()
+        .map(|it| it.trim_end().chars().collect())
+        .collect();
+    let edges = edges(&table);
+    ensure!(
+        edges.len() > 1,
+        "{}:1: expected a table's border",
+        first + 1
+    );
+    let (left, right) = (edges[0], edges[edges.len() - 1]);
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    // The row that has no border below it yet.
+    let mut open: Option<Vec<Cell>> = None;
+    for (number, line) in (first + 1..).zip(&table) {
+        let at = |column: usize| line.get(column).copied();
+        let is_whole = line.len() == right + 1 && line.iter().take(left).all(|c| *c == ' ');
+        ensure!(
+            is_whole && at(left).is_some_and(|c| c != ' '),
+            "{number}:{}: the table's border is elsewhere, in column {}",
+            line.len(),
+            right + 1
+        );
+        if at(left) == Some('+') {
+            if let Some(place) = line[left..].iter().position(|c| !"+-=".contains(*c)) {
+                bail!("{number}:{}: merged cells cannot be read", left + place + 1);
+            }
+            rows.extend(open.take());
+            continue;
+        }
+        let missing = edges.iter().find(|edge| at(**edge) != Some('|'));
+        match missing {
+            Some(edge) if *edge == right => bail!("{number}:{}: expected '|'", edge + 1),
+            Some(_) if rows.is_empty() && open.is_none() && is_title(line, &edges) => continue,
+            Some(edge) => bail!("{number}:{}: merged cells cannot be read", edge + 1),
+            None => {}
+        }
+        let cells = edges.windows(2).map(|edge| cell(line, number, edge));
+        match &mut open {
+            // The next line of the same row.
+            Some(row) => row.iter_mut().zip(cells).for_each(|(own, next)| {
+                own.text = format!("{} {}", own.text, next.text).trim().to_owned();
+            }),
+            None => open = Some(cells.collect()),
+        }
+    }
+    ensure!(
+        open.is_none(),
+        "{end}:{}: the table ends without its lower border",
+        left + 1
+    );
+    Ok((rows, end))
+}
+
+/// Returns the columns of the borders between cells, by the border that has the most.
+fn edges(table: &[Vec<char>]) -> Vec<usize> {
+    let corners = |line: &Vec<char>| -> Vec<usize> {
+        let all = line.iter().enumerate();
+        all.filter(|it| *it.1 == '+').map(|it| it.0).collect()
+    };
+    let all = table.iter().map(corners);
+    all.max_by_key(Vec::len).unwrap_or_default()
+}
+
+/// Returns true if a line is one cell from edge to edge.
+fn is_title(line: &[char], edges: &[usize]) -> bool {
+    let between = &edges[1..edges.len() - 1];
+    between.iter().all(|edge| line[*edge] != '|')
+}
+
+fn cell(line: &[char], number: usize, edge: &[usize]) -> Cell {
+    let inside = &line[edge[0] + 1..edge[1]];
+    let blanks = inside.iter().take_while(|c| **c == ' ').count();
+    let text: String = inside.iter().collect();
+    let column = match blanks == inside.len() {
+        true => edge[0] + 2,
+        false => edge[0] + 2 + blanks,
+    };
+    Cell {
+        text: text.trim().to_owned(),
+        place: (number, column),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_text(text: &str) -> Result<Vec<Vec<String>>> {
+        let lines: Vec<&str> = text.lines().collect();
+        let (rows, end) = read(&lines, 0)?;
+        assert_eq!(end, lines.len());
+        let texts = |row: Vec<Cell>| row.into_iter().map(|it| it.text).collect();
+        Ok(rows.into_iter().map(texts).collect())
+    }
+
+    #[test]
+    fn rows_titles_and_lines_of_a_cell() {
+        let rows = read_text(
+            "  +-------+\n  | title |\n  +---+---+\n  | a | b |\n  +===+===+\n  | 1 | 2 |\n  |   | x |\n  +---+---+",
+        );
+        let expected = [["a", "b"], ["1", "2 x"]];
+        assert_eq!(rows.expect("a table"), expected);
+        let lines = ["+----+", "|  7 |", "+----+"];
+        let (rows, _) = read(&lines, 0).expect("a table");
+        assert_eq!(rows[0][0].place, (2, 4));
+    }
+
+    #[test]
+    fn what_is_no_whole_table_is_refused_with_its_place() {
+        for (text, part) in [
+            ("+---+---+\n| a | b |", "2:1: the table ends without"),
+            (
+                "+---+---+\n| a | b |\n+---+---+\n| 1 | 2",
+                "4:7: the table's border",
+            ),
+            (
+                "+---+---+\n| a | b |\n+---+---+\n| 1   2 |\n+---+---+",
+                "4:5: merged cells",
+            ),
+            (
+                "+---+---+\n| a | b |\n+   +---+\n| 1 | 2 |\n+---+---+",
+                "3:2: merged cells",
+            ),
+            (
+                "+---+---+\n| a | b |\n+---+---+\n| 1 | 22\n+---+---+",
+                "4:8: the table's",
+            ),
+            ("+", "1:1: "),
+        ] {
+            let said = read_text(text).expect_err(text).to_string();
+            assert!(said.contains(part), "{text}: {said}");
+        }
+    }
+}
