@@ -18,6 +18,7 @@ use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::report::analysis::audit::{self, Judged};
 use crate::report::analysis::compare::{self, Across, RowIs};
 use crate::report::analysis::merge::{merge, take_repeats};
+use crate::report::analysis::typical::typical;
 use crate::report::export::{self, Format, Part, Report, TreeWishes, Writer};
 use crate::report::jobs;
 use crate::report::jobs::matrix::matrix;
@@ -105,10 +106,10 @@ pub struct ReportArguments {
     /// Of a page that is there, only what is between its marks is written anew.
     #[arg(long)]
     pub page: bool,
-    /// Compare with this log, or with these tables: a CSV file, or a folder
-    /// of them.
+    /// Compare with this log, or with these tables: a CSV file, a folder of
+    /// them, or a page. Of several, with the typical run.
     #[arg(long, value_name = "PATH", conflicts_with = "merge")]
-    pub baseline: Option<PathBuf>,
+    pub baseline: Vec<PathBuf>,
     /// Which run of the baseline's log, from 1.
     #[arg(long, value_name = "N", requires = "baseline", value_parser = clap::value_parser!(u64).range(1..).map(|n| n as usize))]
     pub baseline_run: Option<usize>,
@@ -156,9 +157,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
         return audit(arguments);
     }
     // The baseline first: a run that is followed takes its time.
-    let baseline = arguments.baseline.as_deref();
-    let baseline = baseline.map(|path| read_baseline(path, arguments.baseline_run));
-    let mut baseline = baseline.transpose()?;
+    let mut baseline = read_baseline(&arguments.baseline, arguments.baseline_run)?;
     let (mut report, log) = match &arguments.serial {
         Some(device) => follow(device, arguments)?,
         None if arguments.matrix => (read_jobs(arguments)?, None),
@@ -174,6 +173,9 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
     if arguments.merge {
         take_repeats(&mut report.runs).iter().for_each(|it| say(it));
         report.merged = Some(merge(&report.runs)?);
+    }
+    if arguments.format.is_tree() && report.runs.len() > 1 {
+        report.runs = vec![typical(&report.runs)?];
     }
     let options = options(arguments);
     if let Some(baseline) = &mut baseline {
@@ -248,24 +250,22 @@ fn read_jobs(arguments: &ReportArguments) -> Result<Report> {
     })
 }
 
-fn read_baseline(path: &Path, place: Option<usize>) -> Result<LoggedRun> {
-    let mut runs = if tables::are_at(path) {
-        vec![tables::read(path)?]
-    } else {
-        read_all(&[path.to_owned()])?.runs
-    };
+/// Returns the run to compare with: of several files, the typical one.
+fn read_baseline(paths: &[PathBuf], place: Option<usize>) -> Result<Option<LoggedRun>> {
+    let mut runs = read_all(paths)?.runs;
     let count = runs.len();
     match place {
-        Some(place) if place <= count => Ok(runs.swap_remove(place - 1)),
+        Some(place) if place <= count => Ok(Some(runs.swap_remove(place - 1))),
         Some(place) => bail!(
             "--baseline-run {place}: the baseline has {}",
             many(count, "run")
         ),
-        None if count == 1 => Ok(runs.swap_remove(0)),
-        None => bail!(
+        None if count > 1 && paths.len() == 1 => bail!(
             "--baseline {}: there are {count} runs: choose one by --baseline-run N",
-            path.display()
+            paths[0].display()
         ),
+        None if runs.is_empty() => Ok(None),
+        None => Ok(Some(typical(&runs)?)),
     }
 }
 
@@ -288,7 +288,7 @@ fn check_wishes(arguments: &ReportArguments) -> Result<()> {
         ("--matrix", arguments.matrix, Part::Matrix),
         (
             "--baseline",
-            arguments.baseline.is_some(),
+            !arguments.baseline.is_empty(),
             Part::Comparisons,
         ),
         ("--audit", arguments.audit, Part::Audits),
@@ -301,7 +301,7 @@ fn check_wishes(arguments: &ReportArguments) -> Result<()> {
             bail!("--format {name} has no place for {option}; these have: {able}");
         }
     }
-    if !arguments.across.is_empty() && arguments.baseline.is_none() && !format.is_tree() {
+    if !arguments.across.is_empty() && arguments.baseline.is_empty() && !format.is_tree() {
         bail!("--across is for a comparison: name what to compare with by --baseline");
     }
     // clap waives what an option requires where that is in conflict with LOG.
@@ -319,10 +319,13 @@ fn check_wishes(arguments: &ReportArguments) -> Result<()> {
 
 fn check_output(arguments: &ReportArguments) -> Result<()> {
     let format = arguments.format;
-    let baseline = ("--baseline", arguments.baseline.as_deref());
+    let baselines = arguments.baseline.iter();
+    let baselines: Vec<_> = baselines
+        .map(|it| ("--baseline", Some(it.as_path())))
+        .collect();
     if let Some(log) = &arguments.log {
         let serial = ("--serial", arguments.serial.as_deref());
-        files::check(("--log", log), &[baseline, serial])?;
+        files::check(("--log", log), &[baselines.as_slice(), &[serial]].concat())?;
     }
     match &arguments.output {
         None if format.is_tree() => {
@@ -336,11 +339,10 @@ fn check_output(arguments: &ReportArguments) -> Result<()> {
             // The files of a matrix are known when its folders have been walked.
             let logs = arguments.logs.iter().filter(|_| !arguments.matrix);
             let logs = logs.map(|log| ("LOG", Some(log.as_path())));
-            let others = [baseline, ("--log", arguments.log.as_deref())];
-            files::check(
-                ("-o", path),
-                &others.into_iter().chain(logs).collect::<Vec<_>>(),
-            )
+            let others = baselines
+                .into_iter()
+                .chain([("--log", arguments.log.as_deref())]);
+            files::check(("-o", path), &others.chain(logs).collect::<Vec<_>>())
         }
         _ => Ok(()),
     }

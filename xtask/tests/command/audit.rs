@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::report::{edited_log, log};
 use crate::support::scratch::Scratch;
 
 const DEEP: &str = "``CPU_SUSPEND`` latencies (µs) to deepest power level in parallel";
@@ -241,4 +242,74 @@ fn pages_are_tables() {
     assert!(json.contains("\"judged\": \"right\""), "{json}");
     let (_, text, _) = scratch.called("report --audit ns.rst");
     assert!(text.contains("the figures are nanoseconds"), "{text}");
+}
+
+/// What has figures is written anew; all else on a page is the publisher's.
+#[test]
+fn page_keeps_what_is_not_between_its_marks() {
+    let scratch = Scratch::of_reports(log());
+    let slower = |percent| {
+        edited_log(|run| {
+            for row in run.scenarios.iter_mut().flat_map(|it| &mut it.rows) {
+                let figures = &mut row.figures;
+                let all = [
+                    &mut figures.powerdown,
+                    &mut figures.wakeup,
+                    &mut figures.cache_flush,
+                ];
+                all.into_iter()
+                    .flatten()
+                    .for_each(|it| *it = *it * percent / 100);
+            }
+        })
+    };
+    for (name, percent) in [("a.log", 110), ("b.log", 150), ("c.log", 190)] {
+        scratch.write(name, &slower(percent));
+    }
+    let docs = "--format tfa-docs --platform qemu --page -o tf-a";
+    let name = "tf-a/docs/perf/psci-performance-qemu.rst";
+    scratch.assert_reports(&[(&format!("good.log {docs}"), 0, "add it to the toctree")]);
+    let page = || String::from_utf8(scratch.read(name)).expect("UTF-8");
+    let first = page();
+    assert!(
+        first.contains("PSCI latencies of QEMU virt\n===========================\n"),
+        "{first}"
+    );
+    assert!(!first.contains("previous release"), "{first}");
+    scratch.write(
+        name,
+        &first.replace("Results\n-------\n", "Results\n-------\n\nMy prose.\n"),
+    );
+    // Of several logs the typical run: b.log's figures.
+    scratch.assert_reports(&[(&format!("a.log c.log b.log {docs}"), 0, "of this run now")]);
+    let second = page();
+    assert!(
+        second.contains("My prose.") && second.contains("(previous release)"),
+        "{second}"
+    );
+    assert!(
+        second.contains("What matters most:") && second.contains("+50.00 %"),
+        "{second}"
+    );
+    let files = scratch.files();
+    scratch.assert_reports(&[
+        (
+            &format!("--audit {name}"),
+            0,
+            " right, 0 wrong, 0 ambiguous",
+        ),
+        (
+            &format!("c.log {docs} --baseline b.log --baseline good.log --baseline a.log"),
+            1,
+            "",
+        ),
+    ]);
+    assert!(page().contains("+72.73 %"), "{}", page());
+    assert!(scratch.files() != files);
+    scratch.write(name, &first.replace(".. psci-bench: end results\n", ""));
+    scratch.refuses(
+        &format!("report good.log {docs}"),
+        "this page is not of psci-bench",
+    );
+    scratch.refuses("report good.log --page", "has no place for --page");
 }

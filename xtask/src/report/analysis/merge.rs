@@ -104,7 +104,7 @@ pub fn merge(runs: &[LoggedRun]) -> Result<Merged> {
 }
 
 /// Refuses runs that do not share a condition.
-fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
+pub(super) fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
     if let Some(run) = [a, b].into_iter().find(|it| is_ambiguous(&it.run)) {
         let input = &run.source.input;
         bail!(

@@ -15,5 +15,6 @@ pub(crate) mod phases;
 mod points;
 #[cfg(test)]
 mod tests;
+pub mod typical;
 pub(crate) mod words;
 pub(crate) mod worst_case;
