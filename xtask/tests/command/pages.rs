@@ -71,9 +71,14 @@ fn sphinx_builds_every_page_without_a_warning() {
     let compared = "published/juno/v2.13 --baseline published/juno/v2.12";
     let docs = format!("{compared} --format tfa-docs --platform juno -o source");
     scratch.assert_reports(&[(&docs, 1, "")]);
+    let page_of = "good.log --format tfa-docs --platform qemu --page -o source";
+    scratch.assert_reports(&[(page_of, 0, "add it to the toctree")]);
+    let methodology = "Runtime Instrumentation Methodology";
+    let text = format!("{methodology}\n{}\n", "=".repeat(methodology.len()));
+    scratch.write("source/methodology.rst", &text);
     let figures = page(&source.join("docs/perf/data/juno"));
     scratch.write("source/figures.rst", &figures);
-    let mut index = "Pages\n=====\n\n.. toctree::\n\n   figures\n".to_owned();
+    let mut index = "Pages\n=====\n\n.. toctree::\n\n   figures\n   methodology\n   docs/perf/psci-performance-qemu\n".to_owned();
     let other = edited_log(|run| run.head.as_mut().expect("a head").model = "Other".into());
     scratch.write("other.log", &other);
     for (name, words, expected) in [
@@ -93,7 +98,7 @@ fn sphinx_builds_every_page_without_a_warning() {
     scratch.write("source/conf.py", conf);
 
     let output = Command::new(sphinx)
-        .args(["-W", "--keep-going", "-q", "-b", "html"])
+        .args(["-n", "-W", "--keep-going", "-q", "-b", "html"])
         .args([&source, &scratch.path("html")])
         .output()
         .expect("it runs");

@@ -11,7 +11,8 @@ use psci_bench::model::heading;
 use psci_bench::plan::ScenarioId;
 use serde::Serialize;
 
-use crate::report::log::page::{Page, PageFigure, PageTable};
+use crate::report::log::page::{Page, PageTable};
+use crate::report::log::published_rows::PublishedFigure;
 use crate::setup::plural::many;
 
 /// The most that a change may be rounded, in hundredths of a percent.
@@ -183,7 +184,7 @@ struct Column<'t> {
 
 struct Beside<'t> {
     label: (u16, u16),
-    new: &'t PageFigure,
+    new: &'t PublishedFigure,
     /// The old figures in nanoseconds: of the rows with the same labels, of the same place in
     /// the order of size, and of the same row of the file.
     of_labels: Vec<u64>,
@@ -299,7 +300,7 @@ fn percent(new: u64, old: u64) -> Option<f64> {
 
 /// Returns the old figure in nanoseconds that a printed change is of, if it was rounded by so
 /// many hundredths of a percent.
-fn implied(figure: &PageFigure, rounded: f64) -> Option<f64> {
+fn implied(figure: &PublishedFigure, rounded: f64) -> Option<f64> {
     let share = 1.0 + (figure.change? as f64 + rounded) / 10_000.0;
     (share > 0.0).then(|| figure.ns as f64 / share)
 }

@@ -2,13 +2,7 @@
 
 use anyhow::{Result, bail, ensure};
 
-/// A cell's text, and the place where it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cell {
-    pub(super) text: String,
-    /// The line, and the column in characters, from 1.
-    pub(super) place: (usize, usize),
-}
+use super::published_rows::Cell;
 
 /// Returns the rows of the table whose upper border is `lines[first]`, and the number of the
 /// line behind it, from 0. A row above all others that is one cell is a title, and left out.

@@ -18,6 +18,7 @@ pub mod logged_run;
 pub(crate) mod made_up_run;
 pub(crate) mod page;
 mod plain_line;
+pub(crate) mod published_rows;
 mod reader;
 mod status_words;
 pub mod tables;

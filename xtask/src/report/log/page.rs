@@ -9,15 +9,13 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use csv::{ReaderBuilder, Trim};
 use itertools::Itertools as _;
-use psci_bench::measure::Metric;
 use psci_bench::plan::ScenarioId;
 use psci_bench::spec::words::Word as _;
 use regex::Regex;
 
-use super::grid_table::{self, Cell};
-use super::line_run::ROWS_MAX;
+use super::grid_table;
+use super::published_rows::{Cell, PublishedRow, csv_lines, rows};
 use crate::setup::read_file;
 
 /// The most bytes of a page, and of a file of figures.
@@ -46,26 +44,9 @@ pub(crate) struct PageTable {
     pub(crate) release: String,
     /// The folder of a file of figures: `current` or `previous`.
     pub(crate) folder: String,
-    pub(crate) rows: Vec<PageRow>,
-}
-
-/// The figures of a CPU.
-#[derive(Clone, Debug)]
-pub(crate) struct PageRow {
-    /// Cluster and core.
-    pub(crate) label: (u16, u16),
-    pub(crate) figures: Vec<PageFigure>,
-}
-
-/// A figure, and the change that is printed behind it.
-#[derive(Clone, Debug)]
-pub(crate) struct PageFigure {
-    /// `FILE:LINE:COLUMN`.
-    pub(crate) place: String,
-    pub(crate) metric: Metric,
-    pub(crate) ns: u64,
-    /// In hundredths of a percent.
-    pub(crate) change: Option<i64>,
+    /// Nanoseconds in the unit that the title names.
+    unit: u64,
+    pub(crate) rows: Vec<PublishedRow>,
 }
 
 impl Page {
@@ -97,14 +78,6 @@ pub(super) fn is_at(path: &Path) -> bool {
     ending.is_some_and(|it| it.eq_ignore_ascii_case("rst"))
 }
 
-/// Returns the metrics of a scenario's columns.
-pub(crate) fn metrics(id: ScenarioId) -> &'static [Metric] {
-    match id {
-        ScenarioId::PsciVersionParallel => &[Metric::Latency],
-        _ => &[Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush],
-    }
-}
-
 /// Reads the page at `path`.
 ///
 /// # Errors
@@ -116,26 +89,28 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
     let lines: Vec<&str> = text.lines().collect();
     let mut page = Page::default();
     let mut next = 0;
-    let mut raw = Vec::new();
     while next < lines.len() {
         let found = directive(&lines, next);
         next = found.as_ref().map_or(next + 1, |it| it.end);
         let Some(directive) = found else { continue };
         let table = directive.table(&lines, path, &mut next);
-        raw.extend(table.map_err(|why| anyhow!("{input}:{why:#}"))?);
+        let table = table.map_err(|why| anyhow!("{input}:{why:#}"))?;
+        page.tables.extend(table);
     }
     ensure!(
-        !raw.is_empty(),
+        !page.tables.is_empty(),
         "{input}:1:1: no table of PSCI's latencies: expected a page as TF-A's docs/perf has them, \
          with the columns Cluster and Core"
     );
-    let is_of_ns = is_of_ns(&raw);
-    if is_of_ns {
+    if is_of_ns(&page.tables) {
+        let of_us = page.tables.iter_mut().filter(|it| it.unit == 1000);
+        let rows = of_us.flat_map(|it| &mut it.rows);
+        rows.flat_map(|it| &mut it.figures)
+            .for_each(|it| it.ns /= 1000);
         page.doubts.push(format!(
             "{input}: the titles say microseconds, and the figures are nanoseconds"
         ));
     }
-    page.tables = raw.into_iter().map(|it| it.scaled(is_of_ns)).collect();
     let twice = page
         .releases()
         .into_iter()
@@ -154,31 +129,13 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
     Ok(page)
 }
 
-/// A table whose figures are thousandths of the unit that its title names.
-struct RawTable {
-    is_us: bool,
-    table: PageTable,
-}
-
-impl RawTable {
-    fn scaled(mut self, is_of_ns: bool) -> PageTable {
-        if !self.is_us || is_of_ns {
-            let figures = self.table.rows.iter_mut().flat_map(|it| &mut it.figures);
-            figures.for_each(|it| it.ns /= 1000);
-        }
-        self.table
-    }
-}
-
 /// Returns true if the figures are nanoseconds below titles that say microseconds: all of them
 /// are whole, and one is of a time that no call takes.
-fn is_of_ns(tables: &[RawTable]) -> bool {
-    let mut all = tables.iter().filter(|it| it.is_us).flat_map(|it| {
-        let figures = it.table.rows.iter().flat_map(|row| &row.figures);
-        figures.map(|figure| figure.ns)
-    });
-    let is_whole = all.clone().all(|ns| ns % 1000 == 0);
-    is_whole && all.any(|ns| ns >= IMPLAUSIBLE_US * 1000)
+fn is_of_ns(tables: &[PageTable]) -> bool {
+    let of_us = tables.iter().filter(|it| it.unit == 1000);
+    let figures = of_us.flat_map(|it| it.rows.iter().flat_map(|row| &row.figures));
+    let mut all = figures.map(|it| it.ns);
+    all.clone().all(|ns| ns % 1000 == 0) && all.any(|ns| ns >= IMPLAUSIBLE_US * 1000)
 }
 
 /// Returns a doubt for each table whose title names another release than those of the same
@@ -241,13 +198,15 @@ fn directive(lines: &[&str], begin: usize) -> Option<Directive> {
 
 impl Directive {
     /// Reads the table; None if it is not of latencies. `next` becomes the line behind it.
-    fn table(&self, lines: &[&str], page: &Path, next: &mut usize) -> Result<Option<RawTable>> {
+    fn table(&self, lines: &[&str], page: &Path, next: &mut usize) -> Result<Option<PageTable>> {
         let line = self.begin + 1;
-        let (rows, file) = match (&self.file, self.is_csv) {
+        let (lines, file) = match (&self.file, self.is_csv) {
             (Some((file, at)), true) => {
                 let file = page.with_file_name("").join(file);
-                let rows = csv_rows(&file).with_context(|| format!("{}:1: :file:", at + 1))?;
-                (rows, Some(file))
+                let lines = read_file::read("", &file, FILE_MAX);
+                let lines = lines.and_then(|it| csv_lines(&it));
+                let lines = lines.with_context(|| format!("{}:1: :file:", at + 1))?;
+                (lines, Some(file))
             }
             _ => {
                 let begin = (self.end..lines.len()).find(|at| !lines[*at].trim().is_empty());
@@ -276,38 +235,29 @@ impl Directive {
                 self.title
             ));
         };
-        let prefix = file.as_ref().map(|it| format!("{}:", it.display()));
-        let rows = rows.iter().map(|row| {
-            let row = page_row(id, row);
-            row.map_err(|why| match &prefix {
-                Some(file) => anyhow!("{line}:1: {file}{why}"),
-                None => why,
-            })
-        });
-        let mut rows: Vec<PageRow> = rows.try_collect()?;
-        ensure!(!rows.is_empty(), "{line}:1: this table has no row of a CPU");
-        ensure!(
-            rows.len() <= ROWS_MAX,
-            "{line}:1: more than {ROWS_MAX} rows"
-        );
-        let prefix = prefix.unwrap_or_else(|| format!("{}:", page.display()));
-        for it in rows.iter_mut().flat_map(|row| &mut row.figures) {
-            it.place.insert_str(0, &prefix);
-        }
-        let unit = unit_is_us(&self.title);
-        let is_us = unit.with_context(|| {
+        let unit = unit(&self.title).with_context(|| {
             format!("{line}:1: the title names no unit: expected (ns), (us) or (µs)")
         })?;
+        let rows = rows(Some(id), &lines, unit);
+        let mut rows = rows.map_err(|why| match &file {
+            Some(file) => anyhow!("{line}:1: {}:{why:#}", file.display()),
+            None if lines.is_empty() => anyhow!("{line}:1: {why:#}"),
+            None => why,
+        })?;
+        let of = file.as_deref().unwrap_or(page).display();
+        for it in rows.iter_mut().flat_map(|row| &mut row.figures) {
+            it.place.insert_str(0, &format!("{of}:"));
+        }
         let folder = file.as_deref().and_then(Path::parent);
         let folder = folder.and_then(Path::file_name).unwrap_or_default();
-        let table = PageTable {
+        Ok(Some(PageTable {
             line,
             id,
             release: release(&self.title),
             folder: folder.to_string_lossy().into_owned(),
+            unit,
             rows,
-        };
-        Ok(Some(RawTable { is_us, table }))
+        }))
     }
 
     /// Returns the scenario, by the name of a file of figures, else by the title.
@@ -341,16 +291,14 @@ fn scenario(title: &str) -> Option<ScenarioId> {
     }
 }
 
-/// Returns true for microseconds, false for nanoseconds; None if the title names neither.
-fn unit_is_us(title: &str) -> Option<bool> {
-    let has = |unit: &str| title.contains(unit);
-    match has("(ns)") {
-        true => Some(false),
-        // The sign for micro, and the letter mu.
-        false => ["(us)", "(\u{b5}s)", "(\u{3bc}s)"]
-            .iter()
-            .any(|it| has(it))
-            .then_some(true),
+/// Returns the nanoseconds in the unit that a title names.
+fn unit(title: &str) -> Option<u64> {
+    let has = |unit: &&str| title.contains(*unit);
+    // The sign for micro, and the letter mu.
+    let is_us = ["(us)", "(\u{b5}s)", "(\u{3bc}s)"].iter().any(has);
+    match title.contains("(ns)") {
+        true => Some(1),
+        false => is_us.then_some(1000),
     }
 }
 
@@ -359,94 +307,4 @@ fn release(title: &str) -> String {
     let inside = title.strip_suffix(')').and_then(|it| it.rsplit_once('('));
     let inside = inside.map_or("", |it| it.1);
     inside.strip_prefix('v').unwrap_or(inside).to_owned()
-}
-
-/// Reads a file of figures, which has no header.
-fn csv_rows(file: &Path) -> Result<Vec<Vec<Cell>>> {
-    let bytes = read_file::read("", file, FILE_MAX)?;
-    let text = String::from_utf8_lossy(&bytes);
-    let mut reader = ReaderBuilder::new();
-    let reader = reader.has_headers(false).flexible(true).trim(Trim::All);
-    let records = reader.from_reader(bytes.as_slice()).into_records();
-    let rows = records.map(|record| {
-        let record = record?;
-        let line = record.position().map_or(1, csv::Position::line) as usize;
-        let whole = text.lines().nth(line - 1).unwrap_or_default();
-        let mut behind = 0;
-        let cells = record.iter().map(|text| {
-            let rest = whole.get(behind..).unwrap_or_default();
-            let begin = behind + rest.find(text).unwrap_or_default();
-            behind = begin + text.len();
-            let (text, place) = (text.to_owned(), (line, begin + 1));
-            Cell { text, place }
-        });
-        Ok(cells.collect())
-    });
-    let rows: Result<Vec<Vec<Cell>>, csv::Error> = rows.collect();
-    rows.with_context(|| file.display().to_string())
-}
-
-/// Reads a row, whose places begin with `LINE:COLUMN`.
-fn page_row(id: ScenarioId, cells: &[Cell]) -> Result<PageRow> {
-    let metrics = metrics(id);
-    let [cluster, core, figures @ ..] = cells else {
-        let at = place(cells.first());
-        return Err(anyhow!("{at}: expected a cluster, a core and figures"));
-    };
-    ensure!(
-        figures.len() == metrics.len(),
-        "{}: {} figures, and not {}",
-        place(Some(cluster)),
-        figures.len(),
-        metrics.len()
-    );
-    let label = |cell: &Cell| {
-        let at = place(Some(cell));
-        let number = cell.text.parse::<u16>();
-        number.map_err(|_| anyhow!("{at}: {:?} is no number of a cluster or core", cell.text))
-    };
-    let figure = |(cell, metric): (&Cell, &Metric)| {
-        let (at, text) = (place(Some(cell)), &cell.text);
-        let (ns, change) = number(text).with_context(|| {
-            format!("{at}: {text:?} is no figure: expected one such as 244.52 or 244.52 (-65.43%)")
-        })?;
-        let metric = *metric;
-        Ok(PageFigure {
-            place: at,
-            metric,
-            ns,
-            change,
-        })
-    };
-    Ok(PageRow {
-        label: (label(cluster)?, label(core)?),
-        figures: figures
-            .iter()
-            .zip(metrics)
-            .map(figure)
-            .collect::<Result<_>>()?,
-    })
-}
-
-fn place(cell: Option<&Cell>) -> String {
-    let (line, column) = cell.map_or((0, 1), |it| it.place);
-    format!("{line}:{column}")
-}
-
-/// Reads a figure as thousandths, and a change as hundredths of a percent.
-fn number(text: &str) -> Option<(u64, Option<i64>)> {
-    static FIGURE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^(\d{1,12}(?:\.\d{1,3})?)(?: *\(([+-]\d{1,9}(?:\.\d{1,2})?)%\))?$")
-            .expect("a pattern")
-    });
-    let found = FIGURE.captures(text)?;
-    let change = found.get(2).map(|it| scaled(it.as_str(), 2));
-    Some((u64::try_from(scaled(&found[1], 3)).ok()?, change))
-}
-
-/// Returns a decimal number times a power of ten that makes it whole.
-fn scaled(number: &str, places: usize) -> i64 {
-    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
-    let digits = format!("{whole}{part:0<places$}");
-    digits.parse().unwrap_or_default()
 }

@@ -12,17 +12,18 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, ensure};
-use csv::{ReaderBuilder, Trim};
+use anyhow::{Context as _, Result, anyhow, ensure};
+use itertools::Itertools as _;
 use psci_bench::plan::ScenarioId;
 use psci_bench::spec::words::Word as _;
 
 use super::builder::LoggedRunBuilder;
-use super::line_run::ROWS_MAX;
 use super::logged_run::LoggedRun;
 use super::page;
 use super::plain_line::{PlainLine, RtInstr};
+use super::published_rows::{PublishedRow, csv_lines, rows};
 use crate::board;
+use crate::setup::progress::say;
 use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
 
@@ -39,14 +40,12 @@ pub fn are_at(path: &Path) -> bool {
 /// Reads the tables of a page's newest release.
 fn of_page(path: &Path) -> Result<LoggedRun> {
     let page = page::read(path)?;
+    page.doubts.iter().for_each(|it| say(it));
     let mut builder = LoggedRunBuilder::of_tables();
     for table in page.releases().swap_remove(0) {
         builder.extend(table.line as u64, (0, 0));
         for row in &table.rows {
-            let ns = |it: usize| row.figures.get(it).map(|it| it.ns);
-            let (tag, label) = (table.id.tag(), row.label);
-            let values = [ns(0), ns(1), ns(2)];
-            builder.line(PlainLine::RtInstr(RtInstr { tag, label, values }));
+            builder.line(line(table.id.tag(), row));
         }
     }
     let mut run = builder.finish(&page.input, 1);
@@ -76,9 +75,9 @@ pub fn read(path: &Path) -> Result<LoggedRun> {
         size += bytes.len() as u64;
         builder.extend(0, (0, size));
         let tag = &tag(file);
-        let rows = parse(&bytes, tag).with_context(|| file.display().to_string())?;
+        let rows = parse(&bytes, tag).map_err(|why| anyhow!("{}:{why:#}", file.display()))?;
         for row in rows {
-            builder.line(PlainLine::RtInstr(row));
+            builder.line(line(tag, &row));
         }
     }
     let mut run = builder.finish(&path.display().to_string(), 1);
@@ -132,77 +131,29 @@ fn in_folder(dir: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The columns of a scenario that suspends CPUs or turns them off.
-const SUSPEND: [&str; 5] = [
-    "cluster",
-    "core",
-    "powerdown_ns",
-    "wakeup_ns",
-    "cache_flush_ns",
+/// The header lines that a file may have.
+const HEADERS: [&str; 2] = [
+    "cluster,core,powerdown_ns,wakeup_ns,cache_flush_ns",
+    "cluster,core,latency_ns",
 ];
-/// The columns of PSCI_VERSION.
-const LATENCY: [&str; 3] = ["cluster", "core", "latency_ns"];
 
 /// Reads the rows of a scenario's table.
-fn parse<'t>(bytes: &[u8], tag: &'t str) -> Result<Vec<RtInstr<'t>>> {
-    let mut reader = ReaderBuilder::new();
-    let mut reader = reader.has_headers(false).trim(Trim::All).from_reader(bytes);
-    let mut rows = Vec::new();
-    for record in reader.records() {
-        let record = record?;
-        let cells: Vec<&str> = record.iter().collect();
-        if rows.is_empty() && (cells == SUSPEND || cells == LATENCY) {
-            continue;
-        }
-        let line = record.position().map_or(0, csv::Position::line);
-        rows.push(row(&cells, tag).with_context(|| format!("line {line}"))?);
-        ensure!(
-            rows.len() <= ROWS_MAX,
-            "line {line}: more than {ROWS_MAX} rows"
-        );
+fn parse(bytes: &[u8], tag: &str) -> Result<Vec<PublishedRow>> {
+    let mut lines = csv_lines(bytes)?;
+    let header = lines
+        .first()
+        .map(|it| it.iter().map(|cell| &cell.text).join(","));
+    if header.is_some_and(|it| HEADERS.contains(&it.as_str())) {
+        lines.remove(0);
     }
-    ensure!(!rows.is_empty(), "no row in it");
-    Ok(rows)
+    rows(ScenarioId::from_word(tag), &lines, 1)
 }
 
-fn row<'t>(cells: &[&str], tag: &'t str) -> Result<RtInstr<'t>> {
-    let is_of_latency = ScenarioId::from_word(tag).map(|it| it == ScenarioId::PsciVersionParallel);
-    let (counts, expected) = match is_of_latency {
-        Some(true) => (&[LATENCY.len()][..], "3, with a latency alone"),
-        Some(false) => (
-            &[SUSPEND.len()][..],
-            "5, with Powerdown, Wakeup and Cache Flush, and no latency",
-        ),
-        None => (&[LATENCY.len(), SUSPEND.len()][..], "3 or 5"),
-    };
-    let count = cells.len();
-    ensure!(
-        counts.contains(&count),
-        "{count} fields, and not {expected}"
-    );
-    let number = |cell: &str| {
-        cell.parse()
-            .with_context(|| format!("{cell:?} is no number"))
-    };
-    let label = (number(cells[0])?, number(cells[1])?);
-    let mut values = [None; 3];
-    for (value, cell) in values.iter_mut().zip(&cells[2..]) {
-        *value = Some(figure(cell)?);
-    }
-    Ok(RtInstr { tag, label, values })
-}
-
-/// Reads `185700`, or `185700 (-30.51%)`.
-fn figure(cell: &str) -> Result<u64> {
-    let (number, change) = cell.split_once(' ').unwrap_or((cell, "(0%)"));
-    let change = change
-        .trim()
-        .strip_prefix('(')
-        .and_then(|it| it.strip_suffix("%)"));
-    let is_change = change.is_some_and(|it| it.parse::<f64>().is_ok());
-    let is_number = is_change && number.bytes().all(|b| b.is_ascii_digit());
-    let value = number.parse().ok().filter(|_| is_number);
-    value.with_context(|| format!("{cell:?} is no number of nanoseconds"))
+/// Returns a row as the line of it that TFTF would print.
+fn line<'t>(tag: &'t str, row: &PublishedRow) -> PlainLine<'t> {
+    let ns = |it: usize| row.figures.get(it).map(|it| it.ns);
+    let (label, values) = (row.label, [ns(0), ns(1), ns(2)]);
+    PlainLine::RtInstr(RtInstr { tag, label, values })
 }
 
 #[cfg(test)]
@@ -219,34 +170,35 @@ mod tests {
             (header, (0, 1), [Some(9), Some(7), Some(5)]),
         ] {
             let tag = "test_x";
-            let expected = RtInstr { tag, label, values };
-            assert_eq!(parse(text.as_bytes(), tag).expect("rows")[0], expected);
+            let expected = PlainLine::RtInstr(RtInstr { tag, label, values });
+            let rows = parse(text.as_bytes(), tag).expect("rows");
+            assert_eq!(line(tag, &rows[0]), expected);
         }
     }
 
     #[test]
     fn other_text_is_refused_with_its_line() {
-        let rows = "0,0,1\n".repeat(ROWS_MAX + 1);
+        let rows = "0,0,1\n".repeat(4097);
         let (off, version) = (
             "test_rt_instr_cpu_off_serial",
             ScenarioId::PsciVersionParallel.tag(),
         );
         for (tag, text, part) in [
-            ("test_x", "", "no row in it"),
-            ("test_x", "cluster,core,latency_ns\n", "no row in it"),
-            ("test_x", "0,0,1,2\n", "line 1: 4 fields, and not 3 or 5"),
-            ("test_x", "0,0,1\n0,1\n", "line: 2,"),
-            ("test_x", "0,0,1\n0,1,-5\n", "line 2: \"-5\" is no number"),
-            ("test_x", "0,0,7 (x)\n", "\"7 (x)\" is no number"),
-            ("test_x", "0,0,99999999999999999999\n", "is no number"),
-            ("test_x", "0,65536,7\n", "too large"),
-            ("test_x", "0,0,\n", "\"\" is no number"),
+            ("test_x", "", "no row of a CPU"),
+            ("test_x", "cluster,core,latency_ns\n", "no row of a CPU"),
+            ("test_x", "0,0,1,2\n", "1:1: 4 cells, and not 3 or 5"),
+            ("test_x", "0,0,1\n0,1\n", "2:1: 2 cells, and not 3 or 5"),
+            ("test_x", "0,0,1\n0,1,-5\n", "2:5: \"-5\" is no figure"),
+            ("test_x", "0,0,7 (x)\n", "\"7 (x)\" is no figure"),
+            ("test_x", "0,0,99999999999999999999\n", "is no figure"),
+            ("test_x", "0,65536,7\n", "1:3: \"65536\" is no number"),
+            ("test_x", "0,0,\n", "\"\" is no figure"),
             (
                 "test_x",
                 "core,cluster,latency_ns\n0,0,0\n",
                 "\"core\" is no number",
             ),
-            ("test_x", &rows, "line 4097: more than 4096 rows"),
+            ("test_x", &rows, "more than 4096 rows"),
             (off, "0,0,7\n", "and no latency"),
             (version, "0,0,7,8,9\n", "a latency alone"),
         ] {

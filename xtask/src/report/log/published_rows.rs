@@ -1,0 +1,145 @@
+//! Rows of published tables: a CPU's labels and figures, and the change that is printed
+//! behind a figure, each with its place.
+
+use std::sync::LazyLock;
+
+use anyhow::{Context as _, Result, anyhow, ensure};
+use csv::{ReaderBuilder, Trim};
+use psci_bench::measure::Metric;
+use psci_bench::plan::ScenarioId;
+use regex::Regex;
+
+use super::line_run::ROWS_MAX;
+
+/// A cell's text, and the place where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Cell {
+    pub(super) text: String,
+    /// The line, and the column in characters, from 1.
+    pub(super) place: (usize, usize),
+}
+
+/// The figures of a CPU.
+#[derive(Clone, Debug)]
+pub(crate) struct PublishedRow {
+    /// Cluster and core.
+    pub(crate) label: (u16, u16),
+    pub(crate) figures: Vec<PublishedFigure>,
+}
+
+/// A figure, and the change that is printed behind it.
+#[derive(Clone, Debug)]
+pub(crate) struct PublishedFigure {
+    /// `LINE:COLUMN`; on a page after the file's name.
+    pub(crate) place: String,
+    pub(crate) metric: Metric,
+    pub(crate) ns: u64,
+    /// In hundredths of a percent.
+    pub(crate) change: Option<i64>,
+}
+
+const SUSPEND: &[Metric] = &[Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
+const LATENCY: &[Metric] = &[Metric::Latency];
+
+/// Reads the lines of a file of figures.
+pub(super) fn csv_lines(bytes: &[u8]) -> Result<Vec<Vec<Cell>>> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut reader = ReaderBuilder::new();
+    let reader = reader.has_headers(false).flexible(true).trim(Trim::All);
+    let records = reader.from_reader(bytes).into_records();
+    let lines = records.map(|record| {
+        let record = record?;
+        let line = record.position().map_or(1, csv::Position::line) as usize;
+        let whole = text.lines().nth(line - 1).unwrap_or_default();
+        let mut behind = 0;
+        let cells = record.iter().map(|text| {
+            let rest = whole.get(behind..).unwrap_or_default();
+            let begin = behind + rest.find(text).unwrap_or_default();
+            behind = begin + text.len();
+            let (text, place) = (text.to_owned(), (line, begin + 1));
+            Cell { text, place }
+        });
+        Ok(cells.collect())
+    });
+    lines.collect()
+}
+
+/// Reads the rows of a scenario's table; None stands for one that is unknown here. Figures are
+/// in `unit` nanoseconds, 1000 for those in microseconds.
+///
+/// # Errors
+/// `LINE:COLUMN: ` and what is wrong; a table without a row.
+pub(super) fn rows(
+    id: Option<ScenarioId>,
+    lines: &[Vec<Cell>],
+    unit: u64,
+) -> Result<Vec<PublishedRow>> {
+    ensure!(!lines.is_empty(), "there is no row of a CPU");
+    ensure!(lines.len() <= ROWS_MAX, "more than {ROWS_MAX} rows");
+    lines.iter().map(|cells| row(id, cells, unit)).collect()
+}
+
+fn row(id: Option<ScenarioId>, cells: &[Cell], unit: u64) -> Result<PublishedRow> {
+    let (line, column) = cells.first().map_or((0, 1), |it| it.place);
+    let (metrics, expected) = match id {
+        Some(ScenarioId::PsciVersionParallel) => (LATENCY, "3, with a latency alone"),
+        None if cells.len() == 3 => (LATENCY, ""),
+        None => (SUSPEND, "3 or 5"),
+        Some(_) => (
+            SUSPEND,
+            "5, with Powerdown, Wakeup and Cache Flush, and no latency",
+        ),
+    };
+    let count = cells.len();
+    ensure!(
+        count == metrics.len() + 2,
+        "{line}:{column}: {count} cells, and not {expected}"
+    );
+    let label = |cell: &Cell| {
+        let ((line, column), text) = (cell.place, &cell.text);
+        let number = text.parse::<u16>();
+        number.map_err(|_| anyhow!("{line}:{column}: {text:?} is no number of a cluster or core"))
+    };
+    let figure = |(cell, metric): (&Cell, &Metric)| {
+        let ((line, column), text) = (cell.place, &cell.text);
+        let (ns, change) = figure(text, unit).with_context(|| {
+            let example = if unit == 1 {
+                "185700 (-30.51%)"
+            } else {
+                "244.52 (-65.43%)"
+            };
+            format!("{line}:{column}: {text:?} is no figure: expected one such as {example}")
+        })?;
+        let (place, metric) = (format!("{line}:{column}"), *metric);
+        Ok(PublishedFigure {
+            place,
+            metric,
+            ns,
+            change,
+        })
+    };
+    let figures = cells[2..].iter().zip(metrics).map(figure);
+    Ok(PublishedRow {
+        label: (label(&cells[0])?, label(&cells[1])?),
+        figures: figures.collect::<Result<_>>()?,
+    })
+}
+
+/// Reads a figure in `unit` nanoseconds, and a change in hundredths of a percent.
+fn figure(text: &str, unit: u64) -> Option<(u64, Option<i64>)> {
+    static FIGURE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^(\d{1,12}(?:\.\d{1,3})?)(?: *\(([+-]?\d{1,9}(?:\.\d{1,2})?)%\))?$")
+            .expect("a pattern")
+    });
+    let found = FIGURE.captures(text)?;
+    let thousandths = u64::try_from(scaled(&found[1], 3)).ok()? * unit;
+    let change = found.get(2).map(|it| scaled(it.as_str(), 2));
+    (thousandths % 1000 == 0).then_some((thousandths / 1000, change))
+}
+
+/// Returns a decimal number times a power of ten that makes it whole.
+fn scaled(number: &str, places: usize) -> i64 {
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    let digits = format!("{whole}{part:0<places$}");
+    digits.parse().unwrap_or_default()
+}
