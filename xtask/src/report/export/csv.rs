@@ -4,12 +4,12 @@ use std::io::Write;
 
 use anyhow::Result;
 use csv::WriterBuilder;
-use psci_bench::model::{Scenario, Unit};
+use psci_bench::measure::Waker;
+use psci_bench::model::{Scenario, Unit, WakeSource};
 use serde::Serialize;
 
 use super::object::object;
 use super::report_data::Report;
-
 use crate::report::analysis::figure::{Figure, FigureKey, Origin, figures};
 use crate::report::log::{LoggedRun, reason_word};
 
@@ -35,9 +35,15 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
     let ns = |ticks: Option<u64>| ticks.filter(|_| is_time).and_then(|it| run.ns(it));
     let conditions = scenario.conditions.as_ref();
     let power_state = conditions.and_then(|it| it.power_state);
-    let (attempts, lost, helper) = match figure.origin {
-        Origin::Row(row) => (row.attempts.as_ref(), None, row.helper),
-        Origin::Point(point) => (None, Some(point.lost), None),
+    let (attempts, lost, helper, waker) = match figure.origin {
+        Origin::Row(row) => {
+            let waker = conditions.map(|it| it.wake_source);
+            (row.attempts.as_ref(), None, row.helper, waker)
+        }
+        Origin::Point(point) => {
+            let helper = point.waker.helper().and_then(|it| u16::try_from(it).ok());
+            (None, Some(point.lost), helper, Some(source(point.waker)))
+        }
     };
     let (point, of_point) = match figure.key {
         FigureKey::Point(point) => (Some(point), summary),
@@ -87,7 +93,16 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
         max: filled_point.map(|it| it.max),
         mad: filled_point.map(|it| it.mad),
         // The interrupt that woke the CPU, and the CPU that stayed awake.
-        waker: conditions.map(|it| it.wake_source.word()),
+        waker: waker.map(|it| it.word()),
         helper: helper.and_then(|it| run.run.cpu(it).mpidr).map(|it| format!("{it:#x}")),
+    }
+}
+
+/// Returns the interrupt that woke the CPUs of a point.
+fn source(waker: Waker) -> WakeSource {
+    match waker {
+        Waker::OwnTimers => WakeSource::OwnTimers,
+        Waker::Frame | Waker::FrameTrial(_) => WakeSource::Frame,
+        Waker::Helper(_) => WakeSource::Helper,
     }
 }
