@@ -58,7 +58,7 @@ pub struct Stage {
     pub built: Option<String>,
 }
 
-/// The header's lines, which have no checksum: for logs whose records are lost.
+/// The header's lines, which have no checksum. A record with the same fact takes precedence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeaderLines {
     /// The payload's version.
