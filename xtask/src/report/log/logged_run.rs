@@ -1,7 +1,9 @@
 //! A run with what only its log has.
 
 use itertools::Itertools as _;
-use psci_bench::model::{ClosingLine, End, Figures, Row, Run, Scenario, Skip, Status, Verdict};
+use psci_bench::model::{
+    ClosingLine, End, Figures, Row, Run, Scenario, Skip, Status, Totals, Verdict,
+};
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::record::FORMAT;
 use psci_bench::spec::ticks::Clock;
@@ -169,10 +171,35 @@ impl LoggedRun {
         if self.run.scenarios.is_empty() {
             all.push("there is no scenario in it".to_owned());
         }
-        if self.integrity.records.is_none() {
-            all.extend(self.lines_lack());
+        match self.integrity.records {
+            None => all.extend(self.lines_lack()),
+            Some(_) => all.extend(self.records_contradict()),
         }
         all
+    }
+
+    /// Returns what records contradict that are all there: as of two runs that were pasted
+    /// together.
+    fn records_contradict(&self) -> Option<String> {
+        let integrity = &self.integrity;
+        let end = self.run.end.as_ref().filter(|_| integrity.is_whole())?;
+        if integrity.guessed_cpus > 0 {
+            let cpus = many(integrity.guessed_cpus as usize, "CPU");
+            return Some(format!("there are rows of {cpus} that no record names"));
+        }
+        let mut own = Totals::default();
+        let scenarios = &self.run.scenarios;
+        let groups = scenarios.chunk_by(|a, b| (a.id, a.method) == (b.id, b.method));
+        groups.for_each(|group| own.add(group));
+        let counts = |it: &Totals| [it.samples, it.rejected, it.rows_skipped];
+        let ([samples, ..], [told, ..]) = (counts(&own), counts(&end.totals));
+        (counts(&own) != counts(&end.totals)).then(|| {
+            format!(
+                "the end record counts {}, and rows and points have {samples}: records of \
+                 several runs, or damaged before their checksums were made",
+                many(told as usize, "sample")
+            )
+        })
     }
 
     /// Returns what the lines of a log without records lack: rows by the CPUs of other

@@ -330,6 +330,40 @@ fn sound_records_that_cannot_be_read_are_lost_and_named() {
     assert!(lacks[2].contains("of format 9, and this version reads format 3"));
 }
 
+/// Records of two runs have sound checksums, and contradict each other.
+#[test]
+fn records_that_contradict_each_other_are_incomplete() {
+    let log = whole_log();
+    let end = log
+        .lines()
+        .rfind(|it| it.starts_with(MARK))
+        .expect("an end");
+    let (body, _) = end.rsplit_once(' ').expect("a checksum");
+    let (seq, json) = body[MARK.len()..].split_once(' ').expect("a record");
+    let samples = format!(
+        "\"samples\":{}",
+        sent().end.expect("it ends").totals.samples
+    );
+    let other = json.replace(&samples, "\"samples\":7");
+    let fewer = "{\"cpus\":[0,[[\"0x0\",0,0,0]]]}";
+    for (edits, part) in [
+        ([(seq, json)], ""),
+        (
+            [(seq, other.as_str())],
+            "the end record counts 7 samples, and rows",
+        ),
+        (
+            [("0003", fewer)],
+            "there are rows of 3 CPUs that no record names",
+        ),
+    ] {
+        let logged = read_one(with_records(&log, &edits));
+        let lacks = logged.lacks().join("; ");
+        assert_eq!(lacks.is_empty(), part.is_empty(), "{lacks}");
+        assert!(lacks.contains(part), "{lacks}");
+    }
+}
+
 /// A log of lines alone that lacks something says so, and is not complete.
 #[test]
 fn lines_that_lack_something_are_incomplete() {
