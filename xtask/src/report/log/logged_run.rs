@@ -67,6 +67,8 @@ pub struct HeaderLines {
     pub version: Option<String>,
     /// The board's name.
     pub board: Option<String>,
+    /// The number of CPUs.
+    pub cpus: Option<usize>,
     /// The exception level in the frame.
     pub exception_level: Option<u8>,
 }
@@ -171,16 +173,16 @@ impl LoggedRun {
         if self.run.scenarios.is_empty() {
             all.push("there is no scenario in it".to_owned());
         }
-        match self.integrity.records {
-            None => all.extend(self.lines_lack()),
-            Some(_) => all.extend(self.records_contradict()),
+        all.extend(self.integrity.uncounted.iter().cloned());
+        if self.integrity.records.is_none() {
+            all.extend(self.lines_lack());
         }
         all
     }
 
     /// Returns what records contradict that are all there: as of two runs that were pasted
     /// together.
-    fn records_contradict(&self) -> Option<String> {
+    pub(super) fn records_contradict(&self) -> Option<String> {
         let integrity = &self.integrity;
         let end = self.run.end.as_ref().filter(|_| integrity.is_whole())?;
         if integrity.guessed_cpus > 0 {
@@ -208,7 +210,6 @@ impl LoggedRun {
         let damaged = self.integrity.rt_instr_wrong as usize;
         let damaged = (damaged > 0).then(|| many(damaged, "damaged RT_INSTR line"));
         let mut all: Vec<String> = damaged.into_iter().collect();
-        all.extend(self.integrity.uncounted.iter().cloned());
         let mut ends = [0; 3];
         for scenario in &self.run.scenarios {
             let id = scenario.id;
@@ -231,6 +232,14 @@ impl LoggedRun {
             }
         }
         let totals = self.closing.as_ref().and_then(Closing::totals);
+        let lost = totals.map_or(0, |it| it.lost as usize);
+        let (own, named) = (self.run.cpus.len(), self.header.cpus.unwrap_or(0));
+        if (1..named.saturating_sub(lost)).contains(&own) {
+            let (own, named) = (many(own, "CPU"), many(named, "CPU"));
+            all.push(format!(
+                "there are rows of {own}, and the header names {named}"
+            ));
+        }
         let [passed, skipped, failed] = ends;
         if totals.is_some_and(|it| [it.passed, it.skipped, it.failed] != ends) {
             all.push(format!(
@@ -382,6 +391,78 @@ impl LoggedRun {
         match cpus.len().saturating_sub(NAMED_MAX) {
             0 => named,
             more => format!("{named} and {more} more"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use psci_bench::plan::ScenarioId;
+    use psci_bench::record::MARK;
+
+    use crate::report::log::tests::{read_one, sent, whole_log, with_records};
+
+    /// Records of two runs have sound checksums, and contradict each other.
+    #[test]
+    fn records_that_contradict_each_other_are_incomplete() {
+        let log = whole_log();
+        let end = log
+            .lines()
+            .rfind(|it| it.starts_with(MARK))
+            .expect("an end");
+        let (body, _) = end.rsplit_once(' ').expect("a checksum");
+        let (seq, json) = body[MARK.len()..].split_once(' ').expect("a record");
+        let samples = format!(
+            "\"samples\":{}",
+            sent().end.expect("it ends").totals.samples
+        );
+        let other = json.replace(&samples, "\"samples\":7");
+        let fewer = "{\"cpus\":[0,[[\"0x0\",0,0,0]]]}";
+        for (edits, part) in [
+            ([(seq, json)], ""),
+            (
+                [(seq, other.as_str())],
+                "the end record counts 7 samples, and rows",
+            ),
+            (
+                [("0003", fewer)],
+                "there are rows of 3 CPUs that no record names",
+            ),
+        ] {
+            let logged = read_one(with_records(&log, &edits));
+            let lacks = logged.lacks().join("; ");
+            assert_eq!(lacks.is_empty(), part.is_empty(), "{lacks}");
+            assert!(lacks.contains(part), "{lacks}");
+        }
+    }
+
+    /// A CPU of which no line came is missed by the header's count.
+    #[test]
+    fn header_names_the_number_of_cpus() {
+        let id = ScenarioId::PsciVersionParallel;
+        let rows = [0, 1].map(|cpu| format!("<RT_INSTR:{}\t0\t{cpu}\t9/>\n", id.tag()));
+        let counts = "(1 passed, 0 skipped, 0 failed; 2 samples, 0 not counted, 0 rows skipped";
+        for (cpus, end, lack) in [
+            (2, "psci-bench: PASS", ""),
+            (
+                3,
+                "psci-bench: PASS",
+                "there are rows of 2 CPUs, and the header names 3 CPUs",
+            ),
+            (3, "psci-bench: FAIL", ""),
+        ] {
+            let lost = if end.ends_with("FAIL") {
+                "1 CPU"
+            } else {
+                "0 CPUs"
+            };
+            let logged = read_one(format!(
+                "  CPUs       : {cpus} in 1 cluster\n> Executing '{}'\n{}  TEST COMPLETE  Passed\n\
+                 {end} {counts}, {lost} lost)\n",
+                id.name(),
+                rows.concat()
+            ));
+            assert_eq!(logged.lacks().join("; "), lack, "{cpus} {end}");
         }
     }
 }
