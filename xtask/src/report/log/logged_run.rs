@@ -1,5 +1,7 @@
 //! A run with what only its log has.
 
+use std::slice;
+
 use itertools::Itertools as _;
 use psci_bench::model::{
     ClosingLine, End, Figures, Row, Run, Scenario, Skip, Status, Totals, Verdict,
@@ -190,16 +192,15 @@ impl LoggedRun {
             return Some(format!("there are rows of {cpus} that no record names"));
         }
         let mut own = Totals::default();
-        let scenarios = &self.run.scenarios;
-        let groups = scenarios.chunk_by(|a, b| (a.id, a.method) == (b.id, b.method));
-        groups.for_each(|group| own.add(group));
+        let scenarios = self.run.scenarios.iter();
+        scenarios.for_each(|it| own.add(slice::from_ref(it)));
         let counts = |it: &Totals| [it.samples, it.rejected, it.rows_skipped];
-        let ([samples, ..], [told, ..]) = (counts(&own), counts(&end.totals));
+        let ([samples, ..], [counted, ..]) = (counts(&own), counts(&end.totals));
         (counts(&own) != counts(&end.totals)).then(|| {
             format!(
                 "the end record counts {}, and rows and points have {samples}: records of \
                  several runs, or damaged before their checksums were made",
-                many(told as usize, "sample")
+                many(counted as usize, "sample")
             )
         })
     }
