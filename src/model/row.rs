@@ -156,8 +156,9 @@ impl Row {
         self.shown?.counter(Instant::Stamp(Stamp::EnterHwLowPwr))
     }
 
-    /// Returns true for a row of a line without a checksum.
-    pub fn is_from_line(&self) -> bool {
+    /// Returns true for a row without a record of its own: one of a line without a checksum, or
+    /// one whose record is lost, and whose samples came.
+    pub fn lacks_own_record(&self) -> bool {
         self.attempts.is_none() && matches!(self.skipped, None | Some(Skip::NotStated))
     }
 }

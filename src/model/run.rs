@@ -65,7 +65,7 @@ impl Run {
         let is_of_records = |it: &Scenario| {
             let is_of_line = |row: &Row| {
                 let has_parts = row.shown.is_some() || !row.samples.is_empty();
-                row.is_from_line() && row.statistics.is_empty() && !has_parts
+                row.lacks_own_record() && row.statistics.is_empty() && !has_parts
             };
             it.conditions.is_some() || !it.points.is_empty() || !it.rows.iter().all(is_of_line)
         };

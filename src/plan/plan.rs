@@ -122,7 +122,7 @@ impl Plan {
     }
 
     /// Returns the order of wake-ups by `method`. TFTF's CPUs share one timer: the CPU that
-    /// takes its interrupt wakes the others by SGI (`docs/sweeps.md`).
+    /// takes its interrupt wakes the others by SGI (`docs/wake-up.md`).
     pub fn wake_by(&self, method: Method) -> WakePattern {
         self.wake.unwrap_or(match method {
             Method::Tftf => WakePattern::Chain,

@@ -55,7 +55,7 @@ impl RunBuilder {
             Record::Row((key, mut row)) => {
                 let place = self.row(key, row.cpu);
                 // A part of a row has nothing but statistics and instants.
-                if !row.is_from_line() {
+                if !row.lacks_own_record() {
                     row.samples = core::mem::take(&mut place.samples);
                     core::mem::swap(place, &mut row);
                 }

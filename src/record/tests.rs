@@ -205,7 +205,9 @@ fn lost_records_lose_nothing_else() {
             Record::Identity(..) => "identity",
             Record::Scenario(_, _, _, rejected) if rejected.is_empty() => "conditions status",
             Record::Scenario(..) => "conditions rejected status",
-            Record::Row((_, row)) if !row.is_from_line() => "attempts c helper lost p reached w",
+            Record::Row((_, row)) if !row.lacks_own_record() => {
+                "attempts c helper lost p reached w"
+            }
             Record::Row((_, row)) if row.shown.is_none() => "statistics",
             Record::Row(_) => "shown statistics",
             Record::Sample(..) => "samples",

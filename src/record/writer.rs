@@ -247,7 +247,7 @@ fn split(row: &mut Row) -> Option<Row> {
         cpu: row.cpu,
         ..Row::default()
     };
-    if row.is_from_line() {
+    if row.lacks_own_record() {
         rest.statistics = row.statistics.split_off(row.statistics.len().div_ceil(2));
     } else {
         rest.statistics = core::mem::take(&mut row.statistics);

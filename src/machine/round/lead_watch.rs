@@ -1,7 +1,8 @@
 //! The watch over the lead, whose return from a call another CPU alone can await: the
-//! lead publishes its current step and the instant by which that ends. Each other CPU
-//! that is on waits for the lead, and the first one to see that instant pass ends the
-//! run. The board's watchdog, if there is one, is armed for the same instant.
+//! lead publishes its current step and an instant 10 s after the deadline of that step.
+//! Each other CPU that is on waits for the lead, and the first one to see that instant
+//! pass ends the run. The board's watchdog, if there is one, is armed for 10 s after the
+//! instant, or as late as it can wait; never before the instant.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 

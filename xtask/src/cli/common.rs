@@ -16,7 +16,7 @@ Exit codes:
 
 /// Exit code when input or use is bad, or something is not to be had.
 pub(super) const BAD: u8 = 2;
-/// Exit code when a log is incomplete or damaged beyond its second copy.
+/// Exit code when a run, a log or a comparison is incomplete, or when the user interrupts.
 pub(super) const INCOMPLETE: u8 = 3;
 
 /// Exit code when a job, a test case or a verdict is not passed, or when something

@@ -37,12 +37,13 @@ pub struct Arguments {
 /// A command.
 #[derive(Subcommand)]
 pub enum Verb {
-    /// Install whatever is missing, and fetch TF-A's source.
+    /// Install what `cargo xtask test` needs, and fetch TF-A's source.
     ///
-    /// The README lists what is installed. Every other command does for itself
-    /// the part of this that it needs. With PSCI_BENCH_NO_INSTALL=1 in the
-    /// environment nothing is installed: the commands are printed, and the
-    /// exit code is 2.
+    /// The README lists what is installed. g++, cargo-fuzz and the Rust target
+    /// for musl are not among it: `fuzz` and runs under KVM install them. Each
+    /// command installs what it needs by itself, too. With
+    /// PSCI_BENCH_NO_INSTALL=1 in the environment nothing is installed: the
+    /// commands are printed, and the exit code is 2.
     #[command(after_help = "Examples:
   cargo xtask setup
   PSCI_BENCH_NO_INSTALL=1 cargo xtask setup     # only tell what is missing")]
@@ -82,9 +83,9 @@ pub enum Verb {
     ///
     /// Reads logs of psci-bench, and of TFTF's runtime instrumentation, as
     /// terminals and LAVA keep them: with time stamps, colours and any line
-    /// ends. A log may hold several runs. Figures come from records, by their
-    /// checksum, of either copy; what only a line without a checksum says is
-    /// marked.
+    /// ends. A log may hold several runs. Figures come from records, which have
+    /// checksums. A log without any record, as TFTF's, has its figures in lines
+    /// without a checksum: they are marked.
     Report(ReportArguments),
     /// Write jobs for lab engines, LAVA or labgrid: each board with each
     /// firmware is a cell, a folder with all that its engine takes.

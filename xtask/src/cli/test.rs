@@ -17,7 +17,8 @@ use crate::setup::progress::{Progress, in_words, say};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, linux_trees, process};
 
-/// Sets up all that any command needs. Returns the folder of TF-A's source.
+/// Sets up all that `cargo xtask test` needs without `--trees` and `--kvm`. Returns the
+/// folder of TF-A's source.
 fn set_up(workspace: &Workspace) -> Result<PathBuf> {
     workspace.check_for_make()?;
     setup::ensure(workspace, &setup::all())?;

@@ -67,7 +67,7 @@ impl Account {
             totals: end.or_else(|| closing?.totals()),
             records: match run.integrity.is_whole() {
                 true => Found::All,
-                false if rows().any(|row| !row.is_from_line()) => Found::Some,
+                false if rows().any(|row| !row.lacks_own_record()) => Found::Some,
                 false => Found::None,
             },
             ..Self::default()
@@ -88,7 +88,7 @@ impl Account {
 
     /// Adds a scenario of the suite by its rows.
     fn add_suite(&mut self, run: &LoggedRun, scenario: &Scenario) {
-        for row in scenario.rows.iter().filter(|row| !row.is_from_line()) {
+        for row in scenario.rows.iter().filter(|row| !row.lacks_own_record()) {
             let mut attempts = u64::from(row.valid());
             for (reason, count) in row.attempts.iter().flat_map(|it| &it.rejected) {
                 attempts += u64::from(*count);

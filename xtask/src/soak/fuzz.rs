@@ -15,6 +15,7 @@ use std::{env, thread};
 use anyhow::{Context, Result, bail};
 use regex::Regex;
 
+use super::workers::in_threads;
 use crate::setup::progress::Progress;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, process};
@@ -163,11 +164,7 @@ fn run_all(
         }
         Ok(())
     };
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
-        let mut workers = workers.into_iter();
-        workers.try_for_each(|worker| worker.join().unwrap_or(Ok(())))
-    })?;
+    in_threads(jobs, work)?;
     Ok(findings.into_inner() == 0)
 }
 

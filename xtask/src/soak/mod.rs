@@ -9,6 +9,7 @@ mod soak;
 #[cfg(test)]
 mod tests;
 mod totals;
+mod workers;
 
 pub use self::account::{Account, has_suspends};
 pub(crate) use self::keep::Keep;

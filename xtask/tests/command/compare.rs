@@ -1,5 +1,5 @@
 //! `cargo xtask report --baseline`: input, output and exit codes. Findings in the
-//! published figures: `src/report/analysis/compare/tests.rs`.
+//! published figures: `src/report/analysis/compare/tests/published.rs`.
 
 use crate::report::formats::TFTF;
 use crate::report::log;

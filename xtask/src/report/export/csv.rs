@@ -4,12 +4,12 @@ use std::io::Write;
 
 use anyhow::Result;
 use csv::WriterBuilder;
-use psci_bench::model::{Scenario, Unit};
+use psci_bench::measure::Waker;
+use psci_bench::model::{Scenario, Unit, WakeSource};
 use serde::Serialize;
 
 use super::object::object;
 use super::report_data::Report;
-
 use crate::report::analysis::figure::{Figure, FigureKey, Origin, figures};
 use crate::report::log::{LoggedRun, reason_word};
 
@@ -35,10 +35,11 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
     let ns = |ticks: Option<u64>| ticks.filter(|_| is_time).and_then(|it| run.ns(it));
     let conditions = scenario.conditions.as_ref();
     let power_state = conditions.and_then(|it| it.power_state);
-    let (attempts, lost, helper) = match figure.origin {
-        Origin::Row(row) => (row.attempts.as_ref(), None, row.helper),
-        Origin::Point(point) => (None, Some(point.lost), None),
+    let (attempts, lost) = match figure.origin {
+        Origin::Row(row) => (row.attempts.as_ref(), None),
+        Origin::Point(point) => (None, Some(point.lost)),
     };
+    let (waker, helper) = woken(scenario, figure.origin);
     let (point, of_point) = match figure.key {
         FigureKey::Point(point) => (Some(point), summary),
         FigureKey::Row { .. } => (None, None),
@@ -46,7 +47,6 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
     // A step that was left out has no figure.
     let [filled, filled_point] = [summary, of_point].map(|it| it.filter(|it| it.n > 0));
     let rejected = attempts.map(|it| it.rejected_total().into());
-    let helper = helper.or(scenario.helper);
     object! {
         input: &run.source.input,
         run: run.source.place,
@@ -86,8 +86,27 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
         p99: filled_point.and_then(|it| it.p99),
         max: filled_point.map(|it| it.max),
         mad: filled_point.map(|it| it.mad),
-        // The interrupt that woke the CPU, and the CPU that stayed awake.
-        waker: conditions.map(|it| it.wake_source.word()),
+        waker: waker.map(|it| it.word()),
         helper: helper.and_then(|it| run.run.cpu(it).mpidr).map(|it| format!("{it:#x}")),
     }
+}
+
+/// Returns the interrupt that woke the CPU, and the CPU that stayed awake.
+fn woken(scenario: &Scenario, origin: Origin<'_>) -> (Option<WakeSource>, Option<u16>) {
+    let (waker, helper) = match origin {
+        Origin::Row(row) => {
+            let conditions = scenario.conditions.as_ref();
+            (conditions.map(|it| it.wake_source), row.helper)
+        }
+        Origin::Point(point) => {
+            let waker = match point.waker {
+                Waker::OwnTimers => WakeSource::OwnTimers,
+                Waker::Frame | Waker::FrameTrial(_) => WakeSource::Frame,
+                Waker::Helper(_) => WakeSource::Helper,
+            };
+            let helper = point.waker.helper();
+            (Some(waker), helper.and_then(|it| u16::try_from(it).ok()))
+        }
+    };
+    (waker, helper.or(scenario.helper))
 }

@@ -131,7 +131,7 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
     for row in &scenario.rows {
         if let Some(reason) = &row.skipped {
             add(row.cpu, "skipped", reason_text(reason));
-        } else if row.is_from_line() {
+        } else if run.integrity.tables || run.is_doubtful(row) {
             add(row.cpu, "verified", "no".to_owned());
         }
     }

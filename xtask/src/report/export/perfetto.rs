@@ -148,7 +148,7 @@ impl Trace<'_> {
         if let Some(state) = conditions.and_then(|it| it.power_state) {
             args.insert("power_state".to_owned(), format!("{state:#010x}").into());
         }
-        args.insert("verified".to_owned(), (!row.is_from_line()).into());
+        args.insert("verified".to_owned(), (!self.run.is_doubtful(row)).into());
         let (whole, args) = ((at(first), at(last)), Value::Object(args));
         self.slice(track, scenario.id.short_tag(), whole, args);
         for slice in slices {

@@ -63,12 +63,12 @@ pub fn read_all(found: &Found, deny_skipped: bool) -> Result<(Vec<Job>, Vec<Logg
         let mut parts = Parts::default();
         match Mark::read(&cell.dir) {
             Ok(mark) => parts.mark = Some(mark),
-            Err(error) => parts.lacks.push(told(&error)),
+            Err(error) => parts.lacks.push(clause(&error)),
         }
         parts.lacks.extend(cell.lacks.iter().cloned());
         for file in &cell.files {
             if let Err(error) = parts.read(file) {
-                parts.lacks.push(told(&error));
+                parts.lacks.push(clause(&error));
             }
         }
         jobs.push(parts.into_job(&cell.dir, deny_skipped, &mut runs));
@@ -76,13 +76,13 @@ pub fn read_all(found: &Found, deny_skipped: bool) -> Result<(Vec<Job>, Vec<Logg
     for file in &found.files {
         let mut parts = Parts::default();
         let read = parts.read(file);
-        read.map_err(|error| anyhow!("{}", told(&error)))?;
+        read.map_err(|error| anyhow!("{}", clause(&error)))?;
         jobs.push(parts.into_job(file, deny_skipped, &mut runs));
     }
     Ok((jobs, runs))
 }
 
-fn told(error: &anyhow::Error) -> String {
+fn clause(error: &anyhow::Error) -> String {
     plain(format!("{error:#}").trim_start())
 }
 

@@ -121,6 +121,7 @@ impl LoggedRunBuilder {
             PlainLine::Frame => self.has_frame = true,
             PlainLine::RunningAt(level) => logged.header.exception_level = Some(level),
             PlainLine::Payload(version) => logged.header.version = Some(plain(version)),
+            PlainLine::Cpus(count) => logged.header.cpus = Some(count),
             PlainLine::Board(board) => logged.header.board = Some(printable(board)),
             PlainLine::Begin(scenario) => self.lines.begin(scenario),
             PlainLine::RtInstr(line) => self.rt_instr(&line),
@@ -194,6 +195,8 @@ impl LoggedRunBuilder {
             rows.for_each(|row| row.samples.sort());
         }
         logged.integrity.records = Some(records);
+        // Records count, and no lines.
+        logged.integrity.uncounted = logged.records_contradict().into_iter().collect();
         logged
     }
 }

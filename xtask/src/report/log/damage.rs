@@ -118,7 +118,7 @@ impl Truth {
             if logged.integrity.records.is_none() {
                 scenario.status = Status::Unknown;
             }
-            for row in scenario.rows.iter_mut().filter(|it| it.is_from_line()) {
+            for row in scenario.rows.iter_mut().filter(|it| it.lacks_own_record()) {
                 let cpu = sent_cpu(logged, row.cpu);
                 let is_true = row.skipped.is_none() || self.has_skipped(scenario.id, cpu);
                 assert!(is_true || !logged.is_complete());

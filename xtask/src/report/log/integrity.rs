@@ -33,7 +33,7 @@ pub struct Integrity {
     /// Tables' rows and RT_INSTR lines of scenarios that this version does not know,
     /// by tag.
     pub unknown: BTreeMap<String, u32>,
-    /// Counts in TFTF's summary that exceed those of the lines before, a clause each.
+    /// Counts in TFTF's summary, or of the end record, that the log contradicts, a clause each.
     #[serde(skip)]
     pub uncounted: Vec<String>,
 }

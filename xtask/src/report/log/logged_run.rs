@@ -1,7 +1,11 @@
 //! A run with what only its log has.
 
+use std::slice;
+
 use itertools::Itertools as _;
-use psci_bench::model::{ClosingLine, End, Figures, Row, Run, Scenario, Skip, Status, Verdict};
+use psci_bench::model::{
+    ClosingLine, End, Figures, Row, Run, Scenario, Skip, Status, Totals, Verdict,
+};
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::record::FORMAT;
 use psci_bench::spec::ticks::Clock;
@@ -58,13 +62,15 @@ pub struct Stage {
     pub built: Option<String>,
 }
 
-/// The header's lines, which have no checksum: for logs whose records are lost.
+/// The header's lines, which have no checksum. A record with the same fact takes precedence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeaderLines {
     /// The payload's version.
     pub version: Option<String>,
     /// The board's name.
     pub board: Option<String>,
+    /// The number of CPUs.
+    pub cpus: Option<usize>,
     /// The exception level in the frame.
     pub exception_level: Option<u8>,
 }
@@ -169,10 +175,34 @@ impl LoggedRun {
         if self.run.scenarios.is_empty() {
             all.push("there is no scenario in it".to_owned());
         }
+        all.extend(self.integrity.uncounted.iter().cloned());
         if self.integrity.records.is_none() {
             all.extend(self.lines_lack());
         }
         all
+    }
+
+    /// Returns what records contradict that are all there: as of two runs that were pasted
+    /// together.
+    pub(super) fn records_contradict(&self) -> Option<String> {
+        let integrity = &self.integrity;
+        let end = self.run.end.as_ref().filter(|_| integrity.is_whole())?;
+        if integrity.guessed_cpus > 0 {
+            let cpus = many(integrity.guessed_cpus as usize, "CPU");
+            return Some(format!("there are rows of {cpus} that no record names"));
+        }
+        let mut own = Totals::default();
+        let scenarios = self.run.scenarios.iter();
+        scenarios.for_each(|it| own.add(slice::from_ref(it)));
+        let counts = |it: &Totals| [it.samples, it.rejected, it.rows_skipped];
+        let ([samples, ..], [counted, ..]) = (counts(&own), counts(&end.totals));
+        (counts(&own) != counts(&end.totals)).then(|| {
+            format!(
+                "the end record counts {}, and rows and points have {samples}: records of \
+                 several runs, or damaged before their checksums were made",
+                many(counted as usize, "sample")
+            )
+        })
     }
 
     /// Returns what the lines of a log without records lack: rows by the CPUs of other
@@ -181,7 +211,6 @@ impl LoggedRun {
         let damaged = self.integrity.rt_instr_wrong as usize;
         let damaged = (damaged > 0).then(|| many(damaged, "damaged RT_INSTR line"));
         let mut all: Vec<String> = damaged.into_iter().collect();
-        all.extend(self.integrity.uncounted.iter().cloned());
         let mut ends = [0; 3];
         for scenario in &self.run.scenarios {
             let id = scenario.id;
@@ -204,6 +233,14 @@ impl LoggedRun {
             }
         }
         let totals = self.closing.as_ref().and_then(Closing::totals);
+        let lost = totals.map_or(0, |it| it.lost as usize);
+        let (own, named) = (self.run.cpus.len(), self.header.cpus.unwrap_or(0));
+        if (1..named.saturating_sub(lost)).contains(&own) {
+            let (own, named) = (many(own, "CPU"), many(named, "CPU"));
+            all.push(format!(
+                "there are rows of {own}, and the header names {named}"
+            ));
+        }
         let [passed, skipped, failed] = ends;
         if totals.is_some_and(|it| [it.passed, it.skipped, it.failed] != ends) {
             all.push(format!(
@@ -355,6 +392,78 @@ impl LoggedRun {
         match cpus.len().saturating_sub(NAMED_MAX) {
             0 => named,
             more => format!("{named} and {more} more"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use psci_bench::plan::ScenarioId;
+    use psci_bench::record::MARK;
+
+    use crate::report::log::tests::{read_one, sent, whole_log, with_records};
+
+    /// Records of two runs have sound checksums, and contradict each other.
+    #[test]
+    fn records_that_contradict_each_other_are_incomplete() {
+        let log = whole_log();
+        let end = log
+            .lines()
+            .rfind(|it| it.starts_with(MARK))
+            .expect("an end");
+        let (body, _) = end.rsplit_once(' ').expect("a checksum");
+        let (seq, json) = body[MARK.len()..].split_once(' ').expect("a record");
+        let samples = format!(
+            "\"samples\":{}",
+            sent().end.expect("it ends").totals.samples
+        );
+        let other = json.replace(&samples, "\"samples\":7");
+        let fewer = "{\"cpus\":[0,[[\"0x0\",0,0,0]]]}";
+        for (edits, part) in [
+            ([(seq, json)], ""),
+            (
+                [(seq, other.as_str())],
+                "the end record counts 7 samples, and rows",
+            ),
+            (
+                [("0003", fewer)],
+                "there are rows of 3 CPUs that no record names",
+            ),
+        ] {
+            let logged = read_one(with_records(&log, &edits));
+            let lacks = logged.lacks().join("; ");
+            assert_eq!(lacks.is_empty(), part.is_empty(), "{lacks}");
+            assert!(lacks.contains(part), "{lacks}");
+        }
+    }
+
+    /// A CPU of which no line came is missed by the header's count.
+    #[test]
+    fn header_names_the_number_of_cpus() {
+        let id = ScenarioId::PsciVersionParallel;
+        let rows = [0, 1].map(|cpu| format!("<RT_INSTR:{}\t0\t{cpu}\t9/>\n", id.tag()));
+        let counts = "(1 passed, 0 skipped, 0 failed; 2 samples, 0 not counted, 0 rows skipped";
+        for (cpus, end, lack) in [
+            (2, "psci-bench: PASS", ""),
+            (
+                3,
+                "psci-bench: PASS",
+                "there are rows of 2 CPUs, and the header names 3 CPUs",
+            ),
+            (3, "psci-bench: FAIL", ""),
+        ] {
+            let lost = if end.ends_with("FAIL") {
+                "1 CPU"
+            } else {
+                "0 CPUs"
+            };
+            let logged = read_one(format!(
+                "  CPUs       : {cpus} in 1 cluster\n> Executing '{}'\n{}  TEST COMPLETE  Passed\n\
+                 {end} {counts}, {lost} lost)\n",
+                id.name(),
+                rows.concat()
+            ));
+            assert_eq!(logged.lacks().join("; "), lack, "{cpus} {end}");
         }
     }
 }

@@ -23,6 +23,8 @@ pub(super) enum PlainLine<'l> {
     Payload(&'l str),
     /// The board's name in the header.
     Board(&'l str),
+    /// The number of CPUs in the header.
+    Cpus(usize),
     /// The begin of a scenario; None for one that is unknown here.
     Begin(Option<(ScenarioId, Method)>),
     /// The figures of a CPU.
@@ -120,6 +122,10 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
     }
     if let Some(board) = line.strip_prefix("  Board") {
         return board.trim_start().strip_prefix(": ").map(PlainLine::Board);
+    }
+    if let Some(cpus) = line.strip_prefix("  CPUs") {
+        let count = cpus.trim_start().strip_prefix(": ")?.split_once(' ')?.0;
+        return count.parse().ok().map(PlainLine::Cpus);
     }
     if let Some(version) = line.strip_prefix("psci-bench ") {
         let is_version =

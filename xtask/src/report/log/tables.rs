@@ -1,12 +1,12 @@
 //! Published tables -> a [`LoggedRun`]: one CSV file a scenario, named after it.
 //!
-//! Its columns are `cluster,core,powerdown_ns,wakeup_ns,cache_flush_ns` or
+//! The columns are `cluster,core,powerdown_ns,wakeup_ns,cache_flush_ns` or
 //! `cluster,core,latency_ns`, with that header line or, as in TF-A's
 //! `docs/perf/data/PLATFORM/{current,previous}`, without. A change behind a figure,
 //! `185700 (-30.51%)`, is another comparison's and left out.
 //!
 //! Such a table has figures alone: no samples, no timestamps, no conditions. Its board is
-//! known by the folder's name, at most. Its rows are read as RT_INSTR lines.
+//! known by the folder's name, at most. The rows are read as RT_INSTR lines.
 
 use std::borrow::Cow;
 use std::fs;

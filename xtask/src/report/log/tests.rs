@@ -12,7 +12,7 @@ fn read_runs(log: impl AsRef<[u8]>) -> Vec<LoggedRun> {
     read_bytes("a.log", log.as_ref()).expect("there is a run")
 }
 
-fn read_one(log: impl AsRef<[u8]>) -> LoggedRun {
+pub(super) fn read_one(log: impl AsRef<[u8]>) -> LoggedRun {
     let mut runs = read_runs(log);
     assert_eq!(runs.len(), 1);
     runs.remove(0)
@@ -22,12 +22,12 @@ fn log_of(run: &Run) -> String {
     made_up_run::log(run, Records::Once)
 }
 
-fn whole_log() -> String {
+pub(super) fn whole_log() -> String {
     log_of(&made_up_run::run())
 }
 
 /// Returns the run as its log has it: the end has the number of its records.
-fn sent() -> Run {
+pub(super) fn sent() -> Run {
     let mut run = made_up_run::run();
     let records = whole_log().matches(MARK).count();
     run.end.as_mut().expect("an end").records = records as u32;
@@ -42,7 +42,7 @@ fn without(is_lost: impl Fn(&str) -> bool) -> String {
 }
 
 #[test]
-fn whole_log_gives_the_run() {
+pub(super) fn whole_log_gives_the_run() {
     let logged = read_one(whole_log());
     assert_eq!(logged.run, sent());
     let integrity = &logged.integrity;
@@ -294,7 +294,7 @@ fn clock_is_unknown_without_facts() {
 }
 
 /// Returns the log with other records of some numbers, whose checksums are right.
-fn with_records(log: &str, others: &[(&str, &str)]) -> String {
+pub(super) fn with_records(log: &str, others: &[(&str, &str)]) -> String {
     let lines = log.lines().map(|line| {
         let mut own = others.iter().filter(|it| line.get(4..8) == Some(it.0));
         let Some((seq, json)) = own.next() else {

@@ -75,7 +75,7 @@ pub fn read_rows(log: &[u8]) -> Rows {
             let Some(state) = conditions.and_then(|it| it.power_state) else {
                 continue;
             };
-            for row in scenario.rows.iter().filter(|row| !row.is_from_line()) {
+            for row in scenario.rows.iter().filter(|row| !row.lacks_own_record()) {
                 let mpidr = run.cpu(row.cpu).mpidr.unwrap_or(u64::MAX);
                 let it = row.figures;
                 let figures = [it.powerdown, it.wakeup, it.cache_flush];

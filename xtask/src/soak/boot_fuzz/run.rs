@@ -5,11 +5,11 @@
 //! is good if QEMU ends by itself after a last line, and if a PASS has the figures of the
 //! unmutated run: [`super::judge`] has the rules, [`super::classes`] the mutations.
 
+use std::fs;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use std::{fs, thread};
 
 use anyhow::{Context, Result};
 use psci_bench::image::{PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE};
@@ -31,6 +31,7 @@ use crate::qemu::stream::Ending;
 use crate::setup::progress::{Progress, say};
 use crate::setup::workspace::Workspace;
 use crate::soak::keep::Keep;
+use crate::soak::workers::in_threads;
 
 const BOARD: &str = "qemu";
 const CPUS: u32 = 4;
@@ -251,11 +252,7 @@ fn run_all(
         }
         Ok(())
     };
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..at_a_time).map(|_| scope.spawn(work)).collect();
-        let mut workers = workers.into_iter();
-        workers.try_for_each(|worker| worker.join().unwrap_or(Ok(())))
-    })?;
+    in_threads(at_a_time.into(), work)?;
     let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(done.0)
 }
