@@ -8,11 +8,11 @@ use clap::Args;
 use psci_bench::image::ParameterBlock;
 
 use super::common::plan;
-use super::files;
 use crate::board::{self, Package, PackageKind};
 use crate::build::image::{self, FILE_MAX};
 use crate::build::image_contents::TreeWish;
 use crate::build::{package, payload};
+use crate::setup::files;
 use crate::setup::progress::say;
 use crate::setup::read_file;
 use crate::setup::workspace::Workspace;

@@ -2,7 +2,6 @@
 
 mod boards;
 mod common;
-mod files;
 mod fip;
 mod image;
 mod lab;

@@ -10,7 +10,6 @@ use clap::Args;
 use psci_bench::model::Verdict;
 
 use super::common::{EXIT_CODES, FAILED, plan};
-use super::files;
 use crate::board;
 use crate::board::firmware_kind::Firmware;
 use crate::build::firmware::Variant;
@@ -23,6 +22,7 @@ use crate::qemu::screen::Screen;
 use crate::qemu::timeout::{self, TIMEOUT_MAX};
 use crate::qemu::{Level, kvm_host, prepare};
 use crate::report::log::{LoggedRun, read_bytes};
+use crate::setup::files;
 use crate::setup::progress::{Progress, say};
 use crate::setup::stdout::Out;
 use crate::setup::workspace::Workspace;

@@ -2,6 +2,7 @@
 
 pub(crate) mod apt;
 mod ensure;
+pub(crate) mod files;
 pub(crate) mod interrupt;
 mod lava;
 pub mod linux_trees;

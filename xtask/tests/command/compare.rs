@@ -63,7 +63,7 @@ fn exit_codes() {
         ("good.log --across boards", 2, "by --baseline"),
         (&format!("narrow/{name}"), 2, "and no latency"),
         (&format!("{itself} --across oceans"), 2, across),
-        ("good.log --baseline bad/test_x.csv", 2, "is no number"),
+        ("good.log --baseline bad/test_x.csv", 2, "is no figure"),
         ("good.log --rtol 0.1", 2, "--baseline"),
         (&format!("{itself} --rows-are 0x0"), 2, "names 1 CPU, and"),
         (&format!("{itself} -o good.log"), 2, "this is the file"),

@@ -72,7 +72,7 @@ fn sphinx_builds_every_page_without_a_warning() {
     let docs = format!("{compared} --format tfa-docs --platform juno -o source");
     scratch.assert_reports(&[(&docs, 1, "")]);
     let page_of = "good.log --format tfa-docs --platform qemu --page -o source";
-    scratch.assert_reports(&[(page_of, 0, "add it to the toctree")]);
+    scratch.assert_reports(&[(page_of, 0, "add the page to the toctree")]);
     let methodology = "Runtime Instrumentation Methodology";
     let text = format!("{methodology}\n{}\n", "=".repeat(methodology.len()));
     scratch.write("source/methodology.rst", &text);

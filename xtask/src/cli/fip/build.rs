@@ -11,7 +11,7 @@ use crate::build::image;
 use crate::build::image_contents::TreeWish;
 use crate::build::package::{self, Recipe};
 use crate::cli::common::plan;
-use crate::cli::files;
+use crate::setup::files;
 use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
 

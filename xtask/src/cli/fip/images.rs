@@ -9,7 +9,7 @@ use crate::board::Uuid;
 use crate::board::image_kinds::{KINDS, Kind, parse_uuid};
 use crate::build::fip::{Fip, IMAGE_MAX, PACKAGE_MAX};
 use crate::build::package::Given;
-use crate::cli::files;
+use crate::setup::files;
 use crate::setup::progress::say;
 use crate::setup::read_file;
 

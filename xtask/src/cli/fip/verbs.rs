@@ -12,7 +12,7 @@ use super::images::{Chosen, ImageFile, Images, Layout, load, number, open, save}
 use crate::board::image_kinds::{known, label, uuid_of};
 use crate::build::fip::{Image, certificate};
 use crate::build::package;
-use crate::cli::files;
+use crate::setup::files;
 use crate::setup::progress::say;
 use crate::setup::stdout::Out;
 

@@ -5,6 +5,8 @@
 //! never by the row's place in the file. Where labels repeat, nobody can tell which row is
 //! which CPU's: a change that fits one of them is ambiguous.
 
+use std::fmt::{self, Display, Formatter};
+
 use itertools::Itertools as _;
 use psci_bench::measure::Metric;
 use psci_bench::model::heading;
@@ -25,6 +27,8 @@ pub struct Audit {
     /// The two releases, the newer first; the second is empty if there is none.
     pub(crate) releases: [String; 2],
     pub(crate) tables: Vec<AuditedTable>,
+    /// Changes that are printed in a table that has none of the former release beside it.
+    pub(crate) unchecked: usize,
     /// Sentences on the whole page.
     pub(crate) findings: Vec<String>,
 }
@@ -85,45 +89,83 @@ impl Judged {
     }
 }
 
-impl Audit {
-    /// Returns the number of figures that are judged so.
-    pub(crate) fn count(&self, judged: Judged) -> usize {
-        let all = self.tables.iter().flat_map(|it| &it.figures);
-        all.filter(|it| it.judged == judged).count()
+/// Printed changes by their judgement.
+#[derive(Clone, Copy, Debug)]
+pub struct Counts {
+    right: usize,
+    /// Those that the tables beside them contradict.
+    pub wrong: usize,
+    ambiguous: usize,
+    /// Those without a table of the former release beside them.
+    pub unchecked: usize,
+}
+
+impl Counts {
+    /// Counts the printed changes of pages.
+    pub fn of(audits: &[Audit]) -> Self {
+        let tables = || audits.iter().flat_map(|it| &it.tables);
+        let figures = || tables().flat_map(|it| &it.figures);
+        let count = |judged| figures().filter(|it| it.judged == judged).count();
+        Self {
+            right: count(Judged::Right),
+            wrong: count(Judged::Wrong),
+            ambiguous: count(Judged::Ambiguous),
+            unchecked: audits.iter().map(|it| it.unchecked).sum(),
+        }
+    }
+}
+
+impl Display for Counts {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self {
+            right,
+            wrong,
+            ambiguous,
+            unchecked,
+        } = self;
+        let all = many(right + wrong + ambiguous + unchecked, "printed change");
+        write!(
+            f,
+            "{all}: {right} right, {wrong} wrong, {ambiguous} ambiguous"
+        )?;
+        match unchecked {
+            0 => Ok(()),
+            _ => write!(
+                f,
+                ", {unchecked} not checked, without a table of the former release"
+            ),
+        }
     }
 }
 
 /// Audits a page. Changes below `tolerance_ppm` need not be printed.
 pub(crate) fn audit(page: &Page, tolerance_ppm: u32) -> Audit {
-    let releases = page.releases();
-    let name = |place: usize| {
-        let first = releases.get(place).and_then(|it| it.first());
-        first.map_or(String::new(), |it| it.release.clone())
-    };
+    let mut releases = page.releases().into_iter();
+    let [newer, former] = [(); 2].map(|()| releases.next().unwrap_or_default());
+    let name = |of: &[&PageTable]| of.first().map_or(String::new(), |it| it.release.clone());
     let mut audit = Audit {
         page: page.input.clone(),
-        releases: [name(0), name(1)],
+        releases: [name(&newer), name(&former)],
         tables: Vec::new(),
+        unchecked: 0,
         findings: page.doubts.clone(),
-    };
-    let [newer, former, ..] = releases.as_slice() else {
-        let finding = "the page has one release: there is nothing to compare with";
-        audit.findings.push(finding.to_owned());
-        return audit;
     };
     let mut shared = Shared::default();
     for new in newer {
-        match former.iter().find(|it| it.id == new.id) {
-            Some(old) => {
-                audit.tables.push(audited(new, old, tolerance_ppm));
-                shared.add(new, old);
-            }
-            None => audit.findings.push(format!(
-                "line {}: there is no table of the former release beside {}",
-                new.line,
-                new.id.tag()
-            )),
+        if let Some(old) = former.iter().find(|it| it.id == new.id) {
+            audit.tables.push(audited(new, old, tolerance_ppm));
+            shared.add(new, old);
+            continue;
         }
+        let figures = new.rows.iter().flat_map(|it| &it.figures);
+        let printed = figures.filter(|it| it.change.is_some()).count();
+        audit.unchecked += printed;
+        audit.findings.push(format!(
+            "line {}: no table of the former release beside {}: {} cannot be checked",
+            new.line,
+            new.id.tag(),
+            many(printed, "printed change")
+        ));
     }
     audit.findings.extend(shared.finding(&audit.releases));
     audit.findings.extend(unprinted(&audit, tolerance_ppm));
@@ -379,8 +421,6 @@ fn unprinted(audit: &Audit, tolerance_ppm: u32) -> Option<String> {
     (!texts.is_empty()).then(|| {
         let changes = many(texts.len(), "change");
         let list = texts.join("; ");
-        format!(
-            "{changes} of at least {least:.2} %, the least that is printed, printed nowhere: {list}"
-        )
+        format!("{changes} of at least {least:.2} % printed nowhere: {list}")
     })
 }

@@ -1,11 +1,12 @@
 //! An audit of a published page -> blocks.
 
+use std::slice;
+
 use psci_bench::model::heading;
 
 use super::document::Block;
 use super::table::Table;
-use crate::report::analysis::audit::{Audit, AuditedFigure, AuditedTable, Judged};
-use crate::setup::plural::many;
+use crate::report::analysis::audit::{Audit, AuditedFigure, AuditedTable, Counts};
 
 /// Returns the blocks of an audit.
 pub(super) fn audit<'r>(audit: &Audit) -> Vec<Block<'r>> {
@@ -16,6 +17,10 @@ pub(super) fn audit<'r>(audit: &Audit) -> Vec<Block<'r>> {
     };
     let mut all = vec![Block::Title(title)];
     for table in &audit.tables {
+        let is_printed = table.figures.iter().any(|it| it.printed.is_some());
+        if !is_printed && table.findings.is_empty() {
+            continue;
+        }
         all.push(Block::Heading(format!(
             "{}, line {}",
             table.id.name(),
@@ -27,30 +32,10 @@ pub(super) fn audit<'r>(audit: &Audit) -> Vec<Block<'r>> {
         }
     }
     all.push(Block::Heading("Of the whole page".to_owned()));
-    let counts = std::iter::once(counts(audit));
-    all.push(Block::Remarks(
-        counts.chain(audit.findings.iter().cloned()).collect(),
-    ));
+    let mut remarks = vec![Counts::of(slice::from_ref(audit)).to_string()];
+    remarks.extend_from_slice(&audit.findings);
+    all.push(Block::Remarks(remarks));
     all
-}
-
-/// Returns the numbers of changes by their judgement.
-pub(super) fn counts(audit: &Audit) -> String {
-    let count = |judged| audit.count(judged);
-    let [right, wrong, ambiguous] = [Judged::Right, Judged::Wrong, Judged::Ambiguous].map(count);
-    let mut text = many(right + wrong + ambiguous, "printed change");
-    text += &format!(
-        " of {}: {right} right, {wrong} wrong",
-        many(figures_of(audit), "figure")
-    );
-    if ambiguous > 0 {
-        text += &format!(", {ambiguous} ambiguous");
-    }
-    text
-}
-
-fn figures_of(audit: &Audit) -> usize {
-    audit.tables.iter().map(|it| it.figures.len()).sum()
 }
 
 /// Returns the figures of a table that have a change.

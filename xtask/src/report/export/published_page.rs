@@ -4,9 +4,6 @@
 //! `.. psci-bench: end NAME`, and is written anew each time; all else is the publisher's and
 //! stays as it is.
 
-use std::fs::Permissions;
-use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -14,7 +11,6 @@ use minijinja::value::Serde;
 use minijinja::{Value, context};
 use psci_bench::plan::ScenarioId;
 use serde::Serialize;
-use tempfile::NamedTempFile;
 
 use super::commentary::Commentary;
 use super::escape::markup;
@@ -24,6 +20,7 @@ use super::tfa_docs::Files;
 use crate::board::{self, publish::Publish};
 use crate::report::analysis::compare::Comparison;
 use crate::report::log::LoggedRun;
+use crate::setup::files;
 use crate::setup::progress::say;
 use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
@@ -87,21 +84,11 @@ pub(super) fn text(
 
 /// Writes the page, and says what is left to do.
 pub(super) fn write(path: &Path, text: &str) -> Result<()> {
-    let at = || path.display().to_string();
-    let folder = path.parent().context("a page is in a folder")?;
     let is_new = !path.exists();
-    let mut file = NamedTempFile::new_in(folder).with_context(at)?;
-    file.write_all(text.as_bytes()).with_context(at)?;
-    let mode = Permissions::from_mode(0o644);
-    file.as_file().set_permissions(mode).with_context(at)?;
-    file.persist(path).with_context(at)?;
-    let advice = "; add it to the toctree of docs/perf/index.rst, if it is not there";
-    let end = if is_new {
-        advice
-    } else {
-        ": its figures are of this run now"
-    };
-    say(&format!("{}{end}", at()));
+    files::write(&[(("--page", path), text.as_bytes())])?;
+    if is_new {
+        say("add the page to the toctree of docs/perf/index.rst, if it is not there");
+    }
     Ok(())
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct PageTable {
     /// The line of the directive, from 1.
     pub(crate) line: usize,
     pub(crate) id: ScenarioId,
-    /// The release that the title names, without its `v`; empty if it names none.
+    /// The release that the title names, such as `v2.13`; empty if it names none.
     pub(crate) release: String,
     /// The folder of a file of figures: `current` or `previous`.
     pub(crate) folder: String,
@@ -65,7 +65,8 @@ impl PageTable {
             "current" => (true, vec![1]),
             "previous" => (true, vec![0]),
             _ => {
-                let numbers = self.release.split('.').map(str::parse);
+                let numbers = self.release.trim_start_matches('v');
+                let numbers = numbers.split('.').map(str::parse);
                 (false, numbers.map(|it| it.unwrap_or_default()).collect())
             }
         }
@@ -305,6 +306,5 @@ fn unit(title: &str) -> Option<u64> {
 /// Returns what the last brackets of a title hold, if they end it.
 fn release(title: &str) -> String {
     let inside = title.strip_suffix(')').and_then(|it| it.rsplit_once('('));
-    let inside = inside.map_or("", |it| it.1);
-    inside.strip_prefix('v').unwrap_or(inside).to_owned()
+    inside.map_or("", |it| it.1).to_owned()
 }

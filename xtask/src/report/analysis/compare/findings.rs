@@ -98,22 +98,23 @@ impl<'s> Scenario<'s> {
                 }
             };
             let (count, of) = (moved.len(), many(own.len(), what));
-            let (shares, names) = (shares(&moved), self.names(&moved));
+            let (shares, names) = (shares(&moved), self.names(&moved, &own));
             let text = format!("{heading} takes {word} in {count} of {of}{by} ({shares}){names}.");
             self.finding(Kind::Changed, &text, &moved)
         });
         each.collect()
     }
 
-    /// Names the CPUs, places or points of changes, unless they are too many.
-    fn names(&self, changes: &[&Change]) -> String {
+    /// Names the CPUs, places or points of changes, unless they are all or too many.
+    fn names(&self, changes: &[&Change], of: &[&Change]) -> String {
         let names = changes.iter().map(|it| match it.place {
             _ if it.key.is_point() => it.key.name(),
             Some(place) => format!("place {}", place + 1),
             None => format!("CPU {}", self.sides.new.run.label(it.cpu)),
         });
         let names: Vec<String> = names.unique().collect();
-        match names.len() > NAMED_MAX {
+        let are_all = changes.len() == of.len() && names.len() > 1;
+        match are_all || names.len() > NAMED_MAX {
             true => String::new(),
             false => format!(": {}", names.join(", ")),
         }

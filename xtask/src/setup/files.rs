@@ -16,7 +16,7 @@ type Named<'n, P> = (&'n str, P);
 type Staged = Option<(TempPath, PathBuf)>;
 
 /// Refuses to write over a file that is read, or into a folder whose files are read.
-pub(super) fn apart(output: Named<'_, &Path>, input: Named<'_, Option<&Path>>) -> Result<()> {
+pub(crate) fn apart(output: Named<'_, &Path>, input: Named<'_, Option<&Path>>) -> Result<()> {
     let ((option, path), (reader, Some(input))) = (output, input) else {
         return Ok(());
     };
@@ -44,7 +44,7 @@ fn is_below(path: &Path, folder: &Path) -> bool {
 }
 
 /// Refuses an output that is no place for a file, or one of the files that are read.
-pub(super) fn check(output: Named<'_, &Path>, inputs: &[Named<'_, Option<&Path>>]) -> Result<()> {
+pub(crate) fn check(output: Named<'_, &Path>, inputs: &[Named<'_, Option<&Path>>]) -> Result<()> {
     writable(output)?;
     inputs.iter().try_for_each(|input| apart(output, *input))
 }
@@ -98,7 +98,7 @@ fn writable((option, path): Named<'_, &Path>) -> Result<()> {
 
 /// Writes files that are each either as they were or all new, whatever happens meanwhile, and
 /// says so. None is replaced before there is room for all of them.
-pub(super) fn write(files: &[(Named<'_, &Path>, &[u8])]) -> Result<()> {
+pub(crate) fn write(files: &[(Named<'_, &Path>, &[u8])]) -> Result<()> {
     let beside = |(named, data): &(_, &[u8])| stage(*named, |out| Ok(out.write_all(data)?));
     let staged = files.iter().map(beside).collect::<Result<Vec<_>>>()?;
     for ((named, data), staged) in files.iter().zip(staged) {
@@ -110,7 +110,7 @@ pub(super) fn write(files: &[(Named<'_, &Path>, &[u8])]) -> Result<()> {
 
 /// Has `fill` write a file that is either as it was or all new, whatever
 /// happens meanwhile.
-pub(super) fn write_by(
+pub(crate) fn write_by(
     named: Named<'_, &Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
 ) -> Result<()> {
