@@ -8,7 +8,7 @@ use serde::Deserialize;
 pub struct Publish {
     /// The board's name in the page's title.
     pub(crate) title: String,
-    /// Its page, for a link.
+    /// The address of its maker's page.
     pub(crate) link: Option<String>,
     /// Sentences on its CPUs and power levels.
     pub(crate) about: String,

@@ -66,7 +66,7 @@ fn changes_are_compared_with_the_tables_beside_them() {
     }
 }
 
-/// What stands on a page, what is put in its place, and what is said of that.
+/// Texts of a page, those put in their place, and the errors.
 const DAMAGE: &str = "\
   5.0=> 5.0=>the table's border is elsewhere
    |        20.0=>            20.0=>page.rst:10:68: merged cells
@@ -77,7 +77,7 @@ serial=>line=>page.rst:4:1: the title does not say
 v9.10=>v9.9=>page.rst:15:1: another table of the same scenario
 |         0          |=>|         x          |=>is no number of a cluster or core";
 
-/// The same of a page with a file of figures.
+/// Those of a page with a file of figures.
 const CSV_DAMAGE: &str = "\
 a.csv=>a.csv=>page.rst:1:1: data/a.csv:1:14: \"8 (x)\" is no figure
 a.csv=>b.csv=>page.rst:2:1: :file:: data/b.csv: No such file
@@ -165,7 +165,7 @@ fn pages_are_tables() {
     assert!(text.contains("the figures are nanoseconds"), "{text}");
 }
 
-/// What has figures is written anew; all else on a page is the publisher's.
+/// Parts with figures are written anew; all else on a page is the publisher's.
 #[test]
 fn page_keeps_what_is_not_between_its_marks() {
     let scratch = Scratch::of_reports(log());

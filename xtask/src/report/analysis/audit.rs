@@ -2,8 +2,8 @@
 //! tables of its two newest releases.
 //!
 //! A table's changes are by CPU, or, of calls in parallel, by place in the order of size;
-//! never by the row's place in the file. Where labels repeat, nobody can tell which row is
-//! which CPU's: a change that fits one of them is ambiguous.
+//! never by the row's place in the file. Where labels repeat, it cannot be told which row
+//! is which CPU's: a change that fits one of them is ambiguous.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -20,7 +20,7 @@ use crate::setup::plural::many;
 /// The most that a change may be rounded, in hundredths of a percent.
 const ROUNDED: f64 = 0.51;
 
-/// What a page prints, and what it should.
+/// A page, and what it should print.
 #[derive(Clone, Debug, Serialize)]
 pub struct Audit {
     pub(crate) page: String,

@@ -5,9 +5,8 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
-use super::report_data::Report;
+use super::report_data::{Report, TreeWishes};
 use super::{csv, dt, html, json, junit, markup, perfetto, tfa_docs};
-use crate::report::analysis::compare::Options;
 
 /// A format of reports.
 #[derive(Debug)]
@@ -50,17 +49,6 @@ pub enum Writer {
     /// already is what they are compared with, and is never left half replaced; where nothing
     /// is written, no directory is made.
     Tree(fn(&Report, &TreeWishes<'_>, &Path) -> Result<()>),
-}
-
-/// What is asked for of files below a directory.
-#[derive(Clone, Copy, Debug)]
-pub struct TreeWishes<'w> {
-    /// The platform's name in paths.
-    pub platform: Option<&'w str>,
-    /// True if the page that shows the files is asked for, too.
-    pub page: bool,
-    /// The options of the comparison with what is there.
-    pub options: &'w Options,
 }
 
 impl Format {

@@ -28,5 +28,5 @@ mod table;
 mod template;
 mod tfa_docs;
 
-pub use self::formats::{ALL, Format, Part, TreeWishes, Writer, by_name};
-pub use self::report_data::Report;
+pub use self::formats::{ALL, Format, Part, Writer, by_name};
+pub use self::report_data::{Report, TreeWishes};

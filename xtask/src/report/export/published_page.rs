@@ -4,6 +4,7 @@
 //! `.. psci-bench: end NAME`, and is written anew each time; all else is the publisher's and
 //! stays as it is.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -16,7 +17,6 @@ use super::commentary::Commentary;
 use super::escape::markup;
 use super::method::method;
 use super::template::render;
-use super::tfa_docs::Files;
 use crate::board::{self, publish::Publish};
 use crate::report::analysis::compare::Comparison;
 use crate::report::log::LoggedRun;
@@ -47,7 +47,7 @@ struct PageTable {
 
 /// Returns the text of the page at `path`: a new one, or what is there with its parts anew.
 ///
-/// `files` are those of `current` and of `previous`.
+/// `files` are the names of those in `current` and in `previous`.
 ///
 /// # Errors
 /// A page without these parts, each once; a page that cannot be read.
@@ -55,7 +55,7 @@ pub(super) fn text(
     path: &Path,
     platform: &str,
     (run, comparison): (&LoggedRun, Option<&Comparison>),
-    files: [&Files; 2],
+    files: &[BTreeSet<&String>; 2],
 ) -> Result<String> {
     let board = Workspace::find()
         .and_then(|it| board::load(&it, platform))
@@ -111,7 +111,7 @@ fn new_page(
     platform: &str,
     publish: Option<&Publish>,
     (run, comparison): (&LoggedRun, Option<&Comparison>),
-    files: [&Files; 2],
+    files: &[BTreeSet<&String>; 2],
 ) -> Result<String> {
     let board = publish.map(|it| it.title.as_str()).or(run.board());
     let title = format!("PSCI latencies of {}", board.unwrap_or(platform));
@@ -138,10 +138,14 @@ fn line_below(heading: &str, stroke: &str) -> Value {
 }
 
 /// Returns the tables of a scenario; None without a file of figures.
-fn scenario(id: ScenarioId, platform: &str, files: [&Files; 2]) -> Option<PageScenario> {
+fn scenario(
+    id: ScenarioId,
+    platform: &str,
+    files: &[BTreeSet<&String>; 2],
+) -> Option<PageScenario> {
     let name = format!("{id}.csv");
-    let folders = [("current", files[0]), ("previous", files[1])];
-    let folders = folders.into_iter().filter(|it| it.1.contains_key(&name));
+    let folders = [("current", &files[0]), ("previous", &files[1])];
+    let folders = folders.into_iter().filter(|it| it.1.contains(&name));
     let tables: Vec<PageTable> = folders
         .map(|(release, _)| PageTable {
             release,

@@ -21,9 +21,8 @@ use psci_bench::measure::Metric;
 use psci_bench::model::{Row, Scenario};
 use psci_bench::plan::{Method, ScenarioId};
 
-use super::formats::TreeWishes;
 use super::published_page;
-use super::report_data::Report;
+use super::report_data::{Report, TreeWishes};
 use crate::report::analysis::compare::{
     Across, Change, Comparison, Judged, Options, Outcome, compare,
 };
@@ -32,7 +31,7 @@ use crate::report::log::{LoggedRun, tables};
 use crate::setup::progress::say;
 
 /// The lines of files by the files' names: cluster, core, and figures in nanoseconds.
-pub(super) type Files = BTreeMap<String, Vec<Vec<String>>>;
+type Files = BTreeMap<String, Vec<Vec<String>>>;
 
 pub(super) fn write_tree(report: &Report, wishes: &TreeWishes<'_>, root: &Path) -> Result<()> {
     let run = report.only_run("tfa-docs")?;
@@ -70,7 +69,8 @@ pub(super) fn write_tree(report: &Report, wishes: &TreeWishes<'_>, root: &Path) 
         let comparison = was.as_ref().or(comparison.filter(|_| is_new));
         let old = comparison.map_or_else(Files::new, |it| files(&it.baseline, None));
         let path = root.join(format!("docs/perf/psci-performance-{platform}.rst"));
-        let text = published_page::text(&path, platform, (run, comparison), [&plain, &old])?;
+        let names = [&plain, &old].map(|it| it.keys().collect());
+        let text = published_page::text(&path, platform, (run, comparison), &names)?;
         anyhow::Ok((path, text))
     });
     let page = page.transpose()?;

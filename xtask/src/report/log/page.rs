@@ -30,7 +30,7 @@ pub(crate) struct Page {
     pub(crate) input: String,
     /// The tables of latencies, in their order.
     pub(crate) tables: Vec<PageTable>,
-    /// What the page says and its figures contradict.
+    /// Sentences on what its figures contradict.
     pub(crate) doubts: Vec<String>,
 }
 

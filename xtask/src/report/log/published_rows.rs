@@ -134,7 +134,9 @@ fn figure(text: &str, unit: u64) -> Option<(u64, Option<i64>)> {
     let found = FIGURE.captures(text)?;
     let thousandths = u64::try_from(scaled(&found[1], 3)).ok()? * unit;
     let change = found.get(2).map(|it| scaled(it.as_str(), 2));
-    (thousandths % 1000 == 0).then_some((thousandths / 1000, change))
+    thousandths
+        .is_multiple_of(1000)
+        .then_some((thousandths / 1000, change))
 }
 
 /// Returns a decimal number times a power of ten that makes it whole.
