@@ -2,8 +2,8 @@
 //! tables of its two newest releases.
 //!
 //! A table's changes are by CPU, or, of calls in parallel, by place in the order of size;
-//! never by the row's place in the file. Where labels repeat, it cannot be told which row
-//! is which CPU's: a change that fits one of them is ambiguous.
+//! never by the row's place in the file. Where labels repeat, a row is of no certain CPU:
+//! a change that fits one of them is ambiguous.
 
 use std::fmt::{self, Display, Formatter};
 
