@@ -175,7 +175,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
         take_repeats(&mut report.runs).iter().for_each(|it| say(it));
         report.merged = Some(merge(&report.runs)?);
     }
-    if arguments.format.is_tree() && report.runs.len() > 1 {
+    if arguments.format.is_tree() && arguments.logs.len() > 1 {
         report.runs = vec![typical(&report.runs)?];
     }
     let options = options(arguments);

@@ -38,9 +38,6 @@ pub struct Audit {
 pub(crate) struct AuditedTable {
     pub(crate) id: ScenarioId,
     pub(crate) line: usize,
-    /// True if Powerdown has the former figures in another order.
-    #[serde(skip)]
-    is_reordered: bool,
     pub(crate) figures: Vec<AuditedFigure>,
     /// Sentences on this table.
     pub(crate) findings: Vec<String>,
@@ -63,6 +60,9 @@ pub(crate) struct AuditedFigure {
     /// The old figure that the printed change is of, in nanoseconds.
     pub(crate) implied_ns: Option<f64>,
     pub(crate) judged: Judged,
+    /// The change in percent that should be printed, where none is.
+    #[serde(skip)]
+    unprinted: Option<f64>,
 }
 
 /// The judgement of a printed change.
@@ -75,6 +75,8 @@ pub(crate) enum Judged {
     /// It fits a row of the same labels, and labels repeat.
     Ambiguous,
     Wrong,
+    /// The former table has no figure of this CPU.
+    NotChecked,
 }
 
 impl Judged {
@@ -85,6 +87,7 @@ impl Judged {
             Self::Right => "right",
             Self::Ambiguous => "ambiguous",
             Self::Wrong => "wrong",
+            Self::NotChecked => "not checked",
         }
     }
 }
@@ -110,7 +113,8 @@ impl Counts {
             right: count(Judged::Right),
             wrong: count(Judged::Wrong),
             ambiguous: count(Judged::Ambiguous),
-            unchecked: audits.iter().map(|it| it.unchecked).sum(),
+            unchecked: audits.iter().map(|it| it.unchecked).sum::<usize>()
+                + count(Judged::NotChecked),
         }
     }
 }
@@ -132,7 +136,7 @@ impl Display for Counts {
             0 => Ok(()),
             _ => write!(
                 f,
-                ", {unchecked} not checked, without a table of the former release"
+                ", {unchecked} not checked, as the former release has no such figure"
             ),
         }
     }
@@ -208,7 +212,6 @@ fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable
     AuditedTable {
         id: new.id,
         line: new.line,
-        is_reordered: reordered.is_some(),
         // Row by row, as on the page.
         figures: figures.sorted_by_key(|it| it.0).map(|it| it.1).collect(),
         findings,
@@ -237,11 +240,15 @@ struct Beside<'t> {
 
 impl Beside<'_> {
     fn fits(&self, old: Option<u64>) -> bool {
-        let exact = old.and_then(|old| percent(self.new.ns, old));
-        let printed = self.new.change.map(|it| it as f64);
-        let both = printed.zip(exact);
-        both.is_some_and(|(printed, exact)| (printed - exact * 100.0).abs() <= ROUNDED)
+        old.is_some_and(|old| fits(self.new, old))
     }
+}
+
+/// Returns true if the printed change is that from an old figure.
+fn fits(new: &PublishedFigure, old: u64) -> bool {
+    let printed = new.change.map(|it| it as f64);
+    let both = printed.zip(percent(new.ns, old));
+    both.is_some_and(|(printed, exact)| (printed - exact * 100.0).abs() <= ROUNDED)
 }
 
 impl<'t> Column<'t> {
@@ -255,16 +262,17 @@ impl<'t> Column<'t> {
             let figure = &row.figures[column];
             let alike = old.rows.iter().filter(|it| it.label == row.label);
             let of_labels: Vec<u64> = alike.map(|it| it.figures[column].ns).collect();
-            let rank = own.iter().position(|ns| *ns == figure.ns);
-            let is_same_count = own.len() == former.len();
+            // Equal figures share their places.
+            let places = own.iter().positions(|ns| *ns == figure.ns);
+            let is_queue = own.len() == former.len() && new.id.is_parallel();
+            let of_order: Vec<u64> = places.filter(|_| is_queue).map(|it| former[it]).collect();
+            let fitting = of_order.iter().find(|old| fits(figure, **old));
             Beside {
                 label: row.label,
                 new: figure,
                 of_cpu: of_labels.iter().exactly_one().ok().copied(),
                 of_labels,
-                of_order: rank
-                    .filter(|_| is_same_count && new.id.is_parallel())
-                    .map(|it| former[it]),
+                of_order: fitting.or(of_order.first()).copied(),
                 of_row: old.rows.get(place).map(|it| it.figures[column].ns),
             }
         });
@@ -316,6 +324,7 @@ impl<'t> Column<'t> {
                     Judged::Ambiguous
                 }
                 Some(_) if !is_ambiguous && it.fits(it.of_cpu) => Judged::Right,
+                Some(_) if it.of_labels.is_empty() && it.of_order.is_none() => Judged::NotChecked,
                 Some(_) => Judged::Wrong,
             };
             let change = |old: Option<u64>| percent(it.new.ns, old?);
@@ -329,6 +338,11 @@ impl<'t> Column<'t> {
                 by_order: change(it.of_order),
                 implied_ns: implied(it.new, 0.0),
                 judged,
+                unprinted: match is_by_order {
+                    true => change(it.of_order).or(change(it.of_cpu)),
+                    false => change(it.of_cpu),
+                }
+                .filter(|_| judged == Judged::NotPrinted),
             };
             (place, figure)
         })
@@ -359,6 +373,7 @@ impl Shared {
         if repeats(new) || repeats(old) {
             return;
         }
+        let fits = |new: &PublishedFigure, old: &PublishedFigure| fits(new, old.ns);
         for row in &new.rows {
             let own = old.rows.iter().find(|it| it.label == row.label);
             for (new, old) in own
@@ -366,7 +381,8 @@ impl Shared {
                 .flat_map(|it| row.figures.iter().zip(&it.figures))
             {
                 let range = |it| Some((implied(it, ROUNDED)?, implied(it, -ROUNDED)?));
-                let Some((new, old)) = range(new).zip(range(old)) else {
+                let Some((new, old)) = range(new).zip(range(old)).filter(|_| !fits(new, old))
+                else {
                     continue;
                 };
                 self.both += 1;
@@ -402,10 +418,7 @@ fn unprinted(audit: &Audit, tolerance_ppm: u32) -> Option<String> {
         .reduce(f64::min)?
         .max(f64::from(tolerance_ppm) / 10_000.0);
     let missing = all().filter_map(|(table, it)| {
-        let is_of_queue = table.is_reordered && it.metric == Metric::Powerdown;
-        let change = it
-            .by_cpu
-            .filter(|_| it.judged == Judged::NotPrinted && !is_of_queue)?;
+        let change = it.unprinted?;
         (change.abs() >= least).then_some((table.id, it, change))
     });
     let missing = missing.sorted_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));

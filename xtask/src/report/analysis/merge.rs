@@ -109,7 +109,7 @@ pub(super) fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
         let input = &run.source.input;
         bail!(
             "cannot merge {input}: which row is which CPU is not known, as several have the \
-             same cluster and core; report it apart, without --merge"
+             same cluster and core; report it by itself"
         );
     }
     let of_runs = differences(MERGED_RUNS, [(a, None), (b, None)], true);
@@ -127,8 +127,8 @@ pub(super) fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
     };
     let [a, b] = [a, b].map(|it| format!("{} (run {})", it.source.input, it.source.place));
     bail!(
-        "cannot merge {a} and {b}: {}{of} is {x} in the first and {y} in the second; report them \
-         apart, without --merge",
+        "cannot merge {a} and {b}: {}{of} is {x} in the first and {y} in the second; report each \
+         by itself",
         condition.name
     )
 }

@@ -16,13 +16,23 @@ pub fn typical(runs: &[LoggedRun]) -> Result<LoggedRun> {
         return Ok(typical);
     }
     others.iter().try_for_each(|other| check(first, other))?;
+    let keys = runs
+        .iter()
+        .flat_map(|it| &it.run.scenarios)
+        .map(Scenario::key);
+    for key in keys.unique() {
+        if let Some(run) = runs.iter().find(|it| it.run.scenario(key).is_none()) {
+            bail!(
+                "{}: {} is not in it, and in another run",
+                run.source.input,
+                key.id
+            );
+        }
+    }
     for scenario in &mut typical.run.scenarios {
         let key = scenario.key();
         let all = runs.iter().filter_map(|it| it.run.scenario(key));
         let mut all = all.collect_vec();
-        if all.len() < runs.len() {
-            bail!("{}: not each of the {} runs has it", key.id, runs.len());
-        }
         all.sort_by_key(|it| longest(it));
         *scenario = all[(all.len() - 1) / 2].clone();
     }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use itertools::Itertools as _;
 use psci_bench::model::Kind;
-use psci_bench::plan::ScenarioId;
+use psci_bench::plan::{Method, ScenarioId};
 use serde::Serialize;
 
 use crate::report::analysis::compare::{Basis, Comparison, ComparisonFinding};
@@ -53,6 +53,8 @@ impl Commentary {
     /// Ranks the findings of `run`'s suite, and those of its comparison.
     pub(super) fn of(run: &LoggedRun, comparison: Option<&Comparison>) -> Self {
         let suite = run.run.scenarios.iter().filter(|it| it.id.is_suite());
+        // The tables are of this method.
+        let suite = suite.filter(|it| it.method == Method::Tftf);
         let own = suite.flat_map(|scenario| {
             let all = findings(run, scenario).into_iter();
             let all = all.filter(|it| it.kind != Kind::NotTold);
@@ -65,7 +67,9 @@ impl Commentary {
         });
         let compared = comparison.into_iter().flat_map(|comparison| {
             let all = comparison.findings.iter();
+            let is_shown = |it: &Basis| it.scenario.method == Method::Tftf;
             let all = all.filter(|it| it.finding.kind != Kind::Unchanged);
+            let all = all.filter(move |it| it.basis.iter().all(is_shown));
             all.map(|it| ranked(comparison, it))
         });
         let ranked = compared.chain(own);

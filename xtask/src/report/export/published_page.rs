@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use itertools::Itertools as _;
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 use psci_bench::plan::ScenarioId;
@@ -57,9 +58,9 @@ pub(super) fn text(
     (run, comparison): (&LoggedRun, Option<&Comparison>),
     files: &[BTreeSet<&String>; 2],
 ) -> Result<String> {
-    let board = Workspace::find()
-        .and_then(|it| board::load(&it, platform))
-        .ok();
+    let workspace = Workspace::find().ok();
+    let known = workspace.filter(|it| board::names(it).iter().any(|it| it == platform));
+    let board = known.map(|it| board::load(&it, platform)).transpose()?;
     let publish = board.and_then(|it| it.publish);
     let new = new_page(platform, publish.as_ref(), (run, comparison), files)?;
     if !path.exists() {
@@ -95,13 +96,13 @@ pub(super) fn write(path: &Path, text: &str) -> Result<()> {
 /// Returns the place of a part; None unless it begins and ends once.
 fn part_of(page: &str, part: &str) -> Option<std::ops::Range<usize>> {
     let place = |edge: &str| {
-        let line = format!(".. psci-bench: {edge} {part}\n");
-        let mut places = page.match_indices(&line);
-        let place = places.next()?;
-        places
-            .next()
-            .is_none()
-            .then_some((place.0, place.0 + line.len()))
+        let mark = format!(".. psci-bench: {edge} {part}");
+        let mut end = 0;
+        let lines = page.split_inclusive('\n').map(|line| {
+            end += line.len();
+            (line.trim_end() == mark).then_some((end - line.len(), end))
+        });
+        lines.flatten().exactly_one().ok()
     };
     let (begin, end) = (place("begin")?.1, place("end")?.0);
     (begin <= end).then_some(begin..end)

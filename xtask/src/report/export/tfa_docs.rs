@@ -202,7 +202,14 @@ fn line(
         let ns = run.ns(scenario.figure(row, *metric).or(none)?)?;
         let change = comparison.and_then(|it| change(it, scenario.id, row, *metric));
         let change = change.filter(|it| matches!(it.outcome, Outcome::Better | Outcome::Worse));
-        let percent = change.and_then(Change::percent);
+        // Of the figures that the tables show, also where rounds were compared together.
+        let percent = change.and_then(|it| {
+            let old = &comparison?.baseline;
+            let its = old.scenario(scenario.id, Method::Tftf)?;
+            let row = its.row(it.old_cpu)?;
+            let before = old.ns(its.figure(row, *metric).or(none)?)?;
+            (before > 0).then(|| (ns as f64 / before as f64 - 1.0) * 100.0)
+        });
         cells.push(match percent {
             Some(percent) => format!("{ns} ({percent:+.2}%)"),
             None => ns.to_string(),

@@ -73,7 +73,8 @@ fn edges(table: &[Vec<char>]) -> Vec<usize> {
         let all = line.iter().enumerate();
         all.filter(|it| *it.1 == '+').map(|it| it.0).collect()
     };
-    let all = table.iter().map(corners);
+    let is_border = |line: &&Vec<char>| line.iter().all(|c| " +-=".contains(*c));
+    let all = table.iter().filter(is_border).map(corners);
     all.max_by_key(Vec::len).unwrap_or_default()
 }
 

@@ -60,14 +60,15 @@ impl Page {
 
 impl PageTable {
     /// Returns what orders releases: the folder of the figures, else the version.
-    fn age(&self) -> (bool, Vec<u32>) {
+    fn age(&self) -> (bool, Vec<u32>, bool, &str) {
         match self.folder.as_str() {
-            "current" => (true, vec![1]),
-            "previous" => (true, vec![0]),
+            "current" => (true, vec![1], true, ""),
+            "previous" => (true, vec![0], true, ""),
             _ => {
-                let numbers = self.release.trim_start_matches('v');
-                let numbers = numbers.split('.').map(str::parse);
-                (false, numbers.map(|it| it.unwrap_or_default()).collect())
+                let version = self.release.trim_start_matches('v');
+                let (numbers, candidate) = version.split_once('-').unwrap_or((version, ""));
+                let numbers = numbers.split('.').map(|it| it.parse().unwrap_or_default());
+                (false, numbers.collect(), candidate.is_empty(), candidate)
             }
         }
     }
@@ -86,7 +87,10 @@ pub(super) fn is_at(path: &Path) -> bool {
 pub(crate) fn read(path: &Path) -> Result<Page> {
     let input = path.display().to_string();
     let bytes = read_file::read("page", path, FILE_MAX)?;
-    let text = String::from_utf8(bytes).with_context(|| input.clone())?;
+    let text = str::from_utf8(&bytes).map_err(|why| {
+        let line = bytes[..why.valid_up_to()].split(|it| *it == b'\n').count();
+        anyhow!("{input}:{line}:1: this is not text in UTF-8")
+    })?;
     let lines: Vec<&str> = text.lines().collect();
     let mut page = Page::default();
     let mut next = 0;
@@ -103,14 +107,25 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
         "{input}:1:1: no table of PSCI's latencies: expected a page as TF-A's docs/perf has them, \
          with the columns Cluster and Core"
     );
-    if is_of_ns(&page.tables) {
-        let of_us = page.tables.iter_mut().filter(|it| it.unit == 1000);
-        let rows = of_us.flat_map(|it| &mut it.rows);
+    let names: Vec<String> = page
+        .tables
+        .iter()
+        .map(|it| it.release.clone())
+        .unique()
+        .collect();
+    for name in names {
+        let is_own = |it: &&mut PageTable| it.release == name && it.unit == 1000;
+        let mut own: Vec<&mut PageTable> = page.tables.iter_mut().filter(is_own).collect();
+        if !is_of_ns(&own) {
+            continue;
+        }
+        page.doubts.push(format!(
+            "{input}:{}: the titles of {name} say microseconds, and the figures are nanoseconds",
+            own[0].line
+        ));
+        let rows = own.iter_mut().flat_map(|it| &mut it.rows);
         rows.flat_map(|it| &mut it.figures)
             .for_each(|it| it.ns /= 1000);
-        page.doubts.push(format!(
-            "{input}: the titles say microseconds, and the figures are nanoseconds"
-        ));
     }
     let twice = page
         .releases()
@@ -132,9 +147,9 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
 
 /// Returns true if the figures are nanoseconds below titles that say microseconds: all of them
 /// are whole, and one is of a time that no call takes.
-fn is_of_ns(tables: &[PageTable]) -> bool {
-    let of_us = tables.iter().filter(|it| it.unit == 1000);
-    let figures = of_us.flat_map(|it| it.rows.iter().flat_map(|row| &row.figures));
+fn is_of_ns(tables: &[&mut PageTable]) -> bool {
+    let rows = tables.iter().flat_map(|it| &it.rows);
+    let figures = rows.flat_map(|row| &row.figures);
     let mut all = figures.map(|it| it.ns);
     all.clone().all(|ns| ns % 1000 == 0) && all.any(|ns| ns >= IMPLAUSIBLE_US * 1000)
 }
@@ -146,13 +161,13 @@ fn releases_of_folders<'t>(
     tables: &'t [PageTable],
 ) -> impl Iterator<Item = String> + 't {
     tables.iter().filter_map(move |table| {
-        let mut alike = tables.iter().filter(|it| it.folder == table.folder);
-        let first = alike.next().filter(|_| !table.folder.is_empty())?;
-        (first.release != table.release).then(|| {
-            let (line, folder) = (table.line, &table.folder);
+        let alike = tables.iter().filter(|it| it.folder == table.folder);
+        let releases = alike.map(|it| &it.release).counts();
+        let (most, _) = releases.into_iter().max_by_key(|it| (it.1, it.0))?;
+        (!table.folder.is_empty() && *most != table.release).then(|| {
+            let (line, folder, own) = (table.line, &table.folder, &table.release);
             format!(
-                "{input}:{line}: the title says ({}), and the others of the folder {folder} ({})",
-                table.release, first.release
+                "{input}:{line}: the title says ({own}), and the others of the folder {folder} ({most})"
             )
         })
     })
@@ -165,6 +180,8 @@ struct Directive {
     end: usize,
     is_csv: bool,
     title: String,
+    /// True if the option `:header:` begins with Cluster.
+    is_by_cluster: bool,
     /// `:file:`, and its line from 0.
     file: Option<(String, usize)>,
 }
@@ -179,6 +196,7 @@ fn directive(lines: &[&str], begin: usize) -> Option<Directive> {
         end: begin + 1,
         is_csv: found.get(1).is_some(),
         title: found[2].trim().to_owned(),
+        is_by_cluster: false,
         file: None,
     };
     while let Some(line) = lines.get(all.end).filter(|it| it.starts_with(' ')) {
@@ -186,6 +204,8 @@ fn directive(lines: &[&str], begin: usize) -> Option<Directive> {
         match line.strip_prefix(':') {
             _ if line.is_empty() => break,
             Some(option) => {
+                let header = option.strip_prefix("header:").unwrap_or_default();
+                all.is_by_cluster |= is_cluster(header);
                 if let Some(file) = option.strip_prefix("file:") {
                     all.file = Some((file.trim().to_owned(), all.end));
                 }
@@ -197,10 +217,29 @@ fn directive(lines: &[&str], begin: usize) -> Option<Directive> {
     Some(all)
 }
 
+/// Returns true if a row of names begins with that of clusters.
+fn is_cluster(row: &str) -> bool {
+    let row = row.trim_start_matches(['|', '"', ' ']);
+    row.to_lowercase().starts_with("cluster")
+}
+
 impl Directive {
     /// Reads the table; None if it is not of latencies. `next` becomes the line behind it.
     fn table(&self, lines: &[&str], page: &Path, next: &mut usize) -> Result<Option<PageTable>> {
         let line = self.begin + 1;
+        let file = self.file.as_ref().map(|it| Path::new(&it.0));
+        let mut inside = lines[self.end..]
+            .iter()
+            .skip_while(|it| it.trim().is_empty());
+        let mut has_clusters = || {
+            inside
+                .by_ref()
+                .take_while(|it| !it.trim().is_empty())
+                .any(|it| is_cluster(it))
+        };
+        if self.id(file).is_none() && !self.is_by_cluster && !has_clusters() {
+            return Ok(None);
+        }
         let (lines, file) = match (&self.file, self.is_csv) {
             (Some((file, at)), true) => {
                 let file = page.with_file_name("").join(file);
@@ -212,14 +251,12 @@ impl Directive {
             _ => {
                 let begin = (self.end..lines.len()).find(|at| !lines[*at].trim().is_empty());
                 let begin = begin.filter(|at| lines[*at].trim_start().starts_with('+'));
-                let Some(begin) = begin else {
-                    ensure!(
-                        scenario(&self.title).is_none(),
+                let begin = begin.with_context(|| {
+                    format!(
                         "{line}:1: this table of latencies has no figures that can be read: \
                          expected a grid table, or a csv-table with :file:"
-                    );
-                    return Ok(None);
-                };
+                    )
+                })?;
                 let (mut rows, end) = grid_table::read(lines, begin)?;
                 *next = end;
                 let is_header = |row: &&Vec<Cell>| row[0].text.eq_ignore_ascii_case("cluster");
@@ -306,5 +343,6 @@ fn unit(title: &str) -> Option<u64> {
 /// Returns what the last brackets of a title hold, if they end it.
 fn release(title: &str) -> String {
     let inside = title.strip_suffix(')').and_then(|it| it.rsplit_once('('));
+    let inside = inside.filter(|it| unit(&format!("({})", it.1)).is_none());
     inside.map_or("", |it| it.1).to_owned()
 }

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 use csv::{ReaderBuilder, Trim};
+use itertools::Itertools as _;
 use psci_bench::measure::Metric;
 use psci_bench::plan::ScenarioId;
 use regex::Regex;
@@ -41,27 +42,48 @@ pub(crate) struct PublishedFigure {
 const SUSPEND: &[Metric] = &[Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
 const LATENCY: &[Metric] = &[Metric::Latency];
 
-/// Reads the lines of a file of figures.
+/// The header lines that a file may have.
+const HEADERS: [&str; 2] = [
+    "cluster,core,powerdown_ns,wakeup_ns,cache_flush_ns",
+    "cluster,core,latency_ns",
+];
+
+/// Reads the lines of a file of figures, without a header.
 pub(super) fn csv_lines(bytes: &[u8]) -> Result<Vec<Vec<Cell>>> {
     let text = String::from_utf8_lossy(bytes);
+    let texts: Vec<&str> = text.lines().collect();
     let mut reader = ReaderBuilder::new();
     let reader = reader.has_headers(false).flexible(true).trim(Trim::All);
     let records = reader.from_reader(bytes).into_records();
-    let lines = records.map(|record| {
+    let lines = records.take(ROWS_MAX + 2).map(|record| {
         let record = record?;
-        let line = record.position().map_or(1, csv::Position::line) as usize;
-        let whole = text.lines().nth(line - 1).unwrap_or_default();
+        // The position is that of blank lines before the record, too.
+        let first = record.position().map_or(1, csv::Position::line) as usize;
+        let blank = texts
+            .iter()
+            .skip(first - 1)
+            .take_while(|it| it.trim().is_empty());
+        let line = first + blank.count();
+        let whole = texts.get(line - 1).copied().unwrap_or_default();
         let mut behind = 0;
         let cells = record.iter().map(|text| {
             let rest = whole.get(behind..).unwrap_or_default();
             let begin = behind + rest.find(text).unwrap_or_default();
             behind = begin + text.len();
-            let (text, place) = (text.to_owned(), (line, begin + 1));
+            let column = whole.get(..begin).map_or(0, |it| it.chars().count());
+            let (text, place) = (text.to_owned(), (line, column + 1));
             Cell { text, place }
         });
         Ok(cells.collect())
     });
-    lines.collect()
+    let mut lines: Vec<Vec<Cell>> = lines.collect::<Result<_>>()?;
+    let first = lines
+        .first()
+        .map(|it| it.iter().map(|cell| &cell.text).join(","));
+    if first.is_some_and(|it| HEADERS.contains(&it.as_str())) {
+        lines.remove(0);
+    }
+    Ok(lines)
 }
 
 /// Reads the rows of a scenario's table; None stands for one that is unknown here. Figures are
@@ -134,9 +156,8 @@ fn figure(text: &str, unit: u64) -> Option<(u64, Option<i64>)> {
     let found = FIGURE.captures(text)?;
     let thousandths = u64::try_from(scaled(&found[1], 3)).ok()? * unit;
     let change = found.get(2).map(|it| scaled(it.as_str(), 2));
-    thousandths
-        .is_multiple_of(1000)
-        .then_some((thousandths / 1000, change))
+    let is_whole = thousandths.is_multiple_of(1000);
+    is_whole.then_some((thousandths / 1000, change))
 }
 
 /// Returns a decimal number times a power of ten that makes it whole.

@@ -13,7 +13,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
-use itertools::Itertools as _;
 use psci_bench::plan::ScenarioId;
 use psci_bench::spec::words::Word as _;
 
@@ -32,9 +31,12 @@ const FILE_MAX: usize = 1 << 17;
 
 /// Returns true if `path` is of tables, and no log.
 pub fn are_at(path: &Path) -> bool {
+    path.is_dir() || is_csv(path) || page::is_at(path)
+}
+
+fn is_csv(path: &Path) -> bool {
     let ending = path.extension();
-    let is_file = ending.is_some_and(|it| it.eq_ignore_ascii_case("csv"));
-    path.is_dir() || is_file || page::is_at(path)
+    ending.is_some_and(|it| it.eq_ignore_ascii_case("csv"))
 }
 
 /// Reads the tables of a page's newest release.
@@ -117,7 +119,7 @@ fn in_folder(dir: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(dir).with_context(at)?;
     let paths = entries.map(|entry| Ok(entry?.path()));
     let mut files: Vec<PathBuf> = paths.collect::<Result<_>>().with_context(at)?;
-    files.retain(|path| !path.is_dir() && are_at(path) && tag(path).starts_with("test_"));
+    files.retain(|path| !path.is_dir() && is_csv(path) && tag(path).starts_with("test_"));
     let current = dir.join("current");
     if files.is_empty() && current.is_dir() {
         return in_folder(&current);
@@ -131,21 +133,9 @@ fn in_folder(dir: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The header lines that a file may have.
-const HEADERS: [&str; 2] = [
-    "cluster,core,powerdown_ns,wakeup_ns,cache_flush_ns",
-    "cluster,core,latency_ns",
-];
-
 /// Reads the rows of a scenario's table.
 fn parse(bytes: &[u8], tag: &str) -> Result<Vec<PublishedRow>> {
-    let mut lines = csv_lines(bytes)?;
-    let header = lines
-        .first()
-        .map(|it| it.iter().map(|cell| &cell.text).join(","));
-    if header.is_some_and(|it| HEADERS.contains(&it.as_str())) {
-        lines.remove(0);
-    }
+    let lines = csv_lines(bytes)?;
     rows(ScenarioId::from_word(tag), &lines, 1)
 }
 
