@@ -14,7 +14,7 @@ use super::report_verdict::{judge, judge_jobs, say_of};
 use crate::lab::serial;
 use crate::qemu::log_file::LogFile;
 use crate::qemu::timeout::TIMEOUT_MAX;
-use crate::report::analysis::audit::{self, Counts};
+use crate::report::analysis::audit::{self, Judged};
 use crate::report::analysis::compare::{self, Across, RowIs};
 use crate::report::analysis::merge::{merge, take_repeats};
 use crate::report::analysis::typical::typical;
@@ -212,12 +212,12 @@ fn audit(arguments: &ReportArguments) -> Result<u8> {
         ..Report::default()
     };
     write(&report, arguments, &options(arguments))?;
-    let counts = Counts::of(&report.audits);
-    say(&counts.to_string());
-    Ok(match (counts.unchecked, counts.wrong) {
-        (0, 0) => 0,
-        (0, _) => FAILED,
-        _ => INCOMPLETE,
+    say(&audit::counts(&report.audits));
+    let has = |judged| audit::count(&report.audits, judged) > 0;
+    Ok(match (has(Judged::NotChecked), has(Judged::Wrong)) {
+        (true, _) => INCOMPLETE,
+        (_, true) => FAILED,
+        _ => 0,
     })
 }
 

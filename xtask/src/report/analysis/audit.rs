@@ -5,8 +5,6 @@
 //! never by the row's place in the file. Where labels repeat, a row is of no certain CPU:
 //! a change that fits one of them is ambiguous.
 
-use std::fmt::{self, Display, Formatter};
-
 use itertools::Itertools as _;
 use psci_bench::measure::Metric;
 use psci_bench::model::heading;
@@ -27,8 +25,6 @@ pub struct Audit {
     /// The two releases, the newer first; the second is empty if there is none.
     pub(crate) releases: [String; 2],
     pub(crate) tables: Vec<AuditedTable>,
-    /// Changes that are printed in a table that has none of the former release beside it.
-    pub(crate) unchecked: usize,
     /// Sentences on the whole page.
     pub(crate) findings: Vec<String>,
 }
@@ -68,14 +64,16 @@ pub(crate) struct AuditedFigure {
 /// The judgement of a printed change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Judged {
+pub enum Judged {
     /// No change is printed.
     NotPrinted,
+    /// It fits.
     Right,
     /// It fits a row of the same labels, and labels repeat.
     Ambiguous,
+    /// It fits nothing.
     Wrong,
-    /// The former table has no figure of this CPU.
+    /// The former release has no figure of this CPU.
     NotChecked,
 }
 
@@ -92,54 +90,23 @@ impl Judged {
     }
 }
 
-/// Printed changes by their judgement.
-#[derive(Clone, Copy, Debug)]
-pub struct Counts {
-    right: usize,
-    /// Those that the tables beside them contradict.
-    pub wrong: usize,
-    ambiguous: usize,
-    /// Those without a table of the former release beside them.
-    pub unchecked: usize,
+/// Returns the number of figures on pages that are judged so.
+pub fn count(audits: &[Audit], judged: Judged) -> usize {
+    let tables = audits.iter().flat_map(|it| &it.tables);
+    let figures = tables.flat_map(|it| &it.figures);
+    figures.filter(|it| it.judged == judged).count()
 }
 
-impl Counts {
-    /// Counts the printed changes of pages.
-    pub fn of(audits: &[Audit]) -> Self {
-        let tables = || audits.iter().flat_map(|it| &it.tables);
-        let figures = || tables().flat_map(|it| &it.figures);
-        let count = |judged| figures().filter(|it| it.judged == judged).count();
-        Self {
-            right: count(Judged::Right),
-            wrong: count(Judged::Wrong),
-            ambiguous: count(Judged::Ambiguous),
-            unchecked: audits.iter().map(|it| it.unchecked).sum::<usize>()
-                + count(Judged::NotChecked),
-        }
-    }
-}
-
-impl Display for Counts {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self {
-            right,
-            wrong,
-            ambiguous,
-            unchecked,
-        } = self;
-        let all = many(right + wrong + ambiguous + unchecked, "printed change");
-        write!(
-            f,
-            "{all}: {right} right, {wrong} wrong, {ambiguous} ambiguous"
-        )?;
-        match unchecked {
-            0 => Ok(()),
-            _ => write!(
-                f,
-                ", {unchecked} not checked, as the former release has no such figure"
-            ),
-        }
-    }
+/// Returns the number of printed changes by their judgement.
+pub fn counts(audits: &[Audit]) -> String {
+    use Judged::{Ambiguous, NotChecked, Right, Wrong};
+    let counts = [Right, Wrong, Ambiguous, NotChecked].map(|it| (it, count(audits, it)));
+    let all: usize = counts.iter().map(|it| it.1).sum();
+    let said = counts.iter().filter(|it| it.0 != NotChecked || it.1 > 0);
+    let said = said
+        .map(|it| format!("{} {}", it.1, it.0.word()))
+        .join(", ");
+    format!("{}: {said}", many(all, "printed change"))
 }
 
 /// Audits a page. Changes below `tolerance_ppm` need not be printed.
@@ -147,31 +114,25 @@ pub(crate) fn audit(page: &Page, tolerance_ppm: u32) -> Audit {
     let mut releases = page.releases().into_iter();
     let [newer, former] = [(); 2].map(|()| releases.next().unwrap_or_default());
     let name = |of: &[&PageTable]| of.first().map_or(String::new(), |it| it.release.clone());
+    let pairs = newer.iter().map(|new| {
+        let old = former.iter().find(|it| it.id == new.id);
+        let mut beside = (*old.unwrap_or(new)).clone();
+        if old.is_none() {
+            beside.rows.clear();
+        }
+        (*new, beside)
+    });
+    let pairs = pairs.collect_vec();
+    let tables = pairs
+        .iter()
+        .map(|(new, old)| audited(new, old, tolerance_ppm));
     let mut audit = Audit {
         page: page.input.clone(),
         releases: [name(&newer), name(&former)],
-        tables: Vec::new(),
-        unchecked: 0,
+        tables: tables.collect(),
         findings: page.doubts.clone(),
     };
-    let mut shared = Shared::default();
-    for new in newer {
-        if let Some(old) = former.iter().find(|it| it.id == new.id) {
-            audit.tables.push(audited(new, old, tolerance_ppm));
-            shared.add(new, old);
-            continue;
-        }
-        let figures = new.rows.iter().flat_map(|it| &it.figures);
-        let printed = figures.filter(|it| it.change.is_some()).count();
-        audit.unchecked += printed;
-        audit.findings.push(format!(
-            "line {}: no table of the former release beside {}: {} cannot be checked",
-            new.line,
-            new.id.tag(),
-            many(printed, "printed change")
-        ));
-    }
-    audit.findings.extend(shared.finding(&audit.releases));
+    audit.findings.extend(shared(&pairs, &audit.releases));
     audit.findings.extend(unprinted(&audit, tolerance_ppm));
     audit
 }
@@ -182,6 +143,9 @@ fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable
     let columns: Vec<Column> = (0..columns).map(|it| Column::of(new, old, it)).collect();
     let is_ambiguous = repeats(new) || repeats(old);
     let mut findings = Vec::new();
+    if old.rows.is_empty() {
+        findings.push("there is no table of the former release beside this one".to_owned());
+    }
     if is_ambiguous {
         findings.push(
             "labels repeat: which row is which CPU's cannot be told, and the rows are no threads"
@@ -361,46 +325,26 @@ fn implied(figure: &PublishedFigure, rounded: f64) -> Option<f64> {
     (share > 0.0).then(|| figure.ns as f64 / share)
 }
 
-/// Figures with a change in both releases, and those whose changes imply one old figure.
-#[derive(Default)]
-struct Shared {
-    both: usize,
-    same: usize,
-}
-
-impl Shared {
-    fn add(&mut self, new: &PageTable, old: &PageTable) {
-        if repeats(new) || repeats(old) {
-            return;
-        }
-        let fits = |new: &PublishedFigure, old: &PublishedFigure| fits(new, old.ns);
-        for row in &new.rows {
-            let own = old.rows.iter().find(|it| it.label == row.label);
-            for (new, old) in own
-                .into_iter()
-                .flat_map(|it| row.figures.iter().zip(&it.figures))
-            {
-                let range = |it| Some((implied(it, ROUNDED)?, implied(it, -ROUNDED)?));
-                let Some((new, old)) = range(new).zip(range(old)).filter(|_| !fits(new, old))
-                else {
-                    continue;
-                };
-                self.both += 1;
-                self.same += usize::from(new.0 <= old.1 && old.0 <= new.1);
-            }
-        }
-    }
-
-    fn finding(&self, releases: &[String; 2]) -> Option<String> {
-        let [newer, former] = releases;
-        (self.both > 1 && self.same * 2 > self.both).then(|| {
-            format!(
-                "{} of {} figures with a change in both {newer} and {former} imply the same old \
-                 figure: both are against a baseline that is not on the page",
-                self.same, self.both
-            )
-        })
-    }
+/// Returns a sentence on changes of both releases that imply one old figure, if most do.
+fn shared(pairs: &[(&PageTable, PageTable)], releases: &[String; 2]) -> Option<String> {
+    let pairs = pairs.iter().filter(|it| !repeats(it.0) && !repeats(&it.1));
+    let rows = pairs.flat_map(|(new, old)| new.rows.iter().cartesian_product(&old.rows));
+    let rows = rows.filter(|(new, old)| new.label == old.label);
+    let figures = rows.flat_map(|(new, old)| new.figures.iter().zip(&old.figures));
+    let figures = figures.filter(|(new, old)| !fits(new, old.ns));
+    let range = |it| Some((implied(it, ROUNDED)?, implied(it, -ROUNDED)?));
+    let ranges = figures.filter_map(|(new, old)| range(new).zip(range(old)));
+    let is_same = ranges
+        .map(|(new, old)| new.0 <= old.1 && old.0 <= new.1)
+        .collect_vec();
+    let (both, same) = (is_same.len(), is_same.iter().filter(|it| **it).count());
+    let [newer, former] = releases;
+    (both > 1 && same * 2 > both).then(|| {
+        format!(
+            "{same} of {both} figures with a change in both {newer} and {former} imply the same \
+             old figure: both are against a baseline that is not on the page"
+        )
+    })
 }
 
 /// Returns a sentence on changes that are printed nowhere: beyond the tolerance, and at least

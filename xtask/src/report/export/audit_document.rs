@@ -6,7 +6,7 @@ use psci_bench::model::heading;
 
 use super::document::Block;
 use super::table::Table;
-use crate::report::analysis::audit::{Audit, AuditedFigure, AuditedTable, Counts};
+use crate::report::analysis::audit::{Audit, AuditedFigure, AuditedTable, counts};
 
 /// Returns the blocks of an audit.
 pub(super) fn audit<'r>(audit: &Audit) -> Vec<Block<'r>> {
@@ -32,7 +32,7 @@ pub(super) fn audit<'r>(audit: &Audit) -> Vec<Block<'r>> {
         }
     }
     all.push(Block::Heading("Of the whole page".to_owned()));
-    let mut remarks = vec![Counts::of(slice::from_ref(audit)).to_string()];
+    let mut remarks = vec![counts(slice::from_ref(audit))];
     remarks.extend_from_slice(&audit.findings);
     all.push(Block::Remarks(remarks));
     all

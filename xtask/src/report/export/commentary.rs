@@ -1,6 +1,7 @@
 //! The findings of a run and of its comparison, ranked for a page: what matters first.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use itertools::Itertools as _;
 use psci_bench::model::Kind;
@@ -73,34 +74,26 @@ impl Commentary {
             all.map(|it| ranked(comparison, it))
         });
         let ranked = compared.chain(own);
-        let mut ranked = ranked
-            .sorted_by_key(|it| (it.rank, Reverse(it.greatest)))
-            .collect_vec();
+        let ranked = ranked.sorted_by_key(|it| (it.rank, Reverse(it.greatest)));
         // One of a scenario and kind: the others say the same of other figures.
-        let firsts = ranked.iter().positions(|it| it.rank < MATTERS.len());
-        let firsts = firsts.unique_by(|at| (ranked[*at].scenario, ranked[*at].rank));
-        let firsts = firsts.take(FIRST).collect_vec();
-        let first = firsts
-            .iter()
-            .rev()
-            .map(|at| ranked.remove(*at))
-            .collect_vec();
+        let mut seen = HashSet::new();
+        let (first, rest): (Vec<Ranked>, Vec<Ranked>) = ranked.partition(|it| {
+            let is_first = it.rank < MATTERS.len() && seen.len() < FIRST;
+            is_first && seen.insert((it.scenario.map(ScenarioId::index), it.rank))
+        });
         let named = |it: Ranked| match it.scenario {
             Some(id) => format!("{}: {}", id.name(), it.sentence),
             None => it.sentence,
         };
-        let by_scenario = ranked
-            .into_iter()
-            .into_group_map_by(|it| it.scenario.map(ScenarioId::index));
-        let rest = by_scenario
-            .into_iter()
-            .sorted_by_key(|it| (it.0.is_none(), it.0))
-            .map(|(_, all)| {
-                let name = all.first().and_then(|it| it.scenario).map(ScenarioId::name);
-                (name, all.into_iter().map(|it| it.sentence).collect())
-            });
+        let place = |it: &Ranked| it.scenario.map_or(usize::MAX, ScenarioId::index);
+        let rest = rest.into_iter().sorted_by_key(place);
+        let rest = rest.chunk_by(|it| it.scenario.map(ScenarioId::name));
+        let rest = rest.into_iter().map(|(name, all)| {
+            let sentences = all.map(|it| it.sentence);
+            (name, sentences.collect())
+        });
         Self {
-            first: first.into_iter().rev().map(named).collect(),
+            first: first.into_iter().map(named).collect(),
             rest: rest.collect(),
         }
     }
