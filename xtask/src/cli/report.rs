@@ -94,7 +94,7 @@ pub struct ReportArguments {
     /// Compare each change that a published page prints with what it should be,
     /// by the tables of its two newest releases: LOG is a page, such as TF-A's
     /// docs/perf/psci-performance-juno.rst.
-    #[arg(long, conflicts_with_all = ["run", "merge", "matrix", "baseline", "serial", "overhead", "deny_skipped", "platform"], group = "against")]
+    #[arg(long, conflicts_with_all = ["run", "merge", "matrix", "baseline", "serial", "overhead", "deny_skipped", "platform", "rows_are", "across"], group = "against")]
     pub audit: bool,
     /// Exit with 1 where a run has skipped a scenario or a CPU's row of one. What
     /// was skipped is named.

@@ -37,14 +37,14 @@ const OLD: &str = "0,0,100.0,20.0,5.0; 0,1,200.0,20.0,5.0";
 /// The rows of two releases, what is counted, and what is said.
 const AUDITED: &str = "\
 serial|0,1,220.0 (+120.00%),20.0,5.0; 0,0,100.0 (-50.00%),20.0,5.0|OLD|0 right, 2 wrong, 0|\
-2 printed changes of the row at the same place of the former table
+2 printed changes fit the row at the same place of the former table
 serial|0,0,110.0 (+37.50%),20.0,5.0; 0,1,300.0 (+20.00%),20.0,5.0|\
 0,0,100.0 (+25.00%),20.0,5.0; 0,1,200.0 (-20.00%),20.0,5.0|0 right, 2 wrong, 0|\
 2 of 2 figures with a change in both v9.10 and v9.9 imply the same old figure
 serial|0,0,110.0 (+10.00%),31.0,5.0; 0,1,200.0,20.0,5.4|OLD|1 right, 0 wrong, 0|\
 1 change of at least 10.00 % printed nowhere: cpu_susp_serial CPU 0.0 Wakeup +55.00 %
 deep|0,0,201.0,22.0 (+10.00%),5.0; 0,1,100.0,20.0,5.0|OLD|1 right, 0 wrong, 0|\
-the same figures in another order of CPUs (by size within 0.5 %)
+the same figures in another order of CPUs
 deep|0,0,300.0 (+50.00%),20.0,5.0; 0,1,150.0 (+50.00%),20.0,5.0|OLD|2 right, 0 wrong, 0|
 serial|0,0,110.0 (+10.00%),20.0,5.0; 0,0,100.0 (-50.00%),20.0,5.0|\
 0,0,100.0,20.0,5.0; 0,0,200.0,20.0,5.0|0 right, 0 wrong, 2|labels repeat
@@ -70,6 +70,10 @@ fn changes_are_compared_with_the_tables_beside_them() {
 const DAMAGE: &str = "\
   5.0=> 5.0=>the table's border is elsewhere
    |        20.0=>            20.0=>page.rst:10:68: merged cells
+    +--------------------+-=>    +                    +-=>page.rst:7:6: merged cells
+v9.9=>v9_9=>page.rst:15:1: this table's place among the releases is not known
+ Wakeup =>Latency =>page.rst:4:1: the columns are
+level 0=>level 2=>page.rst:4:1: the title does not say
 110.0 (+10.00%)=>(+10.00%)      =>page.rst:10:50: \"(+10.00%)\" is no figure
 110.0 (+10.00%)=>110.0 (+10.00 )=>\"110.0 (+10.00 )\" is no figure
 (µs)=>(min)=>page.rst:4:1: the title names no unit
@@ -125,19 +129,14 @@ fn pages_are_tables() {
     // Nanoseconds below a title that says microseconds.
     let [new, old] = [new, old].map(|it| it.replace(".0", "000.0"));
     scratch.write("ns.rst", &page(SERIAL, &new, &old));
-    for folder in ["current", "previous"] {
-        let figures = match folder {
-            "current" => "0,0,110000 (+10.00%),20000,5000\n",
-            _ => "0,0,100000,20000,5000\n",
-        };
-        let name = format!("data/juno/{folder}/test_rt_instr_cpu_susp_serial.csv");
-        scratch.write(&name, figures);
-    }
-    let file = |folder: &str| {
-        let title = format!(".. csv-table:: Latencies (ns) ({folder} release)\n");
-        title + &format!("    :file: data/juno/{folder}/test_rt_instr_cpu_susp_serial.csv\n\n")
+    let name = |folder: &str| format!("data/juno/{folder}/test_rt_instr_cpu_susp_serial.csv");
+    scratch.write(&name("current"), "0,0,110000 (+10.00%),20000,5000\n");
+    scratch.write(&name("previous"), "0,0,100000,20000,5000\n");
+    let table = |folder: &str| {
+        let title = format!("Latencies (ns) ({folder} release)");
+        format!(".. csv-table:: {title}\n    :file: {}\n\n", name(folder))
     };
-    scratch.write("csv.rst", &(file("previous") + &file("current")));
+    scratch.write("csv.rst", &(table("previous") + &table("current")));
     for name in ["new.rst", "ns.rst", "csv.rst"] {
         let (code, said) = scratch.outcome(&format!("report {name} --baseline old.rst"));
         assert!(code == 1 && said.contains("Powerdown"), "{name}: {said}");

@@ -5,6 +5,9 @@
 //! never by the row's place in the file. Where labels repeat, a row is of no certain CPU:
 //! a change that fits one of them is ambiguous.
 
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
 use itertools::Itertools as _;
 use psci_bench::measure::Metric;
 use psci_bench::model::heading;
@@ -17,6 +20,12 @@ use crate::setup::plural::many;
 
 /// The most that a change may be rounded, in hundredths of a percent.
 const ROUNDED: f64 = 0.51;
+
+const ABSENT: &str = "there is no table of the former release beside this one";
+const REPEATED: &str =
+    "labels repeat: which row is which CPU's cannot be told, and the rows are no threads";
+const REORDERED: &str = "Powerdown has the same figures in another order of CPUs: another order in \
+                         the lock queue is no change of the firmware";
 
 /// A page, and what it should print.
 #[derive(Clone, Debug, Serialize)]
@@ -113,6 +122,11 @@ pub fn counts(audits: &[Audit]) -> String {
 pub(crate) fn audit(page: &Page, tolerance_ppm: u32) -> Audit {
     let mut releases = page.releases().into_iter();
     let [newer, former] = [(); 2].map(|()| releases.next().unwrap_or_default());
+    let older = releases
+        .flatten()
+        .chain(former.iter().copied())
+        .flat_map(PageTable::changes);
+    let older = older.count();
     let name = |of: &[&PageTable]| of.first().map_or(String::new(), |it| it.release.clone());
     let pairs = newer.iter().map(|new| {
         let old = former.iter().find(|it| it.id == new.id);
@@ -133,6 +147,11 @@ pub(crate) fn audit(page: &Page, tolerance_ppm: u32) -> Audit {
         findings: page.doubts.clone(),
     };
     audit.findings.extend(shared(&pairs, &audit.releases));
+    if older > 0 {
+        let changes = many(older, "change");
+        let sentence = format!("not looked at: {changes} in the tables of older releases");
+        audit.findings.push(sentence);
+    }
     audit.findings.extend(unprinted(&audit, tolerance_ppm));
     audit
 }
@@ -142,15 +161,18 @@ fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable
     let columns = new.rows.first().map_or(0, |it| it.figures.len());
     let columns: Vec<Column> = (0..columns).map(|it| Column::of(new, old, it)).collect();
     let is_ambiguous = repeats(new) || repeats(old);
-    let mut findings = Vec::new();
-    if old.rows.is_empty() {
-        findings.push("there is no table of the former release beside this one".to_owned());
-    }
-    if is_ambiguous {
-        findings.push(
-            "labels repeat: which row is which CPU's cannot be told, and the rows are no threads"
-                .to_owned(),
-        );
+    let is_queue = new.id != ScenarioId::PsciVersionParallel;
+    let reordered = columns.first().filter(|_| is_queue && !is_ambiguous);
+    let is_reordered = reordered.is_some_and(|it| it.is_reordered(tolerance_ppm));
+    let absent = (old.rows.is_empty(), ABSENT);
+    let facts = [absent, (is_ambiguous, REPEATED), (is_reordered, REORDERED)];
+    let facts = facts.into_iter().filter(|it| it.0);
+    let mut findings: Vec<String> = facts.map(|it| it.1.to_owned()).collect();
+    let label = |table: &PageTable| table.rows.iter().map(|it| it.label).collect::<HashSet<_>>();
+    for (cluster, core) in label(old).difference(&label(new)).sorted() {
+        findings.push(format!(
+            "CPU {cluster}.{core} of the former table is not in it"
+        ));
     }
     let printed: usize = columns.iter().map(|it| it.printed().count()).sum();
     let by_row: usize = columns.iter().map(|it| it.fitting(|it| it.of_row)).sum();
@@ -158,21 +180,10 @@ fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable
     if printed > 0 && by_row == printed && by_cpu < printed && !is_ambiguous {
         let all = many(printed, "printed change");
         findings.push(format!(
-            "{all} of the row at the same place of the former table, which is another CPU's"
+            "{all} fit the row at the same place of the former table, which is another CPU's"
         ));
     }
-    let reordered = columns
-        .first()
-        .and_then(|it| it.reordered(new.id, tolerance_ppm));
-    findings.extend(reordered.map(|within| {
-        format!(
-            "Powerdown has the same figures in another order of CPUs (by size within {within:.1} %): \
-             another order in the lock queue is no change of the firmware"
-        )
-    }));
-    let figures = columns
-        .iter()
-        .flat_map(|it| it.judged(new.id, is_ambiguous));
+    let figures = columns.iter().flat_map(|it| it.judged(is_ambiguous));
     AuditedTable {
         id: new.id,
         line: new.line,
@@ -217,26 +228,25 @@ fn fits(new: &PublishedFigure, old: u64) -> bool {
 
 impl<'t> Column<'t> {
     fn of(new: &'t PageTable, old: &'t PageTable, column: usize) -> Self {
-        let sorted = |table: &PageTable| -> Vec<u64> {
-            let all = table.rows.iter().map(|it| it.figures[column].ns);
-            all.sorted().collect()
-        };
-        let (own, former) = (sorted(new), sorted(old));
+        let former = old.rows.iter().map(|it| it.figures[column].ns).sorted();
+        let former = former.collect_vec();
+        // Of equal figures that with the greatest change comes first.
+        let order = new.rows.iter().map(|it| &it.figures[column]).enumerate();
+        let order = order.sorted_by_key(|it| (it.1.ns, Reverse(it.1.change.unwrap_or(0))));
+        let order = order.map(|it| it.0).collect_vec();
+        let is_by_size = new.id.is_parallel() || repeats(new) || repeats(old);
+        let is_queue = is_by_size && order.len() == former.len();
         let cells = new.rows.iter().enumerate().map(|(place, row)| {
             let figure = &row.figures[column];
             let alike = old.rows.iter().filter(|it| it.label == row.label);
             let of_labels: Vec<u64> = alike.map(|it| it.figures[column].ns).collect();
-            // Equal figures share their places.
-            let places = own.iter().positions(|ns| *ns == figure.ns);
-            let is_queue = own.len() == former.len() && new.id.is_parallel();
-            let of_order: Vec<u64> = places.filter(|_| is_queue).map(|it| former[it]).collect();
-            let fitting = of_order.iter().find(|old| fits(figure, **old));
+            let rank = order.iter().position(|it| *it == place);
             Beside {
                 label: row.label,
                 new: figure,
                 of_cpu: of_labels.iter().exactly_one().ok().copied(),
                 of_labels,
-                of_order: fitting.or(of_order.first()).copied(),
+                of_order: rank.filter(|_| is_queue).map(|it| former[it]),
                 of_row: old.rows.get(place).map(|it| it.figures[column].ns),
             }
         });
@@ -254,31 +264,21 @@ impl<'t> Column<'t> {
         self.printed().filter(|it| it.fits(old(it))).count()
     }
 
-    /// Returns the greatest difference in percent between figures of the same places in the
-    /// order of size, if that is within the tolerance, and that of some CPU is not.
-    fn reordered(&self, id: ScenarioId, ppm: u32) -> Option<f64> {
+    /// Returns true if all figures are the former ones by size, and not by CPU.
+    fn is_reordered(&self, ppm: u32) -> bool {
         let is_far = |old: Option<u64>, new: u64| {
             let change = old.and_then(|old| percent(new, old));
-            change.is_some_and(|it| it.abs() * 10_000.0 > f64::from(ppm))
+            change.is_none_or(|it| it.abs() * 10_000.0 > f64::from(ppm))
         };
-        let is_apart = self.cells.iter().any(|it| is_far(it.of_cpu, it.new.ns));
-        let is_alike = !self.cells.iter().any(|it| is_far(it.of_order, it.new.ns));
-        let by_order = self
-            .cells
-            .iter()
-            .filter_map(|it| percent(it.new.ns, it.of_order?));
-        let most = by_order.map(f64::abs).reduce(f64::max);
-        most.filter(|_| id.is_parallel() && is_apart && is_alike)
+        let cells = self.cells.iter();
+        let is_apart = cells.clone().any(|it| is_far(it.of_cpu, it.new.ns));
+        is_apart && !cells.clone().any(|it| is_far(it.of_order, it.new.ns))
     }
 
     /// Returns the figures with their judgement, and their places on the page.
-    fn judged(
-        &self,
-        id: ScenarioId,
-        is_ambiguous: bool,
-    ) -> impl Iterator<Item = (usize, AuditedFigure)> {
+    fn judged(&self, is_ambiguous: bool) -> impl Iterator<Item = (usize, AuditedFigure)> {
         let printed = self.printed().count();
-        let is_by_order = id.is_parallel() && self.fitting(|it| it.of_order) == printed;
+        let is_by_order = self.fitting(|it| it.of_order) == printed;
         self.cells.iter().enumerate().map(move |(place, it)| {
             let is_of_a_label = it.of_labels.iter().any(|old| it.fits(Some(*old)));
             let judged = match it.new.change {
@@ -350,34 +350,23 @@ fn shared(pairs: &[(&PageTable, PageTable)], releases: &[String; 2]) -> Option<S
 /// Returns a sentence on changes that are printed nowhere: beyond the tolerance, and at least
 /// as great as the least that the page prints.
 fn unprinted(audit: &Audit, tolerance_ppm: u32) -> Option<String> {
-    let all = || {
-        audit
-            .tables
-            .iter()
-            .flat_map(|table| table.figures.iter().map(move |it| (table, it)))
-    };
-    let printed = all().filter_map(|it| it.1.printed);
-    let least = printed
-        .map(f64::abs)
-        .reduce(f64::min)?
-        .max(f64::from(tolerance_ppm) / 10_000.0);
-    let missing = all().filter_map(|(table, it)| {
-        let change = it.unprinted?;
-        (change.abs() >= least).then_some((table.id, it, change))
+    let tables = audit.tables.iter();
+    let figures = tables.flat_map(|table| table.figures.iter().map(|it| (table.id, it)));
+    let figures = figures.collect_vec();
+    let printed = figures.iter().filter_map(|it| it.1.printed).map(f64::abs);
+    let tolerance = f64::from(tolerance_ppm) / 10_000.0;
+    let least = printed.reduce(f64::min).unwrap_or_default().max(tolerance);
+    let missing = figures.iter().filter_map(|(id, it)| {
+        let change = it.unprinted.filter(|it| it.abs() >= least)?;
+        let ((cluster, core), metric) = (it.label, heading(it.metric));
+        let tag = id.short_tag();
+        let text = format!("{tag} CPU {cluster}.{core} {metric} {change:+.2} %");
+        Some((change.abs(), text))
     });
-    let missing = missing.sorted_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
-    let texts: Vec<String> = missing
-        .map(|(id, it, change)| {
-            let ((cluster, core), metric) = (it.label, heading(it.metric));
-            format!(
-                "{} CPU {cluster}.{core} {metric} {change:+.2} %",
-                id.short_tag()
-            )
-        })
-        .collect();
-    (!texts.is_empty()).then(|| {
-        let changes = many(texts.len(), "change");
-        let list = texts.join("; ");
-        format!("{changes} of at least {least:.2} % printed nowhere: {list}")
-    })
+    let missing = missing.sorted_by(|a, b| b.0.total_cmp(&a.0));
+    let texts = missing.map(|it| it.1).collect_vec();
+    let changes = many(texts.len(), "change");
+    let list = texts.join("; ");
+    (!texts.is_empty())
+        .then(|| format!("{changes} of at least {least:.2} % printed nowhere: {list}"))
 }

@@ -28,6 +28,7 @@ use crate::report::analysis::compare::{
 };
 use crate::report::analysis::conditions::is_of_platform;
 use crate::report::log::{LoggedRun, tables};
+use crate::setup::files as output_files;
 use crate::setup::progress::say;
 
 /// The lines of files by the files' names: cluster, core, and figures in nanoseconds.
@@ -74,6 +75,12 @@ pub(super) fn write_tree(report: &Report, wishes: &TreeWishes<'_>, root: &Path) 
         anyhow::Ok((path, text))
     });
     let page = page.transpose()?;
+    if let Some((path, _)) = page
+        .as_ref()
+        .filter(|it| it.0.parent().is_some_and(Path::is_dir))
+    {
+        output_files::check(("--page", path), &[])?;
+    }
     if is_new {
         note(run, &plain, comparison);
         let former = given.map(|_| &before);

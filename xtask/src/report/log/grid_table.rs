@@ -121,31 +121,4 @@ mod tests {
         let (rows, _) = read(&lines, 0).expect("a table");
         assert_eq!(rows[0][0].place, (2, 4));
     }
-
-    #[test]
-    fn what_is_no_whole_table_is_refused_with_its_place() {
-        for (text, part) in [
-            ("+---+---+\n| a | b |", "2:1: the table ends without"),
-            (
-                "+---+---+\n| a | b |\n+---+---+\n| 1 | 2",
-                "4:7: the table's border",
-            ),
-            (
-                "+---+---+\n| a | b |\n+---+---+\n| 1   2 |\n+---+---+",
-                "4:5: merged cells",
-            ),
-            (
-                "+---+---+\n| a | b |\n+   +---+\n| 1 | 2 |\n+---+---+",
-                "3:2: merged cells",
-            ),
-            (
-                "+---+---+\n| a | b |\n+---+---+\n| 1 | 22\n+---+---+",
-                "4:8: the table's",
-            ),
-            ("+", "1:1: "),
-        ] {
-            let said = read_text(text).expect_err(text).to_string();
-            assert!(said.contains(part), "{text}: {said}");
-        }
-    }
 }

@@ -5,11 +5,12 @@
 //! figure may have a change behind it: `185700 (-30.51%)`. Of the page's other tables those
 //! that do not begin with the column Cluster are left out.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use itertools::Itertools as _;
+use psci_bench::model::heading;
 use psci_bench::plan::ScenarioId;
 use psci_bench::spec::words::Word as _;
 use regex::Regex;
@@ -60,17 +61,23 @@ impl Page {
 
 impl PageTable {
     /// Returns what orders releases: the folder of the figures, else the version.
-    fn age(&self) -> (bool, Vec<u32>, bool, &str) {
+    fn age(&self) -> Option<(bool, Vec<u32>, bool, &str)> {
         match self.folder.as_str() {
-            "current" => (true, vec![1], true, ""),
-            "previous" => (true, vec![0], true, ""),
+            "current" => Some((true, vec![1], true, "")),
+            "previous" => Some((true, vec![0], true, "")),
             _ => {
                 let version = self.release.trim_start_matches('v');
                 let (numbers, candidate) = version.split_once('-').unwrap_or((version, ""));
-                let numbers = numbers.split('.').map(|it| it.parse().unwrap_or_default());
-                (false, numbers.collect(), candidate.is_empty(), candidate)
+                let numbers: Result<_, _> = numbers.split('.').map(str::parse).collect();
+                Some((false, numbers.ok()?, candidate.is_empty(), candidate))
             }
         }
+    }
+
+    /// Returns the changes that are printed.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = i64> {
+        let figures = self.rows.iter().flat_map(|it| &it.figures);
+        figures.filter_map(|it| it.change)
     }
 }
 
@@ -107,13 +114,9 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
         "{input}:1:1: no table of PSCI's latencies: expected a page as TF-A's docs/perf has them, \
          with the columns Cluster and Core"
     );
-    let names: Vec<String> = page
-        .tables
-        .iter()
-        .map(|it| it.release.clone())
-        .unique()
-        .collect();
-    for name in names {
+    check_releases(&page.tables).map_err(|why| anyhow!("{input}:{why}"))?;
+    let names = page.tables.iter().map(|it| it.release.clone()).unique();
+    for name in names.collect_vec() {
         let is_own = |it: &&mut PageTable| it.release == name && it.unit == 1000;
         let mut own: Vec<&mut PageTable> = page.tables.iter_mut().filter(is_own).collect();
         if !is_of_ns(&own) {
@@ -124,25 +127,35 @@ pub(crate) fn read(path: &Path) -> Result<Page> {
             own[0].line
         ));
         let rows = own.iter_mut().flat_map(|it| &mut it.rows);
-        rows.flat_map(|it| &mut it.figures)
-            .for_each(|it| it.ns /= 1000);
-    }
-    let twice = page
-        .releases()
-        .into_iter()
-        .flatten()
-        .duplicates_by(|it| (it.age(), it.id))
-        .next();
-    if let Some(it) = twice {
-        bail!(
-            "{input}:{}:1: another table of the same scenario and release",
-            it.line
-        );
+        let figures = rows.flat_map(|it| &mut it.figures);
+        figures.for_each(|it| it.ns /= 1000);
     }
     page.doubts
         .extend(releases_of_folders(&input, &page.tables));
     page.input = input;
     Ok(page)
+}
+
+/// Refuses tables of several releases that have no order, and two of one release and scenario.
+fn check_releases(tables: &[PageTable]) -> Result<()> {
+    let kind = |it: &PageTable| it.age().map(|it| it.0);
+    let is_lost = |it: &&PageTable| kind(it).is_none() || kind(it) != kind(&tables[0]);
+    let are_one = tables.iter().map(PageTable::age).all_equal();
+    if let Some(it) = tables.iter().find(is_lost).filter(|_| !are_one) {
+        bail!(
+            "{}:1: this table's place among the releases is not known: expected a title that \
+             ends in one, such as (v2.13), or a file in a folder current or previous",
+            it.line
+        );
+    }
+    let mut twice = tables.iter().duplicates_by(|it| (it.age(), it.id));
+    match twice.next() {
+        Some(it) => bail!(
+            "{}:1: another table of the same scenario and release",
+            it.line
+        ),
+        None => Ok(()),
+    }
 }
 
 /// Returns true if the figures are nanoseconds below titles that say microseconds: all of them
@@ -180,8 +193,8 @@ struct Directive {
     end: usize,
     is_csv: bool,
     title: String,
-    /// True if the option `:header:` begins with Cluster.
-    is_by_cluster: bool,
+    /// `:header:`.
+    header: String,
     /// `:file:`, and its line from 0.
     file: Option<(String, usize)>,
 }
@@ -189,14 +202,14 @@ struct Directive {
 /// Returns the directive that begins on a line.
 fn directive(lines: &[&str], begin: usize) -> Option<Directive> {
     static BEGIN: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"^ *\.\. (csv-)?table:: *(.*)$").expect("a pattern"));
+        LazyLock::new(|| Regex::new(r"^ *\.\. (csv-|list-)?table:: *(.*)$").expect("a pattern"));
     let found = BEGIN.captures(lines[begin])?;
     let mut all = Directive {
         begin,
         end: begin + 1,
-        is_csv: found.get(1).is_some(),
+        is_csv: found.get(1).is_some_and(|it| it.as_str() == "csv-"),
         title: found[2].trim().to_owned(),
-        is_by_cluster: false,
+        header: String::new(),
         file: None,
     };
     while let Some(line) = lines.get(all.end).filter(|it| it.starts_with(' ')) {
@@ -204,8 +217,9 @@ fn directive(lines: &[&str], begin: usize) -> Option<Directive> {
         match line.strip_prefix(':') {
             _ if line.is_empty() => break,
             Some(option) => {
-                let header = option.strip_prefix("header:").unwrap_or_default();
-                all.is_by_cluster |= is_cluster(header);
+                if let Some(header) = option.strip_prefix("header:") {
+                    all.header = header.to_owned();
+                }
                 if let Some(file) = option.strip_prefix("file:") {
                     all.file = Some((file.trim().to_owned(), all.end));
                 }
@@ -223,65 +237,45 @@ fn is_cluster(row: &str) -> bool {
     row.to_lowercase().starts_with("cluster")
 }
 
+/// The names of columns, the cells, and the file that they are of.
+type Cells = (String, Vec<Vec<Cell>>, Option<PathBuf>);
+
 impl Directive {
     /// Reads the table; None if it is not of latencies. `next` becomes the line behind it.
     fn table(&self, lines: &[&str], page: &Path, next: &mut usize) -> Result<Option<PageTable>> {
         let line = self.begin + 1;
         let file = self.file.as_ref().map(|it| Path::new(&it.0));
-        let mut inside = lines[self.end..]
-            .iter()
-            .skip_while(|it| it.trim().is_empty());
-        let mut has_clusters = || {
-            inside
-                .by_ref()
-                .take_while(|it| !it.trim().is_empty())
-                .any(|it| is_cluster(it))
-        };
-        if self.id(file).is_none() && !self.is_by_cluster && !has_clusters() {
+        let inside = lines[self.end..].iter().map(|it| it.trim());
+        let inside = inside.skip_while(|it| it.is_empty());
+        let mut inside = inside.take_while(|it| !it.is_empty());
+        if self.id(file).is_none() && !is_cluster(&self.header) && !inside.any(is_cluster) {
             return Ok(None);
         }
-        let (lines, file) = match (&self.file, self.is_csv) {
+        let (header, cells, file) = match (&self.file, self.is_csv) {
             (Some((file, at)), true) => {
                 let file = page.with_file_name("").join(file);
-                let lines = read_file::read("", &file, FILE_MAX);
-                let lines = lines.and_then(|it| csv_lines(&it));
-                let lines = lines.with_context(|| format!("{}:1: :file:", at + 1))?;
-                (lines, Some(file))
+                let name = || file.display().to_string();
+                let bytes = read_file::read("", &file, FILE_MAX);
+                let cells = bytes.and_then(|it| csv_lines(&it).with_context(name));
+                let cells = cells.with_context(|| format!("{}:1: :file:", at + 1))?;
+                (self.header.clone(), cells, Some(file))
             }
-            _ => {
-                let begin = (self.end..lines.len()).find(|at| !lines[*at].trim().is_empty());
-                let begin = begin.filter(|at| lines[*at].trim_start().starts_with('+'));
-                let begin = begin.with_context(|| {
-                    format!(
-                        "{line}:1: this table of latencies has no figures that can be read: \
-                         expected a grid table, or a csv-table with :file:"
-                    )
-                })?;
-                let (mut rows, end) = grid_table::read(lines, begin)?;
-                *next = end;
-                let is_header = |row: &&Vec<Cell>| row[0].text.eq_ignore_ascii_case("cluster");
-                if rows.first().filter(is_header).is_none() {
-                    return Ok(None);
-                }
-                rows.remove(0);
-                (rows, None)
-            }
+            _ => self.grid(lines, next)?,
         };
-        let Some(id) = self.id(file.as_deref()) else {
-            return Err(anyhow!(
-                "{line}:1: the title does not say which scenario's latencies these are: {:?}",
-                self.title
-            ));
-        };
-        let unit = unit(&self.title).with_context(|| {
-            format!("{line}:1: the title names no unit: expected (ns), (us) or (µs)")
-        })?;
-        let rows = rows(Some(id), &lines, unit);
+        let at = || format!("{line}:1");
+        let id = self.id(file.as_deref());
+        let title = &self.title;
+        let said = "the title does not say which scenario's latencies these are";
+        let id = id.with_context(|| format!("{line}:1: {said}: {title:?}"))?;
+        let said = "the title names no unit: expected (ns), (us) or (µs)";
+        let unit = unit(title).with_context(|| format!("{line}:1: {said}"))?;
+        let rows = rows(Some(id), &cells, unit);
         let mut rows = rows.map_err(|why| match &file {
             Some(file) => anyhow!("{line}:1: {}:{why:#}", file.display()),
-            None if lines.is_empty() => anyhow!("{line}:1: {why:#}"),
+            None if cells.is_empty() => anyhow!("{line}:1: {why:#}"),
             None => why,
         })?;
+        check_columns(&header, &rows).with_context(at)?;
         let of = file.as_deref().unwrap_or(page).display();
         for it in rows.iter_mut().flat_map(|row| &mut row.figures) {
             it.place.insert_str(0, &format!("{of}:"));
@@ -298,6 +292,25 @@ impl Directive {
         }))
     }
 
+    /// Reads a grid table.
+    fn grid(&self, lines: &[&str], next: &mut usize) -> Result<Cells> {
+        let begin = (self.end..lines.len()).find(|at| !lines[*at].trim().is_empty());
+        let begin = begin.filter(|at| lines[*at].trim_start().starts_with('+'));
+        let begin = begin.with_context(|| {
+            format!(
+                "{}:1: this table of latencies has no figures that can be read: expected a grid \
+                 table, or a csv-table with :file:",
+                self.begin + 1
+            )
+        })?;
+        let (rows, end) = grid_table::read(lines, begin)?;
+        *next = end;
+        let mut rows = rows.into_iter();
+        let header = rows.next().unwrap_or_default();
+        let header = header.iter().map(|it| it.text.as_str()).join(", ");
+        Ok((header, rows.collect(), None))
+    }
+
     /// Returns the scenario, by the name of a file of figures, else by the title.
     fn id(&self, file: Option<&Path>) -> Option<ScenarioId> {
         let stem = file.and_then(Path::file_stem);
@@ -307,17 +320,32 @@ impl Directive {
     }
 }
 
+/// Refuses columns in another order than that of figures. Of a name the first letter counts.
+fn check_columns(header: &str, rows: &[PublishedRow]) -> Result<()> {
+    let metrics = rows[0].figures.iter().map(|it| heading(it.metric));
+    let columns = ["Cluster", "Core"].into_iter().chain(metrics).collect_vec();
+    let first = |name: &str| name.trim().to_lowercase().chars().next();
+    let mut names = header.trim().split(',').zip(&columns);
+    ensure!(
+        header.is_empty() || names.all(|(name, own)| first(name) == first(own)),
+        "the columns are {header:?}: expected {}",
+        columns.join(", ")
+    );
+    Ok(())
+}
+
 /// Returns the scenario that a title is of, by the words of TF-A's pages and of ours.
 fn scenario(title: &str) -> Option<ScenarioId> {
     let title = title.to_lowercase().replace(['`', '_'], " ");
     let has = |word: &str| title.contains(word);
     let is_parallel = has("parallel");
-    let is_named = is_parallel || has("serial") || has("sequence");
+    let is_named = is_parallel != (has("serial") || has("sequence"));
+    let is_deeper = has("level ") && !has("level 0") && !has("deepest");
     if has("psci version") || has("cpu version") {
         Some(ScenarioId::PsciVersionParallel)
     } else if has("cpu off") {
         Some(ScenarioId::CpuOffSerial)
-    } else if !is_named || !has("suspend") {
+    } else if !is_named || is_deeper || !has("suspend") {
         None
     } else {
         Some(match (has("deepest"), is_parallel) {
