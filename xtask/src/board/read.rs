@@ -23,11 +23,8 @@ pub fn load(workspace: &Workspace, name: &str) -> Result<Board> {
         bail!("there is no board {name:?} ({path}); boards: {known}")
     }
     let bytes = read_file::read("", &path, FILE_MAX)?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let text = String::from_utf8_lossy(error.as_bytes());
-        let line = line(&text, error.utf8_error().valid_up_to());
-        anyhow!("{short}:{line}: this is not text in UTF-8")
-    })?;
+    let text = read_file::text(bytes)
+        .map_err(|line| anyhow!("{short}:{line}: this is not text in UTF-8"))?;
     let board = parse(&short, &text)?;
     let reason = format!("{:?} is not the name of the folder, {name:?}", board.name);
     let is_folders = require(board.name == name, "name", reason);

@@ -34,6 +34,17 @@ pub(crate) fn open_endless(what: &str, path: &Path) -> Result<File> {
     Ok(file)
 }
 
+/// Returns bytes as text.
+///
+/// # Errors
+/// The line, from 1, of the first byte that is not UTF-8.
+pub(crate) fn text(bytes: Vec<u8>) -> Result<String, usize> {
+    String::from_utf8(bytes).map_err(|error| {
+        let sound = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        sound.iter().filter(|byte| **byte == b'\n').count() + 1
+    })
+}
+
 /// Returns the bytes of the file `path`, at most `most` of them. `what`, the option that named
 /// it, stands before the path in errors.
 pub fn read(what: &str, path: &Path, most: usize) -> Result<Vec<u8>> {

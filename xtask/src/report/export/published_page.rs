@@ -20,16 +20,13 @@ use super::method::method;
 use super::template::render;
 use crate::board::{self, publish::Publish};
 use crate::report::analysis::compare::Comparison;
-use crate::report::log::LoggedRun;
+use crate::report::log::{LoggedRun, page};
 use crate::setup::files;
 use crate::setup::progress::say;
-use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
 
 /// The parts that are written anew.
 const PARTS: [&str; 2] = ["conditions", "results"];
-/// The most bytes of a page.
-const PAGE_MAX: usize = 1 << 20;
 
 /// A scenario's tables.
 #[derive(Serialize)]
@@ -66,8 +63,7 @@ pub(super) fn text(
     if !path.exists() {
         return Ok(new);
     }
-    let own = read_file::read("", path, PAGE_MAX)?;
-    let mut own = String::from_utf8(own).with_context(|| path.display().to_string())?;
+    let mut own = page::read_text("", path)?;
     for part in PARTS {
         let inside = part_of(&new, part).and_then(|it| new.get(it));
         let place = part_of(&own, part).with_context(|| {

@@ -87,17 +87,19 @@ pub(super) fn is_at(path: &Path) -> bool {
     ending.is_some_and(|it| it.eq_ignore_ascii_case("rst"))
 }
 
+/// Returns the text of the page at `path`. `what` stands before the path in errors.
+pub(crate) fn read_text(what: &str, path: &Path) -> Result<String> {
+    let text = read_file::text(read_file::read(what, path, FILE_MAX)?);
+    text.map_err(|line| anyhow!("{}:{line}:1: this is not text in UTF-8", path.display()))
+}
+
 /// Reads the page at `path`.
 ///
 /// # Errors
 /// `FILE:LINE:COLUMN: ` and what cannot be read; a page without a table of latencies.
 pub(crate) fn read(path: &Path) -> Result<Page> {
     let input = path.display().to_string();
-    let bytes = read_file::read("page", path, FILE_MAX)?;
-    let text = str::from_utf8(&bytes).map_err(|why| {
-        let line = bytes[..why.valid_up_to()].split(|it| *it == b'\n').count();
-        anyhow!("{input}:{line}:1: this is not text in UTF-8")
-    })?;
+    let text = read_text("page", path)?;
     let lines: Vec<&str> = text.lines().collect();
     let mut page = Page::default();
     let mut next = 0;
@@ -262,7 +264,6 @@ impl Directive {
             }
             _ => self.grid(lines, next)?,
         };
-        let at = || format!("{line}:1");
         let id = self.id(file.as_deref());
         let title = &self.title;
         let said = "the title does not say which scenario's latencies these are";
@@ -275,7 +276,7 @@ impl Directive {
             None if cells.is_empty() => anyhow!("{line}:1: {why:#}"),
             None => why,
         })?;
-        check_columns(&header, &rows).with_context(at)?;
+        check_columns(&header, &rows).with_context(|| format!("{line}:1"))?;
         let of = file.as_deref().unwrap_or(page).display();
         for it in rows.iter_mut().flat_map(|row| &mut row.figures) {
             it.place.insert_str(0, &format!("{of}:"));
