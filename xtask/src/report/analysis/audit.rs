@@ -14,6 +14,7 @@ use psci_bench::model::heading;
 use psci_bench::plan::ScenarioId;
 use serde::Serialize;
 
+use super::compare::percent;
 use crate::report::log::page::{Page, PageTable};
 use crate::report::log::published_rows::PublishedFigure;
 use crate::setup::plural::many;
@@ -23,7 +24,7 @@ const ROUNDED: f64 = 0.51;
 
 const ABSENT: &str = "there is no table of the former release beside this one";
 const REPEATED: &str =
-    "labels repeat: which row is which CPU's cannot be told, and the rows are no threads";
+    "labels repeat: which row is which CPU's is not known, and the rows are no threads";
 const REORDERED: &str = "Powerdown has the same figures in another order of CPUs: another order in \
                          the lock queue is no change of the firmware";
 
@@ -122,11 +123,8 @@ pub fn counts(audits: &[Audit]) -> String {
 pub(crate) fn audit(page: &Page, tolerance_ppm: u32) -> Audit {
     let mut releases = page.releases().into_iter();
     let [newer, former] = [(); 2].map(|()| releases.next().unwrap_or_default());
-    let older = releases
-        .flatten()
-        .chain(former.iter().copied())
-        .flat_map(PageTable::changes);
-    let older = older.count();
+    let older = releases.flatten().chain(former.iter().copied());
+    let older = older.flat_map(PageTable::changes).count();
     let name = |of: &[&PageTable]| of.first().map_or(String::new(), |it| it.release.clone());
     let pairs = newer.iter().map(|new| {
         let old = former.iter().find(|it| it.id == new.id);
@@ -222,7 +220,7 @@ impl Beside<'_> {
 /// Returns true if the printed change is that from an old figure.
 fn fits(new: &PublishedFigure, old: u64) -> bool {
     let printed = new.change.map(|it| it as f64);
-    let both = printed.zip(percent(new.ns, old));
+    let both = printed.zip(percent(new.ns as f64, old as f64));
     both.is_some_and(|(printed, exact)| (printed - exact * 100.0).abs() <= ROUNDED)
 }
 
@@ -267,7 +265,7 @@ impl<'t> Column<'t> {
     /// Returns true if all figures are the former ones by size, and not by CPU.
     fn is_reordered(&self, ppm: u32) -> bool {
         let is_far = |old: Option<u64>, new: u64| {
-            let change = old.and_then(|old| percent(new, old));
+            let change = old.and_then(|old| percent(new as f64, old as f64));
             change.is_none_or(|it| it.abs() * 10_000.0 > f64::from(ppm))
         };
         let cells = self.cells.iter();
@@ -291,7 +289,7 @@ impl<'t> Column<'t> {
                 Some(_) if it.of_labels.is_empty() && it.of_order.is_none() => Judged::NotChecked,
                 Some(_) => Judged::Wrong,
             };
-            let change = |old: Option<u64>| percent(it.new.ns, old?);
+            let change = |old: Option<u64>| percent(it.new.ns as f64, old? as f64);
             let figure = AuditedFigure {
                 place: it.new.place.clone(),
                 label: it.label,
@@ -311,11 +309,6 @@ impl<'t> Column<'t> {
             (place, figure)
         })
     }
-}
-
-/// Returns the change from an old figure in percent; None from zero.
-fn percent(new: u64, old: u64) -> Option<f64> {
-    (old > 0).then(|| (new as f64 / old as f64 - 1.0) * 100.0)
 }
 
 /// Returns the old figure in nanoseconds that a printed change is of, if it was rounded by so

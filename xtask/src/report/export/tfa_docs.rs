@@ -24,7 +24,7 @@ use psci_bench::plan::{Method, ScenarioId};
 use super::published_page;
 use super::report_data::{Report, TreeWishes};
 use crate::report::analysis::compare::{
-    Across, Change, Comparison, Judged, Options, Outcome, compare,
+    Across, Change, Comparison, Judged, Options, Outcome, compare, percent,
 };
 use crate::report::analysis::conditions::is_of_platform;
 use crate::report::log::{LoggedRun, tables};
@@ -215,7 +215,7 @@ fn line(
             let its = old.scenario(scenario.id, Method::Tftf)?;
             let row = its.row(it.old_cpu)?;
             let before = old.ns(its.figure(row, *metric).or(none)?)?;
-            (before > 0).then(|| (ns as f64 / before as f64 - 1.0) * 100.0)
+            percent(ns as f64, before as f64)
         });
         cells.push(match percent {
             Some(percent) => format!("{ns} ({percent:+.2}%)"),

@@ -52,14 +52,18 @@ impl Change {
 
     /// Returns the change in percent of the old figure; None from zero.
     pub fn percent(&self) -> Option<f64> {
-        let old = self.old.figure;
-        (old > 0.0).then(|| self.delta() / old * 100.0)
+        percent(self.new.figure, self.old.figure)
     }
 
     /// Returns true if both sides have an interval.
     pub(super) fn has_intervals(&self) -> bool {
         self.new.interval.is_some() && self.old.interval.is_some()
     }
+}
+
+/// Returns the change from an old figure in percent of it; None from zero.
+pub(crate) fn percent(new: f64, old: f64) -> Option<f64> {
+    (old > 0.0).then(|| (new - old) / old * 100.0)
 }
 
 /// Returns true if two figures are within the tolerance of the larger one. Whole
