@@ -68,7 +68,8 @@ fn changes_are_compared_with_the_tables_beside_them() {
 
 /// Texts of a page, those put in their place, and the errors.
 const DAMAGE: &str = "\
-  5.0=> 5.0=>the table's border is elsewhere
+5.0=> 5.0=>page.rst:10:111: the table's border is elsewhere
+5.0 =>5.0=>page.rst:10:109: the table's border is elsewhere
    |        20.0=>            20.0=>page.rst:10:68: merged cells
     +--------------------+-=>    +                    +-=>page.rst:7:6: merged cells
 v9.9=>v9_9=>page.rst:15:1: this table's place among the releases is not known
@@ -94,7 +95,9 @@ fn what_cannot_be_read_is_refused_with_its_place() {
     let last = whole.trim_end().rfind('\n').expect("a line");
     let cut = "page.rst:23:5: the table ends without its lower border";
     let none = "page.rst:1:1: no table of PSCI's latencies";
+    let lone = format!(".. table:: {DEEP} (v9)\n\n    +\n");
     let mut cases = vec![
+        (lone, "page.rst:3:1: expected a table's border"),
         (whole[..last].to_owned(), cut),
         ("Title\n".to_owned(), none),
     ];
@@ -146,17 +149,13 @@ fn pages_are_tables() {
         ("--audit csv.rst new.rst", 0, "1 printed change: 1 right"),
         ("--audit csv.rst --format json -o out.json", 0, "1 right"),
         (
-            "--audit csv.rst --format junit",
+            "--audit a.rst --format junit",
             2,
             "has no place for --audit",
         ),
         ("--audit old.rst", 0, "0 printed changes: 0"),
         ("--audit one.rst", 3, "1 not checked"),
-        (
-            "--audit --baseline old.rst new.rst",
-            2,
-            "cannot be used with",
-        ),
+        ("--audit a.rst --baseline b", 2, "cannot be used with"),
     ]);
     let json = String::from_utf8(scratch.read("out.json")).expect("UTF-8");
     assert!(json.contains("\"judged\": \"right\""), "{json}");
