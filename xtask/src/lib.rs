@@ -9,6 +9,7 @@ pub mod board;
 pub mod build;
 pub mod cli;
 pub mod lab;
+pub mod profile;
 pub mod qemu;
 pub mod report;
 pub mod setup;

@@ -1,6 +1,6 @@
 //! Everything that a run needs, built.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use psci_bench::model::Verdict;
+use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use super::command_line::{self, CommandLine};
@@ -29,6 +30,7 @@ use crate::build::image_contents::{ImageWish, make_image};
 use crate::build::payload::Tree;
 use crate::build::tf_a::TfA;
 use crate::setup::progress::say;
+use crate::setup::source_package::hex;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, interrupt, scratch, temporary};
 
@@ -262,6 +264,27 @@ impl Prepared {
             _dir: dir,
             ..*self
         })
+    }
+
+    /// Adds a TCG plugin: `argument` is its file and its arguments.
+    pub fn add_plugin(&mut self, argument: &OsStr) {
+        self.line.rest.extend(["-plugin".into(), argument.into()]);
+    }
+
+    /// Returns the ELF file of BL31; None if BL33 is in no flash.
+    pub fn bl31(&self) -> Option<PathBuf> {
+        let stages = self.stages.as_ref()?;
+        Some(stages.dir.join("bl31.elf"))
+    }
+
+    /// Returns a hash of the machine and of all that it starts: equal runs have equal ones.
+    pub fn identity(&self) -> Result<String> {
+        let (line, file) = (&self.line, &self.line.boot.1);
+        let mut hash = Sha256::new();
+        hash.update(fs::read(file).with_context(|| file.display().to_string())?);
+        let (machine, cpu, memory) = (&line.machine, &line.cpu, &line.memory_mib);
+        hash.update(format!("{machine} {cpu} {memory} {:?}", line.options));
+        Ok(hex(&hash.finalize()))
     }
 
     /// Returns QEMU's command line. The files in it are there as long as `self` is.

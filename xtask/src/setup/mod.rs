@@ -20,6 +20,8 @@ pub mod workspace;
 
 pub use self::ensure::ensure;
 pub use self::lava::{Lava, lava};
-pub use self::need::{LINUX_TARGET, Need, TARGET, U_BOOT, all, cargo_fuzz, installed};
+pub use self::need::{
+    LINUX_TARGET, Need, TARGET, U_BOOT, all, cargo_fuzz, installed, qemu_version,
+};
 pub use self::python::{labgrid, sphinx_build};
 pub(crate) use self::temporary::temporary;

@@ -110,9 +110,7 @@ impl Need {
 }
 
 fn check_qemu() -> Result<()> {
-    let said = process::output(Command::new("qemu-system-aarch64").arg("--version"))?;
-    let version = parse_version(&said);
-    let version = version.with_context(|| format!("not a QEMU version: {:?}", said.trim()))?;
+    let version = qemu_version()?;
     if version < QEMU_LEAST {
         let ((major, minor), (least, least_minor)) = (version, QEMU_LEAST);
         bail!(
@@ -121,6 +119,13 @@ fn check_qemu() -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Returns the major and the minor version of the QEMU in PATH.
+pub fn qemu_version() -> Result<(u32, u32)> {
+    let said = process::output(Command::new("qemu-system-aarch64").arg("--version"))?;
+    let version = parse_version(&said);
+    version.with_context(|| format!("not a QEMU version: {:?}", said.trim()))
 }
 
 fn parse_version(said: &str) -> Option<(u32, u32)> {

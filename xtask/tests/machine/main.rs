@@ -11,6 +11,7 @@ mod firmware_build;
 mod hangs;
 mod kvm_host;
 mod overhead;
+mod profile;
 mod soak;
 mod sse_timer;
 mod terminal;

@@ -99,11 +99,17 @@ pub fn slices(instants: &Instants) -> Vec<Slice> {
     };
     let slices = pairs.into_iter().filter_map(|(from, to)| {
         // None if an instant between them was lost.
-        let phase = *PHASES.iter().find(|it| it.ends.contains(&(from, to)))?;
+        let phase = phase_between(from, to)?;
         let (from, to) = (instants.at(from)?, instants.at(to)?);
         (from <= to).then_some(Slice { phase, from, to })
     });
     slices.collect()
+}
+
+/// Returns the phase between two instants.
+pub fn phase_between(from: Instant, to: Instant) -> Option<Phase> {
+    let found = PHASES.iter().find(|it| it.ends.contains(&(from, to)));
+    found.copied()
 }
 
 /// A row's instants on the axis of its group.

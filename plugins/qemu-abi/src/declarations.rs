@@ -1,0 +1,120 @@
+//! The functions and types of QEMU. Sizes are those of a 64-bit host.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+/// The version of the interface that is declared here.
+pub const VERSION: c_int = if cfg!(feature = "api-2") { 2 } else { 0 };
+
+/// A block under translation; opaque.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Block([u8; 0]);
+
+/// An instruction of such a block; opaque.
+#[repr(C)]
+pub struct Instruction([u8; 0]);
+
+pub const NO_REGISTERS: c_int = 0;
+pub const READS_REGISTERS: c_int = 1;
+pub const LOADS_AND_STORES: c_int = 3;
+/// Addition, the only operation of code that is compiled into blocks.
+pub const ADD: c_int = 0;
+
+pub type Translated = extern "C" fn(u64, *mut Block);
+pub type Executed = extern "C" fn(c_uint, *mut c_void);
+pub type Accessed = extern "C" fn(c_uint, u32, u64, *mut c_void);
+pub type Ended = extern "C" fn(u64, *mut c_void);
+
+unsafe extern "C" {
+    pub fn qemu_plugin_register_vcpu_tb_trans_cb(id: u64, call: Translated);
+    pub fn qemu_plugin_register_atexit_cb(id: u64, call: Ended, data: *mut c_void);
+    pub fn qemu_plugin_tb_n_insns(block: *const Block) -> usize;
+    pub fn qemu_plugin_tb_vaddr(block: *const Block) -> u64;
+    pub fn qemu_plugin_tb_get_insn(block: *const Block, index: usize) -> *mut Instruction;
+    pub fn qemu_plugin_register_vcpu_tb_exec_cb(
+        block: *mut Block,
+        call: Executed,
+        flags: c_int,
+        data: *mut c_void,
+    );
+    pub fn qemu_plugin_register_vcpu_mem_cb(
+        instruction: *mut Instruction,
+        call: Accessed,
+        flags: c_int,
+        kinds: c_int,
+        data: *mut c_void,
+    );
+    pub fn qemu_plugin_mem_is_store(access: u32) -> bool;
+}
+
+#[cfg(not(feature = "api-2"))]
+unsafe extern "C" {
+    pub fn qemu_plugin_register_vcpu_insn_exec_inline(
+        instruction: *mut Instruction,
+        operation: c_int,
+        number: *mut c_void,
+        operand: u64,
+    );
+}
+
+#[cfg(feature = "api-2")]
+pub use since_2::*;
+
+#[cfg(feature = "api-2")]
+mod since_2 {
+    use std::ffi::{c_char, c_int, c_uint, c_void};
+
+    use super::Instruction;
+
+    /// A number for each CPU; opaque.
+    #[repr(C)]
+    pub struct Scoreboard([u8; 0]);
+
+    /// The number of 64 bits at an offset in a scoreboard.
+    #[repr(C)]
+    #[derive(Clone, Copy)]
+    pub struct Number {
+        pub scoreboard: *mut Scoreboard,
+        pub offset: usize,
+    }
+
+    /// A register of a CPU.
+    #[repr(C)]
+    pub struct Register {
+        pub handle: *mut c_void,
+        pub name: *const c_char,
+        pub feature: *const c_char,
+    }
+
+    /// GLib's array, with registers.
+    #[repr(C)]
+    pub struct Registers {
+        pub data: *const Register,
+        pub len: c_uint,
+    }
+
+    /// GLib's array of bytes.
+    #[repr(C)]
+    pub struct Bytes {
+        pub data: *const u8,
+        pub len: c_uint,
+    }
+
+    pub type Begun = extern "C" fn(u64, c_uint);
+
+    unsafe extern "C" {
+        pub fn qemu_plugin_scoreboard_new(size: usize) -> *mut Scoreboard;
+        pub fn qemu_plugin_u64_sum(number: Number) -> u64;
+        pub fn qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(
+            instruction: *mut Instruction,
+            operation: c_int,
+            number: Number,
+            operand: u64,
+        );
+        pub fn qemu_plugin_register_vcpu_init_cb(id: u64, call: Begun);
+        pub fn qemu_plugin_get_registers() -> *const Registers;
+        pub fn qemu_plugin_read_register(handle: *mut c_void, bytes: *mut Bytes) -> c_int;
+        pub fn g_byte_array_new() -> *mut Bytes;
+        pub fn g_byte_array_set_size(bytes: *mut Bytes, len: c_uint) -> *mut Bytes;
+    }
+}

@@ -1,0 +1,213 @@
+//! QEMU's TCG plugin interface, as far as the plugins here use it: a plugin implements
+//! [`Plugin`], and [`export!`] makes it one that QEMU loads.
+//!
+//! The declarations are written from the interface's documentation
+//! (docs/devel/tcg-plugins.rst of QEMU). They are of version 0, which QEMU 7.2 to 8.2
+//! load, or with the feature `api-2` of version 2, which QEMU 9.0 and later load. QEMU runs
+//! all virtual CPUs in one thread where it counts instructions, and plugins are for such
+//! runs alone.
+
+mod counters;
+mod cpus;
+mod declarations;
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::sync::Mutex;
+use std::{ptr, slice};
+
+use declarations as qemu;
+pub use declarations::VERSION;
+
+/// A plugin. All calls come from one thread.
+pub trait Plugin: Send {
+    /// Prepares for a block of instructions that QEMU is going to execute.
+    fn translate(&mut self, block: &mut Block);
+    /// Takes the execution of a block of which [`Block::report_execution`] was called, with
+    /// its number there, the CPU, and the instructions executed before it.
+    fn execute(&mut self, block: u32, cpu: u32, counts: Counts);
+    /// Takes a store by an instruction of which [`Block::report_stores`] was called, with
+    /// its number there.
+    fn store(&mut self, instruction: u32, address: u64);
+    /// Takes the end of QEMU.
+    fn end(&mut self, counts: Counts);
+}
+
+/// Instructions executed since the machine's start, by all CPUs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// In blocks whose execution is reported.
+    pub inside: u64,
+    /// In other blocks.
+    pub outside: u64,
+}
+
+static PLUGIN: Mutex<Option<Box<dyn Plugin>>> = Mutex::new(None);
+
+fn with_plugin(act: impl FnOnce(&mut dyn Plugin)) {
+    // A poisoned lock is of a panic, which has ended QEMU.
+    if let Ok(mut plugin) = PLUGIN.lock()
+        && let Some(plugin) = plugin.as_mut()
+    {
+        act(&mut **plugin);
+    }
+}
+
+/// A block of instructions under translation.
+#[derive(Debug)]
+pub struct Block(*mut qemu::Block);
+
+impl Block {
+    /// Returns the address of the first instruction.
+    pub fn address(&self) -> u64 {
+        // SAFETY: QEMU passed the block to `translated`, which has not returned.
+        unsafe { qemu::qemu_plugin_tb_vaddr(self.0) }
+    }
+
+    /// Returns the number of instructions.
+    pub fn len(&self) -> usize {
+        // SAFETY: as in `address`.
+        unsafe { qemu::qemu_plugin_tb_n_insns(self.0) }
+    }
+
+    /// Returns true for a block without instructions, which QEMU does not make.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn instructions(&self) -> impl Iterator<Item = *mut qemu::Instruction> {
+        // SAFETY: as in `address`; the index is below the number of instructions.
+        (0..self.len()).map(|index| unsafe { qemu::qemu_plugin_tb_get_insn(self.0, index) })
+    }
+
+    /// Counts each instruction of the block as outside.
+    pub fn count(&mut self) {
+        self.instructions().for_each(counters::count_outside);
+    }
+
+    /// Counts each instruction of the block as inside, and reports each execution of the
+    /// block, as `number`.
+    pub fn report_execution(&mut self, number: u32) {
+        let number = ptr::without_provenance_mut(number as usize);
+        let flags = qemu::READS_REGISTERS;
+        // SAFETY: as in `address`; the callback takes the number as a number alone.
+        unsafe { qemu::qemu_plugin_register_vcpu_tb_exec_cb(self.0, executed, flags, number) };
+        self.instructions().for_each(counters::count_inside);
+    }
+
+    /// Reports each store of the block, with the instruction's place in the block.
+    pub fn report_stores(&mut self) {
+        for (place, instruction) in self.instructions().enumerate() {
+            let place = ptr::without_provenance_mut(place);
+            // QEMU 7.2 takes some stores for loads where it is asked for stores alone.
+            let (flags, kinds) = (qemu::NO_REGISTERS, qemu::LOADS_AND_STORES);
+            // SAFETY: the instruction is one of this block; the callback takes the place as a
+            // number alone.
+            unsafe {
+                qemu::qemu_plugin_register_vcpu_mem_cb(instruction, accessed, flags, kinds, place);
+            }
+        }
+    }
+}
+
+extern "C" fn translated(_: u64, block: *mut qemu::Block) {
+    with_plugin(|plugin| plugin.translate(&mut Block(block)));
+}
+
+extern "C" fn executed(index: c_uint, number: *mut c_void) {
+    let (cpu, counts) = (cpus::identify(index), counters::counts());
+    with_plugin(|plugin| plugin.execute(number.addr() as u32, cpu, counts));
+}
+
+extern "C" fn accessed(_: c_uint, access: u32, address: u64, place: *mut c_void) {
+    // SAFETY: QEMU passed the description of this access.
+    if unsafe { qemu::qemu_plugin_mem_is_store(access) } {
+        with_plugin(|plugin| plugin.store(place.addr() as u32, address));
+    }
+}
+
+extern "C" fn ended(_: u64, _: *mut c_void) {
+    with_plugin(|plugin| plugin.end(counters::counts()));
+}
+
+/// The value of each argument `name=value`, by its name.
+pub struct Arguments(Vec<String>);
+
+impl Arguments {
+    /// Returns the value of the argument `name`.
+    pub fn get(&self, name: &str) -> Result<&str, String> {
+        let value = |word: &'_ String| word.strip_prefix(name)?.strip_prefix('=').map(str::len);
+        let found = self
+            .0
+            .iter()
+            .find_map(|it| Some(&it[it.len() - value(it)?..]));
+        found.ok_or_else(|| format!("the argument {name}= is missing"))
+    }
+
+    /// Returns the two numbers of the argument `name`, which are hexadecimal: `name=A-B`.
+    pub fn range(&self, name: &str) -> Result<std::ops::Range<u64>, String> {
+        let text = self.get(name)?;
+        let number = |text: &str| u64::from_str_radix(text, 16).ok();
+        let numbers = text.split_once('-');
+        let range = numbers.and_then(|(from, to)| Some(number(from)?..number(to)?));
+        range.ok_or_else(|| format!("{name}={text}: expected two hexadecimal numbers, A-B"))
+    }
+}
+
+/// Installs the plugin that `make` makes; for [`export!`].
+///
+/// # Safety
+/// The arguments are those that QEMU passes to `qemu_plugin_install`.
+pub unsafe fn install<P: Plugin + 'static>(
+    id: u64,
+    (count, words): (c_int, *const *const c_char),
+    make: impl FnOnce(&Arguments) -> Result<P, String>,
+) -> c_int {
+    // SAFETY: QEMU passes `count` words.
+    let words = unsafe { slice::from_raw_parts(words, count as usize) };
+    let word = |word: &*const c_char| {
+        // SAFETY: each is a string that ends with zero.
+        unsafe { CStr::from_ptr(*word) }
+            .to_string_lossy()
+            .into_owned()
+    };
+    let made = make(&Arguments(words.iter().map(word).collect()));
+    let plugin = match made {
+        Ok(plugin) => plugin,
+        Err(error) => {
+            eprintln!("plugin: {error}");
+            return -1;
+        }
+    };
+    *PLUGIN.lock().expect("its only use so far") = Some(Box::new(plugin));
+    counters::prepare();
+    // SAFETY: the ID is the one that QEMU passed.
+    unsafe { qemu::qemu_plugin_register_vcpu_tb_trans_cb(id, translated) };
+    // SAFETY: as above.
+    unsafe { qemu::qemu_plugin_register_atexit_cb(id, ended, ptr::null_mut()) };
+    cpus::prepare(id);
+    0
+}
+
+/// Makes a library a plugin of QEMU, by a function from [`Arguments`] to a [`Plugin`].
+#[macro_export]
+macro_rules! export {
+    ($make:expr) => {
+        /// The version of the interface, for QEMU.
+        // SAFETY: QEMU expects this name, and nothing else has it.
+        #[unsafe(no_mangle)]
+        pub static qemu_plugin_version: std::ffi::c_int = $crate::VERSION;
+
+        /// Installs the plugin; called by QEMU.
+        // SAFETY: as above.
+        #[unsafe(no_mangle)]
+        extern "C" fn qemu_plugin_install(
+            id: u64,
+            _: *const std::ffi::c_void,
+            count: std::ffi::c_int,
+            words: *const *const std::ffi::c_char,
+        ) -> std::ffi::c_int {
+            // SAFETY: QEMU calls this with what it passes to plugins.
+            unsafe { $crate::install(id, (count, words), $make) }
+        }
+    };
+}

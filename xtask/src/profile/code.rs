@@ -1,0 +1,149 @@
+//! BL31's code: functions, instructions and the memory of timestamps, by its ELF file.
+
+use std::ops::Range;
+
+use anyhow::{Context, Result, bail};
+use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
+use psci_bench::spec::pmf::Stamp;
+
+/// The effect of a block's last instruction on the stack of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// `bl` or `blr`: a call.
+    Call,
+    /// `eret`: the return to the payload.
+    Leave,
+    Other,
+}
+
+/// BL31's code.
+#[derive(Debug)]
+pub(super) struct Code {
+    base: u64,
+    instructions: Vec<u32>,
+    /// The addresses of `mrs Xt, cntpct_el0`.
+    counter_reads: Vec<u64>,
+    /// Beginning and name of functions and of labels, sorted.
+    functions: Vec<(u64, String)>,
+    /// All timestamps of all CPUs.
+    pub timestamps: Range<u64>,
+    /// The offset of the first CPU's timestamps of the runtime instrumentation, and the distance
+    /// to the next CPU's.
+    slots: (u64, u64),
+    /// The place where a CPU comes back from a power-down.
+    pub warm_entry: u64,
+}
+
+impl Code {
+    /// Reads the file `elf`.
+    ///
+    /// # Errors
+    /// A file without symbols, or without PMF.
+    pub fn read(elf: &[u8]) -> Result<Self> {
+        let file = object::File::parse(elf).context("no ELF file")?;
+        let mut symbols = Vec::new();
+        for symbol in file.symbols() {
+            let name = symbol.name().unwrap_or_default();
+            if !name.is_empty() && !name.starts_with('$') {
+                let is_function = symbol.kind() == SymbolKind::Text;
+                symbols.push((symbol.address(), is_function, name));
+            }
+        }
+        if symbols.is_empty() {
+            bail!("it has no symbols: build it without -s and without strip");
+        }
+        let address = |name: &str| {
+            let found = symbols.iter().find(|it| it.2 == name);
+            let without = || format!("no symbol {name} in it: build it with ENABLE_PMF=1");
+            found.map(|it| it.0).with_context(without)
+        };
+        let timestamps = address("__PMF_TIMESTAMP_START__")?..address("__PMF_TIMESTAMP_END__")?;
+        let slot = address("pmf_ts_mem_rt_instr_svc")? - timestamps.start;
+        let stride = address("__PMF_PERCPU_TIMESTAMP_END__")? - timestamps.start;
+        let warm_entry = address("bl31_warm_entrypoint")?;
+        let mut sections = file.sections();
+        let text = sections.find(|it| it.kind() == SectionKind::Text);
+        let text = text.context("no section of code in it")?;
+        let (base, bytes) = (text.address(), text.data()?);
+        let code = base..base + bytes.len() as u64;
+        // Of several names for one place a function's comes first.
+        symbols.sort_by_key(|it| (it.0, !it.1, it.2));
+        symbols.dedup_by_key(|it| it.0);
+        let functions = symbols.iter().filter(|it| code.contains(&it.0));
+        let words = bytes
+            .chunks_exact(4)
+            .map(|it| u32::from_le_bytes([it[0], it[1], it[2], it[3]]));
+        let instructions: Vec<u32> = words.collect();
+        let reads = (base..).step_by(4).zip(&instructions);
+        let reads = reads
+            .filter(|it| it.1 & !0x1f == 0xd53b_e020)
+            .map(|it| it.0);
+        Ok(Self {
+            base,
+            counter_reads: reads.collect(),
+            instructions,
+            functions: functions.map(|it| (it.0, plain(it.2).to_owned())).collect(),
+            timestamps,
+            slots: (slot, stride),
+            warm_entry,
+        })
+    }
+
+    /// Returns the addresses of the code.
+    pub fn addresses(&self) -> Range<u64> {
+        self.base..self.base + 4 * self.instructions.len() as u64
+    }
+
+    fn instruction(&self, address: u64) -> u32 {
+        let place = address.checked_sub(self.base).map(|it| it / 4);
+        let found = place.and_then(|it| self.instructions.get(it as usize));
+        found.copied().unwrap_or(0)
+    }
+
+    /// Returns the number of the function at `address`, and the address where it ends.
+    pub fn function(&self, address: u64) -> (u32, u64) {
+        let next = self.functions.partition_point(|it| it.0 <= address);
+        let end = self.functions.get(next).map_or(u64::MAX, |it| it.0);
+        (next.saturating_sub(1) as u32, end)
+    }
+
+    /// Returns a function's name.
+    pub fn name(&self, function: u32) -> &str {
+        let found = self.functions.get(function as usize);
+        found.map_or("?", |it| &it.1)
+    }
+
+    /// Returns the effect of the instruction at `address`.
+    pub fn end(&self, address: u64) -> End {
+        let word = self.instruction(address);
+        // BL; BLR with its forms BLRAA to BLRABZ; ERET with ERETAA and ERETAB.
+        let is_call = word >> 26 == 0b10_0101 || word & 0xfeff_f000 == 0xd63f_0000;
+        match word & 0xffff_f3ff == 0xd69f_03e0 & 0xffff_f3ff {
+            true => End::Leave,
+            false if is_call => End::Call,
+            false => End::Other,
+        }
+    }
+
+    /// Returns the address of the first `mrs Xt, cntpct_el0` that is not before `address`.
+    pub fn counter_read_from(&self, address: u64) -> Option<u64> {
+        let next = self.counter_reads.partition_point(|it| *it < address);
+        self.counter_reads.get(next).copied()
+    }
+
+    /// Returns the timestamp of the runtime instrumentation at an offset in the memory of
+    /// timestamps.
+    pub fn stamp(&self, offset: u64) -> Option<Stamp> {
+        let (slot, stride) = self.slots;
+        let place = offset.checked_sub(slot)? % stride / 8;
+        let is_it = |it: &Stamp| *it as u64 == place;
+        Stamp::IN_TIME.into_iter().find(is_it)
+    }
+}
+
+/// Returns a function's name without the endings of compilers' clones.
+fn plain(name: &str) -> &str {
+    let clones = [".constprop.", ".isra.", ".part.", ".cold", ".lto_priv."];
+    let ends = clones.iter().filter_map(|it| name.find(it));
+    &name[..ends.min().unwrap_or(name.len())]
+}

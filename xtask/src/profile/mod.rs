@@ -1,0 +1,18 @@
+//! Profiles: where the instructions of PSCI calls go, by firmware function.
+//!
+//! ```text
+//! plugins/profile ─ QEMU's plugin: executed blocks, stores of timestamps -> record
+//! record ────────── record -> executions
+//! code ──────────── bl31.elf -> functions, timestamps
+//! calls ─────────── executions -> calls: stacks between timestamps
+//! samples ───────── the calls that are a run's samples
+//! profile ───────── Profile: scenario, CPU, phase, stack -> instructions
+//! ```
+
+mod calls;
+mod code;
+mod plugin;
+pub mod profile;
+mod record;
+pub mod run;
+mod samples;

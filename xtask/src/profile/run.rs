@@ -1,0 +1,111 @@
+//! Runs with the plugin.
+
+use std::ffi::OsString;
+use std::fs;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, Result, bail};
+use sha2::{Digest, Sha256};
+
+use super::code::Code;
+use super::plugin;
+use super::profile::Profile;
+use crate::qemu::prepare::{self, Prepared};
+use crate::qemu::run_result::RunResult;
+use crate::qemu::run_spec::RunSpec;
+use crate::qemu::stream::Display;
+use crate::report::log::{LoggedRun, read_bytes};
+use crate::setup::source_package::hex;
+use crate::setup::temporary;
+use crate::setup::workspace::Workspace;
+
+/// A run that is prepared, with all that its profile needs.
+#[derive(Debug)]
+pub struct ProfiledRun {
+    prepared: Prepared,
+    elf: Vec<u8>,
+    plugin: OsString,
+}
+
+impl ProfiledRun {
+    /// Prepares `spec`, with the instruction clock and with all samples. `lose` is a block that
+    /// the plugin is to lose, for tests.
+    pub fn prepare(spec: &RunSpec, lose: Option<u64>) -> Result<Self> {
+        let args = with_samples(spec.args.as_deref().unwrap_or_default())?;
+        let spec = RunSpec {
+            icount: true,
+            args: Some(args),
+            ..spec.clone()
+        };
+        let prepared = prepare::prepare(&spec)?;
+        let path = prepared.bl31();
+        let path = path.context("profiles are of TF-A with PMF: use --firmware tf-a")?;
+        let elf = fs::read(&path).with_context(|| path.display().to_string())?;
+        let code = Code::read(&elf).with_context(|| path.display().to_string())?;
+        let mut plugin = OsString::from(plugin::build(&Workspace::find()?)?);
+        for (name, range) in [("blocks", code.addresses()), ("stores", code.timestamps)] {
+            plugin.push(format!(",{name}={:x}-{:x}", range.start, range.end));
+        }
+        if let Some(block) = lose {
+            plugin.push(format!(",lose={block}"));
+        }
+        Ok(Self {
+            prepared,
+            elf,
+            plugin,
+        })
+    }
+
+    /// Returns a hash of all that the profile depends on.
+    pub fn identity(&self) -> Result<String> {
+        self.prepared.identity()
+    }
+
+    /// Runs, and attributes the calls. A run without a verdict has no profile.
+    pub fn run(
+        mut self,
+        interrupt: &AtomicBool,
+        out: &mut dyn Display,
+    ) -> Result<(RunResult, Option<Profile>)> {
+        let dir = temporary(tempfile::tempdir())?;
+        let record = dir.path().join("record");
+        self.plugin.push(",out=");
+        self.plugin.push(&record);
+        self.prepared.add_plugin(&self.plugin);
+        let result = self.prepared.run(interrupt, out);
+        let result = result.context(
+            "profiles need a QEMU that loads TCG plugins, as Debian's does (--enable-plugins)",
+        )?;
+        if result.exit_code() > 1 {
+            return Ok((result, None));
+        }
+        let run = complete_run(&result.log)?;
+        let bytes = fs::read(&record).context("the plugin wrote no record")?;
+        let log = hex(&Sha256::digest(&result.log));
+        let profile = Profile::attribute(&run, log, &bytes, &self.elf);
+        Ok((result, Some(profile.context("no profile is made")?)))
+    }
+}
+
+/// Returns the one run of a log, which must have all of its records.
+fn complete_run(log: &[u8]) -> Result<LoggedRun> {
+    let run = read_bytes("the UART", log)?
+        .pop()
+        .context("no run in the log")?;
+    match run.lacks().first() {
+        Some(lack) => bail!("the log is incomplete: {lack}"),
+        None => Ok(run),
+    }
+}
+
+/// Returns boot arguments by which each sample is in the log.
+fn with_samples(args: &str) -> Result<String> {
+    let given = args
+        .split_whitespace()
+        .find(|it| it.starts_with("samples="));
+    match given {
+        None => Ok(format!("{args} samples=all").trim_start().to_owned()),
+        Some("samples=all") => Ok(args.to_owned()),
+        Some(other) => bail!("--args {other}: a profile needs samples=all"),
+    }
+}

@@ -1,0 +1,119 @@
+//! The calls that are a run's samples, by the ticks of their phases.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Result, bail};
+use itertools::Itertools as _;
+use psci_bench::model::{Instant, Instants, Run};
+use psci_bench::spec::pmf::Stamp;
+
+use super::calls::Call;
+use crate::report::analysis::phases::{Phase, Side, phase_between};
+
+/// A phase of a sample.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub phase: Phase,
+    pub from: Stamp,
+    pub to: Stamp,
+    pub ticks: u64,
+}
+
+/// A sample of a run.
+#[derive(Debug)]
+pub(super) struct Sample<'c> {
+    /// The scenario's place in the run.
+    pub scenario: usize,
+    /// The CPU's place in the run.
+    pub cpu: u16,
+    /// The sample's place among those of scenario and CPU.
+    pub place: u32,
+    pub spans: Vec<Span>,
+    /// The call of the firmware; None until it is found.
+    pub call: Option<&'c Call>,
+}
+
+/// Returns the phases of a sample between timestamps, without low power.
+fn spans(instants: &Instants) -> Vec<Span> {
+    let path = Stamp::IN_TIME.into_iter();
+    let path = path.filter(|it| instants.at(Instant::Stamp(*it)).is_some());
+    let span = |(from, to)| {
+        let ends = (Instant::Stamp(from), Instant::Stamp(to));
+        let phase = phase_between(ends.0, ends.1)?;
+        let ticks = instants.span(ends.0, ends.1)?;
+        Some(Span {
+            phase,
+            from,
+            to,
+            ticks,
+        })
+        .filter(|it| it.phase.side != Side::Between)
+    };
+    path.tuple_windows().filter_map(span).collect()
+}
+
+fn is_of(call: &Call, spans: &[Span]) -> bool {
+    let is_equal = |span: &Span| {
+        let ends = call.at(span.from).zip(call.at(span.to));
+        ends.and_then(|(from, to)| to.checked_sub(from)) == Some(span.ticks)
+    };
+    !spans.is_empty() && spans.iter().all(is_equal)
+}
+
+/// Returns the samples of `run` that have timestamps, by CPU, in the order of time.
+pub(super) fn read<'c>(run: &Run) -> Vec<Sample<'c>> {
+    let mut all = Vec::new();
+    for cpu in 0..run.cpus.len() as u16 {
+        for (scenario, it) in run.scenarios.iter().enumerate() {
+            let samples = it.row(cpu).into_iter().flat_map(|row| row.samples.iter());
+            all.extend(samples.map(|sample| Sample {
+                scenario,
+                cpu,
+                place: sample.place,
+                spans: spans(&sample.instants),
+                call: None,
+            }));
+        }
+    }
+    all.retain(|it| !it.spans.is_empty());
+    all
+}
+
+/// Finds the call of each sample of `run`. One instruction is one tick.
+///
+/// # Errors
+/// A sample for which there is no call of as many instructions in each phase.
+pub(super) fn find_calls<'c>(
+    samples: &mut [Sample<'c>],
+    run: &Run,
+    calls: &'c [Call],
+) -> Result<()> {
+    let ids: BTreeSet<u32> = calls.iter().map(|it| it.cpu).collect();
+    if ids.len() != run.cpus.len() {
+        let (found, all) = (ids.len(), run.cpus.len());
+        bail!(
+            "calls of {found} CPUs are in the record, and the run has {all}: QEMU from 9.0 on \
+             identifies them by VMPIDR_EL2, which a machine of --el 1 does not have"
+        );
+    }
+    for (cpu, id) in (0u16..).zip(ids) {
+        // Backwards: warm-up calls, which are no samples, come before those that are.
+        let mut calls = calls.iter().rev().filter(|it| it.cpu == id);
+        for sample in samples.iter_mut().rev().filter(|it| it.cpu == cpu) {
+            sample.call = calls.find(|call| is_of(call, &sample.spans));
+            if sample.call.is_none() {
+                let ticks = sample.spans.iter();
+                let ticks = ticks.map(|it| format!("{} {}", it.phase.name, it.ticks));
+                bail!(
+                    "sample {} of CPU {} in {}: no call of the firmware has as many \
+                     instructions as PMF has ticks: {}",
+                    sample.place,
+                    run.label(cpu),
+                    run.scenarios[sample.scenario].id,
+                    ticks.format(", ")
+                );
+            }
+        }
+    }
+    Ok(())
+}
