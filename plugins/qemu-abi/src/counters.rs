@@ -1,88 +1,45 @@
-//! The counters of instructions, which code in the blocks increments.
+//! The counters of instructions.
+//!
+//! A callback for each instruction counts, and not code that QEMU compiles into blocks: QEMU
+//! 10.0 computes wrong addresses in such code where several CPUs share a thread.
 
-#[cfg(not(feature = "api-2"))]
-pub use plain::*;
-#[cfg(feature = "api-2")]
-pub use scored::*;
+use std::ffi::{c_uint, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-#[cfg(not(feature = "api-2"))]
-mod plain {
-    use std::sync::atomic::{AtomicU64, Ordering};
+use crate::{Counts, qemu};
 
-    use crate::{Counts, qemu};
+static INSIDE: AtomicU64 = AtomicU64::new(0);
+static OUTSIDE: AtomicU64 = AtomicU64::new(0);
 
-    static INSIDE: AtomicU64 = AtomicU64::new(0);
-    static OUTSIDE: AtomicU64 = AtomicU64::new(0);
-
-    pub fn prepare() {}
-
-    fn count(instruction: *mut qemu::Instruction, counter: &'static AtomicU64) {
-        let number = counter.as_ptr().cast();
-        // SAFETY: the instruction is one of a block under translation; the counter is there as
-        // long as the process, and is accessed by the only thread of virtual CPUs.
-        unsafe {
-            qemu::qemu_plugin_register_vcpu_insn_exec_inline(instruction, qemu::ADD, number, 1);
-        }
-    }
-
-    pub fn count_inside(instruction: *mut qemu::Instruction) {
-        count(instruction, &INSIDE);
-    }
-
-    pub fn count_outside(instruction: *mut qemu::Instruction) {
-        count(instruction, &OUTSIDE);
-    }
-
-    pub fn counts() -> Counts {
-        let [inside, outside] = [&INSIDE, &OUTSIDE].map(|it| it.load(Ordering::Relaxed));
-        Counts { inside, outside }
-    }
+// Loads and stores: there is one thread of virtual CPUs.
+fn increment(counter: &AtomicU64) {
+    counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
 }
 
-#[cfg(feature = "api-2")]
-mod scored {
-    use std::sync::atomic::{AtomicPtr, Ordering};
+extern "C" fn is_inside(_: c_uint, _: *mut c_void) {
+    increment(&INSIDE);
+}
 
-    use crate::{Counts, qemu};
+extern "C" fn is_outside(_: c_uint, _: *mut c_void) {
+    increment(&OUTSIDE);
+}
 
-    static SCOREBOARD: AtomicPtr<qemu::Scoreboard> = AtomicPtr::new(std::ptr::null_mut());
+fn count(instruction: *mut qemu::Instruction, call: qemu::Executed) {
+    let (flags, data) = (qemu::NO_REGISTERS, ptr::null_mut());
+    // SAFETY: the instruction is one of a block under translation; the callback takes no data.
+    unsafe { qemu::qemu_plugin_register_vcpu_insn_exec_cb(instruction, call, flags, data) };
+}
 
-    pub fn prepare() {
-        // SAFETY: the plugin is being installed. A CPU has two numbers of 8 bytes.
-        let scoreboard = unsafe { qemu::qemu_plugin_scoreboard_new(16) };
-        SCOREBOARD.store(scoreboard, Ordering::Relaxed);
-    }
+pub fn count_inside(instruction: *mut qemu::Instruction) {
+    count(instruction, is_inside);
+}
 
-    fn number(offset: usize) -> qemu::Number {
-        let scoreboard = SCOREBOARD.load(Ordering::Relaxed);
-        qemu::Number { scoreboard, offset }
-    }
+pub fn count_outside(instruction: *mut qemu::Instruction) {
+    count(instruction, is_outside);
+}
 
-    fn count(instruction: *mut qemu::Instruction, number: qemu::Number) {
-        // SAFETY: the instruction is one of a block under translation; the scoreboard is there
-        // as long as the process.
-        unsafe {
-            qemu::qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(
-                instruction,
-                qemu::ADD,
-                number,
-                1,
-            );
-        }
-    }
-
-    pub fn count_inside(instruction: *mut qemu::Instruction) {
-        count(instruction, number(0));
-    }
-
-    pub fn count_outside(instruction: *mut qemu::Instruction) {
-        count(instruction, number(8));
-    }
-
-    // Sums: QEMU 10.0 takes the CPU that translated a block for the one that executes it.
-    pub fn counts() -> Counts {
-        // SAFETY: the scoreboard is there as long as the process.
-        let [inside, outside] = [0, 8].map(|it| unsafe { qemu::qemu_plugin_u64_sum(number(it)) });
-        Counts { inside, outside }
-    }
+pub fn counts() -> Counts {
+    let [inside, outside] = [&INSIDE, &OUTSIDE].map(|it| it.load(Ordering::Relaxed));
+    Counts { inside, outside }
 }

@@ -17,8 +17,6 @@ pub struct Instruction([u8; 0]);
 pub const NO_REGISTERS: c_int = 0;
 pub const READS_REGISTERS: c_int = 1;
 pub const LOADS_AND_STORES: c_int = 3;
-/// Addition, the only operation of code that is compiled into blocks.
-pub const ADD: c_int = 0;
 
 pub type Translated = extern "C" fn(u64, *mut Block);
 pub type Executed = extern "C" fn(c_uint, *mut c_void);
@@ -37,6 +35,12 @@ unsafe extern "C" {
         flags: c_int,
         data: *mut c_void,
     );
+    pub fn qemu_plugin_register_vcpu_insn_exec_cb(
+        instruction: *mut Instruction,
+        call: Executed,
+        flags: c_int,
+        data: *mut c_void,
+    );
     pub fn qemu_plugin_register_vcpu_mem_cb(
         instruction: *mut Instruction,
         call: Accessed,
@@ -47,36 +51,12 @@ unsafe extern "C" {
     pub fn qemu_plugin_mem_is_store(access: u32) -> bool;
 }
 
-#[cfg(not(feature = "api-2"))]
-unsafe extern "C" {
-    pub fn qemu_plugin_register_vcpu_insn_exec_inline(
-        instruction: *mut Instruction,
-        operation: c_int,
-        number: *mut c_void,
-        operand: u64,
-    );
-}
-
 #[cfg(feature = "api-2")]
 pub use since_2::*;
 
 #[cfg(feature = "api-2")]
 mod since_2 {
     use std::ffi::{c_char, c_int, c_uint, c_void};
-
-    use super::Instruction;
-
-    /// A number for each CPU; opaque.
-    #[repr(C)]
-    pub struct Scoreboard([u8; 0]);
-
-    /// The number of 64 bits at an offset in a scoreboard.
-    #[repr(C)]
-    #[derive(Clone, Copy)]
-    pub struct Number {
-        pub scoreboard: *mut Scoreboard,
-        pub offset: usize,
-    }
 
     /// A register of a CPU.
     #[repr(C)]
@@ -103,14 +83,6 @@ mod since_2 {
     pub type Begun = extern "C" fn(u64, c_uint);
 
     unsafe extern "C" {
-        pub fn qemu_plugin_scoreboard_new(size: usize) -> *mut Scoreboard;
-        pub fn qemu_plugin_u64_sum(number: Number) -> u64;
-        pub fn qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(
-            instruction: *mut Instruction,
-            operation: c_int,
-            number: Number,
-            operand: u64,
-        );
         pub fn qemu_plugin_register_vcpu_init_cb(id: u64, call: Begun);
         pub fn qemu_plugin_get_registers() -> *const Registers;
         pub fn qemu_plugin_read_register(handle: *mut c_void, bytes: *mut Bytes) -> c_int;

@@ -179,7 +179,6 @@ pub unsafe fn install<P: Plugin + 'static>(
         }
     };
     *PLUGIN.lock().expect("its only use so far") = Some(Box::new(plugin));
-    counters::prepare();
     // SAFETY: the ID is the one that QEMU passed.
     unsafe { qemu::qemu_plugin_register_vcpu_tb_trans_cb(id, translated) };
     // SAFETY: as above.

@@ -20,7 +20,8 @@ fn profile(spec: &RunSpec) -> (Vec<u8>, Profile) {
     let prepared = ProfiledRun::prepare(spec, None).expect("prepared");
     let ran = prepared.run(&AtomicBool::new(false), &mut std::io::sink());
     let (result, profile) = ran.unwrap_or_else(|error| panic!("{error:#}"));
-    (result.log, profile.expect("a verdict"))
+    let profile = profile.unwrap_or_else(|| panic!("{}", result.line()));
+    (result.log, profile)
 }
 
 #[test]
