@@ -9,6 +9,7 @@ use super::common::{BAD, EXIT_CODES, INCOMPLETE};
 use super::fip::verbs::FipVerb;
 use super::image::ImageArguments;
 use super::lab::LabArguments;
+use super::profile::ProfileArguments;
 use super::qemu::QemuArguments;
 use super::report::ReportArguments;
 use super::soak::SoakArguments;
@@ -73,6 +74,12 @@ pub enum Verb {
     },
     /// Run on QEMU, under real TF-A, and exit by the verdict.
     Qemu(QemuArguments),
+    /// Run on QEMU, and attribute each timed call to firmware functions.
+    ///
+    /// Counts the instructions of BL31 between PMF's timestamps, by stacks of
+    /// functions, and refuses to print anything if their number is not PMF's in
+    /// each phase of each sample. docs/profile.md says how to read it.
+    Profile(ProfileArguments),
     /// Repeat runs on QEMU, keep the logs of those that do not pass, and sum
     /// up.
     ///
@@ -200,6 +207,7 @@ fn run(verb: Verb) -> Result<u8> {
         Verb::Fip { verb } => super::fip::verbs::run(verb),
         Verb::Qemu(arguments) if arguments.overhead => super::overhead::on_qemu(&arguments),
         Verb::Qemu(arguments) => super::qemu::run(&arguments),
+        Verb::Profile(arguments) => super::profile::run(&arguments),
         Verb::Soak(arguments) => super::soak::run(&arguments),
         Verb::Lab(arguments) => super::lab::run(&arguments),
         Verb::Report(arguments) => match &arguments.overhead {

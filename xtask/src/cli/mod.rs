@@ -7,6 +7,7 @@ mod image;
 mod lab;
 mod main;
 mod overhead;
+mod profile;
 mod qemu;
 mod report;
 mod report_verdict;

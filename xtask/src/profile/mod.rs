@@ -11,6 +11,10 @@
 
 mod calls;
 mod code;
+pub mod difference;
+mod document;
+pub mod export;
+mod flame;
 mod plugin;
 pub mod profile;
 mod record;

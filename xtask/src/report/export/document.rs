@@ -1,16 +1,17 @@
 //! A report as blocks, which the formats for people draw.
 
+use super::html::Figure;
 use super::table::Table;
 use crate::report::log::LoggedRun;
 use psci_bench::model::Scenario;
 use serde::Serialize;
 
-pub(super) type Line = (&'static str, String);
+pub(crate) type Line = (&'static str, String);
 
 /// A part of a report, in the order of reading.
 #[derive(Serialize)]
 #[serde(tag = "kind", content = "it", rename_all = "lowercase")]
-pub(super) enum Block<'r> {
+pub(crate) enum Block<'r> {
     /// The title of a run, a comparison, or a page of several runs.
     Title(String),
     Heading(String),
@@ -21,10 +22,13 @@ pub(super) enum Block<'r> {
     Table(Table),
     Remarks(Vec<String>),
     Charts(Charts<'r>),
+    /// Drawings that are made already.
+    #[serde(rename = "charts")]
+    Drawings(Vec<Figure>),
 }
 
 #[derive(Serialize)]
-pub(super) struct ScenarioHeading {
+pub(crate) struct ScenarioHeading {
     /// The document's only one of this name.
     pub(super) id: String,
     pub(super) text: String,
@@ -33,7 +37,7 @@ pub(super) struct ScenarioHeading {
 }
 
 /// The drawings of a scenario, made when they are written.
-pub(super) struct Charts<'r> {
+pub(crate) struct Charts<'r> {
     pub(super) id: String,
     pub(super) run: &'r LoggedRun,
     pub(super) scenario: &'r Scenario,

@@ -61,21 +61,26 @@ fn underlined(text: &str, stroke: &str) -> String {
 }
 
 pub(super) fn write_text(report: &Report, out: &mut dyn Write) -> Result<()> {
-    Ok(TEXT.write(report, out)?)
+    write_blocks(document(report), out)
+}
+
+/// Writes a document for a terminal.
+pub(crate) fn write_blocks(blocks: Vec<Block<'_>>, out: &mut dyn Write) -> Result<()> {
+    Ok(TEXT.write(blocks, out)?)
 }
 
 pub(super) fn write_markdown(report: &Report, out: &mut dyn Write) -> Result<()> {
-    Ok(MARKDOWN.write(report, out)?)
+    Ok(MARKDOWN.write(document(report), out)?)
 }
 
 pub(super) fn write_rst(report: &Report, out: &mut dyn Write) -> Result<()> {
-    Ok(RST.write(report, out)?)
+    Ok(RST.write(document(report), out)?)
 }
 
 impl Markup {
-    fn write(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&self, blocks: Vec<Block<'_>>, out: &mut dyn Write) -> io::Result<()> {
         let escape = self.escape;
-        for block in document(report) {
+        for block in blocks {
             match block {
                 Block::Title(text) => writeln!(out, "{}", (self.title)(&escape(&text)))?,
                 Block::Heading(text) => writeln!(out, "{}", (self.heading)(&escape(&text)))?,
@@ -95,7 +100,7 @@ impl Markup {
                     }
                     writeln!(out)?;
                 }
-                Block::Charts(_) => {}
+                Block::Charts(_) | Block::Drawings(_) => {}
             }
         }
         Ok(())

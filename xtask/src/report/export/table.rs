@@ -26,14 +26,14 @@ struct Column {
 
 /// A table: every row has as many cells as there are columns.
 #[derive(Serialize)]
-pub(super) struct Table {
+pub(crate) struct Table {
     title: String,
     columns: Vec<Column>,
-    pub(super) rows: Vec<Vec<String>>,
+    pub(crate) rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    pub(super) fn titled(title: impl Into<String>) -> Self {
+    pub(crate) fn titled(title: impl Into<String>) -> Self {
         let (title, columns, rows) = (title.into(), Vec::new(), Vec::new());
         Self {
             title,
@@ -70,11 +70,11 @@ impl Table {
         self.columns.extend(names.map(column));
     }
 
-    pub(super) fn words(&mut self, names: impl IntoIterator<Item: Into<String>>) {
+    pub(crate) fn words(&mut self, names: impl IntoIterator<Item: Into<String>>) {
         self.columns(names, false, None);
     }
 
-    pub(super) fn numbers(&mut self, names: impl IntoIterator<Item: Into<String>>) {
+    pub(crate) fn numbers(&mut self, names: impl IntoIterator<Item: Into<String>>) {
         self.columns(names, true, None);
     }
 
@@ -99,7 +99,7 @@ impl Table {
     }
 
     /// Returns the table without the optional columns that have no value; None without a row.
-    pub(super) fn finished(mut self) -> Option<Self> {
+    pub(crate) fn finished(mut self) -> Option<Self> {
         for at in (0..self.columns.len()).rev() {
             let absent = self.columns[at].absent;
             if absent.is_some_and(|absent| self.rows.iter().all(|row| row[at] == absent)) {

@@ -13,10 +13,10 @@ const WIDTH: f64 = 860.0;
 /// The room at the left for names of CPUs or an axis.
 pub(super) const LEFT: f64 = 64.0;
 /// The place of the right edge, with room for half a number.
-pub(super) const EDGE: f64 = WIDTH - 24.0;
+pub(crate) const EDGE: f64 = WIDTH - 24.0;
 /// The height that a horizontal axis takes, name included.
 const AXIS: f64 = 44.0;
-pub(super) const LANE: f64 = 20.0;
+pub(crate) const LANE: f64 = 20.0;
 /// The height of a vertical axis's zero.
 const HEIGHT: f64 = 260.0;
 /// The least distance of two values at a horizontal axis.
@@ -120,13 +120,13 @@ impl Scale {
     }
 }
 
-pub(super) struct Drawing {
+pub(crate) struct Drawing {
     height: f64,
     body: String,
 }
 
 #[derive(Serialize)]
-pub(super) struct Figure {
+pub(crate) struct Figure {
     id: String,
     title: String,
     said: String,
@@ -136,7 +136,7 @@ pub(super) struct Figure {
 }
 
 /// A line of a legend: class and name.
-pub(super) type Mark = (&'static str, String);
+pub(crate) type Mark = (&'static str, String);
 
 /// Returns lines of a legend, those that are true.
 pub(super) fn legend<const N: usize>(all: [(&'static str, &str, bool); N]) -> Vec<Mark> {
@@ -144,7 +144,7 @@ pub(super) fn legend<const N: usize>(all: [(&'static str, &str, bool); N]) -> Ve
     all.map(|it| (it.0, it.1.to_owned())).collect()
 }
 
-type Pair = (f64, f64);
+pub(crate) type Pair = (f64, f64);
 
 impl Drawing {
     /// Returns a drawing of some lanes below `top`, and the height of their axis.
@@ -170,6 +170,11 @@ impl Drawing {
         (drawing, y)
     }
 
+    pub(crate) fn of_height(height: f64) -> Self {
+        let body = String::new();
+        Self { height, body }
+    }
+
     // A String takes all.
     fn add(&mut self, text: std::fmt::Arguments<'_>) {
         let _ = writeln!(self.body, "{text}");
@@ -184,7 +189,7 @@ impl Drawing {
     }
 
     /// Draws a rectangle that says what it is where it is pointed at.
-    pub(super) fn rect(&mut self, class: &str, (x, y): Pair, (w, h): Pair, said: &str) {
+    pub(crate) fn rect(&mut self, class: &str, (x, y): Pair, (w, h): Pair, said: &str) {
         let (w, said) = (w.max(0.4), xml(said));
         self.add(format_args!(
             "<rect class=\"{class}\" x=\"{x:.2}\" y=\"{y:.1}\" width=\"{w:.2}\" \
@@ -205,7 +210,7 @@ impl Drawing {
     }
 
     /// Draws a text of which `anchor` is at its place: start, middle or end.
-    pub(super) fn text(&mut self, anchor: &str, (x, y): Pair, text: &str) {
+    pub(crate) fn text(&mut self, anchor: &str, (x, y): Pair, text: &str) {
         let text = xml(text);
         self.add(format_args!(
             "<text text-anchor=\"{anchor}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>"
@@ -245,7 +250,7 @@ impl Drawing {
     }
 
     /// Returns the drawing as a figure. `id` is the page's only one of this name.
-    pub(super) fn figure(self, id: String, texts: [String; 2], legend: Vec<Mark>) -> Figure {
+    pub(crate) fn figure(self, id: String, texts: [String; 2], legend: Vec<Mark>) -> Figure {
         let size = format!("{WIDTH} {:.0}", self.height);
         let ([title, said], body) = (texts, self.body);
         Figure {

@@ -13,18 +13,38 @@ use minijinja::value::Serde;
 use serde::{Serialize, Serializer};
 
 use super::{queue, spread, sweep, timeline};
-use crate::report::export::document::Charts;
+use crate::report::export::document::{Block, Charts};
 use crate::report::export::escape::xml;
 use crate::report::export::report_data::Report;
 use crate::report::export::report_document::{board, document};
 use crate::report::export::template::render;
 
+const NOTES: &str = "\
+Of a scenario in parallel, table and time line show one whole round, the one whose longest powerdown \
+is the median: who was last in a cluster, and who queued, is of one round. In sequence, the table shows \
+each CPU's medians, and the time line its sample with the median of the first figure. Spreads are of all \
+samples that count: n is their number, p99 their 99th percentile, MAD the median of their distances from \
+the median. Beside a scenario's name are its end and its method. In a comparison, the interval of a \
+median stands in brackets. A figure marked with ? is from a line without a checksum and is not verified.";
+
 pub(crate) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     let boards = report.runs.iter().map(board);
+    let title = format!("PSCI latencies of {}", boards.dedup().join(", "));
+    write_page(&title, NOTES, document(report), out)
+}
+
+/// Writes a document as a page. `notes` say how to read it.
+pub(crate) fn write_page(
+    title: &str,
+    notes: &str,
+    blocks: Vec<Block<'_>>,
+    out: &mut dyn Write,
+) -> Result<()> {
     let page = context! {
-        title => format!("PSCI latencies of {}", boards.dedup().join(", ")),
+        title,
+        notes,
         style => include_str!("style.css"),
-        blocks => Serde(document(report)),
+        blocks => Serde(blocks),
     };
     let page = render(include_str!("page.html"), page, xml)?;
     out.write_all(page.as_bytes())?;

@@ -1,0 +1,138 @@
+//! `cargo xtask profile`.
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use sha2::{Digest, Sha256};
+
+use super::common::EXIT_CODES;
+use super::qemu::{self, RunArguments};
+use crate::profile::export::{self, Format};
+use crate::profile::profile::Profile;
+use crate::profile::run::ProfiledRun;
+use crate::qemu::log_file::LogFile;
+use crate::qemu::run_spec::RunSpec;
+use crate::qemu::screen::Screen;
+use crate::report::log::read_bytes;
+use crate::setup::progress::{Progress, say};
+use crate::setup::source_package::hex;
+use crate::setup::stdout::Out;
+use crate::setup::{files, interrupt, read_file};
+
+/// The most bytes of a profile or of a log.
+const FILE_MAX: usize = 1 << 30;
+
+/// Arguments of `profile`.
+#[derive(Debug, Args)]
+#[command(after_help = format!("\
+{EXIT_CODES}
+
+Examples:
+  cargo xtask profile
+  cargo xtask profile --smp 8 --args only=susp_deep_serial --format html -o profile.html
+  cargo xtask profile --format json -o v2.12.json
+  cargo xtask profile --tf-a ../trusted-firmware-a --against v2.12.json
+  cargo xtask profile --tf-a ../new --against ../old --format html -o change.html"))]
+pub struct ProfileArguments {
+    /// The run. --icount and samples=all are implied.
+    #[command(flatten)]
+    pub run: RunArguments,
+    /// The format.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// The file to write [default: stdout].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Also write the UART's bytes to this file.
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// Show what changed against this: a profile of --format json, a log with
+    /// samples=all, of which there are phases alone, or a TF-A checkout, which
+    /// is profiled first.
+    #[arg(long, value_name = "PATH")]
+    pub against: Option<PathBuf>,
+}
+
+pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
+    let against = arguments.against.as_deref();
+    for (option, path) in [("-o", &arguments.output), ("--log", &arguments.log)] {
+        if let Some(path) = path {
+            let inputs = [
+                ("--dtb", arguments.run.dtb.as_deref()),
+                ("--image", arguments.run.image.as_deref()),
+                ("--against", against),
+            ];
+            files::check((option, path), &inputs)?;
+        }
+    }
+    if arguments.format == Format::Speedscope && against.is_some() {
+        bail!("--format speedscope has no place for --against: use html, folded or json");
+    }
+    let spec = qemu::spec(&arguments.run)?;
+    let baseline = match against {
+        Some(path) if path.is_dir() => {
+            let tf_a = Some(path.to_path_buf());
+            let (code, profile) = profile(
+                &RunSpec {
+                    tf_a,
+                    ..spec.clone()
+                },
+                None,
+            )?;
+            let Some(profile) = profile else {
+                return Ok(code);
+            };
+            Some(profile)
+        }
+        Some(path) => Some(read(path)?),
+        None => None,
+    };
+    let (code, profile) = profile(&spec, arguments.log.as_deref())?;
+    let Some(profile) = profile else {
+        return Ok(code);
+    };
+    let write =
+        |out: &mut dyn Write| export::write(arguments.format, &profile, baseline.as_ref(), out);
+    match &arguments.output {
+        Some(path) => {
+            files::write_by(("-o", path), write)?;
+            say(&format!("{}: written", path.display()));
+        }
+        None => {
+            let mut out = BufWriter::new(Out::default());
+            write(&mut out)?;
+            out.flush()?;
+        }
+    }
+    Ok(code)
+}
+
+/// Runs, and returns the exit code; the profile, too, if the run has a verdict.
+fn profile(spec: &RunSpec, log: Option<&Path>) -> Result<(u8, Option<Profile>)> {
+    let interrupt = interrupt::watch()?;
+    let prepared = ProfiledRun::prepare(spec, None)?;
+    let mut log = log.map(LogFile::create);
+    let (mut out, progress) = (io::sink(), Progress::on_terminal("starting QEMU"));
+    let mut screen = Screen::new(log.as_mut(), &mut out, Some(progress));
+    let ran = prepared.run(interrupt, &mut screen);
+    drop(screen);
+    let (result, profile) = ran?;
+    say(&result.line());
+    result.positions.iter().for_each(|position| say(position));
+    log.map(LogFile::end).transpose()?;
+    Ok((result.exit_code(), profile))
+}
+
+/// Reads a profile, or makes one of a log.
+fn read(path: &Path) -> Result<Profile> {
+    let at = || format!("--against {}", path.display());
+    let bytes = read_file::read("--against", path, FILE_MAX)?;
+    if bytes.trim_ascii_start().starts_with(b"{") {
+        return Profile::from_json(&bytes).with_context(at);
+    }
+    let runs = read_bytes(&path.display().to_string(), &bytes)?;
+    let run = runs.last().with_context(at)?;
+    Profile::of_log(run, hex(&Sha256::digest(&bytes))).with_context(at)
+}

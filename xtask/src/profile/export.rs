@@ -1,0 +1,130 @@
+//! Profiles in each format.
+
+use std::io::Write;
+
+use anyhow::{Result, bail};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::difference::{self, PhaseChange};
+use super::document::{NOTES, document, title};
+use super::profile::{Phase, Profile};
+use crate::report::export::{write_blocks, write_page};
+
+/// A format of profiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// Aligned tables for a terminal.
+    Text,
+    /// One page with tables and flame graphs.
+    Html,
+    /// A line a stack, for flame graph tools: its scenario and phase, its functions, the
+    /// instructions of all samples; with a baseline, those of both.
+    Folded,
+    /// For speedscope.app.
+    Speedscope,
+    /// Everything, for programs and for --against.
+    Json,
+}
+
+/// A profile with its changes against a baseline.
+#[derive(Serialize)]
+struct Compared<'p> {
+    #[serde(flatten)]
+    profile: &'p Profile,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<Vec<PhaseChange>>,
+}
+
+/// Writes `profile`; with a baseline, also or alone what changed.
+pub fn write(
+    format: Format,
+    profile: &Profile,
+    baseline: Option<&Profile>,
+    out: &mut dyn Write,
+) -> Result<()> {
+    match format {
+        Format::Text => write_blocks(document(profile, baseline), out),
+        Format::Html => {
+            let title = title(profile, baseline);
+            write_page(&title, NOTES, document(profile, baseline), out)
+        }
+        Format::Folded => write_folded(profile, baseline, out),
+        Format::Speedscope if baseline.is_some() => {
+            bail!("--format speedscope has no place for --against: use html, folded or json")
+        }
+        Format::Speedscope => Ok(serde_json::to_writer(out, &speedscope(profile))?),
+        Format::Json => {
+            let changes = baseline.map(|it| difference::changes(it, profile).0);
+            Ok(serde_json::to_writer(out, &Compared { profile, changes })?)
+        }
+    }
+}
+
+/// Returns each phase with its figure's name.
+fn phases(profile: &Profile) -> impl Iterator<Item = (String, Phase)> {
+    profile.scenarios.iter().flat_map(|scenario| {
+        let phases = scenario.phases().into_iter();
+        phases.map(|it| (difference::figure_name(&scenario.name, &it.all.name), it))
+    })
+}
+
+fn write_folded(profile: &Profile, baseline: Option<&Profile>, out: &mut dyn Write) -> Result<()> {
+    let lines = |profile: &Profile| {
+        let of_phase = |(name, phase): (String, Phase)| {
+            let stacks = phase.all.stacks.into_iter();
+            stacks.map(move |(stack, cost)| (format!("{name};{stack}"), cost.instructions))
+        };
+        phases(profile)
+            .flat_map(of_phase)
+            .collect::<std::collections::BTreeMap<_, _>>()
+    };
+    let (old, mut new) = (baseline.map(lines), lines(profile));
+    for stack in old.iter().flat_map(|old| old.keys()) {
+        new.entry(stack.clone()).or_default();
+    }
+    for (stack, instructions) in &new {
+        match &old {
+            Some(old) => {
+                let before = old.get(stack).copied().unwrap_or(0);
+                writeln!(out, "{stack} {before} {instructions}")?;
+            }
+            None => writeln!(out, "{stack} {instructions}")?,
+        }
+    }
+    Ok(())
+}
+
+/// Returns a profile in the format of speedscope: a sampled profile a phase, each stack once,
+/// with its instructions as the weight.
+fn speedscope(profile: &Profile) -> Value {
+    let mut frames: Vec<String> = Vec::new();
+    let mut frame = |name: &str| {
+        let known = frames.iter().position(|it| it == name);
+        known.unwrap_or_else(|| {
+            frames.push(name.to_owned());
+            frames.len() - 1
+        })
+    };
+    let mut profiles = Vec::new();
+    for (name, phase) in phases(profile) {
+        let stacks = phase.all.stacks.keys();
+        let samples = stacks.map(|stack| stack.split(';').map(&mut frame).collect::<Vec<_>>());
+        let samples: Vec<_> = samples.collect();
+        let weights: Vec<u64> = phase
+            .all
+            .stacks
+            .values()
+            .map(|it| it.instructions)
+            .collect();
+        profiles.push(json!({
+            "type": "sampled", "name": name, "unit": "none", "startValue": 0,
+            "endValue": weights.iter().sum::<u64>(), "samples": samples, "weights": weights,
+        }));
+    }
+    let frames: Vec<Value> = frames.iter().map(|it| json!({ "name": it })).collect();
+    json!({
+        "$schema": "https://www.speedscope.app/file-format-schema.json",
+        "name": title(profile, None), "shared": { "frames": frames }, "profiles": profiles,
+    })
+}
