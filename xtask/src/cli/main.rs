@@ -9,6 +9,7 @@ use super::common::{BAD, EXIT_CODES, INCOMPLETE};
 use super::fip::verbs::FipVerb;
 use super::image::ImageArguments;
 use super::lab::LabArguments;
+use super::ledger::LedgerArguments;
 use super::profile::ProfileArguments;
 use super::qemu::QemuArguments;
 use super::report::ReportArguments;
@@ -80,6 +81,13 @@ pub enum Verb {
     /// functions, and refuses to print anything if their number is not PMF's in
     /// each phase of each sample. docs/profile.md says how to read it.
     Profile(ProfileArguments),
+    /// Profile each commit of a TF-A checkout, and name those that change a
+    /// figure.
+    ///
+    /// Each commit is unpacked, built and measured by itself; the checkout stays
+    /// as it is. Commits with the same firmware are measured once. Results are
+    /// kept in target/psci-bench/ledger, so that an interrupted ledger goes on.
+    Ledger(LedgerArguments),
     /// Repeat runs on QEMU, keep the logs of those that do not pass, and sum
     /// up.
     ///
@@ -208,6 +216,7 @@ fn run(verb: Verb) -> Result<u8> {
         Verb::Qemu(arguments) if arguments.overhead => super::overhead::on_qemu(&arguments),
         Verb::Qemu(arguments) => super::qemu::run(&arguments),
         Verb::Profile(arguments) => super::profile::run(&arguments),
+        Verb::Ledger(arguments) => super::ledger::run(&arguments),
         Verb::Soak(arguments) => super::soak::run(&arguments),
         Verb::Lab(arguments) => super::lab::run(&arguments),
         Verb::Report(arguments) => match &arguments.overhead {

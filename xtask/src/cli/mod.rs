@@ -5,6 +5,7 @@ mod common;
 mod fip;
 mod image;
 mod lab;
+mod ledger;
 mod main;
 mod overhead;
 mod profile;

@@ -142,7 +142,7 @@ fn functions(scenario: &ScenarioProfile, phases: &[Phase]) -> Option<Table> {
                 .push(vec![phase, name, number(mean), share, calls, callers]);
         };
         for (_, (name, cost)) in named {
-            let callers = phase.callers(name).into_iter().take(2).join(", ");
+            let callers = callers(phase, name);
             row(
                 name,
                 cost.instructions,
@@ -163,7 +163,16 @@ fn functions(scenario: &ScenarioProfile, phases: &[Phase]) -> Option<Table> {
     table.finished()
 }
 
-fn change_table(changes: &[PhaseChange]) -> Option<Table> {
+/// Returns the caller of a function that calls it most, and how many others there are.
+fn callers(phase: &Phase, function: &str) -> String {
+    match phase.callers(function)[..] {
+        [] => String::new(),
+        [first] => first.to_owned(),
+        [first, ref others @ ..] => format!("{first}, {} more", others.len()),
+    }
+}
+
+pub(super) fn change_table(changes: &[PhaseChange]) -> Option<Table> {
     let mut table = Table::titled("Phases");
     table.words(["Scenario", "Phase"]);
     table.numbers(["Baseline", "Now", "Change", "Share"]);
@@ -184,7 +193,7 @@ fn change_table(changes: &[PhaseChange]) -> Option<Table> {
     table.finished()
 }
 
-fn function_changes(changes: &[PhaseChange]) -> Option<Table> {
+pub(super) fn function_changes(changes: &[PhaseChange]) -> Option<Table> {
     let mut table = Table::titled("Functions that changed");
     table.words(["Scenario", "Phase", "Function"]);
     table.numbers(["Baseline", "Now", "Change", "Calls, baseline", "Calls, now"]);

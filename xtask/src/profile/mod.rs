@@ -10,11 +10,14 @@
 //! ```
 
 mod calls;
+mod checkout;
 mod code;
 pub mod difference;
 mod document;
 pub mod export;
 mod flame;
+pub mod ledger;
+pub mod ledger_export;
 mod plugin;
 pub mod profile;
 mod record;

@@ -11,7 +11,7 @@ use crate::report::export::escape::xml;
 /// is shown.
 const WIDTH: f64 = 860.0;
 /// The room at the left for names of CPUs or an axis.
-pub(super) const LEFT: f64 = 64.0;
+pub(crate) const LEFT: f64 = 64.0;
 /// The place of the right edge, with room for half a number.
 pub(crate) const EDGE: f64 = WIDTH - 24.0;
 /// The height that a horizontal axis takes, name included.
@@ -23,7 +23,7 @@ const HEIGHT: f64 = 260.0;
 const ROOM: f64 = 52.0;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     values: (f64, f64),
     pub(super) places: (f64, f64),
     /// True if equal distances are equal ratios.
@@ -32,7 +32,7 @@ pub(super) struct Scale {
 
 impl Scale {
     /// Returns a linear scale; one of no extent gets some.
-    pub(super) fn linear((from, to): (f64, f64), places: (f64, f64)) -> Self {
+    pub(crate) fn linear((from, to): (f64, f64), places: (f64, f64)) -> Self {
         let to = if to > from { to } else { from + 1.0 };
         Self {
             values: (from, to),
@@ -60,7 +60,7 @@ impl Scale {
     }
 
     /// Returns the place of `value`; what is outside is at the edge.
-    pub(super) fn at(&self, value: f64) -> f64 {
+    pub(crate) fn at(&self, value: f64) -> f64 {
         let ((least, most), (from, to)) = (self.values, self.places);
         let share = match self.log {
             true => (value.max(least) / least).ln() / (most / least).ln(),
@@ -108,7 +108,7 @@ impl Scale {
         all.filter(|it| (from..=to).contains(&it.0)).collect()
     }
 
-    pub(super) fn spaced(&self, marks: impl Iterator<Item = (f64, String)>) -> Vec<(f64, String)> {
+    pub(crate) fn spaced(&self, marks: impl Iterator<Item = (f64, String)>) -> Vec<(f64, String)> {
         let mut last = f64::MIN;
         let has_room = |(value, _): &(f64, String)| {
             let at = self.at(*value);
@@ -155,7 +155,7 @@ impl Drawing {
     }
 
     /// Returns a drawing of values up to `highest` by a vertical axis, and its scale.
-    pub(super) fn of_values(highest: f64, name: &str) -> (Self, Scale) {
+    pub(crate) fn of_values(highest: f64, name: &str) -> (Self, Scale) {
         let (height, body) = (HEIGHT + AXIS, String::new());
         let mut drawing = Self { height, body };
         let y = Scale::linear((0.0, highest * 1.08), (HEIGHT, 34.0));
@@ -180,11 +180,11 @@ impl Drawing {
         let _ = writeln!(self.body, "{text}");
     }
 
-    pub(super) fn line(&mut self, class: &str, (x1, y1): Pair, (x2, y2): Pair) {
+    pub(crate) fn line(&mut self, class: &str, (x1, y1): Pair, (x2, y2): Pair) {
         self.path(class, &format!("M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}"));
     }
 
-    pub(super) fn path(&mut self, class: &str, d: &str) {
+    pub(crate) fn path(&mut self, class: &str, d: &str) {
         self.add(format_args!("<path class=\"{class}\" d=\"{d}\"/>"));
     }
 
@@ -198,7 +198,7 @@ impl Drawing {
     }
 
     /// Draws a circle, or for others than `round` a square on its corner.
-    pub(super) fn dot(&mut self, class: &str, (x, y): Pair, round: bool, said: &str) {
+    pub(crate) fn dot(&mut self, class: &str, (x, y): Pair, round: bool, said: &str) {
         let (top, said) = (y - 6.0, xml(said));
         let (tag, place) = match round {
             true => ("circle", format!("cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"")),
@@ -218,7 +218,7 @@ impl Drawing {
     }
 
     /// Draws the axis of values by their heights, with these values and their names.
-    pub(super) fn bottom(&mut self, scale: &Scale, name: &str, ticks: Vec<(f64, String)>) {
+    pub(crate) fn bottom(&mut self, scale: &Scale, name: &str, ticks: Vec<(f64, String)>) {
         self.horizontal(scale, (HEIGHT, HEIGHT), name, ticks);
     }
 

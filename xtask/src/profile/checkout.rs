@@ -1,0 +1,75 @@
+//! A checkout of TF-A: commits of a range, and the source at a commit. Nothing in it is changed.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+
+use crate::setup::process;
+
+/// A commit.
+#[derive(Clone, Debug, Serialize)]
+pub struct Commit {
+    /// The hash.
+    pub id: String,
+    /// The first line of the message.
+    pub title: String,
+}
+
+impl Commit {
+    /// Returns the hash as far as people read it.
+    pub fn short(&self) -> &str {
+        self.id.get(..12).unwrap_or(&self.id)
+    }
+}
+
+fn git(checkout: &Path, arguments: &[&str]) -> Result<String> {
+    let mut command = Command::new("git");
+    // A checkout of another user's is read alone.
+    command.args(["-c", "safe.directory=*", "-C"]).arg(checkout);
+    process::output(command.args(arguments))
+}
+
+/// Returns the commit A and those of `range`, `A..B`, in their order; with `first_parent`
+/// without those of merged branches.
+pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<Commit>> {
+    let ends = range.split_once("..").filter(|(from, to)| {
+        let is_name = |name: &str| !name.is_empty() && !name.starts_with(['-', '.']);
+        is_name(from) && is_name(to)
+    });
+    let (from, to) = ends.with_context(|| format!("{range}: expected a range, A..B"))?;
+    let list = |what: &[&str]| {
+        let log = ["log", "--reverse", "--format=%H %s"];
+        let said = git(checkout, &[&log[..], what, &["--"]].concat())?;
+        let commit = |line: &str| {
+            let (id, title) = line.split_once(' ').unwrap_or((line, ""));
+            let (id, title) = (id.to_owned(), title.to_owned());
+            Commit { id, title }
+        };
+        anyhow::Ok(said.lines().map(commit).collect::<Vec<_>>())
+    };
+    let at = || format!("{range} in {}", checkout.display());
+    let mut all = list(&["-1", from]).with_context(at)?;
+    let parents = first_parent.then_some("--first-parent");
+    let range = format!("{from}..{to}");
+    let words: Vec<&str> = parents.into_iter().chain([range.as_str()]).collect();
+    all.extend(list(&words).with_context(at)?);
+    if all.len() < 2 {
+        bail!(
+            "{}: there is no commit in this range: is B older than A?",
+            at()
+        );
+    }
+    Ok(all)
+}
+
+/// Unpacks the source at `commit` into the empty folder `place`.
+pub fn unpack(checkout: &Path, commit: &Commit, place: &Path) -> Result<()> {
+    let archive = place.join(".archive.tar");
+    let output = format!("--output={}", archive.display());
+    git(checkout, &["archive", "--format=tar", &output, &commit.id])?;
+    let mut tar = Command::new("tar");
+    process::output(tar.arg("-xf").arg(&archive).arg("-C").arg(place))?;
+    std::fs::remove_file(&archive).with_context(|| archive.display().to_string())
+}
