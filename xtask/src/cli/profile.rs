@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use sha2::{Digest, Sha256};
 
 use super::common::EXIT_CODES;
 use super::qemu::{self, RunArguments};
+use crate::profile::beside;
 use crate::profile::export::{self, Format};
 use crate::profile::profile::Profile;
 use crate::profile::run::ProfiledRun;
@@ -17,7 +17,6 @@ use crate::qemu::run_spec::RunSpec;
 use crate::qemu::screen::Screen;
 use crate::report::log::read_bytes;
 use crate::setup::progress::{Progress, say};
-use crate::setup::source_package::hex;
 use crate::setup::stdout::Out;
 use crate::setup::{files, interrupt, read_file};
 
@@ -45,7 +44,8 @@ pub struct ProfileArguments {
     /// The file to write [default: stdout].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Also write the UART's bytes to this file.
+    /// Also write the UART's bytes to this file, and the profile to
+    /// FILE.profile.json, where report --baseline finds it.
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
     /// Show what changed against this: a profile of --format json, a log with
@@ -93,6 +93,12 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
     let Some(profile) = profile else {
         return Ok(code);
     };
+    if let Some(log) = &arguments.log {
+        let place = beside::place(log);
+        files::write_by(("--log", &place), |out| {
+            export::write(Format::Json, &profile, None, out)
+        })?;
+    }
     let write =
         |out: &mut dyn Write| export::write(arguments.format, &profile, baseline.as_ref(), out);
     match &arguments.output {
@@ -134,5 +140,5 @@ fn read(path: &Path) -> Result<Profile> {
     }
     let runs = read_bytes(&path.display().to_string(), &bytes)?;
     let run = runs.last().with_context(at)?;
-    Profile::of_log(run, hex(&Sha256::digest(&bytes))).with_context(at)
+    Profile::of_log(run, beside::log_hash(&bytes)).with_context(at)
 }

@@ -12,6 +12,7 @@ use itertools::Itertools as _;
 use super::common::{FAILED, INCOMPLETE, parse_share};
 use super::report_verdict::{judge, judge_jobs, say_of};
 use crate::lab::serial;
+use crate::profile::beside;
 use crate::qemu::log_file::LogFile;
 use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::report::analysis::audit::{self, Judged};
@@ -182,6 +183,13 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
     if let Some(baseline) = &mut baseline {
         compare::name_rows(&mut report.runs, baseline, &arguments.rows_are)?;
         report.comparisons = compare::compare(&report.runs, baseline, &options)?;
+        for comparison in &mut report.comparisons {
+            let run = &report.runs[comparison.run].source.input;
+            let sentences = beside::sentences(run.as_ref(), baseline.source.input.as_ref())?;
+            sentences
+                .into_iter()
+                .for_each(|it| comparison.add_counted(it));
+        }
     }
     write(&report, arguments, &options)?;
     log.map(LogFile::end).transpose()?;

@@ -4,16 +4,13 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::calls::Cost;
 use super::profile::{Phase, Profile};
 
 /// A phase of two profiles. Figures are means of a call.
 #[derive(Clone, Debug, Serialize)]
 pub struct PhaseChange {
-    /// The scenario's name.
-    pub scenario: String,
-    /// The phase's name.
-    pub phase: String,
+    /// The figure's name: `SCENARIO:PHASE`.
+    pub figure: String,
     /// Instructions in the baseline: the CPU's own, or of all CPUs where a side is a log.
     pub old: f64,
     /// Instructions now.
@@ -22,7 +19,7 @@ pub struct PhaseChange {
     pub functions: Vec<FunctionChange>,
 }
 
-/// A function of such a phase.
+/// A function of such a phase, in the baseline and now.
 #[derive(Clone, Debug, Serialize)]
 pub struct FunctionChange {
     /// The function's name.
@@ -31,18 +28,11 @@ pub struct FunctionChange {
     pub old: f64,
     /// Instructions now.
     pub new: f64,
-    /// Times that it was entered in the baseline.
-    pub old_calls: f64,
-    /// Times that it is entered now.
-    pub new_calls: f64,
+    /// Times that it is entered, in the baseline and now.
+    pub calls: [f64; 2],
 }
 
 impl PhaseChange {
-    /// Returns `SCENARIO:PHASE`, without blanks.
-    pub fn name(&self) -> String {
-        figure_name(&self.scenario, &self.phase)
-    }
-
     /// Returns the change as a share of the baseline; infinite from zero.
     pub fn share(&self) -> f64 {
         match self.new - self.old {
@@ -51,23 +41,19 @@ impl PhaseChange {
         }
     }
 
-    fn of(scenario: &str, old: &Phase, new: &Phase) -> Self {
-        let have_stacks = !old.all.stacks.is_empty() && !new.all.stacks.is_empty();
-        let figure = |phase: &Phase| match have_stacks {
-            true => phase.mean(phase.all.own()),
-            false => phase.mean(phase.all.elapsed),
-        };
+    fn of(old: &Phase, new: &Phase) -> Self {
+        let have_stacks = !old.stacks.is_empty() && !new.stacks.is_empty();
+        let figure = |it: &Phase| it.mean(if have_stacks { it.own() } else { it.elapsed });
         let (before, after) = (old.functions(), new.functions());
         let names: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
         let change = |name: &str| {
-            let of = |all: Option<&Cost>| all.copied().unwrap_or_default();
-            let (before, after) = (of(before.get(name)), of(after.get(name)));
+            let before = before.get(name).copied().unwrap_or_default();
+            let after = after.get(name).copied().unwrap_or_default();
             FunctionChange {
                 name: name.to_owned(),
                 old: old.mean(before.instructions),
                 new: new.mean(after.instructions),
-                old_calls: old.mean(before.calls),
-                new_calls: new.mean(after.calls),
+                calls: [old.mean(before.calls), new.mean(after.calls)],
             }
         };
         let names = names.into_iter().filter(|_| have_stacks);
@@ -75,8 +61,7 @@ impl PhaseChange {
         functions.retain(|it| it.old != it.new);
         functions.sort_by(|a, b| (b.new - b.old).abs().total_cmp(&(a.new - a.old).abs()));
         Self {
-            scenario: scenario.to_owned(),
-            phase: new.all.name.clone(),
+            figure: new.figure_name(),
             old: figure(old),
             new: figure(new),
             functions,
@@ -84,31 +69,14 @@ impl PhaseChange {
     }
 }
 
-/// Returns the name of a figure, `SCENARIO:PHASE`, without blanks.
-pub fn figure_name(scenario: &str, phase: &str) -> String {
-    format!("{scenario}:{}", phase.replace(' ', "-"))
-}
-
-/// Returns the phases that both profiles have, and the names of those that one of them has.
+/// Returns the changes of the phases that both profiles have, and the names of those that one
+/// of them has.
 pub fn changes(old: &Profile, new: &Profile) -> (Vec<PhaseChange>, Vec<String>) {
-    let all = |profile: &Profile| {
-        let scenarios = profile.scenarios.clone().into_iter();
-        let phases = |it: super::profile::ScenarioProfile| {
-            let phases = it.phases().into_iter();
-            phases.map(move |phase| (it.name.clone(), phase))
-        };
-        scenarios.flat_map(phases).collect::<Vec<_>>()
-    };
-    let (mut old, mut changes, mut lone) = (all(old), Vec::new(), Vec::new());
-    for (scenario, phase) in all(new) {
-        let is_it = |it: &(String, Phase)| it.0 == scenario && it.1.all.name == phase.all.name;
-        match old.iter().position(is_it) {
-            Some(place) => {
-                changes.push(PhaseChange::of(&scenario, &old.remove(place).1, &phase));
-            }
-            None => lone.push(figure_name(&scenario, &phase.all.name)),
-        }
-    }
-    lone.extend(old.iter().map(|it| figure_name(&it.0, &it.1.all.name)));
-    (changes, lone)
+    let (old, new) = (old.merged(), new.merged());
+    let find = |all: &[Phase], phase: &Phase| all.iter().position(|it| it.is_like(phase));
+    let pairs = new.iter().filter_map(|it| Some((find(&old, it)?, it)));
+    let changes = pairs.map(|(place, it)| PhaseChange::of(&old[place], it));
+    let gone = old.iter().filter(|it| find(&new, it).is_none());
+    let lone = new.iter().filter(|it| find(&old, it).is_none()).chain(gone);
+    (changes.collect(), lone.map(Phase::figure_name).collect())
 }

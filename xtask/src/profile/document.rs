@@ -2,9 +2,9 @@
 
 use itertools::Itertools as _;
 
-use super::difference::{self, PhaseChange};
+use super::difference::{self, FunctionChange, PhaseChange};
 use super::flame;
-use super::profile::{Phase, Profile, ScenarioProfile};
+use super::profile::{Phase, Profile};
 use crate::report::export::{Block, Table};
 
 /// The most functions of a phase that are named.
@@ -29,34 +29,26 @@ pub(super) fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Blo
         None => all.extend(phase_table(profile).map(Block::Table)),
         Some(baseline) => {
             let (changes, lone) = difference::changes(baseline, profile);
-            let lone = lone.iter().map(|it| format!("Only one side has {it}."));
             all.extend(change_table(&changes).map(Block::Table));
-            all.push(Block::Remarks(lone.collect()));
+            let lone = lone.iter().map(|it| format!("Only one side has {it}."));
+            all.extend(lone.map(Block::Paragraph));
             all.extend(function_changes(&changes).map(Block::Table));
         }
     }
-    for scenario in &profile.scenarios {
-        let phases = scenario.phases();
-        if phases.iter().all(|it| it.all.stacks.is_empty()) {
-            continue;
-        }
-        all.push(Block::Heading(scenario.name.clone()));
+    let (phases, old) = (profile.merged(), baseline.map(Profile::merged));
+    for phases in phases.chunk_by(|a, b| a.scenario == b.scenario) {
+        let scenario = &phases[0].scenario;
         if baseline.is_none() {
-            all.extend(functions(scenario, &phases).map(Block::Table));
+            all.push(Block::Heading(scenario.clone()));
+            all.extend(functions(scenario, phases).map(Block::Table));
         }
-        let old = baseline.and_then(|it| it.scenarios.iter().find(|it| it.name == scenario.name));
-        let old = old.map(ScenarioProfile::phases).unwrap_or_default();
-        let figures = phases.iter().map(|phase| {
-            let name = difference::figure_name(&scenario.name, &phase.all.name);
-            let old = old.iter().find(|it| it.all.name == phase.all.name);
-            let old = old.filter(|it| !it.all.stacks.is_empty());
-            let id = name.replace([':', '/'], "-");
-            flame::figure(
-                id,
-                format!("{}: {}", scenario.name, phase.all.name),
-                phase,
-                old,
-            )
+        let figures = phases.iter().filter_map(|phase| {
+            let old = old.iter().flatten().find(|it| it.is_like(phase));
+            // Beside a baseline, only what changed.
+            if baseline.is_some() && old.is_none_or(|old| old.functions() == phase.functions()) {
+                return None;
+            }
+            Some(flame::figure(phase, old))
         });
         all.push(Block::Drawings(figures.collect()));
     }
@@ -73,8 +65,9 @@ pub(super) fn title(profile: &Profile, baseline: Option<&Profile>) -> String {
 }
 
 fn definitions(profile: &Profile, baseline: Option<&Profile>) -> Vec<(&'static str, String)> {
-    let samples = profile.scenarios.iter().flat_map(|it| &it.cpus);
-    let samples: u64 = samples.map(|it| it.samples).sum();
+    let merged = profile.merged();
+    let scenarios = merged.chunk_by(|a, b| a.scenario == b.scenario);
+    let samples: u64 = scenarios.map(|it| it[0].samples).sum();
     let mut all = vec![("Firmware", profile.firmware.clone())];
     all.extend(baseline.map(|it| ("Baseline", it.firmware.clone())));
     all.push((
@@ -99,6 +92,7 @@ pub(super) fn number(mean: f64) -> String {
 /// Returns a change as text.
 pub(super) fn signed(change: f64) -> String {
     match change.fract() {
+        _ if change == 0.0 => "0".to_owned(),
         0.0 => format!("{change:+.0}"),
         _ => format!("{change:+.1}"),
     }
@@ -108,25 +102,22 @@ fn phase_table(profile: &Profile) -> Option<Table> {
     let mut table = Table::titled("Phases");
     table.words(["Scenario", "Phase"]);
     table.numbers(["Samples", "Own", "Of other CPUs", "All (PMF)"]);
-    for scenario in &profile.scenarios {
-        for phase in scenario.phases() {
-            let (own, all) = (phase.all.own(), phase.all.elapsed);
-            let figures = [own, all - own, all].map(|it| number(phase.mean(it)));
-            let names = [scenario.name.clone(), phase.all.name.clone()];
-            let cells = names.into_iter().chain([phase.samples.to_string()]);
-            table.rows.push(cells.chain(figures).collect());
-        }
+    for phase in profile.merged() {
+        let (own, all) = (phase.own(), phase.elapsed);
+        let figures = [own, all - own, all].map(|it| number(phase.mean(it)));
+        let names = [phase.scenario, phase.name, phase.samples.to_string()];
+        table.rows.push([names, figures].concat());
     }
     table.finished()
 }
 
-fn functions(scenario: &ScenarioProfile, phases: &[Phase]) -> Option<Table> {
-    let mut table = Table::titled(format!("{}: functions", scenario.name));
+fn functions(scenario: &str, phases: &[Phase]) -> Option<Table> {
+    let mut table = Table::titled(format!("{scenario}: functions"));
     table.words(["Phase", "Function"]);
     table.numbers(["Instructions", "Share", "Calls"]);
     table.words(["Called by"]);
     for phase in phases {
-        let all = phase.all.own() as f64;
+        let all = phase.own() as f64;
         let functions = phase.functions().into_iter();
         let functions = functions.sorted_by_key(|it| std::cmp::Reverse(it.1.instructions));
         let is_named = |(place, it): &(usize, (&str, super::calls::Cost))| {
@@ -135,7 +126,7 @@ fn functions(scenario: &ScenarioProfile, phases: &[Phase]) -> Option<Table> {
         let (named, rest): (Vec<_>, Vec<_>) = functions.enumerate().partition(is_named);
         let mut row = |name: &str, instructions: u64, calls: String, callers: String| {
             let (mean, share) = (phase.mean(instructions), 100.0 * instructions as f64 / all);
-            let (phase, name) = (phase.all.name.clone(), name.to_owned());
+            let (phase, name) = (phase.name.clone(), name.to_owned());
             let share = format!("{share:.1} %");
             table
                 .rows
@@ -174,46 +165,42 @@ fn callers(phase: &Phase, function: &str) -> String {
 
 pub(super) fn change_table(changes: &[PhaseChange]) -> Option<Table> {
     let mut table = Table::titled("Phases");
-    table.words(["Scenario", "Phase"]);
+    table.words(["Figure"]);
     table.numbers(["Baseline", "Now", "Change", "Share"]);
     for it in changes {
         let share = match it.share() {
+            0.0 => "0".to_owned(),
             share if share.is_finite() => format!("{:+.2} %", 100.0 * share),
             _ => "from zero".to_owned(),
         };
-        let figures = [
-            number(it.old),
-            number(it.new),
-            signed(it.new - it.old),
-            share,
-        ];
-        let names = [it.scenario.clone(), it.phase.clone()];
-        table.rows.push(names.into_iter().chain(figures).collect());
+        let [old, new] = [it.old, it.new].map(number);
+        let change = signed(it.new - it.old);
+        table
+            .rows
+            .push(vec![it.figure.clone(), old, new, change, share]);
     }
     table.finished()
 }
 
 pub(super) fn function_changes(changes: &[PhaseChange]) -> Option<Table> {
     let mut table = Table::titled("Functions that changed");
-    table.words(["Scenario", "Phase", "Function"]);
+    table.words(["Figure", "Function"]);
     table.numbers(["Baseline", "Now", "Change", "Calls, baseline", "Calls, now"]);
     for it in changes {
-        for function in it.functions.iter().take(NAMED_MAX) {
-            let (old, new) = (function.old, function.new);
-            let names = [&it.scenario, &it.phase, &function.name].map(String::clone);
+        let mut row = |name: String, [old, new]: [f64; 2], calls: [String; 2]| {
             let figures = [number(old), number(new), signed(new - old)];
-            let calls = [function.old_calls, function.new_calls].map(number);
-            table.rows.push([&names[..], &figures, &calls].concat());
+            table
+                .rows
+                .push([&[it.figure.clone(), name][..], &figures, &calls].concat());
+        };
+        let (named, rest) = it.functions.split_at(it.functions.len().min(NAMED_MAX));
+        for it in named {
+            row(it.name.clone(), [it.old, it.new], it.calls.map(number));
         }
-        let rest = it.functions.iter().skip(NAMED_MAX);
-        let (mut count, mut old, mut new) = (0, 0.0, 0.0);
-        rest.for_each(|it| (count, old, new) = (count + 1, old + it.old, new + it.new));
-        if count > 0 {
-            let name = format!("({count} others)");
-            let mut cells = vec![it.scenario.clone(), it.phase.clone(), name];
-            cells.extend([number(old), number(new), signed(new - old)]);
-            cells.resize(8, String::new());
-            table.rows.push(cells);
+        if !rest.is_empty() {
+            let sum = |of: fn(&FunctionChange) -> f64| rest.iter().map(of).sum();
+            let sums = [sum(|it| it.old), sum(|it| it.new)];
+            row(format!("({} others)", rest.len()), sums, Default::default());
         }
     }
     table.finished()

@@ -1,5 +1,6 @@
 //! Profiles in each format.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::{Result, bail};
@@ -61,23 +62,15 @@ pub fn write(
     }
 }
 
-/// Returns each phase with its figure's name.
-fn phases(profile: &Profile) -> impl Iterator<Item = (String, Phase)> {
-    profile.scenarios.iter().flat_map(|scenario| {
-        let phases = scenario.phases().into_iter();
-        phases.map(|it| (difference::figure_name(&scenario.name, &it.all.name), it))
-    })
-}
-
 fn write_folded(profile: &Profile, baseline: Option<&Profile>, out: &mut dyn Write) -> Result<()> {
     let lines = |profile: &Profile| {
-        let of_phase = |(name, phase): (String, Phase)| {
-            let stacks = phase.all.stacks.into_iter();
+        let of_phase = |phase: Phase| {
+            let name = phase.figure_name();
+            let stacks = phase.stacks.into_iter();
             stacks.map(move |(stack, cost)| (format!("{name};{stack}"), cost.instructions))
         };
-        phases(profile)
-            .flat_map(of_phase)
-            .collect::<std::collections::BTreeMap<_, _>>()
+        let phases = profile.merged().into_iter();
+        phases.flat_map(of_phase).collect::<BTreeMap<_, _>>()
     };
     let (old, mut new) = (baseline.map(lines), lines(profile));
     for stack in old.iter().flat_map(|old| old.keys()) {
@@ -107,16 +100,11 @@ fn speedscope(profile: &Profile) -> Value {
         })
     };
     let mut profiles = Vec::new();
-    for (name, phase) in phases(profile) {
-        let stacks = phase.all.stacks.keys();
+    for phase in profile.merged() {
+        let (name, stacks) = (phase.figure_name(), phase.stacks.keys());
         let samples = stacks.map(|stack| stack.split(';').map(&mut frame).collect::<Vec<_>>());
         let samples: Vec<_> = samples.collect();
-        let weights: Vec<u64> = phase
-            .all
-            .stacks
-            .values()
-            .map(|it| it.instructions)
-            .collect();
+        let weights: Vec<u64> = phase.stacks.values().map(|it| it.instructions).collect();
         profiles.push(json!({
             "type": "sampled", "name": name, "unit": "none", "startValue": 0,
             "endValue": weights.iter().sum::<u64>(), "samples": samples, "weights": weights,

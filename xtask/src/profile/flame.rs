@@ -19,7 +19,7 @@ struct Node {
 
 impl Node {
     fn add(&mut self, phase: &Phase, side: usize) {
-        for (stack, cost) in &phase.all.stacks {
+        for (stack, cost) in &phase.stacks {
             let mut node = &mut *self;
             for name in stack.split(';') {
                 node = node.callees.entry(name.to_owned()).or_default();
@@ -88,9 +88,10 @@ impl Graph {
     }
 }
 
-/// Returns the graph of a phase, beside a baseline if there is one. `id` is the page's only one of
-/// this name.
-pub(super) fn figure(id: String, title: String, phase: &Phase, old: Option<&Phase>) -> Figure {
+/// Returns the graph of a phase, beside a baseline if there is one.
+pub(super) fn figure(phase: &Phase, old: Option<&Phase>) -> Figure {
+    let id = phase.figure_name().replace([':', '/'], "-");
+    let title = format!("{}: {}", phase.scenario, phase.name);
     let mut root = Node::default();
     root.add(phase, 1);
     old.iter().for_each(|old| root.add(old, 0));

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 
 use super::checkout::{self, Commit};
-use super::difference::{PhaseChange, changes, figure_name};
+use super::difference::{PhaseChange, changes};
 use super::profile::Profile;
 use super::run::ProfiledRun;
 use crate::qemu::run_spec::RunSpec;
@@ -113,24 +113,19 @@ impl Bench {
         };
         match measured {
             Ok((identity, profile)) => {
-                for scenario in &profile.scenarios {
-                    let phases = scenario.phases().into_iter();
-                    let name = |phase: &str| figure_name(&scenario.name, phase);
-                    entry
-                        .figures
-                        .extend(phases.map(|it| (name(&it.all.name), it.figure())));
-                }
+                let phases = profile.merged();
+                let figures = phases
+                    .iter()
+                    .map(|it| (it.figure_name(), it.mean(it.own())));
+                entry.figures = figures.collect();
                 entry.profile = Some(profile);
                 entry.same_as = self.seen.get(&identity).cloned();
                 let id = entry.commit.id.clone();
                 self.seen.entry(identity).or_insert(id);
             }
             Err(error) => {
-                let failure = format!("{error:#}");
-                say(&format!(
-                    "  skipped: {}",
-                    failure.lines().next().unwrap_or_default()
-                ));
+                let failure = short(&format!("{error:#}"));
+                say(&format!("  skipped: {failure}"));
                 entry.failure = Some(failure);
             }
         }
@@ -219,6 +214,13 @@ impl Bench {
             steps: step.into_iter().collect(),
         })
     }
+}
+
+/// Returns the line of a compiler's error, if there is one, else the first line.
+fn short(failure: &str) -> String {
+    let of_compiler = failure.lines().find(|line| line.contains("error: "));
+    let line = of_compiler.or(failure.lines().next());
+    line.unwrap_or_default().trim().to_owned()
 }
 
 /// Returns what changed from one entry to another; None without a step.

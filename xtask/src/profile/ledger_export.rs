@@ -111,9 +111,7 @@ fn commits(ledger: &Ledger) -> Option<Table> {
             .iter()
             .find(|step| step.commit.id == it.commit.id);
         let result = match (&it.failure, &it.same_as, step) {
-            (Some(failure), ..) => {
-                format!("skipped: {}", failure.lines().next().unwrap_or_default())
-            }
+            (Some(failure), ..) => format!("skipped: {failure}"),
             (_, Some(same), _) => format!("same firmware as {}", same.get(..12).unwrap_or(same)),
             (.., Some(step)) => format!("step: {}", many(step.changes.len(), "figure")),
             _ => "measured".to_owned(),
@@ -144,7 +142,7 @@ fn figures(ledger: &Ledger) -> Option<Table> {
         let most = values.iter().copied().fold(f64::MIN, f64::max);
         let changes = ledger.steps.iter().flat_map(|it| &it.changes);
         let steps = changes
-            .filter(|it: &&PhaseChange| it.name() == name)
+            .filter(|it: &&PhaseChange| it.figure == name)
             .count();
         let cells = [*first, *last, least, most].map(number);
         let mut row = vec![name.to_owned()];
@@ -172,7 +170,7 @@ fn chart(ledger: &Ledger, name: &str) -> Figure {
     for it in &values {
         let is_step = |step: &&super::ledger::Step| step.commit.id == it.1.commit.id;
         let step = ledger.steps.iter().find(is_step);
-        let is_step = step.is_some_and(|step| step.changes.iter().any(|it| it.name() == name));
+        let is_step = step.is_some_and(|step| step.changes.iter().any(|it| it.figure == name));
         let said = format!(
             "{} {}: {}",
             it.1.commit.short(),

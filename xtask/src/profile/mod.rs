@@ -9,6 +9,7 @@
 //! profile ───────── Profile: scenario, CPU, phase, stack -> instructions
 //! ```
 
+pub mod beside;
 mod calls;
 mod checkout;
 mod code;

@@ -1,4 +1,4 @@
-//! A profile: the instructions of each timed call, by scenario, CPU, phase and stack.
+//! A profile: the instructions of each timed call, by scenario, phase, CPU and stack.
 
 use std::collections::BTreeMap;
 
@@ -27,35 +27,22 @@ pub struct Profile {
     pub firmware: String,
     /// SHA-256 of the run's log.
     pub log: String,
-    /// The scenarios in the order of time.
-    pub scenarios: Vec<ScenarioProfile>,
+    /// The phases of each CPU's calls, in the order of scenarios, CPUs and time.
+    pub phases: Vec<Phase>,
 }
 
-/// The calls of a scenario.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ScenarioProfile {
-    /// The scenario's short tag, with its method if that is not TFTF's.
-    pub name: String,
-    /// The CPUs that have samples, in the board's order.
-    pub cpus: Vec<CpuProfile>,
-}
-
-/// The calls of a CPU in a scenario.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct CpuProfile {
-    /// The CPU's label.
-    pub label: String,
-    /// The number of calls that are samples.
-    pub samples: u64,
-    /// The phases in the order of time.
-    pub phases: Vec<PhaseProfile>,
-}
-
-/// A phase of all calls of a CPU.
+/// A phase of all calls of a scenario that are samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PhaseProfile {
+pub struct Phase {
+    /// The scenario's short tag, with its method if that is not TFTF's, and its helper.
+    pub scenario: String,
     /// The phase's name.
     pub name: String,
+    /// The CPU's label; empty for all CPUs.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub cpu: String,
+    /// The number of calls.
+    pub samples: u64,
     /// The instructions of all CPUs: PMF's ticks.
     pub elapsed: u64,
     /// The CPU's own instructions, by stack: functions from the outermost, with semicolons
@@ -64,22 +51,15 @@ pub struct PhaseProfile {
     pub stacks: BTreeMap<String, Cost>,
 }
 
-/// A phase of a scenario, over all CPUs.
-#[derive(Clone, Debug, Default)]
-pub struct Phase {
-    /// The number of calls.
-    pub samples: u64,
-    /// Instructions, as of a CPU.
-    pub all: PhaseProfile,
-}
+impl Phase {
+    /// Returns the name of the figure: `SCENARIO:PHASE`, without blanks.
+    pub fn figure_name(&self) -> String {
+        format!("{}:{}", self.scenario, self.name.replace(' ', "-"))
+    }
 
-impl PhaseProfile {
-    fn new(name: &str) -> Self {
-        let name = name.to_owned();
-        Self {
-            name,
-            ..Self::default()
-        }
+    /// Returns true for a phase of the same scenario and name.
+    pub fn is_like(&self, other: &Self) -> bool {
+        (&self.scenario, &self.name) == (&other.scenario, &other.name)
     }
 
     /// Returns the CPU's own instructions.
@@ -87,30 +67,15 @@ impl PhaseProfile {
         self.stacks.values().map(|it| it.instructions).sum()
     }
 
-    fn add(&mut self, other: &Self) {
-        self.elapsed += other.elapsed;
-        for (stack, cost) in &other.stacks {
-            self.stacks.entry(stack.clone()).or_default().add(*cost);
-        }
-    }
-}
-
-impl Phase {
     /// Returns the mean of a call.
     pub fn mean(&self, sum: u64) -> f64 {
         sum as f64 / self.samples.max(1) as f64
     }
 
-    /// Returns the mean of a call's own instructions; of a log, of its ticks.
-    pub fn figure(&self) -> f64 {
-        let own = self.all.own();
-        self.mean(if own == 0 { self.all.elapsed } else { own })
-    }
-
     /// Returns the costs of functions without those that they call, by name.
     pub fn functions(&self) -> BTreeMap<&str, Cost> {
         let mut functions: BTreeMap<&str, Cost> = BTreeMap::new();
-        for (stack, cost) in &self.all.stacks {
+        for (stack, cost) in &self.stacks {
             let function = stack.rsplit(';').next().unwrap_or(stack);
             functions.entry(function).or_default().add(*cost);
         }
@@ -120,7 +85,7 @@ impl Phase {
     /// Returns the functions that call `function`, the most frequent first.
     pub fn callers(&self, function: &str) -> Vec<&str> {
         let mut callers: BTreeMap<&str, u64> = BTreeMap::new();
-        for (stack, cost) in &self.all.stacks {
+        for (stack, cost) in &self.stacks {
             let mut names = stack.rsplit(';');
             if names.next() == Some(function)
                 && let Some(caller) = names.next()
@@ -132,35 +97,6 @@ impl Phase {
             .into_iter()
             .sorted_by_key(|it| std::cmp::Reverse(it.1));
         sorted.map(|it| it.0).collect()
-    }
-}
-
-impl CpuProfile {
-    fn new(label: &str) -> Self {
-        let label = label.to_owned();
-        Self {
-            label,
-            ..Self::default()
-        }
-    }
-}
-
-impl ScenarioProfile {
-    /// Returns the phases over all CPUs, in the order of time.
-    pub fn phases(&self) -> Vec<Phase> {
-        let mut phases: Vec<Phase> = Vec::new();
-        for cpu in &self.cpus {
-            for phase in &cpu.phases {
-                let new = || Phase {
-                    samples: 0,
-                    all: PhaseProfile::new(&phase.name),
-                };
-                let all = entry(&mut phases, |it| it.all.name == phase.name, new);
-                all.samples += cpu.samples;
-                all.all.add(phase);
-            }
-        }
-        phases
     }
 }
 
@@ -193,39 +129,52 @@ impl Profile {
         if samples.is_empty() {
             bail!("the log has no sample with PMF's timestamps: run with samples=all");
         }
-        let scenarios = run.run.scenarios.iter().map(|it| ScenarioProfile {
-            name: name_of(it),
-            cpus: Vec::new(),
-        });
-        let mut scenarios: Vec<ScenarioProfile> = scenarios.collect();
-        for sample in samples {
-            let label = run.run.label(sample.cpu).to_string();
-            let cpus = &mut scenarios[sample.scenario].cpus;
-            let cpu = entry(cpus, |it| it.label == label, || CpuProfile::new(&label));
-            cpu.samples += 1;
-            for span in &sample.spans {
-                let name_is = |it: &PhaseProfile| it.name == span.phase.name;
-                let new = || PhaseProfile::new(span.phase.name);
-                let phase = entry(&mut cpu.phases, name_is, new);
-                phase.elapsed += span.ticks;
-                let costs = sample
-                    .call
-                    .iter()
-                    .flat_map(|it| it.costs(span.from, span.to));
-                for (stack, cost) in costs {
-                    phase.stacks.entry(name(stack)).or_default().add(cost);
-                }
-            }
-        }
-        scenarios.retain(|it| !it.cpus.is_empty());
         let stage = run.firmware.iter().rev().find_map(|it| it.version.clone());
-        Ok(Self {
+        let mut profile = Self {
             format: FORMAT,
             board: run.board().unwrap_or("unknown board").to_owned(),
             firmware: stage.unwrap_or_else(|| "unknown firmware".to_owned()),
             log,
-            scenarios,
-        })
+            phases: Vec::new(),
+        };
+        let in_time = samples
+            .iter()
+            .sorted_by_key(|it| (it.scenario, it.cpu, it.place));
+        for (sample, span) in in_time.flat_map(|it| it.spans.iter().map(move |span| (it, span))) {
+            let costs = sample
+                .call
+                .iter()
+                .flat_map(|it| it.costs(span.from, span.to));
+            let mut stacks = BTreeMap::new();
+            costs
+                .for_each(|(it, cost)| stacks.entry(name(it)).or_insert(Cost::default()).add(cost));
+            let phase = Phase {
+                scenario: name_of(&run.run.scenarios[sample.scenario]),
+                name: span.phase.name.to_owned(),
+                cpu: run.run.label(sample.cpu).to_string(),
+                samples: 1,
+                elapsed: span.ticks,
+                stacks,
+            };
+            add(&mut profile.phases, phase);
+        }
+        Ok(profile)
+    }
+
+    /// Returns the phases over all CPUs.
+    pub fn merged(&self) -> Vec<Phase> {
+        let mut merged = Vec::new();
+        for phase in &self.phases {
+            let cpu = String::new();
+            add(
+                &mut merged,
+                Phase {
+                    cpu,
+                    ..phase.clone()
+                },
+            );
+        }
+        merged
     }
 
     /// Reads what was written as JSON.
@@ -240,14 +189,19 @@ impl Profile {
     }
 }
 
-/// Returns the first of `all` for which `is_it` is true, after adding a new one where there is
-/// none.
-fn entry<T>(all: &mut Vec<T>, is_it: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> &mut T {
-    let place = all.iter().position(is_it).unwrap_or_else(|| {
-        all.push(new());
-        all.len() - 1
-    });
-    &mut all[place]
+/// Adds a phase to the one of `all` that has its names, or as a new one.
+fn add(all: &mut Vec<Phase>, phase: Phase) {
+    let found = all
+        .iter_mut()
+        .find(|it| it.is_like(&phase) && it.cpu == phase.cpu);
+    let Some(sum) = found else {
+        return all.push(phase);
+    };
+    sum.samples += phase.samples;
+    sum.elapsed += phase.elapsed;
+    for (stack, cost) in phase.stacks {
+        sum.stacks.entry(stack).or_default().add(cost);
+    }
 }
 
 /// Returns a name that no other scenario of the run has.

@@ -5,8 +5,8 @@ use std::fs;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail};
-use sha2::{Digest, Sha256};
 
+use super::beside::log_hash;
 use super::code::Code;
 use super::plugin;
 use super::profile::Profile;
@@ -15,7 +15,6 @@ use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::stream::Display;
 use crate::report::log::{LoggedRun, read_bytes};
-use crate::setup::source_package::hex;
 use crate::setup::temporary;
 use crate::setup::workspace::Workspace;
 
@@ -81,7 +80,7 @@ impl ProfiledRun {
         }
         let run = complete_run(&result.log)?;
         let bytes = fs::read(&record).context("the plugin wrote no record")?;
-        let log = hex(&Sha256::digest(&result.log));
+        let log = log_hash(&result.log);
         let profile = Profile::attribute(&run, log, &bytes, &self.elf);
         Ok((result, Some(profile.context("no profile is made")?)))
     }

@@ -32,17 +32,13 @@ fn all_phases_are_attributed_and_the_log_stays_as_it_is() {
         let plain = prepare::run(&spec, &never, &mut std::io::sink()).expect("a run");
         let (log, profile) = profile(&spec);
         assert!(log == plain.log, "{options}: the plugin changes the log");
-        for scenario in &profile.scenarios {
-            for phase in scenario.phases() {
-                println!(
-                    "{} {} {} own {} all {}",
-                    scenario.name,
-                    phase.all.name,
-                    phase.samples,
-                    phase.figure(),
-                    phase.mean(phase.all.elapsed)
-                );
-            }
+        for phase in profile.merged() {
+            println!(
+                "{} {} own {}",
+                phase.figure_name(),
+                phase.samples,
+                phase.mean(phase.own())
+            );
         }
     }
 }

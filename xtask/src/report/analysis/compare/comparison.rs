@@ -4,7 +4,7 @@
 //! the run no longer has is not "no regression" unless an option says so.
 
 use itertools::Itertools as _;
-use psci_bench::model::{Run, Scenario, ScenarioKey};
+use psci_bench::model::{Confidence, Kind, Run, Scenario, ScenarioKey};
 use psci_bench::plan::{Method, ScenarioId};
 use serde::Serialize;
 
@@ -54,6 +54,14 @@ pub struct Comparison {
     /// The differences that were passed over.
     pub(crate) across: Vec<Across>,
     pub(crate) findings: Vec<ComparisonFinding>,
+}
+
+impl Comparison {
+    /// Adds a finding by counted instructions.
+    pub(crate) fn add_counted(&mut self, sentence: String) {
+        let finding = ComparisonFinding::new(Kind::Changed, Confidence::Counts, sentence);
+        self.findings.push(finding);
+    }
 }
 
 /// A scenario on both sides.
