@@ -4,58 +4,81 @@
 //! `stores=A-B`, those of its timestamps; `lose=N`, a block whose execution is lost, for
 //! tests. `xtask/src/profile/record.rs` reads the record, and has its format.
 
-mod recorder;
-
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 
 use qemu_abi::{Arguments, Block, Counts, Plugin};
 
-use recorder::Recorder;
+const BLOCK: u64 = 0;
+const EXECUTION: u64 = 1;
+const STORE: u64 = 2;
+const END: u64 = 3;
 
 struct Profile {
     blocks: Range<u64>,
     stores: Range<u64>,
-    recorder: Recorder<BufWriter<File>>,
+    out: BufWriter<File>,
+    error: Option<io::Error>,
+    defined: u32,
+    executed: u64,
+    lose: Option<u64>,
 }
 
 fn make(arguments: &Arguments) -> Result<Profile, String> {
     let path = arguments.get("out")?;
     let file = File::create(path).map_err(|error| format!("out={path}: {error}"))?;
-    let lose = arguments.get("lose").ok().and_then(|it| it.parse().ok());
     Ok(Profile {
         blocks: arguments.range("blocks")?,
         stores: arguments.range("stores")?,
-        recorder: Recorder::new(BufWriter::new(file), lose),
+        out: BufWriter::new(file),
+        error: None,
+        defined: 0,
+        executed: 0,
+        lose: arguments.get("lose").ok().and_then(|it| it.parse().ok()),
     })
+}
+
+impl Profile {
+    fn write(&mut self, kind: u64, (cpu, number): (u32, u32), numbers: [u64; 2]) {
+        let first = kind | u64::from(cpu & 0xff_ffff) << 8 | u64::from(number) << 32;
+        for word in [first, numbers[0], numbers[1]] {
+            let written = self.out.write_all(&word.to_le_bytes());
+            self.error = self.error.take().or(written.err());
+        }
+    }
 }
 
 impl Plugin for Profile {
     fn translate(&mut self, block: &mut Block) {
-        if !self.blocks.contains(&block.address()) {
-            block.count();
-            return;
+        let (address, len) = (block.address(), block.instruction_count() as u64);
+        if !self.blocks.contains(&address) {
+            return block.count();
         }
-        let number = self.recorder.define(block.address(), block.len() as u32);
-        block.report_execution(number);
-        block.report_stores();
+        self.write(BLOCK, (0, self.defined), [address, len]);
+        block.report(self.defined);
+        self.defined += 1;
     }
 
     fn execute(&mut self, block: u32, cpu: u32, counts: Counts) {
-        self.recorder.execute(block, cpu, counts);
+        self.executed += 1;
+        if self.lose != Some(self.executed) {
+            self.write(EXECUTION, (cpu, block), [counts.inside, counts.outside]);
+        }
     }
 
     fn store(&mut self, instruction: u32, address: u64) {
         if self.stores.contains(&address) {
-            self.recorder
-                .store(instruction, address - self.stores.start);
+            let offset = address - self.stores.start;
+            self.write(STORE, (0, instruction), [offset, 0]);
         }
     }
 
     fn end(&mut self, counts: Counts) {
-        if let Some(error) = self.recorder.end(counts) {
-            eprintln!("plugin: the record: {error}");
+        self.write(END, (0, 0), [counts.inside, counts.outside]);
+        let flushed = self.out.flush().err();
+        if let Some(error) = self.error.take().or(flushed) {
+            eprintln!("plugin: the record is not whole: {error}");
         }
     }
 }

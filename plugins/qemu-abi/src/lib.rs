@@ -22,11 +22,10 @@ pub use declarations::VERSION;
 pub trait Plugin: Send {
     /// Prepares for a block of instructions that QEMU is going to execute.
     fn translate(&mut self, block: &mut Block);
-    /// Takes the execution of a block of which [`Block::report_execution`] was called, with
-    /// its number there, the CPU, and the instructions executed before it.
+    /// Takes the execution of a block of which [`Block::report`] was called, with its number
+    /// there, the CPU, and the instructions executed before it.
     fn execute(&mut self, block: u32, cpu: u32, counts: Counts);
-    /// Takes a store by an instruction of which [`Block::report_stores`] was called, with
-    /// its number there.
+    /// Takes a store by such a block, with the instruction's place in it.
     fn store(&mut self, instruction: u32, address: u64);
     /// Takes the end of QEMU.
     fn end(&mut self, counts: Counts);
@@ -64,19 +63,15 @@ impl Block {
     }
 
     /// Returns the number of instructions.
-    pub fn len(&self) -> usize {
+    pub fn instruction_count(&self) -> usize {
         // SAFETY: as in `address`.
         unsafe { qemu::qemu_plugin_tb_n_insns(self.0) }
     }
 
-    /// Returns true for a block without instructions, which QEMU does not make.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     fn instructions(&self) -> impl Iterator<Item = *mut qemu::Instruction> {
         // SAFETY: as in `address`; the index is below the number of instructions.
-        (0..self.len()).map(|index| unsafe { qemu::qemu_plugin_tb_get_insn(self.0, index) })
+        (0..self.instruction_count())
+            .map(|index| unsafe { qemu::qemu_plugin_tb_get_insn(self.0, index) })
     }
 
     /// Counts each instruction of the block as outside.
@@ -85,18 +80,14 @@ impl Block {
     }
 
     /// Counts each instruction of the block as inside, and reports each execution of the
-    /// block, as `number`.
-    pub fn report_execution(&mut self, number: u32) {
+    /// block, as `number`, and its stores.
+    pub fn report(&mut self, number: u32) {
         let number = ptr::without_provenance_mut(number as usize);
         let flags = qemu::READS_REGISTERS;
         // SAFETY: as in `address`; the callback takes the number as a number alone.
         unsafe { qemu::qemu_plugin_register_vcpu_tb_exec_cb(self.0, executed, flags, number) };
-        self.instructions().for_each(counters::count_inside);
-    }
-
-    /// Reports each store of the block, with the instruction's place in the block.
-    pub fn report_stores(&mut self) {
         for (place, instruction) in self.instructions().enumerate() {
+            counters::count_inside(instruction);
             let place = ptr::without_provenance_mut(place);
             // QEMU 7.2 takes some stores for loads where it is asked for stores alone.
             let (flags, kinds) = (qemu::NO_REGISTERS, qemu::LOADS_AND_STORES);

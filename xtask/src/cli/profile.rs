@@ -1,6 +1,6 @@
 //! `cargo xtask profile`.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -14,11 +14,10 @@ use crate::profile::profile::Profile;
 use crate::profile::run::ProfiledRun;
 use crate::qemu::log_file::LogFile;
 use crate::qemu::run_spec::RunSpec;
-use crate::qemu::screen::Screen;
 use crate::report::log::read_bytes;
-use crate::setup::progress::{Progress, say};
+use crate::setup::progress::say;
 use crate::setup::stdout::Out;
-use crate::setup::{files, interrupt, read_file};
+use crate::setup::{files, read_file};
 
 /// The most bytes of a profile or of a log.
 const FILE_MAX: usize = 1 << 30;
@@ -117,14 +116,9 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
 
 /// Runs, and returns the exit code; the profile, too, if the run has a verdict.
 fn profile(spec: &RunSpec, log: Option<&Path>) -> Result<(u8, Option<Profile>)> {
-    let interrupt = interrupt::watch()?;
     let prepared = ProfiledRun::prepare(spec, None)?;
     let mut log = log.map(LogFile::create);
-    let (mut out, progress) = (io::sink(), Progress::on_terminal("starting QEMU"));
-    let mut screen = Screen::new(log.as_mut(), &mut out, Some(progress));
-    let ran = prepared.run(interrupt, &mut screen);
-    drop(screen);
-    let (result, profile) = ran?;
+    let (result, profile) = prepared.run(log.as_mut())?;
     say(&result.line());
     result.positions.iter().for_each(|position| say(position));
     log.map(LogFile::end).transpose()?;

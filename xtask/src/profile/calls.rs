@@ -201,7 +201,7 @@ impl<'c> Builder<'c> {
         } else if let Some(place) = returned {
             cpu.frames.truncate(place);
         }
-        let end = block.address + 4 * u64::from(block.ran);
+        let end = block.address + 4 * block.ran;
         let mut address = block.address;
         while address < end {
             let (function, function_end) = code.function(address);
@@ -219,7 +219,7 @@ impl<'c> Builder<'c> {
             address = run_end;
         }
         for (instruction, offset) in &block.stores {
-            call.name_part(block.at + u64::from(*instruction), code.stamp(*offset));
+            call.name_part(block.at + instruction, code.stamp(*offset));
         }
         match code.end(end - 4) {
             End::Leave => {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::setup::process;
 
 /// A commit.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Commit {
     /// The hash.
     pub id: String,

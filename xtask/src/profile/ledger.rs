@@ -4,24 +4,24 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail};
+use itertools::Itertools as _;
 use serde::Serialize;
 
 use super::checkout::{self, Commit};
 use super::difference::{PhaseChange, changes};
-use super::profile::Profile;
+use super::plugin;
+use super::profile::{Phase, Profile};
 use super::run::ProfiledRun;
 use crate::qemu::run_spec::RunSpec;
-use crate::qemu::screen::Screen;
-use crate::setup::progress::{Progress, say};
+use crate::setup::progress::say;
 use crate::setup::scratch::Scratch;
 use crate::setup::workspace::Workspace;
-use crate::setup::{files, interrupt};
+use crate::setup::{self, Need, files, interrupt};
 
 /// A commit with what was measured of it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Entry {
     /// The commit.
     pub commit: Commit,
@@ -68,7 +68,6 @@ pub struct Bench {
     workspace: Workspace,
     /// The first commit of each identity of a run.
     seen: BTreeMap<String, String>,
-    interrupt: &'static AtomicBool,
 }
 
 impl Bench {
@@ -77,54 +76,42 @@ impl Bench {
         let checkout = spec.tf_a.clone();
         let checkout = checkout.context("name the checkout of TF-A by --tf-a DIR")?;
         if !checkout.join(".git").exists() {
-            bail!(
-                "--tf-a {}: this is no checkout: there is no .git in it",
-                checkout.display()
-            );
+            let at = checkout.display();
+            bail!("--tf-a {at}: this is no checkout: there is no .git in it");
         }
+        let workspace = Workspace::find()?;
+        // What fails for a commit later is the commit's.
+        setup::ensure(&workspace, &[Need::Qemu, Need::CrossCompiler, Need::Make])?;
+        plugin::build(&workspace)?;
         Ok(Self {
             commits: checkout::commits(&checkout, range, first_parent)?,
             checkout,
             spec: spec.clone(),
-            workspace: Workspace::find()?,
+            workspace,
             seen: BTreeMap::new(),
-            interrupt: interrupt::watch()?,
         })
     }
 
     /// Measures the commit at `place`. Where it cannot be built or run, the entry says so.
     fn measure(&mut self, place: usize) -> Result<Entry> {
-        interrupt::check()?;
         let commit = self.commits[place].clone();
-        let (number, all) = (place + 1, self.commits.len());
-        say(&format!(
-            "{number}/{all} {} {}",
-            commit.short(),
-            commit.title
-        ));
-        let measured = self.profile(&commit);
-        interrupt::check()?;
+        let (number, all, id) = (place + 1, self.commits.len(), commit.short());
+        say(&format!("{number}/{all} {id} {}", commit.title));
+        let measured = self.profile(&commit)?;
         let mut entry = Entry {
             commit,
-            failure: None,
-            same_as: None,
-            figures: BTreeMap::new(),
-            profile: None,
+            ..Entry::default()
         };
         match measured {
             Ok((identity, profile)) => {
-                let phases = profile.merged();
-                let figures = phases
-                    .iter()
-                    .map(|it| (it.figure_name(), it.mean(it.own())));
-                entry.figures = figures.collect();
+                let figure = |it: &Phase| (it.figure_name(), it.mean(it.own()));
+                entry.figures = profile.merged().iter().map(figure).collect();
                 entry.profile = Some(profile);
                 entry.same_as = self.seen.get(&identity).cloned();
                 let id = entry.commit.id.clone();
                 self.seen.entry(identity).or_insert(id);
             }
-            Err(error) => {
-                let failure = short(&format!("{error:#}"));
+            Err(failure) => {
                 say(&format!("  skipped: {failure}"));
                 entry.failure = Some(failure);
             }
@@ -132,86 +119,83 @@ impl Bench {
         Ok(entry)
     }
 
-    /// Returns the identity of a commit's run and its profile: as it was kept, or measured.
-    fn profile(&self, commit: &Commit) -> Result<(String, Profile)> {
+    /// Returns the identity of a commit's run and its profile, as it was kept or measured; or
+    /// the reason why this commit cannot be measured.
+    fn profile(&self, commit: &Commit) -> Result<Result<(String, Profile), String>> {
+        interrupt::check()?;
         let source = Scratch::new(&self.workspace)?;
         checkout::unpack(&self.checkout, commit, source.path())?;
-        let tf_a = Some(source.path().to_path_buf());
-        let run = ProfiledRun::prepare(
-            &RunSpec {
-                tf_a,
-                ..self.spec.clone()
-            },
-            None,
-        )?;
+        let mut spec = self.spec.clone();
+        spec.tf_a = Some(source.path().to_path_buf());
+        let run = match ProfiledRun::prepare(&spec, None) {
+            Ok(run) => run,
+            Err(error) => {
+                interrupt::check()?;
+                let failure = format!("{error:#}");
+                // Of the machine, and not of the commit.
+                return match failure.contains("No space left") {
+                    true => Err(error),
+                    false => Ok(Err(short(&failure))),
+                };
+            }
+        };
         let identity = run.identity()?;
         let folder = self.workspace.state().join("ledger");
-        let kept = folder.join(&identity).with_added_extension("json");
+        let place = folder.join(&identity).with_added_extension("json");
         // One of another format is measured again.
-        if let Some(profile) = fs::read(&kept)
-            .ok()
-            .and_then(|it| Profile::from_json(&it).ok())
-        {
-            return Ok((identity, profile));
+        let kept = fs::read(&place).ok();
+        if let Some(profile) = kept.and_then(|it| Profile::from_json(&it).ok()) {
+            return Ok(Ok((identity, profile)));
         }
-        let mut out = io::sink();
-        let progress = Progress::on_terminal(&format!("measuring {}", commit.short()));
-        let mut screen = Screen::new(None, &mut out, Some(progress));
-        let (result, profile) = run.run(self.interrupt, &mut screen)?;
-        drop(screen);
-        let profile = profile.with_context(|| result.line())?;
-        if result.exit_code() != 0 {
-            bail!("{}", result.line());
-        }
+        let (result, profile) = run.run(None)?;
+        interrupt::check()?;
+        let Some(profile) = profile.filter(|_| result.exit_code() == 0) else {
+            return Ok(Err(result.line()));
+        };
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        files::write_by(("the ledger's", &kept), |out| {
-            Ok(serde_json::to_writer(out, &profile)?)
-        })?;
-        Ok((identity, profile))
+        let write = |out: &mut dyn io::Write| Ok(serde_json::to_writer(out, &profile)?);
+        files::write_by(("the ledger's", &place), write)?;
+        Ok(Ok((identity, profile)))
     }
 
     /// Measures all commits.
     pub fn ledger(mut self, range: &str, tolerance: f64) -> Result<Ledger> {
         let entries = (0..self.commits.len()).map(|place| self.measure(place));
-        let entries: Vec<Entry> = entries.collect::<Result<_>>()?;
-        let measured: Vec<&Entry> = entries.iter().filter(|it| it.profile.is_some()).collect();
-        let steps = measured
-            .windows(2)
-            .filter_map(|it| step(it[0], it[1], tolerance));
-        let (range, steps) = (range.to_owned(), steps.collect());
-        Ok(Ledger {
-            range,
-            tolerance,
-            entries,
-            steps,
-        })
+        Ledger::new(range, tolerance, entries.collect::<Result<_>>()?)
     }
 
     /// Finds the first commit at which `figure` differs from that of the first, by halves.
     pub fn bisect(mut self, range: &str, tolerance: f64, figure: &str) -> Result<Ledger> {
-        let find = bisect(
-            self.commits.len(),
-            |place| self.measure(place),
-            |first, entry| {
-                let of = |entry: &Entry| entry.figures.get(figure).copied();
-                let Some((old, new)) = of(first).zip(of(entry)) else {
-                    let known = first.figures.keys().cloned().collect::<Vec<_>>().join(", ");
-                    bail!("--bisect {figure}: there is no such figure; there are {known}");
-                };
-                Ok((new - old).abs() > tolerance * old)
-            },
-        );
-        let (entries, found) = find?;
-        let step = found.and_then(|(last, first)| {
-            let entry = |place: usize| entries.get(&place);
-            step(entry(last)?, entry(first)?, tolerance)
-        });
-        let (range, entries) = (range.to_owned(), entries.into_values().collect());
-        Ok(Ledger {
+        let differs = |first: &Entry, entry: &Entry| {
+            let of = |entry: &Entry| entry.figures.get(figure).copied();
+            let Some((old, new)) = of(first).zip(of(entry)) else {
+                let known = first.figures.keys().join(", ");
+                bail!("--bisect {figure}: there is no such figure; there are {known}");
+            };
+            Ok((new - old).abs() > tolerance * old)
+        };
+        let count = self.commits.len();
+        let entries = bisect(count, |place| self.measure(place), differs)?;
+        Ledger::new(range, tolerance, entries.into_values().collect())
+    }
+}
+
+impl Ledger {
+    fn new(range: &str, tolerance: f64, entries: Vec<Entry>) -> Result<Self> {
+        let measured = entries.iter().filter(|it| it.profile.is_some());
+        let pairs = measured.tuple_windows();
+        let steps = pairs
+            .filter_map(|(since, entry)| step(since, entry, tolerance))
+            .collect();
+        if entries.iter().all(|it| it.profile.is_none()) {
+            bail!("{range}: no commit can be measured: see above");
+        }
+        let range = range.to_owned();
+        Ok(Self {
             range,
             tolerance,
             entries,
-            steps: step.into_iter().collect(),
+            steps,
         })
     }
 }
@@ -235,38 +219,73 @@ fn step(since: &Entry, entry: &Entry, tolerance: f64) -> Option<Step> {
     })
 }
 
-/// The entries that were measured, by place, and the step: the last place of the old figure
-/// and the first of the new one.
-type Found = (BTreeMap<usize, Entry>, Option<(usize, usize)>);
-
-/// Finds the first of `count` entries that `differs` from the first of all. Entries that cannot
-/// be measured are passed over.
+/// Finds the first of `count` entries that `differs` from the first of all, and returns those
+/// that were measured, by place. Entries that cannot be measured are passed over.
 fn bisect(
     count: usize,
     mut measure: impl FnMut(usize) -> Result<Entry>,
     differs: impl Fn(&Entry, &Entry) -> Result<bool>,
-) -> Result<Found> {
+) -> Result<BTreeMap<usize, Entry>> {
     let first = measure(0)?;
     if let Some(failure) = &first.failure {
         bail!("the first commit cannot be measured: {failure}");
     }
-    // Its own figure: refuses an unknown name before anything else is built.
+    // Refuses an unknown figure before anything else is built.
     differs(&first, &first)?;
     let mut entries = BTreeMap::from([(0, first)]);
     let (mut old, mut new) = (0, count);
-    while new - old > 1 {
+    loop {
         // The middle, or the nearest one that was not tried.
         let untried = (old + 1..new).filter(|it| !entries.contains_key(it));
         let Some(place) = untried.min_by_key(|it| it.abs_diff((old + new) / 2)) else {
-            break;
+            return Ok(entries);
         };
         let entry = measure(place)?;
-        let is_measured = entry.failure.is_none();
-        if is_measured {
+        if entry.failure.is_none() {
             let is_new = differs(&entries[&0], &entry)?;
-            (old, new) = if is_new { (old, place) } else { (place, new) };
+            *(if is_new { &mut new } else { &mut old }) = place;
         }
         entries.insert(place, entry);
     }
-    Ok((entries, (new < count).then_some((old, new))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bisection_measures_five_of_sixteen() {
+        for changed in 1..16 {
+            let measure = |place: usize| {
+                let figure = if place < changed { 100.0 } else { 101.0 };
+                let figures = BTreeMap::from([(String::new(), figure)]);
+                Ok(Entry {
+                    figures,
+                    ..Entry::default()
+                })
+            };
+            let found = bisect(16, measure, |first, entry| {
+                Ok(first.figures != entry.figures)
+            });
+            let found = found.expect("a step");
+            assert!(found.len() <= 5, "{changed}: {:?}", found.keys());
+            assert!(found.contains_key(&changed) && found.contains_key(&(changed - 1)));
+        }
+    }
+
+    #[test]
+    fn commits_that_do_not_build_are_passed_over() {
+        let measure = |place: usize| {
+            let failure = (4..12).contains(&place).then(String::new);
+            let figures = BTreeMap::from([(place.min(12).to_string(), 0.0)]);
+            Ok(Entry {
+                failure,
+                figures,
+                ..Entry::default()
+            })
+        };
+        let differs = |_: &Entry, entry: &Entry| Ok(entry.figures.contains_key("12"));
+        let found = bisect(16, measure, differs).expect("entries");
+        assert!(found.contains_key(&3) && found.contains_key(&12));
+    }
 }

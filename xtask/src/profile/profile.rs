@@ -1,6 +1,7 @@
 //! A profile: the instructions of each timed call, by scenario, phase, CPU and stack.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
@@ -106,7 +107,7 @@ impl Profile {
     ///
     /// # Errors
     /// A phase of a sample whose instructions are not PMF's ticks.
-    pub fn attribute(run: &LoggedRun, log: String, record: &[u8], elf: &[u8]) -> Result<Self> {
+    pub fn attribute(run: &LoggedRun, log: String, record: impl Read, elf: &[u8]) -> Result<Self> {
         let code = Code::read(elf).context("bl31.elf")?;
         let mut builder = Builder::new(&code);
         record::read(record, |block| builder.take(block))?;

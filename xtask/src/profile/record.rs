@@ -1,11 +1,14 @@
-//! Reads the plugin's record of executed blocks.
+//! Reads the plugin's record: events of three words of 64 bits, little-endian.
 //!
-//! Words of 32 bits, little-endian, by their highest bits: `0`, a block by its number is
-//! executed; `100`, it ended earlier, by so many instructions (29 bits, two's complement);
-//! `101`, so many instructions were executed outside the firmware; `1100`, the CPU of the
-//! blocks that follow; `1101`, a new block, of so many instructions, with its address in two
-//! words; `1110`, its instruction (12 bits) stored at an offset (16 bits) of 8 bytes; `1111`,
-//! the end, with all instructions inside and outside in two words each.
+//! Bits 7:0 of the first word are the kind, bits 31:8 the CPU, bits 63:32 a number:
+//! * 0, a new block: its number; its address and its number of instructions.
+//! * 1, an execution: the block; the instructions that all CPUs have executed so far inside
+//!   the firmware and outside.
+//! * 2, a store by the block that was executed last: the instruction's place in the block; the
+//!   offset in the memory of timestamps.
+//! * 3, the end: instructions as of an execution.
+
+use std::io::Read;
 
 use anyhow::{Context, Result, bail};
 
@@ -17,70 +20,65 @@ pub(super) struct Execution {
     /// The address of the first instruction.
     pub address: u64,
     /// The number of instructions that were executed.
-    pub ran: u32,
+    pub ran: u64,
     /// The number of instructions that all CPUs had executed before.
     pub at: u64,
-    /// The instruction and the offset of each store to the memory of timestamps.
-    pub stores: Vec<(u32, u64)>,
+    /// The place of the instruction and the offset of each store to the memory of timestamps.
+    pub stores: Vec<(u64, u64)>,
 }
 
-const LOST: &str = "the record lacks a block: instructions were counted that are in none";
-
 /// Calls `take` for each block of `record` that was executed, in order.
-pub(super) fn read(record: &[u8], mut take: impl FnMut(&Execution)) -> Result<()> {
-    let words = record.chunks_exact(4);
-    let mut words = words.map(|it| u32::from_le_bytes([it[0], it[1], it[2], it[3]]));
-    let mut next = || {
-        words
-            .next()
-            .context("the record is cut off: QEMU was killed, or the disk is full")
-    };
-    let mut blocks: Vec<(u64, u32)> = Vec::new();
-    let (mut cpu, mut inside, mut outside) = (0, 0u64, 0u64);
-    let mut last: Option<Execution> = None;
+///
+/// # Errors
+/// A record that is cut off, damaged, or that lacks an execution.
+pub(super) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> Result<()> {
+    let mut blocks: Vec<(u64, u64)> = Vec::new();
+    // The last execution, with the instructions inside before it and the block's length.
+    let mut last: Option<(Execution, u64, u64)> = None;
     loop {
-        let word = next()?;
-        match word >> 28 {
-            0b0000..=0b0111 => {
-                last.iter().for_each(&mut take);
-                let block = blocks.get(word as usize);
-                let &(address, ran) = block.context("the record is damaged: an unknown block")?;
-                last = Some(Execution {
-                    cpu,
+        let mut word = || -> Result<u64> {
+            let mut bytes = [0; 8];
+            let read = record.read_exact(&mut bytes);
+            read.context("the record is cut off: QEMU was killed, or the disk is full")?;
+            Ok(u64::from_le_bytes(bytes))
+        };
+        let (first, a, b) = (word()?, word()?, word()?);
+        let (kind, number) = (first as u8, first >> 32);
+        match kind {
+            0 => blocks.push((a, b)),
+            1 | 3 => {
+                let before = last.as_ref().map_or(0, |it| it.1);
+                let ran = a
+                    .checked_sub(before)
+                    .context("the record is damaged: counts")?;
+                if ran > last.as_ref().map_or(0, |it| it.2) {
+                    bail!("the record lacks a block: instructions were executed that are in none");
+                }
+                if let Some((mut execution, ..)) = last.take() {
+                    execution.ran = ran;
+                    take(&execution);
+                }
+                if kind == 3 {
+                    return Ok(());
+                }
+                let block = blocks.get(number as usize);
+                let &(address, len) = block.context("the record is damaged: an unknown block")?;
+                let execution = Execution {
+                    cpu: (first >> 8) as u32 & 0xff_ffff,
                     address,
-                    ran,
-                    at: inside + outside,
+                    ran: 0,
+                    at: a + b,
                     stores: Vec::new(),
-                });
-                inside += u64::from(ran);
+                };
+                last = Some((execution, a, len));
             }
-            0b1000 | 0b1001 => {
-                let fewer = (word << 3).wrapping_neg() >> 3;
-                let last = last.as_mut().filter(|it| fewer <= it.ran).context(LOST)?;
-                last.ran -= fewer;
-                inside -= u64::from(fewer);
-            }
-            0b1010 | 0b1011 => outside += u64::from(word & ((1 << 29) - 1)),
-            0b1100 => cpu = word & ((1 << 28) - 1),
-            0b1101 => {
-                let address = u64::from(next()?) | u64::from(next()?) << 32;
-                blocks.push((address, word & 0xfff));
-            }
-            0b1110 => {
+            2 => {
                 let last = last
                     .as_mut()
                     .context("the record is damaged: a store of no block")?;
-                let store = (word >> 16 & 0xfff, u64::from(word & 0xffff) * 8);
-                last.stores.push(store);
+                last.0.stores.push((number, a));
             }
-            _ => {
-                last.iter().for_each(&mut take);
-                let mut long = || anyhow::Ok(u64::from(next()?) | u64::from(next()?) << 32);
-                if (long()?, long()?) != (inside, outside) {
-                    bail!(LOST);
-                }
-                return Ok(());
-            }
+            _ => bail!("the record is damaged: an unknown event"),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Runs with the plugin.
 
 use std::ffi::OsString;
-use std::fs;
-use std::sync::atomic::AtomicBool;
+use std::fs::{self, File};
+use std::io::{self, BufReader};
 
 use anyhow::{Context, Result, bail};
 
@@ -10,13 +10,15 @@ use super::beside::log_hash;
 use super::code::Code;
 use super::plugin;
 use super::profile::Profile;
+use crate::qemu::log_file::LogFile;
 use crate::qemu::prepare::{self, Prepared};
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::RunSpec;
-use crate::qemu::stream::Display;
-use crate::report::log::{LoggedRun, read_bytes};
-use crate::setup::temporary;
+use crate::qemu::screen::Screen;
+use crate::report::log::read_bytes;
+use crate::setup::progress::Progress;
 use crate::setup::workspace::Workspace;
+use crate::setup::{interrupt, temporary};
 
 /// A run that is prepared, with all that its profile needs.
 #[derive(Debug)]
@@ -60,40 +62,33 @@ impl ProfiledRun {
         self.prepared.identity()
     }
 
-    /// Runs, and attributes the calls. A run without a verdict has no profile.
-    pub fn run(
-        mut self,
-        interrupt: &AtomicBool,
-        out: &mut dyn Display,
-    ) -> Result<(RunResult, Option<Profile>)> {
+    /// Runs, and attributes the calls; the UART's bytes go to `log`. A run without a verdict
+    /// has no profile.
+    pub fn run(mut self, log: Option<&mut LogFile>) -> Result<(RunResult, Option<Profile>)> {
         let dir = temporary(tempfile::tempdir())?;
         let record = dir.path().join("record");
         self.plugin.push(",out=");
         self.plugin.push(&record);
         self.prepared.add_plugin(&self.plugin);
-        let result = self.prepared.run(interrupt, out);
+        let (mut out, progress) = (io::sink(), Progress::on_terminal("starting QEMU"));
+        let mut screen = Screen::new(log, &mut out, Some(progress));
+        let result = self.prepared.run(interrupt::watch()?, &mut screen);
+        drop(screen);
         let result = result.context(
             "profiles need a QEMU that loads TCG plugins, as Debian's does (--enable-plugins)",
         )?;
         if result.exit_code() > 1 {
             return Ok((result, None));
         }
-        let run = complete_run(&result.log)?;
-        let bytes = fs::read(&record).context("the plugin wrote no record")?;
+        let run = read_bytes("the UART", &result.log)?.pop();
+        let run = run.context("no run in the log")?;
+        if let Some(lack) = run.lacks().first() {
+            bail!("the log is incomplete: {lack}");
+        }
+        let record = File::open(&record).context("the plugin wrote no record")?;
         let log = log_hash(&result.log);
-        let profile = Profile::attribute(&run, log, &bytes, &self.elf);
+        let profile = Profile::attribute(&run, log, BufReader::new(record), &self.elf);
         Ok((result, Some(profile.context("no profile is made")?)))
-    }
-}
-
-/// Returns the one run of a log, which must have all of its records.
-fn complete_run(log: &[u8]) -> Result<LoggedRun> {
-    let run = read_bytes("the UART", log)?
-        .pop()
-        .context("no run in the log")?;
-    match run.lacks().first() {
-        Some(lack) => bail!("the log is incomplete: {lack}"),
-        None => Ok(run),
     }
 }
 

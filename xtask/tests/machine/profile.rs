@@ -18,7 +18,7 @@ fn spec(options: &str) -> RunSpec {
 
 fn profile(spec: &RunSpec) -> (Vec<u8>, Profile) {
     let prepared = ProfiledRun::prepare(spec, None).expect("prepared");
-    let ran = prepared.run(&AtomicBool::new(false), &mut std::io::sink());
+    let ran = prepared.run(None);
     let (result, profile) = ran.unwrap_or_else(|error| panic!("{error:#}"));
     let profile = profile.unwrap_or_else(|| panic!("{}", result.line()));
     (result.log, profile)
