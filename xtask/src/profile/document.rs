@@ -1,5 +1,7 @@
 //! A profile in the order of reading.
 
+use std::cmp::Reverse;
+
 use itertools::Itertools as _;
 
 use super::difference::{self, FunctionChange, PhaseChange};
@@ -12,6 +14,7 @@ const NAMED_MAX: usize = 12;
 /// The least share of a phase that a function has to have.
 const SHARE_LEAST: f64 = 0.005;
 
+pub(super) const UNIT: &str = "instructions of a mean call, on QEMU's instruction clock";
 pub(super) const NOTES: &str = "\
 Figures are instructions of a mean call on QEMU, where each takes the same time: they say what firmware \
 executes, and nothing about memory, caches and power controllers of hardware. A CPU's own instructions are \
@@ -70,14 +73,8 @@ fn definitions(profile: &Profile, baseline: Option<&Profile>) -> Vec<(&'static s
     let samples: u64 = scenarios.map(|it| it[0].samples).sum();
     let mut all = vec![("Firmware", profile.firmware.clone())];
     all.extend(baseline.map(|it| ("Baseline", it.firmware.clone())));
-    all.push((
-        "Samples",
-        format!("{samples}, each phase equal to PMF's ticks"),
-    ));
-    all.push((
-        "Unit",
-        "instructions of a mean call, on QEMU's instruction clock".to_owned(),
-    ));
+    let samples = format!("{samples}, each phase equal to PMF's ticks");
+    all.extend([("Samples", samples), ("Unit", UNIT.to_owned())]);
     all
 }
 
@@ -118,37 +115,27 @@ fn functions(scenario: &str, phases: &[Phase]) -> Option<Table> {
     table.words(["Called by"]);
     for phase in phases {
         let all = phase.own() as f64;
+        let mut row = |name: String, instructions: u64, calls: String, callers: String| {
+            let mean = number(phase.mean(instructions));
+            let share = format!("{:.1} %", 100.0 * instructions as f64 / all);
+            let cells = [phase.name.clone(), name, mean, share, calls, callers];
+            table.rows.push(cells.into());
+        };
+        let (mut others, mut instructions) = (0, 0);
         let functions = phase.functions().into_iter();
-        let functions = functions.sorted_by_key(|it| std::cmp::Reverse(it.1.instructions));
-        let is_named = |(place, it): &(usize, (&str, super::calls::Cost))| {
-            *place < NAMED_MAX && it.1.instructions as f64 >= SHARE_LEAST * all
-        };
-        let (named, rest): (Vec<_>, Vec<_>) = functions.enumerate().partition(is_named);
-        let mut row = |name: &str, instructions: u64, calls: String, callers: String| {
-            let (mean, share) = (phase.mean(instructions), 100.0 * instructions as f64 / all);
-            let (phase, name) = (phase.name.clone(), name.to_owned());
-            let share = format!("{share:.1} %");
-            table
-                .rows
-                .push(vec![phase, name, number(mean), share, calls, callers]);
-        };
-        for (_, (name, cost)) in named {
-            let callers = callers(phase, name);
-            row(
-                name,
-                cost.instructions,
-                number(phase.mean(cost.calls)),
-                callers,
-            );
+        let functions = functions.sorted_by_key(|it| Reverse(it.1.instructions));
+        for (place, (name, cost)) in functions.enumerate() {
+            if place < NAMED_MAX && cost.instructions as f64 >= SHARE_LEAST * all {
+                let calls = number(phase.mean(cost.calls));
+                let callers = callers(phase, name);
+                row(name.to_owned(), cost.instructions, calls, callers);
+            } else {
+                (others, instructions) = (others + 1, instructions + cost.instructions);
+            }
         }
-        if !rest.is_empty() {
-            let instructions = rest.iter().map(|it| it.1.1.instructions).sum();
-            row(
-                &format!("({} others)", rest.len()),
-                instructions,
-                String::new(),
-                String::new(),
-            );
+        if others > 0 {
+            let name = format!("({others} others)");
+            row(name, instructions, String::new(), String::new());
         }
     }
     table.finished()
@@ -175,9 +162,8 @@ pub(super) fn change_table(changes: &[PhaseChange]) -> Option<Table> {
         };
         let [old, new] = [it.old, it.new].map(number);
         let change = signed(it.new - it.old);
-        table
-            .rows
-            .push(vec![it.figure.clone(), old, new, change, share]);
+        let cells = [it.figure.clone(), old, new, change, share];
+        table.rows.push(cells.into());
     }
     table.finished()
 }
@@ -189,9 +175,8 @@ pub(super) fn function_changes(changes: &[PhaseChange]) -> Option<Table> {
     for it in changes {
         let mut row = |name: String, [old, new]: [f64; 2], calls: [String; 2]| {
             let figures = [number(old), number(new), signed(new - old)];
-            table
-                .rows
-                .push([&[it.figure.clone(), name][..], &figures, &calls].concat());
+            let cells = [&[it.figure.clone(), name][..], &figures, &calls];
+            table.rows.push(cells.concat());
         };
         let (named, rest) = it.functions.split_at(it.functions.len().min(NAMED_MAX));
         for it in named {

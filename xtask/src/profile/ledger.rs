@@ -28,7 +28,7 @@ pub struct Entry {
     /// The reason why there is no profile of it; None where there is one.
     pub failure: Option<String>,
     /// The commit before whose firmware is the same.
-    pub same_as: Option<String>,
+    pub same_as: Option<Commit>,
     /// Instructions of a mean call by `SCENARIO:PHASE`.
     pub figures: BTreeMap<String, f64>,
     #[serde(skip)]
@@ -67,7 +67,7 @@ pub struct Bench {
     commits: Vec<Commit>,
     workspace: Workspace,
     /// The first commit of each identity of a run.
-    seen: BTreeMap<String, String>,
+    seen: BTreeMap<String, Commit>,
 }
 
 impl Bench {
@@ -108,8 +108,8 @@ impl Bench {
                 entry.figures = profile.merged().iter().map(figure).collect();
                 entry.profile = Some(profile);
                 entry.same_as = self.seen.get(&identity).cloned();
-                let id = entry.commit.id.clone();
-                self.seen.entry(identity).or_insert(id);
+                let commit = entry.commit.clone();
+                self.seen.entry(identity).or_insert(commit);
             }
             Err(failure) => {
                 say(&format!("  skipped: {failure}"));

@@ -5,8 +5,8 @@ use std::io::Write;
 
 use anyhow::Result;
 
-use super::difference::PhaseChange;
-use super::document::{NOTES, change_table, function_changes, number};
+use super::checkout::Commit;
+use super::document::{NOTES, UNIT, change_table, function_changes, number, signed};
 use super::ledger::{Entry, Ledger};
 use crate::report::export::{
     Block, Drawing, EDGE, Figure, LEFT, Scale, Table, write_blocks, write_page,
@@ -39,18 +39,13 @@ pub fn write(format: Format, ledger: &Ledger, out: &mut dyn Write) -> Result<()>
 fn write_csv(ledger: &Ledger, out: &mut dyn Write) -> Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record(["commit", "title", "figure", "instructions", "failure"])?;
-    for Entry {
-        commit,
-        failure,
-        figures,
-        ..
-    } in &ledger.entries
-    {
-        if let Some(failure) = failure {
-            csv.write_record([&commit.id, &commit.title, "", "", failure])?;
+    for entry in &ledger.entries {
+        let Commit { id, title } = &entry.commit;
+        if let Some(failure) = &entry.failure {
+            csv.write_record([id, title, "", "", failure])?;
         }
-        for (name, figure) in figures {
-            csv.write_record([&commit.id, &commit.title, name, &figure.to_string(), ""])?;
+        for (name, figure) in &entry.figures {
+            csv.write_record([id, title, name, &figure.to_string(), ""])?;
         }
     }
     Ok(csv.flush()?)
@@ -61,26 +56,22 @@ fn title(ledger: &Ledger) -> String {
 }
 
 fn document(ledger: &Ledger) -> Vec<Block<'static>> {
-    let failed = ledger
-        .entries
-        .iter()
-        .filter(|it| it.failure.is_some())
-        .count();
+    let failed = ledger.entries.iter().filter(|it| it.failure.is_some());
+    let failed = failed.count();
     let measured = ledger.entries.len() - failed;
-    let tolerance = format!("{} %", 100.0 * ledger.tolerance);
-    let mut all = vec![
-        Block::Title(title(ledger)),
-        Block::Definitions(vec![
-            ("Commits", format!("{measured} measured, {failed} skipped")),
-            ("Steps", format!("{} over {tolerance}", ledger.steps.len())),
-            (
-                "Unit",
-                "instructions of a mean call, on QEMU's instruction clock".to_owned(),
-            ),
-        ]),
-    ];
-    all.extend(commits(ledger).map(Block::Table));
-    all.extend(figures(ledger).map(Block::Table));
+    let commits = format!("{measured} measured, {failed} skipped");
+    let steps = format!("{} over {} %", ledger.steps.len(), 100.0 * ledger.tolerance);
+    let unit = UNIT.to_owned();
+    let definitions = vec![("Commits", commits), ("Steps", steps), ("Unit", unit)];
+    let mut all = vec![Block::Title(title(ledger)), Block::Definitions(definitions)];
+    all.extend(commit_table(ledger).map(Block::Table));
+    let names = ledger.entries.iter().flat_map(|it| it.figures.keys());
+    let names: BTreeSet<&String> = names.collect();
+    let series: Vec<Series> = names
+        .into_iter()
+        .map(|it| Series::new(ledger, it))
+        .collect();
+    all.extend(figure_table(&series).map(Block::Table));
     for step in &ledger.steps {
         let (id, title) = (step.commit.short(), &step.commit.title);
         all.push(Block::Heading(format!("{id} {title}")));
@@ -88,31 +79,22 @@ fn document(ledger: &Ledger) -> Vec<Block<'static>> {
         all.extend(change_table(&step.changes).map(Block::Table));
         all.extend(function_changes(&step.changes).map(Block::Table));
     }
+    let count = ledger.entries.len();
     all.push(Block::Drawings(
-        names(ledger)
-            .into_iter()
-            .map(|it| chart(ledger, it))
-            .collect(),
+        series.iter().map(|it| it.chart(count)).collect(),
     ));
     all
 }
 
-fn names(ledger: &Ledger) -> BTreeSet<&str> {
-    let names = ledger.entries.iter().flat_map(|it| it.figures.keys());
-    names.map(String::as_str).collect()
-}
-
-fn commits(ledger: &Ledger) -> Option<Table> {
+fn commit_table(ledger: &Ledger) -> Option<Table> {
     let mut table = Table::titled("Commits");
     table.words(["Commit", "Title", "Result"]);
     for it in &ledger.entries {
-        let step = ledger
-            .steps
-            .iter()
-            .find(|step| step.commit.id == it.commit.id);
+        let mut steps = ledger.steps.iter();
+        let step = steps.find(|step| step.commit.id == it.commit.id);
         let result = match (&it.failure, &it.same_as, step) {
             (Some(failure), ..) => format!("skipped: {failure}"),
-            (_, Some(same), _) => format!("same firmware as {}", same.get(..12).unwrap_or(same)),
+            (_, Some(same), _) => format!("same firmware as {}", same.short()),
             (.., Some(step)) => format!("step: {}", many(step.changes.len(), "figure")),
             _ => "measured".to_owned(),
         };
@@ -122,73 +104,79 @@ fn commits(ledger: &Ledger) -> Option<Table> {
     table.finished()
 }
 
-/// Returns the values of a figure, by the commits' places.
-fn values<'l>(ledger: &'l Ledger, name: &str) -> Vec<(usize, &'l Entry, f64)> {
-    let entries = ledger.entries.iter().enumerate();
-    let value = |(place, it): (usize, &'l Entry)| Some((place, it, *it.figures.get(name)?));
-    entries.filter_map(value).collect()
+/// A figure over the commits.
+struct Series<'l> {
+    name: &'l str,
+    points: Vec<Point<'l>>,
 }
 
-fn figures(ledger: &Ledger) -> Option<Table> {
+struct Point<'l> {
+    place: usize,
+    commit: &'l Commit,
+    figure: f64,
+    is_step: bool,
+}
+
+impl<'l> Series<'l> {
+    fn new(ledger: &'l Ledger, name: &'l str) -> Self {
+        let point = |(place, entry): (usize, &'l Entry)| {
+            let (commit, figure) = (&entry.commit, *entry.figures.get(name)?);
+            let mut steps = ledger.steps.iter().filter(|it| it.commit.id == commit.id);
+            let is_step = steps.any(|it| it.changes.iter().any(|it| it.figure == name));
+            Some(Point {
+                place,
+                commit,
+                figure,
+                is_step,
+            })
+        };
+        let points = ledger
+            .entries
+            .iter()
+            .enumerate()
+            .filter_map(point)
+            .collect();
+        Self { name, points }
+    }
+
+    /// Returns a chart; `count` is the number of all commits.
+    fn chart(&self, count: usize) -> Figure {
+        let most = self.points.iter().map(|it| it.figure).fold(0.0, f64::max);
+        let (mut drawing, y) = Drawing::of_values(most, "Instructions");
+        let x = Scale::linear((-0.5, count as f64 - 0.5), (LEFT, EDGE));
+        let tick = |it: &Point<'_>| (it.place as f64, it.commit.short().to_owned());
+        drawing.bottom(&x, "commit", x.spaced(self.points.iter().map(tick)));
+        let at = |it: &Point<'_>| (x.at(it.place as f64), y.at(it.figure));
+        for pair in self.points.windows(2) {
+            drawing.line("axis", at(&pair[0]), at(&pair[1]));
+        }
+        for it in &self.points {
+            let (id, title) = (it.commit.short(), &it.commit.title);
+            let said = format!("{id} {title}: {}", number(it.figure));
+            let class = if it.is_step { "last-man" } else { "point" };
+            drawing.dot(class, at(it), !it.is_step, &said);
+        }
+        let legend = [("point", "a commit"), ("last-man", "a step")];
+        let legend = legend.map(|(class, name)| (class, name.to_owned()));
+        let said = format!("{} over {}.", self.name, many(self.points.len(), "commit"));
+        let id = self.name.replace([':', '/'], "-");
+        drawing.figure(id, [self.name.to_owned(), said], legend.into())
+    }
+}
+
+fn figure_table(series: &[Series<'_>]) -> Option<Table> {
     let mut table = Table::titled("Figures");
     table.words(["Figure"]);
-    table.numbers(["First", "Last", "Least", "Most", "Steps"]);
-    for name in names(ledger) {
-        let values: Vec<f64> = values(ledger, name).iter().map(|it| it.2).collect();
-        let (Some(first), Some(last)) = (values.first(), values.last()) else {
-            continue;
-        };
-        let least = values.iter().copied().fold(f64::MAX, f64::min);
-        let most = values.iter().copied().fold(f64::MIN, f64::max);
-        let changes = ledger.steps.iter().flat_map(|it| &it.changes);
-        let steps = changes
-            .filter(|it: &&PhaseChange| it.figure == name)
-            .count();
-        let cells = [*first, *last, least, most].map(number);
-        let mut row = vec![name.to_owned()];
-        row.extend(cells);
-        row.push(steps.to_string());
-        table.rows.push(row);
+    table.numbers(["First", "Last", "Change", "Steps"]);
+    for it in series {
+        if let (Some(first), Some(last)) = (it.points.first(), it.points.last()) {
+            let change = signed(last.figure - first.figure);
+            let steps = it.points.iter().filter(|it| it.is_step).count().to_string();
+            let [first, last] = [first, last].map(|it| number(it.figure));
+            table
+                .rows
+                .push(vec![it.name.to_owned(), first, last, change, steps]);
+        }
     }
     table.finished()
-}
-
-/// Returns a chart of a figure over the commits.
-fn chart(ledger: &Ledger, name: &str) -> Figure {
-    let values = values(ledger, name);
-    let most = values.iter().map(|it| it.2).fold(0.0, f64::max);
-    let (mut drawing, y) = Drawing::of_values(most, "Instructions");
-    let x = Scale::linear((-0.5, ledger.entries.len() as f64 - 0.5), (LEFT, EDGE));
-    let ticks = values
-        .iter()
-        .map(|it| (it.0 as f64, it.1.commit.id[..7].to_owned()));
-    drawing.bottom(&x, "commit", x.spaced(ticks));
-    let place = |it: &(usize, &Entry, f64)| (x.at(it.0 as f64), y.at(it.2));
-    for pair in values.windows(2) {
-        drawing.line("axis", place(&pair[0]), place(&pair[1]));
-    }
-    for it in &values {
-        let is_step = |step: &&super::ledger::Step| step.commit.id == it.1.commit.id;
-        let step = ledger.steps.iter().find(is_step);
-        let is_step = step.is_some_and(|step| step.changes.iter().any(|it| it.figure == name));
-        let said = format!(
-            "{} {}: {}",
-            it.1.commit.short(),
-            it.1.commit.title,
-            number(it.2)
-        );
-        drawing.dot(
-            if is_step { "last-man" } else { "point" },
-            place(it),
-            !is_step,
-            &said,
-        );
-    }
-    let legend = vec![
-        ("point", "a commit".to_owned()),
-        ("last-man", "a step".to_owned()),
-    ];
-    let said = format!("{} over {}.", name, many(values.len(), "commit"));
-    let id = name.replace([':', '/'], "-");
-    drawing.figure(id, [name.to_owned(), said], legend)
 }
