@@ -120,27 +120,25 @@ extern "C" fn ended(_: u64, _: *mut c_void) {
     with_plugin(|plugin| plugin.end(counters::counts()));
 }
 
-/// The value of each argument `name=value`, by its name.
+/// The plugin's arguments, each `name=value`.
 pub struct Arguments(Vec<String>);
 
 impl Arguments {
     /// Returns the value of the argument `name`.
     pub fn get(&self, name: &str) -> Result<&str, String> {
-        let value = |word: &'_ String| word.strip_prefix(name)?.strip_prefix('=').map(str::len);
-        let found = self
-            .0
-            .iter()
-            .find_map(|it| Some(&it[it.len() - value(it)?..]));
-        found.ok_or_else(|| format!("the argument {name}= is missing"))
+        let mut pairs = self.0.iter().filter_map(|it| it.split_once('='));
+        let found = pairs.find(|it| it.0 == name);
+        found
+            .map(|it| it.1)
+            .ok_or_else(|| format!("the argument {name}= is missing"))
     }
 
     /// Returns the two numbers of the argument `name`, which are hexadecimal: `name=A-B`.
     pub fn range(&self, name: &str) -> Result<std::ops::Range<u64>, String> {
-        let text = self.get(name)?;
         let number = |text: &str| u64::from_str_radix(text, 16).ok();
-        let numbers = text.split_once('-');
+        let numbers = self.get(name)?.split_once('-');
         let range = numbers.and_then(|(from, to)| Some(number(from)?..number(to)?));
-        range.ok_or_else(|| format!("{name}={text}: expected two hexadecimal numbers, A-B"))
+        range.ok_or_else(|| format!("{name}=: expected two hexadecimal numbers, A-B"))
     }
 }
 

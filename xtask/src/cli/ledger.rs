@@ -1,6 +1,6 @@
 //! `cargo xtask ledger`.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -13,7 +13,6 @@ use crate::profile::ledger_export::{self, Format};
 use crate::setup::files;
 use crate::setup::plural::many;
 use crate::setup::progress::say;
-use crate::setup::stdout::Out;
 
 /// Arguments of `ledger`.
 #[derive(Debug, Args)]
@@ -69,15 +68,9 @@ pub(super) fn run(arguments: &LedgerArguments) -> Result<u8> {
         Some(figure) => bench.bisect(range, tolerance, &figure.replace(' ', "-"))?,
         None => bench.ledger(range, tolerance)?,
     };
-    let write = |out: &mut dyn Write| ledger_export::write(arguments.format, &ledger, out);
-    match &arguments.output {
-        Some(path) => files::write_by(("-o", path), write)?,
-        None => {
-            let mut out = BufWriter::new(Out::default());
-            write(&mut out)?;
-            out.flush()?;
-        }
-    }
+    let format = arguments.format;
+    let write = |out: &mut dyn Write| ledger_export::write(format, &ledger, out);
+    files::write_or_print(arguments.output.as_deref(), write)?;
     for step in &ledger.steps {
         let (id, title) = (step.commit.short(), &step.commit.title);
         say(&format!(

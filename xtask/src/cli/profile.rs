@@ -1,6 +1,6 @@
 //! `cargo xtask profile`.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -16,7 +16,6 @@ use crate::qemu::log_file::LogFile;
 use crate::qemu::run_spec::RunSpec;
 use crate::report::log::read_bytes;
 use crate::setup::progress::say;
-use crate::setup::stdout::Out;
 use crate::setup::{files, read_file};
 
 /// The most bytes of a profile or of a log.
@@ -98,19 +97,9 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
             export::write(Format::Json, &profile, None, out)
         })?;
     }
-    let write =
-        |out: &mut dyn Write| export::write(arguments.format, &profile, baseline.as_ref(), out);
-    match &arguments.output {
-        Some(path) => {
-            files::write_by(("-o", path), write)?;
-            say(&format!("{}: written", path.display()));
-        }
-        None => {
-            let mut out = BufWriter::new(Out::default());
-            write(&mut out)?;
-            out.flush()?;
-        }
-    }
+    let (format, baseline) = (arguments.format, baseline.as_ref());
+    let write = |out: &mut dyn Write| export::write(format, &profile, baseline, out);
+    files::write_or_print(arguments.output.as_deref(), write)?;
     Ok(code)
 }
 

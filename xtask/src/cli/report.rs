@@ -1,6 +1,6 @@
 //! `cargo xtask report`.
 
-use std::io::{BufWriter, Write, stdin};
+use std::io::stdin;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -28,7 +28,6 @@ use crate::setup::interrupt;
 use crate::setup::plural::many;
 use crate::setup::progress::say;
 use crate::setup::read_file;
-use crate::setup::stdout::Out;
 
 const BAUD: u32 = 115_200;
 /// Seconds to follow a run, unless an option gives them.
@@ -376,12 +375,7 @@ fn write(report: &Report, arguments: &ReportArguments, options: &compare::Option
             };
             write_tree(report, &wishes, dir)
         }
-        (_, Some(path)) => files::write_by(("-o", path), |out| format.write(report, out)),
-        (_, None) => {
-            let mut out = BufWriter::new(Out::default());
-            format.write(report, &mut out)?;
-            Ok(out.flush()?)
-        }
+        (_, path) => files::write_or_print(path.as_deref(), |out| format.write(report, out)),
     }
 }
 

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use tempfile::TempPath;
 
 use crate::setup::progress::say;
+use crate::setup::stdout::Out;
 
 /// An option and the file that it names.
 type Named<'n, P> = (&'n str, P);
@@ -115,6 +116,19 @@ pub(crate) fn write_by(
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
 ) -> Result<()> {
     put(named, stage(named, fill)?)
+}
+
+/// Has `fill` write the file `-o`, as `write_by` does, or without one standard output.
+pub(crate) fn write_or_print(
+    output: Option<&Path>,
+    fill: impl FnOnce(&mut dyn Write) -> Result<()>,
+) -> Result<()> {
+    if let Some(path) = output {
+        return write_by(("-o", path), fill);
+    }
+    let mut out = BufWriter::new(Out::default());
+    fill(&mut out)?;
+    Ok(out.flush()?)
 }
 
 /// Gives a file its name.
