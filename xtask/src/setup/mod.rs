@@ -7,6 +7,7 @@ pub(crate) mod interrupt;
 mod lava;
 pub mod linux_trees;
 mod need;
+mod newer_qemu;
 pub mod plural;
 pub mod process;
 pub mod progress;
@@ -23,5 +24,6 @@ pub use self::lava::{Lava, lava};
 pub use self::need::{
     LINUX_TARGET, Need, TARGET, U_BOOT, all, cargo_fuzz, installed, qemu_version,
 };
+pub use self::newer_qemu::newer_qemu;
 pub use self::python::{labgrid, sphinx_build};
 pub(crate) use self::temporary::temporary;

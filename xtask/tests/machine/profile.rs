@@ -1,44 +1,149 @@
-//! Profiles of runs under real TF-A.
+//! Profiles and ledgers of runs under real TF-A.
 
-use std::sync::atomic::AtomicBool;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
+use xtask::build::tf_a::TfA;
+use xtask::profile::difference::changes;
 use xtask::profile::profile::Profile;
 use xtask::profile::run::ProfiledRun;
-use xtask::qemu::prepare;
 use xtask::qemu::run_spec::RunSpec;
+use xtask::setup::workspace::Workspace;
+use xtask::setup::{newer_qemu, process};
+
+use crate::support::scratch::Scratch;
+use crate::support::{called, xtask};
 
 const ARGS: &str = "iterations=5 samples=all";
 
-fn spec(options: &str) -> RunSpec {
-    RunSpec {
-        args: Some(ARGS.to_owned()),
-        ..RunSpec::of(&format!("--icount {options}"))
-    }
-}
-
-fn profile(spec: &RunSpec) -> (Vec<u8>, Profile) {
-    let prepared = ProfiledRun::prepare(spec, None).expect("prepared");
-    let ran = prepared.run(None);
-    let (result, profile) = ran.unwrap_or_else(|error| panic!("{error:#}"));
-    let profile = profile.unwrap_or_else(|| panic!("{}", result.line()));
-    (result.log, profile)
+fn succeeds(path: &OsString, words: &[&str]) {
+    let (code, _, said) = called(xtask(words).args(["--args", ARGS]).env("PATH", path));
+    assert_eq!(code, 0, "{words:?}: {said}");
 }
 
 #[test]
 fn all_phases_are_attributed_and_the_log_stays_as_it_is() {
-    for options in ["--smp 8", "--smp 8 --variant coherency=sw"] {
-        let spec = spec(options);
-        let never = AtomicBool::new(false);
-        let plain = prepare::run(&spec, &never, &mut std::io::sink()).expect("a run");
-        let (log, profile) = profile(&spec);
-        assert!(log == plain.log, "{options}: the plugin changes the log");
-        for phase in profile.merged() {
-            println!(
-                "{} {} own {}",
-                phase.figure_name(),
-                phase.samples,
-                phase.mean(phase.own())
+    let installed = std::env::var_os("PATH").expect("PATH");
+    let newer = newer_qemu(&Workspace::find().expect("the workspace")).expect("a QEMU");
+    for (path, coherency) in [
+        (&installed, "hw"),
+        (&installed, "sw"),
+        (&newer, "hw"),
+        (&newer, "sw"),
+    ] {
+        let scratch = Scratch::empty();
+        let (plain, log) = (scratch.path("plain.log"), scratch.path("run.log"));
+        let variant = format!("coherency={coherency}");
+        let run = |verb, log: &Path| {
+            let log = log.to_str().expect("UTF-8");
+            succeeds(
+                path,
+                &[
+                    verb,
+                    "--icount",
+                    "--smp",
+                    "8",
+                    "--variant",
+                    &variant,
+                    "--log",
+                    log,
+                ],
             );
+        };
+        // QEMU repeats a run but for rare exceptions: docs of xtask::qemu::host_cpu.
+        let is_same = (0..3).any(|_| {
+            run("qemu", &plain);
+            run("profile", &log);
+            fs::read(&plain).expect("a log") == fs::read(&log).expect("a log")
+        });
+        assert!(is_same, "{path:?} {variant}: the plugin changes the log");
+        let text = fs::read(log.with_added_extension("profile.json")).expect("a profile");
+        let phases = Profile::from_json(&text).expect("a profile").merged();
+        assert_eq!(phases.len(), 21);
+        for phase in phases {
+            assert_eq!(phase.samples, 40, "{}", phase.figure_name());
+            // No other CPU runs.
+            if phase.scenario.ends_with("susp_serial") || phase.scenario.ends_with("deep_serial") {
+                assert_eq!(phase.own(), phase.elapsed, "{}", phase.figure_name());
+            }
+            assert!(phase.own() <= phase.elapsed && phase.own() > 100 * phase.samples);
         }
+    }
+}
+
+fn spec(tf_a: Option<PathBuf>) -> RunSpec {
+    let args = Some("only=susp_deep_serial,cpu_susp_parallel iterations=2".to_owned());
+    RunSpec {
+        args,
+        tf_a,
+        ..RunSpec::default()
+    }
+}
+
+fn profile(spec: &RunSpec, lose: Option<u64>) -> Result<Profile, String> {
+    let prepared = ProfiledRun::prepare(spec, lose).expect("prepared");
+    let (result, profile) = prepared.run(None).map_err(|error| format!("{error:#}"))?;
+    Ok(profile.unwrap_or_else(|| panic!("{}", result.line())))
+}
+
+#[test]
+fn lost_block_is_refused() {
+    for lose in [1, 1000, 100_000] {
+        let error = profile(&spec(None), Some(lose))
+            .map(|_| ())
+            .expect_err("refused");
+        assert!(error.contains("the record lacks a block"), "{error}");
+    }
+}
+
+/// Inserts `count` instructions after the declarations of a function.
+fn seed(root: &Path, file: &str, function: &str, count: u32) {
+    let path = root.join(file);
+    let text = fs::read_to_string(&path).expect("TF-A's source");
+    let begin = text.find(function).expect("the function");
+    let end = begin
+        + text[begin..]
+            .find("\n\n")
+            .expect("the end of its declarations");
+    let seeded = format!("\n\t__asm__ volatile(\".rept {count}\\n\\tnop\\n\\t.endr\");\n");
+    fs::write(path, [&text[..end], &seeded, &text[end..]].concat()).expect("written");
+}
+
+#[test]
+fn seeded_regressions_are_named_exactly() {
+    let workspace = Workspace::find().expect("the workspace");
+    let source = TfA::locate(&workspace, None).expect("TF-A").dir;
+    let scratch = Scratch::empty();
+    let root = scratch.path("tf-a");
+    process::output(Command::new("cp").arg("-r").args([&source, &root])).expect("copied");
+    seed(
+        &root,
+        "lib/psci/psci_suspend.c",
+        "int psci_cpu_suspend_start(",
+        200,
+    );
+    seed(
+        &root,
+        "lib/psci/psci_common.c",
+        "void psci_warmboot_entrypoint(void)",
+        150,
+    );
+    let old = profile(&spec(None), None).expect("a profile");
+    let new = profile(&spec(Some(root)), None).expect("a profile");
+    let (changes, lone) = changes(&old, &new);
+    assert_eq!((changes.len(), lone.len()), (8, 0));
+    for change in changes {
+        let expected = match change.figure.rsplit(':').next() {
+            Some("entry") => vec![("psci_cpu_suspend_start", 200.0)],
+            Some("wake-up") => vec![("psci_warmboot_entrypoint", 150.0)],
+            _ => Vec::new(),
+        };
+        let found = change
+            .functions
+            .iter()
+            .map(|it| (&*it.name, it.new - it.old));
+        assert_eq!(found.collect::<Vec<_>>(), expected, "{}", change.figure);
     }
 }

@@ -1,0 +1,40 @@
+//! QEMU 10, of Debian 12's backports, for what QEMU 7.2 cannot do. The installed one stays.
+
+use std::env;
+use std::ffi::OsString;
+
+use anyhow::{Context, Result};
+
+use super::apt::{self, Archive};
+use super::need::qemu_version;
+use super::progress::Progress;
+use super::scratch::Scratch;
+use super::workspace::{Workspace, once};
+
+const BACKPORTS: Archive = Archive("deb", "bookworm-backports", None);
+const PACKAGES: [&str; 3] = ["qemu-system-arm", "qemu-system-common", "qemu-system-data"];
+/// The version whose plugins can read registers.
+const LEAST: (u32, u32) = (9, 0);
+
+/// Returns the value of PATH by which QEMU is of 9.0 or later. Fetches one if the installed one
+/// is older.
+pub fn newer_qemu(workspace: &Workspace) -> Result<OsString> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    if qemu_version()? >= LEAST {
+        return Ok(path);
+    }
+    let place = workspace.state().join("qemu-backports");
+    once(&place, |partial| {
+        let work = Scratch::new(workspace)?;
+        let _progress = Progress::start("fetching QEMU of Debian's backports, 13 MB");
+        let download = [&["download"][..], &PACKAGES].concat();
+        let fetched = apt::fetch(work.path(), &BACKPORTS, |apt| apt.get(&download));
+        fetched
+            .context("cannot fetch QEMU of Debian's backports: install 9.0 or later yourself")?;
+        apt::unpack(work.path(), partial)
+    })?;
+    let folders = [place.join("usr/bin")]
+        .into_iter()
+        .chain(env::split_paths(&path));
+    Ok(env::join_paths(folders)?)
+}
