@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use psci_bench::spec::pmf::Stamp;
 use serde::{Deserialize, Serialize};
 
-use super::code::{Code, End};
+use super::code::Code;
 use super::record::Execution;
 
 /// Instructions and calls of a function.
@@ -221,15 +221,12 @@ impl<'c> Builder<'c> {
         for (instruction, offset) in &block.stores {
             call.name_part(block.at + instruction, code.stamp(*offset));
         }
-        match code.end(end - 4) {
-            End::Leave => {
-                let has_stamps = call.parts.iter().any(|it| it.stamp.is_some());
-                self.calls.extend(Some(call).filter(|_| has_stamps));
-            }
-            end_of_block => {
-                cpu.called_from = (end_of_block == End::Call).then_some(end);
-                cpu.call = Some(call);
-            }
+        if code.is_exit(end - 4) {
+            let has_stamps = call.parts.iter().any(|it| it.stamp.is_some());
+            self.calls.extend(Some(call).filter(|_| has_stamps));
+        } else {
+            cpu.called_from = code.is_call(end - 4).then_some(end);
+            cpu.call = Some(call);
         }
     }
 }

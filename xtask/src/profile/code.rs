@@ -6,16 +6,6 @@ use anyhow::{Context, Result, bail};
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 use psci_bench::spec::pmf::Stamp;
 
-/// The effect of a block's last instruction on the stack of calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// `bl` or `blr`: a call.
-    Call,
-    /// `eret`: the return to the payload.
-    Leave,
-    Other,
-}
-
 /// BL31's code.
 #[derive(Debug)]
 pub(super) struct Code {
@@ -113,16 +103,15 @@ impl Code {
         found.map_or("?", |it| &it.1)
     }
 
-    /// Returns the effect of the instruction at `address`.
-    pub fn end(&self, address: u64) -> End {
+    /// Returns true for BL, BLR, and BLR's forms with pointer authentication.
+    pub fn is_call(&self, address: u64) -> bool {
         let word = self.instruction(address);
-        // BL; BLR with its forms BLRAA to BLRABZ; ERET with ERETAA and ERETAB.
-        let is_call = word >> 26 == 0b10_0101 || word & 0xfeff_f000 == 0xd63f_0000;
-        match word & 0xffff_f3ff == 0xd69f_03e0 & 0xffff_f3ff {
-            true => End::Leave,
-            false if is_call => End::Call,
-            false => End::Other,
-        }
+        word >> 26 == 0b10_0101 || word & 0xfeff_f000 == 0xd63f_0000
+    }
+
+    /// Returns true for ERET, ERETAA and ERETAB: the return to the payload.
+    pub fn is_exit(&self, address: u64) -> bool {
+        self.instruction(address) & 0xffff_f000 == 0xd69f_0000
     }
 
     /// Returns the address of the first `mrs Xt, cntpct_el0` that is not before `address`.

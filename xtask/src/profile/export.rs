@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::difference::{self, PhaseChange};
+use super::difference;
 use super::document::{NOTES, document, title};
 use super::profile::{Phase, Profile};
 use crate::report::export::{write_blocks, write_page};
@@ -26,15 +25,6 @@ pub enum Format {
     Speedscope,
     /// Everything, for programs and for --against.
     Json,
-}
-
-/// A profile with its changes against a baseline.
-#[derive(Serialize)]
-struct Compared<'p> {
-    #[serde(flatten)]
-    profile: &'p Profile,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    changes: Option<Vec<PhaseChange>>,
 }
 
 /// Writes `profile`; with a baseline, also or alone what changed.
@@ -56,8 +46,11 @@ pub fn write(
         }
         Format::Speedscope => Ok(serde_json::to_writer(out, &speedscope(profile))?),
         Format::Json => {
-            let changes = baseline.map(|it| difference::changes(it, profile).0);
-            Ok(serde_json::to_writer(out, &Compared { profile, changes })?)
+            let mut value = serde_json::to_value(profile)?;
+            if let Some(baseline) = baseline {
+                value["changes"] = serde_json::to_value(difference::changes(baseline, profile).0)?;
+            }
+            Ok(serde_json::to_writer(out, &value)?)
         }
     }
 }

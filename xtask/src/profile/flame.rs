@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::profile::Phase;
-use crate::report::export::{Drawing, EDGE, Figure, LANE, Mark};
+use crate::report::export::{Drawing, EDGE, Figure, LANE};
 
 /// The left edge; the right one has the same margin.
 const LEFT: f64 = 24.0;
@@ -103,18 +103,18 @@ pub(super) fn figure(phase: &Phase, old: Option<&Phase>) -> Figure {
         all,
     };
     graph.draw(&root, LEFT, 0);
-    let mark = |class, name: &str| -> Mark { (class, name.to_owned()) };
-    let legend = match old.is_some() {
-        true => vec![
-            mark(
-                "flame-more",
-                "more instructions of its own than in the baseline",
-            ),
-            mark("flame-less", "fewer"),
-            mark("flame-other", "as many"),
-        ],
-        false => Vec::new(),
-    };
+    let marks = [
+        (
+            "flame-more",
+            "more instructions of its own than in the baseline",
+        ),
+        ("flame-less", "fewer"),
+        ("flame-other", "as many"),
+    ];
+    let marks = marks.into_iter().filter(|_| old.is_some());
+    let legend = marks
+        .map(|(class, name)| (class, name.to_owned()))
+        .collect();
     let said = format!("{all:.1} instructions of a mean call, by stacks of functions.");
     graph.drawing.figure(id, [title, said], legend)
 }

@@ -97,26 +97,28 @@ impl Bench {
         let commit = self.commits[place].clone();
         let (number, all, id) = (place + 1, self.commits.len(), commit.short());
         say(&format!("{number}/{all} {id} {}", commit.title));
-        let measured = self.profile(&commit)?;
-        let mut entry = Entry {
-            commit,
-            ..Entry::default()
-        };
-        match measured {
-            Ok((identity, profile)) => {
-                let figure = |it: &Phase| (it.figure_name(), it.mean(it.own()));
-                entry.figures = profile.merged().iter().map(figure).collect();
-                entry.profile = Some(profile);
-                entry.same_as = self.seen.get(&identity).cloned();
-                let commit = entry.commit.clone();
-                self.seen.entry(identity).or_insert(commit);
-            }
+        let (identity, profile) = match self.profile(&commit)? {
+            Ok(measured) => measured,
             Err(failure) => {
                 say(&format!("  skipped: {failure}"));
-                entry.failure = Some(failure);
+                let failure = Some(failure);
+                return Ok(Entry {
+                    commit,
+                    failure,
+                    ..Entry::default()
+                });
             }
-        }
-        Ok(entry)
+        };
+        let same_as = self.seen.get(&identity).cloned();
+        self.seen.entry(identity).or_insert_with(|| commit.clone());
+        let figure = |it: &Phase| (it.figure_name(), it.mean(it.own()));
+        Ok(Entry {
+            commit,
+            failure: None,
+            same_as,
+            figures: profile.merged().iter().map(figure).collect(),
+            profile: Some(profile),
+        })
     }
 
     /// Returns the identity of a commit's run and its profile, as it was kept or measured; or
@@ -255,11 +257,14 @@ mod tests {
 
     #[test]
     fn bisection_measures_five_of_sixteen() {
-        for changed in 1..16 {
+        // The first that differs, and those that cannot be measured.
+        let whole = (1..16).map(|changed| (changed, 16..16));
+        for (changed, broken) in whole.chain([(12, 4..12)]) {
             let measure = |place: usize| {
-                let figure = if place < changed { 100.0 } else { 101.0 };
-                let figures = BTreeMap::from([(String::new(), figure)]);
+                let failure = broken.contains(&place).then(String::new);
+                let figures = BTreeMap::from([((place < changed).to_string(), 0.0)]);
                 Ok(Entry {
+                    failure,
                     figures,
                     ..Entry::default()
                 })
@@ -268,24 +273,17 @@ mod tests {
                 Ok(first.figures != entry.figures)
             });
             let found = found.expect("a step");
-            assert!(found.len() <= 5, "{changed}: {:?}", found.keys());
-            assert!(found.contains_key(&changed) && found.contains_key(&(changed - 1)));
+            let last = if broken.contains(&(changed - 1)) {
+                broken.start
+            } else {
+                changed
+            };
+            assert!(found.contains_key(&changed) && found.contains_key(&(last - 1)));
+            assert!(
+                found.len() - broken.len() <= 5,
+                "{changed}: {:?}",
+                found.keys()
+            );
         }
-    }
-
-    #[test]
-    fn commits_that_do_not_build_are_passed_over() {
-        let measure = |place: usize| {
-            let failure = (4..12).contains(&place).then(String::new);
-            let figures = BTreeMap::from([(place.min(12).to_string(), 0.0)]);
-            Ok(Entry {
-                failure,
-                figures,
-                ..Entry::default()
-            })
-        };
-        let differs = |_: &Entry, entry: &Entry| Ok(entry.figures.contains_key("12"));
-        let found = bisect(16, measure, differs).expect("entries");
-        assert!(found.contains_key(&3) && found.contains_key(&12));
     }
 }

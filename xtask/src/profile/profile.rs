@@ -1,5 +1,6 @@
 //! A profile: the instructions of each timed call, by scenario, phase, CPU and stack.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::Read;
 
@@ -87,16 +88,13 @@ impl Phase {
     pub fn callers(&self, function: &str) -> Vec<&str> {
         let mut callers: BTreeMap<&str, u64> = BTreeMap::new();
         for (stack, cost) in &self.stacks {
-            let mut names = stack.rsplit(';');
-            if names.next() == Some(function)
-                && let Some(caller) = names.next()
+            if let [.., caller, innermost] = stack.split(';').collect_vec()[..]
+                && innermost == function
             {
                 *callers.entry(caller).or_default() += cost.calls;
             }
         }
-        let sorted = callers
-            .into_iter()
-            .sorted_by_key(|it| std::cmp::Reverse(it.1));
+        let sorted = callers.into_iter().sorted_by_key(|it| Reverse(it.1));
         sorted.map(|it| it.0).collect()
     }
 }

@@ -30,7 +30,7 @@ mod tfa_docs;
 
 pub(crate) use self::document::Block;
 pub use self::formats::{ALL, Format, Part, Writer, by_name};
-pub(crate) use self::html::{Drawing, EDGE, Figure, LANE, LEFT, Mark, Scale, write_page};
+pub(crate) use self::html::{Drawing, EDGE, Figure, LANE, LEFT, Scale, write_page};
 pub(crate) use self::markup::write_blocks;
 pub use self::report_data::{Report, TreeWishes};
 pub(crate) use self::table::Table;

@@ -7,5 +7,5 @@ mod spread;
 mod sweep;
 mod timeline;
 
-pub(crate) use self::chart::{Drawing, EDGE, Figure, LANE, LEFT, Mark, Scale};
+pub(crate) use self::chart::{Drawing, EDGE, Figure, LANE, LEFT, Scale};
 pub(crate) use self::page::{write, write_page};
