@@ -1,17 +1,14 @@
 //! The CPU that executes a block.
 
-#[cfg(not(feature = "api-2"))]
-pub use by_index::*;
 #[cfg(feature = "api-2")]
 pub use by_register::*;
 
 #[cfg(not(feature = "api-2"))]
-mod by_index {
-    pub fn prepare(_: u64) {}
+pub fn prepare(_: u64) {}
 
-    pub fn identify(index: u32) -> u32 {
-        index
-    }
+#[cfg(not(feature = "api-2"))]
+pub fn identify(index: u32) -> u32 {
+    index
 }
 
 /// By VMPIDR_EL2, as the index is wrong in QEMU 10.0: it is that of the CPU that translated

@@ -7,12 +7,12 @@
 //! all virtual CPUs in one thread where it counts instructions, and plugins are for such
 //! runs alone.
 
-mod counters;
 mod cpus;
 mod declarations;
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::{ptr, slice};
 
 use declarations as qemu;
@@ -76,7 +76,7 @@ impl Block {
 
     /// Counts each instruction of the block as outside.
     pub fn count(&mut self) {
-        self.instructions().for_each(counters::count_outside);
+        self.instructions().for_each(|it| call(it, outside));
     }
 
     /// Counts each instruction of the block as inside, and reports each execution of the
@@ -87,7 +87,7 @@ impl Block {
         // SAFETY: as in `address`; the callback takes the number as a number alone.
         unsafe { qemu::qemu_plugin_register_vcpu_tb_exec_cb(self.0, executed, flags, number) };
         for (place, instruction) in self.instructions().enumerate() {
-            counters::count_inside(instruction);
+            call(instruction, inside);
             let place = ptr::without_provenance_mut(place);
             // QEMU 7.2 takes some stores for loads where it is asked for stores alone.
             let (flags, kinds) = (qemu::NO_REGISTERS, qemu::LOADS_AND_STORES);
@@ -100,12 +100,42 @@ impl Block {
     }
 }
 
+// A callback counts each instruction, and not code that QEMU compiles into blocks: QEMU 10.0
+// computes wrong addresses in such code where several CPUs share a thread.
+static INSIDE: AtomicU64 = AtomicU64::new(0);
+static OUTSIDE: AtomicU64 = AtomicU64::new(0);
+
+/// Has `call` called before each execution of an instruction.
+fn call(instruction: *mut qemu::Instruction, call: qemu::Executed) {
+    let (flags, data) = (qemu::NO_REGISTERS, ptr::null_mut());
+    // SAFETY: the instruction is one of a block under translation; the callback takes no data.
+    unsafe { qemu::qemu_plugin_register_vcpu_insn_exec_cb(instruction, call, flags, data) };
+}
+
+// Loads and stores: there is one thread of virtual CPUs.
+fn increment(counter: &AtomicU64) {
+    counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+}
+
+extern "C" fn inside(_: c_uint, _: *mut c_void) {
+    increment(&INSIDE);
+}
+
+extern "C" fn outside(_: c_uint, _: *mut c_void) {
+    increment(&OUTSIDE);
+}
+
+fn counts() -> Counts {
+    let [inside, outside] = [&INSIDE, &OUTSIDE].map(|it| it.load(Ordering::Relaxed));
+    Counts { inside, outside }
+}
+
 extern "C" fn translated(_: u64, block: *mut qemu::Block) {
     with_plugin(|plugin| plugin.translate(&mut Block(block)));
 }
 
 extern "C" fn executed(index: c_uint, number: *mut c_void) {
-    let (cpu, counts) = (cpus::identify(index), counters::counts());
+    let (cpu, counts) = (cpus::identify(index), counts());
     with_plugin(|plugin| plugin.execute(number.addr() as u32, cpu, counts));
 }
 
@@ -117,7 +147,7 @@ extern "C" fn accessed(_: c_uint, access: u32, address: u64, place: *mut c_void)
 }
 
 extern "C" fn ended(_: u64, _: *mut c_void) {
-    with_plugin(|plugin| plugin.end(counters::counts()));
+    with_plugin(|plugin| plugin.end(counts()));
 }
 
 /// The plugin's arguments, each `name=value`.

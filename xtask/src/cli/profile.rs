@@ -71,16 +71,10 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
     let spec = qemu::spec(&arguments.run)?;
     let baseline = match against {
         Some(path) if path.is_dir() => {
-            let tf_a = Some(path.to_path_buf());
-            let (code, profile) = profile(
-                &RunSpec {
-                    tf_a,
-                    ..spec.clone()
-                },
-                None,
-            )?;
-            let Some(profile) = profile else {
-                return Ok(code);
+            let mut older = spec.clone();
+            older.tf_a = Some(path.to_path_buf());
+            let (_, Some(profile)) = profile(&older, None)? else {
+                bail!("--against {}: the run has no verdict", path.display());
             };
             Some(profile)
         }

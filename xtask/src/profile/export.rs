@@ -1,9 +1,10 @@
 //! Profiles in each format.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 
 use anyhow::{Result, bail};
+use itertools::Itertools as _;
 use serde_json::{Value, json};
 
 use super::difference;
@@ -84,26 +85,25 @@ fn write_folded(profile: &Profile, baseline: Option<&Profile>, out: &mut dyn Wri
 /// Returns a profile in the format of speedscope: a sampled profile a phase, each stack once,
 /// with its instructions as the weight.
 fn speedscope(profile: &Profile) -> Value {
-    let mut frames: Vec<String> = Vec::new();
-    let mut frame = |name: &str| {
-        let known = frames.iter().position(|it| it == name);
-        known.unwrap_or_else(|| {
-            frames.push(name.to_owned());
-            frames.len() - 1
+    let phases = profile.merged();
+    let names = phases
+        .iter()
+        .flat_map(|it| it.stacks.keys())
+        .flat_map(|it| it.split(';'));
+    let frames: Vec<&str> = names.unique().collect();
+    let places: HashMap<&str, usize> = frames.iter().copied().zip(0..).collect();
+    let profiles = phases.iter().map(|phase| {
+        let stacks = phase.stacks.keys();
+        let samples = stacks.map(|it| it.split(';').map(|it| places[it]).collect_vec());
+        let weights = phase.stacks.values().map(|it| it.instructions);
+        json!({
+            "type": "sampled", "name": phase.figure_name(), "unit": "none", "startValue": 0,
+            "endValue": phase.own(), "samples": samples.collect_vec(),
+            "weights": weights.collect_vec(),
         })
-    };
-    let mut profiles = Vec::new();
-    for phase in profile.merged() {
-        let (name, stacks) = (phase.figure_name(), phase.stacks.keys());
-        let samples = stacks.map(|stack| stack.split(';').map(&mut frame).collect::<Vec<_>>());
-        let samples: Vec<_> = samples.collect();
-        let weights: Vec<u64> = phase.stacks.values().map(|it| it.instructions).collect();
-        profiles.push(json!({
-            "type": "sampled", "name": name, "unit": "none", "startValue": 0,
-            "endValue": weights.iter().sum::<u64>(), "samples": samples, "weights": weights,
-        }));
-    }
-    let frames: Vec<Value> = frames.iter().map(|it| json!({ "name": it })).collect();
+    });
+    let profiles = profiles.collect_vec();
+    let frames = frames.iter().map(|it| json!({ "name": it })).collect_vec();
     json!({
         "$schema": "https://www.speedscope.app/file-format-schema.json",
         "name": title(profile, None), "shared": { "frames": frames }, "profiles": profiles,

@@ -141,7 +141,7 @@ impl Bench {
                 };
             }
         };
-        let identity = run.identity()?;
+        let identity = run.prepared.identity()?;
         let folder = self.workspace.state().join("ledger");
         let place = folder.join(&identity).with_added_extension("json");
         // One of another format is measured again.

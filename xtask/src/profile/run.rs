@@ -23,7 +23,8 @@ use crate::setup::{interrupt, temporary};
 /// A run that is prepared, with all that its profile needs.
 #[derive(Debug)]
 pub struct ProfiledRun {
-    prepared: Prepared,
+    /// The run.
+    pub prepared: Prepared,
     elf: Vec<u8>,
     plugin: OsString,
 }
@@ -32,12 +33,17 @@ impl ProfiledRun {
     /// Prepares `spec`, with the instruction clock and with all samples. `lose` is a block that
     /// the plugin is to lose, for tests.
     pub fn prepare(spec: &RunSpec, lose: Option<u64>) -> Result<Self> {
-        let args = with_samples(spec.args.as_deref().unwrap_or_default())?;
-        let spec = RunSpec {
-            icount: true,
-            args: Some(args),
-            ..spec.clone()
-        };
+        let mut spec = spec.clone();
+        let mut args = spec.args.unwrap_or_default();
+        let given = args
+            .split_whitespace()
+            .find(|it| it.starts_with("samples="));
+        match given {
+            None => args += " samples=all",
+            Some("samples=all") => {}
+            Some(other) => bail!("--args {other}: a profile needs samples=all"),
+        }
+        (spec.icount, spec.args) = (true, Some(args));
         let prepared = prepare::prepare(&spec)?;
         let path = prepared.bl31();
         let path = path.context("profiles are of TF-A with PMF: use --firmware tf-a")?;
@@ -55,11 +61,6 @@ impl ProfiledRun {
             elf,
             plugin,
         })
-    }
-
-    /// Returns a hash of all that the profile depends on.
-    pub fn identity(&self) -> Result<String> {
-        self.prepared.identity()
     }
 
     /// Runs, and attributes the calls; the UART's bytes go to `log`. A run without a verdict
@@ -89,17 +90,5 @@ impl ProfiledRun {
         let log = log_hash(&result.log);
         let profile = Profile::attribute(&run, log, BufReader::new(record), &self.elf);
         Ok((result, Some(profile.context("no profile is made")?)))
-    }
-}
-
-/// Returns boot arguments by which each sample is in the log.
-fn with_samples(args: &str) -> Result<String> {
-    let given = args
-        .split_whitespace()
-        .find(|it| it.starts_with("samples="));
-    match given {
-        None => Ok(format!("{args} samples=all").trim_start().to_owned()),
-        Some("samples=all") => Ok(args.to_owned()),
-        Some(other) => bail!("--args {other}: a profile needs samples=all"),
     }
 }
