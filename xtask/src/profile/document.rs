@@ -115,10 +115,10 @@ fn functions(scenario: &str, phases: &[Phase]) -> Option<Table> {
     table.words(["Called by"]);
     for phase in phases {
         let all = phase.own() as f64;
-        let mut row = |name: String, instructions: u64, calls: String, callers: String| {
+        let mut row = |name: String, instructions: u64, calls: String, caller: String| {
             let mean = number(phase.mean(instructions));
             let share = format!("{:.1} %", 100.0 * instructions as f64 / all);
-            let cells = [phase.name.clone(), name, mean, share, calls, callers];
+            let cells = [phase.name.clone(), name, mean, share, calls, caller];
             table.rows.push(cells.into());
         };
         let (mut others, mut instructions) = (0, 0);
@@ -127,8 +127,8 @@ fn functions(scenario: &str, phases: &[Phase]) -> Option<Table> {
         for (place, (name, cost)) in functions.enumerate() {
             if place < NAMED_MAX && cost.instructions as f64 >= SHARE_LEAST * all {
                 let calls = number(phase.mean(cost.calls));
-                let callers = callers(phase, name);
-                row(name.to_owned(), cost.instructions, calls, callers);
+                let caller = phase.caller(name).unwrap_or_default().to_owned();
+                row(name.to_owned(), cost.instructions, calls, caller);
             } else {
                 (others, instructions) = (others + 1, instructions + cost.instructions);
             }
@@ -139,15 +139,6 @@ fn functions(scenario: &str, phases: &[Phase]) -> Option<Table> {
         }
     }
     table.finished()
-}
-
-/// Returns the caller of a function that calls it most, and how many others there are.
-fn callers(phase: &Phase, function: &str) -> String {
-    match phase.callers(function)[..] {
-        [] => String::new(),
-        [first] => first.to_owned(),
-        [first, ref others @ ..] => format!("{first}, {} more", others.len()),
-    }
 }
 
 pub(super) fn change_table(changes: &[PhaseChange]) -> Option<Table> {

@@ -84,18 +84,15 @@ impl Phase {
         functions
     }
 
-    /// Returns the functions that call `function`, the most frequent first.
-    pub fn callers(&self, function: &str) -> Vec<&str> {
-        let mut callers: BTreeMap<&str, u64> = BTreeMap::new();
-        for (stack, cost) in &self.stacks {
-            if let [.., caller, innermost] = stack.split(';').collect_vec()[..]
-                && innermost == function
-            {
-                *callers.entry(caller).or_default() += cost.calls;
-            }
-        }
-        let sorted = callers.into_iter().sorted_by_key(|it| Reverse(it.1));
-        sorted.map(|it| it.0).collect()
+    /// Returns the function that calls `function` most often.
+    pub fn caller(&self, function: &str) -> Option<&str> {
+        let stacks = self.stacks.iter().filter_map(|(stack, cost)| {
+            let caller = stack.strip_suffix(function)?.strip_suffix(';')?;
+            Some((caller.rsplit(';').next()?, cost.calls))
+        });
+        let sums = stacks.into_grouping_map().sum();
+        let most = sums.into_iter().max_by_key(|it| (it.1, Reverse(it.0)));
+        most.map(|it| it.0)
     }
 }
 
@@ -136,9 +133,7 @@ impl Profile {
             log,
             phases: Vec::new(),
         };
-        let in_time = samples
-            .iter()
-            .sorted_by_key(|it| (it.scenario, it.cpu, it.place));
+        let in_time = samples.iter().sorted_by_key(|it| it.scenario);
         for (sample, span) in in_time.flat_map(|it| it.spans.iter().map(move |span| (it, span))) {
             let costs = sample
                 .call

@@ -26,8 +26,6 @@ pub(super) struct Sample<'c> {
     pub scenario: usize,
     /// The CPU's place in the run.
     pub cpu: u16,
-    /// The sample's place among those of scenario and CPU.
-    pub place: u32,
     pub spans: Vec<Span>,
     /// The call of the firmware; None until it is found.
     pub call: Option<&'c Call>,
@@ -69,7 +67,6 @@ pub(super) fn read<'c>(run: &Run) -> Vec<Sample<'c>> {
             all.extend(samples.map(|sample| Sample {
                 scenario,
                 cpu,
-                place: sample.place,
                 spans: spans(&sample.instants),
                 call: None,
             }));
@@ -105,9 +102,8 @@ pub(super) fn find_calls<'c>(
                 let ticks = sample.spans.iter();
                 let ticks = ticks.map(|it| format!("{} {}", it.phase.name, it.ticks));
                 bail!(
-                    "sample {} of CPU {} in {}: no call of the firmware has as many \
+                    "a sample of CPU {} in {}: no call of the firmware has as many \
                      instructions as PMF has ticks: {}",
-                    sample.place,
                     run.label(cpu),
                     run.scenarios[sample.scenario].id,
                     ticks.format(", ")
