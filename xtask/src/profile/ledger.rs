@@ -178,7 +178,14 @@ impl Bench {
         };
         let count = self.commits.len();
         let entries = bisect(count, |place| self.measure(place), differs)?;
-        Ledger::new(range, tolerance, entries.into_values().collect())
+        let mut ledger = Ledger::new(range, tolerance, entries.into_values().collect())?;
+        for step in &mut ledger.steps {
+            step.changes.retain(|it| it.figure == figure);
+        }
+        // Later ones are between commits of which not all were looked at.
+        ledger.steps.retain(|it| !it.changes.is_empty());
+        ledger.steps.truncate(1);
+        Ok(ledger)
     }
 }
 
