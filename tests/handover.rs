@@ -1,5 +1,7 @@
 //! The hand-over between the lead and another CPU, compiled for the host.
 
+#[path = "../src/machine/round/cells.rs"]
+mod cells;
 #[path = "../src/machine/round/handover.rs"]
 mod handover;
 

@@ -100,7 +100,11 @@ fn planted_imports_are_found() {
 }
 
 /// The files that turn a clippy lint off, and the lint: at most 20.
-const LINT_EXCEPTIONS: [(&str, &str); 1] = [("src/machine/round/handover.rs", "mut_from_ref")];
+const LINT_EXCEPTIONS: [(&str, &str); 3] = [
+    ("src/machine/round/cells.rs", "mut_from_ref"),
+    ("src/machine/round/handover.rs", "mut_from_ref"),
+    ("verify/src/cells.rs", "mut_from_ref"),
+];
 
 const MOST_LINES: usize = 500;
 

@@ -5,13 +5,13 @@
 //! order, outcome and tally belong to the CPU; otherwise to the lead. A CPU that
 //! is lost keeps them for ever.
 //!
-//! The file also compiles on the host, in `tests/handover.rs`.
-
-use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+//! The file also compiles on the host, in `tests/handover.rs` and, with loom's cells, in
+//! `verify`.
 
 use psci_bench::measure::order::Order;
 use psci_bench::measure::{Cause, Outcome, Tally};
+
+use super::cells::{AtomicU32, AtomicU64, Cell, Ordering};
 
 /// Bit of `cpu_off_return` that is set when CPU_OFF has returned.
 const RETURNED: u64 = 1 << 32;
@@ -30,9 +30,9 @@ pub struct Handover {
     start: AtomicU64,
     sgi_sent_at: AtomicU64,
     cpu_off_return: AtomicU64,
-    order: UnsafeCell<Option<Order>>,
-    outcome: UnsafeCell<Outcome>,
-    tally: UnsafeCell<Option<&'static mut Tally>>,
+    order: Cell<Option<Order>>,
+    outcome: Cell<Outcome>,
+    tally: Cell<Option<&'static mut Tally>>,
 }
 
 // SAFETY: `order`, `outcome` and `tally` change hands by `issued` and `done`, which
@@ -53,9 +53,9 @@ impl Handover {
             start: AtomicU64::new(0),
             sgi_sent_at: AtomicU64::new(0),
             cpu_off_return: AtomicU64::new(0),
-            order: UnsafeCell::new(None),
-            outcome: UnsafeCell::new(Outcome::default()),
-            tally: UnsafeCell::new(tally),
+            order: Cell::new(None),
+            outcome: Cell::new(Outcome::default()),
+            tally: Cell::new(tally),
         }
     }
 
@@ -68,7 +68,7 @@ impl Handover {
             "an order to a CPU that has not done its last"
         );
         // SAFETY: done = issued, as just checked: the order is the lead's.
-        unsafe { self.order.get().write(Some(order)) };
+        unsafe { self.order.write(Some(order)) };
         self.cpu_off_return.store(0, Ordering::Relaxed);
         self.start.store(0, Ordering::Relaxed);
         self.issued.store(number.wrapping_add(1), Ordering::Release);
@@ -92,7 +92,7 @@ impl Handover {
             return None;
         }
         // SAFETY: done = issued: the outcome is the lead's.
-        Some(unsafe { self.outcome.get().read() })
+        Some(unsafe { self.outcome.read() })
     }
 
     pub fn cpu_off_failure(&self) -> Option<i32> {
@@ -120,7 +120,7 @@ impl Handover {
             return None;
         }
         // SAFETY: done != issued: the order is this CPU's.
-        unsafe { self.order.get().read() }
+        unsafe { self.order.read() }
     }
 
     pub fn report_ready(&self) {
@@ -138,7 +138,7 @@ impl Handover {
         let done = self.done.load(Ordering::Relaxed);
         assert!(done != number, "an outcome without an order");
         // SAFETY: done != issued: the outcome is this CPU's.
-        unsafe { self.outcome.get().write(outcome) };
+        unsafe { self.outcome.write(outcome) };
         self.done.store(number, Ordering::Release);
     }
 
@@ -209,6 +209,6 @@ impl Handover {
     )]
     pub unsafe fn tally_mut(&self) -> Option<&mut Tally> {
         // SAFETY: the caller's promise: no other CPU reads or writes the tally.
-        unsafe { (*self.tally.get()).as_deref_mut() }
+        unsafe { self.tally.as_mut() }.as_deref_mut()
     }
 }

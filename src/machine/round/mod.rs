@@ -1,5 +1,6 @@
 //! A measurement round: the hand-over of orders, each CPU's part, the lead.
 
+pub mod cells;
 pub mod channel;
 pub mod handover;
 pub mod lead;

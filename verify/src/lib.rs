@@ -1,0 +1,143 @@
+//! The hand-over between CPUs under loom: every order of the steps of two CPUs, and every value
+//! that the memory model lets a load return. `build.rs` copies the payload's source, and makes
+//! mutations of it, each of which a test here must fail for.
+
+pub mod cells;
+
+include!(concat!(env!("OUT_DIR"), "/handovers.rs"));
+
+#[cfg(test)]
+mod tests {
+    use std::env;
+    use std::process::Command;
+
+    use loom::sync::Arc;
+    use loom::thread;
+    use psci_bench::measure::order::Order;
+    use psci_bench::measure::{End, Outcome};
+
+    /// Orders in a row: the second one reuses what the first one's hand-over left.
+    const ORDERS: u64 = 2;
+
+    fn order(number: u64) -> Order {
+        let cpu_on_at = number;
+        Order {
+            cpu_on_at,
+            ..Order::default()
+        }
+    }
+
+    fn outcome(number: u64) -> Outcome {
+        let (end, before) = (End::Returned, number);
+        Outcome {
+            end,
+            before,
+            ..Outcome::default()
+        }
+    }
+
+    fn wait_for<T>(mut given: impl FnMut() -> Option<T>) -> T {
+        loop {
+            match given() {
+                Some(value) => return value,
+                None => thread::yield_now(),
+            }
+        }
+    }
+
+    macro_rules! scenarios {
+        ($($handover:ident)*) => {
+            const MUTATIONS: &[&str] = &[$(stringify!($handover)),*];
+            $(mod $handover {
+                use super::*;
+                use crate::$handover::Handover;
+
+                /// Each order reaches the CPU whole, each outcome the lead, in turn; after the
+                /// last one the CPU waits for its release.
+                pub fn exchange() {
+                    let lead = Arc::new(Handover::new(None));
+                    let cpu = lead.clone();
+                    let cpu = thread::spawn(move || {
+                        for number in 1..=ORDERS {
+                            let order = wait_for(|| cpu.order());
+                            assert_eq!(order.cpu_on_at, number);
+                            cpu.finish(outcome(10 * number));
+                        }
+                        wait_for(|| cpu.is_released().then_some(()));
+                    });
+                    for number in 1..=ORDERS {
+                        lead.give_order(order(number));
+                        let outcome = wait_for(|| lead.outcome());
+                        assert_eq!(outcome.before, 10 * number);
+                    }
+                    lead.release();
+                    cpu.join().expect("the CPU");
+                }
+
+                #[test]
+                #[ignore = "loom aborts where a mutation fails: by mutations_fail"]
+                fn mutant() {
+                    loom::model(exchange);
+                    loom::model(dismissal);
+                }
+
+                /// A CPU that is given up either did its order whole or sees that.
+                pub fn dismissal() {
+                    let lead = Arc::new(Handover::new(None));
+                    let cpu = lead.clone();
+                    lead.give_order(order(1));
+                    let cpu = thread::spawn(move || {
+                        if !cpu.is_dismissed() {
+                            let order = cpu.order().expect("the order given before");
+                            cpu.report_ready();
+                            wait_for(|| cpu.start().or(cpu.is_dismissed().then_some(0)));
+                            cpu.finish(outcome(order.cpu_on_at));
+                        }
+                    });
+                    if lead.is_ready() {
+                        lead.publish_start(7);
+                    }
+                    let early = lead.outcome();
+                    lead.dismiss();
+                    assert!(!lead.is_busy() && lead.is_dismissed());
+                    let late = lead.outcome();
+                    for outcome in [early, late].into_iter().flatten() {
+                        assert_eq!(outcome.before, 1);
+                    }
+                    assert!(early.is_none() || late.is_some());
+                    cpu.join().expect("the CPU");
+                }
+            })*
+        };
+    }
+
+    scenarios!(unchanged issued_relaxed done_relaxed issued_read_relaxed late_order early_outcome);
+
+    #[test]
+    fn orders_and_outcomes_are_exchanged_whole() {
+        loom::model(unchanged::exchange);
+    }
+
+    #[test]
+    fn dismissed_cpu_did_its_order_or_stops() {
+        loom::model(unchanged::dismissal);
+    }
+
+    #[test]
+    fn mutations_fail() {
+        let program = env::current_exe().expect("this program");
+        let run = |name: &str| {
+            let name = format!("tests::{name}::mutant");
+            let mut command = Command::new(&program);
+            let output = command.args(["--exact", &name, "--ignored"]).output();
+            let output = output.expect("it runs");
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(said.starts_with("\nrunning 1 test\n"), "{name}: {said}");
+            output.status.success()
+        };
+        assert!(run("unchanged"));
+        for name in MUTATIONS.iter().filter(|name| **name != "unchanged") {
+            assert!(!run(name), "{name} is not found");
+        }
+    }
+}
