@@ -1,8 +1,8 @@
 //! Records the blocks of the firmware that CPUs execute, and its stores of timestamps.
 //!
 //! Arguments: `out=FILE`, the record; `blocks=A-B`, the addresses of the firmware's code;
-//! `stores=A-B`, those of its timestamps; `lose=N`, a block whose execution is lost, for
-//! tests. `xtask/src/profile/record.rs` reads the record, and has its format.
+//! `stores=A-B`, those of its timestamps; `lose=N`, the number, from 1, of an execution that
+//! is left out, for tests. `xtask/src/profile/record.rs` reads the record, and has its format.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -75,7 +75,10 @@ impl Plugin for Profile {
     }
 
     fn end(&mut self, counts: Counts) {
-        self.write(END, (0, 0), [counts.inside, counts.outside]);
+        // A record that lacks something has no end.
+        if self.error.is_none() {
+            self.write(END, (0, 0), [counts.inside, counts.outside]);
+        }
         let flushed = self.out.flush().err();
         if let Some(error) = self.error.take().or(flushed) {
             eprintln!("plugin: the record is not whole: {error}");

@@ -37,7 +37,7 @@ mod by_register {
     extern "C" fn begun(_: u64, _: u32) {
         // SAFETY: QEMU is beginning this CPU, where the registers may be asked for.
         let registers = unsafe { qemu::qemu_plugin_get_registers() };
-        // SAFETY: QEMU returns an array of its own.
+        // SAFETY: QEMU returns a new array, which is never freed: one for each CPU.
         let registers = unsafe { &*registers };
         let len = registers.len as usize;
         // SAFETY: the array has so many registers.

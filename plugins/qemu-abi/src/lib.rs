@@ -22,8 +22,8 @@ pub use declarations::VERSION;
 pub trait Plugin: Send {
     /// Prepares for a block of instructions that QEMU is going to execute.
     fn translate(&mut self, block: &mut Block);
-    /// Takes the execution of a block of which [`Block::report`] was called, with its number
-    /// there, the CPU, and the instructions executed before it.
+    /// Takes an execution of a block. `block` is the number given to [`Block::report`], and
+    /// `counts` are the instructions before its first one.
     fn execute(&mut self, block: u32, cpu: u32, counts: Counts);
     /// Takes a store by such a block, with the instruction's place in it.
     fn store(&mut self, instruction: u32, address: u64);
@@ -181,8 +181,13 @@ pub unsafe fn install<P: Plugin + 'static>(
     (count, words): (c_int, *const *const c_char),
     make: impl FnOnce(&Arguments) -> Result<P, String>,
 ) -> c_int {
-    // SAFETY: QEMU passes `count` words.
-    let words = unsafe { slice::from_raw_parts(words, count as usize) };
+    let words = match count {
+        1.. => {
+            // SAFETY: QEMU passes `count` words.
+            unsafe { slice::from_raw_parts(words, count as usize) }
+        }
+        _ => &[],
+    };
     let word = |word: &*const c_char| {
         // SAFETY: each is a string that ends with zero.
         unsafe { CStr::from_ptr(*word) }
@@ -197,7 +202,7 @@ pub unsafe fn install<P: Plugin + 'static>(
             return -1;
         }
     };
-    *PLUGIN.lock().expect("its only use so far") = Some(Box::new(plugin));
+    *PLUGIN.lock().expect("no other thread during installation") = Some(Box::new(plugin));
     // SAFETY: the ID is the one that QEMU passed.
     unsafe { qemu::qemu_plugin_register_vcpu_tb_trans_cb(id, translated) };
     // SAFETY: as above.

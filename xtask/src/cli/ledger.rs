@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-use super::common::{FAILED, parse_share};
+use super::common::{INCOMPLETE, parse_share};
 use super::qemu::{self, RunArguments};
 use crate::profile::ledger::Bench;
 use crate::profile::ledger_export::{self, Format};
@@ -21,7 +21,8 @@ Exit codes:
   0  done, and no commit makes a figure larger by more than --rtol
   1  done, and a commit does: it is named
   2  bad input or use, or no commit can be built
-  3  interrupted: the same command goes on from there
+  3  the first or the last commit cannot be measured; or interrupted: the same
+     command goes on from there
 
 Examples:
   cargo xtask ledger --tf-a ../trusted-firmware-a v2.12.0..v2.13.0 --first-parent
@@ -83,5 +84,11 @@ pub(super) fn run(arguments: &LedgerArguments) -> Result<u8> {
     }
     let changes = ledger.steps.iter().flat_map(|it| &it.changes);
     let is_worse = changes.into_iter().any(|it| it.share() > tolerance);
-    Ok(if is_worse { FAILED } else { 0 })
+    Ok(match (ledger.is_complete(), is_worse) {
+        (false, _) => {
+            say("the first or the last commit cannot be measured: see above");
+            INCOMPLETE
+        }
+        (true, is_worse) => u8::from(is_worse),
+    })
 }

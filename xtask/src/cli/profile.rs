@@ -55,13 +55,20 @@ pub struct ProfileArguments {
 
 pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
     let against = arguments.against.as_deref();
-    for (option, path) in [("-o", &arguments.output), ("--log", &arguments.log)] {
+    let place = arguments.log.as_deref().map(beside::place);
+    let outputs = [
+        ("-o", arguments.output.as_deref()),
+        ("--log", arguments.log.as_deref()),
+        ("--log", place.as_deref()),
+    ];
+    for (nth, (option, path)) in outputs.into_iter().enumerate() {
         if let Some(path) = path {
+            let run = &arguments.run;
             let inputs = [
-                ("--dtb", arguments.run.dtb.as_deref()),
-                ("--image", arguments.run.image.as_deref()),
-                ("--against", against),
+                ("--dtb", run.dtb.as_deref()),
+                ("--image", run.image.as_deref()),
             ];
+            let inputs = [&inputs[..], &[("--against", against)], &outputs[nth + 1..]].concat();
             files::check((option, path), &inputs)?;
         }
     }
@@ -85,8 +92,7 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
     let Some(profile) = profile else {
         return Ok(code);
     };
-    if let Some(log) = &arguments.log {
-        let place = beside::place(log);
+    if let Some(place) = place {
         files::write_by(("--log", &place), |out| {
             export::write(Format::Json, &profile, None, out)
         })?;
@@ -117,5 +123,8 @@ fn read(path: &Path) -> Result<Profile> {
     }
     let runs = read_bytes(&path.display().to_string(), &bytes)?;
     let run = runs.last().with_context(at)?;
+    if let Some(lack) = run.lacks().first() {
+        bail!("{}: the log is incomplete: {lack}", at());
+    }
     Profile::of_log(run, beside::log_hash(&bytes)).with_context(at)
 }

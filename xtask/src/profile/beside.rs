@@ -51,7 +51,7 @@ pub fn sentences(log: &Path, baseline: &Path) -> Result<Vec<String>> {
     let (Some(new), Some(old)) = (read(log)?, read(baseline)?) else {
         return Ok(Vec::new());
     };
-    let (mut changes, _) = difference::changes(&old, &new);
+    let mut changes = difference::changes(&old, &new);
     changes.retain(|it| it.old != it.new);
     let sentence = |it: &difference::PhaseChange| {
         let named = it.functions.iter().take(NAMED_MAX);

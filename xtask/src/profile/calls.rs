@@ -187,12 +187,15 @@ impl<'c> Builder<'c> {
             .unwrap_or_else(|| Call::new(block.cpu, block.at));
         if begins {
             cpu.frames.clear();
+            cpu.called_from = None;
         }
         let returned = cpu
             .frames
             .iter()
             .rposition(|it| it.back == Some(block.address));
-        if let Some(back) = cpu.called_from.take() {
+        // The callee may be no part of BL31's code.
+        let called_from = cpu.called_from.take().filter(|it| *it != block.address);
+        if let Some(back) = called_from {
             let (function, _) = code.function(block.address);
             let stack = stacks.number(cpu.frames.last().map(|it| it.stack), function);
             let back = Some(back);

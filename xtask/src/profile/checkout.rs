@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 
 use crate::setup::process;
@@ -53,6 +53,18 @@ pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<C
     let mut all = list(&["-1", from]).with_context(at)?;
     let parents = first_parent.then_some("--first-parent");
     let range = format!("{from}..{to}");
+    let ancestor = git(checkout, &["merge-base", "--is-ancestor", from, to]);
+    ancestor.map_err(|_| anyhow!("{}: A is no ancestor of B", at()))?;
+    let merges = git(
+        checkout,
+        &["rev-list", "--merges", "--max-count=1", &range, "--"],
+    )?;
+    if !first_parent && !merges.is_empty() {
+        bail!(
+            "{}: it has merges, whose commits are in no order: use --first-parent",
+            at()
+        );
+    }
     let words: Vec<&str> = parents.into_iter().chain([range.as_str()]).collect();
     all.extend(list(&words).with_context(at)?);
     if all.len() < 2 {

@@ -1,5 +1,6 @@
 //! BL31's code: functions, instructions and the memory of timestamps, by its ELF file.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use anyhow::{Context, Result, bail};
@@ -15,6 +16,8 @@ pub(super) struct Code {
     counter_reads: Vec<u64>,
     /// Beginning and name of functions and of labels, sorted.
     functions: Vec<(u64, String)>,
+    /// The place of the first function with the name of each.
+    numbers: Vec<u32>,
     /// All timestamps of all CPUs.
     pub timestamps: Range<u64>,
     /// The offset of the first CPU's timestamps of the runtime instrumentation, and the distance
@@ -68,11 +71,16 @@ impl Code {
         let reads = reads
             .filter(|it| it.1 & !0x1f == 0xd53b_e020)
             .map(|it| it.0);
+        let functions: Vec<_> = functions.map(|it| (it.0, plain(it.2).to_owned())).collect();
+        let mut first = HashMap::new();
+        let names = functions.iter().zip(0..);
+        let numbers = names.map(|((_, name), place)| *first.entry(name.clone()).or_insert(place));
         Ok(Self {
             base,
+            numbers: numbers.collect(),
             counter_reads: reads.collect(),
             instructions,
-            functions: functions.map(|it| (it.0, plain(it.2).to_owned())).collect(),
+            functions,
             timestamps,
             slots: (slot, stride),
             warm_entry,
@@ -90,11 +98,13 @@ impl Code {
         found.copied().unwrap_or(0)
     }
 
-    /// Returns the number of the function at `address`, and the address where it ends.
+    /// Returns the number of the function at `address`, and the address where it ends. Clones of
+    /// a function have its number.
     pub fn function(&self, address: u64) -> (u32, u64) {
         let next = self.functions.partition_point(|it| it.0 <= address);
         let end = self.functions.get(next).map_or(u64::MAX, |it| it.0);
-        (next.saturating_sub(1) as u32, end)
+        let place = next.saturating_sub(1);
+        (self.numbers.get(place).copied().unwrap_or(0), end)
     }
 
     /// Returns a function's name.

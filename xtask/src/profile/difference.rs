@@ -41,9 +41,8 @@ impl PhaseChange {
         }
     }
 
-    fn of(old: &Phase, new: &Phase) -> Self {
-        let have_stacks = !old.stacks.is_empty() && !new.stacks.is_empty();
-        let figure = |it: &Phase| it.mean(if have_stacks { it.own() } else { it.elapsed });
+    fn of(old: &Phase, new: &Phase, has_functions: bool) -> Self {
+        let figure = |it: &Phase| it.mean(if has_functions { it.own() } else { it.elapsed });
         let (before, after) = (old.functions(), new.functions());
         let names: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
         let change = |name: &str| {
@@ -56,7 +55,7 @@ impl PhaseChange {
                 calls: [old.mean(before.calls), new.mean(after.calls)],
             }
         };
-        let names = names.into_iter().filter(|_| have_stacks);
+        let names = names.into_iter().filter(|_| has_functions);
         let mut functions: Vec<FunctionChange> = names.map(change).collect();
         functions.retain(|it| it.old != it.new);
         functions.sort_by(|a, b| (b.new - b.old).abs().total_cmp(&(a.new - a.old).abs()));
@@ -69,14 +68,22 @@ impl PhaseChange {
     }
 }
 
-/// Returns the changes of the phases that both profiles have, and the names of those that one
-/// of them has.
-pub fn changes(old: &Profile, new: &Profile) -> (Vec<PhaseChange>, Vec<String>) {
+/// Returns the changes of all phases. One that a side does not have is 0 there.
+pub fn changes(old: &Profile, new: &Profile) -> Vec<PhaseChange> {
+    let has_functions = old.has_functions() && new.has_functions();
     let (old, new) = (old.merged(), new.merged());
-    let find = |all: &[Phase], phase: &Phase| all.iter().position(|it| it.is_like(phase));
-    let pairs = new.iter().filter_map(|it| Some((find(&old, it)?, it)));
-    let changes = pairs.map(|(place, it)| PhaseChange::of(&old[place], it));
-    let gone = old.iter().filter(|it| find(&new, it).is_none());
-    let lone = new.iter().filter(|it| find(&old, it).is_none()).chain(gone);
-    (changes.collect(), lone.map(Phase::figure_name).collect())
+    let gone = old
+        .iter()
+        .filter(|it| !new.iter().any(|other| other.is_like(it)));
+    let all = new.iter().chain(gone);
+    let change = |phase: &Phase| {
+        let none = || phase.without_calls();
+        let find = |all: &[Phase]| all.iter().find(|it| it.is_like(phase)).cloned();
+        let (old, new) = (
+            find(&old).unwrap_or_else(none),
+            find(&new).unwrap_or_else(none),
+        );
+        PhaseChange::of(&old, &new, has_functions)
+    };
+    all.map(change).collect()
 }

@@ -24,6 +24,10 @@ wide as its instructions with its callees', and callees are below it.";
 
 /// Returns the document; with a baseline, that of the differences.
 pub(super) fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'static>> {
+    let changes = baseline
+        .map(|it| difference::changes(it, profile))
+        .unwrap_or_default();
+    let has_functions = baseline.is_none_or(Profile::has_functions);
     let mut all = vec![
         Block::Title(title(profile, baseline)),
         Block::Definitions(definitions(profile, baseline)),
@@ -31,10 +35,12 @@ pub(super) fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Blo
     match baseline {
         None => all.extend(phase_table(profile).map(Block::Table)),
         Some(baseline) => {
-            let (changes, lone) = difference::changes(baseline, profile);
-            all.extend(change_table(&changes).map(Block::Table));
-            let lone = lone.iter().map(|it| format!("Only one side has {it}."));
-            all.extend(lone.map(Block::Paragraph));
+            let (here, there) = (&profile.conditions, &baseline.conditions);
+            if !there.is_empty() && here != there {
+                let differ = format!("conditions differ: {here}; baseline: {there}");
+                all.push(Block::Warning(differ));
+            }
+            all.extend(change_table(&changes, has_functions).map(Block::Table));
             all.extend(function_changes(&changes).map(Block::Table));
         }
     }
@@ -48,7 +54,9 @@ pub(super) fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Blo
         let figures = phases.iter().filter_map(|phase| {
             let old = old.iter().flatten().find(|it| it.is_like(phase));
             // Beside a baseline, only what changed.
-            if baseline.is_some() && old.is_none_or(|old| old.functions() == phase.functions()) {
+            let is_it = |it: &&PhaseChange| it.figure == phase.figure_name();
+            let change = changes.iter().find(is_it);
+            if baseline.is_some() && change.is_none_or(|it| it.functions.is_empty()) {
                 return None;
             }
             Some(flame::figure(phase, old))
@@ -89,7 +97,7 @@ pub(super) fn number(mean: f64) -> String {
 /// Returns a change as text.
 pub(super) fn signed(change: f64) -> String {
     match change.fract() {
-        _ if change == 0.0 => "0".to_owned(),
+        _ if change.abs() < 0.05 => "0".to_owned(),
         0.0 => format!("{change:+.0}"),
         _ => format!("{change:+.1}"),
     }
@@ -141,8 +149,12 @@ fn functions(scenario: &str, phases: &[Phase]) -> Option<Table> {
     table.finished()
 }
 
-pub(super) fn change_table(changes: &[PhaseChange]) -> Option<Table> {
-    let mut table = Table::titled("Phases");
+pub(super) fn change_table(changes: &[PhaseChange], has_functions: bool) -> Option<Table> {
+    let titles = [
+        "Phases (all CPUs, PMF's ticks)",
+        "Phases (a CPU's own instructions)",
+    ];
+    let mut table = Table::titled(titles[usize::from(has_functions)]);
     table.words(["Figure"]);
     table.numbers(["Baseline", "Now", "Change", "Share"]);
     for it in changes {

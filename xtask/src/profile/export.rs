@@ -41,6 +41,9 @@ pub fn write(
             let title = title(profile, baseline);
             write_page(&title, NOTES, document(profile, baseline), out)
         }
+        Format::Folded if baseline.is_some_and(|it| !it.has_functions()) => {
+            bail!("--format folded is of functions, and the log of --against has none: use text")
+        }
         Format::Folded => write_folded(profile, baseline, out),
         Format::Speedscope if baseline.is_some() => {
             bail!("--format speedscope has no place for --against: use html, folded or json")
@@ -49,7 +52,7 @@ pub fn write(
         Format::Json => {
             let mut value = serde_json::to_value(profile)?;
             if let Some(baseline) = baseline {
-                value["changes"] = serde_json::to_value(difference::changes(baseline, profile).0)?;
+                value["changes"] = serde_json::to_value(difference::changes(baseline, profile))?;
             }
             Ok(serde_json::to_writer(out, &value)?)
         }

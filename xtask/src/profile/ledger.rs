@@ -141,7 +141,7 @@ impl Bench {
                 };
             }
         };
-        let identity = run.prepared.identity()?;
+        let identity = run.identity.clone();
         let folder = self.workspace.state().join("ledger");
         let place = folder.join(&identity).with_added_extension("json");
         // One of another format is measured again.
@@ -170,21 +170,20 @@ impl Bench {
     pub fn bisect(mut self, range: &str, tolerance: f64, figure: &str) -> Result<Ledger> {
         let differs = |first: &Entry, entry: &Entry| {
             let of = |entry: &Entry| entry.figures.get(figure).copied();
-            let Some((old, new)) = of(first).zip(of(entry)) else {
+            let Some(old) = of(first) else {
                 let known = first.figures.keys().join(", ");
                 bail!("--bisect {figure}: there is no such figure; there are {known}");
             };
-            Ok((new - old).abs() > tolerance * old)
+            Ok((of(entry).unwrap_or(0.0) - old).abs() > tolerance * old)
         };
         let count = self.commits.len();
-        let entries = bisect(count, |place| self.measure(place), differs)?;
+        let (entries, found) = bisect(count, |place| self.measure(place), differs)?;
+        let step = found.and_then(|(old, new)| step(&entries[&old], &entries[&new], 0.0));
         let mut ledger = Ledger::new(range, tolerance, entries.into_values().collect())?;
+        ledger.steps = step.into_iter().collect();
         for step in &mut ledger.steps {
             step.changes.retain(|it| it.figure == figure);
         }
-        // Later ones are between commits of which not all were looked at.
-        ledger.steps.retain(|it| !it.changes.is_empty());
-        ledger.steps.truncate(1);
         Ok(ledger)
     }
 }
@@ -196,9 +195,6 @@ impl Ledger {
         let steps = pairs
             .filter_map(|(since, entry)| step(since, entry, tolerance))
             .collect();
-        if entries.iter().all(|it| it.profile.is_none()) {
-            bail!("{range}: no commit can be measured: see above");
-        }
         let range = range.to_owned();
         Ok(Self {
             range,
@@ -206,6 +202,12 @@ impl Ledger {
             entries,
             steps,
         })
+    }
+
+    /// Returns true if the first and the last commit were measured.
+    pub fn is_complete(&self) -> bool {
+        let ends = [self.entries.first(), self.entries.last()];
+        ends.iter().flatten().all(|it| it.profile.is_some())
     }
 }
 
@@ -218,7 +220,7 @@ fn short(failure: &str) -> String {
 
 /// Returns what changed from one entry to another; None without a step.
 fn step(since: &Entry, entry: &Entry, tolerance: f64) -> Option<Step> {
-    let (mut changes, _) = changes(since.profile.as_ref()?, entry.profile.as_ref()?);
+    let mut changes = changes(since.profile.as_ref()?, entry.profile.as_ref()?);
     changes.retain(|it| it.share().abs() > tolerance);
     let (commit, since) = (entry.commit.clone(), since.commit.clone());
     (!changes.is_empty()).then_some(Step {
@@ -228,13 +230,17 @@ fn step(since: &Entry, entry: &Entry, tolerance: f64) -> Option<Step> {
     })
 }
 
-/// Finds the first of `count` entries that `differs` from the first of all, and returns those
-/// that were measured, by place. Entries that cannot be measured are passed over.
+/// The entries that were measured, by place, and the step: the places of the last one with the
+/// old figure and of the first one with another.
+type Found = (BTreeMap<usize, Entry>, Option<(usize, usize)>);
+
+/// Finds the first of `count` entries that `differs` from the first of all. Entries that cannot
+/// be measured are passed over.
 fn bisect(
     count: usize,
     mut measure: impl FnMut(usize) -> Result<Entry>,
     differs: impl Fn(&Entry, &Entry) -> Result<bool>,
-) -> Result<BTreeMap<usize, Entry>> {
+) -> Result<Found> {
     let first = measure(0)?;
     if let Some(failure) = &first.failure {
         bail!("the first commit cannot be measured: {failure}");
@@ -247,7 +253,7 @@ fn bisect(
         // The middle, or the nearest one that was not tried.
         let untried = (old + 1..new).filter(|it| !entries.contains_key(it));
         let Some(place) = untried.min_by_key(|it| it.abs_diff((old + new) / 2)) else {
-            return Ok(entries);
+            return Ok((entries, (new < count).then_some((old, new))));
         };
         let entry = measure(place)?;
         if entry.failure.is_none() {
@@ -279,13 +285,13 @@ mod tests {
             let found = bisect(16, measure, |first, entry| {
                 Ok(first.figures != entry.figures)
             });
-            let found = found.expect("a step");
+            let (found, step) = found.expect("a step");
             let last = if broken.contains(&(changed - 1)) {
                 broken.start
             } else {
                 changed
             };
-            assert!(found.contains_key(&changed) && found.contains_key(&(last - 1)));
+            assert_eq!(step, Some((last - 1, changed)));
             assert!(
                 found.len() - broken.len() <= 5,
                 "{changed}: {:?}",

@@ -60,7 +60,8 @@ fn document(ledger: &Ledger) -> Vec<Block<'static>> {
     let failed = failed.count();
     let measured = ledger.entries.len() - failed;
     let commits = format!("{measured} measured, {failed} skipped");
-    let steps = format!("{} over {} %", ledger.steps.len(), 100.0 * ledger.tolerance);
+    let percent = (ledger.tolerance * 1e6).round() / 1e4;
+    let steps = format!("{} over {percent} %", ledger.steps.len());
     let unit = UNIT.to_owned();
     let definitions = vec![("Commits", commits), ("Steps", steps), ("Unit", unit)];
     let mut all = vec![Block::Title(title(ledger)), Block::Definitions(definitions)];
@@ -76,7 +77,7 @@ fn document(ledger: &Ledger) -> Vec<Block<'static>> {
         let (id, title) = (step.commit.short(), &step.commit.title);
         all.push(Block::Heading(format!("{id} {title}")));
         all.push(Block::Paragraph(format!("Against {}.", step.since.short())));
-        all.extend(change_table(&step.changes).map(Block::Table));
+        all.extend(change_table(&step.changes, true).map(Block::Table));
         all.extend(function_changes(&step.changes).map(Block::Table));
     }
     let count = ledger.entries.len();
@@ -92,10 +93,10 @@ fn commit_table(ledger: &Ledger) -> Option<Table> {
     for it in &ledger.entries {
         let mut steps = ledger.steps.iter();
         let step = steps.find(|step| step.commit.id == it.commit.id);
-        let result = match (&it.failure, &it.same_as, step) {
+        let result = match (&it.failure, step, &it.same_as) {
             (Some(failure), ..) => format!("skipped: {failure}"),
-            (_, Some(same), _) => format!("same firmware as {}", same.short()),
-            (.., Some(step)) => format!("step: {}", many(step.changes.len(), "figure")),
+            (_, Some(step), _) => format!("step: {}", many(step.changes.len(), "figure")),
+            (.., Some(same)) => format!("same firmware as {}", same.short()),
             _ => "measured".to_owned(),
         };
         let id = it.commit.short().to_owned();
@@ -167,7 +168,7 @@ impl<'l> Series<'l> {
 fn figure_table(series: &[Series<'_>]) -> Option<Table> {
     let mut table = Table::titled("Figures");
     table.words(["Figure"]);
-    table.numbers(["First", "Last", "Change", "Steps"]);
+    table.numbers(["First", "Last measured", "Change", "Steps"]);
     for it in series {
         if let (Some(first), Some(last)) = (it.points.first(), it.points.last()) {
             let change = signed(last.figure - first.figure);

@@ -6,7 +6,11 @@
 //! code ──────────── bl31.elf -> functions, timestamps
 //! calls ─────────── executions -> calls: stacks between timestamps
 //! samples ───────── the calls that are a run's samples
-//! profile ───────── Profile: scenario, CPU, phase, stack -> instructions
+//! profile ───────── Profile: scenario, phase, CPU, stack -> instructions
+//! run ───────────── a run with the plugin -> Profile; plugin builds it
+//! difference ────── two profiles -> changes; beside: of two logs, as sentences
+//! document, flame ─ Profile -> tables and flame graphs; export: all formats
+//! ledger ────────── commits of a checkout -> profiles -> steps; ledger_export
 //! ```
 
 pub mod beside;

@@ -10,9 +10,14 @@ use crate::setup::{self, process};
 /// The version of QEMU from which on plugins have version 2 of the interface or later.
 const API_2: (u32, u32) = (9, 0);
 
+/// Returns true if the QEMU in PATH loads plugins of that version.
+pub(super) fn is_new() -> Result<bool> {
+    Ok(setup::qemu_version()? >= API_2)
+}
+
 /// Builds the plugin `profile` for the QEMU in PATH, and returns its file.
 pub(super) fn build(workspace: &Workspace) -> Result<PathBuf> {
-    let is_new = setup::qemu_version()? >= API_2;
+    let is_new = is_new()?;
     let target = workspace
         .target
         .join("plugins")

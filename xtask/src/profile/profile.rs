@@ -16,7 +16,7 @@ use super::record;
 use super::samples::{self, Sample};
 use crate::report::log::LoggedRun;
 
-/// The version of the JSON.
+/// The version of the JSON, and of how calls are attributed.
 const FORMAT: u32 = 1;
 
 /// A profile of a run.
@@ -27,6 +27,8 @@ pub struct Profile {
     pub board: String,
     /// The firmware's version.
     pub firmware: String,
+    /// The machine, the firmware's variant and the boot arguments; empty for a log.
+    pub conditions: String,
     /// SHA-256 of the run's log.
     pub log: String,
     /// The phases of each CPU's calls, in the order of scenarios, CPUs and time.
@@ -62,6 +64,16 @@ impl Phase {
     /// Returns true for a phase of the same scenario and name.
     pub fn is_like(&self, other: &Self) -> bool {
         (&self.scenario, &self.name) == (&other.scenario, &other.name)
+    }
+
+    /// Returns the phase as in a profile that does not have it.
+    pub fn without_calls(&self) -> Self {
+        let (scenario, name) = (self.scenario.clone(), self.name.clone());
+        Self {
+            scenario,
+            name,
+            ..Self::default()
+        }
     }
 
     /// Returns the CPU's own instructions.
@@ -130,6 +142,7 @@ impl Profile {
             format: FORMAT,
             board: run.board().unwrap_or("unknown board").to_owned(),
             firmware: stage.unwrap_or_else(|| "unknown firmware".to_owned()),
+            conditions: String::new(),
             log,
             phases: Vec::new(),
         };
@@ -153,6 +166,11 @@ impl Profile {
             add(&mut profile.phases, phase);
         }
         Ok(profile)
+    }
+
+    /// Returns false for a profile of a log.
+    pub fn has_functions(&self) -> bool {
+        self.phases.iter().any(|it| !it.stacks.is_empty())
     }
 
     /// Returns the phases over all CPUs.

@@ -12,6 +12,11 @@ use std::io::Read;
 
 use anyhow::{Context, Result, bail};
 
+const BLOCK: u8 = 0;
+const EXECUTION: u8 = 1;
+const STORE: u8 = 2;
+const END: u8 = 3;
+
 /// A block that a CPU executed.
 #[derive(Debug)]
 pub(super) struct Execution {
@@ -45,8 +50,8 @@ pub(super) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> R
         let (first, a, b) = (word()?, word()?, word()?);
         let (kind, number) = (first as u8, first >> 32);
         match kind {
-            0 => blocks.push((a, b)),
-            1 | 3 => {
+            BLOCK if number == blocks.len() as u64 => blocks.push((a, b)),
+            EXECUTION | END => {
                 let before = last.as_ref().map_or(0, |it| it.1);
                 let ran = a
                     .checked_sub(before)
@@ -58,7 +63,7 @@ pub(super) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> R
                     execution.ran = ran;
                     take(&execution);
                 }
-                if kind == 3 {
+                if kind == END {
                     return Ok(());
                 }
                 let block = blocks.get(number as usize);
@@ -72,7 +77,7 @@ pub(super) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> R
                 };
                 last = Some((execution, a, len));
             }
-            2 => {
+            STORE => {
                 let last = last
                     .as_mut()
                     .context("the record is damaged: a store of no block")?;

@@ -5,11 +5,13 @@ use std::fs::{self, File};
 use std::io::{self, BufReader};
 
 use anyhow::{Context, Result, bail};
+use sha2::{Digest, Sha256};
 
 use super::beside::log_hash;
 use super::code::Code;
 use super::plugin;
 use super::profile::Profile;
+use crate::qemu::Level;
 use crate::qemu::log_file::LogFile;
 use crate::qemu::prepare::{self, Prepared};
 use crate::qemu::run_result::RunResult;
@@ -17,14 +19,17 @@ use crate::qemu::run_spec::RunSpec;
 use crate::qemu::screen::Screen;
 use crate::report::log::read_bytes;
 use crate::setup::progress::Progress;
+use crate::setup::source_package::hex;
 use crate::setup::workspace::Workspace;
-use crate::setup::{interrupt, temporary};
+use crate::setup::{self, interrupt, temporary};
 
 /// A run that is prepared, with all that its profile needs.
 #[derive(Debug)]
 pub struct ProfiledRun {
-    /// The run.
-    pub prepared: Prepared,
+    prepared: Prepared,
+    /// A hash of all that the profile depends on.
+    pub identity: String,
+    conditions: String,
     elf: Vec<u8>,
     plugin: OsString,
 }
@@ -44,19 +49,34 @@ impl ProfiledRun {
             Some(other) => bail!("--args {other}: a profile needs samples=all"),
         }
         (spec.icount, spec.args) = (true, Some(args));
+        let args = spec.args.as_deref().unwrap_or_default();
+        let conditions = format!("variant {}, args {args}", spec.variant);
         let prepared = prepare::prepare(&spec)?;
+        if plugin::is_new()? && spec.level == Level::El1 {
+            bail!("--el 1: QEMU 9.0 and later tell CPUs apart by VMPIDR_EL2: use QEMU 7.2 to 8.2");
+        }
         let path = prepared.bl31();
         let path = path.context("profiles are of TF-A with PMF: use --firmware tf-a")?;
         let elf = fs::read(&path).with_context(|| path.display().to_string())?;
         let code = Code::read(&elf).with_context(|| path.display().to_string())?;
-        let mut plugin = OsString::from(plugin::build(&Workspace::find()?)?);
+        let plugin = plugin::build(&Workspace::find()?)?;
+        let mut hash = Sha256::new();
+        hash.update(prepared.identity()?);
+        hash.update(&elf);
+        hash.update(format!("{:?}", setup::qemu_version()?));
+        hash.update(fs::read(&plugin).with_context(|| plugin.display().to_string())?);
+        let mut plugin = OsString::from(plugin);
         for (name, range) in [("blocks", code.addresses()), ("stores", code.timestamps)] {
             plugin.push(format!(",{name}={:x}-{:x}", range.start, range.end));
         }
         if let Some(block) = lose {
             plugin.push(format!(",lose={block}"));
         }
+        let line = prepared.command_line();
+        let machine = format!("{} {} {}", line.machine, line.cpu, line.options.join(" "));
         Ok(Self {
+            identity: hex(&hash.finalize()),
+            conditions: format!("{machine}; {conditions}"),
             prepared,
             elf,
             plugin,
@@ -75,9 +95,10 @@ impl ProfiledRun {
         let mut screen = Screen::new(log, &mut out, Some(progress));
         let result = self.prepared.run(interrupt::watch()?, &mut screen);
         drop(screen);
-        let result = result.context(
-            "profiles need a QEMU that loads TCG plugins, as Debian's does (--enable-plugins)",
-        )?;
+        let result = result.map_err(|error| match format!("{error:#}").contains("-plugin") {
+            true => error.context("profiles need a QEMU that loads TCG plugins, as Debian's does"),
+            false => error,
+        })?;
         if result.exit_code() > 1 {
             return Ok((result, None));
         }
@@ -89,6 +110,8 @@ impl ProfiledRun {
         let record = File::open(&record).context("the plugin wrote no record")?;
         let log = log_hash(&result.log);
         let profile = Profile::attribute(&run, log, BufReader::new(record), &self.elf);
-        Ok((result, Some(profile.context("no profile is made")?)))
+        let mut profile = profile.context("no profile is made")?;
+        profile.conditions = self.conditions;
+        Ok((result, Some(profile)))
     }
 }

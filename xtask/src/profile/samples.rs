@@ -27,6 +27,8 @@ pub(super) struct Sample<'c> {
     /// The CPU's place in the run.
     pub cpu: u16,
     pub spans: Vec<Span>,
+    /// The counter at the first timestamp.
+    pub counter: u64,
     /// The call of the firmware; None until it is found.
     pub call: Option<&'c Call>,
 }
@@ -55,7 +57,7 @@ fn is_of(call: &Call, spans: &[Span]) -> bool {
         let ends = call.at(span.from).zip(call.at(span.to));
         ends.and_then(|(from, to)| to.checked_sub(from)) == Some(span.ticks)
     };
-    !spans.is_empty() && spans.iter().all(is_equal)
+    spans.iter().all(is_equal)
 }
 
 /// Returns the samples of `run` that have timestamps, by CPU, in the order of time.
@@ -64,15 +66,19 @@ pub(super) fn read<'c>(run: &Run) -> Vec<Sample<'c>> {
     for cpu in 0..run.cpus.len() as u16 {
         for (scenario, it) in run.scenarios.iter().enumerate() {
             let samples = it.row(cpu).into_iter().flat_map(|row| row.samples.iter());
-            all.extend(samples.map(|sample| Sample {
-                scenario,
-                cpu,
-                spans: spans(&sample.instants),
-                call: None,
+            all.extend(samples.filter_map(|sample| {
+                let spans = spans(&sample.instants);
+                let first = Instant::Stamp(spans.first()?.from);
+                Some(Sample {
+                    scenario,
+                    cpu,
+                    counter: sample.instants.counter(first)?,
+                    spans,
+                    call: None,
+                })
             }));
         }
     }
-    all.retain(|it| !it.spans.is_empty());
     all
 }
 
@@ -89,26 +95,33 @@ pub(super) fn find_calls<'c>(
     if ids.len() != run.cpus.len() {
         let (found, all) = (ids.len(), run.cpus.len());
         bail!(
-            "calls of {found} CPUs are in the record, and the run has {all}: QEMU from 9.0 on \
-             identifies them by VMPIDR_EL2, which a machine of --el 1 does not have"
+            "calls of {found} CPUs are in the record, and the run has {all} CPUs: run again, \
+             and report it if this repeats"
         );
     }
     for (cpu, id) in (0u16..).zip(ids) {
         // Backwards: warm-up calls, which are no samples, come before those that are.
         let mut calls = calls.iter().rev().filter(|it| it.cpu == id);
+        // While all CPUs sleep, the counter goes on and no instruction is executed.
+        let mut asleep = u64::MAX;
         for sample in samples.iter_mut().rev().filter(|it| it.cpu == cpu) {
-            sample.call = calls.find(|call| is_of(call, &sample.spans));
-            if sample.call.is_none() {
+            let found = calls.find_map(|call| {
+                let asleep_then = sample.counter.checked_sub(call.at(sample.spans[0].from)?)?;
+                let is_it = is_of(call, &sample.spans) && asleep_then <= asleep;
+                is_it.then_some((call, asleep_then))
+            });
+            let Some((call, asleep_then)) = found else {
                 let ticks = sample.spans.iter();
                 let ticks = ticks.map(|it| format!("{} {}", it.phase.name, it.ticks));
                 bail!(
-                    "a sample of CPU {} in {}: no call of the firmware has as many \
-                     instructions as PMF has ticks: {}",
+                    "a sample of CPU {} in {}: no call of the firmware has as many instructions \
+                     as PMF has ticks: {}",
                     run.label(cpu),
                     run.scenarios[sample.scenario].id,
                     ticks.format(", ")
                 );
-            }
+            };
+            (sample.call, asleep) = (Some(call), asleep_then);
         }
     }
     Ok(())

@@ -1,0 +1,160 @@
+//! One line of memory. Masks have a bit for each byte.
+
+use crate::{Fault, LINE, Maintenance, Way};
+
+/// The writer of bytes that nothing has stored: an earlier stage.
+const EARLIER: u32 = 0;
+
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Bytes whose last value a cache may have, and memory not.
+    dirty: u64,
+    /// True if a cache may write the line back.
+    may_be_written_back: bool,
+    /// The CPUs and the clusters whose caches may hold the line that is written back.
+    cpus: u64,
+    clusters: u64,
+    /// Bytes of which a cache may hold an old copy.
+    newer: u64,
+    /// Bytes whose last value may be gone.
+    lost: [(Fault, u64); 3],
+    /// The instants of the last store and of the last invalidate.
+    stored: u64,
+    pub invalidated: u64,
+    /// The writer of each byte, by number.
+    writers: Box<[u32; LINE as usize]>,
+}
+
+const OVERWRITTEN: usize = 0;
+const DISCARDED: usize = 1;
+const POWERED_OFF: usize = 2;
+
+impl Default for Line {
+    fn default() -> Self {
+        let lost = [Fault::Overwritten, Fault::Discarded, Fault::PoweredOff];
+        Self {
+            dirty: 0,
+            may_be_written_back: false,
+            cpus: 0,
+            clusters: 0,
+            newer: 0,
+            lost: lost.map(|fault| (fault, 0)),
+            stored: 0,
+            invalidated: 0,
+            writers: Box::new([EARLIER; LINE as usize]),
+        }
+    }
+}
+
+/// A CPU with its cluster, as sets.
+#[derive(Clone, Copy, Debug)]
+pub struct Owner {
+    pub cpu: u64,
+    pub cluster: u64,
+}
+
+impl Line {
+    /// Returns a line that an earlier stage left dirty in any cache.
+    pub fn soiled() -> Self {
+        Self {
+            dirty: u64::MAX,
+            may_be_written_back: true,
+            cpus: u64::MAX,
+            clusters: u64::MAX,
+            ..Self::default()
+        }
+    }
+
+    pub fn may_be_written_back(&self) -> bool {
+        self.may_be_written_back
+    }
+
+    fn write(&mut self, bytes: u64, writer: u32, now: u64) {
+        self.lost.iter_mut().for_each(|it| it.1 &= !bytes);
+        for (byte, place) in self.writers.iter_mut().enumerate() {
+            if bytes >> byte & 1 == 1 {
+                *place = writer;
+            }
+        }
+        self.stored = now;
+    }
+
+    pub fn store_cached(&mut self, bytes: u64, writer: u32, owner: Owner, now: u64) {
+        self.write(bytes, writer, now);
+        self.dirty |= bytes;
+        self.may_be_written_back = true;
+        // The line may leave the CPU's cache for its cluster's at any time.
+        (self.cpus, self.clusters) = (owner.cpu, owner.cluster);
+        // The line that is written back has old copies of other bytes.
+        self.newer &= !bytes;
+        self.lost[OVERWRITTEN].1 |= self.newer;
+    }
+
+    pub fn store_uncached(&mut self, bytes: u64, writer: u32, may_be_held: bool, now: u64) {
+        self.write(bytes, writer, now);
+        self.dirty &= !bytes;
+        if self.may_be_written_back {
+            self.lost[OVERWRITTEN].1 |= bytes;
+        }
+        if may_be_held || self.may_be_written_back {
+            self.newer |= bytes;
+        }
+    }
+
+    /// Returns the reason why a byte of `bytes` may be wrong, which one, and its writer.
+    pub fn load(&mut self, bytes: u64, way: Way, owner: Owner) -> Option<(Fault, u64, u32)> {
+        let of_way = match way {
+            Way::Cached => (Fault::NotInvalidated, self.newer),
+            Way::Uncached => (Fault::NotCleaned, self.dirty),
+        };
+        if way == Way::Cached && self.may_be_written_back {
+            self.cpus |= owner.cpu;
+            self.clusters |= owner.cluster;
+        }
+        let mut faults = self.lost.into_iter().chain([of_way]);
+        let (fault, mask) = faults.find(|it| it.1 & bytes != 0)?;
+        let byte = u64::from((mask & bytes).trailing_zeros());
+        Some((fault, byte, self.writers[byte as usize]))
+    }
+
+    fn clean(&mut self) {
+        self.dirty = 0;
+        self.may_be_written_back = false;
+        (self.cpus, self.clusters) = (0, 0);
+    }
+
+    /// Takes maintenance that began at one instant and is done at another.
+    pub fn maintain(&mut self, operation: Maintenance, begun: u64, now: u64) {
+        // A store since then is not covered.
+        if self.stored > begun {
+            return;
+        }
+        if operation == Maintenance::Invalidate {
+            self.lost[DISCARDED].1 |= self.dirty;
+        }
+        self.clean();
+        if operation != Maintenance::Clean {
+            self.newer = 0;
+            self.invalidated = now;
+        }
+    }
+
+    /// Takes a flush by set and way of a CPU's own cache, or of its cluster's.
+    pub fn flush(&mut self, owner: Owner, level: u32) {
+        match level {
+            1 => self.cpus &= !owner.cpu,
+            _ => self.clusters &= !owner.cluster,
+        }
+        if (self.cpus, self.clusters) == (0, 0) {
+            self.clean();
+        }
+    }
+
+    /// Takes the loss of a CPU's own cache.
+    pub fn power_off(&mut self, owner: Owner) {
+        if self.cpus & owner.cpu != 0 {
+            self.lost[POWERED_OFF].1 |= self.dirty;
+            self.clean();
+        }
+    }
+}

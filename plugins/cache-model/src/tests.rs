@@ -1,0 +1,193 @@
+use super::*;
+
+/// An address in the middle of a line.
+const AT: u64 = 0x1010;
+const OFF: Way = Way::Uncached;
+const ON: Way = Way::Cached;
+
+/// Steps of a story: CPU, and what it does.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Store(Way),
+    Load(Way),
+    Do(Maintenance),
+    Barrier,
+    Flush(u32),
+    Caches(bool),
+    Reset,
+    Soil,
+}
+
+use Fault::{Discarded, NotCleaned, NotInvalidated, Overwritten, PoweredOff};
+use Maintenance::{Clean, CleanInvalidate, Invalidate};
+use Step::{Barrier, Caches, Do, Flush, Load, Reset, Soil, Store};
+
+/// Returns the faults of all loads, of 8 bytes each.
+fn faults(steps: &[(u32, Step)]) -> Vec<Fault> {
+    let mut model = Model {
+        cluster: 2,
+        ..Model::default()
+    };
+    let mut found = Vec::new();
+    for (pc, (cpu, step)) in (0..).zip(steps.iter().copied()) {
+        let actor = |way| Actor { cpu, pc, way };
+        match step {
+            Store(way) => model.store(actor(way), AT, 8),
+            Load(way) => found.extend(model.load(actor(way), AT, 8).map(|it| it.fault)),
+            Do(operation) => model.maintain(cpu, operation, AT + 3),
+            Barrier => model.barrier(cpu),
+            Flush(level) => model.flush(cpu, level),
+            Caches(is_on) => model.set_caches(cpu, is_on),
+            Reset => model.reset(cpu),
+            Soil => model.soil(0x1000..0x2000),
+        }
+    }
+    found
+}
+
+#[test]
+fn loads_that_may_be_wrong_are_found() {
+    for (steps, expected) in [
+        // Hand-over to a CPU whose caches are off.
+        (&[(0, Store(ON)), (1, Load(OFF))][..], &[NotCleaned][..]),
+        (
+            &[(0, Store(ON)), (0, Do(Clean)), (1, Load(OFF))],
+            &[NotCleaned],
+        ),
+        (
+            &[(0, Store(ON)), (0, Do(Clean)), (0, Barrier), (1, Load(OFF))],
+            &[],
+        ),
+        (
+            &[(0, Store(ON)), (0, Do(Clean)), (1, Barrier), (1, Load(OFF))],
+            &[NotCleaned],
+        ),
+        (
+            &[(0, Do(Clean)), (0, Store(ON)), (0, Barrier), (1, Load(OFF))],
+            &[NotCleaned],
+        ),
+        (&[(0, Store(ON)), (1, Load(ON))], &[]),
+        // Hand-over from one.
+        (
+            &[(0, Caches(true)), (1, Store(OFF)), (0, Load(ON))],
+            &[NotInvalidated],
+        ),
+        (&[(1, Store(OFF)), (0, Caches(true)), (0, Load(ON))], &[]),
+        (
+            &[
+                (0, Caches(true)),
+                (1, Store(OFF)),
+                (1, Do(Invalidate)),
+                (1, Barrier),
+                (0, Load(ON)),
+            ],
+            &[],
+        ),
+        // A dirty line of an earlier stage, invalidated before the store, and after it.
+        (
+            &[(0, Soil), (0, Store(OFF)), (0, Load(OFF))],
+            &[Overwritten],
+        ),
+        (
+            &[
+                (0, Soil),
+                (0, Store(OFF)),
+                (0, Do(Invalidate)),
+                (0, Barrier),
+                (0, Load(ON)),
+            ],
+            &[Overwritten],
+        ),
+        (
+            &[
+                (0, Soil),
+                (0, Do(Invalidate)),
+                (0, Barrier),
+                (0, Store(OFF)),
+                (0, Load(OFF)),
+            ],
+            &[],
+        ),
+        (&[(0, Soil), (0, Store(ON)), (0, Load(ON))], &[]),
+        (&[(0, Soil), (0, Load(OFF))], &[NotCleaned]),
+        // An invalidate in the place of a clean.
+        (
+            &[
+                (0, Store(ON)),
+                (0, Do(Invalidate)),
+                (0, Barrier),
+                (0, Load(ON)),
+            ],
+            &[Discarded],
+        ),
+        (
+            &[
+                (0, Store(ON)),
+                (0, Do(CleanInvalidate)),
+                (0, Barrier),
+                (0, Load(ON)),
+            ],
+            &[],
+        ),
+        // Power-down with a flush of the own cache, of the cluster's, and without.
+        (&[(0, Store(ON)), (0, Reset), (1, Load(ON))], &[PoweredOff]),
+        (
+            &[(0, Store(ON)), (0, Flush(1)), (0, Reset), (1, Load(ON))],
+            &[],
+        ),
+        (
+            &[(0, Store(ON)), (0, Flush(1)), (0, Reset), (0, Load(OFF))],
+            &[NotCleaned],
+        ),
+        (
+            &[
+                (0, Store(ON)),
+                (0, Flush(1)),
+                (0, Flush(2)),
+                (0, Reset),
+                (0, Load(OFF)),
+            ],
+            &[],
+        ),
+        (
+            &[(0, Store(ON)), (0, Flush(1)), (2, Flush(2)), (0, Load(OFF))],
+            &[NotCleaned],
+        ),
+        // The line went to another CPU's cache with a load.
+        (
+            &[
+                (0, Store(ON)),
+                (1, Load(ON)),
+                (0, Flush(1)),
+                (1, Reset),
+                (0, Load(ON)),
+            ],
+            &[PoweredOff],
+        ),
+    ] {
+        assert_eq!(faults(steps), expected, "{steps:?}");
+    }
+}
+
+#[test]
+fn finding_names_byte_reader_and_writer() {
+    let mut model = Model::default();
+    let (cpu, way) = (0, Way::Cached);
+    let writer = Actor { cpu, pc: 4, way };
+    model.store(writer, 0x103c, 8);
+    model.store(Actor { pc: 8, ..writer }, 0x1038, 4);
+    let reader = Actor {
+        cpu: 1,
+        pc: 12,
+        way: OFF,
+    };
+    let found = model.load(reader, 0x1040, 4);
+    let expected = Finding {
+        fault: NotCleaned,
+        address: 0x1040,
+        reader,
+        writer: Some(writer),
+    };
+    assert_eq!(found, Some(expected));
+    assert_eq!(model.load(reader, 0x1044, 4), None);
+}
