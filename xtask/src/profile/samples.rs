@@ -27,8 +27,6 @@ pub(super) struct Sample<'c> {
     /// The CPU's place in the run.
     pub cpu: u16,
     pub spans: Vec<Span>,
-    /// The counter at the first timestamp.
-    pub counter: u64,
     /// The call of the firmware; None until it is found.
     pub call: Option<&'c Call>,
 }
@@ -66,19 +64,15 @@ pub(super) fn read<'c>(run: &Run) -> Vec<Sample<'c>> {
     for cpu in 0..run.cpus.len() as u16 {
         for (scenario, it) in run.scenarios.iter().enumerate() {
             let samples = it.row(cpu).into_iter().flat_map(|row| row.samples.iter());
-            all.extend(samples.filter_map(|sample| {
-                let spans = spans(&sample.instants);
-                let first = Instant::Stamp(spans.first()?.from);
-                Some(Sample {
-                    scenario,
-                    cpu,
-                    counter: sample.instants.counter(first)?,
-                    spans,
-                    call: None,
-                })
+            all.extend(samples.map(|sample| Sample {
+                scenario,
+                cpu,
+                spans: spans(&sample.instants),
+                call: None,
             }));
         }
     }
+    all.retain(|it| !it.spans.is_empty());
     all
 }
 
@@ -100,17 +94,12 @@ pub(super) fn find_calls<'c>(
         );
     }
     for (cpu, id) in (0u16..).zip(ids) {
-        // Backwards: warm-up calls, which are no samples, come before those that are.
+        // Backwards, as warm-up calls come before samples. Where calls have as many instructions
+        // in each phase, one stands for the other.
         let mut calls = calls.iter().rev().filter(|it| it.cpu == id);
-        // While all CPUs sleep, the counter goes on and no instruction is executed.
-        let mut asleep = u64::MAX;
         for sample in samples.iter_mut().rev().filter(|it| it.cpu == cpu) {
-            let found = calls.find_map(|call| {
-                let asleep_then = sample.counter.checked_sub(call.at(sample.spans[0].from)?)?;
-                let is_it = is_of(call, &sample.spans) && asleep_then <= asleep;
-                is_it.then_some((call, asleep_then))
-            });
-            let Some((call, asleep_then)) = found else {
+            sample.call = calls.find(|call| is_of(call, &sample.spans));
+            if sample.call.is_none() {
                 let ticks = sample.spans.iter();
                 let ticks = ticks.map(|it| format!("{} {}", it.phase.name, it.ticks));
                 bail!(
@@ -120,8 +109,7 @@ pub(super) fn find_calls<'c>(
                     run.scenarios[sample.scenario].id,
                     ticks.format(", ")
                 );
-            };
-            (sample.call, asleep) = (Some(call), asleep_then);
+            }
         }
     }
     Ok(())
