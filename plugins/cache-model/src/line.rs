@@ -130,7 +130,13 @@ impl Line {
             return;
         }
         if operation == Maintenance::Invalidate {
-            self.lost[DISCARDED].1 |= self.dirty;
+            // What an earlier stage left there has no value that a load could rely on.
+            let stored = self
+                .writers
+                .iter()
+                .rev()
+                .fold(0, |mask, writer| mask << 1 | u64::from(*writer != EARLIER));
+            self.lost[DISCARDED].1 |= self.dirty & stored;
         }
         self.clean();
         if operation != Maintenance::Clean {

@@ -110,6 +110,10 @@ fn loads_that_may_be_wrong_are_found() {
         ),
         (&[(0, Soil), (0, Store(ON)), (0, Load(ON))], &[]),
         (&[(0, Soil), (0, Load(OFF))], &[NotCleaned]),
+        (
+            &[(0, Soil), (0, Do(Invalidate)), (0, Barrier), (0, Load(ON))],
+            &[],
+        ),
         // An invalidate in the place of a clean.
         (
             &[

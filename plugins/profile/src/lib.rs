@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 
-use qemu_abi::{Arguments, Block, Counts, Plugin};
+use qemu_abi::{Access, Arguments, Block, Counts, Plugin};
 
 const BLOCK: u64 = 0;
 const EXECUTION: u64 = 1;
@@ -56,6 +56,7 @@ impl Plugin for Profile {
             return block.count();
         }
         self.write(BLOCK, (0, self.defined), [address, len]);
+        block.count_inside();
         block.report(self.defined);
         self.defined += 1;
     }
@@ -67,9 +68,9 @@ impl Plugin for Profile {
         }
     }
 
-    fn store(&mut self, instruction: u32, address: u64) {
-        if self.stores.contains(&address) {
-            let offset = address - self.stores.start;
+    fn access(&mut self, instruction: u32, access: Access) {
+        if access.is_store && self.stores.contains(&access.address) {
+            let offset = access.address - self.stores.start;
             self.write(STORE, (0, instruction), [offset, 0]);
         }
     }

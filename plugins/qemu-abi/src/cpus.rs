@@ -15,59 +15,88 @@ pub fn identify(index: u32) -> u32 {
 /// the block.
 #[cfg(feature = "api-2")]
 mod by_register {
+    use std::collections::HashMap;
     use std::ffi::{CStr, c_void};
-    use std::sync::atomic::{AtomicPtr, Ordering};
-    use std::{ptr, slice};
+    use std::slice;
+    use std::sync::Mutex;
 
     use crate::qemu;
 
     /// The affinity fields of MPIDR that QEMU's machines use: Aff2 to Aff0.
     const AFFINITY: u64 = 0xff_ffff;
 
-    static REGISTER: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
-    static BYTES: AtomicPtr<qemu::Bytes> = AtomicPtr::new(ptr::null_mut());
+    /// The registers by name, and a buffer; all CPUs of the machine are of one model.
+    struct Registers {
+        handles: Option<HashMap<String, *mut c_void>>,
+        bytes: *mut qemu::Bytes,
+    }
 
+    // SAFETY: QEMU's handles and the buffer are used by the thread of virtual CPUs alone.
+    unsafe impl Send for Registers {}
+
+    static REGISTERS: Mutex<Registers> = Mutex::new(Registers {
+        handles: None,
+        bytes: std::ptr::null_mut(),
+    });
+
+    /// Has the registers listed when a CPU begins.
     pub fn prepare(id: u64) {
-        // SAFETY: GLib's function has no condition.
-        BYTES.store(unsafe { qemu::g_byte_array_new() }, Ordering::Relaxed);
+        if let Ok(mut registers) = REGISTERS.lock() {
+            // SAFETY: GLib's function has no condition.
+            registers.bytes = unsafe { qemu::g_byte_array_new() };
+        }
         // SAFETY: the plugin is being installed, and has this ID.
         unsafe { qemu::qemu_plugin_register_vcpu_init_cb(id, begun) };
     }
 
     extern "C" fn begun(_: u64, _: u32) {
-        // SAFETY: QEMU is beginning this CPU, where the registers may be asked for.
-        let registers = unsafe { qemu::qemu_plugin_get_registers() };
-        // SAFETY: QEMU returns a new array, which is never freed: one for each CPU.
-        let registers = unsafe { &*registers };
-        let len = registers.len as usize;
-        // SAFETY: the array has so many registers.
-        for register in unsafe { slice::from_raw_parts(registers.data, len) } {
-            // SAFETY: names end with zero.
-            if unsafe { CStr::from_ptr(register.name) } == c"VMPIDR_EL2" {
-                // All CPUs of the machine are of one model.
-                REGISTER.store(register.handle, Ordering::Relaxed);
-            }
+        let Ok(mut registers) = REGISTERS.lock() else {
+            return;
+        };
+        if registers.handles.is_some() {
+            return;
         }
+        // SAFETY: QEMU is beginning this CPU, where the registers may be asked for.
+        let list = unsafe { qemu::qemu_plugin_get_registers() };
+        // SAFETY: QEMU returns a new array, which is never freed: one of the machine.
+        let list = unsafe { &*list };
+        let len = list.len as usize;
+        // SAFETY: the array has so many registers; QEMU's CPUs have some.
+        let list = unsafe { slice::from_raw_parts(list.data, len) };
+        let handle = |register: &qemu::Register| {
+            // SAFETY: names end with zero.
+            let name = unsafe { CStr::from_ptr(register.name) };
+            (name.to_string_lossy().into_owned(), register.handle)
+        };
+        registers.handles = Some(list.iter().map(handle).collect());
+    }
+
+    /// Returns a register of the CPU that executes, as QEMU's debugger calls it; None if there is
+    /// none. Only for callbacks that read registers: [`crate::Plugin::execute`] and
+    /// [`crate::Plugin::instruction`].
+    pub fn read_register(name: &str) -> Option<u64> {
+        let registers = REGISTERS.lock().ok()?;
+        let handle = *registers.handles.as_ref()?.get(name)?;
+        let bytes = registers.bytes;
+        // SAFETY: the array is GLib's, and of this thread alone.
+        unsafe { qemu::g_byte_array_set_size(bytes, 0) };
+        // SAFETY: the handle is QEMU's, of a CPU of this model.
+        unsafe { qemu::qemu_plugin_read_register(handle, bytes) };
+        // SAFETY: the array is as QEMU has filled it.
+        let bytes = unsafe { &*bytes };
+        let len = bytes.len as usize;
+        if len == 0 {
+            return None;
+        }
+        // SAFETY: the array has so many bytes.
+        let bytes = unsafe { slice::from_raw_parts(bytes.data, len) };
+        let word = bytes.iter().rev().take(8);
+        Some(word.fold(0, |word, byte| word << 8 | u64::from(*byte)))
     }
 
     /// Returns the affinity of the CPU that executes; `u32::MAX` if QEMU does not return it.
     pub fn identify(_: u32) -> u32 {
-        let register = REGISTER.load(Ordering::Relaxed);
-        if register.is_null() {
-            return u32::MAX;
-        }
-        let bytes = BYTES.load(Ordering::Relaxed);
-        // SAFETY: the array is GLib's, and of this thread alone.
-        unsafe { qemu::g_byte_array_set_size(bytes, 0) };
-        // SAFETY: the register is of a CPU of this model; a callback that reads registers runs.
-        unsafe { qemu::qemu_plugin_read_register(register, bytes) };
-        // SAFETY: the array is as QEMU has filled it.
-        let bytes = unsafe { &*bytes };
-        if bytes.len < 8 {
-            return u32::MAX;
-        }
-        // SAFETY: there are at least 8 bytes.
-        let value = unsafe { bytes.data.cast::<u64>().read_unaligned() };
-        (value & AFFINITY) as u32
+        let register = read_register("VMPIDR_EL2");
+        register.map_or(u32::MAX, |value| (value & AFFINITY) as u32)
     }
 }

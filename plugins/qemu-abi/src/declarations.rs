@@ -3,7 +3,11 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 /// The version of the interface that is declared here.
-pub const VERSION: c_int = if cfg!(feature = "api-2") { 2 } else { 0 };
+pub const VERSION: c_int = match (cfg!(feature = "api-4"), cfg!(feature = "api-2")) {
+    (true, _) => 4,
+    (false, true) => 2,
+    (false, false) => 0,
+};
 
 /// A block under translation; opaque.
 #[repr(C)]
@@ -49,6 +53,16 @@ unsafe extern "C" {
         data: *mut c_void,
     );
     pub fn qemu_plugin_mem_is_store(access: u32) -> bool;
+    pub fn qemu_plugin_mem_size_shift(access: u32) -> c_uint;
+}
+
+#[cfg(feature = "api-4")]
+unsafe extern "C" {
+    pub fn qemu_plugin_insn_data(
+        instruction: *const Instruction,
+        to: *mut c_void,
+        len: usize,
+    ) -> usize;
 }
 
 #[cfg(feature = "api-2")]

@@ -3,7 +3,8 @@
 //!
 //! The declarations are written from the interface's documentation
 //! (docs/devel/tcg-plugins.rst of QEMU). They are of version 0, which QEMU 7.2 to 8.2
-//! load, or with the feature `api-2` of version 2, which QEMU 9.0 and later load. QEMU runs
+//! load; with the feature `api-2` of version 2, which QEMU 9.0 and later load; with `api-4` of
+//! version 4, for 9.2 and later. QEMU runs
 //! all virtual CPUs in one thread where it counts instructions, and plugins are for such
 //! runs alone.
 
@@ -15,6 +16,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{ptr, slice};
 
+#[cfg(feature = "api-2")]
+pub use cpus::read_register;
 use declarations as qemu;
 pub use declarations::VERSION;
 
@@ -25,8 +28,11 @@ pub trait Plugin: Send {
     /// Takes an execution of a block. `block` is the number given to [`Block::report`], and
     /// `counts` are the instructions before its first one.
     fn execute(&mut self, block: u32, cpu: u32, counts: Counts);
-    /// Takes a store by such a block, with the instruction's place in it.
-    fn store(&mut self, instruction: u32, address: u64);
+    /// Takes an access by the block that was executed last, with the instruction's place in it.
+    fn access(&mut self, instruction: u32, access: Access);
+    /// Takes an instruction of which [`Block::report_instruction`] was called, with its number
+    /// there, before it is executed.
+    fn instruction(&mut self, _number: u32) {}
     /// Takes the end of QEMU.
     fn end(&mut self, counts: Counts);
 }
@@ -38,6 +44,17 @@ pub struct Counts {
     pub inside: u64,
     /// In other blocks.
     pub outside: u64,
+}
+
+/// An access to memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// True for a store.
+    pub is_store: bool,
+    /// The number of bytes.
+    pub size: u64,
+    /// The virtual address.
+    pub address: u64,
 }
 
 static PLUGIN: Mutex<Option<Box<dyn Plugin>>> = Mutex::new(None);
@@ -74,20 +91,49 @@ impl Block {
             .map(|index| unsafe { qemu::qemu_plugin_tb_get_insn(self.0, index) })
     }
 
+    /// Returns the instruction at a place of the block; 0 if there is none.
+    #[cfg(feature = "api-4")]
+    pub fn word(&self, place: usize) -> u32 {
+        let mut word = [0u8; 4];
+        let Some(instruction) = self.instructions().nth(place) else {
+            return 0;
+        };
+        let to = word.as_mut_ptr().cast();
+        // SAFETY: the instruction is one of this block; there is room for 4 bytes.
+        unsafe { qemu::qemu_plugin_insn_data(instruction, to, 4) };
+        u32::from_le_bytes(word)
+    }
+
     /// Counts each instruction of the block as outside.
     pub fn count(&mut self) {
         self.instructions().for_each(|it| call(it, outside));
     }
 
-    /// Counts each instruction of the block as inside, and reports each execution of the
-    /// block, as `number`, and its stores.
+    /// Counts each instruction of the block as inside.
+    pub fn count_inside(&mut self) {
+        self.instructions().for_each(|it| call(it, inside));
+    }
+
+    /// Reports each execution of the instruction at `place`, as `number`.
+    pub fn report_instruction(&mut self, place: usize, number: u32) {
+        let number = ptr::without_provenance_mut(number as usize);
+        let flags = qemu::READS_REGISTERS;
+        for instruction in self.instructions().skip(place).take(1) {
+            // SAFETY: the instruction is one of this block; the callback takes the number as a
+            // number alone.
+            unsafe {
+                qemu::qemu_plugin_register_vcpu_insn_exec_cb(instruction, reached, flags, number);
+            }
+        }
+    }
+
+    /// Reports each execution of the block, as `number`, and its accesses to memory.
     pub fn report(&mut self, number: u32) {
         let number = ptr::without_provenance_mut(number as usize);
         let flags = qemu::READS_REGISTERS;
         // SAFETY: as in `address`; the callback takes the number as a number alone.
         unsafe { qemu::qemu_plugin_register_vcpu_tb_exec_cb(self.0, executed, flags, number) };
         for (place, instruction) in self.instructions().enumerate() {
-            call(instruction, inside);
             let place = ptr::without_provenance_mut(place);
             // QEMU 7.2 takes some stores for loads where it is asked for stores alone.
             let (flags, kinds) = (qemu::NO_REGISTERS, qemu::LOADS_AND_STORES);
@@ -139,11 +185,21 @@ extern "C" fn executed(index: c_uint, number: *mut c_void) {
     with_plugin(|plugin| plugin.execute(number.addr() as u32, cpu, counts));
 }
 
+extern "C" fn reached(_: c_uint, number: *mut c_void) {
+    with_plugin(|plugin| plugin.instruction(number.addr() as u32));
+}
+
 extern "C" fn accessed(_: c_uint, access: u32, address: u64, place: *mut c_void) {
     // SAFETY: QEMU passed the description of this access.
-    if unsafe { qemu::qemu_plugin_mem_is_store(access) } {
-        with_plugin(|plugin| plugin.store(place.addr() as u32, address));
-    }
+    let is_store = unsafe { qemu::qemu_plugin_mem_is_store(access) };
+    // SAFETY: as above.
+    let size = 1 << unsafe { qemu::qemu_plugin_mem_size_shift(access) };
+    let access = Access {
+        is_store,
+        size,
+        address,
+    };
+    with_plugin(|plugin| plugin.access(place.addr() as u32, access));
 }
 
 extern "C" fn ended(_: u64, _: *mut c_void) {

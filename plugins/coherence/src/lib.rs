@@ -1,0 +1,213 @@
+//! Looks for loads that may return an old value on hardware with caches: a [`Model`] takes all
+//! accesses of all CPUs, and their maintenance.
+//!
+//! Arguments: `out=FILE`, the findings; `entry=A-B`, the payload's image, at whose first
+//! instruction all other memory becomes as an earlier stage may have left it: dirty in any cache;
+//! `device=A-B`, RAM that firmware maps as Device. `xtask/src/verify/findings.rs` reads the
+//! findings.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::Range;
+
+use cache_model::{Actor, Fault, Finding, Maintenance, Model, Way};
+use qemu_abi::{Access, Arguments, Block, Counts, Plugin, read_register};
+
+/// The RAM of QEMU's `virt`, secure and not.
+const RAM: [Range<u64>; 2] = [0x0e00_0000..0x0f00_0000, 0x4000_0000..0x1_4000_0000];
+/// The reset vector: BL1's.
+const RESET: u64 = 0;
+/// The number of CPUs in a cluster of the overlay platform.
+const CLUSTER: u32 = 4;
+/// SCTLR_ELx.M and C.
+const ENABLES: u64 = 1 | 1 << 2;
+
+/// An instruction of maintenance.
+#[derive(Clone, Copy)]
+enum Special {
+    Barrier,
+    /// By the address in a register.
+    Line(Maintenance, u32),
+    /// By the set and way in a register.
+    SetWay(u32),
+    /// `DC ZVA`, of 64 bytes.
+    Zero(u32),
+}
+
+/// Returns the maintenance that `word` is (Arm ARM, C5.3).
+fn special(word: u32) -> Option<Special> {
+    use Maintenance::{Clean, CleanInvalidate, Invalidate};
+    let register = word & 0x1f;
+    if word & 0xffff_f0ff == 0xd503_309f {
+        return Some(Special::Barrier);
+    }
+    // SYS #op1, C7, Cm, #op2.
+    let (op1, line, op2) = (word >> 16 & 7, word >> 8 & 0xf, word >> 5 & 7);
+    if word & 0xfff8_f000 != 0xd508_7000 {
+        return None;
+    }
+    match (op1, line, op2) {
+        (0, 6, 1) => Some(Special::Line(Invalidate, register)),
+        (3, 10..=13, 1) => Some(Special::Line(Clean, register)),
+        (3, 14, 1) => Some(Special::Line(CleanInvalidate, register)),
+        (0, 10 | 14, 2) => Some(Special::SetWay(register)),
+        (3, 4, 1) => Some(Special::Zero(register)),
+        _ => None,
+    }
+}
+
+struct Coherence {
+    out: String,
+    image: Range<u64>,
+    device: Range<u64>,
+    model: Model,
+    /// The address of each block.
+    blocks: Vec<u64>,
+    /// Each instruction of maintenance, with its address.
+    specials: Vec<(u64, Special)>,
+    has_entered: bool,
+    /// The block that is executed: the CPU, its address, and the way of its accesses.
+    now: (u32, u64, Way),
+    /// Findings by all but the address, with the first address and their number.
+    findings: BTreeMap<(Fault, Actor, Option<Actor>), (u64, u64)>,
+    executed: u64,
+}
+
+fn make(arguments: &Arguments) -> Result<Coherence, String> {
+    let mut model = Model::default();
+    model.cluster = CLUSTER;
+    Ok(Coherence {
+        out: arguments.get("out")?.to_owned(),
+        image: arguments.range("entry")?,
+        device: arguments.range("device")?,
+        model,
+        blocks: Vec::new(),
+        specials: Vec::new(),
+        has_entered: false,
+        now: (0, 0, Way::Uncached),
+        findings: BTreeMap::new(),
+        executed: 0,
+    })
+}
+
+fn register(number: u32) -> u64 {
+    match number {
+        31 => 0,
+        number => read_register(&format!("x{number}")).unwrap_or(0),
+    }
+}
+
+impl Coherence {
+    fn is_modelled(&self, address: u64) -> bool {
+        RAM.iter().any(|it| it.contains(&address)) && !self.device.contains(&address)
+    }
+
+    fn actor(&self, pc: u64) -> Actor {
+        let (cpu, _, way) = self.now;
+        Actor { cpu, pc, way }
+    }
+
+    fn note(&mut self, finding: Option<Finding>) {
+        if let Some(it) = finding {
+            let key = (it.fault, it.reader, it.writer);
+            self.findings.entry(key).or_insert((it.address, 0)).1 += 1;
+        }
+    }
+}
+
+impl Plugin for Coherence {
+    fn translate(&mut self, block: &mut Block) {
+        for place in 0..block.instruction_count() {
+            if let Some(special) = special(block.word(place)) {
+                block.report_instruction(place, self.specials.len() as u32);
+                self.specials
+                    .push((block.address() + 4 * place as u64, special));
+            }
+        }
+        block.report(self.blocks.len() as u32);
+        self.blocks.push(block.address());
+    }
+
+    fn execute(&mut self, block: u32, cpu: u32, _: Counts) {
+        self.executed += 1;
+        let address = self.blocks[block as usize];
+        let level = read_register("cpsr").unwrap_or(0) >> 2 & 3;
+        let control = ["SCTLR", "SCTLR", "SCTLR_EL2", "SCTLR_EL3"][level as usize];
+        let control = read_register(control).unwrap_or(0);
+        let is_on = control & ENABLES == ENABLES;
+        if address == RESET {
+            self.model.reset(cpu);
+        }
+        self.model.set_caches(cpu, is_on);
+        if !self.has_entered && address == self.image.start {
+            self.has_entered = true;
+            let [_, ram] = RAM;
+            self.model.soil(ram.start..self.image.start);
+            self.model.soil(self.image.end..ram.end);
+        }
+        let way = if is_on { Way::Cached } else { Way::Uncached };
+        self.now = (cpu, address, way);
+    }
+
+    fn access(&mut self, instruction: u32, access: Access) {
+        if !self.is_modelled(access.address) {
+            return;
+        }
+        let actor = self.actor(self.now.1 + 4 * u64::from(instruction));
+        if access.is_store {
+            self.model.store(actor, access.address, access.size);
+        } else {
+            let found = self.model.load(actor, access.address, access.size);
+            self.note(found);
+        }
+    }
+
+    fn instruction(&mut self, number: u32) {
+        let (pc, special) = self.specials[number as usize];
+        let cpu = self.now.0;
+        match special {
+            Special::Barrier => self.model.barrier(cpu),
+            Special::Line(operation, at) => {
+                let address = register(at);
+                if self.is_modelled(address) {
+                    self.model.maintain(cpu, operation, address);
+                }
+            }
+            Special::SetWay(at) => {
+                let operand = register(at);
+                // Loops count down to set 0 of way 0.
+                if operand & !0xe == 0 {
+                    self.model.flush(cpu, (operand >> 1 & 7) as u32 + 1);
+                }
+            }
+            Special::Zero(at) => {
+                let address = register(at) & !63;
+                if self.is_modelled(address) {
+                    self.model.store(self.actor(pc), address, 64);
+                }
+            }
+        }
+    }
+
+    fn end(&mut self, _: Counts) {
+        let text = |it: &Actor| {
+            let way = if it.way == Way::Cached {
+                "cached"
+            } else {
+                "uncached"
+            };
+            format!("{} {:#x} {way}", it.cpu, it.pc)
+        };
+        let mut all = String::new();
+        for ((fault, reader, writer), (address, count)) in &self.findings {
+            let writer = writer.as_ref().map_or("- - -".to_owned(), text);
+            all += &format!("{fault:?} {} {writer} {address:#x} {count}\n", text(reader));
+        }
+        all += &format!("end {} {}\n", self.executed, self.specials.len());
+        if let Err(error) = fs::write(&self.out, all) {
+            eprintln!("plugin: {}: {error}", self.out);
+        }
+    }
+}
+
+qemu_abi::export!(make);
