@@ -8,5 +8,6 @@ pub mod image;
 pub mod image_contents;
 pub mod package;
 pub mod payload;
+pub(crate) mod plugin;
 pub mod tf_a;
 pub mod user_tree;

@@ -11,7 +11,6 @@ use serde::Serialize;
 
 use super::checkout::{self, Commit};
 use super::difference::{PhaseChange, changes};
-use super::plugin;
 use super::profile::{Phase, Profile};
 use super::run::ProfiledRun;
 use crate::qemu::run_spec::RunSpec;
@@ -82,7 +81,6 @@ impl Bench {
         let workspace = Workspace::find()?;
         // What fails for a commit later is the commit's.
         setup::ensure(&workspace, &[Need::Qemu, Need::CrossCompiler, Need::Make])?;
-        plugin::build(&workspace)?;
         Ok(Self {
             commits: checkout::commits(&checkout, range, first_parent)?,
             checkout,

@@ -7,7 +7,7 @@
 //! calls ─────────── executions -> calls: stacks between timestamps
 //! samples ───────── the calls that are a run's samples
 //! profile ───────── Profile: scenario, phase, CPU, stack -> instructions
-//! run ───────────── a run with the plugin -> Profile; plugin builds it
+//! run ───────────── a run with the plugin -> Profile
 //! difference ────── two profiles -> changes; beside: of two logs, as sentences
 //! document, flame ─ Profile -> tables and flame graphs; export: all formats
 //! ledger ────────── commits of a checkout -> profiles -> steps; ledger_export
@@ -23,7 +23,6 @@ pub mod export;
 mod flame;
 pub mod ledger;
 pub mod ledger_export;
-mod plugin;
 pub mod profile;
 mod record;
 pub mod run;

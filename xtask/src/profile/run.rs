@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256};
 
 use super::beside::log_hash;
 use super::code::Code;
-use super::plugin;
 use super::profile::Profile;
+use crate::build::plugin;
 use crate::qemu::Level;
 use crate::qemu::log_file::LogFile;
 use crate::qemu::prepare::{self, Prepared};
@@ -52,18 +52,21 @@ impl ProfiledRun {
         let args = spec.args.as_deref().unwrap_or_default();
         let conditions = format!("variant {}, args {args}", spec.variant);
         let prepared = prepare::prepare(&spec)?;
-        if plugin::is_new()? && spec.level == Level::El1 {
+        let version = setup::qemu_version()?;
+        let is_new = version >= setup::PLUGINS_READ_REGISTERS;
+        if is_new && spec.level == Level::El1 {
             bail!("--el 1: QEMU 9.0 and later tell CPUs apart by VMPIDR_EL2: use QEMU 7.2 to 8.2");
         }
         let path = prepared.bl31();
         let path = path.context("profiles are of TF-A with PMF: use --firmware tf-a")?;
         let elf = fs::read(&path).with_context(|| path.display().to_string())?;
         let code = Code::read(&elf).with_context(|| path.display().to_string())?;
-        let plugin = plugin::build(&Workspace::find()?)?;
+        let feature = if is_new { "api-2" } else { "default" };
+        let plugin = plugin::build(&Workspace::find()?, "profile", feature)?;
         let mut hash = Sha256::new();
         hash.update(prepared.identity()?);
         hash.update(&elf);
-        hash.update(format!("{:?}", setup::qemu_version()?));
+        hash.update(format!("{version:?}"));
         hash.update(fs::read(&plugin).with_context(|| plugin.display().to_string())?);
         let mut plugin = OsString::from(plugin);
         for (name, range) in [("blocks", code.addresses()), ("stores", code.timestamps)] {

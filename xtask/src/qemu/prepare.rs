@@ -45,6 +45,10 @@ pub struct Prepared {
     memory: u64,
     /// The files of the flash besides BL33; None if BL33 is in no flash.
     stages: Option<firmware::Firmware>,
+    /// BL33.
+    image: Vec<u8>,
+    /// PATH for another QEMU than the installed one.
+    path: Option<OsString>,
     /// Holds the files that the machine starts from.
     _dir: TempDir,
 }
@@ -57,6 +61,7 @@ struct Boot {
     rest: Vec<OsString>,
     map: Map,
     stages: Option<firmware::Firmware>,
+    image: Vec<u8>,
 }
 
 /// A run that can be: what is asked for, and the machine for it.
@@ -120,6 +125,8 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         map: boot.map,
         memory: board.memory.first().map_or(0, |range| range.base),
         stages: boot.stages,
+        image: boot.image,
+        path: None,
         _dir: dir,
     })
 }
@@ -221,8 +228,9 @@ impl Asked<'_> {
         // BL1 is where CPUs wait that have not been turned on yet.
         let stage = |file: &str| symbols(&firmware.dir.join(file));
         map.firmware = stage("bl31.elf").and(stage("bl1.elf"));
-        let (file, in_memory) = flash::build(&firmware, stock, image)?;
+        let (file, in_memory) = flash::build(&firmware, stock, image.clone())?;
         Ok(Boot {
+            image,
             file,
             in_memory,
             map,
@@ -252,7 +260,7 @@ impl Prepared {
         let stages = self.stages.as_ref().context("BL33 is in no flash")?;
         let mut map = self.map.clone();
         map.size = image.len() as u64;
-        let (flash, _) = flash::build(stages, None, image)?;
+        let (flash, _) = flash::build(stages, None, image.clone())?;
         let dir = temporary(tempfile::tempdir())?;
         let mut line = self.line.clone();
         line.boot.1 = dir.path().join("boot.bin");
@@ -261,9 +269,26 @@ impl Prepared {
             line,
             map,
             stages: self.stages.clone(),
+            image,
+            path: self.path.clone(),
             _dir: dir,
             ..*self
         })
+    }
+
+    /// Returns BL33 in the flash.
+    pub fn image(&self) -> &[u8] {
+        &self.image
+    }
+
+    /// Returns the parts of memory that have names.
+    pub fn map(&self) -> &Map {
+        &self.map
+    }
+
+    /// Has QEMU found by this value of PATH.
+    pub fn set_path(&mut self, path: OsString) {
+        self.path = Some(path);
     }
 
     /// Adds a TCG plugin: `argument` is its file and its arguments.
@@ -305,6 +330,7 @@ impl Prepared {
     /// `interrupt` ends the run.
     pub fn run(&self, interrupt: &AtomicBool, out: &mut dyn Display) -> Result<RunResult> {
         let mut command = command_line::command(&self.line.arguments());
+        command.envs(self.path.iter().map(|path| ("PATH", path)));
         let dir = temporary(tempfile::tempdir())?;
         let of_kvm = self.firmware == Firmware::Kvm;
         // Where the CPUs of the Linux are tells nothing of its guest's.

@@ -24,6 +24,6 @@ pub use self::lava::{Lava, lava};
 pub use self::need::{
     LINUX_TARGET, Need, TARGET, U_BOOT, all, cargo_fuzz, installed, qemu_version,
 };
-pub use self::newer_qemu::newer_qemu;
+pub use self::newer_qemu::{PLUGINS_READ_REGISTERS, newer_qemu};
 pub use self::python::{labgrid, sphinx_build};
 pub(crate) use self::temporary::temporary;

@@ -1,4 +1,5 @@
-//! QEMU 10, of Debian 12's backports, for what QEMU 7.2 cannot do. The installed one stays.
+//! A QEMU of 9.0 or later; of Debian 12's backports, 10.0, where the installed one is older. The
+//! installed one stays.
 
 use std::env;
 use std::ffi::OsString;
@@ -13,14 +14,14 @@ use super::workspace::{Workspace, once};
 
 const BACKPORTS: Archive = Archive("deb", "bookworm-backports", None);
 const PACKAGES: [&str; 3] = ["qemu-system-arm", "qemu-system-common", "qemu-system-data"];
-/// The version whose plugins can read registers.
-const LEAST: (u32, u32) = (9, 0);
+/// The version of QEMU from which on plugins have version 2 of the interface, and read registers.
+pub const PLUGINS_READ_REGISTERS: (u32, u32) = (9, 0);
 
 /// Returns the value of PATH by which QEMU is of 9.0 or later. Fetches one if the installed one
 /// is older.
 pub fn newer_qemu(workspace: &Workspace) -> Result<OsString> {
     let path = env::var_os("PATH").unwrap_or_default();
-    if qemu_version()? >= LEAST {
+    if qemu_version()? >= PLUGINS_READ_REGISTERS {
         return Ok(path);
     }
     let place = workspace.state().join("qemu-backports");

@@ -1,0 +1,23 @@
+//! Plugins of QEMU, built from `plugins/`.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use crate::setup::process;
+use crate::setup::workspace::Workspace;
+
+/// Builds the plugin `package` with a feature, and returns its file.
+pub(crate) fn build(workspace: &Workspace, package: &str, feature: &str) -> Result<PathBuf> {
+    let target = workspace.target.join("plugins").join(feature);
+    let features = format!("{package}/{feature}");
+    let mut command = process::cargo();
+    command.args(["build", "--quiet", "--release", "--locked"]);
+    command.args(["--package", package, "--features", &features]);
+    command.arg("--target-dir").arg(&target);
+    command.current_dir(workspace.root.join("plugins"));
+    let log = workspace.state().join("plugin.log");
+    let built = process::run("building the plugin", &mut command, &log);
+    built.context("the plugin of QEMU does not build")?;
+    Ok(target.join("release").join(format!("lib{package}.so")))
+}
