@@ -14,3 +14,4 @@ pub mod qemu;
 pub mod report;
 pub mod setup;
 pub mod soak;
+pub mod verify;

@@ -15,6 +15,7 @@ use super::qemu::QemuArguments;
 use super::report::ReportArguments;
 use super::soak::SoakArguments;
 use super::test;
+use super::verify::VerifyArguments;
 use crate::setup::interrupt;
 use crate::setup::progress::say;
 use crate::setup::stdout::Out;
@@ -102,6 +103,11 @@ pub enum Verb {
     /// checksums. A log without any record, as TFTF's, has its figures in lines
     /// without a checksum: they are marked.
     Report(ReportArguments),
+    /// Check the payload's cache maintenance, which QEMU cannot show, by a model
+    /// of caches on whole runs and by mutations that it must find.
+    ///
+    /// docs/verification.md says what that proves, and what not.
+    Verify(VerifyArguments),
     /// Write jobs for lab engines, LAVA or labgrid: each board with each
     /// firmware is a cell, a folder with all that its engine takes.
     ///
@@ -217,6 +223,7 @@ fn run(verb: Verb) -> Result<u8> {
         Verb::Qemu(arguments) => super::qemu::run(&arguments),
         Verb::Profile(arguments) => super::profile::run(&arguments),
         Verb::Ledger(arguments) => super::ledger::run(&arguments),
+        Verb::Verify(arguments) => super::verify::run(&arguments),
         Verb::Soak(arguments) => super::soak::run(&arguments),
         Verb::Lab(arguments) => super::lab::run(&arguments),
         Verb::Report(arguments) => match &arguments.overhead {

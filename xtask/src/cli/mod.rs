@@ -16,5 +16,6 @@ mod soak;
 mod test;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 pub use self::main::main;

@@ -1,0 +1,153 @@
+//! `cargo xtask verify`.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use super::common::FAILED;
+use crate::qemu::run_spec::RunSpec;
+use crate::setup::TARGET;
+use crate::setup::progress::say;
+use crate::setup::stdout::Out;
+use crate::setup::workspace::Workspace;
+use crate::verify::mutations::{self, Killer};
+use crate::verify::run::{Checked, Checker};
+use std::io::Write;
+
+/// Arguments of `verify`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes:
+  0  no finding in the payload, and each mutation is found by what must find it
+  1  a finding in the payload, a run that does not pass, or a mutation that is
+     not found
+  2  something could not be built or started
+  3  interrupted
+
+Examples:
+  cargo xtask verify
+  cargo xtask verify --quick")]
+pub struct VerifyArguments {
+    /// Only two CPUs on a GICv3, and the mutations.
+    #[arg(long)]
+    pub quick: bool,
+}
+
+/// A run: options, boot arguments, and true if findings in the firmware count, too.
+type Run = (&'static str, &'static str, bool);
+
+const SUITE: &str = "iterations=1 records=none";
+const WARM: &str = "iterations=1 records=none method=warm";
+/// The shallowest power-down alone: a deeper one's flush of L2 makes up for a missing clean.
+const SHALLOW: &str = "iterations=1 records=none only=cpu_susp_serial";
+/// Each idle state by itself: a deeper one flushes what a shallower one does not.
+const STATES: &str = "iterations=1 records=none only=idle_states,system_suspend";
+
+const QUICK: &[Run] = &[("--smp 2 --variant coherency=sw", SUITE, true)];
+const ALL: &[Run] = &[
+    ("--smp 2 --variant coherency=sw", SUITE, true),
+    ("--smp 2 --variant coherency=sw", STATES, true),
+    ("--smp 8 --variant coherency=sw", SUITE, false),
+    ("--smp 8 --variant coherency=sw", WARM, false),
+    ("--smp 8 --variant coherency=sw --gic 2", SUITE, false),
+    ("--smp 8 --variant coherency=sw,timer-stop=1", SUITE, false),
+    ("--smp 8 --variant coherency=sw,gic-reset=1", SUITE, false),
+    ("--smp 8 --variant coherency=hw", SUITE, false),
+];
+
+pub(super) fn run(arguments: &VerifyArguments) -> Result<u8> {
+    let mut out = Out::default();
+    let mut is_good = true;
+    let runs = if arguments.quick { QUICK } else { ALL };
+    writeln!(out, "Runs without a finding in the payload")?;
+    for (options, args, with_firmware) in runs {
+        let checker = prepare(options, args)?;
+        let image = checker.image().to_vec();
+        let checked = checker.check(options, image)?;
+        let counts = |it: &&crate::verify::findings::Finding| *with_firmware || it.is_of_payload();
+        let found = checked.findings.iter().filter(counts).count();
+        let (blocks, maintenance) = (checked.covered.blocks, checked.covered.maintenance);
+        writeln!(
+            out,
+            "  {options}, {args}: {found} findings, {} in the firmware; {blocks} blocks, \
+             {maintenance} instructions of maintenance; {}",
+            checked
+                .findings
+                .iter()
+                .filter(|it| !it.is_of_payload())
+                .count(),
+            checked.line
+        )?;
+        checked
+            .findings
+            .iter()
+            .filter(counts)
+            .try_for_each(|it| writeln!(out, "    {it}"))?;
+        is_good &= found == 0 && checked.is_passed;
+    }
+    is_good &= mutate(&mut out)?;
+    let line = if is_good {
+        "verified"
+    } else {
+        "not verified: see above"
+    };
+    writeln!(out, "psci-bench: {line}")?;
+    out.flush()?;
+    Ok(if is_good { 0 } else { FAILED })
+}
+
+fn prepare(options: &str, args: &str) -> Result<Checker> {
+    let mut spec = RunSpec::of(options);
+    spec.args = Some(args.to_owned());
+    Checker::prepare(&spec)
+}
+
+/// Runs all mutations, and returns true if each is found by what must find it.
+fn mutate(out: &mut Out) -> Result<bool> {
+    let checker = prepare("--smp 2 --variant coherency=sw", SHALLOW)?;
+    let elf = Workspace::find()?
+        .target
+        .join(TARGET)
+        .join("release/psci-bench");
+    let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
+    let mut is_good = true;
+    writeln!(out, "Mutations")?;
+    for mutation in mutations::ALL {
+        let (at, name) = (mutation.at, mutation.name);
+        say(&format!("{at}: {name}"));
+        let checked = checker.check(name, mutation.apply(checker.image(), &elf)?)?;
+        let said = judge(mutation.killer, &checked);
+        is_good &= said.is_ok();
+        let said = said.unwrap_or_else(|error| format!("NOT FOUND: {error}"));
+        writeln!(out, "  {at}: {name}: {said}")?;
+    }
+    Ok(is_good)
+}
+
+/// Returns what found a mutation.
+fn judge(killer: Killer, checked: &Checked) -> Result<String, String> {
+    let count = checked
+        .findings
+        .iter()
+        .filter(|it| it.is_of_payload())
+        .count();
+    match killer {
+        Killer::Checker(fault) => {
+            let found = checked
+                .findings
+                .iter()
+                .find(|it| it.fault == fault && it.is_of_payload());
+            let found = found.map(|it| format!("{count} findings, such as {it}"));
+            found.ok_or_else(|| format!("expected {fault}; {count} findings; {}", checked.line))
+        }
+        Killer::Run => match checked.is_passed {
+            true => Err("the run passes".to_owned()),
+            false => Ok(checked.line.clone()),
+        },
+        Killer::Lists(why) => match count {
+            0 => Ok(format!("by the lists of tests/entries alone: {why}")),
+            _ => Ok(format!("{count} findings")),
+        },
+    }
+}

@@ -1,0 +1,128 @@
+//! The findings of the plugin, with the functions at their addresses.
+
+use std::fmt;
+
+use anyhow::{Context, Result, bail};
+
+use crate::qemu::positions::Map;
+
+/// A CPU's instruction.
+#[derive(Clone, Debug)]
+pub struct Actor {
+    cpu: String,
+    place: String,
+    way: String,
+    /// True for one of the payload.
+    pub is_of_payload: bool,
+}
+
+/// A load that may return an old value on hardware.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The reason: a name of the model's `Fault`.
+    pub fault: String,
+    /// The load.
+    pub reader: Actor,
+    /// The last store; None for an earlier stage's.
+    pub writer: Option<Actor>,
+    address: String,
+    count: String,
+}
+
+/// What a run executed.
+#[derive(Clone, Debug, Default)]
+pub struct Covered {
+    /// Blocks.
+    pub blocks: u64,
+    /// Different instructions of cache maintenance, and barriers.
+    pub maintenance: u64,
+}
+
+impl Actor {
+    fn read(words: &[&str], map: &Map) -> Option<Self> {
+        let [cpu, pc, way] = words else {
+            return None;
+        };
+        let pc = u64::from_str_radix(pc.strip_prefix("0x")?, 16).ok()?;
+        let offset = pc.wrapping_sub(map.image);
+        let is_of_payload = offset < map.size;
+        let function = match is_of_payload {
+            true => map.payload.at(offset),
+            false => map.firmware.at(pc),
+        };
+        Some(Self {
+            cpu: (*cpu).to_owned(),
+            place: function.unwrap_or_else(|| format!("{pc:#x}")),
+            way: (*way).to_owned(),
+            is_of_payload,
+        })
+    }
+}
+
+impl Finding {
+    /// Returns true if the payload loads or stored the bytes.
+    pub fn is_of_payload(&self) -> bool {
+        let writer = self.writer.as_ref();
+        self.reader.is_of_payload || writer.is_some_and(|it| it.is_of_payload)
+    }
+
+    fn read(words: &[&str], map: &Map) -> Option<Self> {
+        let [fault, rest @ .., address, count] = words else {
+            return None;
+        };
+        let (reader, writer) = rest.split_at_checked(3)?;
+        Some(Self {
+            fault: (*fault).to_owned(),
+            reader: Actor::read(reader, map)?,
+            writer: match writer {
+                ["-", "-", "-"] => None,
+                words => Some(Actor::read(words, map)?),
+            },
+            address: (*address).to_owned(),
+            count: (*count).to_owned(),
+        })
+    }
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CPU {} at {} ({})", self.cpu, self.place, self.way)
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let writer = self.writer.as_ref();
+        let writer = writer.map_or_else(|| "an earlier stage".to_owned(), Actor::to_string);
+        let (fault, reader, address) = (&self.fault, &self.reader, &self.address);
+        let count = &self.count;
+        write!(
+            f,
+            "{fault}: {reader} loads {address}, stored by {writer}; {count} times"
+        )
+    }
+}
+
+/// Reads what the plugin wrote.
+///
+/// # Errors
+/// A text that is cut off.
+pub fn read(text: &str, map: &Map) -> Result<(Vec<Finding>, Covered)> {
+    let mut findings = Vec::new();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        if let ["end", blocks, maintenance] = words[..] {
+            let (blocks, maintenance) = (blocks.parse()?, maintenance.parse()?);
+            return Ok((
+                findings,
+                Covered {
+                    blocks,
+                    maintenance,
+                },
+            ));
+        }
+        let finding = Finding::read(&words, map);
+        findings.push(finding.with_context(|| format!("not a finding: {line}"))?);
+    }
+    bail!("the findings are cut off: QEMU was killed, or the disk is full")
+}

@@ -1,0 +1,6 @@
+//! Checks of what QEMU cannot show: cache maintenance, by the plugin `plugins/coherence` on whole
+//! runs, and by mutations of the payload that it must find.
+
+pub mod findings;
+pub mod mutations;
+pub mod run;

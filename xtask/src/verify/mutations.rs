@@ -1,0 +1,184 @@
+//! Mutations of the payload's image, each of which takes out or moves one instruction.
+
+use std::collections::HashMap;
+
+use anyhow::{Context, Result, bail};
+use object::{Object, ObjectSymbol};
+
+/// What must find a mutation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Killer {
+    /// The checker, with this fault.
+    Checker(&'static str),
+    /// The run itself, which does not pass.
+    Run,
+    /// The lists of `tests/entries` alone; the reason why a run cannot show it.
+    Lists(&'static str),
+}
+
+/// The change of an image.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    /// The nth instruction after the symbol that is this word becomes NOP.
+    Remove(u32, usize),
+    /// The first calls of two functions after the symbol change their places.
+    Swap(&'static str, &'static str),
+    /// The nth call of a function after the symbol becomes NOP.
+    Uncall(&'static str, usize),
+}
+
+/// A mutation.
+#[derive(Clone, Copy, Debug)]
+pub struct Mutation {
+    /// The symbol from which on it is.
+    pub at: &'static str,
+    /// What it does.
+    pub name: &'static str,
+    change: Change,
+    /// What must find it.
+    pub killer: Killer,
+}
+
+const NOP: u32 = 0xd503_201f;
+const DSB_SY: u32 = 0xd503_3f9f;
+const ISB: u32 = 0xd503_3fdf;
+/// `dc ivac, x3`.
+const IVAC: u32 = 0xd508_7623;
+const TLBI_E2: u32 = 0xd50c_871f;
+const IC_IALLU: u32 = 0xd508_751f;
+
+const NO_TLB: Killer = Killer::Lists("QEMU has no stale TLB or instruction cache, nor the model");
+const ORDER: Killer = Killer::Lists("the model has no order of stores and maintenance");
+
+const fn remove(
+    at: &'static str,
+    name: &'static str,
+    word: u32,
+    nth: usize,
+    killer: Killer,
+) -> Mutation {
+    let change = Change::Remove(word, nth);
+    Mutation {
+        at,
+        name,
+        change,
+        killer,
+    }
+}
+
+/// All mutations: each instruction of maintenance on the way of a run under TF-A, and each
+/// hand-over that could come before it.
+pub const ALL: &[Mutation] = &[
+    Mutation {
+        at: "caches_are_off",
+        name: "no invalidate before the first store",
+        change: Change::Uncall("invalidate_written", 0),
+        killer: Killer::Checker("Overwritten"),
+    },
+    Mutation {
+        at: "caches_are_off",
+        name: "no invalidate after the last store",
+        change: Change::Uncall("invalidate_written", 1),
+        killer: Killer::Lists("only another CPU's speculation could fill these lines meanwhile"),
+    },
+    remove(
+        "invalidate_written",
+        "no DSB before DC IVAC",
+        DSB_SY,
+        0,
+        ORDER,
+    ),
+    remove(
+        "invalidate_written",
+        "no DC IVAC",
+        IVAC,
+        0,
+        Killer::Checker("Overwritten"),
+    ),
+    remove(
+        "invalidate_written",
+        "no DSB after DC IVAC",
+        DSB_SY,
+        1,
+        Killer::Checker("Overwritten"),
+    ),
+    remove("cpu_setup", "no TLBI", TLBI_E2, 0, NO_TLB),
+    remove("cpu_setup", "no IC IALLU", IC_IALLU, 0, NO_TLB),
+    remove("cpu_setup", "no DSB before SCTLR.M", DSB_SY, 0, NO_TLB),
+    remove("cpu_setup", "no ISB before SCTLR.M", ISB, 0, NO_TLB),
+    remove("cpu_setup", "no ISB after SCTLR.M", ISB, 1, NO_TLB),
+    Mutation {
+        at: "secondary_entry",
+        name: "channel loaded before the caches are on, at CPU_ON",
+        change: Change::Swap("cpu_setup", "find_slot"),
+        killer: Killer::Checker("NotCleaned"),
+    },
+    Mutation {
+        at: "wake_entry",
+        name: "channel loaded before the caches are on, at a wake-up",
+        change: Change::Swap("cpu_setup", "find_slot"),
+        killer: Killer::Checker("NotCleaned"),
+    },
+];
+
+fn word(image: &[u8], at: u64) -> Option<u32> {
+    let bytes = image.get(at as usize..at as usize + 4)?;
+    Some(u32::from_le_bytes(bytes.try_into().ok()?))
+}
+
+fn put(image: &mut [u8], at: u64, word: u32) {
+    if let Some(bytes) = image.get_mut(at as usize..at as usize + 4) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+}
+
+/// Returns `bl` from one offset to another.
+fn call(from: u64, to: u64) -> u32 {
+    0x9400_0000 | (to.wrapping_sub(from) >> 2) as u32 & 0x03ff_ffff
+}
+
+impl Mutation {
+    /// Returns `image`, whose symbols are those of the ELF file `elf`, with this mutation.
+    pub fn apply(&self, image: &[u8], elf: &[u8]) -> Result<Vec<u8>> {
+        let file = object::File::parse(elf)?;
+        let symbols = file
+            .symbols()
+            .filter_map(|it| Some((it.name().ok()?, it.address())));
+        let symbols: HashMap<&str, u64> = symbols.collect();
+        let symbol = |name: &str| {
+            let found = symbols.get(name).copied();
+            found.with_context(|| format!("the payload has no symbol {name}"))
+        };
+        let begin = symbol(self.at)?;
+        let find = |is_it: &dyn Fn(u64, u32) -> bool, nth: usize| {
+            let places = (begin..image.len() as u64).step_by(4);
+            let mut found = places.filter(|at| word(image, *at).is_some_and(|it| is_it(*at, it)));
+            found
+                .nth(nth)
+                .with_context(|| format!("{}: {}: it is not there", self.at, self.name))
+        };
+        let mut mutant = image.to_vec();
+        match self.change {
+            Change::Remove(word, nth) => {
+                let at = find(&|_, it| it == word, nth)?;
+                put(&mut mutant, at, NOP);
+            }
+            Change::Uncall(name, nth) => {
+                let to = symbol(name)?;
+                let at = find(&|at, it| it == call(at, to), nth)?;
+                put(&mut mutant, at, NOP);
+            }
+            Change::Swap(one, other) => {
+                let (one, other) = (symbol(one)?, symbol(other)?);
+                let first = find(&|at, it| it == call(at, one), 0)?;
+                let second = find(&|at, it| it == call(at, other), 0)?;
+                put(&mut mutant, first, call(first, other));
+                put(&mut mutant, second, call(second, one));
+            }
+        }
+        if mutant == image {
+            bail!("{}: {}: nothing is changed", self.at, self.name);
+        }
+        Ok(mutant)
+    }
+}
