@@ -111,7 +111,7 @@ fn profile(spec: &RunSpec, log: Option<&Path>) -> Result<(u8, Option<Profile>)> 
     say(&result.line());
     result.positions.iter().for_each(|position| say(position));
     log.map(LogFile::end).transpose()?;
-    Ok((result.exit_code(), profile))
+    Ok((result.exit_code(), profile.transpose()?))
 }
 
 /// Reads a profile, or makes one of a log.

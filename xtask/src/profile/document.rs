@@ -32,14 +32,22 @@ pub(super) fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Blo
         Block::Title(title(profile, baseline)),
         Block::Definitions(definitions(profile, baseline)),
     ];
+    all.extend(profile.notes.iter().cloned().map(Block::Warning));
     match baseline {
         None => all.extend(phase_table(profile).map(Block::Table)),
         Some(baseline) => {
             let (here, there) = (&profile.conditions, &baseline.conditions);
-            if !there.is_empty() && here != there {
-                let differ = format!("conditions differ: {here}; baseline: {there}");
-                all.push(Block::Warning(differ));
-            }
+            let warning = match there.as_str() {
+                "" => "the baseline is a log: its ticks are instructions only with --icount".into(),
+                _ => format!("conditions differ: {here}; baseline: {there}"),
+            };
+            all.extend((here != there).then_some(Block::Warning(warning)));
+            all.extend(
+                baseline
+                    .notes
+                    .iter()
+                    .map(|it| Block::Warning(format!("baseline: {it}"))),
+            );
             all.extend(change_table(&changes, has_functions).map(Block::Table));
             all.extend(function_changes(&changes).map(Block::Table));
         }

@@ -78,6 +78,9 @@ impl Bench {
             let at = checkout.display();
             bail!("--tf-a {at}: this is no checkout: there is no .git in it");
         }
+        if spec.variant.has("pmf=off") {
+            bail!("--variant pmf=off: ledgers are of PMF's phases");
+        }
         let workspace = Workspace::find()?;
         // What fails for a commit later is the commit's.
         setup::ensure(&workspace, &[Need::Qemu, Need::CrossCompiler, Need::Make])?;
@@ -149,8 +152,13 @@ impl Bench {
         }
         let (result, profile) = run.run(None)?;
         interrupt::check()?;
-        let Some(profile) = profile.filter(|_| result.exit_code() == 0) else {
-            return Ok(Err(result.line()));
+        let profile = match profile {
+            Some(profile) if result.exit_code() == 0 => profile,
+            _ => return Ok(Err(result.line())),
+        };
+        let profile = match profile {
+            Ok(profile) => profile,
+            Err(error) => return Ok(Err(short(&format!("{error:#}")))),
         };
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let write = |out: &mut dyn io::Write| Ok(serde_json::to_writer(out, &profile)?);

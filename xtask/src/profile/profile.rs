@@ -6,7 +6,7 @@ use std::io::Read;
 
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
-use psci_bench::model::Scenario;
+use psci_bench::model::{Scenario, Verdict};
 use psci_bench::plan::Method;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,8 @@ use super::record;
 use super::samples::{self, Sample};
 use crate::report::log::LoggedRun;
 
+/// The numbers of a sound profile are less: the sum of a million of them is a number.
+const NUMBER_MAX: u64 = 1 << 44;
 /// The version of the JSON, and of how calls are attributed.
 const FORMAT: u32 = 1;
 
@@ -31,6 +33,8 @@ pub struct Profile {
     pub conditions: String,
     /// SHA-256 of the run's log.
     pub log: String,
+    /// Sentences about what the figures do not contain.
+    pub notes: Vec<String>,
     /// The phases of each CPU's calls, in the order of scenarios, CPUs and time.
     pub phases: Vec<Phase>,
 }
@@ -135,7 +139,10 @@ impl Profile {
         name: impl Fn(u32) -> String,
     ) -> Result<Self> {
         if samples.is_empty() {
-            bail!("the log has no sample with PMF's timestamps: run with samples=all");
+            bail!(
+                "the log has no sample with PMF's timestamps: profiles are of the suite's \
+                 scenarios, with records and samples=all"
+            );
         }
         let stage = run.firmware.iter().rev().find_map(|it| it.version.clone());
         let mut profile = Self {
@@ -144,6 +151,7 @@ impl Profile {
             firmware: stage.unwrap_or_else(|| "unknown firmware".to_owned()),
             conditions: String::new(),
             log,
+            notes: notes(run),
             phases: Vec::new(),
         };
         let in_time = samples.iter().sorted_by_key(|it| it.scenario);
@@ -197,8 +205,45 @@ impl Profile {
             let format = profile.format;
             bail!("a profile of format {format}, and this version reads format {FORMAT}");
         }
+        let numbers = |it: &Phase| {
+            let costs = it
+                .stacks
+                .values()
+                .flat_map(|it| [it.instructions, it.calls]);
+            costs
+                .chain([it.elapsed, it.samples])
+                .all(|it| it < NUMBER_MAX)
+                && it.samples > 0
+        };
+        let mut names = profile
+            .phases
+            .iter()
+            .map(|it| (&it.scenario, &it.name, &it.cpu));
+        if profile.phases.is_empty() || !profile.phases.iter().all(numbers) || !names.all_unique() {
+            bail!("a damaged profile: no phases, one of them twice, or impossible numbers");
+        }
         Ok(profile)
     }
+}
+
+/// Returns sentences about what a run's figures do not contain.
+fn notes(run: &LoggedRun) -> Vec<String> {
+    let lost = run
+        .closing
+        .as_ref()
+        .filter(|it| it.verdict != Verdict::Pass);
+    let lost = lost.map(|it| format!("the run did not pass: {}", it.line));
+    let is_left_out = |it: &&Scenario| it.rows.iter().all(|row| row.samples.is_empty());
+    let left_out = run
+        .run
+        .scenarios
+        .iter()
+        .filter(is_left_out)
+        .map(name_of)
+        .join(", ");
+    let left_out = Some(left_out).filter(|it| !it.is_empty());
+    let left_out = left_out.map(|it| format!("without PMF's timestamps, and not here: {it}"));
+    lost.into_iter().chain(left_out).collect()
 }
 
 /// Adds a phase to the one of `all` that has its names, or as a new one.

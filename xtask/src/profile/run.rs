@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufReader};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
@@ -58,7 +59,9 @@ impl ProfiledRun {
             bail!("--el 1: QEMU 9.0 and later tell CPUs apart by VMPIDR_EL2: use QEMU 7.2 to 8.2");
         }
         let path = prepared.bl31();
-        let path = path.context("profiles are of TF-A with PMF: use --firmware tf-a")?;
+        let path = path.context(
+            "profiles are of TF-A with PMF in a flash: use --firmware tf-a on --board qemu",
+        )?;
         let elf = fs::read(&path).with_context(|| path.display().to_string())?;
         let code = Code::read(&elf).with_context(|| path.display().to_string())?;
         let feature = if is_new { "api-2" } else { "default" };
@@ -88,7 +91,10 @@ impl ProfiledRun {
 
     /// Runs, and attributes the calls; the UART's bytes go to `log`. A run without a verdict
     /// has no profile.
-    pub fn run(mut self, log: Option<&mut LogFile>) -> Result<(RunResult, Option<Profile>)> {
+    pub fn run(
+        mut self,
+        log: Option<&mut LogFile>,
+    ) -> Result<(RunResult, Option<Result<Profile>>)> {
         let dir = temporary(tempfile::tempdir())?;
         let record = dir.path().join("record");
         self.plugin.push(",out=");
@@ -105,16 +111,21 @@ impl ProfiledRun {
         if result.exit_code() > 1 {
             return Ok((result, None));
         }
-        let run = read_bytes("the UART", &result.log)?.pop();
+        let profile = self
+            .attribute(&result.log, &record)
+            .context("no profile is made");
+        Ok((result, Some(profile)))
+    }
+
+    fn attribute(&self, log: &[u8], record: &Path) -> Result<Profile> {
+        let run = read_bytes("the UART", log)?.pop();
         let run = run.context("no run in the log")?;
         if let Some(lack) = run.lacks().first() {
             bail!("the log is incomplete: {lack}");
         }
-        let record = File::open(&record).context("the plugin wrote no record")?;
-        let log = log_hash(&result.log);
-        let profile = Profile::attribute(&run, log, BufReader::new(record), &self.elf);
-        let mut profile = profile.context("no profile is made")?;
-        profile.conditions = self.conditions;
-        Ok((result, Some(profile)))
+        let record = BufReader::new(File::open(record).context("the plugin wrote no record")?);
+        let mut profile = Profile::attribute(&run, log_hash(log), record, &self.elf)?;
+        profile.conditions.clone_from(&self.conditions);
+        Ok(profile)
     }
 }

@@ -89,8 +89,8 @@ pub(super) fn find_calls<'c>(
     if ids.len() != run.cpus.len() {
         let (found, all) = (ids.len(), run.cpus.len());
         bail!(
-            "calls of {found} CPUs are in the record, and the run has {all} CPUs: run again, \
-             and report it if this repeats"
+            "calls of {found} CPUs are in the record, and the run has {all}: profiles need a \
+             PSCI call with timestamps of each CPU: add a scenario of the suite"
         );
     }
     for (cpu, id) in (0u16..).zip(ids) {

@@ -29,7 +29,7 @@ pub struct Finding {
     count: String,
 }
 
-/// What a run executed.
+/// The code that a run executed.
 #[derive(Clone, Debug, Default)]
 pub struct Covered {
     /// Blocks.
@@ -103,7 +103,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Reads what the plugin wrote.
+/// Reads the plugin's text.
 ///
 /// # Errors
 /// A text that is cut off.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use anyhow::{Context, Result, bail};
 use object::{Object, ObjectSymbol};
 
-/// What must find a mutation.
+/// The finder that a mutation must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Killer {
     /// The checker, with this fault.
@@ -32,10 +32,10 @@ enum Change {
 pub struct Mutation {
     /// The symbol from which on it is.
     pub at: &'static str,
-    /// What it does.
+    /// The change in words.
     pub name: &'static str,
     change: Change,
-    /// What must find it.
+    /// The finder that it must have.
     pub killer: Killer,
 }
 

@@ -30,7 +30,7 @@ pub struct Checker {
 pub struct Checked {
     /// All findings.
     pub findings: Vec<Finding>,
-    /// What was executed.
+    /// The code that was executed.
     pub covered: Covered,
     /// The verdict of the run, and its time.
     pub line: String,

@@ -16,3 +16,4 @@ mod soak;
 mod sse_timer;
 mod terminal;
 mod verdicts;
+mod verify;

@@ -86,7 +86,8 @@ fn spec(tf_a: Option<PathBuf>) -> RunSpec {
 fn profile(spec: &RunSpec, lose: Option<u64>) -> Result<Profile, String> {
     let prepared = ProfiledRun::prepare(spec, lose).expect("prepared");
     let (result, profile) = prepared.run(None).map_err(|error| format!("{error:#}"))?;
-    Ok(profile.unwrap_or_else(|| panic!("{}", result.line())))
+    let profile = profile.unwrap_or_else(|| panic!("{}", result.line()));
+    profile.map_err(|error| format!("{error:#}"))
 }
 
 #[test]
