@@ -6,8 +6,11 @@
 
 mod barriers;
 mod caches;
+
 mod code;
+mod coherence;
 mod errata;
+mod interpreter;
 mod loops;
 mod serrors;
 mod suspend;

@@ -89,6 +89,9 @@ struct Cpu {
     flushed: u64,
     /// Maintenance that has not been followed by a DSB, with its instant.
     pending: Vec<(Maintenance, u64, u64)>,
+    /// Lines that it has stored to past the caches since its last DMB or DSB. Maintenance is in
+    /// no order with such stores (Arm ARM, D7.5.9).
+    unordered: BTreeSet<u64>,
 }
 
 /// The caches of a machine, and its memory.
@@ -101,13 +104,21 @@ pub struct Model {
     writers: Vec<Actor>,
     known: HashMap<Actor, u32>,
     /// Memory whose lines an earlier stage may have left dirty, until they are accessed.
-    soiled: Vec<Range<u64>>,
+    soiled: Vec<(Range<u64>, bool)>,
     clock: u64,
-    /// The number of CPUs that share a second-level cache, by their order.
-    pub cluster: u32,
+    /// The number of CPUs that share a second-level cache.
+    cluster: u32,
 }
 
 impl Model {
+    /// Returns a machine in which so many CPUs, by their order, share a second-level cache.
+    pub fn new(cluster: u32) -> Self {
+        Self {
+            cluster,
+            ..Self::default()
+        }
+    }
+
     /// Turns a CPU's caches on or off.
     pub fn set_caches(&mut self, cpu: u32, is_on: bool) {
         let cpu = self.cpus.entry(cpu).or_default();
@@ -117,18 +128,20 @@ impl Model {
         cpu.is_on = is_on;
     }
 
-    /// Assumes that an earlier stage left all lines of `memory` dirty.
-    pub fn soil(&mut self, memory: Range<u64>) {
+    /// Assumes that an earlier stage left all lines of `memory` dirty: with data that it loaded,
+    /// or with what it no longer needs.
+    pub fn soil(&mut self, memory: Range<u64>, is_data: bool) {
         self.lines.retain(|line, _| !memory.contains(line));
-        self.soiled.push(memory);
+        self.soiled.push((memory, is_data));
     }
 
     fn line(&mut self, line: u64) -> &mut Line {
-        let is_soiled = self.soiled.iter().any(|it| it.contains(&line));
+        let soiled = self.soiled.iter().find(|it| it.0.contains(&line));
+        let soiled = soiled.map(|it| it.1);
         self.lines.entry(line).or_insert_with(|| {
-            if is_soiled {
+            if let Some(is_data) = soiled {
                 self.dirty.insert(line);
-                return Line::soiled();
+                return Line::soiled(is_data);
             }
             Line::default()
         })
@@ -173,7 +186,11 @@ impl Model {
                     self.line(line).store_cached(bytes, writer, owner, now);
                     self.dirty.insert(line);
                 }
-                Way::Uncached => self.line(line).store_uncached(bytes, writer, may_hold, now),
+                Way::Uncached => {
+                    self.line(line).store_uncached(bytes, writer, may_hold, now);
+                    let cpu = self.cpus.entry(actor.cpu).or_default();
+                    cpu.unordered.insert(line);
+                }
             }
         }
     }
@@ -188,7 +205,8 @@ impl Model {
             let Some((fault, byte, writer)) = loaded else {
                 continue;
             };
-            let writer = (writer as usize).checked_sub(1).map(|it| self.writers[it]);
+            let writer = (writer as usize).checked_sub(1);
+            let writer = writer.and_then(|it| self.writers.get(it).copied());
             found = found.or(Some(Finding {
                 fault,
                 address: line + byte,
@@ -204,12 +222,20 @@ impl Model {
         self.clock += 1;
         let (line, now) = (address & !(LINE - 1), self.clock);
         let cpu = self.cpus.entry(cpu).or_default();
-        cpu.pending.push((operation, line, now));
+        if !cpu.unordered.contains(&line) {
+            cpu.pending.push((operation, line, now));
+        }
+    }
+
+    /// Takes a DMB of a CPU.
+    pub fn order(&mut self, cpu: u32) {
+        self.cpus.entry(cpu).or_default().unordered.clear();
     }
 
     /// Takes a DSB of a CPU.
     pub fn barrier(&mut self, cpu: u32) {
         self.clock += 1;
+        self.order(cpu);
         let now = self.clock;
         let cpu = self.cpus.entry(cpu).or_default();
         for (operation, line, begun) in std::mem::take(&mut cpu.pending) {

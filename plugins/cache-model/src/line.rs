@@ -2,8 +2,10 @@
 
 use crate::{Fault, LINE, Maintenance, Way};
 
-/// The writer of bytes that nothing has stored: an earlier stage.
+/// The writer of bytes that have no value: nothing has stored there, or an earlier stage.
 const EARLIER: u32 = 0;
+/// The writer of bytes that an earlier stage loaded.
+const LOADER: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 pub struct Line {
@@ -55,8 +57,10 @@ pub struct Owner {
 
 impl Line {
     /// Returns a line that an earlier stage left dirty in any cache.
-    pub fn soiled() -> Self {
+    pub fn soiled(is_data: bool) -> Self {
+        let writer = if is_data { LOADER } else { EARLIER };
         Self {
+            writers: Box::new([writer; LINE as usize]),
             dirty: u64::MAX,
             may_be_written_back: true,
             cpus: u64::MAX,

@@ -24,10 +24,7 @@ use Step::{Barrier, Caches, Do, Flush, Load, Reset, Soil, Store};
 
 /// Returns the faults of all loads, of 8 bytes each.
 fn faults(steps: &[(u32, Step)]) -> Vec<Fault> {
-    let mut model = Model {
-        cluster: 2,
-        ..Model::default()
-    };
+    let mut model = Model::new(2);
     let mut found = Vec::new();
     for (pc, (cpu, step)) in (0..).zip(steps.iter().copied()) {
         let actor = |way| Actor { cpu, pc, way };
@@ -39,7 +36,7 @@ fn faults(steps: &[(u32, Step)]) -> Vec<Fault> {
             Flush(level) => model.flush(cpu, level),
             Caches(is_on) => model.set_caches(cpu, is_on),
             Reset => model.reset(cpu),
-            Soil => model.soil(0x1000..0x2000),
+            Soil => model.soil(0x1000..0x2000, false),
         }
     }
     found
@@ -77,6 +74,17 @@ fn loads_that_may_be_wrong_are_found() {
             &[
                 (0, Caches(true)),
                 (1, Store(OFF)),
+                (1, Do(Invalidate)),
+                (1, Barrier),
+                (0, Load(ON)),
+            ],
+            &[NotInvalidated],
+        ),
+        (
+            &[
+                (0, Caches(true)),
+                (1, Store(OFF)),
+                (1, Barrier),
                 (1, Do(Invalidate)),
                 (1, Barrier),
                 (0, Load(ON)),

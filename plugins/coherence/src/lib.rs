@@ -2,14 +2,16 @@
 //! accesses of all CPUs, and their maintenance.
 //!
 //! Arguments: `out=FILE`, the findings; `entry=A-B`, the payload's image, at whose first
-//! instruction all other memory becomes as an earlier stage may have left it: dirty in any cache;
-//! `device=A-B`, RAM that firmware maps as Device. `xtask/src/verify/findings.rs` reads the
-//! findings.
+//! instruction all other memory becomes as an earlier stage may have left it: dirty in any cache.
+//! `xtask/src/verify/findings.rs` reads the findings.
+
+mod attributes;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Range;
 
+use attributes::{Attributes, Walked};
 use cache_model::{Actor, Fault, Finding, Maintenance, Model, Way};
 use qemu_abi::{Access, Arguments, Block, Counts, Plugin, read_register};
 
@@ -26,6 +28,10 @@ const ENABLES: u64 = 1 | 1 << 2;
 #[derive(Clone, Copy)]
 enum Special {
     Barrier,
+    /// `DMB`.
+    Order,
+    /// `TLBI`.
+    Translations,
     /// By the address in a register.
     Line(Maintenance, u32),
     /// By the set and way in a register.
@@ -40,6 +46,12 @@ fn special(word: u32) -> Option<Special> {
     let register = word & 0x1f;
     if word & 0xffff_f0ff == 0xd503_309f {
         return Some(Special::Barrier);
+    }
+    if word & 0xffff_f0ff == 0xd503_30bf {
+        return Some(Special::Order);
+    }
+    if word & 0xfff8_f000 == 0xd508_8000 {
+        return Some(Special::Translations);
     }
     // SYS #op1, C7, Cm, #op2.
     let (op1, line, op2) = (word >> 16 & 7, word >> 8 & 0xf, word >> 5 & 7);
@@ -56,35 +68,43 @@ fn special(word: u32) -> Option<Special> {
     }
 }
 
+/// A block in execution.
+#[derive(Clone, Copy, Default)]
+struct Now {
+    cpu: u32,
+    address: u64,
+    level: u64,
+    /// True if MMU and caches are on.
+    is_on: bool,
+}
+
 struct Coherence {
     out: String,
     image: Range<u64>,
-    device: Range<u64>,
     model: Model,
     /// The address of each block.
     blocks: Vec<u64>,
     /// Each instruction of maintenance, with its address.
     specials: Vec<(u64, Special)>,
     has_entered: bool,
-    /// The block that is executed: the CPU, its address, and the way of its accesses.
-    now: (u32, u64, Way),
+    attributes: Attributes,
+    /// The block that is executed.
+    now: Now,
     /// Findings by all but the address, with the first address and their number.
     findings: BTreeMap<(Fault, Actor, Option<Actor>), (u64, u64)>,
     executed: u64,
 }
 
 fn make(arguments: &Arguments) -> Result<Coherence, String> {
-    let mut model = Model::default();
-    model.cluster = CLUSTER;
     Ok(Coherence {
         out: arguments.get("out")?.to_owned(),
         image: arguments.range("entry")?,
-        device: arguments.range("device")?,
-        model,
+        model: Model::new(CLUSTER),
         blocks: Vec::new(),
         specials: Vec::new(),
         has_entered: false,
-        now: (0, 0, Way::Uncached),
+        attributes: Attributes::default(),
+        now: Now::default(),
         findings: BTreeMap::new(),
         executed: 0,
     })
@@ -97,14 +117,33 @@ fn register(number: u32) -> u64 {
     }
 }
 
-impl Coherence {
-    fn is_modelled(&self, address: u64) -> bool {
-        RAM.iter().any(|it| it.contains(&address)) && !self.device.contains(&address)
-    }
+fn is_ram(address: u64) -> bool {
+    RAM.iter().any(|it| it.contains(&address))
+}
 
-    fn actor(&self, pc: u64) -> Actor {
-        let (cpu, _, way) = self.now;
-        Actor { cpu, pc, way }
+impl Coherence {
+    /// Returns the actor of an access to RAM; None for other memory.
+    fn actor(&mut self, pc: u64, address: u64) -> Option<Actor> {
+        if !is_ram(address) {
+            return None;
+        }
+        let Now {
+            cpu, level, is_on, ..
+        } = self.now;
+        if !is_on {
+            return Some(Actor {
+                cpu,
+                pc,
+                way: Way::Uncached,
+            });
+        }
+        let mut walks = Vec::new();
+        let way = self.attributes.way(level, address, |it| walks.push(it));
+        for Walked { address, way } in walks.into_iter().filter(|it| is_ram(it.address)) {
+            let found = self.model.load(Actor { cpu, pc, way }, address, 8);
+            self.note(found);
+        }
+        Some(Actor { cpu, pc, way })
     }
 
     fn note(&mut self, finding: Option<Finding>) {
@@ -142,18 +181,22 @@ impl Plugin for Coherence {
         if !self.has_entered && address == self.image.start {
             self.has_entered = true;
             let [_, ram] = RAM;
-            self.model.soil(ram.start..self.image.start);
-            self.model.soil(self.image.end..ram.end);
+            self.model.soil(ram.start..self.image.start, false);
+            self.model.soil(self.image.end..ram.end, false);
         }
-        let way = if is_on { Way::Cached } else { Way::Uncached };
-        self.now = (cpu, address, way);
+        self.now = Now {
+            cpu,
+            address,
+            level,
+            is_on,
+        };
     }
 
     fn access(&mut self, instruction: u32, access: Access) {
-        if !self.is_modelled(access.address) {
+        let pc = self.now.address + 4 * u64::from(instruction);
+        let Some(actor) = self.actor(pc, access.address) else {
             return;
-        }
-        let actor = self.actor(self.now.1 + 4 * u64::from(instruction));
+        };
         if access.is_store {
             self.model.store(actor, access.address, access.size);
         } else {
@@ -164,12 +207,14 @@ impl Plugin for Coherence {
 
     fn instruction(&mut self, number: u32) {
         let (pc, special) = self.specials[number as usize];
-        let cpu = self.now.0;
+        let cpu = self.now.cpu;
         match special {
             Special::Barrier => self.model.barrier(cpu),
+            Special::Order => self.model.order(cpu),
+            Special::Translations => self.attributes.clear(),
             Special::Line(operation, at) => {
                 let address = register(at);
-                if self.is_modelled(address) {
+                if is_ram(address) {
                     self.model.maintain(cpu, operation, address);
                 }
             }
@@ -182,8 +227,8 @@ impl Plugin for Coherence {
             }
             Special::Zero(at) => {
                 let address = register(at) & !63;
-                if self.is_modelled(address) {
-                    self.model.store(self.actor(pc), address, 64);
+                if let Some(actor) = self.actor(pc, address) {
+                    self.model.store(actor, address, 64);
                 }
             }
         }

@@ -82,7 +82,12 @@ mod by_register {
         unsafe { qemu::g_byte_array_set_size(bytes, 0) };
         // SAFETY: the handle is QEMU's, of a CPU of this model.
         unsafe { qemu::qemu_plugin_read_register(handle, bytes) };
-        // SAFETY: the array is as QEMU has filled it.
+        word(bytes)
+    }
+
+    /// Returns the first 64 bits of GLib's array; None if it is empty.
+    fn word(bytes: *const qemu::Bytes) -> Option<u64> {
+        // SAFETY: the array is as QEMU has filled it, and of this thread alone.
         let bytes = unsafe { &*bytes };
         let len = bytes.len as usize;
         if len == 0 {
@@ -90,8 +95,17 @@ mod by_register {
         }
         // SAFETY: the array has so many bytes.
         let bytes = unsafe { slice::from_raw_parts(bytes.data, len) };
-        let word = bytes.iter().rev().take(8);
+        let word = bytes.iter().take(8).rev();
         Some(word.fold(0, |word, byte| word << 8 | u64::from(*byte)))
+    }
+
+    /// Returns 64 bits of memory, as the CPU that executes maps it; None if it does not.
+    #[cfg(feature = "api-4")]
+    pub fn read_memory(address: u64) -> Option<u64> {
+        let bytes = REGISTERS.lock().ok()?.bytes;
+        // SAFETY: the array is GLib's, and of this thread alone; a CPU executes.
+        let is_read = unsafe { qemu::qemu_plugin_read_memory_vaddr(address, bytes, 8) };
+        word(bytes).filter(|_| is_read)
     }
 
     /// Returns the affinity of the CPU that executes; `u32::MAX` if QEMU does not return it.

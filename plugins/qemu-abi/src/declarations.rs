@@ -63,6 +63,7 @@ unsafe extern "C" {
         to: *mut c_void,
         len: usize,
     ) -> usize;
+    pub fn qemu_plugin_read_memory_vaddr(address: u64, bytes: *mut Bytes, len: usize) -> bool;
 }
 
 #[cfg(feature = "api-2")]

@@ -16,6 +16,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{ptr, slice};
 
+#[cfg(feature = "api-4")]
+pub use cpus::read_memory;
 #[cfg(feature = "api-2")]
 pub use cpus::read_register;
 use declarations as qemu;

@@ -12,8 +12,8 @@ pub enum Killer {
     Checker(&'static str),
     /// The run itself, which does not pass.
     Run,
-    /// The lists of `tests/entries` alone; the reason why a run cannot show it.
-    Lists(&'static str),
+    /// `tests/entries` alone; the reason why a run cannot show it.
+    Entries(&'static str),
 }
 
 /// The change of an image.
@@ -47,8 +47,8 @@ const IVAC: u32 = 0xd508_7623;
 const TLBI_E2: u32 = 0xd50c_871f;
 const IC_IALLU: u32 = 0xd508_751f;
 
-const NO_TLB: Killer = Killer::Lists("QEMU has no stale TLB or instruction cache, nor the model");
-const ORDER: Killer = Killer::Lists("the model has no order of stores and maintenance");
+const NO_TLB: Killer = Killer::Entries("QEMU has no stale TLB or instruction cache, nor the model");
+const OTHERS: Killer = Killer::Entries("in a run no other CPU has its caches on meanwhile");
 
 const fn remove(
     at: &'static str,
@@ -79,14 +79,14 @@ pub const ALL: &[Mutation] = &[
         at: "caches_are_off",
         name: "no invalidate after the last store",
         change: Change::Uncall("invalidate_written", 1),
-        killer: Killer::Lists("only another CPU's speculation could fill these lines meanwhile"),
+        killer: OTHERS,
     },
     remove(
         "invalidate_written",
         "no DSB before DC IVAC",
         DSB_SY,
         0,
-        ORDER,
+        OTHERS,
     ),
     remove(
         "invalidate_written",

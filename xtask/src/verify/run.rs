@@ -15,9 +15,6 @@ use crate::setup::progress::Progress;
 use crate::setup::workspace::Workspace;
 use crate::setup::{interrupt, newer_qemu, temporary};
 
-/// The page of RAM that the overlay platform maps as Device.
-const DEVICE: &str = "device=e000000-e001000";
-
 /// A machine with the checker.
 #[derive(Debug)]
 pub struct Checker {
@@ -64,7 +61,7 @@ impl Checker {
         // What was loaded is in memory, to whole pages.
         let (begin, end) = (map.image, map.image + map.size.next_multiple_of(4096));
         let mut argument = self.plugin.clone();
-        argument.push(format!(",{DEVICE},entry={begin:x}-{end:x},out="));
+        argument.push(format!(",entry={begin:x}-{end:x},out="));
         argument.push(&out);
         prepared.add_plugin(&argument);
         let (mut sink, progress) = (io::sink(), Progress::on_terminal(what));
