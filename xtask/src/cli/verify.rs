@@ -8,10 +8,10 @@ use clap::Args;
 
 use super::common::FAILED;
 use crate::qemu::run_spec::RunSpec;
-use crate::setup::TARGET;
 use crate::setup::progress::say;
 use crate::setup::stdout::Out;
 use crate::setup::workspace::Workspace;
+use crate::setup::{TARGET, interrupt, process};
 use crate::verify::findings::Finding;
 use crate::verify::mutations::{self, Killer};
 use crate::verify::run::{Checked, Checker};
@@ -30,7 +30,7 @@ Examples:
   cargo xtask verify
   cargo xtask verify --quick")]
 pub struct VerifyArguments {
-    /// Only two CPUs on a GICv3, and the mutations.
+    /// Only a run of two CPUs, and the mutations: the rest is among the tests.
     #[arg(long)]
     pub quick: bool,
 }
@@ -51,6 +51,7 @@ const ALL: &[Run] = &[
     ("--smp 2 --variant coherency=sw", SUITE, true),
     ("--smp 2 --variant coherency=sw", STATES, false),
     ("--smp 8 --variant coherency=sw", SUITE, false),
+    ("--smp 8 --variant coherency=sw", SHALLOW, false),
     ("--smp 8 --variant coherency=sw", WARM, false),
     ("--smp 8 --variant coherency=sw --gic 2", SUITE, false),
     ("--smp 8 --variant coherency=sw,timer-stop=1", SUITE, false),
@@ -87,6 +88,9 @@ pub(super) fn run(arguments: &VerifyArguments) -> Result<u8> {
         is_good &= found == 0 && checked.is_passed;
     }
     is_good &= mutate(&mut out)?;
+    if !arguments.quick {
+        is_good &= test(&mut out)?;
+    }
     let line = if is_good {
         "verified"
     } else {
@@ -141,13 +145,48 @@ fn judge(killer: Killer, checked: &Checked) -> Result<String, String> {
             let found = found.map(|it| format!("{count} findings, such as {it}"));
             found.ok_or_else(|| format!("expected {fault}; {count} findings; {}", checked.line))
         }
-        Killer::Run => match checked.is_passed {
-            true => Err("the run passes".to_owned()),
-            false => Ok(checked.line.clone()),
+        Killer::Dump => match (count, checked.is_passed) {
+            (0, false) => Ok(format!("dumped without a finding; {}", checked.line)),
+            _ => Err(format!("{count} findings; {}", checked.line)),
         },
         Killer::Entries(why) => match count {
             0 => Ok(format!("by tests/entries alone: {why}")),
             _ => Ok(format!("{count} findings")),
         },
     }
+}
+
+/// Runs the tests of what needs no machine, and returns true if they pass.
+fn test(out: &mut Out) -> Result<bool> {
+    let workspace = Workspace::find()?;
+    let mut is_good = true;
+    for (what, words) in [
+        (
+            "All paths before the caches",
+            "--package psci-bench --test entries coherence",
+        ),
+        ("The hand-over between CPUs", "--package verify"),
+    ] {
+        say(what);
+        let mut command = process::cargo();
+        command
+            .args(["test", "--quiet", "--target-dir"])
+            .arg(&workspace.target);
+        command
+            .args(words.split(' '))
+            .args(["--", "--nocapture"])
+            .current_dir(&workspace.root);
+        let output = command.output().context("cannot run cargo")?;
+        interrupt::check()?;
+        is_good &= output.status.success();
+        let said = String::from_utf8_lossy(&output.stdout);
+        writeln!(out, "{what}")?;
+        let lines = said
+            .lines()
+            .filter(|it| it.contains(" paths") || it.starts_with("test result"));
+        lines
+            .into_iter()
+            .try_for_each(|it| writeln!(out, "  {it}"))?;
+    }
+    Ok(is_good)
 }

@@ -10,8 +10,8 @@ use object::{Object, ObjectSymbol};
 pub enum Killer {
     /// The checker, with this fault.
     Checker(&'static str),
-    /// The run itself, which does not pass.
-    Run,
+    /// The payload itself, whose CPU dumps an exception: without a finding.
+    Dump,
     /// `tests/entries` alone; the reason why a run cannot show it.
     Entries(&'static str),
 }
@@ -23,6 +23,8 @@ enum Change {
     Remove(u32, usize),
     /// The first calls of two functions after the symbol change their places.
     Swap(&'static str, &'static str),
+    /// The instruction at the symbol becomes UDF.
+    Undefine,
     /// The nth call of a function after the symbol becomes NOP.
     Uncall(&'static str, usize),
 }
@@ -119,6 +121,12 @@ pub const ALL: &[Mutation] = &[
         change: Change::Swap("cpu_setup", "find_slot"),
         killer: Killer::Checker("NotCleaned"),
     },
+    Mutation {
+        at: "secondary_ready",
+        name: "undefined instruction",
+        change: Change::Undefine,
+        killer: Killer::Dump,
+    },
 ];
 
 fn word(image: &[u8], at: u64) -> Option<u32> {
@@ -163,6 +171,7 @@ impl Mutation {
                 let at = find(&|_, it| it == word, nth)?;
                 put(&mut mutant, at, NOP);
             }
+            Change::Undefine => put(&mut mutant, begin, 0),
             Change::Uncall(name, nth) => {
                 let to = symbol(name)?;
                 let at = find(&|at, it| it == call(at, to), nth)?;
