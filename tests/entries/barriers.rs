@@ -55,3 +55,23 @@ fn the_list_is_as_it_was() {
     let frozen = include_str!("../data/frozen/barriers.txt");
     assert!(found == frozen, "the list is now:\n{found}");
 }
+
+/// Maintenance and barriers that the model of `coherence` does not have are held here.
+#[test]
+fn each_barrier_before_the_caches_is_held() {
+    const NOP: u32 = 0xd503_201f;
+    let code = Code::load();
+    let (begin, end) = (code.symbol("cpu_setup"), code.symbol("vector_common"));
+    let words = code.words.range(begin..end);
+    let words = words.filter(|(_, word)| matches!(kind(**word), Some("sys" | "dsb" | "isb")));
+    let places: Vec<u64> = words.map(|(at, _)| *at).collect();
+    // TLBI, IC, DSB, ISB, and an ISB after SCTLR, for EL2 and for EL1.
+    assert_eq!(places.len(), 10);
+    for at in places {
+        let found = list(&code.with(at, &[NOP]));
+        assert!(
+            found != include_str!("../data/frozen/barriers.txt"),
+            "{at:#x}"
+        );
+    }
+}
