@@ -1,8 +1,8 @@
 //! The way past the write-back of an image at reset, and the order of a store to a translation
 //! table's memory and of the one that links it. `coherence` has the maintenance itself.
 
-use super::code::{Code, Flow, flow, signed};
-use super::{accesses_memory, writes_sctlr};
+use super::accesses_memory;
+use super::code::{Code, Flow, flow};
 
 const ISB: u32 = 0xd503_3fdf;
 const DSB_SY: u32 = 0xd503_3f9f;
