@@ -4,12 +4,7 @@
 use super::accesses_memory;
 use super::code::{Code, Flow, flow};
 
-const ISB: u32 = 0xd503_3fdf;
-const DSB_SY: u32 = 0xd503_3f9f;
 const DSB_ISHST: u32 = 0xd503_3a9f;
-/// `dc ivac` and `dc civac`, by X3.
-const IVAC: u32 = 0xd508_7623;
-const CIVAC: u32 = 0xd50b_7e23;
 
 /// Entered with caches on, as by U-Boot's go: the image is in memory before they
 /// are turned off, and nothing is between that and an ISB. SCTLR's M and C alone
