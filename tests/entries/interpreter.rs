@@ -38,8 +38,6 @@ pub struct Cpu<'c> {
     pub model: Model,
     pub findings: Vec<Finding>,
     pub executed: BTreeSet<u64>,
-    /// Lines that were stored to.
-    stored: BTreeSet<u64>,
 }
 
 /// Returns the mask of a logical immediate (Arm ARM, DecodeBitMasks) of 64 bits.
@@ -74,7 +72,6 @@ impl<'c> Cpu<'c> {
             model,
             findings: Vec::new(),
             executed: BTreeSet::new(),
-            stored: BTreeSet::new(),
         }
     }
 
@@ -116,7 +113,6 @@ impl<'c> Cpu<'c> {
             self.pc - BASE
         );
         self.model.store(self.actor(), address, 8);
-        self.stored.insert(address);
         self.memory.insert(address, value);
     }
 
@@ -139,7 +135,7 @@ impl<'c> Cpu<'c> {
         holds != (condition & 1 == 1 && condition != 15)
     }
 
-    /// Executes up to the caches, and then loads all that was stored through them. Returns false
+    /// Executes up to the caches, and then loads image and stored words through them. Returns false
     /// if the path ended before.
     pub fn run(&mut self) -> bool {
         for _ in 0..1_000_000 {
@@ -155,7 +151,7 @@ impl<'c> Cpu<'c> {
                     way: Way::Cached,
                     ..self.actor()
                 };
-                for address in self.stored.clone() {
+                for address in self.memory.keys().copied().collect::<Vec<_>>() {
                     self.findings.extend(self.model.load(actor, address, 8));
                 }
                 return true;
@@ -299,7 +295,8 @@ impl<'c> Cpu<'c> {
     fn system(&mut self, word: u32, d: usize) {
         let (is_read, key) = (word >> 21 & 1 == 1, word & !0x1f | 0x0020_0000);
         match word {
-            _ if word & 0xffff_f0ff == 0xd503_309f => self.model.barrier(CPU),
+            // DSB ISH and SY; others do not complete maintenance.
+            0xd503_3b9f | 0xd503_3f9f => self.model.barrier(CPU),
             // Hints, ISB, MSR of immediates, TLBI, IC.
             _ if word >> 16 == 0xd503 || word >> 16 == 0xd500 => {}
             _ if word & 0xffff_ffe0 == 0xd508_7620 => {

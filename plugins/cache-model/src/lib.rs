@@ -3,8 +3,8 @@
 //! and maintenance, and returns a [`Finding`] for a load that may return another value than the
 //! last one stored (Arm ARM, B2.7 "Caches", B2.8 "Mismatched memory attributes").
 //!
-//! Not modelled: instruction caches, table walks, barriers between CPUs, and the loss of a
-//! cluster's cache.
+//! Not modelled: instruction caches, barriers between CPUs, dirty lines that move to another
+//! CPU's cache without a load, and the loss of a cluster's cache.
 
 mod line;
 #[cfg(test)]
@@ -72,7 +72,7 @@ pub struct Finding {
 /// Maintenance of a line by its address (`DC`), to the point of coherency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maintenance {
-    /// `DC CVAC`, `CVAU`, `CVAP`.
+    /// `DC CVAC`, `CVAP`.
     Clean,
     /// `DC IVAC`.
     Invalidate,
@@ -221,6 +221,9 @@ impl Model {
     pub fn maintain(&mut self, cpu: u32, operation: Maintenance, address: u64) {
         self.clock += 1;
         let (line, now) = (address & !(LINE - 1), self.clock);
+        if operation == Maintenance::Invalidate {
+            self.line(line).discard();
+        }
         let cpu = self.cpus.entry(cpu).or_default();
         if !cpu.unordered.contains(&line) {
             cpu.pending.push((operation, line, now));

@@ -127,20 +127,19 @@ impl Line {
         (self.cpus, self.clusters) = (0, 0);
     }
 
+    /// Takes the beginning of an invalidate, from when on dirty bytes may be gone. Those that an
+    /// earlier stage left have no value that a load could rely on.
+    pub fn discard(&mut self) {
+        let writers = self.writers.iter().rev();
+        let stored = writers.fold(0, |mask, writer| mask << 1 | u64::from(*writer != EARLIER));
+        self.lost[DISCARDED].1 |= self.dirty & stored;
+    }
+
     /// Takes maintenance that began at one instant and is done at another.
     pub fn maintain(&mut self, operation: Maintenance, begun: u64, now: u64) {
         // A store since then is not covered.
         if self.stored > begun {
             return;
-        }
-        if operation == Maintenance::Invalidate {
-            // What an earlier stage left there has no value that a load could rely on.
-            let stored = self
-                .writers
-                .iter()
-                .rev()
-                .fold(0, |mask, writer| mask << 1 | u64::from(*writer != EARLIER));
-            self.lost[DISCARDED].1 |= self.dirty & stored;
         }
         self.clean();
         if operation != Maintenance::Clean {
@@ -152,7 +151,12 @@ impl Line {
     /// Takes a flush by set and way of a CPU's own cache, or of its cluster's.
     pub fn flush(&mut self, owner: Owner, level: u32) {
         match level {
-            1 => self.cpus &= !owner.cpu,
+            // The line goes to the cluster's cache.
+            1 if self.cpus & owner.cpu != 0 => {
+                self.cpus &= !owner.cpu;
+                self.clusters |= owner.cluster;
+            }
+            1 => {}
             _ => self.clusters &= !owner.cluster,
         }
         if (self.cpus, self.clusters) == (0, 0) {

@@ -165,6 +165,25 @@ fn loads_that_may_be_wrong_are_found() {
             &[(0, Store(ON)), (0, Flush(1)), (2, Flush(2)), (0, Load(OFF))],
             &[NotCleaned],
         ),
+        // The cluster's cache first.
+        (
+            &[(0, Store(ON)), (1, Flush(2)), (0, Flush(1)), (0, Load(OFF))],
+            &[NotCleaned],
+        ),
+        // Without a barrier, and with a store after the invalidate.
+        (
+            &[(0, Store(ON)), (0, Do(Invalidate)), (0, Load(ON))],
+            &[Discarded],
+        ),
+        (
+            &[
+                (0, Store(ON)),
+                (0, Do(Invalidate)),
+                (0, Store(ON)),
+                (0, Load(ON)),
+            ],
+            &[],
+        ),
         // The line went to another CPU's cache with a load.
         (
             &[

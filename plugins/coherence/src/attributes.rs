@@ -54,7 +54,7 @@ fn walk(level: u64, address: u64, mut walked: impl FnMut(Walked)) -> Option<Way>
     let bits = 64 - (control & 0x3f);
     // A first table of few entries is aligned to its size, 32 bytes at least.
     let mut table = root & 0x0000_ffff_ffff_ffe0;
-    for step in 4 - bits.saturating_sub(12).div_ceil(9)..4 {
+    for step in 4 - bits.saturating_sub(12).div_ceil(9).min(4)..4 {
         let place = table + 8 * (address >> (39 - 9 * step) & 0x1ff);
         walked(Walked {
             address: place,

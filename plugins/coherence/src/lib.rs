@@ -3,11 +3,12 @@
 //!
 //! Arguments: `out=FILE`, the findings; `entry=A-B`, the payload's image, at whose first
 //! instruction all other memory becomes as an earlier stage may have left it: dirty in any cache.
+//! `loss=A-B`, where A is the firmware's instruction at which a CPU loses its power.
 //! `xtask/src/verify/findings.rs` reads the findings.
 
 mod attributes;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::Range;
 
@@ -17,8 +18,6 @@ use qemu_abi::{Access, Arguments, Block, Counts, Plugin, read_register};
 
 /// The RAM of QEMU's `virt`, secure and not.
 const RAM: [Range<u64>; 2] = [0x0e00_0000..0x0f00_0000, 0x4000_0000..0x1_4000_0000];
-/// The reset vector: BL1's.
-const RESET: u64 = 0;
 /// The number of CPUs in a cluster of the overlay platform.
 const CLUSTER: u32 = 4;
 /// SCTLR_ELx.M and C.
@@ -44,10 +43,12 @@ enum Special {
 fn special(word: u32) -> Option<Special> {
     use Maintenance::{Clean, CleanInvalidate, Invalidate};
     let register = word & 0x1f;
-    if word & 0xffff_f0ff == 0xd503_309f {
+    // Of the domains and kinds of access in bits 11:8, ISH and SY alone are for all that counts.
+    if matches!(word, 0xd503_3b9f | 0xd503_3f9f) {
         return Some(Special::Barrier);
     }
-    if word & 0xffff_f0ff == 0xd503_30bf {
+    // DMB, and DSB, of stores or of all accesses of these domains.
+    if matches!(word & 0xffff_faff, 0xd503_3abf | 0xd503_3a9f) {
         return Some(Special::Order);
     }
     if word & 0xfff8_f000 == 0xd508_8000 {
@@ -60,7 +61,7 @@ fn special(word: u32) -> Option<Special> {
     }
     match (op1, line, op2) {
         (0, 6, 1) => Some(Special::Line(Invalidate, register)),
-        (3, 10..=13, 1) => Some(Special::Line(Clean, register)),
+        (3, 10 | 12 | 13, 1) => Some(Special::Line(Clean, register)),
         (3, 14, 1) => Some(Special::Line(CleanInvalidate, register)),
         (0, 10 | 14, 2) => Some(Special::SetWay(register)),
         (3, 4, 1) => Some(Special::Zero(register)),
@@ -87,6 +88,11 @@ struct Coherence {
     /// Each instruction of maintenance, with its address.
     specials: Vec<(u64, Special)>,
     has_entered: bool,
+    /// The address of firmware at which a CPU loses its power, and how often that was.
+    power_loss: u64,
+    losses: u64,
+    /// The addresses of instructions of maintenance and barriers that were executed.
+    maintained: BTreeSet<u64>,
     attributes: Attributes,
     /// The block that is executed.
     now: Now,
@@ -103,6 +109,9 @@ fn make(arguments: &Arguments) -> Result<Coherence, String> {
         blocks: Vec::new(),
         specials: Vec::new(),
         has_entered: false,
+        power_loss: arguments.range("loss")?.start,
+        losses: 0,
+        maintained: BTreeSet::new(),
         attributes: Attributes::default(),
         now: Now::default(),
         findings: BTreeMap::new(),
@@ -174,8 +183,9 @@ impl Plugin for Coherence {
         let control = ["SCTLR", "SCTLR", "SCTLR_EL2", "SCTLR_EL3"][level as usize];
         let control = read_register(control).unwrap_or(0);
         let is_on = control & ENABLES == ENABLES;
-        if address == RESET {
+        if address == self.power_loss {
             self.model.reset(cpu);
+            self.losses += 1;
         }
         self.model.set_caches(cpu, is_on);
         if !self.has_entered && address == self.image.start {
@@ -208,6 +218,7 @@ impl Plugin for Coherence {
     fn instruction(&mut self, number: u32) {
         let (pc, special) = self.specials[number as usize];
         let cpu = self.now.cpu;
+        self.maintained.insert(pc);
         match special {
             Special::Barrier => self.model.barrier(cpu),
             Special::Order => self.model.order(cpu),
@@ -248,7 +259,8 @@ impl Plugin for Coherence {
             let writer = writer.as_ref().map_or("- - -".to_owned(), text);
             all += &format!("{fault:?} {} {writer} {address:#x} {count}\n", text(reader));
         }
-        all += &format!("end {} {}\n", self.executed, self.specials.len());
+        let (executed, maintained) = (self.executed, self.maintained.len());
+        all += &format!("end {executed} {maintained} {}\n", self.losses);
         if let Err(error) = fs::write(&self.out, all) {
             eprintln!("plugin: {}: {error}", self.out);
         }

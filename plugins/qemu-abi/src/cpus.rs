@@ -72,8 +72,8 @@ mod by_register {
     }
 
     /// Returns a register of the CPU that executes, as QEMU's debugger calls it; None if there is
-    /// none. Only for callbacks that read registers: [`crate::Plugin::execute`] and
-    /// [`crate::Plugin::instruction`].
+    /// none. Only for callbacks of CPUs that execute: [`crate::Plugin`]'s but `translate` and
+    /// `end`.
     pub fn read_register(name: &str) -> Option<u64> {
         let registers = REGISTERS.lock().ok()?;
         let handle = *registers.handles.as_ref()?.get(name)?;

@@ -138,7 +138,7 @@ impl Block {
         for (place, instruction) in self.instructions().enumerate() {
             let place = ptr::without_provenance_mut(place);
             // QEMU 7.2 takes some stores for loads where it is asked for stores alone.
-            let (flags, kinds) = (qemu::NO_REGISTERS, qemu::LOADS_AND_STORES);
+            let (flags, kinds) = (qemu::READS_REGISTERS, qemu::LOADS_AND_STORES);
             // SAFETY: the instruction is one of this block; the callback takes the place as a
             // number alone.
             unsafe {

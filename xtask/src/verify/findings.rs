@@ -34,8 +34,10 @@ pub struct Finding {
 pub struct Covered {
     /// Blocks.
     pub blocks: u64,
-    /// Different instructions of cache maintenance, and barriers.
+    /// Different instructions of maintenance, and barriers.
     pub maintenance: u64,
+    /// Losses of a CPU's power.
+    pub losses: u64,
 }
 
 impl Actor {
@@ -111,13 +113,15 @@ pub fn read(text: &str, map: &Map) -> Result<(Vec<Finding>, Covered)> {
     let mut findings = Vec::new();
     for line in text.lines() {
         let words: Vec<&str> = line.split(' ').collect();
-        if let ["end", blocks, maintenance] = words[..] {
+        if let ["end", blocks, maintenance, losses] = words[..] {
             let (blocks, maintenance) = (blocks.parse()?, maintenance.parse()?);
+            let losses = losses.parse()?;
             return Ok((
                 findings,
                 Covered {
                     blocks,
                     maintenance,
+                    losses,
                 },
             ));
         }

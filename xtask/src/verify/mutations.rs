@@ -41,6 +41,8 @@ pub struct Mutation {
     pub killer: Killer,
 }
 
+/// The bytes from a symbol in which a mutation's instruction must be.
+const NEAR: u64 = 0x160;
 const NOP: u32 = 0xd503_201f;
 const DSB_SY: u32 = 0xd503_3f9f;
 const ISB: u32 = 0xd503_3fdf;
@@ -159,7 +161,7 @@ impl Mutation {
         };
         let begin = symbol(self.at)?;
         let find = |is_it: &dyn Fn(u64, u32) -> bool, nth: usize| {
-            let places = (begin..image.len() as u64).step_by(4);
+            let places = (begin..begin + NEAR).step_by(4);
             let mut found = places.filter(|at| word(image, *at).is_some_and(|it| is_it(*at, it)));
             found
                 .nth(nth)

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 
 use anyhow::{Context, Result};
+use object::{Object, ObjectSymbol};
 
 use super::findings::{self, Covered, Finding};
 use crate::build::plugin;
@@ -15,11 +16,18 @@ use crate::setup::progress::Progress;
 use crate::setup::workspace::Workspace;
 use crate::setup::{interrupt, newer_qemu, temporary};
 
+/// The function of the overlay platform by which a CPU loses what it loses with its power: its
+/// caches are off by then.
+const POWER_LOSS: &str = "lose_system_registers";
+/// A part of an exception's dump.
+const DUMP: &str = "ESR";
+
 /// A machine with the checker.
 #[derive(Debug)]
 pub struct Checker {
     prepared: Prepared,
     plugin: OsString,
+    power_loss: u64,
 }
 
 /// The result of a run.
@@ -31,8 +39,10 @@ pub struct Checked {
     pub covered: Covered,
     /// The verdict of the run, and its time.
     pub line: String,
-    /// True if the run passed.
+    /// True if the run passed, and CPUs lost their power in it.
     pub is_passed: bool,
+    /// True if a CPU dumped an exception.
+    pub has_dump: bool,
 }
 
 impl Checker {
@@ -44,7 +54,18 @@ impl Checker {
         let mut prepared = prepare::prepare(&spec)?;
         prepared.set_path(newer_qemu(&workspace)?);
         let plugin = plugin::build(&workspace, "coherence", "default")?.into();
-        Ok(Self { prepared, plugin })
+        let elf = prepared
+            .bl31()
+            .context("the checker is for TF-A in a flash")?;
+        let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
+        let file = object::File::parse(&*elf)?;
+        let loss = file.symbol_by_name(POWER_LOSS);
+        let loss = loss.with_context(|| format!("bl31.elf has no symbol {POWER_LOSS}"))?;
+        Ok(Self {
+            prepared,
+            plugin,
+            power_loss: loss.address(),
+        })
     }
 
     /// Returns BL33.
@@ -61,7 +82,10 @@ impl Checker {
         // What was loaded is in memory, to whole pages.
         let (begin, end) = (map.image, map.image + map.size.next_multiple_of(4096));
         let mut argument = self.plugin.clone();
-        argument.push(format!(",entry={begin:x}-{end:x},out="));
+        let loss = self.power_loss;
+        argument.push(format!(
+            ",entry={begin:x}-{end:x},loss={loss:x}-{loss:x},out="
+        ));
         argument.push(&out);
         prepared.add_plugin(&argument);
         let (mut sink, progress) = (io::sink(), Progress::on_terminal(what));
@@ -70,12 +94,12 @@ impl Checker {
         drop(screen);
         let result = result?;
         interrupt::check()?;
-        let text = fs::read_to_string(&out).unwrap_or_default();
-        let read = findings::read(&text, map).with_context(|| result.line());
-        let (findings, covered) = read.unwrap_or_default();
+        let text = fs::read_to_string(&out).with_context(|| result.line())?;
+        let (findings, covered) = findings::read(&text, map).with_context(|| result.line())?;
         Ok(Checked {
             findings,
-            is_passed: result.exit_code() == 0 && covered.blocks > 0,
+            is_passed: result.exit_code() == 0 && covered.losses > 0,
+            has_dump: result.text().contains(DUMP),
             covered,
             line: result.line(),
         })
