@@ -6,7 +6,7 @@ use std::{env, fs};
 const SOURCE: &str = "../src/machine/round/handover.rs";
 
 /// Mutations: the module's name, a text of the source, and the text in its place.
-const MUTATIONS: [(&str, &str, &str); 6] = [
+const MUTATIONS: [(&str, &str, &str); 7] = [
     ("unchanged", "", ""),
     (
         "issued_relaxed",
@@ -23,6 +23,11 @@ const MUTATIONS: [(&str, &str, &str); 6] = [
         "self.issued.load(Ordering::Acquire)",
         "self.issued.load(Ordering::Relaxed)",
     ),
+    (
+        "done_read_relaxed",
+        "self.done.load(Ordering::Acquire) == self.issued",
+        "self.done.load(Ordering::Relaxed) == self.issued",
+    ),
     // The order is written after it is issued.
     (
         "late_order",
@@ -30,7 +35,7 @@ const MUTATIONS: [(&str, &str, &str); 6] = [
         "        self.issued.store(number.wrapping_add(1), Ordering::Release);\n\
          // SAFETY: none: this is the mutation.\n",
     ),
-    // The outcome is read before it is done.
+    // The outcome is read before it is done: whether it is, is no longer looked at.
     (
         "early_outcome",
         "if !self.is_done() {",

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::RangeInclusive;
 
-use cache_model::{Fault, LINE};
+use cache_model::{Actor, Fault, LINE, Way};
 use object::{Object, ObjectSection};
 use xtask::setup::workspace::Workspace;
 
@@ -119,6 +119,19 @@ fn again(code: &Code, image: &BTreeMap<u64, u64>, entry: &str) -> Result {
             cpu.system.insert(MPIDR, 0x8000_0001);
             cpu.model.soil(BASE..line, true);
             cpu.model.soil(line + LINE..BASE + (8 << 20), true);
+            // Neighbours of that word, too.
+            for at in (line..line + LINE).step_by(8).filter(|at| *at != root) {
+                let (cpu_1, pc, way) = (1, 0, Way::Cached);
+                cpu.model.store(
+                    Actor {
+                        cpu: cpu_1,
+                        pc,
+                        way,
+                    },
+                    at,
+                    8,
+                );
+            }
             result.run(cpu);
         }
     }

@@ -176,7 +176,14 @@ impl<'c> Cpu<'c> {
             }
             Flow::Return => self.x[n],
             Flow::Either(offset) => {
-                let value = self.x[d];
+                // CBZ and CBNZ of a W register look at its half alone.
+                let is_half = matches!(word >> 24, 0x34 | 0x35);
+                let value = self.x[d]
+                    & if is_half {
+                        u64::from(u32::MAX)
+                    } else {
+                        u64::MAX
+                    };
                 let is_taken = match word >> 24 {
                     0x54 => self.holds(word & 0xf),
                     // CBZ, CBNZ; TBZ, TBNZ.
@@ -217,10 +224,13 @@ impl<'c> Cpu<'c> {
                 let value = u64::from(word >> 10 & 0xfff) << (12 * (word >> 22 & 1));
                 self.add(word, d, first, value);
             }
-            0x116 | 0x156 | 0x196 | 0x1d6 => self.add(word, d, first, second << amount),
+            // LSL alone as the shift.
+            0x116 | 0x156 | 0x196 | 0x1d6 if word >> 21 & 3 == 0 => {
+                self.add(word, d, first, second << amount);
+            }
             // AND, ORR, EOR, ANDS: immediates, then registers.
             0x124 | 0x164 | 0x1a4 | 0x1e4 => self.logic(word, d, first, bit_mask(word)),
-            0x114 | 0x115 | 0x154 | 0x155 | 0x1d4 | 0x1d5 => {
+            0x114 | 0x154 | 0x1d4 if word >> 22 & 1 == 0 => {
                 let value = second << amount;
                 let value = if word >> 21 & 1 == 1 { !value } else { value };
                 self.logic(word, d, first, value);
@@ -250,7 +260,7 @@ impl<'c> Cpu<'c> {
                 };
             }
             // LSLV, LSRV.
-            0x135 if word >> 12 & 0xf == 2 => {
+            0x135 if word >> 11 & 0x1f == 4 => {
                 let amount = second & 63;
                 self.x[d] = if is_right_shift(word) {
                     first >> amount
