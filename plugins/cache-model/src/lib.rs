@@ -136,12 +136,11 @@ impl Model {
     }
 
     fn line(&mut self, line: u64) -> &mut Line {
-        let soiled = self.soiled.iter().find(|it| it.0.contains(&line));
-        let soiled = soiled.map(|it| it.1);
         self.lines.entry(line).or_insert_with(|| {
-            if let Some(is_data) = soiled {
+            let soiled = self.soiled.iter().find(|it| it.0.contains(&line));
+            if let Some((_, is_data)) = soiled {
                 self.dirty.insert(line);
-                return Line::soiled(is_data);
+                return Line::soiled(*is_data);
             }
             Line::default()
         })
@@ -178,8 +177,6 @@ impl Model {
         self.clock += 1;
         let (writer, now) = (self.writer(actor), self.clock);
         for (line, bytes) in Self::parts(address, size) {
-            let invalidated = self.line(line).invalidated;
-            let may_hold = self.may_hold(invalidated);
             match actor.way {
                 Way::Cached => {
                     let owner = self.owner(actor.cpu);
@@ -187,6 +184,8 @@ impl Model {
                     self.dirty.insert(line);
                 }
                 Way::Uncached => {
+                    let invalidated = self.line(line).invalidated;
+                    let may_hold = self.may_hold(invalidated);
                     self.line(line).store_uncached(bytes, writer, may_hold, now);
                     let cpu = self.cpus.entry(actor.cpu).or_default();
                     cpu.unordered.insert(line);

@@ -88,6 +88,10 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
         Some(path) => Some(read(path)?),
         None => None,
     };
+    let is_of_log = baseline.as_ref().is_some_and(|it| !it.has_functions());
+    if arguments.format == Format::Folded && is_of_log {
+        bail!("--format folded is of functions, and the log of --against has none: use text");
+    }
     let (code, profile) = profile(&spec, arguments.log.as_deref())?;
     let Some(profile) = profile else {
         return Ok(code);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use itertools::Itertools as _;
 use serde_json::{Value, json};
 
@@ -28,7 +28,8 @@ pub enum Format {
     Json,
 }
 
-/// Writes `profile`; with a baseline, also or alone what changed.
+/// Writes `profile`; with a baseline, also or alone what changed. Speedscope's format has no
+/// place for a baseline, and folded stacks none for one without functions.
 pub fn write(
     format: Format,
     profile: &Profile,
@@ -41,13 +42,7 @@ pub fn write(
             let title = title(profile, baseline);
             write_page(&title, NOTES, document(profile, baseline), out)
         }
-        Format::Folded if baseline.is_some_and(|it| !it.has_functions()) => {
-            bail!("--format folded is of functions, and the log of --against has none: use text")
-        }
         Format::Folded => write_folded(profile, baseline, out),
-        Format::Speedscope if baseline.is_some() => {
-            bail!("--format speedscope has no place for --against: use html, folded or json")
-        }
         Format::Speedscope => Ok(serde_json::to_writer(out, &speedscope(profile))?),
         Format::Json => {
             let mut value = serde_json::to_value(profile)?;

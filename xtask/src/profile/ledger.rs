@@ -98,7 +98,7 @@ impl Bench {
         let commit = self.commits[place].clone();
         let (number, all, id) = (place + 1, self.commits.len(), commit.short());
         say(&format!("{number}/{all} {id} {}", commit.title));
-        let (identity, profile) = match self.profile(&commit)? {
+        let (identity, mut profile) = match self.profile(&commit)? {
             Ok(measured) => measured,
             Err(failure) => {
                 say(&format!("  skipped: {failure}"));
@@ -112,12 +112,14 @@ impl Bench {
         };
         let same_as = self.seen.get(&identity).cloned();
         self.seen.entry(identity).or_insert_with(|| commit.clone());
+        // Those of each CPU are kept in a file, and not in memory for every commit.
+        profile.phases = profile.merged();
         let figure = |it: &Phase| (it.figure_name(), it.mean(it.own()));
         Ok(Entry {
             commit,
             failure: None,
             same_as,
-            figures: profile.merged().iter().map(figure).collect(),
+            figures: profile.phases.iter().map(figure).collect(),
             profile: Some(profile),
         })
     }
