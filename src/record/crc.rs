@@ -3,7 +3,7 @@
 
 /// The reversed polynomial's effect on each half byte: a table of 64 bytes
 /// rather than the usual 1 KiB, as the image has to stay small.
-#[cfg(any(test, target_os = "none"))]
+#[cfg(any(test, target_os = "none", target_os = "uefi"))]
 const NIBBLES: [u32; 16] = {
     let mut table = [0; 16];
     let mut index = 0;
@@ -50,17 +50,17 @@ impl Crc32 {
 }
 
 /// Reports check logs of hundreds of megabytes, with the host's instructions.
-#[cfg(not(target_os = "none"))]
+#[cfg(not(any(target_os = "none", target_os = "uefi")))]
 fn updated(crc: u32, bytes: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new_with_initial(!crc);
     hasher.update(bytes);
     !hasher.finalize()
 }
 
-#[cfg(target_os = "none")]
+#[cfg(any(target_os = "none", target_os = "uefi"))]
 use self::updated_by_table as updated;
 
-#[cfg(any(test, target_os = "none"))]
+#[cfg(any(test, target_os = "none", target_os = "uefi"))]
 fn updated_by_table(mut crc: u32, bytes: &[u8]) -> u32 {
     for byte in bytes {
         crc ^= u32::from(*byte);

@@ -13,9 +13,10 @@ pub struct FormatError(Box<str>);
 pub(crate) type Result<T, E = FormatError> = core::result::Result<T, E>;
 
 impl FormatError {
+    /// Makes the reason of a message, in ASCII.
     #[cold]
     #[inline(never)]
-    pub(crate) fn new(message: fmt::Arguments<'_>) -> Self {
+    pub fn new(message: fmt::Arguments<'_>) -> Self {
         Self(format(message).into_boxed_str())
     }
 }

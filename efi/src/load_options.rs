@@ -1,0 +1,80 @@
+//! The boot arguments in an application's load options.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The bytes of load options, understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadOptions {
+    /// None, or nothing but blanks.
+    None,
+    /// Boot arguments. A character that is not printable ASCII is still among them.
+    Arguments(String),
+    /// Something that is no text, as boot managers store for themselves.
+    Binary,
+}
+
+/// Reads load options: text in UCS-2, with a NUL at its end or without. A first word that
+/// ends with `.efi` is the program's name, as some shells put it there.
+pub fn parse(bytes: &[u8]) -> LoadOptions {
+    let (units, rest) = bytes.as_chunks::<2>();
+    let units: Vec<u16> = units.iter().map(|unit| u16::from_le_bytes(*unit)).collect();
+    let end = units.iter().position(|unit| *unit == 0);
+    let (text, after) = units.split_at(end.unwrap_or(units.len()));
+    let text: Option<String> = char::decode_utf16(text.iter().copied())
+        .map(|unit| unit.ok().filter(|c| !c.is_control() || c.is_whitespace()))
+        .collect();
+    match text {
+        Some(text) if rest.is_empty() && after.iter().all(|unit| *unit == 0) => arguments(&text),
+        _ => LoadOptions::Binary,
+    }
+}
+
+/// Returns the words of `text` as arguments, without a program's name.
+fn arguments(text: &str) -> LoadOptions {
+    let mut words = text.split_whitespace().peekable();
+    words.next_if(|word| is_program(word));
+    let words: Vec<&str> = words.collect();
+    match words.is_empty() {
+        true => LoadOptions::None,
+        false => LoadOptions::Arguments(words.join(" ")),
+    }
+}
+
+fn is_program(word: &str) -> bool {
+    let ending = word.trim_end_matches('"').to_ascii_lowercase();
+    ending.ends_with(".efi") && !word.contains('=')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ucs2(text: &str) -> Vec<u8> {
+        text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+    }
+
+    #[test]
+    fn words_are_arguments_and_a_program_is_not() {
+        let arguments = |text: &str| LoadOptions::Arguments(text.into());
+        for (text, expected) in [
+            ("", LoadOptions::None),
+            (" \0\0", LoadOptions::None),
+            ("FS0:\\EFI\\BOOT\\BootAA64.EFI", LoadOptions::None),
+            ("iterations=2", arguments("iterations=2")),
+            (
+                "iterations=2 \tend=off\0",
+                arguments("iterations=2 end=off"),
+            ),
+            ("b.efi iterations=2 c.efi", arguments("iterations=2 c.efi")),
+            ("nonsense", arguments("nonsense")),
+            ("iterations\u{2013}2", arguments("iterations\u{2013}2")),
+            ("a\0b", LoadOptions::Binary),
+            ("a\u{1}", LoadOptions::Binary),
+        ] {
+            assert_eq!(parse(&ucs2(text)), expected, "{text:?}");
+        }
+        assert_eq!(parse(&[0x61, 0, 0x62]), LoadOptions::Binary);
+        assert_eq!(parse(&0xd800u16.to_le_bytes()), LoadOptions::Binary);
+    }
+}

@@ -1,0 +1,32 @@
+//! All unsafe code of the application: EFI's services, the heap, and the jump to the payload.
+//!
+//! | part | task |
+//! |---|---|
+//! | `firmware` | EFI's boot services and tables |
+//! | `heap` | memory for the application, taken once |
+//! | `panic` | the end of a run by a panic |
+//! | `payload` | the payload's place in memory, and the jump to it |
+//! | `registers` | registers of this CPU |
+
+pub mod firmware;
+pub mod heap;
+mod panic;
+pub mod payload;
+pub mod registers;
+
+/// Makes a function the application's main function.
+macro_rules! entry {
+    ($main:path) => {
+        #[unsafe(export_name = "efi_main")]
+        extern "efiapi" fn efi_main(
+            image: uefi_raw::Handle,
+            system: *const uefi_raw::table::system::SystemTable,
+        ) -> uefi_raw::Status {
+            // SAFETY: EFI starts an image with its handle and the system table, which is
+            // sound and stays until ExitBootServices (UEFI 2.10, section 4.1).
+            let firmware = unsafe { $crate::machine::firmware::Firmware::new(image, system) };
+            $main(firmware)
+        }
+    };
+}
+pub(crate) use entry;

@@ -1,0 +1,88 @@
+//! The payload's place in memory, and the jump to it.
+
+use core::arch::naked_asm;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// First address of the image, and the address after its boot area.
+static PLACE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+
+/// Keeps the place of the image for [`jump`].
+pub fn set_place(memory: &[u8]) {
+    let range = memory.as_ptr_range();
+    for (slot, address) in PLACE.iter().zip([range.start, range.end]) {
+        slot.store(address.expose_provenance() as u64, Ordering::Relaxed);
+    }
+}
+
+/// Jumps to the image at the place that was kept. EFI must have ended.
+pub fn jump() -> ! {
+    let [base, end] = PLACE.each_ref().map(|it| it.load(Ordering::Relaxed));
+    if base == 0 {
+        // Only a panic before there is an image, after EFI has ended: there is no such path.
+        loop {
+            core::hint::spin_loop();
+        }
+    }
+    // SAFETY: the image is whole, and so is its boot area; EFI has ended, and it maps memory
+    // to itself.
+    unsafe { enter(base, end) }
+}
+
+/// Turns MMU and caches off and jumps to `base`, with X0 to X3 = 0, as boot loaders without
+/// arguments do. Everything up to `end` is written back to memory before, and so is the code
+/// that runs with the caches off: EFI's loader wrote both with caches on.
+///
+/// # Safety
+/// `base` must be the first instruction of an image, and memory must be mapped to itself.
+#[unsafe(naked)]
+unsafe extern "C" fn enter(base: u64, end: u64) -> ! {
+    naked_asm!(
+        "0:",
+        "msr daifset, #0xf",
+        "mov x4, x0",
+        "mrs x5, ctr_el0",
+        "ubfx x5, x5, #16, #4", // DminLine: log2 of words
+        "mov x6, #4",
+        "lsl x5, x6, x5", // bytes of a line
+        "sub x6, x5, #1",
+        "1:",
+        "dc civac, x0",
+        "add x0, x0, x5",
+        "cmp x0, x1",
+        "b.lo 1b",
+        "adr x0, 0b",
+        "adr x1, 5f",
+        "bic x0, x0, x6", // the line that this function begins in
+        "2:",
+        "dc civac, x0",
+        "add x0, x0, x5",
+        "cmp x0, x1",
+        "b.lo 2b",
+        "dsb sy",                          // all of it is in memory
+        "mov x6, #(1 << 12 | 1 << 2 | 1)", // I, C, M
+        "mrs x5, CurrentEL",
+        "tbz x5, #3, 3f",
+        "mrs x7, sctlr_el2",
+        "bic x7, x7, x6",
+        "msr sctlr_el2, x7",
+        "isb",
+        "tlbi alle2",
+        "b 4f",
+        "3:",
+        "mrs x7, sctlr_el1",
+        "bic x7, x7, x6",
+        "msr sctlr_el1, x7",
+        "isb",
+        "tlbi vmalle1",
+        "4:",
+        "ic iallu",
+        "dsb sy",
+        "isb",
+        "mov x0, xzr",
+        "mov x1, xzr",
+        "mov x2, xzr",
+        "mov x3, xzr",
+        "br x4",
+        "5:",
+    )
+}

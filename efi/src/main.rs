@@ -1,0 +1,26 @@
+//! `BOOTAA64.EFI`: starts the payload on the machine that the application is begun on.
+//!
+//! All that can fail is done while EFI is there to print the reason and to go on: `start`
+//! finds a device tree, or makes one of ACPI tables, and reads board and plan as the payload
+//! will. Then EFI is left, and `machine` jumps to the payload. All unsafe code is in `machine`.
+
+#![cfg_attr(target_os = "uefi", no_std, no_main)]
+
+#[cfg(target_os = "uefi")]
+extern crate alloc;
+
+#[cfg(target_os = "uefi")]
+mod machine;
+
+#[cfg(target_os = "uefi")]
+mod start;
+
+#[cfg(target_os = "uefi")]
+machine::entry!(start::main);
+
+/// On a host there is nothing to start.
+#[cfg(not(target_os = "uefi"))]
+fn main() {
+    eprintln!("this is an EFI application: build it with `cargo xtask image --efi`.");
+    std::process::exit(2);
+}

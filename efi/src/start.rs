@@ -1,0 +1,264 @@
+//! From EFI's call to the payload's first instruction.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use device_tree::acpi::{self, Memory as _, Tables};
+use device_tree::{Changes, adapt};
+use psci_bench::board::{Board, Console, total_size};
+use psci_bench::image::{ParameterBlock, TREE_ALIGN, TREE_MAX, working_memory};
+use psci_bench::plan::Plan;
+use psci_bench_efi::load_options::{self, LoadOptions};
+use psci_bench_efi::memory_map::free;
+use uefi_raw::Status;
+
+use crate::machine::firmware::{DEVICE_TREE, Firmware, PAGE, RSDP, Readable, print_line};
+use crate::machine::{payload, registers};
+
+/// The payload's image, with a device tree of the user's or none.
+const IMAGE: &[u8] = include_bytes!(env!("PSCI_BENCH_IMAGE"));
+/// Boot arguments where the load options give none.
+const ARGUMENTS: &str = env!("PSCI_BENCH_ARGS");
+/// How often leaving EFI is tried: the memory map can change between two calls.
+const EXITS: usize = 8;
+/// Seconds for which a message stays, where no shell keeps it on the screen.
+const SECONDS: usize = 5;
+
+/// The device tree to use, and where it comes from.
+struct Tree {
+    bytes: Vec<u8>,
+    source: String,
+    /// Boot arguments of the tree are used where none are given: it is the user's.
+    is_given: bool,
+}
+
+/// The payload in memory, whole but for the last memory map.
+struct Loaded {
+    memory: &'static mut [u8],
+    block: ParameterBlock,
+    tree: Vec<u8>,
+}
+
+/// The application: returns where the payload cannot be started.
+pub fn main(mut firmware: Firmware) -> Status {
+    print_line!("psci-bench {}", env!("CARGO_PKG_VERSION"));
+    if let Err(status) = firmware.set_heap() {
+        print_line!("error: EFI has no memory to give: {:#x}", status.0);
+        return status;
+    }
+    let error = match load(&mut firmware) {
+        Ok(loaded) => leave(&firmware, loaded),
+        Err(error) => error,
+    };
+    print_line!("error: {error}");
+    print_line!("Nothing was measured, and EFI goes on.");
+    if firmware.shell_arguments().is_none() {
+        firmware.wait(SECONDS);
+    }
+    drop(error);
+    firmware.give_back();
+    Status::UNSUPPORTED
+}
+
+/// Makes everything that the payload needs, or returns the reason why it could not run.
+fn load(firmware: &mut Firmware) -> Result<Loaded, String> {
+    let level = registers::exception_level();
+    if !(1..=2).contains(&level) {
+        return Err(format!(
+            "begun at EL{level}: PSCI is called from EL1 or EL2"
+        ));
+    }
+    let block = ParameterBlock::read(IMAGE).map_err(|error| format!("the image: {error}"))?;
+    let map = firmware
+        .memory_map()
+        .map_err(|status| format!("EFI returns no memory map: status {:#x}", status.0))?;
+    let readable = Readable::of(&map);
+    let arguments = arguments(firmware);
+    let tree = find_tree(firmware, &block, &readable)?;
+    let changes = Changes {
+        bootargs: match (&arguments, ARGUMENTS) {
+            (Some(given), _) => Some(given),
+            (None, "") if tree.is_given => None,
+            (None, built_in) => Some(built_in),
+        },
+        memory: Some(&free(readable.map())),
+    };
+    let bytes = adapt(&tree.bytes, changes).map_err(|e| format!("{}: {e}", tree.source))?;
+    let cpus = check(&bytes).map_err(|error| format!("{}: {error}", tree.source))?;
+    let mut loaded = place(firmware, block, cpus)?;
+    loaded
+        .write(bytes)
+        .map_err(|error| format!("{}: {error}", tree.source))?;
+    print_line!("Device tree {}, {cpus} CPUs, EL{level}", tree.source);
+    Ok(loaded)
+}
+
+/// Returns the boot arguments that the application was begun with.
+fn arguments(firmware: &Firmware) -> Option<String> {
+    if let Some(words) = firmware.shell_arguments() {
+        let words: Vec<String> = words
+            .iter()
+            .map(|it| String::from_utf16_lossy(it))
+            .collect();
+        return Some(words.join(" ")).filter(|words| !words.is_empty());
+    }
+    match load_options::parse(firmware.load_options()) {
+        LoadOptions::None => None,
+        LoadOptions::Arguments(text) => Some(text),
+        LoadOptions::Binary => {
+            print_line!("The load options are no text, and are ignored.");
+            None
+        }
+    }
+}
+
+/// Finds the device tree: the user's, else EFI's, else one that is made of ACPI tables.
+fn find_tree(
+    firmware: &Firmware,
+    block: &ParameterBlock,
+    readable: &Readable,
+) -> Result<Tree, String> {
+    let (offset, size) = (block.tree_offset as usize, block.tree_size as usize);
+    if size > 0 {
+        let bytes = IMAGE.get(offset..).and_then(|rest| rest.get(..size));
+        return Ok(Tree {
+            bytes: bytes.unwrap_or_default().into(),
+            source: "of the application".into(),
+            is_given: true,
+        });
+    }
+    if let Some(base) = firmware.configuration_table(DEVICE_TREE) {
+        let source = format!("of EFI at {base:#x}");
+        let missing = || format!("{source}: EFI's memory map has no memory there");
+        let header = readable.bytes(base, 8).ok_or_else(missing)?;
+        let size = total_size(header).map_err(|error| format!("{source}: {error}"))?;
+        let bytes = readable.bytes(base, size as u64).ok_or_else(missing)?;
+        return Ok(Tree {
+            bytes: bytes.into(),
+            source,
+            is_given: false,
+        });
+    }
+    let Some(base) = firmware.configuration_table(RSDP) else {
+        return Err(
+            "EFI has neither a device tree nor ACPI tables: give the application a tree, with \
+             cargo xtask image --efi --dtb"
+                .into(),
+        );
+    };
+    from_acpi(readable, base)
+}
+
+/// Makes a device tree of the ACPI tables.
+fn from_acpi(readable: &Readable, rsdp: u64) -> Result<Tree, String> {
+    let source = format!("made of ACPI tables at {rsdp:#x}");
+    let choices = acpi::Choices {
+        memory: &free(readable.map()),
+        bootargs: "",
+        cpu_compatible: registers::cpu_compatible(),
+    };
+    let made = Tables::find(readable, rsdp).and_then(|tables| acpi::to_tree(&tables, &choices));
+    let made = made.map_err(|error| format!("{source}: {error}"))?;
+    for note in &made.notes {
+        print_line!("Note: {note}");
+    }
+    Ok(Tree {
+        bytes: made.tree,
+        source,
+        is_given: false,
+    })
+}
+
+/// Reads all that the payload reads of its tree before it measures, and returns the number of
+/// CPUs.
+fn check(tree: &[u8]) -> Result<usize, String> {
+    let board = Board::read(tree).map_err(|error| format!("{error}"))?;
+    let cpus = board.cpus(registers::mpidr_counts_threads());
+    let (_, cpus) = cpus.map_err(|error| format!("{error}"))?;
+    let own = registers::mpidr();
+    if !cpus.iter().any(|cpu| cpu.mpidr == own) {
+        return Err(format!("no CPU has the MPIDR of this one, {own:#x}"));
+    }
+    Plan::parse(board.bootargs).map_err(|error| format!("{error}"))?;
+    let (kind, base) = (board.uart.kind.name(), board.uart.base);
+    print_line!("Boot arguments: {:?}", board.bootargs);
+    print_line!("Results are printed on the UART alone: {kind} at {base:#x}");
+    Ok(cpus.len())
+}
+
+/// Copies the image to memory, with room for a tree, and for what the payload needs at once.
+fn place(
+    firmware: &mut Firmware,
+    mut block: ParameterBlock,
+    cpus: usize,
+) -> Result<Loaded, String> {
+    let base = IMAGE.get(..block.base_size as usize).unwrap_or_default();
+    let offset = base.len().next_multiple_of(TREE_ALIGN);
+    block.tree_offset = offset as u64;
+    let size = offset + TREE_MAX + PAGE + working_memory(cpus as u32) as usize;
+    let memory = firmware.take(size).map_err(|status| {
+        format!(
+            "EFI has no {size} bytes for the payload: status {:#x}",
+            status.0
+        )
+    })?;
+    memory[..base.len()].copy_from_slice(base);
+    Ok(Loaded {
+        memory,
+        block,
+        tree: Vec::new(),
+    })
+}
+
+impl Loaded {
+    /// Writes `tree` behind the image, and its place to the parameter block.
+    fn write(&mut self, tree: Vec<u8>) -> Result<(), String> {
+        let (offset, size) = (self.block.tree_offset as usize, tree.len());
+        if size > TREE_MAX {
+            return Err(format!("it has {size} bytes, more than {TREE_MAX}"));
+        }
+        let console = Console::find(&tree).map_err(|error| format!("{error}"))?;
+        let block = ParameterBlock {
+            tree_size: size as u64,
+            uart: console.uart.ok(),
+            conduit: console.conduit.ok(),
+            ..self.block
+        };
+        let needs = self.memory.len() as u64;
+        let written = block.write(self.memory, needs);
+        written.map_err(|error| format!("the image: {error}"))?;
+        self.memory[offset..][..size].copy_from_slice(&tree);
+        self.tree = tree;
+        Ok(())
+    }
+}
+
+/// Leaves EFI for the payload, or returns the reason why EFI cannot be left.
+fn leave(firmware: &Firmware, mut loaded: Loaded) -> String {
+    payload::set_place(loaded.memory);
+    let mut last = Status::SUCCESS;
+    for _ in 0..EXITS {
+        let left = firmware.memory_map();
+        let left = left.and_then(|map| firmware.exit(&map).map(|()| map));
+        match left {
+            Ok(map) => {
+                // Nothing new can fail: the tree in memory is kept where it is no better one.
+                let memory = free(&map.descriptors());
+                let changes = Changes {
+                    bootargs: None,
+                    memory: Some(&memory),
+                };
+                if let Ok(tree) = adapt(&loaded.tree, changes) {
+                    let _ = loaded.write(tree);
+                }
+                payload::jump()
+            }
+            Err(status) => last = status,
+        }
+    }
+    format!(
+        "EFI cannot be left: status {:#x} in {EXITS} attempts",
+        last.0
+    )
+}
