@@ -114,7 +114,7 @@ mod tests {
                     (kind, 0x5000, 1, 1),
                     (kind, 0x6000, 1, wb | SPECIAL_PURPOSE),
                     (kind, 0x8000, 0, wb),
-                    (kind, u64::MAX & !0xfff, 2, wb),
+                    (kind, !0xfff, 2, wb),
                     (kind, 0x9000, u64::MAX, wb),
                     (kind, 0xa000, 1, wb),
                 ],

@@ -8,6 +8,7 @@ use device_tree::acpi::{self, Memory as _, Tables};
 use device_tree::{Changes, adapt};
 use psci_bench::board::{Board, Console, total_size};
 use psci_bench::image::{ParameterBlock, TREE_ALIGN, TREE_MAX, working_memory};
+use psci_bench::model::ClosingLine;
 use psci_bench::plan::Plan;
 use psci_bench_efi::load_options::{self, LoadOptions};
 use psci_bench_efi::memory_map::free;
@@ -20,7 +21,7 @@ use crate::machine::{payload, registers};
 const IMAGE: &[u8] = include_bytes!(env!("PSCI_BENCH_IMAGE"));
 /// Boot arguments where the load options give none.
 const ARGUMENTS: &str = env!("PSCI_BENCH_ARGS");
-/// How often leaving EFI is tried: the memory map can change between two calls.
+/// Attempts to leave EFI: the memory map can change between two calls.
 const EXITS: usize = 8;
 /// Seconds for which a message stays, where no shell keeps it on the screen.
 const SECONDS: usize = 5;
@@ -42,16 +43,23 @@ struct Loaded {
 
 /// The application: returns where the payload cannot be started.
 pub fn main(mut firmware: Firmware) -> Status {
-    print_line!("psci-bench {}", env!("CARGO_PKG_VERSION"));
+    print_line!("psci-bench {}, EFI application", env!("CARGO_PKG_VERSION"));
     if let Err(status) = firmware.set_heap() {
-        print_line!("error: EFI has no memory to give: {:#x}", status.0);
+        let reason = format_args!("EFI has no memory to give: status {:#x}", status.0);
+        print_line!("{}", ClosingLine::Incomplete(&reason));
         return status;
     }
     let error = match load(&mut firmware) {
-        Ok(loaded) => leave(&firmware, loaded),
-        Err(error) => error,
+        Ok(loaded) => {
+            let error = leave(&firmware, loaded);
+            print_line!("{}", ClosingLine::Incomplete(&error));
+            error
+        }
+        Err(error) => {
+            print_line!("{}", ClosingLine::BadInput(&error));
+            error
+        }
     };
-    print_line!("error: {error}");
     print_line!("Nothing was measured, and EFI goes on.");
     if firmware.shell_arguments().is_none() {
         firmware.wait(SECONDS);
@@ -90,7 +98,7 @@ fn load(firmware: &mut Firmware) -> Result<Loaded, String> {
     loaded
         .write(bytes)
         .map_err(|error| format!("{}: {error}", tree.source))?;
-    print_line!("Device tree {}, {cpus} CPUs, EL{level}", tree.source);
+    print_line!("Begun at EL{level}, with {} of {cpus} CPUs", tree.source);
     Ok(loaded)
 }
 
@@ -124,12 +132,12 @@ fn find_tree(
         let bytes = IMAGE.get(offset..).and_then(|rest| rest.get(..size));
         return Ok(Tree {
             bytes: bytes.unwrap_or_default().into(),
-            source: "of the application".into(),
+            source: "the device tree of the application".into(),
             is_given: true,
         });
     }
     if let Some(base) = firmware.configuration_table(DEVICE_TREE) {
-        let source = format!("of EFI at {base:#x}");
+        let source = format!("the device tree of EFI at {base:#x}");
         let missing = || format!("{source}: EFI's memory map has no memory there");
         let header = readable.bytes(base, 8).ok_or_else(missing)?;
         let size = total_size(header).map_err(|error| format!("{source}: {error}"))?;
@@ -152,7 +160,7 @@ fn find_tree(
 
 /// Makes a device tree of the ACPI tables.
 fn from_acpi(readable: &Readable, rsdp: u64) -> Result<Tree, String> {
-    let source = format!("made of ACPI tables at {rsdp:#x}");
+    let source = format!("the device tree made of ACPI tables at {rsdp:#x}");
     let choices = acpi::Choices {
         memory: &free(readable.map()),
         bootargs: "",

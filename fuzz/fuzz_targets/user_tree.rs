@@ -2,27 +2,31 @@
 
 #![no_main]
 
+use device_tree::{Changes, adapt};
 use fuzz::worded;
 use libfuzzer_sys::fuzz_target;
 use psci_bench::board::Board;
 use xtask::board::device_tree::machine;
 use xtask::build::image::Emergency;
-use xtask::build::user_tree;
 
 const BOOTARGS: &str = "iterations=3 only=cpu_off_serial";
 
 fuzz_target!(|data: &[u8]| {
     for tree in fuzz::trees(data) {
-        adapt(&tree);
+        check(&tree);
     }
 });
 
-fn adapt(blob: &[u8]) {
-    let kept = match user_tree::adapt(blob, None) {
+fn check(blob: &[u8]) {
+    let changed = Changes {
+        bootargs: Some(BOOTARGS),
+        memory: None,
+    };
+    let kept = match adapt(blob, Changes::default()) {
         Ok(kept) => kept,
         Err(error) => {
             assert!(!format!("{error:#}").is_empty());
-            assert!(user_tree::adapt(blob, Some(BOOTARGS)).is_err());
+            assert!(adapt(blob, changed).is_err());
             assert!(machine(blob).is_err());
             let _ = Emergency::of_tree(blob);
             return;
@@ -31,7 +35,7 @@ fn adapt(blob: &[u8]) {
     assert!(blob.starts_with(&kept));
     let emergency = Emergency::of_tree(&kept);
     assert!(emergency.uart.is_some() && emergency.conduit.is_some());
-    let Some(changed) = worded(user_tree::adapt(blob, Some(BOOTARGS))) else {
+    let Some(changed) = worded(adapt(blob, changed)) else {
         return;
     };
     assert_eq!(emergency, Emergency::of_tree(&changed));

@@ -15,6 +15,8 @@ fn read_all(root: &Path) -> Crates {
     crates.read("psci_bench", &root.join("src/lib.rs"));
     crates.read("psci_bench_bin", &root.join("src/main.rs"));
     crates.read("xtask", &root.join("xtask/src/lib.rs"));
+    crates.read("device_tree", &root.join("device-tree/src/lib.rs"));
+    crates.read("psci_bench_efi_bin", &root.join("efi/src/main.rs"));
     crates
 }
 

@@ -2,17 +2,19 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use memchr::memmem;
 use psci_bench::model::Verdict;
 use tempfile::TempDir;
 use xtask::build::image::Emergency;
 use xtask::build::payload;
 use xtask::qemu;
-use xtask::qemu::stream::{self, Ending, Watch};
+use xtask::qemu::stream::{self, Display, Ending, Limits, Watch};
 use xtask::setup::{self, Need};
 
 use crate::common::{self, Log, workspace};
@@ -78,6 +80,30 @@ impl Machine {
         self.option("-device", device)
     }
 
+    /// A disk with one FAT volume, which has these files.
+    pub fn stick(self, files: &[(&str, &[u8])]) -> Self {
+        let root = self.dir.path().join("stick");
+        for (name, bytes) in files {
+            let path = root.join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            fs::write(path, bytes).expect("a file");
+        }
+        let drive = format!("file=fat:rw:{},format=raw,if=virtio", root.display());
+        self.option("-drive", drive)
+    }
+
+    /// A drive with these bytes, and `more` of its options.
+    pub fn drive(self, name: &str, bytes: &[u8], more: &str) -> Self {
+        let path = self.written(name, bytes);
+        self.option("-drive", format!("file={},{more}", path.display()))
+    }
+
+    /// A file of QEMU's firmware configuration device.
+    pub fn firmware_file(self, name: &str, bytes: &[u8]) -> Self {
+        let path = self.written(&name.replace('/', "-"), bytes);
+        self.option("-fw_cfg", format!("name={name},file={}", path.display()))
+    }
+
     /// The payload as a kernel, with these boot arguments.
     pub fn kernel(self, bootargs: &str) -> Self {
         self.file("-kernel", "Image", &plain())
@@ -98,6 +124,11 @@ impl Machine {
 
     /// Runs to the end, or until it parks after its last line.
     pub fn run(self) -> Seen {
+        self.run_until(None)
+    }
+
+    /// Runs to the end, or until the UART's bytes contain `mark`.
+    pub fn run_until(self, mark: Option<&str>) -> Seen {
         let mut command = qemu::command(&self.words);
         if !self.words.iter().any(|word| word == "-serial") {
             command.args(["-serial", "stdio"]);
@@ -105,9 +136,15 @@ impl Machine {
         if let Some(keys) = &self.keys {
             command = with_input(&command, keys);
         }
-        let (never, mut nowhere) = (AtomicBool::new(false), std::io::sink());
+        let is_seen = AtomicBool::new(false);
+        let mut screen = Screen {
+            bytes: Vec::new(),
+            mark,
+            is_seen: &is_seen,
+        };
         let watch: Watch<'_> = (&mut |_| None, &mut || {});
-        let outcome = stream::run(&mut command, TIMEOUT, &never, &mut nowhere, watch);
+        let limits = Limits::from(TIMEOUT);
+        let outcome = stream::run(&mut command, limits, &is_seen, &mut screen, watch);
         let outcome = outcome.expect("QEMU runs");
         let text = String::from_utf8_lossy(&outcome.log).replace("\r\n", "\n");
         let record = fs::read_to_string(self.dir.path().join(RECORD)).ok();
@@ -122,6 +159,30 @@ impl Machine {
         }
     }
 }
+
+/// Watches the UART's bytes for a mark.
+struct Screen<'s> {
+    bytes: Vec<u8>,
+    mark: Option<&'s str>,
+    is_seen: &'s AtomicBool,
+}
+
+impl Write for Screen<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes.extend(bytes);
+        let is_here = |mark: &str| memmem::find(&self.bytes, mark.as_bytes()).is_some();
+        if self.mark.is_some_and(is_here) {
+            self.is_seen.store(true, Ordering::Relaxed);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Display for Screen<'_> {}
 
 /// `command` with its input from a file.
 fn with_input(command: &Command, file: &Path) -> Command {
@@ -159,6 +220,12 @@ impl Seen {
     pub fn passes(&self, words: &[&str]) -> Log {
         self.ends(Verdict::Pass, words);
         Log::new(&self.log)
+    }
+
+    /// The run was ended when it had said what it was run for, and nothing was measured.
+    pub fn stops(&self) {
+        let ended = (self.verdict, &self.ending);
+        assert_eq!(ended, (None, &Ending::Interrupted), "{}", self.text);
     }
 
     /// The run ended with this verdict and these words, and then waits, and has

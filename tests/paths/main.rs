@@ -5,7 +5,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod acpi;
 mod boards;
+mod efi;
 mod firmware;
 mod handoff;
 mod machine;

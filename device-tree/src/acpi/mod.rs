@@ -1,1 +1,26 @@
-//! ACPI tables.
+//! The conversion of a machine's ACPI tables (ACPI 6.5) to a device tree that the payload
+//! reads as the same board.
+//!
+//! | file | tables |
+//! |---|---|
+//! | `table`, `tables` | RSDP, XSDT; the checks of all others |
+//! | `convert` | FADT; the device tree |
+//! | `madt` | MADT: CPUs, interrupt controller |
+//! | `gtdt` | GTDT: timers, watchdog |
+//! | `serial` | SPCR, DBG2: console |
+//! | `pptt` | PPTT: clusters, second-level cache |
+//! | `aml`, `namespace`, `lpi` | DSDT, SSDT: idle states |
+
+mod aml;
+mod convert;
+mod gtdt;
+mod lpi;
+mod madt;
+mod namespace;
+mod pptt;
+mod serial;
+mod table;
+mod tables;
+
+pub use self::convert::{Choices, Conversion, to_tree};
+pub use self::tables::{Memory, Tables};

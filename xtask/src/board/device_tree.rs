@@ -5,15 +5,15 @@
 //! project's own.
 
 use anyhow::{Result, anyhow, bail};
-use dtoolkit::Node as _;
-use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
-use psci_bench::board::{self as payload, ADDRESSES, GICR, PPIS, Region, SPIS};
+use device_tree::nodes::{self, CPU_PHANDLES};
+use device_tree::{Node, check_bootargs};
+use psci_bench::board::{self as payload, ADDRESSES, GICR, Region};
 use psci_bench::devices::uart::registers;
-use psci_bench::image::{Conduit, UartKind};
+use psci_bench::image::Conduit;
 use psci_bench::spec::psci::StateFormat;
 
 use super::board::{Board, Reserved};
-use super::devices::{Controller, Frame, Gic, GicV3, Timer, Uart, Watchdog};
+use super::devices::{Controller, Gic, GicV3, Watchdog};
 use super::firmware::IdleState;
 
 /// The choices of a board that a tree describes.
@@ -31,81 +31,41 @@ pub struct Choices<'c> {
     pub bootargs: &'c str,
 }
 
-const GIC_PHANDLE: u32 = 1;
 const CLOCK_PHANDLE: u32 = 2;
 const IDLE_PHANDLES: u32 = 0x10;
-const CPU_PHANDLES: u32 = 0x100;
-/// Flags of an interrupt specifier: level-sensitive, active high.
-const LEVEL_HIGH: u32 = 4;
-
-struct Node(DeviceTreeNode);
-
-impl Node {
-    fn new(name: &str) -> Self {
-        Self(DeviceTreeNode::new_unchecked(name))
-    }
-
-    fn bytes(mut self, name: &str, value: &[u8]) -> Self {
-        self.0
-            .add_property(DeviceTreeProperty::new_unchecked(name, value));
-        self
-    }
-
-    fn cells(self, name: &str, cells: &[u32]) -> Self {
-        let bytes: Vec<u8> = cells.iter().flat_map(|cell| cell.to_be_bytes()).collect();
-        self.bytes(name, &bytes)
-    }
-
-    fn texts(self, name: &str, strings: &[&str]) -> Self {
-        let bytes: Vec<u8> = strings.iter().flat_map(|s| s.bytes().chain([0])).collect();
-        self.bytes(name, &bytes)
-    }
-
-    fn reg(self, regions: &[Region]) -> Self {
-        let numbers = regions.iter().flat_map(|region| [region.base, region.size]);
-        let bytes: Vec<u8> = numbers.flat_map(u64::to_be_bytes).collect();
-        self.bytes("reg", &bytes)
-    }
-
-    fn with(mut self, child: Self) -> Self {
-        self.0.add_child(child.0);
-        self
-    }
-}
 
 /// Makes the tree of `board`.
 pub fn build(board: &Board, choices: &Choices<'_>) -> Result<Vec<u8>> {
     check_bootargs(choices.bootargs)?;
-    let uart = uart_node(&board.uart);
-    let chosen = Node::new("chosen")
-        .texts("stdout-path", &[&format!("/{}", uart.0.name())])
-        .texts("bootargs", &[choices.bootargs]);
-    let mut nodes = vec![chosen];
-    nodes.extend(board.memory.iter().map(|memory| {
-        Node::new(&format!("memory@{:x}", memory.base))
-            .texts("device_type", &["memory"])
-            .reg(&[*memory])
-    }));
-    nodes.extend((!board.reserved.is_empty()).then(|| reserved(&board.reserved)));
-    let psci = Node::new("psci")
-        .texts("compatible", &["arm,psci-1.0", "arm,psci-0.2"])
-        .texts("method", &[choices.conduit.word()]);
-    nodes.extend([psci, cpus(board, choices)?]);
-    let mut root = Node::new("")
-        .cells("#address-cells", &[2])
-        .cells("#size-cells", &[2])
-        .texts("compatible", &[&format!("psci-bench,{}", board.name)])
-        .texts("model", &[&board.title]);
-    if let (Some(gic), Some(timer)) = (&board.gic, &board.timer) {
-        root = root.cells("interrupt-parent", &[GIC_PHANDLE]);
-        nodes.extend([timer_node(timer), controller(board, gic, choices)?]);
-        nodes.extend(timer.frame.as_ref().map(frame_node));
+    let uart = &board.uart;
+    let uart = nodes::uart(
+        uart.kind,
+        uart.registers(),
+        uart.reg_shift,
+        uart.reg_io_width,
+    );
+    let mut children = vec![nodes::chosen(&uart, choices.bootargs)];
+    children.extend(board.memory.iter().map(|memory| nodes::memory(*memory)));
+    children.extend((!board.reserved.is_empty()).then(|| reserved(&board.reserved)));
+    children.extend([nodes::psci(choices.conduit), cpus(board, choices)?]);
+    let devices = board.gic.as_ref().zip(board.timer.as_ref());
+    if let Some((gic, timer)) = devices {
+        let timers = nodes::timers(timer.intids().map(Some), timer.erratum);
+        children.extend([timers, controller(board, gic, choices)?]);
+        children.extend(timer.frame.map(|it| {
+            let size = it.size.into();
+            let frame = Region {
+                base: it.base,
+                size,
+            };
+            nodes::timer_frame(it.control, it.number, frame, it.interrupt)
+        }));
     }
-    nodes.push(uart);
-    nodes.extend(board.watchdog.iter().flat_map(watchdog_nodes));
-    let mut tree = DeviceTree::new();
-    tree.root = nodes.into_iter().fold(root, Node::with).0;
-    Ok(tree.to_dtb())
+    children.push(uart);
+    children.extend(board.watchdog.iter().flat_map(watchdog_nodes));
+    let compatible = format!("psci-bench,{}", board.name);
+    let root = nodes::root(&compatible, &board.title, devices.is_some());
+    Ok(children.into_iter().fold(root, Node::with).flatten())
 }
 
 fn reserved(parts: &[Reserved]) -> Node {
@@ -122,9 +82,7 @@ fn reserved(parts: &[Reserved]) -> Node {
 }
 
 fn cpus(board: &Board, choices: &Choices<'_>) -> Result<Node> {
-    let mut parent = Node::new("cpus")
-        .cells("#address-cells", &[2])
-        .cells("#size-cells", &[0]);
+    let mut parent = nodes::cpus();
     let mut map = Node::new("cpu-map");
     let states = IDLE_PHANDLES..IDLE_PHANDLES + choices.idle_states.len() as u32;
     let states: Vec<u32> = states.collect();
@@ -132,11 +90,7 @@ fn cpus(board: &Board, choices: &Choices<'_>) -> Result<Node> {
     for (number, cluster) in board.clusters(choices.cpus)?.iter().enumerate() {
         let mut siblings = Node::new(&format!("cluster{number}"));
         for (core, mpidr) in cluster.iter().enumerate() {
-            let mut cpu = Node::new(&format!("cpu@{mpidr:x}"))
-                .texts("device_type", &["cpu"])
-                .texts("compatible", &[board.cpu_compatible(number)])
-                .bytes("reg", &mpidr.to_be_bytes())
-                .texts("enable-method", &["psci"]);
+            let mut cpu = nodes::cpu(*mpidr, board.cpu_compatible(number));
             if !states.is_empty() {
                 cpu = cpu.cells("cpu-idle-states", &states);
             }
@@ -155,17 +109,9 @@ fn cpus(board: &Board, choices: &Choices<'_>) -> Result<Node> {
 }
 
 fn idle_states(states: &[IdleState]) -> Node {
-    let mut parent = Node::new("idle-states").texts("entry-method", &["psci"]);
-    for (state, phandle) in states.iter().zip(IDLE_PHANDLES..) {
-        let mut node = Node::new(&state.name)
-            .texts("compatible", &["arm,idle-state"])
-            .cells("arm,psci-suspend-param", &[state.power_state]);
-        if let Some(level) = state.level {
-            node = node.cells("psci-bench,power-level", &[u32::from(level)]);
-        }
-        if state.local_timer_stop {
-            node = node.bytes("local-timer-stop", &[]);
-        }
+    let mut parent = nodes::idle_states();
+    for (it, phandle) in states.iter().zip(IDLE_PHANDLES..) {
+        let mut node = nodes::idle_state(&it.name, it.power_state, it.level, it.local_timer_stop);
         // The binding wants latencies, which are not known yet.
         for name in ["entry-latency-us", "exit-latency-us", "min-residency-us"] {
             node = node.cells(name, &[0]);
@@ -175,43 +121,18 @@ fn idle_states(states: &[IdleState]) -> Node {
     parent
 }
 
-fn timer_node(timer: &Timer) -> Node {
-    // Type 1 is a PPI.
-    let cell = |intid| [1, intid - PPIS.start, LEVEL_HIGH];
-    let node = Node::new("timer")
-        .texts("compatible", &["arm,armv8-timer"])
-        .cells("interrupts", timer.intids().map(cell).as_flattened());
-    match timer.erratum {
-        Some(erratum) => node.bytes(erratum.name(), &[]),
-        None => node,
-    }
-}
-
 fn controller(board: &Board, gic: &Controller, choices: &Choices<'_>) -> Result<Node> {
     let lacking = || anyhow!("{} has no GICv{}", board.title, choices.gic.number());
-    let (compatible, frames): (&[&str], _) = match choices.gic {
+    Ok(match choices.gic {
         Gic::V2 => {
-            let gic = gic.v2.as_ref().ok_or_else(lacking)?;
-            let frames = vec![gic.distributor, gic.cpu_interface];
-            (&["arm,gic-400", "arm,cortex-a15-gic"], frames)
+            let gic = gic.v2.ok_or_else(lacking)?;
+            nodes::gic_v2(gic.distributor, gic.cpu_interface)
         }
         Gic::V3 => {
             let gic = gic.v3.as_ref().ok_or_else(lacking)?;
-            (&["arm,gic-v3"], frames_of_v3(gic, choices.cpus)?)
+            nodes::gic_v3(&frames_of_v3(gic, choices.cpus)?)
         }
-    };
-    let base = frames.first().map_or(0, |distributor| distributor.base);
-    let mut node = Node::new(&format!("interrupt-controller@{base:x}"))
-        .texts("compatible", compatible)
-        .reg(&frames);
-    if choices.gic == Gic::V3 && frames.len() > 2 {
-        node = node.cells("#redistributor-regions", &[frames.len() as u32 - 1]);
-    }
-    Ok(node
-        .bytes("interrupt-controller", &[])
-        .cells("#interrupt-cells", &[3])
-        .cells("#address-cells", &[0])
-        .cells("phandle", &[GIC_PHANDLE]))
+    })
 }
 
 /// Returns the distributor and as many redistributor regions as the CPUs need: an emulated
@@ -231,60 +152,9 @@ fn frames_of_v3(gic: &GicV3, cpus: u32) -> Result<Vec<Region>> {
     Ok(frames)
 }
 
-fn uart_node(uart: &Uart) -> Node {
-    let (name, compatible): (_, &[&str]) = match uart.kind {
-        UartKind::Pl011 => ("pl011", &["arm,pl011", "arm,primecell"]),
-        UartKind::Sbsa => ("serial", &["arm,sbsa-uart"]),
-        UartKind::Ns16550 => ("serial", &["ns16550a"]),
-        UartKind::Cadence => ("serial", &["xlnx,zynqmp-uart", "cdns,uart-r1p12"]),
-        UartKind::Imx => ("serial", &["fsl,imx6q-uart", "fsl,imx21-uart"]),
-        UartKind::Lpuart => ("serial", &["fsl,imx8ulp-lpuart", "fsl,imx7ulp-lpuart"]),
-        UartKind::Stm32 => ("serial", &["st,stm32h7-uart"]),
-    };
-    let mut node = Node::new(&format!("{name}@{:x}", uart.base))
-        .texts("compatible", compatible)
-        .reg(&[uart.registers()]);
-    for (name, value) in [
-        ("reg-shift", uart.reg_shift),
-        ("reg-io-width", uart.reg_io_width),
-    ] {
-        if let Some(value) = value {
-            node = node.cells(name, &[value.into()]);
-        }
-    }
-    node
-}
-
-/// Returns an interrupt specifier: type 0 is an SPI.
-fn spi(intid: u32) -> [u32; 3] {
-    [0, intid - SPIS.start, LEVEL_HIGH]
-}
-
-/// Makes the memory-mapped timer with one frame; the frame's size has one cell.
-fn frame_node(frame: &Frame) -> Node {
-    let cells = |number: u64| [(number >> 32) as u32, number as u32];
-    let [high, low] = cells(frame.base);
-    let child = Node::new(&format!("frame@{:x}", frame.base))
-        .cells("frame-number", &[frame.number])
-        .cells("interrupts", &spi(frame.interrupt))
-        .cells("reg", &[high, low, frame.size]);
-    Node::new(&format!("timer@{:x}", frame.control.base))
-        .texts("compatible", &["arm,armv7-timer-mem"])
-        .reg(&[frame.control])
-        .cells("#address-cells", &[2])
-        .cells("#size-cells", &[1])
-        .bytes("ranges", &[])
-        .with(child)
-}
-
 /// Makes the watchdog, and its clock if it has one of its own.
 fn watchdog_nodes(watchdog: &Watchdog) -> Vec<Node> {
-    let frames = watchdog.frames();
-    let base = frames.first().map_or(0, |frame| frame.base);
-    let mut node = Node::new(&format!("watchdog@{base:x}")).reg(&frames);
-    if let Some(intid) = watchdog.interrupt() {
-        node = node.cells("interrupts", &spi(intid));
-    }
+    let node = nodes::watchdog(&watchdog.frames(), watchdog.interrupt());
     match watchdog {
         Watchdog::SbsaGwdt { .. } => vec![node.texts("compatible", &["arm,sbsa-gwdt"])],
         Watchdog::Sp805 { clock, .. } => {
@@ -301,14 +171,6 @@ fn watchdog_nodes(watchdog: &Watchdog) -> Vec<Node> {
             vec![clock, node]
         }
     }
-}
-
-/// Refuses boot arguments that are not printable ASCII.
-pub(crate) fn check_bootargs(bootargs: &str) -> Result<()> {
-    if let Some(bad) = bootargs.chars().find(|c| !(' '..='~').contains(c)) {
-        bail!("the boot arguments contain {bad:?}: only printable ASCII can be passed on");
-    }
-    Ok(())
 }
 
 /// Returns the GIC that the tree `blob` describes, if any, and the number of CPUs.

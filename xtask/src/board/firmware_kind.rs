@@ -11,21 +11,44 @@ pub enum Firmware {
     Builtin,
     /// KVM's: the payload is a guest of an emulated Linux.
     Kvm,
+    /// QEMU's own, under EDK2 with a device tree, which starts the EFI application.
+    Efi,
+    /// QEMU's own, under EDK2 with ACPI tables, which starts the EFI application.
+    EfiAcpi,
+    /// TF-A at EL3, under U-Boot, which starts the EFI application.
+    UBoot,
 }
 
 impl Firmware {
-    /// Returns the firmware's name in board files.
+    /// Returns the firmware's name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::TfA => "tf-a",
             Self::TfAStock => "tf-a-stock",
             Self::Builtin => "builtin",
             Self::Kvm => "kvm",
+            Self::Efi => "efi",
+            Self::EfiAcpi => "efi-acpi",
+            Self::UBoot => "u-boot",
         }
+    }
+
+    /// Returns the name in board files of the firmware that has PSCI.
+    pub fn described(self) -> &'static str {
+        match self {
+            Self::Efi | Self::EfiAcpi => Self::Builtin.name(),
+            Self::UBoot => Self::TfA.name(),
+            _ => self.name(),
+        }
+    }
+
+    /// Returns true if the payload is started by the EFI application.
+    pub fn has_efi(self) -> bool {
+        matches!(self, Self::Efi | Self::EfiAcpi | Self::UBoot)
     }
 
     /// Returns true if TF-A is at EL3.
     pub fn is_tf_a(self) -> bool {
-        matches!(self, Self::TfA | Self::TfAStock)
+        matches!(self, Self::TfA | Self::TfAStock | Self::UBoot)
     }
 }

@@ -3,6 +3,7 @@
 mod real;
 mod refused;
 mod trees;
+mod user_tree;
 
 use super::Board;
 use crate::setup::workspace::Workspace;

@@ -3,14 +3,15 @@
 
 use std::path::PathBuf;
 
+use ::device_tree::Changes;
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use psci_bench::board::Region;
 use psci_bench::image::TREE_MAX;
 
 use super::firmware::Variant;
 use super::image::{self, Emergency};
 use super::payload::{self, Tree};
-use super::user_tree;
 use crate::board::device_tree::{self, Choices};
 use crate::board::firmware_kind::Firmware;
 use crate::board::{Board, Conduit, Gic, GivenStates};
@@ -128,8 +129,25 @@ pub(crate) fn contents(board: &Board, wish: &ImageWish<'_>, tree: &Tree) -> Resu
     })
 }
 
+/// Memory of a tree that has none: no device that the payload uses is at the end of 4 GiB.
+const MADE_UP: Region = Region {
+    base: 0xffff_f000,
+    size: 0x1000,
+};
+
+/// Returns the user's tree `blob` with `bootargs`, for an EFI application, which will replace its
+/// memory: a tree without memory gets a page of it, as the payload can read none without.
+pub fn adapt_for_efi(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
+    let adapt = |memory| ::device_tree::adapt(blob, Changes { bootargs, memory });
+    Ok(adapt(None).or_else(|_| adapt(Some(&[MADE_UP])))?)
+}
+
 fn of_file(blob: &[u8], wish: &ImageWish<'_>) -> Result<Contents> {
-    let blob = user_tree::adapt(blob, wish.args)?;
+    let changes = Changes {
+        bootargs: wish.args,
+        memory: None,
+    };
+    let blob = ::device_tree::adapt(blob, changes)?;
     let (gic, cpus) = device_tree::machine(&blob)?;
     if let Some(gic) = gic.filter(|gic| wish.emulated && *gic != wish.gic) {
         let (its, ours) = (gic.number(), wish.gic.number());

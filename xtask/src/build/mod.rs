@@ -1,6 +1,8 @@
 //! Firmware, payload, device trees, and images made of them: `image` is BL33, `package` the
-//! file that a board takes, `fip` a Firmware Image Package, `flash` that of QEMU.
+//! file that a board takes, `fip` a Firmware Image Package, `flash` that of QEMU, `efi` the
+//! application around an image, and `stick` a medium with it.
 
+pub mod efi;
 pub mod fip;
 pub mod firmware;
 pub mod flash;
@@ -9,5 +11,6 @@ pub mod image_contents;
 pub mod package;
 pub mod payload;
 pub(crate) mod plugin;
+pub mod signer;
+pub mod stick;
 pub mod tf_a;
-pub mod user_tree;

@@ -113,7 +113,7 @@ impl Recipe<'_> {
                  --nt-fw-key PEM",
                 certificate.option
             ),
-            (Some(_), Some(key)) => check_key(key)?,
+            (Some(_), Some(key)) => check_key("--nt-fw-key", key)?,
             (None, None) => {}
         }
         fip.align(align)?;

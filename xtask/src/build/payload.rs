@@ -35,7 +35,7 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     command.args(["--package", "psci-bench", "--bin", "psci-bench"]);
     command.arg("--target-dir").arg(&workspace.target);
     command.current_dir(&workspace.root);
-    command.env("CARGO_ENCODED_RUSTFLAGS", rust_flags());
+    command.env("CARGO_ENCODED_RUSTFLAGS", rust_flags(&FLAGS));
     let log = workspace.state().join("payload.log");
     let built = process::run("building the payload", &mut command, &log);
     built.context("the payload does not build")?;
@@ -46,7 +46,7 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     }
 }
 
-/// Returns the user's own flags for rustc, followed by:
+/// The payload's flags for rustc.
 ///
 /// * `code-model=tiny`: all of the image is within 1 MiB, so that one instruction reaches
 ///   any address in it where two would be needed.
@@ -56,17 +56,19 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
 ///   where Cortex-A53 r0p0 to r0p4 may compute a wrong result. rustc passes the feature to
 ///   LLVM, and warns that it is unstable: `-Awarnings` is against that; `cargo clippy`
 ///   reports lints.
-/// * `remap-path-prefix`: the strings of panics in dependencies begin with the folder to which
-///   cargo unpacked them; the image must not depend on the user's home.
-fn rust_flags() -> String {
+const FLAGS: [&str; 4] = [
+    "-Ccode-model=tiny",
+    "-Cllvm-args=-homogeneous-prolog-epilog",
+    "-Ctarget-feature=+fix-cortex-a53-835769",
+    "-Awarnings",
+];
+
+/// Returns the user's own flags for rustc, then `own` and `remap-path-prefix`: the strings of
+/// panics in dependencies begin with the folder to which cargo unpacked them, and what is built
+/// must not depend on the user's home.
+pub(super) fn rust_flags(own: &[&str]) -> String {
     let plain = |_| env::var("RUSTFLAGS").map(|flags| flags.split_whitespace().join(SEPARATOR));
     let user = env::var("CARGO_ENCODED_RUSTFLAGS").or_else(plain);
-    let own = [
-        "-Ccode-model=tiny",
-        "-Cllvm-args=-homogeneous-prolog-epilog",
-        "-Ctarget-feature=+fix-cortex-a53-835769",
-        "-Awarnings",
-    ];
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")));
     let remap = |home: PathBuf| {
@@ -74,7 +76,7 @@ fn rust_flags() -> String {
         format!("--remap-path-prefix={}=", sources.display())
     };
     let user = user.into_iter().filter(|flags| !flags.is_empty());
-    user.chain(own.map(str::to_owned))
+    user.chain(own.iter().map(|flag| (*flag).to_owned()))
         .chain(home.map(remap))
         .join(SEPARATOR)
 }

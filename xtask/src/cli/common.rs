@@ -1,9 +1,8 @@
 //! Parts of several verbs: plans and exit codes.
 
 use anyhow::{Context, Result, anyhow};
+use device_tree::check_bootargs;
 use psci_bench::plan::Plan;
-
-use crate::board::device_tree;
 
 pub(super) const EXIT_CODES: &str = "\
 Exit codes:
@@ -27,7 +26,7 @@ pub(super) const FAILED: u8 = 1;
 /// ones, but only after it has been built and started.
 pub(super) fn plan(args: Option<&str>) -> Result<Plan> {
     let args = args.unwrap_or_default();
-    device_tree::check_bootargs(args).context("--args")?;
+    check_bootargs(args).context("--args")?;
     Plan::parse(args).map_err(|error| anyhow!("--args: {error}"))
 }
 

@@ -8,9 +8,9 @@ use clap::Args;
 use psci_bench::image::ParameterBlock;
 
 use super::common::plan;
+use super::efi::{ImageSource, say_next};
 use crate::board::{self, Package, PackageKind};
 use crate::build::image::{self, FILE_MAX};
-use crate::build::image_contents::TreeWish;
 use crate::build::{package, payload};
 use crate::setup::files;
 use crate::setup::progress::say;
@@ -19,6 +19,8 @@ use crate::setup::workspace::Workspace;
 
 /// A file beside the image, and what it is.
 type FitFile = (&'static str, PathBuf);
+/// The board of an image without `--board`.
+const BOARD: &str = "qemu";
 
 /// Arguments of `image`.
 #[derive(Debug, Args)]
@@ -29,62 +31,70 @@ type FitFile = (&'static str, PathBuf);
       --deepest 0x40000022 -o bl33.bin
   cargo xtask image --dtb my-board.dtb --args 'iterations=100' -o bl33.bin
   cargo xtask image --base payload.bin --dtb my-board.dtb -o bl33.bin
-  cargo xtask image --bare -o payload.bin")]
+  cargo xtask image --bare -o payload.bin
+  cargo xtask image --efi -o BOOTAA64.EFI
+  cargo xtask image --efi --dtb my-board.dtb --sign db.key db.pem -o BOOTAA64.EFI")]
 pub struct ImageArguments {
-    /// The board: a folder of platforms/.
-    #[arg(long, default_value = "qemu", conflicts_with = "dtb")]
-    pub board: String,
-    /// Use this released payload instead of building one. A device tree that
-    /// it carries is replaced.
-    #[arg(long, value_name = "FILE")]
-    pub base: Option<PathBuf>,
     /// Append no device tree: what a release ships, for all boards.
     #[arg(long, conflicts_with_all = ["board", "dtb", "args", "smp", "gic", "state_format", "core"])]
     pub bare: bool,
+    /// Make an EFI application that starts the payload. Without --board and
+    /// --dtb it uses the machine's device tree or ACPI tables, and --args if it
+    /// is started without arguments. Memory always comes from EFI's map.
+    #[arg(long, conflicts_with = "bare")]
+    pub efi: bool,
+    /// Sign the EFI application for Secure Boot, with a key and its certificate
+    /// in PEM form.
+    #[arg(long, num_args = 2, value_names = ["KEY", "CERT"], requires = "efi")]
+    pub sign: Option<Vec<PathBuf>>,
     #[command(flatten)]
-    pub tree: TreeWish,
+    pub source: ImageSource,
     /// The file to write, or a directory to write the board's file to
-    /// [default: psci-bench-BOARD.bin in target/psci-bench]. For a
-    /// board that takes an image tree, OUT.dtb and OUT.its are written, too.
+    /// [default: psci-bench-BOARD.bin or BOOTAA64.EFI in target/psci-bench].
+    /// For a board that takes an image tree, OUT.dtb and OUT.its are written,
+    /// too.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 }
 
 pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
-    let board = board::load(&workspace, &arguments.board)?;
-    let of_board = !arguments.bare && arguments.tree.dtb.is_none();
+    let source = &arguments.source;
+    let board = board::load(&workspace, source.board.as_deref().unwrap_or(BOARD))?;
+    let of_board = !arguments.bare && !arguments.efi && source.tree.dtb.is_none();
     let package = board.package.as_ref().filter(|_| of_board);
     let output = output(&workspace, arguments, package)?;
     let out = ("--output", output.as_path());
     let is_fit = package.is_some_and(|package| package.kind == PackageKind::Fit);
     // Before anything is written, and the payload is built.
-    let inputs = [
-        ("--dtb", arguments.tree.dtb.as_deref()),
-        ("--base", arguments.base.as_deref()),
-    ];
-    files::check(out, &inputs)?;
-    let parts = is_fit.then(|| fit_files(&output, arguments.base.as_deref()));
+    let sign = arguments.sign.as_deref();
+    files::check(out, &source.inputs(sign))?;
+    let parts = is_fit.then(|| fit_files(&output, source.base.as_deref()));
     let parts = parts.transpose()?;
-    let base = image::released("--base", arguments.base.as_deref())?;
-    let image = if arguments.bare {
-        let base = base.map_or_else(|| payload::flat(&workspace), Ok)?;
-        image::bare(base)?
+    let image = if arguments.efi {
+        source.application(&workspace, sign)?
     } else {
-        plan(arguments.tree.args.as_deref())?;
-        arguments.tree.make_image(&workspace, &board, base)?
+        let base = image::released("--base", source.base.as_deref())?;
+        plan(source.tree.args.as_deref())?;
+        match arguments.bare {
+            true => image::bare(base.map_or_else(|| payload::flat(&workspace), Ok)?)?,
+            false => source.tree.make_image(&workspace, &board, base)?,
+        }
     };
     let mut all = vec![(out, &image[..])];
-    let source;
+    let its_text;
     if let Some([(tree, at), (its, path)]) = &parts {
         let blob = ParameterBlock::read(&image)?.tree_offset as usize;
-        source = package::fit_source(&board.title, &output, at, board.load_address)?;
+        its_text = package::fit_source(&board.title, &output, at, board.load_address)?;
         all.push(((tree, at), image.get(blob..).unwrap_or_default()));
-        all.push(((its, path), source.as_bytes()));
+        all.push(((its, path), its_text.as_bytes()));
     }
     files::write(&all)?;
     if let Some(left) = package.and_then(|_| package::after_image(&board, &output)) {
         say(&left);
+    }
+    if arguments.efi {
+        say_next();
     }
     Ok(0)
 }
@@ -95,9 +105,10 @@ fn output(
     arguments: &ImageArguments,
     package: Option<&Package>,
 ) -> Result<PathBuf> {
-    let usual = match arguments.bare {
-        true => "payload.bin".into(),
-        false => format!("psci-bench-{}.bin", arguments.board),
+    let usual = match &arguments.source.board {
+        _ if arguments.efi => "BOOTAA64.EFI".to_owned(),
+        _ if arguments.bare => "payload.bin".to_owned(),
+        board => format!("psci-bench-{}.bin", board.as_deref().unwrap_or(BOARD)),
     };
     let raw = package.filter(|package| package.kind == PackageKind::Raw);
     match &arguments.output {

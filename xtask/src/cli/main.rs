@@ -14,7 +14,9 @@ use super::profile::ProfileArguments;
 use super::qemu::QemuArguments;
 use super::report::ReportArguments;
 use super::soak::SoakArguments;
+use super::stick::StickArguments;
 use super::test;
+use super::tree::TreeVerb;
 use super::verify::VerifyArguments;
 use crate::setup::interrupt;
 use crate::setup::progress::say;
@@ -63,8 +65,22 @@ pub enum Verb {
         /// A folder of platforms/.
         name: Option<String>,
     },
-    /// Build the payload and append a device tree: BL33 for a board.
+    /// Build the payload and append a device tree: BL33 for a board; or make an
+    /// EFI application of it.
     Image(ImageArguments),
+    /// Make a medium from which EFI starts the payload by itself.
+    ///
+    /// It has the EFI application of `image --efi`, and a script that starts
+    /// the application where an EFI shell comes first.
+    Stick(StickArguments),
+    /// Make device trees.
+    #[command(after_help = "Example:
+  cargo xtask tree from-acpi /sys/firmware/acpi/tables -o board.dtb")]
+    Tree {
+        /// The verb of the tree.
+        #[command(subcommand)]
+        verb: TreeVerb,
+    },
     /// Make, inspect and change Firmware Image Packages.
     #[command(after_help = "Examples:
   cargo xtask fip info fip.bin
@@ -218,6 +234,8 @@ fn run(verb: Verb) -> Result<u8> {
         Verb::Setup => test::run_setup(),
         Verb::Boards { name } => super::boards::run(name.as_deref()),
         Verb::Image(arguments) => super::image::run(&arguments),
+        Verb::Stick(arguments) => super::stick::run(&arguments),
+        Verb::Tree { verb } => super::tree::run(verb),
         Verb::Fip { verb } => super::fip::verbs::run(verb),
         Verb::Qemu(arguments) if arguments.overhead => super::overhead::on_qemu(&arguments),
         Verb::Qemu(arguments) => super::qemu::run(&arguments),

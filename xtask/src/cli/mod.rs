@@ -2,6 +2,7 @@
 
 mod boards;
 mod common;
+mod efi;
 mod fip;
 mod image;
 mod lab;
@@ -13,9 +14,11 @@ mod qemu;
 mod report;
 mod report_verdict;
 mod soak;
+mod stick;
 mod test;
 #[cfg(test)]
 mod tests;
+mod tree;
 mod verify;
 
 pub use self::main::main;

@@ -10,8 +10,8 @@ use clap::Args;
 use psci_bench::model::Verdict;
 
 use super::common::{EXIT_CODES, FAILED, plan};
-use crate::board;
 use crate::board::firmware_kind::Firmware;
+use crate::board::{self, GivenStates};
 use crate::build::firmware::Variant;
 use crate::build::flash;
 use crate::build::payload::Tree;
@@ -42,7 +42,9 @@ Examples:
   cargo xtask qemu --fault cpu-on-denied,cpu=0x3,skip=2
   cargo xtask qemu --firmware builtin --smp 64
   cargo xtask qemu --dtb my-board.dtb --deny-skipped
-  cargo xtask qemu --firmware kvm                # as a guest"))]
+  cargo xtask qemu --firmware kvm                # as a guest
+  cargo xtask qemu --firmware efi-acpi           # by EDK2, with ACPI tables
+  cargo xtask qemu --firmware u-boot --args 'core=0x10002 deepest=0x2010222'"))]
 pub struct QemuArguments {
     /// The run.
     #[command(flatten)]
@@ -159,14 +161,30 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
     let mut spec = arguments.spec.clone();
     let (firmware, name) = (spec.firmware, spec.firmware.name());
     let has_variant = spec.variant != Variant::default();
+    let is_built = matches!(firmware, Firmware::TfA | Firmware::UBoot);
     for (option, is_lost) in [
-        ("--variant", has_variant && firmware != Firmware::TfA),
-        ("--fault", spec.fault.is_some() && firmware != Firmware::TfA),
+        ("--variant", has_variant && !is_built),
+        ("--fault", spec.fault.is_some() && !is_built),
         ("--tf-a", spec.tf_a.is_some() && !firmware.is_tf_a()),
     ] {
         if is_lost {
             let built = "TF-A as it is built for --firmware tf-a";
             bail!("{option} is about {built}, and this is --firmware {name}");
+        }
+    }
+    for (option, is_lost) in [
+        ("--dtb", arguments.dtb.is_some()),
+        ("--image", arguments.image.is_some()),
+        (
+            "--core and --state-format",
+            spec.states != GivenStates::default(),
+        ),
+    ] {
+        if is_lost && firmware.has_efi() {
+            bail!(
+                "{option}: with --firmware {name} the payload is in an EFI application, which uses \
+                 the machine's own tables; --args can give core= and deepest="
+            );
         }
     }
     let of_kvm = firmware == Firmware::Kvm;

@@ -213,7 +213,7 @@ fn qemu(line: &CommandLine) -> Result<Value> {
         memory_mib => &line.memory_mib,
         options => options.map(|words| words.join(" ")).collect::<Vec<_>>(),
         boot => line.boot.0,
-        address => line.preload.as_ref().map(|it| format!("{:#x}", it.1)),
+        address => line.preload.first().map(|it| format!("{:#x}", it.1)),
     })
 }
 
@@ -265,7 +265,7 @@ mod tests {
             memory_mib: "1024".to_owned(),
             options: options.map(str::to_owned).collect(),
             boot: ("-bios", "/x/boot.bin".into()),
-            preload: None,
+            preload: Vec::new(),
             rest: Vec::new(),
         };
         let options = qemu(&line).expect("taken apart").get_attr("options");

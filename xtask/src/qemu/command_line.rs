@@ -25,8 +25,8 @@ pub struct CommandLine {
     pub options: Vec<String>,
     /// The option for the file that the machine starts, and the file.
     pub boot: (&'static str, PathBuf),
-    /// A file that is in memory before the machine starts, and its address.
-    pub preload: Option<(PathBuf, u64)>,
+    /// Files that are in memory before the machine starts, and their addresses.
+    pub preload: Vec<(PathBuf, u64)>,
     /// Further words that the file needs: a guest's kernel, boot arguments.
     pub rest: Vec<OsString>,
 }
@@ -41,7 +41,7 @@ impl CommandLine {
         let mut arguments: Vec<OsString> = words.map(OsString::from).collect();
         let (option, file) = &self.boot;
         arguments.extend([option.into(), file.into()]);
-        if let Some((file, address)) = &self.preload {
+        for (file, address) in &self.preload {
             arguments.extend(preload(file, *address));
         }
         arguments.extend_from_slice(&self.rest);

@@ -104,6 +104,9 @@ impl Machine<'_> {
             let has_el2 = self.spec.level == Level::El2 || self.spec.firmware == Firmware::Kvm;
             let (el2, gic) = (if has_el2 { "on" } else { "off" }, self.gic.number());
             machine.push_str(&format!(",virtualization={el2},gic-version={gic}"));
+            if self.spec.firmware == Firmware::Efi {
+                machine.push_str(",acpi=off");
+            }
         }
         let smp = self.cpus.to_string();
         let mut options = ["-smp", &smp, "-no-reboot"].map(str::to_owned).to_vec();
@@ -116,8 +119,8 @@ impl Machine<'_> {
             options.extend(["-fw_cfg".to_owned(), fault::argument(spec)]);
         }
         let option = match self.spec.firmware {
-            Firmware::TfA | Firmware::TfAStock => "-bios",
-            Firmware::Builtin => "-kernel",
+            Firmware::TfA | Firmware::TfAStock | Firmware::UBoot => "-bios",
+            Firmware::Builtin | Firmware::Efi | Firmware::EfiAcpi => "-kernel",
             Firmware::Kvm => "-initrd",
         };
         CommandLine {
@@ -126,7 +129,7 @@ impl Machine<'_> {
             memory_mib: self.recipe.memory_mib.to_string(),
             options,
             boot: (option, file),
-            preload: None,
+            preload: Vec::new(),
             rest: Vec::new(),
         }
     }

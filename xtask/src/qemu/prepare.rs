@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use super::command_line::{self, CommandLine};
 use super::diagnosis::{self, diagnose};
+use super::efi;
 use super::guest_memory::GuestMemory;
 use super::kvm_host::{self, KvmHost};
 use super::machine::Machine;
@@ -25,14 +26,14 @@ use super::symbols::Symbols;
 use crate::board::firmware_kind::Firmware;
 use crate::board::{self, Board, Conduit};
 use crate::build::firmware::{self, Platform, Variant};
-use crate::build::flash;
 use crate::build::image_contents::{ImageWish, make_image};
-use crate::build::payload::Tree;
+use crate::build::payload::{self, Tree};
 use crate::build::tf_a::TfA;
+use crate::build::{self, flash, image};
 use crate::setup::progress::say;
 use crate::setup::source_package::hex;
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, Need, interrupt, scratch, temporary};
+use crate::setup::{self, Need, U_BOOT, interrupt, scratch, temporary};
 
 /// A run for which everything is there and built. It can be repeated.
 #[derive(Debug)]
@@ -57,7 +58,8 @@ pub struct Prepared {
 #[derive(Default)]
 struct Boot {
     file: Vec<u8>,
-    in_memory: Option<Vec<u8>>,
+    /// Files that are in memory before the machine starts, and their addresses.
+    in_memory: Vec<(Vec<u8>, u64)>,
     rest: Vec<OsString>,
     map: Map,
     stages: Option<firmware::Firmware>,
@@ -105,16 +107,18 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         Firmware::Builtin => asked.on_builtin()?,
         Firmware::TfA | Firmware::TfAStock => asked.on_tf_a(tf_a)?,
         Firmware::Kvm => asked.on_kvm()?,
+        Firmware::Efi | Firmware::EfiAcpi => asked.on_edk2()?,
+        Firmware::UBoot => asked.on_u_boot(tf_a)?,
     };
     let dir = temporary(tempfile::tempdir())?;
     let file = dir.path().join("boot.bin");
     temporary(fs::write(&file, boot.file))?;
     let mut line = asked.machine.command_line(file);
     line.rest = boot.rest;
-    if let Some(image) = boot.in_memory {
-        let file = dir.path().join("bl33.bin");
-        temporary(fs::write(&file, image))?;
-        line.preload = Some((file, board.load_address));
+    for (number, (bytes, address)) in boot.in_memory.iter().enumerate() {
+        let file = dir.path().join(format!("memory{number}.bin"));
+        temporary(fs::write(&file, bytes))?;
+        line.preload.push((file, *address));
     }
     // A signal in a build must not start a machine.
     interrupt::check()?;
@@ -147,7 +151,11 @@ fn machine<'m>(board: &'m Board, spec: &'m RunSpec) -> Result<Machine<'m>> {
         gic: spec.gic.unwrap_or(board.default_gic()),
         spec,
     };
-    let described = board.firmware(spec.firmware.name())?;
+    if spec.firmware.has_efi() && !recipe.adjustable {
+        let (name, machine) = (spec.firmware.name(), &recipe.machine);
+        bail!("--firmware {name}: Debian has none for QEMU's {machine}; use --board qemu");
+    }
+    let described = board.firmware(spec.firmware.described())?;
     board.check_gic(spec.gic)?;
     machine.check(described, board.default_gic())?;
     let has_own = spec.variant != Variant::default() || spec.fault.is_some();
@@ -163,6 +171,10 @@ impl Asked<'_> {
     fn image(&self) -> Result<(Vec<u8>, Map)> {
         let (spec, machine) = (self.spec, &self.machine);
         let mut map = Map::default();
+        if spec.firmware == Firmware::UBoot {
+            setup::ensure(self.workspace, &[Need::UBoot])?;
+            return Ok((fs::read(U_BOOT).context(U_BOOT)?, map));
+        }
         if let Payload::Image(image) = &spec.payload {
             map.size = image.len() as u64;
             return Ok((image.clone(), map));
@@ -217,7 +229,11 @@ impl Asked<'_> {
             Some(_) => spec.variant.with("faults=1"),
             None => spec.variant,
         };
-        let stock = self.board.firmware(spec.firmware.name())?.stock.as_ref();
+        let stock = self
+            .board
+            .firmware(spec.firmware.described())?
+            .stock
+            .as_ref();
         let gic = self.machine.gic;
         let platform = match stock {
             Some(stock) => Platform::stock(stock, load_address, gic),
@@ -232,10 +248,40 @@ impl Asked<'_> {
         Ok(Boot {
             image,
             file,
-            in_memory,
+            in_memory: in_memory.map(|it| (it, load_address)).into_iter().collect(),
             map,
             stages: stock.is_none().then_some(firmware),
             ..Boot::default()
+        })
+    }
+
+    /// Makes the EFI application. EFI places the image anywhere, so that no map has it.
+    fn application(&self) -> Result<Vec<u8>> {
+        let image = image::bare(payload::flat(self.workspace)?)?;
+        build::efi::build(self.workspace, &image, None)
+    }
+
+    fn on_edk2(&self) -> Result<Boot> {
+        setup::ensure(self.workspace, &[Need::Aavmf])?;
+        Ok(Boot {
+            file: self.application()?,
+            rest: efi::edk2(self.spec.args.as_deref()),
+            ..Boot::default()
+        })
+    }
+
+    fn on_u_boot(&self, tf_a: Option<TfA>) -> Result<Boot> {
+        let application = self.application()?;
+        let args = self.spec.args.as_deref();
+        let environment = efi::environment(application.len(), args);
+        Ok(Boot {
+            in_memory: vec![
+                (application, efi::APPLICATION),
+                (environment, efi::ENVIRONMENT),
+            ],
+            // Another BL33 would be another U-Boot.
+            stages: None,
+            ..self.on_tf_a(tf_a)?
         })
     }
 

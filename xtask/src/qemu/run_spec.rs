@@ -61,7 +61,9 @@ pub struct RunSpec {
     pub cpu: Option<String>,
     /// PSCI of TF-A at EL3, of QEMU itself (no power-down, no PMF), or of KVM,
     /// as a guest of an emulated Linux with 2 CPUs unless --smp says otherwise:
-    /// it fetches Debian's kernel and QEMU for arm64, 62 MB, once.
+    /// it fetches Debian's kernel and QEMU for arm64, 62 MB, once. Or an EFI
+    /// application begins the payload: of EDK2 with QEMU's PSCI and a device
+    /// tree (efi) or ACPI tables (efi-acpi), or of U-Boot under TF-A (u-boot).
     #[arg(long, value_enum, default_value_t = Firmware::TfA)]
     pub firmware: Firmware,
     /// Variant of TF-A: coherency=hw|sw, gic-reset=0|1, pmf=new|sip|off,

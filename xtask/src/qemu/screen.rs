@@ -5,7 +5,7 @@ use std::mem::take;
 use std::sync::LazyLock;
 
 use psci_bench::record::MARK;
-use regex::Regex;
+use regex::{Regex, bytes};
 
 use super::diagnosis::begun_scenario;
 use super::log_file::LogFile;
@@ -73,13 +73,18 @@ impl<'o> Screen<'o> {
 
     /// Takes the line that has come, and adds it to `shown` if it is for a person.
     fn take_line(&mut self, shown: &mut Vec<u8>) {
+        // Firmware clears the screen, and asks a terminal for its size.
+        static ESCAPE: LazyLock<bytes::Regex> = LazyLock::new(|| {
+            bytes::Regex::new(r"\x1b(\[[0-9;=?]*[A-Za-z]|[0-9])").expect("a pattern")
+        });
         let line = take(&mut self.line);
+        let line = ESCAPE.replace_all(&line, &b""[..]);
         let step = self.advance(&String::from_utf8_lossy(&line));
         if let (Some(step), Some(progress)) = (step, &self.progress) {
             progress.step(&step);
         }
         if self.has_records || !line.starts_with(MARK.as_bytes()) {
-            shown.extend(line);
+            shown.extend(&*line);
         }
     }
 }

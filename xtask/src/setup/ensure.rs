@@ -84,7 +84,9 @@ fn missing(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Need>> {
 /// Returns the commands that install `need`; none for a Debian package.
 fn commands(workspace: &Workspace, need: Need) -> Vec<Vec<String>> {
     match need {
-        Need::RustTarget | Need::LinuxTarget => vec![words("rustup target add", &[need.row().0])],
+        Need::RustTarget | Need::LinuxTarget | Need::EfiTarget => {
+            vec![words("rustup target add", &[need.row().0])]
+        }
         Need::CargoFuzz => {
             let root = cargo_fuzz_root(workspace).display().to_string();
             let options = ["--version", &format!("={CARGO_FUZZ}"), "--root", &root];

@@ -22,7 +22,7 @@ pub mod workspace;
 pub use self::ensure::ensure;
 pub use self::lava::{Lava, lava};
 pub use self::need::{
-    LINUX_TARGET, Need, TARGET, U_BOOT, all, cargo_fuzz, installed, qemu_version,
+    AAVMF, EFI_TARGET, LINUX_TARGET, Need, TARGET, U_BOOT, all, cargo_fuzz, installed, qemu_version,
 };
 pub use self::newer_qemu::{PLUGINS_READ_REGISTERS, newer_qemu};
 pub use self::python::{labgrid, sphinx_build};

@@ -17,12 +17,18 @@ pub const TARGET: &str = "aarch64-unknown-none-softfloat";
 /// The target of the statically linked program that runs in an emulated Linux.
 pub const LINUX_TARGET: &str = "aarch64-unknown-linux-musl";
 
+/// The target of the EFI application.
+pub const EFI_TARGET: &str = "aarch64-unknown-uefi";
+
 /// The environment variable that, set to 1, makes `ensure` fail with the commands that it
 /// would run.
 pub const NO_INSTALL: &str = "PSCI_BENCH_NO_INSTALL";
 
 /// U-Boot for QEMU's `virt`, as Debian's package has it.
 pub const U_BOOT: &str = "/usr/lib/u-boot/qemu_arm64/u-boot.bin";
+
+/// EDK2 for QEMU's `virt`, as Debian's package has it.
+pub const AAVMF: &str = "/usr/share/AAVMF/AAVMF_CODE.fd";
 
 /// The oldest QEMU with a `virt` machine that can be used.
 const QEMU_LEAST: (u32, u32) = (7, 2);
@@ -54,6 +60,10 @@ needs! {
     Mkimage "u-boot-tools" "mkimage"
     Dtc "device-tree-compiler" "dtc"
     UBoot "u-boot-qemu" U_BOOT
+    Aavmf "qemu-efi-aarch64" AAVMF
+    Sbsign "sbsigntool" "sbsign"
+    Mtools "mtools" "mformat"
+    Iasl "acpica-tools" "iasl"
     Chromium "chromium" "chromium"
     PythonVenv "python3-venv" "python3"
     File "file" "file"
@@ -63,6 +73,7 @@ needs! {
     CxxCompiler "g++" "c++"
     RustTarget TARGET ""
     LinuxTarget LINUX_TARGET ""
+    EfiTarget EFI_TARGET ""
     CargoFuzz "cargo-fuzz" ""
     Sphinx "sphinx" "sphinx-build"
     Labgrid "labgrid" "pytest"
@@ -97,8 +108,8 @@ impl Need {
             Self::Sphinx => SPHINX.find(workspace),
             Self::Lava => lava(workspace).map(|lava| lava.run()),
             Self::Labgrid => LABGRID.find(workspace),
-            Self::RustTarget | Self::LinuxTarget => return has_target(what),
-            Self::UBoot => Some(PathBuf::from(U_BOOT)).filter(|file| file.is_file()),
+            Self::RustTarget | Self::LinuxTarget | Self::EfiTarget => return has_target(what),
+            Self::UBoot | Self::Aavmf => Some(PathBuf::from(program)).filter(|it| it.is_file()),
             Self::PythonVenv => find(program).filter(|_| has_venv()),
             _ => find(program),
         };

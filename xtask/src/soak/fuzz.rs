@@ -21,10 +21,11 @@ use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, process};
 
 /// The targets, each of which is a file in `fuzz/fuzz_targets`.
-pub const TARGETS: [&str; 7] = [
+pub const TARGETS: [&str; 8] = [
     "fip",
     "device_tree",
     "user_tree",
+    "acpi",
     "uart_log",
     "board_toml",
     "image",

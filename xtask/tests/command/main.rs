@@ -1,5 +1,8 @@
 //! Commands that read and write files: packages, lab jobs and reports.
 
+#[path = "../../../tests/acpi/machine.rs"]
+#[allow(dead_code)]
+mod acpi_tables;
 #[path = "../support/made_up_run.rs"]
 mod made_up_run;
 #[path = "../support/mod.rs"]
@@ -7,6 +10,7 @@ mod support;
 
 mod audit;
 mod compare;
+mod efi;
 mod fip;
 mod fip_build;
 mod fip_trust;

@@ -7,6 +7,7 @@ mod support;
 
 mod boot_fuzz;
 mod deny_skipped;
+mod efi;
 mod firmware_build;
 mod hangs;
 mod kvm_host;

@@ -91,6 +91,7 @@ pub fn material() -> Scratch {
     for (name, data) in [
         ("empty", &b""[..]),
         ("a", b"a"),
+        ("key.pem", b"-----BEGIN PRIVATE KEY-----"),
         ("stub", &super::stub(super::PASS, super::End::Off)),
         ("locked.fip", &fip),
         ("cut.fip", &one[..one.len() - 1]),

@@ -2,12 +2,12 @@
 
 use std::fmt::{Debug, Write};
 
+use device_tree::{Changes, adapt};
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::standard::{NodeStandard, Status};
 use dtoolkit::{Node as _, Property as _};
 use psci_bench::board::{Board, Cpu, FormatError, LabelSource};
 use psci_bench::record::crc::Crc32;
-use xtask::build::user_tree::adapt;
 
 use crate::support::rows;
 
@@ -66,7 +66,11 @@ pub fn judge(name: &str, blob: &[u8]) -> Result<Judged, String> {
         }
     };
     let args = "iterations=8 only=off";
-    match (class == USABLE, adapt(blob, Some(args))) {
+    let changes = Changes {
+        bootargs: Some(args),
+        memory: None,
+    };
+    match (class == USABLE, adapt(blob, changes)) {
         (true, Ok(adapted)) => {
             let is_same = |(old, new): (&str, &str)| {
                 old == new || new == format!("{:<12} {args:?}", "bootargs")

@@ -55,19 +55,19 @@ pub(crate) fn certificate(fip: &Fip) -> Option<&'static Kind> {
     KINDS.iter().find(is_there)
 }
 
-/// Refuses a file that cert_create cannot sign with: it would print only that it has failed,
-/// or ask the terminal for a passphrase.
-pub(crate) fn check_key(key: &Path) -> Result<()> {
-    let text = read_file::read("--nt-fw-key", key, KEY_MAX)?;
+/// Refuses a file, named by `option`, that cannot be signed with: cert_create would print only
+/// that it has failed, or ask the terminal for a passphrase.
+pub(crate) fn check_key(option: &str, key: &Path) -> Result<()> {
+    let text = read_file::read(option, key, KEY_MAX)?;
     let has = |words: &str| memmem::find(&text, words.as_bytes()).is_some();
     let key = key.display();
     if !has("PRIVATE KEY-----") {
-        bail!("--nt-fw-key {key}: this is no private key in PEM form");
+        bail!("{option} {key}: this is no private key in PEM form");
     }
     if has("ENCRYPTED") {
         bail!(
-            "--nt-fw-key {key}: this key is encrypted, and a passphrase is not asked for: give \
-             the key as `openssl pkey -in {key} -out plain.pem` decrypts it"
+            "{option} {key}: this key is encrypted, and a passphrase is not asked for: give the \
+             key as `openssl pkey -in {key} -out plain.pem` decrypts it"
         );
     }
     Ok(())

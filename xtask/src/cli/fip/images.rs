@@ -25,7 +25,7 @@ pub struct Layout {
 }
 
 /// As C's `strtoul` and so fiptool has it: decimal, 0x200, or octal from 0.
-pub(super) fn number(text: &str) -> Result<u64, String> {
+pub(in crate::cli) fn number(text: &str) -> Result<u64, String> {
     let lower = text.to_ascii_lowercase();
     let (digits, radix) = match (lower.strip_prefix("0x"), lower.strip_prefix('0')) {
         (Some(digits), _) => (digits, 16),

@@ -1,5 +1,5 @@
 //! The verb `fip`.
 
 mod build;
-mod images;
+pub(super) mod images;
 pub mod verbs;

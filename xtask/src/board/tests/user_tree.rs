@@ -1,13 +1,17 @@
 //! Trees of QEMU's board file, as a user's.
 
-use super::*;
+use device_tree::{Changes, Result, adapt};
+use dtoolkit::Node as _;
+use dtoolkit::fdt::Fdt;
+use dtoolkit::model::{DeviceTree, DeviceTreeNode};
+use psci_bench::board as payload;
+
+use super::load;
+use crate::board::StateFormat;
 use crate::board::device_tree::{Choices, build, machine};
-use crate::board::{self, StateFormat};
-use crate::setup::workspace::Workspace;
 
 fn tree() -> Vec<u8> {
-    let workspace = Workspace::find().expect("the repository");
-    let board = board::load(&workspace, "qemu").expect("a good board");
+    let board = load("qemu");
     let choices = Choices {
         cpus: 2,
         gic: board.default_gic(),
@@ -18,20 +22,25 @@ fn tree() -> Vec<u8> {
     build(&board, &choices).expect("a tree")
 }
 
+fn with_bootargs(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
+    let memory = None;
+    adapt(blob, Changes { bootargs, memory })
+}
+
 #[test]
 fn the_users_tree_gets_other_boot_arguments_or_is_not_changed() {
     let whole = tree();
     let blob = [&whole[..], &[0xee; 100]].concat();
-    assert_eq!(adapt(&blob, None).expect("a good tree"), whole);
-    let changed = adapt(&blob, Some("iterations=4")).expect("a good tree");
+    assert_eq!(with_bootargs(&blob, None).expect("a good tree"), whole);
+    let changed = with_bootargs(&blob, Some("iterations=4")).expect("a good tree");
     let read = payload::Board::read(&changed).expect("a good tree");
     assert_eq!((read.bootargs, read.cpu_count), ("iterations=4", 2));
-    let error = adapt(&blob, Some("a\nb")).expect_err("a line break");
+    let error = with_bootargs(&blob, Some("a\nb")).expect_err("a line break");
     assert!(error.to_string().contains("printable ASCII"), "{error}");
     for cut in [0, 3, 39, whole.len() / 2, whole.len() - 1] {
-        adapt(&whole[..cut], Some("x")).expect_err("truncated");
+        with_bootargs(&whole[..cut], Some("x")).expect_err("truncated");
     }
-    adapt(&[0xee; 4096], None).expect_err("garbage");
+    with_bootargs(&[0xee; 4096], None).expect_err("garbage");
 }
 
 /// Returns the tree with `to` instead of `from`, which is as long and there once.
@@ -60,8 +69,8 @@ fn names_that_are_there_twice_are_refused() {
         (property, "two properties entry-latency-us"),
         (two.to_dtb(), "a second /chosen"),
     ] {
-        adapt(&blob, None).expect("the payload can use it");
-        let error = adapt(&blob, Some("warmup=1")).expect_err(expected);
+        with_bootargs(&blob, None).expect("the payload can use it");
+        let error = with_bootargs(&blob, Some("warmup=1")).expect_err(expected);
         assert!(error.to_string().contains(expected), "{error}");
     }
 }
@@ -70,8 +79,7 @@ fn names_that_are_there_twice_are_refused() {
 fn a_tree_by_which_the_payload_would_end_is_refused() {
     let refused = |from: &[u8], to: &[u8], expected: &str| {
         let blob = replaced(from, to);
-        let error = adapt(&blob, None).and_then(|_| machine(&blob));
-        let error = error.expect_err(expected).to_string();
+        let error = machine(&blob).expect_err(expected).to_string();
         assert!(error.contains(expected), "{expected}: {error}");
     };
     let cells = |(base, size): (u64, u64)| [base.to_be_bytes(), size.to_be_bytes()].concat();

@@ -1,0 +1,174 @@
+//! Bytes of AML: numbers, names and data (ACPI 6.5, section 20.2). Nothing is executed.
+
+use alloc::vec::Vec;
+
+/// A name of four characters.
+pub type Segment = [u8; 4];
+
+/// The longest text in bytes that is read.
+const TEXT_MAX: usize = 255;
+
+/// A name in AML, relative to the scope that it is in.
+#[derive(Clone, Debug)]
+pub struct Name {
+    /// True if the name begins at the root.
+    pub is_absolute: bool,
+    /// Number of scopes to go up first.
+    pub ups: usize,
+    pub segments: Vec<Segment>,
+}
+
+/// Data.
+#[derive(Clone, Debug)]
+pub enum Value<'m> {
+    Integer(u64),
+    Text(&'m [u8]),
+    /// The bytes of a buffer, without the size before them.
+    Buffer(&'m [u8]),
+    /// The elements of a package.
+    Package(Stream<'m>),
+    Name(Name),
+}
+
+/// A part of a table that is read from front to back. After a None, the place of the next
+/// byte has no meaning.
+#[derive(Clone, Debug)]
+pub struct Stream<'m> {
+    bytes: &'m [u8],
+    /// Offset in the table of the next byte.
+    pub at: usize,
+}
+
+impl<'m> Stream<'m> {
+    /// Begins at an offset of a table.
+    pub fn new(table: &'m [u8], at: usize) -> Self {
+        let bytes = table.get(at..).unwrap_or_default();
+        Self { bytes, at }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Takes the next bytes.
+    pub fn take(&mut self, count: usize) -> Option<&'m [u8]> {
+        let (taken, rest) = self.bytes.split_at_checked(count)?;
+        (self.bytes, self.at) = (rest, self.at + count);
+        Some(taken)
+    }
+
+    pub fn byte(&mut self) -> Option<u8> {
+        self.take(1)?.first().copied()
+    }
+
+    fn number(&mut self, size: usize) -> Option<u64> {
+        super::table::number(self.take(size)?, 0, size)
+    }
+
+    /// Takes an opcode; one of two bytes has the first, 0x5b, in bits 15:8.
+    pub fn opcode(&mut self) -> Option<u16> {
+        match self.byte()? {
+            0x5b => Some(0x5b00 | u16::from(self.byte()?)),
+            byte => Some(byte.into()),
+        }
+    }
+
+    /// Takes a part that begins with its length, which counts itself (section 20.2.4).
+    pub fn part(&mut self) -> Option<Self> {
+        let mut ahead = self.clone();
+        let lead = usize::from(ahead.byte()?);
+        let length = match lead >> 6 {
+            0 => lead & 0x3f,
+            more => (ahead.number(more)? as usize) << 4 | lead & 0xf,
+        };
+        let start = ahead.at - self.at;
+        let bytes = self.take(length)?.get(start..)?;
+        Some(Self {
+            bytes,
+            at: ahead.at,
+        })
+    }
+
+    /// Takes a name (section 20.2.2).
+    pub fn name(&mut self) -> Option<Name> {
+        let mut name = Name {
+            is_absolute: false,
+            ups: 0,
+            segments: Vec::new(),
+        };
+        let mut lead = self.byte()?;
+        if lead == b'\\' {
+            (name.is_absolute, lead) = (true, self.byte()?);
+        }
+        while lead == b'^' && !name.is_absolute {
+            (name.ups, lead) = (name.ups + 1, self.byte()?);
+        }
+        let count = match lead {
+            0 => 0,
+            0x2e => 2,
+            0x2f => self.byte()?.into(),
+            first => {
+                let &[second, third, fourth] = self.take(3)?.first_chunk()?;
+                name.segments.push([first, second, third, fourth]);
+                0
+            }
+        };
+        let segments = self.take(4 * count)?.as_chunks().0;
+        name.segments.extend_from_slice(segments);
+        let is_sound = |segment: &Segment| {
+            let [first, ..] = segment;
+            let is_plain = |byte: &u8| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_');
+            segment.iter().all(is_plain) && !first.is_ascii_digit()
+        };
+        name.segments.iter().all(is_sound).then_some(name)
+    }
+
+    /// Takes data, or a name that stands for some.
+    pub fn value(&mut self) -> Option<Value<'m>> {
+        let start = self.clone();
+        Some(match self.opcode()? {
+            0 => Value::Integer(0),
+            1 => Value::Integer(1),
+            0xff => Value::Integer(u64::MAX),
+            0x0a => Value::Integer(self.number(1)?),
+            0x0b => Value::Integer(self.number(2)?),
+            0x0c => Value::Integer(self.number(4)?),
+            0x0e => Value::Integer(self.number(8)?),
+            // The revision of the interpreter.
+            0x5b30 => Value::Integer(0),
+            0x0d => {
+                let mut window = self.bytes.iter().take(TEXT_MAX + 1);
+                let text = self.take(window.position(|byte| *byte == 0)?)?;
+                self.byte()?;
+                Value::Text(text)
+            }
+            0x11 => {
+                let mut part = self.part()?;
+                match part.value_of_size()? {
+                    Value::Integer(_) => Value::Buffer(part.bytes),
+                    _ => return None,
+                }
+            }
+            kind @ 0x12..=0x13 => {
+                let mut part = self.part()?;
+                match kind {
+                    0x12 => drop(part.byte()?),
+                    _ => drop(part.value_of_size()?),
+                }
+                Value::Package(part)
+            }
+            _ => {
+                *self = start;
+                Value::Name(self.name()?)
+            }
+        })
+    }
+
+    /// Takes the number of bytes or elements: an integer or a name, which nests no further.
+    fn value_of_size(&mut self) -> Option<Value<'m>> {
+        match self.bytes.first()? {
+            0x11..=0x13 => None,
+            _ => self.value(),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The device tree that is made of ACPI tables.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use psci_bench::board::{FormatError, Region};
+use psci_bench::image::Conduit;
+
+use super::madt::{self, Cpu};
+use super::pptt::Topology;
+use super::table::Table;
+use super::tables::Tables;
+use super::{gtdt, lpi, serial};
+use crate::{Node, Result, check_bootargs, nodes};
+
+/// Offset in the FADT of the boot architecture flags of Arm (ACPI 6.5, section 5.2.9.4).
+const ARM_BOOT_ARCH: usize = 129;
+
+/// The parts of a device tree that ACPI tables do not have.
+#[derive(Clone, Copy, Debug)]
+pub struct Choices<'c> {
+    /// All memory that may be used. Without any, the tree needs some by [`crate::adapt`].
+    pub memory: &'c [Region],
+    /// `/chosen/bootargs`.
+    pub bootargs: &'c str,
+    /// `compatible` of each CPU.
+    pub cpu_compatible: &'c str,
+}
+
+/// A device tree that is made of ACPI tables.
+#[derive(Clone, Debug)]
+pub struct Conversion {
+    /// The flattened tree.
+    pub tree: Vec<u8>,
+    /// Sentences for the user about what the tables lack, and what of them is not used.
+    pub notes: Vec<String>,
+}
+
+/// Makes a device tree of a machine's tables.
+///
+/// # Errors
+/// When a table that is needed is missing or not sound.
+pub fn to_tree(tables: &Tables<'_>, choices: &Choices<'_>) -> Result<Conversion> {
+    check_bootargs(choices.bootargs)?;
+    // Without PSCI there is nothing to measure, so that error comes first.
+    let fadt = tables.require(*b"FACP", "the conduit of PSCI")?;
+    let conduit = conduit(&fadt)?;
+    let uart = serial::console(tables)?;
+    let madt = tables.require(*b"APIC", "the CPUs and the GIC")?;
+    let cpus = madt::cpus(&madt)?;
+    let gtdt = tables.require(*b"GTDT", "the timers")?;
+    let mut notes = tables.notes.clone();
+    let mut root = nodes::root("psci-bench,acpi", &model(&fadt), true)
+        .with(nodes::chosen(&uart, choices.bootargs));
+    for (index, region) in choices.memory.iter().enumerate() {
+        let mut before = choices.memory.iter().take(index);
+        if before.any(|other| other.base == region.base) {
+            let base = region.base;
+            let message = format_args!("two regions of memory begin at {base:#x}: name one only");
+            return Err(FormatError::new(message));
+        }
+        root = root.with(nodes::memory(*region));
+    }
+    let timers_stop = gtdt::timers_stop(&gtdt)?;
+    let root = root
+        .with(nodes::psci(conduit))
+        .with(cpus_node(
+            tables,
+            &cpus,
+            choices.cpu_compatible,
+            timers_stop,
+            &mut notes,
+        ))
+        .with(madt::controller(&madt, &cpus)?)
+        .with(gtdt::timers(&gtdt)?)
+        .with(uart);
+    let devices = [gtdt::timer_frame(&gtdt)?, gtdt::watchdog(&gtdt)?];
+    let root = devices.into_iter().flatten().fold(root, Node::with);
+    let tree = root.flatten();
+    Ok(Conversion { tree, notes })
+}
+
+/// Reads the conduit of PSCI calls.
+fn conduit(fadt: &Table<'_>) -> Result<Conduit> {
+    match fadt.field(ARM_BOOT_ARCH, 2)? {
+        flags if flags & 1 == 0 => Err(fadt.error(
+            ARM_BOOT_ARCH,
+            format_args!("the firmware has no PSCI by these flags ({flags:#x}): bit 0 is 0"),
+        )),
+        flags if flags & 1 << 1 == 0 => Ok(Conduit::Smc),
+        _ => Ok(Conduit::Hvc),
+    }
+}
+
+/// Returns the name of the board: OEM ID and OEM table ID.
+fn model(fadt: &Table<'_>) -> String {
+    let (maker, board) = (fadt.text(10, 6), fadt.text(16, 8));
+    format!("{maker} {board}").trim().into()
+}
+
+/// Makes `/cpus`.
+fn cpus_node(
+    tables: &Tables<'_>,
+    cpus: &[Cpu],
+    compatible: &str,
+    timers_stop: bool,
+    notes: &mut Vec<String>,
+) -> Node {
+    let mut node = nodes::cpus();
+    for (cpu, phandle) in cpus.iter().zip(nodes::CPU_PHANDLES..) {
+        let cpu = nodes::cpu(cpu.mpidr, compatible);
+        node = node.with(cpu.cells("phandle", &[phandle]));
+    }
+    let topology = tables.get(*b"PPTT").and_then(|pptt| {
+        let missing = FormatError::new(format_args!("there is no ACPI table PPTT"));
+        Topology::read(pptt.ok_or(missing)?, cpus)
+    });
+    match topology {
+        Err(reason) => notes.push(format!("{reason}: CPUs are labelled by MPIDR")),
+        Ok(topology) => {
+            node = node.with(topology.map());
+            if let Some(size) = topology.second_level_cache() {
+                let cache = Node::new("l2-cache")
+                    .texts("compatible", &["cache"])
+                    .cells("cache-level", &[2])
+                    .cells("cache-size", &[size as u32]);
+                node = node.with(cache);
+            }
+        }
+    }
+    let states = lpi::idle_states(tables, timers_stop, notes);
+    states.into_iter().fold(node, Node::with)
+}

@@ -1,0 +1,97 @@
+//! The GTDT: the timers and the watchdog (ACPI 6.5, section 5.2.25).
+
+use psci_bench::board::{FRAMES, PPIS, Region, SPIS};
+use psci_bench::spec::counter::CounterErratum;
+
+use super::table::Table;
+use crate::{Node, Result, nodes};
+
+/// Offsets of the per-CPU timers' interrupts, in the order of the device tree's binding.
+const TIMERS: [usize; 4] = [48, 56, 64, 72];
+/// Offsets of the flags of the non-secure EL1 and the EL2 timer, of which the payload uses one.
+const FLAGS: [usize; 2] = [60, 76];
+/// In these flags: the timer goes on in every state.
+const ALWAYS_ON: u64 = 1 << 2;
+/// Kinds of platform timers.
+const BLOCK: u8 = 0;
+const WATCHDOG: u8 = 1;
+/// Size in bytes of a frame in a block.
+const FRAME_SIZE: usize = 40;
+/// Bytes of registers in each frame of a device.
+const PAGE: u64 = 0x1000;
+/// SoCs of HiSilicon with erratum 161010101, by OEM ID and OEM table ID, as in Linux.
+const HISILICON: [&[u8; 14]; 3] = [b"HISI  HIP05   ", b"HISI  HIP06   ", b"HISI  HIP07   "];
+
+fn page(base: u64) -> Region {
+    Region { base, size: PAGE }
+}
+
+/// Makes the node of the per-CPU timers.
+pub fn timers(gtdt: &Table<'_>) -> Result<Node> {
+    let mut intids = [None; TIMERS.len()];
+    for (intid, at) in intids.iter_mut().zip(TIMERS) {
+        let number = gtdt.field(at, 4)? as u32;
+        if number != 0 && !PPIS.contains(&number) {
+            let message = format_args!("interrupt {number}, expected a PPI (16 to 31) or 0");
+            return Err(gtdt.error(at, message));
+        }
+        *intid = Some(number).filter(|number| *number != 0);
+    }
+    let oem = gtdt.bytes.get(10..24).unwrap_or_default();
+    let is_affected = HISILICON.iter().any(|name| *name == oem) && gtdt.field(24, 4)? == 0;
+    let erratum = is_affected.then_some(CounterErratum::HiSilicon);
+    Ok(nodes::timers(intids, erratum))
+}
+
+/// Returns true if the per-CPU timers stop where a CPU loses its context. One flag is
+/// enough, as QEMU sets that of the EL1 timer alone.
+pub fn timers_stop(gtdt: &Table<'_>) -> Result<bool> {
+    let [el1, el2] = FLAGS.map(|at| gtdt.field(at, 4));
+    Ok((el1? | el2?) & ALWAYS_ON == 0)
+}
+
+/// Returns the platform timers of a kind.
+fn platform_timers<'m>(gtdt: &Table<'m>, kind: u8) -> Result<impl Iterator<Item = Table<'m>>> {
+    // The table of revision 1 ends before these fields.
+    let (count, offset) = match gtdt.bytes.len() {
+        ..96 => (0, 0),
+        _ => (gtdt.field(88, 4)?, gtdt.field(92, 4)?),
+    };
+    let entries = gtdt.entries(offset as usize, 2).take(count as usize);
+    let entries = entries.map_while(Result::ok);
+    Ok(entries.filter(move |entry| entry.kind() == kind))
+}
+
+/// Makes the node of the memory-mapped timer with the first frame that can be used.
+pub fn timer_frame(gtdt: &Table<'_>) -> Result<Option<Node>> {
+    Ok(platform_timers(gtdt, BLOCK)?.find_map(|block| {
+        let (count, first) = (block.field(12, 4).ok()?, block.field(16, 4).ok()?);
+        let control = page(block.field(4, 8).ok()?);
+        let offsets =
+            (0..count.min(FRAMES.into()) as usize).map(|n| first as usize + n * FRAME_SIZE);
+        let mut frames = offsets.filter_map(|at| {
+            let is_secure = block.field(at + 36, 4).ok()? & 1 != 0;
+            let number = block.field(at, 1).ok()? as u32;
+            let frame = page(block.field(at + 4, 8).ok()?);
+            let intid = block.field(at + 20, 4).ok()? as u32;
+            let is_usable = number < FRAMES && frame.is_page() && SPIS.contains(&intid);
+            let node = || nodes::timer_frame(control, number, frame, intid);
+            (!is_secure && is_usable && control.is_page()).then(node)
+        });
+        frames.next()
+    }))
+}
+
+/// Makes the node of the first watchdog that can be used.
+pub fn watchdog(gtdt: &Table<'_>) -> Result<Option<Node>> {
+    Ok(platform_timers(gtdt, WATCHDOG)?.find_map(|entry| {
+        let [refresh, control] = [4, 12].map(|at| entry.field(at, 8).ok().map(page));
+        let (refresh, control) = (refresh?, control?);
+        let intid = entry.field(20, 4).ok()? as u32;
+        let is_secure = entry.field(24, 4).ok()? & 1 << 2 != 0;
+        let intid = Some(intid).filter(|intid| SPIS.contains(intid));
+        let node = || nodes::watchdog(&[control, refresh], intid);
+        let node = (!is_secure && control.is_page()).then(node)?;
+        Some(node.texts("compatible", &["arm,sbsa-gwdt"]))
+    }))
+}

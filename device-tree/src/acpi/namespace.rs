@@ -1,0 +1,239 @@
+//! The namespace of all AML tables, as far as idle states need it: devices, hardware IDs,
+//! packages, and what `_LPI` methods return (ACPI 6.5, sections 5.3 and 20.2.5).
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::aml::{Name, Segment, Stream, Value};
+use super::table::{HEADER_SIZE, Table};
+use super::tables::Tables;
+
+/// The deepest nesting of term lists.
+const DEPTH_MAX: usize = 16;
+/// The most segments of a path.
+const PATH_MAX: usize = 32;
+/// The most objects; the largest DSDTs known have some thousand.
+const OBJECTS_MAX: usize = 16384;
+
+/// The absolute path of an object.
+pub type Path = Vec<Segment>;
+
+/// An object with a path.
+#[derive(Debug)]
+pub enum Object<'m> {
+    /// A device, or a scope without meaning here.
+    Device,
+    /// A processor that is declared as such, which ACPI 6.0 deprecates.
+    Processor,
+    /// A named value, or the value that an `_LPI` method returns.
+    Value(Value<'m>),
+}
+
+/// The objects of all tables.
+#[derive(Debug, Default)]
+pub struct Namespace<'m> {
+    objects: BTreeMap<Path, Object<'m>>,
+    /// Offset of the first term in the table that could not be read.
+    first_fault: Option<usize>,
+}
+
+impl<'m> Namespace<'m> {
+    /// Reads the DSDT and all SSDTs. Reasons for which objects may be missing go to `notes`.
+    pub fn read(tables: &Tables<'m>, notes: &mut Vec<String>) -> Self {
+        let mut namespace = Self::default();
+        for segment in [*b"_SB_", *b"_PR_"] {
+            namespace.add([segment].to_vec(), Object::Device);
+        }
+        let dsdt = tables.all(*b"DSDT").take(1);
+        for table in dsdt.chain(tables.all(*b"SSDT")) {
+            let incomplete = match table.check() {
+                Ok(table) => namespace.read_table(&table),
+                Err(error) => Some(format!("{error}")),
+            };
+            if let Some(reason) = incomplete {
+                notes.push(format!("{reason}: idle states may be missing"));
+            }
+        }
+        if namespace.objects.len() >= OBJECTS_MAX {
+            notes.push(format!(
+                "the AML tables have more than {OBJECTS_MAX} objects: idle states may be missing"
+            ));
+        }
+        namespace
+    }
+
+    /// Reads a table, and returns the first reason for which objects may be missing.
+    fn read_table(&mut self, table: &Table<'m>) -> Option<String> {
+        self.first_fault = None;
+        self.list(Stream::new(table.bytes, HEADER_SIZE), &[], 0);
+        let at = self.first_fault?;
+        let opcode = table.bytes.get(at).copied().unwrap_or(0);
+        let message = format_args!(
+            "AML cannot be read from here on to the end of its block (opcode {opcode:#04x})"
+        );
+        Some(format!("{}", table.error(at, message)))
+    }
+
+    /// Reads a list of terms in the scope `scope`. A term that cannot be read ends the list.
+    fn list(&mut self, mut terms: Stream<'m>, scope: &[Segment], depth: usize) {
+        while !terms.is_empty() {
+            let at = terms.at;
+            let read = match depth {
+                ..DEPTH_MAX => self.term(&mut terms, scope, depth),
+                _ => None,
+            };
+            if read.is_none() {
+                self.first_fault.get_or_insert(at);
+                return;
+            }
+        }
+    }
+
+    fn term(&mut self, terms: &mut Stream<'m>, scope: &[Segment], depth: usize) -> Option<()> {
+        let is_method = scope.last() == Some(b"_LPI");
+        match terms.opcode()? {
+            // Scope
+            0x10 => {
+                let mut body = terms.part()?;
+                let name = body.name()?;
+                let known = self.find(scope, &name).map(|(path, _)| path);
+                let path = known.or_else(|| absolute(scope, &name))?;
+                self.list(body, &path, depth + 1);
+            }
+            // Device, Processor
+            kind @ 0x5b82..=0x5b83 => {
+                let mut body = terms.part()?;
+                let path = absolute(scope, &body.name()?)?;
+                let object = match kind {
+                    0x5b82 => Object::Device,
+                    _ => {
+                        body.take(6)?;
+                        Object::Processor
+                    }
+                };
+                self.add(path.clone(), object);
+                self.list(body, &path, depth + 1);
+            }
+            // Name
+            0x08 => {
+                let path = absolute(scope, &terms.name()?)?;
+                let value = terms.value()?;
+                let is_id = path.last() == Some(b"_HID");
+                if is_id || matches!(value, Value::Package(_)) || path.last() == Some(b"_LPI") {
+                    self.add(path, Object::Value(value));
+                }
+            }
+            // Method
+            0x14 => {
+                let mut body = terms.part()?;
+                let path = absolute(scope, &body.name()?)?;
+                body.byte()?;
+                if path.last() == Some(b"_LPI") {
+                    self.list(body, &path, depth + 1);
+                }
+            }
+            // Return
+            0xa4 if is_method => {
+                let value = terms.value()?;
+                self.add(scope.to_vec(), Object::Value(value));
+            }
+            // If, Else, While: only in a method, the value depends on them.
+            0xa0..=0xa2 if !is_method => {
+                terms.part()?;
+            }
+            opcode => skip(opcode, terms)?,
+        }
+        Some(())
+    }
+
+    /// Adds an object; of two with one path, the first counts.
+    fn add(&mut self, path: Path, object: Object<'m>) {
+        if self.objects.len() < OBJECTS_MAX {
+            self.objects.entry(path).or_insert(object);
+        }
+    }
+
+    /// Finds the object that `name` means in a scope: a single segment is looked for in the
+    /// scopes around as well (section 5.3).
+    pub fn find(&self, scope: &[Segment], name: &Name) -> Option<(Path, &Object<'m>)> {
+        let is_searched = !name.is_absolute && name.ups == 0 && name.segments.len() == 1;
+        let last = if is_searched { 0 } else { scope.len() };
+        (last..=scope.len()).rev().find_map(|length| {
+            let path = absolute(scope.get(..length)?, name)?;
+            let object = self.objects.get(&path)?;
+            Some((path, object))
+        })
+    }
+
+    /// Returns the elements of the package that a value is or names.
+    pub fn package(&self, scope: &[Segment], value: &Value<'m>) -> Option<Stream<'m>> {
+        match value {
+            Value::Package(elements) => Some(elements.clone()),
+            Value::Name(name) => match self.find(scope, name)?.1 {
+                Object::Value(Value::Package(elements)) => Some(elements.clone()),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Returns the object of a path.
+    pub fn get(&self, path: &[Segment]) -> Option<&Object<'m>> {
+        self.objects.get(path)
+    }
+
+    /// Returns the paths of all CPUs.
+    pub fn cpus(&self) -> impl Iterator<Item = &[Segment]> {
+        self.objects
+            .iter()
+            .filter_map(|(path, object)| match object {
+                Object::Processor => Some(path.as_slice()),
+                Object::Value(Value::Text(b"ACPI0007")) => path.strip_suffix(&[*b"_HID"]),
+                _ => None,
+            })
+    }
+}
+
+/// Returns the absolute path of a name in a scope.
+fn absolute(scope: &[Segment], name: &Name) -> Option<Path> {
+    let kept = match name.is_absolute {
+        true => 0,
+        false => scope.len().checked_sub(name.ups)?,
+    };
+    let path = [scope.get(..kept)?, &name.segments].concat();
+    (path.len() <= PATH_MAX).then_some(path)
+}
+
+/// Takes the rest of a term that has no meaning here.
+fn skip(opcode: u16, terms: &mut Stream<'_>) -> Option<()> {
+    // Number of values before the name, and of bytes and values after it.
+    let (before, bytes, after) = match opcode {
+        // Field, PowerResource, ThermalZone, IndexField, BankField
+        0x5b81 | 0x5b84..=0x5b87 => return terms.part().map(drop),
+        // Noop
+        0xa3 => return Some(()),
+        // Event, Mutex, External, Alias
+        0x5b02 => (0, 0, 0),
+        0x5b01 => (0, 1, 0),
+        0x15 => (0, 2, 0),
+        0x06 => (0, 0, 1),
+        // OperationRegion, DataTableRegion
+        0x5b80 => (0, 1, 2),
+        0x5b88 => (0, 0, 3),
+        // CreateField, and those for a bit and for 1, 2, 4 and 8 bytes
+        0x5b13 => (3, 0, 0),
+        0x8a..=0x8d | 0x8f => (2, 0, 0),
+        _ => return None,
+    };
+    for _ in 0..before {
+        terms.value()?;
+    }
+    terms.name()?;
+    terms.take(bytes)?;
+    for _ in 0..after {
+        terms.value()?;
+    }
+    Some(())
+}

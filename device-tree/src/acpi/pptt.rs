@@ -1,0 +1,173 @@
+//! The PPTT: clusters, cores and threads, and the second-level cache (ACPI 6.5, section
+//! 5.2.30).
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::madt::Cpu;
+use super::table::Table;
+use crate::{Node, Result, nodes};
+
+/// Offset of the first entry.
+const ENTRIES: usize = 36;
+/// Kinds of entries.
+const PROCESSOR: u8 = 0;
+const CACHE: u8 = 1;
+/// In the flags of a processor: the leaf is a thread.
+const IS_THREAD: u64 = 1 << 2;
+/// In the flags of a cache: the size is valid.
+const HAS_SIZE: u64 = 1;
+/// The most private resources of a processor that are looked at.
+const RESOURCES_MAX: u64 = 16;
+
+/// The place of a CPU in the hierarchy, by the offsets of entries. The order is that of the
+/// labels.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct CpuPlace {
+    cluster: usize,
+    core: usize,
+    leaf: usize,
+    is_thread: bool,
+    /// Number of the CPU in the MADT's order.
+    cpu: u32,
+}
+
+/// The hierarchy above the CPUs.
+pub struct Topology<'m> {
+    pptt: Table<'m>,
+    /// Sorted; one for each CPU.
+    places: Vec<CpuPlace>,
+}
+
+impl<'m> Topology<'m> {
+    /// Finds the place of each CPU.
+    ///
+    /// # Errors
+    /// When an entry is not sound, or a CPU is left out.
+    pub fn read(pptt: Table<'m>, cpus: &[Cpu]) -> Result<Self> {
+        let leaves = leaves(&pptt, cpus)?;
+        let mut places = Vec::with_capacity(cpus.len());
+        for (cpu, number) in cpus.iter().zip(0..) {
+            let first = leaves.partition_point(|leaf| leaf.0 < cpu.uid);
+            let leaf = leaves.get(first).filter(|leaf| leaf.0 == cpu.uid);
+            let Some((_, leaf)) = leaf else {
+                let uid = cpu.uid;
+                let message = format_args!("the CPU with UID {uid:#x} is left out");
+                return Err(pptt.error(ENTRIES, message));
+            };
+            let is_thread = leaf.field(4, 4)? & IS_THREAD != 0;
+            let core = match is_thread {
+                false => *leaf,
+                true => pptt.entry(leaf.field(8, 4)? as usize, 1)?,
+            };
+            if core.kind() != PROCESSOR {
+                return Err(leaf.error(0, format_args!("the thread's parent is no processor")));
+            }
+            places.push(CpuPlace {
+                cluster: core.field(8, 4)? as usize,
+                core: core.at,
+                leaf: leaf.at,
+                is_thread,
+                cpu: number,
+            });
+        }
+        places.sort_unstable();
+        let mut pairs = places.array_windows();
+        match pairs.find(|[one, other]| one.leaf == other.leaf) {
+            Some([place, _]) => {
+                let message = format_args!("two CPUs have the UID of this entry");
+                Err(pptt.error(place.leaf, message))
+            }
+            None => Ok(Self { pptt, places }),
+        }
+    }
+
+    /// Makes `cpu-map`, a child of `/cpus`.
+    pub fn map(&self) -> Node {
+        let mut map = Node::new("cpu-map");
+        let is_cluster = |one: &CpuPlace, other: &CpuPlace| one.cluster == other.cluster;
+        for (number, cluster) in self.places.chunk_by(is_cluster).enumerate() {
+            let mut node = Node::new(&format!("cluster{number}"));
+            let cores = cluster.chunk_by(|one, other| one.core == other.core);
+            for (number, core) in cores.enumerate() {
+                node = node.with(core_node(core, number));
+            }
+            map = map.with(node);
+        }
+        map
+    }
+
+    /// Returns the bytes of the largest second-level cache: of those after a core's private
+    /// caches or, if none has a next level, of its cluster's private caches.
+    pub fn second_level_cache(&self) -> Option<u64> {
+        let of_cpu = |place: &CpuPlace| {
+            let first = self.caches(place.leaf).chain(self.caches(place.core));
+            let next: Vec<u64> = first.filter_map(|it| it.field(8, 4).ok()).collect();
+            let (has_first, has_next) = (!next.is_empty(), next.iter().any(|at| *at != 0));
+            let second = next.iter().filter_map(|at| self.cache(*at as usize));
+            let shared = self.caches(place.cluster);
+            let shared = shared.filter(|_| has_first && !has_next);
+            second.chain(shared).filter_map(|it| cache_size(&it)).max()
+        };
+        self.places.iter().filter_map(of_cpu).max()
+    }
+
+    /// Returns the cache at an offset; None for another entry.
+    fn cache(&self, at: usize) -> Option<Table<'m>> {
+        let entry = self.pptt.entry(at, 1).ok();
+        entry.filter(|entry| at >= ENTRIES && entry.kind() == CACHE)
+    }
+
+    /// Returns the private caches of the processor at an offset; none for another entry.
+    fn caches(&self, at: usize) -> impl Iterator<Item = Table<'m>> {
+        let entry = self.pptt.entry(at, 1).ok();
+        let processor = entry.filter(|entry| at >= ENTRIES && entry.kind() == PROCESSOR);
+        let count = processor.and_then(|entry| entry.field(16, 4).ok());
+        let indices = 0..count.unwrap_or(0).min(RESOURCES_MAX) as usize;
+        indices.filter_map(move |index| {
+            let at = processor?.field(20 + 4 * index, 4).ok()?;
+            self.cache(at as usize)
+        })
+    }
+}
+
+/// Returns the processors with the UID of a CPU that are no other processor's parent, sorted
+/// by UID; of one UID, in the order of the table.
+fn leaves<'m>(pptt: &Table<'m>, cpus: &[Cpu]) -> Result<Vec<(u32, Table<'m>)>> {
+    let mut uids: Vec<u32> = cpus.iter().map(|cpu| cpu.uid).collect();
+    uids.sort_unstable();
+    let (mut leaves, mut parents) = (Vec::new(), Vec::new());
+    for entry in pptt.entries(ENTRIES, 1) {
+        let entry = entry?;
+        if entry.kind() == PROCESSOR {
+            parents.push(entry.field(8, 4)? as usize);
+            let uid = entry.field(12, 4)? as u32;
+            if uids.binary_search(&uid).is_ok() {
+                leaves.push((uid, entry));
+            }
+        }
+    }
+    parents.sort_unstable();
+    leaves.retain(|leaf| parents.binary_search(&leaf.1.at).is_err());
+    leaves.sort_by_key(|leaf| leaf.0);
+    Ok(leaves)
+}
+
+fn cache_size(cache: &Table<'_>) -> Option<u64> {
+    let has_size = cache.field(4, 4).ok()? & HAS_SIZE != 0;
+    let size = cache.field(12, 4).ok()?;
+    (has_size && size != 0).then_some(size)
+}
+
+/// Makes the node of the core that consists of `cpus`: one CPU, or threads.
+fn core_node(cpus: &[CpuPlace], number: usize) -> Node {
+    let mut node = Node::new(&format!("core{number}"));
+    for (number, place) in cpus.iter().enumerate() {
+        let cpu = [nodes::CPU_PHANDLES + place.cpu];
+        node = match place.is_thread {
+            true => node.with(Node::new(&format!("thread{number}")).cells("cpu", &cpu)),
+            false => node.cells("cpu", &cpu),
+        };
+    }
+    node
+}

@@ -1,0 +1,86 @@
+//! Idle states by AML that iasl compiles.
+
+use std::fs;
+use std::process::Command;
+
+use psci_bench::board::Board;
+use xtask::setup::workspace::Workspace;
+use xtask::setup::{self, Need};
+
+use crate::machine::{convert, seal, tables, write};
+
+/// Compiles a source in `tests/data/acpi`.
+pub fn compile(name: &str) -> Vec<u8> {
+    let workspace = Workspace::find().expect("the workspace");
+    let source = workspace.root.join(format!("tests/data/acpi/{name}.asl"));
+    compile_text(&fs::read_to_string(source).expect("a source"))
+}
+
+/// Compiles ASL.
+pub fn compile_text(source: &str) -> Vec<u8> {
+    let workspace = Workspace::find().expect("the workspace");
+    setup::ensure(&workspace, &[Need::Iasl]).expect("iasl");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("table.asl");
+    fs::write(&file, source).expect("written");
+    let ran = Command::new("iasl").arg(&file).output().expect("iasl runs");
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success(), "{said}");
+    fs::read(file.with_extension("aml")).expect("a table")
+}
+
+/// A state: name, power_state, true if the timers stop.
+type State = (&'static str, u32, bool);
+
+/// The states are those of the AML, and the notes contain these words.
+fn check(aml: &[Vec<u8>], always_on: u64, states: &[State], notes: &[&str]) {
+    let mut tables = tables();
+    write(&mut tables[2], &[(60, 4, always_on)]);
+    seal(&mut tables[2]);
+    tables.extend_from_slice(aml);
+    let made = convert(&tables).expect("good tables");
+    let board = Board::read(&made.tree).expect("a good tree");
+    let found = board.idle_states.iter();
+    let found: Vec<_> = found
+        .map(|it| (it.name, it.power_state, it.local_timer_stop))
+        .collect();
+    assert_eq!(found, states);
+    assert_eq!(made.notes.len(), notes.len(), "{:?}", made.notes);
+    for (note, word) in made.notes.iter().zip(notes) {
+        assert!(note.contains(word), "{word:?} in {note:?}");
+    }
+}
+
+#[test]
+fn states_of_containers_are_added() {
+    let morello = [
+        ("LPI3-Core", 0x1_0000, true),
+        ("LPI3-Core+LPI2-Cluster", 0x101_0000, true),
+    ];
+    check(&[compile("morello")], 0, &morello, &[]);
+    let kept = morello.map(|(name, power_state, _)| (name, power_state, false));
+    check(&[compile("morello")], 1 << 2, &kept, &[]);
+    let qualcomm = [
+        ("Kryo0.C3", 0x4000_0003, true),
+        ("Kryo0.C3+L2.D4", 0x4000_0043, true),
+        ("Kryo0.C3+L2.D4+platform.xo", 0x4000_0343, true),
+        ("Kryo0.C3+L2.D4+CCI.E3", 0x4000_0443, true),
+        ("Kryo0.C3+L2.D4+CCI.E3+RPM", 0x4000_0543, true),
+    ];
+    check(&[compile("qualcomm")], 0, &qualcomm, &[]);
+}
+
+#[test]
+fn container_is_found_in_another_table() {
+    let states = [
+        ("state-0x1", 1, false),
+        ("Off", 0x1_0002, true),
+        ("Off+Whole", 0x201_0022, true),
+    ];
+    let [container, cpus] = ["container", "cpus"].map(compile);
+    let notes = ["SSDT (file", "2 idle states of _LPI are left out, as"];
+    check(&[container.clone(), cpus.clone()], 0, &states, &notes);
+    check(&[cpus.clone(), container], 0, &states, &notes);
+    // Without the container, its CPUs have their own states.
+    check(&[cpus], 0, &states[..2], &notes);
+}

@@ -1,0 +1,123 @@
+//! Tables that are truncated, changed, nested and circular: no panic, and no endless loop.
+
+use psci_bench::board::Console;
+
+use crate::aml::{compile, compile_text};
+use crate::machine::{convert, describe, pptt, processor, seal, table, tables};
+
+#[test]
+fn truncated_and_changed_tables_do_no_harm() {
+    let mut tables = tables();
+    tables.extend(["qualcomm", "cpus"].map(compile));
+    for number in 0..tables.len() {
+        let whole = tables[number].clone();
+        for length in 36..whole.len() {
+            tables[number] = whole[..length].to_vec();
+            assert_ne!(describe(&tables), "", "not sealed");
+            seal(&mut tables[number]);
+            assert_ne!(describe(&tables), "");
+        }
+        for (at, value) in (36..whole.len()).flat_map(|at| [0, 0xff].map(|it| (at, it))) {
+            tables[number] = whole.clone();
+            tables[number][at] = value;
+            seal(&mut tables[number]);
+            if let Ok(made) = convert(&tables) {
+                assert!(Console::find(&made.tree).is_ok(), "{number}, {at}");
+            }
+        }
+        tables[number] = whole;
+    }
+}
+
+/// Describes the board with a DSDT of these terms in ASL.
+fn with_terms(terms: &str) -> String {
+    let source =
+        format!("DefinitionBlock (\"\", \"DSDT\", 2, \"PSCIB\", \"LIMITS\", 1) {{ {terms} }}");
+    describe(&[tables(), vec![compile_text(&source)]].concat())
+}
+
+#[test]
+fn limits_become_notes() {
+    let nested = |depth| "Device (DEV0) {".repeat(depth) + &"}".repeat(depth);
+    let cpu = |name: u32, count| {
+        let state = |n| {
+            let register = format!("Register (FFixedHW, 32, 0, {}, 3)", name << 8 | n);
+            format!(
+                "Package () {{1, 1, 1, 0, 0, 0, ResourceTemplate () {{ {register} }}, 0, 0, \"\"}}"
+            )
+        };
+        let states: Vec<_> = (1..=count).map(state).collect();
+        let lpi = format!(
+            "Name (_LPI, Package () {{0, 0, {count}, {}}})",
+            states.join(",")
+        );
+        format!("Device (CPU{name}) {{ Name (_HID, \"ACPI0007\") {lpi} }}")
+    };
+    let objects = (0xa000..0xf000u32).map(|n| format!("Name ({n:04X}, Package () {{0}})"));
+    let deep = "AML cannot be read from here on to the end of its block (opcode 0x08)";
+    for (terms, note, is_expected) in [
+        (nested(15), deep, false),
+        (nested(16) + "Name (LAST, 0)", deep, false),
+        (
+            nested(15).replace("{}", "{ Device (IN) { Name (LAST, 0) } }"),
+            deep,
+            true,
+        ),
+        (cpu(0, 16), "no idle states", false),
+        (
+            cpu(0, 17),
+            "CPU0._LPI and maybe others: no package of at most 16 idle",
+            true,
+        ),
+        (
+            cpu(0, 10) + &cpu(1, 10),
+            "20 idle states, of which the first 16 by",
+            true,
+        ),
+        (objects.collect(), "more than 16384 objects", true),
+    ] {
+        let found = with_terms(&terms);
+        assert_eq!(found.contains(note), is_expected, "{note} in\n{found}");
+    }
+}
+
+#[test]
+fn broken_aml_becomes_a_note() {
+    for (terms, note) in [
+        (
+            &b"\x08_LPI\x12\xff"[..],
+            "offset 0x24: AML cannot be read from here on",
+        ),
+        (
+            b"\x10\x08^^^^^",
+            "offset 0x24: AML cannot be read from here on",
+        ),
+        (
+            b"\xa3\x10\x0f_SB_\x7f",
+            "offset 0x25: AML cannot be read from here on",
+        ),
+    ] {
+        let dsdt = table("DSDT", 36, &[], &[terms.to_vec()]);
+        let found = describe(&[tables(), vec![dsdt]].concat());
+        assert!(found.contains(&format!("DSDT (file 6), {note}")), "{found}");
+    }
+    let mut wrong = [tables(), vec![table("DSDT", 36, &[], &[])]].concat();
+    wrong[5][10] ^= 1;
+    assert!(describe(&wrong).contains("DSDT (file 6), offset 0x9: the sum of all 36 bytes"));
+}
+
+#[test]
+fn circles_of_processors_end() {
+    let mut tables = tables();
+    for parents in [[36, 56], [56, 36], [0, 0], [56, 0xffff_ffff]] {
+        let [one, other] = parents.map(|parent| processor(0b1110, parent, 0, &[36; 20]));
+        tables[4] = table("PPTT", 36, &[(8, 1, 3)], &[one, other]);
+        let found = describe(&tables);
+        assert!(found.contains("CPUs are labelled by MPIDR"), "{found}");
+    }
+    // An entry within an entry
+    tables[4] = pptt();
+    tables[4][56 + 20] = 37;
+    seal(&mut tables[4]);
+    assert!(describe(&tables).contains("CpuMap"));
+}

@@ -1,0 +1,201 @@
+//! The ACPI tables of a made-up machine, and the board that the payload reads of them.
+
+use device_tree::acpi::{Choices, Conversion, Tables, to_tree};
+use psci_bench::board::{Board, FormatError, Region};
+
+/// A field: offset, size in bytes, value.
+pub type Field = (usize, usize, u64);
+
+/// Writes fields to bytes, which grow where they are too short.
+pub fn write(bytes: &mut Vec<u8>, fields: &[Field]) {
+    for &(at, size, value) in fields {
+        bytes.resize(bytes.len().max(at + size), 0);
+        bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+    }
+}
+
+/// Makes bytes of fields.
+pub fn bytes(length: usize, fields: &[Field]) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    write(&mut bytes, fields);
+    bytes
+}
+
+/// Makes length and checksum of a table right.
+pub fn seal(table: &mut Vec<u8>) {
+    write(table, &[(4, 4, table.len() as u64), (9, 1, 0)]);
+    let sum = table
+        .iter()
+        .fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
+    table[9] = sum.wrapping_neg();
+}
+
+/// Makes a table of fields and the parts after them.
+pub fn table(signature: &str, length: usize, fields: &[Field], parts: &[Vec<u8>]) -> Vec<u8> {
+    let mut table = bytes(length, fields);
+    table[..4].copy_from_slice(signature.as_bytes());
+    table[10..24].copy_from_slice(b"PSCIB MADE-UP\0");
+    table.extend(parts.concat());
+    seal(&mut table);
+    table
+}
+
+/// A GICC of the MADT, with the bases of a GICv2's interface and a redistributor.
+pub fn gicc(uid: u64, mpidr: u64, interface: u64, redistributor: u64) -> Vec<u8> {
+    let bases = [(32, 8, interface), (60, 8, redistributor), (68, 8, mpidr)];
+    let mut entry = bytes(80, &[(0, 1, 0x0b), (1, 1, 80), (8, 4, uid), (12, 4, 1)]);
+    write(&mut entry, &bases);
+    entry
+}
+
+/// A GICD of the MADT.
+pub fn gicd(version: u64) -> Vec<u8> {
+    let fields = [
+        (0, 1, 0x0c),
+        (1, 1, 24),
+        (8, 8, 0x800_0000),
+        (20, 1, version),
+    ];
+    bytes(24, &fields)
+}
+
+/// A range of redistributors in the MADT.
+pub fn gicr(base: u64, size: u64) -> Vec<u8> {
+    bytes(16, &[(0, 1, 0x0e), (1, 1, 16), (4, 8, base), (12, 4, size)])
+}
+
+/// The MADT with these entries.
+pub fn madt(entries: &[Vec<u8>]) -> Vec<u8> {
+    table("APIC", 44, &[(8, 1, 6)], entries)
+}
+
+/// A processor of the PPTT with private resources.
+pub fn processor(flags: u64, parent: u64, uid: u64, resources: &[u64]) -> Vec<u8> {
+    let (length, count) = (20 + 4 * resources.len() as u64, resources.len() as u64);
+    let mut entry = bytes(20, &[(1, 1, length), (4, 4, flags), (8, 4, parent)]);
+    write(&mut entry, &[(12, 4, uid), (16, 4, count)]);
+    let resources = resources.iter().flat_map(|it| (*it as u32).to_le_bytes());
+    entry.extend(resources);
+    entry
+}
+
+/// A cache of the PPTT.
+pub fn cache(next: u64, size: u64) -> Vec<u8> {
+    let fields = [
+        (0, 1, 1),
+        (1, 1, 28),
+        (4, 4, 1),
+        (8, 4, next),
+        (12, 4, size),
+    ];
+    bytes(28, &fields)
+}
+
+/// The PPTT of two clusters: a core in the first, with a second-level cache of its own; in the
+/// second, which has a cache, a core and then a core of two threads.
+pub fn pptt() -> Vec<u8> {
+    let parts = [
+        // At 36, 56
+        processor(0, 0, 9, &[]),
+        processor(0, 0, 0, &[244]),
+        // At 80, 104, 128, 148, 168
+        processor(0b1010, 36, 0, &[188]),
+        processor(0b1010, 56, 1, &[272]),
+        processor(0, 56, 7, &[]),
+        processor(0b1110, 128, 2, &[]),
+        processor(0b1110, 128, 3, &[]),
+        // At 188, 216, 244, 272
+        cache(216, 0x8000),
+        cache(0, 0x10_0000),
+        cache(0, 0x40_0000),
+        cache(0, 0x8000),
+    ];
+    table("PPTT", 36, &[(8, 1, 3)], &parts)
+}
+
+/// The tables FACP, APIC, GTDT, SPCR and PPTT of a machine with a GICv3 and four CPUs.
+pub fn tables() -> Vec<Vec<u8>> {
+    let fadt = table("FACP", 276, &[(8, 1, 6), (129, 2, 1)], &[]);
+    let cpus = [0, 0x100, 0x101, 0x1_0000].iter().zip(0..);
+    let cpus = cpus.map(|(mpidr, uid)| gicc(uid, *mpidr, 0x801_0000, 0));
+    let mut entries: Vec<_> = cpus.collect();
+    entries.push(bytes(80, &[(0, 1, 0x0b), (1, 1, 80), (12, 4, 8)]));
+    entries.extend([gicd(3), gicr(0x80a_0000, 0x10_0000)]);
+    let gtdt = [
+        (8, 1, 3),
+        (48, 4, 29),
+        (56, 4, 30),
+        (64, 4, 27),
+        (72, 4, 26),
+        (88, 4, 2),
+        (92, 4, 104),
+    ];
+    let frame = |number: u64, intid, flags| {
+        let base = 0x2b00_0000 + (number << 16);
+        bytes(
+            40,
+            &[(0, 1, number), (4, 8, base), (20, 4, intid), (36, 4, flags)],
+        )
+    };
+    // At 104 with frames at 124 and 164, the first of which is secure; and at 204.
+    let block = bytes(
+        20,
+        &[(1, 2, 100), (4, 8, 0x2a00_0000), (12, 4, 2), (16, 4, 20)],
+    );
+    let mut watchdog = bytes(28, &[(0, 1, 1), (1, 2, 28), (4, 8, 0x2c00_0000)]);
+    write(&mut watchdog, &[(12, 8, 0x2c01_0000), (20, 4, 59)]);
+    let timers = [block, frame(0, 60, 1), frame(1, 61, 0), watchdog];
+    let spcr = [
+        (8, 1, 2),
+        (36, 1, 3),
+        (41, 1, 8),
+        (43, 1, 1),
+        (44, 8, 0x900_0000),
+    ];
+    vec![
+        fadt,
+        madt(&entries),
+        table("GTDT", 104, &gtdt, &timers),
+        table("SPCR", 80, &spcr, &[]),
+        pptt(),
+    ]
+}
+
+/// Makes a device tree of tables.
+pub fn convert(tables: &[Vec<u8>]) -> Result<Conversion, FormatError> {
+    let files: Vec<&[u8]> = tables.iter().map(Vec::as_slice).collect();
+    to_tree(&Tables::of_files(&files)?, &choices())
+}
+
+/// Memory and boot arguments for a tree.
+pub fn choices() -> Choices<'static> {
+    const MEMORY: Region = Region {
+        base: 0x4000_0000,
+        size: 0x4000_0000,
+    };
+    Choices {
+        memory: &[MEMORY],
+        bootargs: "iterations=3",
+        cpu_compatible: "arm,armv8",
+    }
+}
+
+/// Describes the board that tables make, or the error.
+pub fn describe(tables: &[Vec<u8>]) -> String {
+    let made = match convert(tables) {
+        Ok(made) => made,
+        Err(error) => return format!("error: {error}"),
+    };
+    match Board::read(&made.tree) {
+        Err(error) => format!("board: {error}"),
+        Ok(board) => {
+            let cpus = board.cpus(false).map(|(source, cpus)| {
+                let labels = cpus
+                    .iter()
+                    .map(|it| (it.mpidr, it.cluster, it.core, it.thread));
+                (source, labels.collect::<Vec<_>>())
+            });
+            format!("{board:x?} {cpus:x?} {:?}", made.notes)
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! Boards by static tables, and the error of each table that is missing or wrong.
+
+use std::collections::BTreeMap;
+
+use device_tree::acpi::{Memory, Tables, to_tree};
+
+use crate::machine::{
+    bytes, choices, convert, describe, gicc, gicd, gicr, madt, seal, table, tables, write,
+};
+
+/// Numbers of the tables of [`tables`].
+const FADT: usize = 0;
+const MADT: usize = 1;
+const GTDT: usize = 2;
+const SPCR: usize = 3;
+
+/// Each of `words` is in the description of the board.
+fn check(tables: &[Vec<u8>], words: &[&str]) {
+    let found = describe(tables);
+    for word in words {
+        assert!(found.contains(word), "{word:?} in\n{found}");
+    }
+}
+
+#[test]
+fn tables_make_the_board() {
+    check(
+        &tables(),
+        &[
+            "model: \"PSCIB MADE-UP\"",
+            "kind: Pl011, base: 9000000",
+            "V3 { distributor: Region { base: 8000000, size: 10000 }",
+            "[Region { base: 80a0000, size: 100000 }]",
+            "physical: Some(1e), virtual_: Some(1b), hypervisor: Some(1a)",
+            "TimerFrame { control: 2a000000, number: 1, base: 2b010000, intid: 3d }",
+            "Watchdog { kind: Sbsa, base: 2c010000 }",
+            "conduit: Smc",
+            "memory: [Region { base: 40000000, size: 40000000 }]",
+            "bootargs: \"iterations=3\"",
+            "second_level_cache: Some(400000)",
+            "cpu_count: 4, counter_erratum: None",
+            "CpuMap, [(0, 0, 0, 0), (100, 1, 0, 0), (101, 1, 1, 0), (10000, 1, 1, 1)]",
+            "[\"no idle states: the AML has no _LPI",
+        ],
+    );
+    let [one, other] = [(); 2].map(|()| convert(&tables()).expect("good tables").tree);
+    assert_eq!(one, other);
+}
+
+/// A table, its changed fields (offset, size in bytes and value in hexadecimal digits, or
+/// none for a table that is missing), and text in the description of the board, or the error.
+const ROWS: &str = r#"
+FACP 81:2=3               | conduit: Hvc
+FACP 10:8=20204232010107  | model: "PSCIB 2B"
+FACP 81:2=0               | error: FACP (file 1), offset 0x81: the firmware has no PSCI
+FACP 81:2=2               | error: FACP (file 1), offset 0x81: the firmware has no PSCI
+FACP                      | error: there is no ACPI table FACP, which has the conduit of PSCI: use
+APIC 38:4=8               | cpu_count: 3
+APIC 38:4=8               | CpuMap, [(100, 0, 0, 0), (101, 0, 1, 0), (10000, 0, 1, 1)]
+APIC 2d:1=0               | error: APIC (file 2), offset 0x2c: an entry of 0 bytes, expected 2 to
+APIC 2d:1=4b              | error: APIC (file 2), offset 0x2c: 75 bytes, expected at least 76
+APIC 70:8=80000000        | error: APIC (file 2), offset 0x2c: MPIDR 0x80000000, expected affi
+APIC 70:8=100             | error: APIC (file 2), offset 0x2c: MPIDR 0x100 is that of two enabled
+APIC                      | error: there is no ACPI table APIC, which has the CPUs and the GIC
+GTDT 48:4=0 30:4=0        | physical: Some(1e), virtual_: Some(1b), hypervisor: None
+GTDT a0:4=0               | number: 0, base: 2b000000, intid: 3c
+GTDT c8:4=1               | timer_frame: Err(NotInTree), watchdog: Some
+GTDT b8:4=1f              | timer_frame: Err(NotInTree), watchdog: Some
+GTDT e4:4=4               | watchdog: None
+GTDT 58:4=0               | timer_frame: Err(NotInTree), watchdog: None
+GTDT a:6=202049534948 10:8=2020203730504948 | counter_erratum: Some(HiSilicon)
+GTDT 38:4=20              | error: GTDT (file 3), offset 0x38: interrupt 32, expected a PPI (16
+GTDT                      | error: there is no ACPI table GTDT, which has the timers
+SPCR 24:1=e               | kind: Sbsa
+SPCR 24:1=0               | kind: Ns16550, base: 9000000, reg_shift: 0, io_width: 1
+SPCR 24:1=12 29:1=20      | kind: Ns16550, base: 9000000, reg_shift: 2, io_width: 1
+SPCR 24:1=1 2b:1=3        | kind: Ns16550, base: 9000000, reg_shift: 2, io_width: 4
+SPCR 24:1=2               | error: SPCR (file 4), offset 0x24: UART of type 0x2, expected a 16550
+SPCR 28:1=1               | error: SPCR (file 4), offset 0x28: the UART is in address space 1, exp
+SPCR 24:1=0 2b:1=4        | error: SPCR (file 4), offset 0x2b: access size 4, expected 0 to 3
+SPCR 24:1=0 29:1=7        | error: SPCR (file 4), offset 0x29: a bit width of 7, expected 0, 8
+SPCR                      | error: no console: there is no ACPI table SPCR with an address, and no
+PPTT 5c:4=4d              | the CPU with UID 0x0 is left out: CPUs are labelled by MPIDR
+PPTT f8:4=0               | second_level_cache: Some(100000)
+PPTT                      | ["there is no ACPI table PPTT: CPUs are labelled by MPIDR"
+"#;
+
+#[test]
+fn fields_are_used_or_refused() {
+    for row in ROWS.lines().skip(1) {
+        let (change, expected) = row.split_once(" | ").expect("two parts");
+        let mut words = change.split_whitespace();
+        let signature = words.next().expect("a table");
+        let mut tables = tables();
+        let changed = tables
+            .iter()
+            .position(|it| it.starts_with(signature.as_bytes()));
+        let mut table = tables.remove(changed.expect("the table"));
+        let fields = words.map(|field| {
+            let numbers: Vec<_> = field.split([':', '=']).collect();
+            let [at, size, value] = [0, 1, 2].map(|n| u64::from_str_radix(numbers[n], 16));
+            let [at, size] = [at, size].map(|it| it.expect("digits") as usize);
+            (at, size, value.expect("digits"))
+        });
+        let fields: Vec<_> = fields.collect();
+        if !fields.is_empty() {
+            write(&mut table, &fields);
+            seal(&mut table);
+            tables.insert(changed.expect("as above"), table);
+        }
+        check(&tables, &[expected.trim()]);
+    }
+}
+
+#[test]
+fn controllers_are_read_by_version() {
+    let four = &[0x10_0000, 0x14_0000, 0x12_0000, 0x80_0000][..];
+    let many: Vec<u64> = (1..10).map(|n| n << 20).collect();
+    let range = |n: u64| gicr(0x100_0000 + (n << 18), 0x4_0000);
+    let ranges: Vec<_> = [gicd(3)].into_iter().chain((0..9).map(range)).collect();
+    let one = "redistributors: [Region { base: 100000, size: 20000 }]";
+    let merged = "[Region { base: 100000, size: 60000 }, Region { base: 800000, size: 20000 }]";
+    for (gic, redistributors, expected) in [
+        (
+            &[gicd(2)][..],
+            &[0][..],
+            "cpu_interface: Region { base: 8010000, size: 1000 }",
+        ),
+        (
+            &[gicd(0)],
+            &[0],
+            "V2 { distributor: Region { base: 8000000, size: 1000 }",
+        ),
+        (&[gicd(3)], four, merged),
+        (&[gicd(0)], &four[..1], one),
+        (
+            &[gicd(4)],
+            &four[..2],
+            "[Region { base: 100000, size: 80000 }]",
+        ),
+        (&ranges, &[0], "[Region { base: 1000000, size: 240000 }]"),
+        (
+            &[gicd(3)],
+            &many,
+            "offset 0x2fc: 9 regions of redistributors, expected 1 to 8",
+        ),
+        (
+            &[gicd(3)],
+            &[0],
+            "offset 0x7c: 0 regions of redistributors, expected 1 to 8",
+        ),
+        (
+            &[gicd(5)],
+            &[0],
+            "offset 0x7c: GIC version 5, expected 0 to 4",
+        ),
+        (&[], &[0], "offset 0x2c: no GIC distributor (entry 0x0c)"),
+        (
+            &[],
+            &[],
+            "offset 0x2c: no enabled CPU: no GICC has flag bit 0",
+        ),
+        (&ranges, &[0; 512], "cpu_count: 200"),
+        (
+            &ranges,
+            &[0; 513],
+            "offset 0xa02c: more than 512 enabled CPUs",
+        ),
+    ] {
+        let cpus = redistributors.iter().zip(0..);
+        let cpus = cpus.map(|(base, uid)| gicc(uid, uid, 0x801_0000, *base));
+        let mut tables = tables();
+        tables[MADT] = madt(&cpus.chain(gic.iter().cloned()).collect::<Vec<_>>());
+        check(&tables, &[expected]);
+    }
+}
+
+#[test]
+fn dbg2_names_the_console_without_spcr() {
+    let device = |kind| {
+        let head = [(1, 2, 22), (12, 2, kind), (14, 2, 3), (18, 2, 22)];
+        [bytes(22, &head), bytes(12, &[(4, 8, 0x900_0000)])].concat()
+    };
+    // The second device's address is in the rest of the table.
+    let parts = [bytes(22, &[(1, 2, 22), (12, 2, 0x8003)]), device(0x8000)];
+    let dbg2 = table("DBG2", 44, &[(36, 4, 44), (40, 4, 2)], &parts);
+    let mut tables = tables();
+    // An SPCR without an address
+    write(&mut tables[SPCR], &[(44, 8, 0)]);
+    seal(&mut tables[SPCR]);
+    tables.push(dbg2);
+    check(&tables, &["kind: Pl011, base: 9000000"]);
+    tables[SPCR] = tables.pop().expect("DBG2");
+    check(&tables, &["kind: Pl011, base: 9000000"]);
+    write(&mut tables[SPCR], &[(40, 4, 1)]);
+    seal(&mut tables[SPCR]);
+    check(&tables, &["error: no console: there is no ACPI table SPCR"]);
+}
+
+#[test]
+fn tables_are_checked() {
+    let mut tables = tables();
+    tables[GTDT][60] ^= 4;
+    let at = "error: GTDT (file 3), offset 0x";
+    check(
+        &tables,
+        &[&format!(
+            "{at}9: the sum of all 232 bytes is 0x4, expected 0"
+        )],
+    );
+    for (length, error) in [
+        (35, "35 bytes, expected 36 to 16777216"),
+        (1 << 30, "1073741824 bytes"),
+        (300, "only 232 of 300 bytes can be read"),
+    ] {
+        write(&mut tables[GTDT], &[(4, 4, length)]);
+        check(&tables, &[&format!("{at}4: {error}")]);
+    }
+}
+
+/// Tables at physical addresses.
+#[derive(Default)]
+struct Machine(BTreeMap<u64, Vec<u8>>);
+
+impl<'m> Memory<'m> for &'m Machine {
+    fn bytes(&self, address: u64, size: u64) -> Option<&'m [u8]> {
+        let (base, bytes) = self.0.range(..=address).next_back()?;
+        let first = usize::try_from(address - base).ok()?;
+        bytes.get(first..)?.get(..usize::try_from(size).ok()?)
+    }
+}
+
+const RSDP: u64 = 0x1000;
+const XSDT: u64 = 0x2000;
+
+/// The RSDP with checksums, and with a change after them.
+fn rsdp(change: Option<(usize, usize, u64)>) -> Vec<u8> {
+    let signature = u64::from_le_bytes(*b"RSD PTR ");
+    let mut rsdp = bytes(
+        36,
+        &[(0, 8, signature), (15, 1, 2), (20, 4, 36), (24, 8, XSDT)],
+    );
+    for (at, end) in [(8, 20), (32, 36)] {
+        rsdp[at] = rsdp[..end]
+            .iter()
+            .fold(0, |sum: u8, byte| sum.wrapping_sub(*byte));
+    }
+    write(&mut rsdp, change.as_slice());
+    rsdp
+}
+
+#[test]
+fn tables_are_found_by_the_rsdp() {
+    let mut machine = Machine::default();
+    let mut tables = tables();
+    let dsdt = table("DSDT", 36, &[], &[]);
+    write(&mut tables[FADT], &[(40, 4, 0x6666), (140, 8, 0xa000)]);
+    seal(&mut tables[FADT]);
+    let addresses = (0..).map(|n| 0x3000 + n * 0x1000);
+    let placed: Vec<(u64, Vec<u8>)> = addresses.zip(tables).collect();
+    let mut pointers: Vec<_> = placed
+        .iter()
+        .map(|it| it.0.to_le_bytes().to_vec())
+        .collect();
+    pointers.push(vec![0; 8]);
+    machine.0.extend(placed);
+    machine
+        .0
+        .extend([(XSDT, table("XSDT", 36, &[], &pointers)), (0xa000, dsdt)]);
+    for (change, error) in [
+        (None, ""),
+        (Some((0, 1, 0)), "it does not begin with \"RSD PTR \""),
+        (
+            Some((15, 1, 0)),
+            "revision 0 has no XSDT: use a device tree instead",
+        ),
+        (Some((20, 4, 20)), "its length is not 36 bytes"),
+        (Some((9, 1, 1)), "a checksum is wrong"),
+        (Some((33, 1, 1)), "a checksum is wrong"),
+    ] {
+        machine.0.insert(RSDP, rsdp(change));
+        match Tables::find(&&machine, RSDP) {
+            Err(found) => assert_eq!(found.to_string(), format!("RSDP (at 0x1000): {error}")),
+            Ok(tables) => {
+                assert_eq!(error, "");
+                let made = to_tree(&tables, &choices()).expect("a tree");
+                let null = "XSDT names a table at 0x0, which is not in memory that can be read";
+                assert_eq!(made.notes[0], null);
+            }
+        }
+    }
+    machine.0.insert(RSDP, rsdp(None));
+    for (at, error) in [
+        (
+            0xa000,
+            "FACP names a table at 0xa000, which is not in memory that can be read",
+        ),
+        (XSDT, "RSDP (at 0x1000): no XSDT is at 0x2000"),
+        (
+            RSDP,
+            "RSDP (at 0x1000): it is not in memory that can be read",
+        ),
+    ] {
+        machine.0.remove(&at);
+        let made = Tables::find(&&machine, RSDP);
+        let made = made.and_then(|tables| to_tree(&tables, &choices()));
+        let found = made.map_or_else(|error| error.to_string(), |made| made.notes.join("|"));
+        assert!(found.contains(error), "{found}");
+    }
+}

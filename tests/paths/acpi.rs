@@ -1,0 +1,366 @@
+//! Machines that ACPI tables describe: QEMU's own tables, and changed ones by fw_cfg.
+
+use std::fs;
+use std::process::Command;
+use std::thread;
+
+use device_tree::acpi::{self, Choices, Memory, Tables};
+use psci_bench::board::{Board, Region};
+use psci_bench::model::Verdict;
+use psci_bench::plan::ScenarioId;
+use xtask::build::efi;
+use xtask::qemu;
+use xtask::setup::{self, Need};
+
+use crate::common::{Log, workspace};
+use crate::efi::{ALL, STATES, application, edk2, under_tf_a};
+use crate::machine::{Machine, with_tree};
+
+/// Memory of QEMU's `virt`.
+const RAM: Region = Region {
+    base: 0x4000_0000,
+    size: 256 << 20,
+};
+const HEADER: usize = 36;
+
+/// A machine's memory, as it was when the machine was turned off.
+struct Ram(Vec<u8>);
+
+impl<'m> Memory<'m> for &'m Ram {
+    fn bytes(&self, address: u64, size: u64) -> Option<&'m [u8]> {
+        let first = address.checked_sub(RAM.base)? as usize;
+        self.0.get(first..)?.get(..size as usize)
+    }
+}
+
+impl Ram {
+    /// The RSDP from which all tables are found.
+    fn rsdp(&self) -> u64 {
+        let marks = memchr::memmem::find_iter(&self.0, b"RSD PTR ");
+        let mut places = marks.map(|at| RAM.base + at as u64);
+        let is_whole = |place: &u64| Tables::find(&self, *place).is_ok();
+        places.find(is_whole).expect("an RSDP")
+    }
+
+    fn number(&self, address: u64, size: u64) -> u64 {
+        let bytes = (&self).bytes(address, size).expect("memory");
+        bytes
+            .iter()
+            .rev()
+            .fold(0, |n, byte| n << 8 | u64::from(*byte))
+    }
+
+    fn table(&self, address: u64) -> Vec<u8> {
+        let size = self.number(address + 4, 4);
+        (&self).bytes(address, size).expect("a table").to_vec()
+    }
+
+    /// All tables, the DSDT first.
+    fn tables(&self) -> Vec<Vec<u8>> {
+        let xsdt = self.table(self.number(self.rsdp() + 24, 8));
+        let addresses = xsdt[HEADER..].chunks(8);
+        let addresses = addresses.map(|it| u64::from_le_bytes(it.try_into().expect("8 bytes")));
+        let mut tables: Vec<_> = addresses.map(|address| self.table(address)).collect();
+        let fadt = tables.iter().find(|it| it.starts_with(b"FACP"));
+        let dsdt = fadt.expect("a FADT")[140..148].try_into().expect("8 bytes");
+        tables.insert(0, self.table(u64::from_le_bytes(dsdt)));
+        tables
+    }
+}
+
+/// Runs the payload on a machine that ACPI describes, and returns the machine's memory.
+fn ram_after_run(properties: &str, more: &str) -> Ram {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("ram");
+    let memory = format!(
+        "-m 256 -object memory-backend-file,id=ram,size=256M,share=on,mem-path={}",
+        file.display()
+    );
+    edk2(&format!("{properties},acpi=on,memory-backend=ram"))
+        .with(&memory)
+        .with(more)
+        .file("-kernel", "BOOTAA64.EFI", &application(None))
+        .option("-append", STATES)
+        .run()
+        .passes(&[ALL]);
+    Ram(fs::read(file).expect("the memory"))
+}
+
+/// QEMU's own device tree of a machine.
+fn device_tree(properties: &str, more: &str) -> Vec<u8> {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("tree");
+    let machine = format!("virt,{properties},acpi=on,dumpdtb={}", file.display());
+    let words = format!("-display none -nic none -M {machine} -cpu cortex-a57 -m 256 {more}");
+    let words = words.split_whitespace();
+    let words: Vec<_> = words.map(Into::into).collect();
+    let status = qemu::command(&words).status().expect("QEMU runs");
+    assert!(status.success());
+    fs::read(file).expect("the tree")
+}
+
+/// Everything of a board that ACPI tables contain.
+fn shared(tree: &[u8]) -> String {
+    let board = Board::read(tree).expect("a board");
+    let devices = (&board.uart, &board.gic, &board.timers, &board.timer_frame);
+    let (labels, cpus) = board.cpus(false).expect("CPUs");
+    let rest = (board.watchdog, board.conduit, board.cpu_count, labels);
+    let counter = (board.counter_erratum, board.second_level_cache);
+    format!("{devices:#?}\n{rest:#?}\n{counter:#?}\n{cpus:#?}")
+}
+
+#[test]
+fn tables_and_device_tree_give_the_same_board() {
+    for (gic, el2, clusters) in [(2, "on", 2), (3, "on", 2), (3, "off", 1)] {
+        let properties = format!("gic-version={gic},virtualization={el2}");
+        let cores = 4 / clusters;
+        let more = format!("-smp 4,sockets=1,clusters={clusters},cores={cores},threads=1");
+        let ram = ram_after_run(&properties, &more);
+        let tables = Tables::find(&&ram, ram.rsdp()).expect("the tables");
+        let choices = Choices {
+            memory: &[RAM],
+            bootargs: "",
+            cpu_compatible: "arm,cortex-a57",
+        };
+        let made = acpi::to_tree(&tables, &choices).expect("a tree").tree;
+        assert_eq!(shared(&made), shared(&device_tree(&properties, &more)));
+    }
+}
+
+/// Four CPUs in two containers. A CPU's state is entered by `core`, and with `cluster` added its
+/// container's.
+fn states(core: u32, cluster: u32) -> Vec<u8> {
+    setup::ensure(&workspace(), &[Need::Iasl]).expect("iasl");
+    let state = |flags, parent, entry: &str, name: &str| {
+        format!(
+            "Package () {{ 1, 1, 1, {flags}, 0, {parent}, {entry}, ResourceTemplate () {{ \
+             Register (SystemMemory, 0, 0, 0, 0) }}, ResourceTemplate () {{ Register \
+             (SystemMemory, 0, 0, 0, 0) }}, \"{name}\" }}"
+        )
+    };
+    let register = |value: u32| {
+        format!("ResourceTemplate () {{ Register (FFixedHW, 0x20, 0, {value:#x}, 3) }}")
+    };
+    let cpu_states = [
+        state(0, 0, &register(u32::MAX), "wfi"),
+        state(1, 1, &register(core), "core"),
+    ];
+    let lpi = |states: &[String]| {
+        format!(
+            "Name (_LPI, Package () {{ 0, 0, {}, {} }})",
+            states.len(),
+            states.join(", ")
+        )
+    };
+    let cpu = |uid: u32| {
+        format!(
+            "Device (CP0{uid}) {{ Name (_HID, \"ACPI0007\") Name (_UID, {uid}) {} }}",
+            lpi(&cpu_states)
+        )
+    };
+    let cluster_states = [state(1, 0, &format!("{cluster:#x}"), "cluster")];
+    let containers = [[0, 1], [2, 3]].map(|uids| {
+        format!(
+            "Device (CL{:02}) {{ Name (_HID, \"ACPI0010\") {} {} }}",
+            uids[0],
+            lpi(&cluster_states),
+            uids.map(cpu).concat()
+        )
+    });
+    let source = format!(
+        "DefinitionBlock (\"dsdt.aml\", \"DSDT\", 2, \"TEST\", \"TEST\", 1) {{ Scope (\\_SB) {{ \
+         {} }} }}",
+        containers.concat()
+    );
+    let dir = tempfile::tempdir().expect("a folder");
+    fs::write(dir.path().join("dsdt.asl"), source).expect("the source");
+    let mut iasl = Command::new("iasl");
+    let output = iasl.arg("dsdt.asl").current_dir(dir.path()).output();
+    let output = output.expect("iasl runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    fs::read(dir.path().join("dsdt.aml")).expect("the table")
+}
+
+/// Names of QEMU's files: tables, and the pointer to them.
+const FILE: &str = "etc/acpi/tables";
+const RSDP: &str = "etc/acpi/rsdp";
+
+/// QEMU's commands to firmware that places the tables (its
+/// hw/acpi/bios-linker-loader.c): 128 bytes each.
+#[derive(Default)]
+struct Linker(Vec<u8>);
+
+impl Linker {
+    fn add(&mut self, number: u32, names: &[&str], numbers: &[usize], last: &[u8]) {
+        let end = self.0.len() + 128;
+        self.0.extend(number.to_le_bytes());
+        for name in names {
+            let end = self.0.len() + 56;
+            self.0.extend(name.as_bytes());
+            self.0.resize(end, 0);
+        }
+        let numbers = numbers.iter().map(|it| *it as u32);
+        self.0.extend(numbers.flat_map(u32::to_le_bytes));
+        self.0.extend(last);
+        self.0.resize(end, 0);
+    }
+
+    fn allocate(&mut self, file: &str, zone: u8) {
+        self.add(1, &[file], &[16], &[zone]);
+    }
+
+    /// Adds the tables' address to the 8 bytes at `at`.
+    fn pointer(&mut self, file: &str, at: usize) {
+        self.add(2, &[file, FILE], &[at], &[8]);
+    }
+
+    fn checksum(&mut self, file: &str, at: usize, start: usize, size: usize) {
+        self.add(3, &[file], &[at, start, size], &[]);
+    }
+}
+
+/// Puts these tables, the DSDT first, where EDK2 takes them from QEMU.
+fn with_tables(machine: Machine, tables: &[Vec<u8>]) -> Machine {
+    let (mut blob, mut places) = (Vec::new(), Vec::new());
+    for table in tables {
+        places.push(blob.len());
+        blob.extend(table);
+        blob.resize(blob.len().next_multiple_of(16), 0);
+    }
+    let mut linker = Linker::default();
+    linker.allocate(FILE, 1);
+    linker.allocate(RSDP, 2);
+    let (xsdt, others) = (blob.len(), &places[1..]);
+    blob.extend(b"XSDT");
+    blob.extend((HEADER as u32 + 8 * others.len() as u32).to_le_bytes());
+    blob.resize(xsdt + HEADER, 1);
+    for place in others {
+        linker.pointer(FILE, blob.len());
+        blob.extend((*place as u64).to_le_bytes());
+    }
+    let fadt = tables.iter().position(|it| it.starts_with(b"FACP"));
+    if let Some((place, size)) = fadt.map(|index| (places[index], tables[index].len())) {
+        blob[place + 140..][..8].copy_from_slice(&(places[0] as u64).to_le_bytes());
+        blob[place + 9] = 0;
+        linker.pointer(FILE, place + 140);
+        linker.checksum(FILE, place + 9, place, size);
+    }
+    let mut rsdp = b"RSD PTR \0TESTER\x02\0\0\0\0\x24\0\0\0".to_vec();
+    rsdp.extend((xsdt as u64).to_le_bytes());
+    rsdp.extend([0; 4]);
+    linker.pointer(RSDP, 24);
+    linker.checksum(RSDP, 8, 0, 20);
+    linker.checksum(RSDP, 32, 0, 36);
+    machine
+        .firmware_file(FILE, &blob)
+        .firmware_file(RSDP, &rsdp)
+        .firmware_file("etc/table-loader", &linker.0)
+}
+
+/// QEMU's tables of a machine with a GICv3, with another DSDT.
+fn changed_tables(dsdt: Vec<u8>) -> Vec<Vec<u8>> {
+    let mut tables = ram_after_run("gic-version=3,virtualization=on", "").tables();
+    tables[0] = dsdt;
+    tables.iter_mut().for_each(|table| mend_checksum(table));
+    tables
+}
+
+#[test]
+fn nested_idle_states_are_found() {
+    let tables = changed_tables(states(0x1_0001, 0x10));
+    let machine = edk2("gic-version=3,virtualization=on,acpi=off")
+        .file("-kernel", "BOOTAA64.EFI", &application(None))
+        .option("-append", "iterations=2 warmup=0");
+    let log = with_tables(machine, &tables)
+        .run()
+        .passes(&["with the device tree made of ACPI tables at", ALL]);
+    println!("{}", log.text);
+}
+
+/// The tables' device tree is given to the application, under firmware that powers CPUs down.
+#[test]
+fn nested_idle_states_power_cpus_down() {
+    let tables = changed_tables(states(0x1_0002, 0x200_0220));
+    let files: Vec<&[u8]> = tables.iter().map(Vec::as_slice).collect();
+    let choices = Choices {
+        memory: &[RAM],
+        bootargs: "iterations=2 warmup=0",
+        cpu_compatible: "arm,cortex-a57",
+    };
+    let made = acpi::to_tree(&Tables::of_files(&files).expect("tables"), &choices);
+    let image = with_tree(&made.expect("a tree").tree);
+    let application = efi::build(&workspace(), &image, None).expect("the application");
+    let log = under_tf_a("on", &application, "")
+        .run()
+        .passes(&["with the device tree of the application", ALL]);
+    check_states(&log, 0x1_0002, 0x201_0222);
+}
+
+/// The states that the scenarios of a run used.
+fn check_states(log: &Log, core: u32, deepest: u32) {
+    for (id, expected) in [
+        (ScenarioId::CpuSuspendSerial, core),
+        (ScenarioId::SuspendDeepSerial, deepest),
+    ] {
+        let states = log
+            .scenarios(id)
+            .map(|it| it.conditions.as_ref()?.power_state);
+        assert_eq!(states.collect::<Vec<_>>(), [Some(expected)]);
+    }
+}
+
+fn mend_checksum(table: &mut [u8]) {
+    let sum = table.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+    table[9] = table[9].wrapping_sub(sum);
+}
+
+/// Everything without which there is nothing to measure ends in words, and EFI goes on.
+#[test]
+fn the_shell_comes_back_from_bad_tables() {
+    let script = "fs0:\r\napp.efi\r\necho The shell is back\r\nreset -s\r\n";
+    let application = application(None);
+    let good = changed_tables(states(0x1_0001, 0x10));
+    let without = |names: &[&[u8]]| {
+        let is_kept = |table: &&Vec<u8>| !names.iter().any(|name| table.starts_with(name));
+        good.iter().filter(is_kept).cloned().collect::<Vec<_>>()
+    };
+    let changed = |name: &[u8], at: usize, byte: u8| {
+        let mut tables = good.clone();
+        let table = tables.iter_mut().find(|table| table.starts_with(name));
+        let table = table.expect("the table");
+        table[at] = byte;
+        mend_checksum(table);
+        tables
+    };
+    let rows = [
+        (without(&[b"FACP"]), "no ACPI table FACP"),
+        (without(&[b"APIC"]), "no ACPI table APIC"),
+        (without(&[b"GTDT"]), "no ACPI table GTDT"),
+        (without(&[b"SPCR", b"DBG2"]), "no ACPI table"),
+        // The length of the first structure.
+        (changed(b"APIC", 45, 0), "an entry of 0 bytes"),
+    ];
+    let check = |tables: &[Vec<u8>], expected: &str| {
+        let machine = edk2("gic-version=3,virtualization=on,acpi=off").stick(&[
+            ("app.efi", &application),
+            ("startup.nsh", script.as_bytes()),
+        ]);
+        let seen = with_tables(machine, tables).run();
+        seen.ends(
+            Verdict::BadInput,
+            &[
+                "psci-bench: INCOMPLETE: bad input: the device tree made of ACPI tables at",
+                expected,
+                "Nothing was measured, and EFI goes on.",
+                "The shell is back",
+            ],
+        );
+    };
+    // The shell waits for a key most of the time.
+    thread::scope(|scope| {
+        for (tables, expected) in &rows {
+            scope.spawn(|| check(tables, expected));
+        }
+    });
+}

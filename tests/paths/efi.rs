@@ -1,0 +1,159 @@
+//! The EFI application, begun by EDK2 and by U-Boot.
+
+use std::fs;
+use std::process::Command;
+
+use psci_bench::measure::Metric;
+use psci_bench::plan::ScenarioId::{CpuSuspendParallel, SuspendDeepSerial};
+use xtask::board::Conduit;
+use xtask::build::signer::Signer;
+use xtask::build::{efi, stick};
+use xtask::setup::{self, AAVMF, Need, U_BOOT};
+
+use crate::common::workspace;
+use crate::firmware::{built, overlay, with_bl33};
+use crate::machine::{Machine, plain};
+
+/// Boot arguments with idle states that QEMU's PSCI takes.
+pub const STATES: &str = "iterations=2 warmup=0 core=0x1 deepest=0x2";
+pub const ALL: &str = "6 passed, 0 skipped, 0 failed";
+
+/// The application, without a device tree and with these boot arguments of its own.
+pub fn application(args: Option<&str>) -> Vec<u8> {
+    efi::build(&workspace(), &plain(), args).expect("the application")
+}
+
+/// EDK2 on a machine of these properties.
+pub fn edk2(properties: &str) -> Machine {
+    setup::ensure(&workspace(), &[Need::Aavmf]).expect("EDK2");
+    Machine::new(&format!("virt,{properties}"))
+        .with("-cpu cortex-a57 -smp 4 -m 1024")
+        .option("-bios", AAVMF)
+}
+
+/// Each way that EDK2 describes a machine, with GIC and exception level.
+const MACHINES: [(&str, u8, &str, u8, Conduit); 6] = [
+    ("off", 2, "on", 2, Conduit::Smc),
+    ("off", 3, "on", 2, Conduit::Smc),
+    ("off", 3, "off", 1, Conduit::Hvc),
+    ("on", 2, "on", 2, Conduit::Smc),
+    ("on", 3, "on", 2, Conduit::Smc),
+    ("on", 3, "off", 1, Conduit::Hvc),
+];
+
+#[test]
+fn edk2_starts_it_as_a_kernel_and_from_a_stick() {
+    let stick = application(Some(STATES));
+    let kernel = application(None);
+    for (acpi, gic, el2, el, conduit) in MACHINES {
+        let machine = format!("acpi={acpi},gic-version={gic},virtualization={el2}");
+        let source = match acpi {
+            "on" => "with the device tree made of ACPI tables at ",
+            _ => "with the device tree of EFI at ",
+        };
+        for machine in [
+            edk2(&machine)
+                .file("-kernel", "BOOTAA64.EFI", &kernel)
+                .option("-append", STATES),
+            edk2(&machine).stick(&[("EFI/BOOT/BOOTAA64.EFI", &stick)]),
+        ] {
+            let log = machine
+                .run()
+                .passes(&[source, "psci-bench 0.1.0, EFI application", ALL]);
+            assert_eq!(log.machine(), (el, conduit, gic));
+        }
+    }
+}
+
+/// U-Boot under TF-A with PMF, which begins the application with these boot arguments.
+pub fn under_tf_a(virtualization: &str, application: &[u8], args: &str) -> Machine {
+    setup::ensure(&workspace(), &[Need::UBoot]).expect("U-Boot");
+    let u_boot = fs::read(U_BOOT).expect("U-Boot");
+    let flash = with_bl33(&built(&overlay()), u_boot);
+    let size = application.len();
+    crate::firmware::machine(virtualization, &flash)
+        .loaded("BOOTAA64.EFI", application, 0x4800_0000, "")
+        .typed(&format!(
+            "\n\nsetenv bootargs '{args}'\nbootefi 0x48000000:{size:x}\n"
+        ))
+}
+
+#[test]
+fn u_boot_starts_it_under_tf_a() {
+    let application = application(None);
+    for (virtualization, el) in [("on", 2), ("off", 1)] {
+        let states = "iterations=2 warmup=0 core=0x10002 deepest=0x2010222";
+        let log = under_tf_a(virtualization, &application, states)
+            .run()
+            .passes(&["U-Boot", "the device tree of EFI at ", ALL]);
+        assert_eq!(log.machine(), (el, Conduit::Smc, 3));
+        assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
+        assert_eq!(log.metric(SuspendDeepSerial, Metric::CacheFlush).len(), 4);
+    }
+}
+
+/// A script of the shell that begins the application twice: EFI goes on after the first.
+#[test]
+fn the_shell_comes_back_from_bad_arguments() {
+    let script = format!(
+        "fs0:\r\napp.efi iteratons=2\r\necho The shell is back\r\n\
+         app.efi only=nothing\r\napp.efi {STATES}\r\n"
+    );
+    edk2("acpi=off,gic-version=3")
+        .stick(&[
+            ("app.efi", &application(None)),
+            ("startup.nsh", script.as_bytes()),
+        ])
+        .run()
+        .passes(&[
+            "psci-bench: INCOMPLETE: bad input: the device tree of EFI at",
+            "bootargs word 1 \"iteratons=2\": unknown key",
+            "Nothing was measured, and EFI goes on.",
+            "The shell is back",
+            "bootargs word 1 \"only=nothing\"",
+            ALL,
+        ]);
+}
+
+/// EDK2 with the keys of Debian's example, and with Secure Boot.
+fn secure(application: &[u8]) -> Machine {
+    const VARIABLES: &str = "/usr/share/AAVMF/AAVMF_VARS.snakeoil.fd";
+    setup::ensure(&workspace(), &[Need::Aavmf]).expect("EDK2");
+    let variables = fs::read(VARIABLES).expect("the keys");
+    Machine::new("virt,acpi=off,gic-version=3 -cpu cortex-a57 -smp 4 -m 1024")
+        .with(&format!(
+            "-drive if=pflash,format=raw,readonly=on,file={AAVMF}"
+        ))
+        .drive("variables", &variables, "if=pflash,format=raw")
+        .stick(&[("EFI/BOOT/BOOTAA64.EFI", application)])
+}
+
+#[test]
+fn secure_boot_starts_the_signed_application_alone() {
+    const EXAMPLE: &str = "/usr/share/qemu-efi-aarch64/PkKek-1-snakeoil";
+    let dir = tempfile::tempdir().expect("a folder");
+    let key = dir.path().join("key.pem");
+    let certificate = format!("{EXAMPLE}.pem");
+    setup::ensure(&workspace(), &[Need::Aavmf, Need::Openssl]).expect("keys and openssl");
+    let mut openssl = Command::new("openssl");
+    openssl.args(["rsa", "-passin", "pass:snakeoil", "-in"]);
+    let openssl = openssl.arg(format!("{EXAMPLE}.key")).arg("-out").arg(&key);
+    assert!(openssl.status().expect("openssl runs").success());
+    let unsigned = application(Some(STATES));
+    let denied = "\"UEFI Misc Device\" from PciRoot(0x0)/Pci(0x1,0x0): Access Denied";
+    secure(&unsigned).run_until(Some(denied)).stops();
+    let signer = Signer::new(&key, certificate.as_ref()).expect("a key");
+    let signed = signer.sign(&workspace(), &unsigned).expect("a signature");
+    secure(&signed).run().passes(&[ALL]);
+}
+
+/// The image that `cargo xtask stick` makes: EDK2 finds the application on it, and the shell
+/// the script.
+#[test]
+fn the_stick_starts_it() {
+    let image = stick::image(&workspace(), &application(Some(STATES))).expect("an image");
+    edk2("acpi=off,gic-version=3")
+        .drive("stick", &image, "format=raw,if=virtio")
+        .run()
+        .passes(&[ALL]);
+}

@@ -1,0 +1,44 @@
+//! The EFI application, built from `efi/` around an image of the payload.
+
+use std::fs::{self, File};
+
+use anyhow::{Context, Result};
+
+use super::payload::rust_flags;
+use crate::setup::workspace::Workspace;
+use crate::setup::{self, EFI_TARGET, Need, process};
+
+/// Builds the application around `image`, which has a device tree or none. `args` are the boot
+/// arguments where its load options give none.
+pub fn build(workspace: &Workspace, image: &[u8], args: Option<&str>) -> Result<Vec<u8>> {
+    const PACKAGE: &str = "psci-bench-efi";
+    setup::ensure(workspace, &[Need::EfiTarget])?;
+    let folder = workspace.target.join("efi");
+    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    // Another process may build another one, in the same place.
+    let lock = File::create(folder.join("lock")).context("cannot lock the build directory")?;
+    lock.lock().context("cannot lock the build directory")?;
+    let file = folder.join("image");
+    // Unchanged, it makes cargo build nothing.
+    if fs::read(&file).ok().as_deref() != Some(image) {
+        fs::write(&file, image).with_context(|| file.display().to_string())?;
+    }
+    let mut command = process::cargo();
+    command.args(["build", "--quiet", "--release", "--target", EFI_TARGET]);
+    command
+        .args(["--package", PACKAGE, "--target-dir"])
+        .arg(&folder);
+    command.current_dir(&workspace.root);
+    // Without these, the file has the time at which it was linked, and a hash of its folder.
+    let flags = rust_flags(&["-Clink-arg=/Brepro", "-Clink-arg=/DEBUG:NONE"]);
+    command.env("CARGO_ENCODED_RUSTFLAGS", flags);
+    command.env("PSCI_BENCH_IMAGE", &file);
+    command.env("PSCI_BENCH_ARGS", args.unwrap_or(""));
+    let log = workspace.state().join("efi.log");
+    let built = process::run("building the EFI application", &mut command, &log);
+    built.context("the EFI application does not build")?;
+    let built = folder
+        .join(EFI_TARGET)
+        .join(format!("release/{PACKAGE}.efi"));
+    fs::read(&built).with_context(|| built.display().to_string())
+}

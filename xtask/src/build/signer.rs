@@ -1,0 +1,53 @@
+//! Signatures of EFI applications.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use memchr::memmem;
+
+use super::fip::check_key;
+use crate::setup::workspace::Workspace;
+use crate::setup::{self, Need, process, read_file, temporary};
+
+/// The largest certificate that is read, in bytes.
+const CERTIFICATE_MAX: usize = 64 << 10;
+
+/// A key and its certificate, which Secure Boot of the machine accepts.
+#[derive(Clone, Copy, Debug)]
+pub struct Signer<'s> {
+    key: &'s Path,
+    certificate: &'s Path,
+}
+
+impl<'s> Signer<'s> {
+    /// Checks that both files, of the option `--sign`, are in PEM form.
+    pub fn new(key: &'s Path, certificate: &'s Path) -> Result<Self> {
+        check_key("--sign", key)?;
+        let text = read_file::read("--sign", certificate, CERTIFICATE_MAX)?;
+        if memmem::find(&text, b"-----BEGIN CERTIFICATE-----").is_none() {
+            let path = certificate.display();
+            bail!("--sign {path}: this is no certificate in PEM form; the order is KEY CERT");
+        }
+        Ok(Self { key, certificate })
+    }
+
+    /// Returns `application` with a signature, which the certificate verifies.
+    pub fn sign(&self, workspace: &Workspace, application: &[u8]) -> Result<Vec<u8>> {
+        setup::ensure(workspace, &[Need::Sbsign])?;
+        let dir = temporary(tempfile::tempdir())?;
+        let [plain, signed] = ["plain", "signed"].map(|name| dir.path().join(name));
+        temporary(fs::write(&plain, application))?;
+        let log = workspace.state().join("sign.log");
+        let mut sbsign = process::clean("sbsign");
+        sbsign.arg("--key").arg(self.key);
+        sbsign.arg("--cert").arg(self.certificate);
+        sbsign.arg("--output").arg(&signed).arg(&plain);
+        process::run("", &mut sbsign, &log).context("--sign")?;
+        let mut sbverify = process::clean("sbverify");
+        sbverify.arg("--cert").arg(self.certificate).arg(&signed);
+        let verified = process::run("", &mut sbverify, &log);
+        verified.context("--sign: the certificate is not that of the key")?;
+        temporary(fs::read(&signed))
+    }
+}

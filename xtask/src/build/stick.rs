@@ -1,0 +1,58 @@
+//! Media that EFI starts the application from.
+
+use std::fs;
+
+use anyhow::Result;
+use memchr::memmem;
+use psci_bench::image::PARAMETER_MAGIC;
+
+use crate::setup::workspace::Workspace;
+use crate::setup::{self, Need, process, temporary};
+
+/// The application, which EFI starts by itself, and the script that EFI's shell runs.
+pub const PATHS: [&str; 2] = ["EFI/BOOT/BOOTAA64.EFI", "startup.nsh"];
+/// The script. `%0` is its own path, so that the application is on the same volume.
+pub const SCRIPT: &str = "\
+# psci-bench: starts the application. Boot arguments can be added to the next line.\r
+%0\\..\\EFI\\BOOT\\BOOTAA64.EFI\r
+";
+/// Sectors of 512 bytes, 8 MiB: an application with the largest device tree has less than 3.
+const SECTORS: &str = "16384";
+/// The volume's name.
+const LABEL: &str = "PSCI-BENCH";
+/// The volume's number, in hexadecimal.
+const NUMBER: &str = "50534349";
+/// The offset of the volume's name in the boot sector of FAT16.
+const LABEL_OFFSET: usize = 0x2b;
+/// The time of all files, as equal contents make equal images: FAT begins in 1980.
+const EPOCH: &str = "315532800";
+
+/// Makes the image of a FAT16 volume with `application` and the script.
+pub fn image(workspace: &Workspace, application: &[u8]) -> Result<Vec<u8>> {
+    setup::ensure(workspace, &[Need::Mtools])?;
+    let dir = temporary(tempfile::tempdir())?;
+    for (path, bytes) in PATHS.iter().zip([application, SCRIPT.as_bytes()]) {
+        let path = dir.path().join(path);
+        temporary(path.parent().map_or(Ok(()), fs::create_dir_all))?;
+        temporary(fs::write(path, bytes))?;
+    }
+    let format = format!("mformat -C -i image -T {SECTORS} -c 1 -v {LABEL} -N {NUMBER} ::");
+    for line in [&*format, "mcopy -s -i image EFI startup.nsh ::"] {
+        let mut words = line.split(' ');
+        let mut command = process::clean(words.next().unwrap_or_default());
+        command.args(words).current_dir(dir.path());
+        command.env("SOURCE_DATE_EPOCH", EPOCH);
+        process::run("", &mut command, &workspace.state().join("stick.log"))?;
+    }
+    temporary(fs::read(dir.path().join("image")))
+}
+
+/// Returns true if `bytes` are an application, a script or an image that was made here.
+pub fn is_from_here(bytes: &[u8]) -> bool {
+    let first = SCRIPT.split(':').next().unwrap_or(SCRIPT);
+    let label = bytes.get(LABEL_OFFSET..).unwrap_or_default();
+    let has_payload = || memmem::find(bytes, &PARAMETER_MAGIC).is_some();
+    bytes.starts_with(first.as_bytes())
+        || label.starts_with(LABEL.as_bytes())
+        || bytes.starts_with(b"MZ") && has_payload()
+}

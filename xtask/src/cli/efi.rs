@@ -1,0 +1,104 @@
+//! The EFI application, for `image --efi` and `stick`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use psci_bench::image::TREE_MAX;
+
+use super::common::plan;
+use crate::board::{self, GivenStates, device_tree};
+use crate::build::efi;
+use crate::build::image::{self, Emergency};
+use crate::build::image_contents::{TreeWish, adapt_for_efi};
+use crate::build::payload;
+use crate::build::signer::Signer;
+use crate::setup::progress::say;
+use crate::setup::read_file;
+use crate::setup::workspace::Workspace;
+
+/// A file that is read, and its option.
+type Input<'p> = (&'static str, Option<&'p Path>);
+
+/// The payload and the device tree of an image.
+#[derive(Debug, Args)]
+pub struct ImageSource {
+    /// The board: a folder of platforms/ [default: qemu; an EFI application
+    /// has none by default, and uses the machine's device tree or ACPI tables].
+    #[arg(long, conflicts_with = "dtb")]
+    pub board: Option<String>,
+    /// Use this released payload instead of building one. A device tree that
+    /// it carries is replaced.
+    #[arg(long, value_name = "FILE")]
+    pub base: Option<PathBuf>,
+    #[command(flatten)]
+    pub tree: TreeWish,
+}
+
+impl ImageSource {
+    /// Returns the files that are read, with their options.
+    pub(super) fn inputs<'p>(&'p self, sign: Option<&'p [PathBuf]>) -> Vec<Input<'p>> {
+        let own = [("--dtb", &self.tree.dtb), ("--base", &self.base)];
+        let own = own.map(|(option, path)| (option, path.as_deref()));
+        let signer = sign.unwrap_or_default().iter();
+        let signer = signer.map(|path| ("--sign", Some(path.as_path())));
+        own.into_iter().chain(signer).collect()
+    }
+
+    /// Makes the EFI application. `sign` are the files of a key and its certificate.
+    pub(super) fn application(
+        &self,
+        workspace: &Workspace,
+        sign: Option<&[PathBuf]>,
+    ) -> Result<Vec<u8>> {
+        let signer = match sign {
+            Some([key, certificate]) => Some(Signer::new(key, certificate)?),
+            _ => None,
+        };
+        let args = self.tree.args.as_deref();
+        plan(args)?;
+        let image = self.image(workspace)?;
+        // Boot arguments in a tree of the image are not the application's.
+        let has_tree = self.board.is_some() || self.tree.dtb.is_some();
+        let application = efi::build(workspace, &image, args.filter(|_| !has_tree))?;
+        let signed = signer.map(|it| it.sign(workspace, &application));
+        signed.unwrap_or(Ok(application))
+    }
+
+    /// Makes the image, with a device tree only if there is a `--board` or a `--dtb`.
+    fn image(&self, workspace: &Workspace) -> Result<Vec<u8>> {
+        let wish = &self.tree;
+        let base = image::released("--base", self.base.as_deref())?;
+        let flat = |base: Option<_>| base.map_or_else(|| payload::flat(workspace), Ok);
+        if let Some(path) = &wish.dtb {
+            let blob = read_file::read("--dtb", path, TREE_MAX)?;
+            let checked = adapt_for_efi(&blob, wish.args.as_deref());
+            let checked = checked.and_then(|tree| Ok((device_tree::machine(&tree)?.1, tree)));
+            let (cpus, tree) = checked.with_context(|| format!("--dtb {}", path.display()))?;
+            return image::assemble(flat(base)?, Some(&tree), Emergency::of_tree(&tree), cpus);
+        }
+        if let Some(name) = &self.board {
+            return wish.make_image(workspace, &board::load(workspace, name)?, base);
+        }
+        let of_board = [
+            ("--smp", wish.smp.is_some()),
+            ("--gic", wish.gic.is_some()),
+            (
+                "--state-format and --core",
+                wish.states != GivenStates::default(),
+            ),
+        ];
+        if let Some((option, _)) = of_board.iter().find(|it| it.1) {
+            bail!("{option}: only a board file's device tree has a choice: name the --board");
+        }
+        image::bare(flat(base)?)
+    }
+}
+
+/// Says how the application is started.
+pub(super) fn say_next() {
+    say(
+        "next: start it from the EFI shell, or by U-Boot's `bootefi`, with boot arguments after \
+         its name; `cargo xtask stick` makes a medium that starts it by itself",
+    );
+}

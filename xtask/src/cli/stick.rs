@@ -1,0 +1,98 @@
+//! `cargo xtask stick`.
+
+use std::fs;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use super::efi::ImageSource;
+use crate::build::stick::{self, PATHS, SCRIPT};
+use crate::setup::progress::say;
+use crate::setup::workspace::Workspace;
+use crate::setup::{files, read_file};
+
+/// The option of the output, in messages.
+const OUTPUT: &str = "--output";
+/// The largest file that may be one from here, in bytes.
+const OLD_MAX: usize = 64 << 20;
+
+/// Arguments of `stick`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  cargo xtask stick -o stick.img
+  cargo xtask stick --args 'iterations=100' -o /media/stick
+  cargo xtask stick --dtb my-board.dtb --sign db.key db.pem -o stick.img")]
+pub struct StickArguments {
+    #[command(flatten)]
+    pub source: ImageSource,
+    /// Sign the EFI application for Secure Boot, with a key and its certificate
+    /// in PEM form.
+    #[arg(long, num_args = 2, value_names = ["KEY", "CERT"])]
+    pub sign: Option<Vec<PathBuf>>,
+    /// A directory, such as that of a mounted FAT volume, to write
+    /// EFI/BOOT/BOOTAA64.EFI and startup.nsh to; or the file to write the image
+    /// of such a volume to.
+    #[arg(short, long, value_name = "DIR|IMAGE")]
+    pub output: PathBuf,
+}
+
+pub(super) fn run(arguments: &StickArguments) -> Result<u8> {
+    let (workspace, output) = (Workspace::find()?, &arguments.output);
+    let (source, sign) = (&arguments.source, arguments.sign.as_deref());
+    if output.is_dir() {
+        let paths = PATHS.map(|path| output.join(path));
+        for path in &paths {
+            check_old(path)?;
+            let mut inputs = source.inputs(sign).into_iter();
+            inputs.try_for_each(|input| files::apart((OUTPUT, path), input))?;
+        }
+        let application = source.application(&workspace, sign)?;
+        let folder = paths[0].parent().unwrap_or(output);
+        fs::create_dir_all(folder).with_context(|| format!("{OUTPUT} {}", folder.display()))?;
+        let [program, script] = [&application[..], SCRIPT.as_bytes()];
+        files::write(&[
+            ((OUTPUT, &paths[0]), program),
+            ((OUTPUT, &paths[1]), script),
+        ])?;
+        say("next: boot the machine from this volume; an EFI shell runs its startup.nsh");
+        return Ok(0);
+    }
+    check_old(output)?;
+    files::check((OUTPUT, output), &source.inputs(sign))?;
+    let application = source.application(&workspace, sign)?;
+    let image = stick::image(&workspace, &application)?;
+    files::write(&[((OUTPUT, output), &image)])?;
+    say(&format!(
+        "next: boot the machine from a stick that has this image. Writing it takes all else from \
+         the stick: dd if={} of=/dev/STICK bs=1M conv=fsync",
+        output.display()
+    ));
+    Ok(0)
+}
+
+/// Refuses to write to a device, and to replace a file that is not from here.
+fn check_old(path: &Path) -> Result<()> {
+    let Ok(old) = fs::metadata(path) else {
+        return Ok(());
+    };
+    let shown = path.display();
+    if old.file_type().is_block_device() {
+        bail!(
+            "{OUTPUT} {shown}: this is a block device, of which everything would be lost: write \
+             the image to a file, then copy that: dd if=FILE of={shown} bs=1M conv=fsync"
+        );
+    }
+    if !old.is_file() {
+        bail!("{OUTPUT} {shown}: this is no file");
+    }
+    let is_small = old.len() <= OLD_MAX as u64;
+    if !is_small || !stick::is_from_here(&read_file::read(OUTPUT, path, OLD_MAX)?) {
+        bail!(
+            "{OUTPUT} {shown}: there is such a file already, and it is not from here; remove it, \
+             or give {OUTPUT} another name"
+        );
+    }
+    Ok(())
+}

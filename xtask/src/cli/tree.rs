@@ -1,0 +1,142 @@
+//! `cargo xtask tree`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use clap::{Args, Subcommand};
+use device_tree::acpi::{self, Choices, Tables};
+use dtoolkit::fdt::Fdt;
+use dtoolkit::model::DeviceTree;
+use psci_bench::board::{Board, Gic, Region};
+
+use super::fip::images::number;
+use crate::build::image_contents::adapt_for_efi;
+use crate::setup::plural::many;
+use crate::setup::progress::say;
+use crate::setup::{files, read_file};
+
+/// The largest table, in bytes.
+const TABLE_MAX: usize = 16 << 20;
+/// The folder of tables that were loaded later, in Linux's folder of tables.
+const LATER: &str = "dynamic";
+
+/// A command of `tree`.
+#[derive(Debug, Subcommand)]
+pub enum TreeVerb {
+    /// Make a device tree of ACPI tables, as the EFI application does.
+    ///
+    /// For `image --efi --dtb`, where the tables lack something that the
+    /// payload needs: prints the source text, or writes the tree by -o.
+    #[command(after_help = "Examples:
+  cargo xtask tree from-acpi /sys/firmware/acpi/tables -o board.dtb
+  cargo xtask tree from-acpi FACP APIC GTDT PPTT SPCR DSDT \\
+      --memory 0x80000000+0x40000000")]
+    FromAcpi(FromAcpi),
+}
+
+/// Arguments of `tree from-acpi`.
+#[derive(Debug, Args)]
+pub struct FromAcpi {
+    /// Tables in binary form, or folders of them, as Linux has one in
+    /// /sys/firmware/acpi/tables.
+    #[arg(required = true, value_name = "FILE")]
+    pub tables: Vec<PathBuf>,
+    /// Memory, which ACPI tables do not have. An EFI application needs none.
+    #[arg(long, value_name = "BASE+SIZE", value_parser = region)]
+    pub memory: Vec<Region>,
+    /// Write the tree to this file, as a blob.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Reads a region: an address and a number of bytes.
+fn region(text: &str) -> Result<Region, String> {
+    let parts = text.split_once('+').ok_or("use BASE+SIZE")?;
+    let (base, size) = (number(parts.0)?, number(parts.1)?);
+    match base.checked_add(size) {
+        Some(_) if size > 0 => Ok(Region { base, size }),
+        _ => Err("no byte has such an address".into()),
+    }
+}
+
+pub(super) fn run(verb: TreeVerb) -> Result<u8> {
+    let TreeVerb::FromAcpi(arguments) = verb;
+    let mut paths = Vec::new();
+    for path in &arguments.tables {
+        match path.is_dir() {
+            true => paths.extend(tables_in(path)?),
+            false => paths.push(path.clone()),
+        }
+    }
+    if let Some(output) = &arguments.output {
+        let inputs: Vec<_> = paths.iter().map(|path| ("FILE", Some(&**path))).collect();
+        files::check(("--output", output), &inputs)?;
+    }
+    let read = |path: &PathBuf| read_file::read("", path, TABLE_MAX);
+    let tables = paths.iter().map(read).collect::<Result<Vec<_>>>()?;
+    let tables: Vec<&[u8]> = tables.iter().map(Vec::as_slice).collect();
+    let choices = Choices {
+        memory: &arguments.memory,
+        bootargs: "",
+        cpu_compatible: "arm,armv8",
+    };
+    let made = Tables::of_files(&tables).and_then(|tables| acpi::to_tree(&tables, &choices));
+    let made = made.map_err(|error| anyhow!(with_names(error.to_string(), &paths)))?;
+    for note in made.notes {
+        say(&format!("note: {}", with_names(note, &paths)));
+    }
+    let summary = summary(&made.tree).context("the payload cannot use the tree")?;
+    match &arguments.output {
+        Some(path) => files::write(&[(("--output", path), &made.tree)])?,
+        None => files::write_or_print(None, |out| {
+            let tree = DeviceTree::from_fdt(&Fdt::new_unchecked(&made.tree));
+            Ok(write!(out, "{tree}")?)
+        })?,
+    }
+    say(&summary);
+    Ok(0)
+}
+
+/// Returns `message` about numbered files with their names.
+fn with_names(message: String, paths: &[PathBuf]) -> String {
+    // From the end: file 12 begins as file 1 does.
+    let numbered = (1..).zip(paths).collect::<Vec<_>>().into_iter().rev();
+    numbered.fold(message, |message, (number, path)| {
+        message.replace(&format!("file {number}"), &path.display().to_string())
+    })
+}
+
+/// Returns the tables in `folder` and in its folder of those that were loaded later, by name.
+fn tables_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let later = folder.join(LATER);
+    for folder in [folder, &later].into_iter().filter(|it| it.is_dir()) {
+        let named = || folder.display().to_string();
+        for entry in fs::read_dir(folder).with_context(named)? {
+            let path = entry.with_context(named)?.path();
+            found.extend(path.is_file().then_some(path));
+        }
+    }
+    if found.is_empty() {
+        bail!("{}: there is no file in it", folder.display());
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Describes what the payload finds in `tree`.
+fn summary(tree: &[u8]) -> Result<String> {
+    let tree = adapt_for_efi(tree, None)?;
+    let board = Board::read(&tree)?;
+    let gic = match board.gic {
+        Some(Gic::V2 { .. }) => "GICv2",
+        Some(Gic::V3 { .. }) => "GICv3",
+        None => "no GIC",
+    };
+    let (cpus, states) = (
+        many(board.cpu_count, "CPU"),
+        many(board.idle_states.len(), "idle state"),
+    );
+    Ok(format!("found {cpus}, {gic}, {states}"))
+}

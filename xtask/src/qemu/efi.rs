@@ -1,0 +1,33 @@
+//! The firmwares that start the EFI application: EDK2 and U-Boot, as Debian has them.
+
+use std::ffi::OsString;
+
+use psci_bench::record::crc::Crc32;
+
+use crate::setup::AAVMF;
+
+/// A place in memory that U-Boot leaves as it is.
+pub const APPLICATION: u64 = 0x4800_0000;
+/// The place of U-Boot's environment in the second flash, and its size (`CONFIG_ENV_ADDR` and
+/// `CONFIG_ENV_SIZE` in U-Boot's configs/qemu_arm64_defconfig).
+pub const ENVIRONMENT: u64 = 0x400_0000;
+const ENVIRONMENT_SIZE: usize = 0x4_0000;
+
+/// Returns QEMU's arguments by which EDK2 starts `-kernel` with `args` as its load options.
+pub fn edk2(args: Option<&str>) -> Vec<OsString> {
+    let append = args.into_iter().flat_map(|args| ["-append", args]);
+    let words = ["-bios", AAVMF].into_iter().chain(append);
+    words.map(OsString::from).collect()
+}
+
+/// Makes the environment of a U-Boot that starts the application, of `size` bytes, with `args`
+/// as its load options: a checksum, and variables that end with NUL.
+pub fn environment(size: usize, args: Option<&str>) -> Vec<u8> {
+    let start = format!("bootefi {APPLICATION:#x}:{size:x} ${{fdtcontroladdr}}");
+    let args = args.unwrap_or_default();
+    let variables = format!("bootcmd={start}\0bootargs={args}\0bootdelay=0\0");
+    let mut variables = variables.into_bytes();
+    variables.resize(ENVIRONMENT_SIZE - size_of::<u32>(), 0);
+    let checksum = Crc32::of(&variables).to_le_bytes();
+    [&checksum[..], &variables].concat()
+}

@@ -1,0 +1,44 @@
+//! Firmware that starts the EFI application.
+
+use psci_bench::model::Verdict;
+use xtask::qemu::run_spec::RunSpec;
+use xtask::qemu::stream::Ending;
+use xtask::report::log::read_bytes;
+
+use crate::support::run;
+
+/// The output of the firmware and the application before the run is no run in the log.
+#[test]
+fn each_firmware_with_efi_gives_one_passed_run() {
+    for (options, states) in [
+        ("--firmware efi --gic 2", "core=0x1 deepest=0x2"),
+        ("--firmware efi-acpi --el 1", "core=0x1 deepest=0x2"),
+        ("--firmware u-boot", "core=0x10002 deepest=0x2010222"),
+    ] {
+        let result = run(&RunSpec {
+            args: Some(format!("iterations=1 warmup=0 {states}")),
+            ..RunSpec::of(&format!("{options} --smp 4"))
+        });
+        assert_eq!(result.verdict, Verdict::Pass, "{}", result.text());
+        let runs = read_bytes("the UART", &result.log).expect("runs");
+        let lacks: Vec<_> = runs.iter().map(|run| run.lacks()).collect();
+        assert_eq!(lacks, [Vec::<String>::new()], "{}", result.text());
+    }
+}
+
+/// The application returns to EFI, which would wait at its shell.
+#[test]
+fn bad_input_ends_the_machine() {
+    let spec = RunSpec {
+        args: Some("iteratons=1".to_owned()),
+        ..RunSpec::of("--firmware u-boot --smp 1")
+    };
+    let result = run(&spec);
+    let end = (result.verdict, result.ending);
+    assert_eq!(
+        end,
+        (Verdict::BadInput, Ending::Parked),
+        "{}",
+        result.text()
+    );
+}
