@@ -1,32 +1,16 @@
 //! Idle states by AML that iasl compiles.
 
 use std::fs;
-use std::process::Command;
 
 use psci_bench::board::Board;
-use xtask::setup::workspace::Workspace;
-use xtask::setup::{self, Need};
 
+use crate::common::{compile_asl, workspace};
 use crate::machine::{convert, seal, tables, write};
 
 /// Compiles a source in `tests/data/acpi`.
 pub fn compile(name: &str) -> Vec<u8> {
-    let workspace = Workspace::find().expect("the workspace");
-    let source = workspace.root.join(format!("tests/data/acpi/{name}.asl"));
-    compile_text(&fs::read_to_string(source).expect("a source"))
-}
-
-/// Compiles ASL.
-pub fn compile_text(source: &str) -> Vec<u8> {
-    let workspace = Workspace::find().expect("the workspace");
-    setup::ensure(&workspace, &[Need::Iasl]).expect("iasl");
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("table.asl");
-    fs::write(&file, source).expect("written");
-    let ran = Command::new("iasl").arg(&file).output().expect("iasl runs");
-    let said = String::from_utf8_lossy(&ran.stdout);
-    assert!(ran.status.success(), "{said}");
-    fs::read(file.with_extension("aml")).expect("a table")
+    let source = workspace().root.join(format!("tests/data/acpi/{name}.asl"));
+    compile_asl(&fs::read_to_string(source).expect("a source"))
 }
 
 /// A state: name, power_state, true if the timers stop.

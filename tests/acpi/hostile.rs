@@ -2,7 +2,8 @@
 
 use psci_bench::board::Console;
 
-use crate::aml::{compile, compile_text};
+use crate::aml::compile;
+use crate::common::compile_asl;
 use crate::machine::{convert, describe, pptt, processor, seal, table, tables};
 
 #[test]
@@ -33,7 +34,7 @@ fn truncated_and_changed_tables_do_no_harm() {
 fn with_terms(terms: &str) -> String {
     let source =
         format!("DefinitionBlock (\"\", \"DSDT\", 2, \"PSCIB\", \"LIMITS\", 1) {{ {terms} }}");
-    describe(&[tables(), vec![compile_text(&source)]].concat())
+    describe(&[tables(), vec![compile_asl(&source)]].concat())
 }
 
 #[test]

@@ -319,3 +319,15 @@ pub fn compile(source: &str) -> Vec<u8> {
     assert!(output.status.success(), "{said}");
     output.stdout
 }
+
+/// Compiles a table of ACPI's from its source.
+pub fn compile_asl(source: &str) -> Vec<u8> {
+    setup::ensure(&workspace(), &[Need::Iasl]).expect("iasl");
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("table.asl");
+    std::fs::write(&file, source).expect("written");
+    let output = Command::new("iasl").arg(&file).output().expect("iasl runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    std::fs::read(file.with_extension("aml")).expect("a table")
+}

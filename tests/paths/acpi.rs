@@ -1,7 +1,6 @@
 //! Machines that ACPI tables describe: QEMU's own tables, and changed ones by fw_cfg.
 
 use std::fs;
-use std::process::Command;
 use std::thread;
 
 use device_tree::acpi::{self, Choices, Memory, Tables};
@@ -10,9 +9,8 @@ use psci_bench::model::Verdict;
 use psci_bench::plan::ScenarioId;
 use xtask::build::efi;
 use xtask::qemu;
-use xtask::setup::{self, Need};
 
-use crate::common::{Log, workspace};
+use crate::common::{Log, compile_asl, workspace};
 use crate::efi::{ALL, STATES, application, edk2, under_tf_a};
 use crate::machine::{Machine, with_tree};
 
@@ -127,59 +125,12 @@ fn tables_and_device_tree_give_the_same_board() {
     }
 }
 
-/// Four CPUs in two containers. A CPU's state is entered by `core`, and with `cluster` added its
-/// container's.
+/// A DSDT of four CPUs in two containers, with these states in its source.
 fn states(core: u32, cluster: u32) -> Vec<u8> {
-    setup::ensure(&workspace(), &[Need::Iasl]).expect("iasl");
-    let state = |flags, parent, entry: &str, name: &str| {
-        format!(
-            "Package () {{ 1, 1, 1, {flags}, 0, {parent}, {entry}, ResourceTemplate () {{ \
-             Register (SystemMemory, 0, 0, 0, 0) }}, ResourceTemplate () {{ Register \
-             (SystemMemory, 0, 0, 0, 0) }}, \"{name}\" }}"
-        )
-    };
-    let register = |value: u32| {
-        format!("ResourceTemplate () {{ Register (FFixedHW, 0x20, 0, {value:#x}, 3) }}")
-    };
-    let cpu_states = [
-        state(0, 0, &register(u32::MAX), "wfi"),
-        state(1, 1, &register(core), "core"),
-    ];
-    let lpi = |states: &[String]| {
-        format!(
-            "Name (_LPI, Package () {{ 0, 0, {}, {} }})",
-            states.len(),
-            states.join(", ")
-        )
-    };
-    let cpu = |uid: u32| {
-        format!(
-            "Device (CP0{uid}) {{ Name (_HID, \"ACPI0007\") Name (_UID, {uid}) {} }}",
-            lpi(&cpu_states)
-        )
-    };
-    let cluster_states = [state(1, 0, &format!("{cluster:#x}"), "cluster")];
-    let containers = [[0, 1], [2, 3]].map(|uids| {
-        format!(
-            "Device (CL{:02}) {{ Name (_HID, \"ACPI0010\") {} {} }}",
-            uids[0],
-            lpi(&cluster_states),
-            uids.map(cpu).concat()
-        )
-    });
-    let source = format!(
-        "DefinitionBlock (\"dsdt.aml\", \"DSDT\", 2, \"TEST\", \"TEST\", 1) {{ Scope (\\_SB) {{ \
-         {} }} }}",
-        containers.concat()
-    );
-    let dir = tempfile::tempdir().expect("a folder");
-    fs::write(dir.path().join("dsdt.asl"), source).expect("the source");
-    let mut iasl = Command::new("iasl");
-    let output = iasl.arg("dsdt.asl").current_dir(dir.path()).output();
-    let output = output.expect("iasl runs");
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}");
-    fs::read(dir.path().join("dsdt.aml")).expect("the table")
+    let source = workspace().root.join("tests/data/acpi/nested.asl");
+    let source = fs::read_to_string(source).expect("the source");
+    let source = source.replace("CORE,", &format!("{core:#x},"));
+    compile_asl(&source.replace("CLUSTER,", &format!("{cluster:#x},")))
 }
 
 /// Names of QEMU's files: tables, and the pointer to them.

@@ -1,0 +1,50 @@
+// Four CPUs in two containers. CORE is a CPU's power_state; with CLUSTER added it is that of
+// the CPU in its container.
+DefinitionBlock ("", "DSDT", 2, "PSCIB", "NESTED", 1)
+{
+    Scope (\_SB)
+    {
+        Name (NONE, ResourceTemplate () { Register (SystemMemory, 0, 0, 0, 0) })
+
+        Device (CL00)
+        {
+            Name (_HID, "ACPI0010")
+            Name (_LPI, Package () { 0, 1, 1,
+                Package () { 1, 1, 1, 0, 0, 0, CLUSTER, NONE, NONE, "cluster" } })
+
+            Device (CP00)
+            {
+                Name (_HID, "ACPI0007")
+                Name (_UID, 0)
+                Name (_LPI, Package () { 0, 0, 2,
+                    Package () { 1, 1, 1, 0, 0, 0,
+                        ResourceTemplate () { Register (FFixedHW, 32, 0, 0xFFFFFFFF, 3) },
+                        NONE, NONE, "wfi" },
+                    Package () { 1, 1, 1, 1, 0, 1,
+                        ResourceTemplate () { Register (FFixedHW, 32, 0, CORE, 3) },
+                        NONE, NONE, "core" } })
+            }
+
+            Device (CP01)
+            {
+                Name (_HID, "ACPI0007")
+                Name (_UID, 1)
+            }
+        }
+
+        Device (CL01)
+        {
+            Name (_HID, "ACPI0010")
+            Device (CP02)
+            {
+                Name (_HID, "ACPI0007")
+                Name (_UID, 2)
+            }
+            Device (CP03)
+            {
+                Name (_HID, "ACPI0007")
+                Name (_UID, 3)
+            }
+        }
+    }
+}
