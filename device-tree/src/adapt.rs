@@ -9,7 +9,7 @@ use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node as _, Property as _};
 use psci_bench::board::{Board, Console, FormatError, Region, total_size};
 
-use super::{Result, nodes};
+use super::{Result, merge, nodes};
 
 /// The parts of a tree that are changed; None leaves a part as it is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,17 +32,17 @@ pub fn adapt(blob: &[u8], changes: Changes<'_>) -> Result<Vec<u8>> {
     let blob = blob
         .get(..size)
         .ok_or_else(|| error(format!("it is truncated: it has not all {size} bytes")))?;
-    if changes.bootargs.is_none() && changes.memory.is_none() {
-        Board::read(blob)?;
-        return Ok(blob.to_vec());
-    }
     if changes.memory.is_none() {
         Board::read(blob)?;
+        if changes.bootargs.is_none() {
+            return Ok(blob.to_vec());
+        }
     }
     let fdt = Fdt::new_unchecked(blob);
     check_names(&fdt.root(), "")?;
     let mut tree = DeviceTree::from_fdt(&fdt);
-    if let Some(memory) = changes.memory {
+    let memory = changes.memory.map(|memory| merge(memory.to_vec()));
+    if let Some(memory) = &memory {
         replace_memory(&mut tree.root, memory);
     }
     if let Some(bootargs) = changes.bootargs {
@@ -55,7 +55,7 @@ pub fn adapt(blob: &[u8], changes: Changes<'_>) -> Result<Vec<u8>> {
         let why = "its boot arguments cannot be changed: it has a second /chosen";
         return Err(error(why.into()));
     }
-    let is_given = |it: &Region| changes.memory.is_none_or(|memory| memory.contains(it));
+    let is_given = |it: &Region| memory.as_ref().is_none_or(|memory| memory.contains(it));
     if let Some(other) = board.memory.iter().find(|it| !is_given(it)) {
         let base = other.base;
         return Err(error(format!(
@@ -126,23 +126,25 @@ fn replace_bootargs(root: &mut DeviceTreeNode, bootargs: &str) {
 /// Refuses a tree with two nodes or properties of one name in one place: dtoolkit would keep
 /// the last of them.
 fn check_names(node: &FdtNode<'_>, path: &str) -> Result<()> {
-    let mut names: Vec<String> = node.properties().map(|it| it.name().into()).collect();
-    if let Some(name) = twice(&mut names) {
+    let properties: Vec<_> = node.properties().collect();
+    if let Some(name) = twice(properties.iter().map(|it| it.name()).collect()) {
         return Err(error(format!("{path}/: it has two properties {name}")));
     }
-    let mut names: Vec<String> = node.children().map(|it| it.name().into()).collect();
-    if let Some(name) = twice(&mut names) {
+    let children: Vec<_> = node.children().collect();
+    if let Some(name) = twice(children.iter().map(|it| it.name()).collect()) {
         return Err(error(format!(
             "{path}/{name}: there are two nodes of this name"
         )));
     }
-    let mut children = node.children();
-    children.try_for_each(|child| check_names(&child, &format!("{path}/{}", child.name())))
+    let path = |child: &FdtNode<'_>| format!("{path}/{}", child.name());
+    children
+        .iter()
+        .try_for_each(|child| check_names(child, &path(child)))
 }
 
 /// Returns a name that is there twice.
-fn twice(names: &mut [String]) -> Option<&String> {
+fn twice(mut names: Vec<&str>) -> Option<&str> {
     names.sort_unstable();
     let pair = names.array_windows().find(|[one, other]| one == other);
-    pair.map(|[name, _]| name)
+    pair.map(|[name, _]| *name)
 }

@@ -14,9 +14,11 @@ pub mod acpi;
 mod adapt;
 mod node;
 pub mod nodes;
+mod regions;
 
 pub use self::adapt::{Changes, adapt, check_bootargs};
 pub use self::node::Node;
+pub use self::regions::merge;
 
 /// The result of reading bytes from outside.
 pub type Result<T, E = psci_bench::board::FormatError> = core::result::Result<T, E>;

@@ -24,8 +24,13 @@ pub fn parse(bytes: &[u8]) -> LoadOptions {
     let text: Option<String> = char::decode_utf16(text.iter().copied())
         .map(|unit| unit.ok().filter(|c| !c.is_control() || c.is_whitespace()))
         .collect();
+    let is_whole = rest.is_empty() && after.iter().all(|unit| *unit == 0);
     match text {
-        Some(text) if rest.is_empty() && after.iter().all(|unit| *unit == 0) => arguments(&text),
+        Some(text) if text.trim().is_empty() && is_whole => LoadOptions::None,
+        // A GUID, as boot managers put it there, may be text in some script.
+        Some(text) if text.trim_start().starts_with(|c: char| c.is_ascii()) && is_whole => {
+            arguments(&text)
+        }
         _ => LoadOptions::Binary,
     }
 }
@@ -71,6 +76,7 @@ mod tests {
             ("iterations\u{2013}2", arguments("iterations\u{2013}2")),
             ("a\0b", LoadOptions::Binary),
             ("a\u{1}", LoadOptions::Binary),
+            ("\u{ac0e}\u{8108}\u{9d11}", LoadOptions::Binary),
         ] {
             assert_eq!(parse(&ucs2(text)), expected, "{text:?}");
         }

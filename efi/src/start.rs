@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt::Display;
 
 use device_tree::acpi::{self, Memory as _, Tables};
 use device_tree::{Changes, adapt};
@@ -13,26 +14,20 @@ use psci_bench::plan::Plan;
 use psci_bench_efi::load_options::{self, LoadOptions};
 use psci_bench_efi::memory_map::free;
 use uefi_raw::Status;
+use uefi_raw::table::boot::PAGE_SIZE;
 
-use crate::machine::firmware::{DEVICE_TREE, Firmware, PAGE, RSDP, Readable, print_line};
+use crate::machine::firmware::{DEVICE_TREE, Firmware, RSDP, Readable, print_line};
 use crate::machine::{payload, registers};
 
 /// The payload's image, with a device tree of the user's or none.
 const IMAGE: &[u8] = include_bytes!(env!("PSCI_BENCH_IMAGE"));
 /// Boot arguments where the load options give none.
 const ARGUMENTS: &str = env!("PSCI_BENCH_ARGS");
-/// Attempts to leave EFI: the memory map can change between two calls.
-const EXITS: usize = 8;
 /// Seconds for which a message stays, where no shell keeps it on the screen.
 const SECONDS: usize = 5;
 
-/// The device tree to use, and where it comes from.
-struct Tree {
-    bytes: Vec<u8>,
-    source: String,
-    /// Boot arguments of the tree are used where none are given: it is the user's.
-    is_given: bool,
-}
+/// The bytes of a device tree, and its name in messages.
+type Tree = (Vec<u8>, String);
 
 /// The payload in memory, whole but for the last memory map.
 struct Loaded {
@@ -49,24 +44,19 @@ pub fn main(mut firmware: Firmware) -> Status {
         print_line!("{}", ClosingLine::Incomplete(&reason));
         return status;
     }
-    let error = match load(&mut firmware) {
-        Ok(loaded) => {
-            let error = leave(&firmware, loaded);
-            print_line!("{}", ClosingLine::Incomplete(&error));
-            error
-        }
+    match load(&mut firmware) {
+        Ok(loaded) => leave(firmware, loaded),
         Err(error) => {
             print_line!("{}", ClosingLine::BadInput(&error));
-            error
+            print_line!("Nothing was measured, and EFI goes on.");
+            drop(error);
+            if firmware.shell_arguments().is_none() {
+                firmware.wait(SECONDS);
+            }
+            firmware.give_back();
+            Status::UNSUPPORTED
         }
-    };
-    print_line!("Nothing was measured, and EFI goes on.");
-    if firmware.shell_arguments().is_none() {
-        firmware.wait(SECONDS);
     }
-    drop(error);
-    firmware.give_back();
-    Status::UNSUPPORTED
 }
 
 /// Makes everything that the payload needs, or returns the reason why it could not run.
@@ -81,24 +71,24 @@ fn load(firmware: &mut Firmware) -> Result<Loaded, String> {
     let map = firmware
         .memory_map()
         .map_err(|status| format!("EFI returns no memory map: status {:#x}", status.0))?;
-    let readable = Readable::of(&map);
+    let memory = free(&map.descriptors);
     let arguments = arguments(firmware);
-    let tree = find_tree(firmware, &block, &readable)?;
+    let (tree, name) = find_tree(firmware, &block, &firmware.readable(&map))?;
+    let of_tree = |error: &dyn Display| format!("{name}: {error}");
     let changes = Changes {
         bootargs: match (&arguments, ARGUMENTS) {
             (Some(given), _) => Some(given),
-            (None, "") if tree.is_given => None,
+            // The user's own tree.
+            (None, "") if block.tree_size > 0 => None,
             (None, built_in) => Some(built_in),
         },
-        memory: Some(&free(readable.map())),
+        memory: Some(&memory),
     };
-    let bytes = adapt(&tree.bytes, changes).map_err(|e| format!("{}: {e}", tree.source))?;
-    let cpus = check(&bytes).map_err(|error| format!("{}: {error}", tree.source))?;
+    let tree = adapt(&tree, changes).map_err(|error| of_tree(&error))?;
+    let cpus = check(&tree).map_err(|error| of_tree(&error))?;
     let mut loaded = place(firmware, block, cpus)?;
-    loaded
-        .write(bytes)
-        .map_err(|error| format!("{}: {error}", tree.source))?;
-    print_line!("Begun at EL{level}, with {} of {cpus} CPUs", tree.source);
+    loaded.write(tree).map_err(|error| of_tree(&error))?;
+    print_line!("Begun at EL{level}, with {name} of {cpus} CPUs");
     Ok(loaded)
 }
 
@@ -129,53 +119,30 @@ fn find_tree(
 ) -> Result<Tree, String> {
     let (offset, size) = (block.tree_offset as usize, block.tree_size as usize);
     if size > 0 {
-        let bytes = IMAGE.get(offset..).and_then(|rest| rest.get(..size));
-        return Ok(Tree {
-            bytes: bytes.unwrap_or_default().into(),
-            source: "the device tree of the application".into(),
-            is_given: true,
-        });
+        let tree = IMAGE.get(offset..).and_then(|rest| rest.get(..size));
+        let name = "the device tree of the application";
+        return Ok((tree.unwrap_or_default().into(), name.into()));
     }
     if let Some(base) = firmware.configuration_table(DEVICE_TREE) {
-        let source = format!("the device tree of EFI at {base:#x}");
-        let missing = || format!("{source}: EFI's memory map has no memory there");
+        let name = format!("the device tree of EFI at {base:#x}");
+        let missing = || format!("{name}: EFI's memory map has no memory there");
         let header = readable.bytes(base, 8).ok_or_else(missing)?;
-        let size = total_size(header).map_err(|error| format!("{source}: {error}"))?;
-        let bytes = readable.bytes(base, size as u64).ok_or_else(missing)?;
-        return Ok(Tree {
-            bytes: bytes.into(),
-            source,
-            is_given: false,
-        });
+        let size = total_size(header).map_err(|error| format!("{name}: {error}"))?;
+        let tree = readable.bytes(base, size as u64).ok_or_else(missing)?;
+        return Ok((tree.into(), name));
     }
-    let Some(base) = firmware.configuration_table(RSDP) else {
-        return Err(
-            "EFI has neither a device tree nor ACPI tables: give the application a tree, with \
-             cargo xtask image --efi --dtb"
-                .into(),
-        );
-    };
-    from_acpi(readable, base)
-}
-
-/// Makes a device tree of the ACPI tables.
-fn from_acpi(readable: &Readable, rsdp: u64) -> Result<Tree, String> {
-    let source = format!("the device tree made of ACPI tables at {rsdp:#x}");
-    let choices = acpi::Choices {
-        memory: &free(readable.map()),
-        bootargs: "",
-        cpu_compatible: registers::cpu_compatible(),
-    };
-    let made = Tables::find(readable, rsdp).and_then(|tables| acpi::to_tree(&tables, &choices));
-    let made = made.map_err(|error| format!("{source}: {error}"))?;
+    let base = firmware.configuration_table(RSDP).ok_or(
+        "EFI has neither a device tree nor ACPI tables: give the application a tree, with cargo \
+         xtask image --efi --dtb",
+    )?;
+    let name = format!("the device tree made of ACPI tables at {base:#x}");
+    let cpu = registers::cpu_compatible();
+    let made = Tables::find(readable, base).and_then(|tables| acpi::to_tree(&tables, cpu));
+    let made = made.map_err(|error| format!("{name}: {error}"))?;
     for note in &made.notes {
         print_line!("Note: {note}");
     }
-    Ok(Tree {
-        bytes: made.tree,
-        source,
-        is_given: false,
-    })
+    Ok((made.tree, name))
 }
 
 /// Reads all that the payload reads of its tree before it measures, and returns the number of
@@ -204,7 +171,7 @@ fn place(
     let base = IMAGE.get(..block.base_size as usize).unwrap_or_default();
     let offset = base.len().next_multiple_of(TREE_ALIGN);
     block.tree_offset = offset as u64;
-    let size = offset + TREE_MAX + PAGE + working_memory(cpus as u32) as usize;
+    let size = offset + TREE_MAX + PAGE_SIZE + working_memory(cpus as u32) as usize;
     let memory = firmware.take(size).map_err(|status| {
         format!(
             "EFI has no {size} bytes for the payload: status {:#x}",
@@ -242,31 +209,25 @@ impl Loaded {
     }
 }
 
-/// Leaves EFI for the payload, or returns the reason why EFI cannot be left.
-fn leave(firmware: &Firmware, mut loaded: Loaded) -> String {
-    payload::set_place(loaded.memory);
-    let mut last = Status::SUCCESS;
-    for _ in 0..EXITS {
-        let left = firmware.memory_map();
-        let left = left.and_then(|map| firmware.exit(&map).map(|()| map));
-        match left {
-            Ok(map) => {
-                // Nothing new can fail: the tree in memory is kept where it is no better one.
-                let memory = free(&map.descriptors());
-                let changes = Changes {
-                    bootargs: None,
-                    memory: Some(&memory),
-                };
-                if let Ok(tree) = adapt(&loaded.tree, changes) {
-                    let _ = loaded.write(tree);
-                }
-                payload::jump()
-            }
-            Err(status) => last = status,
+/// Leaves EFI for the payload. Returns only where EFI cannot be left.
+fn leave(firmware: Firmware, mut loaded: Loaded) -> Status {
+    payload::keep(loaded.memory);
+    let left = match firmware.leave() {
+        Ok(left) => left,
+        Err(status) => {
+            let reason = format_args!("EFI cannot be left: status {:#x}", status.0);
+            print_line!("{}", ClosingLine::Incomplete(&reason));
+            return status;
         }
+    };
+    // Nothing new can fail: the tree that is in memory is kept where there is no better one.
+    let memory = free(&left.0);
+    let changes = Changes {
+        bootargs: None,
+        memory: Some(&memory),
+    };
+    if let Ok(tree) = adapt(&loaded.tree, changes) {
+        let _ = loaded.write(tree);
     }
-    format!(
-        "EFI cannot be left: status {:#x} in {EXITS} attempts",
-        last.0
-    )
+    payload::jump(&left)
 }

@@ -2,7 +2,8 @@
 
 #![no_main]
 
-use device_tree::acpi::{Choices, Tables, to_tree};
+use device_tree::acpi::{Tables, to_tree};
+use device_tree::{Changes, adapt};
 use fuzz::worded;
 use libfuzzer_sys::fuzz_target;
 use psci_bench::board::{Board, Console, Region};
@@ -43,12 +44,7 @@ fn tables(mut data: &[u8], is_mended: bool) -> Vec<Vec<u8>> {
 /// A tree that is made is sound and made again, and has a console and a conduit.
 fn make(tables: &[Vec<u8>]) {
     let files: Vec<&[u8]> = tables.iter().map(Vec::as_slice).collect();
-    let choices = Choices {
-        memory: &[MEMORY],
-        bootargs: "iterations=3",
-        cpu_compatible: "arm,armv8",
-    };
-    let convert = || to_tree(&Tables::of_files(&files)?, &choices);
+    let convert = || to_tree(&Tables::of_files(&files)?, "arm,armv8");
     let Some(made) = worded(convert()) else {
         return;
     };
@@ -56,7 +52,12 @@ fn make(tables: &[Vec<u8>]) {
     let console = Console::find(&made.tree).expect("a tree that was made");
     assert!(console.conduit.is_ok());
     assert!(made.notes.iter().all(|note| note.is_ascii()));
-    if let Some(board) = worded(Board::read(&made.tree)) {
+    let changes = Changes {
+        bootargs: None,
+        memory: Some(&[MEMORY]),
+    };
+    if let Some(tree) = worded(adapt(&made.tree, changes)) {
+        let board = Board::read(&tree).expect("a tree that was read");
         assert_eq!(board.memory, [MEMORY]);
         let (_, cpus) = board.cpus(true).expect("CPUs that were listed");
         assert_eq!(cpus.len(), board.cpu_count);

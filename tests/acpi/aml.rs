@@ -2,10 +2,11 @@
 
 use std::fs;
 
+use device_tree::adapt;
 use psci_bench::board::Board;
 
 use crate::common::{compile_asl, workspace};
-use crate::machine::{convert, seal, tables, write};
+use crate::machine::{CHANGES, convert, seal, tables, write};
 
 /// Compiles a source in `tests/data/acpi`.
 pub fn compile(name: &str) -> Vec<u8> {
@@ -23,7 +24,8 @@ fn check(aml: &[Vec<u8>], always_on: u64, states: &[State], notes: &[&str]) {
     seal(&mut tables[2]);
     tables.extend_from_slice(aml);
     let made = convert(&tables).expect("good tables");
-    let board = Board::read(&made.tree).expect("a good tree");
+    let tree = adapt(&made.tree, CHANGES).expect("a good tree");
+    let board = Board::read(&tree).expect("a good tree");
     let found = board.idle_states.iter();
     let found: Vec<_> = found
         .map(|it| (it.name, it.power_state, it.local_timer_stop))

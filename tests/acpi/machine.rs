@@ -1,6 +1,7 @@
 //! The ACPI tables of a made-up machine, and the board that the payload reads of them.
 
-use device_tree::acpi::{Choices, Conversion, Tables, to_tree};
+use device_tree::acpi::{Conversion, Tables, to_tree};
+use device_tree::{Changes, adapt};
 use psci_bench::board::{Board, FormatError, Region};
 
 /// A field: offset, size in bytes, value.
@@ -164,21 +165,17 @@ pub fn tables() -> Vec<Vec<u8>> {
 /// Makes a device tree of tables.
 pub fn convert(tables: &[Vec<u8>]) -> Result<Conversion, FormatError> {
     let files: Vec<&[u8]> = tables.iter().map(Vec::as_slice).collect();
-    to_tree(&Tables::of_files(&files)?, &choices())
+    to_tree(&Tables::of_files(&files)?, "arm,armv8")
 }
 
 /// Memory and boot arguments for a tree.
-pub fn choices() -> Choices<'static> {
-    const MEMORY: Region = Region {
+pub const CHANGES: Changes<'_> = Changes {
+    bootargs: Some("iterations=3"),
+    memory: Some(&[Region {
         base: 0x4000_0000,
         size: 0x4000_0000,
-    };
-    Choices {
-        memory: &[MEMORY],
-        bootargs: "iterations=3",
-        cpu_compatible: "arm,armv8",
-    }
-}
+    }]),
+};
 
 /// Describes the board that tables make, or the error.
 pub fn describe(tables: &[Vec<u8>]) -> String {
@@ -186,9 +183,10 @@ pub fn describe(tables: &[Vec<u8>]) -> String {
         Ok(made) => made,
         Err(error) => return format!("error: {error}"),
     };
-    match Board::read(&made.tree) {
+    match adapt(&made.tree, CHANGES) {
         Err(error) => format!("board: {error}"),
-        Ok(board) => {
+        Ok(tree) => {
+            let board = Board::read(&tree).expect("a tree that was read");
             let cpus = board.cpus(false).map(|(source, cpus)| {
                 let labels = cpus
                     .iter()

@@ -13,7 +13,7 @@ use crate::common::workspace;
 use crate::firmware::{built, overlay, with_bl33};
 use crate::machine::{FEW, Machine, with_tree};
 
-fn u_boot() -> Vec<u8> {
+pub fn u_boot() -> Vec<u8> {
     setup::ensure(&workspace(), &[Need::UBoot]).expect("U-Boot");
     fs::read(U_BOOT).expect("U-Boot")
 }

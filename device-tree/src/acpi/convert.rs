@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use psci_bench::board::{FormatError, Region};
+use psci_bench::board::FormatError;
 use psci_bench::image::Conduit;
 
 use super::madt::{self, Cpu};
@@ -12,21 +12,10 @@ use super::pptt::Topology;
 use super::table::Table;
 use super::tables::Tables;
 use super::{gtdt, lpi, serial};
-use crate::{Node, Result, check_bootargs, nodes};
+use crate::{Node, Result, nodes};
 
 /// Offset in the FADT of the boot architecture flags of Arm (ACPI 6.5, section 5.2.9.4).
 const ARM_BOOT_ARCH: usize = 129;
-
-/// The parts of a device tree that ACPI tables do not have.
-#[derive(Clone, Copy, Debug)]
-pub struct Choices<'c> {
-    /// All memory that may be used. Without any, the tree needs some by [`crate::adapt`].
-    pub memory: &'c [Region],
-    /// `/chosen/bootargs`.
-    pub bootargs: &'c str,
-    /// `compatible` of each CPU.
-    pub cpu_compatible: &'c str,
-}
 
 /// A device tree that is made of ACPI tables.
 #[derive(Clone, Debug)]
@@ -37,12 +26,12 @@ pub struct Conversion {
     pub notes: Vec<String>,
 }
 
-/// Makes a device tree of a machine's tables.
+/// Makes a device tree of a machine's tables, for CPUs of the name `cpu`. Memory and boot
+/// arguments are for [`crate::adapt()`] to add.
 ///
 /// # Errors
 /// When a table that is needed is missing or not sound.
-pub fn to_tree(tables: &Tables<'_>, choices: &Choices<'_>) -> Result<Conversion> {
-    check_bootargs(choices.bootargs)?;
+pub fn to_tree(tables: &Tables<'_>, cpu: &str) -> Result<Conversion> {
     // Without PSCI there is nothing to measure, so that error comes first.
     let fadt = tables.require(*b"FACP", "the conduit of PSCI")?;
     let conduit = conduit(&fadt)?;
@@ -51,27 +40,12 @@ pub fn to_tree(tables: &Tables<'_>, choices: &Choices<'_>) -> Result<Conversion>
     let cpus = madt::cpus(&madt)?;
     let gtdt = tables.require(*b"GTDT", "the timers")?;
     let mut notes = tables.notes.clone();
-    let mut root = nodes::root("psci-bench,acpi", &model(&fadt), true)
-        .with(nodes::chosen(&uart, choices.bootargs));
-    for (index, region) in choices.memory.iter().enumerate() {
-        let mut before = choices.memory.iter().take(index);
-        if before.any(|other| other.base == region.base) {
-            let base = region.base;
-            let message = format_args!("two regions of memory begin at {base:#x}: name one only");
-            return Err(FormatError::new(message));
-        }
-        root = root.with(nodes::memory(*region));
-    }
     let timers_stop = gtdt::timers_stop(&gtdt)?;
-    let root = root
+    let cpus_node = cpus_node(tables, &cpus, cpu, timers_stop, &mut notes);
+    let root = nodes::root("psci-bench,acpi", &model(&fadt), true)
+        .with(nodes::chosen(&uart, ""))
         .with(nodes::psci(conduit))
-        .with(cpus_node(
-            tables,
-            &cpus,
-            choices.cpu_compatible,
-            timers_stop,
-            &mut notes,
-        ))
+        .with(cpus_node)
         .with(madt::controller(&madt, &cpus)?)
         .with(gtdt::timers(&gtdt)?)
         .with(uart);
@@ -86,7 +60,10 @@ fn conduit(fadt: &Table<'_>) -> Result<Conduit> {
     match fadt.field(ARM_BOOT_ARCH, 2)? {
         flags if flags & 1 == 0 => Err(fadt.error(
             ARM_BOOT_ARCH,
-            format_args!("the firmware has no PSCI by these flags ({flags:#x}): bit 0 is 0"),
+            format_args!(
+                "the firmware has no PSCI by these flags ({flags:#x}), as bit 0 is 0: use a \
+                 device tree instead"
+            ),
         )),
         flags if flags & 1 << 1 == 0 => Ok(Conduit::Smc),
         _ => Ok(Conduit::Hvc),

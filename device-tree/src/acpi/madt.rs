@@ -7,7 +7,7 @@ use psci_bench::board::{REDISTRIBUTOR_REGIONS_MAX, Region};
 use psci_bench::spec::psci::AFFINITY_MASK;
 
 use super::table::Table;
-use crate::{Node, Result, nodes};
+use crate::{Node, Result, merge, nodes};
 
 /// Offset of the first entry.
 const ENTRIES: usize = 44;
@@ -129,19 +129,4 @@ fn redistributors(madt: &Table<'_>, cpus: &[Cpu], has_vlpis: bool) -> Result<Vec
     let bases = cpus.iter().map(|cpu| cpu.redistributor);
     let bases = bases.filter(|base| *base != 0);
     Ok(merge(bases.map(|base| Region { base, size }).collect()))
-}
-
-/// Sorts regions, and makes one of those that are adjacent.
-fn merge(mut regions: Vec<Region>) -> Vec<Region> {
-    regions.sort_unstable_by_key(|region| region.base);
-    let mut merged: Vec<Region> = Vec::new();
-    for region in regions {
-        match merged.last_mut() {
-            Some(last) if region.base <= last.end() => {
-                last.size = last.end().max(region.end()) - last.base;
-            }
-            _ => merged.push(region),
-        }
-    }
-    merged
 }

@@ -22,5 +22,5 @@ mod serial;
 mod table;
 mod tables;
 
-pub use self::convert::{Choices, Conversion, to_tree};
+pub use self::convert::{Conversion, to_tree};
 pub use self::tables::{Memory, Tables};

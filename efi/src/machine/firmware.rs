@@ -10,17 +10,15 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 
 use device_tree::acpi::Memory;
 use psci_bench::board::Region;
-use psci_bench_efi::memory_map::{self, DESCRIPTOR, Descriptor};
+use psci_bench_efi::memory_map::readable;
 use uefi_raw::protocol::loaded_image::LoadedImageProtocol;
 use uefi_raw::protocol::shell_params::ShellParametersProtocol;
-use uefi_raw::table::boot::{AllocateType, BootServices, MemoryType};
+use uefi_raw::table::boot::{AllocateType, BootServices, MemoryDescriptor, MemoryType, PAGE_SIZE};
 use uefi_raw::table::system::SystemTable;
 use uefi_raw::{Guid, Handle, Status, guid};
 
 use super::heap::{self, HEAP_SIZE};
 
-/// Size of a page of EFI's.
-pub const PAGE: usize = 4096;
 /// The configuration table that is a flattened device tree.
 pub const DEVICE_TREE: Guid = guid!("b1b621d5-f19c-41a5-830b-d9152c69aae0");
 /// The configuration table that is ACPI's RSDP, from ACPI 2.0 on.
@@ -29,68 +27,55 @@ pub const RSDP: Guid = guid!("8868e871-e4f1-11d3-bc22-0080c73c8881");
 const SPARE_DESCRIPTORS: usize = 64;
 /// The most characters of an argument from the shell.
 const ARGUMENT_MAX: usize = 4096;
+/// Attempts to leave EFI: the memory map can change between two calls.
+const EXITS: usize = 8;
 
-/// The system table until ExitBootServices; the panic handler prints by it.
+/// The system table until ExitBootServices, and this image's handle.
 static SYSTEM: AtomicPtr<SystemTable> = AtomicPtr::new(ptr::null_mut());
-/// This image's handle.
 static IMAGE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 /// EFI, while its boot services can be called.
 pub struct Firmware {
-    image: Handle,
-    system: &'static SystemTable,
     boot: &'static BootServices,
-    /// Addresses and numbers of the pages that are given back where EFI goes on.
+    /// Addresses and numbers of pages that are given back where EFI goes on: the heap's and
+    /// the image's.
     pages: [(u64, usize); 2],
 }
 
-/// The memory that EFI's map says can be read.
-pub struct Readable(Vec<Descriptor>);
-
-impl Readable {
-    /// Returns the memory of `map`, which must be EFI's.
-    pub fn of(map: &RawMap) -> Self {
-        Self(map.descriptors())
-    }
-
-    /// Returns the descriptors.
-    pub fn map(&self) -> &[Descriptor] {
-        &self.0
-    }
+/// The memory that EFI's map says tables are in, without this application's heap.
+pub struct Readable {
+    parts: Vec<Region>,
+    heap: Region,
 }
 
 impl Memory<'static> for Readable {
-    fn bytes(&self, address: u64, size: u64) -> Option<&'static [u8]> {
-        let region = Region {
-            base: address,
-            size,
-        };
-        let first = ptr::with_exposed_provenance(address as usize);
-        // SAFETY: by EFI's map all of it is memory that can be read, EFI maps it to itself, and
-        // nothing writes to tables while the application runs.
-        let bytes = || unsafe { slice::from_raw_parts(first, size as usize) };
-        memory_map::is_readable(&self.0, &region).then(bytes)
+    fn bytes(&self, base: u64, size: u64) -> Option<&'static [u8]> {
+        let region = Region { base, size };
+        let is_readable = self.parts.iter().any(|part| part.contains(&region));
+        if base == 0 || !is_readable || self.heap.overlaps(&region) {
+            return None;
+        }
+        let first = ptr::with_exposed_provenance(base as usize);
+        // SAFETY: all of it is memory that is in use, as `parts` are, which EFI maps to itself.
+        // It is not the heap, and the image's pages were free when `parts` were made: so this
+        // application writes to none of it.
+        Some(unsafe { slice::from_raw_parts(first, size as usize) })
     }
 }
 
-/// A memory map as EFI wrote it.
-#[derive(Default)]
-pub struct RawMap {
-    buffer: Vec<u64>,
-    /// Bytes of the buffer in use.
-    size: usize,
-    descriptor_size: usize,
+/// A memory map, and the key that says if it is the last one.
+pub struct Map {
+    pub descriptors: Vec<MemoryDescriptor>,
     key: usize,
 }
 
-impl RawMap {
-    /// Returns the descriptors.
-    pub fn descriptors(&self) -> Vec<Descriptor> {
-        let bytes: Vec<u8> = self.buffer.iter().flat_map(|it| it.to_le_bytes()).collect();
-        memory_map::parse(
-            bytes.get(..self.size).unwrap_or_default(),
-            self.descriptor_size,
-        )
+/// The proof that EFI's boot services have ended, and the last memory map.
+pub struct Left(pub Vec<MemoryDescriptor>);
+
+fn done(status: Status) -> Result<(), Status> {
+    match status {
+        Status::SUCCESS => Ok(()),
+        status => Err(status),
     }
 }
 
@@ -106,48 +91,38 @@ impl Firmware {
         let system = unsafe { &*system };
         // SAFETY: the table's pointer to the boot services is sound as long.
         let boot = unsafe { &*system.boot_services };
-        Self {
-            image,
-            system,
-            boot,
-            pages: [(0, 0); 2],
-        }
+        let pages = [(0, 0); 2];
+        Self { boot, pages }
     }
 
     /// Takes memory for the heap, which nothing may use before.
     pub fn set_heap(&mut self) -> Result<(), Status> {
-        let base = self.allocate(HEAP_SIZE / PAGE)?;
+        let base = self.allocate(0, HEAP_SIZE)?;
         // SAFETY: the pages are this application's alone, and EFI maps memory to itself.
         unsafe { heap::set(base as usize) };
-        self.pages[0] = (base, HEAP_SIZE / PAGE);
         Ok(())
     }
 
-    /// Takes `count` pages at any place, and returns their address.
-    fn allocate(&self, count: usize) -> Result<u64, Status> {
-        let mut base = 0;
-        let kind = AllocateType::ANY_PAGES;
+    /// Takes pages at any place for `size` bytes, and returns their address.
+    fn allocate(&mut self, slot: usize, size: usize) -> Result<u64, Status> {
+        let (mut base, count) = (0, size.div_ceil(PAGE_SIZE));
+        let (kind, ty) = (AllocateType::ANY_PAGES, MemoryType::LOADER_DATA);
         // SAFETY: the last argument is a valid place for the address.
-        let status = unsafe {
-            (self.boot.allocate_pages)(kind, MemoryType::LOADER_DATA, count, &raw mut base)
-        };
-        match status {
-            Status::SUCCESS => Ok(base),
-            status => Err(status),
-        }
+        done(unsafe { (self.boot.allocate_pages)(kind, ty, count, &raw mut base) })?;
+        self.pages[slot] = (base, count);
+        Ok(base)
     }
 
-    /// Takes whole pages for `size` bytes, zeroed; they are given back where EFI goes on.
+    /// Takes whole pages for the image, `size` bytes or more, zeroed. They are given back where
+    /// EFI goes on.
     pub fn take(&mut self, size: usize) -> Result<&'static mut [u8], Status> {
-        let count = size.div_ceil(PAGE);
-        let base = self.allocate(count)?;
-        self.pages[1] = (base, count);
-        let bytes = ptr::with_exposed_provenance_mut::<u8>(base as usize);
+        let bytes: *mut u8 = ptr::with_exposed_provenance_mut(self.allocate(1, size)? as usize);
+        let size = self.pages[1].1 * PAGE_SIZE;
         // SAFETY: so many bytes are there, which nothing else uses, and EFI maps memory to
         // itself.
-        unsafe { ptr::write_bytes(bytes, 0, count * PAGE) };
+        unsafe { ptr::write_bytes(bytes, 0, size) };
         // SAFETY: as above; they have been written.
-        Ok(unsafe { slice::from_raw_parts_mut(bytes, count * PAGE) })
+        Ok(unsafe { slice::from_raw_parts_mut(bytes, size) })
     }
 
     /// Gives all pages back: nothing on the heap may be used afterwards.
@@ -158,48 +133,59 @@ impl Firmware {
         }
     }
 
+    /// Returns the memory of `map` that tables may be in. The image's pages must not be taken
+    /// yet.
+    pub fn readable(&self, map: &Map) -> Readable {
+        let (base, size) = (self.pages[0].0, HEAP_SIZE as u64);
+        Readable {
+            parts: readable(&map.descriptors),
+            heap: Region { base, size },
+        }
+    }
+
     /// Returns the configuration table `wanted`, by its address.
     pub fn configuration_table(&self, wanted: Guid) -> Option<u64> {
-        let (first, count) = (
-            self.system.configuration_table,
-            self.system.number_of_configuration_table_entries,
-        );
-        let tables = match first.is_null() {
-            true => &[],
-            // SAFETY: the system table has this many entries there.
-            false => unsafe { slice::from_raw_parts(first, count) },
-        };
+        let system = system()?;
+        let count = system.number_of_configuration_table_entries;
+        // SAFETY: the system table's pointer is null or sound.
+        let first = unsafe { system.configuration_table.as_ref() }?;
+        // SAFETY: the system table has this many entries there.
+        let tables = unsafe { slice::from_raw_parts(first, count) };
         let table = tables.iter().find(|table| table.vendor_guid == wanted);
         table.map(|table| table.vendor_table.expose_provenance() as u64)
     }
 
     /// Returns the interface `wanted` of this image.
-    fn protocol<T>(&self, wanted: &Guid) -> Option<&T> {
+    ///
+    /// # Safety
+    /// T must be the type of the interfaces with this GUID.
+    unsafe fn protocol<T>(&self, wanted: &Guid) -> Option<&T> {
         let mut interface: *mut c_void = ptr::null_mut();
+        let image = IMAGE.load(Ordering::Relaxed);
         // SAFETY: the last argument is a valid place for the interface's address.
-        let status = unsafe { (self.boot.handle_protocol)(self.image, wanted, &raw mut interface) };
-        let is_there = status == Status::SUCCESS && !interface.is_null();
-        // SAFETY: an interface of this GUID is a T, by the callers, and stays with the image.
-        is_there.then(|| unsafe { &*interface.cast::<T>() })
+        done(unsafe { (self.boot.handle_protocol)(image, wanted, &raw mut interface) }).ok()?;
+        // SAFETY: by this function's contract; it stays with the image.
+        unsafe { interface.cast::<T>().as_ref() }
     }
 
     /// Returns the bytes of the load options.
     pub fn load_options(&self) -> &[u8] {
-        let Some(image) = self.protocol::<LoadedImageProtocol>(&LoadedImageProtocol::GUID) else {
-            return &[];
-        };
-        let (first, size) = (image.load_options.cast::<u8>(), image.load_options_size);
-        match first.is_null() {
-            true => &[],
+        // SAFETY: the GUID is that of the type.
+        let image = unsafe { self.protocol::<LoadedImageProtocol>(&LoadedImageProtocol::GUID) };
+        let options = image.map(|it| (it.load_options.cast::<u8>(), it.load_options_size));
+        match options.filter(|options| !options.0.is_null()) {
             // SAFETY: the load options have this many bytes, which stay with the image.
-            false => unsafe { slice::from_raw_parts(first, size as usize) },
+            Some((first, size)) => unsafe { slice::from_raw_parts(first, size as usize) },
+            None => &[],
         }
     }
 
     /// Returns the arguments that EFI's shell read, without the program's name; None where
     /// the application was not begun by the shell. Each is text in UCS-2.
     pub fn shell_arguments(&self) -> Option<Vec<Vec<u16>>> {
-        let shell = self.protocol::<ShellParametersProtocol>(&ShellParametersProtocol::GUID)?;
+        let guid = ShellParametersProtocol::GUID;
+        // SAFETY: the GUID is that of the type.
+        let shell = unsafe { self.protocol::<ShellParametersProtocol>(&guid) }?;
         // SAFETY: the shell has this many arguments there.
         let all = unsafe { slice::from_raw_parts(shell.argv, shell.argc) };
         let text = |first: &*const u16| {
@@ -219,45 +205,62 @@ impl Firmware {
     }
 
     /// Reads the memory map into memory of the heap, so that reading does not change it.
-    pub fn memory_map(&self) -> Result<RawMap, Status> {
-        let mut map = RawMap::default();
+    pub fn memory_map(&self) -> Result<Map, Status> {
+        let mut buffer: Vec<u64> = Vec::new();
+        let (mut key, mut step, mut version) = (0, 0, 0);
         // The first call finds the sizes; descriptors may be added before the second.
         for is_last in [false, true] {
-            let (mut version, buffer) = (0, map.buffer.as_mut_ptr().cast());
-            map.size = map.buffer.len() * size_of::<u64>();
+            let mut size = buffer.len() * size_of::<u64>();
             // SAFETY: the buffer has `size` bytes and is aligned to 8; the other arguments are
             // valid places.
             let status = unsafe {
                 (self.boot.get_memory_map)(
-                    &raw mut map.size,
-                    buffer,
-                    &raw mut map.key,
-                    &raw mut map.descriptor_size,
+                    &raw mut size,
+                    buffer.as_mut_ptr().cast(),
+                    &raw mut key,
+                    &raw mut step,
                     &raw mut version,
                 )
             };
+            step = step.max(size_of::<MemoryDescriptor>());
             match status {
-                Status::SUCCESS => return Ok(map),
+                Status::SUCCESS => {
+                    let first = buffer.as_ptr().cast::<u8>();
+                    let descriptor = |index: usize| {
+                        let at = first.wrapping_add(index * step).cast::<MemoryDescriptor>();
+                        // SAFETY: EFI wrote `size` bytes of descriptors, `step` bytes apart,
+                        // and the buffer is aligned to 8, as `step` may not be.
+                        unsafe { at.read_unaligned() }
+                    };
+                    let descriptors = (0..size / step).map(descriptor).collect();
+                    return Ok(Map { descriptors, key });
+                }
                 Status::BUFFER_TOO_SMALL if !is_last => {}
                 status => return Err(status),
             }
-            let spare = SPARE_DESCRIPTORS * map.descriptor_size.max(DESCRIPTOR);
-            map.buffer = vec![0; (map.size + spare).div_ceil(size_of::<u64>())];
+            let words = (size + SPARE_DESCRIPTORS * step).div_ceil(size_of::<u64>());
+            buffer = vec![0; words];
         }
         Err(Status::BUFFER_TOO_SMALL)
     }
 
-    /// Ends the boot services, if `map` is still the memory map.
-    pub fn exit(&self, map: &RawMap) -> Result<(), Status> {
-        // SAFETY: nothing but this application runs on this CPU, and its callers call no
-        // service after a success.
-        match unsafe { (self.boot.exit_boot_services)(self.image, map.key) } {
-            Status::SUCCESS => {
-                SYSTEM.store(ptr::null_mut(), Ordering::Relaxed);
-                Ok(())
+    /// Ends the boot services. After an error, EFI may have ended in part: no service can be
+    /// called any more.
+    pub fn leave(self) -> Result<Left, Status> {
+        let mut last = Status::SUCCESS;
+        for _ in 0..EXITS {
+            let map = self.memory_map()?;
+            let image = IMAGE.load(Ordering::Relaxed);
+            // SAFETY: nothing but this application runs on this CPU, and `self` ends here.
+            match done(unsafe { (self.boot.exit_boot_services)(image, map.key) }) {
+                Ok(()) => {
+                    SYSTEM.store(ptr::null_mut(), Ordering::Relaxed);
+                    return Ok(Left(map.descriptors));
+                }
+                Err(status) => last = status,
             }
-            status => Err(status),
         }
+        Err(last)
     }
 
     /// Waits for so many seconds.

@@ -1,5 +1,4 @@
-//! The heap: pages that EFI gives once. Nothing asks EFI for memory after that, so that the
-//! memory map stays as it is.
+//! The heap: pages that EFI gives once, so that lists and strings leave the memory map as it is.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::ptr;

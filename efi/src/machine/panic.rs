@@ -2,13 +2,15 @@
 
 use core::panic::PanicInfo;
 
+use psci_bench::model::ClosingLine;
+
 use super::firmware::{self, print_line};
 use super::payload;
 
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
-    print_line!("psci-bench: {info}");
+    print_line!("{}", ClosingLine::Incomplete(info));
     firmware::abort();
     // EFI has ended. The payload's image was whole before that.
-    payload::jump()
+    payload::enter_kept()
 }

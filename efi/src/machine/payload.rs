@@ -3,34 +3,39 @@
 use core::arch::naked_asm;
 use core::sync::atomic::{AtomicU64, Ordering};
 
+use super::firmware::Left;
+
 /// First address of the image, and the address after its boot area.
 static PLACE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
-/// Keeps the place of the image for [`jump`].
-pub fn set_place(memory: &[u8]) {
+/// Keeps the place of the image in `memory`, which must be whole, for [`jump`].
+pub fn keep(memory: &[u8]) {
     let range = memory.as_ptr_range();
     for (slot, address) in PLACE.iter().zip([range.start, range.end]) {
         slot.store(address.expose_provenance() as u64, Ordering::Relaxed);
     }
 }
 
-/// Jumps to the image at the place that was kept. EFI must have ended.
-pub fn jump() -> ! {
-    let [base, end] = PLACE.each_ref().map(|it| it.load(Ordering::Relaxed));
-    if base == 0 {
-        // Only a panic before there is an image, after EFI has ended: there is no such path.
-        loop {
-            core::hint::spin_loop();
-        }
+/// Jumps to the image that was kept.
+pub fn jump(_: &Left) -> ! {
+    enter_kept()
+}
+
+/// Jumps to the image that was kept, once EFI has ended.
+pub(super) fn enter_kept() -> ! {
+    // EFI is left only after an image was kept.
+    while PLACE[0].load(Ordering::Relaxed) == 0 {
+        core::hint::spin_loop();
     }
-    // SAFETY: the image is whole, and so is its boot area; EFI has ended, and it maps memory
-    // to itself.
+    let [base, end] = PLACE.each_ref().map(|it| it.load(Ordering::Relaxed));
+    // SAFETY: `keep` was given a whole image with its boot area. EFI has ended, by the `Left` of
+    // `jump`, or by `abort`, which returns only then; its mapping of memory to itself is kept.
     unsafe { enter(base, end) }
 }
 
 /// Turns MMU and caches off and jumps to `base`, with X0 to X3 = 0, as boot loaders without
 /// arguments do. Everything up to `end` is written back to memory before, and so is the code
-/// that runs with the caches off: EFI's loader wrote both with caches on.
+/// that runs with the caches off: both were written with caches on.
 ///
 /// # Safety
 /// `base` must be the first instruction of an image, and memory must be mapped to itself.

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Subcommand};
-use device_tree::acpi::{self, Choices, Tables};
+use device_tree::acpi::{self, Tables};
+use device_tree::{Changes, adapt};
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::DeviceTree;
 use psci_bench::board::{Board, Gic, Region};
@@ -76,21 +77,25 @@ pub(super) fn run(verb: TreeVerb) -> Result<u8> {
     let read = |path: &PathBuf| read_file::read("", path, TABLE_MAX);
     let tables = paths.iter().map(read).collect::<Result<Vec<_>>>()?;
     let tables: Vec<&[u8]> = tables.iter().map(Vec::as_slice).collect();
-    let choices = Choices {
-        memory: &arguments.memory,
-        bootargs: "",
-        cpu_compatible: "arm,armv8",
-    };
-    let made = Tables::of_files(&tables).and_then(|tables| acpi::to_tree(&tables, &choices));
+    let made = Tables::of_files(&tables).and_then(|tables| acpi::to_tree(&tables, "arm,armv8"));
     let made = made.map_err(|error| anyhow!(with_names(error.to_string(), &paths)))?;
     for note in made.notes {
         say(&format!("note: {}", with_names(note, &paths)));
     }
-    let summary = summary(&made.tree).context("the payload cannot use the tree")?;
+    let memory = Some(&*arguments.memory).filter(|memory| !memory.is_empty());
+    let changes = Changes {
+        bootargs: None,
+        memory,
+    };
+    let tree = match memory {
+        Some(_) => adapt(&made.tree, changes).context("the payload cannot use the tree")?,
+        None => made.tree,
+    };
+    let summary = summary(&tree).context("the payload cannot use the tree")?;
     match &arguments.output {
-        Some(path) => files::write(&[(("--output", path), &made.tree)])?,
+        Some(path) => files::write(&[(("--output", path), &tree)])?,
         None => files::write_or_print(None, |out| {
-            let tree = DeviceTree::from_fdt(&Fdt::new_unchecked(&made.tree));
+            let tree = DeviceTree::from_fdt(&Fdt::new_unchecked(&tree));
             Ok(write!(out, "{tree}")?)
         })?,
     }
