@@ -72,7 +72,7 @@ fn limits_become_notes() {
         ),
         (
             cpu(0, 10) + &cpu(1, 10),
-            "20 idle states, of which the first 16 by",
+            "20 idle states, of which the first and the last 8 by",
             true,
         ),
         (objects.collect(), "more than 16384 objects", true),

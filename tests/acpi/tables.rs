@@ -114,12 +114,13 @@ fn fields_are_used_or_refused() {
 
 #[test]
 fn controllers_are_read_by_version() {
-    let four = &[0x10_0000, 0x14_0000, 0x12_0000, 0x80_0000][..];
+    let two = &[0x10_0000, 0x14_0000][..];
+    let adjacent = (0..8).rev().map(|n| 0x10_0000 + n * 0x2_0000);
+    let nine: Vec<u64> = adjacent.chain([0x80_0000]).collect();
     let many: Vec<u64> = (1..10).map(|n| n << 20).collect();
     let range = |n: u64| gicr(0x100_0000 + (n << 18), 0x4_0000);
     let ranges: Vec<_> = [gicd(3)].into_iter().chain((0..9).map(range)).collect();
-    let one = "redistributors: [Region { base: 100000, size: 20000 }]";
-    let merged = "[Region { base: 100000, size: 60000 }, Region { base: 800000, size: 20000 }]";
+    let merged = "[Region { base: 100000, size: 100000 }, Region { base: 800000, size: 20000 }]";
     for (gic, redistributors, expected) in [
         (
             &[gicd(2)][..],
@@ -131,12 +132,11 @@ fn controllers_are_read_by_version() {
             &[0],
             "V2 { distributor: Region { base: 8000000, size: 1000 }",
         ),
-        (&[gicd(3)], four, merged),
-        (&[gicd(0)], &four[..1], one),
+        (&[gicd(3)], &nine, merged),
         (
             &[gicd(4)],
-            &four[..2],
-            "[Region { base: 100000, size: 80000 }]",
+            two,
+            "[Region { base: 100000, size: 40000 }, Region { base: 140000, size: 40000 }]",
         ),
         (&ranges, &[0], "[Region { base: 1000000, size: 240000 }]"),
         (

@@ -8,7 +8,7 @@ use crate::{Node, Result, nodes};
 
 /// Offsets of the per-CPU timers' interrupts, in the order of the device tree's binding.
 const TIMERS: [usize; 4] = [48, 56, 64, 72];
-/// Offsets of the flags of the non-secure EL1 and the EL2 timer, of which the payload uses one.
+/// Offsets of the flags of the non-secure EL1 and the EL2 timer. QEMU has none for the virtual one.
 const FLAGS: [usize; 2] = [60, 76];
 /// In these flags: the timer goes on in every state.
 const ALWAYS_ON: u64 = 1 << 2;

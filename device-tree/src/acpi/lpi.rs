@@ -82,14 +82,17 @@ pub fn idle_states(
         );
         return None;
     }
-    if states.len() > IDLE_STATES_MAX {
-        let count = states.len();
+    let (count, half) = (states.len(), IDLE_STATES_MAX / 2);
+    if count > IDLE_STATES_MAX {
         notes.push(format!(
-            "{count} idle states, of which the first {IDLE_STATES_MAX} by power_state are used"
+            "{count} idle states, of which the first and the last {half} by power_state are used"
         ));
     }
+    let is_used =
+        |index: &usize| count <= IDLE_STATES_MAX || *index < half || *index >= count - half;
+    let states = states.into_iter().enumerate().filter(|it| is_used(&it.0));
     let (mut node, mut names) = (nodes::idle_states(), Vec::new());
-    for (power_state, state) in states.into_iter().take(IDLE_STATES_MAX) {
+    for (power_state, state) in states.map(|it| it.1) {
         let timer_stops = timers_stop && state.loses_context;
         let name = match is_node_name(&state.name) && !names.contains(&state.name) {
             true => state.name,

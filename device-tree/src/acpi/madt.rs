@@ -119,14 +119,16 @@ fn redistributors(madt: &Table<'_>, cpus: &[Cpu], has_vlpis: bool) -> Result<Vec
         let (base, size) = (range.field(4, 8)?, range.field(12, 4)?);
         regions.push(Region { base, size });
     }
-    match regions.len() {
-        0 => {}
-        1..=REDISTRIBUTOR_REGIONS_MAX => return Ok(regions),
-        _ => return Ok(merge(regions)),
+    if regions.is_empty() {
+        // With virtual LPIs a redistributor has two more frames (IHI 0069, section 12.10).
+        let size = GICR.least << u32::from(has_vlpis);
+        let bases = cpus.iter().map(|cpu| cpu.redistributor);
+        let bases = bases.filter(|base| *base != 0);
+        regions = bases.map(|base| Region { base, size }).collect();
     }
-    // With virtual LPIs a redistributor has two more frames (IHI 0069, section 12.10).
-    let size = GICR.least << u32::from(has_vlpis);
-    let bases = cpus.iter().map(|cpu| cpu.redistributor);
-    let bases = bases.filter(|base| *base != 0);
-    Ok(merge(bases.map(|base| Region { base, size }).collect()))
+    // A last redistributor (GICR_TYPER.Last) ends a region, so that few are left apart.
+    match regions.len() {
+        ..=REDISTRIBUTOR_REGIONS_MAX => Ok(regions),
+        _ => Ok(merge(regions)),
+    }
 }

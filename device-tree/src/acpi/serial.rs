@@ -9,8 +9,6 @@ use crate::{Node, Result, nodes};
 
 /// Type of a serial port in DBG2.
 const SERIAL: u64 = 0x8000;
-/// Size in bytes of the Generic Address Structure (ACPI 6.5, section 5.2.3.2).
-const GENERIC_ADDRESS: usize = 12;
 
 /// Makes the node of the console.
 pub fn console(tables: &Tables<'_>) -> Result<Node> {
@@ -22,20 +20,13 @@ pub fn console(tables: &Tables<'_>) -> Result<Node> {
     }
     if let Some(dbg2) = tables.get(*b"DBG2")? {
         let (first, count) = (dbg2.field(36, 4)? as usize, dbg2.field(40, 4)? as usize);
-        // The kind and the length are after the revision, not as in other tables.
-        let mut at = first;
-        for _ in 0..count {
-            let length = dbg2.field(at + 1, 2)? as usize;
-            if dbg2.field(at + 12, 2)? == SERIAL {
-                let address = at + dbg2.field(at + 18, 2)? as usize;
-                return uart(&dbg2, dbg2.field(at + 14, 2)?, at + 14, address);
+        // Where other tables have a kind, DBG2 has a revision.
+        for entry in dbg2.entries(first, 2).take(count) {
+            let entry = entry?;
+            if entry.field(12, 2)? == SERIAL {
+                let address = entry.at + entry.field(18, 2)? as usize;
+                return uart(&dbg2, entry.field(14, 2)?, entry.at + 14, address);
             }
-            if length == 0 {
-                return Err(
-                    dbg2.error(at, format_args!("an entry of 0 bytes, expected 22 or more"))
-                );
-            }
-            at += length;
         }
     }
     Err(FormatError::new(format_args!(
@@ -45,9 +36,9 @@ pub fn console(tables: &Tables<'_>) -> Result<Node> {
 }
 
 /// Makes the node of a UART of the type `kind`, which is at the offset `kind_at`, with the
-/// Generic Address Structure at `at`.
+/// Generic Address Structure (ACPI 6.5, section 5.2.3.2) at `at`.
 fn uart(table: &Table<'_>, kind: u64, kind_at: usize, at: usize) -> Result<Node> {
-    let base = table.field(at + GENERIC_ADDRESS - 8, 8)?;
+    let base = table.field(at + 4, 8)?;
     let space = table.field(at, 1)?;
     if space != 0 {
         let message = format_args!("the UART is in address space {space}, expected 0 (memory)");

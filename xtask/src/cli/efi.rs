@@ -23,12 +23,12 @@ type Input<'p> = (&'static str, Option<&'p Path>);
 /// The payload and the device tree of an image.
 #[derive(Debug, Args)]
 pub struct ImageSource {
-    /// The board: a folder of platforms/ [default: qemu; an EFI application
-    /// has none by default, and uses the machine's device tree or ACPI tables].
+    /// The board: a folder of platforms/ [default: qemu; of an EFI application
+    /// none: it uses the machine's device tree or ACPI tables].
     #[arg(long, conflicts_with = "dtb")]
     pub board: Option<String>,
-    /// Use this released payload instead of building one. A device tree that
-    /// it carries is replaced.
+    /// Use this released payload instead of building one, without the device
+    /// tree that it may carry.
     #[arg(long, value_name = "FILE")]
     pub base: Option<PathBuf>,
     #[command(flatten)]

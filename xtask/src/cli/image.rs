@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use clap::Args;
+use clap::{ArgAction, Args};
 use psci_bench::image::ParameterBlock;
 
 use super::common::plan;
@@ -45,7 +45,7 @@ pub struct ImageArguments {
     pub efi: bool,
     /// Sign the EFI application for Secure Boot, with a key and its certificate
     /// in PEM form.
-    #[arg(long, num_args = 2, value_names = ["KEY", "CERT"], requires = "efi")]
+    #[arg(long, num_args = 2, action = ArgAction::Set, value_names = ["KEY", "CERT"], requires = "efi")]
     pub sign: Option<Vec<PathBuf>>,
     #[command(flatten)]
     pub source: ImageSource,

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use clap::Args;
+use clap::{ArgAction, Args};
 
 use super::efi::ImageSource;
 use crate::build::stick::{self, PATHS, SCRIPT};
@@ -29,7 +29,7 @@ pub struct StickArguments {
     pub source: ImageSource,
     /// Sign the EFI application for Secure Boot, with a key and its certificate
     /// in PEM form.
-    #[arg(long, num_args = 2, value_names = ["KEY", "CERT"])]
+    #[arg(long, num_args = 2, action = ArgAction::Set, value_names = ["KEY", "CERT"])]
     pub sign: Option<Vec<PathBuf>>,
     /// A directory, such as that of a mounted FAT volume, to write
     /// EFI/BOOT/BOOTAA64.EFI and startup.nsh to; or the file to write the image
