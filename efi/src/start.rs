@@ -11,6 +11,7 @@ use psci_bench::board::{Board, Console, total_size};
 use psci_bench::image::{ParameterBlock, TREE_ALIGN, TREE_MAX, working_memory};
 use psci_bench::model::ClosingLine;
 use psci_bench::plan::Plan;
+use psci_bench::spec::prose::Many;
 use psci_bench_efi::load_options::{self, LoadOptions};
 use psci_bench_efi::memory_map::free;
 use uefi_raw::Status;
@@ -88,7 +89,10 @@ fn load(firmware: &mut Firmware) -> Result<Loaded, String> {
     let cpus = check(&tree).map_err(|error| of_tree(&error))?;
     let mut loaded = place(firmware, block, cpus)?;
     loaded.write(tree).map_err(|error| of_tree(&error))?;
-    print_line!("Begun at EL{level}, with {name} of {cpus} CPUs");
+    print_line!(
+        "Begun at EL{level}, with {name}, of {}",
+        Many(cpus as u64, "CPU")
+    );
     Ok(loaded)
 }
 
