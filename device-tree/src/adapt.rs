@@ -11,6 +11,9 @@ use psci_bench::board::{Board, Console, FormatError, Region, total_size};
 
 use super::{Result, merge, nodes};
 
+/// The most nodes and properties of a tree that is changed: the largest of Linux's have a third.
+pub const ITEMS_MAX: usize = 30_000;
+
 /// The parts of a tree that are changed; None leaves a part as it is.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Changes<'c> {
@@ -39,6 +42,13 @@ pub fn adapt(blob: &[u8], changes: Changes<'_>) -> Result<Vec<u8>> {
         }
     }
     let fdt = Fdt::new_unchecked(blob);
+    let items = count_items(&fdt.root());
+    if items > ITEMS_MAX {
+        let kinds = "nodes and properties";
+        return Err(error(format!(
+            "it has {items} {kinds}, more than {ITEMS_MAX}"
+        )));
+    }
     check_names(&fdt.root(), "")?;
     let mut tree = DeviceTree::from_fdt(&fdt);
     let memory = changes.memory.map(|memory| merge(memory.to_vec()));
@@ -121,6 +131,11 @@ fn replace_bootargs(root: &mut DeviceTreeNode, bootargs: &str) {
         let value = [bootargs.as_bytes(), &[0]].concat();
         chosen.add_property(DeviceTreeProperty::new_unchecked("bootargs", value));
     }
+}
+
+fn count_items(node: &FdtNode<'_>) -> usize {
+    let below: usize = node.children().map(|child| count_items(&child)).sum();
+    1 + node.properties().count() + below
 }
 
 /// Refuses a tree with two nodes or properties of one name in one place: dtoolkit would keep

@@ -16,7 +16,7 @@ mod node;
 pub mod nodes;
 mod regions;
 
-pub use self::adapt::{Changes, adapt, check_bootargs};
+pub use self::adapt::{Changes, ITEMS_MAX, adapt, check_bootargs};
 pub use self::node::Node;
 pub use self::regions::merge;
 

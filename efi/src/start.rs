@@ -7,7 +7,7 @@ use core::fmt::Display;
 
 use device_tree::acpi::{self, Memory as _, Tables};
 use device_tree::{Changes, adapt};
-use psci_bench::board::{Board, Console, total_size};
+use psci_bench::board::{Board, Console, Gic, total_size};
 use psci_bench::image::{ParameterBlock, TREE_ALIGN, TREE_MAX, working_memory};
 use psci_bench::model::ClosingLine;
 use psci_bench::plan::Plan;
@@ -24,8 +24,6 @@ use crate::machine::{payload, registers};
 const IMAGE: &[u8] = include_bytes!(env!("PSCI_BENCH_IMAGE"));
 /// Boot arguments where the load options give none.
 const ARGUMENTS: &str = env!("PSCI_BENCH_ARGS");
-/// Seconds for which a message stays, where no shell keeps it on the screen.
-const SECONDS: usize = 5;
 
 /// The bytes of a device tree, and its name in messages.
 type Tree = (Vec<u8>, String);
@@ -52,7 +50,7 @@ pub fn main(mut firmware: Firmware) -> Status {
             print_line!("Nothing was measured, and EFI goes on.");
             drop(error);
             if firmware.shell_arguments().is_none() {
-                firmware.wait(SECONDS);
+                firmware.wait();
             }
             firmware.give_back();
             Status::UNSUPPORTED
@@ -158,6 +156,12 @@ fn check(tree: &[u8]) -> Result<usize, String> {
     let own = registers::mpidr();
     if !cpus.iter().any(|cpu| cpu.mpidr == own) {
         return Err(format!("no CPU has the MPIDR of this one, {own:#x}"));
+    }
+    if matches!(board.gic, Some(Gic::V3 { .. })) && !registers::has_gic_v3() {
+        return Err("it has a GICv3, and this CPU has no system registers of one".into());
+    }
+    if board.uart.base == 0 {
+        return Err("the console is at address 0: no UART is there".into());
     }
     Plan::parse(board.bootargs).map_err(|error| format!("{error}"))?;
     let (kind, base) = (board.uart.kind.name(), board.uart.base);

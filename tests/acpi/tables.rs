@@ -178,7 +178,13 @@ fn controllers_are_read_by_version() {
 #[test]
 fn dbg2_names_the_console_without_spcr() {
     let device = |kind| {
-        let head = [(1, 2, 22), (12, 2, kind), (14, 2, 3), (18, 2, 22)];
+        let head = [
+            (1, 2, 22),
+            (3, 1, 1),
+            (12, 2, kind),
+            (14, 2, 3),
+            (18, 2, 22),
+        ];
         [bytes(22, &head), bytes(12, &[(4, 8, 0x900_0000)])].concat()
     };
     // The second device's address is in the rest of the table.

@@ -34,7 +34,8 @@ pub enum Value<'m> {
 /// byte has no meaning.
 #[derive(Clone, Debug)]
 pub struct Stream<'m> {
-    bytes: &'m [u8],
+    /// The bytes that are left.
+    pub bytes: &'m [u8],
     /// Offset in the table of the next byte.
     pub at: usize,
 }

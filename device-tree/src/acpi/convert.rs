@@ -49,7 +49,11 @@ pub fn to_tree(tables: &Tables<'_>, cpu: &str) -> Result<Conversion> {
         .with(madt::controller(&madt, &cpus)?)
         .with(gtdt::timers(&gtdt)?)
         .with(uart);
-    let devices = [gtdt::timer_frame(&gtdt)?, gtdt::watchdog(&gtdt)?];
+    let timers = gtdt::platform_timers(&gtdt).unwrap_or_else(|fault| {
+        notes.push(format!("{fault}: no timer frame and no watchdog is used"));
+        Vec::new()
+    });
+    let devices = [gtdt::timer_frame(&timers), gtdt::watchdog(&timers)];
     let root = devices.into_iter().flatten().fold(root, Node::with);
     let tree = root.flatten();
     Ok(Conversion { tree, notes })
@@ -106,6 +110,7 @@ fn cpus_node(
             }
         }
     }
-    let states = lpi::idle_states(tables, timers_stop, notes);
+    let uids: Vec<u32> = cpus.iter().map(|cpu| cpu.uid).collect();
+    let states = lpi::idle_states(tables, &uids, timers_stop, notes);
     states.into_iter().fold(node, Node::with)
 }

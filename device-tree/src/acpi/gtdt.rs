@@ -1,5 +1,7 @@
 //! The GTDT: the timers and the watchdog (ACPI 6.5, section 5.2.25).
 
+use alloc::vec::Vec;
+
 use psci_bench::board::{FRAMES, PPIS, Region, SPIS};
 use psci_bench::spec::counter::CounterErratum;
 
@@ -15,6 +17,8 @@ const ALWAYS_ON: u64 = 1 << 2;
 /// Kinds of platform timers.
 const BLOCK: u8 = 0;
 const WATCHDOG: u8 = 1;
+/// The least offset of platform timers.
+const PLATFORM_TIMERS: usize = 96;
 /// Size in bytes of a frame in a block.
 const FRAME_SIZE: usize = 40;
 /// Bytes of registers in each frame of a device.
@@ -50,21 +54,29 @@ pub fn timers_stop(gtdt: &Table<'_>) -> Result<bool> {
     Ok((el1? | el2?) & ALWAYS_ON == 0)
 }
 
-/// Returns the platform timers of a kind.
-fn platform_timers<'m>(gtdt: &Table<'m>, kind: u8) -> Result<impl Iterator<Item = Table<'m>>> {
+/// Returns the platform timers.
+pub fn platform_timers<'m>(gtdt: &Table<'m>) -> Result<Vec<Table<'m>>> {
     // The table of revision 1 ends before these fields.
     let (count, offset) = match gtdt.bytes.len() {
-        ..96 => (0, 0),
-        _ => (gtdt.field(88, 4)?, gtdt.field(92, 4)?),
+        ..PLATFORM_TIMERS => (0, 0),
+        _ => (gtdt.field(88, 4)? as usize, gtdt.field(92, 4)? as usize),
     };
-    let entries = gtdt.entries(offset as usize, 2).take(count as usize);
-    let entries = entries.map_while(Result::ok);
-    Ok(entries.filter(move |entry| entry.kind() == kind))
+    let timers: Vec<_> = gtdt.entries(offset, 2).take(count).collect::<Result<_>>()?;
+    match timers.len() == count && (count == 0 || offset >= PLATFORM_TIMERS) {
+        true => Ok(timers),
+        false => Err(gtdt.error(88, format_args!("{count} platform timers at {offset:#x}"))),
+    }
+}
+
+/// Returns true if a page can be a device's: firmware without one may name address 0.
+fn is_usable(page: &Region) -> bool {
+    page.base != 0 && page.is_page()
 }
 
 /// Makes the node of the memory-mapped timer with the first frame that can be used.
-pub fn timer_frame(gtdt: &Table<'_>) -> Result<Option<Node>> {
-    Ok(platform_timers(gtdt, BLOCK)?.find_map(|block| {
+pub fn timer_frame(timers: &[Table<'_>]) -> Option<Node> {
+    let mut blocks = timers.iter().filter(|timer| timer.kind() == BLOCK);
+    blocks.find_map(|block| {
         let (count, first) = (block.field(12, 4).ok()?, block.field(16, 4).ok()?);
         let control = page(block.field(4, 8).ok()?);
         let offsets =
@@ -74,24 +86,25 @@ pub fn timer_frame(gtdt: &Table<'_>) -> Result<Option<Node>> {
             let number = block.field(at, 1).ok()? as u32;
             let frame = page(block.field(at + 4, 8).ok()?);
             let intid = block.field(at + 20, 4).ok()? as u32;
-            let is_usable = number < FRAMES && frame.is_page() && SPIS.contains(&intid);
+            let is_frame = number < FRAMES && is_usable(&frame) && SPIS.contains(&intid);
             let node = || nodes::timer_frame(control, number, frame, intid);
-            (!is_secure && is_usable && control.is_page()).then(node)
+            (!is_secure && is_frame && is_usable(&control)).then(node)
         });
         frames.next()
-    }))
+    })
 }
 
 /// Makes the node of the first watchdog that can be used.
-pub fn watchdog(gtdt: &Table<'_>) -> Result<Option<Node>> {
-    Ok(platform_timers(gtdt, WATCHDOG)?.find_map(|entry| {
+pub fn watchdog(timers: &[Table<'_>]) -> Option<Node> {
+    let mut watchdogs = timers.iter().filter(|timer| timer.kind() == WATCHDOG);
+    watchdogs.find_map(|entry| {
         let [refresh, control] = [4, 12].map(|at| entry.field(at, 8).ok().map(page));
         let (refresh, control) = (refresh?, control?);
         let intid = entry.field(20, 4).ok()? as u32;
         let is_secure = entry.field(24, 4).ok()? & 1 << 2 != 0;
         let intid = Some(intid).filter(|intid| SPIS.contains(intid));
         let node = || nodes::watchdog(&[control, refresh], intid);
-        let node = (!is_secure && control.is_page()).then(node)?;
+        let node = (!is_secure && is_usable(&control) && is_usable(&refresh)).then(node)?;
         Some(node.texts("compatible", &["arm,sbsa-gwdt"]))
-    }))
+    })
 }

@@ -46,16 +46,24 @@ struct State {
     name: String,
 }
 
-/// Makes `/cpus/idle-states` of all tables' AML; None without states. Reasons for which states
-/// may be missing go to `notes`.
+/// Makes `/cpus/idle-states` of all tables' AML, for the CPUs with these UIDs; None without
+/// states. Reasons for which states may be missing go to `notes`.
 pub fn idle_states(
     tables: &Tables<'_>,
+    uids: &[u32],
     timers_stop: bool,
     notes: &mut Vec<String>,
 ) -> Option<Node> {
     let namespace = Namespace::read(tables, notes);
     let mut states: BTreeMap<u64, State> = BTreeMap::new();
-    for cpu in namespace.cpus().take(CPU_MAX) {
+    let is_used = |cpu: &&[Segment]| {
+        let uid = namespace.integer(cpu, *b"_UID");
+        let is_present = namespace
+            .integer(cpu, *b"_STA")
+            .is_none_or(|status| status & 1 != 0);
+        is_present && uid.is_none_or(|uid| uids.iter().any(|own| u64::from(*own) == uid))
+    };
+    for cpu in namespace.cpus().filter(is_used).take(CPU_MAX) {
         for state in states_of(&namespace, cpu, notes) {
             if let Entry::Register(power_state) = state.entry {
                 let loses_context = state.loses_context;

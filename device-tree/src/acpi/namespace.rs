@@ -17,6 +17,9 @@ const PATH_MAX: usize = 32;
 /// The most objects; the largest DSDTs known have some thousand.
 const OBJECTS_MAX: usize = 16384;
 
+/// The names whose values are kept; packages may be what `_LPI` names.
+const KEPT: [&Segment; 4] = [b"_HID", b"_LPI", b"_STA", b"_UID"];
+
 /// The absolute path of an object.
 pub type Path = Vec<Segment>;
 
@@ -120,8 +123,8 @@ impl<'m> Namespace<'m> {
             0x08 => {
                 let path = absolute(scope, &terms.name()?)?;
                 let value = terms.value()?;
-                let is_id = path.last() == Some(b"_HID");
-                if is_id || matches!(value, Value::Package(_)) || path.last() == Some(b"_LPI") {
+                let is_kept = path.last().is_some_and(|name| KEPT.contains(&name));
+                if is_kept || matches!(value, Value::Package(_)) {
                     self.add(path, Object::Value(value));
                 }
             }
@@ -139,9 +142,21 @@ impl<'m> Namespace<'m> {
                 let value = terms.value()?;
                 self.add(scope.to_vec(), Object::Value(value));
             }
-            // If, Else, While: only in a method, the value depends on them.
+            // Alias: a name, and another one for it
+            0x06 => {
+                let source = terms.name()?;
+                let path = absolute(scope, &terms.name()?)?;
+                if path.last() == Some(b"_LPI") {
+                    self.add(path, Object::Value(Value::Name(source)));
+                }
+            }
+            // If, Else, While: no condition is evaluated.
             0xa0..=0xa2 if !is_method => {
-                terms.part()?;
+                let (at, part) = (terms.at, terms.part()?);
+                let has = |name: &[u8]| part.bytes.windows(name.len()).any(|it| it == name);
+                if has(b"_LPI") || has(b"ACPI0007") || has(b"ACPI0010") {
+                    self.first_fault.get_or_insert(at - 1);
+                }
             }
             opcode => skip(opcode, terms)?,
         }
@@ -184,6 +199,14 @@ impl<'m> Namespace<'m> {
         self.objects.get(path)
     }
 
+    /// Returns the integer that a device has under a name, if it is one.
+    pub fn integer(&self, device: &[Segment], name: Segment) -> Option<u64> {
+        match self.get(&[device, &[name]].concat())? {
+            Object::Value(Value::Integer(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
     /// Returns the paths of all CPUs.
     pub fn cpus(&self) -> impl Iterator<Item = &[Segment]> {
         self.objects
@@ -214,11 +237,10 @@ fn skip(opcode: u16, terms: &mut Stream<'_>) -> Option<()> {
         0x5b81 | 0x5b84..=0x5b87 => return terms.part().map(drop),
         // Noop
         0xa3 => return Some(()),
-        // Event, Mutex, External, Alias
+        // Event, Mutex, External
         0x5b02 => (0, 0, 0),
         0x5b01 => (0, 1, 0),
         0x15 => (0, 2, 0),
-        0x06 => (0, 0, 1),
         // OperationRegion, DataTableRegion
         0x5b80 => (0, 1, 2),
         0x5b88 => (0, 0, 3),

@@ -23,8 +23,10 @@ pub fn console(tables: &Tables<'_>) -> Result<Node> {
         // Where other tables have a kind, DBG2 has a revision.
         for entry in dbg2.entries(first, 2).take(count) {
             let entry = entry?;
-            if entry.field(12, 2)? == SERIAL {
-                let address = entry.at + entry.field(18, 2)? as usize;
+            let address = entry.at + entry.field(18, 2)? as usize;
+            let (count, is_serial) = (entry.field(3, 1)?, entry.field(12, 2)? == SERIAL);
+            // As in SPCR, an address of 0 is none.
+            if is_serial && count > 0 && dbg2.field(address + 4, 8)? != 0 {
                 return uart(&dbg2, entry.field(14, 2)?, entry.at + 14, address);
             }
         }

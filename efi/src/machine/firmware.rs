@@ -27,6 +27,8 @@ pub const RSDP: Guid = guid!("8868e871-e4f1-11d3-bc22-0080c73c8881");
 const SPARE_DESCRIPTORS: usize = 64;
 /// The most characters of an argument from the shell.
 const ARGUMENT_MAX: usize = 4096;
+/// Microseconds for which a message stays, where no shell keeps it on the screen.
+const MESSAGE_US: usize = 5_000_000;
 /// Attempts to leave EFI: the memory map can change between two calls.
 const EXITS: usize = 8;
 
@@ -186,6 +188,9 @@ impl Firmware {
         let guid = ShellParametersProtocol::GUID;
         // SAFETY: the GUID is that of the type.
         let shell = unsafe { self.protocol::<ShellParametersProtocol>(&guid) }?;
+        if shell.argv.is_null() {
+            return Some(Vec::new());
+        }
         // SAFETY: the shell has this many arguments there.
         let all = unsafe { slice::from_raw_parts(shell.argv, shell.argc) };
         let text = |first: &*const u16| {
@@ -263,10 +268,9 @@ impl Firmware {
         Err(last)
     }
 
-    /// Waits for so many seconds.
-    pub fn wait(&self, seconds: usize) {
-        // SAFETY: a service without pointers.
-        let _ = unsafe { (self.boot.stall)(seconds * 1_000_000) };
+    /// Waits for as long as a message has to stay on the screen.
+    pub fn wait(&self) {
+        wait(self.boot);
     }
 }
 
@@ -277,6 +281,11 @@ fn system() -> Option<&'static SystemTable> {
     unsafe { SYSTEM.load(Ordering::Relaxed).as_ref() }
 }
 
+fn wait(boot: &BootServices) {
+    // SAFETY: a service without pointers.
+    let _ = unsafe { (boot.stall)(MESSAGE_US) };
+}
+
 /// Ends the application by a panic: EFI goes on with the program that began it. Returns only
 /// after ExitBootServices.
 pub fn abort() {
@@ -284,6 +293,7 @@ pub fn abort() {
         let image = IMAGE.load(Ordering::Relaxed);
         // SAFETY: the system table's pointer to the boot services is sound as long as the table.
         let boot = unsafe { &*system.boot_services };
+        wait(boot);
         // SAFETY: the image's own handle; its stack is not used after this call.
         let _ = unsafe { (boot.exit)(image, Status::ABORTED, 0, ptr::null_mut()) };
     }

@@ -6,8 +6,9 @@ use core::ptr;
 use psci_bench::spec::bump::Bump;
 use spin::Mutex;
 
-/// Size of the heap: a device tree of the largest size, a few times over.
-pub const HEAP_SIZE: usize = 24 << 20;
+/// Size of the heap: enough for a device tree of [`device_tree::ITEMS_MAX`] nodes and properties
+/// and the largest size, changed twice.
+pub const HEAP_SIZE: usize = 48 << 20;
 
 /// The heap, without memory at first.
 pub struct Heap(Mutex<Bump>);

@@ -1,6 +1,6 @@
 //! Registers of this CPU that can be read at EL1 and EL2.
 
-use aarch64_cpu::registers::{CurrentEL, MIDR_EL1, MPIDR_EL1, Readable as _};
+use aarch64_cpu::registers::{CurrentEL, ID_AA64PFR0_EL1, MIDR_EL1, MPIDR_EL1, Readable as _};
 use psci_bench::spec::psci::AFFINITY_MASK;
 
 /// Implementer and part number of MIDR_EL1, and those of Cortex-A73.
@@ -24,6 +24,11 @@ pub fn cpu_compatible() -> &'static str {
         CORTEX_A73 => "arm,cortex-a73",
         _ => "arm,armv8",
     }
+}
+
+/// Returns true if the CPU has the system registers of a GICv3 or later.
+pub fn has_gic_v3() -> bool {
+    ID_AA64PFR0_EL1.get() >> 24 & 0xf != 0
 }
 
 /// Returns the exception level, 1 to 3.

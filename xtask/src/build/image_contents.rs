@@ -139,7 +139,9 @@ const MADE_UP: Region = Region {
 /// memory: a tree without memory gets a page of it, as the payload can read none without.
 pub fn adapt_for_efi(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
     let adapt = |memory| ::device_tree::adapt(blob, Changes { bootargs, memory });
-    Ok(adapt(None).or_else(|_| adapt(Some(&[MADE_UP])))?)
+    // The application will do the same.
+    let replaced = adapt(Some(&[MADE_UP]))?;
+    Ok(adapt(None).unwrap_or(replaced))
 }
 
 fn of_file(blob: &[u8], wish: &ImageWish<'_>) -> Result<Contents> {

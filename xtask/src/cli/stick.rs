@@ -41,6 +41,9 @@ pub struct StickArguments {
 pub(super) fn run(arguments: &StickArguments) -> Result<u8> {
     let (workspace, output) = (Workspace::find()?, &arguments.output);
     let (source, sign) = (&arguments.source, arguments.sign.as_deref());
+    if output.as_os_str().as_encoded_bytes().ends_with(b"/") && !output.is_dir() {
+        bail!("--output {}: there is no such directory", output.display());
+    }
     if output.is_dir() {
         let paths = PATHS.map(|path| output.join(path));
         for path in &paths {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Subcommand};
@@ -10,6 +11,7 @@ use device_tree::{Changes, adapt};
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::DeviceTree;
 use psci_bench::board::{Board, Gic, Region};
+use regex::{Captures, Regex};
 
 use super::fip::images::number;
 use crate::build::image_contents::adapt_for_efi;
@@ -105,11 +107,13 @@ pub(super) fn run(verb: TreeVerb) -> Result<u8> {
 
 /// Returns `message` about numbered files with their names.
 fn with_names(message: String, paths: &[PathBuf]) -> String {
-    // From the end: file 12 begins as file 1 does.
-    let numbered = (1..).zip(paths).collect::<Vec<_>>().into_iter().rev();
-    numbered.fold(message, |message, (number, path)| {
-        message.replace(&format!("file {number}"), &path.display().to_string())
-    })
+    static FILE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"file (\d+)").expect("a pattern"));
+    let name = |found: &Captures<'_>| {
+        let number = found[1].parse::<usize>().ok();
+        let path = number.and_then(|number| paths.get(number.checked_sub(1)?));
+        path.map_or(found[0].to_owned(), |path| path.display().to_string())
+    };
+    FILE.replace_all(&message, name).into_owned()
 }
 
 /// Returns the tables in `folder` and in its folder of those that were loaded later, by name.
