@@ -67,6 +67,8 @@ impl Crates {
                     match child.content {
                         Some((_, items)) => self.read_items(path, file, &folder, items),
                         None if flat.exists() => self.read_file(path, &flat, &folder),
+                        // A file of another crate.
+                        None if child.attrs.iter().any(|it| it.path().is_ident("path")) => {}
                         None => self.read_file(path, &folder.join("mod.rs"), &folder),
                     }
                 }

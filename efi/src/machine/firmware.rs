@@ -4,6 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ffi::c_void;
 use core::fmt;
+use core::mem::MaybeUninit;
 use core::ptr;
 use core::slice;
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -99,9 +100,10 @@ impl Firmware {
 
     /// Takes memory for the heap, which nothing may use before.
     pub fn set_heap(&mut self) -> Result<(), Status> {
-        let base = self.allocate(0, HEAP_SIZE)?;
+        let base = self.allocate(0, HEAP_SIZE)? as usize;
+        let first: *mut MaybeUninit<u8> = ptr::with_exposed_provenance_mut(base);
         // SAFETY: the pages are this application's alone, and EFI maps memory to itself.
-        unsafe { heap::set(base as usize) };
+        heap::add(unsafe { slice::from_raw_parts_mut(first, HEAP_SIZE) });
         Ok(())
     }
 

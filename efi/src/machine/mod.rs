@@ -3,13 +3,13 @@
 //! | part | task |
 //! |---|---|
 //! | `firmware` | EFI's boot services and tables |
-//! | `heap` | memory for the application, taken once |
+//! | `heap` | the payload's heap, in pages that EFI gives once |
 //! | `panic` | the end of a run by a panic |
 //! | `payload` | the payload's place in memory, and the jump to it |
 //! | `registers` | registers of this CPU |
 
 pub mod firmware;
-pub mod heap;
+mod heap;
 mod panic;
 pub mod payload;
 pub mod registers;

@@ -8,7 +8,7 @@ use clap::{ArgAction, Args};
 use psci_bench::image::ParameterBlock;
 
 use super::common::plan;
-use super::efi::{ImageSource, say_next};
+use super::image_source::{ImageSource, say_next};
 use crate::board::{self, Package, PackageKind};
 use crate::build::image::{self, FILE_MAX};
 use crate::build::{package, payload};

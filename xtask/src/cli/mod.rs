@@ -2,9 +2,10 @@
 
 mod boards;
 mod common;
-mod efi;
+
 mod fip;
 mod image;
+mod image_source;
 mod lab;
 mod ledger;
 mod main;

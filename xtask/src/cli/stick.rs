@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::{ArgAction, Args};
 
-use super::efi::ImageSource;
+use super::image_source::ImageSource;
 use crate::build::stick::{self, PATHS, SCRIPT};
 use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;

@@ -1,4 +1,4 @@
-//! The EFI application, for `image --efi` and `stick`.
+//! The payload and the device tree of an image, and of the EFI application around it.
 
 use std::path::{Path, PathBuf};
 
