@@ -4,7 +4,7 @@ use psci_bench::board::Console;
 
 use crate::aml::compile;
 use crate::common::compile_asl;
-use crate::machine::{convert, describe, pptt, processor, seal, table, tables};
+use crate::machine::{convert, describe, pptt, processor, seal, table, tables, write};
 
 #[test]
 fn truncated_and_changed_tables_do_no_harm() {
@@ -105,6 +105,53 @@ fn broken_aml_becomes_a_note() {
     let mut wrong = [tables(), vec![table("DSDT", 36, &[], &[])]].concat();
     wrong[5][10] ^= 1;
     assert!(describe(&wrong).contains("DSDT (file 6), offset 0x9: the sum of all 36 bytes"));
+}
+
+/// A core whose parent is not the cluster of another core is no cluster of its own.
+#[test]
+fn cores_with_a_wrong_parent_are_labelled_by_mpidr() {
+    let clusters = |found: &str| found.contains("CpuMap");
+    // The cores, at these offsets, and the offsets of what can be their parent.
+    for core in [80, 104, 128] {
+        for parent in (0..300).chain([0xffff, 0xffff_ffff]) {
+            let mut tables = tables();
+            write(&mut tables[4], &[(core + 8, 4, parent)]);
+            seal(&mut tables[4]);
+            let found = describe(&tables);
+            let is_cluster = [36, 56].contains(&parent);
+            assert_eq!(clusters(&found), is_cluster, "{core}: {parent}\n{found}");
+            assert!(is_cluster || found.contains("CPUs are labelled by MPIDR"));
+        }
+    }
+    for (core, parent, reason) in [
+        (
+            80,
+            188,
+            "offset 0x58: the parent, at offset 0xbc, is not a processor",
+        ),
+        (
+            80,
+            57,
+            "offset 0x58: the parent, at offset 0x39, is not a processor",
+        ),
+        (
+            104,
+            0,
+            "offset 0x70: 0 processors are above this core, and 1 above that of",
+        ),
+        (148, 0, "offset 0x9c: the thread has no parent"),
+    ] {
+        let mut tables = tables();
+        write(&mut tables[4], &[(core + 8, 4, parent)]);
+        seal(&mut tables[4]);
+        let found = describe(&tables);
+        assert!(found.contains(reason), "{found}");
+    }
+    // Without clusters at all, the cores are one.
+    let cores = [0, 1, 2, 3].map(|uid| processor(0b1010, 0, uid, &[]));
+    let mut tables = tables();
+    tables[4] = table("PPTT", 36, &[(8, 1, 3)], &cores);
+    assert!(clusters(&describe(&tables)));
 }
 
 #[test]

@@ -13,17 +13,23 @@ const ENTRIES: usize = 36;
 /// Kinds of entries.
 const PROCESSOR: u8 = 0;
 const CACHE: u8 = 1;
+/// Offsets in a processor's entry.
+const FLAGS: usize = 4;
+const PARENT: usize = 8;
 /// In the flags of a processor: the leaf is a thread.
 const IS_THREAD: u64 = 1 << 2;
 /// In the flags of a cache: the size is valid.
 const HAS_SIZE: u64 = 1;
 /// The most private resources of a processor that are looked at.
 const RESOURCES_MAX: u64 = 16;
+/// The most processors above one: machines have threads, cores, clusters, dies and packages.
+const LEVELS_MAX: usize = 16;
 
 /// The place of a CPU in the hierarchy, by the offsets of entries. The order is that of the
 /// labels.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct CpuPlace {
+    /// 0 if no processor is above the core.
     cluster: usize,
     core: usize,
     leaf: usize,
@@ -43,10 +49,12 @@ impl<'m> Topology<'m> {
     /// Finds the place of each CPU.
     ///
     /// # Errors
-    /// When an entry is not sound, or a CPU is left out.
+    /// When an entry is not sound, a CPU is left out, or the CPUs are at different levels.
     pub fn read(pptt: Table<'m>, cpus: &[Cpu]) -> Result<Self> {
-        let leaves = leaves(&pptt, cpus)?;
-        let mut places = Vec::with_capacity(cpus.len());
+        let processors = Processors::read(&pptt)?;
+        let leaves = processors.leaves(cpus)?;
+        let mut places: Vec<CpuPlace> = Vec::with_capacity(cpus.len());
+        let mut first_level = None;
         for (cpu, number) in cpus.iter().zip(0..) {
             let first = leaves.partition_point(|leaf| leaf.0 < cpu.uid);
             let leaf = leaves.get(first).filter(|leaf| leaf.0 == cpu.uid);
@@ -55,16 +63,24 @@ impl<'m> Topology<'m> {
                 let message = format_args!("the CPU with UID {uid:#x} is left out");
                 return Err(pptt.error(ENTRIES, message));
             };
-            let is_thread = leaf.field(4, 4)? & IS_THREAD != 0;
+            let is_thread = leaf.field(FLAGS, 4)? & IS_THREAD != 0;
             let core = match is_thread {
                 false => *leaf,
-                true => pptt.entry(leaf.field(8, 4)? as usize, 1)?,
+                true => processors
+                    .parent(leaf)?
+                    .ok_or_else(|| leaf.error(PARENT, format_args!("the thread has no parent")))?,
             };
-            if core.kind() != PROCESSOR {
-                return Err(leaf.error(0, format_args!("the thread's parent is no processor")));
+            let level = processors.level(&core)?;
+            let expected = *first_level.get_or_insert(level);
+            if level != expected {
+                let message = format_args!(
+                    "{level} processors are above this core, and {expected} above that of the \
+                     first CPU"
+                );
+                return Err(core.error(PARENT, message));
             }
             places.push(CpuPlace {
-                cluster: core.field(8, 4)? as usize,
+                cluster: processors.parent(&core)?.map_or(0, |cluster| cluster.at),
                 core: core.at,
                 leaf: leaf.at,
                 is_thread,
@@ -131,26 +147,67 @@ impl<'m> Topology<'m> {
     }
 }
 
-/// Returns the processors with the UID of a CPU that are no other processor's parent, sorted
-/// by UID; of one UID, in the order of the table.
-fn leaves<'m>(pptt: &Table<'m>, cpus: &[Cpu]) -> Result<Vec<(u32, Table<'m>)>> {
-    let mut uids: Vec<u32> = cpus.iter().map(|cpu| cpu.uid).collect();
-    uids.sort_unstable();
-    let (mut leaves, mut parents) = (Vec::new(), Vec::new());
-    for entry in pptt.entries(ENTRIES, 1) {
-        let entry = entry?;
-        if entry.kind() == PROCESSOR {
-            parents.push(entry.field(8, 4)? as usize);
-            let uid = entry.field(12, 4)? as u32;
+/// The processors of the table, sorted by their offsets.
+struct Processors<'m>(Vec<Table<'m>>);
+
+impl<'m> Processors<'m> {
+    fn read(pptt: &Table<'m>) -> Result<Self> {
+        let mut processors = Vec::new();
+        for entry in pptt.entries(ENTRIES, 1) {
+            let entry = entry?;
+            if entry.kind() == PROCESSOR {
+                processors.push(entry);
+            }
+        }
+        Ok(Self(processors))
+    }
+
+    /// Returns the processors with the UID of a CPU that are no other processor's parent,
+    /// sorted by UID; of one UID, in the order of the table.
+    fn leaves(&self, cpus: &[Cpu]) -> Result<Vec<(u32, Table<'m>)>> {
+        let mut uids: Vec<u32> = cpus.iter().map(|cpu| cpu.uid).collect();
+        uids.sort_unstable();
+        let (mut leaves, mut parents) = (Vec::new(), Vec::new());
+        for processor in &self.0 {
+            parents.push(processor.field(PARENT, 4)? as usize);
+            let uid = processor.field(12, 4)? as u32;
             if uids.binary_search(&uid).is_ok() {
-                leaves.push((uid, entry));
+                leaves.push((uid, *processor));
+            }
+        }
+        parents.sort_unstable();
+        leaves.retain(|leaf| parents.binary_search(&leaf.1.at).is_err());
+        leaves.sort_by_key(|leaf| leaf.0);
+        Ok(leaves)
+    }
+
+    /// Returns the parent of a processor; None at the top.
+    fn parent(&self, processor: &Table<'m>) -> Result<Option<Table<'m>>> {
+        let at = processor.field(PARENT, 4)? as usize;
+        if at == 0 {
+            return Ok(None);
+        }
+        match self.0.binary_search_by_key(&at, |other| other.at) {
+            Ok(place) => Ok(Some(self.0[place])),
+            Err(_) => {
+                let message = format_args!("the parent, at offset {at:#x}, is not a processor");
+                Err(processor.error(PARENT, message))
             }
         }
     }
-    parents.sort_unstable();
-    leaves.retain(|leaf| parents.binary_search(&leaf.1.at).is_err());
-    leaves.sort_by_key(|leaf| leaf.0);
-    Ok(leaves)
+
+    /// Returns the number of processors above one.
+    fn level(&self, processor: &Table<'m>) -> Result<usize> {
+        let mut top = *processor;
+        for level in 0..=LEVELS_MAX {
+            match self.parent(&top)? {
+                None => return Ok(level),
+                Some(parent) => top = parent,
+            }
+        }
+        let message = format_args!("more than {LEVELS_MAX} processors are above this one");
+        Err(processor.error(PARENT, message))
+    }
 }
 
 fn cache_size(cache: &Table<'_>) -> Option<u64> {
