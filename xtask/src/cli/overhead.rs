@@ -50,7 +50,8 @@ pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
             ..spec.clone()
         };
         let prepared = prepare::prepare(&spec)?;
-        let mut log = logs.as_ref().map(|logs| LogFile::create(&logs[place]));
+        let log = logs.as_ref().map(|logs| LogFile::create(&logs[place]));
+        let mut log = log.transpose()?;
         let (mut out, progress) = (io::sink(), Progress::on_terminal(build));
         let mut screen = Screen::new(log.as_mut(), &mut out, Some(progress));
         let result = prepared.run(interrupt, &mut screen);

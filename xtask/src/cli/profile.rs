@@ -110,7 +110,7 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
 /// Runs, and returns the exit code; the profile, too, if the run has a verdict.
 fn profile(spec: &RunSpec, log: Option<&Path>) -> Result<(u8, Option<Profile>)> {
     let prepared = ProfiledRun::prepare(spec, None)?;
-    let mut log = log.map(LogFile::create);
+    let mut log = log.map(LogFile::create).transpose()?;
     let (result, profile) = prepared.run(log.as_mut())?;
     say(&result.line());
     result.positions.iter().for_each(|position| say(position));

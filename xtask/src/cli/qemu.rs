@@ -98,7 +98,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     let prepared = prepare::prepare(&spec)?;
     let is_terminal = stdout().is_terminal();
     let mut log = match &arguments.log {
-        Some(path) => Some(LogFile::create(path)),
+        Some(path) => Some(LogFile::create(path)?),
         None if is_terminal => {
             let folder = Workspace::find()?.state().join("logs");
             Some(LogFile::in_next(&folder)?)

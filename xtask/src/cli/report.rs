@@ -274,7 +274,7 @@ fn follow(device: &Path, arguments: &ReportArguments) -> Result<(Report, Option<
     let interrupt = interrupt::watch()?;
     let timeout = Duration::from_secs(arguments.timeout.unwrap_or(TIMEOUT));
     let baud = arguments.baud.unwrap_or(BAUD);
-    let mut log = arguments.log.as_deref().map(LogFile::at);
+    let mut log = arguments.log.as_deref().map(LogFile::at).transpose()?;
     let followed = serial::follow(device, baud, timeout, interrupt, log.as_mut())?;
     say(&followed.to_string());
     let runs = read(&device.display().to_string(), followed.log.as_slice())?;

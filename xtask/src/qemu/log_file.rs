@@ -1,58 +1,131 @@
 //! The file that gets all bytes of a UART.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::setup::workspace::next_free;
 
-/// A file that gets all bytes of a UART. What cannot be written does not end the run that
-/// is shown meanwhile: [`Self::end`] has the error.
+/// A file that gets all bytes of a UART, and is locked meanwhile: two runs in one file would
+/// read as one. What cannot be written does not end the run that is shown meanwhile:
+/// [`Self::end`] has the error.
 pub struct LogFile {
     path: PathBuf,
-    /// None before the first byte.
-    file: Option<io::Result<File>>,
+    file: io::Result<File>,
+    /// True while the file has what was in it before.
+    has_old: bool,
 }
 
 impl LogFile {
-    /// Opens `path` now, so that nothing of a former run stays in it.
-    pub fn create(path: &Path) -> Self {
-        let mut file = Self::at(path);
+    /// Opens `path` and empties it now, so that nothing of a previous run stays in it.
+    ///
+    /// # Errors
+    /// When another run writes it.
+    pub fn create(path: &Path) -> Result<Self> {
+        let mut file = Self::at(path)?;
         file.add(b"");
-        file
+        Ok(file)
     }
 
-    /// Opens `path` at the first byte, so that it stays as it is where none comes.
-    pub fn at(path: &Path) -> Self {
-        let path = path.to_path_buf();
-        Self { path, file: None }
+    /// Opens `path`, and empties it at the first byte: without any it stays as it is.
+    ///
+    /// # Errors
+    /// When another run writes it.
+    pub fn at(path: &Path) -> Result<Self> {
+        let mut options = OpenOptions::new();
+        let file = options.write(true).create(true).truncate(false).open(path);
+        if let Ok(file) = &file {
+            lock(file, path)?;
+        }
+        Ok(Self {
+            path: path.to_path_buf(),
+            file,
+            has_old: true,
+        })
     }
 
     /// Opens a new file in `folder`, named by the next free number.
     pub fn in_next(folder: &Path) -> Result<Self> {
         let (path, file) = next_free(folder, ".log", File::create_new)?;
-        let file = Some(Ok(file));
-        Ok(Self { path, file })
+        lock(&file, &path)?;
+        Ok(Self {
+            path,
+            file: Ok(file),
+            has_old: false,
+        })
     }
 
     /// Writes `bytes`, unless an earlier write failed.
     pub(super) fn add(&mut self, bytes: &[u8]) {
-        let file = self.file.get_or_insert_with(|| File::create(&self.path));
-        if let Ok(open) = file
-            && let Err(error) = open.write_all(bytes)
-        {
-            *file = Err(error);
+        let Ok(file) = &mut self.file else {
+            return;
+        };
+        let emptied = match std::mem::take(&mut self.has_old) && is_regular(file) {
+            true => file.set_len(0),
+            false => Ok(()),
+        };
+        if let Err(error) = emptied.and_then(|()| file.write_all(bytes)) {
+            self.file = Err(error);
         }
     }
 
     /// Returns the path, or the error that kept bytes out of the file.
     pub fn end(self) -> Result<PathBuf> {
-        if let Some(Err(error)) = self.file {
+        if let Err(error) = self.file {
             let named = format!("--log {}: not all is in it", self.path.display());
             return Err(error).context(named);
         }
         Ok(self.path)
+    }
+}
+
+/// Locks `file` until it is closed. A device, such as /dev/null, can be written by several; and
+/// a file system without locks is no reason to keep no log.
+fn lock(file: &File, path: &Path) -> Result<()> {
+    if is_regular(file) && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+        bail!(
+            "--log {}: another run is writing this file: wait for its end, or name another file",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+fn is_regular(file: &File) -> bool {
+    file.metadata().is_ok_and(|meta| meta.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn log_that_another_run_writes_is_refused_and_stays() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let path = dir.path().join("run.log");
+        fs::write(&path, "a previous run that was longer").expect("written");
+        let mut first = LogFile::create(&path).expect("free");
+        first.add(b"first");
+        for open in [LogFile::create, LogFile::at] {
+            let error = open(&path).err().expect("refused").to_string();
+            assert!(error.contains("another run is writing"), "{error}");
+        }
+        first.add(b", to its end");
+        first.end().expect("written");
+        assert_eq!(fs::read(&path).expect("there"), b"first, to its end");
+        LogFile::at(&path).expect("free").end().expect("nothing");
+        assert_eq!(fs::read(&path).expect("there"), b"first, to its end");
+        let mut next = LogFile::at(&path).expect("free");
+        next.add(b"next");
+        next.end().expect("written");
+        assert_eq!(fs::read(&path).expect("there"), b"next");
+        let null = Path::new("/dev/null");
+        let both = [null, null].map(|path| LogFile::create(path).expect("a device"));
+        both.into_iter()
+            .for_each(|log| drop(log.end().expect("written")));
     }
 }

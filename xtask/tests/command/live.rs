@@ -152,3 +152,18 @@ fn stdin_and_the_log_are_two_files() {
         assert_eq!(out.contains("Last man down"), part == full, "{out}");
     }
 }
+
+#[test]
+fn log_that_another_run_writes_is_not_followed_into() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("k.log");
+    fs::write(&path, log()).expect("written");
+    let other = File::open(&path).expect("there");
+    other.lock().expect("nobody else has it");
+    let mut command = xtask(&["report", "--serial", "-", "--log", "k.log"]);
+    command.current_dir(&dir).stdin(Stdio::null());
+    let (code, said) = outcome(&mut command);
+    let part = "--log k.log: another run is writing this file";
+    assert!(code == 2 && said.contains(part), "{said}");
+    assert!(fs::read(&path).expect("there") == log().as_bytes());
+}
