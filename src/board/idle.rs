@@ -57,6 +57,10 @@ fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<()> {
     let Some(power_state) = node.u32(PARAMETER)? else {
         return Ok(());
     };
+    if !StateFormat::ALL.iter().any(|it| it.accepts(power_state)) {
+        let expected = "a power_state of PSCI: this sets bits that both formats reserve";
+        return Err(node.wrong_value(PARAMETER, power_state.into(), expected));
+    }
     let level = match node.u32(LEVEL)? {
         Some(level @ 4..) => return Err(node.wrong_value(LEVEL, level.into(), "0 to 3")),
         level => level.map(|level| level as u8),

@@ -13,7 +13,7 @@ use crate::spec::{hex, psci};
 #[expect(missing_docs, reason = "each has its sentence below")]
 pub enum Skip {
     NoIdleState,
-    /// The format that the firmware takes; all power-down states have the other one.
+    /// The format that the firmware takes; the state, or a deeper one, has the other one.
     OtherFormat(psci::StateFormat),
     NotSupported(u32),
     TimerStops(NoFrame),

@@ -59,6 +59,30 @@ pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Resu
     Ok(())
 }
 
+/// Prints the board's idle states that the firmware does not take.
+fn foreign_states(
+    out: &mut dyn Write,
+    states: &States,
+    idle_states: &[IdleState<'_>],
+) -> fmt::Result {
+    let (takes, has) = (states.format.name(), states.format.other().name());
+    let is_foreign = |state: &&IdleState<'_>| states.foreign.contains(&state.power_state);
+    for IdleState {
+        name, power_state, ..
+    } in idle_states.iter().filter(is_foreign)
+    {
+        let text = format!(
+            "the idle state {name} is left out: {power_state:#010x} has the {has} format of \
+             power_state, and the firmware takes the {takes} one."
+        );
+        paragraph(out, "Warning: ", 9, &text)?;
+    }
+    if !states.foreign.is_empty() {
+        out.write_char('\n')?;
+    }
+    Ok(())
+}
+
 /// Prints the results of the trials of wake-up sources; nothing if no state that is
 /// measured stops a timer.
 pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Result {
@@ -152,6 +176,7 @@ pub fn run_all<M: Machine>(
     let format = machine.facts().state_format;
     let states = States::choose(idle_states, &plan, format);
     header(out, &run)?;
+    foreign_states(out, &states, idle_states)?;
     let stopping = states.that_stop_timers(&plan);
     let wakers = Wakers::try_out(machine, &run.cpus, &stopping);
     if let Some(facts) = &mut run.facts {

@@ -47,14 +47,16 @@ impl Chosen {
 /// The states that the scenarios of a plan suspend to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct States {
+    /// None also if one that the firmware does not take would be deeper.
     pub(crate) deepest: Option<Chosen>,
     /// The power-down of a CPU alone.
     pub(crate) core: Option<Chosen>,
-    /// The firmware's format, if all power-down states of the board have the other
-    /// one.
-    pub(crate) mismatch: Option<StateFormat>,
+    /// The firmware's format.
+    pub(crate) format: StateFormat,
     /// The board's states that the firmware takes.
     pub(crate) accepted: Vec<Chosen>,
+    /// The board's other states, whose `power_state` has the other format.
+    pub(crate) foreign: Vec<u32>,
     /// True if the CPUs' own timers stop in any state of the board.
     pub(crate) any_stops: bool,
 }
@@ -67,30 +69,38 @@ impl States {
     /// the order of the device tree is that of depth, as the idle-states binding
     /// requires.
     pub fn choose(idle_states: &[IdleState<'_>], plan: &Plan, format: StateFormat) -> Self {
-        let (mut deepest, mut core, mut most) = (None, None, 0);
-        for (place, state) in powerdowns(idle_states, format).enumerate() {
-            let depth = level(state, format).map_or(place, usize::from);
-            if depth >= most {
-                (deepest, most) = (Some(state.power_state), depth);
+        let (mut deepest, mut core, mut most, mut place) = (None, None, 0, 0);
+        let mut accepted = Vec::with_capacity(idle_states.len());
+        let mut foreign = Vec::with_capacity(idle_states.len());
+        let chosen = |state| Chosen::new(state, idle_states, format);
+        for state in idle_states {
+            let power_state = state.power_state;
+            let is_taken = !is_foreign(state, idle_states, format);
+            let its_format = if is_taken {
+                accepted.push(chosen(power_state));
+                format
+            } else {
+                foreign.push(power_state);
+                format.other()
+            };
+            if !its_format.is_powerdown(power_state) {
+                continue;
             }
-            if depth == 0 {
-                core.get_or_insert(state.power_state);
+            let depth = level(state, its_format).map_or(place, usize::from);
+            place += 1;
+            if depth >= most {
+                (deepest, most) = (is_taken.then_some(power_state), depth);
+            }
+            if depth == 0 && is_taken {
+                core.get_or_insert(power_state);
             }
         }
-        // All power-down states have the format that the firmware does not take. The
-        // extended format reserves too few bits for a single value to tell: 0x10002 is
-        // a standby state in it.
-        let others = || powerdowns(idle_states, format.other());
-        let is_mismatch = deepest.is_none() && others().next().is_some();
-        let chosen = |state| Chosen::new(state, idle_states, format);
-        let mut accepted = Vec::with_capacity(idle_states.len());
-        let states = idle_states.iter().map(|state| state.power_state);
-        accepted.extend(states.filter(|it| format.accepts(*it)).map(chosen));
         Self {
             deepest: plan.deepest.or(deepest).map(chosen),
             core: plan.core.or(core).map(chosen),
-            mismatch: is_mismatch.then_some(format),
+            format,
             accepted,
+            foreign,
             any_stops: idle_states.iter().any(|state| state.local_timer_stop),
         }
     }
@@ -112,7 +122,7 @@ impl States {
         let both = [self.core, self.deepest];
         let is_wanted = |state: Chosen| {
             plan.scenarios.iter().any(|id| match id {
-                ScenarioId::IdleStates => self.mismatch.is_none() && self.accepted.contains(&state),
+                ScenarioId::IdleStates => self.accepted.contains(&state),
                 ScenarioId::DirtySweep | ScenarioId::ContendSweep | ScenarioId::SystemSuspend => {
                     both.contains(&Some(state))
                 }
@@ -135,13 +145,37 @@ impl States {
         all
     }
 
-    /// Names the mismatch of formats if it is the reason of `skip`.
+    /// Names the other format if that is the reason of `skip`.
     pub(crate) fn explain(&self, skip: Skip) -> Skip {
-        match (skip, self.mismatch) {
-            (Skip::NoIdleState, Some(format)) => Skip::OtherFormat(format),
+        match skip {
+            Skip::NoIdleState if !self.foreign.is_empty() => Skip::OtherFormat(self.format),
             _ => skip,
         }
     }
+}
+
+/// Returns true if the state has the format that the firmware does not take.
+///
+/// The extended format reserves too few bits for a value to tell: in it 0x01010022 is a
+/// standby state. A state that is a power-down in the other format alone is of that one if
+/// it has a level above 0, comes after a power-down of the firmware's format, or if there
+/// is none of that: no standby state is so deep.
+fn is_foreign(state: &IdleState<'_>, all: &[IdleState<'_>], format: StateFormat) -> bool {
+    let (value, other) = (state.power_state, format.other());
+    if !format.accepts(value) {
+        return true;
+    }
+    if format.is_powerdown(value) || !other.accepts(value) || !other.is_powerdown(value) {
+        return false;
+    }
+    let mut powerdowns = powerdowns(all, format);
+    let first = powerdowns.next().map(|state| state.power_state);
+    let mut until_own = all
+        .iter()
+        .map(|it| it.power_state)
+        .take_while(|it| *it != value);
+    state.level.is_some_and(|level| level > 0)
+        || first.is_none_or(|first| until_own.any(|it| it == first))
 }
 
 fn powerdowns<'b>(
@@ -201,28 +235,82 @@ mod tests {
         const NONE: [u32; 2] = [0, 0];
         let original = &[0x1, 0x201_0222, 0x101_0022, 0x1_0002][..];
         let extended = &[0x4000_0004, 0x4100_c244];
-        for (states, format, expected, is_mismatch) in [
-            (original, Original, [0x201_0222, 0x1_0002], false),
-            (extended, Extended, [0x4100_c244, 0x4000_0004], false),
-            (&[0x1], Original, NONE, false),
-            (&[0x1], Extended, NONE, false),
-            (&[], Original, NONE, false),
-            // All power-down states have the other format.
-            (&[0x1, 0x1_0002, 0x101_0022], Extended, NONE, true),
-            (&[0x1, 0x4000_0002, 0x4000_0222], Original, NONE, true),
-            // A standby state whose StateID has bit 16 set, beside a power-down.
-            (&[0x1_0002, 0x4000_0002], Extended, [0x4000_0002; 2], false),
+        for (states, format, expected) in [
+            (original, Original, [0x201_0222, 0x1_0002]),
+            (extended, Extended, [0x4100_c244, 0x4000_0004]),
+            (&[0x1], Original, NONE),
+            (&[0x1], Extended, NONE),
+            (&[], Original, NONE),
         ] {
             let all: Vec<_> = states.iter().map(|it| state(*it, None)).collect();
             assert_eq!(chosen(&all, format), expected, "{states:x?} {format:?}");
-            let found = States::choose(&all, &Plan::default(), format);
-            let mismatch = is_mismatch.then_some(format);
-            assert_eq!(found.mismatch, mismatch, "{states:x?} {format:?}");
-            let named = mismatch.map_or(Skip::NoIdleState, Skip::OtherFormat);
-            assert_eq!(found.explain(Skip::NoIdleState), named);
         }
         // The board's levels are before the order.
         let states = [state(0x4000_0004, Some(1)), state(0x4100_c244, Some(0))];
         assert_eq!(chosen(&states, Extended), [0x4000_0004, 0x4100_c244]);
+    }
+
+    #[test]
+    fn states_of_the_other_format_are_left_out_and_the_deepest_has_no_stand_in() {
+        use StateFormat::{Extended, Original};
+        const NONE: [u32; 2] = [0, 0];
+        for (states, format, expected, foreign) in [
+            // All power-down states have the other format.
+            (
+                &[0x1, 0x1_0002, 0x101_0022][..],
+                Extended,
+                NONE,
+                &[0x1_0002, 0x101_0022][..],
+            ),
+            (
+                &[0x1, 0x4000_0002, 0x4000_0222],
+                Original,
+                NONE,
+                &[0x4000_0002, 0x4000_0222],
+            ),
+            // The deepest alone has it.
+            (
+                &[0x1_0002, 0x4000_0022],
+                Original,
+                [0, 0x1_0002],
+                &[0x4000_0022],
+            ),
+            (
+                &[0x1_0002, 0x101_0022, 0x4000_0222],
+                Original,
+                [0, 0x1_0002],
+                &[0x4000_0222],
+            ),
+            (
+                &[0x4000_0002, 0x101_0022],
+                Extended,
+                [0, 0x4000_0002],
+                &[0x101_0022],
+            ),
+            // A shallower one has it.
+            (
+                &[0x4000_0002, 0x101_0022],
+                Original,
+                [0x101_0022, 0],
+                &[0x4000_0002],
+            ),
+            // A standby state with bits that the original format reserves.
+            (&[0x2_0001, 0x1_0002], Original, [0x1_0002; 2], &[0x2_0001]),
+            // A standby state whose StateID has bit 16 set, before a power-down.
+            (&[0x1_0002, 0x4000_0002], Extended, [0x4000_0002; 2], &[]),
+        ] {
+            let all: Vec<_> = states.iter().map(|it| state(*it, None)).collect();
+            assert_eq!(chosen(&all, format), expected, "{states:x?} {format:?}");
+            let found = States::choose(&all, &Plan::default(), format);
+            assert_eq!(found.foreign, foreign, "{states:x?} {format:?}");
+            let named = match foreign.is_empty() {
+                true => Skip::NoIdleState,
+                false => Skip::OtherFormat(format),
+            };
+            assert_eq!(found.explain(Skip::NoIdleState), named);
+        }
+        // A level that no standby state has.
+        let states = [state(0x101_0022, Some(1)), state(0x4000_0002, Some(0))];
+        assert_eq!(chosen(&states, Extended), [0, 0x4000_0002]);
     }
 }

@@ -61,8 +61,8 @@ pub(crate) fn measure(
     key: ScenarioKey,
 ) -> Scenario {
     let (plan, states) = (setting.plan, setting.states);
-    let accepted = states.accepted.len();
-    let points = points(key.id, plan, setting.cpus.len(), accepted);
+    let idle_states = states.accepted.len() + states.foreign.len();
+    let points = points(key.id, plan, setting.cpus.len(), idle_states);
     let bench = Bench::new(machine, setting, key.method);
     let mut sweep = Sweep {
         conditions: Conditions {
@@ -79,8 +79,6 @@ pub(crate) fn measure(
     match key.id {
         ScenarioId::DirtySweep => sweep.dirty(),
         ScenarioId::ContendSweep => sweep.contend(),
-        // The firmware may take a state of the other format for a standby state.
-        ScenarioId::IdleStates if states.mismatch.is_some() => {}
         ScenarioId::IdleStates => sweep.idle_states(),
         ScenarioId::SystemSuspend => sweep.system_suspend(),
         _ => unreachable!("no sweep"),
@@ -199,7 +197,12 @@ impl Sweep<'_> {
     }
 
     fn idle_states(&mut self) {
-        for state in &self.bench.setting.states.accepted {
+        let states = self.bench.setting.states;
+        for state in &states.foreign {
+            self.leave_out(Skip::OtherFormat(states.format));
+            self.push_left_out(How::Alone, u64::from(*state));
+        }
+        for state in &states.accepted {
             let x = u64::from(state.power_state);
             if self.usable(Some(*state)).is_none() {
                 self.push_left_out(How::Alone, x);

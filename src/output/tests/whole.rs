@@ -174,12 +174,36 @@ fn parts_that_are_left_out_and_wake_ups() {
              where that stops, timer frame at 0x2a830000,",
         ),
     ] {
-        let (text, _) = printed(fake, args, &states);
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        for part in expected.lines() {
-            assert!(text.contains(part.trim()), "{args}: {part}\n{text}");
-        }
+        check_parts(fake, args, &states, expected);
     }
+}
+
+fn check_parts(fake: Fake, args: &str, states: &[IdleState<'_>], expected: &str) {
+    let (text, _) = printed(fake, args, states);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in expected.lines() {
+        assert!(text.contains(part.trim()), "{args}: {part}\n{text}");
+    }
+}
+
+/// No shallower state stands in for the deepest.
+#[test]
+fn a_state_of_the_other_format_is_named() {
+    let system = IdleState {
+        name: "system-off",
+        power_state: 0x4000_0222,
+        level: None,
+        local_timer_stop: false,
+    };
+    check_parts(
+        Fake::new(2),
+        "only=susp_deep_serial,cpu_susp_serial,idle_states iterations=1",
+        &[STATES[0], system],
+        "Warning: the idle state system-off is left out: 0x40000222 has the extended format of \
+         power_state, and the firmware takes the original one.
+         Skipped: the firmware takes original power_state values; the device tree has extended
+         Skipped: idle_states, power_state 0x40000222: the firmware takes original",
+    );
 }
 
 /// Returns the lines of a timer's latency.

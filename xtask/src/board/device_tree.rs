@@ -10,7 +10,6 @@ use device_tree::{Node, check_bootargs};
 use psci_bench::board::{self as payload, ADDRESSES, GICR, Region};
 use psci_bench::devices::uart::registers;
 use psci_bench::image::Conduit;
-use psci_bench::spec::psci::StateFormat;
 
 use super::board::{Board, Reserved};
 use super::devices::{Controller, Gic, GicV3, Watchdog};
@@ -199,14 +198,6 @@ pub(crate) fn read(blob: &[u8]) -> Result<payload::Board<'_>> {
     };
     if let Some((name, Region { base, size })) = regions.iter().find(|(_, it)| beyond(it)) {
         bail!("{name}: {size:#x} bytes at {base:#x} are beyond the 48 bits that addresses have");
-    }
-    let fits = |value| StateFormat::ALL.iter().any(|format| format.accepts(value));
-    if let Some(state) = board.idle_states.iter().find(|it| !fits(it.power_state)) {
-        let (name, value) = (state.name, state.power_state);
-        bail!(
-            "idle state {name}: arm,psci-suspend-param {value:#x} sets bits that either format of \
-             PSCI reserves"
-        );
     }
     Ok(board)
 }
