@@ -64,6 +64,11 @@ impl Action {
         matches!(self, Self::Off | Self::OnOff)
     }
 
+    /// Returns true if the CPU's way up by CPU_ON is what is measured.
+    pub const fn measures_arrival(self) -> bool {
+        matches!(self, Self::ReadBack | Self::OnOff)
+    }
+
     /// Returns true if it takes the CPU down.
     pub fn goes_down(self) -> bool {
         self.sleeps().is_some() || self.turns_off()
@@ -129,6 +134,8 @@ pub struct Outcome {
     pub entered: u64,
     /// When the lead saw AFFINITY_INFO say OFF.
     pub seen_off: u64,
+    /// The end of the round's quiet time: until then no CPU that is awake does anything.
+    pub quiet_until: u64,
     /// The CPU's timestamps, read before its next PSCI call.
     pub stamps: Stamps,
     /// Why they could not be read; None too where PMF is not used.
@@ -213,6 +220,9 @@ impl Outcome {
                 return plain(Reason::EarlyWake);
             }
         }
+        if self.quiet_until != 0 && self.back() > self.quiet_until {
+            return plain(Reason::LateReturn);
+        }
         if !pmf {
             return Ok(());
         }
@@ -231,6 +241,15 @@ impl Outcome {
             return plain(Reason::Overlap);
         }
         Ok(())
+    }
+
+    /// Returns the counter at the CPU's first instruction after the call.
+    fn back(&self) -> u64 {
+        if self.action.measures_arrival() {
+            self.entered
+        } else {
+            self.after
+        }
     }
 
     /// Returns the PMF latencies; None where the timestamps do not hold.
@@ -308,7 +327,7 @@ mod tests {
             (outcome.action, outcome.end) = (Action::ReadBack, End::ReadBack);
             (outcome.turned_on, outcome.due) = (200, due);
         }
-        let with_pmf: [(Edit, Option<Reason>); 17] = [
+        let with_pmf: [(Edit, Option<Reason>); 19] = [
             (|o| o.end = End::Returned, Some(Abandoned)),
             (|o| o.code = -2, Some(Refused)),
             (|o| o.code = 5, Some(Refused)),
@@ -328,9 +347,12 @@ mod tests {
             // The lead was active again before CPU_OFF was over.
             (|o| read_back(o, 160), Some(Overlap)),
             (|o| read_back(o, 161), None),
+            // Other CPUs were active again before this one had returned.
+            (|o| o.quiet_until = 349, Some(LateReturn)),
+            (|o| o.quiet_until = 350, None),
         ];
         // Without PMF the wake-up decides.
-        let without: [(Edit, Option<Reason>); 7] = [
+        let without: [(Edit, Option<Reason>); 8] = [
             (|o| o.due = 350, None),
             (|o| (o.due, o.end) = (350, End::Returned), None),
             (|o| o.stamps = Stamps::default(), None),
@@ -339,6 +361,7 @@ mod tests {
             // A version is a number, and an error is not.
             (|o| version(o, 0x1_0001), None),
             (|o| version(o, -1), Some(Refused)),
+            (|o| o.quiet_until = 349, Some(LateReturn)),
         ];
         let with_pmf = with_pmf.map(|rule| (rule, true)).into_iter();
         for ((edit, expected), pmf) in with_pmf.chain(without.map(|rule| (rule, false))) {

@@ -89,6 +89,8 @@ words! {
         /// In a parallel round the first wake-up came before the last CPU was
         /// down; or the lead was active again before a CPU_OFF was over.
         Overlap = "overlap",
+        /// The CPU returned after the round's quiet time, when other CPUs were active again.
+        LateReturn = "late-return",
         /// Sound in itself, but another CPU's part of the parallel round was not.
         Companion = "companion",
         /// The CPU was lost, or sent away before it did its part.

@@ -1,5 +1,6 @@
-//! Sentences on sweeps beside their tables: one for each curve, and the states that were
-//! left out. (The end of the run lists the steps that were.)
+//! Sentences beside the tables of points: one for each curve of a sweep, the attempts that
+//! do not count, and the states that were left out. (The end of the run lists the steps that
+//! were.)
 
 use alloc::format;
 use alloc::string::String;
@@ -10,9 +11,9 @@ use crate::model::{Measure, Run, Scenario, Variant};
 use crate::plan::ScenarioId;
 use crate::spec::prose::{Many, paragraph};
 
-/// Writes them; nothing of any other scenario.
+/// Writes them; nothing for a scenario without points.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
-    if scenario.points.is_empty() || !scenario.id.is_sweep() {
+    if scenario.points.is_empty() {
         return Ok(());
     }
     let mut items = curves(run, scenario);
@@ -24,6 +25,9 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
         ] {
             items.extend(why.map(|why| format!("{what} left out: {why}.")));
         }
+    }
+    if items.is_empty() {
+        return Ok(());
     }
     for item in items {
         paragraph(out, "* ", 2, &item)?;

@@ -15,7 +15,9 @@ use crate::plan::{Method, Plan};
 use crate::spec::stat::Ladder;
 
 /// The first [`Round::quiet`] in microseconds, before a trial gives a better one.
-const QUIET_US: u64 = 1_000;
+pub(crate) const QUIET_US: u64 = 1_000;
+/// The longest [`Round::quiet`] in microseconds: a way up that takes longer is not measured.
+pub(crate) const LONGEST_QUIET_US: u64 = 100_000;
 
 /// Data that all scenarios of a run share.
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +119,8 @@ pub(crate) struct Sleep {
     pub(crate) longest: u64,
     /// [`Round::quiet`].
     pub(crate) quiet: u64,
+    /// The limit of [`Self::lengthen_quiet`].
+    pub(crate) longest_quiet: u64,
     /// From a CPU_OFF until the lead calls AFFINITY_INFO.
     pub(crate) off: u64,
 }
@@ -125,6 +129,11 @@ impl Sleep {
     /// Doubles the sleep, up to its limit: a wake-up came too soon.
     pub(crate) fn lengthen(&mut self) {
         self.now = (self.now * 2).min(self.longest);
+    }
+
+    /// Doubles the quiet time, up to its limit: a CPU returned after it.
+    pub(crate) fn lengthen_quiet(&mut self) {
+        self.quiet = (self.quiet * 2).min(self.longest_quiet);
     }
 }
 
@@ -179,6 +188,7 @@ impl<'m> Bench<'m> {
         self.skew = Summary::default();
         self.sleep = Sleep {
             quiet: self.us(QUIET_US),
+            longest_quiet: self.us(LONGEST_QUIET_US),
             off: self.sleep.off,
             ..Sleep::default()
         };

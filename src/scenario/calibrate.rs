@@ -59,11 +59,20 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> 
         if matches!(wrong.detail, Detail::Loss(_)) {
             continue;
         }
-        let is_longest = bench.sleep.now >= longest;
-        // A longer sleep may also help a chain that was broken.
-        bench.sleep.lengthen();
-        tries -= u32::from(!too_soon);
-        if tries == 0 || too_soon && is_longest {
+        let is_hopeless = match wrong.reason {
+            Reason::LateReturn => bench.sleep.quiet >= bench.sleep.longest_quiet,
+            _ if too_soon => bench.sleep.now >= longest,
+            _ => {
+                tries -= 1;
+                tries == 0
+            }
+        };
+        match wrong.reason {
+            Reason::LateReturn => bench.sleep.lengthen_quiet(),
+            // A longer sleep may also help a chain that was broken.
+            _ => bench.sleep.lengthen(),
+        }
+        if is_hopeless {
             return Err(Failure::NotCalibrated {
                 sleep: bench.sleep.now,
                 last: wrong,
@@ -133,7 +142,7 @@ pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), Wrong> {
         };
         bench.rows[cpu].note_loss(rejection);
         match rejection.reason {
-            Reason::Overlap => late.get_or_insert((cpu, rejection)),
+            Reason::Overlap | Reason::LateReturn => late.get_or_insert((cpu, rejection)),
             _ => wrong.get_or_insert((cpu, rejection)),
         };
     }
@@ -172,9 +181,18 @@ pub(crate) fn first_wake_up(bench: &Bench<'_>) -> Option<u64> {
     wakes.map(wake).min()
 }
 
+/// Lengthens the wait that was too short, if that is why the attempt does not count.
+pub(crate) fn lengthen_wait(bench: &mut Bench<'_>, rejection: Rejection) {
+    if rejection.reason == Reason::LateReturn {
+        bench.sleep.lengthen_quiet();
+    } else if has_come_too_soon(bench, rejection) {
+        bench.sleep.lengthen();
+    }
+}
+
 /// Returns true if a longer sleep may prevent the rejection. In OS-initiated mode,
 /// the last CPU asks for all, and a longer step gives the others time to be down.
-pub(crate) fn has_come_too_soon(bench: &Bench<'_>, rejection: Rejection) -> bool {
+fn has_come_too_soon(bench: &Bench<'_>, rejection: Rejection) -> bool {
     let denied = Detail::Firmware(psci::Error::Denied.into());
     came_too_soon(rejection) || bench.step.osi && rejection.detail == denied
 }

@@ -3,11 +3,15 @@
 //! A CPU powers off at an instant that the lead publishes when the CPU is ready. From then on
 //! the lead calls AFFINITY_INFO without pause. In a round of all there is no figure for OFF,
 //! which the lead could follow on one CPU only.
+//!
+//! After its last CPU_ON the lead sleeps for twice the time that the slowest CPU has taken so
+//! far, so that it does not disturb CPUs on their way up.
 
 use alloc::vec::Vec;
 
+use super::bench::{LONGEST_QUIET_US, QUIET_US};
 use super::point_bench::{PointBench, how};
-use crate::measure::{Action, End, Round, Who};
+use crate::measure::{Action, Round, Who};
 use crate::model::{Failure, Measure, Point, Variant};
 
 /// From the publication of the start to CPU_OFF, in microseconds: more than the nap
@@ -30,24 +34,44 @@ pub(crate) fn measure(bench: &mut PointBench<'_>) -> Result<(), Failure> {
 
 fn take_samples(bench: &mut PointBench<'_>, who: Who) -> Result<(), Failure> {
     let lead_in = bench.machine.facts().ticks(LEAD_IN_US);
-    let round = Round::new(who, Action::OnOff, lead_in);
+    let mut round = Round {
+        quiet: bench.machine.facts().ticks(QUIET_US),
+        ..Round::new(who, Action::OnOff, lead_in)
+    };
     bench.columns.iter_mut().flatten().for_each(Vec::clear);
     // The first round powers off CPUs that are still on.
     for _ in 0..bench.setting.plan.warmup.max(1) {
         bench.conditions.trials += 1;
         bench.run(&round)?;
+        round.quiet = round.quiet.max(quiet_for_slowest(bench));
     }
     for _ in 0..bench.setting.plan.iterations {
         bench.conditions.attempts += 1;
         bench.run(&round)?;
-        for (it, [on, off]) in bench.outcomes.iter().zip(&mut bench.columns) {
-            if it.end == End::WentOff && it.entered != 0 {
-                on.extend(it.entered.checked_sub(it.turned_on));
-                off.extend(it.seen_off.checked_sub(it.before));
+        round.quiet = round.quiet.max(quiet_for_slowest(bench));
+        for (outcome, [on, off]) in bench.outcomes.iter().zip(&mut bench.columns) {
+            if !outcome.took_part() {
+                continue;
+            }
+            match outcome.judge(false) {
+                Ok(()) => {
+                    on.extend(outcome.entered.checked_sub(outcome.turned_on));
+                    off.extend(outcome.seen_off.checked_sub(outcome.before));
+                }
+                Err(rejection) => bench.rejected[rejection.reason as usize] += 1,
             }
         }
     }
     Ok(())
+}
+
+/// Returns twice the time that the slowest CPU of the last round took to come up, within
+/// the limit of quiet times.
+fn quiet_for_slowest(bench: &PointBench<'_>) -> u64 {
+    let arrivals = bench.outcomes.iter().filter(|outcome| outcome.took_part());
+    let way_up = arrivals.map(|outcome| outcome.entered.saturating_sub(outcome.turned_on));
+    let longest = bench.machine.facts().ticks(LONGEST_QUIET_US);
+    (2 * way_up.max().unwrap_or(0)).min(longest)
 }
 
 fn add_points(bench: &mut PointBench<'_>, who: Who, cpu: usize) -> Result<(), Failure> {

@@ -235,12 +235,14 @@ impl Fake {
             start,
             before,
             due,
+            quiet_until: due + round.quiet,
             rise,
             ..Outcome::default()
         };
         if round.action == Action::Version {
             return Outcome {
                 due: 0,
+                quiet_until: agreed_start + round.quiet,
                 after: enter + 30,
                 stamps: Stamps([enter, enter + 20, 0, 0, 0, 0]),
                 ..outcome
@@ -283,6 +285,7 @@ impl Fake {
                 Outcome {
                     end: End::WentOff,
                     turned_on: start - 800,
+                    quiet_until: u64::from(action == Action::OnOff) * (start - 800 + round.quiet),
                     // The lead stays on.
                     entered: u64::from(cpu != self.facts.lead) * (start - 100),
                     before: start,
@@ -297,6 +300,7 @@ impl Fake {
                 Outcome {
                     end: End::ReadBack,
                     turned_on: start,
+                    quiet_until: start + round.quiet,
                     entered: on + 500,
                     after: on + 600,
                     stamps: Stamps([enter, on + 450, flushed + 20, on, enter + 100, flushed]),

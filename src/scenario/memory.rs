@@ -80,7 +80,8 @@ fn scenario_bytes(plan: &Plan, id: ScenarioId, cpus: usize, idle_states: usize) 
         }
         Family::Micro => {
             let points = micro::points(id, cpus);
-            point_bench_bytes(cpus, micro::samples(id, plan)) + points_bytes(points)
+            let reasons = list::<(Reason, u32)>(REASONS);
+            point_bench_bytes(cpus, micro::samples(id, plan)) + reasons + points_bytes(points)
         }
     };
     list::<Scenario>(PLACEMENTS) + measured

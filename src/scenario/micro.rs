@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use smccc::arch::SMCCC_VERSION;
 use smccc::psci::{PSCI_VERSION, error};
 
-use super::bench::{Setting, lead_in};
+use super::bench::{LONGEST_QUIET_US, Setting, lead_in};
 use super::point_bench::{PointBench, how};
 use crate::measure::{Action, After, End, Facts, Machine, Operation, Outcome, Round, Who};
 use crate::model::{Failure, Measure, Point, Scenario, ScenarioKey, Skip, Status, Variant};
@@ -93,6 +93,7 @@ pub(crate) fn measure(
                 batch,
                 asked,
                 limit: None,
+                quiet: 0,
             };
             micro.run(kinds(id))
         }
@@ -118,6 +119,9 @@ struct Micro<'s, 'm> {
     asked: u32,
     /// Ticks that each series of batches may take.
     limit: Option<u64>,
+    /// Ticks that the last batch took, from the start: CPUs that are done earlier, and the
+    /// lead, stay quiet for as long in the next one.
+    quiet: u64,
 }
 
 impl Micro<'_, '_> {
@@ -153,8 +157,14 @@ impl Micro<'_, '_> {
         let lead_in = lead_in(self.bench.machine.facts(), who, cpus);
         self.bench.run(&Round {
             after: After::Stay,
+            quiet: self.quiet,
             ..Round::new(who, Action::Repeat { operation, count }, lead_in)
-        })
+        })?;
+        let longest = self.bench.machine.facts().ticks(LONGEST_QUIET_US);
+        let parts = self.bench.outcomes.iter().filter(|it| it.took_part());
+        let took = parts.map(|it| it.after.saturating_sub(it.start)).max();
+        self.quiet = took.unwrap_or(0).min(longest);
+        Ok(())
     }
 
     /// Runs the operation once on each CPU; returns false if it is one that may be

@@ -5,9 +5,8 @@
 
 use super::bench::{Bench, Phase};
 use super::calibrate::{
-    LEAST_US, LONGEST_US, UNKNOWN_US, calibrate, no_cpu_can_suspend, not_supported,
+    LEAST_US, LONGEST_US, UNKNOWN_US, calibrate, lengthen_wait, no_cpu_can_suspend, not_supported,
 };
-use super::rows::came_too_soon;
 use super::serial::{show_medians, skip_lead_without_helper};
 use crate::measure::{Action, After, End, Outcome, Reason, Round, Who};
 use crate::model::Status;
@@ -149,11 +148,15 @@ fn suspend_lead(bench: &mut Bench<'_>, phase: Phase) {
 }
 
 fn take_outcome(bench: &mut Bench<'_>, cpu: usize, outcome: Outcome, phase: Phase) {
-    match bench.take(cpu, &outcome, phase) {
-        Err(rejection) if came_too_soon(rejection) && cpu == bench.lead() => bench.sleep.lengthen(),
-        Err(rejection) if rejection.reason == Reason::Overlap => {
+    let Err(rejection) = bench.take(cpu, &outcome, phase) else {
+        return;
+    };
+    match rejection.reason {
+        Reason::Overlap if cpu != bench.lead() => {
             bench.sleep.off = (bench.sleep.off * 2).min(bench.us(LONGEST_US));
         }
+        Reason::LateReturn => bench.sleep.lengthen_quiet(),
+        _ if cpu == bench.lead() => lengthen_wait(bench, rejection),
         _ => {}
     }
 }

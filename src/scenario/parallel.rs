@@ -5,7 +5,7 @@
 
 use super::bench::Bench;
 use super::calibrate::{
-    calibrate, first_wake_up, has_come_too_soon, judge_part, judge_round, no_cpu_can_suspend,
+    calibrate, first_wake_up, judge_part, judge_round, lengthen_wait, no_cpu_can_suspend,
     not_supported, run_trial,
 };
 use super::reached::read_reached;
@@ -42,9 +42,7 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
         if !is_warm_up {
             reject_round(bench);
         }
-        if has_come_too_soon(bench, wrong) {
-            bench.sleep.lengthen();
-        }
+        lengthen_wait(bench, wrong);
         if count_lost(bench) > lost {
             count = 0;
             begin_anew(bench);

@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 use super::bench::{Setting, first_lost, too_few};
-use crate::measure::{Machine, Outcome, Round, Summary, Who};
+use super::rows::by_reason;
+use crate::measure::{Machine, Outcome, REASONS, Round, Summary, Who};
 use crate::model::{Conditions, Failure, How, Point, Scenario, ScenarioKey, Status};
 
 pub(crate) struct PointBench<'m> {
@@ -14,6 +15,8 @@ pub(crate) struct PointBench<'m> {
     /// Samples by CPU, of two measures.
     pub(crate) columns: Vec<[Vec<u64>; 2]>,
     pub(crate) conditions: Conditions,
+    /// Attempts that do not count, by [`crate::measure::Reason`].
+    pub(crate) rejected: [u32; REASONS],
     pub(crate) points: Vec<Point>,
 }
 
@@ -42,6 +45,7 @@ impl<'m> PointBench<'m> {
             outcomes: alloc::vec![Outcome::default(); cpus],
             columns,
             conditions: Conditions::default(),
+            rejected: [0; REASONS],
             points: Vec::with_capacity(points),
         }
     }
@@ -74,6 +78,7 @@ impl<'m> PointBench<'m> {
         Scenario {
             status,
             conditions: Some(self.conditions),
+            rejected: by_reason(&self.rejected),
             points: self.points,
             ..Scenario::new(key)
         }

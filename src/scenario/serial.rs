@@ -4,9 +4,8 @@
 //! until it has all its samples.
 
 use super::bench::{Bench, Phase};
-use super::calibrate::{calibrate, no_cpu_can_suspend, not_supported};
+use super::calibrate::{calibrate, lengthen_wait, no_cpu_can_suspend, not_supported};
 use super::reached::read_reached;
-use super::rows::came_too_soon;
 use crate::measure::Who;
 use crate::model::{Skip, Status};
 use crate::plan::Method;
@@ -101,9 +100,7 @@ fn take_sample(bench: &mut Bench<'_>, cpu: usize, repeat: u32) {
         let Err(rejection) = bench.take(cpu, &outcome, phase) else {
             return;
         };
-        if came_too_soon(rejection) {
-            bench.sleep.lengthen();
-        }
+        lengthen_wait(bench, rejection);
         if phase == Phase::WarmUp {
             return;
         }

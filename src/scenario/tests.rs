@@ -341,6 +341,45 @@ fn a_wake_up_before_all_are_down_spoils_the_round() {
 }
 
 #[test]
+fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
+    // The trial's quiet time is 62,500 ticks; what follows it is 12,500 at least.
+    let late = |from: u64| {
+        move |round: u64, _: usize, outcome: &mut Outcome| {
+            if round >= from && outcome.action.sleeps().is_some() {
+                outcome.after = outcome.due + 20_000;
+            }
+        }
+    };
+    for (scenario, cpus) in [
+        ("cpu_susp_parallel", 4),
+        ("cpu_susp_serial", 1),
+        ("cpu_off_serial", 1),
+    ] {
+        let args = std::format!("only={scenario} iterations=4 warmup=0");
+        let ran = run(Fake::new(cpus).with(late(2)), &args);
+        let late = u64::from(ran.rejected(Reason::LateReturn));
+        assert_eq!(ran.totals.samples, 4 * cpus as u64, "{scenario}");
+        assert_eq!(late, cpus as u64, "{scenario}");
+        assert_eq!(ran.totals.rejected, late, "{scenario}");
+        let quiet = ran.fake.asked.iter().map(|round| round.quiet);
+        assert_eq!(quiet.last(), Some(25_000), "{scenario}");
+    }
+}
+
+#[test]
+fn a_way_up_that_never_ends_in_time_ends_the_trials() {
+    let fake = Fake::new(2).with(|_, _, outcome| {
+        if outcome.action.sleeps().is_some() {
+            outcome.after = outcome.due + 10_000_000;
+        }
+    });
+    let ran = run(fake, "only=cpu_susp_parallel iterations=4");
+    assert_eq!(ran.totals.samples, 0);
+    // From 1 ms by doubling to 100 ms, and once more.
+    assert_eq!(ran.fake.rounds, 8);
+}
+
+#[test]
 fn no_state_is_read_without_statistics_or_after_a_loss() {
     let args = "iterations=2 only=susp_deep_serial,susp_deep_parallel";
     let fake = || Fake::new(4).with_statistics();

@@ -220,11 +220,11 @@ impl Lead {
                 cpu.handover.give_order(order);
             } else if let Err(loss) = self.turn_on(cpu, order, deadline) {
                 self.note(index, Err(loss), outcomes);
-            } else if order.action == Action::ReadBack {
-                // The way up is what is measured.
-                let until = self.waiter().now() + orders.round.quiet;
-                self.waiter().sleep_until(until);
             }
+        }
+        if orders.round.action.measures_arrival() {
+            let until = self.waiter().now() + orders.round.quiet;
+            self.waiter().sleep_until(until);
         }
         let deadline = self.deadline_in(ARRIVE_US);
         for (index, cpu) in self.participants(orders) {

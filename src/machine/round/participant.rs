@@ -95,11 +95,14 @@ impl Participant {
 
     /// Executes `order`. `start` is called when this CPU is ready.
     pub fn execute_order(&self, order: &Order, start: &mut Start) -> Outcome {
-        let outcome = Outcome {
+        let mut outcome = Outcome {
             action: order.action,
             turned_on: order.cpu_on_at,
             ..Outcome::default()
         };
+        if order.action.measures_arrival() {
+            outcome.quiet_until = order.cpu_on_at + order.round.quiet;
+        }
         if order.action.goes_down() {
             self.parts.dirty_lines.dirty(order.round.dirty);
         }
@@ -144,6 +147,7 @@ impl Participant {
             };
         }
         let call = waiter.path.time_call(PSCI_VERSION);
+        outcome.quiet_until = self.wait_until_quiet_ends(order, outcome.start);
         self.add_timestamps(Outcome {
             code: call.x0 as u32 as i32,
             before: call.before,
@@ -247,6 +251,7 @@ impl Participant {
     ) -> Outcome {
         self.wake_others_when_due(order, start);
         let sgi_sent_at = self.channel.handover.sgi_sent_at();
+        let quiet_until = self.wait_until_quiet_ends(order, start);
         let times = &order.times;
         let is_late = times.own_timer_after > times.wake_due_after
             && call.after >= start + times.own_timer_after;
@@ -261,6 +266,7 @@ impl Participant {
             code: call.x0 as u32 as i32,
             before: call.before,
             after: call.after,
+            quiet_until,
             ..outcome
         });
         let after = firmware::read_statistics(self.channel.mpidr(), &order.round.ladder);
@@ -269,6 +275,16 @@ impl Participant {
             rise: Rise::between(statistics, &after),
             ..outcome
         }
+    }
+
+    /// Sleeps until the quiet time of the round that started at `start` ends, and returns
+    /// that instant. Whatever this CPU does earlier slows down the CPUs that are still on
+    /// their way down or up: above all reads of timestamps and statistics, which are calls
+    /// of the firmware.
+    fn wait_until_quiet_ends(&self, order: &Order, start: u64) -> u64 {
+        let quiet_until = start + order.times.quiet_until;
+        self.parts.waiter.sleep_until(quiet_until);
+        quiet_until
     }
 
     /// Returns the other CPUs of the current round that have not returned. An SGI to a
@@ -354,7 +370,7 @@ impl Participant {
         if self.is_lead() {
             return outcome;
         }
-        waiter.sleep_until(start + order.times.quiet_until);
+        self.wait_until_quiet_ends(order, start);
         let again = start + order.times.own_timer_after;
         let mut is_late = false;
         self.wait_for_lead(|| {
