@@ -1,5 +1,7 @@
 //! The figures of the first edition, which no change of the code's structure may
-//! move. The files in `tests/data/frozen/figures` are never made anew.
+//! move. The files in `tests/data/frozen/figures` are never made anew. One column was taken
+//! anew: Wakeup of the deepest level in parallel, which had contained the payload's own reads
+//! of timestamps by CPUs that were awake.
 //!
 //! Serial and CPU_OFF rows, and all rows of one CPU, are equal to the tick. In
 //! parallel scenarios QEMU runs one CPU after another, each until it yields: the
