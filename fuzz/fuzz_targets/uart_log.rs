@@ -9,7 +9,7 @@ use fuzz::worded;
 use libfuzzer_sys::fuzz_target;
 use psci_bench::model as verdict;
 use psci_bench::model::Verdict;
-use psci_bench::record::crc::Crc32;
+use psci_bench::spec::crc::Crc32;
 use psci_bench::record::{Claim, MARK, RunBuilder, pieces};
 use xtask::board::firmware_kind::Firmware;
 use xtask::qemu::diagnosis::{Context, diagnose, doubt, last_scenario, refused};

@@ -125,6 +125,8 @@ pub struct ParameterBlock {
     pub tree_size: u64,
     /// Size in bytes of the file without a tree, `.bss` and all.
     pub base_size: u64,
+    /// CRC-32 of that file behind the block: it identifies the build. 0: not known.
+    pub build: u32,
 }
 
 const OFF_VERSION: usize = PARAMETER_BLOCK + 0x08;
@@ -137,6 +139,7 @@ const OFF_TREE_OFFSET: usize = PARAMETER_BLOCK + 0x20;
 const OFF_TREE_SIZE: usize = PARAMETER_BLOCK + 0x28;
 const OFF_BASE_SIZE: usize = PARAMETER_BLOCK + 0x30;
 const OFF_CONDUIT: usize = PARAMETER_BLOCK + 0x38;
+const OFF_BUILD: usize = PARAMETER_BLOCK + 0x3c;
 
 /// Returns the little-endian number in `size` bytes at `at`; 0 outside of `bytes`.
 pub(super) fn number(bytes: &[u8], at: usize, size: usize) -> u64 {
@@ -219,6 +222,7 @@ impl ParameterBlock {
             tree_offset: number(file, OFF_TREE_OFFSET, 8),
             tree_size: number(file, OFF_TREE_SIZE, 8),
             base_size: number(file, OFF_BASE_SIZE, 8),
+            build: number(file, OFF_BUILD, 4) as u32,
         })
     }
 
@@ -245,6 +249,7 @@ impl ParameterBlock {
         write(OFF_TREE_SIZE, &self.tree_size.to_le_bytes());
         write(OFF_BASE_SIZE, &self.base_size.to_le_bytes());
         write(OFF_CONDUIT, &conduit.to_le_bytes());
+        write(OFF_BUILD, &self.build.to_le_bytes());
         Ok(())
     }
 }
@@ -276,11 +281,13 @@ mod tests {
                 tree_offset: 0x1_8000,
                 tree_size: 4321,
                 base_size: 0x1_7ff0,
+                build: 0x89ab_cdef,
             };
             let mut file = blank();
             block.write(&mut file, 0x12345).expect("a good file");
             assert_eq!(file[OFF_UART_KIND..][..4], number.to_le_bytes());
             assert_eq!(file[OFF_CONDUIT], 2);
+            assert_eq!(file[0x7c..0x80], [0xef, 0xcd, 0xab, 0x89]);
             assert_eq!(file[0x10..0x18], 0x12345u64.to_le_bytes());
             assert_eq!(ParameterBlock::read(&file), Ok(block));
             // An old block has neither shift nor width for a PL011.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cpu::{Cpu, Label};
 use super::row::Row;
+use super::run_id::RunId;
 use super::scenario::{Scenario, ScenarioKey};
 use super::totals::Totals;
 use crate::board::LabelSource;
@@ -19,6 +20,9 @@ use crate::spec::ticks::Clock;
 /// field; a log may lack some.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
+    /// The identity; None in a log without records, and in JSON, as each record has it.
+    #[serde(skip)]
+    pub id: Option<RunId>,
     /// The payload and the board; None in a log without that record.
     pub head: Option<Head>,
     /// The machine; None in a log without that record.

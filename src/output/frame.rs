@@ -81,27 +81,54 @@ fn no_rows(out: &mut dyn Write, run: &Run) -> fmt::Result {
     paragraph(out, "  ", 4, &text)
 }
 
+/// The figures of an RT_INSTR line, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RtInstrFigures {
+    /// Of PSCI_VERSION.
+    Latency(u64),
+    /// Of a suspend or CPU_OFF: powerdown, wakeup and cache flush.
+    PowerDown([u64; 3]),
+}
+
+impl RtInstrFigures {
+    /// Returns the figures in the line of a row; None for a row that has no line.
+    pub fn from_row(run: &Run, scenario: &Scenario, row: &Row) -> Option<Self> {
+        if row.skipped.is_some() || !scenario.has_pmf() {
+            return None;
+        }
+        let Figures {
+            powerdown,
+            wakeup,
+            cache_flush,
+        } = row.figures;
+        let ns = |ticks: Option<u64>| run.clock().ns(ticks?);
+        let first = ns(powerdown)?;
+        if scenario.id == ScenarioId::PsciVersionParallel {
+            return Some(Self::Latency(first));
+        }
+        // Standby flushes nothing, and the line has a place for it.
+        let flush = ns(cache_flush).unwrap_or(0);
+        Some(Self::PowerDown([first, ns(wakeup)?, flush]))
+    }
+}
+
+impl fmt::Display for RtInstrFigures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Latency(latency) => write!(f, "{latency}"),
+            Self::PowerDown([powerdown, wakeup, flush]) => {
+                write!(f, "{powerdown:02}\t{wakeup:02}\t{flush:02}")
+            }
+        }
+    }
+}
+
 /// Writes the figures of a row in nanoseconds; nothing if it has none.
 fn rt_instr(out: &mut dyn Write, run: &Run, scenario: &Scenario, row: &Row) -> fmt::Result {
-    let ns = |ticks: Option<u64>| run.clock().ns(ticks?);
-    let Figures {
-        powerdown,
-        wakeup,
-        cache_flush,
-    } = row.figures;
     let cpu = run.cpu(row.cpu);
     let (tag, cluster, core) = (scenario.id.tag(), cpu.cluster, run.core_number(&cpu));
-    let lead = format_args!("<RT_INSTR:{tag}\t{cluster}\t{core}");
-    match (ns(powerdown), ns(wakeup)) {
-        _ if row.skipped.is_some() || !scenario.has_pmf() => Ok(()),
-        (Some(latency), _) if scenario.id == ScenarioId::PsciVersionParallel => {
-            writeln!(out, "{lead}\t{latency}/>")
-        }
-        (Some(powerdown), Some(wakeup)) => {
-            // Standby flushes nothing, and the line has a place for it.
-            let flush = ns(cache_flush).unwrap_or(0);
-            writeln!(out, "{lead}\t{powerdown:02}\t{wakeup:02}\t{flush:02}/>")
-        }
-        _ => Ok(()),
+    match RtInstrFigures::from_row(run, scenario, row) {
+        Some(figures) => writeln!(out, "<RT_INSTR:{tag}\t{cluster}\t{core}\t{figures}/>"),
+        None => Ok(()),
     }
 }

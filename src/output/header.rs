@@ -32,6 +32,7 @@ pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let unknown = "not known: KVM makes up what CCSIDR_EL1 says to its guests";
     let mhz = clock_mhz.map(|mhz| format!("{mhz} MHz: the lead's"));
     let of_board = [
+        ("Run", run.id.map(|id| format!("{id}"))),
         ("Board", Some(head.model.clone())),
         ("CPUs", Some(cpus(run, head, facts))),
         ("Caches", of_lead),

@@ -12,6 +12,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+pub use self::frame::RtInstrFigures;
 pub use self::header::{conditions, header};
 pub use self::points::{PointScale, not_counted};
 pub use self::run::{begin_scenario, closing, cut_short, list, run_all, scenario};

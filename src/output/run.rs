@@ -183,7 +183,7 @@ pub fn run_all<M: Machine>(
         facts.frame = wakers.frame;
     }
     wake_trials(out, &run, &wakers)?;
-    let mut records = Writer::new(plan.records);
+    let mut records = Writer::new(plan.records, run.id.unwrap_or_default());
     records.machine(out, &run)?;
     let mut summary = Summary::new(&plan);
     for job in jobs(&plan) {

@@ -1,11 +1,14 @@
 //! Lines that claim to be records, and may be damaged or joined to other text.
 
-use super::crc::Crc32;
 use super::record::{CRC_DIGITS, MARK, Record};
+use crate::model::RunId;
+use crate::spec::crc::Crc32;
 
 /// A line's claim to be a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim<'l> {
+    /// The run that it is of.
+    pub run: RunId,
     /// The record's place in the run, from 0.
     pub seq: u32,
     /// The checksum, as the line has it.
@@ -27,7 +30,8 @@ impl<'l> Claim<'l> {
         let text = line.trim_ascii_end().strip_prefix(MARK.as_bytes())?;
         // JSON has no '@': with one, another record stands behind the first.
         let text = str::from_utf8(text).ok().filter(|it| !it.contains('@'))?;
-        let (seq, json) = text.split_once(' ')?;
+        let (run, rest) = text.split_once(' ')?;
+        let (seq, json) = rest.split_once(' ')?;
         let (json, crc) = json.rsplit_once(' ')?;
         let (kind, _) = json.strip_prefix("{\"")?.split_once('"')?;
         // Capitals were not sent: a bit of the line has flipped.
@@ -35,6 +39,7 @@ impl<'l> Claim<'l> {
         let has_checksum = crc.len() == CRC_DIGITS && crc.bytes().all(is_digit);
         let is_whole = has_checksum && seq.len() >= 4 && json.ends_with('}');
         is_whole.then_some(Self {
+            run: RunId::parse(run)?,
             seq: seq.parse().ok()?,
             crc: u32::from_str_radix(crc, 16).ok()?,
             kind,

@@ -3,7 +3,6 @@
 mod builder;
 mod claim;
 mod cpu_list;
-pub mod crc;
 mod packed;
 mod record;
 #[cfg(test)]

@@ -2,15 +2,17 @@
 //! [`Run`](crate::model::Run) back.
 //!
 //! ```text
-//! @PB 0003 {"cpus":[0,[["0x0",0,0,0],["0x1",0,1,0]]]} a3174c64
+//! @PB 1c291ca3 0003 {"cpus":[0,[["0x0",0,0,0],["0x1",0,1,0]]]} a3174c64
 //! ```
 //!
-//! A line is `@PB SEQ JSON CRC`, separated by single blanks, in ASCII, of at most
+//! A line is `@PB RUN SEQ JSON CRC`, separated by single blanks, in ASCII, of at most
 //! [`LINE_MAX`] bytes.
+//! * RUN is the identity of the run ([`RunId`](crate::model::RunId)), in eight hexadecimal
+//!   digits: records of another run are none of this one, whatever their numbers.
 //! * SEQ counts the records of a run from 0, in decimal, with at least four digits.
 //! * JSON is one [`Record`]. It contains no `@`, and numbers are integers:
 //!   durations are in ticks, masks and MPIDRs are strings in hexadecimal.
-//! * CRC is the CRC-32 ([`super::crc`]) of all bytes before the blank in front
+//! * CRC is the CRC-32 ([`crate::spec::crc`]) of all bytes before the blank in front
 //!   of it, in eight hexadecimal digits.
 //!
 //! A scenario's records follow its tables, so that a run that is cut short keeps
@@ -30,7 +32,7 @@ use crate::plan::Plan;
 /// Version of the format, as [`Head::format`] gives it. The version must change when
 /// [`Plan`] or [`Facts`] gains a field without a serde default, or when the meaning
 /// of any field changes: older records would be refused or misread.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 /// The beginning of a record.
 pub const MARK: &str = "@PB ";

@@ -9,15 +9,15 @@ use std::vec::Vec;
 use serde_json::Value;
 
 use self::longest::*;
-use super::crc::Crc32;
 use super::*;
 use crate::findings::{Detail, findings_of};
 use crate::model::*;
 use crate::plan::{Method, Records, ScenarioId};
+use crate::spec::crc::Crc32;
 
 fn written(run: &Run, records: Records) -> String {
     let mut out = String::new();
-    let mut to = Writer::new(records);
+    let mut to = Writer::new(records, RunId::default());
     to.machine(&mut out, run).expect("a String takes all");
     for group in run.scenarios.chunks(1) {
         to.scenario(&mut out, group).expect("a String takes all");
@@ -87,14 +87,19 @@ fn line_of(body: &str) -> String {
 fn a_line_is_as_documented() {
     let (text, _) = check(short_run());
     let json = r#"{"cpus":[0,[["0x0",0,0,0],["0x1",0,1,0],["0x2",0,2,0]]]}"#;
-    let line = line_of(&format!("@PB 0003 {json}"));
+    let line = line_of(&format!("@PB 00000000 0003 {json}"));
     assert_eq!(text.lines().nth(3), Some(line.as_str()));
     assert!(text.contains(r#"{"row":["cpu_susp_serial",2,0,[[]],[],null,{"m":"warm"}]}"#));
     assert!(text.contains(r#"{"scenario":[{"s":"cpu_susp_serial","m":"warm","h":1},{"skipped":"#));
-    for wrong in [line.replace("0003", "003"), line.to_uppercase()] {
+    for wrong in [
+        line.replace("0003", "003"),
+        line.replace("00000000", "0000000"),
+        line.replace("00000000 ", ""),
+        line.to_uppercase(),
+    ] {
         assert_eq!(Claim::of(wrong.as_bytes()), None, "{wrong}");
     }
-    let later = line_of(r#"@PB 0005 {"of-a-later-version":1}"#);
+    let later = line_of(r#"@PB 00000000 0005 {"of-a-later-version":1}"#);
     let later = Claim::of(later.as_bytes()).expect("of its form");
     assert!(later.is_sound() && later.record().is_none());
 }
@@ -148,7 +153,7 @@ fn cpus_and_findings_take_as_many_lines_as_they_need() {
     scenario.findings = findings_of(&run, &scenario, Detail::Short);
     (run.scenarios, run.end) = (vec![scenario], Some(end()));
     let (text, _) = check(run);
-    for (kind, count) in [("cpus", 32), ("identity", 33), ("findings", 17)] {
+    for (kind, count) in [("cpus", 32), ("identity", 33), ("findings", 18)] {
         assert_eq!(
             text.matches(&format!("{{\"{kind}\":")).count(),
             count,

@@ -4,11 +4,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use super::crc::Crc32;
 use super::record::{CRC_DIGITS, LINE_MAX, MARK, Record};
 use crate::measure::Identity;
-use crate::model::{CpuSet, End, Head, Kind, Point, Row, Run, Scenario, ScenarioKey, Spread};
+use crate::model::{
+    CpuSet, End, Head, Kind, Point, Row, Run, RunId, Scenario, ScenarioKey, Spread,
+};
 use crate::plan::Records;
+use crate::spec::crc::Crc32;
 
 /// Bytes that are reserved for a line: a row has more than fit before its parts are
 /// written by themselves.
@@ -23,15 +25,17 @@ const CUT: &str = " ...";
 /// Writes records, and numbers them.
 pub struct Writer {
     copies: Records,
+    run: RunId,
     seq: u32,
     line: String,
 }
 
 impl Writer {
-    /// Reserves the memory, and begins at 0.
-    pub fn new(copies: Records) -> Self {
+    /// Reserves the memory, and begins at 0 with the records of `run`.
+    pub fn new(copies: Records, run: RunId) -> Self {
         Self {
             copies,
+            run,
             seq: 0,
             line: String::with_capacity(ROOM),
         }
@@ -135,7 +139,7 @@ impl Writer {
         let json = serde_json::to_string(record).unwrap_or_default();
         self.line.clear();
         // A String takes all.
-        let _ = write!(self.line, "{MARK}{:04} ", self.seq);
+        let _ = write!(self.line, "{MARK}{} {:04} ", self.run, self.seq);
         for c in json.chars() {
             if c == '@' || !c.is_ascii() || c.is_ascii_control() {
                 for unit in c.encode_utf16(&mut [0; 2]) {

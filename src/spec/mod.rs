@@ -1,8 +1,9 @@
-//! Vocabulary of the specifications: PSCI, SMCCC, PMF, PSCI_STAT, caches, counters.
+//! Vocabulary of the specifications: PSCI, SMCCC, PMF, PSCI_STAT, caches, counters; checksums.
 
 pub mod bump;
 pub mod caches;
 pub mod counter;
+pub mod crc;
 pub mod format_error;
 pub mod hex;
 pub mod pmf;

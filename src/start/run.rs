@@ -2,14 +2,14 @@
 //! machine up, and runs the scenarios.
 
 use psci_bench::board::{Board, Console as TreeConsole};
-use psci_bench::image::{Conduit, ParameterBlock, Uart};
+use psci_bench::image::{Conduit, ParameterBlock};
 use psci_bench::output;
 use psci_bench::plan::Plan;
 use psci_bench::spec::region::Region;
 
 use super::console_choice::{move_console, open_console};
 use super::device_tree::{self, DeviceTree};
-use super::setup;
+use super::setup::{self, Start};
 use crate::machine::boot::entries::BootState;
 use crate::machine::boot::layout;
 use crate::machine::call::conduit;
@@ -41,7 +41,7 @@ pub fn main(state: BootState) -> ! {
         open_console(&mut tables, uart, false);
     }
     match found {
-        Ok(found) => run_with_tree(tables, found, emergency, (boot_area, has_firmware)),
+        Ok(found) => run_with_tree(tables, found, &block, (boot_area, has_firmware)),
         Err(_) if !has_firmware => end_without_firmware(),
         // The block would have the place of the tree.
         Err(_) if is_damaged => {
@@ -77,13 +77,14 @@ fn parameters(tables: &TranslationTables) -> (ParameterBlock, bool) {
     }
 }
 
-/// Runs the payload with a device tree. `emergency` is the console so far.
+/// Runs the payload with a device tree.
 fn run_with_tree(
     mut tables: TranslationTables,
     found: DeviceTree,
-    emergency: Option<Uart>,
+    block: &ParameterBlock,
     (boot_area, has_firmware): (Region, bool),
 ) -> ! {
+    let emergency = block.uart.filter(|_| console::is_set());
     // The console and the conduit first, so that an error in the rest can be printed, and
     // the machine turned off. The tree's conduit wins, also where it has none.
     let early = TreeConsole::find(found.bytes).ok();
@@ -118,7 +119,16 @@ fn run_with_tree(
         let _ = output::list(&mut Console);
         give_up(&"only=help lists the scenarios and measures nothing");
     }
-    let (mut lead, run) = setup::prepare(tables, &board, &plan, [found.region, boot_area]);
+    let (mut lead, run) = setup::prepare(
+        tables,
+        &board,
+        &plan,
+        &Start {
+            build: block.build,
+            tree: found.bytes,
+            used: [found.region, boot_area],
+        },
+    );
     // The console never fails, and the closing line has the verdict.
     let _ = output::run_all(&mut lead, run, &board.idle_states, &mut Console);
     lead.dismiss_all();

@@ -8,7 +8,7 @@ use core::sync::atomic::AtomicU64;
 
 use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog};
 use psci_bench::measure::{Counter, Facts, Tally};
-use psci_bench::model::{self as model, Head, Run};
+use psci_bench::model::{self as model, Head, Run, RunId};
 use psci_bench::plan::Plan;
 use psci_bench::record::FORMAT;
 use psci_bench::scenario::Needs;
@@ -38,20 +38,29 @@ use crate::machine::time::waiter::Waiter;
 use crate::machine::timer_frame::TimerFrameDriver;
 use crate::machine::watchdog::Watchdog;
 
-/// Sets everything up, and returns the lead and the run that it begins. `used` are
-/// the regions of device tree and boot area.
+/// The parts that the payload was started with.
+pub struct Start<'t> {
+    /// Identifies the payload's build.
+    pub build: u32,
+    /// The device tree's bytes.
+    pub tree: &'t [u8],
+    /// The regions of device tree and boot area.
+    pub used: [Region; 2],
+}
+
+/// Sets everything up, and returns the lead and the run that it begins.
 pub fn prepare(
     mut tables: TranslationTables,
     board: &Board<'_>,
     plan: &Plan,
-    used: [Region; 2],
+    start: &Start<'_>,
 ) -> (Lead, Run) {
     let needs = Needs::of(plan, board.cpu_count, board.idle_states.len());
     let is_kvm_guest = firmware::is_kvm_host(firmware::smccc_version());
     let caches = registers::read_identity(is_kvm_guest).caches;
     let outer_cache = caches.outer(board.second_level_cache);
     let dirty = plan.dirty_bytes(outer_cache);
-    let mut memory = working_memory::find(&mut tables, board, &needs, dirty, used);
+    let mut memory = working_memory::find(&mut tables, board, &needs, dirty, start.used);
     working_memory::map_devices(&mut tables, board);
     let (cpus, labels) = cpus(board);
     let own = registers::mpidr();
@@ -81,7 +90,9 @@ pub fn prepare(
         labels,
         cpus: cpus.len() as u16,
     };
+    let counter = own.parts.waiter.path.now();
     let run = Run {
+        id: Some(RunId::new(start.build, start.tree, &facts, counter)),
         head: Some(head),
         facts: Some(facts),
         plan: Some(*plan),

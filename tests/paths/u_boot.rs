@@ -5,7 +5,7 @@ use std::fs;
 
 use psci_bench::measure::Metric;
 use psci_bench::plan::ScenarioId::CpuSuspendParallel;
-use psci_bench::record::crc::Crc32;
+use psci_bench::spec::crc::Crc32;
 use xtask::board::Conduit;
 use xtask::setup::{self, Need, U_BOOT};
 

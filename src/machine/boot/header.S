@@ -32,4 +32,4 @@ parameter_block:
     .quad   0                           // tree_size
     .quad   __image_size                // base_size
     .long   0                           // conduit: unknown
-    .long   0
+    .long   0                           // build: unknown

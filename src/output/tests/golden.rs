@@ -11,7 +11,7 @@ use crate::board::{LabelSource, NoWatchdog, Watchdog, WatchdogKind};
 use crate::findings::{Detail, findings_of};
 use crate::measure::{Facts, Identity, Metric};
 use crate::model::example::{self, good, made};
-use crate::model::{ClosingLine, Failure, Run, Scenario, Skip, Status};
+use crate::model::{ClosingLine, Failure, Run, RunId, Scenario, Skip, Status};
 use crate::output::header::{cpu_clocks, frequencies, header as print_header};
 use crate::output::run as output;
 use crate::output::summary::Summary;
@@ -57,7 +57,7 @@ fn scenario(run: &Run, scenario: &Scenario) -> String {
 fn closing(run: &Run, all: &[Scenario]) -> String {
     let mut summary = Summary::new(&run.plan.expect("a plan"));
     all.chunks(1).for_each(|group| summary.add(run, group));
-    let mut records = Writer::new(Records::None);
+    let mut records = Writer::new(Records::None, RunId::default());
     printed(|out| output::closing(out, run, &summary, &mut records).map(drop))
 }
 

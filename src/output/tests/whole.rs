@@ -59,7 +59,10 @@ fn separated(text: &str) -> (Run, String) {
 pub(super) fn printed_again(run: &Run, records: Records) -> (String, Verdict) {
     let mut out = String::new();
     let plan = run.plan.expect("a plan");
-    let (mut records, mut summary) = (Writer::new(records), Summary::new(&plan));
+    let (mut records, mut summary) = (
+        Writer::new(records, run.id.unwrap_or_default()),
+        Summary::new(&plan),
+    );
     let mut print = || {
         header::header(&mut out, run)?;
         records.machine(&mut out, run)?;

@@ -9,6 +9,7 @@ use psci_bench::image::{
     BASE_MAX, Conduit, HEADER_SIZE, PARAMETER_BLOCK_SIZE, ParameterBlock, TREE_ALIGN, TREE_MAX,
     Uart, working_memory,
 };
+use psci_bench::spec::crc::Crc32;
 
 use crate::board::Board;
 use crate::setup::read_file;
@@ -84,6 +85,10 @@ pub fn assemble(
         uart: emergency.uart,
         conduit: emergency.conduit,
         base_size: base.len() as u64,
+        build: Crc32::of(
+            base.get(HEADER_SIZE + PARAMETER_BLOCK_SIZE..)
+                .unwrap_or_default(),
+        ),
         ..ParameterBlock::default()
     };
     if let Some(tree) = tree {

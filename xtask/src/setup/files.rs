@@ -80,6 +80,14 @@ fn writable((option, path): Named<'_, &Path>) -> Result<()> {
     if path.is_dir() {
         bail!("{at}: this is a directory");
     }
+    if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        bail!("{at}: this names a directory, which is not there: name a file");
+    }
+    if path == Path::new("-") {
+        bail!(
+            "{at}: name a file, ./- for one of this name; what can go to stdout does so without {option}"
+        );
+    }
     // A rename asks for the right to write to the directory alone. Who is root
     // may open the file nevertheless.
     if let Some(old) = fs::metadata(path).ok().filter(fs::Metadata::is_file) {

@@ -15,6 +15,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::interrupt;
 use super::progress::Progress;
+use super::temporary::temporary;
 
 /// The number of last lines of a failed program that are shown.
 const TAIL: usize = 40;
@@ -62,7 +63,7 @@ pub fn output(command: &mut Command) -> Result<String> {
 /// little time. If it fails, the error has the end of the output, and the file `log` all of it.
 pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
     let name = command.get_program().display().to_string();
-    let mut file = tempfile::tempfile().context("a file for a program's output")?;
+    let mut file = temporary(tempfile::tempfile())?;
     command.stdout(file.try_clone()?).stderr(file.try_clone()?);
     let status = status(what, command)?;
     if status.success() {

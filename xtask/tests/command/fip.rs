@@ -120,3 +120,51 @@ fn what_follows_a_package_is_a_warning() {
     assert!(said.contains(warning), "{said}");
     assert!(scratch.read("new.bin") == whole);
 }
+
+/// An image of no bytes, flags in the terminator, and a package without images.
+#[test]
+fn faulty_package_is_listed_unpacked_and_repaired_with_a_warning() {
+    let scratch = Scratch::new();
+    for name in ["tb-fw", "nt-fw"] {
+        scratch.write(name, name.as_bytes());
+    }
+    scratch.ours("fip create --out fip.bin --tb-fw tb-fw --nt-fw nt-fw");
+    let whole = scratch.read("fip.bin");
+    let mut faulty = whole.clone();
+    // The size of the first image; the terminator's flags.
+    faulty[16 + 24..][..8].fill(0);
+    faulty[16 + 80 + 32] = 1;
+    scratch.write("faulty.bin", &faulty);
+    let warnings = [
+        "tb-fw, Trusted Boot Firmware BL2) at offset 0x10: its size is 0",
+        "it has a size or flags",
+    ];
+    for line in [
+        "fip info faulty.bin",
+        "fip unpack faulty.bin --out images",
+        "fip update faulty.bin --tb-fw tb-fw --out new.bin",
+    ] {
+        let said = scratch.ours(line);
+        let is_said = warnings.iter().all(|it| said.contains(it));
+        assert!(is_said && said.contains("warning: faulty.bin: "), "{said}");
+    }
+    assert_eq!(scratch.read("images/nt-fw.bin"), b"nt-fw");
+    assert_eq!(scratch.read("images/tb-fw.bin"), b"");
+    assert!(scratch.read("new.bin") == whole);
+    scratch.refuses(
+        "fip update faulty.bin --align 8 --out new.bin",
+        "it has no bytes",
+    );
+    scratch.refuses(
+        "fip build --board juno --base faulty.bin -o new.bin",
+        "its size is 0",
+    );
+    scratch.write("empty.bin", &[&whole[..16], &[0; 40]].concat());
+    let said = scratch.ours("fip info empty.bin");
+    assert!(
+        said.contains("warning: empty.bin: offset 0x10: the package has no entries"),
+        "{said}"
+    );
+    scratch.ours("fip update empty.bin --tb-fw tb-fw --nt-fw nt-fw");
+    assert!(scratch.read("empty.bin") == whole);
+}

@@ -9,7 +9,7 @@ use psci_bench::measure::{self, Facts, Identity, Metric};
 use psci_bench::model::Verdict;
 use psci_bench::model::{
     Attempts, Conditions, Cpu, End, Figures, Head, Instant, Instants, Measure, Point, Row, Run,
-    Sample, Scenario, ScenarioKey, Spread, Statistic, Status, Totals, Variant, WakeSource,
+    RunId, Sample, Scenario, ScenarioKey, Spread, Statistic, Status, Totals, Variant, WakeSource,
 };
 use psci_bench::output::{self, Summary};
 use psci_bench::plan::{Method, Plan, Records, ScenarioId};
@@ -24,6 +24,7 @@ pub const FIRMWARE: &str = "NOTICE:  BL1: v2.12.1(release):v2.12.1\r\n\
 /// Returns the made-up run.
 pub fn run() -> Run {
     let mut run = Run {
+        id: RunId::parse("1c291ca3"),
         head: Some(Head {
             format: FORMAT,
             version: "0.1.0".into(),
@@ -211,7 +212,7 @@ fn sweep() -> Scenario {
 /// Returns the log of `run`, each record written as often as `records` says.
 pub fn log(run: &Run, records: Records) -> String {
     let mut log = FIRMWARE.to_owned();
-    let mut writer = Writer::new(records);
+    let mut writer = Writer::new(records, run.id.unwrap_or_default());
     let mut summary = Summary::new(&run.plan.unwrap_or_default());
     output::header(&mut log, run).expect("written");
     writer.machine(&mut log, run).expect("written");

@@ -7,7 +7,7 @@ use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::standard::{NodeStandard, Status};
 use dtoolkit::{Node as _, Property as _};
 use psci_bench::board::{Board, Cpu, FormatError, LabelSource};
-use psci_bench::record::crc::Crc32;
+use psci_bench::spec::crc::Crc32;
 
 use crate::support::rows;
 

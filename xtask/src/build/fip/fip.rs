@@ -7,8 +7,8 @@
 //! ....  the images
 //! ```
 //!
-//! Little-endian. The reader trusts nothing: it refuses an offset, a size or an order that
-//! firmware cannot use, and its error names the entry and its offset in the file. The writer
+//! Little-endian. The reader trusts nothing: it finds each offset, size and order that
+//! firmware cannot use, and names the entry and its offset in the file. The writer
 //! makes the same bytes of the same input, and fiptool's of fiptool's.
 
 use anyhow::{Context, Result, bail};
@@ -70,68 +70,90 @@ impl Default for Fip {
     }
 }
 
+/// A package as it is in a file, sound or not.
+#[derive(Debug)]
+pub struct Inspected {
+    /// The package.
+    pub fip: Fip,
+    /// The parts that firmware cannot use, a sentence each, with its place.
+    pub faults: Vec<String>,
+    /// A sentence on bytes after the package, which do no harm.
+    pub rest: Option<String>,
+}
+
 impl Fip {
     /// Reads `file`. Bytes after the package do no harm and are a warning.
+    ///
+    /// # Errors
+    /// When there is a fault.
     pub fn read(file: &[u8]) -> Result<(Self, Option<String>)> {
-        let (serial, flags) = header(file)?;
-        let (entries, end) = list(file)?;
-        if entries.is_empty() {
-            bail!("offset {HEADER_SIZE:#x}: the package has no entries");
+        let Inspected { fip, faults, rest } = Self::inspect(file)?;
+        match faults.into_iter().next() {
+            Some(fault) => bail!(fault),
+            None => Ok((fip, rest)),
         }
+    }
+
+    /// Reads `file`, and goes on after faults that leave no doubt about the bytes of each image:
+    /// fiptool makes and repairs such packages.
+    ///
+    /// # Errors
+    /// When the file is no package, or an image's bytes are not in it.
+    pub fn inspect(file: &[u8]) -> Result<Inspected> {
+        let (serial, flags) = header(file)?;
+        let (entries, terminator) = list(file)?;
         let at = |index: usize| HEADER_SIZE + ENTRY_SIZE * index as u64;
         let list_end = at(entries.len() + 1);
+        let mut faults = Vec::new();
+        if entries.is_empty() {
+            faults.push(format!(
+                "offset {HEADER_SIZE:#x}: the package has no entries"
+            ));
+        }
         let mut fip = Self {
             serial,
             flags,
             ..Self::default()
         };
         for (index, entry) in entries.iter().enumerate() {
-            let image = fip.read_image(entry, list_end, file);
-            let place = || {
-                format!(
-                    "entry {index} ({}) at offset {:#x}",
-                    label(entry.0),
-                    at(index)
-                )
-            };
-            fip.images.push(image.with_context(place)?);
+            let place = format!(
+                "entry {index} ({}) at offset {:#x}",
+                label(entry.0),
+                at(index)
+            );
+            let image = fip.read_image(entry, file).context(place.clone())?;
+            let of_image = fip.faults_of(&image, list_end);
+            faults.extend(of_image.map(|fault| format!("{place}: {fault}")));
+            fip.images.push(image);
         }
-        let last = fip.images.iter().map(Image::end).max().unwrap_or_default();
-        let end = check_end(end, last, file.len() as u64)
-            .with_context(|| format!("offset {:#x}: the terminator", at(entries.len())))?;
-        let after = file.len() as u64 - end;
-        let warning = format!("{after} bytes follow the package's end at {end:#x}");
-        Ok((fip, (after > 0).then_some(warning)))
+        let last = fip.images.iter().map(Image::end).max().unwrap_or(list_end);
+        let size = file.len() as u64;
+        let place = format!("offset {:#x}: the terminator", at(entries.len()));
+        let of_terminator = faults_of_terminator(terminator, last, size);
+        faults.extend(of_terminator.map(|fault| format!("{place}: {fault}")));
+        let [end, ..] = terminator;
+        let after = size.saturating_sub(end);
+        let is_end = (last..size).contains(&end);
+        let rest = is_end.then(|| format!("{after} bytes follow the package's end at {end:#x}"));
+        Ok(Inspected { fip, faults, rest })
     }
 
-    /// Reads the image of an entry, which is checked by itself, then against those before it.
-    fn read_image(&self, entry: &Entry, list_end: u64, file: &[u8]) -> Result<Image> {
+    /// Reads the image of an entry.
+    fn read_image(&self, entry: &Entry, file: &[u8]) -> Result<Image> {
         let (uuid, [offset, size, flags]) = *entry;
-        if size == 0 {
-            bail!("its size is 0");
-        }
         let Some(end) = offset.checked_add(size) else {
             bail!("{offset:#x} + {size:#x} wraps round 64 bits");
         };
-        if offset < list_end {
-            bail!(
-                "its data at {offset:#x} overlaps the list of entries, which ends at {list_end:#x}"
-            );
-        }
-        let Some(data) = file.get(offset as usize..end as usize) else {
+        let data = file.get(offset as usize..end as usize);
+        // An image of no bytes is nowhere.
+        let Some(data) = data.or((size == 0).then_some(&[])) else {
             bail!(
                 "its data ends at {end:#x}, and the file at {:#x}",
                 file.len()
             );
         };
-        for (index, earlier) in self.images.iter().enumerate() {
-            if earlier.uuid == uuid {
-                bail!("entry {index} has the same UUID");
-            }
-            if offset < earlier.end() && earlier.offset < end {
-                let label = label(earlier.uuid);
-                bail!("its data {offset:#x}..{end:#x} overlaps that of entry {index} ({label})");
-            }
+        if let Some(index) = self.images.iter().position(|earlier| earlier.uuid == uuid) {
+            bail!("entry {index} has the same UUID");
         }
         Ok(Image {
             uuid,
@@ -139,6 +161,25 @@ impl Fip {
             offset,
             data: data.to_vec(),
         })
+    }
+
+    /// Returns the faults of an image, by itself and beside those before it.
+    fn faults_of(&self, image: &Image, list_end: u64) -> impl Iterator<Item = String> {
+        let (offset, end) = (image.offset, image.end());
+        let is_empty = image.data.is_empty();
+        let no_size = is_empty.then(|| "its size is 0".to_owned());
+        let over_list = (!is_empty && offset < list_end).then(|| {
+            format!(
+                "its data at {offset:#x} overlaps the list of entries, which ends at {list_end:#x}"
+            )
+        });
+        let overlaps = |earlier: &Image| offset < earlier.end() && earlier.offset < end;
+        let earlier = self.images.iter().position(|it| !is_empty && overlaps(it));
+        let over_image = earlier.map(|index| {
+            let label = label(self.images[index].uuid);
+            format!("its data {offset:#x}..{end:#x} overlaps that of entry {index} ({label})")
+        });
+        [no_size, over_list, over_image].into_iter().flatten()
     }
 
     /// Returns the bytes of the image `uuid`.
@@ -206,6 +247,10 @@ impl Fip {
         if self.images.is_empty() {
             bail!("no image is given");
         }
+        if let Some(empty) = self.images.iter().find(|image| image.data.is_empty()) {
+            let label = label(empty.uuid);
+            bail!("{label}: it has no bytes: give its file, or take it out of the package");
+        }
         let mut images: Vec<_> = self.images.iter().collect();
         let place = |uuid: Uuid| KINDS.iter().position(|kind| kind.uuid == uuid);
         images.sort_by_key(|image| place(image.uuid).unwrap_or(KINDS.len()));
@@ -237,7 +282,7 @@ impl Fip {
 
 impl Image {
     fn end(&self) -> u64 {
-        self.offset + self.data.len() as u64
+        self.offset.saturating_add(self.data.len() as u64)
     }
 }
 
@@ -280,17 +325,20 @@ fn list(file: &[u8]) -> Result<(Vec<Entry>, [u64; 3])> {
     bail!("offset {size:#x}: the file ends within the list of entries, before its terminator")
 }
 
-/// Returns the package's end, which the terminator has: not before the last byte of an
-/// image, not after the file's end. (fiptool rounds it up to the alignment.)
-fn check_end([end, size, flags]: [u64; 3], last: u64, file: u64) -> Result<u64> {
-    if size != 0 || flags != 0 {
-        bail!("it has a size or flags");
-    }
-    if !(last..=file).contains(&end) {
-        bail!(
+/// Returns the faults of a terminator, whose offset is the package's end: not before the last
+/// byte of an image, not after the file's end. (fiptool rounds it up to the alignment.)
+fn faults_of_terminator(
+    [end, size, flags]: [u64; 3],
+    last: u64,
+    file: u64,
+) -> impl Iterator<Item = String> {
+    let has_more = size != 0 || flags != 0;
+    let more = has_more.then(|| "it has a size or flags".to_owned());
+    let wrong_end = (!(last..=file).contains(&end)).then(|| {
+        format!(
             "the package's end {end:#x} is not between the last image's, {last:#x}, and the \
              file's, {file:#x}"
-        );
-    }
-    Ok(end)
+        )
+    });
+    [more, wrong_end].into_iter().flatten()
 }

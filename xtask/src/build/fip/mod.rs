@@ -5,5 +5,5 @@ mod fip;
 mod tests;
 mod trust;
 
-pub use self::fip::{Fip, IMAGE_MAX, Image, PACKAGE_MAX};
+pub use self::fip::{Fip, IMAGE_MAX, Image, Inspected, PACKAGE_MAX};
 pub(crate) use self::trust::{certificate, check_key, is_certificate, renew};

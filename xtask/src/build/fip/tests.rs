@@ -83,6 +83,60 @@ fn every_malformed_package_is_refused_by_name_and_place() {
     }
 }
 
+/// fiptool reads such packages, makes some of them, and repairs them all.
+#[test]
+fn fault_that_leaves_each_image_its_bytes_is_named_and_no_error() {
+    let whole = Fip::read(&fip()).expect("good").0;
+    let nothing = [&fip()[..16], &[0; 40]].concat();
+    let names = ["tb-fw", "soc-fw", "nt-fw"];
+    for (file, images, fault) in [
+        (nothing, 0, "offset 0x10: the package has no entries"),
+        (
+            spoilt(field(1, SIZE), 0),
+            3,
+            "entry 1 (soc-fw, EL3 Runtime Firmware BL31) at offset 0x38: its size is 0",
+        ),
+        (
+            spoilt(field(1, OFFSET), 0x20),
+            3,
+            "entry 1 (soc-fw, EL3 Runtime Firmware BL31) at offset 0x38: its data at 0x20 overlaps the list",
+        ),
+        (
+            spoilt(field(1, OFFSET), 0xb1),
+            3,
+            "entry 1 (soc-fw, EL3 Runtime Firmware BL31) at offset 0x38: its data 0xb1..0xc1 overlaps that",
+        ),
+        (
+            spoilt(field(3, SIZE), 1),
+            3,
+            "offset 0x88: the terminator: it has a size or flags",
+        ),
+        (
+            spoilt(field(3, OFFSET), 0),
+            3,
+            "offset 0x88: the terminator: the package's end 0x0 is not",
+        ),
+    ] {
+        let mut inspected = Fip::inspect(&file).expect(fault);
+        assert!(
+            inspected.faults[0].starts_with(fault),
+            "{:?}",
+            inspected.faults
+        );
+        assert_eq!(inspected.fip.images.len(), images, "{fault}");
+        // An image that is given again, and the layout, are as in a whole package.
+        for name in names {
+            let uuid = uuid_of(name);
+            let data = whole.get(uuid).expect("one of three").to_vec();
+            inspected.fip.put(uuid, data).expect("a good image");
+        }
+        assert_eq!(inspected.fip.build().expect("images"), fip(), "{fault}");
+    }
+    let empty = Fip::inspect(&spoilt(field(1, SIZE), 0)).expect("a package");
+    let error = empty.fip.build().expect_err("no bytes").to_string();
+    assert!(error.contains("it has no bytes"), "{error}");
+}
+
 #[test]
 fn a_truncated_package_is_refused_by_place() {
     let file = fip();

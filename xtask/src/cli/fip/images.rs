@@ -7,7 +7,7 @@ use clap::{ArgAction, Args};
 
 use crate::board::Uuid;
 use crate::board::image_kinds::{KINDS, Kind, parse_uuid};
-use crate::build::fip::{Fip, IMAGE_MAX, PACKAGE_MAX};
+use crate::build::fip::{Fip, IMAGE_MAX, Inspected, PACKAGE_MAX};
 use crate::build::package::Given;
 use crate::setup::files;
 use crate::setup::progress::say;
@@ -131,14 +131,28 @@ impl<const WITH_FILES: bool> Args for ImageOptions<WITH_FILES> {
     }
 }
 
-/// Returns the FIP in the file `path`. What is odd about it is said.
+/// Returns the FIP in the file `path`, which firmware can use. Prints warnings.
 pub(super) fn open(what: &str, path: &Path) -> Result<Fip> {
     let file = read_file::read(what, path, PACKAGE_MAX)?;
     let (fip, warning) = Fip::read(&file).with_context(|| format!("{what} {}", path.display()))?;
-    if let Some(warning) = warning {
-        say(&format!("warning: {}: {warning}", path.display()));
-    }
+    warning.iter().for_each(|warning| warn(path, warning));
     Ok(fip)
+}
+
+/// Returns the FIP in the file `path`, to look at it or to repair it. Prints its faults as
+/// warnings.
+pub(super) fn inspect(path: &Path) -> Result<Fip> {
+    const WHAT: &str = "the FIP";
+    let file = read_file::read(WHAT, path, PACKAGE_MAX)?;
+    let inspected = Fip::inspect(&file).with_context(|| format!("{WHAT} {}", path.display()));
+    let Inspected { fip, faults, rest } = inspected?;
+    let warnings = faults.iter().chain(&rest);
+    warnings.for_each(|warning| warn(path, warning));
+    Ok(fip)
+}
+
+fn warn(path: &Path, warning: &str) {
+    say(&format!("warning: {}: {warning}", path.display()));
 }
 
 /// Reads the images, of which none may be the file `out` that is written.

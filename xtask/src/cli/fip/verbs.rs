@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 
 use super::build::{self, BuildArguments};
-use super::images::{Chosen, ImageFile, Images, Layout, load, number, open, save};
+use super::images::{Chosen, ImageFile, Images, Layout, inspect, load, number, save};
 use crate::board::image_kinds::{known, label, uuid_of};
 use crate::build::fip::{Image, certificate};
 use crate::build::package;
@@ -165,7 +165,7 @@ fn pack(
     if base.is_none() || layout.align.is_none() && layout.plat_toc_flags.is_none() {
         check_any(&images.files, base.map_or("create", |_| "update"))?;
     }
-    let fip = base.map(|path| open("the FIP", path)).transpose()?;
+    let fip = base.map(inspect).transpose()?;
     let mut fip = fip.unwrap_or_default();
     fip.align(layout.align.unwrap_or(1))?;
     if let Some(flags) = layout.plat_toc_flags {
@@ -187,7 +187,7 @@ fn pack(
 
 fn remove(path: &Path, out: Option<&Path>, align: u64, images: &[ImageFile]) -> Result<()> {
     check_any(images, "remove")?;
-    let mut fip = open("the FIP", path)?;
+    let mut fip = inspect(path)?;
     fip.align(align)?;
     for ImageFile { uuid, .. } in images {
         if !fip.remove(*uuid) {
@@ -203,7 +203,7 @@ fn remove(path: &Path, out: Option<&Path>, align: u64, images: &[ImageFile]) -> 
 }
 
 fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
-    let fip = open("the FIP", path)?;
+    let fip = inspect(path)?;
     let is_new = !out.exists();
     if is_new {
         fs::create_dir(out).with_context(|| format!("--out {}", out.display()))?;
@@ -230,7 +230,7 @@ fn unpack(path: &Path, out: &Path, force: bool) -> Result<()> {
 }
 
 fn info(path: &Path) -> Result<()> {
-    let fip = open("the FIP", path)?;
+    let fip = inspect(path)?;
     let mut out = Out::default();
     let (serial, flags) = (fip.serial, fip.flags);
     writeln!(out, "serial number {serial:#010x}, flags {flags:#x}")?;

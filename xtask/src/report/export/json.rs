@@ -54,6 +54,7 @@ fn one_run(run: &LoggedRun) -> impl Serialize {
     let scenarios = run.run.scenarios.iter().map(|it| one_scenario(run, it));
     object! {
         source: &run.source,
+        id: run.run.id.map(|id| id.to_string()),
         payload: run.payload_version(),
         board: run.board(),
         complete: run.is_complete(),

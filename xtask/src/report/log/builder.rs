@@ -8,6 +8,7 @@ use psci_bench::spec::prose::printable;
 use psci_bench::spec::words::Word as _;
 
 use super::closing::Closing;
+use super::held_lines;
 use super::integrity::NAMED_MAX;
 use super::ledger::{Claim, Ledger, unread_at};
 use super::line_run::LineRun;
@@ -64,6 +65,12 @@ impl LoggedRunBuilder {
         match line {
             PlainLine::Version { .. } | PlainLine::Frame => self.is_begun(),
             PlainLine::Payload(_) => has_payload || self.has_results(),
+            PlainLine::Run(id) => {
+                let mut own = [self.logged.header.run, self.ledger.run]
+                    .into_iter()
+                    .flatten();
+                own.any(|own| own != *id)
+            }
             PlainLine::Begin(Some(it)) => is_ended || self.lines.has(*it),
             PlainLine::Begin(None) | PlainLine::RtInstr(_) => is_ended,
             // A last line may come twice.
@@ -122,6 +129,7 @@ impl LoggedRunBuilder {
             PlainLine::RunningAt(level) => logged.header.exception_level = Some(level),
             PlainLine::Payload(version) => logged.header.version = Some(plain(version)),
             PlainLine::Cpus(count) => logged.header.cpus = Some(count),
+            PlainLine::Run(id) => logged.header.run = Some(id),
             PlainLine::Board(board) => logged.header.board = Some(printable(board)),
             PlainLine::Begin(scenario) => self.lines.begin(scenario),
             PlainLine::RtInstr(line) => self.rt_instr(&line),
@@ -164,10 +172,10 @@ impl LoggedRunBuilder {
     /// Holds a count of TFTF's summary against the lines before.
     fn tally(&mut self, status: Status, count: usize) {
         let seen = self.lines.count_of(status);
-        let uncounted = &mut self.logged.integrity.uncounted;
-        if seen < count && uncounted.len() < NAMED_MAX {
+        let contradictions = &mut self.logged.integrity.contradictions;
+        if seen < count && contradictions.len() < NAMED_MAX {
             let (tests, word) = (many(count, "test"), reason_word(&status));
-            uncounted.push(format!(
+            contradictions.push(format!(
                 "TFTF counts {tests} {word}, and the log shows {seen}"
             ));
         }
@@ -179,6 +187,7 @@ impl LoggedRunBuilder {
         logged.source.input = input.to_owned();
         logged.source.place = place;
         logged.strays = self.lines.strays;
+        let id = self.ledger.run;
         let records = self.ledger.finish();
         if records.received + records.damaged == 0 {
             logged.run = self.lines.run(&mut logged.integrity);
@@ -187,7 +196,10 @@ impl LoggedRunBuilder {
             logged.integrity.unverified_rows = doubtful as u32;
             return logged;
         }
-        logged.run = self.records.run();
+        logged.run = Run {
+            id,
+            ..self.records.run()
+        };
         logged.integrity.guessed_cpus = label_lost_cpus(&mut logged.run);
         // A second copy fills gaps in the end.
         if records.from_second > 0 {
@@ -196,7 +208,11 @@ impl LoggedRunBuilder {
         }
         logged.integrity.records = Some(records);
         // Records count, and no lines.
-        logged.integrity.uncounted = logged.records_contradict().into_iter().collect();
+        let wrong = held_lines::contradicted(&self.lines, &logged);
+        logged.integrity.rt_instr_wrong += wrong.len() as u32;
+        let of_lines = (!wrong.is_empty()).then(|| held_lines::clause(&wrong));
+        let of_records = logged.records_contradict();
+        logged.integrity.contradictions = of_records.into_iter().chain(of_lines).collect();
         logged
     }
 }

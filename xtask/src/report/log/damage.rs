@@ -16,10 +16,10 @@ use crate::report::analysis::words::{NOT_VERIFIED, RECORDS_LOST};
 
 /// A generator of numbers that are always the same: Marsaglia, "Xorshift RNGs",
 /// Journal of Statistical Software 8 (2003).
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub(super) fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use itertools::Itertools as _;
+use psci_bench::model::RunId;
 use serde::Serialize;
 
 use crate::setup::plural::many;
@@ -24,18 +25,21 @@ pub struct Integrity {
     pub farewell: bool,
     /// RT_INSTR lines.
     pub rt_instr: u32,
-    /// RT_INSTR lines that cannot be read.
+    /// RT_INSTR lines that cannot be read, or contradict their record.
     pub rt_instr_wrong: u32,
     /// RT_INSTR lines that repeat an earlier one: they count once.
     pub rt_instr_repeated: u32,
     /// RT_INSTR lines of a CPU that contradict an earlier one: neither counts.
     pub rt_instr_ambiguous: u32,
+    /// Lines that repeat the line before: they count once.
+    pub lines_repeated: u32,
     /// Tables' rows and RT_INSTR lines of scenarios that this version does not know,
     /// by tag.
     pub unknown: BTreeMap<String, u32>,
-    /// Counts in TFTF's summary, or of the end record, that the log contradicts, a clause each.
+    /// Contradictions in the log, a clause each: to counts in TFTF's summary or of the end
+    /// record, or between lines and records.
     #[serde(skip)]
-    pub uncounted: Vec<String>,
+    pub contradictions: Vec<String>,
 }
 
 /// Counts of a run's records.
@@ -56,6 +60,9 @@ pub struct Records {
     pub unread: Vec<String>,
     /// The records that are lost, in the order of their sequence numbers.
     pub missing: Vec<Missing>,
+    /// The run whose records follow before the end of this one's.
+    #[serde(skip)]
+    pub cut_by: Option<RunId>,
 }
 
 /// Records that are lost, one after the other.
@@ -117,6 +124,10 @@ impl Integrity {
         if records.expected.is_none() {
             all.push("the end record lost: there may be more".to_owned());
         }
+        let cut = records.cut_by.map(|other| {
+            format!("records of another run, {other}, follow before its end: the log mixes runs")
+        });
+        all.extend(cut);
         all
     }
 
@@ -128,6 +139,10 @@ impl Integrity {
     /// Returns doubts about RT_INSTR lines and tables' rows, a sentence each.
     pub(super) fn doubts(&self) -> Vec<String> {
         let mut all = Vec::new();
+        if self.lines_repeated > 0 {
+            let lines = many(self.lines_repeated as usize, "line");
+            all.push(format!("{lines} came twice in a row, and counted once"));
+        }
         if self.rt_instr_ambiguous > 0 {
             let lines = many(self.rt_instr_ambiguous as usize, "RT_INSTR line");
             all.push(format!(

@@ -1,5 +1,6 @@
 //! The records of one run by their sequence numbers.
 
+use psci_bench::model::RunId;
 pub(super) use psci_bench::record::{CRC_DIGITS, Claim};
 
 use super::integrity::{Missing, Records};
@@ -22,6 +23,8 @@ pub(super) fn unread_at(claim: &Claim<'_>, line: u64) -> String {
 /// The records of one run.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
+    /// The identity in the records; None without any.
+    pub(super) run: Option<RunId>,
     /// The checksums of the records that came through.
     entries: Vec<Option<u32>>,
     /// The sequence number of the `end` record.
@@ -42,16 +45,19 @@ impl Ledger {
     /// Returns true if the record is there already. A second copy is not read: were
     /// it damaged, nothing would be lost.
     pub(super) fn has(&self, claim: &Claim<'_>) -> bool {
-        self.entry(claim.seq) == Some(claim.crc)
+        self.run == Some(claim.run) && self.entry(claim.seq) == Some(claim.crc)
     }
 
     fn entry(&self, seq: u32) -> Option<u32> {
         self.entries.get(seq as usize).copied().flatten()
     }
 
-    /// Returns true for a sound record of another run: its place is taken, or is
+    /// Returns true for a sound record of another run: it says so, its place is taken, or is
     /// behind the `end` record, which is the last one.
     pub(super) fn is_foreign(&self, claim: &Claim<'_>) -> bool {
+        if self.run.is_some_and(|run| run != claim.run) {
+            return true;
+        }
         let is_behind = self.end.is_some_and(|end| claim.seq > end);
         let is_last = claim.seq as usize >= self.entries.len();
         self.entry(claim.seq).is_some() || is_behind || claim.kind == "end" && !is_last
@@ -63,6 +69,7 @@ impl Ledger {
         if claim.seq >= SEQ_MAX {
             return false;
         }
+        self.run = Some(claim.run);
         let place = claim.seq as usize;
         if place < self.entries.len() {
             self.counts.from_second += 1;
@@ -75,6 +82,12 @@ impl Ledger {
         self.entries[place] = Some(claim.crc);
         self.counts.received += 1;
         true
+    }
+
+    /// Takes note that a record of another run follows.
+    pub(super) fn cut(&mut self, claim: &Claim<'_>) {
+        let is_other = self.run.is_some_and(|run| run != claim.run);
+        self.counts.cut_by = Some(claim.run).filter(|_| is_other && !self.is_ended());
     }
 
     /// Returns the counts.
@@ -100,20 +113,23 @@ mod tests {
     #[test]
     fn records_are_of_one_run_or_foreign() {
         let mut ledger = Ledger::default();
-        for (seq, kind, crc, is_known, is_foreign) in [
-            (0, "run", 7, false, false),
-            (0, "run", 7, true, true),
-            (0, "run", 8, false, true),
-            (3, "row", 1, false, false),
-            (2, "row", 2, false, false),
+        let (own, other) = ("00000001", "00000002");
+        for (run, seq, kind, crc, is_known, is_foreign) in [
+            (own, 0, "run", 7, false, false),
+            (own, 0, "run", 7, true, true),
+            (own, 0, "run", 8, false, true),
+            (other, 0, "run", 7, false, true),
+            (own, 3, "row", 1, false, false),
+            (own, 2, "row", 2, false, false),
             // The last record is the last.
-            (1, "end", 3, false, true),
-            (4_000_000_000, "row", 5, false, false),
-            (5, "end", 4, false, false),
-            (6, "end", 4, false, true),
-            (7, "row", 5, false, true),
+            (own, 1, "end", 3, false, true),
+            (own, 4_000_000_000, "row", 5, false, false),
+            (other, 4, "row", 5, false, true),
+            (own, 5, "end", 4, false, false),
+            (own, 6, "end", 4, false, true),
+            (own, 7, "row", 5, false, true),
         ] {
-            let line = format!("@PB {seq:04} {{\"{kind}\":1}} {crc:08x}");
+            let line = format!("@PB {run} {seq:04} {{\"{kind}\":1}} {crc:08x}");
             let claim = Claim::of(line.as_bytes()).expect("a record");
             assert_eq!((claim.seq, claim.kind, claim.crc), (seq, kind, crc));
             assert_eq!(ledger.has(&claim), is_known, "{line}");

@@ -47,7 +47,30 @@ struct LineRow {
     values: Option<[Option<u64>; 3]>,
 }
 
+/// A line with a CPU's figures, as it came.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowOfLine {
+    pub(super) id: ScenarioId,
+    /// Cluster and core.
+    pub(super) label: (u16, u16),
+    /// As of [`RtInstr`].
+    pub(super) values: [Option<u64>; 3],
+}
+
 impl LineRun {
+    /// Returns all lines with figures.
+    pub(super) fn rows(&self) -> impl Iterator<Item = RowOfLine> {
+        self.scenarios.iter().flat_map(|scenario| {
+            scenario.rows.iter().filter_map(|row| {
+                Some(RowOfLine {
+                    id: scenario.id,
+                    label: row.label,
+                    values: row.values?,
+                })
+            })
+        })
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.scenarios.is_empty()
     }

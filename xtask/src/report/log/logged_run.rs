@@ -4,7 +4,7 @@ use std::slice;
 
 use itertools::Itertools as _;
 use psci_bench::model::{
-    ClosingLine, End, Figures, Row, Run, Scenario, Skip, Status, Totals, Verdict,
+    ClosingLine, End, Figures, Row, Run, RunId, Scenario, Skip, Status, Totals, Verdict,
 };
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::record::FORMAT;
@@ -65,6 +65,8 @@ pub struct Stage {
 /// The header's lines, which have no checksum. A record with the same fact takes precedence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeaderLines {
+    /// The run's identity.
+    pub run: Option<RunId>,
     /// The payload's version.
     pub version: Option<String>,
     /// The board's name.
@@ -171,15 +173,23 @@ impl LoggedRun {
                  they say may mean something else"
             )
         }));
+        all.extend(self.header_contradicts());
         all.extend((!self.is_reached()).then(|| self.end_lacks()));
         if self.run.scenarios.is_empty() {
             all.push("there is no scenario in it".to_owned());
         }
-        all.extend(self.integrity.uncounted.iter().cloned());
+        all.extend(self.integrity.contradictions.iter().cloned());
         if self.integrity.records.is_none() {
             all.extend(self.lines_lack());
         }
         all
+    }
+
+    /// Returns the contradiction between a header and records of different runs.
+    fn header_contradicts(&self) -> Option<String> {
+        let (header, records) = (self.header.run?, self.run.id?);
+        (header != records)
+            .then(|| format!("the header is of run {header}, and the records of run {records}"))
     }
 
     /// Returns what records contradict that are all there: as of two runs that were pasted
@@ -412,7 +422,8 @@ mod tests {
             .rfind(|it| it.starts_with(MARK))
             .expect("an end");
         let (body, _) = end.rsplit_once(' ').expect("a checksum");
-        let (seq, json) = body[MARK.len()..].split_once(' ').expect("a record");
+        let (_, rest) = body[MARK.len()..].split_once(' ').expect("a record");
+        let (seq, json) = rest.split_once(' ').expect("a record");
         let samples = format!(
             "\"samples\":{}",
             sent().end.expect("it ends").totals.samples

@@ -7,6 +7,7 @@ mod closing;
 mod damage;
 mod grid_table;
 pub(in crate::report) mod grouped;
+mod held_lines;
 mod integrity;
 pub(in crate::report) mod lava_log;
 mod ledger;
@@ -20,6 +21,8 @@ pub(crate) mod page;
 mod plain_line;
 pub(crate) mod published_rows;
 mod reader;
+#[cfg(test)]
+mod splices;
 mod status_words;
 pub mod tables;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use memchr::memmem;
-use psci_bench::model::{self, Failure, Skip, Status, Verdict};
+use psci_bench::model::{self, Failure, RunId, Skip, Status, Verdict};
 use psci_bench::plan::{Method, ScenarioId, WARM_TITLE};
 use psci_bench::spec::words::Word as _;
 use regex::Regex;
@@ -21,6 +21,8 @@ pub(super) enum PlainLine<'l> {
     RunningAt(u8),
     /// The payload's first line of its own, with its version.
     Payload(&'l str),
+    /// The run's identity in the header.
+    Run(RunId),
     /// The board's name in the header.
     Board(&'l str),
     /// The number of CPUs in the header.
@@ -97,6 +99,17 @@ pub(super) fn joined(begun: &[u8], line: &[u8]) -> Option<Vec<u8>> {
     (is_certain && parse(line) == PlainLine::Other).then(|| [begun, line].concat())
 }
 
+/// Parses a line of the payload's header.
+fn header_field(line: &str) -> Option<PlainLine<'_>> {
+    let (name, value) = line.split_once(": ")?;
+    match name.trim_end() {
+        "Run" => RunId::parse(value).map(PlainLine::Run),
+        "Board" => Some(PlainLine::Board(value)),
+        "CPUs" => value.split_once(' ')?.0.parse().ok().map(PlainLine::Cpus),
+        _ => None,
+    }
+}
+
 fn parse_text(line: &str) -> Option<PlainLine<'_>> {
     if let Some(verdict) = model::parse_line(line.as_bytes()) {
         return Some(PlainLine::Closing(verdict, line));
@@ -120,12 +133,8 @@ fn parse_text(line: &str) -> Option<PlainLine<'_>> {
         let (status, count) = (status(word.trim_end()), count.trim_start().parse().ok()?);
         return (status != Status::Unknown).then_some(PlainLine::Tally(status, count));
     }
-    if let Some(board) = line.strip_prefix("  Board") {
-        return board.trim_start().strip_prefix(": ").map(PlainLine::Board);
-    }
-    if let Some(cpus) = line.strip_prefix("  CPUs") {
-        let count = cpus.trim_start().strip_prefix(": ")?.split_once(' ')?.0;
-        return count.parse().ok().map(PlainLine::Cpus);
+    if let Some(field) = line.strip_prefix("  ").and_then(header_field) {
+        return Some(field);
     }
     if let Some(version) = line.strip_prefix("psci-bench ") {
         let is_version =

@@ -70,6 +70,8 @@ struct LogReader {
     record: Vec<u8>,
     /// The parts of such an RT_INSTR line.
     row: Vec<u8>,
+    /// The line before, if it was of use and has no figures.
+    previous: Vec<u8>,
 }
 
 impl LogReader {
@@ -185,6 +187,7 @@ impl LogReader {
             return false;
         }
         if is_closed || self.now.ledger.is_foreign(&claim) {
+            self.now.ledger.cut(&claim);
             self.end_run();
         }
         self.now.record(&claim, claim.record(), self.number);
@@ -225,6 +228,10 @@ impl LogReader {
         }
         let line = joined.as_deref().unwrap_or(line);
         let parsed = plain_line::parse(line);
+        if self.is_repeated(line, &parsed) {
+            self.now.logged.integrity.lines_repeated += 1;
+            return true;
+        }
         if self.now.is_over_at(&parsed) {
             self.give_up();
             self.end_run();
@@ -234,6 +241,21 @@ impl LogReader {
             return true;
         }
         self.now.line(parsed)
+    }
+
+    /// Returns true if `line` is the line before again, as where each line is logged twice. Of
+    /// several equal RT_INSTR lines each may be another CPU's.
+    fn is_repeated(&mut self, line: &[u8], parsed: &PlainLine<'_>) -> bool {
+        let is_of_use = !matches!(
+            parsed,
+            PlainLine::Other | PlainLine::RtInstr(_) | PlainLine::Unread
+        );
+        let is_repeated = is_of_use && self.previous == line;
+        self.previous.clear();
+        if is_of_use {
+            self.previous.extend_from_slice(line);
+        }
+        is_repeated
     }
 
     /// Counts a broken RT_INSTR line that does not go on.

@@ -1,6 +1,6 @@
 //! Whole logs: however they were logged, and whatever is lost of them.
 
-use psci_bench::model::{Failure, Row, Run, Scenario, Skip, Status, Verdict};
+use psci_bench::model::{Failure, Row, Run, RunId, Scenario, Skip, Status, Verdict};
 use psci_bench::plan::{Method, Records, ScenarioId};
 use psci_bench::record::MARK;
 
@@ -93,7 +93,7 @@ fn logs_of_all_kinds_read_alike() {
         ("132 columns", broken(&text, 132)),
         ("glued", text.replace("\r\n@PB", "@PB")),
         ("firmware between", each(&spoken)),
-        ("a bad copy", twice.replacen("@PB 0012 {", "@PB 0012 [", 1)),
+        ("a bad copy", twice.replacen(" 0012 {", " 0012 [", 1)),
         ("twice", twice),
     ] {
         let logged = read_one(&log);
@@ -143,7 +143,25 @@ fn lost_records_are_named_and_cost_themselves() {
             .is_none()
     );
     let wrong = whole_log().replacen("serial\t0\t1\t", "serial\t0\t1\t9", 1);
-    assert_eq!(read_one(&wrong).run, sent());
+    let logged = read_one(&wrong);
+    assert_eq!(logged.run, sent());
+    assert_eq!(
+        (logged.is_complete(), logged.integrity.rt_instr_wrong),
+        (false, 1)
+    );
+}
+
+/// As of a console that is logged by two programs to one file.
+#[test]
+fn log_with_each_line_doubled_is_one_run_with_a_note() {
+    let log = whole_log();
+    let doubled = log.split_inclusive('\n').flat_map(|line| [line, line]);
+    let logged = read_one(doubled.collect::<String>());
+    assert_eq!(logged.run, sent());
+    assert!(logged.is_complete(), "{:?}", logged.lacks());
+    let doubts = logged.doubts();
+    assert_eq!(doubts.len(), 1);
+    assert!(doubts[0].ends_with("lines came twice in a row, and counted once"));
 }
 
 #[test]
@@ -296,12 +314,16 @@ fn clock_is_unknown_without_facts() {
 /// Returns the log with other records of some numbers, whose checksums are right.
 pub(super) fn with_records(log: &str, others: &[(&str, &str)]) -> String {
     let lines = log.lines().map(|line| {
-        let mut own = others.iter().filter(|it| line.get(4..8) == Some(it.0));
-        let Some((seq, json)) = own.next() else {
+        let run = line
+            .get(..MARK.len() + RunId::DIGITS + 1)
+            .unwrap_or_default();
+        let mut own = others.iter();
+        let own = own.find(|it| line.starts_with(&format!("{run}{} ", it.0)));
+        let Some((seq, json)) = own.filter(|_| run.starts_with(MARK)) else {
             return format!("{line}\n");
         };
-        let other = format!("{MARK}{seq} {json}");
-        let crc = psci_bench::record::crc::Crc32::of(other.as_bytes());
+        let other = format!("{run}{seq} {json}");
+        let crc = psci_bench::spec::crc::Crc32::of(other.as_bytes());
         format!("{other} {crc:08x}\n")
     });
     lines.collect()
@@ -322,12 +344,12 @@ fn sound_records_that_cannot_be_read_are_lost_and_named() {
     for (lack, (seq, kind)) in lacks.iter().zip([("0002", "moon"), ("0003", "cpus")]) {
         let place = log
             .lines()
-            .position(|it| it.starts_with(&format!("@PB {seq}")));
+            .position(|it| it.starts_with(MARK) && it.contains(&format!(" {seq} {{")));
         let line = place.expect("a record") + 1;
         let part = format!("record {seq} ({kind}, line {line}) is sound, and not");
         assert!(lack.starts_with(&part), "{lack}");
     }
-    assert!(lacks[2].contains("of format 9, and this version reads format 3"));
+    assert!(lacks[2].contains("of format 9, and this version reads format 4"));
 }
 
 /// A log of lines alone that lacks something says so, and is not complete.
