@@ -1,5 +1,5 @@
 //! The figures make sense, under the instruction clock, on the TF-A version that is pinned.
-//! Rows of single CPUs are in `frozen.rs`, to the tick.
+//! Rows of single CPUs are in `tests/frozen`, to the tick.
 //!
 //! One tick is one instruction there, of all CPUs together, so a figure holds
 //! what the other CPUs did meanwhile, too; but it repeats exactly.

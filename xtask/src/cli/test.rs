@@ -13,7 +13,7 @@ use regex::Regex;
 use crate::build::{payload, tf_a};
 use crate::qemu::kvm_host::KvmHost;
 use crate::setup::plural::many;
-use crate::setup::progress::{Progress, in_words, say};
+use crate::setup::progress::{NOTE, Progress, in_words, say};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, linux_trees, process};
 
@@ -113,7 +113,7 @@ impl Sum {
         let (mut sum, mut progress, mut done) = (Self::default(), None, 0);
         for line in from.split(b'\n') {
             let line = String::from_utf8_lossy(&line?).into_owned() + "\n";
-            if is_loud {
+            if is_loud || line.starts_with(NOTE) {
                 show(&line);
             }
             if let Some(words) = program.captures(&line) {

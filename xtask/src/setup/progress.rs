@@ -106,6 +106,15 @@ fn style(template: &str) -> ProgressStyle {
     style.with_key("time", time)
 }
 
+/// The beginning of a line that `cargo xtask test` shows of tests that pass, too.
+pub(crate) const NOTE: &str = "note on this host: ";
+
+/// Prints a line to stderr for a test that finds less on this host than on others.
+pub fn note(text: &str) {
+    // The test's name may stand before it. A closed stderr does not stop the test.
+    let _ = writeln!(stderr(), "\n{NOTE}{text}");
+}
+
 /// Prints a line to stderr.
 pub fn say(text: &str) {
     // A closed stderr does not stop the command.

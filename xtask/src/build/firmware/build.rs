@@ -69,6 +69,16 @@ fn arguments(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<V
     Ok(arguments)
 }
 
+/// Returns the first lines that compiler and linker print of their versions.
+pub fn toolchain() -> Result<[String; 2]> {
+    let version = |program: &str| -> Result<String> {
+        let said = process::output(process::clean(program).arg("--version"))?;
+        Ok(said.lines().next().unwrap_or_default().to_owned())
+    };
+    let [gcc, ld] = ["aarch64-linux-gnu-gcc", "aarch64-linux-gnu-ld"].map(version);
+    Ok([gcc?, ld?])
+}
+
 fn key(tf_a: &TfA, platform: &Platform, arguments: &[String]) -> Result<String> {
     let mut hash = Sha256::new();
     let mut part = |text: &str| {
@@ -77,10 +87,7 @@ fn key(tf_a: &TfA, platform: &Platform, arguments: &[String]) -> Result<String> 
     };
     part(&tf_a.identity);
     arguments.iter().for_each(|argument| part(argument));
-    for program in ["aarch64-linux-gnu-gcc", "aarch64-linux-gnu-ld"] {
-        let said = process::output(process::clean(program).arg("--version"))?;
-        part(said.lines().next().unwrap_or_default());
-    }
+    toolchain()?.iter().for_each(|version| part(version));
     if let Some(root) = &platform.root {
         tf_a::add(root, root, &mut hash).context("cannot read the overlay platform")?;
     }

@@ -1,5 +1,5 @@
 //! The figures of the first edition, which no change of the code's structure may
-//! move. The files in `tests/data/frozen/figures` are never made anew. One column was taken
+//! move. Each folder `tests/data/frozen/gcc-*` has those of one firmware. One column was taken
 //! anew: Wakeup of the deepest level in parallel, which had contained the payload's own reads
 //! of timestamps by CPUs that were awake.
 //!
@@ -14,18 +14,32 @@
 //! With 32 CPUs that is too little: a turn ends in the middle of the queue, and one
 //! NOP moves half of a column. There the same CPUs have rows, and the same clusters
 //! one last man each.
+//!
+//! With a firmware of which no figures are frozen, each run is held against a second one in
+//! the same way, and the [`invariants`] hold.
+//!
+//! What a run of this test finds is in `target/psci-bench/frozen`, in the same files. To freeze
+//! the figures of another firmware, copy them to a new folder in `tests/data/frozen`.
 
+#[path = "../common/mod.rs"]
 mod common;
+
+mod firmware;
+mod invariants;
+mod machine;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::time::Duration;
 
 use common::{Rows, rt_instr};
+use firmware::Firmware;
+use machine::Machine;
+use sha2::{Digest, Sha256};
 use xtask::board::Gic;
-use xtask::qemu::Level;
-use xtask::qemu::run_spec::RunSpec;
-use xtask::setup::workspace::Workspace;
+use xtask::build::firmware::toolchain;
+use xtask::qemu::prepare::prepare;
+use xtask::setup::progress::note;
+use xtask::setup::source_package::hex;
 
 /// Figures of a parallel column may differ by one part in this many.
 const FIGURE_PARTS: u64 = 5;
@@ -98,48 +112,62 @@ fn differences(frozen: &Rows, found: &Rows) -> Vec<String> {
     list
 }
 
-/// Runs what a file's name says, such as `gic3-el2-smp8`.
-fn run(name: &str) -> Rows {
-    let number = |prefix: &str| -> u32 {
-        let word = name.split('-').find_map(|word| word.strip_prefix(prefix));
-        word.expect("the word").parse().expect("a number")
-    };
-    let gic = match number("gic") {
-        2 => Gic::V2,
-        _ => Gic::V3,
-    };
-    let log = common::pass(&RunSpec {
-        smp: Some(number("smp")),
-        gic: Some(gic),
-        level: match number("el") {
-            1 => Level::El1,
-            _ => Level::El2,
-        },
-        icount: true,
-        args: Some("iterations=5".into()),
-        timeout: Duration::from_secs(600),
-        ..RunSpec::default()
+/// Returns the firmware that runs are made with on this host.
+fn firmware_here() -> Firmware {
+    let bl31 = [Gic::V2, Gic::V3].map(|gic| {
+        let machines = Machine::all();
+        let machine = machines.iter().find(|machine| machine.gic == gic);
+        let prepared = prepare(&machine.expect("a machine").spec()).expect("prepared");
+        let file = prepared.bl31().expect("TF-A").with_extension("bin");
+        hex(&Sha256::digest(fs::read(file).expect("BL31")))
     });
-    rt_instr(&log.text)
+    let toolchain = toolchain().expect("the compiler's version");
+    Firmware { toolchain, bl31 }
+}
+
+/// Returns the `RT_INSTR` lines of a run of `machine`.
+fn run(machine: &Machine) -> String {
+    let text = common::pass(&machine.spec()).text;
+    let lines = text.lines().filter(|line| line.starts_with("<RT_INSTR:"));
+    lines.map(|line| line.to_owned() + "\n").collect()
 }
 
 #[test]
-fn no_figure_of_the_first_edition_moves() {
-    let workspace = Workspace::find().expect("the workspace");
-    let folder = workspace.root.join("tests/data/frozen/figures");
-    let mut files: Vec<_> = fs::read_dir(folder)
-        .expect("the folder")
-        .map(|entry| entry.expect("an entry").path())
-        .collect();
-    files.sort();
-    assert_eq!(files.len(), 14, "1, 4, 8 and 32 CPUs; GICv2 has 8 at most");
-    let mut list = Vec::new();
-    for file in files {
-        let name = file.file_stem().and_then(|name| name.to_str());
-        let name = name.expect("a name");
-        let frozen = rt_instr(&fs::read_to_string(&file).expect("the file"));
-        let found = differences(&frozen, &run(name));
-        list.extend(found.into_iter().map(|it| format!("{name}: {it}")));
+fn figures_of_the_first_edition_stay() {
+    let found_in = common::workspace().state().join("frozen");
+    fs::create_dir_all(&found_in).expect("the folder");
+    let firmware = firmware_here();
+    firmware::write(&found_in, &firmware);
+    let all = firmware::all();
+    let frozen = firmware::find(&all, &firmware);
+    if frozen.is_none() {
+        note(&format!(
+            "no figures are frozen of the firmware that {} builds: they are held against \
+             invariants, and against those of a second run",
+            firmware.toolchain[0]
+        ));
     }
-    assert!(list.is_empty(), "{}", list.join("\n"));
+    let mut list = Vec::new();
+    for machine in Machine::all() {
+        let lines = run(&machine);
+        fs::write(found_in.join(machine.file()), &lines).expect("written");
+        let found = rt_instr(&lines);
+        let expected = match frozen {
+            Some(frozen) => frozen.lines(&machine),
+            None => run(&machine),
+        };
+        let mut wrong = differences(&rt_instr(&expected), &found);
+        wrong.extend(invariants::broken(&found));
+        list.extend(
+            wrong
+                .into_iter()
+                .map(|it| format!("{}: {it}", machine.file())),
+        );
+    }
+    assert!(
+        list.is_empty(),
+        "{}\nThe figures that were found are in {}; they are held against {frozen:?}",
+        list.join("\n"),
+        found_in.display()
+    );
 }

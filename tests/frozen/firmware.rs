@@ -1,0 +1,98 @@
+//! The firmware that frozen figures are of. A figure counts the firmware's instructions, so
+//! another compiler's TF-A has figures of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::common::workspace;
+use crate::machine::Machine;
+
+/// The file that describes the firmware, in a folder of frozen figures.
+pub const DESCRIPTION: &str = "firmware.json";
+
+/// What built the firmware, and what came of it.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Firmware {
+    /// The first lines that compiler and linker print of their versions.
+    pub toolchain: [String; 2],
+    /// SHA-256 of `bl31.bin`, with a driver of GICv2 and of GICv3.
+    pub bl31: [String; 2],
+}
+
+/// A folder of frozen figures.
+#[derive(Debug)]
+pub struct Frozen {
+    pub folder: PathBuf,
+    pub firmware: Firmware,
+}
+
+impl Frozen {
+    pub fn read(folder: PathBuf) -> Self {
+        let text = fs::read(folder.join(DESCRIPTION)).expect("a description of the firmware");
+        let firmware = serde_json::from_slice(&text).expect("a firmware");
+        Self { folder, firmware }
+    }
+
+    /// Returns the `RT_INSTR` lines of one machine.
+    pub fn lines(&self, machine: &Machine) -> String {
+        let path = self.folder.join(machine.file());
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+}
+
+/// Returns all folders of frozen figures.
+pub fn all() -> Vec<Frozen> {
+    let folder = workspace().root.join("tests/data/frozen");
+    let entries = fs::read_dir(folder).expect("the folder");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    paths
+        .filter(|path| path.is_dir())
+        .map(Frozen::read)
+        .collect()
+}
+
+/// Returns the figures of `firmware`: those of the same BL31, or else of the same toolchain.
+/// The latter are of sources that have changed since, and must not move for that reason.
+pub fn find<'f>(frozen: &'f [Frozen], firmware: &Firmware) -> Option<&'f Frozen> {
+    let by_hash = frozen.iter().find(|it| it.firmware.bl31 == firmware.bl31);
+    by_hash.or_else(|| {
+        let mut all = frozen.iter();
+        all.find(|it| it.firmware.toolchain == firmware.toolchain)
+    })
+}
+
+/// Writes the description of `firmware` beside the figures that were found with it.
+pub fn write(folder: &Path, firmware: &Firmware) {
+    let text = serde_json::to_string_pretty(firmware).expect("JSON") + "\n";
+    fs::write(folder.join(DESCRIPTION), text).expect("written");
+}
+
+#[test]
+fn firmware_is_known_by_its_bl31_or_its_toolchain() {
+    let words = |words: [&str; 2]| words.map(str::to_owned);
+    let firmware = |toolchain, bl31| Firmware {
+        toolchain: words(toolchain),
+        bl31: words(bl31),
+    };
+    let frozen = [
+        (["gcc 12", "ld 2.40"], ["2a", "3a"]),
+        (["gcc 14", "ld 2.44"], ["2b", "3b"]),
+    ];
+    let frozen = frozen.map(|(toolchain, bl31)| Frozen {
+        folder: PathBuf::from(toolchain[0]),
+        firmware: firmware(toolchain, bl31),
+    });
+    for (toolchain, bl31, expected) in [
+        (["gcc 14", "ld 2.44"], ["2b", "3b"], Some("gcc 14")),
+        (["gcc 15", "ld 2.45"], ["2b", "3b"], Some("gcc 14")),
+        (["gcc 14", "ld 2.44"], ["2c", "3c"], Some("gcc 14")),
+        (["gcc 12", "ld 2.40"], ["2b", "3b"], Some("gcc 14")),
+        (["gcc 14", "ld 2.45"], ["2c", "3b"], None),
+    ] {
+        let found = find(&frozen, &firmware(toolchain, bl31));
+        let found = found.map(|it| it.folder.to_str().expect("a name"));
+        assert_eq!(found, expected, "{toolchain:?} {bl31:?}");
+    }
+}

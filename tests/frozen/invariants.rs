@@ -1,0 +1,185 @@
+//! What holds of the figures of any firmware, under the instruction clock.
+//!
+//! The suite's lead is CPU 0.0. In a serial scenario it suspends with all others off, and is
+//! on while they go down. So the others of its cluster are never a last man there, and CPUs
+//! of other clusters always are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::CPUS_IN_ORDER;
+use crate::common::{Rows, rt_instr};
+
+/// The rows of one scenario, by cluster and core.
+type Scenario = BTreeMap<[u64; 2], Vec<u64>>;
+
+const LEAD: [u64; 2] = [0, 0];
+/// The place of the cache flush among the figures.
+const FLUSH: usize = 2;
+/// A cluster's flush takes more than this many times as long as a core's.
+const FLUSH_FACTOR: u64 = 10;
+
+/// The part of a CPU in a serial scenario.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Part {
+    Lead,
+    /// Its cluster stays on.
+    MateOfLead,
+    /// Its cluster goes down with it.
+    LastMan,
+}
+
+fn part(place: [u64; 2]) -> Part {
+    match place {
+        LEAD => Part::Lead,
+        [0, _] => Part::MateOfLead,
+        _ => Part::LastMan,
+    }
+}
+
+/// Returns true if all CPUs of each part have one row.
+fn has_a_row_a_part(rows: &Scenario) -> bool {
+    let all: BTreeSet<(Part, &Vec<u64>)> = rows.iter().map(|it| (part(*it.0), it.1)).collect();
+    let parts: BTreeSet<Part> = all.iter().map(|it| it.0).collect();
+    all.len() == parts.len()
+}
+
+fn has_one_row(rows: &Scenario) -> bool {
+    rows.values().collect::<BTreeSet<_>>().len() == 1
+}
+
+/// What is to hold, and whether it does.
+type Check = (&'static str, bool);
+
+/// The rows of the scenarios of suspends and CPU_OFF.
+struct Suite<'r> {
+    deep: &'r Scenario,
+    deep_parallel: &'r Scenario,
+    core: &'r Scenario,
+    core_parallel: &'r Scenario,
+    off: &'r Scenario,
+}
+
+impl Suite<'_> {
+    fn core_flush(&self) -> u64 {
+        self.core[&LEAD][FLUSH]
+    }
+
+    fn cluster_flush(&self) -> u64 {
+        self.deep[&LEAD][FLUSH]
+    }
+
+    fn check_serial(&self) -> Vec<Check> {
+        let (core_flush, cluster_flush) = (self.core_flush(), self.cluster_flush());
+        let flush = |place: [u64; 2]| match part(place) {
+            Part::MateOfLead => core_flush,
+            Part::Lead | Part::LastMan => cluster_flush,
+        };
+        let mut deep = self.deep.iter();
+        vec![
+            (
+                "deep, serial: a row for each part",
+                has_a_row_a_part(self.deep),
+            ),
+            ("core, serial: one row", has_one_row(self.core)),
+            ("CPU_OFF: a row for each part", has_a_row_a_part(self.off)),
+            (
+                "CPU_OFF: the lead's row is that of its deep suspend",
+                self.off[&LEAD] == self.deep[&LEAD],
+            ),
+            (
+                "a cluster's flush is longer than a core's",
+                cluster_flush > FLUSH_FACTOR * core_flush,
+            ),
+            (
+                "deep, serial: last men flush their cluster's caches",
+                deep.all(|(place, row)| row[FLUSH] == flush(*place)),
+            ),
+        ]
+    }
+
+    fn check_one_cpu(&self) -> Check {
+        let is_serial = self.deep_parallel == self.deep && self.core_parallel == self.core;
+        ("parallel rows are serial ones", is_serial)
+    }
+
+    fn check_parallel(&self) -> Vec<Check> {
+        let flushes = |cluster: u64| {
+            let mates = self.deep_parallel.iter().filter(|it| it.0[0] == cluster);
+            let mut flushes: Vec<u64> = mates.map(|it| it.1[FLUSH]).collect();
+            flushes.sort_unstable();
+            flushes
+        };
+        let has_one_last_man = |cluster: u64| {
+            let found = flushes(cluster);
+            let mut expected = vec![self.core_flush(); found.len() - 1];
+            expected.push(self.cluster_flush());
+            found == expected
+        };
+        let mut clusters = self.deep_parallel.keys().map(|place| place[0]);
+        let mut core = self.core_parallel.values();
+        vec![
+            (
+                "deep, parallel: one last man a cluster",
+                clusters.all(has_one_last_man),
+            ),
+            (
+                "core, parallel: no flush but the core's",
+                core.all(|row| row[FLUSH] == self.core_flush()),
+            ),
+        ]
+    }
+}
+
+/// Lists what does not hold of `all`.
+pub fn broken(all: &Rows) -> Vec<String> {
+    let scenario = |name: &str| &all[&format!("test_rt_instr_{name}")];
+    let suite = Suite {
+        deep: scenario("susp_deep_serial"),
+        deep_parallel: scenario("susp_deep_parallel"),
+        core: scenario("cpu_susp_serial"),
+        core_parallel: scenario("cpu_susp_parallel"),
+        off: scenario("cpu_off_serial"),
+    };
+    let version = scenario("psci_version_parallel");
+    let mut checks = suite.check_serial();
+    if suite.deep.len() == 1 {
+        checks.push(suite.check_one_cpu());
+    }
+    if suite.deep.len() <= CPUS_IN_ORDER {
+        checks.extend(suite.check_parallel());
+        checks.push(("PSCI_VERSION: one row", has_one_row(version)));
+    }
+    let broken = checks.iter().filter(|(_, holds)| !holds);
+    broken.map(|(what, _)| format!("not so: {what}")).collect()
+}
+
+#[test]
+fn invariants_hold_of_all_frozen_figures() {
+    for frozen in crate::firmware::all() {
+        for machine in crate::machine::Machine::all() {
+            let rows = rt_instr(&frozen.lines(&machine));
+            assert_eq!(broken(&rows), [""; 0], "{frozen:?}, {machine:?}");
+        }
+    }
+}
+
+#[test]
+fn each_moved_figure_of_a_serial_row_breaks_an_invariant() {
+    let frozen = crate::firmware::all();
+    let machine = crate::machine::Machine::all();
+    let machine = machine.iter().find(|it| it.cpus == 8).expect("8 CPUs");
+    let sound = rt_instr(&frozen[0].lines(machine));
+    for (name, rows) in sound.iter().filter(|it| it.0.ends_with("_serial")) {
+        for (place, row) in rows {
+            for column in 0..row.len() {
+                let mut moved = sound.clone();
+                moved
+                    .get_mut(name)
+                    .expect("the test")
+                    .get_mut(place)
+                    .expect("the row")[column] += 16;
+                assert_ne!(broken(&moved), [""; 0], "{name}, CPU {place:?}, {column}");
+            }
+        }
+    }
+}

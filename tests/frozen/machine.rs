@@ -1,0 +1,50 @@
+//! The machines of which figures are frozen.
+
+use std::time::Duration;
+
+use xtask::board::Gic;
+use xtask::qemu::Level;
+use xtask::qemu::run_spec::RunSpec;
+
+/// A machine and how it is entered.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine {
+    pub gic: Gic,
+    pub level: Level,
+    pub cpus: u32,
+}
+
+impl Machine {
+    /// Returns all machines: 1, 4, 8 and 32 CPUs, of which a GICv2 has 8 at most.
+    pub fn all() -> Vec<Self> {
+        let mut all = Vec::new();
+        for (gic, counts) in [(Gic::V2, &[1, 4, 8][..]), (Gic::V3, &[1, 4, 8, 32])] {
+            for level in [Level::El1, Level::El2] {
+                all.extend(counts.iter().map(|&cpus| Self { gic, level, cpus }));
+            }
+        }
+        all
+    }
+
+    /// Returns the name of the file of its figures.
+    pub fn file(&self) -> String {
+        let level = match self.level {
+            Level::El1 => 1,
+            Level::El2 => 2,
+        };
+        format!("gic{}-el{level}-smp{}.txt", self.gic.number(), self.cpus)
+    }
+
+    /// Returns the run of the six scenarios under the instruction clock.
+    pub fn spec(&self) -> RunSpec {
+        RunSpec {
+            smp: Some(self.cpus),
+            gic: Some(self.gic),
+            level: self.level,
+            icount: true,
+            args: Some("iterations=5".into()),
+            timeout: Duration::from_secs(600),
+            ..RunSpec::default()
+        }
+    }
+}
