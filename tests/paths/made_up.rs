@@ -25,7 +25,7 @@ fn by_its_tree_alone() {
     let image = with_tree(&compiled("made-up.dts"));
     let (flash, image) = flash::build(&firmware, Some(&stock), image).expect("a flash");
     let log = Machine::new("sbsa-ref")
-        .with("-cpu cortex-a57 -smp 10 -m 1024 -global VGA.romfile=")
+        .with("-cpu cortex-a57 -smp 10 -m 1024 -global pci-device.romfile=")
         .file("-bios", "flash.bin", &flash)
         .loaded("Image", &image.expect("BL33"), LOADED_AT, "")
         .run()

@@ -74,7 +74,7 @@ virt,gic-version=3 | -smp 512 | usable
 virt,gic-version=3 | -smp 8,sockets=2,clusters=2,cores=1,threads=2 | usable
 virt,gic-version=3,virtualization=on | -smp 2 | usable
 virt,gic-version=3,secure=on | -smp 2 | firmware: no PSCI
-sbsa-ref | -global VGA.romfile= | firmware: no PSCI
+sbsa-ref | -global pci-device.romfile= | firmware: no PSCI
 xlnx-versal-virt | -kernel KERNEL | usable";
 
 #[test]
