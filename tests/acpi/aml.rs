@@ -6,7 +6,7 @@ use device_tree::adapt;
 use psci_bench::board::Board;
 
 use crate::common::{compile_asl, workspace};
-use crate::machine::{CHANGES, convert, seal, tables, write};
+use crate::machine::{CHANGES, Field, convert, seal, tables, write};
 
 /// Compiles a source in `tests/data/acpi`.
 pub fn compile(name: &str) -> Vec<u8> {
@@ -17,13 +17,20 @@ pub fn compile(name: &str) -> Vec<u8> {
 /// A state: name, power_state, true if the timers stop.
 type State = (&'static str, u32, bool);
 
+/// Fields of the GTDT: the flags of the physical timer say that it goes on in each state.
+const ALWAYS_ON: [Field; 1] = [(60, 4, 1 << 2)];
+
 /// The states are those of the AML, and the notes contain these words.
-fn check(aml: &[Vec<u8>], always_on: u64, states: &[State], notes: &[&str]) {
+fn check(aml: &[Vec<u8>], gtdt: &[Field], states: &[State], notes: &[&str]) {
     let mut tables = tables();
-    write(&mut tables[2], &[(60, 4, always_on)]);
+    write(&mut tables[2], gtdt);
     seal(&mut tables[2]);
     tables.extend_from_slice(aml);
-    let made = convert(&tables).expect("good tables");
+    check_states(&tables, states, notes);
+}
+
+fn check_states(tables: &[Vec<u8>], states: &[State], notes: &[&str]) {
+    let made = convert(tables).expect("good tables");
     let tree = adapt(&made.tree, CHANGES).expect("a good tree");
     let board = Board::read(&tree).expect("a good tree");
     let found = board.idle_states.iter();
@@ -45,9 +52,9 @@ fn states_of_containers_are_added() {
     ];
     // A condition that declares a CPU is not evaluated.
     let notes = ["(opcode 0xa0): idle states may be missing"];
-    check(&[compile("morello")], 0, &morello, &notes);
+    check(&[compile("morello")], &[], &morello, &notes);
     let kept = morello.map(|(name, power_state, _)| (name, power_state, false));
-    check(&[compile("morello")], 1 << 2, &kept, &notes);
+    check(&[compile("morello")], &ALWAYS_ON, &kept, &notes);
     let qualcomm = [
         ("Kryo0.C3", 0x4000_0003, true),
         ("Kryo0.C3+L2.D4", 0x4000_0043, true),
@@ -55,7 +62,7 @@ fn states_of_containers_are_added() {
         ("Kryo0.C3+L2.D4+CCI.E3", 0x4000_0443, true),
         ("Kryo0.C3+L2.D4+CCI.E3+RPM", 0x4000_0543, true),
     ];
-    check(&[compile("qualcomm")], 0, &qualcomm, &[]);
+    check(&[compile("qualcomm")], &[], &qualcomm, &[]);
 }
 
 #[test]
@@ -67,8 +74,36 @@ fn container_is_found_in_another_table() {
     ];
     let [container, cpus] = ["container", "cpus"].map(compile);
     let notes = ["SSDT (file", "2 idle states of _LPI are left out, as"];
-    check(&[container.clone(), cpus.clone()], 0, &states, &notes);
-    check(&[cpus.clone(), container], 0, &states, &notes);
+    check(&[container.clone(), cpus.clone()], &[], &states, &notes);
+    check(&[cpus.clone(), container], &[], &states, &notes);
     // Without the container, its CPUs have their own states.
-    check(&[cpus], 0, &states[..2], &notes);
+    check(&[cpus], &[], &states[..2], &notes);
+}
+
+/// The flags of the timer that the payload uses decide, and of no other.
+#[test]
+fn another_timers_always_on_does_not_count() {
+    let cpus = compile("cpus");
+    let notes = ["SSDT (file", "2 idle states of _LPI are left out, as"];
+    const ON: u64 = 1 << 2;
+    const HVC: u64 = 3;
+    const SMC: u64 = 1;
+    for (conduit, gtdt, timer_stops) in [
+        // Physical, virtual, EL2.
+        (SMC, &[(60, 4, ON)][..], false),
+        (SMC, &[(68, 4, ON), (76, 4, ON)], true),
+        (HVC, &[(68, 4, ON)], false),
+        (HVC, &[(60, 4, ON), (76, 4, ON)], true),
+        // There is no interrupt of the physical timer.
+        (SMC, &[(56, 4, 0), (76, 4, ON)], false),
+        (SMC, &[(56, 4, 0), (60, 4, ON), (68, 4, ON)], true),
+    ] {
+        let mut tables = tables();
+        write(&mut tables[0], &[(129, 2, conduit)]);
+        write(&mut tables[2], gtdt);
+        tables.iter_mut().for_each(seal);
+        tables.push(cpus.clone());
+        let states = [("state-0x1", 1, false), ("Off", 0x1_0002, timer_stops)];
+        check_states(&tables, &states, &notes);
+    }
 }

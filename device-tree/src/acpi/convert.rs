@@ -40,8 +40,8 @@ pub fn to_tree(tables: &Tables<'_>, cpu: &str) -> Result<Conversion> {
     let cpus = madt::cpus(&madt)?;
     let gtdt = tables.require(*b"GTDT", "the timers")?;
     let mut notes = tables.notes.clone();
-    let timers_stop = gtdt::timers_stop(&gtdt)?;
-    let cpus_node = cpus_node(tables, &cpus, cpu, timers_stop, &mut notes);
+    let timer_stops = gtdt::timer_stops(&gtdt, conduit)?;
+    let cpus_node = cpus_node(tables, &cpus, cpu, timer_stops, &mut notes);
     let root = nodes::root("psci-bench,acpi", &model(&fadt), true)
         .with(nodes::chosen(&uart, ""))
         .with(nodes::psci(conduit))
@@ -85,7 +85,7 @@ fn cpus_node(
     tables: &Tables<'_>,
     cpus: &[Cpu],
     compatible: &str,
-    timers_stop: bool,
+    timer_stops: bool,
     notes: &mut Vec<String>,
 ) -> Node {
     let mut node = nodes::cpus();
@@ -111,6 +111,6 @@ fn cpus_node(
         }
     }
     let uids: Vec<u32> = cpus.iter().map(|cpu| cpu.uid).collect();
-    let states = lpi::idle_states(tables, &uids, timers_stop, notes);
+    let states = lpi::idle_states(tables, &uids, timer_stops, notes);
     states.into_iter().fold(node, Node::with)
 }

@@ -3,15 +3,20 @@
 use alloc::vec::Vec;
 
 use psci_bench::board::{FRAMES, PPIS, Region, SPIS};
+use psci_bench::image::Conduit;
 use psci_bench::spec::counter::CounterErratum;
 
 use super::table::Table;
 use crate::{Node, Result, nodes};
 
+/// Offsets of the interrupts of the non-secure EL1 timer, the virtual one and the EL2 one.
+const PHYSICAL: usize = 56;
+const VIRTUAL: usize = 64;
+const HYPERVISOR: usize = 72;
 /// Offsets of the per-CPU timers' interrupts, in the order of the device tree's binding.
-const TIMERS: [usize; 4] = [48, 56, 64, 72];
-/// Offsets of the flags of the non-secure EL1 and the EL2 timer. QEMU has none for the virtual one.
-const FLAGS: [usize; 2] = [60, 76];
+const TIMERS: [usize; 4] = [48, PHYSICAL, VIRTUAL, HYPERVISOR];
+/// From a timer's interrupt to its flags.
+const FLAGS: usize = 4;
 /// In these flags: the timer goes on in every state.
 const ALWAYS_ON: u64 = 1 << 2;
 /// Kinds of platform timers.
@@ -47,11 +52,16 @@ pub fn timers(gtdt: &Table<'_>) -> Result<Node> {
     Ok(nodes::timers(intids, erratum))
 }
 
-/// Returns true if the per-CPU timers stop where a CPU loses its context. One flag is
-/// enough, as QEMU sets that of the EL1 timer alone.
-pub fn timers_stop(gtdt: &Table<'_>) -> Result<bool> {
-    let [el1, el2] = FLAGS.map(|at| gtdt.field(at, 4));
-    Ok((el1? | el2?) & ALWAYS_ON == 0)
+/// Returns true if the timer that wakes the CPUs stops where a CPU loses its context. The
+/// payload uses the virtual timer behind HVC, and otherwise the physical one, or without
+/// an interrupt for that the EL2 one.
+pub fn timer_stops(gtdt: &Table<'_>, conduit: Conduit) -> Result<bool> {
+    let timer = match conduit {
+        Conduit::Hvc => VIRTUAL,
+        Conduit::Smc if gtdt.field(PHYSICAL, 4)? != 0 => PHYSICAL,
+        Conduit::Smc => HYPERVISOR,
+    };
+    Ok(gtdt.field(timer + FLAGS, 4)? & ALWAYS_ON == 0)
 }
 
 /// Returns the platform timers.

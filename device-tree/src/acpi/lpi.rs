@@ -51,7 +51,7 @@ struct State {
 pub fn idle_states(
     tables: &Tables<'_>,
     uids: &[u32],
-    timers_stop: bool,
+    timer_stops: bool,
     notes: &mut Vec<String>,
 ) -> Option<Node> {
     let namespace = Namespace::read(tables, notes);
@@ -101,7 +101,7 @@ pub fn idle_states(
     let states = states.into_iter().enumerate().filter(|it| is_used(&it.0));
     let (mut node, mut names) = (nodes::idle_states(), Vec::new());
     for (power_state, state) in states.map(|it| it.1) {
-        let timer_stops = timers_stop && state.loses_context;
+        let timer_stops = timer_stops && state.loses_context;
         let name = match is_node_name(&state.name) && !names.contains(&state.name) {
             true => state.name,
             false => format!("state-{power_state:#x}"),
