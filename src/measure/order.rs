@@ -83,6 +83,14 @@ pub struct OrderBook<'o> {
     pub is_lost: &'o dyn Fn(usize) -> bool,
 }
 
+impl Order {
+    /// Returns true if an SGI that is sent to this CPU in the round shows that nothing else
+    /// woke it.
+    pub const fn expects_no_sgi(&self) -> bool {
+        self.is_woken_by_frame || matches!(self.round.waker, Waker::TimerTrial)
+    }
+}
+
 impl OrderBook<'_> {
     /// Returns the index of the CPU that stays awake for the others.
     pub fn helper(&self) -> Option<usize> {
@@ -146,7 +154,7 @@ impl OrderBook<'_> {
         let chained = match self.round.waker {
             Waker::OwnTimers => self.round.wake == WakePattern::Chain,
             Waker::Frame => true,
-            Waker::Helper(_) | Waker::FrameTrial(_) => false,
+            Waker::Helper(_) | Waker::FrameTrial(_) | Waker::TimerTrial => false,
         };
         chained && !matches!(self.round.who, Who::Only(_))
     }
@@ -205,6 +213,13 @@ impl OrderBook<'_> {
     /// Returns the ticks from the start to the last wake-up, second SGIs included.
     pub fn last_wake_up(&self) -> u64 {
         self.round.sleep + self.wake_spread() + self.wake_grace()
+    }
+
+    /// Returns the ticks from the start until the lead, which is awake, sends an SGI to CPUs
+    /// that have not returned; None if it does not.
+    pub fn lead_rings_after(&self) -> Option<u64> {
+        let is_awake = self.helper() == Some(self.lead) || self.round.waker == Waker::TimerTrial;
+        is_awake.then(|| self.last_wake_up())
     }
 
     /// Returns the ticks from the start until each CPU is on its way back.

@@ -102,7 +102,7 @@ pub enum End {
     Pending,
     /// As [`End::Resumed`], with another context ID than the CPU gave.
     WrongContext,
-    /// The SGI or timer frame did not wake the CPU; something else did, far too late.
+    /// The SGI, timer frame or timer did not wake the CPU; something else did, far too late.
     NotRung,
     /// The CPU was lost.
     Lost(Loss),

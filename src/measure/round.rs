@@ -47,6 +47,8 @@ pub enum Waker {
     /// The timer frame wakes the lead, which suspends alone; if it does not, the CPU of
     /// this index wakes the lead by SGI.
     FrameTrial(usize),
+    /// The CPU's own timer; if it does not wake the CPU, the lead does by SGI.
+    TimerTrial,
 }
 
 impl Waker {
@@ -54,7 +56,7 @@ impl Waker {
     pub const fn helper(self) -> Option<usize> {
         match self {
             Self::Helper(index) | Self::FrameTrial(index) => Some(index),
-            Self::OwnTimers | Self::Frame => None,
+            Self::OwnTimers | Self::Frame | Self::TimerTrial => None,
         }
     }
 
@@ -105,6 +107,9 @@ pub struct Round {
     pub wake_step: u64,
     /// The participants' state afterwards.
     pub after: After,
+    /// Ticks from the last wake-up until a CPU that has not returned is lost; None for the
+    /// machine's own limit, which is long.
+    pub patience: Option<u64>,
     /// The states of which PSCI_STAT is read, in a round that gives no sample.
     pub ladder: Ladder,
     /// The timers of [`Action::Expire`], for `sleep` ticks.

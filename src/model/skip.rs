@@ -39,6 +39,11 @@ pub enum Skip {
         mpidr: u64,
         power_state: u32,
     },
+    NothingWoke {
+        #[serde(with = "hex")]
+        mpidr: u64,
+        power_state: u32,
+    },
     /// TFTF gives no reason, or the record was lost.
     NotStated,
 }
@@ -75,6 +80,15 @@ impl fmt::Display for Skip {
                 power_state: state,
             } => {
                 return write!(f, "SGI did not wake CPU {mpidr:#x} from {state:#010x}");
+            }
+            Self::NothingWoke {
+                mpidr,
+                power_state: state,
+            } => {
+                return write!(
+                    f,
+                    "neither its timer nor an SGI woke CPU {mpidr:#x} from {state:#010x}"
+                );
             }
             Self::NoIdleState => {
                 "the board names no idle state of this kind; deepest= or core= can give one"

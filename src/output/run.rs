@@ -22,7 +22,7 @@ use crate::measure::Machine;
 use crate::model::{ClosingLine, End, Run, Scenario, Status, Verdict};
 use crate::plan::{Method, ScenarioId, WARM_TITLE};
 use crate::record::Writer;
-use crate::scenario::{Setting, States, Wakers, jobs, measure};
+use crate::scenario::{Job, Setting, States, Wakers, jobs, measure};
 use crate::spec::prose::{COLUMNS, one_line, paragraph, width};
 
 /// Prints which scenario follows: before it is measured, so that a log that ends
@@ -86,6 +86,14 @@ fn foreign_states(
 /// Prints the results of the trials of wake-up sources; nothing if no state that is
 /// measured stops a timer.
 pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Result {
+    for (power_state, cpu) in &wakers.undeclared {
+        let cpu = run.label(*cpu as u16);
+        let text = format!(
+            "CPU {cpu}'s timer did not wake it from {power_state:#010x}, an SGI did: the idle \
+             state lacks local-timer-stop."
+        );
+        paragraph(out, "Warning: ", 9, &text)?;
+    }
     let Some(woken) = wakers.woken.filter(|_| !wakers.proven.is_empty()) else {
         return Ok(());
     };
@@ -174,28 +182,28 @@ pub fn run_all<M: Machine>(
 ) -> Result<Verdict, fmt::Error> {
     let plan = run.plan.unwrap_or_default();
     let format = machine.facts().state_format;
-    let states = States::choose(idle_states, &plan, format);
+    let mut states = States::choose(idle_states, &plan, format);
     header(out, &run)?;
     foreign_states(out, &states, idle_states)?;
-    let stopping = states.that_stop_timers(&plan);
-    let wakers = Wakers::try_out(machine, &run.cpus, &stopping);
-    if let Some(facts) = &mut run.facts {
-        facts.frame = wakers.frame;
-    }
-    wake_trials(out, &run, &wakers)?;
+    let mut wakers = Wakers::untried(machine.facts());
     let mut records = Writer::new(plan.records, run.id.unwrap_or_default());
     records.machine(out, &run)?;
     let mut summary = Summary::new(&plan);
     for job in jobs(&plan) {
+        let Job::Measure(key) = job else {
+            wakers.try_out(machine, &run.cpus, &plan, &mut states);
+            wake_trials(out, &run, &wakers)?;
+            continue;
+        };
         machine.mark_heap();
-        begin_scenario(out, job.id, job.method)?;
+        begin_scenario(out, key.id, key.method)?;
         let setting = Setting {
             plan: &plan,
             cpus: &run.cpus,
             states: &states,
             wakers: &wakers,
         };
-        let mut group = measure(machine, setting, job, &mut Lines(out))?;
+        let mut group = measure(machine, setting, key, &mut Lines(out))?;
         for measured in &mut group {
             measured.findings = findings_of(&run, measured, Detail::Short);
         }

@@ -11,7 +11,7 @@ use crate::board::{Cpu, NoFrame, NoWatchdog, TimerFrame};
 use crate::image::Conduit;
 use crate::measure::{
     Action, Cause, Counter, End, Facts, Fault, Identity, Loss, Machine, Operation, Outcome,
-    Overheads, Round, Step, Tally,
+    Overheads, Round, Step, Tally, Waker,
 };
 use crate::spec::pmf::{Interface, ReadError, Stamps};
 use crate::spec::psci::StateFormat;
@@ -36,16 +36,24 @@ pub const LOSS: Loss = Loss {
 
 /// A test's change to an outcome, by the round's number and the CPU.
 type Edit = Box<dyn FnMut(u64, usize, &mut Outcome)>;
+/// A test's change to an outcome of a trial by the CPU's own timer.
+type TrialEdit = Box<dyn FnMut(usize, &mut Outcome)>;
 
 pub struct Fake {
     facts: Facts,
     clock: u64,
+    /// The rounds so far, but for trials by own timers.
     pub rounds: u64,
     pub asked: Vec<Round>,
+    /// The trials by own timers.
+    pub trials: Vec<Round>,
+    /// The number of rounds before the first of them.
+    pub trials_began_at: Option<usize>,
     lost: Vec<bool>,
     off_at: Vec<u64>,
     off_dirty: Vec<usize>,
     edit: Edit,
+    edit_trial: TrialEdit,
     tallies: Vec<Tally>,
     /// Ticks by which a CPU's timer is handled late, by CPU and by the expiry's number
     /// in the window, from 0.
@@ -107,10 +115,13 @@ impl Fake {
             clock: 1_000_000,
             rounds: 0,
             asked: Vec::new(),
+            trials: Vec::new(),
+            trials_began_at: None,
             lost: std::vec![false; cpus],
             off_at: std::vec![0; cpus],
             off_dirty: std::vec![0; cpus],
             edit: Box::new(|_, _, _| {}),
+            edit_trial: Box::new(|_, _| {}),
             tallies: std::vec![Tally::default(); cpus],
             lateness: Box::new(|cpu, k| 30 + 100 * cpu as u64 + u64::from(k % 7)),
             fault: None,
@@ -157,6 +168,11 @@ impl Fake {
 
     pub fn with(mut self, edit: impl FnMut(u64, usize, &mut Outcome) + 'static) -> Self {
         self.edit = Box::new(edit);
+        self
+    }
+
+    pub fn with_trials(mut self, edit: impl FnMut(usize, &mut Outcome) + 'static) -> Self {
+        self.edit_trial = Box::new(edit);
         self
     }
 
@@ -362,7 +378,13 @@ impl Machine for Fake {
         assert!(helper.is_none_or(|helper| helper < cpus));
         assert!(!round.waker.is_frame() || self.facts.frame.is_ok());
         outcomes.fill(Outcome::default());
-        self.asked.push(*round);
+        let is_trial = round.waker == Waker::TimerTrial;
+        if is_trial {
+            self.trials_began_at.get_or_insert(self.asked.len());
+            self.trials.push(*round);
+        } else {
+            self.asked.push(*round);
+        }
         let start = self.clock + round.lead_in;
         let has_part = |cpu: &usize| !self.lost[*cpu] && round.who.includes(*cpu, lead);
         let mut queue: Vec<usize> = (0..cpus)
@@ -382,10 +404,13 @@ impl Machine for Fake {
         for (place, cpu) in queue.iter().enumerate() {
             let outcome = &mut outcomes[*cpu];
             *outcome = self.part(round, start, &queue, place);
-            (self.edit)(self.rounds, *cpu, outcome);
+            match is_trial {
+                true => (self.edit_trial)(*cpu, outcome),
+                false => (self.edit)(self.rounds, *cpu, outcome),
+            }
             self.lost[*cpu] = matches!(outcome.end, End::Lost(_));
         }
-        self.rounds += 1;
+        self.rounds += u64::from(!is_trial);
         self.clock = match round.action {
             Action::Repeat { .. } => outcomes.iter().map(|it| it.after).max().unwrap_or(start),
             _ => start + round.sleep + 10_000_000,

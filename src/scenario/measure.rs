@@ -1,4 +1,4 @@
-//! The scenarios of a plan in their order, and the measurement of one.
+//! The jobs of a plan in their order, and the measurement of one scenario.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -8,11 +8,29 @@ use super::progress::Progress;
 use super::{micro, suite, sweep, timer_latency};
 use crate::measure::Machine;
 use crate::model::{Scenario, ScenarioKey};
-use crate::plan::{Family, Method, Plan};
+use crate::plan::{Family, Method, Plan, ScenarioId};
+
+/// A job of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Job {
+    /// Measures a scenario.
+    Measure(ScenarioKey),
+    /// Tries the wake-up from each state that is measured: [`super::Wakers::try_out`].
+    TryWakers,
+}
+
+/// Returns the jobs of a plan. Each trial may cost a CPU, so PSCI_VERSION, which suspends
+/// none, is measured before them. All else follows.
+pub fn jobs(plan: &Plan) -> impl Iterator<Item = Job> + use<> {
+    let is_first = |key: &ScenarioKey| key.id == ScenarioId::PsciVersionParallel;
+    let first = scenarios(plan).filter(is_first).map(Job::Measure);
+    let rest = scenarios(plan).filter(move |key| !is_first(key));
+    first.chain([Job::TryWakers]).chain(rest.map(Job::Measure))
+}
 
 /// Returns the scenarios of a plan, without helpers: the suite by each method, then
 /// the others.
-pub fn jobs(plan: &Plan) -> impl Iterator<Item = ScenarioKey> + use<> {
+pub(crate) fn scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioKey> + use<> {
     let (scenarios, methods) = (plan.scenarios, plan.methods);
     let key = |id, method| ScenarioKey {
         id,

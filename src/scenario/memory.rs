@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::measure::jobs;
+use super::measure::scenarios;
 use super::rows::RowState;
 use super::states::Chosen;
 use super::suite::{self, PLACEMENTS};
@@ -37,7 +37,7 @@ impl Needs {
     /// Computes the needs of `plan` on a board with so many CPUs and idle states.
     #[must_use]
     pub fn of(plan: &Plan, cpus: usize, idle_states: usize) -> Self {
-        let scenarios = jobs(plan).map(|job| scenario_bytes(plan, job.id, cpus, idle_states));
+        let scenarios = scenarios(plan).map(|key| scenario_bytes(plan, key.id, cpus, idle_states));
         let has_timers = plan.scenarios.contains(ScenarioId::TimerLatency);
         let (tallies, buffer) = match has_timers {
             true => (cpus, plan.timer.buffer()),
@@ -58,10 +58,10 @@ const fn list<T>(len: usize) -> usize {
 
 fn lasting_bytes(plan: &Plan, cpus: usize, idle_states: usize) -> usize {
     let states = 2 * list::<Chosen>(idle_states + 2)
-        + list::<[u32; 2]>(idle_states + 2)
+        + list::<[u32; 5]>(idle_states + 2)
         + list::<u32>(idle_states);
     let of_cpus = list::<Cpu>(cpus) + list::<Outcome>(cpus);
-    TEXT + of_cpus + states + SUMMARY * jobs(plan).count()
+    TEXT + of_cpus + states + SUMMARY * scenarios(plan).count()
 }
 
 fn scenario_bytes(plan: &Plan, id: ScenarioId, cpus: usize, idle_states: usize) -> usize {

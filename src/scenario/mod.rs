@@ -22,10 +22,11 @@ mod sweep;
 #[cfg(test)]
 pub(crate) mod tests;
 mod timer_latency;
+mod trials;
 mod wakers;
 
 pub use self::bench::Setting;
-pub use self::measure::{jobs, measure};
+pub use self::measure::{Job, jobs, measure};
 pub use self::memory::Needs;
 pub use self::progress::{Progress, Stretch};
 pub use self::states::States;

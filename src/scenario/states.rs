@@ -116,9 +116,10 @@ impl States {
         }
     }
 
-    /// Returns the states of a plan that stop the CPUs' own timers, the shallowest first:
-    /// by level, and then by the order of the device tree.
-    pub(crate) fn that_stop_timers(&self, plan: &Plan) -> Vec<Chosen> {
+    /// Returns the states of a plan from which a wake-up is tried before they are measured:
+    /// power-downs, and those that stop the CPUs' own timers. The shallowest comes first: by
+    /// level, and then by the order of the device tree.
+    pub(crate) fn to_try(&self, plan: &Plan) -> Vec<Chosen> {
         let both = [self.core, self.deepest];
         let is_wanted = |state: Chosen| {
             plan.scenarios.iter().any(|id| match id {
@@ -132,7 +133,8 @@ impl States {
         let accepted = self.accepted.iter().copied();
         let mut all: Vec<Chosen> = Vec::with_capacity(self.accepted.len() + 2);
         for state in accepted.chain(both.into_iter().flatten()) {
-            if state.timer_stops && !all.contains(&state) && is_wanted(state) {
+            let needs_trial = state.powerdown || state.timer_stops;
+            if needs_trial && !all.contains(&state) && is_wanted(state) {
                 all.push(state);
             }
         }
@@ -143,6 +145,15 @@ impl States {
             u64::from(state.level.unwrap_or(0)) << 16 | place
         });
         all
+    }
+
+    /// Notes that the CPUs' own timers stop in this state, whatever the board says.
+    pub(crate) fn note_timer_stops(&mut self, power_state: u32) {
+        let named = self.deepest.iter_mut().chain(&mut self.core);
+        for state in named.chain(&mut self.accepted) {
+            state.timer_stops |= state.power_state == power_state;
+        }
+        self.any_stops = true;
     }
 
     /// Names the other format if that is the reason of `skip`.

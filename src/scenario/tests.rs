@@ -11,7 +11,7 @@ use std::vec::Vec;
 
 use super::fake::{CLUSTER_FLUSH, CORE_FLUSH, Fake, LOSS};
 use super::progress::{Progress, Stretch};
-use super::{Needs, Setting, States, Wakers, jobs, measure};
+use super::{Job, Needs, Setting, States, Wakers, jobs, measure};
 use crate::board::IdleState;
 use crate::measure::{
     Account, Action, After, End, Machine, Metric, Outcome, Reason, Round, Summary, Waker, Who,
@@ -88,18 +88,22 @@ pub(crate) fn board(cpus: usize) -> Vec<Cpu> {
 fn run_with(mut fake: Fake, bootargs: &str, idle_states: &[IdleState<'_>]) -> Ran {
     let plan = &Plan::parse(bootargs).expect("a good plan");
     let (cpus, format) = (&board(fake.cpus()), fake.facts().state_format);
-    let states = &States::choose(idle_states, plan, format);
-    let wakers = Wakers::try_out(&mut fake, cpus, &states.that_stop_timers(plan));
-    let setting = Setting {
-        plan,
-        cpus,
-        states,
-        wakers: &wakers,
-    };
+    let mut states = States::choose(idle_states, plan, format);
+    let mut wakers = Wakers::untried(fake.facts());
     let mut log = Log::default();
     let (mut scenarios, mut totals) = (Vec::new(), Totals::default());
     for job in jobs(plan) {
-        let group = measure(&mut fake, setting, job, &mut log).expect("no error");
+        let Job::Measure(key) = job else {
+            wakers.try_out(&mut fake, cpus, plan, &mut states);
+            continue;
+        };
+        let setting = Setting {
+            plan,
+            cpus,
+            states: &states,
+            wakers: &wakers,
+        };
+        let group = measure(&mut fake, setting, key, &mut log).expect("no error");
         totals.add(&group);
         scenarios.extend(group);
     }

@@ -8,7 +8,10 @@
 //! `src/scenario/tests/wake.rs`, `xtask/tests/machine/sse_timer.rs`.
 
 use psci_bench::model::{Row, Verdict};
-use psci_bench::plan::ScenarioId::{self, CpuSuspendParallel, SuspendDeepParallel};
+use psci_bench::plan::ScenarioId::{
+    self, CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel,
+    SuspendDeepParallel,
+};
 use xtask::board::Gic;
 use xtask::build::payload::Tree;
 use xtask::qemu::run_spec::RunSpec;
@@ -80,10 +83,10 @@ fn a_helper_costs_what_a_cpus_own_timer_costs() {
     }
 }
 
-/// SGIs do not wake CPU 1, or the lead's first helper never arrives: one CPU is lost.
+/// SGIs do not wake CPU 7, or the lead's first helper never arrives: one CPU is lost.
 #[test]
 fn a_fault_of_a_helper_costs_one_cpu() {
-    let asleep = "Skipped: SGI did not wake CPU 0x1 from 0x00010002 ";
+    let asleep = "Skipped: SGI did not wake CPU 0x7 from 0x00010002 ";
     for (fault, args, words) in [
         ("suspend-never", "", asleep),
         (
@@ -95,6 +98,58 @@ fn a_fault_of_a_helper_costs_one_cpu() {
     ] {
         let spec = spec(&format!("--fault {fault}"), args);
         common::ends(&spec, Verdict::Fail).says(&[", 1 CPU lost)", words]);
+    }
+}
+
+/// A run of four CPUs with the device tree of firmware whose power-downs stop no timer.
+fn undeclared(options: &str) -> RunSpec {
+    let board = common::changed_board(str::to_owned);
+    let tree = common::tree_of(&board, Gic::V3, 4, &format!("iterations={N} warmup=0"));
+    RunSpec {
+        smp: Some(4),
+        args: None,
+        tree: Tree::Raw(tree),
+        ..RunSpec::of(options)
+    }
+}
+
+#[test]
+fn a_timer_that_stops_undeclared_costs_no_row() {
+    let warning = |state: u32| {
+        format!(
+            "Warning: CPU 0.3's timer did not wake it from {state:#010x}, an SGI did: the idle \
+             state lacks local-timer-stop."
+        )
+    };
+    let words = [
+        warning(0x1_0002),
+        warning(0x201_0222),
+        "(6 passed, 0 skipped, 0 failed;".to_owned(),
+        "0 rows skipped, 0 CPUs lost)".to_owned(),
+    ];
+    let spec = undeclared("--icount --variant timer-stop=1");
+    common::ends(&spec, Verdict::Pass).says(&words);
+}
+
+/// The last CPU's second suspend, its trial from the deepest state, never returns.
+#[test]
+fn a_state_from_which_nothing_wakes_costs_one_cpu_and_its_rows() {
+    let words = [
+        "Skipped: neither its timer nor an SGI woke CPU 0x3 from 0x02010222 ",
+        "Failed: CPU 0.3 was lost: timed out waiting for return from the call ",
+        ", 1 CPU lost)",
+    ];
+    let spec = undeclared("--icount --fault suspend-never,cpu=0x3,skip=1");
+    let log = common::ends(&spec, Verdict::Fail).says(&words).log();
+    let others = [CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial];
+    for (ids, cpus) in [(&[PsciVersionParallel][..], 4), (&others, 3)] {
+        for id in ids {
+            let whole = log
+                .rows(*id)
+                .filter(|(_, row)| row.figures.powerdown.is_some());
+            let skipped = usize::from(*id == CpuOffSerial);
+            assert_eq!(whole.count(), cpus - skipped, "{id:?}\n{}", log.text);
+        }
     }
 }
 

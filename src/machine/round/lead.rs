@@ -239,7 +239,8 @@ impl Lead {
 
     /// Returns the instant by which each CPU of a round that starts at `start` is done.
     fn last_finish(&self, orders: &OrderBook<'_>, start: u64) -> u64 {
-        start + orders.last_return() + self.waiter().ticks_of_us(FINISH_US)
+        let limit = self.waiter().ticks_of_us(FINISH_US);
+        start + orders.last_return() + orders.round.patience.unwrap_or(limit)
     }
 
     /// Publishes the start and executes the lead's own order. Its cache has been made
@@ -279,8 +280,8 @@ impl Lead {
         let is_helper = |it: &(usize, &CpuChannel)| Some(it.0) == helper;
         let measured = || self.participants(orders).filter(|it| !is_helper(it));
         measured().for_each(|(_, cpu)| cpu.handover.release());
-        if helper == Some(self.index()) {
-            self.wake_late_cpus(start + orders.last_wake_up());
+        if let Some(late) = orders.lead_rings_after() {
+            self.wake_late_cpus(start + late);
         }
         // A wait for that would poll for OFF too late: the outcome is read when the CPU is
         // off.
@@ -311,8 +312,7 @@ impl Lead {
         }
     }
 
-    /// Sends a second SGI, from the lead as helper, to CPUs that have not returned by
-    /// the instant `late`.
+    /// Sends an SGI from the lead to CPUs that have not returned by the instant `late`.
     fn wake_late_cpus(&self, late: u64) {
         let sleeps = |cpu: &CpuChannel| cpu.handover.is_busy() && cpu.handover.fault().is_none();
         let all_are_back = || (!self.channels.iter().any(sleeps)).then_some(());

@@ -259,7 +259,7 @@ impl Participant {
             due: sgi_sent_at.unwrap_or(outcome.due),
             end: match call.back {
                 Return::WrongContext => End::WrongContext,
-                _ if is_late || order.is_woken_by_frame && sgi_sent_at.is_some() => End::NotRung,
+                _ if is_late || order.expects_no_sgi() && sgi_sent_at.is_some() => End::NotRung,
                 Return::Resumed => End::Resumed,
                 Return::FellThrough => End::Returned,
             },

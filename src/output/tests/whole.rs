@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 use super::golden::check;
 use crate::board::{IdleState, LabelSource};
-use crate::measure::Machine;
+use crate::measure::{End, Machine};
 use crate::model::{Head, Run, Scenario, Verdict};
 use crate::output::summary::Summary;
 use crate::output::{header, run as output, run_all};
@@ -164,10 +164,18 @@ fn parts_that_are_left_out_and_wake_ups() {
             Fake::new(8),
             "iterations=2",
             stopping(0),
-            "Wake-up trials: an SGI woke CPU 0.1 from 0x00010002, 0x01010022; one from CPU 1.0 \
+            "Wake-up trials: an SGI woke CPU 1.3 from 0x00010002, 0x01010022; one from CPU 1.0 \
              woke the lead, as the device tree has no timer frame
              .. table:: Suspend to deepest power level on all cores in parallel, woken by CPU 1.0 \
              (us)",
+        ),
+        (
+            Fake::new(8).with_trials(|_, outcome| outcome.end = End::NotRung),
+            "iterations=2 only=cpu_susp_serial",
+            STATES,
+            "Warning: CPU 1.3's timer did not wake it from 0x00010002, an SGI did: the idle state \
+             lacks local-timer-stop.
+             Wake-up trials: an SGI woke CPU 1.3 from 0x00010002; one from CPU 1.0 woke the lead",
         ),
         (
             Fake::new(4).with_frame(),

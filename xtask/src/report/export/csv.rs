@@ -100,7 +100,7 @@ fn woken(scenario: &Scenario, origin: Origin<'_>) -> (Option<WakeSource>, Option
         }
         Origin::Point(point) => {
             let waker = match point.waker {
-                Waker::OwnTimers => WakeSource::OwnTimers,
+                Waker::OwnTimers | Waker::TimerTrial => WakeSource::OwnTimers,
                 Waker::Frame | Waker::FrameTrial(_) => WakeSource::Frame,
                 Waker::Helper(_) => WakeSource::Helper,
             };
