@@ -212,6 +212,12 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
 
 /// Compares what published pages print with their own tables.
 fn audit(arguments: &ReportArguments) -> Result<u8> {
+    if let Some(other) = arguments.logs.iter().find(|path| !page::is_at(path)) {
+        bail!(
+            "{}: --audit is of published pages alone, and this is none: name files that end in .rst",
+            other.display()
+        );
+    }
     let pages = arguments.logs.iter().map(|path| page::read(path));
     let audits = pages.map_ok(|page| audit::audit(&page, arguments.rtol));
     let report = Report {

@@ -48,6 +48,11 @@ the same figures in another order of CPUs
 deep|0,0,300.0 (+50.00%),20.0,5.0; 0,1,150.0 (+50.00%),20.0,5.0|OLD|2 right, 0 wrong, 0|
 serial|0,0,110.0 (+10.00%),20.0,5.0; 0,0,100.0 (-50.00%),20.0,5.0|\
 0,0,100.0,20.0,5.0; 0,0,200.0,20.0,5.0|0 right, 0 wrong, 2|labels repeat
+serial|0,0,160.0 (+60.00%),20.0,5.0; 0,0,300.0,20.0,5.0|\
+0,0,300.0,20.0,5.0; 0,0,100.0,20.0,5.0|0 right, 0 wrong, 1|labels repeat
+serial|0,0,110.0 (+10.00%),20.0,5.0; 0,0,400.0 (+100.00%),20.0,5.0|\
+0,0,100.0,20.0,5.0; 0,1,200.0,20.0,5.0|2 right, 0 wrong, 0|\
+2 printed changes fit the row at the same place of the former table, which need not be
 serial|0,0,110.0 (+10.00%),20.0,5.0; 0,1,200.0,20.0,5.0|OLD|1 right, 0 wrong, 0|";
 
 #[test]
@@ -152,6 +157,11 @@ fn pages_are_tables() {
             "--audit a.rst --format junit",
             2,
             "has no place for --audit",
+        ),
+        (
+            "csv.rst --audit data/juno/current/test.csv",
+            2,
+            "data/juno/current/test.csv: --audit is of published pages alone",
         ),
         ("--audit old.rst", 0, "0 printed changes: 0"),
         ("--audit one.rst", 3, "1 not checked"),

@@ -175,10 +175,14 @@ fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable
     let printed: usize = columns.iter().map(|it| it.printed().count()).sum();
     let by_row: usize = columns.iter().map(|it| it.fitting(|it| it.of_row)).sum();
     let by_cpu: usize = columns.iter().map(|it| it.fitting(|it| it.of_cpu)).sum();
-    if printed > 0 && by_row == printed && by_cpu < printed && !is_ambiguous {
+    if printed > 0 && by_row == printed && (by_cpu < printed || is_ambiguous) {
         let all = many(printed, "printed change");
+        let whose = match is_ambiguous {
+            true => "which need not be the same CPU's",
+            false => "which is another CPU's",
+        };
         findings.push(format!(
-            "{all} fit the row at the same place of the former table, which is another CPU's"
+            "{all} fit the row at the same place of the former table, {whose}"
         ));
     }
     let figures = columns.iter().flat_map(|it| it.judged(is_ambiguous));
@@ -277,12 +281,14 @@ impl<'t> Column<'t> {
     fn judged(&self, is_ambiguous: bool) -> impl Iterator<Item = (usize, AuditedFigure)> {
         let printed = self.printed().count();
         let is_by_order = self.fitting(|it| it.of_order) == printed;
+        // One change may fit a place in the order by chance.
+        let is_proven = is_by_order && (printed > 1 || !is_ambiguous);
         self.cells.iter().enumerate().map(move |(place, it)| {
             let is_of_a_label = it.of_labels.iter().any(|old| it.fits(Some(*old)));
             let judged = match it.new.change {
                 None => Judged::NotPrinted,
-                Some(_) if is_by_order => Judged::Right,
-                Some(_) if is_ambiguous && (is_of_a_label || it.fits(it.of_row)) => {
+                Some(_) if is_proven => Judged::Right,
+                Some(_) if is_ambiguous && (is_by_order || is_of_a_label || it.fits(it.of_row)) => {
                     Judged::Ambiguous
                 }
                 Some(_) if !is_ambiguous && it.fits(it.of_cpu) => Judged::Right,

@@ -82,7 +82,7 @@ impl PageTable {
 }
 
 /// Returns true if `path` is of a page.
-pub(super) fn is_at(path: &Path) -> bool {
+pub(crate) fn is_at(path: &Path) -> bool {
     let ending = path.extension();
     ending.is_some_and(|it| it.eq_ignore_ascii_case("rst"))
 }
