@@ -9,6 +9,9 @@ use crate::report::log::grouped::grouped;
 use crate::report::log::{LoggedRun, Stage};
 use crate::setup::plural::many;
 
+/// The name of the lines about firmware.
+pub(super) const FIRMWARE: &str = "Firmware";
+
 pub(super) fn method(run: &LoggedRun) -> Vec<Line> {
     let is_log = !run.integrity.tables;
     let mut lines: Vec<Line> = vec![("Log", source(run)), ("Payload", payload(run))];
@@ -16,9 +19,8 @@ pub(super) fn method(run: &LoggedRun) -> Vec<Line> {
     add("Board", run.board().map(str::to_owned));
     add("CPUs", cpus(run));
     add("Cores", cores(run));
-    let is_of_one_build = |a: &Stage, b: &Stage| (&a.version, &a.built) == (&b.version, &b.built);
-    for stages in run.firmware.chunk_by(is_of_one_build) {
-        add("Firmware", Some(firmware(stages)));
+    for build in firmware(run) {
+        add(FIRMWARE, Some(build));
     }
     add("Service", service(run));
     let [(_, psci), others @ ..] = conditions(&run.run);
@@ -102,8 +104,15 @@ fn service(run: &LoggedRun) -> Option<String> {
     Some(format!("{owner}UID {uid}{}", revision.unwrap_or_default()))
 }
 
+/// Returns the builds of a run's firmware, in the order of its stages.
+pub(super) fn firmware(run: &LoggedRun) -> Vec<String> {
+    let is_of_one_build = |a: &Stage, b: &Stage| (&a.version, &a.built) == (&b.version, &b.built);
+    let builds = run.firmware.chunk_by(is_of_one_build);
+    builds.map(build).collect()
+}
+
 /// Returns stages of one build. Firmware is in lines, and in no record.
-fn firmware(stages: &[Stage]) -> String {
+fn build(stages: &[Stage]) -> String {
     let names = stages.iter().map(|stage| &stage.name).join(", ");
     let version = stages[0].version.as_deref().unwrap_or("of no version");
     let built = stages[0].built.as_ref().map(|it| format!(", built {it}"));

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::commentary::Commentary;
 use super::escape::markup;
-use super::method::method;
+use super::method;
 use super::template::render;
 use crate::board::{self, publish::Publish};
 use crate::report::analysis::compare::Comparison;
@@ -27,6 +27,25 @@ use crate::setup::workspace::Workspace;
 
 /// The parts that are written anew.
 const PARTS: [&str; 2] = ["conditions", "results"];
+
+/// The figures that a page shows.
+pub(super) struct Shown<'s> {
+    pub(super) run: &'s LoggedRun,
+    pub(super) comparison: Option<&'s Comparison>,
+    /// The names of the files in `current` and in `previous`.
+    pub(super) files: [BTreeSet<&'s String>; 2],
+    /// The figures that a page that is there shows already.
+    pub(super) on_page: OnPage,
+}
+
+/// Which figures a page that is there shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum OnPage {
+    /// Those of the release before.
+    Previous,
+    /// The run's.
+    Own,
+}
 
 /// A scenario's tables.
 #[derive(Serialize)]
@@ -45,25 +64,20 @@ struct PageTable {
 
 /// Returns the text of the page at `path`: a new one, or what is there with its parts anew.
 ///
-/// `files` are the names of those in `current` and in `previous`.
-///
 /// # Errors
 /// A page without these parts, each once; a page that cannot be read.
-pub(super) fn text(
-    path: &Path,
-    platform: &str,
-    (run, comparison): (&LoggedRun, Option<&Comparison>),
-    files: &[BTreeSet<&String>; 2],
-) -> Result<String> {
+pub(super) fn text(path: &Path, platform: &str, shown: &Shown<'_>) -> Result<String> {
     let workspace = Workspace::find().ok();
     let known = workspace.filter(|it| board::names(it).iter().any(|it| it == platform));
     let board = known.map(|it| board::load(&it, platform)).transpose()?;
     let publish = board.and_then(|it| it.publish);
-    let new = new_page(platform, publish.as_ref(), (run, comparison), files)?;
-    if !path.exists() {
+    let own = path.exists().then(|| page::read_text("", path));
+    let own = own.transpose()?;
+    let previous = previous_firmware(own.as_deref(), shown);
+    let new = new_page(platform, publish.as_ref(), shown, previous)?;
+    let Some(mut own) = own else {
         return Ok(new);
-    }
-    let mut own = page::read_text("", path)?;
+    };
     for part in PARTS {
         let inside = part_of(&new, part).and_then(|it| new.get(it));
         let place = part_of(&own, part).with_context(|| {
@@ -74,7 +88,13 @@ pub(super) fn text(
                 path.display()
             )
         })?;
-        own.replace_range(place, inside.context("the template lacks a part")?);
+        let inside = inside.context("the template lacks a part")?;
+        let is_crlf = own[..place.start].ends_with("\r\n");
+        let inside = match is_crlf {
+            true => inside.replace('\n', "\r\n"),
+            false => inside.to_owned(),
+        };
+        own.replace_range(place, &inside);
     }
     Ok(own)
 }
@@ -104,16 +124,40 @@ fn part_of(page: &str, part: &str) -> Option<std::ops::Range<usize>> {
     (begin <= end).then_some(begin..end)
 }
 
+/// The field of a page that names the firmware of the release before.
+const PREVIOUS: &str = "Previous release";
+
+/// Returns the firmware of the release before: by the baseline's log, else by the page that is
+/// there. Tables do not have it.
+fn previous_firmware(own: Option<&str>, shown: &Shown<'_>) -> Option<Value> {
+    let of_log = method::firmware(&shown.comparison?.baseline).join("; ");
+    if !of_log.is_empty() {
+        return Some(of_log.into());
+    }
+    let own = own?;
+    let conditions = own.get(part_of(own, "conditions")?)?;
+    let name = match shown.on_page {
+        OnPage::Previous => method::FIRMWARE,
+        OnPage::Own => PREVIOUS,
+    };
+    let field = format!(":{name}: ");
+    let mut fields = conditions.lines().filter_map(|it| it.strip_prefix(&field));
+    let firmware = fields.join("; ");
+    // The page's text is markup already.
+    (!firmware.is_empty()).then(|| Value::from_safe_string(firmware))
+}
+
 fn new_page(
     platform: &str,
     publish: Option<&Publish>,
-    (run, comparison): (&LoggedRun, Option<&Comparison>),
-    files: &[BTreeSet<&String>; 2],
+    shown: &Shown<'_>,
+    previous: Option<Value>,
 ) -> Result<String> {
+    let (run, comparison) = (shown.run, shown.comparison);
     let board = publish.map(|it| it.title.as_str()).or(run.board());
     let title = format!("PSCI latencies of {}", board.unwrap_or(platform));
-    let scenarios = ScenarioId::SUITE.map(|id| scenario(id, platform, files));
-    let conditions = method(run);
+    let scenarios = ScenarioId::SUITE.map(|id| scenario(id, platform, &shown.files));
+    let conditions = method::method(run);
     let conditions = conditions.into_iter().filter(|it| it.0 != "Log");
     let context = context! {
         underline => line_below(&title, "="),
@@ -122,6 +166,8 @@ fn new_page(
         link => publish.and_then(|it| it.link.as_deref()),
         clocks => Serde(publish.map_or(&[][..], |it| &it.clocks)),
         conditions => Serde(conditions.collect::<Vec<_>>()),
+        previous_name => PREVIOUS,
+        previous,
         scenarios => Serde(scenarios.into_iter().flatten().collect::<Vec<_>>()),
         has_changes => comparison.is_some(),
         commentary => Serde(Commentary::of(run, comparison)),

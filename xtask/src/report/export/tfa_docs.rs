@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::slice;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -21,10 +21,10 @@ use psci_bench::measure::Metric;
 use psci_bench::model::{Row, Scenario};
 use psci_bench::plan::{Method, ScenarioId};
 
-use super::published_page;
+use super::published_page::{self, OnPage, Shown};
 use super::report_data::{Report, TreeWishes};
 use crate::report::analysis::compare::{
-    Across, Change, Comparison, Judged, Options, Outcome, compare, percent,
+    Across, Change, Comparison, Judged, Keyed, Options, Outcome, compare, percent,
 };
 use crate::report::analysis::conditions::is_of_platform;
 use crate::report::log::{LoggedRun, tables};
@@ -34,64 +34,113 @@ use crate::setup::progress::say;
 /// The lines of files by the files' names: cluster, core, and figures in nanoseconds.
 type Files = BTreeMap<String, Vec<Vec<String>>>;
 
+/// The figures that are to be published.
+struct Release<'r> {
+    run: &'r LoggedRun,
+    platform: &'r str,
+    options: &'r Options,
+    files: Files,
+    /// The folder of the platform's figures.
+    place: PathBuf,
+}
+
 pub(super) fn write_tree(report: &Report, wishes: &TreeWishes<'_>, root: &Path) -> Result<()> {
     let run = report.only_run("tfa-docs")?;
     let options = wishes.options;
     let platform = check_platform(run, wishes.platform, options)?;
     let input = &run.source.input;
-    let plain = files(run, None);
+    let release = Release {
+        run,
+        platform,
+        options,
+        files: files(run, None),
+        place: root.join("docs/perf/data").join(platform),
+    };
     ensure!(
-        !plain.is_empty(),
+        !release.files.is_empty(),
         "{input}: no figure for tfa-docs, which takes PMF's by method tftf: nothing was written"
     );
-    let place = root.join("docs/perf/data").join(platform);
-    let current = place.join("current");
-    let names = names(&current)?;
-    let there = (!names.is_empty()).then(|| tables::read(&current));
-    let there = there.transpose()?;
+    let [current, previous] = ["current", "previous"].map(|name| release.place.join(name));
+    let there = read_folder(&current)?;
     let given = report.comparisons.first();
     let own = there.as_ref().filter(|_| given.is_none());
     let own = own.map(|it| compare_with(run, it, options)).transpose()?;
     let comparison = given.or(own.as_ref());
     let [there, before] = [there.as_ref(), comparison.map(|it| &it.baseline)]
         .map(|it| it.map_or_else(Files::new, |it| files(it, None)));
-    let mut end = "current is of these figures already: nothing was changed".to_owned();
     // With a baseline that is not what is there it is another change that is asked for.
-    let is_new = sorted(&plain) != sorted(&there) || sorted(&plain) != sorted(&before);
-    if is_new {
-        refuse_losses(&plain, &there, &names, &current)?;
+    let new = sorted(&release.files);
+    let on_page = match new != sorted(&there) || new != sorted(&before) {
+        true => OnPage::Previous,
+        false => OnPage::Own,
+    };
+    if on_page == OnPage::Previous {
+        refuse_losses("the run", &release.files, &there, &current)?;
+        if given.is_some() {
+            // What was published before is not lost to a baseline that was cut off.
+            refuse_losses("the baseline", &before, &read_files(&previous)?, &previous)?;
+        }
     }
-    let page = wishes.page.then(|| {
-        let previous = place.join("previous");
-        // The release before these figures, which are there already.
-        let was = (!is_new && previous.is_dir()).then(|| tables::read(&previous));
-        let was = was.transpose()?.map(|it| compare_with(run, &it, options));
-        let was = was.transpose()?;
-        let comparison = was.as_ref().or(comparison.filter(|_| is_new));
-        let old = comparison.map_or_else(Files::new, |it| files(&it.baseline, None));
-        let path = root.join(format!("docs/perf/psci-performance-{platform}.rst"));
-        let names = [&plain, &old].map(|it| it.keys().collect());
-        let text = published_page::text(&path, platform, (run, comparison), &names)?;
-        anyhow::Ok((path, text))
-    });
+    let page = wishes.page.then(|| release.page(root, comparison, on_page));
     let page = page.transpose()?;
-    if let Some((path, _)) = page
-        .as_ref()
-        .filter(|it| it.0.parent().is_some_and(Path::is_dir))
-    {
-        output_files::check(("--page", path), &[])?;
+    let shown = release.place.display();
+    if on_page == OnPage::Previous {
+        note(&release, comparison);
+        release.put(comparison, given.map(|_| &before))?;
+        say(&format!("{shown}: current is of {input} now"));
+    } else {
+        say(&format!(
+            "{shown}: current is of these figures already: nothing was changed"
+        ));
     }
-    if is_new {
-        note(run, &plain, comparison);
-        let former = given.map(|_| &before);
-        place_release(&place, &files(run, comparison), former)?;
-        end = format!("current is of {input} now");
-    }
-    say(&format!("{}: {end}", place.display()));
     if let Some((path, text)) = page {
         published_page::write(&path, &text)?;
     }
     Ok(())
+}
+
+impl Release<'_> {
+    /// Returns the path and the text of the page that shows the figures, if it can be written.
+    fn page(
+        &self,
+        root: &Path,
+        comparison: Option<&Comparison>,
+        on_page: OnPage,
+    ) -> Result<(PathBuf, String)> {
+        let previous = self.place.join("previous");
+        // The release before these figures, which are there already.
+        let was = (on_page == OnPage::Own && previous.is_dir()).then(|| tables::read(&previous));
+        let was = was.transpose()?;
+        let was = was.map(|it| compare_with(self.run, &it, self.options));
+        let was = was.transpose()?;
+        let comparison = was
+            .as_ref()
+            .or(comparison.filter(|_| on_page == OnPage::Previous));
+        let old = comparison.map_or_else(Files::new, |it| files(&it.baseline, None));
+        let platform = self.platform;
+        let path = root.join(format!("docs/perf/psci-performance-{platform}.rst"));
+        let shown = Shown {
+            run: self.run,
+            comparison,
+            files: [&self.files, &old].map(|it| it.keys().collect()),
+            on_page,
+        };
+        let text = published_page::text(&path, platform, &shown)?;
+        if path.parent().is_some_and(Path::is_dir) {
+            output_files::check(("--page", &path), &[])?;
+        }
+        Ok((path, text))
+    }
+
+    /// Puts the figures in their place. Folders that a failure leaves empty are removed.
+    fn put(&self, comparison: Option<&Comparison>, former: Option<&Files>) -> Result<()> {
+        let first = first_missing(&self.place);
+        let placed = place_release(&self.place, &files(self.run, comparison), former);
+        if let (Err(_), Some(first)) = (&placed, first) {
+            remove_empty(&self.place, &first);
+        }
+        placed
+    }
 }
 
 /// Returns the platform's name, which is that of a folder and of the run's board.
@@ -131,7 +180,17 @@ fn compare_with(run: &LoggedRun, there: &LoggedRun, options: &Options) -> Result
 
 /// Says what the files do not: figures that lack, that have no checksum, and the meaning of
 /// changes.
-fn note(run: &LoggedRun, files: &Files, comparison: Option<&Comparison>) {
+fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
+    let Release {
+        run, files, place, ..
+    } = release;
+    // A name that was mistyped makes a folder; that of a known board does not come so far.
+    if run.board().is_none() && place.parent().is_some_and(Path::is_dir) && !place.is_dir() {
+        let (at, input) = (place.display(), &run.source.input);
+        say(&format!(
+            "{at}: a new folder; {input} does not say of which board it is"
+        ));
+    }
     let (input, all) = (&run.source.input, run.run.cpus.len());
     for name in ScenarioId::SUITE.map(file) {
         let cpus = files.get(&name).map_or(0, Vec::len);
@@ -140,7 +199,7 @@ fn note(run: &LoggedRun, files: &Files, comparison: Option<&Comparison>) {
             say(&format!("{of}: the run has no figure for the others"));
         }
     }
-    for run in [Some(run), comparison.map(|it| &it.baseline)]
+    for run in [Some(*run), comparison.map(|it| &it.baseline)]
         .into_iter()
         .flatten()
     {
@@ -156,10 +215,15 @@ fn note(run: &LoggedRun, files: &Files, comparison: Option<&Comparison>) {
     let scenarios = comparison.into_iter().flat_map(|it| &it.scenarios);
     let by_order = scenarios.filter(|it| it.judged == Judged::Order);
     let tags = by_order.map(|it| it.key.id.tag()).unique().join(", ");
+    let is_ambiguous = comparison.is_some_and(|it| it.keyed == Keyed::Ambiguous);
+    let named = match is_ambiguous {
+        true => "; --baseline and --rows-are MPIDR,... name the CPUs of rows whose labels repeat",
+        false => "",
+    };
     if !tags.is_empty() {
         say(&format!(
             "changes are of equal places in the order of size, and not of CPUs, in {tags}: \
-             --baseline with another format explains them"
+             --baseline with another format explains them{named}"
         ));
     }
 }
@@ -253,26 +317,63 @@ fn names(folder: &Path) -> Result<Vec<String>> {
     names.collect()
 }
 
-/// Refuses to put in place of `current` what has less than it.
-fn refuse_losses(files: &Files, there: &Files, names: &[String], current: &Path) -> Result<()> {
+/// Reads a folder's tables; None if there are none.
+fn read_folder(folder: &Path) -> Result<Option<LoggedRun>> {
+    let has_tables = !names(folder)?.is_empty();
+    has_tables.then(|| tables::read(folder)).transpose()
+}
+
+fn read_files(folder: &Path) -> Result<Files> {
+    let there = read_folder(folder)?;
+    Ok(there.map_or_else(Files::new, |it| files(&it, None)))
+}
+
+/// Refuses to put `files`, those of `whose`, in place of a folder's tables if these are more.
+fn refuse_losses(whose: &str, files: &Files, there: &Files, folder: &Path) -> Result<()> {
     let none = Vec::new();
-    for name in names {
-        let label = |line: &Vec<String>| line[..2].join(".");
-        let own = files.get(name).unwrap_or(&none).iter().map(label).counts();
-        let old = there.get(name).unwrap_or(&none).iter().map(label).counts();
-        let lost = old.iter().find(|it| own.get(it.0) < Some(it.1));
-        let of = match lost.map(|it| it.0) {
-            _ if own.is_empty() => "this file".to_owned(),
-            Some(cpu) => format!("CPU {cpu} of this file"),
-            None => continue,
-        };
-        bail!(
-            "{}: the run has no figure for {of}: report a run that has it, or remove it first; \
-             nothing was written",
-            current.join(name).display()
-        );
+    for name in names(folder)? {
+        let [own, old] = [files, there].map(|it| it.get(&name).unwrap_or(&none));
+        if let Some(what) = lost(own, old) {
+            bail!(
+                "{}: {whose} has no figure for {what}: report one that has it, or remove it \
+                 first; nothing was written",
+                folder.join(&name).display()
+            );
+        }
     }
     Ok(())
+}
+
+/// Returns what of a file's lines is lost if `own` takes their place; None if nothing is.
+fn lost(own: &[Vec<String>], old: &[Vec<String>]) -> Option<String> {
+    if own.is_empty() {
+        return Some("this file".to_owned());
+    }
+    let label = |line: &Vec<String>| line[..2].join(".");
+    let is_plain = |lines: &[Vec<String>]| lines.iter().map(label).all_unique();
+    // Where labels repeat, which row is which CPU's is not known.
+    if !is_plain(own) || !is_plain(old) {
+        let (count, all) = (own.len(), old.len());
+        return (count < all).then(|| format!("{} of the {all} rows of this file", all - count));
+    }
+    let mut olds = old.iter().map(label);
+    let own: Vec<String> = own.iter().map(label).collect();
+    let gone = olds.find(|it| !own.contains(it))?;
+    Some(format!("CPU {gone} of this file"))
+}
+
+/// Returns the outermost folder of `place` that is not there.
+fn first_missing(place: &Path) -> Option<PathBuf> {
+    let missing = place.ancestors().take_while(|it| !it.exists());
+    let first = missing.filter(|it| !it.as_os_str().is_empty()).last();
+    first.map(Path::to_path_buf)
+}
+
+/// Removes the empty folders from `place` up to `first`.
+fn remove_empty(place: &Path, first: &Path) {
+    let folders = place.ancestors().take_while(|it| it.starts_with(first));
+    // One that holds something stays, and so do those around it.
+    let _ = folders.map(fs::remove_dir).find(Result::is_err);
 }
 
 /// Puts `files` in place of `current`, and `former`, else what was there, in that of
@@ -313,8 +414,10 @@ fn write_folder(folder: &Path, files: &Files) -> Result<()> {
             .terminator(Terminator::Any(b'\n'))
             .from_path(&path)
             .with_context(|| path.display().to_string())?;
-        lines.iter().try_for_each(|line| out.write_record(line))?;
-        out.flush()?;
+        let written = lines.iter().try_for_each(|line| out.write_record(line));
+        let written = written.map_err(anyhow::Error::from);
+        let written = written.and_then(|()| Ok(out.flush()?));
+        written.with_context(|| path.display().to_string())?;
     }
     Ok(())
 }

@@ -1,0 +1,116 @@
+//! `--format tfa-docs`: what is published already is not lost, whatever is put in its place.
+
+use std::fs;
+use std::process::Command;
+
+use crate::report::{edited_log, log};
+use crate::support::scratch::Scratch;
+use crate::support::{outcome, xtask};
+
+const OFF: &str = "test_rt_instr_cpu_off_serial.csv";
+
+/// TF-A's files of v2.15 for N1SDP have the labels of threads.
+#[test]
+fn run_with_own_labels_takes_the_place_of_rows_whose_labels_repeat() {
+    let scratch = Scratch::empty();
+    let rows = |labels: [&str; 4]| {
+        let figures = [
+            "1660,9320,300",
+            "13660,15980,180",
+            "13940,16720,140",
+            "14220,17080,140",
+        ];
+        let rows = labels.iter().zip(figures);
+        rows.map(|(label, figures)| format!("{label},{figures}\n"))
+            .collect::<String>()
+    };
+    let repeated = rows(["0,0", "1,0", "0,0", "1,0"]);
+    let there = format!("tf-a/docs/perf/data/n1sdp/current/{OFF}");
+    scratch.write(&there, &repeated);
+    let own = rows(["0,0", "0,1", "1,0", "1,1"]).replace("1660,", "1760,");
+    scratch.write(&format!("n1sdp/{OFF}"), &own);
+    let three: Vec<&str> = own.lines().take(3).collect();
+    scratch.write(&format!("three/n1sdp/{OFF}"), &three.join("\n"));
+    let docs = "--format tfa-docs --platform n1sdp -o tf-a";
+    let lost = "3 rows against 4: figures that are compared by their order need as many";
+    scratch.refuses(&format!("report three/n1sdp {docs}"), lost);
+    scratch.assert_reports(&[(&format!("n1sdp {docs}"), 0, "--rows-are MPIDR,...")]);
+    let read = |name: &str| {
+        String::from_utf8(scratch.read(name))
+            .expect("UTF-8")
+            .replace('"', "")
+    };
+    assert_eq!(read(&there), own.replace("1760,", "1760 (+6.02%),"));
+    assert_eq!(read(&there.replace("current", "previous")), repeated);
+}
+
+#[test]
+fn cut_baseline_takes_no_file_from_previous() {
+    let scratch = Scratch::of_reports(log());
+    let docs = "--format tfa-docs --platform juno -o tf-a --baseline";
+    let new = "published/juno/v2.10";
+    scratch.assert_reports(&[(&format!("{new} {docs} published/juno/v2.9"), 1, "")]);
+    let published = scratch.path("published/juno/v2.9");
+    let files = fs::read_dir(published).expect("a folder");
+    for file in files.map(|it| it.expect("a file")).filter(|it| {
+        let name = it.file_name().to_string_lossy().into_owned();
+        !name.contains("deep")
+    }) {
+        let name = format!("cut/juno/{}", file.file_name().display());
+        scratch.write(&name, &fs::read(file.path()).expect("a file"));
+    }
+    let lost = "the baseline has no figure for this file";
+    scratch.refuses(&format!("report {new} {docs} cut/juno"), lost);
+}
+
+#[test]
+fn failed_write_names_its_path_and_leaves_no_folder() {
+    let scratch = Scratch::of_reports(log());
+    let mut shell = Command::new("sh");
+    // Without room for a byte; who ignores the signal gets an error.
+    let line = "trap '' XFSZ; ulimit -f 0; \
+        $X report good.log --format tfa-docs --platform qemu -o tf-a";
+    shell.args(["-c", line]).current_dir(scratch.path(""));
+    let (code, said) = outcome(shell.env("X", xtask(&[]).get_program()));
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("tf-a/docs/perf/data/qemu/"), "{said}");
+    assert!(!scratch.path("tf-a").exists());
+}
+
+#[test]
+fn page_keeps_its_line_ends_and_names_the_release_before() {
+    let scratch = Scratch::of_reports(log());
+    let slower = edited_log(|run| {
+        let rows = run.scenarios.iter_mut().flat_map(|it| &mut it.rows);
+        let own = rows.filter_map(|it| it.figures.powerdown.as_mut());
+        own.for_each(|it| *it *= 2);
+    });
+    scratch.write(
+        "slower.log",
+        &slower.replace("v2.12.1(release)", "v2.13.0(release)"),
+    );
+    let docs = "--format tfa-docs --platform qemu --page -o tf-a";
+    let name = "tf-a/docs/perf/psci-performance-qemu.rst";
+    let page = || String::from_utf8(scratch.read(name)).expect("UTF-8");
+    scratch.assert_reports(&[(&format!("good.log {docs}"), 0, "")]);
+    assert!(!page().contains(":Previous release:"));
+    scratch.write(name, &page().replace('\n', "\r\n"));
+    // The page alone says what firmware the figures were of that are there.
+    for _ in 0..2 {
+        scratch.assert_reports(&[(&format!("slower.log {docs}"), 0, "")]);
+        let page = page();
+        assert_eq!(page.matches('\n').count(), page.matches("\r\n").count());
+        let fields: Vec<&str> = page.lines().filter(|it| it.starts_with(":")).collect();
+        let has = |field: &str, version: &str| {
+            let mut fields = fields.iter();
+            fields.any(|it| it.starts_with(field) && it.contains(version))
+        };
+        assert!(
+            has(":Firmware:", "v2.13.0") && has(":Previous release:", "v2.12.1"),
+            "{page}"
+        );
+    }
+    let baseline = format!("good.log {docs} --baseline slower.log");
+    scratch.assert_reports(&[(&baseline, 0, "")]);
+    assert!(page().contains(":Previous release: BL"), "{}", page());
+}
