@@ -41,11 +41,14 @@ fn make(arguments: &Arguments) -> Result<Profile, String> {
 
 impl Profile {
     fn write(&mut self, kind: u64, (cpu, number): (u32, u32), numbers: [u64; 2]) {
-        let first = kind | u64::from(cpu & 0xff_ffff) << 8 | u64::from(number) << 32;
-        for word in [first, numbers[0], numbers[1]] {
-            let written = self.out.write_all(&word.to_le_bytes());
-            self.error = self.error.take().or(written.err());
+        // Where one write failed, as on a full disk, each later one would take its time to fail.
+        if self.error.is_some() {
+            return;
         }
+        let first = kind | u64::from(cpu & 0xff_ffff) << 8 | u64::from(number) << 32;
+        let words = [first, numbers[0], numbers[1]];
+        let mut written = words.iter().map(|it| self.out.write_all(&it.to_le_bytes()));
+        self.error = written.find_map(Result::err);
     }
 }
 

@@ -8,27 +8,29 @@ use clap::Args;
 
 use super::common::{INCOMPLETE, parse_share};
 use super::qemu::{self, RunArguments};
-use crate::profile::ledger::Bench;
-use crate::profile::ledger_export::{self, Format};
+use crate::profile::ledger::{Bench, Selected};
+use crate::profile::ledger_export::{self, Format, conclusion};
 use crate::setup::files;
-use crate::setup::plural::many;
 use crate::setup::progress::say;
 
 /// Arguments of `ledger`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit codes:
-  0  done, and no commit makes a figure larger by more than --rtol
-  1  done, and a commit does: it is named
-  2  bad input or use, or no commit can be built
-  3  the first or the last commit cannot be measured; or interrupted: the same
-     command goes on from there
+  0  done, and neither a commit nor the whole range makes a figure larger by
+     more than --rtol
+  1  done, and a commit does, or the whole range: it is named
+  2  bad input or use, or a failure of this machine, such as a full disk
+  3  the first or the last commit cannot be measured, or the last lacks a figure;
+     or interrupted: the same command goes on from there
 
 Examples:
   cargo xtask ledger --tf-a ../trusted-firmware-a v2.12.0..v2.13.0 --first-parent
   cargo xtask ledger --tf-a ../trusted-firmware-a HEAD~5..HEAD --format html -o ledger.html
   cargo xtask ledger --tf-a ../trusted-firmware-a v2.12.0..v2.13.0 \\
-      --bisect susp_deep_serial:cache-flush")]
+      --bisect susp_deep_serial:cache-flush
+  cargo xtask ledger --tf-a ../trusted-firmware-a v2.12.0..v2.13.0 --first-parent \\
+      --bisect susp_deep_parallel:entry:all")]
 pub struct LedgerArguments {
     /// The commits, after A up to B; A is what the first is compared with. Names
     /// are git's.
@@ -40,9 +42,10 @@ pub struct LedgerArguments {
     /// Follow only the first parent of a merge.
     #[arg(long)]
     pub first_parent: bool,
-    /// Find the commit that changed this figure, by halves; figures are listed
-    /// where there is none of this name.
-    #[arg(long, value_name = "SCENARIO:PHASE")]
+    /// Find the commits that change this figure, by halves, the largest change
+    /// first: a CPU's own instructions, or with :all those of all CPUs, PMF's
+    /// ticks. Figures are listed if there is none of this name.
+    #[arg(long, value_name = "SCENARIO:PHASE[:all]")]
     pub bisect: Option<String>,
     /// Share of a figure below which a difference is no step, such as 0.02 or 2%.
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parse_share)]
@@ -66,29 +69,15 @@ pub(super) fn run(arguments: &LedgerArguments) -> Result<u8> {
     let bench = Bench::new(&spec, &arguments.range, arguments.first_parent)?;
     let (range, tolerance) = (&arguments.range, f64::from(arguments.rtol) / 1e6);
     let ledger = match &arguments.bisect {
-        Some(figure) => bench.bisect(range, tolerance, &figure.replace(' ', "-"))?,
+        Some(figure) => bench.bisect(range, tolerance, Selected::parse(figure))?,
         None => bench.ledger(range, tolerance)?,
     };
     let format = arguments.format;
     let write = |out: &mut dyn Write| ledger_export::write(format, &ledger, out);
     files::write_or_print(arguments.output.as_deref(), write)?;
-    for step in &ledger.steps {
-        let (id, title) = (step.commit.short(), &step.commit.title);
-        say(&format!(
-            "step: {id} {title}: {}",
-            many(step.changes.len(), "figure")
-        ));
-    }
-    if ledger.steps.is_empty() {
-        say("no step");
-    }
-    let changes = ledger.steps.iter().flat_map(|it| &it.changes);
-    let is_worse = changes.into_iter().any(|it| it.share() > tolerance);
-    Ok(match (ledger.is_complete(), is_worse) {
-        (false, _) => {
-            say("the first or the last commit cannot be measured: see above");
-            INCOMPLETE
-        }
-        (true, is_worse) => u8::from(is_worse),
+    conclusion(&ledger).iter().for_each(|line| say(line));
+    Ok(match ledger.lack() {
+        Some(_) => INCOMPLETE,
+        None => u8::from(ledger.is_worse()),
     })
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
 use sha2::{Digest, Sha256};
 
-use super::difference;
+use super::difference::{self, Part, PhaseChange};
 use super::document::{number, signed};
 use super::profile::Profile;
 use crate::setup::source_package::hex;
@@ -51,19 +51,32 @@ pub fn sentences(log: &Path, baseline: &Path) -> Result<Vec<String>> {
     let (Some(new), Some(old)) = (read(log)?, read(baseline)?) else {
         return Ok(Vec::new());
     };
-    let mut changes = difference::changes(&old, &new);
-    changes.retain(|it| it.old != it.new);
-    let sentence = |it: &difference::PhaseChange| {
+    let changes = difference::changes(&old, &new);
+    let sentence = |it: &PhaseChange| {
+        let texts = Part::BOTH.map(|part| {
+            let [old, new] = it.both(part)?;
+            Some((old != new, format!("{} -> {}", number(old), number(new))))
+        });
+        if !texts.iter().flatten().any(|it| it.0) {
+            return None;
+        }
+        let [own, all] = texts.map(|it| it.map(|it| it.1));
+        let own = own.map(|it| format!("{it} of its own"));
+        let all = all.map(|it| format!("{it} of all CPUs"));
+        let figures = own.into_iter().chain(all).join(", ");
         let named = it.functions.iter().take(NAMED_MAX);
         let named = named.map(|it| format!("{} {}", it.name, signed(it.new - it.old)));
         let others = it.functions.len().saturating_sub(NAMED_MAX);
         let others = (others > 0).then(|| format!("{others} others"));
-        let (old, new) = (number(it.old), number(it.new));
         let functions = named.chain(others).join(", ");
-        format!(
-            "{}: {old} -> {new} instructions of a mean call: {functions}.",
+        let functions = match functions.is_empty() {
+            true => String::new(),
+            false => format!(": {functions}"),
+        };
+        Some(format!(
+            "{}: instructions of a mean call {figures}{functions}.",
             it.figure
-        )
+        ))
     };
-    Ok(changes.iter().map(sentence).collect())
+    Ok(changes.iter().filter_map(sentence).collect())
 }

@@ -1,11 +1,11 @@
 //! A checkout of TF-A: commits of a range, and the source at a commit. Nothing in it is changed.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 
+use crate::report::log::untrusted_text::plain;
 use crate::setup::process;
 
 /// A commit.
@@ -25,8 +25,9 @@ impl Commit {
 }
 
 fn git(checkout: &Path, arguments: &[&str]) -> Result<String> {
-    let mut command = Command::new("git");
-    // A checkout of another user's is read alone.
+    // Without the caller's GIT_DIR and the like, which name another repository in a hook.
+    let mut command = process::clean("git");
+    // A checkout of another user's is only read.
     command.args(["-c", "safe.directory=*", "-C"]).arg(checkout);
     process::output(command.args(arguments))
 }
@@ -44,7 +45,7 @@ pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<C
         let said = git(checkout, &[&log[..], what, &["--"]].concat())?;
         let commit = |line: &str| {
             let (id, title) = line.split_once(' ').unwrap_or((line, ""));
-            let (id, title) = (id.to_owned(), title.to_owned());
+            let (id, title) = (id.to_owned(), plain(title));
             Commit { id, title }
         };
         anyhow::Ok(said.lines().map(commit).collect::<Vec<_>>())
@@ -76,12 +77,19 @@ pub fn commits(checkout: &Path, range: &str, first_parent: bool) -> Result<Vec<C
     Ok(all)
 }
 
+/// Returns true if files of the checkout differ from its commit; those that git does not track
+/// do not count.
+pub fn has_changes(checkout: &Path) -> Result<bool> {
+    let status = ["status", "--porcelain", "--untracked-files=no"];
+    Ok(!git(checkout, &status)?.trim().is_empty())
+}
+
 /// Unpacks the source at `commit` into the empty folder `place`.
 pub fn unpack(checkout: &Path, commit: &Commit, place: &Path) -> Result<()> {
     let archive = place.join(".archive.tar");
     let output = format!("--output={}", archive.display());
     git(checkout, &["archive", "--format=tar", &output, &commit.id])?;
-    let mut tar = Command::new("tar");
+    let mut tar = process::clean("tar");
     process::output(tar.arg("-xf").arg(&archive).arg("-C").arg(place))?;
     std::fs::remove_file(&archive).with_context(|| archive.display().to_string())
 }

@@ -4,18 +4,73 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::profile::{Phase, Profile};
+use super::profile::{Figure, Phase, Profile};
 
-/// A phase of two profiles. Figures are means of a call.
+/// What a profile has of a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// The scenario was not measured.
+    NotMeasured,
+    /// The scenario was measured, and no call of it has this phase.
+    NoSuchPhase,
+    /// The instructions of a mean call.
+    Measured(Figure),
+}
+
+impl Side {
+    fn of(profile: &Profile, phase: Option<&Phase>, scenario: &str) -> Self {
+        let has_scenario = profile.phases.iter().any(|it| it.scenario == scenario);
+        match (phase, has_scenario) {
+            (Some(phase), _) => Self::Measured(phase.figure()),
+            (None, true) => Self::NoSuchPhase,
+            (None, false) => Self::NotMeasured,
+        }
+    }
+
+    /// Returns the instructions, if the phase was measured.
+    pub fn figure(self) -> Option<Figure> {
+        match self {
+            Self::Measured(figure) => Some(figure),
+            Self::NoSuchPhase | Self::NotMeasured => None,
+        }
+    }
+}
+
+/// Which instructions of a phase are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// The CPU's own.
+    Own,
+    /// Those of all CPUs: PMF's ticks.
+    All,
+}
+
+impl Part {
+    /// Both parts.
+    pub const BOTH: [Self; 2] = [Self::Own, Self::All];
+
+    /// Returns the part of `figure`; None for a log's own.
+    pub fn of(self, figure: Figure) -> Option<f64> {
+        match self {
+            Self::Own => figure.own,
+            Self::All => Some(figure.all),
+        }
+    }
+}
+
+/// A phase of two profiles.
 #[derive(Clone, Debug, Serialize)]
 pub struct PhaseChange {
     /// The figure's name: `SCENARIO:PHASE`.
     pub figure: String,
-    /// Instructions in the baseline: the CPU's own, or of all CPUs where a side is a log.
-    pub old: f64,
-    /// Instructions now.
-    pub new: f64,
-    /// The functions that differ, the greatest change first; none where a side is a log.
+    /// The baseline.
+    pub old: Side,
+    /// What is compared with it.
+    pub new: Side,
+    /// The functions that differ, the greatest change first; none if a side is a log or was
+    /// not measured.
     pub functions: Vec<FunctionChange>,
 }
 
@@ -33,57 +88,134 @@ pub struct FunctionChange {
 }
 
 impl PhaseChange {
-    /// Returns the change as a share of the baseline; infinite from zero.
-    pub fn share(&self) -> f64 {
-        match self.new - self.old {
-            0.0 => 0.0,
-            change => change / self.old,
-        }
+    /// Returns the instructions in the baseline and now, if both sides have them.
+    pub fn both(&self, part: Part) -> Option<[f64; 2]> {
+        let of = |side: Side| part.of(side.figure()?);
+        Some([of(self.old)?, of(self.new)?])
     }
 
-    fn of(old: &Phase, new: &Phase, has_functions: bool) -> Self {
-        let figure = |it: &Phase| it.mean(if has_functions { it.own() } else { it.elapsed });
-        let (before, after) = (old.functions(), new.functions());
-        let names: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
-        let change = |name: &str| {
-            let before = before.get(name).copied().unwrap_or_default();
-            let after = after.get(name).copied().unwrap_or_default();
-            FunctionChange {
-                name: name.to_owned(),
-                old: old.mean(before.instructions),
-                new: new.mean(after.instructions),
-                calls: [old.mean(before.calls), new.mean(after.calls)],
-            }
-        };
-        let names = names.into_iter().filter(|_| has_functions);
-        let mut functions: Vec<FunctionChange> = names.map(change).collect();
-        functions.retain(|it| it.old != it.new);
-        functions.sort_by(|a, b| (b.new - b.old).abs().total_cmp(&(a.new - a.old).abs()));
-        Self {
-            figure: new.figure_name(),
-            old: figure(old),
-            new: figure(new),
-            functions,
-        }
+    /// Returns the change as a share of the baseline; infinite from zero.
+    pub fn share(&self, part: Part) -> Option<f64> {
+        let [old, new] = self.both(part)?;
+        Some(match new - old {
+            0.0 => 0.0,
+            change => change / old,
+        })
+    }
+
+    /// Returns the change in what other CPUs execute meanwhile.
+    pub fn waiting(&self) -> Option<f64> {
+        let [old, new] = [self.old, self.new].map(|it| it.figure()?.waiting());
+        Some(new? - old?)
+    }
+
+    /// Returns true if one of `parts` differs by more than `tolerance`, or if one side alone
+    /// has the phase.
+    pub fn exceeds(&self, parts: &[Part], tolerance: f64) -> bool {
+        let mut shares = parts.iter().filter_map(|it| self.share(*it));
+        let is_of_one = self.old.figure().is_some() != self.new.figure().is_some();
+        is_of_one || shares.any(|it| it.abs() > tolerance)
+    }
+
+    /// Returns true if one of `parts` is larger by more than `tolerance`, or if calls have a
+    /// phase that they did not have.
+    pub fn is_larger(&self, parts: &[Part], tolerance: f64) -> bool {
+        let mut shares = parts.iter().filter_map(|it| self.share(*it));
+        let is_added = self.old == Side::NoSuchPhase && self.new.figure().is_some();
+        is_added || shares.any(|it| it > tolerance)
     }
 }
 
-/// Returns the changes of all phases. One that a side does not have is 0 there.
+/// Returns the functions that differ, the greatest change first.
+fn function_changes(old: &Phase, new: &Phase) -> Vec<FunctionChange> {
+    let (before, after) = (old.functions(), new.functions());
+    let names: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
+    let change = |name: &str| {
+        let before = before.get(name).copied().unwrap_or_default();
+        let after = after.get(name).copied().unwrap_or_default();
+        FunctionChange {
+            name: name.to_owned(),
+            old: old.mean(before.instructions),
+            new: new.mean(after.instructions),
+            calls: [old.mean(before.calls), new.mean(after.calls)],
+        }
+    };
+    let mut functions: Vec<FunctionChange> = names.into_iter().map(change).collect();
+    functions.retain(|it| it.old != it.new);
+    functions.sort_by(|a, b| (b.new - b.old).abs().total_cmp(&(a.new - a.old).abs()));
+    functions
+}
+
+/// Returns the changes of all phases that a side has.
 pub fn changes(old: &Profile, new: &Profile) -> Vec<PhaseChange> {
     let has_functions = old.has_functions() && new.has_functions();
-    let (old, new) = (old.merged(), new.merged());
-    let gone = old
+    let (before, after) = (old.merged(), new.merged());
+    let gone = before
         .iter()
-        .filter(|it| !new.iter().any(|other| other.is_like(it)));
-    let all = new.iter().chain(gone);
+        .filter(|it| !after.iter().any(|other| other.is_like(it)));
     let change = |phase: &Phase| {
-        let none = || phase.without_calls();
-        let find = |all: &[Phase]| all.iter().find(|it| it.is_like(phase)).cloned();
-        let (old, new) = (
-            find(&old).unwrap_or_else(none),
-            find(&new).unwrap_or_else(none),
-        );
-        PhaseChange::of(&old, &new, has_functions)
+        let [old_phase, new_phase] =
+            [&before, &after].map(|all| all.iter().find(|it| it.is_like(phase)));
+        let none = Phase::default();
+        let [of_old, of_new] = [old_phase, new_phase].map(|it| it.unwrap_or(&none));
+        let old = Side::of(old, old_phase, &phase.scenario);
+        let new = Side::of(new, new_phase, &phase.scenario);
+        let is_measured = ![old, new].contains(&Side::NotMeasured);
+        let functions = match has_functions && is_measured {
+            true => function_changes(of_old, of_new),
+            false => Vec::new(),
+        };
+        PhaseChange {
+            figure: phase.figure_name(),
+            old,
+            new,
+            functions,
+        }
     };
-    all.map(change).collect()
+    after.iter().chain(gone).map(change).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_counts_beside_own_instructions() {
+        let old = Profile::made_up(&[("parallel", "entry", 2788, 63_435)]);
+        let new = Profile::made_up(&[("parallel", "entry", 1544, 943_026)]);
+        let [change] = &changes(&old, &new)[..] else {
+            panic!("one phase");
+        };
+        assert_eq!(change.both(Part::Own), Some([1394.0, 772.0]));
+        assert_eq!(change.both(Part::All), Some([31_717.5, 471_513.0]));
+        assert_eq!(change.waiting(), Some(470_741.0 - 30_323.5));
+        assert!(change.is_larger(&Part::BOTH, 0.01));
+        assert!(!change.is_larger(&[Part::Own], 0.01) && change.exceeds(&[Part::Own], 0.01));
+    }
+
+    #[test]
+    fn phase_of_one_side_has_no_figure_on_the_other() {
+        let old = Profile::made_up(&[("serial", "entry", 10, 10), ("parallel", "entry", 10, 10)]);
+        let new = Profile::made_up(&[("serial", "entry", 10, 10), ("serial", "flush", 20, 20)]);
+        let all = changes(&old, &new);
+        let sides = |figure: &str| {
+            let found = all.iter().find(|it| it.figure == figure);
+            let it = found.expect("a change");
+            assert!(it.exceeds(&Part::BOTH, 1.0) && it.share(Part::All).is_none());
+            let is_measured = ![it.old, it.new].contains(&Side::NotMeasured);
+            assert_eq!(it.functions.len(), usize::from(is_measured));
+            (it.old, it.new, it.is_larger(&Part::BOTH, 0.0))
+        };
+        let figure = |own: f64| {
+            Side::Measured(Figure {
+                own: Some(own),
+                all: own,
+            })
+        };
+        // What calls have now and had not is larger; what was not measured is neither.
+        let flush = (Side::NoSuchPhase, figure(10.0), true);
+        assert_eq!(sides("serial:flush"), flush);
+        let parallel = (figure(5.0), Side::NotMeasured, false);
+        assert_eq!(sides("parallel:entry"), parallel);
+    }
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use itertools::Itertools as _;
 
-use super::difference::{self, FunctionChange, PhaseChange};
+use super::difference::{self, FunctionChange, Part, PhaseChange, Side};
 use super::flame;
 use super::profile::{Phase, Profile};
 use crate::report::export::{Block, Table};
@@ -27,7 +27,6 @@ pub(super) fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Blo
     let changes = baseline
         .map(|it| difference::changes(it, profile))
         .unwrap_or_default();
-    let has_functions = baseline.is_none_or(Profile::has_functions);
     let mut all = vec![
         Block::Title(title(profile, baseline)),
         Block::Definitions(definitions(profile, baseline)),
@@ -48,7 +47,7 @@ pub(super) fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Blo
                     .iter()
                     .map(|it| Block::Warning(format!("baseline: {it}"))),
             );
-            all.extend(change_table(&changes, has_functions).map(Block::Table));
+            all.extend(change_table(&changes).map(Block::Table));
             all.extend(function_changes(&changes).map(Block::Table));
         }
     }
@@ -157,26 +156,50 @@ fn functions(scenario: &str, phases: &[Phase]) -> Option<Table> {
     table.finished()
 }
 
-pub(super) fn change_table(changes: &[PhaseChange], has_functions: bool) -> Option<Table> {
-    let titles = [
-        "Phases (all CPUs, PMF's ticks)",
-        "Phases (a CPU's own instructions)",
-    ];
-    let mut table = Table::titled(titles[usize::from(has_functions)]);
+/// Returns the table of changes: a CPU's own instructions, those of all CPUs, and what others
+/// execute meanwhile; of a log those of all CPUs alone.
+pub(super) fn change_table(changes: &[PhaseChange]) -> Option<Table> {
+    let sides = || changes.iter().flat_map(|it| [it.old, it.new]);
+    let has_own = sides().filter_map(Side::figure).all(|it| it.own.is_some());
+    let mut table = Table::titled("Phases (a CPU's own instructions, and all: PMF's ticks)");
     table.words(["Figure"]);
-    table.numbers(["Baseline", "Now", "Change", "Share"]);
+    if has_own {
+        table.numbers(["Own, baseline", "Own, now", "Share"]);
+    }
+    table.numbers(["All, baseline", "All, now", "Share"]);
+    if has_own {
+        table.numbers(["Waiting"]);
+    }
     for it in changes {
-        let share = match it.share() {
-            0.0 => "0".to_owned(),
-            share if share.is_finite() => format!("{:+.2} %", 100.0 * share),
-            _ => "from zero".to_owned(),
-        };
-        let [old, new] = [it.old, it.new].map(number);
-        let change = signed(it.new - it.old);
-        let cells = [it.figure.clone(), old, new, change, share];
-        table.rows.push(cells.into());
+        let parts = Part::BOTH.iter().filter(|it| has_own || **it == Part::All);
+        let mut cells = vec![it.figure.clone()];
+        for part in parts {
+            cells.extend([it.old, it.new].map(|side| side_text(side, *part)));
+            cells.push(it.share(*part).map_or_else(String::new, share_text));
+        }
+        if has_own {
+            cells.push(it.waiting().map_or_else(String::new, signed));
+        }
+        table.rows.push(cells);
     }
     table.finished()
+}
+
+fn side_text(side: Side, part: Part) -> String {
+    match side {
+        Side::NotMeasured => "not measured".to_owned(),
+        Side::NoSuchPhase => "no such phase".to_owned(),
+        Side::Measured(figure) => part.of(figure).map_or_else(String::new, number),
+    }
+}
+
+/// Returns a share as text.
+pub(super) fn share_text(share: f64) -> String {
+    match share {
+        0.0 => "0".to_owned(),
+        share if share.is_finite() => format!("{:+.2} %", 100.0 * share),
+        _ => "from zero".to_owned(),
+    }
 }
 
 pub(super) fn function_changes(changes: &[PhaseChange]) -> Option<Table> {

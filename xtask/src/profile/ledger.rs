@@ -4,16 +4,19 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
+use std::slice;
 
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
 use serde::Serialize;
 
+use super::bisect::find_steps;
 use super::checkout::{self, Commit};
-use super::difference::{PhaseChange, changes};
-use super::profile::{Phase, Profile};
+use super::difference::{Part, PhaseChange, Side, changes};
+use super::profile::{Figure, Phase, Profile};
 use super::run::ProfiledRun;
 use crate::qemu::run_spec::RunSpec;
+use crate::report::log::untrusted_text::plain;
 use crate::setup::progress::say;
 use crate::setup::scratch::Scratch;
 use crate::setup::workspace::Workspace;
@@ -28,10 +31,25 @@ pub struct Entry {
     pub failure: Option<String>,
     /// The commit before whose firmware is the same.
     pub same_as: Option<Commit>,
-    /// Instructions of a mean call by `SCENARIO:PHASE`.
-    pub figures: BTreeMap<String, f64>,
+    /// The figures by their names, `SCENARIO:PHASE`.
+    pub figures: BTreeMap<String, Figure>,
     #[serde(skip)]
     profile: Option<Profile>,
+}
+
+impl Entry {
+    fn measured(commit: Commit, same_as: Option<Commit>, mut profile: Profile) -> Self {
+        // The phases of each CPU are kept in a file, and not in memory for every commit.
+        profile.phases = profile.merged();
+        let figure = |it: &Phase| (it.figure_name(), it.figure());
+        Self {
+            commit,
+            failure: None,
+            same_as,
+            figures: profile.phases.iter().map(figure).collect(),
+            profile: Some(profile),
+        }
+    }
 }
 
 /// A commit by which figures changed by more than the tolerance.
@@ -43,6 +61,39 @@ pub struct Step {
     pub since: Commit,
     /// The phases.
     pub changes: Vec<PhaseChange>,
+    /// Of a bisection: the share of the whole range's change. It is negative against that
+    /// change, and more than 1 if other commits change the figure back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share_of_whole: Option<f64>,
+}
+
+/// The figure that a bisection is of, as it was named: `SCENARIO:PHASE` for the CPU's own
+/// instructions, `SCENARIO:PHASE:all` for those of all CPUs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Selected {
+    /// The figure's name.
+    pub figure: String,
+    /// The part of it.
+    pub part: Part,
+}
+
+impl Selected {
+    /// Reads a name.
+    pub fn parse(name: &str) -> Self {
+        let name = name.replace(' ', "-");
+        let (figure, part) = match name.strip_suffix(":all") {
+            Some(figure) => (figure, Part::All),
+            None => (name.as_str(), Part::Own),
+        };
+        Self {
+            figure: figure.to_owned(),
+            part,
+        }
+    }
+
+    fn of(&self, entry: &Entry) -> Option<f64> {
+        self.part.of(*entry.figures.get(&self.figure)?)
+    }
 }
 
 /// The figures over a range of commits.
@@ -52,10 +103,14 @@ pub struct Ledger {
     pub range: String,
     /// The share of a figure below which a difference is no step.
     pub tolerance: f64,
+    /// The figure of a bisection; None if all commits were measured.
+    pub selected: Option<Selected>,
     /// The commits, in their order; those of a bisection are the ones that were measured.
     pub entries: Vec<Entry>,
     /// The steps.
     pub steps: Vec<Step>,
+    /// The changes from the first commit to the last; none if one of them was not measured.
+    pub whole: Vec<PhaseChange>,
 }
 
 /// Measures commits of a checkout.
@@ -81,11 +136,18 @@ impl Bench {
         if spec.variant.has("pmf=off") {
             bail!("--variant pmf=off: ledgers are of PMF's phases");
         }
+        let commits = checkout::commits(&checkout, range, first_parent)?;
+        if checkout::has_changes(&checkout)? {
+            let at = checkout.display();
+            say(&format!(
+                "warning: --tf-a {at}: its uncommitted changes are not measured: ledgers are of commits"
+            ));
+        }
         let workspace = Workspace::find()?;
         // What fails for a commit later is the commit's.
         setup::ensure(&workspace, &[Need::Qemu, Need::CrossCompiler, Need::Make])?;
         Ok(Self {
-            commits: checkout::commits(&checkout, range, first_parent)?,
+            commits,
             checkout,
             spec: spec.clone(),
             workspace,
@@ -98,7 +160,7 @@ impl Bench {
         let commit = self.commits[place].clone();
         let (number, all, id) = (place + 1, self.commits.len(), commit.short());
         say(&format!("{number}/{all} {id} {}", commit.title));
-        let (identity, mut profile) = match self.profile(&commit)? {
+        let (identity, profile) = match self.profile(&commit)? {
             Ok(measured) => measured,
             Err(failure) => {
                 say(&format!("  skipped: {failure}"));
@@ -112,16 +174,7 @@ impl Bench {
         };
         let same_as = self.seen.get(&identity).cloned();
         self.seen.entry(identity).or_insert_with(|| commit.clone());
-        // Those of each CPU are kept in a file, and not in memory for every commit.
-        profile.phases = profile.merged();
-        let figure = |it: &Phase| (it.figure_name(), it.mean(it.own()));
-        Ok(Entry {
-            commit,
-            failure: None,
-            same_as,
-            figures: profile.phases.iter().map(figure).collect(),
-            profile: Some(profile),
-        })
+        Ok(Entry::measured(commit, same_as, profile))
     }
 
     /// Returns the identity of a commit's run and its profile, as it was kept or measured; or
@@ -156,7 +209,7 @@ impl Bench {
         interrupt::check()?;
         let profile = match profile {
             Some(profile) if result.exit_code() == 0 => profile,
-            _ => return Ok(Err(result.line())),
+            _ => return Ok(Err(result.reason())),
         };
         let profile = match profile {
             Ok(profile) => profile,
@@ -171,51 +224,113 @@ impl Bench {
     /// Measures all commits.
     pub fn ledger(mut self, range: &str, tolerance: f64) -> Result<Ledger> {
         let entries = (0..self.commits.len()).map(|place| self.measure(place));
-        Ledger::new(range, tolerance, entries.collect::<Result<_>>()?)
+        let entries: Vec<Entry> = entries.collect::<Result<_>>()?;
+        let measured = entries.iter().filter(|it| it.profile.is_some());
+        let mut steps: Vec<Step> = measured.tuple_windows().filter_map(step).collect();
+        for step in &mut steps {
+            step.changes.retain(|it| it.exceeds(&Part::BOTH, tolerance));
+        }
+        steps.retain(|it| !it.changes.is_empty());
+        Ok(Ledger::new((range, tolerance), None, entries, steps))
     }
 
-    /// Finds the first commit at which `figure` differs from that of the first, by halves.
-    pub fn bisect(mut self, range: &str, tolerance: f64, figure: &str) -> Result<Ledger> {
-        let differs = |first: &Entry, entry: &Entry| {
-            let of = |entry: &Entry| entry.figures.get(figure).copied();
-            let Some(old) = of(first) else {
-                let known = first.figures.keys().join(", ");
-                bail!("--bisect {figure}: there is no such figure; there are {known}");
-            };
-            Ok((of(entry).unwrap_or(0.0) - old).abs() > tolerance * old)
-        };
-        let count = self.commits.len();
-        let (entries, found) = bisect(count, |place| self.measure(place), differs)?;
-        let step = found.and_then(|(old, new)| step(&entries[&old], &entries[&new], 0.0));
-        let mut ledger = Ledger::new(range, tolerance, entries.into_values().collect())?;
-        ledger.steps = step.into_iter().collect();
-        for step in &mut ledger.steps {
-            step.changes.retain(|it| it.figure == figure);
-        }
-        Ok(ledger)
+    /// Finds the commits at which a figure changes, by halves.
+    pub fn bisect(mut self, range: &str, tolerance: f64, selected: Selected) -> Result<Ledger> {
+        let mut entries = BTreeMap::new();
+        let places = find_steps(self.commits.len(), tolerance, |place| {
+            let entry = self.measure(place)?;
+            let figure = selected.of(&entry);
+            if place == 0 && entry.failure.is_none() && figure.is_none() {
+                let (name, known) = (&selected.figure, entry.figures.keys().join(", "));
+                bail!("--bisect {name}: there is no such figure; there are {known}");
+            }
+            entries.insert(place, entry);
+            Ok(figure)
+        })?;
+        let steps = places.iter();
+        let steps = steps.filter_map(|(old, new)| step((&entries[old], &entries[new])));
+        let steps = steps.collect();
+        let entries = entries.into_values().collect();
+        Ok(Ledger::new(
+            (range, tolerance),
+            Some(selected),
+            entries,
+            steps,
+        ))
     }
 }
 
 impl Ledger {
-    fn new(range: &str, tolerance: f64, entries: Vec<Entry>) -> Result<Self> {
-        let measured = entries.iter().filter(|it| it.profile.is_some());
-        let pairs = measured.tuple_windows();
-        let steps = pairs
-            .filter_map(|(since, entry)| step(since, entry, tolerance))
-            .collect();
-        let range = range.to_owned();
-        Ok(Self {
-            range,
+    fn new(
+        (range, tolerance): (&str, f64),
+        selected: Option<Selected>,
+        entries: Vec<Entry>,
+        mut steps: Vec<Step>,
+    ) -> Self {
+        let ends = entries.first().zip(entries.last());
+        let whole = ends.and_then(step).map(|it| it.changes);
+        let mut whole = whole.unwrap_or_default();
+        if let Some(selected) = &selected {
+            let is_it = |it: &PhaseChange| it.figure == selected.figure;
+            whole.retain(is_it);
+            let change = |it: &[PhaseChange]| {
+                let [old, new] = it.first()?.both(selected.part)?;
+                Some(new - old)
+            };
+            for step in &mut steps {
+                step.changes.retain(is_it);
+                let shares = change(&step.changes).zip(change(&whole));
+                step.share_of_whole = shares.filter(|it| it.1 != 0.0).map(|(own, all)| own / all);
+            }
+        }
+        Self {
+            range: range.to_owned(),
             tolerance,
+            selected,
             entries,
             steps,
-        })
+            whole,
+        }
     }
 
-    /// Returns true if the first and the last commit were measured.
-    pub fn is_complete(&self) -> bool {
-        let ends = [self.entries.first(), self.entries.last()];
-        ends.iter().flatten().all(|it| it.profile.is_some())
+    /// Returns the parts of figures that count.
+    pub fn parts(&self) -> &[Part] {
+        match &self.selected {
+            Some(selected) => slice::from_ref(&selected.part),
+            None => &Part::BOTH,
+        }
+    }
+
+    /// Returns the reason why there is no comparison of the first commit with the last.
+    pub fn lack(&self) -> Option<String> {
+        for (end, name) in [
+            (self.entries.first(), "first"),
+            (self.entries.last(), "last"),
+        ] {
+            if end.is_none_or(|it| it.profile.is_none()) {
+                return Some(format!("the {name} commit cannot be measured: see above"));
+            }
+        }
+        // A phase that calls no longer have is measured; one of a scenario that is not, is not.
+        let is_gone = |it: &&PhaseChange| it.new == Side::NotMeasured;
+        let is_lacking = |it: &&PhaseChange| self.selected.is_some() && it.new.figure().is_none();
+        let mut whole = self.whole.iter();
+        let gone = whole.find(|it| is_gone(it) || is_lacking(it))?;
+        let figure = &gone.figure;
+        Some(format!("the last commit has no figure of {figure}"))
+    }
+
+    /// Returns the figures that are larger at the end of the range than at its beginning.
+    pub fn larger(&self) -> impl Iterator<Item = &PhaseChange> {
+        let is_larger = |it: &&PhaseChange| it.is_larger(self.parts(), self.tolerance);
+        self.whole.iter().filter(is_larger)
+    }
+
+    /// Returns true if a commit or the whole range makes a figure larger.
+    pub fn is_worse(&self) -> bool {
+        let mut changes = self.steps.iter().flat_map(|it| &it.changes);
+        let is_larger = |it: &PhaseChange| it.is_larger(self.parts(), self.tolerance);
+        changes.any(is_larger) || self.larger().next().is_some()
     }
 }
 
@@ -223,88 +338,101 @@ impl Ledger {
 fn short(failure: &str) -> String {
     let of_compiler = failure.lines().find(|line| line.contains("error: "));
     let line = of_compiler.or(failure.lines().next());
-    line.unwrap_or_default().trim().to_owned()
+    plain(line.unwrap_or_default().trim())
 }
 
-/// Returns what changed from one entry to another; None without a step.
-fn step(since: &Entry, entry: &Entry, tolerance: f64) -> Option<Step> {
-    let mut changes = changes(since.profile.as_ref()?, entry.profile.as_ref()?);
-    changes.retain(|it| it.share().abs() > tolerance);
-    let (commit, since) = (entry.commit.clone(), since.commit.clone());
-    (!changes.is_empty()).then_some(Step {
-        commit,
-        since,
-        changes,
+/// Returns the changes of all phases from one entry to another, if both were measured.
+fn step((since, entry): (&Entry, &Entry)) -> Option<Step> {
+    Some(Step {
+        commit: entry.commit.clone(),
+        since: since.commit.clone(),
+        changes: changes(since.profile.as_ref()?, entry.profile.as_ref()?),
+        share_of_whole: None,
     })
-}
-
-/// The entries that were measured, by place, and the step: the places of the last one with the
-/// old figure and of the first one with another.
-type Found = (BTreeMap<usize, Entry>, Option<(usize, usize)>);
-
-/// Finds the first of `count` entries that `differs` from the first of all. Entries that cannot
-/// be measured are passed over.
-fn bisect(
-    count: usize,
-    mut measure: impl FnMut(usize) -> Result<Entry>,
-    differs: impl Fn(&Entry, &Entry) -> Result<bool>,
-) -> Result<Found> {
-    let first = measure(0)?;
-    if let Some(failure) = &first.failure {
-        bail!("the first commit cannot be measured: {failure}");
-    }
-    // Refuses an unknown figure before anything else is built.
-    differs(&first, &first)?;
-    let mut entries = BTreeMap::from([(0, first)]);
-    let (mut old, mut new) = (0, count);
-    loop {
-        // The middle, or the nearest one that was not tried.
-        let untried = (old + 1..new).filter(|it| !entries.contains_key(it));
-        let Some(place) = untried.min_by_key(|it| it.abs_diff((old + new) / 2)) else {
-            return Ok((entries, (new < count).then_some((old, new))));
-        };
-        let entry = measure(place)?;
-        if entry.failure.is_none() {
-            let is_new = differs(&entries[&0], &entry)?;
-            *(if is_new { &mut new } else { &mut old }) = place;
-        }
-        entries.insert(place, entry);
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::ledger_export::conclusion;
+
+    /// Returns entries with the sums of two calls: own instructions, and those of all CPUs.
+    fn entries(sums: &[(u64, u64)]) -> Vec<Entry> {
+        let entries = sums.iter().enumerate().map(|(place, (own, all))| {
+            let commit = Commit {
+                id: format!("c{place}"),
+                title: String::new(),
+            };
+            let profile = Profile::made_up(&[("s", "entry", *own, *all)]);
+            Entry::measured(commit, None, profile)
+        });
+        entries.collect()
+    }
+
+    fn ledger(entries: Vec<Entry>, selected: Option<&str>, steps: Vec<Step>) -> Ledger {
+        Ledger::new(
+            ("a..b", 0.01),
+            selected.map(Selected::parse),
+            entries,
+            steps,
+        )
+    }
 
     #[test]
-    fn bisection_measures_five_of_sixteen() {
-        // The first that differs, and those that cannot be measured.
-        let whole = (1..16).map(|changed| (changed, 16..16));
-        for (changed, broken) in whole.chain([(12, 4..12)]) {
-            let measure = |place: usize| {
-                let failure = broken.contains(&place).then(String::new);
-                let figures = BTreeMap::from([((place < changed).to_string(), 0.0)]);
-                Ok(Entry {
-                    failure,
-                    figures,
-                    ..Entry::default()
-                })
-            };
-            let found = bisect(16, measure, |first, entry| {
-                Ok(first.figures != entry.figures)
-            });
-            let (found, step) = found.expect("a step");
-            let last = if broken.contains(&(changed - 1)) {
-                broken.start
-            } else {
-                changed
-            };
-            assert_eq!(step, Some((last - 1, changed)));
-            assert!(
-                found.len() - broken.len() <= 5,
-                "{changed}: {:?}",
-                found.keys()
-            );
+    fn end_that_is_larger_is_never_well() {
+        // Step by step within the tolerance.
+        let crept: Vec<(u64, u64)> = (0..5).map(|it| (2000 + 16 * it, 2000 + 16 * it)).collect();
+        let crept = ledger(entries(&crept), None, Vec::new());
+        assert!(crept.is_worse() && crept.lack().is_none());
+        let said = "larger at the end of the range: s:entry";
+        assert_eq!(conclusion(&crept), ["no step", said]);
+        // Fewer instructions of its own, and more waiting.
+        for (figure, is_worse) in [("s:entry", false), ("s:entry:all", true)] {
+            let waits = entries(&[(2788, 63_434), (1544, 943_026)]);
+            let waits = ledger(waits, Some(figure), Vec::new());
+            assert_eq!(waits.is_worse(), is_worse, "{figure}");
         }
+        let waits = ledger(
+            entries(&[(2788, 63_434), (1544, 943_026)]),
+            None,
+            Vec::new(),
+        );
+        assert!(waits.is_worse());
+    }
+
+    #[test]
+    fn end_without_a_figure_is_never_well() {
+        let mut lost = entries(&[(2000, 2000), (2000, 2000)]);
+        lost[1].profile = None;
+        let lack = ledger(lost, None, Vec::new()).lack();
+        let said = "the last commit cannot be measured: see above";
+        assert_eq!(lack.as_deref(), Some(said));
+        for selected in [None, Some("s:entry")] {
+            let mut other = entries(&[(2000, 2000)]);
+            let profile = Profile::made_up(&[("t", "entry", 2000, 2000)]);
+            other.push(Entry::measured(Commit::default(), None, profile));
+            let other = ledger(other, selected, Vec::new());
+            let said = "the last commit has no figure of s:entry";
+            assert_eq!(other.lack().as_deref(), Some(said));
+        }
+    }
+
+    #[test]
+    fn step_has_its_share_of_the_whole_change() {
+        let entries = entries(&[(2572, 2572), (2078, 2078), (3340, 3340)]);
+        let steps = entries.iter().tuple_windows().filter_map(step).collect();
+        let ledger = ledger(entries, Some("s:entry"), steps);
+        let shares: Vec<_> = ledger.steps.iter().map(|it| it.share_of_whole).collect();
+        assert_eq!(shares, [Some(-247.0 / 384.0), Some(631.0 / 384.0)]);
+        let said = conclusion(&ledger);
+        assert_eq!(
+            said[1..],
+            [
+                "step: c2 : 1039 -> 1670 (+60.73 %): 164.3 % of the whole change",
+                "whole range: s:entry, own instructions: 1286 -> 1670 (+29.86 %)",
+                "the commit that makes it larger most is c2, by +631: 164.3 % of the whole change",
+            ]
+        );
+        assert!(ledger.is_worse());
     }
 }

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::iter;
 
 use anyhow::Result;
+use itertools::Itertools as _;
 
 use super::checkout::Commit;
-use super::document::{NOTES, UNIT, change_table, function_changes, number, signed};
-use super::ledger::{Entry, Ledger};
+use super::difference::{Part, PhaseChange};
+use super::document::{NOTES, UNIT, change_table, function_changes, number, share_text, signed};
+use super::ledger::{Entry, Ledger, Selected, Step};
 use crate::report::export::{
     Block, Drawing, EDGE, Figure, LEFT, Scale, Table, write_blocks, write_page,
 };
@@ -38,14 +41,15 @@ pub fn write(format: Format, ledger: &Ledger, out: &mut dyn Write) -> Result<()>
 
 fn write_csv(ledger: &Ledger, out: &mut dyn Write) -> Result<()> {
     let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(["commit", "title", "figure", "instructions", "failure"])?;
+    csv.write_record(["commit", "title", "figure", "own", "all", "failure"])?;
     for entry in &ledger.entries {
         let Commit { id, title } = &entry.commit;
         if let Some(failure) = &entry.failure {
-            csv.write_record([id, title, "", "", failure])?;
+            csv.write_record([id, title, "", "", "", failure])?;
         }
         for (name, figure) in &entry.figures {
-            csv.write_record([id, title, name, &figure.to_string(), ""])?;
+            let own = figure.own.map_or_else(String::new, |own| own.to_string());
+            csv.write_record([id, title, name, &own, &figure.all.to_string(), ""])?;
         }
     }
     Ok(csv.flush()?)
@@ -68,22 +72,19 @@ fn document(ledger: &Ledger) -> Vec<Block<'static>> {
     all.extend(commit_table(ledger).map(Block::Table));
     let names = ledger.entries.iter().flat_map(|it| it.figures.keys());
     let names: BTreeSet<&String> = names.collect();
-    let series: Vec<Series> = names
-        .into_iter()
-        .map(|it| Series::new(ledger, it))
-        .collect();
-    all.extend(figure_table(&series).map(Block::Table));
+    all.extend(figure_table(ledger, &names).map(Block::Table));
     for step in &ledger.steps {
         let (id, title) = (step.commit.short(), &step.commit.title);
         all.push(Block::Heading(format!("{id} {title}")));
-        all.push(Block::Paragraph(format!("Against {}.", step.since.short())));
-        all.extend(change_table(&step.changes, true).map(Block::Table));
+        let of_whole = step.share_of_whole.map_or_else(String::new, of_whole);
+        let since = step.since.short();
+        all.push(Block::Paragraph(format!("Against {since}{of_whole}.")));
+        all.extend(change_table(&step.changes).map(Block::Table));
         all.extend(function_changes(&step.changes).map(Block::Table));
     }
+    let series = names.iter().flat_map(|name| series(ledger, name));
     let count = ledger.entries.len();
-    all.push(Block::Drawings(
-        series.iter().map(|it| it.chart(count)).collect(),
-    ));
+    all.push(Block::Drawings(series.map(|it| it.chart(count)).collect()));
     all
 }
 
@@ -105,9 +106,9 @@ fn commit_table(ledger: &Ledger) -> Option<Table> {
     table.finished()
 }
 
-/// A figure over the commits.
+/// A part of a figure over the commits.
 struct Series<'l> {
-    name: &'l str,
+    name: String,
     points: Vec<Point<'l>>,
 }
 
@@ -118,26 +119,39 @@ struct Point<'l> {
     is_step: bool,
 }
 
+/// Returns the series of a figure: the CPU's own instructions, and those of all CPUs if others
+/// execute some.
+fn series<'l>(ledger: &'l Ledger, name: &str) -> Vec<Series<'l>> {
+    let figures = ledger.entries.iter().filter_map(|it| it.figures.get(name));
+    let has_waiting = figures.filter_map(|it| it.waiting()).any(|it| it != 0.0);
+    let own = Series::new(ledger, name, Part::Own);
+    let all = has_waiting.then(|| Series::new(ledger, name, Part::All));
+    iter::once(own).chain(all).collect()
+}
+
 impl<'l> Series<'l> {
-    fn new(ledger: &'l Ledger, name: &'l str) -> Self {
+    fn new(ledger: &'l Ledger, name: &str, part: Part) -> Self {
         let point = |(place, entry): (usize, &'l Entry)| {
-            let (commit, figure) = (&entry.commit, *entry.figures.get(name)?);
+            let (commit, figure) = (&entry.commit, part.of(*entry.figures.get(name)?)?);
+            let is_step =
+                |it: &PhaseChange| it.figure == name && it.exceeds(&[part], ledger.tolerance);
             let mut steps = ledger.steps.iter().filter(|it| it.commit.id == commit.id);
-            let is_step = steps.any(|it| it.changes.iter().any(|it| it.figure == name));
             Some(Point {
                 place,
                 commit,
                 figure,
-                is_step,
+                is_step: steps.any(|it| it.changes.iter().any(is_step)),
             })
         };
-        let points = ledger
-            .entries
-            .iter()
-            .enumerate()
-            .filter_map(point)
-            .collect();
-        Self { name, points }
+        let entries = ledger.entries.iter().enumerate();
+        let suffix = match part {
+            Part::Own => "",
+            Part::All => ":all",
+        };
+        Self {
+            name: format!("{name}{suffix}"),
+            points: entries.filter_map(point).collect(),
+        }
     }
 
     /// Returns a chart; `count` is the number of all commits.
@@ -161,23 +175,107 @@ impl<'l> Series<'l> {
         let legend = legend.map(|(class, name)| (class, name.to_owned()));
         let said = format!("{} over {}.", self.name, many(self.points.len(), "commit"));
         let id = self.name.replace([':', '/'], "-");
-        drawing.figure(id, [self.name.to_owned(), said], legend.into())
+        drawing.figure(id, [self.name.clone(), said], legend.into())
     }
 }
 
-fn figure_table(series: &[Series<'_>]) -> Option<Table> {
-    let mut table = Table::titled("Figures");
+fn figure_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
+    let mut table = Table::titled("Figures (a CPU's own instructions, and all: PMF's ticks)");
     table.words(["Figure"]);
-    table.numbers(["First", "Last measured", "Change", "Steps"]);
-    for it in series {
-        if let (Some(first), Some(last)) = (it.points.first(), it.points.last()) {
-            let change = signed(last.figure - first.figure);
-            let steps = it.points.iter().filter(|it| it.is_step).count().to_string();
-            let [first, last] = [first, last].map(|it| number(it.figure));
-            table
-                .rows
-                .push(vec![it.name.to_owned(), first, last, change, steps]);
+    table.numbers(["Own, first", "Own, last", "All, first", "All, last"]);
+    table.numbers(["Waiting", "Steps"]);
+    for name in names {
+        let of = |entry: Option<&Entry>| entry.and_then(|it| it.figures.get(*name)).copied();
+        let ends = [of(ledger.entries.first()), of(ledger.entries.last())];
+        let mut cells = vec![(*name).clone()];
+        for part in Part::BOTH {
+            cells.extend(ends.map(|figure| match figure {
+                Some(figure) => part.of(figure).map_or_else(String::new, number),
+                None => "not measured".to_owned(),
+            }));
         }
+        let [first, last] = ends.map(|figure| figure?.waiting());
+        let waiting = first.zip(last).map(|(first, last)| signed(last - first));
+        cells.push(waiting.unwrap_or_default());
+        let is_of_it = |step: &&Step| step.changes.iter().any(|it| it.figure == **name);
+        cells.push(ledger.steps.iter().filter(is_of_it).count().to_string());
+        table.rows.push(cells);
     }
     table.finished()
+}
+
+/// Returns a clause about a step's share of the change of the whole range.
+fn of_whole(share: f64) -> String {
+    format!(": {:.1} % of the whole change", 100.0 * share)
+}
+
+/// Returns the result in lines.
+pub fn conclusion(ledger: &Ledger) -> Vec<String> {
+    let steps = ledger.steps.iter().map(|step| {
+        let (id, title) = (step.commit.short(), &step.commit.title);
+        let changed = match (&ledger.selected, &step.changes[..]) {
+            (Some(selected), [change]) => change_text(change, selected.part),
+            (_, changes) => many(changes.len(), "figure"),
+        };
+        let of_whole = step.share_of_whole.map_or_else(String::new, of_whole);
+        format!("step: {id} {title}: {changed}{of_whole}")
+    });
+    let mut lines: Vec<String> = steps.collect();
+    if lines.is_empty() {
+        lines.push("no step".to_owned());
+    }
+    match &ledger.selected {
+        Some(selected) => lines.extend(whole(ledger, selected)),
+        None => lines.extend(larger(ledger)),
+    }
+    lines.extend(ledger.lack());
+    lines
+}
+
+fn change_text(change: &PhaseChange, part: Part) -> String {
+    let both = change.both(part).zip(change.share(part));
+    both.map_or_else(String::new, |([old, new], share)| {
+        format!("{} -> {} ({})", number(old), number(new), share_text(share))
+    })
+}
+
+/// Returns sentences about a figure over the whole range, and the commit that makes it larger
+/// than any other does.
+fn whole(ledger: &Ledger, selected: &Selected) -> Vec<String> {
+    let part = selected.part;
+    let Some(change) = ledger.whole.first().filter(|it| it.both(part).is_some()) else {
+        return Vec::new();
+    };
+    let name = &change.figure;
+    let part_name = match part {
+        Part::Own => "own instructions",
+        Part::All => "instructions of all CPUs",
+    };
+    let mut lines = vec![format!(
+        "whole range: {name}, {part_name}: {}",
+        change_text(change, part)
+    )];
+    let by = |step: &Step| {
+        let [old, new] = step.changes.first()?.both(part)?;
+        Some(new - old)
+    };
+    let steps = ledger
+        .steps
+        .iter()
+        .filter_map(|step| Some((step, by(step)?)));
+    let most = steps.max_by(|a, b| a.1.total_cmp(&b.1));
+    if let Some((step, by)) = most.filter(|it| it.1 > 0.0) {
+        let share = step.share_of_whole.map_or_else(String::new, of_whole);
+        let (id, by) = (step.commit.short(), signed(by));
+        lines.push(format!(
+            "the commit that makes it larger most is {id}, by {by}{share}"
+        ));
+    }
+    lines
+}
+
+/// Returns a sentence about figures that are larger at the end of the range.
+fn larger(ledger: &Ledger) -> Option<String> {
+    let figures = ledger.larger().map(|it| it.figure.as_str()).join(", ");
+    (!figures.is_empty()).then(|| format!("larger at the end of the range: {figures}"))
 }

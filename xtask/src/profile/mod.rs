@@ -10,10 +10,12 @@
 //! run ───────────── a run with the plugin -> Profile
 //! difference ────── two profiles -> changes; beside: of two logs, as sentences
 //! document, flame ─ Profile -> tables and flame graphs; export: all formats
+//! bisect ────────── the steps of a figure over a range, by halves
 //! ledger ────────── commits of a checkout -> profiles -> steps; ledger_export
 //! ```
 
 pub mod beside;
+mod bisect;
 mod calls;
 mod checkout;
 mod code;

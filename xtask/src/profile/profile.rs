@@ -59,6 +59,22 @@ pub struct Phase {
     pub stacks: BTreeMap<String, Cost>,
 }
 
+/// The instructions of a mean call in a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// The CPU's own; None in a profile of a log, which has ticks alone.
+    pub own: Option<f64>,
+    /// Those of all CPUs: PMF's ticks.
+    pub all: f64,
+}
+
+impl Figure {
+    /// Returns what other CPUs execute meanwhile.
+    pub fn waiting(self) -> Option<f64> {
+        self.own.map(|own| self.all - own)
+    }
+}
+
 impl Phase {
     /// Returns the name of the figure: `SCENARIO:PHASE`, without blanks.
     pub fn figure_name(&self) -> String {
@@ -70,13 +86,11 @@ impl Phase {
         (&self.scenario, &self.name) == (&other.scenario, &other.name)
     }
 
-    /// Returns the phase as in a profile that does not have it.
-    pub fn without_calls(&self) -> Self {
-        let (scenario, name) = (self.scenario.clone(), self.name.clone());
-        Self {
-            scenario,
-            name,
-            ..Self::default()
+    /// Returns the instructions of a mean call.
+    pub fn figure(&self) -> Figure {
+        Figure {
+            own: (!self.stacks.is_empty()).then(|| self.mean(self.own())),
+            all: self.mean(self.elapsed),
         }
     }
 
@@ -128,8 +142,18 @@ impl Profile {
     }
 
     /// Returns the profile of a log with all samples: the ticks of each phase alone.
+    ///
+    /// # Errors
+    /// A log of real time, whose ticks are no instructions.
     pub fn of_log(run: &LoggedRun, log: String) -> Result<Self> {
-        Self::of_samples(run, log, &samples::read(&run.run), |_| String::new())
+        let samples = samples::read(&run.run);
+        if let Some(scenario) = samples::varying(&samples, &run.run) {
+            bail!(
+                "this is a log of real time: in {scenario}, samples of one CPU differ, which execute \
+                 the same instructions: take one of a run with --icount"
+            );
+        }
+        Self::of_samples(run, log, &samples, |_| String::new())
     }
 
     fn of_samples(
@@ -268,4 +292,35 @@ fn name_of(scenario: &Scenario) -> String {
     let method = method.map(|it| format!("/{}", it.word()));
     let helper = scenario.helper.map(|it| format!("/helper-{it}"));
     tag + &method.unwrap_or_default() + &helper.unwrap_or_default()
+}
+
+#[cfg(test)]
+impl Profile {
+    /// Returns a profile of two samples a phase: scenario, phase, the sums of the CPU's own
+    /// instructions and of those of all CPUs.
+    pub(super) fn made_up(phases: &[(&str, &str, u64, u64)]) -> Self {
+        let phase = |(scenario, name, own, elapsed): &(&str, &str, u64, u64)| Phase {
+            scenario: (*scenario).to_owned(),
+            name: (*name).to_owned(),
+            samples: 2,
+            elapsed: *elapsed,
+            stacks: BTreeMap::from([(
+                "f".to_owned(),
+                Cost {
+                    instructions: *own,
+                    calls: 2,
+                },
+            )]),
+            ..Phase::default()
+        };
+        Self {
+            format: FORMAT,
+            board: String::new(),
+            firmware: String::new(),
+            conditions: String::new(),
+            log: String::new(),
+            notes: Vec::new(),
+            phases: phases.iter().map(phase).collect(),
+        }
+    }
 }

@@ -6,6 +6,7 @@ use std::io::{self, BufReader};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use psci_bench::plan::EndAction;
 use sha2::{Digest, Sha256};
 
 use super::beside::log_hash;
@@ -23,6 +24,15 @@ use crate::setup::progress::Progress;
 use crate::setup::source_package::hex;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, interrupt, temporary};
+
+/// The bytes that a folder has room for if it is not full.
+const ROOM: usize = 1 << 16;
+
+/// Returns an error if there is no room for a file in the folder `dir` for temporary files.
+fn check_room(dir: &Path) -> Result<()> {
+    let room = temporary(fs::write(dir.join("room"), [0; ROOM]));
+    room.context("no room for the record of the run: free some, or set TMPDIR to another folder")
+}
 
 /// A run that is prepared, with all that its profile needs.
 #[derive(Debug)]
@@ -48,6 +58,10 @@ impl ProfiledRun {
             None => args += " samples=all",
             Some("samples=all") => {}
             Some(other) => bail!("--args {other}: a profile needs samples=all"),
+        }
+        let park = format!("end={}", EndAction::Park.word());
+        if args.split_whitespace().any(|it| it == park) {
+            bail!("--args {park}: a profile's record ends with the machine, which has to end");
         }
         (spec.icount, spec.args) = (true, Some(args));
         let args = spec.args.as_deref().unwrap_or_default();
@@ -108,13 +122,14 @@ impl ProfiledRun {
             true => error.context("profiles need a QEMU that loads TCG plugins, as Debian's does"),
             false => error,
         })?;
-        if result.exit_code() > 1 {
-            return Ok((result, None));
+        let attribute = || self.attribute(&result.log, &record);
+        let profile = (result.exit_code() <= 1).then(attribute);
+        if !matches!(profile, Some(Ok(_))) {
+            // A full disk is no fault of the firmware.
+            check_room(dir.path())?;
         }
-        let profile = self
-            .attribute(&result.log, &record)
-            .context("no profile is made");
-        Ok((result, Some(profile)))
+        let profile = profile.map(|it| it.context("no profile is made"));
+        Ok((result, profile))
     }
 
     fn attribute(&self, log: &[u8], record: &Path) -> Result<Profile> {

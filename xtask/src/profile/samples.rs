@@ -1,10 +1,11 @@
 //! The calls that are a run's samples, by the ticks of their phases.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, bail};
 use itertools::Itertools as _;
 use psci_bench::model::{Instant, Instants, Run};
+use psci_bench::plan::ScenarioId;
 use psci_bench::spec::pmf::Stamp;
 
 use super::calls::Call;
@@ -76,6 +77,30 @@ pub(super) fn read<'c>(run: &Run) -> Vec<Sample<'c>> {
     all
 }
 
+/// Returns a scenario in sequence in which samples of most CPUs differ in their phases. On the
+/// instruction clock a CPU that nobody disturbs takes the same number of ticks each time.
+pub(super) fn varying(samples: &[Sample<'_>], run: &Run) -> Option<ScenarioId> {
+    let is_alone = |it: &&Sample<'_>| {
+        let id = run.scenarios[it.scenario].id;
+        !id.is_parallel() && it.spans.len() > 1
+    };
+    let key = |it: &&Sample<'_>| (it.scenario, it.cpu);
+    let alone = samples.iter().filter(is_alone);
+    let mut varying = BTreeMap::new();
+    for (key, own) in &alone.chunk_by(key) {
+        let ticks = own.map(|it| it.spans.iter().map(|it| it.ticks).collect_vec());
+        let ticks = ticks.collect_vec();
+        if ticks.len() > 1 {
+            let [all, different] = varying.entry(key.0).or_insert([0, 0]);
+            *all += 1;
+            *different += usize::from(!ticks.iter().all_equal());
+        }
+    }
+    let mut varying = varying.into_iter();
+    let (scenario, _) = varying.find(|(_, [all, different])| 2 * different > *all)?;
+    Some(run.scenarios[scenario].id)
+}
+
 /// Finds the call of each sample of `run`. One instruction is one tick.
 ///
 /// # Errors
@@ -113,4 +138,24 @@ pub(super) fn find_calls<'c>(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::log::made_up_run;
+
+    #[test]
+    fn samples_of_real_time_differ_and_those_of_instructions_do_not() {
+        let run = made_up_run::run();
+        let mut samples = read(&run);
+        let serial = Some(ScenarioId::CpuSuspendSerial);
+        assert_eq!(varying(&samples, &run), serial);
+        let mut single = read(&run);
+        single.dedup_by_key(|it| (it.scenario, it.cpu));
+        assert_eq!(varying(&single, &run), None);
+        let spans = samples.iter_mut().flat_map(|it| &mut it.spans);
+        spans.for_each(|it| it.ticks = 7);
+        assert_eq!(varying(&samples, &run), None);
+    }
 }

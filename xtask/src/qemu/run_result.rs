@@ -32,10 +32,18 @@ impl RunResult {
     /// Returns the verdict, the time, and without a verdict the diagnosis.
     pub fn line(&self) -> String {
         let seconds = self.elapsed.as_secs_f64();
-        let end = format!("{} after {seconds:.1} s", self.word());
+        self.sentence(&format!("{} after {seconds:.1} s", self.word()))
+    }
+
+    /// Returns the verdict, and without one the diagnosis: the same for each run that ends so.
+    pub fn reason(&self) -> String {
+        self.sentence(self.word())
+    }
+
+    fn sentence(&self, end: &str) -> String {
         match &self.diagnosis {
             Some(diagnosis) => format!("{end}: {diagnosis}"),
-            None => end,
+            None => end.to_owned(),
         }
     }
 
@@ -56,5 +64,27 @@ pub(crate) fn word(verdict: Verdict) -> &'static str {
         Verdict::Fail => "FAIL",
         Verdict::BadInput => "bad input",
         Verdict::Incomplete => "INCOMPLETE",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reason_does_not_contain_the_time() {
+        let of = |seconds| RunResult {
+            log: Vec::new(),
+            verdict: Verdict::Incomplete,
+            ending: Ending::TimedOut,
+            diagnosis: Some("no closing line within 7 s".to_owned()),
+            positions: Vec::new(),
+            elapsed: Duration::from_secs(seconds),
+        };
+        assert_eq!(of(7).reason(), of(8).reason());
+        assert_eq!(
+            of(8).line(),
+            "INCOMPLETE after 8.0 s: no closing line within 7 s"
+        );
     }
 }

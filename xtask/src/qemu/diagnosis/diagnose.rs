@@ -112,7 +112,8 @@ fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
     }
     if !payload_spoke(log) {
         return "the firmware printed and the payload did not: it found no device tree that names \
-                a UART, or does not survive its entry"
+                a UART, does not survive its entry, or its first PSCI call, PSCI_VERSION, does not \
+                return"
             .into();
     }
     if let Some(doubt) = doubt(context.firmware, context.cpu) {
@@ -167,6 +168,7 @@ mod tests {
             (&up, off, "QEMU ended without a closing line; the last"),
             (&up, off, ": the machine was turned off or reset"),
             (BANNER, off, "no scenario was begun: the firmware printed"),
+            (BANNER, over, "PSCI_VERSION, does not return"),
             (&tftf, over, "begun: a CPU has not"),
             (&moved, over, "console moved to pl011 at 0x9010000, by /"),
             (&moved, off, "console moved to pl011"),

@@ -1,0 +1,131 @@
+//! Finds the steps of a figure over a range of commits, by halves.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+
+/// A commit by its place in the range, and its figure.
+type Point = (usize, f64);
+
+/// A part of the range between two commits that were measured.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    from: Point,
+    to: Point,
+}
+
+impl Segment {
+    fn change(&self) -> f64 {
+        (self.to.1 - self.from.1).abs()
+    }
+}
+
+/// Returns the places at both ends of each step: the last commit before it and the commit that
+/// makes it. `measure` returns the figure of a commit; None if there is none, and then the
+/// commit is passed over.
+///
+/// The ends are measured first. Then the part of the range with the largest change is halved,
+/// until no part that can be halved changes the figure by more than `tolerance`, a share of the
+/// first figure. Without a figure at either end there is nothing to halve.
+pub(super) fn find_steps(
+    count: usize,
+    tolerance: f64,
+    mut measure: impl FnMut(usize) -> Result<Option<f64>>,
+) -> Result<Vec<(usize, usize)>> {
+    let last = count.saturating_sub(1);
+    let (Some(first), Some(end)) = (measure(0)?, measure(last)?) else {
+        return Ok(Vec::new());
+    };
+    let least = tolerance * first.abs();
+    let mut segments = vec![Segment {
+        from: (0, first),
+        to: (last, end),
+    }];
+    let (mut steps, mut skipped) = (Vec::new(), BTreeSet::new());
+    loop {
+        let places = (0..segments.len()).filter(|place| segments[*place].change() > least);
+        let largest = places.max_by(|a, b| segments[*a].change().total_cmp(&segments[*b].change()));
+        let Some(place) = largest else {
+            steps.sort_unstable();
+            return Ok(steps);
+        };
+        let Segment { from, to } = segments.swap_remove(place);
+        match middle(from.0, to.0, &mut skipped, &mut measure)? {
+            Some(middle) => {
+                segments.push(Segment { from, to: middle });
+                segments.push(Segment { from: middle, to });
+            }
+            None => steps.push((from.0, to.0)),
+        }
+    }
+}
+
+/// Returns the commit nearest to the middle between two others that can be measured.
+fn middle(
+    from: usize,
+    to: usize,
+    skipped: &mut BTreeSet<usize>,
+    measure: &mut impl FnMut(usize) -> Result<Option<f64>>,
+) -> Result<Option<Point>> {
+    let mut places: Vec<usize> = (from + 1..to).collect();
+    places.sort_by_key(|it| it.abs_diff(from.midpoint(to)));
+    for place in places {
+        if skipped.contains(&place) {
+            continue;
+        }
+        if let Some(figure) = measure(place)? {
+            return Ok(Some((place, figure)));
+        }
+        skipped.insert(place);
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the steps over these figures, and the number of commits that were tried.
+    fn steps(figures: &[Option<f64>]) -> (Vec<(usize, usize)>, usize) {
+        let mut tried = BTreeSet::new();
+        let steps = find_steps(figures.len(), 0.01, |place| {
+            assert!(tried.insert(place), "{place} is measured twice");
+            Ok(figures[place])
+        });
+        (steps.expect("no error"), tried.len())
+    }
+
+    #[test]
+    fn one_step_of_sixteen_is_found_by_six() {
+        for place in 1..16 {
+            let figure = |it| Some(if it < place { 100.0 } else { 160.0 });
+            let (steps, tried) = steps(&(0..16).map(figure).collect::<Vec<_>>());
+            assert_eq!(steps, [(place - 1, place)]);
+            assert!(tried <= 6, "{place}: {tried}");
+        }
+    }
+
+    #[test]
+    fn regression_behind_an_improvement_is_found() {
+        // The figure falls by small steps, and one commit makes it larger than it was.
+        let mut figures = vec![Some(1285.6), Some(1258.3), Some(1039.1), Some(1039.1)];
+        figures.extend([Some(1039.1), Some(1670.1), Some(1670.1), Some(1670.1)]);
+        assert_eq!(steps(&figures).0, [(0, 1), (1, 2), (4, 5)]);
+    }
+
+    #[test]
+    fn commits_without_a_figure_are_passed_over() {
+        let mut figures = vec![Some(100.0); 12];
+        figures.extend([Some(150.0); 4]);
+        figures[4..12].fill(None);
+        assert_eq!(steps(&figures).0, [(3, 12)]);
+        figures[15] = None;
+        assert_eq!(steps(&figures), (vec![], 2));
+    }
+
+    #[test]
+    fn nothing_is_halved_between_equal_ends() {
+        assert_eq!(steps(&[Some(100.0); 9]), (vec![], 2));
+        assert_eq!(steps(&[Some(100.0), Some(100.9)]), (vec![], 2));
+    }
+}
