@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::profile::{Figure, Phase, Profile};
 
-/// What a profile has of a phase.
+/// A phase as a profile has it, or the reason why it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
@@ -67,7 +67,7 @@ pub struct PhaseChange {
     pub figure: String,
     /// The baseline.
     pub old: Side,
-    /// What is compared with it.
+    /// The profile that is compared with it.
     pub new: Side,
     /// The functions that differ, the greatest change first; none if a side is a log or was
     /// not measured.

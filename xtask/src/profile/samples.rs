@@ -78,7 +78,7 @@ pub(super) fn read<'c>(run: &Run) -> Vec<Sample<'c>> {
 }
 
 /// Returns a scenario in sequence in which samples of most CPUs differ in their phases. On the
-/// instruction clock a CPU that nobody disturbs takes the same number of ticks each time.
+/// instruction clock a CPU on its own takes the same number of ticks each time.
 pub(super) fn varying(samples: &[Sample<'_>], run: &Run) -> Option<ScenarioId> {
     let is_alone = |it: &&Sample<'_>| {
         let id = run.scenarios[it.scenario].id;
