@@ -12,12 +12,11 @@ use handover::Handover;
 use psci_bench::measure::order::Order;
 use psci_bench::measure::{Cause, End, Outcome};
 
-/// An order that is known by its `cpu_on_at`.
+/// An order that is known by the instant of its call.
 fn order(number: u64) -> Order {
-    Order {
-        cpu_on_at: number,
-        ..Order::default()
-    }
+    let mut order = Order::default();
+    order.times.call_after = number;
+    order
 }
 
 fn outcome(number: u64) -> Outcome {
@@ -46,7 +45,7 @@ struct View {
 
 fn view(handover: &Handover) -> View {
     View {
-        order: handover.order().map(|order| order.cpu_on_at),
+        order: handover.order().map(|order| order.times.call_after),
         is_ready: handover.is_ready(),
         start: handover.start(),
         is_done: handover.is_done(),
@@ -159,7 +158,7 @@ fn two_threads_exchange_orders_and_outcomes() {
                 let order = wait_for(|| handover.order());
                 handover.report_ready();
                 let start = wait_for(|| handover.start());
-                handover.finish(outcome(result(order.cpu_on_at, start)));
+                handover.finish(outcome(result(order.times.call_after, start)));
             }
         });
         for number in 1..=ORDERS {

@@ -57,8 +57,6 @@ pub struct Order {
     pub round: Round,
     /// The call.
     pub action: Action,
-    /// The counter at the lead's CPU_ON; 0 for a CPU that was on before.
-    pub cpu_on_at: u64,
     /// Instants.
     pub times: OrderTimes,
     /// The timer frame wakes this CPU when it is due; its own timer comes later.
@@ -133,7 +131,6 @@ impl OrderBook<'_> {
         Order {
             round,
             action,
-            cpu_on_at: 0,
             times: OrderTimes {
                 call_after,
                 own_timer_after: wake_due_after + grace,

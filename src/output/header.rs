@@ -196,7 +196,8 @@ fn of_plan(plan: &Plan) -> String {
     let any = |takes: fn(ScenarioId) -> bool| plan.scenarios.iter().any(takes);
     let (suite, sweep) = (any(ScenarioId::is_suite), any(ScenarioId::is_sweep));
     let warmup = plan.warmup;
-    if suite || sweep || plan.scenarios.contains(ScenarioId::CpuOn) {
+    let has_samples = suite || sweep || plan.scenarios.contains(ScenarioId::CpuOn);
+    if has_samples {
         let samples = Many(plan.iterations.into(), "sample");
         text += &format!(", {samples} a CPU after {warmup} for warm-up");
     }
@@ -213,6 +214,9 @@ fn of_plan(plan: &Plan) -> String {
         };
         text += &format!("; method {}, {wake}", method.word());
     }
+    if has_samples {
+        text += &of_cpu_on(plan.cpu_on_after);
+    }
     if any(|id| id.is_micro() && id != ScenarioId::CpuOn) {
         let (batch, batches) = plan.batches();
         let batches = Many(batches.into(), "batch");
@@ -225,6 +229,14 @@ fn of_plan(plan: &Plan) -> String {
         text += &state.map_or_else(String::new, |state| format!("; {name}={state:#010x}"));
     }
     text
+}
+
+fn of_cpu_on(after_us: u32) -> String {
+    match after_us {
+        0 => "; CPU_ON immediately after OFF".into(),
+        us if us.is_multiple_of(1_000) => format!("; CPU_ON at least {} ms after OFF", us / 1_000),
+        us => format!("; CPU_ON at least {us} us after OFF"),
+    }
 }
 
 fn of_timers(timer: &TimerPlan) -> String {

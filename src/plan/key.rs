@@ -31,6 +31,7 @@ words! {
         Threshold = "threshold",
         Dirty = "dirty",
         Contend = "contend",
+        CpuOnAfter = "cpu-on-after",
     }
 }
 
@@ -46,6 +47,7 @@ impl Key {
             Self::Period => (50, 1_000_000),
             Self::Footprint => (1 << 12, 1 << 30),
             Self::Threshold => (1, 1_000_000),
+            Self::CpuOnAfter => (0, 1_000_000),
             _ => return None,
         })
     }

@@ -19,6 +19,12 @@ pub const LOOPS_LIMIT_S: u32 = 30;
 /// Operations of a loop where nothing is said.
 const LOOPS: u32 = 1 << 20;
 
+/// Microseconds from AFFINITY_INFO's first OFF of a CPU to its next CPU_ON. Firmware marks a
+/// CPU as OFF before the CPU is in its WFI, or with its power controller, and on several SoCs
+/// a CPU_ON in that gap loses the CPU (`docs/reliability.md`). Linux never comes so soon: it
+/// takes milliseconds from one to the other.
+const CPU_ON_AFTER_US: u32 = 1_000;
+
 /// Words and keys before a kernel's boot arguments by kvmtool, which are passed over.
 const FOR_LINUX: &[&str] = &[
     "console",
@@ -65,6 +71,10 @@ pub struct Plan {
     pub dirty: Option<Steps>,
     /// Numbers of CPUs that go down together, instead of those by their count.
     pub contend: Option<Steps>,
+    /// Microseconds for which a CPU has been off, at least, when it is turned on. Payloads
+    /// whose records lack this did not wait.
+    #[serde(default)]
+    pub cpu_on_after: u32,
 }
 
 impl Default for Plan {
@@ -86,6 +96,7 @@ impl Default for Plan {
             list: false,
             dirty: None,
             contend: None,
+            cpu_on_after: CPU_ON_AFTER_US,
         }
     }
 }
@@ -165,6 +176,7 @@ impl Plan {
             Key::Batch => self.batch = number()?,
             Key::Duration => self.timer.duration = number()?,
             Key::Period => self.timer.period = number()?,
+            Key::CpuOnAfter => self.cpu_on_after = number()?,
             Key::Threshold => self.timer.threshold = Some(number()?),
             Key::Footprint => self.timer.footprint = key.number(bytes(value))?,
             Key::Stress => self.timer.loads = choice(value, &Load::ALL.map(Load::word))?,

@@ -40,6 +40,8 @@ duration=3600 period=500 => {"duration":3600,"period":500
 footprint=64K threshold=80 => "footprint":65536,"threshold":80
 footprint=1024M => "footprint":1073741824
 stress=mixed,idle,clean timers=all => "loads":49,"timers":2
+cpu-on-after=0 => "cpu_on_after":0
+cpu-on-after=1000000 => "cpu_on_after":1000000
 dirty=0,64K,1M,100 contend=1,6-14 => "dirty":[0,65536,1048576,100],"contend":[1,6,7,8,12,14]
 dirty=0,16K-64K => "dirty":[0,16384,32768,65536]
 dirty=0-64K => "dirty":[0,16384,32768,65536]
@@ -59,6 +61,7 @@ fn every_word_is_followed() {
     assert_eq!(plan, Plan::default());
     assert_eq!(plan.scenarios, ScenarioSet::SUITE);
     assert_eq!((plan.iterations, plan.warmup), (20, 2));
+    assert_eq!(plan.cpu_on_after, 1_000);
     assert_eq!((plan.batches(), plan.tests()), ((1024, 1024), 6));
     let wakes = Method::ALL.map(|method| plan.wake_by(method));
     assert_eq!(wakes, [WakePattern::Chain, WakePattern::Together]);
@@ -96,7 +99,8 @@ deepest 0x 0x+1 0x123456789 65536
 core 0xfoo
 dirty 0, - 8- 2M-1M 65M 1G 1k +1 99999999999
 dirty 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25
-contend 0 513 1K 0-4";
+contend 0 513 1K 0-4
+cpu-on-after 1000001 -1 1ms";
 
 #[test]
 fn the_wrong_word_is_named() {
@@ -131,6 +135,7 @@ footprint=5000M => word 1 `footprint=5000M`: footprint takes a number from 4096 
 dirty=65M => word 1 `dirty=65M`: dirty takes up to 24 of 0 to 64M bytes, parted by commas; A-B doubles
 a=b => word 1 `a=b`: unknown key; the keys are iterations warmup only method wake end deepest
  core samples records loops batch duration period stress footprint timers threshold dirty contend
+ cpu-on-after
 end=halt => word 1 `end=halt`: end takes off, park or reset
 quiet => word 1 `quiet`: expected key=value
 end=off end=off => word 2 `end=off`: end was given before";

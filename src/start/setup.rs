@@ -99,7 +99,7 @@ pub fn prepare(
         cpus: cpus.iter().map(model::Cpu::from).collect(),
         ..Run::default()
     };
-    (Lead::new(own, facts, cpus), run)
+    (Lead::new(own, facts, cpus, plan), run)
 }
 
 fn list<T>(len: usize, make: impl FnMut(usize) -> T) -> &'static mut [T] {

@@ -200,6 +200,8 @@ mod cpu_on {
         denied: loses_victim(spec("cpu-on-denied,V")) ["CPU_ON: firmware returned DENIED"];
         already_on_for_ever: loses_victim(spec("cpu-on-already-on,V"))
             ["CPU_ON: firmware returned ALREADY_ON"];
+        internal_failure_for_ever: loses_victim(spec("cpu-on-internal-failure,V"))
+            ["CPU_ON: firmware returned INTERNAL_FAILURE"];
         on_pending_for_ever: loses_victim(spec("cpu-on-pending,V"))
             ["CPU_ON: firmware returned ON_PENDING"];
         // An earlier CPU_OFF may take its time.

@@ -10,6 +10,7 @@ mod figures;
 mod fip;
 mod hostile;
 mod matrix;
+mod settling;
 mod sweeps;
 mod timer;
 mod wake;

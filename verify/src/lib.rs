@@ -20,11 +20,9 @@ mod tests {
     const ORDERS: u64 = 2;
 
     fn order(number: u64) -> Order {
-        let cpu_on_at = number;
-        Order {
-            cpu_on_at,
-            ..Order::default()
-        }
+        let mut order = Order::default();
+        order.times.call_after = number;
+        order
     }
 
     fn outcome(number: u64) -> Outcome {
@@ -69,7 +67,7 @@ mod tests {
                     let cpu = thread::spawn(move || {
                         for number in 1..=ORDERS {
                             let order = wait_for(|| cpu.order());
-                            assert_eq!(order.cpu_on_at, number);
+                            assert_eq!(order.times.call_after, number);
                             cpu.finish(outcome(10 * number));
                         }
                         wait_for(|| cpu.is_released().then_some(()));
@@ -96,7 +94,7 @@ mod tests {
                             let order = cpu.order().expect("the order given before");
                             cpu.report_ready();
                             wait_for(|| cpu.start().or(cpu.is_dismissed().then_some(0)));
-                            cpu.finish(outcome(order.cpu_on_at));
+                            cpu.finish(outcome(order.times.call_after));
                         }
                         is_on
                     });

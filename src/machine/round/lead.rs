@@ -11,6 +11,7 @@ use psci_bench::measure::order::{Order, OrderBook};
 use psci_bench::measure::{
     Action, After, Cause, End, Facts, Identity, Loss, Machine, Outcome, Round, Step, Tally, Waker,
 };
+use psci_bench::plan::Plan;
 use psci_bench::spec::psci::ReturnCode;
 use smccc::psci::{AffinityState, Error, SuspendMode};
 
@@ -47,8 +48,11 @@ static SAMPLES: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CpuState {
-    /// Off, as AFFINITY_INFO said.
-    Off,
+    /// Off since before AFFINITY_INFO first returned OFF at this instant; at 0 for a CPU
+    /// that has not been on.
+    Off {
+        seen_at: u64,
+    },
     On,
     Lost(Loss),
 }
@@ -59,17 +63,20 @@ pub struct Lead {
     facts: Facts,
     cpus: &'static [Cpu],
     states: Vec<Cell<CpuState>>,
+    /// Ticks from AFFINITY_INFO's first OFF of a CPU to the next CPU_ON.
+    settling: u64,
 }
 
 impl Lead {
-    /// Returns the lead of these CPUs, all others off.
-    pub fn new(own: Participant, facts: Facts, cpus: &'static [Cpu]) -> Self {
+    /// Returns the lead of these CPUs, all others off, under `plan`.
+    pub fn new(own: Participant, facts: Facts, cpus: &'static [Cpu], plan: &Plan) -> Self {
         Self {
+            settling: facts.ticks(plan.cpu_on_after.into()),
             own,
             channels: own.parts.channels,
             facts,
             cpus,
-            states: vec![Cell::new(CpuState::Off); cpus.len()],
+            states: vec![Cell::new(CpuState::Off { seen_at: 0 }); cpus.len()],
         }
     }
 
@@ -90,24 +97,39 @@ impl Lead {
         self.waiter().now() + self.waiter().ticks_of_us(microseconds)
     }
 
-    fn turn_on(&self, cpu: &CpuChannel, order: Order, deadline: u64) -> Result<(), Loss> {
+    /// Waits until each CPU of the round that is off has been so for long enough.
+    fn let_settle(&self, orders: &OrderBook<'_>) {
+        let seen_off = |(index, _): (usize, _)| match self.states[index].get() {
+            CpuState::Off { seen_at } => Some(seen_at + self.settling),
+            CpuState::On | CpuState::Lost(_) => None,
+        };
+        let settled_at = self.participants(orders).filter_map(seen_off).max();
+        if let Some(instant) = settled_at.filter(|instant| *instant > self.waiter().now()) {
+            self.begin_step(Step::TurnOn, instant);
+            self.waiter().sleep_until(instant);
+        }
+    }
+
+    /// Turns on a CPU that is off, with its order. Returns the counter just before the
+    /// CPU_ON that the firmware accepted.
+    fn turn_on(&self, cpu: &CpuChannel, order: Order, deadline: u64) -> Result<u64, Loss> {
         let step = Step::TurnOn;
         self.begin_step(step, deadline);
         let context = core::ptr::from_ref(cpu) as u64 | self.waiter().path.context_flag();
         let entry = layout::secondary_entry as *const () as u64;
-        // The cause where no call is accepted until the deadline.
+        // The cause if no call is accepted until the deadline: the last answer.
         let mut cause = Cause::Timeout;
-        cpu.handover.give_order(Order {
-            cpu_on_at: self.waiter().now(),
-            ..order
-        });
+        cpu.handover.give_order(order);
         // The order is in memory before CPU_ON.
         instructions::complete_accesses();
         let accepted = self.waiter().poll(deadline, || {
+            // Of each call its own: the time before is no part of the way up.
+            let called_at = self.waiter().now();
             match firmware::cpu_on(cpu.mpidr(), entry, context) {
-                Ok(()) => Some(Ok(())),
-                // The last CPU_OFF, or CPU_ON, is not over yet.
-                Err(error @ (Error::AlreadyOn | Error::OnPending)) => {
+                Ok(()) => Some(Ok(called_at)),
+                // The last CPU_OFF, or CPU_ON, is not over yet. ZynqMP's firmware returns
+                // INTERNAL_FAILURE while its power controller still suspends the CPU.
+                Err(error @ (Error::AlreadyOn | Error::OnPending | Error::InternalFailure)) => {
                     cause = Cause::Firmware(error.into());
                     None
                 }
@@ -205,21 +227,29 @@ impl Lead {
             let gone = self
                 .wait(cpu, Step::Finish, self.deadline_in(FINISH_US), done)
                 .and_then(|()| self.wait_off(cpu, Action::None, self.deadline_in(TURN_OFF_US)));
-            self.note(index, gone.map(|_| CpuState::Off), outcomes);
+            self.note(
+                index,
+                gone.map(|seen_at| CpuState::Off { seen_at }),
+                outcomes,
+            );
         }
     }
 
     /// Gives each other CPU of the round its order, turning it on where it is off, and
     /// waits until all are ready.
     fn start_participants(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
+        self.let_settle(orders);
         let deadline = self.deadline_in(TURN_ON_US);
         for (index, cpu) in self.participants(orders) {
             let order = orders.order_for(index);
             outcomes[index].action = order.action;
             if self.states[index].get() == CpuState::On {
                 cpu.handover.give_order(order);
-            } else if let Err(loss) = self.turn_on(cpu, order, deadline) {
-                self.note(index, Err(loss), outcomes);
+                continue;
+            }
+            match self.turn_on(cpu, order, deadline) {
+                Ok(turned_on) => outcomes[index].turned_on = turned_on,
+                Err(loss) => self.note(index, Err(loss), outcomes),
             }
         }
         if orders.round.action.measures_arrival() {
@@ -291,7 +321,7 @@ impl Lead {
                 cpu.handover.release();
                 let done = self.wait(cpu, Step::Finish, deadline, Handover::is_done);
                 if done.is_ok() {
-                    outcomes[index] = cpu.handover.outcome().unwrap_or_default();
+                    self.take_outcome(index, round, outcomes);
                 }
                 self.note(index, done.map(|()| CpuState::On), outcomes);
             }
@@ -303,13 +333,29 @@ impl Lead {
         for (index, cpu) in self.participants(orders) {
             let off = self.wait_off(cpu, round.action, deadline);
             if let Ok(seen_off) = off {
-                outcomes[index] = Outcome {
-                    seen_off,
-                    ..cpu.handover.outcome().unwrap_or_default()
-                };
+                self.take_outcome(index, round, outcomes);
+                outcomes[index].seen_off = seen_off;
             }
-            self.note(index, off.map(|_| CpuState::Off), outcomes);
+            self.note(
+                index,
+                off.map(|seen_at| CpuState::Off { seen_at }),
+                outcomes,
+            );
         }
+    }
+
+    /// Takes the outcome that the CPU left. The instant of its CPU_ON is the lead's.
+    fn take_outcome(&self, index: usize, round: &Round, outcomes: &mut [Outcome]) {
+        let turned_on = outcomes[index].turned_on;
+        let outcome = self.channels[index].handover.outcome().unwrap_or_default();
+        outcomes[index] = Outcome {
+            turned_on,
+            quiet_until: match round.action.measures_arrival() {
+                true => turned_on + round.quiet,
+                false => outcome.quiet_until,
+            },
+            ..outcome
+        };
     }
 
     /// Sends an SGI from the lead to CPUs that have not returned by the instant `late`.
@@ -404,7 +450,7 @@ impl Machine for Lead {
     fn lost(&self, cpu: usize) -> Option<Loss> {
         match self.states[cpu].get() {
             CpuState::Lost(loss) => Some(loss),
-            CpuState::Off | CpuState::On => None,
+            CpuState::Off { .. } | CpuState::On => None,
         }
     }
 }

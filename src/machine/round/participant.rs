@@ -95,14 +95,10 @@ impl Participant {
 
     /// Executes `order`. `start` is called when this CPU is ready.
     pub fn execute_order(&self, order: &Order, start: &mut Start) -> Outcome {
-        let mut outcome = Outcome {
+        let outcome = Outcome {
             action: order.action,
-            turned_on: order.cpu_on_at,
             ..Outcome::default()
         };
-        if order.action.measures_arrival() {
-            outcome.quiet_until = order.cpu_on_at + order.round.quiet;
-        }
         if order.action.goes_down() {
             self.parts.dirty_lines.dirty(order.round.dirty);
         }

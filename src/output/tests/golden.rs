@@ -166,7 +166,16 @@ fn plans() {
         ),
         (
             "only=dirty_sweep method=warm",
-            "1 scenario, 20 samples a CPU after 2 for warm-up; method warm, all wake together",
+            "1 scenario, 20 samples a CPU after 2 for warm-up; method warm, all wake together; \
+             CPU_ON at least 1 ms after OFF",
+        ),
+        (
+            "only=cpu_on cpu-on-after=0",
+            "1 scenario, 20 samples a CPU after 2 for warm-up; CPU_ON immediately after OFF",
+        ),
+        (
+            "only=cpu_on cpu-on-after=1500",
+            "1 scenario, 20 samples a CPU after 2 for warm-up; CPU_ON at least 1500 us after OFF",
         ),
     ] {
         let mut run = example::run(2);

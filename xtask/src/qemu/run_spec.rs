@@ -67,8 +67,9 @@ pub struct RunSpec {
     #[arg(long, value_enum, default_value_t = Firmware::TfA)]
     pub firmware: Firmware,
     /// Variant of TF-A: coherency=hw|sw, gic-reset=0|1, pmf=new|sip|off,
-    /// state-id=original|extended, timer-stop=0|1, faults=0|1, osi=0|1, with commas
-    /// between [default: the first of each].
+    /// state-id=original|extended, timer-stop=0|1, faults=0|1, osi=0|1,
+    /// cpu-on-race=MICROSECONDS, cpu-on-answer=success|failure, with commas between
+    /// [default: the first of each, and no race].
     #[arg(
         long,
         value_name = "K=V,…",

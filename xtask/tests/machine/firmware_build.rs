@@ -70,6 +70,7 @@ fn every_variant_builds_and_each_is_another() {
         "pmf=off",
         "state-id=extended",
         "faults=1",
+        "cpu-on-race=500",
     ] {
         for gic in [Gic::V2, Gic::V3] {
             let variant: Variant = words.parse().expect("known words");

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::board::StateFormat;
 
 /// The words of each key; the first is the default.
-const KEYS: [&[&str]; 7] = [
+const KEYS: [&[&str]; 8] = [
     // Caches are kept coherent by hardware (HW_ASSISTED_COHERENCY=1), or by software, as on Juno.
     &["coherency=hw", "coherency=sw"],
     // The GIC's local enables are lost on power-down.
@@ -20,35 +20,63 @@ const KEYS: [&[&str]; 7] = [
     &["faults=0", "faults=1"],
     // CPU_SUSPEND's OS-initiated mode: TF-A's PSCI_OS_INIT_MODE, and no option of the overlay's.
     &["osi=0", "osi=1"],
+    // CPU_ON's answer in the time of `cpu-on-race=`.
+    &["cpu-on-answer=success", "cpu-on-answer=failure"],
 ];
 
-/// A variant of the overlay platform: a word of each key. `Display` and `FromStr` have the
-/// form `coherency=hw,gic-reset=0,...`.
+/// The key of [`Variant::cpu_on_race_us`], and its greatest number.
+const CPU_ON_RACE: &str = "cpu-on-race";
+const CPU_ON_RACE_MOST: u32 = 1_000_000;
+
+/// A variant of the overlay platform: a word of each key, and a number. `Display` and
+/// `FromStr` have the form `coherency=hw,gic-reset=0,...,cpu-on-race=0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Variant([&'static str; KEYS.len()]);
+pub struct Variant {
+    words: [&'static str; KEYS.len()],
+    /// The time, in microseconds, for which a CPU_ON after CPU_OFF comes too soon.
+    cpu_on_race_us: u32,
+}
 
 impl Default for Variant {
     fn default() -> Self {
-        Self(KEYS.map(|words| words[0]))
+        Self {
+            words: KEYS.map(|words| words[0]),
+            cpu_on_race_us: 0,
+        }
     }
 }
 
 impl Variant {
     /// Returns each key with its value.
-    pub(super) fn values(self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        self.0.into_iter().filter_map(|word| word.split_once('='))
+    pub(super) fn values(self) -> impl Iterator<Item = (&'static str, String)> {
+        let words = self.words.into_iter();
+        let pairs = words.filter_map(|word| word.split_once('='));
+        let pairs = pairs.map(|(key, value)| (key, value.to_owned()));
+        pairs.chain([(CPU_ON_RACE, self.cpu_on_race_us.to_string())])
     }
 
     /// Returns true if `word`, such as `pmf=off`, is a part of this variant.
     pub fn has(self, word: &str) -> bool {
-        self.0.contains(&word)
+        self.words.contains(&word)
     }
 
     /// Returns this variant with another `word`, such as `pmf=off`.
     pub fn with(mut self, word: &str) -> Self {
         let (key, word) = find(word).expect("a word of the list");
-        self.0[key] = word;
+        self.words[key] = word;
         self
+    }
+
+    /// Sets the key of `word` as it says; None if there is no such word.
+    fn set(&mut self, word: &str) -> Option<()> {
+        if let Some((key, word)) = find(word) {
+            self.words[key] = word;
+            return Some(());
+        }
+        let number = word.strip_prefix(CPU_ON_RACE)?.strip_prefix('=')?;
+        let number = number.parse().ok()?;
+        self.cpu_on_race_us = Some(number).filter(|number| *number <= CPU_ON_RACE_MOST)?;
+        Some(())
     }
 
     /// Returns the format of power_state values.
@@ -65,7 +93,8 @@ fn find(word: &str) -> Option<(usize, &'static str)> {
 
 impl fmt::Display for Variant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.join(","))
+        let words = self.words.join(",");
+        write!(f, "{words},{CPU_ON_RACE}={}", self.cpu_on_race_us)
     }
 }
 
@@ -75,17 +104,18 @@ impl FromStr for Variant {
     fn from_str(text: &str) -> Result<Self, String> {
         let (mut variant, mut given) = (Self::default(), Vec::new());
         for word in text.split(',').filter(|word| !word.is_empty()) {
-            let Some((key, word)) = find(word) else {
-                let known = KEYS.map(|words| words.join("|")).join(", ");
-                return Err(format!(
-                    "{word:?} is no variant: use {known}, with commas between"
-                ));
-            };
+            let key = word.split('=').next().unwrap_or_default();
             if given.contains(&key) {
                 return Err(format!("{word:?}: this key is given twice"));
             }
             given.push(key);
-            variant.0[key] = word;
+            variant.set(word).ok_or_else(|| {
+                let known = KEYS.map(|words| words.join("|")).join(", ");
+                format!(
+                    "{word:?} is no variant: use {known}, {CPU_ON_RACE}=0 to {CPU_ON_RACE_MOST} \
+                     in microseconds, with commas between"
+                )
+            })?;
         }
         Ok(variant)
     }
@@ -98,13 +128,26 @@ mod tests {
     #[test]
     fn a_variant_is_printed_as_it_is_read() {
         for text in [
-            "coherency=sw,gic-reset=1,pmf=sip,state-id=extended,timer-stop=1,faults=1,osi=1",
-            "coherency=hw,gic-reset=0,pmf=off,state-id=original,timer-stop=0,faults=0,osi=0",
+            "coherency=sw,gic-reset=1,pmf=sip,state-id=extended,timer-stop=1,faults=1,osi=1,\
+             cpu-on-answer=failure,cpu-on-race=500",
+            "coherency=hw,gic-reset=0,pmf=off,state-id=original,timer-stop=0,faults=0,osi=0,\
+             cpu-on-answer=success,cpu-on-race=0",
         ] {
             let variant: Variant = text.parse().expect("known words");
             assert_eq!(variant.to_string(), text);
         }
         assert_eq!("".parse(), Ok(Variant::default()));
+        for bad in [
+            "cpu-on-race=1000001",
+            "cpu-on-race=",
+            "cpu-on-race=-1",
+            "cpu-on-race",
+        ] {
+            let error = bad.parse::<Variant>().expect_err(bad);
+            assert!(error.contains("cpu-on-race=0 to 1000000"), "{error}");
+        }
+        let error = "cpu-on-race=1,cpu-on-race=2".parse::<Variant>();
+        assert!(error.expect_err("twice").contains("given twice"));
         let error = "pmf=none".parse::<Variant>().expect_err("unknown");
         let expected = "\"pmf=none\" is no variant: use coherency=hw|coherency=sw, gic-reset=0|";
         assert!(error.starts_with(expected), "{error}");

@@ -142,6 +142,11 @@ const FOOTPRINT: Condition = condition("footprint=", None, |it| {
 const BATCH: Condition = condition("batch=", None, |(_, scenario)| {
     Some(many(scenario?.points.first()?.per as usize, "operation"))
 });
+/// Firmware may still be busy with a CPU that is turned on right after its CPU_OFF.
+const CPU_ON_AFTER: Condition = condition("cpu-on-after=", None, |(run, scenario)| {
+    scenario.filter(|it| it.id == ScenarioId::CpuOn)?;
+    Some(format!("{} us", run.run.plan.as_ref()?.cpu_on_after))
+});
 
 /// Returns the plan of the timer, for a scenario that measures it.
 fn timer((run, scenario): Side<'_>) -> Option<TimerPlan> {
@@ -158,8 +163,15 @@ pub(super) const NOTED: &[Condition] = &[
 /// Conditions of merging: an unknown value differs from a known one.
 pub(super) const MERGED_RUNS: &[Condition] = &[BOARD, FREQUENCY, CPUS, FIRMWARE, LEVEL, METHODS];
 /// Conditions of merging scenarios.
-pub(super) const MERGED: &[Condition] =
-    &[POWER_STATE, PATTERN, WAKE_SOURCE, SOURCE, PERIOD, FOOTPRINT];
+pub(super) const MERGED: &[Condition] = &[
+    POWER_STATE,
+    PATTERN,
+    WAKE_SOURCE,
+    SOURCE,
+    PERIOD,
+    FOOTPRINT,
+    CPU_ON_AFTER,
+];
 /// Conditions of the cost of instrumentation: an unknown value differs from a known
 /// one.
 pub(super) const OVERHEAD: &[Condition] = &[BOARD, COUNTER, FREQUENCY, CPUS];
@@ -173,6 +185,7 @@ pub(super) const COMPARED: &[Condition] = &[
     PERIOD,
     FOOTPRINT,
     BATCH,
+    CPU_ON_AFTER,
 ];
 
 fn list_of_cpus(run: &Run) -> String {

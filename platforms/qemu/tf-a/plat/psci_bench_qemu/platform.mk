@@ -20,6 +20,8 @@ PB_PMF		?= new
 PB_STATE_ID	?= original
 PB_FAULTS	?= 0
 PB_TIMER_STOP	?= 0
+PB_CPU_ON_RACE	?= 0
+PB_CPU_ON_ANSWER ?= success
 
 # $(call pb_one_of,VARIABLE,allowed words)
 pb_one_of = $(if $(and $(filter 1,$(words $($(1)))),$(filter $(2),$($(1)))),,\
@@ -32,6 +34,18 @@ $(call pb_one_of,PB_PMF,new sip off)
 $(call pb_one_of,PB_STATE_ID,original extended)
 $(call pb_one_of,PB_FAULTS,0 1)
 $(call pb_one_of,PB_TIMER_STOP,0 1)
+$(call pb_one_of,PB_CPU_ON_ANSWER,success failure)
+
+# $(call pb_at_most,VARIABLE,greatest number). C would take a leading 0 for octal.
+pb_at_most = $(if $(shell echo '$($(1))' | grep -Eqx '0|[1-9][0-9]{0,8}' && \
+		test '$($(1))' -le $(2) && echo good),,\
+	$(error $(1)='$($(1))' is not known: use a number from 0 to $(2)))
+
+$(call pb_at_most,PB_CPU_ON_RACE,1000000)
+
+ifeq (${PB_CPU_ON_RACE} ${PB_CPU_ON_ANSWER},0 failure)
+$(error PB_CPU_ON_ANSWER=failure needs PB_CPU_ON_RACE, the time for which it is the answer)
+endif
 
 ifneq (${ARCH},aarch64)
 $(error psci_bench_qemu is an AArch64 platform: ARCH='${ARCH}')
@@ -72,6 +86,10 @@ $(eval $(call add_define,PB_GIC))
 $(eval $(call add_define,PB_GIC_RESET))
 $(eval $(call add_define,PB_FAULTS))
 $(eval $(call add_define,PB_TIMER_STOP))
+$(eval $(call add_define,PB_CPU_ON_RACE))
+
+PB_CPU_ON_FAILS	:= $(if $(filter failure,$(PB_CPU_ON_ANSWER)),1,0)
+$(eval $(call add_define,PB_CPU_ON_FAILS))
 
 # TF-A 2.13 renamed the last hook before the WFI. Asking the header which name
 # it knows is safer than comparing version numbers of a development tree.
@@ -123,6 +141,10 @@ BL31_SOURCES	+= $(PB_PATH)/helpers.S $(PB_PEN_SOURCES) \
 		   $(PB_PATH)/power_loss.S \
 		   $(PB_PATH)/power_state.c \
 		   $(PB_PATH)/topology.c
+
+ifneq (${PB_CPU_ON_RACE},0)
+BL31_SOURCES	+= $(PB_PATH)/cpu_on_race.c
+endif
 
 ifeq (${PB_PMF},new)
 # 2.12's bl31.mk brings the service that calls it, but not the handler itself.

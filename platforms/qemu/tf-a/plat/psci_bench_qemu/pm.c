@@ -39,6 +39,9 @@ static int pwr_domain_on(u_register_t mpidr)
 	if (pb_fault_loses(pos)) {
 		return PSCI_E_SUCCESS;
 	}
+	if (pb_race_is_lost(pos)) {
+		return PB_RACE_ANSWER;
+	}
 
 	mmio_write_64(PB_HOLD_ADDR + (pos << PB_HOLD_SHIFT), PB_HOLD_GO);
 	dsbsy();
@@ -144,6 +147,7 @@ int plat_setup_psci_ops(uintptr_t entry, const plat_psci_ops_t **psci_ops)
 		mmio_write_64(PB_HOLD_ADDR + (pos << PB_HOLD_SHIFT),
 			      PB_HOLD_WAIT);
 	}
+	pb_race_init();
 	mmio_write_64(PB_ENTRY_ADDR, pb_faults_init(entry));
 	pb_power_controller_init();
 

@@ -77,5 +77,7 @@ int plat_core_pos_by_mpidr(u_register_t mpidr)
 		return -1;
 	}
 
+	pb_race_look((unsigned int)pos);
+
 	return pos;
 }

@@ -85,6 +85,37 @@ static inline bool pb_fault_gic_is_lost(void)
 }
 #endif /* PB_FAULTS */
 
+/*
+ * cpu_on_race.c: a CPU_ON too soon after CPU_OFF (PB_CPU_ON_RACE). Without it
+ * these are nothing.
+ */
+#if PB_CPU_ON_RACE
+#define PB_RACE_ANSWER	(PB_CPU_ON_FAILS ? PSCI_E_INTERN_FAIL : PSCI_E_SUCCESS)
+
+void pb_race_init(void);
+/* A call names that CPU. */
+void pb_race_look(unsigned int pos);
+/* CPU_ON of that CPU comes too soon. */
+bool pb_race_is_lost(unsigned int pos);
+#else
+#define PB_RACE_ANSWER	PSCI_E_SUCCESS
+
+static inline void pb_race_init(void)
+{
+}
+
+static inline void pb_race_look(unsigned int pos)
+{
+	(void)pos;
+}
+
+static inline bool pb_race_is_lost(unsigned int pos)
+{
+	(void)pos;
+	return false;
+}
+#endif /* PB_CPU_ON_RACE */
+
 /* power_loss.S: the core is gone; it comes back by the warm entry point. */
 void __dead2 pb_core_power_down(bool wake_by_interrupt);
 

@@ -75,6 +75,15 @@ fn points_of_another_question_are_not_compared() {
     assert_refused(&new, &timers(100, 4096, 1), part);
     let part = "footprint= is 4096 bytes, and 8192 bytes in";
     assert_refused(&new, &timers(1000, 8192, 1), part);
+
+    let cpu_on = |cpu_on_after| {
+        let points = vec![point(1, Variant::Joins, None, &[5, 6])];
+        let mut run = with_points(ScenarioId::CpuOn, points);
+        run.run.plan.as_mut().expect("a plan").cpu_on_after = cpu_on_after;
+        run
+    };
+    let part = "cpu-on-after= is 1000 us, and 0 us in the baseline";
+    assert_refused(&cpu_on(1000), &cpu_on(0), part);
 }
 
 #[test]

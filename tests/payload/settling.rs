@@ -1,0 +1,53 @@
+//! CPU_ON soon after CPU_OFF, on a firmware that for 500 us after a CPU's OFF either takes the
+//! CPU_ON and lets the CPU be powered off nevertheless, or refuses it.
+
+use psci_bench::model::{Measure, Verdict};
+use psci_bench::plan::ScenarioId;
+
+use crate::common::{self, Ran, rt_instr, spec};
+
+/// Runs four CPUs under this variant of the firmware.
+fn run(variant: &str, args: &str, verdict: Verdict) -> Ran {
+    let options = format!("--smp 4 --icount --variant {variant}");
+    let args = format!("iterations=2 warmup=1 {args}");
+    common::ends(&spec(&options, &args), verdict)
+}
+
+#[test]
+fn a_cpu_that_has_been_off_for_a_millisecond_arrives_and_costs_what_it_did() {
+    let args = "only=suite,cpu_on method=tftf,warm";
+    let [usual, races] = ["cpu-on-race=0", "cpu-on-race=500"].map(|variant| {
+        let ran = run(variant, args, Verdict::Pass);
+        let rows = rt_instr(&ran.says(&["CPU_ON at least 1 ms after OFF"]).log().text);
+        let serial = rows
+            .into_iter()
+            .filter(|(test, _)| test.contains("_serial"));
+        serial.collect::<Vec<_>>()
+    });
+    assert_eq!(usual.len(), 3);
+    assert_eq!(races, usual);
+}
+
+#[test]
+fn a_cpu_turned_on_immediately_after_its_off_is_lost() {
+    let args = "only=cpu_on cpu-on-after=0";
+    let words = [
+        "CPU_ON immediately after OFF",
+        "CPU 0.1 was lost: timed out waiting for arrival after CPU_ON",
+    ];
+    run("cpu-on-race=500", args, Verdict::Fail).says(&words);
+}
+
+#[test]
+fn an_internal_failure_that_passes_loses_no_cpu() {
+    let variant = "cpu-on-race=500,cpu-on-answer=failure";
+    let log = run(variant, "only=cpu_on cpu-on-after=0", Verdict::Pass).log();
+    // The time in which the firmware refused is no part of the way up.
+    let points = log.points(ScenarioId::CpuOn);
+    let ways_up = points.filter(|(_, point)| point.measure == Measure::TurnOn);
+    let longest = ways_up.map(|(_, point)| point.figures.max).max();
+    assert!(
+        longest.is_some_and(|ticks| ticks < log.facts().ticks(500)),
+        "{longest:?}"
+    );
+}
