@@ -47,6 +47,15 @@ impl Stamp {
     }
 }
 
+/// The UIDs of TF-A's services that have GET_TIMESTAMP, as W0 to W3 give them.
+///
+/// `services/el3/ven_el3_svc.c`: b6011dca-57c4-407e-83f0-a7eddaf0df6c.
+const VENDOR_EL3: [u32; 4] = [0xca1d_01b6, 0x7e40_c457, 0xeda7_f083, 0x6cdf_f0da];
+/// `plat/arm/common/arm_sip_svc.c`: 556d75e2-6033-b54b-b575-6279fd1137ff.
+const ARM_SIP: [u32; 4] = [0xe275_6d55, 0x4bb5_3360, 0x7962_75b5, 0xff37_11fd];
+/// `plat/hisilicon/hikey/hisi_sip_svc.c`: 74df99e5-8276-aa40-9ff8-c08552bc393f.
+const HIKEY_SIP: [u32; 4] = [0xe599_df74, 0x40aa_7682, 0x85c0_f89f, 0x3f39_bc52];
+
 /// The function ID under which the firmware answers GET_TIMESTAMP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -59,7 +68,7 @@ pub enum Interface {
 
 impl Interface {
     /// In the order in which a caller should try them.
-    pub const ALL: [Self; 2] = [Self::VendorEl3, Self::ArmSip];
+    const ALL: [Self; 2] = [Self::VendorEl3, Self::ArmSip];
 
     /// GET_TIMESTAMP in its SMC64 form.
     pub const fn get_timestamp(self) -> u32 {
@@ -67,6 +76,48 @@ impl Interface {
             Self::VendorEl3 => 0xc700_0020,
             Self::ArmSip => 0xc200_0010,
         }
+    }
+
+    /// The UID query of the service that the function is in (SMCCC, section 6.2). It means
+    /// the same in every service and changes nothing.
+    const fn service_uid(self) -> u32 {
+        match self {
+            Self::VendorEl3 => 0x8700_ff01,
+            Self::ArmSip => 0x8200_ff01,
+        }
+    }
+
+    /// The services in which the function ID is GET_TIMESTAMP's.
+    const fn services(self) -> &'static [[u32; 4]] {
+        match self {
+            Self::VendorEl3 => &[VENDOR_EL3],
+            Self::ArmSip => &[ARM_SIP, HIKEY_SIP],
+        }
+    }
+
+    /// Finds the interface under which `read` returns a timestamp. It is called only for an
+    /// interface of a known service, by the X0 to X3 that `query_uid` returns: in another
+    /// vendor's service the same function ID may be anything. On ZynqMP 0xc2000010
+    /// is PM_SET_MAX_LATENCY.
+    pub fn find(
+        query_uid: impl Fn(u32) -> [u64; 4],
+        read: impl Fn(Self) -> Result<u64, ReadError>,
+    ) -> Result<Self, ReadError> {
+        let mut reason = ReadError::NotImplemented;
+        for interface in Self::ALL {
+            let uid = query_uid(interface.service_uid()).map(|x| x as u32);
+            if !interface.services().contains(&uid) {
+                continue;
+            }
+            match read(interface) {
+                Ok(_) => return Ok(interface),
+                // The newer interface's error is the more exact one, unless it is that
+                // the interface is not implemented.
+                Err(error) if reason == ReadError::NotImplemented => reason = error,
+                Err(_) => {}
+            }
+        }
+        Err(reason)
     }
 
     /// Decodes what GET_TIMESTAMP left in X0 and X1.
@@ -98,7 +149,7 @@ impl fmt::Display for Interface {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadError {
-    /// -1: the firmware has no such function.
+    /// -1: the firmware has no such function. Or it has no service that is known to have one.
     NotImplemented,
     /// -22: no such timestamp, or no such service.
     BadTimestamp,
@@ -111,7 +162,7 @@ pub enum ReadError {
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NotImplemented => "the firmware does not implement it (-1)",
+            Self::NotImplemented => "the firmware does not implement it",
             Self::BadTimestamp => "no such timestamp (-22)",
             Self::UnknownCpu => "X0 unchanged: MPIDR not accepted",
             Self::Code(code) => return write!(f, "code {code}"),
@@ -132,7 +183,68 @@ impl Stamps {
 
 #[cfg(test)]
 mod tests {
+    use core::cell::RefCell;
+    use std::vec::Vec;
+
     use super::*;
+
+    /// Returns the interface that is found on a firmware with these services, each of which
+    /// answers GET_TIMESTAMP, and the function IDs that were called for it.
+    fn found(vendor_el3: [u32; 4], sip: [u32; 4]) -> (Option<Interface>, Vec<u32>) {
+        let query_uid = |function| match function {
+            0x8700_ff01 => vendor_el3.map(u64::from),
+            0x8200_ff01 => sip.map(u64::from),
+            _ => panic!("{function:#x} is not a query"),
+        };
+        let called = RefCell::new(Vec::new());
+        let read = |interface: Interface| {
+            called.borrow_mut().push(interface.get_timestamp());
+            Ok(7)
+        };
+        let found = Interface::find(query_uid, read).ok();
+        (found, called.into_inner())
+    }
+
+    #[test]
+    fn a_function_of_an_unknown_service_is_not_called() {
+        use Interface::{ArmSip, VendorEl3};
+        const UNKNOWN: [u32; 4] = [u32::MAX, 0, 0, 0];
+        // The SiP service of ZynqMP: 5c9b1b2a-0586-2340-a61b-b925822de3a5.
+        const ZYNQMP: [u32; 4] = [0x2a1b_9b5c, 0x4023_8605, 0x25b9_1ba6, 0xa5e3_2d82];
+        let (new, old) = (0xc700_0020, 0xc200_0010);
+        for (vendor_el3, sip, interface, called) in [
+            (VENDOR_EL3, ARM_SIP, Some(VendorEl3), &[new][..]),
+            (UNKNOWN, ARM_SIP, Some(ArmSip), &[old]),
+            (UNKNOWN, HIKEY_SIP, Some(ArmSip), &[old]),
+            (UNKNOWN, ZYNQMP, None, &[]),
+            (ARM_SIP, VENDOR_EL3, None, &[]),
+            (UNKNOWN, UNKNOWN, None, &[]),
+            ([0; 4], [0x8200_ff01, 0, 0, 0], None, &[]),
+        ] {
+            let expected = (interface, called.to_vec());
+            assert_eq!(found(vendor_el3, sip), expected, "{vendor_el3:x?} {sip:x?}");
+        }
+    }
+
+    #[test]
+    fn an_interface_that_fails_gives_way_to_the_next() {
+        use ReadError::{BadTimestamp, NotImplemented};
+        let both = |function| match function {
+            0x8700_ff01 => VENDOR_EL3.map(u64::from),
+            _ => ARM_SIP.map(u64::from),
+        };
+        for (new, old, expected) in [
+            (Err(NotImplemented), Ok(7), Ok(Interface::ArmSip)),
+            (Err(BadTimestamp), Err(NotImplemented), Err(BadTimestamp)),
+            (Err(NotImplemented), Err(BadTimestamp), Err(BadTimestamp)),
+        ] {
+            let read = |interface| match interface {
+                Interface::VendorEl3 => new,
+                Interface::ArmSip => old,
+            };
+            assert_eq!(Interface::find(both, read), expected);
+        }
+    }
 
     #[test]
     fn only_zero_is_success() {

@@ -115,15 +115,8 @@ pub fn read_timestamps(pmf: Interface, mpidr: u64) -> Result<Stamps, ReadError> 
 }
 
 pub fn find_pmf(mpidr: u64) -> Result<Interface, ReadError> {
-    let mut reason = ReadError::NotImplemented;
-    for interface in Interface::ALL {
-        match read_timestamp(interface, mpidr, Stamp::EnterPsci) {
-            Ok(_) => return Ok(interface),
-            // The newer interface's error is the more exact one, unless it is that the
-            // interface is not implemented.
-            Err(error) if reason == ReadError::NotImplemented => reason = error,
-            Err(_) => {}
-        }
-    }
-    Err(reason)
+    Interface::find(
+        |function| call(function, [0; 3]),
+        |interface| read_timestamp(interface, mpidr, Stamp::EnterPsci),
+    )
 }

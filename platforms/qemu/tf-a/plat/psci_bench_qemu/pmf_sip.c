@@ -7,6 +7,10 @@
  *
  * Nothing answers in the vendor-specific EL3 range of later versions: that
  * service is not built at all (platform.mk).
+ *
+ * The service has the UID of the one that Arm's own platforms have. By that a
+ * caller can tell that the function IDs are PMF's: each silicon provider gives
+ * them a meaning of its own.
  */
 
 #include <common/runtime_svc.h>
@@ -14,11 +18,18 @@
 #include <lib/smccc.h>
 #include <plat/common/platform.h>
 #include <smccc_helpers.h>
+#include <tools_share/uuid.h>
 
 #include <psci_bench_qemu.h>
 
 #define GET_TIMESTAMP_SMC32	0x82000010U
 #define GET_TIMESTAMP_SMC64	0xc2000010U
+#define SERVICE_UID		0x8200ff01U
+
+/* plat/arm/common/arm_sip_svc.c */
+DEFINE_SVC_UUID2(arm_sip_uid,
+	0x556d75e2, 0x6033, 0xb54b, 0xb5, 0x75,
+	0x62, 0x79, 0xfd, 0x11, 0x37, 0xff);
 
 static int32_t setup(void)
 {
@@ -45,6 +56,9 @@ static uintptr_t handler(uint32_t fid, u_register_t x1, u_register_t x2,
 #endif
 
 	if ((fid != GET_TIMESTAMP_SMC32) && (fid != GET_TIMESTAMP_SMC64)) {
+		if (fid == SERVICE_UID) {
+			SMC_UUID_RET(handle, arm_sip_uid);
+		}
 		SMC_RET1(handle, SMC_UNK);
 	}
 
