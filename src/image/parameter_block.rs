@@ -129,17 +129,18 @@ pub struct ParameterBlock {
     pub build: u32,
 }
 
-const OFF_VERSION: usize = PARAMETER_BLOCK + 0x08;
-const OFF_LENGTH: usize = PARAMETER_BLOCK + 0x0c;
-const OFF_UART_KIND: usize = PARAMETER_BLOCK + 0x10;
-const OFF_UART_SHIFT: usize = PARAMETER_BLOCK + 0x14;
-const OFF_UART_WIDTH: usize = PARAMETER_BLOCK + 0x15;
-const OFF_UART_BASE: usize = PARAMETER_BLOCK + 0x18;
-const OFF_TREE_OFFSET: usize = PARAMETER_BLOCK + 0x20;
-const OFF_TREE_SIZE: usize = PARAMETER_BLOCK + 0x28;
-const OFF_BASE_SIZE: usize = PARAMETER_BLOCK + 0x30;
-const OFF_CONDUIT: usize = PARAMETER_BLOCK + 0x38;
-const OFF_BUILD: usize = PARAMETER_BLOCK + 0x3c;
+// Offsets in the block.
+const OFF_VERSION: usize = 0x08;
+const OFF_LENGTH: usize = 0x0c;
+const OFF_UART_KIND: usize = 0x10;
+const OFF_UART_SHIFT: usize = 0x14;
+const OFF_UART_WIDTH: usize = 0x15;
+const OFF_UART_BASE: usize = 0x18;
+const OFF_TREE_OFFSET: usize = 0x20;
+const OFF_TREE_SIZE: usize = 0x28;
+const OFF_BASE_SIZE: usize = 0x30;
+const OFF_CONDUIT: usize = 0x38;
+const OFF_BUILD: usize = 0x3c;
 
 /// Returns the little-endian number in `size` bytes at `at`; 0 outside of `bytes`.
 pub(super) fn number(bytes: &[u8], at: usize, size: usize) -> u64 {
@@ -148,37 +149,35 @@ pub(super) fn number(bytes: &[u8], at: usize, size: usize) -> u64 {
 }
 
 fn undefined(at: usize) -> FormatError {
+    let at = PARAMETER_BLOCK + at;
     FormatError::new(format_args!("undefined value at offset {at:#x}"))
 }
 
 /// Returns one of `all` by its number from 1 in the field at `at`; None for 0.
-fn choice<T: Copy>(all: &[T], file: &[u8], at: usize) -> Result<Option<T>, FormatError> {
-    let code = number(file, at, 4) as usize;
+fn choice<T: Copy>(all: &[T], block: &[u8], at: usize) -> Result<Option<T>, FormatError> {
+    let code = number(block, at, 4) as usize;
     let chosen = code.checked_sub(1).map(|place| all.get(place).copied());
     chosen.map_or(Ok(None), |it| it.map(Some).ok_or_else(|| undefined(at)))
 }
 
-/// Refuses bytes that do not begin with an arm64 header and a block of this version.
-fn check(file: &[u8]) -> Result<(), FormatError> {
-    if file.len() < PARAMETER_BLOCK + PARAMETER_BLOCK_SIZE {
+fn check_magic(what: &str, magic: &[u8], bytes: &[u8], at: usize) -> Result<(), FormatError> {
+    match bytes.starts_with(magic) {
+        true => Ok(()),
+        false => Err(FormatError::new(format_args!(
+            "no {what} at offset {at:#x}"
+        ))),
+    }
+}
+
+/// Refuses bytes that are no block of this version.
+fn check(block: &[u8]) -> Result<(), FormatError> {
+    if block.len() < PARAMETER_BLOCK_SIZE {
         let message = format_args!("shorter than an arm64 Image header");
         return Err(FormatError::new(message));
     }
-    for (what, magic, at) in [
-        ("arm64 Image magic", &MAGIC[..], MAGIC_OFFSET),
-        (
-            "psci-bench parameter block",
-            &PARAMETER_MAGIC,
-            PARAMETER_BLOCK,
-        ),
-    ] {
-        if !file[at..].starts_with(magic) {
-            return Err(FormatError::new(format_args!(
-                "no {what} at offset {at:#x}"
-            )));
-        }
-    }
-    let (version, expected) = (number(file, OFF_VERSION, 4), PARAMETER_VERSION);
+    let what = "psci-bench parameter block";
+    check_magic(what, &PARAMETER_MAGIC, block, PARAMETER_BLOCK)?;
+    let (version, expected) = (number(block, OFF_VERSION, 4), PARAMETER_VERSION);
     if version != u64::from(expected) {
         let message = format_args!("parameter block version {version}, expected {expected}");
         return Err(FormatError::new(message));
@@ -187,14 +186,14 @@ fn check(file: &[u8]) -> Result<(), FormatError> {
 }
 
 impl ParameterBlock {
-    /// Reads the UART from the block of `file`.
+    /// Decodes the UART of the block `block`.
     ///
     /// # Errors
-    /// A header or field that is not accepted.
-    pub fn read_uart(file: &[u8]) -> Result<Option<Uart>, FormatError> {
-        check(file)?;
-        let (reg_shift, io_width) = (file[OFF_UART_SHIFT], file[OFF_UART_WIDTH]);
-        let Some(kind) = choice(&UartKind::ALL, file, OFF_UART_KIND)? else {
+    /// A field that is not accepted.
+    pub fn decode_uart(block: &[u8]) -> Result<Option<Uart>, FormatError> {
+        check(block)?;
+        let (reg_shift, io_width) = (block[OFF_UART_SHIFT], block[OFF_UART_WIDTH]);
+        let Some(kind) = choice(&UartKind::ALL, block, OFF_UART_KIND)? else {
             return Ok(None);
         };
         if reg_shift > 4 {
@@ -203,27 +202,42 @@ impl ParameterBlock {
         if !matches!(io_width, 1 | 2 | 4) {
             return Err(undefined(OFF_UART_WIDTH));
         }
-        let base = number(file, OFF_UART_BASE, 8);
+        let base = number(block, OFF_UART_BASE, 8);
         Ok(Some(Uart::new(kind, base, (reg_shift, io_width))))
+    }
+
+    /// Decodes the block `block`. The running image has it apart from the header, which
+    /// no reference can be to where the image lies at address 0.
+    ///
+    /// # Errors
+    /// As for [`Self::decode_uart`].
+    pub fn decode(block: &[u8]) -> Result<Self, FormatError> {
+        let uart = Self::decode_uart(block)?;
+        if number(block, OFF_LENGTH, 4) != PARAMETER_BLOCK_SIZE as u64 {
+            return Err(undefined(OFF_LENGTH));
+        }
+        Ok(Self {
+            uart,
+            conduit: choice(&Conduit::ALL, block, OFF_CONDUIT)?,
+            tree_offset: number(block, OFF_TREE_OFFSET, 8),
+            tree_size: number(block, OFF_TREE_SIZE, 8),
+            base_size: number(block, OFF_BASE_SIZE, 8),
+            build: number(block, OFF_BUILD, 4) as u32,
+        })
     }
 
     /// Reads the block of `file`, which begins with the arm64 header.
     ///
     /// # Errors
-    /// As for [`Self::read_uart`].
+    /// A header or field that is not accepted.
     pub fn read(file: &[u8]) -> Result<Self, FormatError> {
-        let uart = Self::read_uart(file)?;
-        if number(file, OFF_LENGTH, 4) != PARAMETER_BLOCK_SIZE as u64 {
-            return Err(undefined(OFF_LENGTH));
-        }
-        Ok(Self {
-            uart,
-            conduit: choice(&Conduit::ALL, file, OFF_CONDUIT)?,
-            tree_offset: number(file, OFF_TREE_OFFSET, 8),
-            tree_size: number(file, OFF_TREE_SIZE, 8),
-            base_size: number(file, OFF_BASE_SIZE, 8),
-            build: number(file, OFF_BUILD, 4) as u32,
-        })
+        let Some(block) = file.get(PARAMETER_BLOCK..) else {
+            let message = format_args!("shorter than an arm64 Image header");
+            return Err(FormatError::new(message));
+        };
+        let what = "arm64 Image magic";
+        check_magic(what, &MAGIC, &file[MAGIC_OFFSET..], MAGIC_OFFSET)?;
+        Self::decode(block)
     }
 
     /// Writes the block over the one that `file` has, and `image_size`, the bytes from the
@@ -233,15 +247,16 @@ impl ParameterBlock {
     /// When `file` has no block.
     pub fn write(&self, file: &mut [u8], image_size: u64) -> Result<(), FormatError> {
         Self::read(file)?;
+        file[IMAGE_SIZE_OFFSET..][..8].copy_from_slice(&image_size.to_le_bytes());
+        let block = &mut file[PARAMETER_BLOCK..];
         let mut write = |at: usize, value: &[u8]| {
-            file[at..at + value.len()].copy_from_slice(value);
+            block[at..at + value.len()].copy_from_slice(value);
         };
         let (kind, layout, base) = match self.uart {
             None => (0u32, [0, 0], 0),
             Some(it) => (it.kind as u32 + 1, [it.reg_shift, it.io_width], it.base),
         };
         let conduit = self.conduit.map_or(0, |conduit| conduit as u32 + 1);
-        write(IMAGE_SIZE_OFFSET, &image_size.to_le_bytes());
         write(OFF_UART_KIND, &kind.to_le_bytes());
         write(OFF_UART_SHIFT, &layout);
         write(OFF_UART_BASE, &base.to_le_bytes());
@@ -263,8 +278,8 @@ mod tests {
         let mut file = [0; 0x80];
         file[MAGIC_OFFSET..][..4].copy_from_slice(&MAGIC);
         file[PARAMETER_BLOCK..][..8].copy_from_slice(&PARAMETER_MAGIC);
-        file[OFF_VERSION] = 1;
-        file[OFF_LENGTH] = 0x40;
+        file[PARAMETER_BLOCK + OFF_VERSION] = 1;
+        file[PARAMETER_BLOCK + OFF_LENGTH] = 0x40;
         file
     }
 
@@ -285,13 +300,16 @@ mod tests {
             };
             let mut file = blank();
             block.write(&mut file, 0x12345).expect("a good file");
-            assert_eq!(file[OFF_UART_KIND..][..4], number.to_le_bytes());
-            assert_eq!(file[OFF_CONDUIT], 2);
+            assert_eq!(
+                file[PARAMETER_BLOCK + OFF_UART_KIND..][..4],
+                number.to_le_bytes()
+            );
+            assert_eq!(file[PARAMETER_BLOCK + OFF_CONDUIT], 2);
             assert_eq!(file[0x7c..0x80], [0xef, 0xcd, 0xab, 0x89]);
             assert_eq!(file[0x10..0x18], 0x12345u64.to_le_bytes());
             assert_eq!(ParameterBlock::read(&file), Ok(block));
             // An old block has neither shift nor width for a PL011.
-            file[OFF_UART_SHIFT..][..2].copy_from_slice(&[0, 1]);
+            file[PARAMETER_BLOCK + OFF_UART_SHIFT..][..2].copy_from_slice(&[0, 1]);
             assert_eq!(ParameterBlock::read(&file), Ok(block));
         }
     }
@@ -328,15 +346,33 @@ mod tests {
                 PARAMETER_BLOCK,
                 "no psci-bench parameter block at offset 0x40",
             ),
-            (OFF_VERSION, "parameter block version 9, expected 1"),
-            (OFF_LENGTH, "undefined value at offset 0x4c"),
-            (OFF_UART_KIND, "undefined value at offset 0x50"),
-            (OFF_UART_SHIFT, "undefined value at offset 0x54"),
-            (OFF_UART_WIDTH, "undefined value at offset 0x55"),
-            (OFF_CONDUIT, "undefined value at offset 0x78"),
+            (
+                PARAMETER_BLOCK + OFF_VERSION,
+                "parameter block version 9, expected 1",
+            ),
+            (
+                PARAMETER_BLOCK + OFF_LENGTH,
+                "undefined value at offset 0x4c",
+            ),
+            (
+                PARAMETER_BLOCK + OFF_UART_KIND,
+                "undefined value at offset 0x50",
+            ),
+            (
+                PARAMETER_BLOCK + OFF_UART_SHIFT,
+                "undefined value at offset 0x54",
+            ),
+            (
+                PARAMETER_BLOCK + OFF_UART_WIDTH,
+                "undefined value at offset 0x55",
+            ),
+            (
+                PARAMETER_BLOCK + OFF_CONDUIT,
+                "undefined value at offset 0x78",
+            ),
         ] {
             let mut file = blank();
-            file[OFF_UART_KIND..][..6].copy_from_slice(&[2, 0, 0, 0, 0, 1]);
+            file[PARAMETER_BLOCK + OFF_UART_KIND..][..6].copy_from_slice(&[2, 0, 0, 0, 0, 1]);
             file[at] = 9;
             fails(&file, expected);
         }

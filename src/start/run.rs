@@ -2,7 +2,7 @@
 //! machine up, and runs the scenarios.
 
 use psci_bench::board::{Board, Console as TreeConsole};
-use psci_bench::image::{Conduit, ParameterBlock};
+use psci_bench::image::{Conduit, PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE, ParameterBlock};
 use psci_bench::output;
 use psci_bench::plan::Plan;
 use psci_bench::spec::region::Region;
@@ -58,16 +58,16 @@ fn end_without_firmware() -> ! {
 
 /// Returns the parameter block of the running image, and true where it is damaged.
 fn parameters(tables: &TranslationTables) -> (ParameterBlock, bool) {
-    let head = Region {
-        size: 0x80,
-        ..layout::image()
+    let region = Region {
+        base: layout::image().base + PARAMETER_BLOCK as u64,
+        size: PARAMETER_BLOCK_SIZE as u64,
     };
-    let bytes = loader_data::find_mapped(tables, head).unwrap_or_default();
-    match ParameterBlock::read(bytes) {
+    let bytes = loader_data::find_mapped(tables, region).unwrap_or_default();
+    match ParameterBlock::decode(bytes) {
         Ok(block) => (block, false),
         // The tree, if there is one at X0, can still be used.
         Err(_) => {
-            let uart = ParameterBlock::read_uart(bytes).ok().flatten();
+            let uart = ParameterBlock::decode_uart(bytes).ok().flatten();
             let block = ParameterBlock {
                 uart,
                 ..ParameterBlock::default()

@@ -1,6 +1,7 @@
 //! Machines that are not `virt`: other UARTs, other GICs or none, with PSCI
 //! and without.
 
+use device_tree::{Changes, adapt};
 use psci_bench::image::Conduit;
 use psci_bench::measure::Metric;
 use psci_bench::model::Verdict;
@@ -8,9 +9,10 @@ use psci_bench::plan::ScenarioId::{CpuSuspendParallel, PsciVersionParallel};
 use xtask::board::Gic;
 use xtask::build::firmware::Platform;
 use xtask::build::flash;
+use xtask::build::image::Emergency;
 
 use crate::firmware::{built, stock};
-use crate::machine::{FEW, Machine, compiled, plain, with_tree};
+use crate::machine::{FEW, Machine, compiled, image, plain, with_tree};
 
 /// `-dtb`: QEMU hands over the user's tree, with /psci as it has it itself.
 #[test]
@@ -24,6 +26,43 @@ fn zcu102() {
         .passes(&[at, "(X0)", "ZCU102 by hand"]);
     assert_eq!(log.machine(), (1, Conduit::Smc, 2));
     assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
+}
+
+/// An image at address 0, as on Armada 8K, where no reference can be to its first bytes. No
+/// tree is handed over, and the memory around it is the image's own.
+#[test]
+fn zcu102_from_address_0() {
+    let changes = Changes {
+        bootargs: Some(FEW),
+        memory: None,
+    };
+    let tree = adapt(&compiled("zcu102.dts"), changes).expect("a good tree");
+    let log = Machine::new("xlnx-zcu102,virtualization=off")
+        .with("-m 512")
+        .loaded("Image", &with_tree(&tree), 0, ",cpu-num=0")
+        .run()
+        .passes(&["Image at 0x0, device tree appended to the image"]);
+    assert_eq!(log.machine(), (1, Conduit::Smc, 2));
+    assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
+}
+
+/// The same at EL3, with the UART of the parameter block alone. The machine begins with all
+/// CPUs, of which a loader holds back three.
+#[test]
+fn raspi3b_from_address_0() {
+    const WFI: u32 = 0xd503_207f;
+    const BACK: u32 = 0x17ff_ffff;
+    let held = [WFI, BACK].map(u32::to_le_bytes).concat();
+    let emergency = Emergency::of_tree(&compiled("raspi3b.dts"));
+    Machine::new("raspi3b")
+        .with("-serial null -serial stdio")
+        .loaded("Image", &image(None, emergency), 0, ",cpu-num=0")
+        .loaded("held", &held, 0x10_0000, ",cpu-num=1")
+        .with("-device loader,addr=0x100000,cpu-num=2")
+        .with("-device loader,addr=0x100000,cpu-num=3")
+        .recorded()
+        .run()
+        .parks(Verdict::Incomplete, &["INCOMPLETE: entered at EL3"]);
 }
 
 /// The tree that the machine makes itself.

@@ -11,11 +11,12 @@ use crate::machine::memory::probe;
 use crate::machine::memory::tables::{self, MapError, Mapping, TranslationTables};
 
 /// Finds bytes that are mapped already and never written to; None unless each page
-/// is.
+/// is, and for a region that begins at address 0, where no slice can be.
 pub fn find_mapped(tables: &TranslationTables, region: Region) -> Option<&'static [u8]> {
+    let is_readable = region.base != 0 && tables.is_constant(region);
     // SAFETY: they can be read, and a store to them would fault. They stay mapped: pages
     // are unmapped in this file alone, and only such as were not mapped for good.
-    tables.is_constant(region).then(|| unsafe { bytes(region) })
+    is_readable.then(|| unsafe { bytes(region) })
 }
 
 /// Maps bytes, reads them once, and unmaps them. Fails where a page is in use, or there
@@ -61,7 +62,8 @@ fn map(tables: &mut TranslationTables, region: Region) -> Result<(), MapError> {
 ///
 /// # Safety
 /// The region must be mapped as memory that is never written to, as long as the
-/// bytes are in use.
+/// bytes are in use, and must not begin at address 0 ([`TranslationTables::map`] refuses
+/// that page as memory).
 unsafe fn bytes<'a>(region: Region) -> &'a [u8] {
     // SAFETY: the caller's promise; bytes need no alignment.
     unsafe { slice::from_raw_parts(region.base as *const u8, region.size as usize) }
