@@ -2,19 +2,24 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use super::frame;
+use crate::board::text::Shown;
 use crate::board::{LabelSource, NoWatchdog};
 use crate::image::Conduit;
 use crate::measure::{Facts, Identity};
 use crate::model::{Head, Label, Run};
-use crate::plan::{Plan, ScenarioId, TimerPlan, WakePattern};
+use crate::plan::{Plan, ScenarioId, TimerPlan, WakePattern, is_foreign};
 use crate::spec::prose::{Many, paragraph};
 use crate::spec::ticks::Hundredths;
 
 /// Blanks before a line that goes on: as wide as a line's name.
 const INDENT: usize = 15;
+
+/// The most characters of passed over words that are printed.
+const PASSED_OVER_MAX: usize = 1000;
 
 /// Prints the first lines of a run.
 pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
@@ -51,6 +56,23 @@ pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
         }
     }
     out.write_char('\n')
+}
+
+/// Prints which words of a loader's boot arguments are passed over, if any are.
+pub fn passed_over(out: &mut dyn Write, bootargs: &str) -> fmt::Result {
+    let words = bootargs.split_ascii_whitespace();
+    let foreign: Vec<&str> = words.filter(|word| is_foreign(word)).collect();
+    if foreign.is_empty() {
+        return Ok(());
+    }
+    let words = foreign.join(" ");
+    let text = Shown(&words, PASSED_OVER_MAX);
+    paragraph(
+        out,
+        "Boot arguments passed over, as another program's: ",
+        2,
+        &text,
+    )
 }
 
 /// Returns the conditions that machine, firmware and plan set, those that are known.

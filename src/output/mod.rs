@@ -13,7 +13,7 @@ mod tables;
 mod tests;
 
 pub use self::frame::RtInstrFigures;
-pub use self::header::{conditions, header};
+pub use self::header::{conditions, header, passed_over};
 pub use self::points::{PointScale, not_counted};
 pub use self::run::{begin_scenario, closing, cut_short, list, run_all, scenario};
 pub use self::summary::Summary;

@@ -11,7 +11,7 @@ mod tests;
 mod timer;
 
 pub use self::method::{EndAction, Method, Methods, Records, WARM_TITLE, WakePattern};
-pub use self::plan::{LOOPS_LIMIT_S, Plan};
+pub use self::plan::{LOOPS_LIMIT_S, Plan, is_foreign};
 pub(crate) use self::scenario_id::short as short_tag;
 pub use self::scenario_id::{Family, ScenarioId, TAG_PREFIX};
 pub use self::scenario_set::ScenarioSet;

@@ -1,6 +1,6 @@
 //! The boot arguments as a [`Plan`]: words of the form `key=value`, parted by white space,
-//! without quoting. A word that is not understood stops the run, but for Linux's, which
-//! monitors of virtual machines put there unasked ([`FOR_LINUX`]).
+//! without quoting. A word that is not understood stops the run, unless it is another
+//! program's in a device tree that a loader handed over ([`is_foreign`]).
 
 use crate::board::text;
 use crate::spec::words::Word;
@@ -24,17 +24,6 @@ const LOOPS: u32 = 1 << 20;
 /// a CPU_ON in that gap loses the CPU (`docs/reliability.md`). Linux never comes so soon: it
 /// takes milliseconds from one to the other.
 const CPU_ON_AFTER_US: u32 = 1_000;
-
-/// Words and keys before a kernel's boot arguments by kvmtool, which are passed over.
-const FOR_LINUX: &[&str] = &[
-    "console",
-    "init",
-    "ip",
-    "root",
-    "rootflags",
-    "rootfstype",
-    "rw",
-];
 
 /// The choices of a run: scenarios, samples and methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,13 +105,21 @@ impl Plan {
 
     /// Reads boot arguments; none at all is the default plan.
     pub fn parse(bootargs: &str) -> Result<Self, PlanError<'_>> {
+        Self::follow(bootargs.split_ascii_whitespace().enumerate())
+    }
+
+    /// Reads boot arguments among which a loader may have put those of an operating
+    /// system: words that have no key of the payload's are passed over.
+    pub fn parse_among_foreign(bootargs: &str) -> Result<Self, PlanError<'_>> {
+        let words = bootargs.split_ascii_whitespace().enumerate();
+        Self::follow(words.filter(|(_, word)| !is_foreign(word)))
+    }
+
+    /// Follows words, each with its place among all, from 0.
+    fn follow<'a>(words: impl Iterator<Item = (usize, &'a str)>) -> Result<Self, PlanError<'a>> {
         let mut plan = Self::default();
         let mut seen = 0u32;
-        for (index, word) in bootargs.split_ascii_whitespace().enumerate() {
-            let key = word.split_once('=').map_or(word, |(key, _)| key);
-            if FOR_LINUX.contains(&key) {
-                continue;
-            }
+        for (index, word) in words {
             plan.apply(word, &mut seen).map_err(|problem| PlanError {
                 word,
                 position: index + 1,
@@ -206,6 +203,12 @@ impl Plan {
         }
         Some(())
     }
+}
+
+/// Returns true for a word that has no key of the payload's.
+pub fn is_foreign(word: &str) -> bool {
+    let key = word.split_once('=').map_or(word, |(key, _)| key);
+    Key::from_word(key).is_none()
 }
 
 /// Reads a list of some of `words`: a bit for each word.

@@ -9,16 +9,49 @@ fn refused(bootargs: &str) -> PlanError<'_> {
     Plan::parse(bootargs).expect_err(bootargs)
 }
 
+/// What loaders make of `iterations=3`.
+const HANDED_OVER: [&str; 4] = [
+    // kvmtool: `lkvm run --kernel Image -p "iterations=3"`.
+    " console=ttyS0 rw rootflags=trans=virtio,version=9p2000.L,cache=loose rootfstype=9p \
+     init=/virt/init  ip=dhcp iterations=3 root=/dev/vda",
+    // The Raspberry Pi's firmware.
+    "coherent_pool=1M 8250.nr_uarts=1 snd_bcm2835.enable_headphones=0 \
+     vc_mem.mem_base=0x3ec00000 console=tty1 iterations=3",
+    // Depthcharge.
+    "cros_secure iterations=3",
+    "earlycon clk_ignore_unused iterations=3",
+];
+
 #[test]
-fn words_for_linux_are_passed_over() {
-    // The arguments that kvmtool makes of `lkvm run --kernel Image -p "iterations=3"`.
-    let plan = Plan::parse(
-        " console=ttyS0 rw rootflags=trans=virtio,version=9p2000.L,cache=loose rootfstype=9p \
-         init=/virt/init  ip=dhcp iterations=3 root=/dev/vda",
-    );
-    assert_eq!(plan, Plan::parse("iterations=3"));
-    let error = refused("rw=1 consoles=1");
-    assert_eq!((error.word, error.position), ("consoles=1", 2));
+fn words_of_an_operating_system_are_passed_over_where_a_loader_put_them() {
+    for bootargs in HANDED_OVER {
+        let plan = Plan::parse_among_foreign(bootargs);
+        assert_eq!(plan, Plan::parse("iterations=3"), "{bootargs}");
+        let first = bootargs.split_ascii_whitespace().next();
+        let first = first.expect("a word");
+        assert!(is_foreign(first) && !is_foreign("iterations=3"));
+        let error = refused(bootargs);
+        assert_eq!((error.word, error.position), (first, 1));
+    }
+}
+
+#[test]
+fn own_words_among_foreign_ones_are_as_strict() {
+    use crate::plan::key::PlanProblem::{Duplicate, NotAPair, Value};
+    for (bootargs, word, position, problem) in [
+        (
+            "cros_secure iterations=0",
+            "iterations=0",
+            2,
+            Value(Key::Iterations),
+        ),
+        ("quiet end", "end", 2, NotAPair),
+        ("end=off rw end=park", "end=park", 3, Duplicate(Key::End)),
+    ] {
+        let error = Plan::parse_among_foreign(bootargs).expect_err(bootargs);
+        let found = (error.word, error.position, error.problem);
+        assert_eq!(found, (word, position, problem));
+    }
 }
 
 /// Good words, and the choices that they make, as records have them.

@@ -35,6 +35,9 @@ type Found = (&'static [u8], Region);
 pub struct DeviceTree {
     pub bytes: &'static [u8],
     pub region: Region,
+    /// True if a loader handed it over, with boot arguments that may be an operating
+    /// system's.
+    pub is_handed_over: bool,
     /// The place, as it follows "device tree".
     pub source: String,
 }
@@ -58,6 +61,7 @@ pub fn find(
             return Ok(DeviceTree {
                 bytes,
                 region,
+                is_handed_over: true,
                 source,
             });
         }
@@ -70,6 +74,7 @@ pub fn find(
             return Ok(DeviceTree {
                 bytes,
                 region,
+                is_handed_over: true,
                 source,
             });
         }
@@ -107,6 +112,7 @@ fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<Device
     Ok(DeviceTree {
         bytes,
         region,
+        is_handed_over: false,
         source: "appended to the image".into(),
     })
 }

@@ -108,7 +108,14 @@ fn run_with_tree(
     }
     let board = accept(read, "device tree: ");
     conduit::set_conduit(Some(board.conduit));
-    let plan = accept(Plan::parse(board.bootargs), "");
+    let plan = if found.is_handed_over {
+        // The console never fails.
+        let _ = output::passed_over(&mut Console, board.bootargs);
+        Plan::parse_among_foreign(board.bootargs)
+    } else {
+        Plan::parse(board.bootargs)
+    };
+    let plan = accept(plan, "");
     if !console::is_set() {
         // A measurement without a way to print its results makes no sense.
         ending::finish();

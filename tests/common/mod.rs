@@ -135,7 +135,8 @@ pub fn builtin_tree(board: &Board, conduit: Conduit, cpus: u32, bootargs: &str) 
     tree_under("builtin", conduit, board, Gic::V3, cpus, bootargs)
 }
 
-fn tree_under(
+/// A device tree of `board` for this one of its firmwares.
+pub fn tree_under(
     firmware: &str,
     conduit: Conduit,
     board: &Board,

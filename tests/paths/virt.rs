@@ -3,7 +3,7 @@
 use psci_bench::measure::Metric;
 use psci_bench::model::Verdict;
 use psci_bench::plan::ScenarioId::{CpuOffSerial, CpuSuspendParallel, PsciVersionParallel};
-use xtask::board::{self, Board, Conduit};
+use xtask::board::{self, Board, Conduit, Gic};
 use xtask::build::image::Emergency;
 
 use crate::common::{self, workspace};
@@ -15,21 +15,28 @@ pub fn tree(cpus: u32, conduit: Conduit) -> Vec<u8> {
     common::builtin_tree(&board, conduit, cpus, FEW)
 }
 
+/// Boot arguments as the Raspberry Pi's firmware writes them into each tree.
+const FIRMWARES: &str = "coherent_pool=1M 8250.nr_uarts=1 snd_bcm2835.enable_headphones=0 \
+                         vc_mem.mem_base=0x3ec00000 console=tty1 rootwait";
+
 /// `-kernel`, which hands over QEMU's own tree.
 #[test]
 fn kernel_at_el1() {
-    for (gic, cpus) in [(2, 8), (3, 8), (3, 512)] {
+    let passed_over = format!("Boot arguments passed over, as another program's: {FIRMWARES}");
+    let both = format!("{FIRMWARES} {FEW}");
+    let only = "iterations=2 warmup=0 only=psci_version_parallel";
+    for (gic, cpus, args, words) in [
+        (2, 8, &*both, &*passed_over),
+        (3, 8, FEW, "!passed over"),
+        (3, 512, only, "!passed over"),
+    ] {
         let machine = format!("virt,gic-version={gic} -cpu cortex-a57");
-        let only = match cpus {
-            8 => FEW,
-            _ => "iterations=2 warmup=0 only=psci_version_parallel",
-        };
         let at = "Image at 0x40200000, device tree at";
         let log = Machine::new(&machine)
             .with(&format!("-smp {cpus} -m 512"))
-            .kernel(only)
+            .kernel(args)
             .run()
-            .passes(&[at, "(X0)", "linux,dummy-virt"]);
+            .passes(&[at, "(X0)", "linux,dummy-virt", words]);
         assert_eq!(log.metric(PsciVersionParallel, Metric::Call).len(), cpus);
         assert_eq!(log.machine(), (1, Conduit::Hvc, gic));
     }
@@ -114,6 +121,93 @@ fn an_serror_is_pending() {
             Verdict::Incomplete,
             &["Unhandled exception on CPU 0x0 (SError, vector 7)"],
         );
+}
+
+/// Code that stores words to 32-bit addresses, and then these words.
+fn storing(stores: &[(u32, u32)], then: &[u32]) -> Vec<u32> {
+    let mut code = Vec::new();
+    for (address, value) in stores {
+        for (register, number) in [(1, address), (2, value)] {
+            code.push(0xd280_0000 | (number & 0xffff) << 5 | register); // movz
+            code.push(0xf2a0_0000 | (number >> 16) << 5 | register); // movk …, lsl #16
+        }
+        code.push(0xb900_0022); // str w2, [x1]
+    }
+    code.extend(then);
+    code
+}
+
+/// An earlier stage left an SPI enabled, the UART's, which is asserted from the first byte
+/// on; and it acknowledged SGI 0 and never ended it, whose priority is the payload's own.
+#[test]
+fn an_earlier_stage_left_the_gic_in_use() {
+    const ONES: u32 = u32::MAX;
+    const PRIORITIES: u32 = 0xa0a0_a0a0;
+    // UARTIMSC: TXIM. GICD_IPRIORITYR8, GICD_ISENABLER1: SPI 1.
+    let uart = [
+        (0x900_0038, 0x20),
+        (0x800_0420, PRIORITIES),
+        (0x800_0104, 2),
+    ];
+    // GICD_CTLR, GICC_PMR, GICC_CTLR, GICD_ITARGETSR8, GICD_IPRIORITYR0, GICD_ISENABLER0, and
+    // GICD_SGIR: to itself.
+    let v2 = [
+        (0x800_0000, 1),
+        (0x801_0004, 0xff),
+        (0x801_0000, 1),
+        (0x800_0820, 0x0101_0101),
+        (0x800_0400, PRIORITIES),
+        (0x800_0100, 1),
+        (0x800_0f00, 2 << 24),
+    ];
+    // movz x1, #0x801, lsl #16; ldr w2, [x1, #0xc]: GICC_IAR.
+    let acknowledge_v2 = [0xd2a1_0021, 0xb940_0c22];
+    // GICD_CTLR twice, GICD_IGROUPR1, GICR_WAKER, GICR_IGROUPR0, GICR_IPRIORITYR0,
+    // GICR_ISENABLER0.
+    let v3 = [
+        (0x800_0000, 0x10),
+        (0x800_0000, 0x12),
+        (0x800_0084, ONES),
+        (0x80a_0014, 0),
+        (0x80b_0080, ONES),
+        (0x80b_0400, PRIORITIES),
+        (0x80b_0100, 1),
+    ];
+    let acknowledge_v3 = [
+        0xd280_01e2, // movz x2, #0xf
+        0xd51c_c9a2, // msr icc_sre_el2, x2
+        0xd503_3fdf, // isb
+        0xd518_cca2, // msr icc_sre_el1, x2
+        0xd503_3fdf, // isb
+        0xd280_1fe2, // movz x2, #0xff
+        0xd518_4602, // msr icc_pmr_el1, x2
+        0xd280_0022, // movz x2, #1
+        0xd518_cce2, // msr icc_igrpen1_el1, x2
+        0xd518_cba2, // msr icc_sgi1r_el1, x2: to Aff0 = 0
+        0xd503_3fdf, // isb
+        0xd538_cc02, // mrs x2, icc_iar1_el1
+    ];
+    let board = board::load(&workspace(), "qemu").expect("the board");
+    for (gic, stores, acknowledge) in [
+        (Gic::V2, v2, &acknowledge_v2[..]),
+        (Gic::V3, v3, &acknowledge_v3),
+    ] {
+        let mut code = storing(&[&stores[..], &uart].concat(), acknowledge);
+        // On to the next page.
+        code.push(0x1400_0000 | (1024 - code.len() as u32));
+        let mut stub: Vec<u8> = code.into_iter().flat_map(u32::to_le_bytes).collect();
+        stub.resize(4096, 0);
+        let few = format!("{FEW} only=cpu_susp_parallel");
+        let tree = common::tree_under("builtin", Conduit::Smc, &board, gic, 2, &few);
+        stub.extend(with_tree(&tree));
+        let number = gic.number();
+        let log = Machine::new(&format!("virt,virtualization=on,gic-version={number}"))
+            .with("-cpu cortex-a57 -smp 2 -m 1536")
+            .loaded("Image", &stub, 0x4020_0000, ",cpu-num=0")
+            .run()
+            .passes(&["1 passed, 0 skipped, 0 failed"]);
+        assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 2);
+    }
 }
 
 /// As on a board with an interrupt controller of its own kind: CPUs are turned

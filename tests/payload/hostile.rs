@@ -49,6 +49,17 @@ fn no_device_tree() {
     }
 }
 
+/// What a loader may add to a tree that it hands over is a mistake in one that was appended.
+#[test]
+fn arguments_of_another_program_in_an_appended_tree_are_refused() {
+    let tree = common::good_tree(2, "coherent_pool=1M 8250.nr_uarts=1 iterations=1");
+    let words = [
+        "bootargs word 1 \"coherent_pool=1M\": unknown key",
+        "!passed over",
+    ];
+    ends(&with_tree("--smp 2", tree), Verdict::BadInput, &words);
+}
+
 #[test]
 fn a_broken_device_tree_and_too_many_iterations_are_refused() {
     let mut tree = common::good_tree(4, "");
