@@ -26,10 +26,10 @@ fn caches_that_are_on_at_reset_are_written_back_first() {
     let test = [gate - 8, gate - 4].map(|at| code.word(at));
     assert_eq!(test, [0xd280_00aa, 0xea0a_013f]);
     assert_eq!(code.word(gate) & 0xff00_001f, 0x5400_0000);
-    let is_read = |word: u32| matches!(word, 0xd538_1009 | 0xd53c_1009);
-    let entry = code.between("left_el3", "write_image_back");
-    assert_eq!(entry.iter().filter(|word| is_read(**word)).count(), 2);
-    // Two writes of SCTLR and an ISB, by the list of `barriers`.
+    let is_read = |word: u32| matches!(word, 0xd538_1009 | 0xd53c_1009 | 0xd53e_1009);
+    let entry = code.between("reset", "write_image_back");
+    assert_eq!(entry.iter().filter(|word| is_read(**word)).count(), 3);
+    // Three writes of SCTLR and an ISB, by the list of `barriers`.
     let turning = code.between("turn_caches_off", "caches_are_off");
     assert!(!turning.iter().any(|word| accesses_memory(*word)));
 }

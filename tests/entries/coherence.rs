@@ -14,7 +14,11 @@ use super::interpreter::{BASE, Cpu};
 use super::turns_caches_on;
 
 const ID_AA64PFR0: u32 = 0xd538_0400;
+const ID_AA64PFR1: u32 = 0xd538_0420;
 const ID_AA64MMFR0: u32 = 0xd538_0700;
+const ID_AA64MMFR3: u32 = 0xd538_0760;
+/// The ID registers of a CPU that has TCR2, SCTLR2 and GCSCR.
+const WITH_ALL: [(u32, u64); 2] = [(ID_AA64MMFR3, 0x11), (ID_AA64PFR1, 1 << 44)];
 const MPIDR: u32 = 0xd538_00a0;
 
 /// Words of the loaded image, and of all memory after it: none.
@@ -84,6 +88,9 @@ fn reset(code: &Code, image: &BTreeMap<u64, u64>, levels: RangeInclusive<u64>) -
                 cpu.system
                     .insert(ID_AA64PFR0, if has_el2 { 0x100 } else { 0 });
                 cpu.system.insert(ID_AA64MMFR0, if has_el2 { 5 } else { 6 });
+                if has_el2 {
+                    cpu.system.extend(WITH_ALL);
+                }
                 // A loader with its caches off has written back what it loaded, and no more.
                 let tree = if at == end {
                     len.next_multiple_of(LINE)
@@ -93,7 +100,7 @@ fn reset(code: &Code, image: &BTreeMap<u64, u64>, levels: RangeInclusive<u64>) -
                 let loaded = BASE + end + tree.min(1 << 16);
                 let free = loaded.next_multiple_of(4096)..loaded + (4 << 20);
                 cpu.model.soil(free, false);
-                if el < 3 && is_on {
+                if is_on {
                     cpu.set_caches(true);
                     cpu.model.soil(BASE..loaded, true);
                 }
@@ -116,6 +123,9 @@ fn again(code: &Code, image: &BTreeMap<u64, u64>, entry: &str) -> Result {
             cpu.e2h_stays = bits >> 1 & 1 == 1;
             cpu.system
                 .insert(ID_AA64MMFR0, if bits >> 2 & 1 == 1 { 5 } else { 6 });
+            if bits >> 2 & 1 == 1 {
+                cpu.system.extend(WITH_ALL);
+            }
             cpu.system.insert(MPIDR, 0x8000_0001);
             cpu.model.soil(BASE..line, true);
             cpu.model.soil(line + LINE..BASE + (8 << 20), true);
@@ -136,6 +146,44 @@ fn again(code: &Code, image: &BTreeMap<u64, u64>, entry: &str) -> Result {
         }
     }
     result
+}
+
+/// Fields of ID registers, and the register of EL1 and of EL2 that the CPU has where they are not
+/// 0, by the words that read them: TCRX and TCR2, SCTLRX and SCTLR2, GCS and GCSCR.
+const UNKNOWN_AT_RESET: [(u32, u64, [u32; 2]); 3] = [
+    (ID_AA64MMFR3, 1, [0xd538_2060, 0xd53c_2060]),
+    (ID_AA64MMFR3, 1 << 4, [0xd538_1060, 0xd53c_1060]),
+    (ID_AA64PFR1, 1 << 44, [0xd538_2500, 0xd53c_2500]),
+];
+
+/// Without the field, an access to the register is undefined.
+#[test]
+fn registers_without_a_reset_value_are_0_where_the_cpu_has_them() {
+    const GARBAGE: u64 = 0xa5a5;
+    let (code, image) = (Code::load(), image());
+    for entry in ["reset", "secondary_entry", "wake_entry"] {
+        for (id, field, registers) in UNKNOWN_AT_RESET {
+            for el in 1..=2u64 {
+                let written = |value: u64| {
+                    let mut cpu = Cpu::new(&code, entry, image.clone());
+                    cpu.el = el;
+                    cpu.system.insert(ID_AA64MMFR0, 5);
+                    cpu.system.insert(id, value);
+                    cpu.system.extend(registers.map(|it| (it, GARBAGE)));
+                    cpu.run();
+                    registers.map(|it| cpu.system[&it])
+                };
+                let mut expected = [GARBAGE; 2];
+                assert_eq!(
+                    written(!(15 * field)),
+                    expected,
+                    "{entry}, EL{el}, {field:#x}"
+                );
+                expected[el as usize - 1] = 0;
+                assert_eq!(written(field), expected, "{entry}, EL{el}, {field:#x}");
+            }
+        }
+    }
 }
 
 /// The addresses on all paths from `entry` to the caches.
@@ -188,7 +236,7 @@ fn mutations_are_found() {
             word == 0x9400_0000 | ((to.wrapping_sub(at) >> 2) as u32 & 0x3ff_ffff)
         }
     };
-    let invalidates = places("caches_are_off", &call("invalidate_written"));
+    let invalidates = places("left_el3", &call("invalidate_written"));
     let barriers = places("invalidate_written", &word(0xd503_3f9f));
     let drops = places("invalidate_written", &word(0xd508_7623));
     let write_backs = places("write_image_back", &word(0xd50b_7e23));
@@ -210,8 +258,11 @@ fn mutations_are_found() {
         ("no DSB after DC IVAC", barriers[1], Overwritten),
         ("no DC CIVAC", write_backs[0], Discarded),
     ] {
-        let faults = reset(&code.with(at, &[NOP]), &image, 2..=2).faults;
-        assert!(faults.contains(&fault), "{name}: {faults:?}");
+        // EL3, which hands over to EL2, has the write-back of its own caches.
+        for level in 2..=3 {
+            let faults = reset(&code.with(at, &[NOP]), &image, level..=level).faults;
+            assert!(faults.contains(&fault), "{name}, EL{level}: {faults:?}");
+        }
     }
     // The channel is loaded before the caches are on.
     for entry in ["secondary_entry", "wake_entry"] {

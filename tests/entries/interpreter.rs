@@ -13,7 +13,7 @@ pub const BASE: u64 = 0x6000_0000;
 
 const CURRENT_EL: u32 = 0xd538_4240;
 const CTR: u32 = 0xd53b_0020;
-const SCTLR: [u32; 3] = [0, 0xd538_1000, 0xd53c_1000];
+const SCTLR: [u32; 4] = [0, 0xd538_1000, 0xd53c_1000, 0xd53e_1000];
 const HCR: u32 = 0xd53c_1100;
 const SPSR_EL3: u32 = 0xd53e_4000;
 const ELR_EL3: u32 = 0xd53e_4020;
@@ -322,7 +322,7 @@ impl<'c> Cpu<'c> {
             _ => {
                 let stuck = if key == HCR && self.e2h_stays { E2H } else { 0 };
                 self.system.insert(key, self.x[d] | stuck);
-                if writes_sctlr(word) && key == SCTLR[self.el.min(2) as usize] {
+                if writes_sctlr(word) && key == SCTLR[self.el as usize] {
                     self.model.set_caches(CPU, false);
                 }
             }

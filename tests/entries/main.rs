@@ -24,9 +24,9 @@ fn accesses_memory(word: u32) -> bool {
     word >> 25 & 0b0101 == 0b0100
 }
 
-/// Returns true for `msr sctlr_el1` or `msr sctlr_el2`.
+/// Returns true for `msr sctlr_el1`, `msr sctlr_el2` or `msr sctlr_el3`.
 fn writes_sctlr(word: u32) -> bool {
-    matches!(word & !0x1f, 0xd518_1000 | 0xd51c_1000)
+    matches!(word & !0x1f, 0xd518_1000 | 0xd51c_1000 | 0xd51e_1000)
 }
 
 /// Returns true for a word that turns MMU and caches on: any write of SCTLR but those by

@@ -33,40 +33,6 @@ reset:
     mov     x21, x1                     //   device tree, MPIDR or nothing
     mov     x22, x2
     mov     x23, x3
-    mov     x29, xzr                    // 1 where EL3 had to be left
-    mrs     x9, CurrentEL
-    cmp     x9, #(3 << 2)
-    b.ne    left_el3
-
-    // EL3 is where the firmware should be that is to be measured. Nothing can
-    // be, but it can be said, and what says it runs below. No more is set up
-    // than that takes: the levels below are AArch64 and not secure, an SMC is
-    // undefined and does not come here, and the next level, EL2 where there is
-    // one, begins with MMU and caches off and all exceptions masked.
-    .global leave_el3
-leave_el3:
-    mov     x29, #1
-    mov     x9, #{SCR_EL3}
-    msr     scr_el3, x9
-    mrs     x9, id_aa64pfr0_el1
-    tst     x9, #(0xf << 8)             // is there an EL2?
-    b.eq    1f
-    mov     x9, #({SCTLR_EL2_OFF} & 0xffff)
-    movk    x9, #({SCTLR_EL2_OFF} >> 16), lsl #16
-    msr     sctlr_el2, x9
-    mov     x9, #0x3c9                  // D, A, I, F; EL2 with SP_EL2
-    b       2f
-1:  mov     x9, #({SCTLR_EL1_OFF} & 0xffff)
-    movk    x9, #({SCTLR_EL1_OFF} >> 16), lsl #16
-    msr     sctlr_el1, x9
-    mov     x9, #0x3c5                  // EL1 with SP_EL1
-2:  msr     spsr_el3, x9
-    adr     x9, left_el3
-    msr     elr_el3, x9
-    eret                                // to the next line
-    .global left_el3
-left_el3:
-
     // The boot area begins on the page behind image and appended tree: a
     // guard page that stays unmapped, the boot stack, the emergency stack
     // above it, the root translation table, a pool of further ones. The
@@ -103,11 +69,15 @@ left_el3:
     // back, the tree with it, and turn both off. Addresses stay what they are,
     // as such a loader maps memory to itself.
 3:  mrs     x7, CurrentEL
-    tbz     x7, #3, 4f
-    mrs     x9, sctlr_el2
-    b       5f
-4:  mrs     x9, sctlr_el1
-5:  mov     x10, #(1 << 2 | 1)          // C, M
+    cmp     x7, #(2 << 2)
+    b.hi    5f
+    b.eq    4f
+    mrs     x9, sctlr_el1
+    b       6f
+4:  mrs     x9, sctlr_el2
+    b       6f
+5:  mrs     x9, sctlr_el3
+6:  mov     x10, #(1 << 2 | 1)          // C, M
     tst     x9, x10
     b.eq    caches_are_off
     .global write_image_back
@@ -115,22 +85,59 @@ write_image_back:
     mov     x3, x4                      // the image's first line,
     mov     x5, x27                     //   to the tree's last
     bl      line_size
-6:  dc      civac, x3
+7:  dc      civac, x3
     add     x3, x3, x6
     cmp     x3, x5
-    b.lo    6b
+    b.lo    7b
     dsb     sy                          // all of it is in memory
     mov     x10, #(1 << 12 | 1 << 2 | 1)
     bic     x9, x9, x10                 // I, C, M
     .global turn_caches_off
 turn_caches_off:
-    tbz     x7, #3, 7f
-    msr     sctlr_el2, x9
-    b       8f
-7:  msr     sctlr_el1, x9
-8:  isb
+    cmp     x7, #(2 << 2)
+    b.hi    9f
+    b.eq    8f
+    msr     sctlr_el1, x9
+    b       10f
+8:  msr     sctlr_el2, x9
+    b       10f
+9:  msr     sctlr_el3, x9
+10: isb
     .global caches_are_off
 caches_are_off:
+    mov     x29, xzr                    // 1 where EL3 has to be left
+    cmp     x7, #(3 << 2)
+    b.ne    left_el3
+
+    // EL3 is where the firmware should be that is to be measured. Nothing can
+    // be, but it can be said, and what says it runs below. No more is set up
+    // than that takes: the levels below are AArch64 and not secure, an SMC is
+    // undefined and does not come here, and the next level, EL2 where there is
+    // one, begins with MMU and caches off and all exceptions masked.
+    .global leave_el3
+leave_el3:
+    mov     x29, #1
+    mov     x9, #({SCR_EL3} & 0xffff)
+    movk    x9, #({SCR_EL3} >> 32), lsl #32
+    msr     scr_el3, x9
+    mrs     x9, id_aa64pfr0_el1
+    tst     x9, #(0xf << 8)             // is there an EL2?
+    b.eq    1f
+    mov     x9, #({SCTLR_EL2_OFF} & 0xffff)
+    movk    x9, #({SCTLR_EL2_OFF} >> 16), lsl #16
+    msr     sctlr_el2, x9
+    mov     x9, #0x3c9                  // D, A, I, F; EL2 with SP_EL2
+    b       2f
+1:  mov     x9, #({SCTLR_EL1_OFF} & 0xffff)
+    movk    x9, #({SCTLR_EL1_OFF} >> 16), lsl #16
+    msr     sctlr_el1, x9
+    mov     x9, #0x3c5                  // EL1 with SP_EL1
+2:  msr     spsr_el3, x9
+    adr     x9, left_el3
+    msr     elr_el3, x9
+    eret                                // to the next line
+    .global left_el3
+left_el3:
     bl      invalidate_written          // no dirty line may hit what follows
 
     // Relocations: the linker put each pointer's address, counted from 0,
@@ -408,6 +415,26 @@ layout:
     ubfx    x10, x9, #34, #1
 1:  ret
 
+// Clears TCR2, SCTLR2 and GCSCR of a level where the CPU has them: they extend
+// TCR and SCTLR, and nothing resets them. Firmware must let that level write to
+// them (SCR_EL3.TCR2En, SCTLR2En, GCSEn), as Linux demands, too. Uses x13.
+.macro clear_unknown tcr2, sctlr2, gcscr
+    mrs     x13, s3_0_c0_c7_3           // ID_AA64MMFR3_EL1
+    tst     x13, #0xf                   // TCRX
+    b.eq    .Lno_tcr2\@
+    msr     \tcr2, xzr
+.Lno_tcr2\@:
+    tst     x13, #0xf0                  // SCTLRX
+    b.eq    .Lno_sctlr2\@
+    msr     \sctlr2, xzr
+.Lno_sctlr2\@:
+    mrs     x13, id_aa64pfr1_el1
+    tst     x13, #(0xf << 44)           // GCS
+    b.eq    .Lno_gcs\@
+    msr     \gcscr, xzr
+.Lno_gcs\@:
+.endm
+
 // ---------------------------------------------------------------------------
 // Everything that a CPU needs before Rust, by registers alone: vectors, MMU,
 // caches. SErrors stay masked: one that is pending is dumped on a stack, which
@@ -438,6 +465,7 @@ cpu_setup:
 2:  mrs     x13, CurrentEL
     tbz     x13, #3, 3f
 
+    clear_unknown s3_4_c2_c0_3, s3_4_c1_c0_3, s3_4_c2_c5_0
     msr     contextidr_el1, xzr         // vectors.S: not in a handler
     msr     vbar_el2, x9                // EL2
     msr     tpidr_el2, xzr              // whose CPU this is, Rust will say
@@ -463,7 +491,8 @@ cpu_setup:
     isb
     ret     x15
 
-3:  msr     contextidr_el1, xzr
+3:  clear_unknown s3_0_c2_c0_3, s3_0_c1_c0_3, s3_0_c2_c5_0
+    msr     contextidr_el1, xzr
     msr     vbar_el1, x9                // EL1
     msr     tpidr_el1, xzr
     msr     mair_el1, x12

@@ -38,10 +38,13 @@ const SCTLR_EL1_OFF: u64 = 0x30d0_0800;
 const SCTLR_EL2_OFF: u64 = 0x30c5_0830;
 
 /// The levels below are AArch64 and not secure, HVC can be used, SMC cannot; bits 5 and
-/// 4 are RES1.
+/// 4 are RES1. Bits 44, 43 and 39 let EL2 write to SCTLR2, TCR2 and GCSCR.
 const SCR_EL3: u64 = registers::SCR_EL3::RW::NextELIsAarch64.value
     | registers::SCR_EL3::HCE::HvcEnabled.value
     | registers::SCR_EL3::SMD::SmcDisabled.value
+    | 1 << 44
+    | 1 << 43
+    | 1 << 39
     | 3 << 4
     | registers::SCR_EL3::NS::NonSecure.value;
 

@@ -74,13 +74,13 @@ const fn remove(
 /// hand-over that could come before it.
 pub const ALL: &[Mutation] = &[
     Mutation {
-        at: "caches_are_off",
+        at: "left_el3",
         name: "no invalidate before the first store",
         change: Change::Uncall("invalidate_written", 0),
         killer: Killer::Checker("Overwritten"),
     },
     Mutation {
-        at: "caches_are_off",
+        at: "left_el3",
         name: "no invalidate after the last store",
         change: Change::Uncall("invalidate_written", 1),
         killer: OTHERS,
