@@ -18,7 +18,7 @@ words! {
         Zero = "zero",
         /// Non-temporal stores, STNP.
         Nontemporal = "nontemporal",
-        /// Writes, and cleaning to the point of coherency by DC CVAC and DC CIVAC.
+        /// Writes, and cleaning to the point of coherency by DC CIVAC.
         Clean = "clean",
         /// All four by turns, a page each.
         Mixed = "mixed",

@@ -48,13 +48,15 @@ stress_nontemporal:
     b.hi    stress_nontemporal
     ret
 
-// Cleaning to the point of coherency, of lines made dirty for it: by turns
-// one that stays and one that goes. The end is a multiple of any line.
+// Cleaning to the point of coherency, of lines made dirty for it, which also
+// invalidates them. Cleaning alone (DC CVAC) may lose stores to the line, or
+// hang, on Cortex-A53 r0p0 to r0p2 (errata 819472, 824069 and 827319); and the
+// load is the same on all CPUs. The end is a multiple of any line.
     .global stress_clean
 stress_clean:
     add     x1, x1, x0                  // the end
 1:  str     x0, [x0]
-    dc      cvac, x0
+    dc      civac, x0
     add     x0, x0, x2
     str     x0, [x0]
     dc      civac, x0
