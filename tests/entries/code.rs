@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use object::{Object, ObjectSection, ObjectSymbol};
+use xtask::build::image::Emergency;
+use xtask::build::payload;
 use xtask::setup::workspace::Workspace;
 
 /// The program's code by address, and its symbols.
@@ -16,18 +18,27 @@ pub struct Code {
 impl Code {
     pub fn load() -> Self {
         let workspace = Workspace::find().expect("the workspace");
-        let path = xtask::build::payload::build(&workspace).expect("the payload builds");
+        let path = payload::build(&workspace).expect("the payload builds");
         let file = fs::read(path).expect("the ELF file");
         let elf = object::File::parse(&*file).expect("an ELF file");
-        let text = elf.section_by_name(".text").expect(".text");
-        let words = text.data().expect("code").chunks_exact(4);
-        let words = words.map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")));
         let symbols = elf.symbols();
         Self {
-            words: (text.address()..).step_by(4).zip(words).collect(),
+            words: text(&elf),
             symbols: symbols
                 .filter_map(|symbol| Some((symbol.name().ok()?.to_string(), symbol.address())))
                 .collect(),
+        }
+    }
+
+    /// The code of the EFI application, without symbols.
+    pub fn load_efi() -> Self {
+        let workspace = Workspace::find().expect("the workspace");
+        let image = payload::image(&workspace, None, Emergency::default(), 1).expect("an image");
+        let file = xtask::build::efi::build(&workspace, &image, None).expect("the application");
+        let file = object::File::parse(&*file).expect("a PE file");
+        Self {
+            words: text(&file),
+            symbols: BTreeMap::new(),
         }
     }
 
@@ -98,6 +109,14 @@ impl Code {
         }
         Ok(())
     }
+}
+
+/// The words of a program's code by address.
+fn text(file: &object::File<'_>) -> BTreeMap<u64, u32> {
+    let text = file.section_by_name(".text").expect(".text");
+    let words = text.data().expect("code").chunks_exact(4);
+    let words = words.map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")));
+    (text.address()..).step_by(4).zip(words).collect()
 }
 
 /// Sign-extends the low `bits` of `value`.

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 
 use anyhow::{Context, Result};
 
-use super::payload::rust_flags;
+use super::payload::{FIX_835769, rust_flags};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, EFI_TARGET, Need, process};
 
@@ -29,8 +29,14 @@ pub fn build(workspace: &Workspace, image: &[u8], args: Option<&str>) -> Result<
         .args(["--package", PACKAGE, "--target-dir"])
         .arg(&folder);
     command.current_dir(&workspace.root);
-    // Without these, the file has the time at which it was linked, and a hash of its folder.
-    let flags = rust_flags(&["-Clink-arg=/Brepro", "-Clink-arg=/DEBUG:NONE"]);
+    let flags = rust_flags(&[
+        // Without these, the file has the time at which it was linked, and a hash of its folder.
+        "-Clink-arg=/Brepro",
+        "-Clink-arg=/DEBUG:NONE",
+        // Boards with Cortex-A53 have EFI, too; of an unstable feature there is a warning.
+        FIX_835769,
+        "-Awarnings",
+    ]);
     command.env("CARGO_ENCODED_RUSTFLAGS", flags);
     command.env("PSCI_BENCH_IMAGE", &file);
     command.env("PSCI_BENCH_ARGS", args.unwrap_or(""));

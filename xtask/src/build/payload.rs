@@ -59,9 +59,12 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
 const FLAGS: [&str; 4] = [
     "-Ccode-model=tiny",
     "-Cllvm-args=-homogeneous-prolog-epilog",
-    "-Ctarget-feature=+fix-cortex-a53-835769",
+    FIX_835769,
     "-Awarnings",
 ];
+
+/// See [`FLAGS`].
+pub(super) const FIX_835769: &str = "-Ctarget-feature=+fix-cortex-a53-835769";
 
 /// Returns the user's own flags for rustc, then `own` and `remap-path-prefix`: the strings of
 /// panics in dependencies begin with the folder to which cargo unpacked them, and what is built
