@@ -430,7 +430,7 @@ mod tests {
             [
                 "step: c2 : 1039 -> 1670 (+60.73 %): 164.3 % of the whole change",
                 "whole range: s:entry, own instructions: 1286 -> 1670 (+29.86 %)",
-                "the commit that makes it larger most is c2, by +631: 164.3 % of the whole change",
+                "largest increase: c2, by +631: 164.3 % of the whole change",
             ]
         );
         assert!(ledger.is_worse());

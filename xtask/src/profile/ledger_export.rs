@@ -267,9 +267,7 @@ fn whole(ledger: &Ledger, selected: &Selected) -> Vec<String> {
     if let Some((step, by)) = most.filter(|it| it.1 > 0.0) {
         let share = step.share_of_whole.map_or_else(String::new, of_whole);
         let (id, by) = (step.commit.short(), signed(by));
-        lines.push(format!(
-            "the commit that makes it larger most is {id}, by {by}{share}"
-        ));
+        lines.push(format!("largest increase: {id}, by {by}{share}"));
     }
     lines
 }
