@@ -22,6 +22,15 @@ pub enum Who {
 }
 
 impl Who {
+    /// Returns the number of CPUs that are meant, out of `cpus`.
+    pub fn count(self, cpus: usize) -> usize {
+        match self {
+            Self::All => cpus,
+            Self::Only(_) => 1,
+            Self::First(count) => count,
+        }
+    }
+
     /// Returns true if the CPU of this index is meant; `lead` is the lead's index.
     pub fn includes(self, index: usize, lead: usize) -> bool {
         match self {

@@ -139,12 +139,7 @@ impl Sleep {
 
 /// Returns the ticks for all participants to read the start, which may be in a nap.
 pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
-    let participants = match who {
-        Who::All => cpus,
-        Who::First(count) => count,
-        Who::Only(_) => 1,
-    };
-    facts.ticks(200 + 10 * participants as u64)
+    facts.ticks(200 + 10 * who.count(cpus) as u64)
 }
 
 pub(crate) fn first_lost(machine: &dyn Machine, cpus: usize) -> Option<Failure> {

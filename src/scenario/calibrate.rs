@@ -10,7 +10,7 @@ use crate::measure::{Action, Detail, Outcome, Reason, Rejection, Who};
 use crate::model::{Failure, Skip};
 use crate::spec::pmf::Stamp;
 
-/// Sleep of the first trial, in microseconds.
+/// Sleep of the first trial, in microseconds for each CPU that goes down: they queue for locks.
 const FIRST_US: u64 = 1_000;
 /// The least sleep, in microseconds: rounds after the trial may be slower.
 pub(crate) const LEAST_US: u64 = 1_000;
@@ -39,7 +39,8 @@ pub(crate) type Wrong = (usize, Rejection);
 pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> {
     let action = bench.step.action;
     let longest = bench.us(LONGEST_US);
-    bench.sleep.now = bench.sleep.now.max(bench.us(FIRST_US));
+    let cpus = who.count(bench.rows.len()) as u64;
+    bench.sleep.now = bench.sleep.now.max(bench.us(FIRST_US * cpus));
     bench.sleep.longest = longest;
     let mut tries = TRIES;
     while let Err((cpu, wrong)) = run_trial(bench, who) {

@@ -37,8 +37,8 @@ const TURN_OFF_US: u64 = 10_000_000;
 /// The time between two calls of AFFINITY_INFO, in microseconds, where the time until
 /// it returns OFF is one of the figures; 0 where it is the round's purpose.
 const LOOK_US: u64 = 50;
-/// The time between two such calls where PMF has the figures. Each call touches the
-/// firmware's data: it must not disturb the CPU that is on its way down.
+/// The time between two such calls if PMF has the figures of this CPU_OFF. Each call touches
+/// the firmware's data: it must not disturb the CPU that is on its way down.
 const LOOK_WITH_PMF_US: u64 = 1_000;
 
 /// The samples that the scenario under way has, and in the upper half those that it is to
@@ -159,8 +159,8 @@ impl Lead {
     fn wait_off(&self, cpu: &CpuChannel, action: Action, deadline: u64) -> Result<u64, Loss> {
         let nap = match self.own.parts.pmf {
             _ if action == Action::OnOff => 0,
-            Ok(_) => LOOK_WITH_PMF_US,
-            Err(_) => LOOK_US,
+            Ok(_) if action == Action::Off => LOOK_WITH_PMF_US,
+            _ => LOOK_US,
         };
         self.poll_step(Step::TurnOff, nap, deadline, || {
             if let Some(code) = cpu.handover.cpu_off_failure() {
