@@ -235,7 +235,7 @@ fn more_than_one_lost_cpu() {
     scenario.rows[5].lost = scenario.rows[3].lost;
     assert_eq!(
         only(&run, &scenario, Detail::Short, Kind::Lost),
-        "CPU 0.3 (MPIDR 0x3) was lost: timed out waiting for arrival after CPU_ON; so was CPU 1.1. \
+        "CPU 0.3 (MPIDR 0x3) was lost: CPU_ON returned SUCCESS, but the CPU did not arrive in time; so was CPU 1.1. \
          A lost CPU may be on, and keep its cluster on, so that the others in it do not flush it."
     );
 }

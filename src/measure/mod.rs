@@ -2,6 +2,7 @@
 
 mod facts;
 mod histogram;
+mod limits;
 mod machine;
 pub mod order;
 mod outcome;
@@ -13,6 +14,7 @@ mod tally;
 
 pub use self::facts::{Counter, Facts, Identity, Overheads};
 pub use self::histogram::{Bin, Histogram};
+pub use self::limits::{FINISH_US, Limits};
 pub use self::machine::Machine;
 pub use self::outcome::{Action, End, METRICS, Metric, Operation, Outcome};
 pub use self::rejection::{Cause, Detail, Loss, REASONS, Reason, Rejection, Step};

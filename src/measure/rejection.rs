@@ -26,6 +26,8 @@ words! {
 pub enum Cause {
     Timeout,
     Firmware(psci::ReturnCode),
+    /// CPU_OFF came back to the CPU, with this code.
+    CpuOff(psci::ReturnCode),
     /// The CPU took an exception and is parked.
     Exception,
     Context,
@@ -50,8 +52,12 @@ impl fmt::Display for Loss {
             Step::TurnOff => "AFFINITY_INFO to say OFF",
         };
         match self.cause {
+            Cause::Timeout if self.step == Step::Arrive => {
+                f.write_str("CPU_ON returned SUCCESS, but the CPU did not arrive in time")
+            }
             Cause::Timeout => write!(f, "timed out waiting for {step}"),
             Cause::Firmware(error) => write!(f, "{step}: firmware returned {error}"),
+            Cause::CpuOff(code) => write!(f, "CPU_OFF returned {code}"),
             Cause::Exception => write!(f, "took an exception before {step}"),
             Cause::Context => write!(f, "entered with a wrong context ID before {step}"),
         }

@@ -33,6 +33,24 @@ pub struct Label {
     pub(super) thread: Option<u16>,
 }
 
+impl Label {
+    /// Returns the label of one of `cpus`.
+    pub fn of(cpus: &[board::Cpu], index: usize) -> Self {
+        let has_threads = cpus.iter().any(|cpu| cpu.thread > 0);
+        let board::Cpu {
+            cluster,
+            core,
+            thread,
+            ..
+        } = cpus[index];
+        Self {
+            cluster,
+            core,
+            thread: has_threads.then_some(thread),
+        }
+    }
+}
+
 impl fmt::Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.cluster, self.core)?;

@@ -3,14 +3,16 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::cell::Cell;
+use core::cell::{Cell, RefCell};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use psci_bench::board::Cpu;
 use psci_bench::measure::order::{Order, OrderBook};
 use psci_bench::measure::{
-    Action, After, Cause, End, Facts, Identity, Loss, Machine, Outcome, Round, Step, Tally, Waker,
+    Action, After, Cause, End, Facts, Identity, Limits, Loss, Machine, Outcome, Round, Step, Tally,
+    Waker,
 };
+use psci_bench::model::Label;
 use psci_bench::plan::Plan;
 use psci_bench::spec::psci::ReturnCode;
 use smccc::psci::{AffinityState, Error, SuspendMode};
@@ -18,21 +20,12 @@ use smccc::psci::{AffinityState, Error, SuspendMode};
 use crate::machine::allocator::HEAP;
 use crate::machine::boot::layout;
 use crate::machine::call::firmware;
-use crate::machine::console;
+use crate::machine::console::{self, print_line};
 use crate::machine::cpu::instructions;
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::handover::Handover;
-use crate::machine::round::lead_watch::FINISH_US;
 use crate::machine::round::participant::Participant;
 use crate::machine::time::waiter::{NAP_US, Waiter};
-
-/// CPU_ON of all CPUs until it is accepted, in microseconds: an earlier CPU_OFF may
-/// still be in progress.
-const TURN_ON_US: u64 = 2_000_000;
-/// First instruction and report of a CPU after CPU_ON.
-const ARRIVE_US: u64 = 10_000_000;
-/// CPU_OFF of all CPUs until AFFINITY_INFO returns OFF.
-const TURN_OFF_US: u64 = 10_000_000;
 
 /// The time between two calls of AFFINITY_INFO, in microseconds, where the time until
 /// it returns OFF is one of the figures; 0 where it is the round's purpose.
@@ -65,6 +58,9 @@ pub struct Lead {
     states: Vec<Cell<CpuState>>,
     /// Ticks from AFFINITY_INFO's first OFF of a CPU to the next CPU_ON.
     settling: u64,
+    /// True for each lost CPU that has been named.
+    named: Vec<Cell<bool>>,
+    limits: RefCell<Limits>,
 }
 
 impl Lead {
@@ -77,6 +73,8 @@ impl Lead {
             facts,
             cpus,
             states: vec![Cell::new(CpuState::Off { seen_at: 0 }); cpus.len()],
+            named: vec![Cell::new(false); cpus.len()],
+            limits: RefCell::default(),
         }
     }
 
@@ -93,8 +91,15 @@ impl Lead {
         parts.watch.begin_step(&parts.waiter, step, deadline);
     }
 
-    fn deadline_in(&self, microseconds: u64) -> u64 {
-        self.waiter().now() + self.waiter().ticks_of_us(microseconds)
+    /// Returns the longest wait in a step, in ticks.
+    fn longest(&self, step: Step) -> u64 {
+        self.waiter()
+            .ticks_of_us(self.limits.borrow().longest_us(step))
+    }
+
+    /// Returns the deadline of a step that begins now.
+    fn deadline_of(&self, step: Step) -> u64 {
+        self.waiter().now() + self.longest(step)
     }
 
     /// Waits until each CPU of the round that is off has been so for long enough.
@@ -164,7 +169,7 @@ impl Lead {
         };
         self.poll_step(Step::TurnOff, nap, deadline, || {
             if let Some(code) = cpu.handover.cpu_off_failure() {
-                return Some(Err(Cause::Firmware(ReturnCode(code))));
+                return Some(Err(Cause::CpuOff(ReturnCode(code))));
             }
             if let Some(cause) = cpu.handover.fault() {
                 return Some(Err(cause));
@@ -212,8 +217,21 @@ impl Lead {
         self.states[index].set(result.unwrap_or_else(|loss| {
             self.channels[index].handover.dismiss();
             outcomes[index].end = End::Lost(loss);
+            self.limits.borrow_mut().note(loss);
             CpuState::Lost(loss)
         }));
+    }
+
+    /// Names the CPUs that were lost and have not been named. The others are idle.
+    fn name_losses(&self) {
+        for index in 0..self.states.len() {
+            if let Some(loss) = self.lost(index)
+                && !self.named[index].replace(true)
+            {
+                print_line!("CPU {} was lost: {loss}", Label::of(self.cpus, index));
+                console::wait_idle();
+            }
+        }
     }
 
     /// Powers off the CPUs that are on and have no part in the round.
@@ -225,8 +243,8 @@ impl Lead {
             cpu.handover.give_order(Order::default());
             let done = Handover::is_done;
             let gone = self
-                .wait(cpu, Step::Finish, self.deadline_in(FINISH_US), done)
-                .and_then(|()| self.wait_off(cpu, Action::None, self.deadline_in(TURN_OFF_US)));
+                .wait(cpu, Step::Finish, self.deadline_of(Step::Finish), done)
+                .and_then(|()| self.wait_off(cpu, Action::None, self.deadline_of(Step::TurnOff)));
             self.note(
                 index,
                 gone.map(|seen_at| CpuState::Off { seen_at }),
@@ -239,7 +257,7 @@ impl Lead {
     /// waits until all are ready.
     fn start_participants(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
         self.let_settle(orders);
-        let deadline = self.deadline_in(TURN_ON_US);
+        let deadline = self.deadline_of(Step::TurnOn);
         for (index, cpu) in self.participants(orders) {
             let order = orders.order_for(index);
             outcomes[index].action = order.action;
@@ -256,7 +274,7 @@ impl Lead {
             let until = self.waiter().now() + orders.round.quiet;
             self.waiter().sleep_until(until);
         }
-        let deadline = self.deadline_in(ARRIVE_US);
+        let deadline = self.deadline_of(Step::Arrive);
         for (index, cpu) in self.participants(orders) {
             let step = match self.states[index].get() {
                 CpuState::On => Step::Begin,
@@ -269,7 +287,7 @@ impl Lead {
 
     /// Returns the instant by which each CPU of a round that starts at `start` is done.
     fn last_finish(&self, orders: &OrderBook<'_>, start: u64) -> u64 {
-        let limit = self.waiter().ticks_of_us(FINISH_US);
+        let limit = self.longest(Step::Finish);
         start + orders.last_return() + orders.round.patience.unwrap_or(limit)
     }
 
@@ -329,7 +347,7 @@ impl Lead {
         if round.after != After::Off && !round.action.turns_off() {
             return;
         }
-        let deadline = self.deadline_in(TURN_OFF_US);
+        let deadline = self.deadline_of(Step::TurnOff);
         for (index, cpu) in self.participants(orders) {
             let off = self.wait_off(cpu, round.action, deadline);
             if let Ok(seen_off) = off {
@@ -394,6 +412,8 @@ impl Machine for Lead {
         self.power_off_non_participants(&orders, outcomes);
         let since = self.waiter().now();
         self.start_participants(&orders, outcomes);
+        // Before the lead's own part, from which it may not come back.
+        self.name_losses();
         let is_absent = |cpu| cpu >= self.cpus.len() || self.is_lost(cpu);
         let lacks_helper = orders.helper().is_some_and(is_absent);
         if lacks_helper {
@@ -413,6 +433,7 @@ impl Machine for Lead {
         HEAP.end_round();
         self.own.parts.watch.end();
         console::restore();
+        self.name_losses();
     }
 
     fn tally(&mut self, cpu: usize) -> Option<&mut Tally> {

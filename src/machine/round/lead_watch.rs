@@ -7,7 +7,7 @@
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use psci_bench::board::{NoWatchdog, Watchdog as Description};
-use psci_bench::measure::{Cause, Loss, Step};
+use psci_bench::measure::{Cause, FINISH_US, Loss, Step};
 use spin::mutex::SpinMutex;
 
 use crate::machine::console;
@@ -16,10 +16,6 @@ use crate::machine::ending;
 use crate::machine::round::handover::Handover;
 use crate::machine::time::waiter::Waiter;
 use crate::machine::watchdog::Watchdog;
-
-/// Time after the last wake-up, in microseconds: the way back, and reading the
-/// timestamps.
-pub const FINISH_US: u64 = 10_000_000;
 
 /// Time after the deadline of a step for which the lead may be silent.
 const GRACE_US: u64 = 10_000_000;

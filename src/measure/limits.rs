@@ -1,0 +1,72 @@
+//! How long the lead waits for other CPUs.
+
+use super::rejection::{Loss, Step};
+
+/// CPU_ON of all CPUs until it is accepted, in microseconds: an earlier CPU_OFF may
+/// still be in progress.
+const TURN_ON_US: u64 = 2_000_000;
+/// First instruction and report of a CPU after CPU_ON, or its report at a rendezvous.
+const ARRIVE_US: u64 = 10_000_000;
+/// Time after the last wake-up, in microseconds: the way back, and reading the
+/// timestamps.
+pub const FINISH_US: u64 = 10_000_000;
+/// CPU_OFF of all CPUs until AFFINITY_INFO returns OFF.
+const TURN_OFF_US: u64 = 10_000_000;
+/// Any of these waits after a CPU was lost in it: a thousand times what each takes on a
+/// machine that works, and so short that the losses of a whole board are named before a
+/// runner's timeout.
+const AGAIN_US: u64 = 1_000_000;
+
+/// The limits of the lead's waits, by the losses so far.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    /// True for each step in which a CPU was lost.
+    lost_in: [bool; Step::COUNT],
+}
+
+impl Limits {
+    /// Shortens the waits of the loss's step.
+    pub fn note(&mut self, loss: Loss) {
+        self.lost_in[loss.step as usize] = true;
+    }
+
+    /// Returns the longest wait in `step`, in microseconds.
+    pub fn longest_us(&self, step: Step) -> u64 {
+        let first = match step {
+            Step::TurnOn => TURN_ON_US,
+            Step::Arrive | Step::Begin => ARRIVE_US,
+            Step::Finish => FINISH_US,
+            Step::TurnOff => TURN_OFF_US,
+        };
+        match self.lost_in[step as usize] {
+            true => first.min(AGAIN_US),
+            false => first,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Cause;
+
+    /// Of a runner's default timeout, which is 120 s, a third is for all else.
+    #[test]
+    fn sixty_four_losses_of_one_kind_leave_time_to_name_them() {
+        for step in Step::ALL {
+            let mut limits = Limits::default();
+            let mut sum = 0;
+            for _ in 0..64 {
+                sum += limits.longest_us(step);
+                let cause = Cause::Timeout;
+                limits.note(Loss { step, cause });
+            }
+            assert!(sum < 80_000_000, "{step:?}: {sum}");
+            let others = Step::ALL.into_iter().filter(|other| *other != step);
+            let first = Limits::default();
+            for other in others {
+                assert_eq!(limits.longest_us(other), first.longest_us(other));
+            }
+        }
+    }
+}
