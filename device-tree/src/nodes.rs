@@ -51,6 +51,11 @@ pub fn psci(conduit: Conduit) -> Node {
         .texts("method", &[conduit.word()])
 }
 
+/// Says, in the firmware's node, that no CPU comes back after CPU_OFF.
+pub fn without_cpu_off(psci: Node) -> Node {
+    psci.bytes("psci-bench,no-cpu-off", &[])
+}
+
 /// Makes `/cpus` without children.
 pub fn cpus() -> Node {
     Node::new("cpus")

@@ -41,6 +41,8 @@ pub struct Board<'t> {
     pub watchdog: Option<Watchdog>,
     /// The conduit of PSCI calls.
     pub conduit: Conduit,
+    /// True if the tree says that no CPU comes back after CPU_OFF.
+    pub forbids_cpu_off: bool,
     /// Memory, in the tree's order; 1 to [`super::MEMORY_MAX`] regions.
     pub memory: Vec<Region>,
     /// Reserved memory, at most [`super::RESERVED_MAX`] regions, which may overlap.
@@ -89,6 +91,7 @@ impl<'t> Board<'t> {
             timer_frame: frames.map_or(Err(NoFrame::NotInTree), timers::read_frame),
             watchdog: find_compatible(tree, watchdog::COMPATIBLE).and_then(watchdog::read),
             conduit,
+            forbids_cpu_off: super::psci_node::forbids_cpu_off(tree),
             memory: super::memory::read(tree)?,
             reserved: super::memory::reserved(tree)?,
             idle_states: super::idle::read(tree)?,

@@ -6,9 +6,18 @@ use super::node::{Node, find_compatible};
 use crate::image::Conduit;
 use crate::spec::format_error::{FormatError, Result};
 
+const COMPATIBLE: &str = "arm,psci-1.0 arm,psci-0.2";
+
+/// Returns true if the tree says that no CPU comes back after CPU_OFF. The property is this
+/// project's own.
+pub(crate) fn forbids_cpu_off(tree: Fdt<'_>) -> bool {
+    let node = find_compatible(tree, COMPATIBLE);
+    node.is_some_and(|node| node.value("psci-bench,no-cpu-off").is_some())
+}
+
 /// Returns the conduit of PSCI.
 pub(crate) fn conduit(tree: Fdt<'_>) -> Result<Conduit> {
-    let Some(node) = find_compatible(tree, "arm,psci-1.0 arm,psci-0.2") else {
+    let Some(node) = find_compatible(tree, COMPATIBLE) else {
         return Err(lack_of_psci(tree));
     };
     match node.text("method")? {

@@ -57,6 +57,28 @@ impl fmt::Display for Counter {
     }
 }
 
+/// Why CPUs are not turned off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoCpuOff {
+    /// PSCI_FEATURES does not list CPU_OFF.
+    NotListed,
+    /// The device tree forbids it.
+    Forbidden,
+    /// It is listed, and returned NOT_SUPPORTED.
+    NotSupported,
+}
+
+impl fmt::Display for NoCpuOff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotListed => "the firmware has no CPU_OFF, as PSCI_FEATURES says",
+            Self::Forbidden => "the device tree says that no CPU comes back after CPU_OFF",
+            Self::NotSupported => "CPU_OFF is advertised, and returned NOT_SUPPORTED",
+        })
+    }
+}
+
 /// A CPU's own registers: model, caches and clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
@@ -109,6 +131,9 @@ pub struct Facts {
     pub os_initiated: bool,
     /// True if the firmware has SYSTEM_SUSPEND.
     pub system_suspend: bool,
+    /// The reason why CPUs that are on stay on, if they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_cpu_off: Option<NoCpuOff>,
     /// Index of the lead CPU in the board's order.
     pub lead: usize,
     /// Bytes of the second level of cache, or of the only one.

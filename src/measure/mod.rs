@@ -12,7 +12,7 @@ mod round;
 mod statistics;
 mod tally;
 
-pub use self::facts::{Counter, Facts, Identity, Overheads};
+pub use self::facts::{Counter, Facts, Identity, NoCpuOff, Overheads};
 pub use self::histogram::{Bin, Histogram};
 pub use self::limits::{FINISH_US, Limits};
 pub use self::machine::Machine;

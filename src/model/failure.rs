@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::point::Variant;
-use crate::measure::{Fault, Loss, Rejection};
+use crate::measure::{Fault, Loss, NoCpuOff, Rejection};
 use crate::spec::psci;
 
 /// The reason why a scenario failed; CPUs are named by their index.
@@ -43,6 +43,8 @@ pub enum Failure {
         cpu: u16,
     },
     ModeStuck(psci::ReturnCode),
+    /// CPUs could not be turned off between samples.
+    NoCpuOff(NoCpuOff),
     WrongAnswer {
         variant: Variant,
         /// The low word of X0.

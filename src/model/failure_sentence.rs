@@ -51,6 +51,7 @@ impl Failure {
             } => {
                 format!("{} came back with {answer} on {}", variant.word(), on(cpu))
             }
+            Self::NoCpuOff(why) => format!("{why}"),
             Self::NotStated => "the log does not give the reason".into(),
         }
     }

@@ -5,6 +5,7 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::board::NoFrame;
+use crate::measure::NoCpuOff;
 use crate::spec::{hex, psci};
 
 /// The reason why a scenario, or one CPU's row of it, was not run.
@@ -31,6 +32,7 @@ pub enum Skip {
     NoPmu,
     NoPmf,
     OneCpu,
+    NoCpuOff(NoCpuOff),
     NoCacheSize,
     TooFewCpus,
     ModeRefused(psci::ReturnCode),
@@ -65,6 +67,7 @@ impl fmt::Display for Skip {
                 return write!(f, "the firmware does not implement function {id:#010x}");
             }
             Self::TimerStops(why) => return write!(f, "{stops} {why}"),
+            Self::NoCpuOff(why) => return write!(f, "{why}"),
             Self::NoHelper => return write!(f, "{stops} there is no second CPU to wake the first"),
             Self::ModeRefused(error) => {
                 return write!(f, "SET_SUSPEND_MODE is advertised, and returned {error}");

@@ -76,10 +76,11 @@ pub fn passed_over(out: &mut dyn Write, bootargs: &str) -> fmt::Result {
 }
 
 /// Returns the conditions that machine, firmware and plan set, those that are known.
-pub fn conditions(run: &Run) -> [(&'static str, Option<String>); 7] {
+pub fn conditions(run: &Run) -> [(&'static str, Option<String>); 8] {
     let facts = run.facts.as_ref();
     [
         ("Firmware", facts.map(firmware)),
+        ("CPU_OFF", facts.and_then(no_cpu_off)),
         ("Timestamps", facts.map(timestamps)),
         ("Counter", facts.map(counter)),
         ("Wake-up", facts.map(wake_up)),
@@ -120,6 +121,14 @@ fn firmware(facts: &Facts) -> String {
     format!(
         "PSCI {psci} by {conduit} from EL{level}{e2h}{smccc}, power_state in the {format} format"
     )
+}
+
+fn no_cpu_off(facts: &Facts) -> Option<String> {
+    let why = facts.no_cpu_off?;
+    Some(format!(
+        "not used: {why}. CPUs stay on between samples (method warm), and keep their clusters up \
+         while another one is suspended alone"
+    ))
 }
 
 fn timestamps(facts: &Facts) -> String {

@@ -20,7 +20,7 @@ use crate::board::{IdleState, NoFrame};
 use crate::findings::{Detail, findings_of, list as listed};
 use crate::measure::Machine;
 use crate::model::{ClosingLine, End, Run, Scenario, Status, Verdict};
-use crate::plan::{Method, ScenarioId, WARM_TITLE};
+use crate::plan::{Method, Methods, ScenarioId, WARM_TITLE};
 use crate::record::Writer;
 use crate::scenario::{Job, Setting, States, Wakers, jobs, measure};
 use crate::spec::prose::{COLUMNS, one_line, paragraph, width};
@@ -180,7 +180,11 @@ pub fn run_all<M: Machine>(
     idle_states: &[IdleState<'_>],
     out: &mut dyn Write,
 ) -> Result<Verdict, fmt::Error> {
-    let plan = run.plan.unwrap_or_default();
+    let mut plan = run.plan.unwrap_or_default();
+    if machine.facts().no_cpu_off.is_some() {
+        plan.methods = Methods::Warm;
+        run.plan = run.plan.map(|_| plan);
+    }
     let format = machine.facts().state_format;
     let mut states = States::choose(idle_states, &plan, format);
     header(out, &run)?;
@@ -190,12 +194,16 @@ pub fn run_all<M: Machine>(
     records.machine(out, &run)?;
     let mut summary = Summary::new(&plan);
     for job in jobs(&plan) {
-        let Job::Measure(key) = job else {
+        let Job::Measure(mut key) = job else {
             wakers.try_out(machine, &run.cpus, &plan, &mut states);
             wake_trials(out, &run, &wakers)?;
             continue;
         };
         machine.mark_heap();
+        if machine.facts().no_cpu_off.is_some() && plan.methods == Methods::Tftf {
+            // As turned out in the scenario before.
+            key.method = Method::Warm;
+        }
         begin_scenario(out, key.id, key.method)?;
         let setting = Setting {
             plan: &plan,

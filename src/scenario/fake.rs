@@ -10,8 +10,8 @@ use smccc::psci::{self, SuspendMode};
 use crate::board::{Cpu, NoFrame, NoWatchdog, TimerFrame};
 use crate::image::Conduit;
 use crate::measure::{
-    Action, Cause, Counter, End, Facts, Fault, Identity, Loss, Machine, Operation, Outcome,
-    Overheads, Round, Step, Tally, Waker,
+    Action, After, Cause, Counter, End, Facts, Fault, Identity, Loss, Machine, NoCpuOff, Operation,
+    Outcome, Overheads, Round, Step, Tally, Waker,
 };
 use crate::spec::pmf::{Interface, ReadError, Stamps};
 use crate::spec::psci::StateFormat;
@@ -64,6 +64,8 @@ pub struct Fake {
     /// The mode that SET_SUSPEND_MODE refuses.
     pub refuses: Option<SuspendMode>,
     map: Vec<Cpu>,
+    /// True if the first CPU_OFF finds that there is none.
+    pub lacks_cpu_off: bool,
 }
 
 fn facts() -> Facts {
@@ -93,6 +95,7 @@ fn facts() -> Facts {
         zero: true,
         os_initiated: false,
         system_suspend: false,
+        no_cpu_off: None,
         kvm: false,
         outer_cache: Some(1 << 20),
         overheads: Overheads {
@@ -128,6 +131,7 @@ impl Fake {
             windows: 0,
             refuses: None,
             map: (0..cpus).map(cpu).collect(),
+            lacks_cpu_off: false,
         }
     }
 
@@ -401,6 +405,9 @@ impl Machine for Fake {
             let all = queue.clone();
             queue.sort_by_key(|cpu| round.part(&self.map, *cpu, &|cpu| all.contains(&cpu)).1);
         }
+        let turns_off = round.after == After::Off || round.action.turns_off();
+        // In the scenario in which it turns out, the rest of the rounds ask for it still.
+        assert!(is_trial || self.facts.no_cpu_off.is_none() || self.lacks_cpu_off || !turns_off);
         for (place, cpu) in queue.iter().enumerate() {
             let outcome = &mut outcomes[*cpu];
             *outcome = self.part(round, start, &queue, place);
@@ -411,6 +418,9 @@ impl Machine for Fake {
             self.lost[*cpu] = matches!(outcome.end, End::Lost(_));
         }
         self.rounds += u64::from(!is_trial);
+        if turns_off && self.lacks_cpu_off {
+            self.facts.no_cpu_off = Some(NoCpuOff::NotSupported);
+        }
         self.clock = match round.action {
             Action::Repeat { .. } => outcomes.iter().map(|it| it.after).max().unwrap_or(start),
             _ => start + round.sleep + 10_000_000,

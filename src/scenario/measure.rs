@@ -7,7 +7,7 @@ use super::bench::Setting;
 use super::progress::Progress;
 use super::{micro, suite, sweep, timer_latency};
 use crate::measure::Machine;
-use crate::model::{Scenario, ScenarioKey};
+use crate::model::{Failure, Scenario, ScenarioKey, Skip, Status};
 use crate::plan::{Family, Method, Plan, ScenarioId};
 
 /// A job of a run.
@@ -52,18 +52,35 @@ pub(crate) fn scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioKey> + use<
     }))
 }
 
-/// Measures one scenario, once for each placement of its helper.
+/// Measures one scenario, once for each placement of its helper. One that turns CPUs off is
+/// skipped where that is not possible, and has no results where it turns out not to be.
 pub fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,
     key: ScenarioKey,
     progress: &mut dyn Progress,
 ) -> Result<Vec<Scenario>, fmt::Error> {
-    let scenario = match key.id.family() {
-        Family::Suite => return Ok(suite::measure(machine, setting, key)),
-        Family::Sweep => sweep::measure(machine, setting, key),
-        Family::Timer => timer_latency::measure(machine, setting, key, progress)?,
-        Family::Micro => micro::measure(machine, setting, key),
+    let turns_off = key.method == Method::Tftf
+        || matches!(key.id, ScenarioId::CpuOffSerial | ScenarioId::CpuOn);
+    let ended = |status| {
+        alloc::vec![Scenario {
+            status,
+            ..Scenario::new(key)
+        }]
     };
-    Ok(alloc::vec![scenario])
+    if let Some(why) = machine.facts().no_cpu_off.filter(|_| turns_off) {
+        return Ok(ended(Status::Skipped(Skip::NoCpuOff(why))));
+    }
+    let measured = match key.id.family() {
+        Family::Suite => suite::measure(machine, setting, key),
+        Family::Sweep => alloc::vec![sweep::measure(machine, setting, key)],
+        Family::Timer => {
+            alloc::vec![timer_latency::measure(machine, setting, key, progress)?]
+        }
+        Family::Micro => alloc::vec![micro::measure(machine, setting, key)],
+    };
+    Ok(match machine.facts().no_cpu_off.filter(|_| turns_off) {
+        Some(why) => ended(Status::Failed(Failure::NoCpuOff(why))),
+        None => measured,
+    })
 }

@@ -33,15 +33,18 @@ pub(crate) fn read_reached(bench: &mut Bench<'_>, who: Who) {
 fn keep_reached(bench: &mut Bench<'_>, who: Who, ladder: &Ladder) {
     let (cpus, lead) = (bench.setting.cpus, bench.lead());
     let clock = bench.machine.facts().clock();
-    let awake = match who {
-        Who::Only(cpu) if cpu != lead => Some(lead),
-        _ => bench.waker(who).helper(),
+    let helper = bench.waker(who).helper();
+    let stay_on = bench.machine.facts().no_cpu_off.is_some();
+    let is_awake = |index: usize| match who {
+        Who::Only(cpu) if index != cpu && (index == lead || stay_on) => true,
+        _ => helper == Some(index),
     };
-    let awake = awake.and_then(|index| Some(cpus.get(index)?.cluster));
+    let awake = || (0..cpus.len()).filter(|index| is_awake(*index));
+    let has_awake = |cluster: u16| awake().any(|index| cpus[index].cluster == cluster);
     for ((cpu, outcome), state) in cpus.iter().zip(&bench.outcomes).zip(&mut bench.rows) {
         // An awake CPU keeps up its own cluster, which is taken to be level 1, and all
         // levels above.
-        let limit = awake.map(|awake| u8::from(cpu.cluster != awake));
+        let limit = awake().next().map(|_| u8::from(!has_awake(cpu.cluster)));
         let Some(due) = ladder.due(limit).filter(|_| outcome.took_part()) else {
             continue;
         };

@@ -6,7 +6,7 @@
 use super::bench::{Bench, Phase};
 use super::calibrate::{calibrate, lengthen_wait, no_cpu_can_suspend, not_supported};
 use super::reached::read_reached;
-use crate::measure::Who;
+use crate::measure::{Action, Who};
 use crate::model::{Skip, Status};
 use crate::plan::Method;
 
@@ -14,6 +14,10 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     bench.expect_all();
     skip_lead_without_helper(bench);
     let (cpus, lead) = (bench.rows.len(), bench.lead());
+    if bench.machine.facts().no_cpu_off.is_some() {
+        // All CPUs are on while the first one is measured, as they are later.
+        bench.run(Who::All, Action::Version);
+    }
     // All CPUs then sleep as long as the slowest needs.
     let mut longest = 0;
     let mut failure = None;

@@ -149,7 +149,10 @@ impl Sweep<'_> {
         };
         // The lead cannot power off: no CPU would turn it on again.
         let off = Step::new(Turns::Off, Action::Off);
-        let off = (self.bench.rows.len() > 1).then_some((Variant::Off, off));
+        let no_cpu_off = self.facts().no_cpu_off;
+        no_cpu_off.inspect(|why| self.leave_out(Skip::NoCpuOff(*why)));
+        let has_off = self.bench.rows.len() > 1 && no_cpu_off.is_none();
+        let off = has_off.then_some((Variant::Off, off));
         for (variant, step) in self.two_states(Turns::Serial).chain(off) {
             for bytes in steps.as_slice() {
                 let dirty = *bytes as usize;

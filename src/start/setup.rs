@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::sync::atomic::AtomicU64;
 
 use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog};
-use psci_bench::measure::{Counter, Facts, Tally};
+use psci_bench::measure::{Counter, Facts, NoCpuOff, Tally};
 use psci_bench::model::{self as model, Head, Run, RunId};
 use psci_bench::plan::Plan;
 use psci_bench::record::FORMAT;
@@ -174,6 +174,10 @@ fn round_parts(
     let watchdog = board.watchdog.ok_or(NoWatchdog::NotInTree);
     let watchdog = watchdog.and_then(|it| Watchdog::new(tables, it, WATCHDOG_S, clock.believed()));
     RoundParts {
+        no_cpu_off: match board.forbids_cpu_off {
+            true => Some(NoCpuOff::Forbidden),
+            false => (!firmware::has_cpu_off()).then_some(NoCpuOff::NotListed),
+        },
         guard_timer: waiter.timer.find_guard(&board.timers),
         // PMF counts CNTPCT, and is of use only where the payload does, too.
         pmf: match path.counter() {
@@ -234,6 +238,7 @@ fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
         zero: registers::dc_zva_bytes().is_some(),
         os_initiated: firmware::has_os_initiated(),
         system_suspend: firmware::features(PSCI_SYSTEM_SUSPEND_64).is_ok(),
+        no_cpu_off: parts.no_cpu_off,
         lead: channel.index,
         outer_cache: None,
         own: channel.identity.get().copied().unwrap_or_default(),

@@ -149,6 +149,7 @@ pub fn tree_under(
         cpus,
         gic,
         conduit,
+        cpu_off: true,
         idle_states: &firmware.idle_states(StateFormat::Original),
         bootargs,
     };

@@ -181,6 +181,34 @@ mod cpu_off {
             ["AFFINITY_INFO to say OFF: firmware returned INVALID_PARAMETERS"];
     }
 
+    /// A firmware without CPU_OFF, which says so, is measured by the warm method.
+    #[test]
+    fn absent() {
+        let words = [
+            "CPU_OFF : not used: the firmware has no CPU_OFF, as PSCI_FEATURES says",
+            "5 passed, 2 skipped, 0 failed",
+            "0 CPUs lost",
+            "!<RT_INSTR:",
+            "!Warning: CPU",
+        ];
+        let spec = only("suite,cpu_on", "cpu-off-absent");
+        let but_off: Vec<_> = ALL.into_iter().filter(|it| *it != CpuOffSerial).collect();
+        run(&spec, Pass, &words).complete_but(&but_off, &[]);
+    }
+
+    /// One that does not say so costs the scenario in which that turns out.
+    #[test]
+    fn not_supported() {
+        let words = [
+            "Failed: CPU_OFF is advertised, and returned NOT_SUPPORTED",
+            "1 passed, 1 skipped, 1 failed",
+            "0 CPUs lost",
+        ];
+        let scenarios = "susp_deep_serial,cpu_off_serial,psci_version_parallel";
+        run(&only(scenarios, "cpu-off-not-supported"), Fail, &words)
+            .complete_but(&[SuspendDeepSerial], &[]);
+    }
+
     /// The victim goes off for another CPU's turn, with no part of its own: its
     /// cluster mates' figures are those of a cluster that stays up.
     #[test]

@@ -70,6 +70,12 @@ pub fn set_suspend_mode(mode: SuspendMode) -> Result<(), Error> {
     accept_positive(psci::set_suspend_mode::<ByConduit>(mode))
 }
 
+/// Returns false if PSCI_FEATURES, which there is since PSCI 1.0, does not list CPU_OFF.
+pub fn has_cpu_off() -> bool {
+    let has_features = version().is_ok_and(|version| version.major >= 1);
+    !has_features || features(psci::PSCI_CPU_OFF) != Err(Error::NotSupported)
+}
+
 pub fn has_statistics() -> bool {
     let functions = [psci::PSCI_STAT_COUNT_64, psci::PSCI_STAT_RESIDENCY_64];
     functions.iter().all(|f| features(*f).is_ok())

@@ -9,8 +9,8 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use psci_bench::board::Cpu;
 use psci_bench::measure::order::{Order, OrderBook};
 use psci_bench::measure::{
-    Action, After, Cause, End, Facts, Identity, Limits, Loss, Machine, Outcome, Round, Step, Tally,
-    Waker,
+    Action, After, Cause, End, Facts, Identity, Limits, Loss, Machine, NoCpuOff, Outcome, Round,
+    Step, Tally, Waker,
 };
 use psci_bench::model::Label;
 use psci_bench::plan::Plan;
@@ -61,6 +61,8 @@ pub struct Lead {
     /// True for each lost CPU that has been named.
     named: Vec<Cell<bool>>,
     limits: RefCell<Limits>,
+    /// True once CPU_OFF has returned NOT_SUPPORTED.
+    lacks_cpu_off: Cell<bool>,
 }
 
 impl Lead {
@@ -75,6 +77,7 @@ impl Lead {
             states: vec![Cell::new(CpuState::Off { seen_at: 0 }); cpus.len()],
             named: vec![Cell::new(false); cpus.len()],
             limits: RefCell::default(),
+            lacks_cpu_off: Cell::new(false),
         }
     }
 
@@ -212,9 +215,17 @@ impl Lead {
     }
 
     /// Takes the result of a CPU's step: sets its state, or marks it as lost. A lost CPU
-    /// powers off should it still arrive.
+    /// powers off should it still arrive. One whose CPU_OFF is not supported stays on.
     fn note(&self, index: usize, result: Result<CpuState, Loss>, outcomes: &mut [Outcome]) {
+        let not_supported = Cause::CpuOff(Error::NotSupported.into());
         self.states[index].set(result.unwrap_or_else(|loss| {
+            if loss.cause == not_supported {
+                self.lacks_cpu_off.set(true);
+                if outcomes[index].action.turns_off() {
+                    outcomes[index].end = End::Lost(loss);
+                }
+                return CpuState::On;
+            }
             self.channels[index].handover.dismiss();
             outcomes[index].end = End::Lost(loss);
             self.limits.borrow_mut().note(loss);
@@ -409,7 +420,11 @@ impl Machine for Lead {
             round: *round,
             is_lost: &|cpu| self.is_lost(cpu),
         };
-        self.power_off_non_participants(&orders, outcomes);
+        if self.facts.no_cpu_off.is_some() {
+            orders.round.after = After::Stay;
+        } else {
+            self.power_off_non_participants(&orders, outcomes);
+        }
         let since = self.waiter().now();
         self.start_participants(&orders, outcomes);
         // Before the lead's own part, from which it may not come back.
@@ -429,6 +444,9 @@ impl Machine for Lead {
                 action: round.action,
                 ..Outcome::default()
             };
+        }
+        if self.lacks_cpu_off.get() {
+            self.facts.no_cpu_off = Some(NoCpuOff::NotSupported);
         }
         HEAP.end_round();
         self.own.parts.watch.end();

@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering;
 
 use psci_bench::board::NoFrame;
 use psci_bench::measure::order::{Order, SgiTargets};
-use psci_bench::measure::{Action, Cause, End, Identity, Outcome};
+use psci_bench::measure::{Action, Cause, End, Identity, NoCpuOff, Outcome};
 use psci_bench::spec::pmf::{Interface, ReadError};
 use psci_bench::spec::stat::{Rise, Statistics};
 use smccc::psci::PSCI_VERSION;
@@ -35,6 +35,8 @@ pub struct RoundParts {
     pub lead: usize,
     pub waiter: Waiter,
     pub pmf: Result<Interface, ReadError>,
+    /// The reason why no CPU is turned off, if that is known from the start.
+    pub no_cpu_off: Option<NoCpuOff>,
     pub guard_timer: Option<Timer>,
     /// The timer frame that wakes the lead, or the reason why none does.
     pub timer_frame: Result<TimerFrameDriver, NoFrame>,

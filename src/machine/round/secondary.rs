@@ -70,6 +70,8 @@ fn power_off(own: Participant) {
 
 /// Powers off, or parks where the firmware does not allow it.
 fn power_off_for_good(own: Participant) -> ! {
-    power_off(own);
+    if own.parts.no_cpu_off.is_none() {
+        power_off(own);
+    }
     ending::park()
 }

@@ -6,11 +6,11 @@ use std::vec::Vec;
 
 use super::golden::check;
 use crate::board::{IdleState, LabelSource};
-use crate::measure::{End, Machine};
+use crate::measure::{End, Machine, NoCpuOff};
 use crate::model::{Head, Run, Scenario, Verdict};
 use crate::output::summary::Summary;
 use crate::output::{header, run as output, run_all};
-use crate::plan::{Plan, Records};
+use crate::plan::{Method, Plan, Records};
 use crate::record::{Claim, FORMAT, MARK, RunBuilder, Writer};
 use crate::scenario::fake::Fake;
 use crate::scenario::tests::{STATES, board, stopping};
@@ -215,6 +215,50 @@ fn a_state_of_the_other_format_is_named() {
          Skipped: the firmware takes original power_state values; the device tree has extended
          Skipped: idle_states, power_state 0x40000222: the firmware takes original",
     );
+}
+
+/// Firmware without CPU_OFF is measured by the warm method, without TFTF's frame.
+#[test]
+fn without_cpu_off_cpus_stay_on() {
+    let args = "only=suite,cpu_on,dirty_sweep dirty=0 iterations=2";
+    let listed = |why| Fake::new(4).with_facts(move |facts| facts.no_cpu_off = Some(why));
+    for (why, reason) in [
+        (
+            NoCpuOff::NotListed,
+            "the firmware has no CPU_OFF, as PSCI_FEATURES says",
+        ),
+        (
+            NoCpuOff::Forbidden,
+            "the device tree says that no CPU comes back after CPU_OFF",
+        ),
+    ] {
+        let (text, verdict) = printed(listed(why), args, &STATES);
+        assert_eq!(verdict, Verdict::Pass, "{text}");
+        let (run, rest) = separated(&text);
+        assert!(rest.contains(&format!("CPU_OFF    : not used: {reason}.")));
+        assert!(rest.contains(&format!("Skipped: {reason}")), "{rest}");
+        assert!(!rest.contains("RT_INSTR") && !rest.contains("> Executing"));
+        let has_rows = |it: &&Scenario| !it.rows.is_empty();
+        assert_eq!(run.scenarios.iter().filter(has_rows).count(), 5);
+        assert!(run.scenarios.iter().all(|it| it.method == Method::Warm));
+    }
+}
+
+/// One that has it by PSCI_FEATURES alone costs the scenario in which that turns out.
+#[test]
+fn a_cpu_off_that_is_not_supported_costs_one_scenario() {
+    let mut fake = Fake::new(4);
+    fake.lacks_cpu_off = true;
+    let (text, verdict) = printed(fake, "iterations=2", &STATES);
+    assert_eq!(verdict, Verdict::Fail);
+    let (run, rest) = separated(&text);
+    assert!(rest.contains("Failed: CPU_OFF is advertised, and returned NOT_SUPPORTED"));
+    assert!(!rest.contains("<RT_INSTR:"), "{rest}");
+    let rows = run.scenarios.iter().map(|it| it.rows.len());
+    assert_eq!(rows.collect::<Vec<_>>(), [0, 4, 4, 4, 4, 0]);
+    let methods = run.scenarios.iter().map(|it| it.method);
+    let tftf = methods.filter(|it| *it == Method::Tftf).count();
+    assert_eq!(tftf, 1);
 }
 
 /// Returns the lines of a timer's latency.

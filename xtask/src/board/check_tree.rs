@@ -66,6 +66,7 @@ fn check_tree(
         cpus,
         gic,
         conduit: board.psci.conduit,
+        cpu_off: true,
         idle_states,
         bootargs: "",
     };

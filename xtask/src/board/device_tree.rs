@@ -1,8 +1,8 @@
 //! The device tree of a board file.
 //!
 //! It follows the Devicetree Specification v0.4 and Linux's bindings, so that any reader
-//! understands it; `psci-bench,power-level` in idle states is the one property of this
-//! project's own.
+//! understands it; `psci-bench,power-level` in idle states and `psci-bench,no-cpu-off` in
+//! the firmware's node are this project's own.
 
 use anyhow::{Result, anyhow, bail};
 use device_tree::nodes::{self, CPU_PHANDLES};
@@ -24,6 +24,8 @@ pub struct Choices<'c> {
     pub gic: Gic,
     /// The conduit of PSCI calls.
     pub conduit: Conduit,
+    /// False if no CPU comes back after CPU_OFF.
+    pub cpu_off: bool,
     /// The idle states that the firmware takes.
     pub idle_states: &'c [IdleState],
     /// `/chosen/bootargs`.
@@ -46,7 +48,12 @@ pub fn build(board: &Board, choices: &Choices<'_>) -> Result<Vec<u8>> {
     let mut children = vec![nodes::chosen(&uart, choices.bootargs)];
     children.extend(board.memory.iter().map(|memory| nodes::memory(*memory)));
     children.extend((!board.reserved.is_empty()).then(|| reserved(&board.reserved)));
-    children.extend([nodes::psci(choices.conduit), cpus(board, choices)?]);
+    let psci = nodes::psci(choices.conduit);
+    let psci = match choices.cpu_off {
+        true => psci,
+        false => nodes::without_cpu_off(psci),
+    };
+    children.extend([psci, cpus(board, choices)?]);
     let devices = board.gic.as_ref().zip(board.timer.as_ref());
     if let Some((gic, timer)) = devices {
         let timers = nodes::timers(timer.intids().map(Some), timer.erratum);

@@ -175,6 +175,7 @@ fn tree_of_board(board: &Board, wish: &ImageWish<'_>) -> Result<Vec<u8>> {
         cpus: wish.cpus,
         gic: wish.gic,
         conduit: wish.conduit,
+        cpu_off: firmware.cpu_off,
         idle_states: &idle_states,
         bootargs: wish.args.unwrap_or(""),
     };

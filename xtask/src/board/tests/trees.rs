@@ -21,6 +21,7 @@ fn choices(cpus: u32, gic: Gic) -> Choices<'static> {
         cpus,
         gic,
         conduit: Conduit::Smc,
+        cpu_off: true,
         idle_states: &[],
         bootargs: "iterations=3 warmup=0",
     }
@@ -32,6 +33,7 @@ fn check_tree(board: &Board, choices: &Choices<'_>) {
     let read = payload::Board::read(&blob).expect("a good tree");
     let said = (read.model, read.bootargs, read.conduit);
     assert_eq!(said, (&*board.title, choices.bootargs, choices.conduit));
+    assert_eq!(read.forbids_cpu_off, !choices.cpu_off);
     assert_eq!(read.uart, board.uart.emergency());
     check_devices(board, choices.gic, &read);
     assert_eq!(read.memory, board.memory);
@@ -98,6 +100,7 @@ fn the_payload_reads_what_board_files_say() {
                 let states = firmware.idle_states(format);
                 let mut choices = choices(firmware.max_cpus, board.default_gic());
                 (choices.conduit, choices.idle_states) = (board.psci.conduit, &states);
+                choices.cpu_off = firmware.cpu_off;
                 check_tree(&board, &choices);
             }
         }

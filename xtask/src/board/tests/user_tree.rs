@@ -16,6 +16,7 @@ fn tree() -> Vec<u8> {
         cpus: 2,
         gic: board.default_gic(),
         conduit: board.psci.conduit,
+        cpu_off: true,
         idle_states: &board.firmware["tf-a"].idle_states(StateFormat::Original),
         bootargs: "",
     };

@@ -148,9 +148,24 @@ static u_register_t cpu_off(const struct call *call, unsigned int me)
 		return error(PSCI_E_DENIED);
 	case PB_CPU_OFF_RETURNS_SUCCESS:
 		return PSCI_E_SUCCESS;
+	case PB_CPU_OFF_NOT_SUPPORTED:
+	case PB_CPU_OFF_ABSENT:
+		return error(PSCI_E_NOT_SUPPORTED);
 	default:
 		return as_it_is(call);
 	}
+}
+
+/* A firmware without CPU_OFF does not list it. */
+static u_register_t features(const struct call *call, unsigned int me)
+{
+	if (((uint32_t)call->x1 == PSCI_CPU_OFF) &&
+	    pb_fault_is(PB_CPU_OFF_ABSENT, me) &&
+	    (pb_fault_strikes(PB_CALL_CPU_OFF, me) != PB_NO_FAULT)) {
+		return error(PSCI_E_NOT_SUPPORTED);
+	}
+
+	return as_it_is(call);
 }
 
 static u_register_t affinity_info(const struct call *call)
@@ -305,6 +320,8 @@ u_register_t __wrap_psci_smc_handler(uint32_t fid, u_register_t x1,
 		result = cpu_off(&call, me);
 		pb_storm_enter(me);
 		return result;
+	case PSCI_FEATURES:
+		return features(&call, me);
 	case PSCI_AFFINITY_INFO_AARCH32:
 	case PSCI_AFFINITY_INFO_AARCH64:
 		return affinity_info(&call);

@@ -43,6 +43,10 @@
 	      CPU_OFF, PB_WITHOUT)					\
 	FAULT(CPU_OFF_RETURNS_SUCCESS, "cpu-off-returns-success",	\
 	      CPU_OFF, PB_WITHOUT)					\
+	FAULT(CPU_OFF_NOT_SUPPORTED, "cpu-off-not-supported",		\
+	      CPU_OFF, PB_WITHOUT)					\
+	FAULT(CPU_OFF_ABSENT, "cpu-off-absent",				\
+	      CPU_OFF, PB_WITHOUT)					\
 	/* AFFINITY_INFO: the CPU that is asked about */		\
 	FAULT(AFFINITY_NEVER_OFF, "affinity-never-off",			\
 	      AFFINITY_INFO, PB_WITHOUT)				\
