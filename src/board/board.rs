@@ -72,6 +72,7 @@ impl<'t> Board<'t> {
     #[inline(never)]
     pub fn read(tree: &'t [u8]) -> Result<Self, FormatError> {
         let tree = super::fdt::open(tree)?;
+        check_status(tree)?;
         // Without PSCI there is nothing to measure, so that error comes first.
         let conduit = super::psci_node::conduit(tree)?;
         let uart = super::stdout_path::uart(tree)?;
@@ -142,7 +143,8 @@ impl<'t> Board<'t> {
             }
         }
         let frames = self.timer_frame.iter().flat_map(TimerFrame::registers);
-        devices.extend(frames.map(|region| ("timer frame", region)));
+        let names = ["timer frames' control registers", "timer frame"];
+        devices.extend(names.into_iter().zip(frames));
         let watchdog = self.watchdog.iter();
         devices.extend(watchdog.map(|it| ("watchdog", it.registers())));
         devices
@@ -173,6 +175,16 @@ impl<'t> Board<'t> {
             }
         }
         Ok(())
+    }
+}
+
+/// Refuses a `status` that is no string: whether the node is there cannot be told.
+fn check_status(tree: Fdt<'_>) -> Result<()> {
+    let mut nodes = Node::root(tree).subtree().map(|(_, node)| node);
+    let is_cut = |node: &Node<'_>| node.value("status").is_some_and(|it| it.last() != Some(&0));
+    match nodes.find(is_cut) {
+        Some(node) => Err(node.error("status", format_args!("a string without its final NUL"))),
+        None => Ok(()),
     }
 }
 

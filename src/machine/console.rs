@@ -54,6 +54,21 @@ pub fn restore() {
     }
 }
 
+/// The turn of a CPU that stops to print its last lines.
+static TURN: SpinMutex<()> = SpinMutex::new(());
+
+/// Polls for the turn, or the console's lock, of another CPU: longer than a dump takes.
+const TURN_POLLS: u32 = 10_000_000;
+
+/// Prints the last lines of a CPU that stops: after those of another one, and whoever has
+/// the lock, be it for ever.
+pub fn print_last(print: impl FnOnce()) {
+    let turn = (0..TURN_POLLS).find_map(|_| TURN.try_lock());
+    force_unlock();
+    print();
+    drop(turn);
+}
+
 /// Takes the lock from any holder: for a CPU that stops, and whose last lines must be
 /// printed.
 pub fn force_unlock() {

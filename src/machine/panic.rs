@@ -9,11 +9,12 @@ use crate::machine::round::participant;
 
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
-    console::force_unlock();
-    if let Some(at) = info.location() {
-        print_line!("\nPanic: panicked at {at}:");
-    }
-    print_line!("{}\non CPU {:#x}", info.message(), registers::mpidr());
+    console::print_last(|| {
+        if let Some(at) = info.location() {
+            print_line!("\nPanic: panicked at {at}:");
+        }
+        print_line!("{}\non CPU {:#x}", info.message(), registers::mpidr());
+    });
     if registers::is_lead() {
         ending::give_up(&"panic on the lead CPU");
     }

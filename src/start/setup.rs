@@ -79,6 +79,10 @@ pub fn prepare(
         ..round_parts(&mut tables, board, dirty_lines, channels, lead)
     };
     let own = bring_up_lead(PARTS.call_once(|| parts));
+    for channel in channels {
+        let part = own.parts.waiter.gic.find_part_of(&channel.gic);
+        accept(part, &format!("device tree: CPU {:#x}: ", channel.mpidr()));
+    }
     let facts = Facts {
         outer_cache,
         ..find_facts(own, board)

@@ -190,6 +190,15 @@ fn an_exception_names_its_place() {
     }
 }
 
+/// Room for the lead's redistributor alone.
+#[test]
+fn a_cpu_without_a_redistributor_is_named() {
+    let reg = cells(&[0, 0x800_0000, 0, 0x1_0000, 0, 0x80a_0000, 0, 0x2_0000]);
+    let spec = changed(|tree| set(tree, "interrupt-controller@8000000", "reg", &reg));
+    let words = ["device tree: CPU 0x1: no GIC redistributor has this CPU's affinity"];
+    ends(&spec, Verdict::BadInput, &words);
+}
+
 /// An undefined instruction, on the lead, and where the lead does not come.
 #[test]
 fn an_exception_is_dumped_and_costs_its_cpu() {

@@ -81,6 +81,14 @@ impl Gic {
         with_gic!(self, gic => gic.init_distributor(), Ok(()))
     }
 
+    /// Checks that the device tree's GIC has a part for this CPU, which need not be on.
+    pub fn find_part_of(&self, cpu: &GicCpu) -> Result<(), GicError> {
+        match self {
+            Self::Absent | Self::V2(_) => Ok(()),
+            Self::V3(gic) => gic.locate(cpu).map(drop),
+        }
+    }
+
     /// Sets up this CPU's part, whatever its state, for the PPIs of these timers
     /// and the SGI: on every entry.
     pub fn init_cpu(&self, own: &GicCpu, timers: &[u32]) -> Result<(), GicError> {

@@ -30,6 +30,8 @@ pub enum GicError {
     Asleep,
     /// The interrupt of this ID, the timer's, does not arrive.
     SilentTimer(u32),
+    /// The same, where the tree has a GICv2 and the CPU the interface of a GICv3.
+    OtherGic(u32),
 }
 
 impl core::fmt::Display for GicError {
@@ -38,7 +40,18 @@ impl core::fmt::Display for GicError {
             Self::SilentTimer(intid) => {
                 return write!(f, "the timer's interrupt {intid} does not arrive");
             }
-            Self::NoRedistributor => "no GIC redistributor has this CPU's affinity",
+            Self::OtherGic(intid) => {
+                return write!(
+                    f,
+                    "the timer's interrupt {intid} does not arrive; the device tree has a GICv2, \
+                     and this CPU the registers of a GICv3 (ID_AA64PFR0_EL1.GIC): is it the tree \
+                     of another GIC?"
+                );
+            }
+            Self::NoRedistributor => {
+                "no GIC redistributor has this CPU's affinity; are the regions in the GIC's reg too \
+                 small?"
+            }
             Self::NoSystemRegisters => "this CPU has no GICv3 system registers",
             Self::Timeout => "a GIC register write stayed pending",
             Self::Asleep => "the GIC redistributor does not wake up",

@@ -85,14 +85,7 @@ impl GicV3 {
             return Err(GicError::NoSystemRegisters);
         }
 
-        let base = match own.place.load(Ordering::Relaxed) {
-            0 => {
-                let found = self.find(own.mpidr)?;
-                own.place.store(found, Ordering::Relaxed);
-                found
-            }
-            found => found,
-        };
+        let base = self.locate(own)?;
         let frame = self.registers(base).ok_or(GicError::NoRedistributor)?;
         if !redistributor::power_on_and_wake(&mut Mmio::new(frame)) {
             return Err(GicError::Asleep);
@@ -131,6 +124,18 @@ impl GicV3 {
         GicCpuInterface::enable_group1(true);
         instructions::complete_accesses();
         Ok(())
+    }
+
+    /// Returns the address of a CPU's redistributor, which any CPU may look for.
+    pub fn locate(&self, cpu: &GicCpu) -> Result<u64, GicError> {
+        match cpu.place.load(Ordering::Relaxed) {
+            0 => {
+                let found = self.find(cpu.mpidr)?;
+                cpu.place.store(found, Ordering::Relaxed);
+                Ok(found)
+            }
+            found => Ok(found),
+        }
     }
 
     fn registers(&self, base: u64) -> Option<Registers> {

@@ -73,7 +73,10 @@ impl Participant {
         let is_proven = &self.channel.timer_is_proven;
         if gic.version() != 0 && !is_proven.load(Ordering::Relaxed) {
             if !self.parts.waiter.proves_timer() {
-                return Err(GicError::SilentTimer(timer.intid));
+                return Err(match gic.version() {
+                    2 if registers::has_gic_registers() => GicError::OtherGic(timer.intid),
+                    _ => GicError::SilentTimer(timer.intid),
+                });
             }
             is_proven.store(true, Ordering::Relaxed);
         }
