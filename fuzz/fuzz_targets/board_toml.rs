@@ -31,6 +31,7 @@ fuzz_target!(|text: &str| {
             cpus,
             gic,
             conduit: board.psci.conduit,
+            cpu_off: true,
             idle_states: &firmware.idle_states(state_id),
             bootargs: "iterations=3",
         };

@@ -178,7 +178,7 @@ impl<'t> Board<'t> {
     }
 }
 
-/// Refuses a `status` that is no string: whether the node is there cannot be told.
+/// Refuses a `status` that is no string: it does not say whether the node can be used.
 fn check_status(tree: Fdt<'_>) -> Result<()> {
     let mut nodes = Node::root(tree).subtree().map(|(_, node)| node);
     let is_cut = |node: &Node<'_>| node.value("status").is_some_and(|it| it.last() != Some(&0));

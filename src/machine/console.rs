@@ -60,8 +60,8 @@ static TURN: SpinMutex<()> = SpinMutex::new(());
 /// Polls for the turn, or the console's lock, of another CPU: longer than a dump takes.
 const TURN_POLLS: u32 = 10_000_000;
 
-/// Prints the last lines of a CPU that stops: after those of another one, and whoever has
-/// the lock, be it for ever.
+/// Prints the last lines of a CPU that stops: after those of another one, and without the
+/// lock if that is not opened.
 pub fn print_last(print: impl FnOnce()) {
     let turn = (0..TURN_POLLS).find_map(|_| TURN.try_lock());
     force_unlock();

@@ -1,4 +1,4 @@
-//! How long the lead waits for other CPUs.
+//! The limits of the lead's waits for other CPUs.
 
 use super::rejection::{Loss, Step};
 

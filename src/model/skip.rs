@@ -54,15 +54,7 @@ impl fmt::Display for Skip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let stops = "the idle state stops the CPUs' own timers, and";
         f.write_str(match *self {
-            Self::OtherFormat(format) => {
-                let (takes, has) = (format.name(), format.other().name());
-                return write!(
-                    f,
-                    "the firmware takes {takes} power_state values; the device tree has {has} \
-                     ones. Use a tree with {takes} ones (--state-format, --deepest and --core of \
-                     cargo xtask make one), or give the values by deepest= and core="
-                );
-            }
+            Self::OtherFormat(format) => return other_format(f, format),
             Self::NotSupported(id) => {
                 return write!(f, "the firmware does not implement function {id:#010x}");
             }
@@ -114,4 +106,14 @@ impl fmt::Display for Skip {
             Self::NotStated => "the log does not give the reason",
         })
     }
+}
+
+fn other_format(f: &mut fmt::Formatter<'_>, format: psci::StateFormat) -> fmt::Result {
+    let (takes, has) = (format.name(), format.other().name());
+    write!(
+        f,
+        "the firmware takes {takes} power_state values; the device tree has {has} ones. Use a tree \
+         with {takes} ones (--state-format, --deepest and --core of cargo xtask make one), or give \
+         the values by deepest= and core="
+    )
 }

@@ -16,7 +16,7 @@ use crate::machine::memory::mmio::Registers;
 use crate::machine::memory::stacks;
 use crate::machine::memory::tables::{BLOCK, PAGE, Pages, TranslationTables};
 use crate::machine::round::channel::CpuChannel;
-use crate::machine::round::lead::CpuState;
+use crate::machine::round::cpu_states::CpuStates;
 
 /// The error of a plan whose size overflows.
 const TOO_LARGE: &str = "iterations= or footprint= is too large for this many CPUs";
@@ -83,7 +83,7 @@ pub fn find(
 ) -> Memory {
     let cpus = board.cpu_count as u64;
     let per_cpu = stacks::BYTES_PER_CPU
-        + (size_of::<CpuChannel>() + size_of::<Cpu>() + size_of::<CpuState>()) as u64;
+        + (size_of::<CpuChannel>() + size_of::<Cpu>() + CpuStates::BYTES_EACH) as u64;
     let data = (needs.heap as u64).checked_add((dirty + needs.tallies * size_of::<Tally>()) as u64);
     let buffers = needs.buffer.checked_mul(cpus);
     let data = data.zip(buffers).and_then(|(d, b)| d.checked_add(b));

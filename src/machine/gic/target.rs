@@ -30,7 +30,7 @@ pub enum GicError {
     Asleep,
     /// The interrupt of this ID, the timer's, does not arrive.
     SilentTimer(u32),
-    /// The same, where the tree has a GICv2 and the CPU the interface of a GICv3.
+    /// That of a tree with a GICv2 on a CPU with the interface of a GICv3.
     OtherGic(u32),
 }
 

@@ -1,18 +1,15 @@
 //! Runs one measurement round from the lead CPU. The lead never waits for another CPU
 //! without a deadline.
 
-use alloc::vec;
-use alloc::vec::Vec;
-use core::cell::{Cell, RefCell};
+use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use psci_bench::board::Cpu;
 use psci_bench::measure::order::{Order, OrderBook};
 use psci_bench::measure::{
-    Action, After, Cause, End, Facts, Identity, Limits, Loss, Machine, NoCpuOff, Outcome, Round,
-    Step, Tally, Waker,
+    Action, After, Cause, End, Facts, Identity, Loss, Machine, NoCpuOff, Outcome, Round, Step,
+    Tally, Waker,
 };
-use psci_bench::model::Label;
 use psci_bench::plan::Plan;
 use psci_bench::spec::psci::ReturnCode;
 use smccc::psci::{AffinityState, Error, SuspendMode};
@@ -20,9 +17,10 @@ use smccc::psci::{AffinityState, Error, SuspendMode};
 use crate::machine::allocator::HEAP;
 use crate::machine::boot::layout;
 use crate::machine::call::firmware;
-use crate::machine::console::{self, print_line};
+use crate::machine::console;
 use crate::machine::cpu::instructions;
 use crate::machine::round::channel::CpuChannel;
+use crate::machine::round::cpu_states::{CpuState, CpuStates};
 use crate::machine::round::handover::Handover;
 use crate::machine::round::participant::Participant;
 use crate::machine::time::waiter::{NAP_US, Waiter};
@@ -39,28 +37,14 @@ const LOOK_WITH_PMF_US: u64 = 1_000;
 #[used]
 static SAMPLES: AtomicU64 = AtomicU64::new(0);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CpuState {
-    /// Off since before AFFINITY_INFO first returned OFF at this instant; at 0 for a CPU
-    /// that has not been on.
-    Off {
-        seen_at: u64,
-    },
-    On,
-    Lost(Loss),
-}
-
 pub struct Lead {
     own: Participant,
     channels: &'static [CpuChannel],
     facts: Facts,
     cpus: &'static [Cpu],
-    states: Vec<Cell<CpuState>>,
+    states: CpuStates,
     /// Ticks from AFFINITY_INFO's first OFF of a CPU to the next CPU_ON.
     settling: u64,
-    /// True for each lost CPU that has been named.
-    named: Vec<Cell<bool>>,
-    limits: RefCell<Limits>,
     /// True once CPU_OFF has returned NOT_SUPPORTED.
     lacks_cpu_off: Cell<bool>,
 }
@@ -74,9 +58,7 @@ impl Lead {
             channels: own.parts.channels,
             facts,
             cpus,
-            states: vec![Cell::new(CpuState::Off { seen_at: 0 }); cpus.len()],
-            named: vec![Cell::new(false); cpus.len()],
-            limits: RefCell::default(),
+            states: CpuStates::new(cpus),
             lacks_cpu_off: Cell::new(false),
         }
     }
@@ -96,8 +78,7 @@ impl Lead {
 
     /// Returns the longest wait in a step, in ticks.
     fn longest(&self, step: Step) -> u64 {
-        self.waiter()
-            .ticks_of_us(self.limits.borrow().longest_us(step))
+        self.waiter().ticks_of_us(self.states.longest_us(step))
     }
 
     /// Returns the deadline of a step that begins now.
@@ -107,7 +88,7 @@ impl Lead {
 
     /// Waits until each CPU of the round that is off has been so for long enough.
     fn let_settle(&self, orders: &OrderBook<'_>) {
-        let seen_off = |(index, _): (usize, _)| match self.states[index].get() {
+        let seen_off = |(index, _): (usize, _)| match self.states.get(index) {
             CpuState::Off { seen_at } => Some(seen_at + self.settling),
             CpuState::On | CpuState::Lost(_) => None,
         };
@@ -218,7 +199,7 @@ impl Lead {
     /// powers off should it still arrive. One whose CPU_OFF is not supported stays on.
     fn note(&self, index: usize, result: Result<CpuState, Loss>, outcomes: &mut [Outcome]) {
         let not_supported = Cause::CpuOff(Error::NotSupported.into());
-        self.states[index].set(result.unwrap_or_else(|loss| {
+        let state = result.unwrap_or_else(|loss| {
             if loss.cause == not_supported {
                 self.lacks_cpu_off.set(true);
                 if outcomes[index].action.turns_off() {
@@ -228,27 +209,15 @@ impl Lead {
             }
             self.channels[index].handover.dismiss();
             outcomes[index].end = End::Lost(loss);
-            self.limits.borrow_mut().note(loss);
             CpuState::Lost(loss)
-        }));
-    }
-
-    /// Names the CPUs that were lost and have not been named. The others are idle.
-    fn name_losses(&self) {
-        for index in 0..self.states.len() {
-            if let Some(loss) = self.lost(index)
-                && !self.named[index].replace(true)
-            {
-                print_line!("CPU {} was lost: {loss}", Label::of(self.cpus, index));
-                console::wait_idle();
-            }
-        }
+        });
+        self.states.set(index, state);
     }
 
     /// Powers off the CPUs that are on and have no part in the round.
     fn power_off_non_participants(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
         for (index, cpu) in self.others() {
-            if self.states[index].get() != CpuState::On || orders.participates(index) {
+            if self.states.get(index) != CpuState::On || orders.participates(index) {
                 continue;
             }
             cpu.handover.give_order(Order::default());
@@ -272,7 +241,7 @@ impl Lead {
         for (index, cpu) in self.participants(orders) {
             let order = orders.order_for(index);
             outcomes[index].action = order.action;
-            if self.states[index].get() == CpuState::On {
+            if self.states.get(index) == CpuState::On {
                 cpu.handover.give_order(order);
                 continue;
             }
@@ -287,7 +256,7 @@ impl Lead {
         }
         let deadline = self.deadline_of(Step::Arrive);
         for (index, cpu) in self.participants(orders) {
-            let step = match self.states[index].get() {
+            let step = match self.states.get(index) {
                 CpuState::On => Step::Begin,
                 _ => Step::Arrive,
             };
@@ -428,7 +397,7 @@ impl Machine for Lead {
         let since = self.waiter().now();
         self.start_participants(&orders, outcomes);
         // Before the lead's own part, from which it may not come back.
-        self.name_losses();
+        self.states.name_losses();
         let is_absent = |cpu| cpu >= self.cpus.len() || self.is_lost(cpu);
         let lacks_helper = orders.helper().is_some_and(is_absent);
         if lacks_helper {
@@ -451,7 +420,7 @@ impl Machine for Lead {
         HEAP.end_round();
         self.own.parts.watch.end();
         console::restore();
-        self.name_losses();
+        self.states.name_losses();
     }
 
     fn tally(&mut self, cpu: usize) -> Option<&mut Tally> {
@@ -487,9 +456,6 @@ impl Machine for Lead {
     }
 
     fn lost(&self, cpu: usize) -> Option<Loss> {
-        match self.states[cpu].get() {
-            CpuState::Lost(loss) => Some(loss),
-            CpuState::Off { .. } | CpuState::On => None,
-        }
+        self.states.lost(cpu)
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod cells;
 pub mod channel;
+pub mod cpu_states;
 pub mod handover;
 pub mod lead;
 pub mod lead_watch;

@@ -76,6 +76,7 @@ pub fn tree_with(gic: Gic, bootargs: &str) -> Vec<u8> {
         cpus: 2,
         gic,
         conduit: board.psci.conduit,
+        cpu_off: true,
         idle_states: &[],
         bootargs,
     };

@@ -1,0 +1,81 @@
+//! Where the CPUs are, as the lead knows, and the lines that name those that are lost.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cell::{Cell, RefCell};
+
+use psci_bench::board::Cpu;
+use psci_bench::measure::{Limits, Loss, Step};
+use psci_bench::model::Label;
+
+use crate::machine::console::{self, print_line};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CpuState {
+    /// Off since before AFFINITY_INFO first returned OFF at this instant; at 0 for a CPU
+    /// that has not been on.
+    Off {
+        seen_at: u64,
+    },
+    On,
+    Lost(Loss),
+}
+
+/// One for each CPU.
+pub struct CpuStates {
+    cpus: &'static [Cpu],
+    states: Vec<Cell<CpuState>>,
+    /// True for each lost CPU that has been named.
+    named: Vec<Cell<bool>>,
+    limits: RefCell<Limits>,
+}
+
+impl CpuStates {
+    /// Memory for each CPU.
+    pub const BYTES_EACH: usize = size_of::<CpuState>() + size_of::<bool>();
+
+    /// Returns the states of these CPUs, all off.
+    pub fn new(cpus: &'static [Cpu]) -> Self {
+        Self {
+            cpus,
+            states: vec![Cell::new(CpuState::Off { seen_at: 0 }); cpus.len()],
+            named: vec![Cell::new(false); cpus.len()],
+            limits: RefCell::default(),
+        }
+    }
+
+    pub fn get(&self, index: usize) -> CpuState {
+        self.states[index].get()
+    }
+
+    pub fn set(&self, index: usize, state: CpuState) {
+        if let CpuState::Lost(loss) = state {
+            self.limits.borrow_mut().note(loss);
+        }
+        self.states[index].set(state);
+    }
+
+    pub fn lost(&self, index: usize) -> Option<Loss> {
+        match self.get(index) {
+            CpuState::Lost(loss) => Some(loss),
+            CpuState::Off { .. } | CpuState::On => None,
+        }
+    }
+
+    /// Returns the longest wait in a step, in microseconds: less after a loss in it.
+    pub fn longest_us(&self, step: Step) -> u64 {
+        self.limits.borrow().longest_us(step)
+    }
+
+    /// Names the CPUs that were lost and have not been named. The others are idle.
+    pub fn name_losses(&self) {
+        for (index, is_named) in self.named.iter().enumerate() {
+            if let Some(loss) = self.lost(index)
+                && !is_named.replace(true)
+            {
+                print_line!("CPU {} was lost: {loss}", Label::of(self.cpus, index));
+                console::wait_idle();
+            }
+        }
+    }
+}
