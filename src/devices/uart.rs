@@ -46,6 +46,12 @@ pub const fn status(uart: &Description) -> u64 {
     (models::model(uart.kind).has_room.register as u64) << shift(uart)
 }
 
+/// Returns the offset in bytes of the register whose writes are sent, for code that has no
+/// driver.
+pub fn mark_register(uart: &Description) -> u16 {
+    u16::from(models::model(uart.kind).data) << shift(uart)
+}
+
 /// A UART and the settings that it had at boot.
 pub struct Uart<B> {
     bus: B,

@@ -1,8 +1,10 @@
 //! The payload's image: its header and parameter block, and where a loader puts the device tree.
 
+mod boot_stage;
 pub mod handoff;
 mod parameter_block;
 
+pub use self::boot_stage::BootStage;
 pub use self::parameter_block::{
     BASE_MAX, Conduit, HEADER_SIZE, IMAGE_SIZE_OFFSET, MAGIC, MAGIC_OFFSET, PARAMETER_BLOCK,
     PARAMETER_BLOCK_SIZE, PARAMETER_MAGIC, PARAMETER_VERSION, ParameterBlock, TREE_ALIGN, TREE_MAX,

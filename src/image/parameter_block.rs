@@ -119,6 +119,9 @@ pub struct ParameterBlock {
     pub uart: Option<Uart>,
     /// Conduit for SYSTEM_OFF without a device tree.
     pub conduit: Option<Conduit>,
+    /// Offset in bytes of the emergency UART's register whose writes are sent: the entry code,
+    /// which has no driver, writes the marks of the boot's stages to it. None: no marks.
+    pub marks: Option<u16>,
     /// Offset of the appended device tree from the image's start; 0: none.
     pub tree_offset: u64,
     /// Size in bytes of the appended device tree; 0: none.
@@ -135,6 +138,7 @@ const OFF_LENGTH: usize = 0x0c;
 const OFF_UART_KIND: usize = 0x10;
 const OFF_UART_SHIFT: usize = 0x14;
 const OFF_UART_WIDTH: usize = 0x15;
+const OFF_MARKS: usize = 0x16;
 const OFF_UART_BASE: usize = 0x18;
 const OFF_TREE_OFFSET: usize = 0x20;
 const OFF_TREE_SIZE: usize = 0x28;
@@ -219,6 +223,7 @@ impl ParameterBlock {
         Ok(Self {
             uart,
             conduit: choice(&Conduit::ALL, block, OFF_CONDUIT)?,
+            marks: (number(block, OFF_MARKS, 2) as u16).checked_sub(1),
             tree_offset: number(block, OFF_TREE_OFFSET, 8),
             tree_size: number(block, OFF_TREE_SIZE, 8),
             base_size: number(block, OFF_BASE_SIZE, 8),
@@ -265,6 +270,9 @@ impl ParameterBlock {
         write(OFF_BASE_SIZE, &self.base_size.to_le_bytes());
         write(OFF_CONDUIT, &conduit.to_le_bytes());
         write(OFF_BUILD, &self.build.to_le_bytes());
+        // From 1, as all choices.
+        let marks = self.marks.map_or(0, |offset| offset + 1);
+        write(OFF_MARKS, &marks.to_le_bytes());
         Ok(())
     }
 }
@@ -293,6 +301,7 @@ mod tests {
             let block = ParameterBlock {
                 uart: Some(Uart::new(kind, 0x21c_0500, (0, 1))),
                 conduit: Some(Conduit::Hvc),
+                marks: Some(0x270),
                 tree_offset: 0x1_8000,
                 tree_size: 4321,
                 base_size: 0x1_7ff0,

@@ -9,11 +9,12 @@
 //! | `time` | timers, and waits by them |
 //! | `gic`, `timer_frame`, `watchdog` | the interrupt controller; devices of the board |
 //! | `allocator` | the heap |
-//! | `console`, `ending`, `panic` | the UART; the ends of a run |
+//! | `console`, `boot_marks`, `ending`, `panic` | the UART; the stages of a boot, the ends of a run |
 //! | `round` | a measurement round on all CPUs |
 
 pub mod allocator;
 pub mod boot;
+pub mod boot_marks;
 pub mod call;
 pub mod console;
 pub mod cpu;

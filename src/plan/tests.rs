@@ -9,7 +9,7 @@ fn refused(bootargs: &str) -> PlanError<'_> {
     Plan::parse(bootargs).expect_err(bootargs)
 }
 
-/// What loaders make of `iterations=3`.
+/// Boot arguments that loaders make of `iterations=3`.
 const HANDED_OVER: [&str; 4] = [
     // kvmtool: `lkvm run --kernel Image -p "iterations=3"`.
     " console=ttyS0 rw rootflags=trans=virtio,version=9p2000.L,cache=loose rootfstype=9p \

@@ -41,7 +41,7 @@ pub(crate) fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: usize) -> Optio
     elsewhere.or_else(|| others().next())
 }
 
-/// What a CPU's own timer does in a state.
+/// The effect of a CPU's own timer in a state.
 pub(crate) enum OwnTimer {
     /// It wakes the CPU. Also if no trial was good although each CPU came back by itself, as
     /// the lead then will, and if there is no CPU but the lead.
@@ -50,7 +50,7 @@ pub(crate) enum OwnTimer {
     Stops(usize),
 }
 
-/// What came of the trials of one CPU.
+/// The result of the trials of one CPU.
 enum Verdict {
     Woken,
     /// By the SGI that follows if the source in question fails.

@@ -2,7 +2,9 @@
 //! machine up, and runs the scenarios.
 
 use psci_bench::board::{Board, Console as TreeConsole};
-use psci_bench::image::{Conduit, PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE, ParameterBlock};
+use psci_bench::image::{
+    BootStage, Conduit, PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE, ParameterBlock,
+};
 use psci_bench::output;
 use psci_bench::plan::Plan;
 use psci_bench::spec::region::Region;
@@ -12,6 +14,7 @@ use super::device_tree::{self, DeviceTree};
 use super::setup::{self, Start};
 use crate::machine::boot::entries::BootState;
 use crate::machine::boot::layout;
+use crate::machine::boot_marks;
 use crate::machine::call::conduit;
 use crate::machine::console::{self, Console, print_line};
 use crate::machine::cpu::{instructions, registers};
@@ -35,13 +38,20 @@ pub fn main(state: BootState) -> ! {
         open_console(&mut tables, uart, true);
     }
     let emergency = block.uart.filter(|_| console::is_set());
+    if block.marks.is_some() {
+        boot_marks::enable();
+    }
+    boot_marks::reach(BootStage::Mmu);
     let found = device_tree::find(&mut tables, &block, loader_registers);
     if let (Err(_), Some(uart), None) = (&found, &block.uart, &emergency) {
         // There is no other choice.
         open_console(&mut tables, uart, false);
     }
     match found {
-        Ok(found) => run_with_tree(tables, found, &block, (boot_area, has_firmware)),
+        Ok(found) => {
+            boot_marks::reach(BootStage::Tree);
+            run_with_tree(tables, found, &block, (boot_area, has_firmware))
+        }
         Err(_) if !has_firmware => end_without_firmware(),
         // The block would have the place of the tree.
         Err(_) if is_damaged => {
@@ -126,6 +136,7 @@ fn run_with_tree(
         let _ = output::list(&mut Console);
         give_up(&"only=help lists the scenarios and measures nothing");
     }
+    boot_marks::reach(BootStage::Board);
     let (mut lead, run) = setup::prepare(
         tables,
         &board,

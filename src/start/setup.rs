@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::sync::atomic::AtomicU64;
 
 use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog};
+use psci_bench::image::BootStage;
 use psci_bench::measure::{Counter, Facts, NoCpuOff, Tally};
 use psci_bench::model::{self as model, Head, Run, RunId};
 use psci_bench::plan::Plan;
@@ -19,6 +20,7 @@ use psci_bench::spec::ticks::Clock;
 use smccc::psci::PSCI_SYSTEM_SUSPEND_64;
 
 use super::working_memory::{self, Memory, UNMAPPED};
+use crate::machine::boot_marks;
 use crate::machine::call::call_path::CallPath;
 use crate::machine::call::firmware;
 use crate::machine::call::overhead;
@@ -206,6 +208,7 @@ fn bring_up_lead(parts: &'static RoundParts) -> Participant {
     let channel = &parts.channels[parts.lead];
     let own = Participant { channel, parts };
     require(own.set_up(), &format!("CPU {:#x}: ", channel.mpidr()));
+    boot_marks::reach(BootStage::Gic);
     own
 }
 

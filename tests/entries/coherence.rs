@@ -10,7 +10,7 @@ use object::{Object, ObjectSection};
 use xtask::setup::workspace::Workspace;
 
 use super::code::Code;
-use super::interpreter::{BASE, Cpu};
+use super::interpreter::{BASE, Cpu, UART};
 use super::turns_caches_on;
 
 const ID_AA64PFR0: u32 = 0xd538_0400;
@@ -52,13 +52,15 @@ struct Result {
 }
 
 impl Result {
-    fn run(&mut self, mut cpu: Cpu<'_>) {
+    /// Returns the bytes that were sent.
+    fn run(&mut self, mut cpu: Cpu<'_>) -> Vec<u8> {
         self.paths += usize::from(cpu.run());
         self.executed.extend(&cpu.executed);
         for found in &cpu.findings {
             self.faults.insert(found.fault);
             self.places.push(format!("{found:x?}"));
         }
+        cpu.sent
     }
 }
 
@@ -66,6 +68,7 @@ impl Result {
 fn reset(code: &Code, image: &BTreeMap<u64, u64>, levels: RangeInclusive<u64>) -> Result {
     let mut result = Result::default();
     let (offset, size) = (0x60, 0x68);
+    let (marks, uart, register) = (0x50, 0x58, 0x18);
     let end = code.symbol("__image_end");
     let trees = [
         (0, 0),
@@ -76,12 +79,17 @@ fn reset(code: &Code, image: &BTreeMap<u64, u64>, levels: RangeInclusive<u64>) -
         (end, 1 << 40),
     ];
     for el in levels {
-        for bits in 0..8 {
+        for bits in 0..8usize {
             let [is_on, e2h_stays, has_el2] = [0, 1, 2].map(|bit| bits >> bit & 1 == 1);
             for (at, len) in trees {
                 let mut memory = image.clone();
                 memory.insert(BASE + offset, at);
                 memory.insert(BASE + size, len);
+                // No marks, or by writes of 1, 2 and 4 bytes.
+                let width = [0, 1, 2, 4][bits & 3];
+                memory.insert(BASE + uart, UART - register);
+                let offset = if width == 0 { 0 } else { register + 1 };
+                memory.insert(BASE + marks, offset << 48 | width << 40);
                 let mut cpu = Cpu::new(code, "reset", memory);
                 cpu.el = el;
                 cpu.e2h_stays = e2h_stays;
@@ -104,7 +112,9 @@ fn reset(code: &Code, image: &BTreeMap<u64, u64>, levels: RangeInclusive<u64>) -
                     cpu.set_caches(true);
                     cpu.model.soil(BASE..loaded, true);
                 }
-                result.run(cpu);
+                let sent = result.run(cpu);
+                let expected: &[u8] = if width == 0 { b"" } else { b"<E><C>" };
+                assert_eq!(sent, expected, "EL{el}, by {width} bytes");
             }
         }
     }

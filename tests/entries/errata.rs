@@ -41,7 +41,7 @@ fn no_sequence_of_cortex_a53s_errata() {
     assert_eq!(errata(&Code::load()), []);
 }
 
-/// Its linker has no way round the sequences of 843419, which EFI's firmware has in its own
+/// The application's linker has no way round the sequences of 843419, which EFI's firmware has in its own
 /// code, too.
 #[test]
 fn the_efi_application_has_no_sequence_of_835769() {

@@ -19,6 +19,8 @@ const SPSR_EL3: u32 = 0xd53e_4000;
 const ELR_EL3: u32 = 0xd53e_4020;
 const E2H: u64 = 1 << 34;
 const ENABLES: u64 = 1 | 1 << 2;
+/// The register to which marks are written.
+pub const UART: u64 = 0x900_0018;
 /// The CPU that executes.
 const CPU: u32 = 0;
 
@@ -38,6 +40,8 @@ pub struct Cpu<'c> {
     pub model: Model,
     pub findings: Vec<Finding>,
     pub executed: BTreeSet<u64>,
+    /// Bytes that were sent to the UART at [`UART`].
+    pub sent: Vec<u8>,
 }
 
 /// Returns the mask of a logical immediate (Arm ARM, DecodeBitMasks) of 64 bits.
@@ -72,6 +76,7 @@ impl<'c> Cpu<'c> {
             model,
             findings: Vec::new(),
             executed: BTreeSet::new(),
+            sent: Vec::new(),
         }
     }
 
@@ -269,6 +274,11 @@ impl<'c> Cpu<'c> {
                 };
             }
             _ if word >> 24 == 0xd5 => self.system(word, d),
+            // STRB, STRH, STR of a W register, without an offset.
+            _ if matches!(word >> 10, 0xe_4000 | 0x1e_4000 | 0x2e_4000) => {
+                assert_eq!(first, UART, "a narrow store at {:#x}", self.pc - BASE);
+                self.sent.push(self.x[d] as u8);
+            }
             _ => self.access(word, d, n, second),
         }
     }

@@ -41,7 +41,7 @@ fn turns_caches_on(code: &Code, at: u64, word: u32) -> bool {
 
 /// The loads and stores of reset, each once: it has to relocate, to build tables, and to
 /// read where an appended tree is, and it invalidates what it wrote.
-const RESET_MAY: [(&str, u32); 13] = [
+const RESET_MAY: [(&str, u32); 18] = [
     ("ldr x7, [x5], #8: a word of the RELR table", 0xf840_84a7),
     ("ldr x9, [x8]: a pointer", 0xf940_0109),
     ("str x9, [x8], #8: the pointer, relocated", 0xf800_8509),
@@ -49,6 +49,11 @@ const RESET_MAY: [(&str, u32); 13] = [
     ("str x9, [x10]: the pointer, relocated", 0xf900_0149),
     ("ldr x19, [x3, #0x20]: tree_offset", 0xf940_1073),
     ("ldr x5, [x3, #0x28]: tree_size", 0xf940_1465),
+    ("ldr x2, [x1, #0x10]: the register for marks", 0xf940_0822),
+    ("ldr x1, [x1, #0x18]: the UART's base", 0xf940_0c21),
+    ("strb w5, [x1]: a byte to the UART", 0x3900_0025),
+    ("strh w5, [x1]: a byte to the UART", 0x7900_0025),
+    ("str w5, [x1]: a byte to the UART", 0xb900_0025),
     ("stp xzr, xzr, [x5], #16: clears the tables", 0xa881_7cbf),
     ("str x25, [x5, #…]: where the root is", STORE_ROOT),
     LOAD_ROOT,

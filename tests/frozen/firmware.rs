@@ -12,7 +12,7 @@ use crate::machine::Machine;
 /// The file that describes the firmware, in a folder of frozen figures.
 pub const DESCRIPTION: &str = "firmware.json";
 
-/// What built the firmware, and what came of it.
+/// The tools that built a firmware, and the result.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Firmware {
     /// The first lines that compiler and linker print of their versions.

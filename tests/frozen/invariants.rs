@@ -1,4 +1,4 @@
-//! What holds of the figures of any firmware, under the instruction clock.
+//! The rules that the figures of any firmware keep, under the instruction clock.
 //!
 //! The suite's lead is CPU 0.0. In a serial scenario it suspends with all others off, and is
 //! on while they go down. So the others of its cluster are never a last man there, and CPUs
@@ -22,9 +22,9 @@ const FLUSH_FACTOR: u64 = 10;
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Part {
     Lead,
-    /// Its cluster stays on.
+    /// The CPU's cluster stays on.
     MateOfLead,
-    /// Its cluster goes down with it.
+    /// The CPU's cluster goes down with it.
     LastMan,
 }
 
@@ -47,7 +47,7 @@ fn has_one_row(rows: &Scenario) -> bool {
     rows.values().collect::<BTreeSet<_>>().len() == 1
 }
 
-/// What is to hold, and whether it does.
+/// A statement, and whether it holds.
 type Check = (&'static str, bool);
 
 /// The rows of the scenarios of suspends and CPU_OFF.

@@ -46,7 +46,7 @@ fn zcu102_from_address_0() {
     assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
 }
 
-/// The same at EL3, with the UART of the parameter block alone. The machine begins with all
+/// A boot at EL3, with the UART of the parameter block alone. The machine begins with all
 /// CPUs, of which a loader holds back three.
 #[test]
 fn raspi3b_from_address_0() {

@@ -49,7 +49,7 @@ fn no_device_tree() {
     }
 }
 
-/// What a loader may add to a tree that it hands over is a mistake in one that was appended.
+/// Words that a loader may add to a tree that it hands over are a mistake in an appended one.
 #[test]
 fn arguments_of_another_program_in_an_appended_tree_are_refused() {
     let tree = common::good_tree(2, "coherent_pool=1M 8250.nr_uarts=1 iterations=1");

@@ -8,6 +8,7 @@ mod contract;
 mod faults;
 mod figures;
 mod fip;
+mod first_boot;
 mod hostile;
 mod matrix;
 mod settling;

@@ -33,6 +33,8 @@ reset:
     mov     x21, x1                     //   device tree, MPIDR or nothing
     mov     x22, x2
     mov     x23, x3
+    mov     x0, #{MARK_ENTRY}
+    bl      send_mark
     // The boot area begins on the page behind image and appended tree: a
     // guard page that stays unmapped, the boot stack, the emergency stack
     // above it, the root translation table, a pool of further ones. The
@@ -139,6 +141,8 @@ leave_el3:
     .global left_el3
 left_el3:
     bl      invalidate_written          // no dirty line may hit what follows
+    mov     x0, #{MARK_CACHES}
+    bl      send_mark
 
     // Relocations: the linker put each pointer's address, counted from 0,
     // where the pointer is; add the load address to it. Where they are is
@@ -248,6 +252,37 @@ left_el3:
 halt:
     wfe                                 // nothing can be said from here
     b       halt
+
+// Sends the mark of a stage, a letter in angle brackets, to the emergency UART, if
+// the parameter block has a register for it (psci_bench::image::BootStage). The
+// UART's status is not polled: firmware has drained it, and the six bytes that
+// are sent here fit into its FIFO; a UART without one may lose some of them.
+// In: x0 = the letter. Uses x1 to x3, x5, x6.
+send_mark:
+    adrp    x1, parameter_block
+    add     x1, x1, :lo12:parameter_block
+    ldr     x2, [x1, #0x10]             // kind, shift, width, register
+    ubfx    x3, x2, #40, #8             // bytes of a write
+    lsr     x2, x2, #48                 // the register's offset and 1
+    cbz     x2, 5f                      // no marks
+    sub     x2, x2, #1
+    ldr     x1, [x1, #0x18]             // the UART's base
+    add     x1, x1, x2
+    mov     x6, #0x3c                   // "<"
+    orr     x6, x6, x0, lsl #8
+    mov     x5, #0x3e                   // ">"
+    orr     x6, x6, x5, lsl #16
+1:  and     x5, x6, #0xff
+    tbnz    x3, #2, 3f
+    tbnz    x3, #1, 2f
+    strb    w5, [x1]
+    b       4f
+2:  strh    w5, [x1]
+    b       4f
+3:  str     w5, [x1]
+4:  lsr     x6, x6, #8
+    cbnz    x6, 1b
+5:  ret
 
 // Drops the lines of all that _start writes, from the constants, which have
 // relocations, to the end of the boot area. A tree in between is in memory, as

@@ -26,7 +26,8 @@ parameter_block:
     .long   1                           // version
     .long   64                          // length
     .long   0                           // emergency UART: none
-    .byte   0, 0, 0, 0                  //   reg_shift, io_width
+    .byte   0, 0                        //   reg_shift, io_width
+    .short  0                           //   no marks of the boot's stages
     .quad   0                           //   base
     .quad   0                           // tree_offset: no tree appended
     .quad   0                           // tree_size

@@ -5,6 +5,7 @@ use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use psci_bench::board::Cpu;
+use psci_bench::image::BootStage;
 use psci_bench::measure::order::{Order, OrderBook};
 use psci_bench::measure::{
     Action, After, Cause, End, Facts, Identity, Loss, Machine, NoCpuOff, Outcome, Round, Step,
@@ -16,6 +17,7 @@ use smccc::psci::{AffinityState, Error, SuspendMode};
 
 use crate::machine::allocator::HEAP;
 use crate::machine::boot::layout;
+use crate::machine::boot_marks;
 use crate::machine::call::firmware;
 use crate::machine::console;
 use crate::machine::cpu::instructions;
@@ -378,6 +380,15 @@ impl Machine for Lead {
     }
 
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
+        if self
+            .others()
+            .any(|(cpu, _)| round.who.includes(cpu, self.index()))
+        {
+            boot_marks::reach(BootStage::CpuOn);
+        }
+        if round.action.sleeps().is_some() {
+            boot_marks::reach(BootStage::Suspend);
+        }
         console::wait_idle();
         HEAP.begin_round();
         outcomes.fill(Outcome::default());

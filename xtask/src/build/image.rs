@@ -5,9 +5,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use object::{Object as _, ObjectSegment as _};
+use psci_bench::devices::uart::mark_register;
 use psci_bench::image::{
-    BASE_MAX, Conduit, HEADER_SIZE, PARAMETER_BLOCK_SIZE, ParameterBlock, TREE_ALIGN, TREE_MAX,
-    Uart, working_memory,
+    BASE_MAX, Conduit, HEADER_SIZE, IMAGE_SIZE_OFFSET, PARAMETER_BLOCK_SIZE, ParameterBlock,
+    TREE_ALIGN, TREE_MAX, Uart, working_memory,
 };
 use psci_bench::spec::crc::Crc32;
 
@@ -105,6 +106,18 @@ pub fn assemble(
     let need = base.len() as u64 + working_memory(cpus);
     block.write(&mut base, need.next_multiple_of(PAGE))?;
     Ok(base)
+}
+
+/// Has `image` print a mark for each stage of its boot on its emergency UART.
+pub fn enable_boot_log(image: &mut [u8]) -> Result<()> {
+    let mut block = ParameterBlock::read(image)?;
+    let Some(uart) = &block.uart else {
+        bail!("--bootlog: the image names no UART: give it a --board, or a --dtb with a console");
+    };
+    block.marks = Some(mark_register(uart));
+    let image_size = image[IMAGE_SIZE_OFFSET..][..8].try_into();
+    block.write(image, u64::from_le_bytes(image_size?))?;
+    Ok(())
 }
 
 /// Makes the image of the flat payload `base` for all boards: without a tree and an

@@ -31,6 +31,7 @@ const BOARD: &str = "qemu";
       --deepest 0x40000022 -o bl33.bin
   cargo xtask image --dtb my-board.dtb --args 'iterations=100' -o bl33.bin
   cargo xtask image --base payload.bin --dtb my-board.dtb -o bl33.bin
+  cargo xtask image --board rpi4 --bootlog -o kernel8.img
   cargo xtask image --bare -o payload.bin
   cargo xtask image --efi -o BOOTAA64.EFI
   cargo xtask image --efi --dtb my-board.dtb --sign db.key db.pem -o BOOTAA64.EFI")]
@@ -43,6 +44,11 @@ pub struct ImageArguments {
     /// is started without arguments. Memory always comes from EFI's map.
     #[arg(long, conflicts_with = "bare")]
     pub efi: bool,
+    /// Have the image print a mark for each stage of its boot on the UART that
+    /// it has for errors: for a board on which nothing else is heard
+    /// (docs/first-boot.md).
+    #[arg(long, conflicts_with_all = ["bare", "efi"])]
+    pub bootlog: bool,
     /// Sign the EFI application for Secure Boot, with a key and its certificate
     /// in PEM form.
     #[arg(long, num_args = 2, action = ArgAction::Set, value_names = ["KEY", "CERT"], requires = "efi")]
@@ -71,7 +77,7 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     files::check(out, &source.inputs(sign))?;
     let parts = is_fit.then(|| fit_files(&output, source.base.as_deref()));
     let parts = parts.transpose()?;
-    let image = if arguments.efi {
+    let mut image = if arguments.efi {
         source.application(&workspace, sign)?
     } else {
         let base = image::released("--base", source.base.as_deref())?;
@@ -81,6 +87,9 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
             false => source.tree.make_image(&workspace, &board, base)?,
         }
     };
+    if arguments.bootlog {
+        image::enable_boot_log(&mut image)?;
+    }
     let mut all = vec![(out, &image[..])];
     let its_text;
     if let Some([(tree, at), (its, path)]) = &parts {

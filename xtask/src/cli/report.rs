@@ -13,7 +13,9 @@ use super::common::{FAILED, INCOMPLETE, parse_share};
 use super::report_verdict::{judge, judge_jobs, say_of};
 use crate::lab::serial;
 use crate::profile::beside;
+use crate::qemu::diagnosis::explain_marks;
 use crate::qemu::log_file::LogFile;
+use crate::qemu::stream::closing;
 use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::report::analysis::audit::{self, Judged};
 use crate::report::analysis::compare::{self, Across, RowIs};
@@ -30,6 +32,8 @@ use crate::setup::progress::say;
 use crate::setup::read_file;
 
 const BAUD: u32 = 115_200;
+/// The most bytes of a log whose boot is explained by its marks.
+const BOOT_LOG_MAX: usize = 1 << 20;
 /// Seconds to follow a run, unless an option gives them.
 const TIMEOUT: u64 = 3600;
 
@@ -152,6 +156,32 @@ pub struct ReportArguments {
 }
 
 pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
+    let result = run_report(arguments);
+    if !matches!(result, Ok(0 | FAILED)) {
+        say_marks(&arguments.logs);
+    }
+    result
+}
+
+/// Says how far the boot came in each log that has marks and no end.
+fn say_marks(logs: &[PathBuf]) {
+    for log in logs.iter().filter(|log| log.is_file()) {
+        // A log that cannot be read, or of more than a boot, has its own error.
+        let bytes = read_file::read("", log, BOOT_LOG_MAX).unwrap_or_default();
+        say_mark_of(&bytes);
+    }
+}
+
+/// Says how far the boot came in a log, if it has marks and no end.
+fn say_mark_of(log: &[u8]) {
+    if closing(log).is_none()
+        && let Some(explanation) = explain_marks(&String::from_utf8_lossy(log))
+    {
+        say(&explanation);
+    }
+}
+
+fn run_report(arguments: &ReportArguments) -> Result<u8> {
     check_wishes(arguments)?;
     check_output(arguments)?;
     if arguments.audit {
@@ -283,6 +313,7 @@ fn follow(device: &Path, arguments: &ReportArguments) -> Result<(Report, Option<
     let mut log = arguments.log.as_deref().map(LogFile::at).transpose()?;
     let followed = serial::follow(device, baud, timeout, interrupt, log.as_mut())?;
     say(&followed.to_string());
+    say_mark_of(&followed.log);
     let runs = read(&device.display().to_string(), followed.log.as_slice())?;
     Ok((runs.into(), log))
 }

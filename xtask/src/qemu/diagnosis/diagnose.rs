@@ -1,6 +1,7 @@
 //! The diagnosis of a run without a closing line.
 
 use super::begun_scenario::last_scenario;
+use super::boot_marks::explain_marks;
 use crate::board::firmware_kind::Firmware;
 use crate::qemu::kvm_host;
 use crate::qemu::stream::{Ending, Outcome};
@@ -92,6 +93,9 @@ fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
     if context.firmware == Firmware::Kvm && !payload_spoke(log) {
         let said = kvm_host::last_words(log).unwrap_or("nothing");
         return format!("the Linux whose guest the payload is printed at last: {said}");
+    }
+    if let Some(explanation) = explain_marks(log).filter(|_| last_scenario(log).is_none()) {
+        return explanation;
     }
     if let Some(place) = console_moved(log) {
         return format!(

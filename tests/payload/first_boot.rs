@@ -1,0 +1,98 @@
+//! A boot that is stopped at a stage, in an image that prints marks: the last mark says which.
+
+use std::time::Duration;
+
+use psci_bench::image::BootStage::{self, Board, Caches, CpuOn, Entry, Mmu, Suspend, Tree};
+use psci_bench::image::ParameterBlock;
+use xtask::build::image::enable_boot_log;
+use xtask::qemu::diagnosis::explain_marks;
+use xtask::qemu::run_spec::{Payload, RunSpec};
+
+use crate::common;
+
+/// `b .`
+const STOP: [u8; 4] = 0x1400_0000_u32.to_le_bytes();
+
+fn marking(mut image: Vec<u8>) -> Vec<u8> {
+    enable_boot_log(&mut image).expect("a UART");
+    image
+}
+
+/// Runs `image` with these options of `qemu` until it ends or has been silent too long, and
+/// expects `last` to be the last stage that it marks, and the diagnosis to say so.
+fn stops_at(image: Vec<u8>, options: &str, last: BootStage) {
+    let spec = RunSpec {
+        payload: Payload::Image(image),
+        timeout: Duration::from_secs(3),
+        ..common::spec(options, "")
+    };
+    let result = common::run(&spec);
+    let text = result.text();
+    assert_eq!(BootStage::last_in(&text), Some(last), "{options}: {text}");
+    let said = explain_marks(&text).expect("an explanation");
+    assert!(said.starts_with(&format!("the last boot mark is <{}>", last.letter())));
+}
+
+fn patched(symbol: &str) -> Vec<u8> {
+    let mut image = common::image(2, "iterations=1");
+    image[common::offset_of(symbol)..][..STOP.len()].copy_from_slice(&STOP);
+    marking(image)
+}
+
+#[test]
+fn the_entry_code_marks_its_stages() {
+    stops_at(patched("caches_are_off"), "--smp 2", Entry);
+    stops_at(patched("cpu_setup"), "--smp 2", Caches);
+}
+
+#[test]
+fn a_boot_that_is_refused_stops_at_its_stage() {
+    let bare = marking(common::image_of(None, 2));
+    stops_at(bare, "--smp 2", Mmu);
+    let unknown = marking(common::image(2, "nosuchkey=1"));
+    stops_at(unknown, "--smp 2", Tree);
+    // The tree has a GICv3.
+    let other_gic = marking(common::image(2, "iterations=1"));
+    stops_at(other_gic, "--smp 2 --gic 2", Board);
+}
+
+#[test]
+fn a_cpu_that_never_arrives_leaves_the_mark_of_cpu_on() {
+    let image = marking(common::image(2, "only=psci_version_parallel"));
+    stops_at(image, "--smp 2 --fault cpu-on-lost", CpuOn);
+}
+
+/// Marks stand on lines of their own, and change no figure.
+#[test]
+fn a_good_boot_has_all_marks_in_order() {
+    let plain = common::image(2, "iterations=2 warmup=0 only=susp_deep_serial");
+    let run = |image| {
+        let payload = Payload::Image(image);
+        common::pass(&RunSpec {
+            payload,
+            ..common::spec("--smp 2 --icount", "")
+        })
+    };
+    let (marked, unmarked) = (run(marking(plain.clone())), run(plain));
+    let marks = BootStage::ALL.map(|stage| marked.text.find(&format!("<{}>", stage.letter())));
+    assert!(marks.is_sorted() && marks[0].is_some(), "{marks:?}");
+    assert_eq!(BootStage::last_in(&marked.text), Some(Suspend));
+    assert_eq!(BootStage::last_in(&unmarked.text), None);
+    assert_eq!(
+        common::rt_instr(&marked.text),
+        common::rt_instr(&unmarked.text)
+    );
+}
+
+#[test]
+fn an_image_without_a_uart_takes_no_marks() {
+    let mut file = common::image(2, "");
+    let image_size = 1 << 20;
+    let without = ParameterBlock {
+        uart: None,
+        ..ParameterBlock::read(&file).expect("a block")
+    };
+    without.write(&mut file, image_size).expect("a block");
+    let error = enable_boot_log(&mut file).expect_err("no UART").to_string();
+    assert!(error.contains("the image names no UART"), "{error}");
+}
