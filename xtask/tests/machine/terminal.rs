@@ -77,7 +77,7 @@ fn terminal_shows_the_samples_under_way() {
     let (code, said) = on_terminal(&mut command);
     assert_eq!(code, Some(0), "{said}");
     // The cursor is at the line's beginning, where `^C` does not begin another one.
-    for step in ["1/2 Suspend to", "2/2 PSCI"] {
+    for step in ["1/2 PSCI", "2/2 Suspend to"] {
         assert!(said.contains(step), "{step}: {said}");
     }
     let counts = said.split("/600 samples\r").map(|before| {
