@@ -143,7 +143,7 @@ impl<'t> Board<'t> {
             }
         }
         let frames = self.timer_frame.iter().flat_map(TimerFrame::registers);
-        let names = ["timer frames' control registers", "timer frame"];
+        let names = ["timer's control frame", "timer frame"];
         devices.extend(names.into_iter().zip(frames));
         let watchdog = self.watchdog.iter();
         devices.extend(watchdog.map(|it| ("watchdog", it.registers())));

@@ -8,7 +8,7 @@ use super::fault::{Fault, require};
 use super::firmware::IdleState;
 
 /// The keys of a board file that an error of the reader is about, by the error's beginning.
-const KEYS: [(&str, &str); 14] = [
+const KEYS: [(&str, &str); 15] = [
     ("memory: ", "memory"),
     ("/memory@", "memory"),
     ("/reserved-memory", "reserved"),
@@ -17,6 +17,7 @@ const KEYS: [(&str, &str); 14] = [
     ("/serial@", "uart"),
     ("/pl011@", "uart"),
     ("/timer@", "timer.frame"),
+    ("the timer's control frame", "timer.frame"),
     ("the timer frame", "timer.frame"),
     ("the watchdog", "watchdog"),
     ("the redistributors", "gic.v3.redistributors"),

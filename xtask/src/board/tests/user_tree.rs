@@ -103,7 +103,7 @@ fn a_tree_by_which_the_payload_would_end_is_refused() {
     refused(&cpu(1), &cpu(0), "MPIDR 0x0 is used twice");
     let core_off = 0x1_0002u32.to_be_bytes();
     for bad in [0x8001_0002u32, 0xc000_0002, 0x2001_0002] {
-        let expected = format!("idle state core-off: arm,psci-suspend-param {bad:#x} sets bits");
+        let expected = format!("idle-states/core-off arm,psci-suspend-param: {bad:#x}, expected a");
         refused(&core_off, &bad.to_be_bytes(), &expected);
     }
     let extended = replaced(&core_off, &0x4000_0002u32.to_be_bytes());
