@@ -220,7 +220,7 @@ impl Outcome {
                 return plain(Reason::EarlyWake);
             }
         }
-        if self.quiet_until != 0 && self.back() > self.quiet_until {
+        if self.lateness() > 0 {
             return plain(Reason::LateReturn);
         }
         if !pmf {
@@ -241,6 +241,14 @@ impl Outcome {
             return plain(Reason::Overlap);
         }
         Ok(())
+    }
+
+    /// Returns the ticks from the end of the round's quiet time to the return.
+    pub fn lateness(&self) -> u64 {
+        match self.quiet_until {
+            0 => 0,
+            quiet_until => self.back().saturating_sub(quiet_until),
+        }
     }
 
     /// Returns the counter at the CPU's first instruction after the call.

@@ -17,7 +17,7 @@ use crate::spec::stat::Ladder;
 /// The first [`Round::quiet`] in microseconds, before a trial gives a better one.
 pub(crate) const QUIET_US: u64 = 1_000;
 /// The longest [`Round::quiet`] in microseconds: a way up that takes longer is not measured.
-pub(crate) const LONGEST_QUIET_US: u64 = 100_000;
+pub(crate) const LONGEST_QUIET_US: u64 = 500_000;
 
 /// Data that all scenarios of a run share.
 #[derive(Clone, Copy, Debug)]
@@ -131,9 +131,10 @@ impl Sleep {
         self.now = (self.now * 2).min(self.longest);
     }
 
-    /// Doubles the quiet time, up to its limit: a CPU returned after it.
-    pub(crate) fn lengthen_quiet(&mut self) {
-        self.quiet = (self.quiet * 2).min(self.longest_quiet);
+    /// Makes the quiet time twice as long as would have been enough, up to its limit: a CPU
+    /// returned `late` ticks after it.
+    pub(crate) fn lengthen_quiet(&mut self, late: u64) {
+        self.quiet = (2 * (self.quiet + late)).min(self.longest_quiet);
     }
 }
 

@@ -69,7 +69,7 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> 
             }
         };
         match wrong.reason {
-            Reason::LateReturn => bench.sleep.lengthen_quiet(),
+            Reason::LateReturn => lengthen_wait(bench, wrong),
             // A longer sleep may also help a chain that was broken.
             _ => bench.sleep.lengthen(),
         }
@@ -185,7 +185,8 @@ pub(crate) fn first_wake_up(bench: &Bench<'_>) -> Option<u64> {
 /// Lengthens the wait that was too short, if that is why the attempt does not count.
 pub(crate) fn lengthen_wait(bench: &mut Bench<'_>, rejection: Rejection) {
     if rejection.reason == Reason::LateReturn {
-        bench.sleep.lengthen_quiet();
+        let late = bench.outcomes.iter().map(Outcome::lateness).max();
+        bench.sleep.lengthen_quiet(late.unwrap_or(0));
     } else if has_come_too_soon(bench, rejection) {
         bench.sleep.lengthen();
     }

@@ -160,8 +160,9 @@ fn take_outcome(bench: &mut Bench<'_>, cpu: usize, outcome: Outcome, phase: Phas
         Reason::Overlap if cpu != bench.lead() => {
             bench.sleep.off = (bench.sleep.off * 2).min(bench.us(LONGEST_US));
         }
-        Reason::LateReturn => bench.sleep.lengthen_quiet(),
-        _ if cpu == bench.lead() => lengthen_wait(bench, rejection),
+        reason if reason == Reason::LateReturn || cpu == bench.lead() => {
+            lengthen_wait(bench, rejection);
+        }
         _ => {}
     }
 }

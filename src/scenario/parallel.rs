@@ -24,7 +24,9 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
         read_reached(bench, who);
     } else {
         // The first round is cold: a trial, too.
-        let _ = run_trial(bench, who);
+        if let Err((_, wrong)) = run_trial(bench, who) {
+            lengthen_wait(bench, wrong);
+        }
     }
     let mut count = 0;
     while count < bench.setting.plan.iterations && !bench.retries_are_exhausted(bench.attempts) {

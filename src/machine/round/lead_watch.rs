@@ -21,13 +21,13 @@ use crate::machine::watchdog::Watchdog;
 const GRACE_US: u64 = 10_000_000;
 
 /// The longest time for which a round leaves a CPU alone, in microseconds: three
-/// times the 2 s of the longest sleep, in OS-initiated mode, and the delay of a
-/// chained CPU's own timer.
-const ASLEEP_US: u64 = 7_000_000;
+/// times the 2 s of the longest sleep, in OS-initiated mode, the delay of a
+/// chained CPU's own timer, and the longest quiet time.
+const ASLEEP_US: u64 = 7_500_000;
 
 /// The time that a watchdog must be able to wait, in seconds: as long as the lead
 /// may be silent in the longest of all steps.
-pub const WATCHDOG_S: u64 = (ASLEEP_US + FINISH_US + GRACE_US) / 1_000_000;
+pub const WATCHDOG_S: u64 = (ASLEEP_US + FINISH_US + GRACE_US).div_ceil(1_000_000);
 
 /// The deadline while no CPU waits for the lead.
 const NEVER: u64 = u64::MAX;

@@ -106,8 +106,8 @@ fn machines() {
             "none where the device tree has one",
         ),
         (
-            Err(NoWatchdog::TooSoon { most: 8, least: 27 }),
-            "left alone: it resets within 8 s, and the lead may take 27",
+            Err(NoWatchdog::TooSoon { most: 8, least: 28 }),
+            "left alone: it resets within 8 s, and the lead may take 28",
         ),
         (
             Ok(sbsa),
