@@ -8,6 +8,7 @@ use psci_bench::plan::ScenarioId::{CpuSuspendParallel, SuspendDeepSerial};
 use xtask::board::Conduit;
 use xtask::build::signer::Signer;
 use xtask::build::{efi, stick};
+use xtask::qemu::efi::{APPLICATION, ENVIRONMENT, environment};
 use xtask::setup::{self, AAVMF, Need};
 
 use crate::common::workspace;
@@ -64,15 +65,14 @@ fn edk2_starts_it_as_a_kernel_and_from_a_stick() {
     }
 }
 
-/// U-Boot under TF-A with PMF, which begins the application with these boot arguments.
+/// U-Boot under TF-A with PMF, which begins the application with these boot arguments. Keys
+/// that are typed before U-Boot asks for them may be lost: it has an environment instead.
 pub fn under_tf_a(virtualization: &str, application: &[u8], args: &str) -> Machine {
     let flash = with_bl33(&built(&overlay()), u_boot());
-    let size = application.len();
+    let environment = environment(application.len(), Some(args));
     crate::firmware::machine(virtualization, &flash)
-        .loaded("BOOTAA64.EFI", application, 0x4800_0000, "")
-        .typed(&format!(
-            "\n\nsetenv bootargs '{args}'\nbootefi 0x48000000:{size:x}\n"
-        ))
+        .loaded("BOOTAA64.EFI", application, APPLICATION, "")
+        .loaded("environment", &environment, ENVIRONMENT, "")
 }
 
 #[test]
@@ -113,14 +113,16 @@ fn the_shell_comes_back_from_bad_arguments() {
         ]);
 }
 
-/// EDK2 with the keys of Debian's example, and with Secure Boot.
+/// EDK2 with the keys of Debian's example, and with Secure Boot, which [`AAVMF`] has not on
+/// Debian 13.
 fn secure(application: &[u8]) -> Machine {
+    const CODE: &str = "/usr/share/AAVMF/AAVMF_CODE.snakeoil.fd";
     const VARIABLES: &str = "/usr/share/AAVMF/AAVMF_VARS.snakeoil.fd";
     setup::ensure(&workspace(), &[Need::Aavmf]).expect("EDK2");
     let variables = fs::read(VARIABLES).expect("the keys");
     Machine::new("virt,acpi=off,gic-version=3 -cpu cortex-a57 -smp 4 -m 1024")
         .with(&format!(
-            "-drive if=pflash,format=raw,readonly=on,file={AAVMF}"
+            "-drive if=pflash,format=raw,readonly=on,file={CODE}"
         ))
         .drive("variables", &variables, "if=pflash,format=raw")
         .stick(&[("EFI/BOOT/BOOTAA64.EFI", application)])

@@ -8,8 +8,9 @@ use clap::{Command, CommandFactory, Parser as _};
 use super::main::Arguments;
 use crate::build::tf_a::{MBED_TLS, TF_A};
 use crate::qemu::kvm_host::KERNEL;
+use crate::setup::progress::note;
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, linux_trees};
+use crate::setup::{self, linux_trees, process};
 
 #[test]
 fn the_definition_is_sound() {
@@ -59,6 +60,55 @@ fn readme_lists_all_that_is_installed() {
     let sources = [TF_A.package, MBED_TLS.package, linux_trees::META, KERNEL];
     for name in setup::installed().chain(sources) {
         assert!(readme.contains(&format!("`{name}`")), "{name}");
+    }
+}
+
+/// Returns the place of this system's column in the table of docs/hosts.md.
+fn column(heading: &str) -> Option<usize> {
+    let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let value = |key: &str| {
+        let line = release.lines().find_map(|line| line.strip_prefix(key));
+        line.map(|value| value.trim_matches('"'))
+    };
+    let name = format!("Debian {}", value("VERSION_ID=")?);
+    let is_debian = value("ID=") == Some("debian");
+    let place = heading.split('|').position(|cell| cell.trim() == name);
+    place.filter(|_| is_debian)
+}
+
+/// Returns the version of a Debian package, without its epoch; None if it is not installed.
+fn package_version(package: &str) -> Option<String> {
+    let mut query = std::process::Command::new("dpkg-query");
+    let query = query.args(["-W", "-f", "${Version}", package]);
+    let version = process::output(query).ok()?;
+    let (_, version) = version.split_once(':').unwrap_or(("", &version));
+    Some(version.to_owned()).filter(|version| !version.is_empty())
+}
+
+#[test]
+fn documented_versions_are_those_of_this_host() {
+    let root = Workspace::find().expect("the workspace").root;
+    let text = fs::read_to_string(root.join("docs/hosts.md")).expect("a text");
+    let mut rows = text.lines().filter(|line| line.starts_with("| "));
+    let heading = rows.next().expect("a table");
+    let Some(column) = column(heading) else {
+        note("docs/hosts.md has no column of this system: its versions are not compared");
+        return;
+    };
+    for row in rows.filter(|row| row.contains('`')) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let (package, documented) = (cells[2].trim_matches('`'), cells[column]);
+        // What a test needs is installed before it; other commands need less.
+        let Some(found) = package_version(package) else {
+            continue;
+        };
+        let rest = found.strip_prefix(documented);
+        let is_same =
+            rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()));
+        assert!(
+            is_same,
+            "{package}: {found} is installed, and {documented} is documented"
+        );
     }
 }
 

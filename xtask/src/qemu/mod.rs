@@ -2,7 +2,7 @@
 
 mod command_line;
 pub mod diagnosis;
-mod efi;
+pub mod efi;
 mod guest_memory;
 pub mod host_cpu;
 pub mod kvm_host;
