@@ -26,6 +26,14 @@ const VICTIM: u64 = 5;
 
 const ALL: [ScenarioId; 6] = ScenarioId::SUITE;
 const SERIAL: [ScenarioId; 2] = [SuspendDeepSerial, CpuSuspendSerial];
+/// Those that suspend a CPU. PSCI_VERSION is measured before them.
+const SUSPENDING: [ScenarioId; 5] = [
+    SuspendDeepParallel,
+    SuspendDeepSerial,
+    CpuSuspendParallel,
+    CpuSuspendSerial,
+    CpuOffSerial,
+];
 /// Those that no fault of CPU_SUSPEND touches.
 const UNTOUCHED: [ScenarioId; 2] = [CpuOffSerial, PsciVersionParallel];
 
@@ -96,15 +104,28 @@ fn costs_nothing(spec: &RunSpec, words: &[&str]) {
     run(spec, Pass, words).complete_but(&ALL, &[]);
 }
 
-/// Loses the victim, for the reason in the first of `words`, and no other CPU. The loss has
-/// a line of its own, before the scenario ends.
+/// Loses the victim before it has all samples of any scenario.
 fn loses_victim(spec: &RunSpec, words: &[&str]) {
+    names_loss(spec, words).complete_but(&ALL, &[VICTIM]);
+}
+
+/// Loses the victim in its suspends, after PSCI_VERSION.
+fn loses_victim_in_suspend(spec: &RunSpec, words: &[&str]) {
+    names_loss(spec, words)
+        .complete_but(&[PsciVersionParallel], &[])
+        .complete_but(&SUSPENDING, &[VICTIM]);
+}
+
+/// Names the loss of the victim, for the reason in the first of `words`, and of no other CPU.
+/// It has a line of its own, before the scenario ends.
+fn names_loss(spec: &RunSpec, words: &[&str]) -> Ran {
     let lost = format!("CPU 1.1 was lost: {}", words[0]);
     let words = [&[lost.as_str(), "1 CPU lost"], &words[1..]].concat();
-    let seen = run(spec, Fail, &words).complete_but(&ALL, &[VICTIM]);
+    let seen = run(spec, Fail, &words);
     let text = seen.result.text();
     let first = text.lines().find(|line| line.contains("was lost"));
     assert!(first.is_some_and(|line| line.starts_with(&lost)), "{text}");
+    seen
 }
 
 /// Loses one CPU after the other; the lead's own part goes on.
@@ -319,22 +340,22 @@ mod suspend {
             ["NOT_SUPPORTED"];
         wakes_for_no_reason: spoils_suspend(spec("suspend-early,V"))
             ["the last one failed on CPU 1.1: early-wake"];
-        never_wakes: loses_victim(spec("suspend-never,V"))
+        never_wakes: loses_victim_in_suspend(spec("suspend-never,V"))
             ["timed out waiting for return from the call"];
         wakes_late:
             costs_nothing(by_the_hosts_clock("suspend-late,V,count=1,skip=4,arg=1000000")) [];
         // Later than its time, the CPU is lost, and sent away when it comes.
         wakes_too_late:
-            loses_victim(by_the_hosts_clock("suspend-late,V,count=1,skip=4,arg=15000000"))
+            loses_victim_in_suspend(by_the_hosts_clock("suspend-late,V,count=1,skip=4,arg=15000000"))
             ["timed out waiting for return from the call", "!Warning"];
         another_context_id: spoils_suspend(spec("suspend-wrong-context,V,arg=1"))
             ["the last one failed on CPU 1.1: wrong-context"];
-        comes_back_to_nowhere: loses_victim(spec("suspend-bad-return,V,arg=1"))
+        comes_back_to_nowhere: loses_victim_in_suspend(spec("suspend-bad-return,V,arg=1"))
             ["took an exception before return from the call", "Unhandled exception on CPU 0x5",
              "instruction abort"];
         // Resumed where nothing is, without vectors. Such a CPU takes the instruction
         // clock from all others.
-        is_resumed_nowhere: loses_victim(by_the_hosts_clock("suspend-bad-return,V"))
+        is_resumed_nowhere: loses_victim_in_suspend(by_the_hosts_clock("suspend-bad-return,V"))
             ["timed out waiting for return from the call"];
     }
 
@@ -351,7 +372,7 @@ mod suspend {
     #[test]
     fn given_up_twice() {
         // As since TF-A 2.13, with fresh EXIT stamps.
-        let spec = spec("suspend-abandoned-2.13,V,skip=6,count=2");
+        let spec = spec("suspend-abandoned-2.13,V,skip=4,count=2");
         let seen = run(&spec, Pass, &[]).complete_but(&ALL, &[]);
         let counted = seen.rejected(SuspendDeepParallel, Reason::Abandoned, VICTIM);
         assert!((1..=2).contains(&counted), "{counted}\n{}", seen.plain);
