@@ -33,7 +33,7 @@ fn a_cpu_turned_on_immediately_after_its_off_is_lost() {
     let args = "only=cpu_on cpu-on-after=0";
     let words = [
         "CPU_ON immediately after OFF",
-        "CPU 0.1 was lost: timed out waiting for arrival after CPU_ON",
+        "CPU 0.1 was lost: CPU_ON returned SUCCESS, but the CPU did not arrive in time",
     ];
     run("cpu-on-race=500", args, Verdict::Fail).says(&words);
 }

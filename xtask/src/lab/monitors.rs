@@ -27,6 +27,7 @@
 //! characters only.
 
 use psci_bench::plan::{Plan, ScenarioId};
+use psci_bench::scenario::{Job, jobs};
 use serde::Serialize;
 
 /// The most CPUs whose rows fit into the 4,000 characters that LAVA searches. Up to
@@ -124,11 +125,20 @@ fn number([metric, consumed, left, before, closed]: [&'static str; 5]) -> Monito
     }
 }
 
+/// Returns the scenarios of the suite by the plan's first method, in the order of measurement.
+fn framed_scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioId> {
+    let method = plan.methods.first();
+    jobs(plan).filter_map(move |job| match job {
+        Job::Measure(key) if key.id.is_suite() && key.method == method => Some(key.id),
+        Job::Measure(_) | Job::TryWakers => None,
+    })
+}
+
 /// Returns the monitors for what `plan` prints on `cpus` CPUs, in their order. With
 /// `deny_skipped` the verdict fails if anything was skipped.
 pub(super) fn list(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Monitor> {
     let mut all = Vec::new();
-    for scenario in plan.scenarios.suite().iter() {
+    for scenario in framed_scenarios(plan) {
         let rows: &[[&str; 5]] = match scenario {
             ScenarioId::PsciVersionParallel => &ONE,
             _ => &THREE,
