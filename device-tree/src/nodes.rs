@@ -153,6 +153,7 @@ pub fn uart(
         UartKind::Imx => ("serial", &["fsl,imx6q-uart", "fsl,imx21-uart"]),
         UartKind::Lpuart => ("serial", &["fsl,imx8ulp-lpuart", "fsl,imx7ulp-lpuart"]),
         UartKind::Stm32 => ("serial", &["st,stm32h7-uart"]),
+        UartKind::Geni => ("serial", &["qcom,geni-debug-uart"]),
     };
     let mut node = Node::new(&format!("{name}@{:x}", registers.base))
         .texts("compatible", compatible)

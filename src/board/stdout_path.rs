@@ -9,7 +9,7 @@ use super::node::{Node, VALUE_MAX, first_text};
 use super::ranges;
 use super::text::Shown;
 use crate::devices::uart::registers;
-use crate::image::UartKind::{self, Cadence, Imx, Lpuart, Ns16550, Pl011, Sbsa, Stm32};
+use crate::image::UartKind::{self, Cadence, Geni, Imx, Lpuart, Ns16550, Pl011, Sbsa, Stm32};
 use crate::image::{Conduit, Uart};
 use crate::spec::format_error::{FormatError, Result};
 
@@ -58,8 +58,9 @@ const MODELS: &[(&str, UartKind, u8, u8)] = &[
     ("fsl,imx7ulp-lpuart fsl,imx8ulp-lpuart", Lpuart, 2, 4),
     ("fsl,imx8qxp-lpuart", Lpuart, 2, 4),
     ("st,stm32h7-uart", Stm32, 2, 4),
+    ("qcom,geni-debug-uart", Geni, 2, 4),
 ];
-const SUPPORTED: &str = "a PL011, 8250, Cadence, i.MX, LPUART32 or STM32H7 UART";
+const SUPPORTED: &str = "a PL011, 8250, Cadence, i.MX, LPUART32, STM32H7 or GENI UART";
 
 /// Reads the UART that `/chosen` names, else the alias `serial0`.
 pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {

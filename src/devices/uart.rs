@@ -88,11 +88,11 @@ impl<B: Bus> Uart<B> {
         uart
     }
 
-    fn read(&mut self, register: u8) -> u32 {
+    fn read(&mut self, register: u16) -> u32 {
         self.bus.read(u64::from(register) << self.shift, self.width)
     }
 
-    fn write(&mut self, register: u8, value: u32) {
+    fn write(&mut self, register: u16, value: u32) {
         let offset = u64::from(register) << self.shift;
         self.bus.write(offset, self.width, value);
     }
@@ -135,6 +135,9 @@ impl<B: Bus> Uart<B> {
     /// byte is lost.
     pub fn send(&mut self, byte: u8) {
         self.wait_for(ROOM);
+        for &(register, value) in self.model.before_byte {
+            self.write(register, value);
+        }
         self.write(self.model.data, u32::from(byte));
     }
 

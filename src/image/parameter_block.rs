@@ -62,6 +62,8 @@ words! {
         Lpuart = "lpuart",
         /// The USART of STM32H7 and STM32MP.
         Stm32 = "stm32",
+        /// Qualcomm's generic interface (GENI) as a UART.
+        Geni = "geni",
     }
 }
 
@@ -294,8 +296,8 @@ mod tests {
     /// The numbers are an interface: a host tool may be older than a payload.
     #[test]
     fn the_kinds_of_uart_keep_their_numbers() {
-        use UartKind::{Cadence, Imx, Lpuart, Ns16550, Pl011, Sbsa, Stm32};
-        let kinds = [Pl011, Ns16550, Sbsa, Cadence, Imx, Lpuart, Stm32];
+        use UartKind::{Cadence, Geni, Imx, Lpuart, Ns16550, Pl011, Sbsa, Stm32};
+        let kinds = [Pl011, Ns16550, Sbsa, Cadence, Imx, Lpuart, Stm32, Geni];
         assert_eq!(UartKind::ALL, kinds);
         for (kind, number) in kinds.into_iter().zip(1u32..) {
             let block = ParameterBlock {

@@ -11,14 +11,14 @@ use crate::image::UartKind;
 
 /// Bits of a register, and their value in a state.
 pub struct Bits {
-    pub register: u8,
+    pub register: u16,
     pub mask: u32,
     pub value: u32,
 }
 
 impl Bits {
     /// Returns the bits of these fields.
-    const fn of<R: RegisterLongName>(register: u8, fields: &[FieldValue<u32, R>]) -> Self {
+    const fn of<R: RegisterLongName>(register: u16, fields: &[FieldValue<u32, R>]) -> Self {
         let (mut mask, mut value, mut place) = (0, 0, 0);
         while place < fields.len() {
             mask |= fields[place].mask();
@@ -35,7 +35,7 @@ impl Bits {
 
 /// One write of those that restore a UART: a register, and the bits of it that are as they
 /// were; the others are 0.
-pub type Step = (u8, u32);
+pub type Step = (u16, u32);
 
 const ALL: u32 = u32::MAX;
 const OFF: u32 = 0;
@@ -43,7 +43,9 @@ const OFF: u32 = 0;
 /// The programming model of a kind of UART.
 pub struct Model {
     /// The register whose writes are sent.
-    pub data: u8,
+    pub data: u16,
+    /// The writes, registers and values, that each byte has to follow.
+    pub before_byte: &'static [(u16, u32)],
     /// The UART accepts another byte.
     pub has_room: Bits,
     /// FIFO and shift register are empty.
@@ -53,7 +55,7 @@ pub struct Model {
     /// The writes that restore it, [`KEPT_MAX`] steps at most.
     pub restore: &'static [Step],
     /// Bytes of registers; of a 16550, their number.
-    pub size: u8,
+    pub size: u16,
 }
 
 /// The most steps that a model has.
@@ -69,6 +71,7 @@ pub const fn model(kind: UartKind) -> &'static Model {
         UartKind::Imx => &IMX,
         UartKind::Lpuart => &LPUART,
         UartKind::Stm32 => &STM32,
+        UartKind::Geni => &GENI,
     }
 }
 
@@ -88,12 +91,15 @@ register_bitfields! { u32,
     LPUART_CTRL [ TE OFFSET(19) ],
     STM32_CR1 [ UE OFFSET(0), TE OFFSET(3) ],
     /// TXFNF is TXE while the FIFO is off.
-    STM32_ISR [ TC OFFSET(6), TXFNF OFFSET(7) ]
+    STM32_ISR [ TC OFFSET(6), TXFNF OFFSET(7) ],
+    /// A command of the main sequencer runs: bytes are being sent.
+    GENI_STATUS [ M_CMD_ACTIVE OFFSET(0) ]
 }
 
 /// Arm PrimeCell UART PL011 (DDI 0183G, table 3-1).
 const PL011: Model = Model {
     data: 0x00,
+    before_byte: &[],
     has_room: Bits::of(FR, &[UARTFR::TXFF::CLEAR]),
     is_idle: Bits::of(FR, &[UARTFR::BUSY::CLEAR]),
     turn_on: &[Bits::of(CR, &[UARTCR::UARTEN::SET, UARTCR::TXE::SET])],
@@ -102,8 +108,8 @@ const PL011: Model = Model {
     restore: &[(CR, OFF), (0x24, ALL), (0x28, ALL), (0x2c, ALL), (CR, ALL)],
     size: 0x4c,
 };
-const FR: u8 = 0x18;
-const CR: u8 = 0x30;
+const FR: u16 = 0x18;
+const CR: u16 = 0x30;
 
 /// The PL011's subset of Arm's base system architecture (DEN0094, Generic
 /// UART): it has no register that sets it up.
@@ -117,6 +123,7 @@ const SBSA: Model = Model {
 /// section 2.2), whose LSR has the same two bits.
 const NS16550: Model = Model {
     data: 0,
+    before_byte: &[],
     has_room: Bits::of(LSR, &[LINE_STATUS::THRE::SET]),
     is_idle: Bits::of(LSR, &[LINE_STATUS::TEMT::SET]),
     turn_on: &[],
@@ -126,12 +133,13 @@ const NS16550: Model = Model {
     restore: &[(3, 0x7f), (4, 0xff)],
     size: 8,
 };
-const LSR: u8 = 5;
+const LSR: u16 = 5;
 
 /// Cadence's UART in Zynq and ZynqMP (Xilinx UG585, appendix B.33; QEMU's
 /// hw/char/cadence_uart.c).
 const CADENCE: Model = Model {
     data: 0x30,
+    before_byte: &[],
     has_room: Bits::of(SR, &[CHANNEL_STS::TXFULL::CLEAR]),
     is_idle: Bits::of(
         SR,
@@ -152,11 +160,12 @@ const CADENCE: Model = Model {
     ],
     size: 0x48,
 };
-const SR: u8 = 0x2c;
+const SR: u16 = 0x2c;
 
 /// i.MX (NXP IMX8MPRM, UART; QEMU's hw/char/imx_serial.c).
 const IMX: Model = Model {
     data: 0x40,
+    before_byte: &[],
     has_room: Bits::of(0xb4, &[IMX_UTS::TXFULL::CLEAR]),
     is_idle: Bits::of(0x98, &[IMX_USR2::TXDC::SET]),
     turn_on: &[
@@ -177,13 +186,14 @@ const IMX: Model = Model {
     ],
     size: 0xb8,
 };
-const UCR1: u8 = 0x80;
-const UCR2: u8 = 0x84;
+const UCR1: u16 = 0x80;
+const UCR2: u16 = 0x84;
 
 /// LPUART of i.MX 7ULP, 8 and 9 (NXP IMX93RM, LPUART). Those of Layerscape
 /// have no registers below BAUD, and some of them are big-endian.
 const LPUART: Model = Model {
     data: 0x1c,
+    before_byte: &[],
     has_room: Bits::of(0x14, &[LPUART_STAT::TDRE::SET]),
     is_idle: Bits::of(0x14, &[LPUART_STAT::TC::SET]),
     turn_on: &[Bits::of(CTRL, &[LPUART_CTRL::TE::SET])],
@@ -192,12 +202,13 @@ const LPUART: Model = Model {
     restore: &[(CTRL, OFF), (0x10, ALL), (CTRL, ALL)],
     size: 0x30,
 };
-const CTRL: u8 = 0x18;
+const CTRL: u16 = 0x18;
 
 /// STM32 USART as of STM32H7 and STM32MP (ST RM0433, USART registers; QEMU's
 /// hw/char/stm32l4x5_usart.c, but for PRESC).
 const STM32: Model = Model {
     data: 0x28,
+    before_byte: &[],
     has_room: Bits::of(ISR, &[STM32_ISR::TXFNF::SET]),
     is_idle: Bits::of(ISR, &[STM32_ISR::TC::SET]),
     turn_on: &[Bits::of(CR1, &[STM32_CR1::UE::SET, STM32_CR1::TE::SET])],
@@ -214,5 +225,21 @@ const STM32: Model = Model {
     ],
     size: 0x30,
 };
-const CR1: u8 = 0x00;
-const ISR: u8 = 0x1c;
+const CR1: u16 = 0x00;
+const ISR: u16 = 0x1c;
+
+/// Qualcomm's generic interface as a UART, in SDM845 and later (TF-A's
+/// plat/qti/common, qti_uart_console.S; Linux's drivers/tty/serial/qcom_geni_serial.c).
+/// A command sends so many bytes, here one: it is done when that has left. What selects
+/// the UART and its speed is lost with its power, and is firmware's alone to set.
+const GENI: Model = Model {
+    data: 0x700,
+    // UART_TX_TRANS_LEN: one byte. GENI_M_CMD0: the opcode UART_START_TX.
+    before_byte: &[(0x270, 1), (0x600, 1 << 27)],
+    has_room: Bits::of(SE_STATUS, &[GENI_STATUS::M_CMD_ACTIVE::CLEAR]),
+    is_idle: Bits::of(SE_STATUS, &[GENI_STATUS::M_CMD_ACTIVE::CLEAR]),
+    turn_on: &[],
+    restore: &[],
+    size: 0x704,
+};
+const SE_STATUS: u16 = 0x40;

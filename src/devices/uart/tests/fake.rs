@@ -27,6 +27,8 @@ pub struct Manual {
     pub io_width: u8,
     /// The register for bytes to send.
     pub data: u32,
+    /// The writes that each byte has to follow, in the manual's order.
+    pub before_byte: &'static str,
     /// The status registers in each state, in one row or several.
     pub status: &'static [(State, &'static str)],
     /// The registers that keep their value, after reset.
@@ -55,6 +57,7 @@ impl Manual {
             polls: 0,
             sent: Vec::new(),
             writes: Vec::new(),
+            prepared: Vec::new(),
         };
         Uart::new(fake, &self.description())
     }
@@ -72,6 +75,8 @@ pub struct Fake {
     pub sent: Vec<u8>,
     /// Writes but for those of data.
     writes: Vec<(u32, u32)>,
+    /// Writes for the next byte.
+    prepared: Vec<(u32, u32)>,
 }
 
 impl Fake {
@@ -125,7 +130,12 @@ impl Bus for Fake {
     fn write(&mut self, offset: u64, width: Width, value: u32) {
         let offset = offset as u32;
         self.check_width(offset, width);
+        let before_byte = pairs(self.manual.before_byte);
+        if before_byte.iter().any(|it| it.0 == offset) {
+            return self.prepared.push((offset, value));
+        }
         if offset == self.manual.data {
+            assert_eq!(std::mem::take(&mut self.prepared), before_byte);
             return self.sent.push(u8::try_from(value).expect("a byte"));
         }
         self.writes.push((offset, value));

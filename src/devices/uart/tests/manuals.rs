@@ -12,6 +12,7 @@ pub static PL011: Manual = Manual {
     reg_shift: 2,
     io_width: 4,
     data: 0x00,
+    before_byte: "",
     status: &[
         (Full, "18=38"),
         (Room, "18=18"),
@@ -42,6 +43,7 @@ pub static NS16550: Manual = Manual {
     reg_shift: 0,
     io_width: 1,
     data: 0,
+    before_byte: "",
     status: &[(Full, "5=0"), (Room, "5=20"), (Rest, "5=60")],
     reset: "3=0 4=0",
     firmware: "3=3 4=b",
@@ -139,9 +141,28 @@ pub static STM32: Manual = Manual {
     ..PL011
 };
 
+/// TF-A's qti_uart_console.S and Linux's qcom_geni_serial.c: a byte follows the number of
+/// bytes and the command that sends them, which is active until the last has left.
+pub static GENI: Manual = Manual {
+    kind: UartKind::Geni,
+    data: 0x700,
+    before_byte: "270=1 600=8000000",
+    status: &[
+        (Full, "40=1"),
+        (Full, "40=1001"),
+        (Rest, "40=0"),
+        (Rest, "40=1000"),
+    ],
+    reset: "",
+    firmware: "",
+    turn_on: "",
+    restore: "",
+    ..PL011
+};
+
 pub fn all() -> impl Iterator<Item = &'static Manual> {
     let with_16550 = [&PL011, &SBSA, &NS16550, &NS16550_HALF, &MINI_UART];
     with_16550
         .into_iter()
-        .chain([&CADENCE, &IMX, &LPUART, &STM32])
+        .chain([&CADENCE, &IMX, &LPUART, &STM32, &GENI])
 }

@@ -116,6 +116,7 @@ fn the_payload_reads_what_board_files_say() {
         ("ns16550", "imx"),
         ("ns16550", "lpuart"),
         ("ns16550", "stm32"),
+        ("ns16550", "geni"),
         (uart, "ns16550\"\nreg-shift = 1\nreg-io-width = 2"),
         (uart, "ns16550\"\nreg-shift = 2\nreg-io-width = 4"),
         (frame, "0x12_3456_7000\nsize = 0x8000_0000"),

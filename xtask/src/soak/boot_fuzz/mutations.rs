@@ -229,6 +229,7 @@ pub(super) fn change_console(tree: &mut Blob, random: &mut Random) -> Option<Str
         "fsl,imx6q-uart",
         "fsl,imx7ulp-lpuart",
         "st,stm32h7-uart",
+        "qcom,geni-debug-uart",
     ];
     let (kind, (name, base)) = (random.pick(KINDS), random.pick(ADDRESSES));
     let console = format!("+console\ncompatible \"{kind}\nreg {}", page(base));
