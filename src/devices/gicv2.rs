@@ -1,12 +1,19 @@
-//! The CPU interface of a GICv2 (IHI 0048B, table 4-2), which signals
-//! interrupts to a CPU.
+//! A GICv2 (IHI 0048B): the distributor, and the CPU interface, which signals interrupts
+//! to a CPU. All sequences work in the non-secure view and without the Security
+//! Extension: groups are left alone, and bit 0 of both control registers enables the
+//! group of this view.
 
 use tock_registers::register_bitfields;
 
 use super::bus::Bus;
+use super::private_interrupts::PrivateInterrupts;
 use super::register::Register;
 
 register_bitfields! { u32,
+    GICD_CONTROL [
+        /// The group of this view is forwarded.
+        ENABLE OFFSET(0),
+    ],
     GICC_CTLR [
         /// The group of this view is signalled.
         ENABLE OFFSET(0) NUMBITS(1),
@@ -14,32 +21,123 @@ register_bitfields! { u32,
         /// view. Firmware sets them where the bypass inputs are not wired, whose level
         /// would reach the CPU otherwise.
         BYPASS_DISABLES OFFSET(5) NUMBITS(4),
-    ]
+    ],
 }
 
-const CTLR: Register<GICC_CTLR::Register> = Register::at(0x0);
-const PMR: Register = Register::at(0x4);
+// Table 4-1.
+const GICD_CTLR: Register<GICD_CONTROL::Register> = Register::at(0x000);
+/// Reads as this CPU's own bit in each byte.
+const GICD_ITARGETSR0: Register = Register::at(0x800);
+/// Sends SGIs.
+pub const GICD_SGIR: Register = Register::at(0xf00);
+/// Bytes of the distributor's registers that are used.
+pub const DISTRIBUTOR_SIZE: u64 = 0xf04;
+
+// Table 4-2.
+const CTLR: Register<GICC_CTLR::Register> = Register::at(0x00);
+const PMR: Register = Register::at(0x04);
+/// Reading acknowledges.
+pub const GICC_IAR: Register = Register::at(0x0c);
+const EOIR: Register = Register::at(0x10);
+/// GICC_APR0, the first of four.
+const APR: u32 = 0xd0;
+/// Bytes of the CPU interface's registers that are used.
+pub const CPU_INTERFACE_SIZE: u64 = 0xe0;
+
+/// Lets the distributor forward the interrupts of this view.
+pub fn forward_interrupts(gicd: &mut impl Bus) {
+    GICD_CTLR.modify(gicd, GICD_CONTROL::ENABLE::SET);
+}
+
+/// Enables the private interrupts of these bits with this priority, and no other. Returns
+/// this CPU's bit in target lists.
+pub fn set_up_private_interrupts(gicd: &mut impl Bus, bits: u32, priority: u8) -> u8 {
+    PrivateInterrupts::BANKED.silence(gicd);
+    // A single CPU's GIC reads 0 there: then any target bit will do.
+    let own = (GICD_ITARGETSR0.get(gicd) as u8).max(1);
+    PrivateInterrupts::BANKED.enable(gicd, bits, priority);
+    own
+}
 
 /// Signals interrupts of all priorities to this CPU. Of GICC_CTLR the bypass disables
 /// stay; EOImode is cleared, since an interrupt is ended by one write.
-pub fn enable_cpu_interface(gicc: &mut dyn Bus) {
+pub fn enable_cpu_interface(gicc: &mut impl Bus) {
+    // The priority of an interrupt that an earlier stage never ended would hold back all
+    // others of it.
+    for word in 0..4 {
+        Register::<()>::at(APR + 4 * word).set(gicc, 0);
+    }
     PMR.set(gicc, 0xff);
     let kept = CTLR.read(gicc).read(GICC_CTLR::BYPASS_DISABLES);
     let kept = GICC_CTLR::BYPASS_DISABLES.val(kept);
     CTLR.write(gicc, kept + GICC_CTLR::ENABLE::SET);
 }
 
+/// Sends an SGI to the CPUs of these bits.
+pub fn send_sgi(gicd: &mut impl Bus, list: u8, intid: u32) {
+    GICD_SGIR.set(gicd, u32::from(list) << 16 | intid);
+}
+
+/// Returns the value of GICD_SGIR that sends an SGI to the CPU itself: TargetListFilter
+/// is 2.
+pub const fn own_sgi(intid: u32) -> u32 {
+    2 << 24 | intid
+}
+
+/// Acknowledges the pending interrupt: returns its INTID and the value that ends it.
+pub fn acknowledge(gicc: &mut impl Bus) -> Option<(u32, u32)> {
+    let register = GICC_IAR.get(gicc);
+    // The other bits are the source CPU's number. 1020 to 1023 are special: nothing
+    // is pending for this view.
+    let intid = register & 0x3ff;
+    (intid < 1020).then_some((intid, register))
+}
+
+/// Ends an interrupt by the value of its acknowledgement.
+pub fn end(gicc: &mut impl Bus, register: u32) {
+    EOIR.set(gicc, register);
+}
+
 #[cfg(test)]
 mod tests {
+    use std::vec::Vec;
+
     use super::*;
-    use crate::devices::fake::Fake;
+    use crate::devices::fake::{Fake, pairs};
 
     #[test]
-    fn bypass_disables_stay_and_eoimode_goes() {
+    fn bypass_disables_stay_and_active_priorities_and_eoimode_go() {
         for (before, after) in [(0, 1), (0x60, 0x61), (0x1e0, 0x1e1), (0x261, 0x61)] {
-            let mut gicc = Fake::new(&[(0, before)]);
+            let mut gicc = Fake::new(&[(0, before), (0xd0, 0x10_0000)]);
             enable_cpu_interface(&mut gicc);
-            assert_eq!(gicc.writes(), [(4, 0xff), (0, after)], "{before:#x}");
+            let (priorities, enabling) = ([0xd0, 0xd4, 0xd8, 0xdc], [(4, 0xff), (0, after)]);
+            let expected: Vec<_> = priorities
+                .map(|at| (at, 0))
+                .into_iter()
+                .chain(enabling)
+                .collect();
+            assert_eq!(gicc.writes(), expected, "{before:#x}");
+        }
+    }
+
+    #[test]
+    fn only_the_named_private_interrupts_are_enabled() {
+        for (targets, own) in [(0x0404_0404, 4), (0, 1)] {
+            let mut gicd = Fake::new(&[(0x800, targets)]);
+            let bit = set_up_private_interrupts(&mut gicd, 1 << 30 | 1, 0xa0);
+            assert_eq!(bit, own);
+            let expected = "180=ffffffff 380=ffffffff 400=a0a0a0a0 41c=a0a0a0a0 100=40000001";
+            assert_eq!(gicd.writes(), pairs(expected));
+        }
+    }
+
+    #[test]
+    fn an_interrupt_is_ended_by_what_acknowledged_it() {
+        for (register, found) in [(0x803, Some((3, 0x803))), (0x3fb, Some((0x3fb, 0x3fb)))] {
+            assert_eq!(acknowledge(&mut Fake::new(&[(0xc, register)])), found);
+        }
+        for special in 1020..=1023 {
+            assert_eq!(acknowledge(&mut Fake::new(&[(0xc, special)])), None);
         }
     }
 }

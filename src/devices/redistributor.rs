@@ -8,7 +8,7 @@ use crate::spec::region::Region;
 
 /// Bytes from one redistributor to the next: two frames of 64 KiB, and two
 /// more where it has virtual LPIs (GICv4).
-const STRIDE: u64 = 0x2_0000;
+pub const STRIDE: u64 = 0x2_0000;
 const STRIDE_WITH_VLPIS: u64 = 0x4_0000;
 
 register_bitfields! { u64,
@@ -43,6 +43,15 @@ pub const GICR_PIDR2: u64 = 0xffe8;
 /// Returns true if a value of GICR_PIDR2 is that of a redistributor, of GICv3 or GICv4.
 pub const fn is_redistributor(pidr2: u32) -> bool {
     matches!(pidr2 >> 4 & 0xf, 3 | 4)
+}
+
+/// GICR_TYPER, of 64 bits: two registers of 32.
+const GICR_TYPER: [Register; 2] = [Register::at(0x8), Register::at(0xc)];
+
+/// Returns GICR_TYPER.
+pub fn read_type(redistributor: &mut dyn Bus) -> u64 {
+    let [low, high] = GICR_TYPER.map(|half| u64::from(half.get(redistributor)));
+    high << 32 | low
 }
 
 /// Returns the address of the redistributor with this affinity, the affinity fields of

@@ -26,27 +26,31 @@ impl<R: RegisterLongName> Register<R> {
     }
 
     /// Reads the register as a number.
-    pub(super) fn get(&self, bus: &mut dyn Bus) -> u32 {
+    #[inline(always)]
+    pub(super) fn get(&self, bus: &mut (impl Bus + ?Sized)) -> u32 {
         bus.read(self.offset.into(), Width::Word)
     }
 
     /// Writes a number.
-    pub(super) fn set(&self, bus: &mut dyn Bus, value: u32) {
+    #[inline(always)]
+    pub(super) fn set(&self, bus: &mut (impl Bus + ?Sized), value: u32) {
         bus.write(self.offset.into(), Width::Word, value);
     }
 
     /// Reads the register by its fields.
-    pub(super) fn read(&self, bus: &mut dyn Bus) -> LocalRegisterCopy<u32, R> {
+    #[inline(always)]
+    pub(super) fn read(&self, bus: &mut (impl Bus + ?Sized)) -> LocalRegisterCopy<u32, R> {
         LocalRegisterCopy::new(self.get(bus))
     }
 
     /// Writes these fields, and 0 to all others.
-    pub(super) fn write(&self, bus: &mut dyn Bus, fields: FieldValue<u32, R>) {
+    #[inline(always)]
+    pub(super) fn write(&self, bus: &mut (impl Bus + ?Sized), fields: FieldValue<u32, R>) {
         self.set(bus, fields.value);
     }
 
     /// Reads the register and writes it with these fields changed.
-    pub(super) fn modify(&self, bus: &mut dyn Bus, fields: FieldValue<u32, R>) {
+    pub(super) fn modify(&self, bus: &mut (impl Bus + ?Sized), fields: FieldValue<u32, R>) {
         let old = self.get(bus);
         self.set(bus, fields.modify(old));
     }

@@ -11,17 +11,29 @@ register_bitfields! { u32,
     CONTROL [
         /// A write is pending, in GICv3; reserved, and 0, in GICv2.
         RWP OFFSET(31),
+    ],
+    TYPE [
+        /// SPIs, by 32; 32 private interrupts are before them.
+        LINES OFFSET(0) NUMBITS(5),
+        /// GICv3.1: there are extended SPIs, by 32, the number of which is one more than
+        /// the range.
+        ESPI OFFSET(8) NUMBITS(1),
+        ESPI_RANGE OFFSET(27) NUMBITS(5),
     ]
 }
 
 const GICD_CTLR: Register<CONTROL::Register> = Register::at(0x000);
+const GICD_TYPER: Register<TYPE::Register> = Register::at(0x004);
 /// The first registers of arrays, by their offsets.
 const GICD_IGROUPR: u32 = 0x080;
 const GICD_ISENABLER: u32 = 0x100;
 const GICD_ICENABLER: u32 = 0x180;
+const GICD_ICACTIVER: u32 = 0x380;
 const GICD_IPRIORITYR: u32 = 0x400;
 const GICD_ITARGETSR: u32 = 0x800;
 const GICD_ICFGR: u32 = 0xc00;
+const GICD_ICENABLER_E: u32 = 0x1400;
+const GICD_ICACTIVER_E: u32 = 0x1c00;
 const GICD_IROUTER: u32 = 0x6000;
 
 /// Polls until RWP is taken for stuck.
@@ -55,7 +67,39 @@ fn change(gicd: &mut dyn Bus, array: u32, intid: u32, bits: u32, value: u32) {
 pub fn disable(gicd: &mut dyn Bus, intid: u32) -> bool {
     let (register, bit) = field(GICD_ICENABLER, intid, 1);
     register.set(gicd, 1 << bit);
+    is_settled(gicd)
+}
+
+/// Returns false when a write stays pending.
+fn is_settled(gicd: &mut dyn Bus) -> bool {
     (0..POLLS).any(|_| !GICD_CTLR.read(gicd).is_set(CONTROL::RWP))
+}
+
+/// Disables and deactivates all SPIs, as an earlier stage may have left them: one that is
+/// level-sensitive and asserted makes each WFI return. Returns false when that stays
+/// pending.
+pub fn silence_all(gicd: &mut dyn Bus) -> bool {
+    for word in 1..=GICD_TYPER.read(gicd).read(TYPE::LINES) {
+        silence_word(gicd, [GICD_ICENABLER, GICD_ICACTIVER], word);
+    }
+    is_settled(gicd)
+}
+
+/// Does the same with the extended SPIs of a GICv3.1, if there are any.
+pub fn silence_extended(gicd: &mut dyn Bus) -> bool {
+    let kinds = GICD_TYPER.read(gicd);
+    if kinds.is_set(TYPE::ESPI) {
+        for word in 0..=kinds.read(TYPE::ESPI_RANGE) {
+            silence_word(gicd, [GICD_ICENABLER_E, GICD_ICACTIVER_E], word);
+        }
+    }
+    is_settled(gicd)
+}
+
+fn silence_word(gicd: &mut dyn Bus, arrays: [u32; 2], word: u32) {
+    for array in arrays {
+        Register::<()>::at(array + 4 * word).set(gicd, u32::MAX);
+    }
 }
 
 /// Enables SPI `intid` (32 to 1019) for one CPU, level-sensitive. A Secure SPI stays as
@@ -121,6 +165,30 @@ mod tests {
             assert_eq!(gicd.writes(), writes, "{intid} {target:x?}");
             assert!(disable(&mut gicd, intid));
             assert_eq!(gicd.writes(), writes[..1], "{intid} {target:x?}");
+        }
+    }
+
+    #[test]
+    fn all_spis_are_disabled_and_deactivated() {
+        let ones = |offsets: &str| {
+            let each = offsets.split_whitespace();
+            pairs(
+                &each
+                    .map(|at| std::format!("{at}=ffffffff "))
+                    .collect::<std::string::String>(),
+            )
+        };
+        // GICv2's other fields; 64 extended SPIs; none, and a range that counts not.
+        for (kinds, spis, extended) in [
+            ("4=fc23", "184 384 188 388 18c 38c", ""),
+            ("4=8000101", "184 384", "1400 1c00 1404 1c04"),
+            ("4=8000000", "", ""),
+        ] {
+            let mut gicd = Fake::new(&pairs(kinds));
+            assert!(silence_all(&mut gicd));
+            assert_eq!(gicd.writes(), ones(spis), "{kinds}");
+            assert!(silence_extended(&mut gicd));
+            assert_eq!(gicd.writes(), ones(extended), "{kinds}");
         }
     }
 

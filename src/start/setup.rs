@@ -153,6 +153,7 @@ fn waiter(tables: &mut TranslationTables, board: &Board<'_>) -> Waiter {
     let gic = Gic::new(tables, board.gic.as_ref());
     let gic = accept(gic, "device tree: the GIC's registers: ");
     require(gic.init_distributor(), "GIC: ");
+    require(gic.silence_spis(), "GIC: ");
     let clock = Clock {
         hz: registers::counter_frequency(),
     };

@@ -47,7 +47,7 @@ fn a_loop_is_its_operation_and_nothing_else() {
     let stamp = [FUNCTION, 0xaa15_03e1, 0xaa16_03e2, 0xaa17_03e3, SMC];
     let wait = unless_equal(5);
     // str w20, [x21]; ldr w9, [x22]; tst w9, #0x3ff; b.ne; str w9, [x22, #4].
-    let sgi_v2 = [0xb900_02b4, 0xb940_02c9, 0x7200_253f, wait, 0xb900_06c9];
+    let sgi_v2 = [0xb900_02b4, 0x88df_fec9, 0x7200_253f, wait, 0xb900_06c9];
     // msr icc_sgi1r_el1, x20; isb; mrs x9, icc_iar1_el1; tst x9, #0xffffff; b.ne;
     // msr icc_eoir1_el1, x9.
     let sgi_v3 = [

@@ -9,6 +9,7 @@ mod caches;
 
 mod code;
 mod coherence;
+mod devices;
 mod errata;
 mod interpreter;
 mod loops;

@@ -149,6 +149,30 @@ fn planted_wording_faults_are_found() {
     }
 }
 
+/// Where the payload loads from memory by its own hand, or has a package that does: translation
+/// tables, which are no device's. Devices have `memory/mmio.rs`, whose loads `tests/entries` holds.
+#[test]
+fn no_other_file_of_the_machine_loads_from_addresses() {
+    const HARMLESS: [&str; 2] = [
+        "arm_gic::gicv3::GicCpuInterface;",
+        "arm_gic::{IntId, InterruptGroup};",
+    ];
+    let root = Workspace::find().expect("the workspace").root;
+    let mut found = Vec::new();
+    for (file, text) in files::read_all(&root.join("src/machine")) {
+        let lines = text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
+        let loads = lines.filter(|line| {
+            let by_package = line.contains("arm_gic::") || line.contains("safe_mmio");
+            let is_harmless = HARMLESS.iter().any(|it| line.ends_with(it));
+            line.contains("read_volatile") || by_package && !is_harmless
+        });
+        found.extend(loads.map(|_| file.display().to_string()));
+    }
+    assert_eq!(found, ["memory/tables.rs"]);
+}
+
 #[test]
 fn files_are_short_and_keep_the_lints() {
     let root = Workspace::find().expect("the workspace").root;

@@ -140,8 +140,9 @@ probe:
     cbnz    x1, probe_byte
     .global probe_load
 probe_load:
-    ldr     w1, [x2]                    // may fault: see above
+    ldar    w1, [x2]                    // may fault: see above. It acquires, as
     ret
+    .global probe_byte
 probe_byte:
-    ldrb    w1, [x2]                    // may fault, too
+    ldarb   w1, [x2]                    //   all loads from devices do (mmio.rs)
     ret

@@ -134,7 +134,7 @@ loop_\name\()_end:
 // than the SGI, such as the timer's, ends the loop: operations are left then.
     loop    sgi_v2
 1:  str     w20, [x21]
-2:  ldr     w9, [x22]
+2:  ldar    w9, [x22]                   // as all loads from devices (mmio.rs)
     tst     w9, #0x3ff                  // SGI 0, of whichever CPU
     b.ne    3f
     str     w9, [x22, #4]

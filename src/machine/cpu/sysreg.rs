@@ -20,6 +20,10 @@ register_bitfields! { u64,
     ],
     pub ISR_EL1 [ F OFFSET(6), I OFFSET(7) ],
     pub ICC_SRE_EL1 [ SRE OFFSET(0) ],
+    pub ICC_CTLR_EL1 [
+        /// The bits that a priority has, less 1.
+        PRIBITS OFFSET(8) NUMBITS(3),
+    ],
     pub PMCR_EL0 [
         /// All counters are on.
         E OFFSET(0),
@@ -89,7 +93,11 @@ system_registers! {
     DCZID_EL0<DCZID_EL0::Register>, "dczid_el0": read;
     ISR_EL1<ISR_EL1::Register>, "isr_el1": read;
     ICC_SRE_EL1<ICC_SRE_EL1::Register>, "icc_sre_el1": read;
-    ICC_CTLR_EL1<()>, "icc_ctlr_el1": read write;
+    ICC_CTLR_EL1<ICC_CTLR_EL1::Register>, "icc_ctlr_el1": read write;
+    ICC_AP1R0_EL1<()>, "icc_ap1r0_el1": write;
+    ICC_AP1R1_EL1<()>, "icc_ap1r1_el1": write;
+    ICC_AP1R2_EL1<()>, "icc_ap1r2_el1": write;
+    ICC_AP1R3_EL1<()>, "icc_ap1r3_el1": write;
     ICC_BPR1_EL1<()>, "icc_bpr1_el1": write;
     ICC_SGI1R_EL1<()>, "icc_sgi1r_el1": write;
     PMCR_EL0<PMCR_EL0::Register>, "pmcr_el0": read write;

@@ -10,7 +10,7 @@ use psci_bench::board::{Gic as Description, Region};
 use psci_bench::devices::spi::{self, SpiTarget};
 
 use crate::machine::cpu::instructions;
-use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY};
+use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY, WAKE_SGI};
 use crate::machine::gic::{v2, v3};
 use crate::machine::memory::mmio::{Mmio, Registers};
 use crate::machine::memory::tables::{MapError, TranslationTables};
@@ -89,10 +89,23 @@ impl Gic {
         }
     }
 
+    /// Disables the SPIs that an earlier stage left enabled. The lead does so once, before
+    /// it enables one.
+    pub fn silence_spis(&self) -> Result<(), GicError> {
+        let is_silent = |mut bus| {
+            spi::silence_all(&mut bus)
+                && (!matches!(self, Self::V3(_)) || spi::silence_extended(&mut bus))
+        };
+        let is_silent = self.distributor().is_none_or(is_silent);
+        is_silent.then_some(()).ok_or(GicError::Timeout)
+    }
+
     /// Sets up this CPU's part, whatever its state, for the PPIs of these timers
     /// and the SGI: on every entry.
     pub fn init_cpu(&self, own: &GicCpu, timers: &[u32]) -> Result<(), GicError> {
-        with_gic!(self, gic => gic.init_cpu(own, timers), Ok(()))
+        let timers = timers.iter().map(|intid| 1 << intid);
+        let enabled = timers.fold(1 << WAKE_SGI, |all, bit| all | bit);
+        with_gic!(self, gic => gic.init_cpu(own, enabled), Ok(()))
     }
 
     /// Sends the wake-up SGI to several CPUs, by as few writes as name them: one

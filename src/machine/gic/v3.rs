@@ -1,35 +1,31 @@
 //! GICv3 and later (IHI 0069): a redistributor for each CPU, and a CPU
 //! interface in system registers, by way of the `arm-gic` crate.
 //!
-//! That crate counts redistributors by their order, which need not be the
-//! order of CPUs; and each CPU here may touch its own only. So the frame is
-//! found by the affinity in GICR_TYPER, once, and kept in [`GicCpu`].
+//! That crate's registers in memory are not used: its loads do not acquire ([`Mmio`]), and
+//! it counts redistributors by their order, which need not be the order of CPUs. Each CPU
+//! here may touch its own only. So the frame is found by the affinity in GICR_TYPER, once,
+//! and kept in [`GicCpu`].
 
 use core::sync::atomic::Ordering;
 
 use aarch64_cpu::registers::{Readable, Writeable};
-use arm_gic::gicv3::registers::{Gicd, GicdCtlr, GicrCtlr, GicrSgi};
-use arm_gic::gicv3::{GicCpuInterface, GicRedistributor, Group};
+use arm_gic::gicv3::GicCpuInterface;
 use arm_gic::{IntId, InterruptGroup};
 use arrayvec::ArrayVec;
 use psci_bench::board::{REDISTRIBUTOR_REGIONS_MAX, Region};
 use psci_bench::devices::redistributor::{self, GICR_PIDR2, is_redistributor};
-use psci_bench::devices::sgi;
-use safe_mmio::fields::ReadPure;
-use safe_mmio::{UniqueMmioPointer, field, field_shared};
+use psci_bench::devices::{gicv3, sgi};
 
 use crate::machine::cpu::instructions;
 use crate::machine::cpu::registers;
-use crate::machine::cpu::sysreg::{ICC_BPR1_EL1, ICC_CTLR_EL1, ICC_SGI1R_EL1, ICC_SRE_EL1};
+use crate::machine::cpu::sysreg::{
+    ICC_AP1R0_EL1, ICC_AP1R1_EL1, ICC_AP1R2_EL1, ICC_AP1R3_EL1, ICC_BPR1_EL1, ICC_CTLR_EL1,
+    ICC_SGI1R_EL1, ICC_SRE_EL1,
+};
 use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY, WAKE_SGI};
 use crate::machine::memory::mmio::{Mmio, Registers};
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::MapError;
-
-/// Polls until a register write that stays pending is an error.
-const WRITE_POLLS: u32 = 1_000_000;
-
-const GICR_TYPER: u64 = 0x8;
 
 /// Distributor and redistributors by address. No CPU but the lead accesses the
 /// distributor. Each CPU accesses its own redistributor, and of others reads
@@ -46,32 +42,19 @@ impl GicV3 {
         redistributors: ArrayVec<Registers, REDISTRIBUTOR_REGIONS_MAX>,
         stride: Option<u64>,
     ) -> Result<Self, MapError> {
-        distributor.register_at::<Gicd>(0)?;
         Ok(Self {
-            distributor,
+            distributor: distributor.with_at_least(gicv3::DISTRIBUTOR_SIZE)?,
             redistributors,
             stride,
         })
     }
 
     pub fn init_distributor(&self) -> Result<(), GicError> {
-        let gicd = self.distributor.register_at::<Gicd>(0);
-        let gicd = gicd.map_err(|_| GicError::Timeout)?;
-        // SAFETY: Registers::register_at() returned it, so all of it is mapped as a
-        // device. The lead alone is here, and does nothing else meanwhile.
-        let mut gicd = unsafe { UniqueMmioPointer::new(gicd) };
-        let mut control = field_shared!(gicd, ctlr).read();
-        // Affinity routing first, since it changes what the other bits mean.
-        for bits in [GicdCtlr::ARE_S, GicdCtlr::EnableGrp1NS] {
-            if !control.contains(bits) {
-                control |= bits;
-                field!(gicd, ctlr).write(control);
-            }
-        }
-        wait_while(|| field_shared!(gicd, ctlr).read().contains(GicdCtlr::RWP))
+        let is_done = gicv3::forward_interrupts(&mut Mmio::new(self.distributor));
+        is_done.then_some(()).ok_or(GicError::Timeout)
     }
 
-    pub fn init_cpu(&self, own: &GicCpu, timers: &[u32]) -> Result<(), GicError> {
+    pub fn init_cpu(&self, own: &GicCpu, enabled: u32) -> Result<(), GicError> {
         if !registers::has_gic_registers() {
             return Err(GicError::NoSystemRegisters);
         }
@@ -87,39 +70,19 @@ impl GicV3 {
 
         let base = self.locate(own)?;
         let frame = self.registers(base).ok_or(GicError::NoRedistributor)?;
-        if !redistributor::power_on_and_wake(&mut Mmio::new(frame)) {
+        // find() saw a redistributor of this CPU's affinity there, which no other CPU uses.
+        let gicr = &mut Mmio::new(frame);
+        if !redistributor::power_on_and_wake(gicr) {
             return Err(GicError::Asleep);
         }
-        let frame = frame.register_at::<GicrSgi>(0);
-        let frame = frame.map_err(|_| GicError::NoRedistributor)?;
-        // SAFETY: Registers::register_at() gave it, so all of it is mapped as a device.
-        // find() saw a redistributor of this CPU's affinity there, which no
-        // other CPU uses.
-        let mut registers = unsafe { UniqueMmioPointer::new(frame) };
-        {
-            let mut private = field!(registers, sgi);
-            let mut disable = field!(private, icenabler);
-            if let Some(mut first) = disable.get(0) {
-                first.write(!0);
-            }
-        }
-        {
-            let control = field_shared!(registers, gicr);
-            wait_while(|| field_shared!(control, ctlr).read().contains(GicrCtlr::RWP))?;
-        }
-        let mut redistributor = GicRedistributor::new(registers);
-        let timers = timers.iter().map(|intid| IntId::ppi(intid - 16));
-        for intid in timers.chain([IntId::sgi(WAKE_SGI)]) {
-            // Private interrupts, as these calls ask: they cannot fail. The
-            // group counts only where there is one Security state.
-            let _ = redistributor.set_group(intid, Group::Group1NS);
-            let _ = redistributor.set_interrupt_priority(intid, PRIORITY);
-            let _ = redistributor.enable_interrupt(intid, true);
+        if !gicv3::set_up_private_interrupts(gicr, enabled, PRIORITY) {
+            return Err(GicError::Timeout);
         }
         // Their reset values are not defined. An EOI also deactivates (EOImode 0), and
         // all priorities preempt alike.
         ICC_CTLR_EL1.set(0);
         ICC_BPR1_EL1.set(0);
+        clear_active_priorities();
         GicCpuInterface::set_priority_mask(0xff);
         GicCpuInterface::enable_group1(true);
         instructions::complete_accesses();
@@ -139,7 +102,7 @@ impl GicV3 {
     }
 
     fn registers(&self, base: u64) -> Option<Registers> {
-        let size = size_of::<GicrSgi>() as u64;
+        let size = redistributor::STRIDE;
         let mut regions = self.redistributors.iter();
         regions.find_map(|region| region.subset(Region { base, size }))
     }
@@ -149,11 +112,7 @@ impl GicV3 {
             // A region may be larger than the redistributors in it.
             probe::try_read_word(base + GICR_PIDR2).filter(|pidr2| is_redistributor(*pidr2))?;
             let registers = self.registers(base)?;
-            let register = registers.register_at::<ReadPure<u64>>(GICR_TYPER).ok()?;
-            // SAFETY: Registers::register_at() gave it, so it is mapped as a device; and
-            // it is constant.
-            let register = unsafe { UniqueMmioPointer::new(register) };
-            Some(register.read())
+            Some(redistributor::read_type(&mut Mmio::new(registers)))
         };
         let regions = self.redistributors.iter().map(|r| r.region());
         let found = redistributor::find_redistributor(regions, self.stride, mpidr, typer);
@@ -196,9 +155,19 @@ impl GicV3 {
     }
 }
 
-fn wait_while(is_pending: impl Fn() -> bool) -> Result<(), GicError> {
-    let is_done = (0..WRITE_POLLS).any(|_| !is_pending());
-    is_done.then_some(()).ok_or(GicError::Timeout)
+/// Clears the priorities of interrupts that an earlier stage acknowledged and never ended,
+/// which would hold back all others of such a priority. The number of registers depends
+/// on the bits that a priority has; another one is undefined.
+fn clear_active_priorities() {
+    let bits = ICC_CTLR_EL1.read(ICC_CTLR_EL1::PRIBITS) + 1;
+    ICC_AP1R0_EL1.set(0);
+    if bits > 5 {
+        ICC_AP1R1_EL1.set(0);
+    }
+    if bits > 6 {
+        ICC_AP1R2_EL1.set(0);
+        ICC_AP1R3_EL1.set(0);
+    }
 }
 
 /// Returns the value of ICC_SGI1R_EL1 for the CPU with this affinity; None where

@@ -1,11 +1,14 @@
 //! The registers of a device, by single loads and stores.
+//!
+//! A load acquires: on Cortex-A57 r0p0 to r1p2 (Juno r0 and r1) a plain load from Device
+//! memory beside an exclusive access to write-back memory may never end (erratum 832075).
+//! Each access is one instruction with a base register alone, which a hypervisor can
+//! emulate; a compiler may turn volatile accesses into ones that it cannot.
 
-use core::ptr::NonNull;
+use core::arch::asm;
 
 use psci_bench::board::Region;
 use psci_bench::devices::{Bus, Width};
-use safe_mmio::UniqueMmioPointer;
-use safe_mmio::fields::ReadPureWrite;
 
 use crate::machine::cpu::instructions::relax;
 use crate::machine::memory::tables::{MapError, Mapping, TranslationTables};
@@ -32,14 +35,11 @@ impl Registers {
         self.0.contains(&region).then_some(Self(region))
     }
 
-    /// Returns the address of a register, or of a block of them, at this offset.
-    /// Fails where it is not all within these, or not aligned as its type needs.
-    pub fn register_at<T>(self, offset: u64) -> Result<NonNull<T>, MapError> {
-        let Region { base, size } = self.0;
-        let is_inside = offset <= size && size_of::<T>() as u64 <= size - offset;
-        let pointer = NonNull::new((base + offset) as *mut T);
-        let pointer = pointer.filter(|it| is_inside && it.is_aligned());
-        pointer.ok_or(MapError::TooFew(base))
+    /// Fails where these are fewer bytes than a driver uses, or the first is not aligned.
+    pub fn with_at_least(self, size: u64) -> Result<Self, MapError> {
+        let Region { base, .. } = self.0;
+        let suffices = self.0.size >= size && base.is_multiple_of(4);
+        suffices.then_some(self).ok_or(MapError::TooFew(base))
     }
 }
 
@@ -50,31 +50,65 @@ impl Mmio {
         Self(registers)
     }
 
-    fn register<T>(&mut self, offset: u64) -> UniqueMmioPointer<'_, ReadPureWrite<T>> {
-        let pointer = self.0.register_at(offset);
-        let pointer = pointer.expect("a register outside its device");
-        // SAFETY: register_at() made sure that it is aligned and, with all its bytes, in
-        // what is mapped as a device: no value of the program's is there. It
-        // borrows self; another driver would disturb the device, and no more,
-        // since each access is one load or store in assembly.
-        unsafe { UniqueMmioPointer::new(pointer) }
+    /// Returns the address of a register of so many bytes.
+    #[inline(always)]
+    fn address(&self, offset: u64, size: u64) -> u64 {
+        let Region { base, size: all } = self.0.0;
+        let is_inside = offset.saturating_add(size) <= all;
+        let is_aligned = (base + offset).is_multiple_of(size);
+        assert!(is_inside && is_aligned, "a register outside its device");
+        base + offset
     }
 }
 
+macro_rules! load {
+    ($instruction:literal, $address:expr) => {{
+        let address: u64 = $address;
+        let value: u32;
+        // SAFETY: Mmio::address() made sure that the register is aligned and, with all its
+        // bytes, in what is mapped as a device: no value of the program's is there.
+        unsafe {
+            asm!(
+                concat!($instruction, " {:w}, [{}]"),
+                out(reg) value,
+                in(reg) address,
+                options(nostack, preserves_flags)
+            );
+        }
+        value
+    }};
+}
+
+macro_rules! store {
+    ($instruction:literal, $address:expr, $value:expr) => {{
+        // SAFETY: as in load!(). Another driver would disturb the device, and no more.
+        unsafe {
+            asm!(
+                concat!($instruction, " {:w}, [{}]"),
+                in(reg) $value,
+                in(reg) $address,
+                options(nostack, preserves_flags)
+            );
+        }
+    }};
+}
+
 impl Bus for Mmio {
+    #[inline(always)]
     fn read(&mut self, offset: u64, width: Width) -> u32 {
         match width {
-            Width::Byte => self.register::<u8>(offset).read().into(),
-            Width::Half => self.register::<u16>(offset).read().into(),
-            Width::Word => self.register::<u32>(offset).read(),
+            Width::Byte => load!("ldarb", self.address(offset, 1)),
+            Width::Half => load!("ldarh", self.address(offset, 2)),
+            Width::Word => load!("ldar", self.address(offset, 4)),
         }
     }
 
+    #[inline(always)]
     fn write(&mut self, offset: u64, width: Width, value: u32) {
         match width {
-            Width::Byte => self.register(offset).write(value as u8),
-            Width::Half => self.register(offset).write(value as u16),
-            Width::Word => self.register(offset).write(value),
+            Width::Byte => store!("strb", self.address(offset, 1), value),
+            Width::Half => store!("strh", self.address(offset, 2), value),
+            Width::Word => store!("str", self.address(offset, 4), value),
         }
     }
 

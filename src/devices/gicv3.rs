@@ -1,0 +1,99 @@
+//! The distributor of a GICv3 or later (IHI 0069, 12.9), and the private interrupts of a
+//! redistributor (12.11).
+
+use tock_registers::register_bitfields;
+
+use super::bus::Bus;
+use super::private_interrupts::PrivateInterrupts;
+use super::register::Register;
+
+register_bitfields! { u32,
+    GICD_CONTROL [
+        /// Group 1 of the non-secure view is forwarded.
+        ENABLE_GRP1 OFFSET(1),
+        /// Affinity routing, of the non-secure view.
+        ARE OFFSET(4),
+        /// A write is pending.
+        RWP OFFSET(31),
+    ],
+    GICR_CONTROL [
+        /// A write is pending.
+        RWP OFFSET(3),
+    ]
+}
+
+const GICD_CTLR: Register<GICD_CONTROL::Register> = Register::at(0x0);
+const GICR_CTLR: Register<GICR_CONTROL::Register> = Register::at(0x0);
+
+/// Bytes of the distributor: its registers are up to GICD_PIDR2's.
+pub const DISTRIBUTOR_SIZE: u64 = 0x1_0000;
+
+/// Polls until a register write that stays pending is an error.
+const POLLS: u32 = 1_000_000;
+
+/// Lets the distributor forward non-secure interrupts, by affinity. Returns false when
+/// that stays pending.
+pub fn forward_interrupts(gicd: &mut dyn Bus) -> bool {
+    // Affinity routing first, since it changes what the other bits mean.
+    for field in [GICD_CONTROL::ARE::SET, GICD_CONTROL::ENABLE_GRP1::SET] {
+        if !GICD_CTLR.read(gicd).matches_all(field) {
+            GICD_CTLR.modify(gicd, field);
+        }
+    }
+    (0..POLLS).any(|_| !GICD_CTLR.read(gicd).is_set(GICD_CONTROL::RWP))
+}
+
+/// Enables the private interrupts of these bits with this priority, and no other.
+/// Returns false when disabling the others stays pending.
+pub fn set_up_private_interrupts(gicr: &mut impl Bus, bits: u32, priority: u8) -> bool {
+    let private = PrivateInterrupts::SGI_FRAME;
+    private.silence(gicr);
+    if !(0..POLLS).any(|_| !GICR_CTLR.read(gicr).is_set(GICR_CONTROL::RWP)) {
+        return false;
+    }
+    private.set_group_1(gicr);
+    private.enable(gicr, bits, priority);
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::fake::{Access, Fake, pairs, plain};
+
+    #[test]
+    fn affinity_routing_comes_first() {
+        for (before, writes) in [
+            (0, "0=10 0=12"),
+            (0x10, "0=12"),
+            (0x52, ""),
+            // Another group and Security states stay.
+            (0x41, "0=51 0=53"),
+        ] {
+            let mut gicd = Fake::new(&[(0, before)]);
+            assert!(forward_interrupts(&mut gicd));
+            assert_eq!(gicd.writes(), pairs(writes), "{before:#x}");
+        }
+    }
+
+    #[test]
+    fn private_interrupts_are_silent_before_some_are_enabled() {
+        let mut gicr = Fake::new(&[]);
+        assert!(set_up_private_interrupts(&mut gicr, 1 << 30 | 1, 0xa0));
+        let expected = "10180=ffffffff 10380=ffffffff 10080=ffffffff 10400=a0a0a0a0 \
+                        1041c=a0a0a0a0 10100=40000001";
+        assert_eq!(gicr.writes(), pairs(expected));
+    }
+
+    #[test]
+    fn a_write_that_stays_pending_is_given_up() {
+        let stuck = |bit: u32| {
+            Fake::with(&[], move |registers, access| match access {
+                Access::Read(0) => bit | plain(registers, access),
+                _ => plain(registers, access),
+            })
+        };
+        assert!(!forward_interrupts(&mut stuck(1 << 31)));
+        assert!(!set_up_private_interrupts(&mut stuck(1 << 3), 1, 0xa0));
+    }
+}

@@ -1,0 +1,84 @@
+//! The private interrupts of a CPU, SGIs and PPIs: registers that GICv2 (IHI 0048B, 4.3)
+//! has banked in its distributor, and GICv3 (IHI 0069, 12.11) in a frame of each
+//! redistributor.
+
+use super::bus::Bus;
+use super::register::Register;
+
+const IGROUPR0: u32 = 0x080;
+const ISENABLER0: u32 = 0x100;
+const ICENABLER0: u32 = 0x180;
+const ICACTIVER0: u32 = 0x380;
+const IPRIORITYR: u32 = 0x400;
+
+/// The registers of a CPU's private interrupts, by the offset of the first in its device.
+#[derive(Clone, Copy, Debug)]
+pub struct PrivateInterrupts(u32);
+
+impl PrivateInterrupts {
+    /// In a GICv2's distributor.
+    pub const BANKED: Self = Self(0);
+    /// In a GICv3's redistributor: its second frame of 64 KiB.
+    pub const SGI_FRAME: Self = Self(0x1_0000);
+
+    fn register(self, offset: u32) -> Register {
+        Register::at(self.0 + offset)
+    }
+
+    /// Disables them all, and deactivates those that an earlier stage acknowledged and
+    /// never ended, which could not become pending again.
+    pub fn silence(self, gic: &mut impl Bus) {
+        self.register(ICENABLER0).set(gic, u32::MAX);
+        self.register(ICACTIVER0).set(gic, u32::MAX);
+    }
+
+    /// Puts them all into the group of the non-secure view. It counts only where there is
+    /// one Security state.
+    pub fn set_group_1(self, gic: &mut impl Bus) {
+        self.register(IGROUPR0).set(gic, u32::MAX);
+    }
+
+    /// Enables the interrupts of these bits, with this priority. Others in the same
+    /// words get it, too: they are disabled.
+    pub fn enable(self, gic: &mut impl Bus, bits: u32, priority: u8) {
+        let four = u32::from_ne_bytes([priority; 4]);
+        let mut left = bits;
+        while left != 0 {
+            let word = left.trailing_zeros() / 4;
+            self.register(IPRIORITYR + 4 * word).set(gic, four);
+            left &= !(0xf << (4 * word));
+        }
+        self.register(ISENABLER0).set(gic, bits);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::fake::{Fake, pairs};
+
+    #[test]
+    fn what_an_earlier_stage_left_is_disabled_and_deactivated() {
+        for (private, writes) in [
+            (PrivateInterrupts::BANKED, "180=ffffffff 380=ffffffff"),
+            (
+                PrivateInterrupts::SGI_FRAME,
+                "10180=ffffffff 10380=ffffffff",
+            ),
+        ] {
+            let mut gic = Fake::new(&[]);
+            private.silence(&mut gic);
+            assert_eq!(gic.writes(), pairs(writes));
+        }
+    }
+
+    #[test]
+    fn interrupts_are_enabled_with_their_words_priority() {
+        let mut gic = Fake::new(&[]);
+        PrivateInterrupts::BANKED.enable(&mut gic, 1 << 30 | 1 << 26 | 1, 0xa0);
+        let expected = "400=a0a0a0a0 418=a0a0a0a0 41c=a0a0a0a0 100=44000001";
+        assert_eq!(gic.writes(), pairs(expected));
+        PrivateInterrupts::SGI_FRAME.set_group_1(&mut gic);
+        assert_eq!(gic.writes(), pairs("10080=ffffffff"));
+    }
+}
