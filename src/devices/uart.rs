@@ -47,9 +47,11 @@ pub const fn status(uart: &Description) -> u64 {
 }
 
 /// Returns the offset in bytes of the register whose writes are sent, for code that has no
-/// driver.
-pub fn mark_register(uart: &Description) -> u16 {
-    u16::from(models::model(uart.kind).data) << shift(uart)
+/// driver; None if a byte takes more than a write of it.
+pub fn mark_register(uart: &Description) -> Option<u16> {
+    let model = models::model(uart.kind);
+    let offset = model.data << shift(uart);
+    model.before_byte.is_empty().then_some(offset)
 }
 
 /// A UART and the settings that it had at boot.

@@ -114,7 +114,11 @@ pub fn enable_boot_log(image: &mut [u8]) -> Result<()> {
     let Some(uart) = &block.uart else {
         bail!("--bootlog: the image names no UART: give it a --board, or a --dtb with a console");
     };
-    block.marks = Some(mark_register(uart));
+    block.marks = mark_register(uart);
+    if block.marks.is_none() {
+        let kind = uart.kind.name();
+        bail!("--bootlog: a UART of kind {kind} needs a driver to send a byte");
+    }
     let image_size = image[IMAGE_SIZE_OFFSET..][..8].try_into();
     block.write(image, u64::from_le_bytes(image_size?))?;
     Ok(())
