@@ -1,6 +1,7 @@
 //! The command line.
 
 mod boards;
+mod chosen_runs;
 mod common;
 
 mod fip;

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
 
+use super::chosen_runs::read_all;
 use super::qemu::{self, QemuArguments};
-use super::report::{ReportArguments, read_all};
+use super::report::ReportArguments;
 use crate::board::firmware_kind::Firmware;
 use crate::build::firmware::Variant;
 use crate::qemu::log_file::LogFile;
@@ -79,7 +80,7 @@ pub(super) fn of_logs(arguments: &ReportArguments, without: &Path) -> Result<u8>
     };
     let with = read_all(std::slice::from_ref(log))?;
     let without = read_all(&[without.to_owned()])?;
-    let [with, without] = [only(with.runs)?, only(without.runs)?];
+    let [with, without] = [only(with)?, only(without)?];
     print(&with, &without, Unit::Time)?;
     let whole = super::report_verdict::all_complete([&with, &without]);
     Ok(if whole { 0 } else { super::common::INCOMPLETE })

@@ -1,6 +1,5 @@
 //! `cargo xtask report`.
 
-use std::io::stdin;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use clap::Args;
 use clap::builder::TypedValueParser;
 use itertools::Itertools as _;
 
+use super::chosen_runs::{ChosenRuns, read_each};
 use super::common::{FAILED, INCOMPLETE, parse_share};
 use super::report_verdict::{judge, judge_jobs, say_of};
 use crate::lab::serial;
@@ -24,10 +24,9 @@ use crate::report::analysis::typical::typical;
 use crate::report::export::{self, Format, Part, Report, TreeWishes, Writer};
 use crate::report::jobs;
 use crate::report::jobs::matrix::matrix;
-use crate::report::log::{LoggedRun, page, read, tables};
+use crate::report::log::{LoggedRun, page, runs};
 use crate::setup::files;
 use crate::setup::interrupt;
-use crate::setup::plural::many;
 use crate::setup::progress::say;
 use crate::setup::read_file;
 
@@ -192,15 +191,12 @@ fn run_report(arguments: &ReportArguments) -> Result<u8> {
     let (mut report, log) = match &arguments.serial {
         Some(device) => follow(device, arguments)?,
         None if arguments.matrix => (read_jobs(arguments)?, None),
-        None => (read_all(&arguments.logs)?, None),
-    };
-    if let Some(place) = arguments.run {
-        let count = report.runs.len();
-        if place > count {
-            bail!("--run {place}: the input has {}", many(count, "run"));
+        None => {
+            let mut chosen = ChosenRuns::new(arguments.run);
+            read_each(&arguments.logs, |run| chosen.add(run))?;
+            (chosen.end("--run", "the input")?.into(), None)
         }
-        report.runs = report.runs.drain(..).skip(place - 1).take(1).collect();
-    }
+    };
     if arguments.merge {
         take_repeats(&mut report.runs).iter().for_each(|it| say(it));
         report.merged = Some(merge(&report.runs)?);
@@ -289,14 +285,12 @@ fn read_jobs(arguments: &ReportArguments) -> Result<Report> {
 
 /// Returns the run to compare with: of several files, the typical one.
 fn read_baseline(paths: &[PathBuf], place: Option<usize>) -> Result<Option<LoggedRun>> {
-    let mut runs = read_all(paths)?.runs;
+    let mut chosen = ChosenRuns::new(place);
+    read_each(paths, |run| chosen.add(run))?;
+    let mut runs = chosen.end("--baseline-run", "the baseline")?;
     let count = runs.len();
     match place {
-        Some(place) if place <= count => Ok(Some(runs.swap_remove(place - 1))),
-        Some(place) => bail!(
-            "--baseline-run {place}: the baseline has {}",
-            many(count, "run")
-        ),
+        Some(_) => Ok(runs.pop()),
         None if count > 1 && paths.len() == 1 => bail!(
             "--baseline {}: there are {count} runs: choose one by --baseline-run N",
             paths[0].display()
@@ -314,8 +308,11 @@ fn follow(device: &Path, arguments: &ReportArguments) -> Result<(Report, Option<
     let followed = serial::follow(device, baud, timeout, interrupt, log.as_mut())?;
     say(&followed.to_string());
     say_mark_of(&followed.log);
-    let runs = read(&device.display().to_string(), followed.log.as_slice())?;
-    Ok((runs.into(), log))
+    let mut chosen = ChosenRuns::new(arguments.run);
+    for run in runs(&device.display().to_string(), followed.log.as_slice()) {
+        chosen.add(run?);
+    }
+    Ok((chosen.end("--run", "the input")?.into(), log))
 }
 
 /// Refuses what would be left undone without a word.
@@ -384,21 +381,6 @@ fn check_output(arguments: &ReportArguments) -> Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-pub(super) fn read_all(logs: &[PathBuf]) -> Result<Report> {
-    let mut report = Report::default();
-    for log in logs {
-        if log == Path::new("-") {
-            report.runs.extend(read("stdin", stdin().lock())?);
-        } else if tables::are_at(log) {
-            report.runs.push(tables::read(log)?);
-        } else {
-            let file = read_file::open_endless("", log)?;
-            report.runs.extend(read(&log.display().to_string(), file)?);
-        }
-    }
-    Ok(report)
 }
 
 fn write(report: &Report, arguments: &ReportArguments, options: &compare::Options) -> Result<()> {

@@ -5,6 +5,7 @@
 //! The line of a record may be broken into several, as terminals do; other text may be
 //! before the record, or after its checksum. Nothing is pieced together of damaged records.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::io::Read;
 
@@ -14,7 +15,7 @@ use psci_bench::record::{MARK, pieces};
 use super::builder::LoggedRunBuilder;
 use super::clean::clean;
 use super::ledger::{CRC_DIGITS, Claim};
-use super::lines::Lines;
+use super::lines::{Line, Lines};
 use super::logged_run::LoggedRun;
 use super::plain_line::{self, PlainLine};
 use crate::setup::plural::many;
@@ -39,14 +40,64 @@ impl std::error::Error for ReadError {}
 
 /// Reads the runs of a log, which is called `name` in messages.
 pub fn read(name: &str, from: impl Read) -> Result<Vec<LoggedRun>, ReadError> {
-    let mut reader = LogReader::default();
-    name.clone_into(&mut reader.name);
-    reader.read(from)
+    runs(name, from).collect()
 }
 
 /// Reads a log that is in memory.
 pub fn read_bytes(name: &str, log: &[u8]) -> Result<Vec<LoggedRun>, ReadError> {
     read(name, log)
+}
+
+/// Returns the runs of a log one after the other, each as soon as it has been read: a log may
+/// hold more runs than memory does.
+pub fn runs<R: Read>(name: &str, from: R) -> Runs<R> {
+    let reader = LogReader {
+        name: name.to_owned(),
+        ..LogReader::default()
+    };
+    Runs {
+        reader,
+        lines: Lines::of(from),
+        is_over: false,
+    }
+}
+
+/// The runs of a log. An error is the last.
+pub struct Runs<R> {
+    reader: LogReader,
+    lines: Lines<R>,
+    is_over: bool,
+}
+
+impl<R: Read> Iterator for Runs<R> {
+    type Item = Result<LoggedRun, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(run) = self.reader.ended.pop_front() {
+                return Some(Ok(run));
+            }
+            if self.is_over {
+                return None;
+            }
+            match self.lines.next() {
+                Ok(Some(line)) if !self.reader.is_hopeless(&line) => self.reader.take(&line),
+                Ok(_) => {
+                    self.is_over = true;
+                    let why = self.reader.finish(self.lines.count(), self.lines.offset);
+                    if let Some(why) = why {
+                        return Some(Err(ReadError::NoRun(why)));
+                    }
+                }
+                Err(error) => {
+                    self.is_over = true;
+                    let (name, offset) = (&self.reader.name, self.lines.offset);
+                    let text = format!("{name}: cannot read on at byte {offset}: {error}");
+                    return Some(Err(ReadError::Io(text)));
+                }
+            }
+        }
+    }
 }
 
 /// The most bytes of a record that is broken into lines: a record has at most 1,000.
@@ -62,7 +113,10 @@ const ROW_MAX: usize = 160;
 #[derive(Default)]
 struct LogReader {
     name: String,
-    runs: Vec<LoggedRun>,
+    /// Runs that have ended and are still to be given out.
+    ended: VecDeque<LoggedRun>,
+    /// The number of runs that have ended.
+    count: u32,
     now: LoggedRunBuilder,
     /// The number of the line in hand.
     number: u64,
@@ -75,41 +129,33 @@ struct LogReader {
 }
 
 impl LogReader {
-    fn read(mut self, from: impl Read) -> Result<Vec<LoggedRun>, ReadError> {
-        let mut lines = Lines::of(from);
-        loop {
-            let line = match lines.next() {
-                Ok(Some(line)) => line,
-                Ok(None) => break,
-                Err(error) => {
-                    let (name, offset) = (self.name, lines.offset);
-                    let text = format!("{name}: cannot read on at byte {offset}: {error}");
-                    return Err(ReadError::Io(text));
-                }
+    /// Returns true if so much came before any run that none is to be expected.
+    fn is_hopeless(&self, line: &Line<'_>) -> bool {
+        line.offset > NO_RUN_MAX && self.count == 0 && !self.now.is_begun()
+    }
+
+    /// Reads a line.
+    fn take(&mut self, line: &Line<'_>) {
+        self.number = line.number;
+        // Most lines of a long log are a record and nothing else.
+        let is_text = line.bytes.iter().any(|b| *b != 0);
+        let is_used = self.record.is_empty() && self.sound_record(line.bytes)
+            || is_text && {
+                let clean = clean(line.bytes);
+                !clean.is_empty() && self.line(&clean)
             };
-            if line.offset > NO_RUN_MAX && self.runs.is_empty() && !self.now.is_begun() {
-                break;
-            }
-            self.number = line.number;
-            // Most lines of a long log are a record and nothing else.
-            let is_text = line.bytes.iter().any(|b| *b != 0);
-            let is_used = self.record.is_empty() && self.sound_record(line.bytes)
-                || is_text && {
-                    let clean = clean(line.bytes);
-                    !clean.is_empty() && self.line(&clean)
-                };
-            if is_used {
-                let end = line.offset + line.bytes.len() as u64;
-                self.now.extend(line.number, (line.offset, end));
-            }
+        if is_used {
+            let end = line.offset + line.bytes.len() as u64;
+            self.now.extend(line.number, (line.offset, end));
         }
+    }
+
+    /// Ends the log; returns the reason if there was no run in it.
+    fn finish(&mut self, lines: u64, bytes: u64) -> Option<String> {
         self.give_up();
-        let why = self.why_none(lines.count(), lines.offset);
+        let why = self.why_none(lines, bytes);
         self.end_run();
-        match self.runs.is_empty() {
-            true => Err(ReadError::NoRun(why)),
-            false => Ok(self.runs),
-        }
+        (self.count == 0).then_some(why)
     }
 
     /// Returns the reason why there is no run, and what to do.
@@ -274,8 +320,44 @@ impl LogReader {
     fn end_run(&mut self) {
         let now = std::mem::take(&mut self.now);
         if now.is_begun() {
-            let place = u32::try_from(self.runs.len() + 1).unwrap_or(u32::MAX);
-            self.runs.push(now.finish(&self.name, place));
+            self.count = self.count.saturating_add(1);
+            self.ended.push_back(now.finish(&self.name, self.count));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use psci_bench::plan::Records;
+
+    use super::*;
+    use crate::report::log::made_up_run;
+
+    /// A log without end, as of a board that starts again and again.
+    struct Endless {
+        log: String,
+        at: usize,
+    }
+
+    impl Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let rest = &self.log.as_bytes()[self.at..];
+            let count = rest.len().min(buffer.len());
+            buffer[..count].copy_from_slice(&rest[..count]);
+            self.at = (self.at + count) % self.log.len();
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn each_run_is_given_out_before_the_next_is_read() {
+        let log = made_up_run::log(&made_up_run::run(), Records::Once);
+        let mut runs = runs("a.log", Endless { log, at: 0 });
+        for place in 1..=20 {
+            let logged = runs.next().expect("no end").expect("a run");
+            assert!(logged.source.place == place && logged.is_complete());
         }
     }
 }
