@@ -8,7 +8,7 @@ use psci_bench::plan::ScenarioId::{CpuSuspendParallel, SuspendDeepSerial};
 use xtask::board::Conduit;
 use xtask::build::signer::Signer;
 use xtask::build::{efi, stick};
-use xtask::qemu::efi::{APPLICATION, ENVIRONMENT, environment};
+use xtask::qemu::efi::{APPLICATION, ENVIRONMENT, environment, start_command};
 use xtask::setup::{self, AAVMF, Need};
 
 use crate::common::workspace;
@@ -65,11 +65,11 @@ fn edk2_starts_it_as_a_kernel_and_from_a_stick() {
     }
 }
 
-/// U-Boot under TF-A with PMF, which begins the application with these boot arguments. Keys
-/// that are typed before U-Boot asks for them may be lost: it has an environment instead.
+/// U-Boot under TF-A with PMF, which begins the application with these boot arguments, by
+/// an environment: keys that are typed before U-Boot waits for them can be lost.
 pub fn under_tf_a(virtualization: &str, application: &[u8], args: &str) -> Machine {
     let flash = with_bl33(&built(&overlay()), u_boot());
-    let environment = environment(application.len(), Some(args));
+    let environment = environment(&start_command(application.len()), Some(args));
     crate::firmware::machine(virtualization, &flash)
         .loaded("BOOTAA64.EFI", application, APPLICATION, "")
         .loaded("environment", &environment, ENVIRONMENT, "")

@@ -3,8 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -32,7 +31,6 @@ const CALLS: [&str; 2] = ["[Secure Monitor Call]", "[Hypervisor Call]"];
 /// A command line in the making, and the files that it names.
 pub struct Machine {
     words: Vec<OsString>,
-    keys: Option<PathBuf>,
     dir: TempDir,
 }
 
@@ -42,7 +40,6 @@ impl Machine {
         setup::ensure(&workspace(), &[Need::Qemu]).expect("QEMU");
         Self {
             words: Vec::new(),
-            keys: None,
             dir: tempfile::tempdir().expect("a directory"),
         }
         .with("-display none -nic none -monitor none -no-reboot -M")
@@ -110,12 +107,6 @@ impl Machine {
             .option("-append", bootargs)
     }
 
-    /// With these keys typed at the UART, as fast as the machine reads them.
-    pub fn typed(mut self, keys: &str) -> Self {
-        self.keys = Some(self.written("keys", keys.as_bytes()));
-        self
-    }
-
     /// With a record of the exceptions that are taken, calls among them.
     pub fn recorded(self) -> Self {
         let record = self.dir.path().join(RECORD);
@@ -132,9 +123,6 @@ impl Machine {
         let mut command = qemu::command(&self.words);
         if !self.words.iter().any(|word| word == "-serial") {
             command.args(["-serial", "stdio"]);
-        }
-        if let Some(keys) = &self.keys {
-            command = with_input(&command, keys);
         }
         let is_seen = AtomicBool::new(false);
         let mut screen = Screen {
@@ -183,14 +171,6 @@ impl Write for Screen<'_> {
 }
 
 impl Display for Screen<'_> {}
-
-/// `command` with its input from a file.
-fn with_input(command: &Command, file: &Path) -> Command {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", "exec \"$@\" <\"$0\""]).arg(file);
-    shell.arg(command.get_program()).args(command.get_args());
-    shell
-}
 
 pub struct Seen {
     /// Command line and log, for messages.

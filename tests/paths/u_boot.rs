@@ -7,6 +7,7 @@ use psci_bench::measure::Metric;
 use psci_bench::plan::ScenarioId::CpuSuspendParallel;
 use psci_bench::spec::crc::Crc32;
 use xtask::board::Conduit;
+use xtask::qemu::efi::{ENVIRONMENT, environment};
 use xtask::setup::{self, Need, U_BOOT};
 
 use crate::common::workspace;
@@ -66,6 +67,7 @@ fn standalone(program: &[u8], address: u32) -> Vec<u8> {
 /// no caches: `tests/entries` checks their maintenance.
 #[test]
 fn a_standalone_program() {
+    let start = environment("setenv autostart yes; bootm 0x48000000", None);
     for (virtualization, el, conduit) in [("off", 1, Conduit::Hvc), ("on", 2, Conduit::Smc)] {
         let machine = format!("virt,virtualization={virtualization},gic-version=3");
         let image = with_tree(&crate::virt::tree(4, conduit));
@@ -73,7 +75,7 @@ fn a_standalone_program() {
             .with("-cpu cortex-a57 -smp 4 -m 1024")
             .file("-bios", "u-boot.bin", &u_boot())
             .loaded("uImage", &standalone(&image, 0x4400_0000), 0x4800_0000, "")
-            .typed("\n\nsetenv autostart yes\nbootm 0x48000000\n")
+            .loaded("environment", &start, ENVIRONMENT, "")
             .run()
             .passes(&["Loading Standalone Program", "Image at 0x44000000,"]);
         assert_eq!(log.machine(), (el, conduit, 3));

@@ -20,12 +20,16 @@ pub fn edk2(args: Option<&str>) -> Vec<OsString> {
     words.map(OsString::from).collect()
 }
 
-/// Makes the environment of a U-Boot that starts the application, of `size` bytes, with `args`
-/// as its load options: a checksum, and variables that end with NUL.
-pub fn environment(size: usize, args: Option<&str>) -> Vec<u8> {
-    let start = format!("bootefi {APPLICATION:#x}:{size:x} ${{fdtcontroladdr}}");
+/// Returns the command by which U-Boot starts the application, of `size` bytes.
+pub fn start_command(size: usize) -> String {
+    format!("bootefi {APPLICATION:#x}:{size:x} ${{fdtcontroladdr}}")
+}
+
+/// Makes the environment of a U-Boot that runs `command`, with `args` as the boot arguments: a
+/// checksum, and variables that end with NUL.
+pub fn environment(command: &str, args: Option<&str>) -> Vec<u8> {
     let args = args.unwrap_or_default();
-    let variables = format!("bootcmd={start}\0bootargs={args}\0bootdelay=0\0");
+    let variables = format!("bootcmd={command}\0bootargs={args}\0bootdelay=0\0");
     let mut variables = variables.into_bytes();
     variables.resize(ENVIRONMENT_SIZE - size_of::<u32>(), 0);
     let checksum = Crc32::of(&variables).to_le_bytes();

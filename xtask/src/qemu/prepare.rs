@@ -273,7 +273,7 @@ impl Asked<'_> {
     fn on_u_boot(&self, tf_a: Option<TfA>) -> Result<Boot> {
         let application = self.application()?;
         let args = self.spec.args.as_deref();
-        let environment = efi::environment(application.len(), args);
+        let environment = efi::environment(&efi::start_command(application.len()), args);
         Ok(Boot {
             in_memory: vec![
                 (application, efi::APPLICATION),
