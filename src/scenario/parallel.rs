@@ -16,12 +16,13 @@ use crate::model::Status;
 pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
     let (who, action) = (bench.step.who, bench.step.action);
     bench.expect_all();
+    let mut warmup = bench.setting.plan.warmup;
     if action.sleeps().is_some() {
         calibrate(bench, who).map_err(|failure| match no_cpu_can_suspend(&bench.outcomes) {
             true => Status::Skipped(not_supported(action)),
             false => Status::Failed(failure),
         })?;
-        read_reached(bench, who);
+        warmup = read_reached(bench, who);
     } else {
         // The first round is cold: a trial, too.
         if let Err((_, wrong)) = run_trial(bench, who) {
@@ -30,7 +31,7 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
     }
     let mut count = 0;
     while count < bench.setting.plan.iterations && !bench.retries_are_exhausted(bench.attempts) {
-        let is_warm_up = bench.attempts < bench.setting.plan.warmup;
+        let is_warm_up = bench.attempts < warmup;
         let lost = count_lost(bench);
         bench.attempts += 1;
         bench.run(who, action);

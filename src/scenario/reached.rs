@@ -1,5 +1,5 @@
-//! The state that is reached, in a round that gives no sample: reading PSCI_STAT
-//! warms the firmware's caches.
+//! The state that is reached, in a round that gives no sample, as reading PSCI_STAT warms
+//! the firmware's caches: it is one of those for warm-up, if there are any.
 
 use super::bench::{Bench, first_lost};
 use super::calibrate::judge_round;
@@ -10,13 +10,14 @@ use crate::spec::stat::{Ladder, Reached};
 const TRIES: u32 = 3;
 
 /// Suspends `who` once more, and keeps what PSCI_STAT returns. Nothing is read after
-/// a CPU was lost: it may be on.
-pub(crate) fn read_reached(bench: &mut Bench<'_>, who: Who) {
+/// a CPU was lost: it may be on. Returns the number of rounds for warm-up that are left.
+pub(crate) fn read_reached(bench: &mut Bench<'_>, who: Who) -> u32 {
+    let warmup = bench.setting.plan.warmup;
     let ladder = bench.step.ladder;
     let has_statistics = !ladder.is_empty() && bench.machine.facts().stat;
     for _ in 0..TRIES {
         if !has_statistics || first_lost(bench.machine, bench.rows.len()).is_some() {
-            return;
+            return warmup;
         }
         bench.trials += 1;
         let round = Round {
@@ -25,9 +26,11 @@ pub(crate) fn read_reached(bench: &mut Bench<'_>, who: Who) {
         };
         bench.machine.run(&round, &mut bench.outcomes);
         if judge_round(bench).is_ok() {
-            return keep_reached(bench, who, &ladder);
+            keep_reached(bench, who, &ladder);
+            return warmup.saturating_sub(1);
         }
     }
+    warmup
 }
 
 fn keep_reached(bench: &mut Bench<'_>, who: Who, ladder: &Ladder) {

@@ -20,6 +20,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     }
     // All CPUs then sleep as long as the slowest needs.
     let mut longest = 0;
+    let mut warmup = 0;
     let mut failure = None;
     let mut can_suspend = false;
     for cpu in (0..cpus).map(|turn| cpu_of_turn(turn, lead, cpus)) {
@@ -33,7 +34,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
         match calibrated {
             Ok(()) => {
                 longest = longest.max(bench.sleep.now);
-                read_reached(bench, Who::Only(cpu));
+                warmup = warmup.max(read_reached(bench, Who::Only(cpu)));
             }
             // The other CPUs are measured nevertheless.
             Err(wrong) => {
@@ -47,13 +48,13 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     }
     bench.sleep.now = longest;
     bench.sleep.longest = bench.sleep.longest.max(longest);
-    let repeats = (bench.setting.plan.warmup + bench.setting.plan.iterations) as usize;
+    let repeats = (warmup + bench.setting.plan.iterations) as usize;
     for place in 0..repeats * cpus {
         let (repeat, turn) = match bench.method {
             Method::Tftf => (place / cpus, place % cpus),
             Method::Warm => (place % repeats, place / repeats),
         };
-        take_sample(bench, cpu_of_turn(turn, lead, cpus), repeat as u32);
+        take_sample(bench, cpu_of_turn(turn, lead, cpus), repeat as u32, warmup);
     }
     show_medians(bench);
     failure.map_or(Ok(()), |failure| Err(Status::Failed(failure)))
@@ -84,9 +85,8 @@ const fn cpu_of_turn(turn: usize, lead: usize, cpus: usize) -> usize {
 }
 
 /// Runs one repeat of one CPU: attempts until there is a sample, or until the CPU's
-/// attempts are used up.
-fn take_sample(bench: &mut Bench<'_>, cpu: usize, repeat: u32) {
-    let warmup = bench.setting.plan.warmup;
+/// attempts are used up. The first `warmup` repeats give no samples.
+fn take_sample(bench: &mut Bench<'_>, cpu: usize, repeat: u32, warmup: u32) {
     let phase = match repeat < warmup {
         true => Phase::WarmUp,
         false => Phase::Measure,

@@ -396,6 +396,22 @@ fn no_state_is_read_without_statistics_or_after_a_loss() {
 }
 
 #[test]
+fn the_round_that_reads_the_state_is_the_first_for_warm_up() {
+    for (warmup, reads) in [(0, 1), (1, 0), (2, 0)] {
+        let args = "iterations=3 only=susp_deep_serial,susp_deep_parallel";
+        let args = std::format!("{args} warmup={warmup}");
+        let rounds = |fake| run(fake, &args).fake.asked.len();
+        // By all CPUs, and by each of two.
+        let more = reads * 3;
+        let without_statistics = rounds(Fake::new(2));
+        assert_eq!(
+            rounds(Fake::new(2).with_statistics()),
+            without_statistics + more
+        );
+    }
+}
+
+#[test]
 fn needs_follow_from_the_plan() {
     let needs = |args: &str, cpus| {
         let plan = Plan::parse(args).expect("a plan");
