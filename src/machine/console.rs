@@ -1,11 +1,13 @@
 //! The console: one UART, for the lead and for a CPU that panics.
 
 use core::fmt::{self, Write};
+use core::sync::atomic::{AtomicU64, Ordering};
 
-use psci_bench::devices::uart::{Uart, registers, status};
+use psci_bench::devices::uart::{self, Uart};
 use psci_bench::image::Uart as Description;
 use spin::mutex::SpinMutex;
 
+use crate::machine::cpu::{instructions, registers};
 use crate::machine::memory::mmio::{Mmio, Registers};
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::{MapError, PAGE, TranslationTables};
@@ -14,14 +16,14 @@ static CONSOLE: SpinMutex<Option<Uart<Mmio>>> = SpinMutex::new(None);
 
 /// Maps a UART's registers, and checks that its status can be read.
 pub fn open(tables: &mut TranslationTables, uart: &Description) -> Result<Uart<Mmio>, MapError> {
-    let region = registers(uart);
+    let region = uart::registers(uart);
     let mapped = Registers::map(tables, region)?;
     // All are of one device: a read proves the registers that are written.
     let last = region.end() - 1;
     if last / PAGE != uart.base / PAGE {
         return Err(MapError::Unreadable(last));
     }
-    let polled = uart.base + status(uart);
+    let polled = uart.base + uart::status(uart);
     let read = match uart.io_width {
         4 => probe::try_read_word(polled),
         _ => probe::try_read_byte(polled),
@@ -54,19 +56,32 @@ pub fn restore() {
     }
 }
 
-/// The turn of a CPU that stops to print its last lines.
-static TURN: SpinMutex<()> = SpinMutex::new(());
+/// The affinity of the CPU that has the turn to print its last lines.
+static TURN: AtomicU64 = AtomicU64::new(NOBODY);
 
-/// Polls for the turn, or the console's lock, of another CPU: longer than a dump takes.
-const TURN_POLLS: u32 = 10_000_000;
+const NOBODY: u64 = u64::MAX;
+
+/// Polls for the turn: longer than the dumps of all CPUs take.
+const TURN_POLLS: u32 = 100_000_000;
 
 /// Prints the last lines of a CPU that stops: after those of another one, and without the
-/// lock if that is not opened.
-pub fn print_last(print: impl FnOnce()) {
-    let turn = (0..TURN_POLLS).find_map(|_| TURN.try_lock());
+/// lock if that is not opened. Returns false, and prints nothing, if this CPU has the turn
+/// already: it took an exception there.
+pub fn print_last(print: impl FnOnce()) -> bool {
+    let own = registers::mpidr();
+    if TURN.load(Ordering::Relaxed) == own {
+        return false;
+    }
+    let has_turn = (0..TURN_POLLS).any(|_| {
+        let taken = TURN.compare_exchange(NOBODY, own, Ordering::Acquire, Ordering::Relaxed);
+        taken.inspect_err(|_| instructions::relax()).is_ok()
+    });
     force_unlock();
     print();
-    drop(turn);
+    if has_turn {
+        TURN.store(NOBODY, Ordering::Release);
+    }
+    true
 }
 
 /// Takes the lock from any holder: for a CPU that stops, and whose last lines must be

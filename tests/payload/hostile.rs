@@ -3,6 +3,7 @@
 
 use psci_bench::image::{PARAMETER_BLOCK, ParameterBlock, TREE_MAX};
 use psci_bench::model::Verdict;
+use xtask::board::Gic;
 use xtask::build::payload::Tree;
 use xtask::qemu::run_result::RunResult;
 use xtask::qemu::run_spec::{Payload, RunSpec};
@@ -153,6 +154,34 @@ fn an_emergency_uart_that_is_not_there_is_passed_over() {
         image[PARAMETER_BLOCK + 0x18..][..8].copy_from_slice(&base.to_le_bytes());
         ends(&of_image(image), Verdict::Pass, &["Image at"]);
     }
+}
+
+/// Nothing can be printed; the diagnosis says where it would have been.
+#[test]
+fn of_a_mute_end_both_uarts_are_named() {
+    let mut tree = Blob::read(&common::good_tree(2, ""));
+    set(&mut tree, "pl011@9000000", "reg", &page(0xf00_0000));
+    let mut image = common::image_of(Some(&tree.write()), 2);
+    image[PARAMETER_BLOCK + 0x18..][..8].copy_from_slice(&0xf10_0000_u64.to_le_bytes());
+    let result = common::run(&of_image(image));
+    assert_eq!(result.ending, Ending::Exited { success: true });
+    let said = result.diagnosis.expect("a diagnosis");
+    let named = "parameter block names pl011 at 0xf100000, and its device tree pl011 at \
+                 0xf000000, by /chosen/stdout-path";
+    assert!(said.contains(named), "{said}");
+}
+
+#[test]
+fn a_gicv2_in_the_tree_of_a_gicv3_machine_is_named() {
+    let board = common::changed_board(str::to_owned);
+    let mut tree = Blob::read(&common::tree_of(&board, Gic::V2, 2, "iterations=1"));
+    // The CPU interface is at a device that can be read: virtio's.
+    let reg = cells(&[0, 0x800_0000, 0, 0x1_0000, 0, 0xa00_0000, 0, 0x2000]);
+    let node = "interrupt-controller@8000000";
+    set(&mut tree, node, "reg", &reg);
+    let words = ["interrupt 30 does not arrive; the device tree has a GICv2"];
+    let spec = with_tree("--smp 2 --gic 3", tree.write());
+    ends(&spec, Verdict::Incomplete, &words);
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! The end of a CPU by an exception.
 
 use core::fmt;
-use core::sync::atomic::{AtomicBool, Ordering};
 
 use aarch64_cpu::registers::ESR_EL1;
 use arrayvec::ArrayVec;
@@ -44,24 +43,17 @@ impl SavedFrame {
     }
 }
 
-/// True while a CPU dumps: an exception in the dump itself must not lead to another
-/// dump.
-static IS_DUMPING: AtomicBool = AtomicBool::new(false);
-
 /// Dumps the registers, and parks the CPU or ends the run.
 ///
 /// Called by `vectors.S` alone, on the CPU's emergency stack where it has one.
 pub extern "C" fn exception(saved: &SavedFrame) -> ! {
     let is_lead = registers::is_lead();
-    if !IS_DUMPING.swap(true, Ordering::Acquire) {
-        console::force_unlock();
-        dump(saved);
-        IS_DUMPING.store(false, Ordering::Release);
-    } else if is_lead {
-        // An exception in the dump, or two CPUs at once: print no more.
-        ending::finish();
-    }
+    let is_first = console::print_last(|| dump(saved));
     if is_lead {
+        if !is_first {
+            // Where the last lines cannot be printed, the closing line cannot either.
+            ending::finish();
+        }
         if saved.is_hvc_to_self() {
             // The run cannot end by it either. Firmware takes SMC, if anything.
             conduit::set_conduit(Some(Conduit::Smc));

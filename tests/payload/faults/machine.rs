@@ -18,6 +18,44 @@ faults! {
     the_gics_local_enables_are_gone_after_a_wake_up: costs_nothing(spec("gic-enables-lost")) [];
 }
 
+/// Several CPUs stop at once; each prints its last lines whole.
+#[test]
+fn dumps_of_cpus_that_stop_at_once_are_not_mixed() {
+    let args = "iterations=1 warmup=0 only=susp_deep_parallel";
+    let spec = common::spec("--fault serror,skip=2", args);
+    let seen = run(&spec, Incomplete, &["exception on the lead CPU: SError"]);
+    let text = seen.result.text();
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let is_first = |line: &&str| line.starts_with("Unhandled exception on CPU 0x");
+    let dumps: Vec<_> = (0..lines.len())
+        .filter(|at| is_first(&lines[*at]))
+        .collect();
+    assert!(dumps.len() > 4, "{} dumps", dumps.len());
+    let firsts = [
+        "Unhandled",
+        "ESR",
+        "ELR",
+        "FAR",
+        "image",
+        "x0",
+        "x3",
+        "x6",
+        "x9",
+        "x12",
+        "x15",
+        "x18",
+        "x21",
+        "x24",
+        "x27",
+        "x30",
+    ];
+    for at in dumps {
+        let dump = lines.iter().skip(at).take(firsts.len());
+        let words: Vec<_> = dump.filter_map(|line| line.split(' ').next()).collect();
+        assert_eq!(words, firsts, "{}", seen.plain);
+    }
+}
+
 /// Pending before there is a stack: taken, and dumped, when there is one. Which
 /// entry is the first wake-up, the sleep that is calibrated decides.
 #[test]

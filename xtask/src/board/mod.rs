@@ -17,7 +17,7 @@ mod package;
 pub(crate) mod publish;
 mod read;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod texts;
 
 pub use self::board::{Board, Qemu, Verified};

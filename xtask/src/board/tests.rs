@@ -9,7 +9,7 @@ use super::Board;
 use crate::setup::workspace::Workspace;
 
 /// The made-up board.
-const BOARD: &str = include_str!("tests/board.toml");
+pub(crate) const BOARD: &str = include_str!("tests/board.toml");
 
 fn load(name: &str) -> Board {
     super::load(&Workspace::find().expect("it"), name).expect("a sound board file")

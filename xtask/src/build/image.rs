@@ -163,13 +163,13 @@ pub fn strip(mut file: Vec<u8>) -> Result<Vec<u8>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use psci_bench::image::{MAGIC, MAGIC_OFFSET, PARAMETER_BLOCK, PARAMETER_MAGIC};
 
     use super::*;
 
     /// Makes a payload of `size` bytes: header and zeros.
-    fn blank(size: usize) -> Vec<u8> {
+    pub(crate) fn blank(size: usize) -> Vec<u8> {
         let mut file = vec![0; size];
         file[MAGIC_OFFSET..][..4].copy_from_slice(&MAGIC);
         file[PARAMETER_BLOCK..][..8].copy_from_slice(&PARAMETER_MAGIC);

@@ -1,6 +1,7 @@
 //! Runs on QEMU: the command line, the stream, the verdict and its diagnosis.
 
 mod command_line;
+pub mod consoles;
 pub mod diagnosis;
 pub mod efi;
 mod guest_memory;

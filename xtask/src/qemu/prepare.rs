@@ -46,7 +46,7 @@ pub struct Prepared {
     memory: u64,
     /// The files of the flash besides BL33; None if BL33 is in no flash.
     stages: Option<firmware::Firmware>,
-    /// BL33.
+    /// BL33, or the payload without TF-A; empty for a guest, and for an EFI application.
     image: Vec<u8>,
     /// PATH for another QEMU than the installed one.
     path: Option<OsString>,
@@ -211,6 +211,7 @@ impl Asked<'_> {
         let args = args.filter(|_| self.spec.tree == Tree::None);
         let append = args.flat_map(|args| ["-append", args]);
         Ok(Boot {
+            image: file.clone(),
             file,
             rest: append.map(OsString::from).collect(),
             map,
@@ -415,6 +416,7 @@ impl Prepared {
             firmware: self.firmware,
             cpu: &self.line.cpu,
             timeout: self.timeout.as_secs(),
+            image: &self.image,
         };
         let diagnosis = || diagnose(&outcome, &context);
         if diagnosis::refused(&outcome) {

@@ -3,6 +3,7 @@
 use super::begun_scenario::last_scenario;
 use super::boot_marks::explain_marks;
 use crate::board::firmware_kind::Firmware;
+use crate::qemu::consoles::Consoles;
 use crate::qemu::kvm_host;
 use crate::qemu::stream::{Ending, Outcome};
 
@@ -15,6 +16,8 @@ pub struct Context<'c> {
     pub cpu: &'c str,
     /// The run's timeout, in seconds.
     pub timeout: u64,
+    /// The image that should print.
+    pub image: &'c [u8],
 }
 
 /// CPU models on which the overlay platform's power-down completes.
@@ -109,16 +112,21 @@ fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
         } else {
             ""
         };
-        return format!("nothing was printed; the run needs a device tree with its UART{built}");
+        let uarts = uarts(context.image);
+        return format!(
+            "nothing was printed; the run needs a device tree with its UART{built}{uarts}"
+        );
     }
     if tf_a && !log.contains("BL31:") {
         return "the firmware did not get to BL31".into();
     }
     if !payload_spoke(log) {
-        return "the firmware printed and the payload did not: it found no device tree that names \
-                a UART, does not survive its entry, or its first PSCI call, PSCI_VERSION, does not \
-                return"
-            .into();
+        let uarts = uarts(context.image);
+        return format!(
+            "the firmware printed and the payload did not: it found no device tree that names a \
+             UART that is there, does not survive its entry, or its first PSCI call, \
+             PSCI_VERSION, does not return{uarts}"
+        );
     }
     if let Some(doubt) = doubt(context.firmware, context.cpu) {
         return doubt;
@@ -130,6 +138,11 @@ fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
     } else {
         "the machine was turned off or reset before the end".into()
     }
+}
+
+/// Names the UARTs of the image that should have printed.
+fn uarts(image: &[u8]) -> String {
+    Consoles::of(image).map_or_else(String::new, |it| format!(" (of the image: {it})"))
 }
 
 #[cfg(test)]
@@ -153,6 +166,7 @@ mod tests {
             firmware: Firmware::TfA,
             cpu,
             timeout: 7,
+            image: &[],
         };
         diagnose(&outcome, &context)
     }

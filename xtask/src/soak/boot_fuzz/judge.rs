@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use psci_bench::board::Console;
-use psci_bench::image::{ParameterBlock, Uart};
+use psci_bench::image::Uart;
 use psci_bench::model::Verdict;
 
 use super::classes::{Allows, Class};
+use crate::qemu::consoles::Consoles;
 use crate::qemu::diagnosis;
 use crate::qemu::run_result::{RunResult, word};
 use crate::qemu::stream::Ending;
@@ -136,17 +136,7 @@ impl Reference {
     /// Returns true if the parameter block or the appended tree names the UART whose
     /// output is the log.
     fn names_uart(&self, image: &[u8]) -> bool {
-        let Ok(block) = ParameterBlock::read(image) else {
-            return false;
-        };
-        if block.uart == self.uart {
-            return true;
-        }
-        let range = block.tree_offset.checked_add(block.tree_size);
-        let range = range.map(|end| block.tree_offset as usize..end as usize);
-        let tree = range.and_then(|range| image.get(range));
-        let console = tree.and_then(|tree| Console::find(tree).ok());
-        let found = console.and_then(|console| console.uart.ok());
-        found.is_some_and(|uart| self.uart.is_some_and(|it| it.base == uart.base))
+        let consoles = Consoles::of(image);
+        consoles.is_some_and(|it| self.uart.is_some_and(|uart| it.include(uart.base)))
     }
 }

@@ -1,0 +1,129 @@
+//! The UARTs that an image names: the payload prints on no other.
+
+use std::fmt::{self, Display, Formatter};
+
+use psci_bench::board::Console;
+use psci_bench::image::{ParameterBlock, Uart};
+use psci_bench::spec::format_error::FormatError;
+
+/// The UARTs of an image.
+#[derive(Clone, Debug)]
+pub struct Consoles {
+    /// That of the parameter block.
+    pub emergency: Option<Uart>,
+    /// That of the appended device tree, or the reason why it names none; None without a tree.
+    pub tree: Option<Result<Console, FormatError>>,
+}
+
+impl Consoles {
+    /// Reads the UARTs of `image`; None if it is no image of the payload.
+    pub fn of(image: &[u8]) -> Option<Self> {
+        let block = ParameterBlock::read(image).ok()?;
+        let end = block.tree_offset.checked_add(block.tree_size)?;
+        let tree = image.get(block.tree_offset as usize..end as usize);
+        let tree = tree.filter(|tree| !tree.is_empty()).map(Console::find);
+        Some(Self {
+            emergency: block.uart,
+            tree,
+        })
+    }
+
+    /// Returns true if one of them is at this base address.
+    pub fn include(&self, base: u64) -> bool {
+        let of_tree = self.tree.iter().flatten().flat_map(|it| &it.uart);
+        let mut all = self.emergency.iter().chain(of_tree);
+        all.any(|uart| uart.base == base)
+    }
+}
+
+impl Display for Consoles {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match &self.emergency {
+            Some(uart) => write!(f, "its parameter block names {}", Shown(uart))?,
+            None => write!(f, "its parameter block names no UART")?,
+        }
+        let console = match &self.tree {
+            None => return write!(f, ", and it has no device tree"),
+            Some(Err(error)) => return write!(f, ", and its device tree cannot be read: {error}"),
+            Some(Ok(console)) => console,
+        };
+        match &console.uart {
+            Ok(uart) => write!(
+                f,
+                ", and its device tree {}, by {}",
+                Shown(uart),
+                console.by
+            ),
+            Err(error) => write!(f, ", and its device tree none: {error}"),
+        }
+    }
+}
+
+struct Shown<'u>(&'u Uart);
+
+impl Display for Shown<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {:#x}", self.0.kind.name(), self.0.base)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::device_tree::{Choices, build};
+    use crate::board::{Gic, parse, tests::BOARD};
+    use crate::build::image::{Emergency, assemble, tests::blank};
+    use psci_bench::image::{Conduit, UartKind};
+
+    /// Returns an image whose parameter block names `uart`, with `tree` appended.
+    fn image(uart: Option<Uart>, tree: Option<&[u8]>) -> Vec<u8> {
+        let emergency = Emergency {
+            uart,
+            ..Emergency::default()
+        };
+        assemble(blank(0x1000), tree, emergency, 1).expect("an image")
+    }
+
+    #[test]
+    fn both_uarts_are_named_with_their_addresses() {
+        let board = parse("board.toml", BOARD).expect("a good board");
+        let choices = Choices {
+            cpus: 1,
+            gic: Gic::V3,
+            conduit: Conduit::Smc,
+            cpu_off: true,
+            idle_states: &[],
+            bootargs: "",
+        };
+        let tree = build(&board, &choices).expect("a tree");
+        let of_tree = board.uart.emergency();
+        let by_tree = format!("{}, by /chosen/stdout-path", Shown(&of_tree));
+        let other = Uart::new(UartKind::Imx, 0x21c_0500, (0, 4));
+        let no_tree = "and it has no device tree";
+        for (emergency, tree, expected) in [
+            (None, None, format!("block names no UART, {no_tree}")),
+            (
+                Some(other),
+                None,
+                format!("block names imx at 0x21c0500, {no_tree}"),
+            ),
+            (
+                None,
+                Some(&*tree),
+                format!("no UART, and its device tree {by_tree}"),
+            ),
+            (
+                Some(other),
+                Some(b"x"),
+                "its device tree cannot be read: ".into(),
+            ),
+        ] {
+            let consoles = Consoles::of(&image(emergency, tree)).expect("an image");
+            let said = consoles.to_string();
+            assert!(said.contains(&expected), "{said}");
+            assert_eq!(consoles.include(other.base), emergency.is_some());
+            assert_eq!(consoles.include(of_tree.base), said.contains(&by_tree));
+        }
+        assert!(Consoles::of(b"not an image").is_none());
+    }
+}
