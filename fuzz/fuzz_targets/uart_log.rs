@@ -149,6 +149,7 @@ fn diagnoses(data: &[u8]) {
         firmware,
         cpu,
         timeout: 1,
+        image: log,
     };
     assert!(!diagnose(&outcome, &context).is_empty());
     let _ = refused(&outcome);
