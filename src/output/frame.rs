@@ -106,7 +106,7 @@ impl RtInstrFigures {
         if scenario.id == ScenarioId::PsciVersionParallel {
             return Some(Self::Latency(first));
         }
-        // Standby flushes nothing, and the line has a place for it.
+        // The line has a place for the flush, and there is none in standby: 0.
         let flush = ns(cache_flush).unwrap_or(0);
         Some(Self::PowerDown([first, ns(wakeup)?, flush]))
     }

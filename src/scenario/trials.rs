@@ -10,8 +10,8 @@ use crate::measure::{
 use crate::model::{Cpu, Failure, Skip};
 use crate::spec::pmf::Stamp;
 
-/// The first sleep of a trial by the CPU's own timer, in microseconds: each run has such
-/// trials, so it is short. Of a way down that is longer PMF tells.
+/// The first sleep of a trial by the CPU's own timer, in microseconds. It is short, as each
+/// run has such trials: PMF shows if the way down took longer.
 const TIMER_SLEEP_US: u64 = 2_500;
 /// The first sleep of a trial by another source: longer than a way down takes.
 const SLEEP_US: u64 = 10_000;
