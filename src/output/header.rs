@@ -2,7 +2,6 @@
 
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use super::frame;
@@ -60,19 +59,37 @@ pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
 
 /// Prints which words of a loader's boot arguments are passed over, if any are.
 pub fn passed_over(out: &mut dyn Write, bootargs: &str) -> fmt::Result {
-    let words = bootargs.split_ascii_whitespace();
-    let foreign: Vec<&str> = words.filter(|word| is_foreign(word)).collect();
-    if foreign.is_empty() {
+    let text = ForeignWords(bootargs);
+    if text.words().next().is_none() {
         return Ok(());
     }
-    let words = foreign.join(" ");
-    let text = Shown(&words, PASSED_OVER_MAX);
-    paragraph(
-        out,
-        "Boot arguments passed over, as another program's: ",
-        2,
-        &text,
-    )
+    let lead = "Boot arguments passed over, as another program's: ";
+    paragraph(out, lead, 2, &text)
+}
+
+/// The first words of boot arguments that are another program's. Written without memory of
+/// the heap: a loader's may be longer than that which it has before the machine is known.
+struct ForeignWords<'a>(&'a str);
+
+impl<'a> ForeignWords<'a> {
+    fn words(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let words = self.0.split_ascii_whitespace();
+        words.filter(|word| is_foreign(word))
+    }
+}
+
+impl fmt::Display for ForeignWords<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut room = PASSED_OVER_MAX;
+        for word in self.words() {
+            write!(f, "{} ", Shown(word, room))?;
+            let Some(left) = room.checked_sub(word.chars().count()) else {
+                break;
+            };
+            room = left;
+        }
+        Ok(())
+    }
 }
 
 /// Returns the conditions that machine, firmware and plan set, those that are known.

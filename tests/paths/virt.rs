@@ -24,10 +24,16 @@ const FIRMWARES: &str = "coherent_pool=1M 8250.nr_uarts=1 snd_bcm2835.enable_hea
 fn kernel_at_el1() {
     let passed_over = format!("Boot arguments passed over, as another program's: {FIRMWARES}");
     let both = format!("{FIRMWARES} {FEW}");
+    // As many as Linux takes.
+    let words: String = (100..300).map(|n| format!("www{n}=1 ")).collect();
+    let many = format!("{words} {FEW}");
+    // 125 words of 8 characters, without the blanks between them.
+    let shown = format!("another program's: {}...", &words[..125 * 9]);
     let only = "iterations=2 warmup=0 only=psci_version_parallel";
     for (gic, cpus, args, words) in [
         (2, 8, &*both, &*passed_over),
         (3, 8, FEW, "!passed over"),
+        (3, 2, &*many, &*shown),
         (3, 512, only, "!passed over"),
     ] {
         let machine = format!("virt,gic-version={gic} -cpu cortex-a57");

@@ -340,3 +340,22 @@ fn the_end_of_a_run() {
     assert!(last.starts_with(&begin) && last.len() <= COLUMNS);
     assert!(last.ends_with("\"only=nothing\": only ..."), "{last}");
 }
+
+#[test]
+fn of_words_passed_over_the_first_are_printed() {
+    let printed = |bootargs: &str| {
+        let mut text = String::new();
+        crate::output::passed_over(&mut text, bootargs).expect("a text");
+        text
+    };
+    assert_eq!(printed("iterations=3"), "");
+    let lead = "Boot arguments passed over, as another program's:";
+    assert_eq!(
+        printed(" quiet  iterations=3 a=b\t"),
+        format!("{lead} quiet a=b\n")
+    );
+    let many = "x=1234567 ".repeat(150);
+    let text = printed(&many).replace("\n  ", " ");
+    let shown = "x=1234567 ".repeat(111);
+    assert_eq!(text, format!("{lead} {shown}x...\n"));
+}
