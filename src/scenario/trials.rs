@@ -183,7 +183,7 @@ impl<'t> Trials<'t> {
             waker,
             ..Round::new(Who::Only(cpu), state.action(), facts.ticks(200))
         };
-        let mut slept = 0;
+        let (mut slept, mut was_not_rung) = (0, false);
         for _ in 0..tries {
             if waker.helper().is_some_and(|it| self.machine.is_lost(it)) {
                 break;
@@ -192,7 +192,11 @@ impl<'t> Trials<'t> {
             slept = round.sleep;
             let outcome = &self.outcomes[cpu];
             match outcome.end {
-                End::NotRung if is_own_timer || waker.is_frame() => return Verdict::WokenInstead,
+                End::NotRung if waker.is_frame() || was_not_rung => {
+                    return Verdict::WokenInstead;
+                }
+                // Once, the timer's wake-up may only have been late.
+                End::NotRung if is_own_timer => was_not_rung = true,
                 End::Lost(ASLEEP) => return Verdict::Asleep,
                 End::Lost(_) => break,
                 End::Resumed | End::Returned if outcome.code < 0 => return Verdict::Refused,

@@ -240,6 +240,20 @@ fn an_undeclared_state_that_stops_timers_is_measured_by_a_helper() {
 }
 
 #[test]
+fn one_late_wake_up_is_not_a_timer_that_stops() {
+    let mut late = 1;
+    let fake = Fake::new(4).with_trials(move |_, outcome| {
+        if late > 0 {
+            late -= 1;
+            outcome.end = End::NotRung;
+        }
+    });
+    let ran = run(fake, "iterations=2 only=susp_deep_serial");
+    assert_eq!((ran.counts(), ran.wakers.undeclared.len()), ([1, 0, 0], 0));
+    assert_eq!(trials(&ran), [(Who::Only(3), CLUSTER); 2]);
+}
+
+#[test]
 fn no_other_cpu_enters_a_state_from_which_nothing_wakes() {
     let suspending = "iterations=2 only=susp_deep_parallel,susp_deep_serial,cpu_susp_parallel,\
                       cpu_susp_serial,cpu_off_serial,psci_version_parallel,idle_states";
