@@ -18,6 +18,8 @@ words! {
         Tree = "T",
         /// The device tree and the boot arguments have been accepted.
         Board = "B",
+        /// The firmware has answered what it is asked before the first test.
+        Firmware = "F",
         /// The lead's interrupt controller and timer work.
         Gic = "G",
         /// The first CPU_ON is about to be called.
@@ -33,17 +35,27 @@ impl BootStage {
         self.letter().as_bytes()[0]
     }
 
-    /// Returns the last stage whose mark `log` contains.
+    /// Returns the last stage whose mark `log` contains. Marks stand on lines of their own; that
+    /// of the entry may follow what firmware has left on its line.
     pub fn last_in(log: &str) -> Option<Self> {
-        let mark = |stage: &Self| {
-            let bytes = [b'<', stage.code(), b'>'];
-            let is_mark = |window: &[u8]| window == bytes;
-            log.as_bytes().windows(bytes.len()).rposition(is_mark)
-        };
-        let stages = Self::ALL.into_iter();
-        stages
-            .max_by_key(mark)
-            .filter(|stage| mark(stage).is_some())
+        log.lines().rev().find_map(Self::last_on)
+    }
+
+    fn last_on(line: &str) -> Option<Self> {
+        let (mut rest, mut first, mut last) = (line.trim(), None, None);
+        while let Some((before, stage)) = Self::split_mark(rest) {
+            first = Some(stage);
+            last = last.or(first);
+            rest = before;
+        }
+        last.filter(|_| rest.is_empty() || first == Some(Self::Entry))
+    }
+
+    /// Returns the stage of the mark that ends `line`, and what is before it.
+    fn split_mark(line: &str) -> Option<(&str, Self)> {
+        let (before, letter) = line.strip_suffix('>')?.rsplit_once('<')?;
+        let stage = Self::ALL.into_iter().find(|it| it.letter() == letter)?;
+        Some((before, stage))
     }
 }
 
@@ -61,6 +73,11 @@ mod tests {
             ("<E><C><M>\r\n<T>\r\nImage", Some(BootStage::Tree)),
             // Reset, and stopped earlier than before.
             ("<E><C><M>\r\n<T>\r\n<E>", Some(BootStage::Entry)),
+            ("Starting ...<E><C>\r\n", Some(BootStage::Caches)),
+            (
+                "U-Boot <E> hello\r\nuse <T> or <B>\r\n<html><B>bold</B>",
+                None,
+            ),
             ("<O>\r\n<RT_INSTR:x\t0\t0\t1/>", Some(BootStage::CpuOn)),
         ] {
             assert_eq!(BootStage::last_in(log), expected, "{log}");

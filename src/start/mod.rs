@@ -4,6 +4,7 @@
 
 mod console_choice;
 mod device_tree;
+mod firmware_answers;
 mod run;
 mod setup;
 mod working_memory;

@@ -8,21 +8,18 @@ use core::sync::atomic::AtomicU64;
 
 use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog};
 use psci_bench::image::BootStage;
-use psci_bench::measure::{Counter, Facts, NoCpuOff, Tally};
+use psci_bench::measure::{Facts, Tally};
 use psci_bench::model::{self as model, Head, Run, RunId};
 use psci_bench::plan::Plan;
 use psci_bench::record::FORMAT;
 use psci_bench::scenario::Needs;
-use psci_bench::spec::pmf::ReadError;
-use psci_bench::spec::psci::ReturnCode;
 use psci_bench::spec::region::Region;
 use psci_bench::spec::ticks::Clock;
-use smccc::psci::PSCI_SYSTEM_SUSPEND_64;
 
+use super::firmware_answers::FirmwareAnswers;
 use super::working_memory::{self, Memory, UNMAPPED};
 use crate::machine::boot_marks;
 use crate::machine::call::call_path::CallPath;
-use crate::machine::call::firmware;
 use crate::machine::call::overhead;
 use crate::machine::cpu::{cycle_counter, registers};
 use crate::machine::ending::{accept, give_up, refuse, require};
@@ -58,8 +55,9 @@ pub fn prepare(
     start: &Start<'_>,
 ) -> (Lead, Run) {
     let needs = Needs::of(plan, board.cpu_count, board.idle_states.len());
-    let is_kvm_guest = firmware::is_kvm_host(firmware::smccc_version());
-    let caches = registers::read_identity(is_kvm_guest).caches;
+    let path = CallPath::new(board.conduit, board.counter_erratum, registers::midr());
+    let answers = FirmwareAnswers::get(board, path.counter());
+    let caches = registers::read_identity(answers.is_kvm).caches;
     let outer_cache = caches.outer(board.second_level_cache);
     let dirty = plan.dirty_bytes(outer_cache);
     let mut memory = working_memory::find(&mut tables, board, &needs, dirty, start.used);
@@ -76,10 +74,16 @@ pub fn prepare(
         words_per_line: registers::words_per_line(),
     };
     let channels = channels(&mut tables, &mut memory, cpus, &needs);
-    let parts = RoundParts {
-        is_kvm_guest,
-        ..round_parts(&mut tables, board, dirty_lines, channels, lead)
-    };
+    let waiter = waiter(&mut tables, board, path);
+    let parts = round_parts(
+        &mut tables,
+        board,
+        waiter,
+        &answers,
+        dirty_lines,
+        channels,
+        lead,
+    );
     let own = bring_up_lead(PARTS.call_once(|| parts));
     for channel in channels {
         let part = own.parts.waiter.gic.find_part_of(&channel.gic);
@@ -87,7 +91,7 @@ pub fn prepare(
     }
     let facts = Facts {
         outer_cache,
-        ..find_facts(own, board)
+        ..find_facts(own, board, &answers)
     };
     let head = Head {
         format: FORMAT,
@@ -134,8 +138,7 @@ fn channels(
     })
 }
 
-fn waiter(tables: &mut TranslationTables, board: &Board<'_>) -> Waiter {
-    let path = CallPath::new(board.conduit, board.counter_erratum, registers::midr());
+fn waiter(tables: &mut TranslationTables, board: &Board<'_>, path: CallPath) -> Waiter {
     if !path.is_counting() {
         give_up(&format_args!("{} stands still", path.counter().name()));
     }
@@ -165,15 +168,16 @@ fn waiter(tables: &mut TranslationTables, board: &Board<'_>) -> Waiter {
     }
 }
 
-/// Opens counter, timers, interrupt controller and watchdog, and finds PMF.
+/// Opens timer frame and watchdog, and puts together what a round needs.
 fn round_parts(
     tables: &mut TranslationTables,
     board: &Board<'_>,
+    waiter: Waiter,
+    answers: &FirmwareAnswers,
     dirty_lines: DirtyLines,
     channels: &'static [CpuChannel],
     lead: usize,
 ) -> RoundParts {
-    let waiter = waiter(tables, board);
     let Waiter { path, clock, .. } = waiter;
     let mpidr = channels[lead].mpidr();
     let timer_frame = board.timer_frame;
@@ -181,23 +185,16 @@ fn round_parts(
     let watchdog = board.watchdog.ok_or(NoWatchdog::NotInTree);
     let watchdog = watchdog.and_then(|it| Watchdog::new(tables, it, WATCHDOG_S, clock.believed()));
     RoundParts {
-        no_cpu_off: match board.forbids_cpu_off {
-            true => Some(NoCpuOff::Forbidden),
-            false => (!firmware::has_cpu_off()).then_some(NoCpuOff::NotListed),
-        },
+        no_cpu_off: answers.no_cpu_off,
         guard_timer: waiter.timer.find_guard(&board.timers),
-        // PMF counts CNTPCT, and is of use only where the payload does, too.
-        pmf: match path.counter() {
-            Counter::Virtual => Err(ReadError::NotImplemented),
-            Counter::Physical | Counter::PhysicalTwice(_) => firmware::find_pmf(mpidr),
-        },
+        pmf: answers.pmf,
         waiter,
         timer_frame,
         dirty_lines,
         channels,
         lead,
         watch: LeadWatch::new(mpidr, watchdog),
-        is_kvm_guest: false,
+        is_kvm_guest: answers.is_kvm,
     }
 }
 
@@ -213,12 +210,9 @@ fn bring_up_lead(parts: &'static RoundParts) -> Participant {
     own
 }
 
-fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
+fn find_facts(own: Participant, board: &Board<'_>, answers: &FirmwareAnswers) -> Facts {
     let Participant { channel, parts } = own;
     let waiter = &parts.waiter;
-    let psci_version = firmware::version().map_err(ReturnCode::from);
-    let psci_version = require(psci_version, "PSCI_VERSION: firmware returned ").into();
-    let smccc = firmware::smccc_version();
     let Waiter { path, clock, .. } = waiter;
     Facts {
         frequency: clock.hz,
@@ -234,22 +228,22 @@ fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
         e2h: registers::has_fixed_e2h(),
         gic: waiter.gic.version(),
         conduit: path.conduit(),
-        psci_version,
-        smccc: smccc.map(u32::from),
-        service: firmware::identify_service(smccc),
-        state_format: firmware::state_format(),
-        pmf: parts.pmf,
+        psci_version: answers.psci_version,
+        smccc: answers.smccc.map(u32::from),
+        service: answers.service,
+        state_format: answers.state_format,
+        pmf: answers.pmf,
         watchdog: parts.watch.watchdog(),
-        stat: firmware::has_statistics(),
+        stat: answers.has_statistics,
         pmu: cycle_counter::has_pmu_v3(),
-        kvm: parts.is_kvm_guest,
+        kvm: answers.is_kvm,
         zero: registers::dc_zva_bytes().is_some(),
-        os_initiated: firmware::has_os_initiated(),
-        system_suspend: firmware::features(PSCI_SYSTEM_SUSPEND_64).is_ok(),
-        no_cpu_off: parts.no_cpu_off,
+        os_initiated: answers.has_os_initiated,
+        system_suspend: answers.has_system_suspend,
+        no_cpu_off: answers.no_cpu_off,
         lead: channel.index,
         outer_cache: None,
         own: channel.identity.get().copied().unwrap_or_default(),
-        overheads: overhead::measure_overheads(*path, parts.pmf, channel.mpidr()),
+        overheads: overhead::measure_overheads(*path, answers.pmf, channel.mpidr()),
     }
 }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use psci_bench::image::BootStage::{self, Board, Caches, CpuOn, Entry, Mmu, Suspend, Tree};
+use psci_bench::image::BootStage::{
+    self, Board, Caches, CpuOn, Entry, Firmware, Mmu, Suspend, Tree,
+};
 use psci_bench::image::ParameterBlock;
 use xtask::build::image::enable_boot_log;
 use xtask::qemu::diagnosis::explain_marks;
@@ -53,7 +55,14 @@ fn a_boot_that_is_refused_stops_at_its_stage() {
     stops_at(unknown, "--smp 2", Tree);
     // The tree has a GICv3.
     let other_gic = marking(common::image(2, "iterations=1"));
-    stops_at(other_gic, "--smp 2 --gic 2", Board);
+    stops_at(other_gic, "--smp 2 --gic 2", Firmware);
+}
+
+#[test]
+fn a_query_from_which_firmware_does_not_return_is_not_taken_for_the_gic() {
+    let image = marking(common::image(2, "iterations=1"));
+    // PSCI_FEATURES.
+    stops_at(image, "--smp 2 --fault smc-hang,arg=0xa", Board);
 }
 
 #[test]

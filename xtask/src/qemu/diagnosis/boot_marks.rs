@@ -23,9 +23,8 @@ const fn explanation(stage: BootStage) -> [&'static str; 3] {
         ],
         BootStage::Caches => [
             "caches are off, and the MMU is not on or the emergency UART is not mapped",
-            "relocations or translation tables were written to memory that is not RAM, or the \
-             emergency UART's address is wrong",
-            "check the load address, and the UART's base and kind in the board file",
+            "relocations or translation tables were written to memory that is not RAM",
+            "check the load address and that RAM of the header's image_size follows it",
         ],
         BootStage::Mmu => [
             "MMU and caches are on, and no device tree was found",
@@ -38,14 +37,21 @@ const fn explanation(stage: BootStage) -> [&'static str; 3] {
             "check /chosen/stdout-path in the tree; read the line that follows the mark",
         ],
         BootStage::Board => [
-            "the device tree was accepted, and the interrupt controller or the timer does not work",
+            "the device tree was accepted, and firmware has not answered",
+            "firmware did not return from a query, such as PSCI_FEATURES or the probe for PMF, or \
+             the psci node has the wrong method",
+            "read the line that follows the mark and the firmware's own messages",
+        ],
+        BootStage::Firmware => [
+            "firmware has answered, and the interrupt controller or the timer does not work",
             "the tree's GIC addresses or timer interrupts are wrong, or firmware keeps the GIC to \
              itself",
             "compare the tree's interrupt-controller and timer nodes with the board's manual",
         ],
         BootStage::Gic => [
             "interrupt controller and timer work, and no CPU_ON was called",
-            "firmware did not return from a query, such as PSCI_FEATURES or the probe for PMF",
+            "firmware did not return from a read of a PMF timestamp, or nothing but the lead's \
+             power-down is measured",
             "read the firmware's own messages; try --args only=psci_version_parallel",
         ],
         BootStage::CpuOn => [

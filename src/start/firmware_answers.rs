@@ -1,0 +1,64 @@
+//! The firmware's account of itself, asked for before the payload touches a device: a call
+//! that does not return is not taken for a device that does not work.
+
+use psci_bench::board::Board;
+use psci_bench::image::BootStage;
+use psci_bench::measure::{Counter, NoCpuOff};
+use psci_bench::spec::pmf::{Interface, ReadError};
+use psci_bench::spec::psci::{ReturnCode, StateFormat};
+use psci_bench::spec::smccc::Service;
+use smccc::arch::Version;
+use smccc::psci::PSCI_SYSTEM_SUSPEND_64;
+
+use crate::machine::boot_marks;
+use crate::machine::call::firmware;
+use crate::machine::cpu::registers;
+use crate::machine::ending::require;
+
+/// What the firmware has answered.
+pub struct FirmwareAnswers {
+    pub psci_version: u32,
+    pub smccc: Option<Version>,
+    pub service: Option<Service>,
+    pub state_format: StateFormat,
+    pub pmf: Result<Interface, ReadError>,
+    /// The reason why no CPU is turned off, if that is known from the start.
+    pub no_cpu_off: Option<NoCpuOff>,
+    pub has_statistics: bool,
+    pub has_os_initiated: bool,
+    pub has_system_suspend: bool,
+    /// True for a guest of KVM.
+    pub is_kvm: bool,
+}
+
+impl FirmwareAnswers {
+    /// Asks the firmware of `board`, where the payload counts by `counter`.
+    pub fn get(board: &Board<'_>, counter: Counter) -> Self {
+        let psci_version = firmware::version().map_err(ReturnCode::from);
+        let psci_version = require(psci_version, "PSCI_VERSION: firmware returned ").into();
+        let smccc = firmware::smccc_version();
+        let answers = Self {
+            psci_version,
+            smccc,
+            service: firmware::identify_service(smccc),
+            state_format: firmware::state_format(),
+            // PMF counts CNTPCT, and is of use only where the payload does, too.
+            pmf: match counter {
+                Counter::Virtual => Err(ReadError::NotImplemented),
+                Counter::Physical | Counter::PhysicalTwice(_) => {
+                    firmware::find_pmf(registers::mpidr())
+                }
+            },
+            no_cpu_off: match board.forbids_cpu_off {
+                true => Some(NoCpuOff::Forbidden),
+                false => (!firmware::has_cpu_off()).then_some(NoCpuOff::NotListed),
+            },
+            has_statistics: firmware::has_statistics(),
+            has_os_initiated: firmware::has_os_initiated(),
+            has_system_suspend: firmware::features(PSCI_SYSTEM_SUSPEND_64).is_ok(),
+            is_kvm: firmware::is_kvm_host(smccc),
+        };
+        boot_marks::reach(BootStage::Firmware);
+        answers
+    }
+}
