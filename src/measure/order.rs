@@ -228,6 +228,13 @@ impl OrderBook<'_> {
         };
         asleep + self.round.quiet
     }
+
+    /// Returns the instant by which each CPU of a round that started at `start` has reported,
+    /// if the lead begins to look at `now`. Reports are waited for `limit` ticks, or for as
+    /// long as the round says.
+    pub fn deadline(&self, start: u64, now: u64, limit: u64) -> u64 {
+        (start + self.last_return()).max(now) + self.round.patience.unwrap_or(limit)
+    }
 }
 
 #[cfg(test)]

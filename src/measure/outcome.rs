@@ -223,6 +223,9 @@ impl Outcome {
         if self.lateness() > 0 {
             return plain(Reason::LateReturn);
         }
+        if self.action == Action::OnOff && self.entered == 0 {
+            return plain(Reason::CounterErratum);
+        }
         if !pmf {
             return Ok(());
         }
@@ -360,7 +363,7 @@ mod tests {
             (|o| o.quiet_until = 350, None),
         ];
         // Without PMF the wake-up decides.
-        let without: [(Edit, Option<Reason>); 8] = [
+        let without: [(Edit, Option<Reason>); 9] = [
             (|o| o.due = 350, None),
             (|o| (o.due, o.end) = (350, End::Returned), None),
             (|o| o.stamps = Stamps::default(), None),
@@ -370,6 +373,11 @@ mod tests {
             (|o| version(o, 0x1_0001), None),
             (|o| version(o, -1), Some(Refused)),
             (|o| o.quiet_until = 349, Some(LateReturn)),
+            // The CPU's first read after CPU_ON was spoiled.
+            (
+                |o| (o.action, o.end) = (Action::OnOff, End::WentOff),
+                Some(CounterErratum),
+            ),
         ];
         let with_pmf = with_pmf.map(|rule| (rule, true)).into_iter();
         for ((edit, expected), pmf) in with_pmf.chain(without.map(|rule| (rule, false))) {

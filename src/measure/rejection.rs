@@ -31,6 +31,8 @@ pub enum Cause {
     /// The CPU took an exception and is parked.
     Exception,
     Context,
+    /// AFFINITY_INFO returned OFF for a CPU that had not done its order.
+    OffTooEarly,
 }
 
 /// A CPU that does not take part any more.
@@ -60,6 +62,7 @@ impl fmt::Display for Loss {
             Cause::CpuOff(code) => write!(f, "CPU_OFF returned {code}"),
             Cause::Exception => write!(f, "took an exception before {step}"),
             Cause::Context => write!(f, "entered with a wrong context ID before {step}"),
+            Cause::OffTooEarly => f.write_str("AFFINITY_INFO returned OFF before CPU_OFF"),
         }
     }
 }

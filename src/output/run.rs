@@ -20,7 +20,7 @@ use crate::board::{IdleState, NoFrame};
 use crate::findings::{Detail, findings_of, list as listed};
 use crate::measure::Machine;
 use crate::model::{ClosingLine, End, Run, Scenario, Status, Verdict};
-use crate::plan::{Method, Methods, ScenarioId, WARM_TITLE};
+use crate::plan::{Family, Method, Methods, ScenarioId, WARM_TITLE};
 use crate::record::Writer;
 use crate::scenario::{Job, Setting, States, Wakers, jobs, measure};
 use crate::spec::prose::{COLUMNS, one_line, paragraph, width};
@@ -200,7 +200,8 @@ pub fn run_all<M: Machine>(
             continue;
         };
         machine.mark_heap();
-        if machine.facts().no_cpu_off.is_some() && plan.methods == Methods::Tftf {
+        let has_warm_twin = plan.methods != Methods::Tftf && key.id.family() == Family::Suite;
+        if machine.facts().no_cpu_off.is_some() && !has_warm_twin {
             // As turned out in the scenario before.
             key.method = Method::Warm;
         }

@@ -22,10 +22,8 @@ pub(crate) const LONGEST_US: u64 = 2_000_000;
 const MARGIN_ALL: u64 = 4;
 /// That multiple for one CPU alone.
 const MARGIN_ALONE: u64 = 2;
-/// The least and the longest time that CPUs without work stay quiet after a
-/// wake-up, in microseconds.
+/// The least time that CPUs without work stay quiet after a wake-up, in microseconds.
 const QUIET_LEAST_US: u64 = 200;
-const QUIET_MOST_US: u64 = 50_000;
 /// Trials that may fail for a reason that a longer sleep does not remove.
 const TRIES: u32 = 3;
 /// The sleep may grow by this factor afterwards, so that a CPU that never goes down
@@ -61,7 +59,7 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> 
             continue;
         }
         let is_hopeless = match wrong.reason {
-            Reason::LateReturn => bench.sleep.quiet >= bench.sleep.longest_quiet,
+            Reason::LateReturn if bench.sleep.quiet < bench.sleep.longest_quiet => false,
             _ if too_soon => bench.sleep.now >= longest,
             _ => {
                 tries -= 1;
@@ -110,8 +108,8 @@ fn quiet_after_wake_up(bench: &Bench<'_>) -> u64 {
     let parts = suspends(&bench.outcomes);
     let first = parts.clone().map(|it| it.due).min().unwrap_or(0);
     let last = parts.map(|it| it.after).max().unwrap_or(0);
-    let (least, most) = (bench.us(QUIET_LEAST_US), bench.us(QUIET_MOST_US));
-    (last.saturating_sub(first) * MARGIN_ALONE).clamp(least, most)
+    let quiet = last.saturating_sub(first) * MARGIN_ALONE;
+    quiet.clamp(bench.us(QUIET_LEAST_US), bench.sleep.longest_quiet)
 }
 
 /// Returns the longest time from the start to ENTER_HW_LOW_PWR; None without PMF.

@@ -58,7 +58,8 @@ const fn list<T>(len: usize) -> usize {
 
 fn lasting_bytes(plan: &Plan, cpus: usize, idle_states: usize) -> usize {
     let states = 2 * list::<Chosen>(idle_states + 2)
-        + list::<[u32; 5]>(idle_states + 2)
+        + 3 * list::<u32>(idle_states + 2)
+        + list::<(u32, usize)>(idle_states + 2)
         + list::<u32>(idle_states);
     let of_cpus = list::<Cpu>(cpus) + list::<Outcome>(cpus);
     TEXT + of_cpus + states + SUMMARY * scenarios(plan).count()

@@ -2,7 +2,7 @@
 //! the firmware's caches: it is one of those for warm-up, if there are any.
 
 use super::bench::{Bench, first_lost};
-use super::calibrate::judge_round;
+use super::calibrate::{judge_round, lengthen_wait};
 use crate::measure::{Round, Who};
 use crate::spec::stat::{Ladder, Reached};
 
@@ -25,9 +25,12 @@ pub(crate) fn read_reached(bench: &mut Bench<'_>, who: Who) -> u32 {
             ..bench.round(who, bench.step.action)
         };
         bench.machine.run(&round, &mut bench.outcomes);
-        if judge_round(bench).is_ok() {
-            keep_reached(bench, who, &ladder);
-            return warmup.saturating_sub(1);
+        match judge_round(bench) {
+            Ok(()) => {
+                keep_reached(bench, who, &ladder);
+                return warmup.saturating_sub(1);
+            }
+            Err((_, wrong)) => lengthen_wait(bench, wrong),
         }
     }
     warmup

@@ -18,8 +18,8 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
         // All CPUs are on while the first one is measured, as they are later.
         bench.run(Who::All, Action::Version);
     }
-    // All CPUs then sleep as long as the slowest needs.
-    let mut longest = 0;
+    // All CPUs then sleep, and stay quiet, as long as the slowest needs.
+    let (mut longest, mut quiet) = (0, 0);
     let mut warmup = 0;
     let mut failure = None;
     let mut can_suspend = false;
@@ -34,6 +34,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
         match calibrated {
             Ok(()) => {
                 longest = longest.max(bench.sleep.now);
+                quiet = quiet.max(bench.sleep.quiet);
                 warmup = warmup.max(read_reached(bench, Who::Only(cpu)));
             }
             // The other CPUs are measured nevertheless.
@@ -47,6 +48,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
         return Err(Status::Skipped(not_supported(bench.step.action)));
     }
     bench.sleep.now = longest;
+    bench.sleep.quiet = bench.sleep.quiet.max(quiet);
     bench.sleep.longest = bench.sleep.longest.max(longest);
     let repeats = (warmup + bench.setting.plan.iterations) as usize;
     for place in 0..repeats * cpus {

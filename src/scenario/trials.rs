@@ -17,8 +17,8 @@ const TIMER_SLEEP_US: u64 = 2_500;
 const SLEEP_US: u64 = 10_000;
 /// Time for the way up, in microseconds, until the lead looks.
 const QUIET_US: u64 = 200;
-/// Time from the last SGI until a CPU that has not returned is lost, in microseconds. That SGI
-/// follows the due wake-up by half a second: a trial that fails takes a second at most.
+/// Time from the lead's SGI until a CPU that has not returned is lost, in microseconds. That
+/// SGI follows the due wake-up by half a second: a trial that fails takes a second at most.
 const PATIENCE_US: u64 = 450_000;
 /// Trials of one CPU from one state by its own timer, until one is good.
 const TIMER_TRIES: u32 = 3;
@@ -44,7 +44,7 @@ pub(crate) fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: usize) -> Optio
 /// The effect of a CPU's own timer in a state.
 pub(crate) enum OwnTimer {
     /// It wakes the CPU. Also if no trial was good although each CPU came back by itself, as
-    /// the lead then will, and if there is no CPU but the lead.
+    /// the lead then will, and if there was no CPU to try but the lead.
     Wakes,
     /// It did not wake the CPU of this index. An SGI did.
     Stops(usize),
@@ -59,6 +59,8 @@ enum Verdict {
     Refused,
     /// Nothing woke the CPU, which is lost.
     Asleep,
+    /// The CPU was lost on its way back: no other one enters the state.
+    Lost,
     /// None was good, for another reason.
     Unclear,
 }
@@ -95,6 +97,7 @@ impl<'t> Trials<'t> {
                         power_state: state.power_state,
                     });
                 }
+                Verdict::Lost => return Err(self.not_tried(cpu, state)),
                 Verdict::Unclear => next = self.last_other_before(cpu),
             }
         }
@@ -113,6 +116,7 @@ impl<'t> Trials<'t> {
                 Verdict::Woken => return Ok(Some(cpu)),
                 Verdict::Refused => verdict = Ok(None),
                 Verdict::Asleep => return Err(self.did_not_wake(cpu, state)),
+                Verdict::Lost => return Err(self.not_tried(cpu, state)),
                 Verdict::WokenInstead | Verdict::Unclear => {
                     verdict = verdict.or(Err(self.not_tried(cpu, state)));
                 }
@@ -136,7 +140,7 @@ impl<'t> Trials<'t> {
                 Verdict::Woken => return Ok(Some(helper)),
                 Verdict::Refused => return Ok(None),
                 Verdict::WokenInstead | Verdict::Asleep => self.did_not_wake(lead, state),
-                Verdict::Unclear => self.not_tried(lead, state),
+                Verdict::Lost | Verdict::Unclear => self.not_tried(lead, state),
             };
             last = (why, helper);
             if !self.machine.is_lost(helper) {
@@ -144,6 +148,12 @@ impl<'t> Trials<'t> {
             }
         }
         Err(last)
+    }
+
+    /// Returns the number of CPUs that are lost.
+    pub(crate) fn lost(&self) -> usize {
+        let cpus = 0..self.cpus.len();
+        cpus.filter(|cpu| self.machine.is_lost(*cpu)).count()
     }
 
     /// Returns the last CPU before `end` that is neither the lead nor lost. The last is tried
@@ -171,6 +181,7 @@ impl<'t> Trials<'t> {
     /// Tries if `waker` wakes the CPU from this state, with longer and longer sleeps.
     fn run(&mut self, cpu: usize, waker: Waker, state: Chosen) -> Verdict {
         let facts = self.machine.facts();
+        let has_pmf = facts.pmf.is_ok();
         let is_own_timer = waker == Waker::TimerTrial;
         let (sleep, tries) = match is_own_timer {
             true => (TIMER_SLEEP_US, TIMER_TRIES),
@@ -198,9 +209,14 @@ impl<'t> Trials<'t> {
                 // Once, the timer's wake-up may only have been late.
                 End::NotRung if is_own_timer => was_not_rung = true,
                 End::Lost(ASLEEP) => return Verdict::Asleep,
+                End::Lost(loss) if loss.step == Step::Finish => {
+                    let cpu = cpu as u16;
+                    self.wrong = Some(Failure::CpuLost { cpu, loss });
+                    return Verdict::Lost;
+                }
                 End::Lost(_) => break,
                 End::Resumed | End::Returned if outcome.code < 0 => return Verdict::Refused,
-                End::Resumed | End::Returned if was_down_when_due(outcome) => {
+                End::Resumed | End::Returned if slept_when_due(outcome, has_pmf) => {
                     return Verdict::Woken;
                 }
                 _ => round.sleep *= 2,
@@ -216,9 +232,11 @@ impl<'t> Trials<'t> {
     }
 }
 
-/// Returns true if the wake-up was due when the CPU slept, as far as its timestamps tell.
-fn was_down_when_due(outcome: &Outcome) -> bool {
+/// Returns true if the CPU slept when its wake-up was due, as far as can be told. The time
+/// that its way up took does not matter.
+fn slept_when_due(outcome: &Outcome, pmf: bool) -> bool {
+    let wrong = outcome.judge(pmf).err().map(|it| it.reason);
     let is_late =
         outcome.latencies().is_some() && outcome.stamps.at(Stamp::EnterHwLowPwr) >= outcome.due;
-    outcome.after >= outcome.due && !is_late
+    wrong.is_none_or(|reason| reason == Reason::LateReturn) && !is_late
 }

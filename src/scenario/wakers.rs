@@ -76,12 +76,17 @@ impl Wakers {
         let frame = machine.facts().frame;
         let mut trials = Trials::new(machine, cpus);
         for (place, state) in all.iter().enumerate() {
-            if let Err(why) = self.try_state(&mut trials, *state, states) {
+            let lost_before = trials.lost();
+            let Err(why) = self.try_state(&mut trials, *state, states) else {
+                continue;
+            };
+            if trials.lost() > lost_before {
                 self.failed = Some(why);
                 let barred = all[place..].iter().map(|state| state.power_state);
                 self.barred.extend(barred);
                 break;
             }
+            self.failed.get_or_insert(why);
         }
         if !self.proven.is_empty() {
             self.frame = frame;

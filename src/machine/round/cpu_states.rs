@@ -49,10 +49,12 @@ impl CpuStates {
     }
 
     pub fn set(&self, index: usize, state: CpuState) {
-        if let CpuState::Lost(loss) = state {
-            self.limits.borrow_mut().note(loss);
-        }
         self.states[index].set(state);
+    }
+
+    /// Shortens the waits of a loss's step, whose limit was reached.
+    pub fn shorten_waits(&self, loss: Loss) {
+        self.limits.borrow_mut().note(loss);
     }
 
     pub fn lost(&self, index: usize) -> Option<Loss> {

@@ -199,7 +199,13 @@ impl Lead {
 
     /// Takes the result of a CPU's step: sets its state, or marks it as lost. A lost CPU
     /// powers off should it still arrive. One whose CPU_OFF is not supported stays on.
-    fn note(&self, index: usize, result: Result<CpuState, Loss>, outcomes: &mut [Outcome]) {
+    fn note(
+        &self,
+        round: &Round,
+        index: usize,
+        result: Result<CpuState, Loss>,
+        outcomes: &mut [Outcome],
+    ) {
         let not_supported = Cause::CpuOff(Error::NotSupported.into());
         let state = result.unwrap_or_else(|loss| {
             if loss.cause == not_supported {
@@ -210,6 +216,10 @@ impl Lead {
                 return CpuState::On;
             }
             self.channels[index].handover.dismiss();
+            // A round may wait for reports for a shorter time of its own.
+            if loss.step != Step::Finish || round.patience.is_none() {
+                self.states.shorten_waits(loss);
+            }
             outcomes[index].end = End::Lost(loss);
             CpuState::Lost(loss)
         });
@@ -228,6 +238,7 @@ impl Lead {
                 .wait(cpu, Step::Finish, self.deadline_of(Step::Finish), done)
                 .and_then(|()| self.wait_off(cpu, Action::None, self.deadline_of(Step::TurnOff)));
             self.note(
+                &orders.round,
                 index,
                 gone.map(|seen_at| CpuState::Off { seen_at }),
                 outcomes,
@@ -249,7 +260,7 @@ impl Lead {
             }
             match self.turn_on(cpu, order, deadline) {
                 Ok(turned_on) => outcomes[index].turned_on = turned_on,
-                Err(loss) => self.note(index, Err(loss), outcomes),
+                Err(loss) => self.note(&orders.round, index, Err(loss), outcomes),
             }
         }
         if orders.round.action.measures_arrival() {
@@ -263,14 +274,13 @@ impl Lead {
                 _ => Step::Arrive,
             };
             let ready = self.wait(cpu, step, deadline, Handover::is_ready);
-            self.note(index, ready.map(|()| CpuState::On), outcomes);
+            self.note(&orders.round, index, ready.map(|()| CpuState::On), outcomes);
         }
     }
 
-    /// Returns the instant by which each CPU of a round that starts at `start` is done.
+    /// Returns the instant by which each CPU of a round that started at `start` has reported.
     fn last_finish(&self, orders: &OrderBook<'_>, start: u64) -> u64 {
-        let limit = self.longest(Step::Finish);
-        start + orders.last_return() + orders.round.patience.unwrap_or(limit)
+        orders.deadline(start, self.waiter().now(), self.longest(Step::Finish))
     }
 
     /// Publishes the start and executes the lead's own order. Its cache has been made
@@ -316,14 +326,12 @@ impl Lead {
         // A wait for that would poll for OFF too late: the outcome is read when the CPU is
         // off.
         if round.action != Action::OnOff {
-            let deadline = self.last_finish(orders, start.max(self.waiter().now()));
+            let deadline = self.last_finish(orders, start);
             for (index, cpu) in measured().chain(self.participants(orders).filter(is_helper)) {
                 cpu.handover.release();
                 let done = self.wait(cpu, Step::Finish, deadline, Handover::is_done);
-                if done.is_ok() {
-                    self.take_outcome(index, round, outcomes);
-                }
-                self.note(index, done.map(|()| CpuState::On), outcomes);
+                let done = done.map(|()| self.take_outcome(index, round, outcomes));
+                self.note(round, index, done.map(|_| CpuState::On), outcomes);
             }
         }
         if round.after != After::Off && !round.action.turns_off() {
@@ -331,12 +339,20 @@ impl Lead {
         }
         let deadline = self.deadline_of(Step::TurnOff);
         for (index, cpu) in self.participants(orders) {
-            let off = self.wait_off(cpu, round.action, deadline);
+            let mut off = self.wait_off(cpu, round.action, deadline);
             if let Ok(seen_off) = off {
-                self.take_outcome(index, round, outcomes);
-                outcomes[index].seen_off = seen_off;
+                match self.take_outcome(index, round, outcomes) {
+                    Some(()) => outcomes[index].seen_off = seen_off,
+                    None => {
+                        off = Err(Loss {
+                            step: Step::TurnOff,
+                            cause: Cause::OffTooEarly,
+                        });
+                    }
+                }
             }
             self.note(
+                round,
                 index,
                 off.map(|seen_at| CpuState::Off { seen_at }),
                 outcomes,
@@ -344,10 +360,11 @@ impl Lead {
         }
     }
 
-    /// Takes the outcome that the CPU left. The instant of its CPU_ON is the lead's.
-    fn take_outcome(&self, index: usize, round: &Round, outcomes: &mut [Outcome]) {
+    /// Takes the outcome that the CPU left; None if its order is not done. The instant of its
+    /// CPU_ON is the lead's.
+    fn take_outcome(&self, index: usize, round: &Round, outcomes: &mut [Outcome]) -> Option<()> {
         let turned_on = outcomes[index].turned_on;
-        let outcome = self.channels[index].handover.outcome().unwrap_or_default();
+        let outcome = self.channels[index].handover.outcome()?;
         outcomes[index] = Outcome {
             turned_on,
             quiet_until: match round.action.measures_arrival() {
@@ -356,6 +373,7 @@ impl Lead {
             },
             ..outcome
         };
+        Some(())
     }
 
     /// Sends an SGI from the lead to CPUs that have not returned by the instant `late`.
@@ -386,9 +404,6 @@ impl Machine for Lead {
         {
             boot_marks::reach(BootStage::CpuOn);
         }
-        if round.action.sleeps().is_some() {
-            boot_marks::reach(BootStage::Suspend);
-        }
         console::wait_idle();
         HEAP.begin_round();
         outcomes.fill(Outcome::default());
@@ -409,6 +424,10 @@ impl Machine for Lead {
         self.start_participants(&orders, outcomes);
         // Before the lead's own part, from which it may not come back.
         self.states.name_losses();
+        if round.action.sleeps().is_some() {
+            boot_marks::reach(BootStage::Suspend);
+            console::wait_idle();
+        }
         let is_absent = |cpu| cpu >= self.cpus.len() || self.is_lost(cpu);
         let lacks_helper = orders.helper().is_some_and(is_absent);
         if lacks_helper {

@@ -3,6 +3,7 @@
 use super::*;
 use crate::board::NoFrame;
 use crate::measure::order::OrderBook;
+use crate::measure::{Cause, Loss};
 
 /// Runs on CPUs whose timers stop in the deepest state.
 fn run_stopping(fake: Fake, bootargs: &str) -> Ran {
@@ -194,7 +195,8 @@ fn trials_are_short() {
         };
         let rings = book.lead_rings_after().expect("the lead rings");
         assert!(rings < book.last_return());
-        let most = book.last_return() + round.patience.expect("a limit");
+        // The lead looks for the CPU after its SGI.
+        let most = book.deadline(0, rings, facts.ticks(10_000_000));
         assert!(round.lead_in + most <= facts.ticks(1_000_000));
         let order = book.order_for(3);
         assert!(order.expects_no_sgi());
@@ -237,6 +239,46 @@ fn an_undeclared_state_that_stops_timers_is_measured_by_a_helper() {
     assert!(wakes(&ran).iter().all(|it| it.1.helper().is_some()));
     let by_timers = |it: &Round| suspends(it.action, CORE) && it.waker == Waker::OwnTimers;
     assert!(ran.asks(by_timers));
+}
+
+/// An exception on its way back.
+#[test]
+fn a_cpu_that_is_lost_in_a_trial_is_the_last_in_that_state() {
+    let loss = Loss {
+        cause: Cause::Exception,
+        ..LOSS
+    };
+    let fake = Fake::new(4).with_trials(in_trials(3, CORE, End::Lost(loss)));
+    let ran = run(fake, "iterations=2 only=susp_deep_serial,cpu_susp_serial");
+    assert!(!ran.asks(|it| suspends(it.action, CORE) || suspends(it.action, CLUSTER)));
+    assert_eq!(trials(&ran), [(Who::Only(3), CORE)]);
+    let failure = Failure::CpuLost { cpu: 3, loss };
+    assert_eq!(ran.statuses(), [Status::Failed(failure); 2]);
+}
+
+/// By its code, the firmware gave the power-down up.
+#[test]
+fn a_power_down_that_is_given_up_is_no_good_trial() {
+    let fake = Fake::new(4).with_trials(|_, outcome| outcome.end = End::Returned);
+    let ran = run(fake, "iterations=2 only=susp_deep_serial");
+    let tried: Vec<_> = trials(&ran).into_iter().map(|it| it.0).collect();
+    assert_eq!(tried, [3, 2, 1].map(|cpu| [Who::Only(cpu); 3]).concat());
+}
+
+/// There is no CPU to wake another one, but deeper states need none.
+#[test]
+fn a_state_without_a_trial_bars_no_deeper_one() {
+    let states = [
+        IdleState {
+            local_timer_stop: true,
+            ..state("core", CORE, 0)
+        },
+        state("cluster", CLUSTER, 1),
+    ];
+    let args = "iterations=2 only=cpu_susp_serial,susp_deep_serial";
+    let ran = run_with(Fake::new(1), args, &states);
+    assert_eq!(ran.counts(), [1, 1, 0]);
+    assert_eq!(ran.skipped(Skip::NoHelper), 1);
 }
 
 #[test]
