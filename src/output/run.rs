@@ -197,6 +197,12 @@ pub fn run_all<M: Machine>(
         let Job::Measure(mut key) = job else {
             wakers.try_out(machine, &run.cpus, &plan, &mut states);
             wake_trials(out, &run, &wakers)?;
+            if let Some(facts) = &mut run.facts
+                && facts.frame != wakers.frame
+            {
+                facts.frame = wakers.frame;
+                records.facts(out, *facts)?;
+            }
             continue;
         };
         machine.mark_heap();

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use super::record::{CRC_DIGITS, LINE_MAX, MARK, Record};
-use crate::measure::Identity;
+use crate::measure::{Facts, Identity};
 use crate::model::{
     CpuSet, End, Head, Kind, Point, Row, Run, RunId, Scenario, ScenarioKey, Spread,
 };
@@ -62,6 +62,11 @@ impl Writer {
                 None => Ok(()),
             }
         })
+    }
+
+    /// Writes facts that trials have changed; the last ones of a run count.
+    pub fn facts(&mut self, out: &mut dyn Write, facts: Facts) -> fmt::Result {
+        self.block(out, &|to, out| to.write(out, Record::Facts(facts)))
     }
 
     /// Writes a scenario, by each placement of its helper.

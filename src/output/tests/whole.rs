@@ -5,8 +5,8 @@ use std::string::String;
 use std::vec::Vec;
 
 use super::golden::check;
-use crate::board::{IdleState, LabelSource};
-use crate::measure::{End, Machine, NoCpuOff};
+use crate::board::{IdleState, LabelSource, NoFrame};
+use crate::measure::{End, Machine, NoCpuOff, Outcome};
 use crate::model::{Head, Run, Scenario, Verdict};
 use crate::output::summary::Summary;
 use crate::output::{header, run as output, run_all};
@@ -195,6 +195,19 @@ fn check_parts(fake: Fake, args: &str, states: &[IdleState<'_>], expected: &str)
     for part in expected.lines() {
         assert!(text.contains(part.trim()), "{args}: {part}\n{text}");
     }
+}
+
+#[test]
+fn a_frame_that_wakes_no_cpu_is_none_in_the_records() {
+    let lead_is_rung = |_, cpu, outcome: &mut Outcome| {
+        if cpu == 0 && outcome.action.sleeps().is_some() {
+            outcome.end = End::NotRung;
+        }
+    };
+    let fake = Fake::new(4).with_frame().with(lead_is_rung);
+    let (text, _) = printed(fake, "iterations=2 only=susp_deep_serial", &stopping(1));
+    let facts = separated(&text).0.facts.expect("facts");
+    assert_eq!(facts.frame, Err(NoFrame::DidNotWake));
 }
 
 /// No shallower state stands in for the deepest.

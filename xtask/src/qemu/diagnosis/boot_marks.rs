@@ -2,10 +2,15 @@
 
 use psci_bench::image::BootStage;
 
+/// Each of these follows a scenario: the first only one of TFTF's.
+const ENDED: [&str; 2] = ["  TEST COMPLETE", "{\"scenario\":"];
+
 /// Returns what the last mark in `log` says: how far the boot came, the likely cause if it
-/// stopped there, and the next step. Returns None for a log without marks.
+/// stopped there, and the next step. Returns None for a log without marks, and where a
+/// scenario has ended since.
 pub fn explain_marks(log: &str) -> Option<String> {
-    let stage = BootStage::last_in(log)?;
+    let last_end = ENDED.iter().filter_map(|end| log.rfind(end)).max();
+    let stage = BootStage::last_in(&log[last_end.unwrap_or(0)..])?;
     let [reached, cause, next] = explanation(stage);
     let letter = stage.letter();
     Some(format!(
@@ -77,6 +82,11 @@ mod tests {
         assert_eq!(explain_marks("NOTICE:  BL31: built\r\n"), None);
         let said = explain_marks("<E><C><M>\r\n<T>\r\n").expect("marks");
         assert!(said.starts_with("the last boot mark is <T>: a device tree was found"));
+        // Between two scenarios, and within the first.
+        let on = "<O>\r\n<RT_INSTR:a\t0/>\r\n  TEST COMPLETE\r\n";
+        assert_eq!(explain_marks(&format!("{on}> Executing 'B'\r\n")), None);
+        let said = explain_marks(&format!("> Executing 'A'\r\n{on}<S>\r\n"));
+        assert!(said.is_some_and(|it| it.contains("<S>")));
     }
 
     /// docs/first-boot.md has the same words, a row for each stage.

@@ -97,7 +97,7 @@ fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
         let said = kvm_host::last_words(log).unwrap_or("nothing");
         return format!("the Linux whose guest the payload is printed at last: {said}");
     }
-    if let Some(explanation) = explain_marks(log).filter(|_| last_scenario(log).is_none()) {
+    if let Some(explanation) = explain_marks(log) {
         return explanation;
     }
     if let Some(place) = console_moved(log) {
