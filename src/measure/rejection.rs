@@ -79,7 +79,7 @@ words! {
         Refused = "refused",
         /// The CPU woke before its wake-up was due.
         EarlyWake = "early-wake",
-        /// The SGI or the timer frame did not wake the CPU; something later did.
+        /// The SGI, the timer or the timer frame did not wake the CPU; something later did.
         NotRung = "not-rung",
         /// The CPU came back with another context ID: the firmware mixes up its callers.
         WrongContext = "wrong-context",

@@ -1,4 +1,4 @@
-//! The boot arguments as a [`Plan`]: words of the form `key=value`, parted by white space,
+//! The boot arguments as a [`Plan`]: words of the form `key=value`, separated by whitespace,
 //! without quoting. A word that is not understood stops the run, unless it is another
 //! program's in a device tree that a loader handed over ([`is_foreign`]).
 

@@ -232,8 +232,8 @@ impl<'t> Trials<'t> {
     }
 }
 
-/// Returns true if the CPU slept when its wake-up was due, as far as can be told. The time
-/// that its way up took does not matter.
+/// Returns true if the CPU slept when its wake-up was due, as far as is known. The time that
+/// its way up took does not matter.
 fn slept_when_due(outcome: &Outcome, pmf: bool) -> bool {
     let wrong = outcome.judge(pmf).err().map(|it| it.reason);
     let is_late =

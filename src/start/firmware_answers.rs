@@ -15,7 +15,7 @@ use crate::machine::call::firmware;
 use crate::machine::cpu::registers;
 use crate::machine::ending::require;
 
-/// What the firmware has answered.
+/// Answers to the calls that name what the firmware has.
 pub struct FirmwareAnswers {
     pub psci_version: u32,
     pub smccc: Option<Version>,

@@ -69,21 +69,23 @@ pub fn prepare(
             "device tree: no cpu node has the reg of the CPU that booted, {own:#x}"
         ));
     };
-    let dirty_lines = DirtyLines {
-        words: list(dirty / size_of::<AtomicU64>(), |_| AtomicU64::new(0)),
-        words_per_line: registers::words_per_line(),
-    };
     let channels = channels(&mut tables, &mut memory, cpus, &needs);
     let waiter = waiter(&mut tables, board, path);
-    let parts = round_parts(
-        &mut tables,
-        board,
+    let timer_frame = board.timer_frame;
+    let timer_frame = timer_frame.and_then(|it| TimerFrameDriver::open(&mut tables, it, path));
+    let watchdog = watchdog(&mut tables, board, waiter.clock);
+    let parts = RoundParts {
+        no_cpu_off: answers.no_cpu_off,
+        guard_timer: waiter.timer.find_guard(&board.timers),
+        pmf: answers.pmf,
         waiter,
-        &answers,
-        dirty_lines,
+        timer_frame,
+        dirty_lines: dirty_lines(dirty),
         channels,
         lead,
-    );
+        watch: LeadWatch::new(own, watchdog),
+        is_kvm_guest: answers.is_kvm,
+    };
     let own = bring_up_lead(PARTS.call_once(|| parts));
     for channel in channels {
         let part = own.parts.waiter.gic.find_part_of(&channel.gic);
@@ -168,34 +170,21 @@ fn waiter(tables: &mut TranslationTables, board: &Board<'_>, path: CallPath) -> 
     }
 }
 
-/// Opens timer frame and watchdog, and puts together what a round needs.
-fn round_parts(
+/// Returns `bytes` of memory to make dirty.
+fn dirty_lines(bytes: usize) -> DirtyLines {
+    DirtyLines {
+        words: list(bytes / size_of::<AtomicU64>(), |_| AtomicU64::new(0)),
+        words_per_line: registers::words_per_line(),
+    }
+}
+
+fn watchdog(
     tables: &mut TranslationTables,
     board: &Board<'_>,
-    waiter: Waiter,
-    answers: &FirmwareAnswers,
-    dirty_lines: DirtyLines,
-    channels: &'static [CpuChannel],
-    lead: usize,
-) -> RoundParts {
-    let Waiter { path, clock, .. } = waiter;
-    let mpidr = channels[lead].mpidr();
-    let timer_frame = board.timer_frame;
-    let timer_frame = timer_frame.and_then(|it| TimerFrameDriver::open(tables, it, path));
-    let watchdog = board.watchdog.ok_or(NoWatchdog::NotInTree);
-    let watchdog = watchdog.and_then(|it| Watchdog::new(tables, it, WATCHDOG_S, clock.believed()));
-    RoundParts {
-        no_cpu_off: answers.no_cpu_off,
-        guard_timer: waiter.timer.find_guard(&board.timers),
-        pmf: answers.pmf,
-        waiter,
-        timer_frame,
-        dirty_lines,
-        channels,
-        lead,
-        watch: LeadWatch::new(mpidr, watchdog),
-        is_kvm_guest: answers.is_kvm,
-    }
+    clock: Clock,
+) -> Result<Watchdog, NoWatchdog> {
+    let watchdog = board.watchdog.ok_or(NoWatchdog::NotInTree)?;
+    Watchdog::new(tables, watchdog, WATCHDOG_S, clock.believed())
 }
 
 /// Makes this CPU the lead, with its own timer and its own part of the GIC.

@@ -230,7 +230,7 @@ const ISR: u16 = 0x1c;
 
 /// Qualcomm's generic interface as a UART, in SDM845 and later (TF-A's
 /// plat/qti/common, qti_uart_console.S; Linux's drivers/tty/serial/qcom_geni_serial.c).
-/// A command sends so many bytes, here one: it is done when that has left. What selects
+/// A command sends `UART_TX_TRANS_LEN` bytes; here one: it is done when that has left. What selects
 /// the UART and its speed is lost with its power, and is firmware's alone to set.
 const GENI: Model = Model {
     data: 0x700,

@@ -111,9 +111,9 @@ caches_are_off:
     cmp     x7, #(3 << 2)
     b.ne    left_el3
 
-    // EL3 is where the firmware should be that is to be measured. Nothing can
-    // be, but it can be said, and what says it runs below. No more is set up
-    // than that takes: the levels below are AArch64 and not secure, an SMC is
+    // EL3 belongs to the firmware under test: entered here, the payload can only
+    // report that, and the code that reports runs at a lower level. No more is
+    // set up than that takes: the levels below are AArch64 and not secure, an SMC is
     // undefined and does not come here, and the next level, EL2 where there is
     // one, begins with MMU and caches off and all exceptions masked.
     .global leave_el3

@@ -13,7 +13,7 @@ pub struct DirtyLines {
 }
 
 impl DirtyLines {
-    /// Makes so many bytes dirty in this CPU's cache, as far as there is memory for
+    /// Makes this number of bytes dirty in this CPU's cache, as far as there is memory for
     /// them.
     ///
     /// One word of each line is read and then written. CPUs take whole lines that are

@@ -50,7 +50,7 @@ impl Mmio {
         Self(registers)
     }
 
-    /// Returns the address of a register of so many bytes.
+    /// Returns the address of a register of `size` bytes.
     #[inline(always)]
     fn address(&self, offset: u64, size: u64) -> u64 {
         let Region { base, size: all } = self.0.0;

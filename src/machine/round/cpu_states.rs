@@ -1,4 +1,4 @@
-//! Where the CPUs are, as the lead knows, and the lines that name those that are lost.
+//! The state of each CPU as the lead sees it, and the lines that report lost CPUs.
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -27,8 +27,8 @@ use crate::machine::round::handover::Handover;
 use crate::machine::round::participant::Participant;
 use crate::machine::time::waiter::{NAP_US, Waiter};
 
-/// The time between two calls of AFFINITY_INFO, in microseconds, where the time until
-/// it returns OFF is one of the figures; 0 where it is the round's purpose.
+/// The time between two calls of AFFINITY_INFO, in microseconds, where they disturb no CPU
+/// that is measured; 0 where the time until OFF is the round's purpose.
 const LOOK_US: u64 = 50;
 /// The time between two such calls if PMF has the figures of this CPU_OFF. Each call touches
 /// the firmware's data: it must not disturb the CPU that is on its way down.

@@ -240,7 +240,7 @@ fn run_report(arguments: &ReportArguments) -> Result<u8> {
 fn audit(arguments: &ReportArguments) -> Result<u8> {
     if let Some(other) = arguments.logs.iter().find(|path| !page::is_at(path)) {
         bail!(
-            "{}: --audit is of published pages alone, and this is none: name files that end in .rst",
+            "{}: --audit reads published pages only; name files that end in .rst",
             other.display()
         );
     }

@@ -37,7 +37,7 @@ const OLD: &str = "0,0,100.0,20.0,5.0; 0,1,200.0,20.0,5.0";
 /// The rows of two releases, what is counted, and what is said.
 const AUDITED: &str = "\
 serial|0,1,220.0 (+120.00%),20.0,5.0; 0,0,100.0 (-50.00%),20.0,5.0|OLD|0 right, 2 wrong, 0|\
-2 printed changes fit the row at the same place of the former table
+2 printed changes fit the row at the same place of the previous table
 serial|0,0,110.0 (+37.50%),20.0,5.0; 0,1,300.0 (+20.00%),20.0,5.0|\
 0,0,100.0 (+25.00%),20.0,5.0; 0,1,200.0 (-20.00%),20.0,5.0|0 right, 2 wrong, 0|\
 2 of 2 figures with a change in both v9.10 and v9.9 imply the same old figure
@@ -52,7 +52,7 @@ serial|0,0,160.0 (+60.00%),20.0,5.0; 0,0,300.0,20.0,5.0|\
 0,0,300.0,20.0,5.0; 0,0,100.0,20.0,5.0|0 right, 0 wrong, 1|labels repeat
 serial|0,0,110.0 (+10.00%),20.0,5.0; 0,0,400.0 (+100.00%),20.0,5.0|\
 0,0,100.0,20.0,5.0; 0,1,200.0,20.0,5.0|2 right, 0 wrong, 0|\
-2 printed changes fit the row at the same place of the former table, which need not be
+2 printed changes fit the row at the same place of the previous table, which need not be
 serial|0,0,110.0 (+10.00%),20.0,5.0; 0,1,200.0,20.0,5.0|OLD|1 right, 0 wrong, 0|";
 
 #[test]

@@ -117,6 +117,11 @@ impl FromStr for Variant {
                 )
             })?;
         }
+        if variant.cpu_on_race_us == 0 && variant.has("cpu-on-answer=failure") {
+            return Err(format!(
+                "cpu-on-answer=failure: there is no race without {CPU_ON_RACE}="
+            ));
+        }
         Ok(variant)
     }
 }
@@ -148,6 +153,8 @@ mod tests {
         }
         let error = "cpu-on-race=1,cpu-on-race=2".parse::<Variant>();
         assert!(error.expect_err("twice").contains("given twice"));
+        let error = "cpu-on-answer=failure".parse::<Variant>();
+        assert!(error.expect_err("no race").contains("without cpu-on-race="));
         let error = "pmf=none".parse::<Variant>().expect_err("unknown");
         let expected = "\"pmf=none\" is no variant: use coherency=hw|coherency=sw, gic-reset=0|";
         assert!(error.starts_with(expected), "{error}");

@@ -169,7 +169,7 @@ fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable
     let label = |table: &PageTable| table.rows.iter().map(|it| it.label).collect::<HashSet<_>>();
     for (cluster, core) in label(old).difference(&label(new)).sorted() {
         findings.push(format!(
-            "CPU {cluster}.{core} of the former table is not in it"
+            "CPU {cluster}.{core} of the previous table is not in it"
         ));
     }
     let printed: usize = columns.iter().map(|it| it.printed().count()).sum();
@@ -182,7 +182,7 @@ fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable
             false => "which is another CPU's",
         };
         findings.push(format!(
-            "{all} fit the row at the same place of the former table, {whose}"
+            "{all} fit the row at the same place of the previous table, {whose}"
         ));
     }
     let figures = columns.iter().flat_map(|it| it.judged(is_ambiguous));
