@@ -144,3 +144,21 @@ impl ProfiledRun {
         Ok(profile)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_full_folder_is_named_and_not_the_firmware() {
+        let dir = tempfile::tempdir().expect("a folder");
+        check_room(dir.path()).expect("room");
+        fs::remove_file(dir.path().join("room")).expect("the file");
+        symlink("/dev/full", dir.path().join("room")).expect("a link");
+        let error = format!("{:#}", check_room(dir.path()).expect_err("a full folder"));
+        let said = "no room for the record of the run: free some, or set TMPDIR to another folder";
+        assert!(error.starts_with(said), "{error}");
+        assert!(error.contains("No space left"), "{error}");
+    }
+}
