@@ -161,7 +161,7 @@ fn pages_are_tables() {
         (
             "csv.rst --audit data/juno/current/test.csv",
             2,
-            "data/juno/current/test.csv: --audit is of published pages alone",
+            "data/juno/current/test.csv: --audit reads published pages only",
         ),
         ("--audit old.rst", 0, "0 printed changes: 0"),
         ("--audit one.rst", 3, "1 not checked"),
