@@ -1,5 +1,6 @@
 //! Jobs that must not look green: a case that fails, an end that is missing, a board
-//! that hangs. LAVA ends the first as a good job; the script does not.
+//! that hangs or never stops printing. LAVA ends the first as a good job; the script
+//! does not.
 
 use std::fs;
 use std::path::Path;
@@ -54,6 +55,7 @@ fn check_cells(set: &Path) {
         ("labgrid-qemu-failing", "", 1, "psci-bench: FAIL"),
         ("labgrid-qemu-unended", "", 3, "the job failed"),
         ("labgrid-qemu-hanging", "", 3, "no last line within 10 s"),
+        ("labgrid-qemu-repeating", "", 3, "no last line within 10 s"),
     ] {
         let cell = set.join(cell);
         let shown = cell.display();
@@ -88,10 +90,11 @@ fn nothing_that_failed_looks_green() {
         cell(&set, engine, "unended", &unended, End::Off);
         cell(&set, engine, "hanging", FRAME, End::Hang);
     }
+    cell(&set, "labgrid", "repeating", FRAME, End::Repeat);
     let early = "psci-bench: INCOMPLETE: bad input: /cpus: there is none\r\n";
     cell(&set, "lava", "early", early, End::Off);
     let mut run = tools.script("lab.sh");
-    said(run.arg(&set).env("JOBS", "7")).ends(3, "");
+    said(run.arg(&set).env("JOBS", "8")).ends(3, "");
 
     check_cells(&set);
     let found = results(&set.join("lava-qemu-failing/results/lava.log"));

@@ -30,6 +30,8 @@ pub enum End {
     Off,
     /// Nothing, for ever.
     Hang,
+    /// The text again, for ever.
+    Repeat,
 }
 
 /// An image that prints `text` on QEMU's PL011 and ends.
@@ -37,6 +39,7 @@ pub fn stub(text: &str, end: End) -> Vec<u8> {
     let call = match end {
         End::Off => 0xd400_0003u32, // smc #0
         End::Hang => 0xd503_207f,   // wfi
+        End::Repeat => 0x17ff_fff8, // b    the first instruction
     };
     let code = [
         0x1000_0161, //    adr  x1, text
@@ -47,7 +50,7 @@ pub fn stub(text: &str, end: End) -> Vec<u8> {
         0x17ff_fffd, //    b    1b
         0x52b0_8000, // 2: mov  w0, #0x84000000
         0x7280_0100, //    movk w0, #8
-        call,        //    PSCI SYSTEM_OFF, or nothing
+        call,        //    PSCI SYSTEM_OFF, or what `end` says
         0xd503_207f, // 3: wfi
         0x17ff_ffff, //    b    3b
     ];

@@ -7,6 +7,8 @@ The UART's output is kept in results/uart.log, for cargo xtask report --matrix.
 
 import os
 import re
+import select
+import threading
 import time
 
 import pexpect
@@ -38,34 +40,82 @@ ROW = re.compile(r"<RT_INSTR:(?P<tag>\w+)\t(?P<cluster>\d+)\t(?P<core>\d+)\t(?P<
 METRICS = {1: ["latency"], 3: ["powerdown", "wakeup", "cache_flush"]}
 
 
+def read_qemu(console, keep, ended):
+    """Reads QEMU's serial port until `ended` is set.
+
+    QEMU's monitor does not answer while the buffer of that port is full, and
+    labgrid, which waits for the answer, reads no port meanwhile: both would wait
+    for ever. Other consoles than QEMU's have no such socket.
+    """
+    while not ended.wait(0.01):
+        port = getattr(console, "_clientsocket", None)
+        try:
+            if port is None or not select.select([port], [], [], 0.1)[0]:
+                continue
+            piece = port.recv(4096)
+        except (OSError, ValueError):
+            return  # labgrid has closed it
+        if not piece:
+            return
+        keep(piece)
+
+
+def in_background(console, keep):
+    """Starts `read_qemu`: returns its thread, and the event that ends it."""
+    ended = threading.Event()
+    thread = threading.Thread(target=read_qemu, args=(console, keep, ended), daemon=True)
+    thread.start()
+    return thread, ended
+
+
+def switch_on(target, console, keep):
+    """Resets the board, if labgrid can switch its power."""
+    try:
+        power = target.get_driver("PowerProtocol")
+    except NoDriverFoundError:
+        return  # somebody else starts the board
+    thread, ended = in_background(console, keep)
+    try:
+        power.off()
+        power.on()
+    finally:
+        ended.set()
+        thread.join()
+
+
+def read_to_last_line(console, said, keep):
+    deadline = time.monotonic() + LIMIT
+    while not LAST_LINE.search(said, max(0, len(said) - 4096)):
+        left = deadline - time.monotonic()
+        if left <= 0:
+            pytest.fail(f"no last line within {LIMIT} s; the board said {bytes(said[-200:])!r}")
+        try:
+            keep(console.read(timeout=min(left, 1.0)))
+        except pexpect.TIMEOUT:
+            continue
+        except pexpect.EOF:
+            pytest.fail(f"the serial port closed; the board said {bytes(said[-200:])!r}")
+
+
 @pytest.fixture(scope="session")
 def uart(target):
     """All that the board says from its reset to its last line."""
     os.makedirs(RESULTS, exist_ok=True)
     console = target.get_driver("ConsoleProtocol")
-    try:
-        power = target.get_driver("PowerProtocol")
-    except NoDriverFoundError:
-        power = None  # somebody else starts the board
-    if power is not None:
-        power.off()
-        power.on()
     said = bytearray()
-    deadline = time.monotonic() + LIMIT
     with open(os.path.join(RESULTS, "uart.log"), "wb") as log:
-        while not LAST_LINE.search(said, max(0, len(said) - 4096)):
-            left = deadline - time.monotonic()
-            if left <= 0:
-                pytest.fail(f"no last line within {LIMIT} s; the board said {bytes(said[-200:])!r}")
-            try:
-                piece = console.read(timeout=min(left, 1.0))
-            except pexpect.TIMEOUT:
-                continue
-            except pexpect.EOF:
-                pytest.fail(f"the serial port closed; the board said {bytes(said[-200:])!r}")
+
+        def keep(piece):
             log.write(piece)
             log.flush()
-            said += piece
+            said.extend(piece)
+
+        switch_on(target, console, keep)
+        try:
+            read_to_last_line(console, said, keep)
+        finally:
+            # Until labgrid has ended QEMU.
+            in_background(console, lambda piece: None)
     return said.decode("ascii", "replace")
 
 
