@@ -18,7 +18,7 @@ words! {
         Tree = "T",
         /// The device tree and the boot arguments have been accepted.
         Board = "B",
-        /// The firmware has answered what it is asked before the first test.
+        /// The firmware has answered the queries that come before the first test.
         Firmware = "F",
         /// The lead's interrupt controller and timer work.
         Gic = "G",

@@ -11,6 +11,8 @@
 //! ....  device tree            at ParameterBlock::tree_offset, when appended
 //! ```
 
+use core::fmt;
+
 use crate::spec::format_error::FormatError;
 use crate::spec::words::words;
 
@@ -101,6 +103,12 @@ impl Uart {
     pub fn is_aligned(&self) -> bool {
         let width = u64::from(self.io_width);
         width <= 1 << self.reg_shift && self.base.is_multiple_of(width)
+    }
+}
+
+impl fmt::Display for Uart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {:#x}", self.kind.name(), self.base)
     }
 }
 

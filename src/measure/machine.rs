@@ -32,6 +32,11 @@ pub trait Machine {
         self.lost(cpu).is_some()
     }
 
+    /// Returns how many of the first `cpus` CPUs are lost.
+    fn count_lost(&self, cpus: usize) -> usize {
+        (0..cpus).filter(|cpu| self.is_lost(*cpu)).count()
+    }
+
     /// Returns the identity of the CPU, once it has been on.
     fn identity(&self, cpu: usize) -> Option<Identity>;
 

@@ -67,8 +67,8 @@ pub fn passed_over(out: &mut dyn Write, bootargs: &str) -> fmt::Result {
     paragraph(out, lead, 2, &text)
 }
 
-/// The first words of boot arguments that are another program's. Written without memory of
-/// the heap: a loader's may be longer than that which it has before the machine is known.
+/// The first words of boot arguments that are another program's. They are written without
+/// the heap, which is small until the memory is known: a loader's may be longer.
 struct ForeignWords<'a>(&'a str);
 
 impl<'a> ForeignWords<'a> {

@@ -64,7 +64,7 @@ impl Writer {
         })
     }
 
-    /// Writes facts that trials have changed; the last ones of a run count.
+    /// Writes the facts again after trials have changed them: readers take the last.
     pub fn facts(&mut self, out: &mut dyn Write, facts: Facts) -> fmt::Result {
         self.block(out, &|to, out| to.write(out, Record::Facts(facts)))
     }

@@ -15,7 +15,7 @@ use crate::plan::{Family, Method, Plan, ScenarioId};
 pub enum Job {
     /// Measures a scenario.
     Measure(ScenarioKey),
-    /// Tries the wake-up from each state that is measured: `Wakers::try_out`.
+    /// Tries to wake a CPU from each state that is to be measured: `Wakers::try_out`.
     TryWakers,
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
     let mut count = 0;
     while count < bench.setting.plan.iterations && !bench.retries_are_exhausted(bench.attempts) {
         let is_warm_up = bench.attempts < warmup;
-        let lost = count_lost(bench);
+        let lost = bench.machine.count_lost(bench.rows.len());
         bench.attempts += 1;
         bench.run(who, action);
         let Err((_, wrong)) = judge_round(bench) else {
@@ -46,7 +46,7 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
             reject_round(bench);
         }
         lengthen_wait(bench, wrong);
-        if count_lost(bench) > lost {
+        if bench.machine.count_lost(bench.rows.len()) > lost {
             count = 0;
             begin_anew(bench);
         }
@@ -54,11 +54,6 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
     let count = count as usize;
     bench.skew = show_round(&mut bench.rows, count, bench.pmf, &mut bench.column);
     Ok(())
-}
-
-fn count_lost(bench: &Bench<'_>) -> usize {
-    let cpus = 0..bench.rows.len();
-    cpus.filter(|cpu| bench.machine.is_lost(*cpu)).count()
 }
 
 /// Gives up the rounds that were kept: those to come are without a CPU that was in

@@ -1,5 +1,5 @@
-//! The state that is reached, in a round that gives no sample, as reading PSCI_STAT warms
-//! the firmware's caches: it is one of those for warm-up, if there are any.
+//! The state that is reached. It is read in a round that gives no sample, as PSCI_STAT warms
+//! the firmware's caches; that round counts as one for warm-up.
 
 use super::bench::{Bench, first_lost};
 use super::calibrate::{judge_round, lengthen_wait};

@@ -152,8 +152,7 @@ impl<'t> Trials<'t> {
 
     /// Returns the number of CPUs that are lost.
     pub(crate) fn lost(&self) -> usize {
-        let cpus = 0..self.cpus.len();
-        cpus.filter(|cpu| self.machine.is_lost(*cpu)).count()
+        self.machine.count_lost(self.cpus.len())
     }
 
     /// Returns the last CPU before `end` that is neither the lead nor lost. The last is tried
@@ -232,8 +231,8 @@ impl<'t> Trials<'t> {
     }
 }
 
-/// Returns true if the CPU slept when its wake-up was due, as far as is known. The time that
-/// its way up took does not matter.
+/// Returns true if the CPU slept when its wake-up was due, as far as is known, however long
+/// its way up took.
 fn slept_when_due(outcome: &Outcome, pmf: bool) -> bool {
     let wrong = outcome.judge(pmf).err().map(|it| it.reason);
     let is_late =

@@ -30,7 +30,7 @@ pub fn move_console(tables: &mut TranslationTables, from: Option<Uart>, uart: &U
         return;
     };
     if candidate.accepts_bytes() {
-        print_line!("console moves to {kind} at {base:#x}, by {by}");
+        print_line!("console moves to {uart}, by {by}");
         console::wait_idle();
         console::set(candidate);
     } else {

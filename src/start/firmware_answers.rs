@@ -1,5 +1,5 @@
-//! The firmware's account of itself, asked for before the payload touches a device: a call
-//! that does not return is not taken for a device that does not work.
+//! Queries of the firmware, made before the payload touches the interrupt controller: a call
+//! that never returns is not mistaken for a faulty device.
 
 use psci_bench::board::Board;
 use psci_bench::image::BootStage;
@@ -15,14 +15,14 @@ use crate::machine::call::firmware;
 use crate::machine::cpu::registers;
 use crate::machine::ending::require;
 
-/// Answers to the calls that name what the firmware has.
+/// The answers to those queries.
 pub struct FirmwareAnswers {
     pub psci_version: u32,
     pub smccc: Option<Version>,
     pub service: Option<Service>,
     pub state_format: StateFormat,
     pub pmf: Result<Interface, ReadError>,
-    /// The reason why no CPU is turned off, if that is known from the start.
+    /// The reason for leaving CPUs on, if it is known from the start.
     pub no_cpu_off: Option<NoCpuOff>,
     pub has_statistics: bool,
     pub has_os_initiated: bool,

@@ -145,13 +145,18 @@ fn a_console_in_memory_or_nowhere_does_not_move() {
     ends(&spec, Verdict::Pass, &words);
 }
 
+/// Has the parameter block of `image` name a UART at this address.
+fn set_emergency_uart(image: &mut [u8], base: u64) {
+    image[PARAMETER_BLOCK + 0x18..][..8].copy_from_slice(&base.to_le_bytes());
+}
+
 #[test]
 fn an_emergency_uart_that_is_not_there_is_passed_over() {
     let good = common::image(2, "iterations=1 warmup=0 only=psci_version_parallel");
     // Nothing is at the first; the status of the second is in another page.
     for base in [0xf00_0000u64, 0x8ff_fff8] {
         let mut image = good.clone();
-        image[PARAMETER_BLOCK + 0x18..][..8].copy_from_slice(&base.to_le_bytes());
+        set_emergency_uart(&mut image, base);
         ends(&of_image(image), Verdict::Pass, &["Image at"]);
     }
 }
@@ -162,7 +167,7 @@ fn of_a_mute_end_both_uarts_are_named() {
     let mut tree = Blob::read(&common::good_tree(2, ""));
     set(&mut tree, "pl011@9000000", "reg", &page(0xf00_0000));
     let mut image = common::image_of(Some(&tree.write()), 2);
-    image[PARAMETER_BLOCK + 0x18..][..8].copy_from_slice(&0xf10_0000_u64.to_le_bytes());
+    set_emergency_uart(&mut image, 0xf10_0000);
     let result = common::run(&of_image(image));
     assert_eq!(result.ending, Ending::Exited { success: true });
     let said = result.diagnosis.expect("a diagnosis");

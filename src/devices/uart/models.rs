@@ -230,8 +230,8 @@ const ISR: u16 = 0x1c;
 
 /// Qualcomm's generic interface as a UART, in SDM845 and later (TF-A's
 /// plat/qti/common, qti_uart_console.S; Linux's drivers/tty/serial/qcom_geni_serial.c).
-/// A command sends `UART_TX_TRANS_LEN` bytes; here one: it is done when that has left. What selects
-/// the UART and its speed is lost with its power, and is firmware's alone to set.
+/// A command sends `UART_TX_TRANS_LEN` bytes, here one, and is done when that byte has left.
+/// What selects the UART and its speed is lost with its power, and is firmware's alone to set.
 const GENI: Model = Model {
     data: 0x700,
     // UART_TX_TRANS_LEN: one byte. GENI_M_CMD0: the opcode UART_START_TX.

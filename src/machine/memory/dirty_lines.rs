@@ -13,8 +13,7 @@ pub struct DirtyLines {
 }
 
 impl DirtyLines {
-    /// Makes this number of bytes dirty in this CPU's cache, as far as there is memory for
-    /// them.
+    /// Makes that many bytes dirty in this CPU's cache, as far as there is memory for them.
     ///
     /// One word of each line is read and then written. CPUs take whole lines that are
     /// only written for a stream, and send them past the cache.

@@ -52,7 +52,7 @@ impl CpuStates {
         self.states[index].set(state);
     }
 
-    /// Shortens the waits of a loss's step, whose limit was reached.
+    /// Shortens later waits in the step in which a CPU was lost.
     pub fn shorten_waits(&self, loss: Loss) {
         self.limits.borrow_mut().note(loss);
     }

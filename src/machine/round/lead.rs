@@ -34,6 +34,12 @@ const LOOK_US: u64 = 50;
 /// the firmware's data: it must not disturb the CPU that is on its way down.
 const LOOK_WITH_PMF_US: u64 = 1_000;
 
+/// The loss of a CPU that AFFINITY_INFO calls OFF before its order is done.
+const OFF_TOO_EARLY: Loss = Loss {
+    step: Step::TurnOff,
+    cause: Cause::OffTooEarly,
+};
+
 /// The samples that the scenario under way has, and in the upper half those that it is to
 /// have. The host tool reads this word in QEMU's memory.
 #[used]
@@ -339,18 +345,13 @@ impl Lead {
         }
         let deadline = self.deadline_of(Step::TurnOff);
         for (index, cpu) in self.participants(orders) {
-            let mut off = self.wait_off(cpu, round.action, deadline);
-            if let Ok(seen_off) = off {
-                match self.take_outcome(index, round, outcomes) {
-                    Some(()) => outcomes[index].seen_off = seen_off,
-                    None => {
-                        off = Err(Loss {
-                            step: Step::TurnOff,
-                            cause: Cause::OffTooEarly,
-                        });
-                    }
-                }
-            }
+            let off = self.wait_off(cpu, round.action, deadline);
+            let off = off.and_then(|seen_off| {
+                let taken = self.take_outcome(index, round, outcomes);
+                taken.ok_or(OFF_TOO_EARLY)?;
+                outcomes[index].seen_off = seen_off;
+                Ok(seen_off)
+            });
             self.note(
                 round,
                 index,

@@ -35,7 +35,7 @@ pub struct RoundParts {
     pub lead: usize,
     pub waiter: Waiter,
     pub pmf: Result<Interface, ReadError>,
-    /// The reason why no CPU is turned off, if that is known from the start.
+    /// The reason for leaving CPUs on, if it is known from the start.
     pub no_cpu_off: Option<NoCpuOff>,
     pub guard_timer: Option<Timer>,
     /// The timer frame that wakes the lead, or the reason why none does.

@@ -145,6 +145,16 @@ fn in_trials(of: usize, state: u32, end: End) -> impl FnMut(usize, &mut Outcome)
     }
 }
 
+/// Returns what happens in the first `count` trials.
+fn in_first_trials(mut count: u32, edit: fn(&mut Outcome)) -> impl FnMut(usize, &mut Outcome) {
+    move |_, outcome| {
+        if count > 0 {
+            count -= 1;
+            edit(outcome);
+        }
+    }
+}
+
 /// Returns the CPU and the state of each trial by a CPU's own timer.
 fn trials(ran: &Ran) -> Vec<(Who, u32)> {
     let trials = ran.fake.trials.iter();
@@ -206,13 +216,8 @@ fn trials_are_short() {
 
 #[test]
 fn a_trial_is_repeated_until_the_cpu_was_down_when_its_timer_was_due() {
-    let mut slow = 2;
-    let fake = Fake::new(4).with_trials(move |_, outcome| {
-        if slow > 0 {
-            slow -= 1;
-            outcome.stamps.0[2] = outcome.due + 1;
-        }
-    });
+    let slow = |outcome: &mut Outcome| outcome.stamps.0[2] = outcome.due + 1;
+    let fake = Fake::new(4).with_trials(in_first_trials(2, slow));
     let ran = run(fake, "iterations=2 only=susp_deep_serial");
     assert_eq!(ran.counts(), [1, 0, 0]);
     let sleeps: Vec<_> = ran.fake.trials.iter().map(|it| it.sleep).collect();
@@ -283,13 +288,8 @@ fn a_state_without_a_trial_bars_no_deeper_one() {
 
 #[test]
 fn one_late_wake_up_is_not_a_timer_that_stops() {
-    let mut late = 1;
-    let fake = Fake::new(4).with_trials(move |_, outcome| {
-        if late > 0 {
-            late -= 1;
-            outcome.end = End::NotRung;
-        }
-    });
+    let late = |outcome: &mut Outcome| outcome.end = End::NotRung;
+    let fake = Fake::new(4).with_trials(in_first_trials(1, late));
     let ran = run(fake, "iterations=2 only=susp_deep_serial");
     assert_eq!((ran.counts(), ran.wakers.undeclared.len()), ([1, 0, 0], 0));
     assert_eq!(trials(&ran), [(Who::Only(3), CLUSTER); 2]);

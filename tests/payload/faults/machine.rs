@@ -94,9 +94,9 @@ fn another_interrupt_is_not_taken_for_the_timers() {
     run(&spec, Incomplete, &words);
 }
 
-/// Interrupts all the time, on one CPU, from the time on when its timer has shown that it
-/// wakes it: 5 ms after the CPU's first arrival. Before that the CPU may be lost, depending
-/// on the instant at which it looks for the timer's interrupt.
+/// Interrupts without end on one CPU, from 5 ms after its first arrival, when its timer has
+/// been shown to wake it. An earlier one may cost the CPU, depending on the instant at which
+/// it looks for the timer's interrupt.
 #[test]
 fn an_interrupt_storm() {
     let words = ["the last one failed on CPU 1.1: "];

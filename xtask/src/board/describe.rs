@@ -155,8 +155,7 @@ pub fn describe(board: &Board) -> String {
         format!("{cpus}, by MPIDR: {clusters}")
     };
     say("CPUs", &numbers);
-    let uart = &board.uart;
-    say("UART", &format!("{} at {:#x}", uart.kind.name(), uart.base));
+    say("UART", &board.uart.emergency().to_string());
     say("BL33", &format!("loaded at {:#x}", board.load_address));
     if let Some(package) = &board.package {
         let kind = format!("{:?}", package.kind).to_lowercase();

@@ -1,4 +1,4 @@
-//! The runs of the logs that a command is given.
+//! Reads the runs in the logs of a command line.
 
 use std::io::stdin;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ impl ChosenRuns {
         }
     }
 
-    /// Adds the next run, if it is one of the chosen.
+    /// Adds the next run if it was chosen.
     pub(super) fn add(&mut self, run: LoggedRun) {
         self.count += 1;
         if self.place.is_none_or(|place| place == self.count) {

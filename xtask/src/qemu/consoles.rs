@@ -28,7 +28,7 @@ impl Consoles {
         })
     }
 
-    /// Returns true if one of them is at this base address.
+    /// Returns true if either UART has this base address.
     pub fn include(&self, base: u64) -> bool {
         let of_tree = self.tree.iter().flatten().flat_map(|it| &it.uart);
         let mut all = self.emergency.iter().chain(of_tree);
@@ -39,7 +39,7 @@ impl Consoles {
 impl Display for Consoles {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match &self.emergency {
-            Some(uart) => write!(f, "its parameter block names {}", Shown(uart))?,
+            Some(uart) => write!(f, "its parameter block names {uart}")?,
             None => write!(f, "its parameter block names no UART")?,
         }
         let console = match &self.tree {
@@ -48,22 +48,9 @@ impl Display for Consoles {
             Some(Ok(console)) => console,
         };
         match &console.uart {
-            Ok(uart) => write!(
-                f,
-                ", and its device tree {}, by {}",
-                Shown(uart),
-                console.by
-            ),
+            Ok(uart) => write!(f, ", and its device tree {uart}, by {}", console.by),
             Err(error) => write!(f, ", and its device tree none: {error}"),
         }
-    }
-}
-
-struct Shown<'u>(&'u Uart);
-
-impl Display for Shown<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at {:#x}", self.0.kind.name(), self.0.base)
     }
 }
 
@@ -97,7 +84,7 @@ mod tests {
         };
         let tree = build(&board, &choices).expect("a tree");
         let of_tree = board.uart.emergency();
-        let by_tree = format!("{}, by /chosen/stdout-path", Shown(&of_tree));
+        let by_tree = format!("{of_tree}, by /chosen/stdout-path");
         let other = Uart::new(UartKind::Imx, 0x21c_0500, (0, 4));
         let no_tree = "and it has no device tree";
         for (emergency, tree, expected) in [

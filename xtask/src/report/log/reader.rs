@@ -150,7 +150,7 @@ impl LogReader {
         }
     }
 
-    /// Ends the log; returns the reason if there was no run in it.
+    /// Ends the log. Returns the reason if it holds no run.
     fn finish(&mut self, lines: u64, bytes: u64) -> Option<String> {
         self.give_up();
         let why = self.why_none(lines, bytes);
