@@ -1,7 +1,11 @@
 //! The payload: from the loader's jump to the last line on the UART.
 //!
-//! `machine/boot` turns MMU and caches on; `start` finds the device tree, sets
-//! the machine up by it, and hands over to the scenarios of the portable half.
+//! | folder | task |
+//! |---|---|
+//! | `machine` | registers, memory, exceptions, calls, rounds: all unsafe code |
+//! | `start` | finds the device tree, sets the machine up by it, runs the scenarios of `suite` |
+//!
+//! A folder imports only from those above it.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 

@@ -1,32 +1,18 @@
-//! The payload's heap, compiled for the host, and the memory that runs take of it.
-
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "tests of the library use all of it"
-)]
-#[path = "../src/scenario/fake.rs"]
-mod fake;
-#[path = "../src/machine/memory/heap.rs"]
-mod heap;
+//! The memory that runs take of the payload's heap.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::mem::MaybeUninit;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
-// Paths in `fake` begin with `crate`.
-use psci_bench::{board, image, measure, spec};
-
-use board::IdleState;
-use fake::Fake;
-use heap::Heap;
-use measure::{Facts, Identity, Loss, Machine, Outcome, Round, Tally};
-use psci_bench::model::{Cpu, Run};
-use psci_bench::output;
-use psci_bench::plan::Plan;
-use psci_bench::scenario::Needs;
+use hardware::board::IdleState;
+use run::measure::{Facts, Identity, Loss, Machine, Outcome, Round, Tally};
+use run::model::{Cpu, Run};
+use run::plan::Plan;
+use run::testing::fake::Fake;
 use smccc::psci::{Error, SuspendMode};
+use suite::output;
+use suite::scenario::Needs;
+use sync::Heap;
 
 /// A heap, and the addresses of its second region.
 #[derive(Clone, Copy)]
@@ -226,59 +212,4 @@ fn no_run_takes_more_than_was_computed() {
             assert!(peak <= needs, "{cpus} CPUs, {args}: {peak} of {needs}");
         }
     }
-}
-
-fn panic_of<T: std::fmt::Debug>(act: impl FnOnce() -> T) -> String {
-    let caught = catch_unwind(AssertUnwindSafe(act)).expect_err("a panic");
-    let text = caught.downcast_ref::<&str>().map(|it| it.to_string());
-    text.or(caught.downcast_ref::<String>().cloned())
-        .unwrap_or_default()
-}
-
-fn block_of(heap: &Heap) -> *mut u8 {
-    // SAFETY: the layout has a size.
-    unsafe { heap.alloc(LAYOUT) }
-}
-
-fn free(heap: &Heap, block: *mut u8) {
-    // SAFETY: each test gives blocks of block_of(), each once.
-    unsafe { heap.dealloc(block, LAYOUT) };
-}
-
-const LAYOUT: Layout = Layout::new::<[u64; 8]>();
-
-#[test]
-fn each_use_that_is_not_allowed_ends_by_name() {
-    let memory = Memory::new(160);
-    let heap = memory.heap;
-    let fails = |heap: &Heap| panic_of(|| block_of(heap));
-    let block = block_of(heap);
-    assert!(memory.has(block) && block.addr().is_multiple_of(16));
-    heap.begin_round();
-    assert_eq!(fails(heap), "heap: used in a round");
-    heap.end_round();
-    heap.mark();
-    let later = block_of(heap);
-    assert_eq!(fails(heap), "heap: 64 bytes asked for, 32 are free");
-    let live = panic_of(|| heap.release());
-    assert_eq!(live, "heap: 1 blocks of a scenario outlive it");
-    free(heap, block);
-    free(heap, later);
-    heap.release();
-    let not_lead = fails(&Heap::new(|| false));
-    assert_eq!(not_lead, "heap: used by a CPU that is not the lead");
-}
-
-#[test]
-fn the_first_region_is_used_until_there_is_a_second() {
-    let heap = Heap::new(|| true);
-    let first = block_of(&heap);
-    heap.add(vec![MaybeUninit::uninit(); 160].leak());
-    // A block of the first region grows into the second, and gives no bytes back.
-    // SAFETY: the layout is the block's.
-    let grown = unsafe { heap.realloc(first, LAYOUT, 80) };
-    assert_ne!(grown, first);
-    free(&heap, block_of(&heap));
-    let full = panic_of(|| [block_of(&heap), block_of(&heap)]);
-    assert_eq!(full, "heap: 64 bytes asked for, 16 are free");
 }

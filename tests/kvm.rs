@@ -14,11 +14,11 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use psci_bench::image::Conduit;
-use psci_bench::measure::{Counter, Metric};
-use psci_bench::model::{Measure, Variant, Verdict};
-use psci_bench::plan::ScenarioId;
-use psci_bench::spec::timer::TimerName;
+use hardware::image::Conduit;
+use hardware::spec::timer::TimerName;
+use run::measure::{Counter, Metric};
+use run::model::{Measure, Variant, Verdict};
+use run::plan::ScenarioId;
 use xtask::board::firmware_kind::Firmware;
 use xtask::board::{self, Gic};
 use xtask::build::image::Emergency;

@@ -5,8 +5,8 @@
 use device_tree::acpi::{Tables, to_tree};
 use device_tree::{Changes, adapt};
 use fuzz::worded;
+use hardware::board::{Board, Console, Region};
 use libfuzzer_sys::fuzz_target;
-use psci_bench::board::{Board, Console, Region};
 
 const HEADER_SIZE: usize = 36;
 const MEMORY: Region = Region {

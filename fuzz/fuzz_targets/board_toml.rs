@@ -3,8 +3,8 @@
 #![no_main]
 
 use fuzz::worded;
+use hardware::board as payload;
 use libfuzzer_sys::fuzz_target;
-use psci_bench::board as payload;
 use xtask::board::device_tree::{self, Choices};
 use xtask::board::{self, Board, Gic, StateFormat};
 use xtask::build::image::Emergency;

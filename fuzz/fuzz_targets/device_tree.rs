@@ -3,12 +3,12 @@
 
 #![no_main]
 
+use hardware::board::{Board, Console, Cpu, FormatError, LabelSource, Region, free_memory};
+use hardware::image::handoff;
+use hardware::spec::psci::StateFormat;
 use libfuzzer_sys::fuzz_target;
-use psci_bench::board::{Board, Console, Cpu, FormatError, LabelSource, Region, free_memory};
-use psci_bench::image::handoff;
-use psci_bench::plan::Plan;
-use psci_bench::scenario::{Needs, States};
-use psci_bench::spec::psci::StateFormat;
+use run::plan::Plan;
+use suite::scenario::{Needs, States};
 
 fuzz_target!(|data: &[u8]| {
     for tree in fuzz::trees(data) {

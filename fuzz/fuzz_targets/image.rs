@@ -3,8 +3,8 @@
 #![no_main]
 
 use fuzz::worded;
+use hardware::image::{IMAGE_SIZE_OFFSET, ParameterBlock};
 use libfuzzer_sys::fuzz_target;
-use psci_bench::image::{IMAGE_SIZE_OFFSET, ParameterBlock};
 use xtask::build::image::{Emergency, assemble, flatten};
 use xtask::qemu::positions::loaded_at;
 use xtask::qemu::symbols::Symbols;

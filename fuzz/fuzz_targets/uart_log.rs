@@ -6,11 +6,11 @@
 use std::time::Duration;
 
 use fuzz::worded;
+use run::crc::Crc32;
 use libfuzzer_sys::fuzz_target;
-use psci_bench::model as verdict;
-use psci_bench::model::Verdict;
-use psci_bench::record::{Claim, MARK, RunBuilder, pieces};
-use psci_bench::spec::crc::Crc32;
+use run::model as verdict;
+use run::model::Verdict;
+use run::record::{Claim, MARK, RunBuilder, pieces};
 use xtask::board::firmware_kind::Firmware;
 use xtask::qemu::diagnosis::{Context, diagnose, doubt, last_scenario, refused};
 use xtask::qemu::run_result::RunResult;

@@ -4,8 +4,8 @@
 
 use device_tree::{Changes, adapt};
 use fuzz::worded;
+use hardware::board::Board;
 use libfuzzer_sys::fuzz_target;
-use psci_bench::board::Board;
 use xtask::board::device_tree::machine;
 use xtask::build::image::Emergency;
 

@@ -9,7 +9,7 @@
 
 use std::fmt::Display;
 
-use xtask::soak::boot_fuzz::blob::{Blob, Token};
+use fdt_blob::{Blob, Token};
 
 const MAGIC: u32 = 0xd00d_feed;
 

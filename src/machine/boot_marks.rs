@@ -3,7 +3,7 @@
 
 use core::sync::atomic::{AtomicU16, Ordering};
 
-use psci_bench::image::BootStage;
+use hardware::image::BootStage;
 
 use crate::machine::console::print_line;
 

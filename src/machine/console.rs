@@ -3,8 +3,8 @@
 use core::fmt::{self, Write};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use psci_bench::devices::uart::{self, Uart};
-use psci_bench::image::Uart as Description;
+use hardware::devices::uart::{self, Uart};
+use hardware::image::Uart as Description;
 use spin::mutex::SpinMutex;
 
 use crate::machine::cpu::{instructions, registers};

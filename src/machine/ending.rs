@@ -4,9 +4,9 @@ use core::arch::asm;
 use core::fmt::Display;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use psci_bench::model::ClosingLine;
-use psci_bench::output;
-use psci_bench::plan::EndAction;
+use run::model::ClosingLine;
+use run::plan::EndAction;
+use suite::output;
 
 use crate::machine::call::firmware;
 use crate::machine::console::{self, Console};

@@ -1,7 +1,7 @@
 //! The timer frame, which wakes the lead where the CPUs' own timers stop.
 
-use psci_bench::board::{NoFrame, TimerFrame};
-use psci_bench::devices::timer_frame::{self, CNTP_CTL, CNTTIDR};
+use hardware::board::{NoFrame, TimerFrame};
+use hardware::devices::timer_frame::{self, CNTP_CTL, CNTTIDR};
 
 use crate::machine::call::call_path::CallPath;
 use crate::machine::gic::controller::Gic;

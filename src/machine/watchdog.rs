@@ -1,8 +1,8 @@
 //! The watchdog of last resort. While the lead sleeps and no other CPU is on, no
 //! CPU could see that the lead does not wake: then the watchdog resets the board.
 
-use psci_bench::board::{NoWatchdog, Watchdog as Description};
-use psci_bench::devices::watchdog::Driver;
+use hardware::board::{NoWatchdog, Watchdog as Description};
+use hardware::devices::watchdog::Driver;
 
 use crate::machine::cpu::instructions;
 use crate::machine::memory::mmio::{Mmio, Registers};

@@ -1,6 +1,6 @@
 //! The choice of the console.
 
-use psci_bench::image::Uart;
+use hardware::image::Uart;
 
 use crate::machine::console::{self, print_line};
 use crate::machine::memory::tables::TranslationTables;

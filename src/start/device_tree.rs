@@ -10,9 +10,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::Display;
 
-use psci_bench::board::{Region, total_size};
-use psci_bench::image::handoff;
-use psci_bench::image::{PARAMETER_BLOCK, ParameterBlock, TREE_ALIGN, TREE_MAX};
+use hardware::board::{Region, total_size};
+use hardware::image::handoff;
+use hardware::image::{PARAMETER_BLOCK, ParameterBlock, TREE_ALIGN, TREE_MAX};
 
 use crate::machine::boot::layout;
 use crate::machine::memory::loader_data;

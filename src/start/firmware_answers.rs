@@ -1,12 +1,12 @@
 //! Queries of the firmware, made before the payload touches the interrupt controller: a call
 //! that never returns is not mistaken for a faulty device.
 
-use psci_bench::board::Board;
-use psci_bench::image::BootStage;
-use psci_bench::measure::{Counter, NoCpuOff};
-use psci_bench::spec::pmf::{Interface, ReadError};
-use psci_bench::spec::psci::{ReturnCode, StateFormat};
-use psci_bench::spec::smccc::Service;
+use hardware::board::Board;
+use hardware::image::BootStage;
+use hardware::spec::pmf::{Interface, ReadError};
+use hardware::spec::psci::{ReturnCode, StateFormat};
+use hardware::spec::smccc::Service;
+use run::measure::{Counter, NoCpuOff};
 use smccc::arch::Version;
 use smccc::psci::PSCI_SYSTEM_SUSPEND_64;
 

@@ -1,13 +1,11 @@
 //! Runs the payload: finds console and device tree, reads board and plan, sets the
 //! machine up, and runs the scenarios.
 
-use psci_bench::board::{Board, Console as TreeConsole};
-use psci_bench::image::{
-    BootStage, Conduit, PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE, ParameterBlock,
-};
-use psci_bench::output;
-use psci_bench::plan::Plan;
-use psci_bench::spec::region::Region;
+use hardware::board::{Board, Console as TreeConsole};
+use hardware::image::{BootStage, Conduit, PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE, ParameterBlock};
+use hardware::spec::region::Region;
+use run::plan::Plan;
+use suite::output;
 
 use super::console_choice::{move_console, open_console};
 use super::device_tree::{self, DeviceTree};

@@ -6,15 +6,15 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::sync::atomic::AtomicU64;
 
-use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog};
-use psci_bench::image::BootStage;
-use psci_bench::measure::{Facts, Tally};
-use psci_bench::model::{self as model, Head, Run, RunId};
-use psci_bench::plan::Plan;
-use psci_bench::record::FORMAT;
-use psci_bench::scenario::Needs;
-use psci_bench::spec::region::Region;
-use psci_bench::spec::ticks::Clock;
+use hardware::board::{Board, Cpu, LabelSource, NoWatchdog};
+use hardware::image::BootStage;
+use hardware::spec::region::Region;
+use hardware::spec::ticks::Clock;
+use run::measure::{Facts, Tally};
+use run::model::{self as model, Head, Run, RunId};
+use run::plan::Plan;
+use run::record::FORMAT;
+use suite::scenario::Needs;
 
 use super::firmware_answers::FirmwareAnswers;
 use super::working_memory::{self, Memory, UNMAPPED};

@@ -3,11 +3,11 @@
 use alloc::format;
 
 use arrayvec::ArrayVec;
-use psci_bench::board::{Board, Cpu, Room, free_memory};
-use psci_bench::devices::uart::registers;
-use psci_bench::measure::Tally;
-use psci_bench::scenario::Needs;
-use psci_bench::spec::region::Region;
+use hardware::board::{Board, Cpu, Room, free_memory};
+use hardware::devices::uart::registers;
+use hardware::spec::region::Region;
+use run::measure::Tally;
+use suite::scenario::Needs;
 
 use crate::machine::allocator::HEAP;
 use crate::machine::boot::{exception, layout};

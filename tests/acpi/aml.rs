@@ -3,7 +3,7 @@
 use std::fs;
 
 use device_tree::adapt;
-use psci_bench::board::Board;
+use hardware::board::Board;
 
 use crate::common::{compile_asl, workspace};
 use crate::machine::{CHANGES, Field, convert, seal, tables, write};

@@ -1,6 +1,6 @@
 //! Tables that are truncated, changed, nested and circular: no panic, and no endless loop.
 
-use psci_bench::board::Console;
+use hardware::board::Console;
 
 use crate::aml::compile;
 use crate::common::compile_asl;

@@ -2,7 +2,7 @@
 
 use device_tree::acpi::{Conversion, Tables, to_tree};
 use device_tree::{Changes, adapt};
-use psci_bench::board::{Board, FormatError, Region};
+use hardware::board::{Board, FormatError, Region};
 
 /// A field: offset, size in bytes, value.
 pub type Field = (usize, usize, u64);

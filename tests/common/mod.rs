@@ -8,10 +8,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use object::{Object, ObjectSymbol};
-use psci_bench::measure::{Facts, Metric, Summary};
-use psci_bench::model::{How, Measure, Point, Row, Run, Scenario, Variant, Verdict};
-use psci_bench::plan::ScenarioId;
-use psci_bench::record::{Claim, RunBuilder, pieces};
+use run::measure::{Facts, Metric, Summary};
+use run::model::{How, Measure, Point, Row, Run, Scenario, Variant, Verdict};
+use run::plan::ScenarioId;
+use run::record::{Claim, RunBuilder, pieces};
 use xtask::board::device_tree::{self, Choices};
 use xtask::board::firmware_kind::Firmware;
 use xtask::board::{self, Board, Conduit, Gic, StateFormat};

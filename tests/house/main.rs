@@ -1,31 +1,42 @@
-//! The layout of the code: no two files import each other, no folder imports one
-//! that stands after it in `docs/folders.txt`, and comments and sizes keep the limits.
+//! The layout of the code inside the crates, whose edges Cargo holds: no two files import each
+//! other, and no folder imports one that stands after it in the table of its crate's root file.
 
-mod files;
 mod imports;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use imports::{Crates, circular, upward};
 use xtask::setup::workspace::Workspace;
 
+/// The crates whose imports are read: the name, and the root file.
+const CRATES: [(&str, &str); 9] = [
+    ("psci_bench", "src/main.rs"),
+    ("hardware", "crates/hardware/src/lib.rs"),
+    ("run", "crates/run/src/lib.rs"),
+    ("suite", "crates/suite/src/lib.rs"),
+    ("sync", "crates/sync/src/lib.rs"),
+    ("device_tree", "crates/device-tree/src/lib.rs"),
+    ("psci_bench_efi", "crates/efi/src/lib.rs"),
+    ("psci_bench_efi_bin", "crates/efi/src/main.rs"),
+    ("xtask", "xtask/src/lib.rs"),
+];
+
 fn read_all(root: &Path) -> Crates {
     let mut crates = Crates::default();
-    crates.read("psci_bench", &root.join("src/lib.rs"));
-    crates.read("psci_bench_bin", &root.join("src/main.rs"));
-    crates.read("xtask", &root.join("xtask/src/lib.rs"));
-    crates.read("device_tree", &root.join("device-tree/src/lib.rs"));
-    crates.read("psci_bench_efi_bin", &root.join("efi/src/main.rs"));
+    for (name, file) in CRATES {
+        crates.read(name, &root.join(file));
+    }
     crates
 }
 
-/// The order of the folders of a crate, by `docs/folders.txt`.
-fn order(root: &Path, of: &str) -> Vec<String> {
-    let text = fs::read_to_string(root.join("docs/folders.txt")).expect("the file");
-    let line = text.lines().find_map(|line| line.strip_prefix(of));
-    let names = line.and_then(|line| line.strip_prefix(": "));
-    let names = names.expect("the crate's line").split(' ');
+/// Returns the folders of a crate in the order of the table that its root file begins with.
+fn order(file: &Path) -> Vec<String> {
+    let text = fs::read_to_string(file).expect("the crate's root");
+    let rows = text.lines().filter_map(|line| line.strip_prefix("//! | "));
+    let cells = rows.filter_map(|row| row.split(" | ").next());
+    let names = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
     names.map(str::to_owned).collect()
 }
 
@@ -47,9 +58,12 @@ fn no_files_import_each_other() {
 fn no_folder_imports_a_later_one() {
     let root = Workspace::find().expect("the workspace").root;
     let imports = read_all(&root).imports();
-    for of in ["src", "xtask/src"] {
-        let found = upward(&imports, &root.join(of), &order(&root, of));
-        assert!(found.is_empty(), "{}", list(&root, &found));
+    for (name, file) in CRATES {
+        let file = root.join(file);
+        let order = order(&file);
+        let folder = file.parent().expect("a folder");
+        let found = upward(&imports, folder, &order);
+        assert!(found.is_empty(), "{name}: {}", list(&root, &found));
     }
 }
 
@@ -101,52 +115,22 @@ fn planted_imports_are_found() {
     assert_eq!(judge(&[lib, parent, ("high/a.rs", ""), child, low]), (2, 0));
 }
 
-/// The files that turn a clippy lint off, and the lint: at most 20.
-const LINT_EXCEPTIONS: [(&str, &str); 3] = [
-    ("src/machine/round/cells.rs", "mut_from_ref"),
-    ("src/machine/round/handover.rs", "mut_from_ref"),
-    ("verify/src/cells.rs", "mut_from_ref"),
-];
-
-const MOST_LINES: usize = 500;
-
-#[test]
-fn comments_have_heads_and_plain_words() {
-    let root = Workspace::find().expect("the workspace").root;
-    let mut list = String::new();
-    for (file, text) in files::read_all(&root) {
-        for (line, fault) in files::wording_faults(&text) {
-            list += &format!("{}:{line}: {fault}\n", file.display());
+/// Returns all Rust files below `root`, by their path from there, with their text.
+fn rust_files(root: &Path) -> BTreeMap<PathBuf, String> {
+    let mut found = BTreeMap::new();
+    let mut pending = vec![root.to_path_buf()];
+    while let Some(folder) = pending.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                pending.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let inner = path.strip_prefix(root).expect("a path below the root");
+                found.insert(inner.into(), fs::read_to_string(&path).expect("a text"));
+            }
         }
     }
-    assert_eq!(list, "");
-}
-
-#[test]
-fn planted_wording_faults_are_found() {
-    for (text, lines) in [
-        (
-            "/// Returns it.\n/// What follows is a second line.",
-            &[][..],
-        ),
-        ("/// What a CPU does.", &[1]),
-        ("fn f() {}\n/// Who rings.\nfn g() {}", &[2]),
-        ("/// The same for a cluster.", &[1]),
-        ("/// The sameness of both.", &[]),
-        (
-            "/// Its length.\nlen: u8,\n/// Its base.\nbase: u8,",
-            &[1, 3],
-        ),
-        ("#[doc = \"How it ends.\"]", &[1]),
-        ("/// Powers on.\n//! What it is.", &[2]),
-        ("// What the loader left.", &[]),
-        ("// Nobody\n// told\n// him\n// that", &[1, 2]),
-        ("let a = 1; // his own", &[1]),
-        ("let a = \"http:// his\";", &[]),
-    ] {
-        let found = files::wording_faults(text).into_iter().map(|it| it.0);
-        assert_eq!(found.collect::<Vec<_>>(), lines, "{text}");
-    }
+    found
 }
 
 /// Where the payload loads from memory by its own hand, or has a package that does: translation
@@ -159,7 +143,7 @@ fn no_other_file_of_the_machine_loads_from_addresses() {
     ];
     let root = Workspace::find().expect("the workspace").root;
     let mut found = Vec::new();
-    for (file, text) in files::read_all(&root.join("src/machine")) {
+    for (file, text) in rust_files(&root.join("src/machine")) {
         let lines = text
             .lines()
             .filter(|line| !line.trim_start().starts_with("//"));
@@ -171,29 +155,4 @@ fn no_other_file_of_the_machine_loads_from_addresses() {
         found.extend(loads.map(|_| file.display().to_string()));
     }
     assert_eq!(found, ["memory/tables.rs"]);
-}
-
-#[test]
-fn files_are_short_and_keep_the_lints() {
-    let root = Workspace::find().expect("the workspace").root;
-    let (mut long, mut exceptions) = (Vec::new(), Vec::new());
-    for (file, text) in files::read_all(&root) {
-        let file = file.display().to_string();
-        let lints = files::lint_exceptions(&text).into_iter();
-        exceptions.extend(lints.map(|lint| (file.clone(), lint)));
-        if text.lines().count() > MOST_LINES {
-            long.push(file);
-        }
-    }
-    assert_eq!(long, [""; 0]);
-    let known = LINT_EXCEPTIONS.map(|(file, lint)| (file.to_owned(), lint.to_owned()));
-    assert_eq!(exceptions, known);
-}
-
-#[test]
-fn planted_lint_exceptions_are_found() {
-    let text = "#![off(\n clippy::indexing_slicing)]\n#[off(dead_code)]";
-    let text = text.replace("off", "allow") + "#[" + "expect(clippy::too_many_lines)]";
-    let found = files::lint_exceptions(&text);
-    assert_eq!(found, ["indexing_slicing", "too_many_lines"]);
 }

@@ -6,9 +6,9 @@ use std::thread;
 
 use device_tree::acpi::{self, Memory, Tables};
 use device_tree::{Changes, adapt};
-use psci_bench::board::{Board, Region};
-use psci_bench::model::Verdict;
-use psci_bench::plan::ScenarioId;
+use hardware::board::{Board, Region};
+use run::model::Verdict;
+use run::plan::ScenarioId;
 use xtask::build::efi;
 use xtask::qemu;
 

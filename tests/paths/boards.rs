@@ -2,10 +2,10 @@
 //! and without.
 
 use device_tree::{Changes, adapt};
-use psci_bench::image::Conduit;
-use psci_bench::measure::Metric;
-use psci_bench::model::Verdict;
-use psci_bench::plan::ScenarioId::{CpuSuspendParallel, PsciVersionParallel};
+use hardware::image::Conduit;
+use run::measure::Metric;
+use run::model::Verdict;
+use run::plan::ScenarioId::{CpuSuspendParallel, PsciVersionParallel};
 use xtask::board::Gic;
 use xtask::build::firmware::Platform;
 use xtask::build::flash;

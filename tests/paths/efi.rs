@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::Command;
 
-use psci_bench::measure::Metric;
-use psci_bench::plan::ScenarioId::{CpuSuspendParallel, SuspendDeepSerial};
+use run::measure::Metric;
+use run::plan::ScenarioId::{CpuSuspendParallel, SuspendDeepSerial};
 use xtask::board::Conduit;
 use xtask::build::signer::Signer;
 use xtask::build::{efi, stick};

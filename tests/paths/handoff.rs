@@ -2,7 +2,7 @@
 //! loader would. (TF-A's own transfer list is in
 //! `firmware`.)
 
-use psci_bench::image::handoff::{REGISTER, SIGNATURE};
+use hardware::image::handoff::{REGISTER, SIGNATURE};
 
 use crate::common;
 use crate::machine::{FEW, Machine, Seen};

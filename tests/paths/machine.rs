@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use memchr::memmem;
-use psci_bench::model::Verdict;
+use run::model::Verdict;
 use tempfile::TempDir;
 use xtask::build::image::Emergency;
 use xtask::build::payload;

@@ -5,8 +5,8 @@
 //! state, a standby that the tree's own boot arguments choose. (No CPU comes back from its
 //! power-down states.)
 
-use psci_bench::measure::Metric;
-use psci_bench::plan::ScenarioId;
+use run::measure::Metric;
+use run::plan::ScenarioId;
 use xtask::board::{Conduit, Gic};
 use xtask::build::firmware::Platform;
 use xtask::build::flash;

@@ -3,9 +3,9 @@
 
 use std::fs;
 
-use psci_bench::measure::Metric;
-use psci_bench::plan::ScenarioId::CpuSuspendParallel;
-use psci_bench::spec::crc::Crc32;
+use run::crc::Crc32;
+use run::measure::Metric;
+use run::plan::ScenarioId::CpuSuspendParallel;
 use xtask::board::Conduit;
 use xtask::qemu::efi::{ENVIRONMENT, environment};
 use xtask::setup::{self, Need, U_BOOT};

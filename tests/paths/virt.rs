@@ -1,8 +1,8 @@
 //! QEMU's own loaders, on `virt` with QEMU's own PSCI.
 
-use psci_bench::measure::Metric;
-use psci_bench::model::Verdict;
-use psci_bench::plan::ScenarioId::{CpuOffSerial, CpuSuspendParallel, PsciVersionParallel};
+use run::measure::Metric;
+use run::model::Verdict;
+use run::plan::ScenarioId::{CpuOffSerial, CpuSuspendParallel, PsciVersionParallel};
 use xtask::board::{self, Board, Conduit, Gic};
 use xtask::build::image::Emergency;
 

@@ -2,9 +2,9 @@
 //! monitor, its RT_INSTR parsers, its expect script.
 
 use fancy_regex::{Captures, Regex};
-use psci_bench::model::Verdict;
-use psci_bench::plan::ScenarioId;
-use psci_bench::record::LINE_MAX;
+use run::model::Verdict;
+use run::plan::ScenarioId;
+use run::record::LINE_MAX;
 
 use crate::common;
 

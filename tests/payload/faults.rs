@@ -7,9 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use psci_bench::measure::Reason;
-use psci_bench::model::Verdict::{self, Fail, Incomplete, Pass};
-use psci_bench::plan::ScenarioId::{
+use run::measure::Reason;
+use run::model::Verdict::{self, Fail, Incomplete, Pass};
+use run::plan::ScenarioId::{
     self, CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel,
     SuspendDeepParallel, SuspendDeepSerial,
 };

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use psci_bench::measure::Metric;
-use psci_bench::model::Row;
-use psci_bench::plan::ScenarioId::{
+use run::measure::Metric;
+use run::model::Row;
+use run::plan::ScenarioId::{
     CpuOffSerial, CpuSuspendSerial, PsciVersionParallel, SuspendDeepParallel, SuspendDeepSerial,
 };
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use psci_bench::model::Verdict;
+use run::model::Verdict;
 use xtask::board::{self, Gic};
 use xtask::build::firmware::{self, Firmware, NT_FW_KEY, Platform, Variant};
 use xtask::build::flash::{self, FIP_BASE};

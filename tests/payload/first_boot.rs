@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use psci_bench::image::BootStage::{
-    self, Board, Caches, CpuOn, Entry, Firmware, Mmu, Suspend, Tree,
-};
-use psci_bench::image::ParameterBlock;
+use hardware::image::BootStage::{self, Board, Caches, CpuOn, Entry, Firmware, Mmu, Suspend, Tree};
+use hardware::image::ParameterBlock;
 use xtask::build::image::enable_boot_log;
 use xtask::qemu::diagnosis::explain_marks;
 use xtask::qemu::run_spec::{Payload, RunSpec};

@@ -1,11 +1,11 @@
 //! The payload on CPU counts, on firmware variants that the overlay platform has, and on
 //! each firmware, GIC and level: each run ends with PASS.
 
-use psci_bench::image::Conduit;
-use psci_bench::measure::{Counter, Metric};
-use psci_bench::model::{How, Measure, Variant, Verdict};
-use psci_bench::plan::ScenarioId;
-use psci_bench::spec::psci::StateFormat;
+use hardware::image::Conduit;
+use hardware::spec::psci::StateFormat;
+use run::measure::{Counter, Metric};
+use run::model::{How, Measure, Variant, Verdict};
+use run::plan::ScenarioId;
 use xtask::board::firmware_kind::Firmware;
 use xtask::qemu::Level;
 use xtask::qemu::run_spec::RunSpec;

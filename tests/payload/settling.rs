@@ -1,8 +1,8 @@
 //! CPU_ON soon after CPU_OFF, on a firmware that for 500 us after a CPU's OFF either takes the
 //! CPU_ON and lets the CPU be powered off nevertheless, or refuses it.
 
-use psci_bench::model::{Measure, Verdict};
-use psci_bench::plan::ScenarioId;
+use run::model::{Measure, Verdict};
+use run::plan::ScenarioId;
 
 use crate::common::{self, Ran, rt_instr, spec};
 

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use psci_bench::model::{Measure, Skip, Status, Variant, Verdict};
-use psci_bench::plan::ScenarioId;
+use run::model::{Measure, Skip, Status, Variant, Verdict};
+use run::plan::ScenarioId;
 
 use crate::common::{self, Log, spec};
 

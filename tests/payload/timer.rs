@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use psci_bench::model::{How, Measure, Variant, Verdict};
-use psci_bench::plan::ScenarioId;
+use run::model::{How, Measure, Variant, Verdict};
+use run::plan::ScenarioId;
 use xtask::build::payload::Tree;
 use xtask::qemu::run_spec::{Payload, RunSpec};
 

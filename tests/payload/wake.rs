@@ -4,11 +4,11 @@
 //!
 //! The overlay firmware stops the timers (`timer-stop=1`). No AArch64 machine of
 //! QEMU has a memory-mapped generic timer: what stands for one here is memory.
-//! A frame that works is shown with fakes: `src/devices/timer_frame.rs`,
-//! `src/scenario/tests/wake.rs`, `xtask/tests/machine/sse_timer.rs`.
+//! A frame that works is shown with fakes: `crates/hardware/src/devices/timer_frame.rs`,
+//! `crates/suite/src/scenario/tests/wake.rs`, `xtask/tests/machine/sse_timer.rs`.
 
-use psci_bench::model::{Row, Verdict};
-use psci_bench::plan::ScenarioId::{
+use run::model::{Row, Verdict};
+use run::plan::ScenarioId::{
     self, CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel,
     SuspendDeepParallel,
 };

@@ -1,7 +1,7 @@
 //! The watchdog of last resort, on a machine that has one, under a firmware whose
 //! suspends do not return.
 
-use psci_bench::model::Verdict;
+use run::model::Verdict;
 use xtask::qemu::stream::Ending;
 
 use crate::common::{run, spec};

@@ -16,10 +16,10 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
-use psci_bench::measure::Summary;
-use psci_bench::model::{ClosingLine, Instant as Moment, Row, Sample};
-use psci_bench::plan::{Records, ScenarioId};
-use psci_bench::record::Writer;
+use run::measure::Summary;
+use run::model::{ClosingLine, Instant as Moment, Row, Sample};
+use run::plan::{Records, ScenarioId};
+use run::record::Writer;
 
 #[path = "../tests/support/made_up_run.rs"]
 #[allow(dead_code, reason = "other programs use the rest")]

@@ -1,7 +1,20 @@
 //! psci-bench's host tool, as a library with a thin `main`.
 //!
-//! `docs/folders.txt` has the order of its folders: a folder imports only from folders
-//! before it. The commands in [`cli`] and the whole-program tests call the same functions.
+//! | folder | task |
+//! |---|---|
+//! | [`setup`] | packages, sources, tools, processes, progress |
+//! | [`board`] | board files and device trees |
+//! | [`build`] | the payload, TF-A, FIPs, flashes |
+//! | [`qemu`] | runs on QEMU |
+//! | [`report`] | logs and tables, and what is made of them |
+//! | [`profile`] | instructions by function, commit by commit |
+//! | [`lab`] | jobs for LAVA and labgrid |
+//! | [`soak`] | repeated runs, fuzzers |
+//! | [`verify`] | checks of cache maintenance |
+//! | [`cli`] | the command line, a file a verb |
+//!
+//! A folder imports only from those above it. The commands in [`cli`] and the whole-program
+//! tests call the same functions.
 
 #![forbid(unsafe_code)]
 

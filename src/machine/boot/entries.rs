@@ -4,8 +4,8 @@
 use core::arch::global_asm;
 
 use aarch64_cpu::registers::{self, MAIR_EL1, SCTLR_EL1, TCR_EL1};
-use psci_bench::board::Region;
-use psci_bench::image::BootStage;
+use hardware::board::Region;
+use hardware::image::BootStage;
 
 use crate::machine::boot::layout::{EMERGENCY_STACK, root_table_address};
 use crate::machine::memory::tables::{self, PAGE, TranslationTables};
@@ -88,8 +88,8 @@ global_asm!(
     BOOT_AREA = const BOOT_AREA,
     MARK_ENTRY = const BootStage::Entry.code(),
     MARK_CACHES = const BootStage::Caches.code(),
-    TREE_ALIGN = const psci_bench::image::TREE_ALIGN,
-    TREE_MAX = const psci_bench::image::TREE_MAX,
+    TREE_ALIGN = const hardware::image::TREE_ALIGN,
+    TREE_MAX = const hardware::image::TREE_MAX,
     CHANNEL_STACK = const core::mem::offset_of!(CpuChannel, entry.stack_top),
     CHANNEL_MPIDR = const core::mem::offset_of!(CpuChannel, entry.mpidr),
     CHANNEL_CONTEXT = const core::mem::offset_of!(CpuChannel, entry.suspend_context),

@@ -4,8 +4,8 @@ use core::fmt;
 
 use aarch64_cpu::registers::ESR_EL1;
 use arrayvec::ArrayVec;
-use psci_bench::board::Region;
-use psci_bench::image::Conduit;
+use hardware::board::Region;
+use hardware::image::Conduit;
 use spin::mutex::SpinMutex;
 
 use crate::machine::boot::layout;

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::AtomicU64;
 
-use psci_bench::board::Region;
+use hardware::board::Region;
 
 use crate::machine::memory::tables::PAGE;
 

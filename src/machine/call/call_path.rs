@@ -4,9 +4,9 @@ use core::arch::{asm, global_asm};
 use core::sync::atomic::AtomicU64;
 
 use aarch64_cpu::registers::MIDR_EL1;
-use psci_bench::image::Conduit;
-use psci_bench::measure::Counter;
-use psci_bench::spec::counter::CounterErratum;
+use hardware::image::Conduit;
+use hardware::spec::counter::CounterErratum;
+use run::measure::Counter;
 use smccc::psci::{PSCI_CPU_SUSPEND_64, PSCI_SYSTEM_SUSPEND_64};
 
 use crate::machine::cpu::instructions::relax;

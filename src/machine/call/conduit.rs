@@ -3,8 +3,8 @@
 use core::arch::asm;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use psci_bench::image::Conduit;
-use psci_bench::spec::smccc::sign_extend_status;
+use hardware::image::Conduit;
+use hardware::spec::smccc::sign_extend_status;
 use smccc::Call;
 
 /// The conduit of all calls: a [`Conduit`]'s number; no conduit's where none is known.

@@ -1,12 +1,12 @@
 //! Calls of the firmware that are not timed.
 
-use psci_bench::spec;
-use psci_bench::spec::pmf::{Interface, ReadError, STAMPS, Stamp, Stamps};
-use psci_bench::spec::psci::{AFFINITY_MASK, StateFormat, accept_positive};
-use psci_bench::spec::smccc::{
+use hardware::spec;
+use hardware::spec::pmf::{Interface, ReadError, STAMPS, Stamp, Stamps};
+use hardware::spec::psci::{AFFINITY_MASK, StateFormat, accept_positive};
+use hardware::spec::smccc::{
     HYPERVISOR_UID, SERVICE_REVISION, SERVICE_UID, Service, VERSION_1_1, is_kvm,
 };
-use psci_bench::spec::stat::{Ladder, Statistics};
+use hardware::spec::stat::{Ladder, Statistics};
 use smccc::psci::{self, AffinityState, Error, LowestAffinityLevel, SuspendMode};
 use smccc::{arch, arch::Version};
 

@@ -1,8 +1,8 @@
 //! Loops of one operation, in assembly (`operation_loop.S`).
 
-use psci_bench::image::Conduit;
-use psci_bench::measure::{Operation, Outcome};
-use psci_bench::spec::pmf::{Interface, ReadError, Stamp};
+use hardware::image::Conduit;
+use hardware::spec::pmf::{Interface, ReadError, Stamp};
+use run::measure::{Operation, Outcome};
 
 use crate::machine::call::call_path::CallPath;
 use crate::machine::cpu::cycle_counter::{self, CycleCounter};

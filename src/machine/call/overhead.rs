@@ -1,7 +1,7 @@
 //! The cost of measuring itself.
 
-use psci_bench::measure::Overheads;
-use psci_bench::spec::pmf::{Interface, ReadError, Stamp};
+use hardware::spec::pmf::{Interface, ReadError, Stamp};
+use run::measure::Overheads;
 
 use crate::machine::call::call_path::CallPath;
 use crate::machine::call::firmware;

@@ -7,9 +7,9 @@ use aarch64_cpu::registers::{
     CCSIDR_EL1, CLIDR_EL1, CNTFRQ_EL0, CSSELR_EL1, CurrentEL, HCR_EL2, ID_AA64MMFR2_EL1,
     ID_AA64PFR0_EL1, MIDR_EL1, MPIDR_EL1, Readable, Writeable,
 };
-use psci_bench::measure::Identity;
-use psci_bench::spec::caches::Caches;
-use psci_bench::spec::psci::AFFINITY_MASK;
+use hardware::spec::caches::Caches;
+use hardware::spec::psci::AFFINITY_MASK;
+use run::measure::Identity;
 use tock_registers::fields::Field;
 
 use crate::machine::cpu::sysreg::{CTR_EL0, DCZID_EL0};

@@ -6,8 +6,8 @@
 
 use core::sync::atomic::Ordering;
 
-use psci_bench::board::{Gic as Description, Region};
-use psci_bench::devices::spi::{self, SpiTarget};
+use hardware::board::{Gic as Description, Region};
+use hardware::devices::spi::{self, SpiTarget};
 
 use crate::machine::cpu::instructions;
 use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY, WAKE_SGI};

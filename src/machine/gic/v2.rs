@@ -3,7 +3,7 @@
 
 use core::sync::atomic::Ordering;
 
-use psci_bench::devices::gicv2::{self, CPU_INTERFACE_SIZE, DISTRIBUTOR_SIZE, GICC_IAR, GICD_SGIR};
+use hardware::devices::gicv2::{self, CPU_INTERFACE_SIZE, DISTRIBUTOR_SIZE, GICC_IAR, GICD_SGIR};
 
 use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY, WAKE_SGI};
 use crate::machine::memory::mmio::{Mmio, Registers};

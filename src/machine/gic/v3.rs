@@ -12,9 +12,9 @@ use aarch64_cpu::registers::{Readable, Writeable};
 use arm_gic::gicv3::GicCpuInterface;
 use arm_gic::{IntId, InterruptGroup};
 use arrayvec::ArrayVec;
-use psci_bench::board::{REDISTRIBUTOR_REGIONS_MAX, Region};
-use psci_bench::devices::redistributor::{self, GICR_PIDR2, is_redistributor};
-use psci_bench::devices::{gicv3, sgi};
+use hardware::board::{REDISTRIBUTOR_REGIONS_MAX, Region};
+use hardware::devices::redistributor::{self, GICR_PIDR2, is_redistributor};
+use hardware::devices::{gicv3, sgi};
 
 use crate::machine::cpu::instructions;
 use crate::machine::cpu::registers;

@@ -5,7 +5,7 @@
 
 use core::slice;
 
-use psci_bench::board::Region;
+use hardware::board::Region;
 
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::{self, MapError, Mapping, TranslationTables};

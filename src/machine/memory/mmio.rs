@@ -7,8 +7,8 @@
 
 use core::arch::asm;
 
-use psci_bench::board::Region;
-use psci_bench::devices::{Bus, Width};
+use hardware::board::Region;
+use hardware::devices::{Bus, Width};
 
 use crate::machine::cpu::instructions::relax;
 use crate::machine::memory::tables::{MapError, Mapping, TranslationTables};

@@ -1,7 +1,6 @@
 //! Mapped memory: translation tables, stacks, working memory, device registers.
 
 pub mod dirty_lines;
-pub mod heap;
 pub mod loader_data;
 pub mod mmio;
 pub mod probe;

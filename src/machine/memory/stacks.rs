@@ -1,7 +1,7 @@
 //! The CPUs' stacks: above each an emergency stack, on which exceptions are
 //! handled, and below each a page that stays unmapped.
 
-use psci_bench::board::Room;
+use hardware::board::Room;
 
 use crate::machine::boot::layout;
 use crate::machine::memory::tables::{MapError, PAGE, Pages, TranslationTables};

@@ -6,8 +6,8 @@
 use core::arch::global_asm;
 
 use aarch64_cpu::asm::barrier;
-use psci_bench::board::Region;
-use psci_bench::plan::Load;
+use hardware::board::Region;
+use run::plan::Load;
 
 use crate::machine::memory::tables::Pages;
 

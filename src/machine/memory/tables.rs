@@ -10,7 +10,7 @@ use core::mem::MaybeUninit;
 use core::slice;
 
 use aarch64_cpu::asm::barrier;
-use psci_bench::board::{Region, Room, free_memory};
+use hardware::board::{Region, Room, free_memory};
 
 use crate::machine::cpu::registers;
 

@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicBool, AtomicU64};
 
 use aarch64_cpu::registers::{TPIDR_EL1, TPIDR_EL2, Writeable};
-use psci_bench::measure::{Identity, Tally};
+use run::measure::{Identity, Tally};
 use spin::Once;
 
 use crate::machine::boot::layout::{EntryRecord, set_channel_directory};

@@ -4,9 +4,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
-use psci_bench::board::Cpu;
-use psci_bench::measure::{Limits, Loss, Step};
-use psci_bench::model::Label;
+use hardware::board::Cpu;
+use run::measure::{Limits, Loss, Step};
+use run::model::Label;
 
 use crate::machine::console::{self, print_line};
 

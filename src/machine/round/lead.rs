@@ -4,15 +4,15 @@
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use psci_bench::board::Cpu;
-use psci_bench::image::BootStage;
-use psci_bench::measure::order::{Order, OrderBook};
-use psci_bench::measure::{
+use hardware::board::Cpu;
+use hardware::image::BootStage;
+use hardware::spec::psci::ReturnCode;
+use run::measure::order::{Order, OrderBook};
+use run::measure::{
     Action, After, Cause, End, Facts, Identity, Loss, Machine, NoCpuOff, Outcome, Round, Step,
     Tally, Waker,
 };
-use psci_bench::plan::Plan;
-use psci_bench::spec::psci::ReturnCode;
+use run::plan::Plan;
 use smccc::psci::{AffinityState, Error, SuspendMode};
 
 use crate::machine::allocator::HEAP;
@@ -23,7 +23,7 @@ use crate::machine::console;
 use crate::machine::cpu::instructions;
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::cpu_states::{CpuState, CpuStates};
-use crate::machine::round::handover::Handover;
+use crate::machine::round::handover::{Handover, cause_of};
 use crate::machine::round::participant::Participant;
 use crate::machine::time::waiter::{NAP_US, Waiter};
 
@@ -163,8 +163,8 @@ impl Lead {
             if let Some(code) = cpu.handover.cpu_off_failure() {
                 return Some(Err(Cause::CpuOff(ReturnCode(code))));
             }
-            if let Some(cause) = cpu.handover.fault() {
-                return Some(Err(cause));
+            if let Some(stop) = cpu.handover.stop() {
+                return Some(Err(cause_of(stop)));
             }
             match firmware::affinity_info(cpu.mpidr()) {
                 Ok(AffinityState::Off) => Some(Ok(self.waiter().now())),
@@ -186,7 +186,7 @@ impl Lead {
     ) -> Result<(), Loss> {
         self.poll_step(step, NAP_US, deadline, || match condition(&cpu.handover) {
             true => Some(Ok(())),
-            false => cpu.handover.fault().map(Err),
+            false => cpu.handover.stop().map(|stop| Err(cause_of(stop))),
         })
     }
 
@@ -379,7 +379,7 @@ impl Lead {
 
     /// Sends an SGI from the lead to CPUs that have not returned by the instant `late`.
     fn wake_late_cpus(&self, late: u64) {
-        let sleeps = |cpu: &CpuChannel| cpu.handover.is_busy() && cpu.handover.fault().is_none();
+        let sleeps = |cpu: &CpuChannel| cpu.handover.is_busy() && cpu.handover.stop().is_none();
         let all_are_back = || (!self.channels.iter().any(sleeps)).then_some(());
         self.begin_step(Step::Finish, late);
         if self.waiter().poll(late, all_are_back).is_none() {

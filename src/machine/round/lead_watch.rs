@@ -6,8 +6,8 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use psci_bench::board::{NoWatchdog, Watchdog as Description};
-use psci_bench::measure::{Cause, FINISH_US, Loss, Step};
+use hardware::board::{NoWatchdog, Watchdog as Description};
+use run::measure::{Cause, FINISH_US, Loss, Step};
 use spin::mutex::SpinMutex;
 
 use crate::machine::console;

@@ -1,6 +1,5 @@
 //! A measurement round: the hand-over of orders, each CPU's part, the lead.
 
-pub mod cells;
 pub mod channel;
 pub mod cpu_states;
 pub mod handover;

@@ -2,13 +2,14 @@
 
 use core::sync::atomic::Ordering;
 
-use psci_bench::board::NoFrame;
-use psci_bench::measure::order::{Order, SgiTargets};
-use psci_bench::measure::{Action, Cause, End, Identity, NoCpuOff, Outcome};
-use psci_bench::spec::pmf::{Interface, ReadError};
-use psci_bench::spec::stat::{Rise, Statistics};
+use hardware::board::NoFrame;
+use hardware::spec::pmf::{Interface, ReadError};
+use hardware::spec::stat::{Rise, Statistics};
+use run::measure::order::{Order, SgiTargets};
+use run::measure::{Action, End, Identity, NoCpuOff, Outcome};
 use smccc::psci::PSCI_VERSION;
 use spin::Once;
+use sync::Stop;
 
 use crate::machine::call::call_path::{Return, TimedCall};
 use crate::machine::call::firmware;
@@ -416,8 +417,8 @@ pub fn stop_after_fault() -> ! {
     {
         let handover = &channel.handover;
         // A second exception, in the SGIs, must not lead here again.
-        let is_first = handover.fault().is_none();
-        handover.report_fault(Cause::Exception);
+        let is_first = handover.stop().is_none();
+        handover.report_stop(Stop::Exception);
         let helps = handover.order().is_some_and(|it| it.action == Action::Help);
         if is_first && helps {
             Participant { channel, parts }.wake_again(true);

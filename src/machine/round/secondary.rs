@@ -1,9 +1,10 @@
 //! A CPU that is not the lead: on by CPU_ON, executes its orders, powers off.
 
-use psci_bench::measure::order::Order;
-use psci_bench::measure::{After, Cause, Outcome};
-use psci_bench::spec::psci::ReturnCode;
+use hardware::spec::psci::ReturnCode;
+use run::measure::order::Order;
+use run::measure::{After, Outcome};
 use smccc::error::SUCCESS;
+use sync::Stop;
 
 use crate::machine::call::firmware;
 use crate::machine::ending;
@@ -26,7 +27,7 @@ pub extern "C" fn secondary_main(
     };
     let own = Participant { channel, parts };
     if !has_right_context {
-        channel.handover.report_fault(Cause::Context);
+        channel.handover.report_stop(Stop::WrongContext);
         power_off_for_good(own);
     }
     own.set_up_again();

@@ -4,8 +4,8 @@
 use core::arch::global_asm;
 use core::ffi::c_void;
 
-use psci_bench::measure::{End, Outcome, Tally, Window};
-use psci_bench::plan::Load;
+use run::measure::{End, Outcome, Tally, Window};
+use run::plan::Load;
 
 use crate::machine::call::call_path::CallPath;
 use crate::machine::cpu::registers;

@@ -6,9 +6,9 @@ use aarch64_cpu::registers::{
     CNTHP_CTL_EL2, CNTP_CTL_EL0, CNTP_CVAL_EL0, CNTV_CTL_EL0, CNTV_CVAL_EL0, CNTV_TVAL_EL0,
     Writeable,
 };
-use psci_bench::board::TimerPpis;
-use psci_bench::measure::Counter;
-use psci_bench::spec::timer::TimerName;
+use hardware::board::TimerPpis;
+use hardware::spec::timer::TimerName;
+use run::measure::Counter;
 use spin::Once;
 
 use crate::machine::cpu::registers;

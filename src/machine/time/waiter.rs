@@ -3,7 +3,7 @@
 //! memory that the others work on, and where one host CPU emulates many, lets those run.
 //! The last stretch to an agreed instant is never napped through (`CallPath::spin_until`).
 
-use psci_bench::spec::ticks::Clock;
+use hardware::spec::ticks::Clock;
 
 use crate::machine::call::call_path::CallPath;
 use crate::machine::cpu::instructions;

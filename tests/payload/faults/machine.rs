@@ -1,6 +1,6 @@
 //! Counter, interrupts, exception level: in firmware's hands, though not PSCI's.
 
-use psci_bench::measure::Metric;
+use run::measure::Metric;
 use xtask::board::Gic;
 use xtask::build::payload::Tree;
 use xtask::qemu::run_spec::Payload;

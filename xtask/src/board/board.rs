@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
-use psci_bench::board::Region;
-use psci_bench::image::Conduit;
+use hardware::board::Region;
+use hardware::image::Conduit;
 use serde::Deserialize;
 
 use super::devices::{Controller, Frame, Gic, Timer, Uart, Watchdog};

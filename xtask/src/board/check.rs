@@ -1,8 +1,8 @@
 //! The checks of a board file: values that cannot be, and contradictions.
 
+use hardware::board::{ADDRESSES, CPU_MAX, GICR, PPIS, Region, SPIS};
+use hardware::image::{BASE_MAX, UartKind, working_memory};
 use itertools::Itertools as _;
-use psci_bench::board::{ADDRESSES, CPU_MAX, GICR, PPIS, Region, SPIS};
-use psci_bench::image::{BASE_MAX, UartKind, working_memory};
 
 use super::board::{Board, Reserved, Verified};
 use super::devices::Watchdog;

@@ -7,9 +7,9 @@
 use anyhow::{Result, anyhow, bail};
 use device_tree::nodes::{self, CPU_PHANDLES};
 use device_tree::{Node, check_bootargs};
-use psci_bench::board::{self as payload, ADDRESSES, GICR, Region};
-use psci_bench::devices::uart::registers;
-use psci_bench::image::Conduit;
+use hardware::board::{self as payload, ADDRESSES, GICR, Region};
+use hardware::devices::uart::registers;
+use hardware::image::Conduit;
 
 use super::board::{Board, Reserved};
 use super::devices::{Controller, Gic, GicV3, Watchdog};

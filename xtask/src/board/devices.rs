@@ -1,9 +1,9 @@
 //! The devices of a board file: UART, timers, interrupt controller, watchdog.
 
 use clap::ValueEnum;
-use psci_bench::board::Region;
-use psci_bench::image::{self, UartKind};
-use psci_bench::spec::counter::CounterErratum;
+use hardware::board::Region;
+use hardware::image::{self, UartKind};
+use hardware::spec::counter::CounterErratum;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 

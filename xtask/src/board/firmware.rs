@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use psci_bench::spec::psci::StateFormat;
+use hardware::spec::psci::StateFormat;
 use serde::{Deserialize, Deserializer};
 
 /// A state that a CPU can be suspended to.

@@ -4,8 +4,8 @@
 use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use psci_bench::spec::psci::StateFormat;
-use psci_bench::spec::words::Word;
+use hardware::spec::psci::StateFormat;
+use hardware::text::words::Word;
 
 use super::board::Board;
 use super::firmware::{Firmware, IdleState};

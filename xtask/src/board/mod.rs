@@ -20,6 +20,10 @@ mod read;
 pub(crate) mod tests;
 mod texts;
 
+pub use hardware::image::Conduit;
+pub use hardware::spec::psci::StateFormat;
+pub use uuid::Uuid;
+
 pub use self::board::{Board, Qemu, Verified};
 pub use self::describe::{describe, table};
 pub use self::devices::{Frame, Gic};
@@ -29,6 +33,3 @@ pub(crate) use self::lab::Deploy;
 pub use self::lab::MINUTES_MAX;
 pub use self::package::{Blob, Package, PackageKind, Part};
 pub use self::read::{load, names, parse};
-pub use psci_bench::image::Conduit;
-pub use psci_bench::spec::psci::StateFormat;
-pub use uuid::Uuid;

@@ -4,13 +4,13 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use object::{Object as _, ObjectSegment as _};
-use psci_bench::devices::uart::mark_register;
-use psci_bench::image::{
+use hardware::devices::uart::mark_register;
+use hardware::image::{
     BASE_MAX, Conduit, HEADER_SIZE, IMAGE_SIZE_OFFSET, PARAMETER_BLOCK_SIZE, ParameterBlock,
     TREE_ALIGN, TREE_MAX, Uart, working_memory,
 };
-use psci_bench::spec::crc::Crc32;
+use object::{Object as _, ObjectSegment as _};
+use run::crc::Crc32;
 
 use crate::board::Board;
 use crate::setup::read_file;
@@ -43,7 +43,7 @@ impl Emergency {
 
     /// Returns those of the device tree `tree`.
     pub fn of_tree(tree: &[u8]) -> Self {
-        let Ok(console) = psci_bench::board::Console::find(tree) else {
+        let Ok(console) = hardware::board::Console::find(tree) else {
             return Self::default();
         };
         let (uart, conduit) = (console.uart.ok(), console.conduit.ok());
@@ -164,7 +164,7 @@ pub fn strip(mut file: Vec<u8>) -> Result<Vec<u8>> {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use psci_bench::image::{MAGIC, MAGIC_OFFSET, PARAMETER_BLOCK, PARAMETER_MAGIC};
+    use hardware::image::{MAGIC, MAGIC_OFFSET, PARAMETER_BLOCK, PARAMETER_MAGIC};
 
     use super::*;
 

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use ::device_tree::Changes;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use psci_bench::board::Region;
-use psci_bench::image::TREE_MAX;
+use hardware::board::Region;
+use hardware::image::TREE_MAX;
 
 use super::firmware::Variant;
 use super::image::{self, Emergency};

@@ -1,4 +1,4 @@
-//! Plugins of QEMU, built from `plugins/`.
+//! Plugins of QEMU, built from `crates/plugins/`.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub(crate) fn build(workspace: &Workspace, package: &str, feature: &str) -> Resu
     command.args(["build", "--quiet", "--release", "--locked"]);
     command.args(["--package", package, "--features", &features]);
     command.arg("--target-dir").arg(&target);
-    command.current_dir(workspace.root.join("plugins"));
+    command.current_dir(workspace.root.join("crates/plugins"));
     let log = workspace.state().join("plugin.log");
     let built = process::run("building the plugin", &mut command, &log);
     built.context("the plugin of QEMU does not build")?;

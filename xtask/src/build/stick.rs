@@ -3,8 +3,8 @@
 use std::fs;
 
 use anyhow::Result;
+use hardware::image::PARAMETER_MAGIC;
 use memchr::memmem;
-use psci_bench::image::PARAMETER_MAGIC;
 
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, process, temporary};

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, anyhow};
 use device_tree::check_bootargs;
-use psci_bench::plan::Plan;
+use run::plan::Plan;
 
 pub(super) const EXIT_CODES: &str = "\
 Exit codes:

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::{ArgAction, Args};
-use psci_bench::image::ParameterBlock;
+use hardware::image::ParameterBlock;
 
 use super::common::plan;
 use super::image_source::{ImageSource, say_next};

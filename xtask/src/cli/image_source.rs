@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use psci_bench::image::TREE_MAX;
+use hardware::image::TREE_MAX;
 
 use super::common::plan;
 use crate::board::{self, GivenStates, device_tree};

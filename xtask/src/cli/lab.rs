@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
+use hardware::image::TREE_MAX;
 use itertools::Itertools as _;
-use psci_bench::image::TREE_MAX;
-use psci_bench::plan::Plan;
+use run::plan::Plan;
 
 use super::common::plan;
 use crate::board::device_tree;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use psci_bench::model::Verdict;
+use run::model::Verdict;
 
 use super::common::{EXIT_CODES, FAILED, plan};
 use crate::board::firmware_kind::Firmware;

@@ -4,6 +4,7 @@
 use std::io::{self, BufRead, BufReader, Write, pipe, stderr};
 use std::mem::take;
 use std::path::PathBuf;
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -35,57 +36,100 @@ pub(super) fn run_setup() -> Result<u8> {
     Ok(0)
 }
 
-/// Runs the tests of both packages, to whose programs `filter` goes; or that of the device
-/// trees of Linux's boards; or those as a guest under KVM.
+/// Returns the tests of all packages; or that of the device trees of Linux's boards; or those as
+/// a guest under KVM. Sets up what they need.
+fn suites(workspace: &Workspace, trees: bool, kvm: bool) -> Result<Vec<Suite>> {
+    let ignored = Suite {
+        packages: "",
+        options: "--ignored --nocapture",
+        environment: None,
+        target: workspace.target.clone(),
+    };
+    if trees {
+        linux_trees::fetch(workspace)?;
+        return Ok(vec![Suite {
+            packages: "--package xtask --test trees",
+            // A thousand trees are minutes without any optimisation.
+            environment: Some(("CARGO_PROFILE_DEV_OPT_LEVEL", "1")),
+            ..ignored
+        }]);
+    }
+    if kvm {
+        setup::ensure(workspace, &[Need::Qemu, Need::Dtc, Need::RustTarget])?;
+        KvmHost::ready(workspace)?;
+        payload::build(workspace)?;
+        return Ok(vec![Suite {
+            packages: "--package psci-bench --test kvm",
+            // One machine at a time: each of them is a Linux and its guest.
+            options: "--ignored --nocapture --test-threads=1",
+            ..ignored
+        }]);
+    }
+    set_up(workspace)?;
+    payload::build(workspace)?;
+    let all = Suite {
+        packages: "--workspace",
+        options: "",
+        ..ignored
+    };
+    // A program has either loom's atomics or the processor's.
+    let loom = Suite {
+        packages: "--package verify",
+        options: "",
+        environment: Some(("RUSTFLAGS", "--cfg loom")),
+        target: workspace.target.join("loom"),
+    };
+    Ok(vec![all, loom])
+}
+
+/// Runs the tests of all packages, to whose programs `filter` goes; or others, by the options
+/// `--trees` and `--kvm`.
 pub(super) fn run(trees: bool, kvm: bool, filter: &[String]) -> Result<u8> {
     let workspace = Workspace::find()?;
-    let (programs, options) = if trees {
-        linux_trees::fetch(&workspace)?;
-        ("--package xtask --test trees", "--ignored --nocapture")
-    } else if kvm {
-        setup::ensure(&workspace, &[Need::Qemu, Need::Dtc, Need::RustTarget])?;
-        KvmHost::ready(&workspace)?;
-        payload::build(&workspace)?;
-        // One machine at a time: each of them is a Linux and its guest.
-        let options = "--ignored --nocapture --test-threads=1";
-        ("--package psci-bench --test kvm", options)
-    } else {
-        set_up(&workspace)?;
-        payload::build(&workspace)?;
-        ("--workspace", "")
-    };
-    let cargo = || {
-        let mut command = process::cargo();
-        command.arg("test").args(programs.split(' '));
-        command.arg("--target-dir").arg(&workspace.target);
-        if trees {
-            // A thousand trees are minutes without any optimisation.
-            command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
-        }
-        command.current_dir(&workspace.root);
-        command
-    };
+    let suites = suites(&workspace, trees, kvm)?;
     let log = workspace.state().join("tests.log");
-    let mut build = cargo();
-    build.args(["--no-run", "--quiet"]);
-    process::run("building the tests", &mut build, &log)?;
+    for suite in &suites {
+        let mut build = suite.cargo_test(&workspace);
+        build.args(["--no-run", "--quiet"]);
+        process::run("building the tests", &mut build, &log)?;
+    }
 
     let started = Instant::now();
-    let (output, input) = pipe()?;
-    let mut command = cargo();
-    // Whatever fails first, all the rest as well.
-    command.args(["--no-fail-fast", "--"]).args(filter);
-    command.args(options.split_whitespace());
-    command.env("CARGO_TERM_COLOR", "never");
-    command.stdout(input.try_clone()?).stderr(input);
     let is_loud = trees || kvm || filter.iter().any(|word| word.starts_with('-'));
-    let reader = thread::spawn(move || Sum::read(BufReader::new(output), is_loud));
-    let status = process::status("", &mut command)?;
-    // The pipe ends when nothing else has it.
-    drop(command);
-    let sum = reader.join().expect("it reads any text")?;
-    say(&sum.line(started.elapsed(), status.success(), filter)?);
+    let (mut sum, mut is_success) = (Sum::default(), true);
+    for suite in &suites {
+        let mut command = suite.cargo_test(&workspace);
+        // Whatever fails first, all the rest as well.
+        command.args(["--no-fail-fast", "--"]).args(filter);
+        command.args(suite.options.split_whitespace());
+        command.env("CARGO_TERM_COLOR", "never");
+        is_success &= sum.add_output(command, is_loud)?;
+    }
+    say(&sum.line(started.elapsed(), is_success, filter)?);
     Ok(u8::from(!sum.failures.is_empty()))
+}
+
+/// Test programs that one `cargo test` builds and runs.
+struct Suite {
+    /// Options of cargo that choose the programs.
+    packages: &'static str,
+    /// Options of the programs.
+    options: &'static str,
+    /// A variable of cargo's environment.
+    environment: Option<(&'static str, &'static str)>,
+    /// Cargo's target directory.
+    target: PathBuf,
+}
+
+impl Suite {
+    fn cargo_test(&self, workspace: &Workspace) -> Command {
+        let mut command = process::cargo();
+        command.arg("test").args(self.packages.split(' '));
+        command.arg("--target-dir").arg(&self.target);
+        command.envs(self.environment);
+        command.current_dir(&workspace.root);
+        command
+    }
 }
 
 /// The result of all test programs.
@@ -103,39 +147,53 @@ struct Sum {
 }
 
 impl Sum {
+    /// Runs `cargo test` and adds its results. Returns false if it failed.
+    fn add_output(&mut self, mut command: Command, is_loud: bool) -> Result<bool> {
+        let (output, input) = pipe()?;
+        command.stdout(input.try_clone()?).stderr(input);
+        thread::scope(|scope| {
+            let reader = scope.spawn(|| self.read(BufReader::new(output), is_loud));
+            let status = process::status("", &mut command)?;
+            // The pipe ends when nothing else has it.
+            drop(command);
+            reader.join().expect("it reads any text")?;
+            Ok(status.success())
+        })
+    }
+
     /// Reads both streams of `cargo test`. Prints a line for each program, all lines of one that
     /// fails, and everything if it `is_loud`.
-    fn read(from: impl BufRead, is_loud: bool) -> io::Result<Self> {
+    fn read(&mut self, from: impl BufRead, is_loud: bool) -> io::Result<()> {
         let program = r"^ +(?:Running .*[(/]|Doc-tests )([^/]+?)(-[0-9a-f]+\))?\n";
         let counts = r"(\d+) passed; (\d+) failed; (\d+) ignored; 0 measured; (\d+) filtered out";
         let result = &format!(r"test result: \w+\. {counts}; finished in (\d+)");
         let [program, result] = [program, result].map(|it| Regex::new(it).expect("a pattern"));
-        let (mut sum, mut progress, mut done) = (Self::default(), None, 0);
+        let (mut progress, mut done) = (None, 0);
         for line in from.split(b'\n') {
             let line = String::from_utf8_lossy(&line?).into_owned() + "\n";
             if is_loud || line.starts_with(NOTE) {
                 show(&line);
             }
             if let Some(words) = program.captures(&line) {
-                sum.note_early_end();
-                sum.rest.clear();
-                sum.program = words[1].to_owned();
+                self.note_early_end();
+                self.rest.clear();
+                self.program = words[1].to_owned();
                 progress = (!is_loud).then(|| Progress::on_terminal(&words[1]));
                 done = 0;
             } else if let Some(counts) = result.captures(&line) {
                 progress = None;
                 let counts = counts.extract().1.map(|it| it.parse().unwrap_or(0));
-                sum.add(counts, is_loud);
+                self.add(counts, is_loud);
             } else if line.ends_with(" ... ok\n") || line.contains(" ... ignored") {
                 done += 1;
                 let part = many(done, "test");
                 progress.iter().for_each(|it: &Progress| it.part(&part));
             } else {
-                sum.rest += &line;
+                self.rest += &line;
             }
         }
-        sum.note_early_end();
-        Ok(sum)
+        self.note_early_end();
+        Ok(())
     }
 
     /// Adds the counts of the result of the program under way.
@@ -240,7 +298,9 @@ mod tests {
             ),
         ] {
             let tail = format!("ignored; 0 measured; {filtered} filtered out; finished in 7.12s");
-            let sum = Sum::read(text.replace("TAIL", &tail).as_bytes(), false).expect("read");
+            let mut sum = Sum::default();
+            let output = text.replace("TAIL", &tail);
+            sum.read(output.as_bytes(), false).expect("read");
             let is_success = text == good || text == none;
             let line = sum.line(Duration::from_secs(960), is_success, &["nosuchname".into()]);
             let line = line.unwrap_or_else(|error| error.to_string());

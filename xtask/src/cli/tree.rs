@@ -10,7 +10,7 @@ use device_tree::acpi::{self, Tables};
 use device_tree::{Changes, adapt};
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::DeviceTree;
-use psci_bench::board::{Board, Gic, Region};
+use hardware::board::{Board, Gic, Region};
 use regex::{Captures, Regex};
 
 use super::fip::images::number;

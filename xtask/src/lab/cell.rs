@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use minijinja::context;
 use minijinja::value::{Serde, Value};
-use psci_bench::plan::{Method, Plan};
+use run::plan::{Method, Plan};
 
 use super::engine::{Engine, Names};
 use super::place::{Place, Ready};

@@ -26,9 +26,9 @@
 //! Expressions are Python's. LAVA's dispatcher lets pexpect search the last 4,000
 //! characters only.
 
-use psci_bench::plan::{Plan, ScenarioId};
-use psci_bench::scenario::{Job, jobs};
+use run::plan::{Plan, ScenarioId};
 use serde::Serialize;
+use suite::scenario::{Job, jobs};
 
 /// The most CPUs whose rows fit into the 4,000 characters that LAVA searches. Up to
 /// 2,000 of these may be later output, as LAVA reads so many from QEMU at once. From a
@@ -159,9 +159,10 @@ pub(super) fn list(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Monitor> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use fancy_regex::Regex;
-    use psci_bench::spec::prose::Many;
+    use hardware::text::plural::Many;
+
+    use super::*;
 
     /// Returns the rest of `text` after the match, and the groups.
     fn found(monitor: &Monitor, text: &str) -> Option<(String, Vec<Option<String>>)> {

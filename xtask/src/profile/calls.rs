@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use psci_bench::spec::pmf::Stamp;
+use hardware::spec::pmf::Stamp;
 use serde::{Deserialize, Serialize};
 
 use super::code::Code;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use anyhow::{Context, Result, bail};
+use hardware::spec::pmf::Stamp;
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
-use psci_bench::spec::pmf::Stamp;
 
 /// BL31's code.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Profiles: where the instructions of PSCI calls go, by firmware function.
 //!
 //! ```text
-//! plugins/profile ─ QEMU's plugin: executed blocks, stores of timestamps -> record
+//! crates/plugins/profile ─ QEMU's plugin: executed blocks, stores of timestamps -> record
 //! record ────────── record -> executions
 //! code ──────────── bl31.elf -> functions, timestamps
 //! calls ─────────── executions -> calls: stacks between timestamps

@@ -6,8 +6,8 @@ use std::io::Read;
 
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
-use psci_bench::model::{Scenario, Verdict};
-use psci_bench::plan::Method;
+use run::model::{Scenario, Verdict};
+use run::plan::Method;
 use serde::{Deserialize, Serialize};
 
 use super::calls::{Builder, Cost};

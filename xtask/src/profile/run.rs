@@ -6,7 +6,7 @@ use std::io::{self, BufReader};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use psci_bench::plan::EndAction;
+use run::plan::EndAction;
 use sha2::{Digest, Sha256};
 
 use super::beside::log_hash;
@@ -147,8 +147,9 @@ impl ProfiledRun {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::os::unix::fs::symlink;
+
+    use super::*;
 
     #[test]
     fn a_full_folder_is_named_and_not_the_firmware() {

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, bail};
+use hardware::spec::pmf::Stamp;
 use itertools::Itertools as _;
-use psci_bench::model::{Instant, Instants, Run};
-use psci_bench::plan::ScenarioId;
-use psci_bench::spec::pmf::Stamp;
+use run::model::{Instant, Instants, Run};
+use run::plan::ScenarioId;
 
 use super::calls::Call;
 use crate::report::analysis::phases::{Phase, Side, phase_between};

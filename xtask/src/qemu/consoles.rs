@@ -2,9 +2,9 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use psci_bench::board::Console;
-use psci_bench::image::{ParameterBlock, Uart};
-use psci_bench::spec::format_error::FormatError;
+use hardware::board::Console;
+use hardware::image::{ParameterBlock, Uart};
+use hardware::text::format_error::FormatError;
 
 /// The UARTs of an image.
 #[derive(Clone, Debug)]
@@ -56,11 +56,12 @@ impl Display for Consoles {
 
 #[cfg(test)]
 mod tests {
+    use hardware::image::{Conduit, UartKind};
+
     use super::*;
     use crate::board::device_tree::{Choices, build};
     use crate::board::{Gic, parse, tests::BOARD};
     use crate::build::image::{Emergency, assemble, tests::blank};
-    use psci_bench::image::{Conduit, UartKind};
 
     /// Returns an image whose parameter block names `uart`, with `tree` appended.
     fn image(uart: Option<Uart>, tree: Option<&[u8]>) -> Vec<u8> {

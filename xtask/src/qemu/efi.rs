@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use psci_bench::spec::crc::Crc32;
+use run::crc::Crc32;
 
 use crate::setup::AAVMF;
 

@@ -58,9 +58,10 @@ impl Socket {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::os::unix::net::UnixListener;
     use std::thread;
+
+    use super::*;
 
     #[test]
     fn an_answer_is_returned_and_all_else_an_error_in_time() {

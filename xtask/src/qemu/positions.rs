@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use hardware::image::{IMAGE_SIZE_OFFSET, MAGIC, MAGIC_OFFSET};
 use itertools::Itertools;
-use psci_bench::image::{IMAGE_SIZE_OFFSET, MAGIC, MAGIC_OFFSET};
 use regex::Regex;
 
 use super::monitor::Socket;

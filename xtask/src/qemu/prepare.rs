@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use psci_bench::model::Verdict;
+use run::model::Verdict;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 

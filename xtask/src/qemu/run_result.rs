@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use psci_bench::model::Verdict;
+use run::model::Verdict;
 
 use super::stream::Ending;
 

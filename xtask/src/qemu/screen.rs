@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::mem::take;
 use std::sync::LazyLock;
 
-use psci_bench::record::MARK;
 use regex::{Regex, bytes};
+use run::record::MARK;
 
 use super::diagnosis::begun_scenario;
 use super::log_file::LogFile;

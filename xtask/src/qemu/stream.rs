@@ -9,8 +9,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use psci_bench::model as verdict;
-use psci_bench::model::Verdict;
+use run::model as verdict;
+use run::model::Verdict;
 
 /// The time that a machine may stay on, and silent, after its last line: a machine that
 /// parks at the end never ends by itself.

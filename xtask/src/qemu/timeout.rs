@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use psci_bench::plan::{LOOPS_LIMIT_S, Plan, ScenarioId, steps};
+use run::plan::{LOOPS_LIMIT_S, Plan, ScenarioId, steps};
 
 /// The shortest time that is given unasked.
 pub(super) const LEAST: Duration = Duration::from_secs(120);

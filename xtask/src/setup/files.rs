@@ -194,8 +194,9 @@ fn is_of_the_system(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::os::unix::fs::symlink;
+
+    use super::*;
 
     #[test]
     fn a_file_is_replaced_and_stays_what_it_was() {

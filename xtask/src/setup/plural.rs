@@ -1,6 +1,6 @@
 //! Words for one thing and for several.
 
-use psci_bench::spec::prose::{Many, Plural};
+use hardware::text::plural::{Many, Plural};
 
 /// Returns the noun `what` in the singular or plural, by `count`.
 pub(crate) fn plural(count: usize, what: &'static str) -> String {

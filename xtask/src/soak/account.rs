@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use psci_bench::model::{How, Measure, Scenario, Totals, Variant};
-use psci_bench::plan::{Plan, ScenarioId};
+use run::model::{How, Measure, Scenario, Totals, Variant};
+use run::plan::{Plan, ScenarioId};
 
 use crate::report::log::{LoggedRun, read_bytes};
 

@@ -201,8 +201,9 @@ fn figures(log: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use run::record::{Claim, FORMAT, MARK, Record, pieces};
+
     use super::*;
-    use psci_bench::record::{Claim, FORMAT, MARK, Record, pieces};
 
     #[test]
     fn finding_has_the_input_and_the_reason() {
@@ -210,11 +211,12 @@ mod tests {
         assert_eq!(finding(log), None);
         assert!(figures(log).ends_with("coverage   412, corpus   21 with    ? new"));
         let written = "artifact_prefix='/a/'; Test unit written to /a/crash-1\n";
-        let panic = "thread '<unnamed>' (7) panicked at src/plan.rs:1:2:\nattempt to add\n";
+        let panic =
+            "thread '<unnamed>' (7) panicked at crates/run/src/plan.rs:1:2:\nattempt to add\n";
         for (text, expected) in [
             (
                 format!("{panic}SUMMARY: libFuzzer: x"),
-                "src/plan.rs:1:2: attempt to add",
+                "crates/run/src/plan.rs:1:2: attempt to add",
             ),
             ("SUMMARY: libFuzzer: timeout".into(), "libFuzzer: timeout"),
         ] {

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use anyhow::Result;
-use psci_bench::model::Verdict;
+use run::model::Verdict;
 
 use super::account::Account;
 use super::keep::Keep;

@@ -4,9 +4,9 @@ use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use psci_bench::measure::Reason;
-use psci_bench::model::Verdict;
-use psci_bench::plan::{Records, ScenarioId};
+use run::measure::Reason;
+use run::model::Verdict;
+use run::plan::{Records, ScenarioId};
 
 use super::keep::Keep;
 use super::soak::{Limits, TIME, soak};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use itertools::Itertools as _;
-use psci_bench::model::Verdict;
+use run::model::Verdict;
 
 use super::account::{Account, Found};
 use crate::qemu::run_result::RunResult;

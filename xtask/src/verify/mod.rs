@@ -1,4 +1,4 @@
-//! Checks of what QEMU cannot show: cache maintenance, by the plugin `plugins/coherence` on whole
+//! Checks of what QEMU cannot show: cache maintenance, by the plugin `crates/plugins/coherence` on whole
 //! runs, and by mutations of the payload that it must find.
 
 pub mod findings;

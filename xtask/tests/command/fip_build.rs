@@ -2,7 +2,7 @@
 
 use crate::support::packages::payload;
 use crate::support::scratch::Scratch;
-use psci_bench::image::{MAGIC_OFFSET, PARAMETER_BLOCK, ParameterBlock, working_memory};
+use hardware::image::{MAGIC_OFFSET, PARAMETER_BLOCK, ParameterBlock, working_memory};
 use xtask::board::{self, Blob, Board, Package, PackageKind};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
@@ -51,7 +51,7 @@ fn every_board_gets_its_file() {
         let block = ParameterBlock::read(&image).expect("an image");
         // The tree is where the payload looks, and the claimed memory is there.
         let tree = &image[block.tree_offset as usize..][..block.tree_size as usize];
-        let read = psci_bench::board::Board::read(tree).expect("a good tree");
+        let read = hardware::board::Board::read(tree).expect("a good tree");
         assert_eq!(read.model, board.title);
         let uart = block.uart.expect("an emergency UART");
         let found = (uart.kind, uart.base, block.conduit);

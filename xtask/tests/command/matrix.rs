@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use psci_bench::model::{Failure, Status};
+use run::model::{Failure, Status};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

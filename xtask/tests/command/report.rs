@@ -9,8 +9,8 @@ mod readers;
 use std::sync::LazyLock;
 
 use crate::made_up_run;
-use psci_bench::model::Run;
-use psci_bench::plan::Records;
+use run::model::Run;
+use run::plan::Records;
 use xtask::report::export::{self, Report};
 use xtask::report::log::read_bytes;
 

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use psci_bench::model::{Cpu, Failure, Skip, Status};
+use run::model::{Cpu, Failure, Skip, Status};
 use xtask::report::analysis::compare::{Options as Compared, compare};
 use xtask::report::log::LoggedRun;
 use xtask::setup::workspace::Workspace;

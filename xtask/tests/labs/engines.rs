@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use psci_bench::plan::ScenarioId;
+use run::plan::ScenarioId;
 use serde_json::Value;
 
 use crate::tools::{Result, lab, results, said, tools};

@@ -1,7 +1,7 @@
 //! `--deny-skipped` of `qemu` and `report`: a run that passes, and has skipped
 //! scenarios and a row, ends with exit code 1 and with their names.
 
-use psci_bench::plan::Records;
+use run::plan::Records;
 
 use crate::made_up_run;
 use crate::support::scratch::Scratch;

@@ -1,6 +1,6 @@
 //! Firmware that starts the EFI application.
 
-use psci_bench::model::Verdict;
+use run::model::Verdict;
 use xtask::qemu::run_spec::RunSpec;
 use xtask::qemu::stream::Ending;
 use xtask::report::log::read_bytes;

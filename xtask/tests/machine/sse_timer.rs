@@ -10,8 +10,8 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use psci_bench::devices::timer_frame::{self as frame, CNTP_CTL};
-use psci_bench::devices::{Bus, Width};
+use hardware::devices::timer_frame::{self as frame, CNTP_CTL};
+use hardware::devices::{Bus, Width};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 

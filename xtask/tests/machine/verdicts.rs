@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use crate::support::{End, FAIL, PASS, run, stub, stub_spec, xtask};
-use psci_bench::model::Verdict;
+use run::model::Verdict;
 use xtask::qemu::stream::Ending;
 
 #[test]

@@ -3,18 +3,18 @@
 //! Four CPUs in two clusters, whose suspends to the deepest state are measured twice, with
 //! CPU 0 and with CPU 2 as helper; two more scenarios of the suite, and a sweep.
 
-use psci_bench::board::LabelSource;
-use psci_bench::findings::{Detail, findings_of};
-use psci_bench::measure::{self, Facts, Identity, Metric};
-use psci_bench::model::Verdict;
-use psci_bench::model::{
+use hardware::board::LabelSource;
+use hardware::spec::pmf::Stamp;
+use run::findings::{Detail, findings_of};
+use run::measure::{self, Facts, Identity, Metric};
+use run::model::Verdict;
+use run::model::{
     Attempts, Conditions, Cpu, End, Figures, Head, Instant, Instants, Measure, Point, Row, Run,
     RunId, Sample, Scenario, ScenarioKey, Spread, Statistic, Status, Totals, Variant, WakeSource,
 };
-use psci_bench::output::{self, Summary};
-use psci_bench::plan::{Method, Plan, Records, ScenarioId};
-use psci_bench::record::{FORMAT, Writer};
-use psci_bench::spec::pmf::Stamp;
+use run::plan::{Method, Plan, Records, ScenarioId};
+use run::record::{FORMAT, Writer};
+use suite::output::{self, Summary};
 
 /// The firmware's lines before the payload's.
 pub const FIRMWARE: &str = "NOTICE:  BL1: v2.12.1(release):v2.12.1\r\n\

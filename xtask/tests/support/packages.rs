@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use psci_bench::image::{
+use hardware::image::{
     MAGIC, MAGIC_OFFSET, PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE, PARAMETER_MAGIC, PARAMETER_VERSION,
 };
 use xtask::board::Gic;

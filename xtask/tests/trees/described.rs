@@ -6,8 +6,8 @@ use device_tree::{Changes, adapt};
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::standard::{NodeStandard, Status};
 use dtoolkit::{Node as _, Property as _};
-use psci_bench::board::{Board, Cpu, FormatError, LabelSource};
-use psci_bench::spec::crc::Crc32;
+use hardware::board::{Board, Cpu, FormatError, LabelSource};
+use run::crc::Crc32;
 
 use crate::support::rows;
 

@@ -6,7 +6,7 @@ use std::fs;
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node as _, Property as _};
-use psci_bench::spec::crc::Crc32;
+use run::crc::Crc32;
 use xtask::setup::linux_trees;
 
 use crate::described::{Judged, judge};

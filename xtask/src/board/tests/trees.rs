@@ -1,8 +1,8 @@
 //! The trees of board files, as the payload reads them.
 
-use psci_bench::board as payload;
-use psci_bench::image::Conduit;
-use psci_bench::spec::counter::CounterErratum;
+use hardware::board as payload;
+use hardware::image::Conduit;
+use hardware::spec::counter::CounterErratum;
 
 use super::{BOARD, all_boards, load};
 use crate::board::board::Reserved;

@@ -4,7 +4,7 @@ use device_tree::{Changes, Result, adapt};
 use dtoolkit::Node as _;
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode};
-use psci_bench::board as payload;
+use hardware::board as payload;
 
 use super::load;
 use crate::board::StateFormat;

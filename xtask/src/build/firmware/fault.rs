@@ -56,9 +56,10 @@ pub fn argument(spec: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::setup::workspace::Workspace;
-    use std::fs;
 
     #[test]
     fn every_fault_is_explained() {

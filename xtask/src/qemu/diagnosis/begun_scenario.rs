@@ -1,6 +1,6 @@
 //! The scenarios that the lines of a log begin.
 
-use psci_bench::plan::{ScenarioId, WARM_TITLE};
+use run::plan::{ScenarioId, WARM_TITLE};
 
 /// Returns the scenario that the last line of `log` that begins one names.
 pub fn last_scenario(log: &str) -> Option<&str> {

@@ -1,6 +1,6 @@
 //! The explanation of a boot that stopped, by its last mark.
 
-use psci_bench::image::BootStage;
+use hardware::image::BootStage;
 
 /// Each of these follows a scenario: the first only one of TFTF's.
 const ENDED: [&str; 2] = ["  TEST COMPLETE", "{\"scenario\":"];

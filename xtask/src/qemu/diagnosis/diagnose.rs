@@ -147,8 +147,9 @@ fn uarts(image: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::time::Duration;
+
+    use super::*;
 
     /// The overlay TF-A's, which is built by psci-bench and says so.
     const BANNER: &str = "NOTICE:  BL1: v2.12.1(release):psci-bench-2.12.1\r\n\

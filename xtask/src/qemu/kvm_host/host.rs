@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! host (any)           qemu-system-aarch64 -M virt,virtualization=on
-//!   Linux at EL2         /init (kvm-host/)
+//!   Linux at EL2         /init (crates/kvm-host/)
 //!     VMM                  Debian's qemu-system-aarch64 -accel kvm, or /init vmm
 //!       guest at EL1         the payload
 //! ```
@@ -135,7 +135,7 @@ fn lines(log: &str) -> impl Iterator<Item = &str> {
 /// Builds `/init`, and returns its path.
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     setup::ensure(workspace, &[Need::LinuxTarget])?;
-    let package = workspace.root.join("kvm-host");
+    let package = workspace.root.join("crates/kvm-host");
     let mut command = process::cargo();
     command.args(["build", "--quiet", "--release", "--locked"]);
     command.args(["--target", setup::LINUX_TARGET, "--target-dir"]);

@@ -40,8 +40,9 @@ pub fn archive(before: Vec<u8>, entries: &[Entry<'_>]) -> Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use cpio::NewcReader;
+
+    use super::*;
 
     #[test]
     fn second_archive_follows_the_first() {

@@ -9,9 +9,9 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use itertools::Itertools as _;
-use psci_bench::measure::Metric;
-use psci_bench::model::heading;
-use psci_bench::plan::ScenarioId;
+use run::measure::Metric;
+use run::model::heading;
+use run::plan::ScenarioId;
 use serde::Serialize;
 
 use super::compare::percent;

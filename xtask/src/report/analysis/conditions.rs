@@ -1,8 +1,8 @@
 //! The conditions that two runs, or one scenario of each, may have to share.
 
 use itertools::Itertools as _;
-use psci_bench::model::{Run, Scenario};
-use psci_bench::plan::{ScenarioId, TimerPlan};
+use run::model::{Run, Scenario};
+use run::plan::{ScenarioId, TimerPlan};
 
 use super::figure::has_figure;
 use crate::board;

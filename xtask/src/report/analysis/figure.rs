@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
-use psci_bench::measure::{Metric, Summary};
-use psci_bench::model::{How, Measure, Point, Row, Scenario, Unit, Variant, heading};
-use psci_bench::plan::ScenarioId;
-use psci_bench::spec::ticks::Clock;
+use run::measure::{Metric, Summary};
+use run::model::{How, Measure, Point, Row, Scenario, Unit, Variant, heading};
+use run::plan::ScenarioId;
 use serde::Serialize;
 
 use crate::report::log::LoggedRun;

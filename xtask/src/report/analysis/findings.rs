@@ -1,8 +1,8 @@
 //! The findings of a scenario: the payload's, and those that need more than a
 //! board's integers.
 
-use psci_bench::findings::{Detail, findings_of};
-use psci_bench::model::{Finding, Scenario};
+use run::findings::{Detail, findings_of};
+use run::model::{Finding, Scenario};
 
 use super::points::{contention, dirty_flush, net_of_loop};
 use super::words::{NOT_VERIFIED, RECORDS_LOST};

@@ -1,10 +1,10 @@
 //! Points over the quantity that was varied: series, and straight lines through
 //! them.
 
+use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
-use psci_bench::model::{How, Measure, Point, Scenario, Variant};
-use psci_bench::plan::ScenarioId;
-use psci_bench::spec::ticks::Clock;
+use run::model::{How, Measure, Point, Scenario, Variant};
+use run::plan::ScenarioId;
 
 use super::figure::{FigureKey, is_sorted_by_size};
 use crate::report::log::grouped::grouped;

@@ -11,8 +11,8 @@
 //! side. Of fewer than six samples no interval of the median between two of them
 //! holds with 95 % (1 - 2 / 2^n): the interval is from the least to the greatest.
 
-use psci_bench::measure::{Histogram, Metric, Summary};
-use psci_bench::model::Scenario;
+use run::measure::{Histogram, Metric, Summary};
+use run::model::Scenario;
 
 /// The fewest samples of which the median has an interval of its own.
 const SAMPLES_MIN: u32 = 6;

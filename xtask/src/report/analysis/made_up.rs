@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use psci_bench::measure::{Metric, Summary};
-use psci_bench::model::{
+use hardware::spec::pmf::Stamp;
+use run::measure::{Metric, Summary};
+use run::model::{
     Attempts, Conditions, Cpu, Figures, Instant, Instants, Measure, Point, Row, Sample, Samples,
     Scenario, ScenarioKey, Statistic, Status, Variant, WakeSource,
 };
-use psci_bench::plan::{Method, ScenarioId, WakePattern};
-use psci_bench::spec::pmf::Stamp;
+use run::plan::{Method, ScenarioId, WakePattern};
 
 use crate::report::log::logged_run::Stage;
 use crate::report::log::{LoggedRun, Records, made_up_run, tables};

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
 use itertools::Itertools as _;
-use psci_bench::measure::Summary;
-use psci_bench::model::{Cpu, Scenario, ScenarioKey};
+use run::measure::Summary;
+use run::model::{Cpu, Scenario, ScenarioKey};
 use serde::Serialize;
 
 use super::conditions::{MERGED, MERGED_RUNS, differences, is_ambiguous};
@@ -202,8 +202,8 @@ fn pooled<'f>(
 
 #[cfg(test)]
 mod tests {
-    use psci_bench::model::Variant;
-    use psci_bench::plan::ScenarioId::{NullCall, TimerLatency};
+    use run::model::Variant;
+    use run::plan::ScenarioId::{NullCall, TimerLatency};
 
     use super::*;
     use crate::report::analysis::made_up::{cells, edited, point, suite, with_points};

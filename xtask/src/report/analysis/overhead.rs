@@ -6,9 +6,9 @@
 
 use anyhow::{Result, bail, ensure};
 use itertools::Itertools as _;
-use psci_bench::measure::{Metric, Summary};
-use psci_bench::model::{How, Measure, Scenario, ScenarioKey, Variant};
-use psci_bench::plan::ScenarioId;
+use run::measure::{Metric, Summary};
+use run::model::{How, Measure, Scenario, ScenarioKey, Variant};
+use run::plan::ScenarioId;
 
 use super::conditions::{OVERHEAD, differences};
 use super::figure::{

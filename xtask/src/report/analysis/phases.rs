@@ -1,11 +1,11 @@
 //! The phases of a CPU between the instants of a sample, for time lines.
 
-use itertools::Itertools as _;
-use psci_bench::model::Instant::{self, After, Before, Due, Entered, SeenOff, Stamp, TurnedOn};
-use psci_bench::model::{Instants, Row, Scenario};
-use psci_bench::spec::pmf::Stamp::{
+use hardware::spec::pmf::Stamp::{
     EnterCflush, EnterHwLowPwr, EnterPsci, ExitCflush, ExitHwLowPwr, ExitPsci,
 };
+use itertools::Itertools as _;
+use run::model::Instant::{self, After, Before, Due, Entered, SeenOff, Stamp, TurnedOn};
+use run::model::{Instants, Row, Scenario};
 
 /// The state of a CPU between two instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,10 +3,8 @@
 //! dirty bytes.
 
 use itertools::Itertools as _;
-use psci_bench::model::{
-    Confidence, Finding, Fit, How, Kind, Measure, Point, Run, Scenario, Variant,
-};
-use psci_bench::plan::ScenarioId;
+use run::model::{Confidence, Finding, Fit, How, Kind, Measure, Point, Run, Scenario, Variant};
+use run::plan::ScenarioId;
 
 use super::figure::FigureKey;
 use super::fit::{Bent, Series, Straight, extent, is_level, series};

@@ -1,10 +1,10 @@
 //! Findings, worst cases and the cost of instrumentation, of made-up runs.
 
-use psci_bench::measure::{Metric, Waker};
-use psci_bench::model::{Confidence, Finding, How, Kind, Measure, Point, Row, Variant, WakeSource};
-use psci_bench::plan::ScenarioId;
-use psci_bench::spec::pmf::ReadError;
-use psci_bench::spec::words::Word as _;
+use hardware::spec::pmf::ReadError;
+use hardware::text::words::Word as _;
+use run::measure::{Metric, Waker};
+use run::model::{Confidence, Finding, How, Kind, Measure, Point, Row, Variant, WakeSource};
+use run::plan::ScenarioId;
 
 use super::findings::findings;
 use super::made_up::{cells, edit, point, run, scenario, set_summary, suite, with_points};

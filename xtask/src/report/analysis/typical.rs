@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use itertools::Itertools as _;
-use psci_bench::model::Scenario;
+use run::model::Scenario;
 
 use super::merge::check;
 use crate::report::log::LoggedRun;

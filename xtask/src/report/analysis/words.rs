@@ -1,7 +1,7 @@
 //! CPUs and durations in sentences.
 
 use itertools::Itertools as _;
-use psci_bench::model::{Label, Run};
+use run::model::{Label, Run};
 
 use crate::setup::plural::many;
 

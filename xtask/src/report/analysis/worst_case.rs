@@ -19,9 +19,9 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, ensure};
 use itertools::Itertools as _;
-use psci_bench::measure::{Metric, Waker};
-use psci_bench::model::{How, Scenario, Variant, WakeSource};
-use psci_bench::plan::{ScenarioId, WakePattern};
+use run::measure::{Metric, Waker};
+use run::model::{How, Scenario, Variant, WakeSource};
+use run::plan::{ScenarioId, WakePattern};
 
 use super::figure::{Figure, Origin, figures};
 use crate::report::log::LoggedRun;

@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use psci_bench::model::heading;
+use run::model::heading;
 
 use super::document::Block;
 use super::table::Table;

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use itertools::Itertools as _;
-use psci_bench::model::Kind;
-use psci_bench::plan::{Method, ScenarioId};
+use run::model::Kind;
+use run::plan::{Method, ScenarioId};
 use serde::Serialize;
 
 use crate::report::analysis::compare::{Basis, Comparison, ComparisonFinding};

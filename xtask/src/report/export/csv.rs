@@ -4,8 +4,8 @@ use std::io::Write;
 
 use anyhow::Result;
 use csv::WriterBuilder;
-use psci_bench::measure::Waker;
-use psci_bench::model::{Scenario, Unit, WakeSource};
+use run::measure::Waker;
+use run::model::{Scenario, Unit, WakeSource};
 use serde::Serialize;
 
 use super::object::object;

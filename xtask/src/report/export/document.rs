@@ -1,10 +1,11 @@
 //! A report as blocks, which the formats for people draw.
 
+use run::model::Scenario;
+use serde::Serialize;
+
 use super::html::Figure;
 use super::table::Table;
 use crate::report::log::LoggedRun;
-use psci_bench::model::Scenario;
-use serde::Serialize;
 
 pub(crate) type Line = (&'static str, String);
 

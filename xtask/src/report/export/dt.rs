@@ -6,7 +6,7 @@
 use std::io::Write;
 
 use anyhow::Result;
-use psci_bench::plan::ScenarioId;
+use run::plan::ScenarioId;
 
 use super::report_data::Report;
 use crate::report::analysis::figure::{Origin, x_heading};

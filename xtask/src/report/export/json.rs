@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
-use psci_bench::model::Scenario;
+use run::model::Scenario;
 use serde::Serialize;
 
 use super::object::object;

@@ -10,7 +10,7 @@ use std::io::Write;
 use anyhow::Result;
 use minijinja::context;
 use minijinja::value::Serde;
-use psci_bench::model::{Scenario, Status, Verdict};
+use run::model::{Scenario, Status, Verdict};
 use serde::Serialize;
 
 use super::escape::xml;

@@ -1,7 +1,7 @@
 //! Jobs and their runs side by side, in the order of reading.
 
 use itertools::Itertools as _;
-use psci_bench::model::heading;
+use run::model::heading;
 
 use super::document::Block;
 use super::table::{Table, cell};

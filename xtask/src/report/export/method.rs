@@ -1,7 +1,7 @@
 //! The conditions that make the figures of a run comparable.
 
 use itertools::Itertools as _;
-use psci_bench::output::conditions;
+use suite::output::conditions;
 
 use super::cpu_names;
 use super::document::Line;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use psci_bench::plan::{Method, ScenarioId};
+use run::plan::{Method, ScenarioId};
 
 use super::table::Table;
 use crate::report::analysis::overhead::{Cost, CostOfCpu, Overhead, Unit};

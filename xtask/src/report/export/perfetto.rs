@@ -12,7 +12,7 @@ use std::io::Write;
 
 use anyhow::{Result, bail};
 use itertools::Itertools as _;
-use psci_bench::model::{Instant, Scenario};
+use run::model::{Instant, Scenario};
 use serde_json::{Map, Value, json};
 
 use super::method::method;

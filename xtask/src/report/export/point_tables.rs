@@ -1,9 +1,9 @@
 //! The tables of points: one for each figure and number of CPUs, with a row for
 //! each CPU, `x` and variant.
 
-use psci_bench::model::{Measure, Point, Scenario};
-use psci_bench::output::{PointScale, not_counted};
-use psci_bench::spec::ticks::Clock;
+use hardware::spec::ticks::Clock;
+use run::model::{Measure, Point, Scenario};
+use suite::output::{PointScale, not_counted};
 
 use super::table::{Table, cell, statistics};
 use crate::report::analysis::figure::{FigureKey, OF_CLASSES, x_heading, x_text};

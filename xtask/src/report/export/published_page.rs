@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use itertools::Itertools as _;
 use minijinja::value::Serde;
 use minijinja::{Value, context};
-use psci_bench::plan::ScenarioId;
+use run::plan::ScenarioId;
 use serde::Serialize;
 
 use super::commentary::Commentary;

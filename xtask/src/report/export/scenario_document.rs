@@ -1,8 +1,8 @@
 //! A scenario in the order of reading.
 
-use psci_bench::measure::Metric;
-use psci_bench::model::{self, Failure, Finding, Scenario, Skip, Status, WakeSource};
-use psci_bench::plan::{Method, ScenarioId};
+use run::measure::Metric;
+use run::model::{self, Failure, Finding, Scenario, Skip, Status, WakeSource};
+use run::plan::{Method, ScenarioId};
 
 use super::document::{Block, Charts, ScenarioHeading};
 use super::point_tables::point_tables;

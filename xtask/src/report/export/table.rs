@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::iter::once;
 
 use itertools::Itertools as _;
-use psci_bench::measure::Summary;
-use psci_bench::model::Run;
-use psci_bench::plan::ScenarioId;
+use run::measure::Summary;
+use run::model::Run;
+use run::plan::ScenarioId;
 use serde::Serialize;
 
 use super::escape;

@@ -17,9 +17,9 @@ use std::slice;
 use anyhow::{Context, Result, bail, ensure};
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 use itertools::Itertools as _;
-use psci_bench::measure::Metric;
-use psci_bench::model::{Row, Scenario};
-use psci_bench::plan::{Method, ScenarioId};
+use run::measure::Metric;
+use run::model::{Row, Scenario};
+use run::plan::{Method, ScenarioId};
 
 use super::published_page::{self, OnPage, Shown};
 use super::report_data::{Report, TreeWishes};

@@ -5,9 +5,9 @@
 //! fewer or others: such a job is not complete, whatever its test cases say.
 
 use itertools::Itertools as _;
-use psci_bench::measure::Metric;
-use psci_bench::model::Scenario;
-use psci_bench::plan::TAG_PREFIX;
+use run::measure::Metric;
+use run::model::Scenario;
+use run::plan::TAG_PREFIX;
 
 use super::results::{Ending, Results};
 use crate::report::log::LoggedRun;

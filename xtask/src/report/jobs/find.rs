@@ -153,8 +153,9 @@ impl Found {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::os::unix::fs::symlink;
+
+    use super::*;
 
     /// Returns paths below `root`, a line each.
     fn lines<'p>(root: &Path, paths: impl Iterator<Item = &'p PathBuf>) -> String {

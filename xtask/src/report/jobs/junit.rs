@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use memchr::memmem;
-use psci_bench::plan::TAG_PREFIX;
+use run::plan::TAG_PREFIX;
 use serde::Deserialize;
 
 use super::agreed;

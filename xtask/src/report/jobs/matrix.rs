@@ -5,9 +5,9 @@
 //! have is not there. Boards are never in one table.
 
 use itertools::Itertools as _;
-use psci_bench::measure::Metric;
-use psci_bench::model::{Cpu, ScenarioKey};
-use psci_bench::plan::{Method, ScenarioId};
+use run::measure::Metric;
+use run::model::{Cpu, ScenarioKey};
+use run::plan::{Method, ScenarioId};
 use serde::Serialize;
 
 use super::job::{Job, Key};

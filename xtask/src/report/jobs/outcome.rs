@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use itertools::Itertools as _;
-use psci_bench::model::{Scenario, Status, Verdict};
+use run::model::{Scenario, Status, Verdict};
 use serde::Serialize;
 
 use super::results::{Ending, Results};

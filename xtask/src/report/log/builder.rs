@@ -1,11 +1,11 @@
 //! One run in the making: records and lines go in, a [`LoggedRun`] comes out.
 
-use psci_bench::board::CPU_MAX;
-use psci_bench::model::{Cpu, Head, Run, Status};
-use psci_bench::plan::ScenarioId;
-use psci_bench::record::{Record, RunBuilder};
-use psci_bench::spec::prose::printable;
-use psci_bench::spec::words::Word as _;
+use hardware::board::CPU_MAX;
+use hardware::text::outside::printable;
+use hardware::text::words::Word as _;
+use run::model::{Cpu, Head, Run, Status};
+use run::plan::ScenarioId;
+use run::record::{Record, RunBuilder};
 
 use super::closing::Closing;
 use super::held_lines;

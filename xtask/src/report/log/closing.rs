@@ -1,6 +1,6 @@
 //! A run's last line.
 
-use psci_bench::model::{ClosingLine, End, Totals, Verdict, parse_totals};
+use run::model::{ClosingLine, End, Totals, Verdict, parse_totals};
 
 /// The last line.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use psci_bench::model::{Figures, Row, Run, Scenario, Skip, Status};
-use psci_bench::plan::{Records, ScenarioId};
+use run::model::{Figures, Row, Run, Scenario, Skip, Status};
+use run::plan::{Records, ScenarioId};
 use serde_json::Value;
 
 use super::logged_run::LoggedRun;

@@ -1,8 +1,8 @@
 //! RT_INSTR lines, held against the records of the same figures.
 
 use itertools::Itertools as _;
-use psci_bench::model::{Row, Scenario};
-use psci_bench::output::RtInstrFigures;
+use run::model::{Row, Scenario};
+use suite::output::RtInstrFigures;
 
 use super::integrity::NAMED_MAX;
 use super::line_run::{LineRun, RowOfLine};

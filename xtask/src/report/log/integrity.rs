@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use itertools::Itertools as _;
-use psci_bench::model::RunId;
+use run::model::RunId;
 use serde::Serialize;
 
 use crate::setup::plural::many;

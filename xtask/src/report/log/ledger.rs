@@ -1,7 +1,7 @@
 //! The records of one run by their sequence numbers.
 
-use psci_bench::model::RunId;
-pub(super) use psci_bench::record::{CRC_DIGITS, Claim};
+use run::model::RunId;
+pub(super) use run::record::{CRC_DIGITS, Claim};
 
 use super::integrity::{Missing, Records};
 use super::untrusted_text::plain;

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use hardware::board::CPU_MAX;
 use itertools::Itertools as _;
-use psci_bench::board::CPU_MAX;
-use psci_bench::model::{Cpu, Figures, Row, Run, Scenario, ScenarioKey, Skip, Status};
-use psci_bench::plan::{Method, ScenarioId};
+use run::model::{Cpu, Figures, Row, Run, Scenario, ScenarioKey, Skip, Status};
+use run::plan::{Method, ScenarioId};
 
 use super::integrity::Integrity;
 use super::plain_line::RtInstr;

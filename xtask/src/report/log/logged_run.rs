@@ -2,13 +2,13 @@
 
 use std::slice;
 
+use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
-use psci_bench::model::{
+use run::model::{
     ClosingLine, End, Figures, Row, Run, RunId, Scenario, Skip, Status, Totals, Verdict,
 };
-use psci_bench::plan::{Method, ScenarioId};
-use psci_bench::record::FORMAT;
-use psci_bench::spec::ticks::Clock;
+use run::plan::{Method, ScenarioId};
+use run::record::FORMAT;
 use serde::Serialize;
 
 use super::closing::Closing;
@@ -408,8 +408,8 @@ impl LoggedRun {
 
 #[cfg(test)]
 mod tests {
-    use psci_bench::plan::ScenarioId;
-    use psci_bench::record::MARK;
+    use run::plan::ScenarioId;
+    use run::record::MARK;
 
     use crate::report::log::tests::{read_one, sent, whole_log, with_records};
 

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use hardware::text::words::Word as _;
 use itertools::Itertools as _;
-use psci_bench::model::heading;
-use psci_bench::plan::ScenarioId;
-use psci_bench::spec::words::Word as _;
 use regex::Regex;
+use run::model::heading;
+use run::plan::ScenarioId;
 
 use super::grid_table;
 use super::published_rows::{Cell, PublishedRow, csv_lines, rows};

@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
+use hardware::text::words::Word as _;
 use memchr::memmem;
-use psci_bench::model::{self, Failure, RunId, Skip, Status, Verdict};
-use psci_bench::plan::{Method, ScenarioId, WARM_TITLE};
-use psci_bench::spec::words::Word as _;
 use regex::Regex;
+use run::model::{self, Failure, RunId, Skip, Status, Verdict};
+use run::plan::{Method, ScenarioId, WARM_TITLE};
 
 /// A line without a checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

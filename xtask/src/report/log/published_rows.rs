@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use anyhow::{Context as _, Result, anyhow, ensure};
 use csv::{ReaderBuilder, Trim};
 use itertools::Itertools as _;
-use psci_bench::measure::Metric;
-use psci_bench::plan::ScenarioId;
 use regex::Regex;
+use run::measure::Metric;
+use run::plan::ScenarioId;
 
 use super::line_run::ROWS_MAX;
 

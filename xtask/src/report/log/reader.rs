@@ -10,7 +10,7 @@ use std::fmt;
 use std::io::Read;
 
 use memchr::memmem;
-use psci_bench::record::{MARK, pieces};
+use run::record::{MARK, pieces};
 
 use super::builder::LoggedRunBuilder;
 use super::clean::clean;
@@ -330,7 +330,7 @@ impl LogReader {
 mod tests {
     use std::io;
 
-    use psci_bench::plan::Records;
+    use run::plan::Records;
 
     use super::*;
     use crate::report::log::made_up_run;

@@ -1,8 +1,8 @@
 //! Logs of two runs of one plan that are mixed: none of them is taken for a whole one.
 
-use psci_bench::model::{Run, RunId};
-use psci_bench::plan::Records;
-use psci_bench::record::MARK;
+use run::model::{Run, RunId};
+use run::plan::Records;
+use run::record::MARK;
 
 use super::damage::Random;
 use super::logged_run::LoggedRun;

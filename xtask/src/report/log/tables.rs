@@ -13,8 +13,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
-use psci_bench::plan::ScenarioId;
-use psci_bench::spec::words::Word as _;
+use hardware::text::words::Word as _;
+use run::plan::ScenarioId;
 
 use super::builder::LoggedRunBuilder;
 use super::logged_run::LoggedRun;

@@ -1,8 +1,8 @@
 //! Whole logs: however they were logged, and whatever is lost of them.
 
-use psci_bench::model::{Failure, Row, Run, RunId, Scenario, Skip, Status, Verdict};
-use psci_bench::plan::{Method, Records, ScenarioId};
-use psci_bench::record::MARK;
+use run::model::{Failure, Row, Run, RunId, Scenario, Skip, Status, Verdict};
+use run::plan::{Method, Records, ScenarioId};
+use run::record::MARK;
 
 use super::logged_run::LoggedRun;
 use super::made_up_run;
@@ -323,7 +323,7 @@ pub(super) fn with_records(log: &str, others: &[(&str, &str)]) -> String {
             return format!("{line}\n");
         };
         let other = format!("{run}{seq} {json}");
-        let crc = psci_bench::spec::crc::Crc32::of(other.as_bytes());
+        let crc = run::crc::Crc32::of(other.as_bytes());
         format!("{other} {crc:08x}\n")
     });
     lines.collect()

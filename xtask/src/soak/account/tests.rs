@@ -1,7 +1,7 @@
 //! Accounts of runs that are made up.
 
-use psci_bench::measure::Reason;
-use psci_bench::model::{Attempts, Measure, Point, Row as RunRow, Variant};
+use run::measure::Reason;
+use run::model::{Attempts, Measure, Point, Row as RunRow, Variant};
 
 use super::*;
 use crate::report::log::{Missing, made_up_run};

@@ -1,9 +1,10 @@
 //! The classes of mutations: the change, and the differences that a run which passes may
 //! have.
 
+use fdt_blob::Blob;
+
 use self::Allows::{Nothing, OtherFigures, OtherStates};
 use self::Change::{Bits, Byte, Field, Tree};
-use super::blob::Blob;
 use super::mutations::*;
 
 /// The change of a part of the image.

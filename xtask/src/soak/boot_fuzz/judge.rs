@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use psci_bench::image::Uart;
-use psci_bench::model::Verdict;
+use hardware::image::Uart;
+use run::model::Verdict;
 
 use super::classes::{Allows, Class};
 use crate::qemu::consoles::Consoles;

@@ -1,6 +1,5 @@
 //! Boots with damaged device trees and parameter blocks.
 
-pub mod blob;
 mod classes;
 mod judge;
 mod mutations;

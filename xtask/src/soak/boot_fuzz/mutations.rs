@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::blob::{Blob, Token, cells};
+use fdt_blob::{Blob, Token, cells};
 
 /// A size in the range of trees' sizes.
 const TREE_SIZE: u64 = 0x1000;

@@ -12,10 +12,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use psci_bench::image::{PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE};
-use psci_bench::model::Verdict;
+use fdt_blob::Blob;
+use hardware::image::{PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE};
+use run::model::Verdict;
 
-use super::blob::Blob;
 use super::classes::{BLOCKS, Change, Class, TREES};
 use super::judge::{Judged, Outcome, Reference, Rows, read_rows};
 use super::mutations::{Random, change_byte, change_field, flip};

@@ -1,7 +1,7 @@
 //! Formats byte for byte.
 
-use psci_bench::measure::Metric;
-use psci_bench::model::{Failure, Skip, Status};
+use run::measure::Metric;
+use run::model::{Failure, Skip, Status};
 use xtask::report::analysis::merge::merge;
 use xtask::report::export::Report;
 

@@ -1,10 +1,8 @@
 //! Points of scenarios outside TFTF's suite.
 
-use psci_bench::measure::{Summary, Waker};
-use psci_bench::model::{
-    Conditions, Measure, Point, Run, Scenario, ScenarioKey, Spread, Status, Variant,
-};
-use psci_bench::plan::{Method, ScenarioId};
+use run::measure::{Summary, Waker};
+use run::model::{Conditions, Measure, Point, Run, Scenario, ScenarioKey, Spread, Status, Variant};
+use run::plan::{Method, ScenarioId};
 
 use super::{edited, written};
 

@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::Command;
 
-use psci_bench::model::{Failure, Instant, Sample, Skip, Status, Verdict};
-use psci_bench::plan::ScenarioId;
+use run::model::{Failure, Instant, Sample, Skip, Status, Verdict};
+use run::plan::ScenarioId;
 use xtask::report::export;
 use xtask::report::log::{Closing, LoggedRun};
 use xtask::setup::workspace::Workspace;

@@ -7,9 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use psci_bench::measure::Metric;
-use psci_bench::model::Kind;
-use psci_bench::plan::ScenarioId::{SuspendDeepParallel, SuspendDeepSerial};
+use run::measure::Metric;
+use run::model::Kind;
+use run::plan::ScenarioId::{SuspendDeepParallel, SuspendDeepSerial};
 
 use super::change::Change;
 use super::comparison::ComparedScenario;

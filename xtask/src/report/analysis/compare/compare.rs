@@ -3,7 +3,7 @@
 
 use anyhow::{Result, bail, ensure};
 use itertools::Itertools as _;
-use psci_bench::model::Scenario;
+use run::model::Scenario;
 
 use super::comparison::{ComparedScenario, Comparison, Options, Refused, baseline_scenario};
 use super::findings::findings;

@@ -4,8 +4,8 @@
 //! the run no longer has is not "no regression" unless an option says so.
 
 use itertools::Itertools as _;
-use psci_bench::model::{Confidence, Kind, Run, Scenario, ScenarioKey};
-use psci_bench::plan::{Method, ScenarioId};
+use run::model::{Confidence, Kind, Run, Scenario, ScenarioKey};
+use run::plan::{Method, ScenarioId};
 use serde::Serialize;
 
 use super::change::{Change, Outcome};

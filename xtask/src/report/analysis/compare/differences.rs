@@ -1,7 +1,7 @@
 //! Differences besides figures, and facts that one side lacks.
 
 use itertools::Itertools as _;
-use psci_bench::model::{Confidence, Kind, Scenario, Unit};
+use run::model::{Confidence, Kind, Scenario, Unit};
 
 use super::change::Change;
 use super::comparison::{ComparedScenario, baseline_scenario, scenario_title};

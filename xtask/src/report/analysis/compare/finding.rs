@@ -1,8 +1,8 @@
 //! A finding of a comparison, and the figures that it rests on.
 
 use itertools::Itertools as _;
-use psci_bench::measure::Metric;
-use psci_bench::model::{Confidence, CpuSet, Finding, Kind, Run, ScenarioKey, heading};
+use run::measure::Metric;
+use run::model::{Confidence, CpuSet, Finding, Kind, Run, ScenarioKey, heading};
 use serde::Serialize;
 
 use super::change::Change;

@@ -1,8 +1,8 @@
 //! Changes -> findings.
 
 use itertools::Itertools as _;
-use psci_bench::measure::Metric;
-use psci_bench::model::Kind;
+use run::measure::Metric;
+use run::model::Kind;
 
 use super::change::{Change, Outcome};
 use super::cluster_flush::cluster_flushes;

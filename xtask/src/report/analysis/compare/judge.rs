@@ -6,10 +6,10 @@
 
 use std::collections::HashSet;
 
+use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
-use psci_bench::measure::Summary;
-use psci_bench::model::{Scenario, Unit};
-use psci_bench::spec::ticks::Clock;
+use run::measure::Summary;
+use run::model::{Scenario, Unit};
 
 use super::change::{Change, Outcome, Value};
 use super::comparison::{ComparedScenario, Judged};

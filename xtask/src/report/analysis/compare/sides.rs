@@ -1,8 +1,8 @@
 //! The two runs of a comparison, and the pairs of their CPUs.
 
 use anyhow::{Result, bail, ensure};
-use psci_bench::findings::tick_ns;
-use psci_bench::model::{Cpu, Run};
+use run::findings::tick_ns;
+use run::model::{Cpu, Run};
 use serde::Serialize;
 
 use crate::report::analysis::conditions::is_ambiguous;

@@ -4,8 +4,8 @@
 //! line leaves out what the last men's longer flushes make of it, as the finding
 //! does, and is there only where the finding says that there is a queue.
 
-use psci_bench::findings::{self, Arrival};
-use psci_bench::measure::Line;
+use run::findings::{self, Arrival};
+use run::measure::Line;
 
 use super::chart::{Drawing, EDGE, Figure, LEFT, Scale, legend};
 use crate::report::export::document::Charts;

@@ -5,8 +5,8 @@
 
 use std::fmt::Write;
 
-use psci_bench::measure::{Histogram, Metric, lower_median};
-use psci_bench::model::{Point, heading};
+use run::measure::{Histogram, Metric, lower_median};
+use run::model::{Point, heading};
 
 use super::chart::{Drawing, EDGE, Figure, LANE, LEFT, Scale, legend};
 use crate::report::analysis::figure::FigureKey;

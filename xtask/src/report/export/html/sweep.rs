@@ -1,7 +1,7 @@
 //! A figure against what was varied: for each `x` how far the CPUs' samples
 //! reach, the median that stands for them, and the line that fits best.
 
-use psci_bench::plan::ScenarioId;
+use run::plan::ScenarioId;
 
 use super::chart::{Drawing, EDGE, Figure, LEFT, Scale, legend};
 use crate::report::analysis::figure::{is_sorted_by_size, x_heading, x_text};

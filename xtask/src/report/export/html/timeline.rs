@@ -4,9 +4,9 @@
 //! for what is measured: it is cut out, and the two sides have axes of their
 //! own.
 
+use hardware::spec::pmf::Stamp;
 use itertools::Itertools as _;
-use psci_bench::model::{Instant, Instants, Row, Scenario};
-use psci_bench::spec::pmf::Stamp;
+use run::model::{Instant, Instants, Row, Scenario};
 
 use super::chart::{Drawing, EDGE, Figure, LANE, LEFT, Mark, Scale};
 use crate::report::analysis::phases::{PHASES, Phase, Side, groups, slices};

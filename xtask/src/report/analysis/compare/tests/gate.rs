@@ -1,6 +1,6 @@
 //! A comparison as a gate: refusals, gaps, and marks.
 
-use psci_bench::model::{Confidence, Kind};
+use run::model::{Confidence, Kind};
 
 use super::support::{compared, found, sentences, try_compare, with_rows};
 use crate::report::analysis::compare::basis_text;

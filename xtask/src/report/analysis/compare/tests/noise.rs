@@ -1,8 +1,8 @@
 //! Changes within noise.
 
-use psci_bench::measure::Metric;
-use psci_bench::model::{Confidence, Kind};
-use psci_bench::plan::ScenarioId::PsciVersionParallel;
+use run::measure::Metric;
+use run::model::{Confidence, Kind};
+use run::plan::ScenarioId::PsciVersionParallel;
 
 use super::support::{compared, found};
 use crate::report::analysis::compare::Outcome::Noise;

@@ -1,7 +1,7 @@
 //! Comparisons of points.
 
-use psci_bench::model::{Confidence, How, Kind, Measure, Point, Variant};
-use psci_bench::plan::ScenarioId;
+use run::model::{Confidence, How, Kind, Measure, Point, Variant};
+use run::plan::ScenarioId;
 
 use super::support::{compared, found, sentences, try_compare};
 use crate::report::analysis::compare::Judged;

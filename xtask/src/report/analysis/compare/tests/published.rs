@@ -1,11 +1,11 @@
 //! Comparisons of published releases.
 
-use psci_bench::measure::Metric;
-use psci_bench::model::Kind;
-use psci_bench::plan::ScenarioId::{
+use hardware::text::words::Word;
+use run::measure::Metric;
+use run::model::Kind;
+use run::plan::ScenarioId::{
     CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, SuspendDeepParallel,
 };
-use psci_bench::spec::words::Word;
 
 use super::support::{compared, found, juno, of, outcomes, sentences, with_rows};
 use crate::report::analysis::compare::Outcome::{Better, Same, Worse};

@@ -1,9 +1,9 @@
 //! Comparisons, and the parts of them that tests look at.
 
 use anyhow::Result;
-use psci_bench::measure::Metric;
-use psci_bench::model::Kind;
-use psci_bench::plan::ScenarioId;
+use run::measure::Metric;
+use run::model::Kind;
+use run::plan::ScenarioId;
 
 use crate::report::analysis::compare::finding::ComparisonFinding;
 use crate::report::analysis::compare::{

@@ -1,0 +1,116 @@
+//! The device tree that is made of ACPI tables.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use hardware::board::FormatError;
+use hardware::image::Conduit;
+
+use super::madt::{self, Cpu};
+use super::pptt::Topology;
+use super::table::Table;
+use super::tables::Tables;
+use super::{gtdt, lpi, serial};
+use crate::{Node, Result, nodes};
+
+/// Offset in the FADT of the boot architecture flags of Arm (ACPI 6.5, section 5.2.9.4).
+const ARM_BOOT_ARCH: usize = 129;
+
+/// A device tree that is made of ACPI tables.
+#[derive(Clone, Debug)]
+pub struct Conversion {
+    /// The flattened tree.
+    pub tree: Vec<u8>,
+    /// Sentences for the user about what the tables lack, and what of them is not used.
+    pub notes: Vec<String>,
+}
+
+/// Makes a device tree of a machine's tables, for CPUs of the name `cpu`. Memory and boot
+/// arguments are for [`crate::adapt()`] to add.
+///
+/// # Errors
+/// When a table that is needed is missing or not sound.
+pub fn to_tree(tables: &Tables<'_>, cpu: &str) -> Result<Conversion> {
+    // Without PSCI there is nothing to measure, so that error comes first.
+    let fadt = tables.require(*b"FACP", "the conduit of PSCI")?;
+    let conduit = conduit(&fadt)?;
+    let uart = serial::console(tables)?;
+    let madt = tables.require(*b"APIC", "the CPUs and the GIC")?;
+    let cpus = madt::cpus(&madt)?;
+    let gtdt = tables.require(*b"GTDT", "the timers")?;
+    let mut notes = tables.notes.clone();
+    let timer_stops = gtdt::timer_stops(&gtdt, conduit)?;
+    let cpus_node = cpus_node(tables, &cpus, cpu, timer_stops, &mut notes);
+    let root = nodes::root("psci-bench,acpi", &model(&fadt), true)
+        .with(nodes::chosen(&uart, ""))
+        .with(nodes::psci(conduit))
+        .with(cpus_node)
+        .with(madt::controller(&madt, &cpus)?)
+        .with(gtdt::timers(&gtdt)?)
+        .with(uart);
+    let timers = gtdt::platform_timers(&gtdt).unwrap_or_else(|fault| {
+        notes.push(format!("{fault}: no timer frame and no watchdog is used"));
+        Vec::new()
+    });
+    let devices = [gtdt::timer_frame(&timers), gtdt::watchdog(&timers)];
+    let root = devices.into_iter().flatten().fold(root, Node::with);
+    let tree = root.flatten();
+    Ok(Conversion { tree, notes })
+}
+
+/// Reads the conduit of PSCI calls.
+fn conduit(fadt: &Table<'_>) -> Result<Conduit> {
+    match fadt.field(ARM_BOOT_ARCH, 2)? {
+        flags if flags & 1 == 0 => Err(fadt.error(
+            ARM_BOOT_ARCH,
+            format_args!(
+                "the firmware has no PSCI by these flags ({flags:#x}), as bit 0 is 0: use a \
+                 device tree instead"
+            ),
+        )),
+        flags if flags & 1 << 1 == 0 => Ok(Conduit::Smc),
+        _ => Ok(Conduit::Hvc),
+    }
+}
+
+/// Returns the name of the board: OEM ID and OEM table ID.
+fn model(fadt: &Table<'_>) -> String {
+    let (maker, board) = (fadt.text(10, 6), fadt.text(16, 8));
+    format!("{maker} {board}").trim().into()
+}
+
+/// Makes `/cpus`.
+fn cpus_node(
+    tables: &Tables<'_>,
+    cpus: &[Cpu],
+    compatible: &str,
+    timer_stops: bool,
+    notes: &mut Vec<String>,
+) -> Node {
+    let mut node = nodes::cpus();
+    for (cpu, phandle) in cpus.iter().zip(nodes::CPU_PHANDLES..) {
+        let cpu = nodes::cpu(cpu.mpidr, compatible);
+        node = node.with(cpu.cells("phandle", &[phandle]));
+    }
+    let topology = tables.get(*b"PPTT").and_then(|pptt| {
+        let missing = FormatError::new(format_args!("there is no ACPI table PPTT"));
+        Topology::read(pptt.ok_or(missing)?, cpus)
+    });
+    match topology {
+        Err(reason) => notes.push(format!("{reason}: CPUs are labelled by MPIDR")),
+        Ok(topology) => {
+            node = node.with(topology.map());
+            if let Some(size) = topology.second_level_cache() {
+                let cache = Node::new("l2-cache")
+                    .texts("compatible", &["cache"])
+                    .cells("cache-level", &[2])
+                    .cells("cache-size", &[size as u32]);
+                node = node.with(cache);
+            }
+        }
+    }
+    let uids: Vec<u32> = cpus.iter().map(|cpu| cpu.uid).collect();
+    let states = lpi::idle_states(tables, &uids, timer_stops, notes);
+    states.into_iter().fold(node, Node::with)
+}

@@ -1,0 +1,262 @@
+//! Idle states by `_LPI` (ACPI 6.5, section 8.4.3; Arm's Functional Fixed Hardware
+//! specification, DEN0048): those of each CPU, combined with those of the processor containers
+//! around it, as Linux combines them.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use hardware::board::{CPU_MAX, IDLE_STATES_MAX};
+use hardware::spec::psci::StateFormat;
+
+use super::aml::{Segment, Stream, Value};
+use super::namespace::{Namespace, Object};
+use super::tables::Tables;
+use crate::{Node, nodes};
+
+/// The address that means WFI in a register of [`FIXED_HARDWARE`].
+const WFI: u64 = 0xffff_ffff;
+/// The address space of power_state values.
+const FIXED_HARDWARE: u8 = 0x7f;
+/// The most states that a package may have, and that all levels of a CPU may have together.
+const LEVEL_MAX: usize = 16;
+const COMBINED_MAX: usize = 128;
+/// The longest name of a node (Devicetree Specification v0.4, section 2.2.1).
+const NAME_MAX: usize = 31;
+
+/// The way to enter a state.
+#[derive(Clone, Copy)]
+enum Entry {
+    /// The whole power_state.
+    Register(u64),
+    /// A part that is added to the power_state of the level below.
+    Added(u64),
+}
+
+/// A state of one level, or of several that are combined.
+#[derive(Clone)]
+struct State {
+    /// Number in the package of the uppermost level, from 1.
+    index: u64,
+    loses_context: bool,
+    /// The last state of the level above that may be combined with this one.
+    enabled_parent: u64,
+    entry: Entry,
+    name: String,
+}
+
+/// Makes `/cpus/idle-states` of all tables' AML, for the CPUs with these UIDs; None without
+/// states. Reasons for which states may be missing go to `notes`.
+pub fn idle_states(
+    tables: &Tables<'_>,
+    uids: &[u32],
+    timer_stops: bool,
+    notes: &mut Vec<String>,
+) -> Option<Node> {
+    let namespace = Namespace::read(tables, notes);
+    let mut states: BTreeMap<u64, State> = BTreeMap::new();
+    let is_used = |cpu: &&[Segment]| {
+        let uid = namespace.integer(cpu, *b"_UID");
+        let is_present = namespace
+            .integer(cpu, *b"_STA")
+            .is_none_or(|status| status & 1 != 0);
+        is_present && uid.is_none_or(|uid| uids.iter().any(|own| u64::from(*own) == uid))
+    };
+    for cpu in namespace.cpus().filter(is_used).take(CPU_MAX) {
+        for state in states_of(&namespace, cpu, notes) {
+            if let Entry::Register(power_state) = state.entry {
+                let loses_context = state.loses_context;
+                let known = states.entry(power_state).or_insert(state);
+                known.loses_context |= loses_context;
+            }
+        }
+    }
+    states.retain(|power_state, _| !matches!(power_state, 0 | &WFI));
+    let unsound = states.extract_if(.., |power_state, _| !is_sound(*power_state));
+    let unsound: Vec<u64> = unsound.map(|it| it.0).collect();
+    if let Some(first) = unsound.first() {
+        let count = unsound.len();
+        notes.push(format!(
+            "{count} idle states of _LPI are left out, as their power_state has no format of \
+             PSCI's: {first:#x} is the first"
+        ));
+    }
+    if states.is_empty() {
+        notes.push(
+            "no idle states: the AML has no _LPI that can be read; name states by the boot \
+             arguments core= and deepest="
+                .into(),
+        );
+        return None;
+    }
+    let (count, half) = (states.len(), IDLE_STATES_MAX / 2);
+    if count > IDLE_STATES_MAX {
+        notes.push(format!(
+            "{count} idle states, of which the first and the last {half} by power_state are used"
+        ));
+    }
+    let is_used =
+        |index: &usize| count <= IDLE_STATES_MAX || *index < half || *index >= count - half;
+    let states = states.into_iter().enumerate().filter(|it| is_used(&it.0));
+    let (mut node, mut names) = (nodes::idle_states(), Vec::new());
+    for (power_state, state) in states.map(|it| it.1) {
+        let timer_stops = timer_stops && state.loses_context;
+        let name = match is_node_name(&state.name) && !names.contains(&state.name) {
+            true => state.name,
+            false => format!("state-{power_state:#x}"),
+        };
+        let power_state = power_state as u32;
+        node = node.with(nodes::idle_state(&name, power_state, None, timer_stops));
+        names.push(name);
+    }
+    Some(node)
+}
+
+/// Returns true for a sound name that is not one of those by power_state.
+fn is_node_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !name.starts_with("state-")
+        && name.len() <= NAME_MAX
+        && name.chars().all(is_plain)
+}
+
+/// Returns true for a power_state that has one of PSCI's formats.
+fn is_sound(power_state: u64) -> bool {
+    let word = u32::try_from(power_state);
+    word.is_ok_and(|it| StateFormat::ALL.iter().any(|format| format.accepts(it)))
+}
+
+/// Returns the states of the CPU at a path, with those of the containers around it.
+fn states_of(namespace: &Namespace<'_>, cpu: &[Segment], notes: &mut Vec<String>) -> Vec<State> {
+    let mut below = level(namespace, cpu, notes).unwrap_or_default();
+    below.retain(|state| matches!(state.entry, Entry::Register(_)));
+    let mut states = below.clone();
+    for length in (1..cpu.len()).rev() {
+        let container = cpu.get(..length).unwrap_or_default();
+        let id = namespace.get(&[container, &[*b"_HID"]].concat());
+        if !matches!(id, Some(Object::Value(Value::Text(b"ACPI0010")))) {
+            break;
+        }
+        let Some(level) = level(namespace, container, notes) else {
+            break;
+        };
+        let combined = level.iter().flat_map(|above| {
+            let states = below.iter();
+            states.filter_map(move |below| combine(below, above))
+        });
+        below = combined.collect();
+        if states.len() + below.len() > COMBINED_MAX {
+            let limit = format!("more than {COMBINED_MAX} combined idle states");
+            add_note(
+                notes,
+                cpu,
+                &format!("{limit}: those of containers are left out"),
+            );
+            break;
+        }
+        states.extend_from_slice(&below);
+    }
+    states
+}
+
+/// Combines a state with one of the container around it. None if they may not be combined,
+/// or the container's is 0: the firmware enters that one by itself.
+fn combine(below: &State, above: &State) -> Option<State> {
+    let entry = match (below.entry, above.entry) {
+        (_, Entry::Register(power_state)) => power_state,
+        // WFI has no power_state that could be added to.
+        (_, Entry::Added(0)) | (Entry::Register(WFI), _) => return None,
+        (Entry::Register(own) | Entry::Added(own), Entry::Added(part)) => own.saturating_add(part),
+    };
+    (above.index <= below.enabled_parent).then(|| State {
+        loses_context: below.loses_context || above.loses_context,
+        entry: Entry::Register(entry),
+        name: format!("{}+{}", below.name, above.name),
+        ..*above
+    })
+}
+
+/// Reads the enabled states of a CPU or a container; None without `_LPI`.
+fn level(
+    namespace: &Namespace<'_>,
+    device: &[Segment],
+    notes: &mut Vec<String>,
+) -> Option<Vec<State>> {
+    let path = [device, &[*b"_LPI"]].concat();
+    let Object::Value(value) = namespace.get(&path)? else {
+        return None;
+    };
+    let read = || {
+        let mut elements = namespace.package(&path, value)?;
+        // Revision, level ID and count.
+        for _ in 0..3 {
+            elements.value()?;
+        }
+        let mut states = Vec::new();
+        for index in 1..=LEVEL_MAX as u64 {
+            if !elements.is_empty() {
+                let state = namespace.package(&path, &elements.value()?)?;
+                states.extend(read_state(index, state)?);
+            }
+        }
+        elements.is_empty().then_some(states)
+    };
+    let states = read();
+    if states.is_none() {
+        let message = format!("no package of at most {LEVEL_MAX} idle states, and left out");
+        add_note(notes, &path, &message);
+    }
+    states
+}
+
+/// Reads a state from the elements of its package; the inner None is a state that is not
+/// enabled, or that is not entered by PSCI.
+fn read_state(index: u64, mut elements: Stream<'_>) -> Option<Option<State>> {
+    let mut numbers = [0; 6];
+    for number in &mut numbers {
+        let Value::Integer(value) = elements.value()? else {
+            return None;
+        };
+        *number = value;
+    }
+    let [_, _, flags, lost, _, enabled_parent] = numbers;
+    let entry = match elements.value()? {
+        Value::Integer(part) => Some(Entry::Added(part)),
+        Value::Buffer(register) => address(register).map(Entry::Register),
+        _ => None,
+    };
+    // Two registers of counters are between the entry and the name.
+    let name = match (0..3).map_while(|_| elements.value()).nth(2) {
+        Some(Value::Text(text)) => String::from_utf8_lossy(text).into_owned(),
+        _ => String::new(),
+    };
+    Some(entry.filter(|_| flags & 1 != 0).map(|entry| State {
+        index,
+        loses_context: lost & 1 != 0,
+        enabled_parent,
+        entry,
+        name,
+    }))
+}
+
+/// Returns the address in a resource template that begins with a register of
+/// [`FIXED_HARDWARE`] (section 6.4.3.7).
+fn address(template: &[u8]) -> Option<u64> {
+    match template.split_first_chunk()? {
+        ([0x82, _, _, FIXED_HARDWARE, _, _, _], rest) => super::table::number(rest, 0, 8),
+        _ => None,
+    }
+}
+
+/// Adds a note about the object at a path, unless there is that note about another one.
+fn add_note(notes: &mut Vec<String>, path: &[Segment], message: &str) {
+    if !notes.iter().any(|note| note.ends_with(message)) {
+        let segments: Vec<_> = path.iter().map(|it| String::from_utf8_lossy(it)).collect();
+        notes.push(format!(
+            "\\{} and maybe others: {message}",
+            segments.join(".")
+        ));
+    }
+}

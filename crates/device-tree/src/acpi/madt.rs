@@ -1,0 +1,134 @@
+//! The MADT: the CPUs and the interrupt controller (ACPI 6.5, section 5.2.12).
+
+use alloc::vec::Vec;
+
+use hardware::board::{CPU_MAX, GICC_V2, GICD_V2, GICD_V3, GICR};
+use hardware::board::{REDISTRIBUTOR_REGIONS_MAX, Region};
+use hardware::spec::psci::AFFINITY_MASK;
+
+use super::table::Table;
+use crate::{Node, Result, merge, nodes};
+
+/// Offset of the first entry.
+const ENTRIES: usize = 44;
+/// Kinds of entries.
+const GICC: u8 = 0x0b;
+const GICD: u8 = 0x0c;
+const GICR_RANGE: u8 = 0x0e;
+
+/// An enabled CPU.
+#[derive(Clone, Copy, Debug)]
+pub struct Cpu {
+    /// ACPI processor UID.
+    pub uid: u32,
+    /// Affinity fields of MPIDR_EL1.
+    pub mpidr: u64,
+    /// Base of a GICv2's CPU interface; 0: none.
+    interface: u64,
+    /// Base of the CPU's redistributor; 0: none, or in a range.
+    redistributor: u64,
+}
+
+/// Returns the entries of a kind.
+fn entries<'m>(madt: &Table<'m>, kind: u8) -> impl Iterator<Item = Result<Table<'m>>> + use<'m> {
+    let entries = madt.entries(ENTRIES, 1);
+    entries.filter(move |entry| entry.as_ref().map_or(true, |entry| entry.kind() == kind))
+}
+
+/// Reads the enabled CPUs, in the order of the table.
+pub fn cpus(madt: &Table<'_>) -> Result<Vec<Cpu>> {
+    let mut cpus: Vec<Cpu> = Vec::new();
+    for entry in entries(madt, GICC) {
+        let entry = entry?;
+        if entry.field(12, 4)? & 1 == 0 {
+            continue;
+        }
+        let mpidr = entry.field(68, 8)?;
+        if mpidr & !AFFINITY_MASK != 0 {
+            let expected = "affinity fields only, 0xff00ffffff";
+            return Err(entry.error(0, format_args!("MPIDR {mpidr:#x}, expected {expected}")));
+        }
+        if cpus.len() == CPU_MAX {
+            return Err(entry.error(0, format_args!("more than {CPU_MAX} enabled CPUs")));
+        }
+        cpus.push(Cpu {
+            uid: entry.field(8, 4)? as u32,
+            mpidr,
+            interface: entry.field(32, 8)?,
+            redistributor: entry.field(60, 8)?,
+        });
+    }
+    if cpus.is_empty() {
+        return Err(madt.error(
+            ENTRIES,
+            format_args!("no enabled CPU: no GICC has flag bit 0"),
+        ));
+    }
+    let mut mpidrs: Vec<u64> = cpus.iter().map(|cpu| cpu.mpidr).collect();
+    mpidrs.sort_unstable();
+    match mpidrs.array_windows().find(|[one, other]| one == other) {
+        None => Ok(cpus),
+        Some([mpidr, _]) => Err(madt.error(
+            ENTRIES,
+            format_args!("MPIDR {mpidr:#x} is that of two enabled CPUs; each needs its own"),
+        )),
+    }
+}
+
+/// Makes the node of the interrupt controller.
+pub fn controller(madt: &Table<'_>, cpus: &[Cpu]) -> Result<Node> {
+    let missing = || madt.error(ENTRIES, format_args!("no GIC distributor (entry 0x0c)"));
+    let distributor = entries(madt, GICD).next().ok_or_else(missing)??;
+    let (base, version) = (distributor.field(8, 8)?, distributor.field(20, 1)?);
+    let regions = redistributors(madt, cpus, version == 4)?;
+    let frame = |base, size| Region { base, size };
+    let (count, most) = (regions.len(), REDISTRIBUTOR_REGIONS_MAX);
+    match version {
+        0 | 3 | 4 if (1..=most).contains(&count) => {
+            let mut frames = [frame(base, GICD_V3.most)].to_vec();
+            frames.extend(regions);
+            Ok(nodes::gic_v3(&frames))
+        }
+        0..=2 if version > 0 || count == 0 => {
+            let interface = cpus.first().map_or(0, |cpu| cpu.interface);
+            if interface == 0 {
+                let message = format_args!("a GICv2, and a CPU without the address of its GICC");
+                return Err(distributor.error(0, message));
+            }
+            let interface = frame(interface, GICC_V2.most);
+            Ok(nodes::gic_v2(frame(base, GICD_V2.most), interface))
+        }
+        0..=4 => {
+            let expected = format_args!("1 to {most}: use a device tree instead");
+            let message = format_args!("{count} regions of redistributors, expected {expected}");
+            Err(distributor.error(0, message))
+        }
+        _ => {
+            let expected = "0 to 4: use a device tree instead";
+            let message = format_args!("GIC version {version}, expected {expected}");
+            Err(distributor.error(0, message))
+        }
+    }
+}
+
+/// Returns the regions of redistributors, by ranges or else by CPUs.
+fn redistributors(madt: &Table<'_>, cpus: &[Cpu], has_vlpis: bool) -> Result<Vec<Region>> {
+    let mut regions = Vec::new();
+    for range in entries(madt, GICR_RANGE) {
+        let range = range?;
+        let (base, size) = (range.field(4, 8)?, range.field(12, 4)?);
+        regions.push(Region { base, size });
+    }
+    if regions.is_empty() {
+        // With virtual LPIs a redistributor has two more frames (IHI 0069, section 12.10).
+        let size = GICR.least << u32::from(has_vlpis);
+        let bases = cpus.iter().map(|cpu| cpu.redistributor);
+        let bases = bases.filter(|base| *base != 0);
+        regions = bases.map(|base| Region { base, size }).collect();
+    }
+    // A last redistributor (GICR_TYPER.Last) ends a region, so that few are left apart.
+    match regions.len() {
+        ..=REDISTRIBUTOR_REGIONS_MAX => Ok(regions),
+        _ => Ok(merge(regions)),
+    }
+}

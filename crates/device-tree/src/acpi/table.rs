@@ -1,0 +1,152 @@
+//! One ACPI table: the check of it, its fields and its entries (ACPI 6.5, section 5.2.6).
+
+use alloc::string::String;
+use core::fmt;
+
+use hardware::board::FormatError;
+
+use crate::Result;
+
+/// Size in bytes of the header that each table begins with.
+pub const HEADER_SIZE: usize = 36;
+/// The largest table in bytes; the largest known is a DSDT of less than a MiB.
+const TABLE_MAX: usize = 16 << 20;
+
+/// Returns the little-endian number of `size` bytes, 1 to 8, at an offset.
+pub fn number(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
+    let field = bytes.get(at..)?.get(..size)?.iter().rev();
+    Some(field.fold(0, |number, byte| number << 8 | u64::from(*byte)))
+}
+
+/// Returns the sum of all bytes, which is 0 in a sound table.
+pub fn checksum(bytes: &[u8]) -> u8 {
+    bytes.iter().fold(0, |sum, byte| sum.wrapping_add(*byte))
+}
+
+/// The origin of a table, for messages.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// Physical address.
+    Address(u64),
+    /// Number of a file, from 1.
+    File(usize),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address(address) => write!(f, "at {address:#x}"),
+            Self::File(number) => write!(f, "file {number}"),
+        }
+    }
+}
+
+/// A table whose bytes begin with a whole header, or an entry of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct Table<'m> {
+    signature: [u8; 4],
+    place: Place,
+    /// Offset of an entry in its table; 0 for a table.
+    pub at: usize,
+    /// The bytes that can be read: of a checked table all, and no more.
+    pub bytes: &'m [u8],
+}
+
+impl<'m> Table<'m> {
+    /// Takes the bytes of a table, at least the header.
+    pub fn new(bytes: &'m [u8], place: Place) -> Self {
+        let signature = bytes.first_chunk().copied().unwrap_or_default();
+        Self {
+            signature,
+            place,
+            at: 0,
+            bytes,
+        }
+    }
+
+    /// Returns the four letters that the table begins with.
+    pub fn signature(&self) -> [u8; 4] {
+        self.signature
+    }
+
+    /// Returns the table with exactly its own bytes.
+    ///
+    /// # Errors
+    /// When its size or its checksum is wrong, or not all of it can be read.
+    pub fn check(self) -> Result<Self> {
+        let (length, have) = (self.field(4, 4)? as usize, self.bytes.len());
+        if !(HEADER_SIZE..=TABLE_MAX).contains(&length) {
+            let expected = format_args!("expected {HEADER_SIZE} to {TABLE_MAX}");
+            return Err(self.error(4, format_args!("{length} bytes, {expected}")));
+        }
+        let Some(bytes) = self.bytes.get(..length) else {
+            let message = format_args!("only {have} of {length} bytes can be read");
+            return Err(self.error(4, message));
+        };
+        let sum = checksum(bytes);
+        if sum != 0 {
+            let message = format_args!(
+                "the sum of all {length} bytes is {sum:#x}, expected 0: read the table again, or \
+                 use a device tree instead"
+            );
+            return Err(self.error(9, message));
+        }
+        Ok(Self { bytes, ..self })
+    }
+
+    /// Returns the field of `size` bytes at an offset.
+    pub fn field(&self, at: usize, size: usize) -> Result<u64> {
+        let (least, have) = (at.saturating_add(size), self.bytes.len());
+        let missing = || self.error(0, format_args!("{have} bytes, expected at least {least}"));
+        number(self.bytes, at, size).ok_or_else(missing)
+    }
+
+    /// Returns the text of `size` bytes at an offset, without what is not printable ASCII.
+    pub fn text(&self, at: usize, size: usize) -> String {
+        let field = self.bytes.get(at..).and_then(|rest| rest.get(..size));
+        let plain = |byte: &&u8| matches!(byte, b' '..=b'~');
+        let text = field.unwrap_or_default().iter().filter(plain);
+        let text: String = text.map(|byte| char::from(*byte)).collect();
+        text.trim().into()
+    }
+
+    /// Returns the entry at an offset. An entry begins with a byte for the kind and a length of
+    /// `length_size` bytes.
+    pub fn entry(&self, at: usize, length_size: usize) -> Result<Self> {
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        let length = number(rest, 1, length_size).unwrap_or(0) as usize;
+        let bytes = rest.get(..length).filter(|_| length > length_size);
+        let Some(bytes) = bytes else {
+            let expected = format_args!("expected {} to {}", 1 + length_size, rest.len());
+            return Err(self.error(at, format_args!("an entry of {length} bytes, {expected}")));
+        };
+        Ok(Self { at, bytes, ..*self })
+    }
+
+    /// Returns the kind of an entry; the meaning depends on the table.
+    pub fn kind(&self) -> u8 {
+        self.bytes.first().copied().unwrap_or(0)
+    }
+
+    /// Returns the entries from an offset on to the table's end; an error is the last.
+    pub fn entries(
+        self,
+        mut at: usize,
+        length_size: usize,
+    ) -> impl Iterator<Item = Result<Self>> + use<'m> {
+        core::iter::from_fn(move || {
+            let entry = (at < self.bytes.len()).then(|| self.entry(at, length_size))?;
+            let length = entry.as_ref().map(|entry| entry.bytes.len());
+            at = at.saturating_add(length.unwrap_or(usize::MAX));
+            Some(entry)
+        })
+    }
+
+    /// Makes an error of an offset in the table or entry.
+    #[cold]
+    pub fn error(&self, at: usize, message: fmt::Arguments<'_>) -> FormatError {
+        let (name, place) = (String::from_utf8_lossy(&self.signature), self.place);
+        let at = self.at + at;
+        FormatError::new(format_args!("{name} ({place}), offset {at:#x}: {message}"))
+    }
+}

@@ -1,0 +1,144 @@
+//! All ACPI tables of a machine (ACPI 6.5, sections 5.2.5 to 5.2.8).
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use hardware::board::FormatError;
+
+use super::table::{HEADER_SIZE, Place, Table, checksum, number};
+use crate::Result;
+
+/// The most tables; machines have 10 to 40.
+const TABLES_MAX: usize = 256;
+/// Size in bytes of an RSDP of revision 2.
+const RSDP_SIZE: u64 = 36;
+
+/// Physical memory that tables may be in.
+pub trait Memory<'m> {
+    /// Returns `size` bytes from a physical address on, if all of them can be read.
+    fn bytes(&self, address: u64, size: u64) -> Option<&'m [u8]>;
+}
+
+/// The tables of a machine. Only those that are used are checked.
+#[derive(Clone, Debug)]
+pub struct Tables<'m> {
+    tables: Vec<Table<'m>>,
+    /// Reasons for which tables could not be found.
+    pub(super) notes: Vec<String>,
+}
+
+impl<'m> Tables<'m> {
+    /// Finds the tables by the RSDP at a physical address, of revision 2 or later.
+    ///
+    /// # Errors
+    /// When RSDP or XSDT is not sound, or names more than 256 tables.
+    pub fn find(memory: &impl Memory<'m>, rsdp: u64) -> Result<Self> {
+        let wrong =
+            |message: &str| FormatError::new(format_args!("RSDP (at {rsdp:#x}): {message}"));
+        let unreadable = || wrong("it is not in memory that can be read");
+        let root = memory.bytes(rsdp, RSDP_SIZE).ok_or_else(unreadable)?;
+        let field = |at, size| number(root, at, size).unwrap_or(0);
+        if !root.starts_with(b"RSD PTR ") {
+            return Err(wrong("it does not begin with \"RSD PTR \""));
+        }
+        if field(15, 1) < 2 {
+            return Err(wrong("revision 0 has no XSDT: use a device tree instead"));
+        }
+        if field(20, 4) != RSDP_SIZE {
+            return Err(wrong("its length is not 36 bytes"));
+        }
+        if checksum(root.get(..20).unwrap_or_default()) != 0 || checksum(root) != 0 {
+            return Err(wrong("a checksum is wrong"));
+        }
+        let address = field(24, 8);
+        let xsdt = read(memory, address).filter(|it| it.signature() == *b"XSDT");
+        let xsdt = xsdt.ok_or_else(|| wrong(&format!("no XSDT is at {address:#x}")))?;
+        let xsdt = xsdt.check()?;
+        let (addresses, _) = xsdt.bytes.split_at(HEADER_SIZE).1.as_chunks();
+        let mut found = Self::new(addresses.len())?;
+        for address in addresses {
+            found.add(memory, u64::from_le_bytes(*address), "XSDT");
+        }
+        if let Ok(Some(fadt)) = found.get(*b"FACP") {
+            let address = [(140, 8), (40, 4)].map(|(at, size)| number(fadt.bytes, at, size));
+            let mut addresses = address.into_iter().flatten().filter(|it| *it != 0);
+            if let Some(address) = addresses.next() {
+                found.add(memory, address, "FACP");
+            }
+        }
+        Ok(found)
+    }
+
+    /// Takes whole tables, one a file, as Linux has them in /sys/firmware/acpi/tables.
+    ///
+    /// # Errors
+    /// When a file is no table, or there are more than 256.
+    pub fn of_files(files: &[&'m [u8]]) -> Result<Self> {
+        let mut found = Self::new(files.len())?;
+        for (bytes, number) in files.iter().zip(1..) {
+            let have = bytes.len();
+            if have < HEADER_SIZE {
+                return Err(FormatError::new(format_args!(
+                    "file {number}: {have} bytes are less than a table's header; give ACPI \
+                     tables only"
+                )));
+            }
+            found.tables.push(Table::new(bytes, Place::File(number)));
+        }
+        Ok(found)
+    }
+
+    fn new(count: usize) -> Result<Self> {
+        if count > TABLES_MAX {
+            return Err(FormatError::new(format_args!(
+                "{count} ACPI tables, expected at most {TABLES_MAX}: use a device tree instead"
+            )));
+        }
+        Ok(Self {
+            tables: Vec::new(),
+            notes: Vec::new(),
+        })
+    }
+
+    fn add(&mut self, memory: &impl Memory<'m>, address: u64, by: &str) {
+        match read(memory, address) {
+            Some(table) => self.tables.push(table),
+            None => self.notes.push(format!(
+                "{by} names a table at {address:#x}, which is not in memory that can be read"
+            )),
+        }
+    }
+
+    /// Returns all tables with a signature, not checked.
+    pub(super) fn all(&self, signature: [u8; 4]) -> impl Iterator<Item = Table<'m>> {
+        let tables = self.tables.iter().copied();
+        tables.filter(move |table| table.signature() == signature)
+    }
+
+    /// Returns the first table with a signature, checked.
+    pub(super) fn get(&self, signature: [u8; 4]) -> Result<Option<Table<'m>>> {
+        self.all(signature).next().map(Table::check).transpose()
+    }
+
+    /// Returns the first table with a signature, checked; `purpose` is for the error that it is
+    /// missing.
+    pub(super) fn require(&self, signature: [u8; 4], purpose: &str) -> Result<Table<'m>> {
+        let name = String::from_utf8_lossy(&signature);
+        let missing = || {
+            FormatError::new(format_args!(
+                "there is no ACPI table {name}, which has {purpose}: use a device tree instead"
+            ))
+        };
+        self.get(signature)?.ok_or_else(missing)
+    }
+}
+
+/// Reads the table at an address, or only its header where the rest cannot be read.
+fn read<'m>(memory: &impl Memory<'m>, address: u64) -> Option<Table<'m>> {
+    let place = Place::Address(address);
+    let bytes = memory.bytes(address, HEADER_SIZE as u64)?;
+    let length = number(bytes, 4, 4).filter(|length| *length >= HEADER_SIZE as u64);
+    let whole = length.and_then(|length| memory.bytes(address, length));
+    Some(Table::new(whole.unwrap_or(bytes), place))
+}

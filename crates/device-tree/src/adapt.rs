@@ -1,0 +1,165 @@
+//! A device tree that exists, with other boot arguments or other memory.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use dtoolkit::fdt::{Fdt, FdtNode};
+use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
+use dtoolkit::{Node as _, Property as _};
+use hardware::board::{Board, Console, FormatError, Region, total_size};
+
+use super::{Result, merge, nodes};
+
+/// The most nodes and properties of a tree that is changed: the largest of Linux's have a third.
+pub const ITEMS_MAX: usize = 30_000;
+
+/// The parts of a tree that are changed; None leaves a part as it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Changes<'c> {
+    /// `/chosen/bootargs`.
+    pub bootargs: Option<&'c str>,
+    /// All memory that may be used.
+    pub memory: Option<&'c [Region]>,
+}
+
+/// Returns the tree `blob` with `changes`, as the payload can read it. Without a change, not
+/// a byte is another one.
+///
+/// # Errors
+/// When the payload could not use the tree, or a change cannot be made.
+pub fn adapt(blob: &[u8], changes: Changes<'_>) -> Result<Vec<u8>> {
+    // Only sound trees reach dtoolkit.
+    Console::find(blob)?;
+    let size = total_size(blob)?;
+    let blob = blob
+        .get(..size)
+        .ok_or_else(|| error(format!("it is truncated: it has not all {size} bytes")))?;
+    if changes.memory.is_none() {
+        Board::read(blob)?;
+        if changes.bootargs.is_none() {
+            return Ok(blob.to_vec());
+        }
+    }
+    let fdt = Fdt::new_unchecked(blob);
+    let items = count_items(&fdt.root());
+    if items > ITEMS_MAX {
+        let kinds = "nodes and properties";
+        return Err(error(format!(
+            "it has {items} {kinds}, more than {ITEMS_MAX}"
+        )));
+    }
+    check_names(&fdt.root(), "")?;
+    let mut tree = DeviceTree::from_fdt(&fdt);
+    let memory = changes.memory.map(|memory| merge(memory.to_vec()));
+    if let Some(memory) = &memory {
+        replace_memory(&mut tree.root, memory);
+    }
+    if let Some(bootargs) = changes.bootargs {
+        check_bootargs(bootargs)?;
+        replace_bootargs(&mut tree.root, bootargs);
+    }
+    let changed = tree.to_dtb();
+    let board = Board::read(&changed)?;
+    if changes.bootargs.is_some_and(|it| board.bootargs != it) {
+        let why = "its boot arguments cannot be changed: it has a second /chosen";
+        return Err(error(why.into()));
+    }
+    let is_given = |it: &Region| memory.as_ref().is_none_or(|memory| memory.contains(it));
+    if let Some(other) = board.memory.iter().find(|it| !is_given(it)) {
+        let base = other.base;
+        return Err(error(format!(
+            "its memory at {base:#x} cannot be replaced: it is not a child of the root"
+        )));
+    }
+    Ok(changed)
+}
+
+/// Refuses boot arguments that are not printable ASCII.
+///
+/// # Errors
+/// The first character that is something else.
+pub fn check_bootargs(bootargs: &str) -> Result<()> {
+    match bootargs.chars().find(|c| !(' '..='~').contains(c)) {
+        None => Ok(()),
+        Some(bad) => Err(error(format!(
+            "the boot arguments contain {bad:?}: only printable ASCII can be passed on"
+        ))),
+    }
+}
+
+fn error(message: String) -> FormatError {
+    FormatError::new(format_args!("{message}"))
+}
+
+/// Replaces the nodes of memory. Regions beyond the cells of the root are left out.
+fn replace_memory(root: &mut DeviceTreeNode, memory: &[Region]) {
+    let is_memory = |node: &&DeviceTreeNode| {
+        let kind = node.property("device_type");
+        kind.is_some_and(|kind| kind.value() == b"memory\0")
+    };
+    let old: Vec<String> = root
+        .children()
+        .filter(is_memory)
+        .map(|node| node.name().into())
+        .collect();
+    for name in old {
+        root.remove_child(&name);
+    }
+    let bytes = |name, default: u32| {
+        let cells = root.property(name).map(|it| it.value().to_vec());
+        let cells = cells.and_then(|value| Some(u32::from_be_bytes(*value.first_chunk()?)));
+        cells.unwrap_or(default).clamp(1, 2) as usize * 4
+    };
+    let (address, size) = (bytes("#address-cells", 2), bytes("#size-cells", 1));
+    let fits = |number: u64, bytes| bytes == 8 || number <= u64::from(u32::MAX);
+    let fitting = memory
+        .iter()
+        .filter(|region| fits(region.end() - 1, address) && fits(region.size, size));
+    for region in fitting {
+        let (base, length) = (region.base.to_be_bytes(), region.size.to_be_bytes());
+        let reg = [&base[8 - address..], &length[8 - size..]].concat();
+        root.add_child(nodes::memory(*region).bytes("reg", &reg).0);
+    }
+}
+
+fn replace_bootargs(root: &mut DeviceTreeNode, bootargs: &str) {
+    if root.child("chosen").is_none() {
+        root.add_child(DeviceTreeNode::new_unchecked("chosen"));
+    }
+    if let Some(chosen) = root.child_mut("chosen") {
+        let value = [bootargs.as_bytes(), &[0]].concat();
+        chosen.add_property(DeviceTreeProperty::new_unchecked("bootargs", value));
+    }
+}
+
+fn count_items(node: &FdtNode<'_>) -> usize {
+    let below: usize = node.children().map(|child| count_items(&child)).sum();
+    1 + node.properties().count() + below
+}
+
+/// Refuses a tree with two nodes or properties of one name in one place: dtoolkit would keep
+/// the last of them.
+fn check_names(node: &FdtNode<'_>, path: &str) -> Result<()> {
+    let properties: Vec<_> = node.properties().collect();
+    if let Some(name) = twice(properties.iter().map(|it| it.name()).collect()) {
+        return Err(error(format!("{path}/: it has two properties {name}")));
+    }
+    let children: Vec<_> = node.children().collect();
+    if let Some(name) = twice(children.iter().map(|it| it.name()).collect()) {
+        return Err(error(format!(
+            "{path}/{name}: there are two nodes of this name"
+        )));
+    }
+    let path = |child: &FdtNode<'_>| format!("{path}/{}", child.name());
+    children
+        .iter()
+        .try_for_each(|child| check_names(child, &path(child)))
+}
+
+/// Returns a name that is there twice.
+fn twice(mut names: Vec<&str>) -> Option<&str> {
+    names.sort_unstable();
+    let pair = names.array_windows().find(|[one, other]| one == other);
+    pair.map(|[name, _]| *name)
+}

@@ -1,0 +1,66 @@
+//! A node in the making.
+
+use alloc::vec::Vec;
+
+use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
+use hardware::board::Region;
+
+/// A node with properties and children, added one by one.
+#[derive(Clone, Debug)]
+pub struct Node(pub(crate) DeviceTreeNode);
+
+impl Node {
+    /// Makes an empty node; the root's name is empty.
+    pub fn new(name: &str) -> Self {
+        Self(DeviceTreeNode::new_unchecked(name))
+    }
+
+    /// Returns the name with the unit address.
+    pub fn name(&self) -> &str {
+        dtoolkit::Node::name(&self.0)
+    }
+
+    /// Adds a property of these bytes.
+    #[must_use]
+    pub fn bytes(mut self, name: &str, value: &[u8]) -> Self {
+        self.0
+            .add_property(DeviceTreeProperty::new_unchecked(name, value));
+        self
+    }
+
+    /// Adds a property of these cells.
+    #[must_use]
+    pub fn cells(self, name: &str, cells: &[u32]) -> Self {
+        let bytes: Vec<u8> = cells.iter().flat_map(|cell| cell.to_be_bytes()).collect();
+        self.bytes(name, &bytes)
+    }
+
+    /// Adds a property of these strings.
+    #[must_use]
+    pub fn texts(self, name: &str, strings: &[&str]) -> Self {
+        let bytes: Vec<u8> = strings.iter().flat_map(|s| s.bytes().chain([0])).collect();
+        self.bytes(name, &bytes)
+    }
+
+    /// Adds `reg`, on a bus with two cells for addresses and two for sizes.
+    #[must_use]
+    pub fn reg(self, regions: &[Region]) -> Self {
+        let numbers = regions.iter().flat_map(|region| [region.base, region.size]);
+        let bytes: Vec<u8> = numbers.flat_map(u64::to_be_bytes).collect();
+        self.bytes("reg", &bytes)
+    }
+
+    /// Adds a child after those that are there.
+    #[must_use]
+    pub fn with(mut self, child: Self) -> Self {
+        self.0.add_child(child.0);
+        self
+    }
+
+    /// Returns the flattened tree whose root this node is.
+    pub fn flatten(self) -> Vec<u8> {
+        let mut tree = DeviceTree::new();
+        tree.root = self.0;
+        tree.to_dtb()
+    }
+}

@@ -1,0 +1,200 @@
+//! The nodes that describe a board, as Linux's bindings have them.
+
+use alloc::format;
+
+use hardware::board::{PPIS, Region, SPIS};
+use hardware::image::{Conduit, UartKind};
+use hardware::spec::counter::CounterErratum;
+
+use super::node::Node;
+
+/// The interrupt controller's phandle.
+pub const GIC_PHANDLE: u32 = 1;
+/// The first CPU's phandle; the next CPU has the next number.
+pub const CPU_PHANDLES: u32 = 0x100;
+/// Flags of an interrupt specifier: level-sensitive, active high.
+const LEVEL_HIGH: u32 = 4;
+/// The per-CPU timers in the order of the binding.
+const TIMERS: [&str; 4] = ["sec-phys", "phys", "virt", "hyp-phys"];
+
+/// Makes the root, without children; `has_gic` makes the controller the interrupts' parent.
+pub fn root(compatible: &str, model: &str, has_gic: bool) -> Node {
+    let root = Node::new("")
+        .cells("#address-cells", &[2])
+        .cells("#size-cells", &[2])
+        .texts("compatible", &[compatible])
+        .texts("model", &[model]);
+    match has_gic {
+        true => root.cells("interrupt-parent", &[GIC_PHANDLE]),
+        false => root,
+    }
+}
+
+/// Makes `/chosen` for the console at `uart`, a child of the root.
+pub fn chosen(uart: &Node, bootargs: &str) -> Node {
+    Node::new("chosen")
+        .texts("stdout-path", &[&format!("/{}", uart.name())])
+        .texts("bootargs", &[bootargs])
+}
+
+/// Makes the node of a part of memory.
+pub fn memory(region: Region) -> Node {
+    Node::new(&format!("memory@{:x}", region.base))
+        .texts("device_type", &["memory"])
+        .reg(&[region])
+}
+
+/// Makes the firmware's node.
+pub fn psci(conduit: Conduit) -> Node {
+    Node::new("psci")
+        .texts("compatible", &["arm,psci-1.0", "arm,psci-0.2"])
+        .texts("method", &[conduit.word()])
+}
+
+/// Says, in the firmware's node, that no CPU comes back after CPU_OFF.
+pub fn without_cpu_off(psci: Node) -> Node {
+    psci.bytes("psci-bench,no-cpu-off", &[])
+}
+
+/// Makes `/cpus` without children.
+pub fn cpus() -> Node {
+    Node::new("cpus")
+        .cells("#address-cells", &[2])
+        .cells("#size-cells", &[0])
+}
+
+/// Makes a CPU's node, without its phandle.
+pub fn cpu(mpidr: u64, compatible: &str) -> Node {
+    Node::new(&format!("cpu@{mpidr:x}"))
+        .texts("device_type", &["cpu"])
+        .texts("compatible", &[compatible])
+        .bytes("reg", &mpidr.to_be_bytes())
+        .texts("enable-method", &["psci"])
+}
+
+/// Makes `/cpus/idle-states` without children.
+pub fn idle_states() -> Node {
+    Node::new("idle-states").texts("entry-method", &["psci"])
+}
+
+/// Makes the node of an idle state, without latencies and phandle.
+pub fn idle_state(name: &str, power_state: u32, level: Option<u8>, timer_stops: bool) -> Node {
+    let mut node = Node::new(name)
+        .texts("compatible", &["arm,idle-state"])
+        .cells("arm,psci-suspend-param", &[power_state]);
+    if let Some(level) = level {
+        node = node.cells("psci-bench,power-level", &[u32::from(level)]);
+    }
+    match timer_stops {
+        true => node.bytes("local-timer-stop", &[]),
+        false => node,
+    }
+}
+
+/// Makes the per-CPU timers' node. `intids` are PPIs in the order of the binding: secure,
+/// physical, virtual, EL2's; only if one is absent, each gets its name.
+pub fn timers(intids: [Option<u32>; 4], erratum: Option<CounterErratum>) -> Node {
+    // Type 1 is a PPI.
+    let cell = |intid: &u32| [1, intid - PPIS.start, LEVEL_HIGH];
+    let cells: alloc::vec::Vec<_> = intids.iter().flatten().map(cell).collect();
+    let mut node = Node::new("timer")
+        .texts("compatible", &["arm,armv8-timer"])
+        .cells("interrupts", cells.as_flattened());
+    if cells.len() < TIMERS.len() {
+        let named = TIMERS.iter().zip(intids).filter(|timer| timer.1.is_some());
+        let names: alloc::vec::Vec<_> = named.map(|timer| *timer.0).collect();
+        node = node.texts("interrupt-names", &names);
+    }
+    match erratum {
+        Some(erratum) => node.bytes(erratum.name(), &[]),
+        None => node,
+    }
+}
+
+/// Makes a GICv2's node.
+pub fn gic_v2(distributor: Region, cpu_interface: Region) -> Node {
+    controller(
+        &["arm,gic-400", "arm,cortex-a15-gic"],
+        &[distributor, cpu_interface],
+    )
+}
+
+/// Makes a GICv3's node; `frames` are the distributor and the redistributor regions.
+pub fn gic_v3(frames: &[Region]) -> Node {
+    controller(&["arm,gic-v3"], frames)
+}
+
+fn controller(compatible: &[&str], frames: &[Region]) -> Node {
+    let base = frames.first().map_or(0, |distributor| distributor.base);
+    let mut node = Node::new(&format!("interrupt-controller@{base:x}"))
+        .texts("compatible", compatible)
+        .reg(frames);
+    if compatible == ["arm,gic-v3"] && frames.len() > 2 {
+        node = node.cells("#redistributor-regions", &[frames.len() as u32 - 1]);
+    }
+    node.bytes("interrupt-controller", &[])
+        .cells("#interrupt-cells", &[3])
+        .cells("#address-cells", &[0])
+        .cells("phandle", &[GIC_PHANDLE])
+}
+
+/// Makes a UART's node; `reg_shift` and `reg_io_width` are those of a 16550.
+pub fn uart(
+    kind: UartKind,
+    registers: Region,
+    reg_shift: Option<u8>,
+    reg_io_width: Option<u8>,
+) -> Node {
+    let (name, compatible): (_, &[&str]) = match kind {
+        UartKind::Pl011 => ("pl011", &["arm,pl011", "arm,primecell"]),
+        UartKind::Sbsa => ("serial", &["arm,sbsa-uart"]),
+        UartKind::Ns16550 => ("serial", &["ns16550a"]),
+        UartKind::Cadence => ("serial", &["xlnx,zynqmp-uart", "cdns,uart-r1p12"]),
+        UartKind::Imx => ("serial", &["fsl,imx6q-uart", "fsl,imx21-uart"]),
+        UartKind::Lpuart => ("serial", &["fsl,imx8ulp-lpuart", "fsl,imx7ulp-lpuart"]),
+        UartKind::Stm32 => ("serial", &["st,stm32h7-uart"]),
+        UartKind::Geni => ("serial", &["qcom,geni-debug-uart"]),
+    };
+    let mut node = Node::new(&format!("{name}@{:x}", registers.base))
+        .texts("compatible", compatible)
+        .reg(&[registers]);
+    for (name, value) in [("reg-shift", reg_shift), ("reg-io-width", reg_io_width)] {
+        if let Some(value) = value {
+            node = node.cells(name, &[value.into()]);
+        }
+    }
+    node
+}
+
+/// Returns the specifier of the interrupt `intid`, one of [`SPIS`]: type 0 is an SPI.
+pub fn spi(intid: u32) -> [u32; 3] {
+    [0, intid - SPIS.start, LEVEL_HIGH]
+}
+
+/// Makes the memory-mapped timer with one frame; the frame's size has one cell.
+/// `intid` is one of [`SPIS`].
+pub fn timer_frame(control: Region, number: u32, frame: Region, intid: u32) -> Node {
+    let cells = |number: u64| [(number >> 32) as u32, number as u32];
+    let [high, low] = cells(frame.base);
+    let child = Node::new(&format!("frame@{:x}", frame.base))
+        .cells("frame-number", &[number])
+        .cells("interrupts", &spi(intid))
+        .cells("reg", &[high, low, frame.size as u32]);
+    Node::new(&format!("timer@{:x}", control.base))
+        .texts("compatible", &["arm,armv7-timer-mem"])
+        .reg(&[control])
+        .cells("#address-cells", &[2])
+        .cells("#size-cells", &[1])
+        .bytes("ranges", &[])
+        .with(child)
+}
+
+/// Makes a watchdog's node, without `compatible`. `intid` is one of [`SPIS`].
+pub fn watchdog(frames: &[Region], intid: Option<u32>) -> Node {
+    let base = frames.first().map_or(0, |frame| frame.base);
+    let node = Node::new(&format!("watchdog@{base:x}")).reg(frames);
+    match intid {
+        Some(intid) => node.cells("interrupts", &spi(intid)),
+        None => node,
+    }
+}

@@ -1,0 +1,338 @@
+//! EFI's boot services and tables (UEFI specification 2.10).
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ffi::c_void;
+use core::fmt;
+use core::mem::MaybeUninit;
+use core::ptr;
+use core::slice;
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+use device_tree::acpi::Memory;
+use hardware::board::Region;
+use psci_bench_efi::memory_map::readable;
+use uefi_raw::protocol::loaded_image::LoadedImageProtocol;
+use uefi_raw::protocol::shell_params::ShellParametersProtocol;
+use uefi_raw::table::boot::{AllocateType, BootServices, MemoryDescriptor, MemoryType, PAGE_SIZE};
+use uefi_raw::table::system::SystemTable;
+use uefi_raw::{Guid, Handle, Status, guid};
+
+use super::heap::{self, HEAP_SIZE};
+
+/// The configuration table that is a flattened device tree.
+pub const DEVICE_TREE: Guid = guid!("b1b621d5-f19c-41a5-830b-d9152c69aae0");
+/// The configuration table that is ACPI's RSDP, from ACPI 2.0 on.
+pub const RSDP: Guid = guid!("8868e871-e4f1-11d3-bc22-0080c73c8881");
+/// Descriptors for which a buffer has room beyond those that there are.
+const SPARE_DESCRIPTORS: usize = 64;
+/// The most characters of an argument from the shell.
+const ARGUMENT_MAX: usize = 4096;
+/// Microseconds for which a message stays, where no shell keeps it on the screen.
+const MESSAGE_US: usize = 5_000_000;
+/// Attempts to leave EFI: the memory map can change between two calls.
+const EXITS: usize = 8;
+
+/// The system table until ExitBootServices, and this image's handle.
+static SYSTEM: AtomicPtr<SystemTable> = AtomicPtr::new(ptr::null_mut());
+static IMAGE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+
+/// EFI, while its boot services can be called.
+pub struct Firmware {
+    boot: &'static BootServices,
+    /// Addresses and numbers of pages that are given back where EFI goes on: the heap's and
+    /// the image's.
+    pages: [(u64, usize); 2],
+}
+
+/// The memory that EFI's map says tables are in, without this application's heap.
+pub struct Readable {
+    parts: Vec<Region>,
+    heap: Region,
+}
+
+impl Memory<'static> for Readable {
+    fn bytes(&self, base: u64, size: u64) -> Option<&'static [u8]> {
+        let region = Region { base, size };
+        let is_readable = self.parts.iter().any(|part| part.contains(&region));
+        if base == 0 || !is_readable || self.heap.overlaps(&region) {
+            return None;
+        }
+        let first = ptr::with_exposed_provenance(base as usize);
+        // SAFETY: all of it is memory that is in use, as `parts` are, which EFI maps to itself.
+        // It is not the heap, and the image's pages were free when `parts` were made: so this
+        // application writes to none of it.
+        Some(unsafe { slice::from_raw_parts(first, size as usize) })
+    }
+}
+
+/// A memory map, and the key that says if it is the last one.
+pub struct Map {
+    pub descriptors: Vec<MemoryDescriptor>,
+    key: usize,
+}
+
+/// The proof that EFI's boot services have ended, and the last memory map.
+pub struct Left(pub Vec<MemoryDescriptor>);
+
+fn done(status: Status) -> Result<(), Status> {
+    match status {
+        Status::SUCCESS => Ok(()),
+        status => Err(status),
+    }
+}
+
+impl Firmware {
+    /// Takes the system table.
+    ///
+    /// # Safety
+    /// Both arguments must be those of the image's entry point.
+    pub unsafe fn new(image: Handle, system: *const SystemTable) -> Self {
+        SYSTEM.store(system.cast_mut(), Ordering::Relaxed);
+        IMAGE.store(image, Ordering::Relaxed);
+        // SAFETY: by this function's contract the table is sound until ExitBootServices.
+        let system = unsafe { &*system };
+        // SAFETY: the table's pointer to the boot services is sound as long.
+        let boot = unsafe { &*system.boot_services };
+        let pages = [(0, 0); 2];
+        Self { boot, pages }
+    }
+
+    /// Takes memory for the heap, which nothing may use before.
+    pub fn set_heap(&mut self) -> Result<(), Status> {
+        let base = self.allocate(0, HEAP_SIZE)? as usize;
+        let first: *mut MaybeUninit<u8> = ptr::with_exposed_provenance_mut(base);
+        // SAFETY: the pages are this application's alone, and EFI maps memory to itself.
+        heap::add(unsafe { slice::from_raw_parts_mut(first, HEAP_SIZE) });
+        Ok(())
+    }
+
+    /// Takes pages at any place for `size` bytes, and returns their address.
+    fn allocate(&mut self, slot: usize, size: usize) -> Result<u64, Status> {
+        let (mut base, count) = (0, size.div_ceil(PAGE_SIZE));
+        let (kind, ty) = (AllocateType::ANY_PAGES, MemoryType::LOADER_DATA);
+        // SAFETY: the last argument is a valid place for the address.
+        done(unsafe { (self.boot.allocate_pages)(kind, ty, count, &raw mut base) })?;
+        self.pages[slot] = (base, count);
+        Ok(base)
+    }
+
+    /// Takes whole pages for the image, `size` bytes or more, zeroed. They are given back where
+    /// EFI goes on.
+    pub fn take(&mut self, size: usize) -> Result<&'static mut [u8], Status> {
+        let bytes: *mut u8 = ptr::with_exposed_provenance_mut(self.allocate(1, size)? as usize);
+        let size = self.pages[1].1 * PAGE_SIZE;
+        // SAFETY: so many bytes are there, which nothing else uses, and EFI maps memory to
+        // itself.
+        unsafe { ptr::write_bytes(bytes, 0, size) };
+        // SAFETY: as above; they have been written.
+        Ok(unsafe { slice::from_raw_parts_mut(bytes, size) })
+    }
+
+    /// Gives all pages back: nothing on the heap may be used afterwards.
+    pub fn give_back(self) {
+        for (base, count) in self.pages.into_iter().filter(|pages| pages.1 > 0) {
+            // SAFETY: `allocate` returned these pages, and nothing uses them any more.
+            let _ = unsafe { (self.boot.free_pages)(base, count) };
+        }
+    }
+
+    /// Returns the memory of `map` that tables may be in. The image's pages must not be taken
+    /// yet.
+    pub fn readable(&self, map: &Map) -> Readable {
+        let (base, size) = (self.pages[0].0, HEAP_SIZE as u64);
+        Readable {
+            parts: readable(&map.descriptors),
+            heap: Region { base, size },
+        }
+    }
+
+    /// Returns the configuration table `wanted`, by its address.
+    pub fn configuration_table(&self, wanted: Guid) -> Option<u64> {
+        let system = system()?;
+        let count = system.number_of_configuration_table_entries;
+        // SAFETY: the system table's pointer is null or sound.
+        let first = unsafe { system.configuration_table.as_ref() }?;
+        // SAFETY: the system table has this many entries there.
+        let tables = unsafe { slice::from_raw_parts(first, count) };
+        let table = tables.iter().find(|table| table.vendor_guid == wanted);
+        table.map(|table| table.vendor_table.expose_provenance() as u64)
+    }
+
+    /// Returns the interface `wanted` of this image.
+    ///
+    /// # Safety
+    /// T must be the type of the interfaces with this GUID.
+    unsafe fn protocol<T>(&self, wanted: &Guid) -> Option<&T> {
+        let mut interface: *mut c_void = ptr::null_mut();
+        let image = IMAGE.load(Ordering::Relaxed);
+        // SAFETY: the last argument is a valid place for the interface's address.
+        done(unsafe { (self.boot.handle_protocol)(image, wanted, &raw mut interface) }).ok()?;
+        // SAFETY: by this function's contract; it stays with the image.
+        unsafe { interface.cast::<T>().as_ref() }
+    }
+
+    /// Returns the bytes of the load options.
+    pub fn load_options(&self) -> &[u8] {
+        // SAFETY: the GUID is that of the type.
+        let image = unsafe { self.protocol::<LoadedImageProtocol>(&LoadedImageProtocol::GUID) };
+        let options = image.map(|it| (it.load_options.cast::<u8>(), it.load_options_size));
+        match options.filter(|options| !options.0.is_null()) {
+            // SAFETY: the load options have this many bytes, which stay with the image.
+            Some((first, size)) => unsafe { slice::from_raw_parts(first, size as usize) },
+            None => &[],
+        }
+    }
+
+    /// Returns the arguments that EFI's shell read, without the program's name; None where
+    /// the application was not begun by the shell. Each is text in UCS-2.
+    pub fn shell_arguments(&self) -> Option<Vec<Vec<u16>>> {
+        let guid = ShellParametersProtocol::GUID;
+        // SAFETY: the GUID is that of the type.
+        let shell = unsafe { self.protocol::<ShellParametersProtocol>(&guid) }?;
+        if shell.argv.is_null() {
+            return Some(Vec::new());
+        }
+        // SAFETY: the shell has this many arguments there.
+        let all = unsafe { slice::from_raw_parts(shell.argv, shell.argc) };
+        let text = |first: &*const u16| {
+            let mut units = Vec::new();
+            for at in 0..ARGUMENT_MAX {
+                // SAFETY: each argument ends with a NUL, and none was found so far.
+                let unit = unsafe { first.add(at) };
+                // SAFETY: as above; UCS-2 is aligned to 2.
+                match unsafe { unit.read() } {
+                    0 => break,
+                    unit => units.push(unit),
+                }
+            }
+            units
+        };
+        Some(all.iter().skip(1).map(text).collect())
+    }
+
+    /// Reads the memory map into memory of the heap, so that reading does not change it.
+    pub fn memory_map(&self) -> Result<Map, Status> {
+        let mut buffer: Vec<u64> = Vec::new();
+        let (mut key, mut step, mut version) = (0, 0, 0);
+        // The first call finds the sizes; descriptors may be added before the second.
+        for is_last in [false, true] {
+            let mut size = buffer.len() * size_of::<u64>();
+            // SAFETY: the buffer has `size` bytes and is aligned to 8; the other arguments are
+            // valid places.
+            let status = unsafe {
+                (self.boot.get_memory_map)(
+                    &raw mut size,
+                    buffer.as_mut_ptr().cast(),
+                    &raw mut key,
+                    &raw mut step,
+                    &raw mut version,
+                )
+            };
+            step = step.max(size_of::<MemoryDescriptor>());
+            match status {
+                Status::SUCCESS => {
+                    let first = buffer.as_ptr().cast::<u8>();
+                    let descriptor = |index: usize| {
+                        let at = first.wrapping_add(index * step).cast::<MemoryDescriptor>();
+                        // SAFETY: EFI wrote `size` bytes of descriptors, `step` bytes apart,
+                        // and the buffer is aligned to 8, as `step` may not be.
+                        unsafe { at.read_unaligned() }
+                    };
+                    let descriptors = (0..size / step).map(descriptor).collect();
+                    return Ok(Map { descriptors, key });
+                }
+                Status::BUFFER_TOO_SMALL if !is_last => {}
+                status => return Err(status),
+            }
+            let words = (size + SPARE_DESCRIPTORS * step).div_ceil(size_of::<u64>());
+            buffer = vec![0; words];
+        }
+        Err(Status::BUFFER_TOO_SMALL)
+    }
+
+    /// Ends the boot services. After an error, EFI may have ended in part: no service can be
+    /// called any more.
+    pub fn leave(self) -> Result<Left, Status> {
+        let mut last = Status::SUCCESS;
+        for _ in 0..EXITS {
+            let map = self.memory_map()?;
+            let image = IMAGE.load(Ordering::Relaxed);
+            // SAFETY: nothing but this application runs on this CPU, and `self` ends here.
+            match done(unsafe { (self.boot.exit_boot_services)(image, map.key) }) {
+                Ok(()) => {
+                    SYSTEM.store(ptr::null_mut(), Ordering::Relaxed);
+                    return Ok(Left(map.descriptors));
+                }
+                Err(status) => last = status,
+            }
+        }
+        Err(last)
+    }
+
+    /// Waits for as long as a message has to stay on the screen.
+    pub fn wait(&self) {
+        wait(self.boot);
+    }
+}
+
+/// Returns the system table, until ExitBootServices.
+fn system() -> Option<&'static SystemTable> {
+    // SAFETY: the pointer is null or EFI's, and the table is sound until ExitBootServices, which
+    // clears the pointer.
+    unsafe { SYSTEM.load(Ordering::Relaxed).as_ref() }
+}
+
+fn wait(boot: &BootServices) {
+    // SAFETY: a service without pointers.
+    let _ = unsafe { (boot.stall)(MESSAGE_US) };
+}
+
+/// Ends the application by a panic: EFI goes on with the program that began it. Returns only
+/// after ExitBootServices.
+pub fn abort() {
+    if let Some(system) = system() {
+        let image = IMAGE.load(Ordering::Relaxed);
+        // SAFETY: the system table's pointer to the boot services is sound as long as the table.
+        let boot = unsafe { &*system.boot_services };
+        wait(boot);
+        // SAFETY: the image's own handle; its stack is not used after this call.
+        let _ = unsafe { (boot.exit)(image, Status::ABORTED, 0, ptr::null_mut()) };
+    }
+}
+
+/// EFI's console; prints nothing after ExitBootServices.
+pub struct Console;
+
+impl fmt::Write for Console {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let console = system().map_or(ptr::null_mut(), |system| system.stdout);
+        // SAFETY: the system table's pointer to the console is null or sound as long as the table.
+        let Some(output) = (unsafe { console.as_ref() }) else {
+            return Ok(());
+        };
+        let put = |unit: u16| {
+            let text = [unit, 0];
+            // SAFETY: the console is the one that the function is of, and the text ends with a
+            // NUL.
+            let _ = unsafe { (output.output_string)(console, text.as_ptr()) };
+        };
+        for unit in text.encode_utf16() {
+            if unit == u16::from(b'\n') {
+                put(b'\r'.into());
+            }
+            put(unit);
+        }
+        Ok(())
+    }
+}
+
+/// Prints a line on EFI's console.
+macro_rules! print_line {
+    ($($arguments:tt)*) => {{
+        use core::fmt::Write as _;
+        // The console never fails.
+        let _ = writeln!($crate::machine::firmware::Console, $($arguments)*);
+    }};
+}
+pub(crate) use print_line;

@@ -1,0 +1,16 @@
+//! The panic handler: back to EFI while it is there, else on to the payload.
+
+use core::panic::PanicInfo;
+
+use run::model::ClosingLine;
+
+use super::firmware::{self, print_line};
+use super::payload;
+
+#[panic_handler]
+fn panic(info: &PanicInfo<'_>) -> ! {
+    print_line!("{}", ClosingLine::Incomplete(info));
+    firmware::abort();
+    // EFI has ended. The payload's image was whole before that.
+    payload::enter_kept()
+}

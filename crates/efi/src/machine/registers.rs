@@ -1,0 +1,37 @@
+//! Registers of this CPU that can be read at EL1 and EL2.
+
+use aarch64_cpu::registers::{CurrentEL, ID_AA64PFR0_EL1, MIDR_EL1, MPIDR_EL1, Readable as _};
+use hardware::spec::psci::AFFINITY_MASK;
+
+/// Implementer and part number of MIDR_EL1, and those of Cortex-A73.
+const PART_MASK: u64 = 0xff00_fff0;
+const CORTEX_A73: u64 = 0x4100_d090;
+
+/// Returns the affinity fields of MPIDR_EL1.
+pub fn mpidr() -> u64 {
+    MPIDR_EL1.get() & AFFINITY_MASK
+}
+
+/// Returns true if Aff0 numbers threads.
+pub fn mpidr_counts_threads() -> bool {
+    MPIDR_EL1.is_set(MPIDR_EL1::MT)
+}
+
+/// Returns this CPU's name in a device tree, as far as the payload needs it: ACPI has none,
+/// and Cortex-A73 has an erratum of its counter.
+pub fn cpu_compatible() -> &'static str {
+    match MIDR_EL1.get() & PART_MASK {
+        CORTEX_A73 => "arm,cortex-a73",
+        _ => "arm,armv8",
+    }
+}
+
+/// Returns true if the CPU has the system registers of a GICv3 or later.
+pub fn has_gic_v3() -> bool {
+    ID_AA64PFR0_EL1.get() >> 24 & 0xf != 0
+}
+
+/// Returns the exception level, 1 to 3.
+pub fn exception_level() -> u64 {
+    CurrentEL.read(CurrentEL::EL)
+}

@@ -1,0 +1,241 @@
+//! From EFI's call to the payload's first instruction.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Display;
+
+use device_tree::acpi::{self, Memory as _, Tables};
+use device_tree::{Changes, adapt};
+use hardware::board::{Board, Console, Gic, total_size};
+use hardware::image::{ParameterBlock, TREE_ALIGN, TREE_MAX, working_memory};
+use hardware::text::plural::Many;
+use psci_bench_efi::load_options::{self, LoadOptions};
+use psci_bench_efi::memory_map::free;
+use run::model::ClosingLine;
+use run::plan::Plan;
+use uefi_raw::Status;
+use uefi_raw::table::boot::PAGE_SIZE;
+
+use crate::machine::firmware::{DEVICE_TREE, Firmware, RSDP, Readable, print_line};
+use crate::machine::{payload, registers};
+
+/// The payload's image, with a device tree of the user's or none.
+const IMAGE: &[u8] = include_bytes!(env!("PSCI_BENCH_IMAGE"));
+/// Boot arguments where the load options give none.
+const ARGUMENTS: &str = env!("PSCI_BENCH_ARGS");
+
+/// The bytes of a device tree, and its name in messages.
+type Tree = (Vec<u8>, String);
+
+/// The payload in memory, whole but for the last memory map.
+struct Loaded {
+    memory: &'static mut [u8],
+    block: ParameterBlock,
+    tree: Vec<u8>,
+}
+
+/// The application: returns where the payload cannot be started.
+pub fn main(mut firmware: Firmware) -> Status {
+    print_line!("psci-bench {}, EFI application", env!("CARGO_PKG_VERSION"));
+    if let Err(status) = firmware.set_heap() {
+        let reason = format_args!("EFI has no memory to give: status {:#x}", status.0);
+        print_line!("{}", ClosingLine::Incomplete(&reason));
+        return status;
+    }
+    match load(&mut firmware) {
+        Ok(loaded) => leave(firmware, loaded),
+        Err(error) => {
+            print_line!("{}", ClosingLine::BadInput(&error));
+            print_line!("Nothing was measured, and EFI goes on.");
+            drop(error);
+            if firmware.shell_arguments().is_none() {
+                firmware.wait();
+            }
+            firmware.give_back();
+            Status::UNSUPPORTED
+        }
+    }
+}
+
+/// Makes everything that the payload needs, or returns the reason why it could not run.
+fn load(firmware: &mut Firmware) -> Result<Loaded, String> {
+    let level = registers::exception_level();
+    if !(1..=2).contains(&level) {
+        return Err(format!(
+            "begun at EL{level}: PSCI is called from EL1 or EL2"
+        ));
+    }
+    let block = ParameterBlock::read(IMAGE).map_err(|error| format!("the image: {error}"))?;
+    let map = firmware
+        .memory_map()
+        .map_err(|status| format!("EFI returns no memory map: status {:#x}", status.0))?;
+    let memory = free(&map.descriptors);
+    let arguments = arguments(firmware);
+    let (tree, name) = find_tree(firmware, &block, &firmware.readable(&map))?;
+    let of_tree = |error: &dyn Display| format!("{name}: {error}");
+    let changes = Changes {
+        bootargs: match (&arguments, ARGUMENTS) {
+            (Some(given), _) => Some(given),
+            // The user's own tree.
+            (None, "") if block.tree_size > 0 => None,
+            (None, built_in) => Some(built_in),
+        },
+        memory: Some(&memory),
+    };
+    let tree = adapt(&tree, changes).map_err(|error| of_tree(&error))?;
+    let cpus = check(&tree).map_err(|error| of_tree(&error))?;
+    let mut loaded = place(firmware, block, cpus)?;
+    loaded.write(tree).map_err(|error| of_tree(&error))?;
+    print_line!(
+        "Begun at EL{level}, with {name}, of {}",
+        Many(cpus as u64, "CPU")
+    );
+    Ok(loaded)
+}
+
+/// Returns the boot arguments that the application was begun with.
+fn arguments(firmware: &Firmware) -> Option<String> {
+    if let Some(words) = firmware.shell_arguments() {
+        let words: Vec<String> = words
+            .iter()
+            .map(|it| String::from_utf16_lossy(it))
+            .collect();
+        return Some(words.join(" ")).filter(|words| !words.is_empty());
+    }
+    match load_options::parse(firmware.load_options()) {
+        LoadOptions::None => None,
+        LoadOptions::Arguments(text) => Some(text),
+        LoadOptions::Binary => {
+            print_line!("The load options are no text, and are ignored.");
+            None
+        }
+    }
+}
+
+/// Finds the device tree: the user's, else EFI's, else one that is made of ACPI tables.
+fn find_tree(
+    firmware: &Firmware,
+    block: &ParameterBlock,
+    readable: &Readable,
+) -> Result<Tree, String> {
+    let (offset, size) = (block.tree_offset as usize, block.tree_size as usize);
+    if size > 0 {
+        let tree = IMAGE.get(offset..).and_then(|rest| rest.get(..size));
+        let name = "the device tree of the application";
+        return Ok((tree.unwrap_or_default().into(), name.into()));
+    }
+    if let Some(base) = firmware.configuration_table(DEVICE_TREE) {
+        let name = format!("the device tree of EFI at {base:#x}");
+        let missing = || format!("{name}: EFI's memory map has no memory there");
+        let header = readable.bytes(base, 8).ok_or_else(missing)?;
+        let size = total_size(header).map_err(|error| format!("{name}: {error}"))?;
+        let tree = readable.bytes(base, size as u64).ok_or_else(missing)?;
+        return Ok((tree.into(), name));
+    }
+    let base = firmware.configuration_table(RSDP).ok_or(
+        "EFI has neither a device tree nor ACPI tables: give the application a tree, with cargo \
+         xtask image --efi --dtb",
+    )?;
+    let name = format!("the device tree made of ACPI tables at {base:#x}");
+    let cpu = registers::cpu_compatible();
+    let made = Tables::find(readable, base).and_then(|tables| acpi::to_tree(&tables, cpu));
+    let made = made.map_err(|error| format!("{name}: {error}"))?;
+    for note in &made.notes {
+        print_line!("Note: {note}");
+    }
+    Ok((made.tree, name))
+}
+
+/// Reads all that the payload reads of its tree before it measures, and returns the number of
+/// CPUs.
+fn check(tree: &[u8]) -> Result<usize, String> {
+    let board = Board::read(tree).map_err(|error| format!("{error}"))?;
+    let cpus = board.cpus(registers::mpidr_counts_threads());
+    let (_, cpus) = cpus.map_err(|error| format!("{error}"))?;
+    let own = registers::mpidr();
+    if !cpus.iter().any(|cpu| cpu.mpidr == own) {
+        return Err(format!("no CPU has the MPIDR of this one, {own:#x}"));
+    }
+    if matches!(board.gic, Some(Gic::V3 { .. })) && !registers::has_gic_v3() {
+        return Err("it has a GICv3, and this CPU has no system registers of one".into());
+    }
+    if board.uart.base == 0 {
+        return Err("the console is at address 0: no UART is there".into());
+    }
+    Plan::parse(board.bootargs).map_err(|error| format!("{error}"))?;
+    let (kind, base) = (board.uart.kind.name(), board.uart.base);
+    print_line!("Boot arguments: {:?}", board.bootargs);
+    print_line!("Results are printed on the UART alone: {kind} at {base:#x}");
+    Ok(cpus.len())
+}
+
+/// Copies the image to memory, with room for a tree, and for what the payload needs at once.
+fn place(
+    firmware: &mut Firmware,
+    mut block: ParameterBlock,
+    cpus: usize,
+) -> Result<Loaded, String> {
+    let base = IMAGE.get(..block.base_size as usize).unwrap_or_default();
+    let offset = base.len().next_multiple_of(TREE_ALIGN);
+    block.tree_offset = offset as u64;
+    let size = offset + TREE_MAX + PAGE_SIZE + working_memory(cpus as u32) as usize;
+    let memory = firmware.take(size).map_err(|status| {
+        format!(
+            "EFI has no {size} bytes for the payload: status {:#x}",
+            status.0
+        )
+    })?;
+    memory[..base.len()].copy_from_slice(base);
+    Ok(Loaded {
+        memory,
+        block,
+        tree: Vec::new(),
+    })
+}
+
+impl Loaded {
+    /// Writes `tree` behind the image, and its place to the parameter block.
+    fn write(&mut self, tree: Vec<u8>) -> Result<(), String> {
+        let (offset, size) = (self.block.tree_offset as usize, tree.len());
+        if size > TREE_MAX {
+            return Err(format!("it has {size} bytes, more than {TREE_MAX}"));
+        }
+        let console = Console::find(&tree).map_err(|error| format!("{error}"))?;
+        let block = ParameterBlock {
+            tree_size: size as u64,
+            uart: console.uart.ok(),
+            conduit: console.conduit.ok(),
+            ..self.block
+        };
+        let needs = self.memory.len() as u64;
+        let written = block.write(self.memory, needs);
+        written.map_err(|error| format!("the image: {error}"))?;
+        self.memory[offset..][..size].copy_from_slice(&tree);
+        self.tree = tree;
+        Ok(())
+    }
+}
+
+/// Leaves EFI for the payload. Returns only where EFI cannot be left.
+fn leave(firmware: Firmware, mut loaded: Loaded) -> Status {
+    payload::keep(loaded.memory);
+    let left = match firmware.leave() {
+        Ok(left) => left,
+        Err(status) => {
+            let reason = format_args!("EFI cannot be left: status {:#x}", status.0);
+            print_line!("{}", ClosingLine::Incomplete(&reason));
+            return status;
+        }
+    };
+    // Nothing new can fail: the tree that is in memory is kept where there is no better one.
+    let memory = free(&left.0);
+    let changes = Changes {
+        bootargs: None,
+        memory: Some(&memory),
+    };
+    if let Ok(tree) = adapt(&loaded.tree, changes) {
+        let _ = loaded.write(tree);
+    }
+    payload::jump(&left)
+}

@@ -1,0 +1,193 @@
+//! A device tree as a list of tokens, which may be changed to an unsound tree: for tests.
+
+#![forbid(unsafe_code)]
+
+use dtoolkit::fdt::{Fdt, FdtNode};
+use dtoolkit::{Node as _, Property as _};
+
+/// A token of the structure block (Devicetree Specification v0.4, section 5.4).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Token {
+    /// A node begins; its name.
+    Begin(String),
+    /// A property; its name and value.
+    Property(String, Vec<u8>),
+    /// A node ends.
+    End,
+}
+
+/// A tree whose tokens can be changed.
+#[derive(Clone, Debug, Default)]
+pub struct Blob {
+    /// The structure block.
+    pub tokens: Vec<Token>,
+    /// Base and size of each memory reservation.
+    pub reservations: Vec<(u64, u64)>,
+}
+
+impl Blob {
+    /// Reads a tree that is sound and reserves no memory.
+    pub fn read(blob: &[u8]) -> Self {
+        let mut tree = Self::default();
+        tree.add(&Fdt::new_unchecked(blob).root());
+        tree
+    }
+
+    fn add(&mut self, node: &FdtNode<'_>) {
+        self.tokens.push(Token::Begin(node.name().to_owned()));
+        for property in node.properties() {
+            let (name, value) = (property.name().to_owned(), property.value().to_vec());
+            self.tokens.push(Token::Property(name, value));
+        }
+        for child in node.children() {
+            self.add(&child);
+        }
+        self.tokens.push(Token::End);
+    }
+
+    /// Returns the index after the last token of the node that begins at `begin`.
+    pub fn end(&self, begin: usize) -> usize {
+        let mut depth = 0usize;
+        for (at, token) in self.tokens.iter().enumerate().skip(begin) {
+            match token {
+                Token::Begin(_) => depth += 1,
+                Token::End => depth = depth.saturating_sub(1),
+                Token::Property(..) => {}
+            }
+            if depth == 0 {
+                return at + 1;
+            }
+        }
+        self.tokens.len()
+    }
+
+    /// Returns the value of the first property `name` after the first node called `node`.
+    pub fn value(&mut self, node: &str, name: &str) -> Option<&mut Vec<u8>> {
+        let is_node = |token: &Token| matches!(token, Token::Begin(it) if it == node);
+        let begin = self.tokens.iter().position(is_node)?;
+        let mut properties = self.tokens.iter_mut().skip(begin);
+        properties.find_map(|token| match token {
+            Token::Property(it, value) if it == name => Some(value),
+            _ => None,
+        })
+    }
+
+    /// Adds to the root, after its last child, what `text` describes in lines:
+    ///
+    /// ```text
+    /// !80000000 1000              memory reservation: base, size
+    /// compatible "a,b "c          property: strings
+    /// reg 0 9000000 .0a           property: cells, a byte
+    /// +cpus                       node within the last one
+    /// -                           its end
+    /// ```
+    ///
+    /// All numbers are hexadecimal. A string ends at the next quotation mark, or with the
+    /// line. The tree stays sound, whatever the text is.
+    pub fn add_text(&mut self, text: &[u8]) {
+        self.tokens.pop();
+        let mut depth = 1;
+        for line in text.split(|byte| *byte == b'\n') {
+            match line.split_first() {
+                None => {}
+                Some((b'+', name)) => {
+                    self.tokens.push(Token::Begin(text_before_nul(name)));
+                    depth += 1;
+                }
+                // The root ends with the text.
+                Some((b'-', _)) if depth == 1 => {}
+                Some((b'-', _)) => {
+                    self.tokens.push(Token::End);
+                    depth -= 1;
+                }
+                Some((b'!', numbers)) => {
+                    let mut words = numbers.split(|byte| *byte == b' ').map(number);
+                    let mut next = || words.next().unwrap_or_default();
+                    self.reservations.push((next(), next()));
+                }
+                Some(_) => {
+                    let end = line.iter().position(|byte| *byte == b' ');
+                    let (name, rest) = line.split_at(end.unwrap_or(line.len()));
+                    let property = Token::Property(text_before_nul(name), value(rest));
+                    self.tokens.push(property);
+                }
+            }
+        }
+        self.tokens.extend((0..depth).map(|_| Token::End));
+    }
+
+    /// Returns the flattened tree (section 5).
+    pub fn write(&self) -> Vec<u8> {
+        let (mut structure, mut strings) = (Vec::new(), Vec::new());
+        for token in &self.tokens {
+            match token {
+                Token::Begin(name) => {
+                    structure.extend(cells(&[1]));
+                    structure.extend(name.bytes().chain([0]));
+                }
+                Token::Property(name, value) => {
+                    structure.extend(cells(&[3, value.len() as u32, strings.len() as u32]));
+                    structure.extend(value);
+                    strings.extend(name.bytes().chain([0]));
+                }
+                Token::End => structure.extend(cells(&[2])),
+            }
+            structure.resize(structure.len().next_multiple_of(4), 0);
+        }
+        structure.extend(cells(&[9]));
+        let reservations = self.reservations.iter().chain([&(0, 0)]);
+        let map: Vec<u8> = reservations
+            .flat_map(|(base, size)| [base.to_be_bytes(), size.to_be_bytes()].concat())
+            .collect();
+        let structure_at = 40 + map.len() as u32;
+        let strings_at = structure_at + structure.len() as u32;
+        let (structure_size, strings_size) = (structure.len() as u32, strings.len() as u32);
+        let total = strings_at + strings_size;
+        let mut blob = cells(&[0xd00d_feed, total, structure_at, strings_at, 40, 17, 16, 0]);
+        blob.extend(cells(&[strings_size, structure_size]));
+        [blob, map, structure, strings].concat()
+    }
+}
+
+/// Returns the bytes of cells, which are big-endian.
+pub fn cells(cells: &[u32]) -> Vec<u8> {
+    cells.iter().flat_map(|cell| cell.to_be_bytes()).collect()
+}
+
+/// Returns `bytes` up to the first `end`.
+fn before(bytes: &[u8], end: u8) -> &[u8] {
+    bytes.split(|byte| *byte == end).next().unwrap_or_default()
+}
+
+fn text_before_nul(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(before(bytes, 0)).into_owned()
+}
+
+/// Returns the bytes of a property's value.
+fn value(mut text: &[u8]) -> Vec<u8> {
+    let mut value = Vec::new();
+    while let Some((first, rest)) = text.split_first() {
+        let (word, length) = match first {
+            b' ' => (&rest[..0], 1),
+            b'"' => (before(rest, b'"'), 2),
+            b'.' => (before(rest, b' '), 1),
+            _ => (before(text, b' '), 0),
+        };
+        match first {
+            b' ' => {}
+            b'"' => value.extend(word.iter().chain([&0])),
+            b'.' => value.push(number(word) as u8),
+            _ => value.extend((number(word) as u32).to_be_bytes()),
+        }
+        text = text.get(word.len() + length..).unwrap_or_default();
+    }
+    value
+}
+
+/// Returns the number in hexadecimal digits; other characters are skipped.
+fn number(digits: &[u8]) -> u64 {
+    let digits = digits
+        .iter()
+        .filter_map(|byte| char::from(*byte).to_digit(16));
+    digits.fold(0, |number, digit| number << 4 | u64::from(digit))
+}

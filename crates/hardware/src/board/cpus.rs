@@ -1,0 +1,147 @@
+//! The CPUs in the order of MPIDR.
+//!
+//! Devicetree Specification v0.4, section 3.8, and Linux binding
+//! *arm/cpus.yaml*: `reg` has the affinity fields of MPIDR_EL1, in two cells
+//! with Aff3 in the first, or in one without it.
+
+use alloc::vec::Vec;
+
+use super::fdt::{Fdt, number};
+use super::labels::{self, CPU_MAX, Cpu, Handle, LabelSource};
+use super::node::{Node, usable_nodes};
+use crate::spec::psci::AFFINITY_MASK;
+use crate::text::format_error::{FormatError, Result};
+
+/// One CPU's node.
+struct CpuNode<'t> {
+    node: Node<'t>,
+    mpidr: u64,
+    is_available: bool,
+}
+
+impl<'t> CpuNode<'t> {
+    fn read(node: Node<'t>, cells: usize) -> Result<Self> {
+        let reg = node.required("reg")?;
+        if reg.len() != cells * 4 {
+            let expected = "as many cells as #address-cells";
+            return Err(node.wrong_length("reg", reg.len(), expected));
+        }
+        let mpidr = number(reg);
+        if mpidr & !AFFINITY_MASK != 0 {
+            let expected = "affinity fields only, 0xff00ffffff";
+            return Err(node.wrong_value("reg", mpidr, expected));
+        }
+        let is_available = node.is_available();
+        // A CPU without enable-method uses the psci node, which the caller has found:
+        // some trees leave the property to the boot loader or out of the first CPU, and
+        // QEMU leaves it out if there is only one CPU.
+        let method = node.text("enable-method")?;
+        if let Some(value) = method.filter(|method| is_available && *method != "psci") {
+            return Err(node.wrong_text("enable-method", value, "psci"));
+        }
+        Ok(Self {
+            node,
+            mpidr,
+            is_available,
+        })
+    }
+}
+
+/// Reads the nodes of all CPUs in the tree's order.
+fn cpu_nodes<'t>(tree: Fdt<'t>) -> Result<impl Iterator<Item = Result<CpuNode<'t>>>> {
+    const CELLS: &str = "#address-cells";
+    let Some(cpus) = Node::find(tree, "/cpus") else {
+        return Err(FormatError::new(format_args!("no node /cpus")));
+    };
+    let cells = match cpus.u32(CELLS)? {
+        // The specification's default, 2, is wrong for most boards.
+        None => return Err(cpus.missing(CELLS)),
+        Some(cells @ 1..=2) => cells as usize,
+        Some(cells) => return Err(cpus.wrong_value(CELLS, cells.into(), "1 or 2")),
+    };
+    let is_cpu = |node: &Node<'_>| match node.value("device_type") {
+        Some(kind) => kind == b"cpu\0",
+        None => node.is_called(b"cpu"),
+    };
+    let nodes = cpus.children().filter(is_cpu).enumerate();
+    Ok(nodes.map(move |(index, node)| match index {
+        CPU_MAX.. => Err(cpus.too_many("", CPU_MAX)),
+        _ => CpuNode::read(node, cells),
+    }))
+}
+
+/// Counts the CPUs that can be used; the bool is true if one is a Cortex-A73.
+pub(crate) fn count(tree: Fdt<'_>) -> Result<(usize, bool)> {
+    let (mut count, mut has_a73) = (0, false);
+    for cpu in cpu_nodes(tree)? {
+        let cpu = cpu?;
+        if cpu.is_available {
+            count += 1;
+            has_a73 |= cpu.node.compatible_with("arm,cortex-a73").is_some();
+        }
+    }
+    if count == 0 {
+        let message = format_args!("no CPU under /cpus that is not disabled");
+        return Err(FormatError::new(message));
+    }
+    Ok((count, has_a73))
+}
+
+/// Reads the CPUs that can be used, `count` of them, in the order of MPIDR.
+pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource, Vec<Cpu>)> {
+    let map = Node::find(tree, "/cpus/cpu-map");
+    let (mut all, mut handles) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for cpu in cpu_nodes(tree)? {
+        let CpuNode {
+            node,
+            mpidr,
+            is_available,
+        } = cpu?;
+        let index = is_available.then_some(all.len() as u16);
+        if is_available {
+            let labelled = match map {
+                Some(_) => Some(labels::unlabelled(mpidr)),
+                None => labels::from_mpidr(mpidr, mt),
+            };
+            let expected = "Aff3 of 0 where there is no cpu-map";
+            all.push(labelled.ok_or_else(|| node.wrong_value("reg", mpidr, expected))?);
+        }
+        if let (Some(phandle), Some(_)) = (node.phandle()?, map) {
+            handles.push(Handle { phandle, index });
+        }
+    }
+    let source = match map {
+        None => LabelSource::Mpidr,
+        Some(map) => {
+            labels::from_map(map, &handles, &mut all)?;
+            LabelSource::CpuMap
+        }
+    };
+    all.sort_unstable_by_key(|cpu| cpu.mpidr);
+    // `cpu_nodes` has found the node, so the root is never used.
+    let cpus = Node::find(tree, "/cpus").unwrap_or(Node::root(tree));
+    let twice = all
+        .array_windows()
+        .find(|[one, other]| one.mpidr == other.mpidr);
+    if let Some([Cpu { mpidr, .. }, _]) = twice {
+        let message = format_args!("MPIDR {mpidr:#x} is used twice");
+        return Err(cpus.error("reg (of the CPUs)", message));
+    }
+    if let Some(Cpu { mpidr, .. }) = all.iter().find(|cpu| !labels::is_labelled(cpu)) {
+        let message = format_args!("the CPU with MPIDR {mpidr:#x} is left out");
+        return Err(cpus.error("cpu-map", message));
+    }
+    Ok((source, all))
+}
+
+/// Returns the bytes of the largest second-level cache (Devicetree Specification v0.4,
+/// section 3.9), for CPUs whose own registers do not have them. A size that makes no sense
+/// is left out, as it is only a hint.
+pub(crate) fn second_level_cache(tree: Fdt<'_>) -> Option<u64> {
+    let caches = usable_nodes(tree).filter(|node| node.compatible_with("cache").is_some());
+    let sizes = caches.filter_map(|cache| {
+        let cell = |name| cache.value(name).filter(|it| it.len() == 4).map(number);
+        cell("cache-size").filter(|bytes| *bytes != 0 && cell("cache-level") == Some(2))
+    });
+    sizes.max()
+}

@@ -1,0 +1,236 @@
+//! The flattened format of a device tree: the check of it in one pass, and its tokens.
+//!
+//! Devicetree Specification v0.4, sections 5.2 to 5.5. In bytes that are not
+//! sound, tokens are missing; no function panics.
+//!
+//! Names may be longer than the 31 characters that the specification allows (sections 2.2.1
+//! and 2.2.4): Linux's trees have many such names. Depth is bounded, and with it the time
+//! that later walks take: each costs at most [`DEPTH_MAX`] passes over the structure block,
+//! and padding after the blocks (QEMU's trees have a MiB) is never looked at.
+
+use core::fmt;
+
+use crate::image::TREE_MAX;
+use crate::text::format_error::{FormatError, Result};
+
+/// Deepest nesting of nodes, the root included; real trees stay under ten.
+const DEPTH_MAX: usize = 16;
+
+const MAGIC: u32 = 0xd00d_feed;
+const VERSION: usize = 17;
+const HEADER_SIZE: usize = 40;
+
+/// Offsets of the header's fields (section 5.2).
+const OFF_DT_STRUCT: usize = 8;
+const OFF_DT_STRINGS: usize = 12;
+const OFF_MEM_RSVMAP: usize = 16;
+
+/// Size in bytes of an entry of the memory reservation block (section 5.3).
+const RESERVATION_SIZE: usize = 16;
+
+/// Longest name of a node or property, in bytes.
+const NAME_MAX: usize = 255;
+
+/// The tokens of the structure block (section 5.4.1).
+const BEGIN_NODE: u32 = 1;
+const END_NODE: u32 = 2;
+const PROP: u32 = 3;
+const NOP: u32 = 4;
+const END: u32 = 9;
+
+/// Returns the big-endian word at an offset.
+pub(crate) fn word(blob: &[u8], at: usize) -> Option<u32> {
+    let cell = blob.get(at..)?.get(..4)?;
+    Some(number(cell) as u32)
+}
+
+/// Returns the big-endian number in `cells`.
+pub(crate) fn number(cells: &[u8]) -> u64 {
+    cells.iter().fold(0, |n, byte| (n << 8) | u64::from(*byte))
+}
+
+/// Returns the bytes before the first `end`; all of them if there is none.
+pub(crate) fn until(bytes: &[u8], end: u8) -> &[u8] {
+    let length = bytes.iter().position(|byte| *byte == end);
+    length.and_then(|n| bytes.get(..n)).unwrap_or(bytes)
+}
+
+/// The bytes of a sound tree.
+#[derive(Clone, Copy)]
+pub(crate) struct Fdt<'t>(&'t [u8]);
+
+impl<'t> Fdt<'t> {
+    fn field(self, at: usize) -> usize {
+        word(self.0, at).map_or(0, |value| value as usize)
+    }
+
+    /// Returns the name at an offset, without its NUL.
+    pub fn string(self, at: usize) -> Option<&'t [u8]> {
+        let rest = self.0.get(at..)?;
+        let window = rest.get(..=NAME_MAX).unwrap_or(rest);
+        let end = window.iter().position(|byte| *byte == 0)?;
+        window.get(..end)
+    }
+
+    /// Returns the offset of the root's BEGIN_NODE.
+    pub fn root(self) -> usize {
+        self.field(OFF_DT_STRUCT)
+    }
+
+    /// Returns address and size of each entry of the memory reservation block.
+    pub fn reservations(self) -> impl Iterator<Item = (u64, u64)> {
+        let block = self.field(OFF_MEM_RSVMAP);
+        let block = self.0.get(block..).unwrap_or_default();
+        let entries = block.chunks_exact(RESERVATION_SIZE).map(|entry| {
+            let (address, size) = entry.split_at(RESERVATION_SIZE / 2);
+            (number(address), number(size))
+        });
+        entries.take_while(|entry| *entry != (0, 0))
+    }
+
+    /// Returns the token at an offset, and the offset of the next one.
+    pub fn token(self, at: usize) -> Option<(Token<'t>, usize)> {
+        let (at, token) = (at + 4, word(self.0, at)?);
+        let (end, token) = match token {
+            BEGIN_NODE => (at + self.string(at)?.len() + 1, Token::Begin),
+            PROP => {
+                let (length, name) = (word(self.0, at)? as usize, word(self.0, at + 4)? as usize);
+                let name = self.string(self.field(OFF_DT_STRINGS) + name)?;
+                let (at, end) = (at + 8, at + 8 + length);
+                (end, Token::Property(name, self.0.get(at..end)?))
+            }
+            END_NODE => (at, Token::End),
+            _ => return None,
+        };
+        let mut next = end.next_multiple_of(4);
+        // A NOP belongs to no node: boot loaders overwrite removed nodes with them.
+        while word(self.0, next) == Some(NOP) {
+            next += 4;
+        }
+        Some((token, next))
+    }
+}
+
+impl fmt::Debug for Fdt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fdt({} bytes)", self.0.len())
+    }
+}
+
+/// A token of the structure block; a property with its name and value.
+pub(crate) enum Token<'t> {
+    Begin,
+    Property(&'t [u8], &'t [u8]),
+    End,
+}
+
+/// Returns the size in bytes of the device tree that begins with `header`; 8 bytes of
+/// the header are enough.
+///
+/// # Errors
+/// When `header` is too short or is no device tree's, or the tree is larger than
+/// [`crate::image::TREE_MAX`].
+pub fn total_size(header: &[u8]) -> Result<usize> {
+    let have = header.len();
+    let (Some(magic), Some(size)) = (word(header, 0), word(header, 4)) else {
+        let message = format_args!("{have} bytes are less than a header");
+        return Err(FormatError::new(message));
+    };
+    if magic != MAGIC {
+        let message = format_args!("magic {magic:#010x}, expected 0xd00dfeed");
+        return Err(FormatError::new(message));
+    }
+    if size as usize > TREE_MAX {
+        let message = format_args!("totalsize {size} exceeds {TREE_MAX} bytes");
+        return Err(FormatError::new(message));
+    }
+    Ok(size as usize)
+}
+
+/// Checks the tree that `tree` begins with (sections 5.2 to 5.5).
+pub(crate) fn open(tree: &[u8]) -> Result<Fdt<'_>> {
+    let (size, have) = (total_size(tree)?, tree.len());
+    let Some(blob) = tree.get(..size) else {
+        let message = format_args!("truncated: {have} of {size} bytes");
+        return Err(FormatError::new(message));
+    };
+    match check(blob) {
+        Ok(tree) => Ok(tree),
+        Err((at, what)) => Err(FormatError::new(format_args!("offset {at:#x}: {what}"))),
+    }
+}
+
+/// The outcome of a check; the error is the offset of the wrong bytes and the reason.
+type Checked<T> = Result<T, (usize, &'static str)>;
+
+fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
+    if blob.len() < HEADER_SIZE {
+        return Err((4, "totalsize is less than the header's size"));
+    }
+    let tree = Fdt(blob);
+    let field = |at| tree.field(at);
+    // The version, and the last one with which it is compatible.
+    if field(20) < VERSION || field(24) > VERSION {
+        return Err((20, "another version of the format than 17"));
+    }
+    // A block begins after the header and ends in the blob.
+    let block = |at, size: usize| match field(at).checked_add(size) {
+        Some(end) if field(at) >= HEADER_SIZE && end <= blob.len() => Ok((field(at), end)),
+        _ => Err((at, "the block is outside the tree")),
+    };
+    let (nodes, end) = block(OFF_DT_STRUCT, field(36))?;
+    block(OFF_DT_STRINGS, field(32))?;
+    let (reserved, _) = block(OFF_MEM_RSVMAP, 0)?;
+    if !nodes.is_multiple_of(4) {
+        return Err((OFF_DT_STRUCT, "the structure block is not aligned"));
+    }
+    let entries = blob.get(reserved..).unwrap_or_default();
+    let mut entries = entries.chunks_exact(RESERVATION_SIZE);
+    if !entries.any(|entry| entry.iter().all(|byte| *byte == 0)) {
+        return Err((reserved, "the memory reservations have no end"));
+    }
+    check_structure(tree, nodes, end)?;
+    Ok(tree)
+}
+
+/// Checks the structure block from its first byte to before `end`.
+fn check_structure(tree: Fdt<'_>, root: usize, end: usize) -> Checked<()> {
+    // Properties come before a node's children (section 5.4.2).
+    let (mut at, mut depth, mut property_allowed) = (root, 0usize, false);
+    loop {
+        if at >= end {
+            return Err((at, "the structure block has no end"));
+        }
+        let broken = (at, "a token that is unknown, broken or not allowed here");
+        let wrong_name = (at, "the name of a node or property is not acceptable");
+        let Some((token, next)) = tree.token(at) else {
+            let is_end = word(tree.0, at) == Some(END) && depth == 0 && at != root;
+            return is_end.then_some(()).ok_or(broken);
+        };
+        match token {
+            Token::Begin if depth == DEPTH_MAX => {
+                return Err((at, "nodes are nested too deeply"));
+            }
+            Token::Begin if (depth == 0) == (at == root) => {
+                let name = tree.string(at + 4).unwrap_or_default();
+                let is_name = is_graphic(name) && !name.contains(&b'/');
+                if !is_name || name.is_empty() != (at == root) {
+                    return Err(wrong_name);
+                }
+                (depth, property_allowed) = (depth + 1, true);
+            }
+            Token::Property(name, _) if property_allowed => {
+                if !is_graphic(name) || name.is_empty() {
+                    return Err(wrong_name);
+                }
+            }
+            Token::End if depth > 0 => (depth, property_allowed) = (depth - 1, false),
+            _ => return Err(broken),
+        }
+        at = next;
+    }
+}
+
+fn is_graphic(name: &[u8]) -> bool {
+    name.iter().all(u8::is_ascii_graphic)
+}

@@ -1,0 +1,146 @@
+//! The search for working memory in the parts of the board's memory that are free.
+
+use core::iter::from_fn;
+
+pub use super::ranges::PAGE;
+use super::ranges::Region;
+use crate::text::format_error::{FormatError, Result};
+
+/// Free memory of the board: whole pages, never page 0, with one owner.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Room(Region);
+
+impl Room {
+    /// Returns the pages.
+    pub const fn region(&self) -> Region {
+        self.0
+    }
+
+    /// Removes and returns the first `bytes` bytes, as [`split_off`] does.
+    pub const fn split_off(&mut self, bytes: u64) -> Self {
+        Self(split_off(&mut self.0, bytes))
+    }
+}
+
+/// Removes the first `bytes` bytes from `pages`, rounded up to whole pages, and returns
+/// them. Returns all if there are fewer.
+pub const fn split_off(pages: &mut Region, bytes: u64) -> Region {
+    let Region { base, size } = *pages;
+    let wanted = bytes.div_ceil(PAGE).saturating_mul(PAGE);
+    let first = if wanted < size { wanted } else { size };
+    *pages = Region {
+        base: base + first,
+        size: size - first,
+    };
+    Region { base, size: first }
+}
+
+/// Finds `need` bytes of `memory` that no region in `taken` overlaps, as near as
+/// possible to the address `near`. They begin and end on a page boundary.
+///
+/// # Errors
+/// When no gap is large enough.
+pub fn find(memory: &[Region], taken: &[Region], near: u64, need: u64) -> Result<Room> {
+    let need = need.next_multiple_of(PAGE);
+    let gaps = || memory.iter().flat_map(|region| gaps(*region, taken));
+    let fitting = gaps().filter(|gap| gap.size >= need);
+    let nearest = fitting.min_by_key(|gap| gap.base.abs_diff(near));
+    let room = nearest.map(|gap| Room(Region { size: need, ..gap }));
+    room.ok_or_else(|| {
+        let largest = gaps().map(|gap| gap.size).max().unwrap_or(0);
+        too_little(need, largest)
+    })
+}
+
+fn too_little(need: u64, largest: u64) -> FormatError {
+    let [kib, missing] = [need, need - largest].map(|bytes| bytes.div_ceil(1024));
+    let largest = largest / 1024;
+    FormatError::new(format_args!(
+        "too little memory: {kib} KiB are needed in one piece, the largest free one has \
+         {largest} KiB, {missing} KiB are missing; ask for fewer iterations= or loops=, or a \
+         smaller footprint="
+    ))
+}
+
+/// Returns the pages of `region` that no region in `taken` overlaps, gap by gap.
+fn gaps(region: Region, taken: &[Region]) -> impl Iterator<Item = Region> {
+    let end = region.end() & !(PAGE - 1);
+    // The minimum keeps the rounding from overflowing at the last page.
+    let mut at = region.base.max(PAGE).min(end).next_multiple_of(PAGE);
+    let used = taken.iter().filter(|it| it.size > 0);
+    from_fn(move || {
+        while at < end {
+            // A region that begins in this page leaves nothing of the page.
+            let (base, size) = (at, PAGE);
+            let page = Region { base, size };
+            if let Some(holder) = used.clone().find(|it| it.overlaps(&page)) {
+                at = holder.end().checked_next_multiple_of(PAGE)?;
+                continue;
+            }
+            let later = used.clone().filter(|it| it.base > at);
+            at = later.map(|it| it.base & !(PAGE - 1)).fold(end, u64::min);
+            let size = at - base;
+            return Some(Region { base, size });
+        }
+        None
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::format;
+    use std::string::ToString;
+    use std::vec::Vec;
+
+    /// Reads regions `base+size` in hexadecimal digits.
+    fn regions(text: &str) -> Vec<Region> {
+        let number = |digits| u64::from_str_radix(digits, 16).expect(text);
+        let pairs = text.split_whitespace().filter_map(|it| it.split_once('+'));
+        let pairs = pairs.map(|(base, size)| (number(base), number(size)));
+        pairs.map(|(base, size)| Region { base, size }).collect()
+    }
+
+    #[test]
+    fn the_nearest_large_gap_is_found_or_the_missing_bytes_are_named() {
+        let little = |need, largest, missing| {
+            format!(
+                "too little memory: {need} KiB are needed in one piece, the largest free one has \
+                 {largest} KiB, {missing} KiB are missing; ask for fewer iterations= or loops=, or \
+                 a smaller footprint="
+            )
+        };
+        let (holes, taken) = ("1000+9000 100000+2000", "1000+1000 4800+10 6000+800");
+        let (ends, last) = ("0+2000 ffffffffffffd000+2fff", "fffffffffffff000+fff");
+        let ram = "40000000+40000000";
+        let image = "60000000+20000 40000000+100000";
+        for (memory, taken, near, need, expected) in [
+            (ram, image, 0x6002_0000, 0x1_0000, "60020000+10000".into()),
+            (holes, taken, 0x5000, 0x1000, "5000+1000".into()),
+            (holes, taken, 0, 0x2fff, "7000+3000".into()),
+            (holes, taken, 0, 0x4000, little(16, 12, 4)),
+            // Never page 0, and never past the end of the address space.
+            (ends, "", 0, 1, "1000+1000".into()),
+            (ends, last, u64::MAX, 0x3000, little(12, 8, 4)),
+            ("fffffffffffffff0+f", "", 0, 1, little(4, 0, 4)),
+        ] {
+            let found = find(&regions(memory), &regions(taken), near, need);
+            let found = found.map(|Room(Region { base, size })| format!("{base:x}+{size:x}"));
+            let found = found.unwrap_or_else(|error| error.to_string());
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn pages_are_split_off_as_far_as_there_are_some() {
+        let mut room = find(&regions("100000+5000"), &[], 0, 0x3000).expect("room");
+        for (bytes, base, size) in [
+            (1, 0x10_0000, 0x1000),
+            (0, 0x10_1000, 0),
+            (u64::MAX, 0x10_1000, 0x2000),
+            (1, 0x10_3000, 0),
+        ] {
+            assert_eq!(room.split_off(bytes).region(), Region { base, size });
+        }
+    }
+}

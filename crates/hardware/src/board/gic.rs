@@ -1,0 +1,154 @@
+//! The interrupt controller: GICv2 or GICv3, with the addresses of its frames.
+//!
+//! Linux bindings *interrupt-controller/arm,gic.yaml* and *arm,gic-v3.yaml*.
+
+use alloc::vec::Vec;
+
+use super::fdt::number;
+use super::node::Node;
+use super::ranges::{self, Region};
+use crate::text::format_error::Result;
+
+/// The most redistributor regions; the largest machines known have four.
+pub const REDISTRIBUTOR_REGIONS_MAX: usize = 8;
+
+/// The interrupt controller's frames. Sizes are cut to the registers that are used, as
+/// a tree may claim more than exists; a redistributor region is cut to 512 CPUs with
+/// GICv4's frames.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gic {
+    /// GICv2 or older, with a memory-mapped CPU interface.
+    V2 {
+        /// GICD, 4 KiB.
+        distributor: Region,
+        /// GICC, 256 bytes to 4 KiB; later registers are not used.
+        cpu_interface: Region,
+    },
+    /// GICv3 or later, with the CPU interface in system registers.
+    V3 {
+        /// GICD, 64 KiB.
+        distributor: Region,
+        /// GICR, in the tree's order; 1 to [`REDISTRIBUTOR_REGIONS_MAX`].
+        redistributors: Vec<Region>,
+        /// Bytes from one redistributor to the next; `None` if GICR_TYPER
+        /// implies them.
+        stride: Option<u64>,
+    },
+}
+
+/// The names of GICs, GICv3 first.
+pub(crate) const COMPATIBLE: &str = "arm,gic-v3 \
+    arm,gic-400 arm,cortex-a15-gic arm,cortex-a9-gic arm,cortex-a7-gic arm,cortex-a5-gic \
+    arm,gic-v2 arm,eb11mp-gic brcm,brahma-b15-gic qcom,msm-qgic2";
+
+/// The sizes in bytes and the alignment that a frame of registers may have.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameLimits {
+    /// The least size.
+    pub least: u64,
+    /// The most bytes that are used.
+    pub most: u64,
+    /// The alignment, a power of two.
+    pub align: u64,
+}
+
+const fn limits(least: u64, most: u64, align: u64) -> FrameLimits {
+    FrameLimits { least, most, align }
+}
+
+/// A GICv2's GICD.
+pub const GICD_V2: FrameLimits = limits(0x1000, 0x1000, 4);
+/// A GICv2's GICC.
+pub const GICC_V2: FrameLimits = limits(0x100, 0x1000, 4);
+/// A GICv3's GICD.
+pub const GICD_V3: FrameLimits = limits(0x1_0000, 0x1_0000, 0x1_0000);
+/// A region of GICRs, each of [`FrameLimits::least`] bytes.
+pub const GICR: FrameLimits = limits(0x2_0000, 0x800_0000, 0x1_0000);
+
+impl FrameLimits {
+    /// Checks a frame. The error is the wrong size or base, with the expected one in
+    /// words.
+    pub fn check(&self, frame: &Region) -> core::result::Result<(), (u64, &'static str)> {
+        if frame.size < self.least {
+            Err((frame.size, "a size with room for the GIC's registers"))
+        } else if frame.base & (self.align - 1) != 0 {
+            Err((frame.base, "a frame aligned as the GIC's are"))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// A controller with the format of its interrupt specifiers.
+pub(crate) struct Controller {
+    pub gic: Gic,
+    /// Number of cells in a specifier.
+    pub interrupt_cells: usize,
+    pub phandle: Option<u32>,
+}
+
+/// Reads the controller at `node`.
+pub(crate) fn read(node: Node<'_>) -> Result<Controller> {
+    let gic = match node.compatible_with(COMPATIBLE) {
+        Some(0) => version_3(node)?,
+        _ => Gic::V2 {
+            distributor: frame(node, 0, &GICD_V2)?,
+            cpu_interface: frame(node, 1, &GICC_V2)?,
+        },
+    };
+    let cells = "#interrupt-cells";
+    let interrupt_cells = match node.u32(cells)? {
+        Some(count @ 3..=4) => count as usize,
+        None => return Err(node.missing(cells)),
+        Some(count) => return Err(node.wrong_value(cells, count.into(), "3 or 4")),
+    };
+    Ok(Controller {
+        gic,
+        interrupt_cells,
+        phandle: node.phandle()?,
+    })
+}
+
+fn version_3(node: Node<'_>) -> Result<Gic> {
+    let distributor = frame(node, 0, &GICD_V3)?;
+    let regions = "#redistributor-regions";
+    let count = node.u32(regions)?.unwrap_or(1) as usize;
+    if count == 0 || count > REDISTRIBUTOR_REGIONS_MAX {
+        return Err(node.wrong_value(regions, count as u64, "1 to 8"));
+    }
+    let redistributor = |index| frame(node, index, &GICR);
+    let redistributors = (1..=count).map(redistributor).collect::<Result<_>>()?;
+    Ok(Gic::V3 {
+        distributor,
+        redistributors,
+        stride: stride(node)?,
+    })
+}
+
+/// Reads the stride; 0 in the tree means none.
+fn stride(node: Node<'_>) -> Result<Option<u64>> {
+    const NAME: &str = "redistributor-stride";
+    let Some(value) = node.value(NAME) else {
+        return Ok(None);
+    };
+    if value.len() != 4 && value.len() != 8 {
+        return Err(node.wrong_length(NAME, value.len(), "8"));
+    }
+    let stride = number(value);
+    let least = 0x2_0000;
+    if stride != 0 && (stride < least || !stride.is_multiple_of(0x1_0000)) {
+        let expected = "a multiple of 64 KiB, at least 128 KiB";
+        return Err(node.wrong_value(NAME, stride, expected));
+    }
+    Ok(Some(stride).filter(|stride| *stride != 0))
+}
+
+/// Reads entry `index` of `reg`, without the bytes that are not used.
+fn frame(node: Node<'_>, index: usize, limits: &FrameLimits) -> Result<Region> {
+    let region = ranges::region(node, index)?;
+    if let Err((value, expected)) = limits.check(&region) {
+        return Err(node.wrong_value("reg", value, expected));
+    }
+    let size = region.size.min(limits.most);
+    Ok(Region { size, ..region })
+}

@@ -1,0 +1,202 @@
+//! Cluster, core and thread numbers: from cpu-map, or else from MPIDR.
+//!
+//! Linux binding *cpu/cpu-topology.txt*: `cpu-map` holds `socketN` or
+//! `clusterN` nodes, clusters may nest, the innermost hold `coreN`, and those
+//! either name a CPU or hold `threadN` that do. The numbers, not the order of
+//! the nodes, order siblings. Clusters are counted through over the whole
+//! map; cores and threads keep the number in their name.
+
+use serde::{Deserialize, Serialize};
+
+use super::node::Node;
+use crate::text::format_error::Result;
+use crate::text::outside;
+use crate::words;
+
+/// The most CPUs that a board may have.
+pub const CPU_MAX: usize = 512;
+
+/// One CPU, by its number in the hardware and its labels in the topology.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// Affinity fields of MPIDR_EL1; every other bit is 0.
+    pub mpidr: u64,
+    /// Number of its cluster.
+    pub cluster: u16,
+    /// Number of its core in the cluster.
+    pub core: u16,
+    /// Number of its thread in the core.
+    pub thread: u16,
+}
+
+words! {
+    /// The source of cluster, core and thread numbers.
+    pub enum LabelSource, word {
+        /// The cpu-map node.
+        CpuMap = "cpu-map",
+        /// The affinity fields, if there is no cpu-map.
+        Mpidr = "mpidr",
+    }
+}
+
+/// The phandle of a CPU's node.
+#[derive(Clone, Copy)]
+pub(crate) struct Handle {
+    pub phandle: u32,
+    /// Index in the list of CPUs; `None` for a disabled CPU, which cpu-map may still name.
+    pub index: Option<u16>,
+}
+
+/// The most nodes in a map: each CPU may be a thread in a core in a cluster in a
+/// socket of its own. The limit bounds the scans of [`sibling`].
+const MAP_NODES_MAX: usize = 4 * CPU_MAX;
+/// The thread number of a CPU that has no label yet; no label has it.
+const UNLABELLED: u16 = u16::MAX;
+
+/// Labels a CPU by its affinity fields. With `mt`, the MT bit of MPIDR_EL1, Aff0 is the
+/// thread, and each other number is one field further up. `None` if the fields do not
+/// fit: without Aff3 two CPUs would share a label.
+pub(crate) fn from_mpidr(mpidr: u64, mt: bool) -> Option<Cpu> {
+    let field = |shift: u32| ((mpidr >> shift) & 0xff) as u16;
+    let (aff0, aff1, aff2, aff3) = (field(0), field(8), field(16), field(32));
+    let (cluster, core, thread) = if mt {
+        ((aff3 << 8) | aff2, aff1, aff0)
+    } else if aff3 == 0 {
+        ((aff2 << 8) | aff1, aff0, 0)
+    } else {
+        return None;
+    };
+    Some(Cpu {
+        mpidr,
+        cluster,
+        core,
+        thread,
+    })
+}
+
+/// Returns a CPU without labels; [`from_map`] labels it.
+pub(crate) fn unlabelled(mpidr: u64) -> Cpu {
+    Cpu {
+        mpidr,
+        thread: UNLABELLED,
+        ..Cpu::default()
+    }
+}
+
+/// Returns true if a map, or MPIDR, has labelled the CPU.
+pub(crate) fn is_labelled(cpu: &Cpu) -> bool {
+    cpu.thread != UNLABELLED
+}
+
+/// Labels the unlabelled `cpus` by the map. A CPU that the map leaves out stays
+/// unlabelled.
+pub(crate) fn from_map(map: Node<'_>, handles: &[Handle], cpus: &mut [Cpu]) -> Result<()> {
+    // The map itself is counted, too.
+    if map.subtree().nth(MAP_NODES_MAX + 1).is_some() {
+        return Err(map.too_many("", MAP_NODES_MAX));
+    }
+    let mut labeller = Labeller {
+        handles,
+        cpus,
+        clusters: 0,
+    };
+    labeller.clusters(map)
+}
+
+/// The state while the map is read.
+struct Labeller<'c> {
+    handles: &'c [Handle],
+    cpus: &'c mut [Cpu],
+    /// Number of clusters with cores so far.
+    clusters: u16,
+}
+
+impl Labeller<'_> {
+    /// Labels all cores in and below `node`, the map itself, a socket or a cluster. A node
+    /// without cores gets no cluster number.
+    /// A tree's depth is bounded, and the recursion with it.
+    fn clusters(&mut self, node: Node<'_>) -> Result<()> {
+        let mut has_cores = false;
+        for_each(node, "core", |core, node| {
+            has_cores = true;
+            if node.value("cpu").is_some() {
+                self.label(node, core, 0)?;
+            }
+            for_each(node, "thread", |thread, node| {
+                self.label(node, core, thread)
+            })
+        })?;
+        self.clusters += u16::from(has_cores);
+        for_each(node, "socket", |_, node| self.clusters(node))?;
+        for_each(node, "cluster", |_, node| self.clusters(node))
+    }
+
+    fn label(&mut self, leaf: Node<'_>, core: u16, thread: u16) -> Result<()> {
+        let phandle = leaf.u32("cpu")?.ok_or_else(|| leaf.missing("cpu"))?;
+        let mut handles = self.handles.iter();
+        let Some(handle) = handles.find(|handle| handle.phandle == phandle) else {
+            let message = format_args!("no CPU has the phandle {phandle:#x}");
+            return Err(leaf.error("cpu", message));
+        };
+        let cpu = handle.index.and_then(|i| self.cpus.get_mut(usize::from(i)));
+        let Some(cpu) = cpu else {
+            return Ok(());
+        };
+        if is_labelled(cpu) {
+            let message = format_args!("phandle {phandle:#x} is used twice");
+            return Err(leaf.error("cpu", message));
+        }
+        cpu.cluster = self.clusters;
+        cpu.core = core;
+        cpu.thread = thread;
+        Ok(())
+    }
+}
+
+/// Visits the children of `parent` whose names are `kind` and a number, in the order of the
+/// numbers.
+fn for_each<'t>(
+    parent: Node<'t>,
+    kind: &str,
+    mut visit: impl FnMut(u16, Node<'t>) -> Result<()>,
+) -> Result<()> {
+    let mut from = 0;
+    while let Some((number, node)) = sibling(parent, kind, from)? {
+        visit(number, node)?;
+        from = number + 1;
+    }
+    Ok(())
+}
+
+/// Finds the child of `parent` with the name `kind` and the least number that is at
+/// least `from`. Scanning again for each child needs no memory, and the limit on the map's
+/// nodes bounds the time.
+fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, Node<'t>)>> {
+    let mut found = None;
+    for node in parent.children() {
+        if let Some(number) = number_in(node, kind, parent)?.filter(|n| *n >= from)
+            && found.is_none_or(|(least, _)| number < least)
+        {
+            found = Some((number, node));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the number after `kind` in the name of `node`; `None` for another kind.
+///
+/// Plain numbers only: with leading zeros or a sign two names could mean
+/// one number, and [`sibling`] would find only one of them.
+fn number_in(node: Node<'_>, kind: &str, parent: Node<'_>) -> Result<Option<u16>> {
+    let Some(digits) = node.name().strip_prefix(kind.as_bytes()) else {
+        return Ok(None);
+    };
+    let number = match digits {
+        [b'0', _, ..] => None,
+        digits => outside::number(digits, 10),
+    };
+    let number = number.filter(|number| *number < UNLABELLED.into());
+    let expected = "a name of kind and number, such as core0";
+    let wrong = || parent.wrong_text("", node.name_text(), expected);
+    number.map(|number| Some(number as u16)).ok_or_else(wrong)
+}

@@ -1,0 +1,82 @@
+//! Memory that may be used, and the parts of it that are reserved.
+//!
+//! Devicetree Specification v0.4, sections 3.4 (`memory`), 3.5
+//! (`/reserved-memory`) and 5.3 (memory reservation block).
+
+use alloc::vec::Vec;
+
+use super::fdt::Fdt;
+use super::node::{Node, usable_nodes};
+use super::ranges::{self, Region};
+use crate::text::format_error::{FormatError, Result};
+
+/// The most regions of memory.
+pub const MEMORY_MAX: usize = 32;
+/// The most regions that are reserved.
+pub const RESERVED_MAX: usize = 64;
+
+/// Appends every region of the nodes' `reg` that is not empty, up to `most` regions: boot
+/// loaders fill in the sizes, and an entry that they leave empty is unused.
+fn append<'t>(
+    list: &mut Vec<Region>,
+    nodes: impl Iterator<Item = Node<'t>>,
+    most: usize,
+) -> Result<()> {
+    // Nodes and entries so far: a limit on them bounds the time for a tree that has only
+    // empty entries.
+    let mut seen = 0;
+    for node in nodes {
+        let regions = ranges::regions(node)?;
+        seen += 1 + regions.len();
+        if seen > 4 * most {
+            return Err(node.too_many("reg", most));
+        }
+        for region in regions {
+            match region? {
+                Region { size: 0, .. } => {}
+                _ if list.len() == most => return Err(node.too_many("reg", most)),
+                region => list.push(region),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads every region of memory, in the tree's order.
+pub(crate) fn read(tree: Fdt<'_>) -> Result<Vec<Region>> {
+    // With room for all: the list could not grow in its place, and the heap has only a few
+    // KiB before working memory is found.
+    let mut list = Vec::with_capacity(MEMORY_MAX);
+    let is_memory = |node: &Node<'_>| node.value("device_type") == Some(b"memory\0");
+    append(&mut list, usable_nodes(tree).filter(is_memory), MEMORY_MAX)?;
+    if list.is_empty() {
+        let message = format_args!("no memory node with a size: boot loaders fill that in");
+        return Err(FormatError::new(message));
+    }
+    Ok(list)
+}
+
+/// Reads the regions that /memreserve/ and /reserved-memory keep from use. A child
+/// without `reg` is for an operating system to place, and is left out.
+pub(crate) fn reserved(tree: Fdt<'_>) -> Result<Vec<Region>> {
+    let mut list = Vec::with_capacity(RESERVED_MAX);
+    let (root, block) = (Node::root(tree), "(memory reservation block)");
+    for (base, size) in tree.reservations().filter(|(_, size)| *size > 0) {
+        let region = Region { base, size };
+        if base.checked_add(size).is_none() {
+            return Err(ranges::wraps(root, block, region));
+        }
+        if list.len() == RESERVED_MAX {
+            return Err(root.too_many(block, RESERVED_MAX));
+        }
+        list.push(region);
+    }
+    let parent = Node::find(tree, "/reserved-memory");
+    let nodes = parent.into_iter().flat_map(Node::children);
+    append(
+        &mut list,
+        nodes.filter(|node| node.is_available()),
+        RESERVED_MAX,
+    )?;
+    Ok(list)
+}

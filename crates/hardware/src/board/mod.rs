@@ -1,0 +1,33 @@
+//! The conversion of a device tree to a [`Board`]: CPUs, memory, devices, idle states.
+
+mod board;
+mod cpus;
+mod fdt;
+pub mod free_memory;
+mod gic;
+mod idle;
+mod labels;
+mod memory;
+mod node;
+mod psci_node;
+mod ranges;
+mod stdout_path;
+#[cfg(test)]
+mod tests;
+mod timers;
+mod watchdog;
+
+pub use self::board::Board;
+pub use self::fdt::total_size;
+pub use self::free_memory::Room;
+pub use self::gic::{FrameLimits, GICC_V2, GICD_V2, GICD_V3, GICR, Gic, REDISTRIBUTOR_REGIONS_MAX};
+pub use self::idle::{IDLE_STATES_MAX, IdleState};
+pub use self::labels::{CPU_MAX, Cpu, LabelSource};
+pub use self::memory::{MEMORY_MAX, RESERVED_MAX};
+pub use self::stdout_path::Console;
+pub use self::timers::{FRAMES, PPIS, SPIS, TimerFrame, TimerPpis};
+pub use self::watchdog::Watchdog;
+pub use crate::devices::timer_frame::NoFrame;
+pub use crate::devices::watchdog::{NoWatchdog, WatchdogKind};
+pub use crate::spec::region::{ADDRESSES, Region};
+pub use crate::text::format_error::FormatError;

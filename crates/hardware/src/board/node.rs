@@ -1,0 +1,263 @@
+//! The nodes of a device tree: children, typed properties, and errors that name both.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::iter::{from_fn, once};
+
+use super::fdt::{Fdt, Token, number, until};
+use crate::text::format_error::{FormatError, Result};
+use crate::text::outside::Shown;
+
+/// The most bytes of a path in an error; a longer path loses its beginning.
+const PATH_MAX: usize = 60;
+/// The most characters of a property's text in an error.
+pub(crate) const VALUE_MAX: usize = 48;
+
+/// A node, by its offset in the tree. Parents and path are found by walking
+/// down from the root again.
+#[derive(Clone, Copy)]
+pub(crate) struct Node<'t> {
+    pub fdt: Fdt<'t>,
+    /// Offset of its BEGIN_NODE.
+    at: usize,
+}
+
+impl<'t> Node<'t> {
+    pub fn root(fdt: Fdt<'t>) -> Self {
+        let at = fdt.root();
+        Self { fdt, at }
+    }
+
+    /// Finds the node at `path`, which begins with a slash and has no alias.
+    pub fn find(fdt: Fdt<'t>, path: &str) -> Option<Self> {
+        Self::root(fdt).below(path.as_bytes().strip_prefix(b"/")?)
+    }
+
+    /// Returns the name with the unit address; empty for the root.
+    pub fn name(self) -> &'t [u8] {
+        self.fdt.string(self.at + 4).unwrap_or_default()
+    }
+
+    /// Returns the name as text. In a checked tree, each name is text.
+    pub fn name_text(self) -> &'t str {
+        core::str::from_utf8(self.name()).unwrap_or_default()
+    }
+
+    /// Returns true if `name` is the node's, with or without the unit address.
+    pub fn is_called(self, name: &[u8]) -> bool {
+        let own = self.name();
+        name == own || name == until(own, b'@')
+    }
+
+    /// Finds the node at a path that begins at this node.
+    pub fn below(self, path: &[u8]) -> Option<Self> {
+        let mut names = path.split(|byte| *byte == b'/');
+        names.try_fold(self, |node, name| match name {
+            [] => Some(node),
+            name => node.children().find(|child| child.is_called(name)),
+        })
+    }
+
+    /// Returns the nodes around this one, the root first; none for the root.
+    pub fn parents(self) -> Vec<Self> {
+        let mut nodes: Vec<_> = once(Self::root(self.fdt)).chain(self.way()).collect();
+        nodes.pop();
+        nodes
+    }
+
+    /// Returns the nodes from a child of the root down to this node.
+    fn way(self) -> impl Iterator<Item = Self> + use<'t> {
+        let mut last = Self::root(self.fdt);
+        from_fn(move || {
+            // The last child that does not begin after this node contains it.
+            let children = last.children().take_while(|child| child.at <= self.at);
+            last = children.last()?;
+            Some(last)
+        })
+    }
+
+    /// Returns the tokens from the node's own BEGIN_NODE to the end of the tree, each with
+    /// its place.
+    fn tokens(self) -> impl Iterator<Item = (Self, Token<'t>)> + use<'t> {
+        let Self { fdt, mut at } = self;
+        from_fn(move || {
+            let here = Self { fdt, at };
+            let (token, next) = fdt.token(at)?;
+            at = next;
+            Some((here, token))
+        })
+    }
+
+    /// Returns this node and all below it in the tree's order, each with its depth.
+    pub fn subtree(self) -> impl Iterator<Item = (usize, Self)> + use<'t> {
+        let (mut tokens, mut depth) = (self.tokens(), 0);
+        let next = move || {
+            loop {
+                match tokens.next()? {
+                    (_, Token::Property(..)) => {}
+                    (node, Token::Begin) => {
+                        depth += 1;
+                        return Some((depth - 1, node));
+                    }
+                    (_, Token::End) if depth <= 1 => return None,
+                    (_, Token::End) => depth -= 1,
+                }
+            }
+        };
+        from_fn(next).fuse()
+    }
+
+    /// Returns the children in the tree's order.
+    pub fn children(self) -> impl Iterator<Item = Self> + use<'t> {
+        let nodes = self.subtree().filter(|(depth, _)| *depth == 1);
+        nodes.map(|(_, child)| child)
+    }
+
+    /// Returns names and values of the properties.
+    pub fn properties(self) -> impl Iterator<Item = (&'t [u8], &'t [u8])> + use<'t> {
+        let tokens = self.tokens().skip(1);
+        tokens.map_while(|(_, token)| match token {
+            Token::Property(name, value) => Some((name, value)),
+            Token::Begin | Token::End => None,
+        })
+    }
+
+    /// Returns the value of a property.
+    pub fn value(self, name: &str) -> Option<&'t [u8]> {
+        let mut properties = self.properties();
+        properties.find_map(|(its, value)| (its == name.as_bytes()).then_some(value))
+    }
+
+    /// Returns the value of a property that must be there.
+    pub fn required(self, name: &'static str) -> Result<&'t [u8]> {
+        self.value(name).ok_or_else(|| self.missing(name))
+    }
+
+    /// Reads a property of one cell.
+    pub fn u32(self, name: &'static str) -> Result<Option<u32>> {
+        match self.value(name) {
+            Some(value) if value.len() != 4 => Err(self.wrong_length(name, value.len(), "4")),
+            value => Ok(value.map(|value| number(value) as u32)),
+        }
+    }
+
+    /// Reads the first string of a property.
+    pub fn text(self, name: &'static str) -> Result<Option<&'t str>> {
+        let text = |value| first_text(value).ok_or_else(|| self.not_text(name));
+        self.value(name).map(text).transpose()
+    }
+
+    /// Reads the phandle (Devicetree Specification v0.4, section 2.3.3).
+    pub fn phandle(self) -> Result<Option<u32>> {
+        match self.u32("phandle")? {
+            None => self.u32("linux,phandle"),
+            some => Ok(some),
+        }
+    }
+
+    /// Returns true unless `status` forbids the node's use (section 2.3.4).
+    pub fn is_available(self) -> bool {
+        let status = self.value("status");
+        status.is_none_or(|status| status == b"okay\0" || status == b"ok\0")
+    }
+
+    /// Returns the index in `names`, which are separated by blanks, of the first string
+    /// of `compatible` that is among them. The strings of `compatible` go from the most
+    /// specific to the most general (section 2.3.1).
+    pub fn compatible_with(self, names: &str) -> Option<usize> {
+        let mut strings = self.value("compatible")?.split(|byte| *byte == 0);
+        strings.find_map(|string| {
+            let mut names = names.split(' ');
+            names.position(|name| name.as_bytes() == string)
+        })
+    }
+
+    /// Returns the path, or its end after "..."; in either case at most [`PATH_MAX`] bytes.
+    fn path(self) -> String {
+        let length: usize = self.way().map(|node| 1 + node.name().len()).sum();
+        let (mut path, mut skipped) = (String::with_capacity(PATH_MAX), 0);
+        if length > PATH_MAX {
+            // A path may have 4 KiB, so only the end is allocated.
+            path.push_str("...");
+            skipped = length - (PATH_MAX - 3);
+        }
+        for node in self.way() {
+            let name = once(&b'/').chain(node.name());
+            path.extend(name.skip(skipped).map(|byte| char::from(*byte)));
+            skipped = skipped.saturating_sub(1 + node.name().len());
+        }
+        path
+    }
+
+    /// Makes an error of the node, or of a property of the node.
+    #[cold]
+    #[inline(never)]
+    pub fn error(self, property: &'static str, message: fmt::Arguments<'_>) -> FormatError {
+        let blank = if property.is_empty() { "" } else { " " };
+        let mut path = self.path();
+        if path.is_empty() {
+            path.push('/');
+        }
+        FormatError::new(format_args!("{path}{blank}{property}: {message}"))
+    }
+
+    pub fn missing(self, name: &'static str) -> FormatError {
+        self.error(name, format_args!("missing"))
+    }
+
+    pub fn not_text(self, name: &'static str) -> FormatError {
+        let message = format_args!("not a string of printable ASCII characters");
+        self.error(name, message)
+    }
+
+    pub fn too_many(self, name: &'static str, limit: usize) -> FormatError {
+        self.error(name, format_args!("more than {limit} of them"))
+    }
+
+    pub fn wrong_length(self, name: &'static str, bytes: usize, expected: &str) -> FormatError {
+        self.error(name, format_args!("{bytes} bytes, expected {expected}"))
+    }
+
+    pub fn wrong_value(self, name: &'static str, value: u64, expected: &str) -> FormatError {
+        self.error(name, format_args!("{value:#x}, expected {expected}"))
+    }
+
+    pub fn wrong_text(self, name: &'static str, value: &str, expected: &str) -> FormatError {
+        let value = Shown(value, VALUE_MAX);
+        self.error(name, format_args!("\"{value}\", expected {expected}"))
+    }
+}
+
+/// Returns every node below the root in the tree's order, without the subtrees whose
+/// `status` forbids their use.
+pub(crate) fn usable_nodes<'t>(tree: Fdt<'t>) -> impl Iterator<Item = Node<'t>> {
+    // Depth of the last node that cannot be used, while the nodes are below it.
+    let mut hidden = usize::MAX;
+    let nodes = Node::root(tree).subtree().skip(1);
+    nodes.filter_map(move |(depth, node)| {
+        if depth <= hidden {
+            hidden = if node.is_available() {
+                usize::MAX
+            } else {
+                depth
+            };
+        }
+        (hidden == usize::MAX).then_some(node)
+    })
+}
+
+/// Returns the first node that can be used and is compatible with one of `names`, which
+/// are separated by blanks.
+pub(crate) fn find_compatible<'t>(tree: Fdt<'t>, names: &str) -> Option<Node<'t>> {
+    usable_nodes(tree).find(|node| node.compatible_with(names).is_some())
+}
+
+/// Returns the first string of a property if it is ASCII text.
+pub(crate) fn first_text(value: &[u8]) -> Option<&str> {
+    let end = value.iter().position(|byte| *byte == 0)?;
+    let text = value.get(..end)?;
+    let plain = |b: &u8| matches!(b, b'\t' | b'\n' | b'\r' | b' '..=b'~');
+    let text = text.iter().all(plain).then_some(text)?;
+    core::str::from_utf8(text).ok()
+}

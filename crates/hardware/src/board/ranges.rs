@@ -1,0 +1,126 @@
+//! The translation of a bus address in `reg` to the address that a CPU uses.
+//!
+//! Devicetree Specification v0.4, sections 2.3.5 (`#address-cells`), 2.3.6
+//! (`reg`) and 2.3.8 (`ranges`): each bus between a device and the root
+//! translates; an empty `ranges` is the identity, and without `ranges`
+//! the CPUs cannot reach the bus. Half of Linux's arm64 boards have their
+//! console under a non-empty `ranges`.
+
+use super::fdt::number;
+use super::node::Node;
+use crate::text::format_error::{FormatError, Result};
+
+pub use crate::spec::region::{PAGE, Region};
+
+/// Returns the bytes of an address and of a size on a bus.
+fn cells(bus: Node<'_>) -> Result<(usize, usize)> {
+    let bytes = |name, default, expected| match bus.u32(name)?.unwrap_or(default) {
+        cells @ 1..=2 => Ok(cells as usize * 4),
+        cells => Err(bus.wrong_value(name, cells.into(), expected)),
+    };
+    let beyond = "1 or 2 (a device on PCI cannot be used)";
+    let address = bytes("#address-cells", 2, beyond)?;
+    Ok((address, bytes("#size-cells", 1, "1 or 2")?))
+}
+
+/// Takes a number of `bytes` bytes off the front of `cells`.
+fn take(cells: &mut &[u8], bytes: usize) -> u64 {
+    let (head, rest) = cells.split_at_checked(bytes).unwrap_or((cells, &[]));
+    *cells = rest;
+    number(head)
+}
+
+/// Returns the entries of a node's `reg`, as the CPUs address them; none without `reg`.
+/// An empty entry is not translated.
+pub(crate) fn regions<'t>(
+    node: Node<'t>,
+) -> Result<impl ExactSizeIterator<Item = Result<Region>> + use<'t>> {
+    let buses = node.parents();
+    let parent = buses.last().copied().unwrap_or(node);
+    let value = node.value("reg").unwrap_or_default();
+    let (address, size) = match value {
+        [] => (4, 4),
+        _ => cells(parent)?,
+    };
+    if !value.len().is_multiple_of(address + size) {
+        let expected = "whole entries of address and size";
+        return Err(node.wrong_length("reg", value.len(), expected));
+    }
+    Ok(value.chunks_exact(address + size).map(move |mut entry| {
+        let base = take(&mut entry, address);
+        let size = take(&mut entry, size);
+        translate(node, &buses, Region { base, size })
+    }))
+}
+
+/// Reads entry `index` of a node's `reg` as the CPUs address it.
+pub(crate) fn region(node: Node<'_>, index: usize) -> Result<Region> {
+    let length = node.required("reg")?.len();
+    let entry = regions(node)?.nth(index);
+    let region = entry.ok_or_else(|| node.wrong_length("reg", length, "more entries"))??;
+    if region.size == 0 {
+        let message = format_args!("the region at {:#x} has no size", region.base);
+        return Err(node.error("reg", message));
+    }
+    Ok(region)
+}
+
+/// Reads the first address of a node's registers; `None` unless they are a page.
+pub(crate) fn page(node: Node<'_>) -> Option<u64> {
+    let region = region(node, 0).ok()?;
+    region.is_page().then_some(region.base)
+}
+
+/// Makes the error of a region that ends beyond the address space.
+pub(crate) fn wraps(node: Node<'_>, property: &'static str, region: Region) -> FormatError {
+    let Region { base, size } = region;
+    let message = format_args!("{size:#x} bytes at {base:#x} exceed 64-bit addresses");
+    node.error(property, message)
+}
+
+/// Translates a region of `node` from its bus, the last of `buses`, to the root's.
+fn translate(node: Node<'_>, buses: &[Node<'_>], mut region: Region) -> Result<Region> {
+    if region.size == 0 {
+        return Ok(region);
+    }
+    for step in buses.windows(2).rev() {
+        if let [parent, bus] = step {
+            region.base = translate_base(*bus, *parent, region)?;
+        }
+    }
+    match region.base.checked_add(region.size) {
+        Some(_) => Ok(region),
+        None => Err(wraps(node, "reg", region)),
+    }
+}
+
+/// Translates the base of `region` from addresses on `bus` to its parent's.
+fn translate_base(bus: Node<'_>, parent: Node<'_>, region: Region) -> Result<u64> {
+    let Some(mut ranges) = bus.value("ranges") else {
+        let message = "missing, so what is on this bus has no address for the CPUs";
+        return Err(bus.error("ranges", format_args!("{message}")));
+    };
+    if ranges.is_empty() {
+        return Ok(region.base);
+    }
+    let ((child_address, child_size), (parent_address, _)) = (cells(bus)?, cells(parent)?);
+    let entry = child_address + parent_address + child_size;
+    if !ranges.len().is_multiple_of(entry) {
+        let expected = "whole entries of both addresses and size";
+        return Err(bus.wrong_length("ranges", ranges.len(), expected));
+    }
+    while !ranges.is_empty() {
+        let from = take(&mut ranges, child_address);
+        let to = take(&mut ranges, parent_address);
+        let size = take(&mut ranges, child_size);
+        let offset = region.base.checked_sub(from);
+        let holds = |offset: &u64| *offset <= size && region.size <= size - *offset;
+        if let Some(offset) = offset.filter(holds) {
+            let base = to.checked_add(offset);
+            return base.ok_or_else(|| wraps(bus, "ranges", Region { base: to, size }));
+        }
+    }
+    let Region { base, size } = region;
+    let message = format_args!("no entry holds {size:#x} bytes at {base:#x}");
+    Err(bus.error("ranges", message))
+}

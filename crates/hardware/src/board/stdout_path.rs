@@ -1,0 +1,162 @@
+//! The UART to print on: `/chosen/stdout-path`.
+//!
+//! Devicetree Specification v0.4, sections 3.6 (`stdout-path`), 3.3
+//! (`/aliases`) and 4.2 (`reg-shift`, `reg-io-width`, `reg-offset`). A UART is
+//! used as the firmware left it, so speed and clock do not matter.
+
+use super::fdt::Fdt;
+use super::node::{Node, VALUE_MAX, first_text};
+use super::ranges;
+use crate::devices::uart::registers;
+use crate::image::UartKind::{self, Cadence, Geni, Imx, Lpuart, Ns16550, Pl011, Sbsa, Stm32};
+use crate::image::{Conduit, Uart};
+use crate::text::format_error::{FormatError, Result};
+use crate::text::outside::Shown;
+
+/// The two things needed to report that the rest of a device tree cannot be used: the
+/// UART to print on, and the conduit for SYSTEM_OFF afterwards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Console {
+    /// The console's UART, or the reason for its absence.
+    pub uart: Result<Uart, FormatError>,
+    /// The property that names that UART: "/chosen/stdout-path", or another.
+    pub by: &'static str,
+    /// The conduit, or the reason for its absence.
+    pub conduit: Result<Conduit, FormatError>,
+}
+
+impl Console {
+    /// Looks for UART and conduit in `tree`; either may be absent.
+    ///
+    /// # Errors
+    /// When `tree` is not a sound flattened device tree.
+    pub fn find(tree: &[u8]) -> Result<Self, FormatError> {
+        let tree = super::fdt::open(tree)?;
+        Ok(Self {
+            uart: uart(tree),
+            by: locate(tree).map_or("", |(_, by)| by),
+            conduit: super::psci_node::conduit(tree),
+        })
+    }
+}
+
+/// UARTs by the names in `compatible`, with the `reg-shift` and the `reg-io-width` that
+/// the Linux drivers take where those are absent. PL011 registers are 32 bits apart, and
+/// an SBSA UART takes 32-bit accesses only.
+const MODELS: &[(&str, UartKind, u8, u8)] = &[
+    ("arm,pl011", Pl011, 2, 4),
+    ("arm,sbsa-uart", Sbsa, 2, 4),
+    ("ns16550a ns16550 ns16450 ns8250 ns16850", Ns16550, 0, 1),
+    ("snps,dw-apb-uart", Ns16550, 0, 1),
+    ("fsl,ns16550 fsl,16550-FIFO64", Ns16550, 0, 1),
+    ("nvidia,tegra20-uart mrvl,mmp-uart", Ns16550, 2, 1),
+    ("mediatek,mt6577-uart ti,am654-uart", Ns16550, 2, 4),
+    ("ti,omap4-uart brcm,bcm2835-aux-uart", Ns16550, 2, 4),
+    ("cdns,uart-r1p12 cdns,uart-r1p8", Cadence, 2, 4),
+    ("xlnx,xuartps", Cadence, 2, 4),
+    ("fsl,imx6q-uart fsl,imx21-uart", Imx, 2, 4),
+    ("fsl,imx7ulp-lpuart fsl,imx8ulp-lpuart", Lpuart, 2, 4),
+    ("fsl,imx8qxp-lpuart", Lpuart, 2, 4),
+    ("st,stm32h7-uart", Stm32, 2, 4),
+    ("qcom,geni-debug-uart", Geni, 2, 4),
+];
+const SUPPORTED: &str = "a PL011, 8250, Cadence, i.MX, LPUART32, STM32H7 or GENI UART";
+
+/// Reads the UART that `/chosen` names, else the alias `serial0`.
+pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
+    let node = locate(tree)?.0;
+    for node in node.parents().into_iter().chain([node]) {
+        if !node.is_available() {
+            let value = node.text("status")?.unwrap_or("");
+            let expected = "okay, as the console is on it";
+            return Err(node.wrong_text("status", value, expected));
+        }
+    }
+    let compatible = node.required("compatible")?;
+    let model = |name: &[u8]| {
+        let mut models = MODELS.iter();
+        models.find(|row| row.0.split(' ').any(|own| own.as_bytes() == name))
+    };
+    let Some(model) = compatible.split(|byte| *byte == 0).find_map(model) else {
+        return Err(match first_text(compatible) {
+            None => node.not_text("compatible"),
+            Some(value) => node.wrong_text("compatible", value, SUPPORTED),
+        });
+    };
+    if node.value("big-endian").is_some() {
+        return Err(node.error("big-endian", format_args!("not supported")));
+    }
+    let (_, kind, mut reg_shift, mut io_width) = *model;
+    if kind == Ns16550 {
+        let wrong =
+            |name, value: u32, expected| Err(node.wrong_value(name, value.into(), expected));
+        reg_shift = match node.u32("reg-shift")? {
+            None => reg_shift,
+            Some(shift @ 0..=4) => shift as u8,
+            Some(shift) => return wrong("reg-shift", shift, "0 to 4"),
+        };
+        io_width = match node.u32("reg-io-width")? {
+            None => io_width,
+            Some(width @ (1 | 2 | 4)) => width as u8,
+            Some(width) => return wrong("reg-io-width", width, "1, 2 or 4"),
+        };
+        if io_width > 1 << reg_shift {
+            let expected = "no more than from one register to the next";
+            return wrong("reg-io-width", io_width.into(), expected);
+        }
+    }
+    // The registers begin at `reg-offset` in `reg`.
+    let region = ranges::region(node, 0)?;
+    let offset = u64::from(node.u32("reg-offset")?.unwrap_or(0));
+    let base = region.base.saturating_add(offset);
+    let uart = Uart::new(kind, base, (reg_shift, io_width));
+    if region.size < offset.saturating_add(registers(&uart).size) {
+        return Err(node.wrong_value("reg", region.size, "room for all registers"));
+    }
+    if !uart.is_aligned() {
+        let expected = "an address aligned to reg-io-width";
+        return Err(node.wrong_value("reg", base, expected));
+    }
+    Ok(uart)
+}
+
+/// Finds the console's node, and returns the property that names it.
+fn locate<'t>(tree: Fdt<'t>) -> Result<(Node<'t>, &'static str)> {
+    if let Some(chosen) = Node::find(tree, "/chosen") {
+        // Linux used the second name before the specification had the first.
+        for (name, by) in [
+            ("stdout-path", "/chosen/stdout-path"),
+            ("linux,stdout-path", "/chosen/linux,stdout-path"),
+        ] {
+            let Some(value) = chosen.text(name)? else {
+                continue;
+            };
+            // After a colon come speed and the like (section 3.6).
+            let path = value.split(':').next().unwrap_or(value);
+            let Some(node) = resolve(tree, path)? else {
+                let path = Shown(path, VALUE_MAX);
+                return Err(chosen.error(name, format_args!("no node has the path \"{path}\"")));
+            };
+            return Ok((node, by));
+        }
+    }
+    let none = "no stdout-path in /chosen and no alias serial0, so the console is not known";
+    let node = resolve(tree, "serial0")?;
+    let node = node.ok_or_else(|| FormatError::new(format_args!("{none}")))?;
+    Ok((node, "alias serial0"))
+}
+
+/// Finds the node of a path, or of an alias and a path below it (section 3.3).
+fn resolve<'t>(tree: Fdt<'t>, path: &str) -> Result<Option<Node<'t>>> {
+    if path.starts_with('/') {
+        return Ok(Node::find(tree, path));
+    }
+    let (alias, below) = path.split_once('/').unwrap_or((path, ""));
+    let aliases = Node::find(tree, "/aliases");
+    let Some((aliases, value)) = aliases.and_then(|it| Some((it, it.value(alias)?))) else {
+        return Ok(None);
+    };
+    let target = first_text(value).ok_or_else(|| aliases.not_text("(alias of the console)"))?;
+    let target = Node::find(tree, target);
+    Ok(target.and_then(|target| target.below(below.as_bytes())))
+}

@@ -1,0 +1,125 @@
+//! The tables of trees that are read or refused, and what does not fit in a row.
+
+use std::string::ToString;
+use std::vec;
+use std::vec::Vec;
+use std::{format, println};
+
+use super::describe::describe;
+use fdt_blob::cells;
+
+use super::model::Model;
+use crate::board::total_size;
+use crate::board::{Board, Console};
+use crate::image::Conduit;
+
+/// Checks that each row's description has the lines that the row expects; of a tree that
+/// is refused the message is the only line. A line of the table that begins with a blank
+/// continues the row before.
+fn check_rows(table: &str, is_read: bool) {
+    let lines = table.lines().filter(|line| !line.starts_with('#'));
+    let table = lines.collect::<Vec<_>>().join("\n").replace("\n ", " ");
+    let rows: Vec<_> = table.lines().filter(|row| !row.is_empty()).collect();
+    assert!(rows.len() > 80, "{}", rows.len());
+    let mut failed = false;
+    for row in rows {
+        let (tree, expected) = row.split_once(" => ").expect(row);
+        let mut changes = tree.split(" | ").map(str::trim);
+        let mut model = Model::tree(changes.next().unwrap_or_default());
+        changes.for_each(|change| model.change(change));
+        let found = describe(&model.blob());
+        let (was_read, lines) = match found {
+            Ok(lines) => (true, lines),
+            Err(error) => (false, vec![error.to_string()]),
+        };
+        let has = |expected: &str| lines.iter().any(|line| line.trim_end() == expected);
+        if was_read != is_read || !expected.split(" | ").map(str::trim).all(has) {
+            println!("{row}\n  found {lines:#?}");
+            failed = true;
+        }
+    }
+    assert!(!failed);
+}
+
+#[test]
+fn trees_that_describe_a_board_are_read() {
+    check_rows(include_str!("read.txt"), true);
+}
+
+#[test]
+fn trees_that_describe_no_board_are_refused_by_node_and_property() {
+    check_rows(include_str!("refused.txt"), false);
+}
+
+/// QEMU's trees have a MiB of padding, and loaders leave bytes after a tree.
+#[test]
+fn padding_and_bytes_after_the_tree_are_ignored() {
+    let plain = Model::tree("qemu 8").blob();
+    let mut blob = plain.clone();
+    blob.resize(1 << 20, 0);
+    blob[4..8].copy_from_slice(&cells(&[1 << 20]));
+    assert_eq!(total_size(&blob[..8]), Ok(1 << 20));
+    blob.extend([0xff; 77]);
+    assert_eq!(describe(&blob), describe(&plain));
+}
+
+/// Boot loaders remove nodes by NOPs in their place.
+#[test]
+fn removed_nodes_change_nothing() {
+    let tree = Model::tree("qemu 4");
+    let mut riddled = tree.clone();
+    riddled.children.insert(0, Model::parse("gone@0 { }"));
+    for path in ["/", "/cpus", "/cpus/cpu-map", "/cpus/cpu-map/cluster0"] {
+        riddled.change(&format!("+{path} gone@0 {{ }}"));
+    }
+    let mut blob = riddled.blob();
+    let gone = [cells(&[1]), b"gone@0\0\0".to_vec(), cells(&[2])].concat();
+    while let Some(at) = blob.windows(16).position(|bytes| bytes == gone) {
+        blob[at..at + 16].copy_from_slice(&cells(&[4; 4]));
+    }
+    assert_eq!(describe(&blob), describe(&tree.blob()));
+}
+
+#[test]
+fn the_most_cpus_are_labelled_in_order() {
+    let lines = describe(&Model::tree("qemu 512").blob()).expect("a good tree");
+    let mut lines = lines.iter();
+    let labels = lines.find_map(|line| line.strip_prefix("labels: CpuMap "));
+    let labels: Vec<_> = labels.expect("labels").split(' ').collect();
+    assert_eq!((labels.len(), labels[511]), (512, "1f0f=127.3.0"));
+    let mpidr = |label: &&str| u64::from_str_radix(label.split('=').next()?, 16).ok();
+    assert!(labels.is_sorted_by_key(mpidr));
+}
+
+#[test]
+fn a_console_is_found_without_a_board() {
+    let mut tree = Model::tree("qemu 4");
+    tree.change("-/intc@8000000");
+    tree.change("-/memory@40000000");
+    assert!(Board::read(&tree.blob()).is_err());
+    let blob = tree.blob();
+    let console = Console::find(&blob).expect("a sound tree");
+    assert_eq!(console.uart.map(|uart| uart.base), Ok(0x900_0000));
+    assert_eq!(console.by, "/chosen/stdout-path");
+    assert_eq!(console.conduit, Ok(Conduit::Smc));
+    tree.change("-/pl011@9000000");
+    let blob = tree.blob();
+    let console = Console::find(&blob).expect("a sound tree");
+    assert!(console.uart.is_err() && console.conduit.is_ok());
+}
+
+#[test]
+fn too_many_reservations_are_refused() {
+    let mut tree = Model::tree("qemu 4");
+    tree.reserved = vec![(1, 1); 65];
+    let error = describe(&tree.blob()).expect_err("too many").to_string();
+    assert_eq!(error, "/ (memory reservation block): more than 64 of them");
+}
+
+#[test]
+fn a_long_model_is_cut() {
+    let mut tree = Model::tree("qemu 1");
+    tree.change(&format!("/:model = \"{}\"", "x".repeat(1 << 20)));
+    let lines = describe(&tree.blob()).expect("a good tree");
+    assert_eq!(lines[0], format!("model: {}", "x".repeat(100)));
+}

@@ -1,0 +1,165 @@
+//! The per-CPU timers' interrupts, and the memory-mapped timer that wakes a CPU from states
+//! in which its own timer stops.
+//!
+//! Linux binding *timer/arm,arch_timer.yaml*: `interrupts` has, in this order,
+//! the secure physical, non-secure physical, virtual and EL2 physical timer;
+//! with `interrupt-names` the names identify the timers.
+//!
+//! Linux binding *timer/arm,arch_timer_mmio.yaml*: few boards need a frame of this timer, so
+//! a frame that cannot be used is no error here; a scenario that needs the frame
+//! prints the reason.
+
+use core::fmt;
+use core::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::fdt::word;
+use super::gic::Controller;
+use super::node::Node;
+use super::ranges::{PAGE, Region, page};
+use crate::devices::timer_frame::{FrameProperty, NoFrame};
+use crate::spec::counter::CounterErratum;
+use crate::text::format_error::{FormatError, Result};
+
+/// Interrupt numbers (INTID, 16 to 31) of the per-CPU timers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TimerPpis {
+    /// Non-secure EL1 physical timer, CNTP.
+    pub physical: Option<u32>,
+    /// EL1 virtual timer, CNTV.
+    pub virtual_: Option<u32>,
+    /// Non-secure EL2 physical timer, CNTHP.
+    pub hypervisor: Option<u32>,
+}
+
+/// Type of a private peripheral interrupt in a GIC's specifier.
+const PPI: u32 = 1;
+/// INTIDs of private peripheral interrupts.
+pub const PPIS: Range<u32> = 16..32;
+
+/// The names of the timers in the binding's order, without the fifth.
+const NAMES: [&[u8]; 4] = [b"sec-phys", b"phys", b"virt", b"hyp-phys"];
+/// The binding has five timers; later ones are ignored.
+const TIMERS_MAX: usize = 5;
+
+/// Returns the counter's erratum that the timer's node names.
+pub(crate) fn erratum(node: Node<'_>) -> Option<CounterErratum> {
+    let mut errata = CounterErratum::OF_SOCS.into_iter();
+    errata.find(|erratum| node.value(erratum.name()).is_some())
+}
+
+pub(crate) const COMPATIBLE: &str = "arm,armv8-timer arm,armv7-timer";
+
+/// Reads the interrupts of the timers' node, which must lead to `controller`.
+pub(crate) fn read(node: Option<Node<'_>>, controller: &Controller) -> Result<TimerPpis> {
+    let Some(node) = node else {
+        let message = format_args!("no node compatible with arm,armv8-timer");
+        return Err(FormatError::new(message));
+    };
+    let mut ppis = TimerPpis::default();
+    // Each entry of the extended form begins with its controller's phandle.
+    let (name, value, extra) = match node.value("interrupts-extended") {
+        Some(value) => ("interrupts-extended", value, 1),
+        None => ("interrupts", node.required("interrupts")?, 0),
+    };
+    let entry = (controller.interrupt_cells + extra) * 4;
+    if value.is_empty() || !value.len().is_multiple_of(entry) {
+        return Err(node.wrong_length(name, value.len(), "whole specifiers of the GIC"));
+    }
+    let names = node.value("interrupt-names");
+    let mut names = names.map(|names| names.split(|byte| *byte == 0));
+    for index in 0..TIMERS_MAX {
+        let Some(specifier) = value.get(index * entry..).filter(|rest| !rest.is_empty()) else {
+            break;
+        };
+        let its_name = match &mut names {
+            None => NAMES.get(index).copied(),
+            Some(names) => names.next(),
+        };
+        let known = NAMES.iter().position(|name| Some(*name) == its_name);
+        let slot = match known {
+            Some(1) => &mut ppis.physical,
+            Some(2) => &mut ppis.virtual_,
+            Some(3) => &mut ppis.hypervisor,
+            _ => continue,
+        };
+        let cell = |index| word(specifier, index * 4).unwrap_or(u32::MAX);
+        let (number, kind, phandle) = (cell(extra + 1), cell(extra), cell(0));
+        let (value, expected) = if extra == 1 && Some(phandle) != controller.phandle {
+            (phandle, "the phandle of the GIC")
+        } else if kind != PPI {
+            (kind, "interrupt type 1 (PPI)")
+        } else if number >= PPIS.end - PPIS.start {
+            (number, "a PPI from 0 to 15")
+        } else {
+            *slot = Some(PPIS.start + number);
+            continue;
+        };
+        return Err(node.wrong_value(name, value.into(), expected));
+    }
+    if ppis == TimerPpis::default() {
+        return Err(node.wrong_length(name, value.len(), "a timer that is not secure"));
+    }
+    Ok(ppis)
+}
+
+/// A non-secure frame, as the device tree describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimerFrame {
+    /// First address of CNTCTLBase: a multiple of 4 KiB, with 48 bits at most.
+    pub control: u64,
+    /// Number of the frame in CNTCTLBase, 0 to 7.
+    pub number: u8,
+    /// First address of CNTBaseN: a multiple of 4 KiB, with 48 bits at most.
+    pub base: u64,
+    /// INTID of the physical timer's interrupt, an SPI: 32 to 1019.
+    pub intid: u32,
+}
+
+impl TimerFrame {
+    /// Returns the registers that are used: CNTCTLBase and CNTBaseN.
+    pub fn registers(&self) -> [Region; 2] {
+        [self.control, self.base].map(|base| Region { base, size: PAGE })
+    }
+}
+
+impl fmt::Display for TimerFrame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (base, intid) = (self.base, u64::from(self.intid));
+        write!(f, "timer frame at {base:#x}, interrupt {intid}")
+    }
+}
+
+/// The name of the memory-mapped timer.
+pub(crate) const FRAMES_COMPATIBLE: &str = "arm,armv7-timer-mem";
+/// Number of frames that a timer can have.
+pub const FRAMES: u32 = 8;
+/// Type of a shared peripheral interrupt in a GIC's specifier.
+const SPI: u32 = 0;
+/// INTIDs of shared peripheral interrupts.
+pub const SPIS: Range<u32> = 32..1020;
+
+/// Reads the first frame of the timer at `node` that is not disabled.
+pub(crate) fn read_frame(node: Node<'_>) -> Result<TimerFrame, NoFrame> {
+    let is_frame = |child: &Node<'_>| child.value("frame-number").is_some();
+    let mut frames = node.children().filter(is_frame);
+    let frame = frames.find(|frame| frame.is_available());
+    let frame = frame.ok_or(NoFrame::NotInTree)?;
+    let number = frame.u32("frame-number").ok().flatten();
+    let number = number.filter(|number| *number < FRAMES);
+    let wrong = NoFrame::Property;
+    Ok(TimerFrame {
+        control: page(node).ok_or(wrong(FrameProperty::Reg))?,
+        number: number.ok_or(wrong(FrameProperty::FrameNumber))? as u8,
+        base: page(frame).ok_or(wrong(FrameProperty::Reg))?,
+        intid: interrupt(frame).ok_or(wrong(FrameProperty::Interrupts))?,
+    })
+}
+
+/// Returns the INTID of the physical timer: the first interrupt of the frame.
+fn interrupt(frame: Node<'_>) -> Option<u32> {
+    let value = frame.value("interrupts")?;
+    let number = word(value, 4)?;
+    (word(value, 0)? == SPI && number < SPIS.end - SPIS.start).then_some(SPIS.start + number)
+}

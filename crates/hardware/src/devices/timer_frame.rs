@@ -1,0 +1,244 @@
+//! A frame of the memory-mapped generic timer (Arm ARM, DDI 0487, "System
+//! Level Implementation of the Generic Timer"): a physical timer that goes on
+//! where the CPUs' own stop.
+//!
+//! CNTCTLBase has a list of the implemented frames, and the access rights to each; a
+//! frame CNTBaseN has a counter and a timer, of 64 bits that are reached by halves. Of a
+//! Secure frame (CNTNSAR) CNTACR, counter and timer read as zero from here.
+
+use crate::words;
+use core::fmt;
+use serde::{Deserialize, Serialize};
+
+use tock_registers::register_bitfields;
+
+use super::bus::Bus;
+use super::register::Register;
+
+register_bitfields! { u32,
+    CNTACR [
+        /// CNTPCT can be read.
+        RPCT OFFSET(0),
+        /// The physical timer's registers can be read and written.
+        RWPT OFFSET(5),
+    ],
+    CNTP_CTL [
+        ENABLE OFFSET(0),
+        IMASK OFFSET(1),
+    ]
+}
+
+/// In CNTCTLBase, four bits a frame. Bit 0 of those: it is implemented.
+pub const CNTTIDR: Register = Register::at(0x008);
+/// In CNTCTLBase, the offset of CNTACR0; each frame has four bytes.
+const CNTACR0: u32 = 0x040;
+
+/// In CNTBaseN, with the high half after it, as in the next one.
+const CNTPCT: Register = Register::at(0x000);
+const CNTPCT_HIGH: Register = Register::at(0x004);
+const CNTP_CVAL: Register = Register::at(0x020);
+const CNTP_CVAL_HIGH: Register = Register::at(0x024);
+/// In CNTBaseN.
+pub const CNTP_CTL: Register<CNTP_CTL::Register> = Register::at(0x02c);
+
+words! {
+    /// A property of the device tree's timer frame, or of its parent.
+    pub enum FrameProperty, name {
+        /// The frame's number in CNTCTLBase.
+        FrameNumber = "frame-number",
+        /// The addresses of the registers.
+        Reg = "reg",
+        /// The interrupt of the physical timer.
+        Interrupts = "interrupts",
+    }
+}
+
+/// The reason why no timer frame wakes a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoFrame {
+    /// The device tree has none that is not disabled.
+    NotInTree,
+    /// This property of it, or of its parent, cannot be used.
+    Property(FrameProperty),
+    /// Nothing can be read there, or by CNTTIDR the frame is not implemented.
+    NotThere,
+    /// CNTACR keeps its counter or timer from non-secure software, or it keeps
+    /// nothing that is written.
+    NoAccess,
+    /// The frame's CNTPCT differs from the counter of the CPUs.
+    OtherCount,
+    /// The frame's interrupt did not wake the lead in a trial.
+    DidNotWake,
+    /// No state that is measured stops a timer, so that it was not tried.
+    NotTried,
+}
+
+impl fmt::Display for NoFrame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotInTree => "the device tree has no timer frame (arm,armv7-timer-mem)",
+            Self::Property(property) => {
+                let name = property.name();
+                return write!(f, "the device tree's timer frame has no usable {name}");
+            }
+            Self::NotThere => "the timer frame is not implemented",
+            Self::NoAccess => "the timer frame cannot be accessed",
+            Self::OtherCount => "the timer frame counts otherwise than the CPUs",
+            Self::DidNotWake => "the timer frame's interrupt did not wake the lead in a trial",
+            Self::NotTried => "the timer frame was not tried",
+        })
+    }
+}
+
+/// Makes frame `number` (0 to 7) usable, with its timer off.
+/// Fails where it is not implemented, or its counter or timer are out of reach.
+pub fn open(control: &mut dyn Bus, frame: &mut dyn Bus, number: u8) -> Result<(), NoFrame> {
+    let number = u32::from(number & 7);
+    if CNTTIDR.get(control) >> (4 * number) & 1 == 0 {
+        return Err(NoFrame::NotThere);
+    }
+    let access = Register::<CNTACR::Register>::at(CNTACR0 + 4 * number);
+    let needed = CNTACR::RPCT::SET + CNTACR::RWPT::SET;
+    access.modify(control, needed);
+    if !access.read(control).matches_all(needed) {
+        return Err(NoFrame::NoAccess);
+    }
+    // CNTACR may allow what the frame lacks: what is written must be read.
+    disarm(frame);
+    let far = u64::MAX >> 1;
+    compare(frame, far);
+    let low = CNTP_CVAL.get(frame);
+    if halves(CNTP_CVAL_HIGH.get(frame), low) != far {
+        return Err(NoFrame::NoAccess);
+    }
+    Ok(())
+}
+
+/// Reads the frame's count, CNTPCT.
+pub fn count(frame: &mut dyn Bus) -> u64 {
+    let high = CNTPCT_HIGH.get(frame);
+    let low = CNTPCT.get(frame);
+    let again = CNTPCT_HIGH.get(frame);
+    if high == again {
+        return halves(high, low);
+    }
+    // The count has carried in between, and will not do so again for long.
+    halves(again, CNTPCT.get(frame))
+}
+
+/// Returns true if the frame counts as the CPU does: by its count `seen` between the
+/// CPU's `before` and `after`, give or take `tolerance`, all in ticks.
+pub const fn is_same_count(before: u64, seen: u64, after: u64, tolerance: u64) -> bool {
+    seen >= before.saturating_sub(tolerance) && seen <= after.saturating_add(tolerance)
+}
+
+/// Raises the frame's interrupt at this instant, or at once if it has passed.
+pub fn arm(frame: &mut dyn Bus, at: u64) {
+    // While only a half of CVAL is right, the timer stands.
+    disarm(frame);
+    compare(frame, at);
+    CNTP_CTL.write(frame, CNTP_CTL::ENABLE::SET + CNTP_CTL::IMASK::CLEAR);
+}
+
+/// Stops the frame's interrupt.
+pub fn disarm(frame: &mut dyn Bus) {
+    CNTP_CTL.set(frame, 0);
+}
+
+fn compare(frame: &mut dyn Bus, at: u64) {
+    CNTP_CVAL.set(frame, at as u32);
+    CNTP_CVAL_HIGH.set(frame, (at >> 32) as u32);
+}
+
+fn halves(high: u32, low: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::fake::{Access, Fake, plain};
+
+    const CTL: u32 = CNTP_CTL.offset();
+    const CVAL: u32 = CNTP_CVAL.offset();
+
+    /// CNTCTLBase with frames 0 and 2; only the latter is not Secure.
+    fn control() -> Fake {
+        let registers = [(0x008, 0x101), (0x48, 0x02)];
+        Fake::with(&registers, |registers, access| match access {
+            // RAZ/WI for a Secure frame, RES0 above bit 5.
+            Access::Write(0x040, _) => 0,
+            Access::Write(at, value) => plain(registers, Access::Write(at, value & 0x3f)),
+            read => plain(registers, read),
+        })
+    }
+
+    #[test]
+    fn usable_frame_is_opened_with_its_timer_off() {
+        let (mut control, mut frame) = (control(), Fake::new(&[(CTL, 1)]));
+        assert_eq!(open(&mut control, &mut frame, 2), Ok(()));
+        // An access that was allowed already stays allowed.
+        assert_eq!(control.writes(), [(0x48, 0x23)]);
+        let stopped = frame.writes();
+        assert_eq!(stopped[0], (CTL, 0));
+        assert!(stopped[1..].iter().all(|write| write.0 != CTL));
+        arm(&mut frame, 0x0123_4567_89ab_cdef);
+        let halves = [(CVAL, 0x89ab_cdef), (CVAL + 4, 0x0123_4567)];
+        assert_eq!(frame.writes(), [(CTL, 0), halves[0], halves[1], (CTL, 1)]);
+        disarm(&mut frame);
+        assert_eq!(frame.writes(), [(CTL, 0)]);
+    }
+
+    #[test]
+    fn absent_or_unreachable_frame_is_refused() {
+        use NoFrame::{NoAccess, NotThere};
+        let mut frame = Fake::new(&[]);
+        for (number, reason) in [(1, NotThere), (3, NotThere), (7, NotThere), (0, NoAccess)] {
+            let opened = open(&mut control(), &mut frame, number);
+            assert_eq!(opened, Err(reason), "frame {number}");
+        }
+        assert_eq!(frame.writes(), [], "an unusable frame is not written to");
+        // CNTACR allows access, and the frame keeps only one half of CVAL.
+        for lacking in [CVAL, CVAL + 4] {
+            let mut half = Fake::with(&[], move |registers, access| match access {
+                Access::Write(offset, _) if offset == lacking => 0,
+                other => plain(registers, other),
+            });
+            assert_eq!(open(&mut control(), &mut half, 2), Err(NoAccess));
+        }
+    }
+
+    #[test]
+    fn count_is_right_across_a_carry() {
+        for start in 0x6_ffff_fffc..0x7_0000_0002u64 {
+            // The count goes on with each access.
+            let mut count = start;
+            let mut frame = Fake::with(&[], move |_, access| {
+                count += 1;
+                match access {
+                    Access::Read(0x000) => (count - 1) as u32,
+                    Access::Read(0x004) => ((count - 1) >> 32) as u32,
+                    other => panic!("{other:x?}"),
+                }
+            });
+            let read = super::count(&mut frame);
+            assert!((start..=start + 3).contains(&read), "{start:#x}: {read:#x}");
+        }
+    }
+
+    #[test]
+    fn counts_are_compared_within_tolerance() {
+        for (before, seen, after, is_same) in [
+            (100, 95, 110, true),
+            (100, 115, 110, true),
+            (100, 94, 110, false),
+            (100, 116, 110, false),
+            (3, 0, 3, true),
+            (u64::MAX, u64::MAX, u64::MAX, true),
+        ] {
+            let found = is_same_count(before, seen, after, 5);
+            assert_eq!(found, is_same, "{before} {seen} {after}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The stages of a boot, each of which has a mark.
+//!
+//! A mark is a letter in angle brackets on the emergency UART: `<E>`. An image prints marks if
+//! its parameter block says so (`cargo xtask image --bootlog`).
+
+use crate::words;
+
+words! {
+    /// A stage of the boot. Its mark is printed when the stage has been reached.
+    pub enum BootStage, letter {
+        /// The first instructions run.
+        Entry = "E",
+        /// Caches are off, and hold nothing of what the payload is going to write.
+        Caches = "C",
+        /// MMU and caches are on, and the emergency UART is mapped.
+        Mmu = "M",
+        /// A device tree has been found.
+        Tree = "T",
+        /// The device tree and the boot arguments have been accepted.
+        Board = "B",
+        /// The firmware has answered the queries that come before the first test.
+        Firmware = "F",
+        /// The lead's interrupt controller and timer work.
+        Gic = "G",
+        /// The first CPU_ON is about to be called.
+        CpuOn = "O",
+        /// The first suspend is about to be called.
+        Suspend = "S",
+    }
+}
+
+impl BootStage {
+    /// Returns the letter as a number, for the entry code.
+    pub const fn code(self) -> u8 {
+        self.letter().as_bytes()[0]
+    }
+
+    /// Returns the last stage whose mark `log` contains. Marks stand on lines of their own; that
+    /// of the entry may follow what firmware has left on its line.
+    pub fn last_in(log: &str) -> Option<Self> {
+        log.lines().rev().find_map(Self::last_on)
+    }
+
+    fn last_on(line: &str) -> Option<Self> {
+        let (mut rest, mut first, mut last) = (line.trim(), None, None);
+        while let Some((before, stage)) = Self::split_mark(rest) {
+            first = Some(stage);
+            last = last.or(first);
+            rest = before;
+        }
+        last.filter(|_| rest.is_empty() || first == Some(Self::Entry))
+    }
+
+    /// Returns the stage of the mark that ends `line`, and what is before it.
+    fn split_mark(line: &str) -> Option<(&str, Self)> {
+        let (before, letter) = line.strip_suffix('>')?.rsplit_once('<')?;
+        let stage = Self::ALL.into_iter().find(|it| it.letter() == letter)?;
+        Some((before, stage))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_mark_counts() {
+        for (log, expected) in [
+            ("", None),
+            ("NOTICE: BL31\r\n<E", None),
+            ("<X><e>", None),
+            ("NOTICE: BL31\r\n<E>", Some(BootStage::Entry)),
+            ("<E><C><M>\r\n<T>\r\nImage", Some(BootStage::Tree)),
+            // Reset, and stopped earlier than before.
+            ("<E><C><M>\r\n<T>\r\n<E>", Some(BootStage::Entry)),
+            ("Starting ...<E><C>\r\n", Some(BootStage::Caches)),
+            (
+                "U-Boot <E> hello\r\nuse <T> or <B>\r\n<html><B>bold</B>",
+                None,
+            ),
+            ("<O>\r\n<RT_INSTR:x\t0\t0\t1/>", Some(BootStage::CpuOn)),
+        ] {
+            assert_eq!(BootStage::last_in(log), expected, "{log}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The transfer list, by which one boot stage hands what it knows to the next.
+//!
+//! Firmware Handoff specification (DEN0135), 1.0 and 2.0. Of all that such a
+//! list can hold, the device tree is looked for.
+//!
+//! ```text
+//! 0x00  u32 signature, u8 checksum, version, header's size, alignment
+//! 0x08  u32 bytes in use, u32 bytes in all, u32 flags, u32 reserved
+//! ....  entries, each on 8 bytes: u24 tag, u8 header's size, u32 size, data
+//! ```
+//!
+//! Little-endian. Later versions may have longer headers, and are read all the
+//! same, as the specification wishes.
+
+use core::ops::Range;
+
+use super::parameter_block::{TREE_MAX, number};
+use crate::text::format_error::FormatError;
+
+/// The number that a transfer list begins with.
+pub const SIGNATURE: u32 = 0x4a0f_b10b;
+/// X1 at the handoff where X3 is a list: signature, and version in bits 39:32.
+pub const REGISTER: u64 = 1 << 32 | SIGNATURE as u64;
+/// Bytes of the header that are looked at.
+pub const HEADER_SIZE: usize = 0x18;
+/// Alignment of lists and entries, in bytes.
+pub const ALIGN: usize = 8;
+
+const ENTRY_HEADER: usize = 8;
+const TAG_TREE: usize = 1;
+/// Flag: the bytes in use add up to 0.
+const HAS_CHECKSUM: usize = 1;
+
+fn wrong<T>(what: &str, at: usize) -> Result<T, FormatError> {
+    Err(FormatError::new(format_args!("{what} at offset {at:#x}")))
+}
+
+fn field(list: &[u8], at: usize, size: usize) -> usize {
+    number(list, at, size) as usize
+}
+
+/// Returns the bytes in use of the list that begins with `header`.
+pub fn used_size(header: &[u8]) -> Result<usize, FormatError> {
+    let (used, all) = (field(header, 8, 4), field(header, 12, 4));
+    let own = field(header, 6, 1);
+    for (is_wrong, what, at) in [
+        (field(header, 0, 4) != SIGNATURE as usize, "no signature", 0),
+        (field(header, 5, 1) == 0, "version 0", 5),
+        (own < HEADER_SIZE, "too small a header", 6),
+        (
+            used < own || used > all || used > TREE_MAX,
+            "an impossible size",
+            8,
+        ),
+    ] {
+        if is_wrong {
+            return wrong(what, at);
+        }
+    }
+    Ok(used)
+}
+
+/// Returns the place of the device tree in `list`, if it has one.
+pub fn device_tree(list: &[u8]) -> Result<Option<Range<usize>>, FormatError> {
+    let used = used_size(list)?;
+    let Some(list) = list.get(..used) else {
+        return wrong("an impossible size", 8);
+    };
+    let sum = list.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+    if field(list, 16, 4) & HAS_CHECKSUM != 0 && sum != 0 {
+        return wrong("a wrong checksum", 4);
+    }
+    let mut tree = None;
+    let mut at = field(list, 6, 1).next_multiple_of(ALIGN);
+    while at < used {
+        let header = field(list, at + 3, 1);
+        let size = field(list, at + 4, 4);
+        let data = at + header;
+        if header < ENTRY_HEADER || data > used || used - data < size {
+            return wrong("an entry that does not fit", at);
+        }
+        if field(list, at, 3) == TAG_TREE {
+            if !data.is_multiple_of(ALIGN) {
+                return wrong("a device tree that is not aligned", at);
+            }
+            if tree.replace(data..data + size).is_some() {
+                return wrong("a second device tree", at);
+            }
+        }
+        at = (data + size).next_multiple_of(ALIGN);
+    }
+    Ok(tree)
+}
+
+#[cfg(test)]
+mod tests;

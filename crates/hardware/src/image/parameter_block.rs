@@ -1,0 +1,399 @@
+//! The image file: its arm64 Linux header and the parameter block behind it.
+//!
+//! Every loader that knows an arm64 `Image` (Linux, *Booting AArch64 Linux*) can load
+//! the file. The host tool patches the block behind the header: the place of an appended
+//! device tree, and UART and conduit while no device tree has been understood.
+//!
+//! ```text
+//! 0x00  arm64 Image header     code0 .. magic "ARM\x64" at 0x38
+//! 0x40  parameter block        64 bytes, little-endian, see ParameterBlock
+//! 0x80  code, data, .bss       up to ParameterBlock::base_size
+//! ....  device tree            at ParameterBlock::tree_offset, when appended
+//! ```
+
+use core::fmt;
+
+use crate::text::format_error::FormatError;
+use crate::words;
+
+/// Size in bytes of the arm64 `Image` header.
+pub const HEADER_SIZE: usize = 0x40;
+/// Offset in the file of the header's `image_size` field (u64).
+pub const IMAGE_SIZE_OFFSET: usize = 0x10;
+/// Offset in the file of the header's magic number.
+pub const MAGIC_OFFSET: usize = 0x38;
+/// The header's magic number, "ARM\x64".
+pub const MAGIC: [u8; 4] = *b"ARM\x64";
+
+/// Offset in the file of the parameter block.
+pub const PARAMETER_BLOCK: usize = HEADER_SIZE;
+/// Size in bytes of the parameter block.
+pub const PARAMETER_BLOCK_SIZE: usize = 0x40;
+/// The parameter block's magic number.
+pub const PARAMETER_MAGIC: [u8; 8] = *b"PSCIBNCH";
+/// The layout's version; a block of another version is refused.
+pub const PARAMETER_VERSION: u32 = 1;
+
+/// Alignment of an appended device tree (Devicetree Specification v0.4, 5.1).
+pub const TREE_ALIGN: usize = 8;
+/// The largest device tree that is accepted, in bytes (QEMU hands over 1 MiB).
+pub const TREE_MAX: usize = 2 << 20;
+/// The largest file without its tree, in bytes; `linker/payload.ld` has it too.
+pub const BASE_MAX: usize = 320 << 10;
+
+/// Returns the least working memory for this number of CPUs, in bytes.
+pub const fn working_memory(cpus: u32) -> u64 {
+    (64 << 10) + (32 << 10) * cpus as u64
+}
+
+words! {
+    /// The programming model of a UART. The parameter block has the numbers, from 1.
+    pub enum UartKind, name {
+        /// Arm PrimeCell PL011 (DDI 0183).
+        Pl011 = "pl011",
+        /// An 8250/16550-compatible UART.
+        Ns16550 = "ns16550",
+        /// Arm's generic UART, a PL011 without settings (DEN0094); not in board files.
+        #[serde(skip_deserializing)]
+        Sbsa = "sbsa",
+        /// Cadence's UART, in Zynq and ZynqMP (Xilinx UG1087).
+        Cadence = "cadence",
+        /// The UART of i.MX 21 to 8M.
+        Imx = "imx",
+        /// The 32-bit LPUART of i.MX 7ULP, 8 and 9, after four version registers.
+        Lpuart = "lpuart",
+        /// The USART of STM32H7 and STM32MP.
+        Stm32 = "stm32",
+        /// Qualcomm's generic interface (GENI) as a UART.
+        Geni = "geni",
+    }
+}
+
+/// A UART to print on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Uart {
+    /// Programming model.
+    pub kind: UartKind,
+    /// Physical address of register 0.
+    pub base: u64,
+    /// Left shift from register number to byte offset: 0 to 4 for a 16550, 2 for
+    /// all others.
+    pub reg_shift: u8,
+    /// Width of a register access in bytes: 1, 2 or 4 for a 16550, 4 for all
+    /// others.
+    pub io_width: u8,
+}
+
+impl Uart {
+    /// Returns a UART of 32-bit registers, unless `layout` has a 16550's shift and width.
+    pub fn new(kind: UartKind, base: u64, layout: (u8, u8)) -> Self {
+        let (reg_shift, io_width) = match kind {
+            UartKind::Ns16550 => layout,
+            _ => (2, 4),
+        };
+        Self {
+            kind,
+            base,
+            reg_shift,
+            io_width,
+        }
+    }
+
+    /// Returns true if every register is aligned to the accesses to it.
+    pub fn is_aligned(&self) -> bool {
+        let width = u64::from(self.io_width);
+        width <= 1 << self.reg_shift && self.base.is_multiple_of(width)
+    }
+}
+
+impl fmt::Display for Uart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {:#x}", self.kind.name(), self.base)
+    }
+}
+
+words! {
+    /// The instruction that calls the firmware (SMC Calling Convention, DEN0028).
+    pub enum Conduit, word {
+        /// Secure Monitor Call.
+        Smc = "smc",
+        /// Hypervisor Call.
+        Hvc = "hvc",
+    }
+}
+
+/// The decoded parameter block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ParameterBlock {
+    /// UART for messages without a device tree.
+    pub uart: Option<Uart>,
+    /// Conduit for SYSTEM_OFF without a device tree.
+    pub conduit: Option<Conduit>,
+    /// Offset in bytes of the emergency UART's register whose writes are sent: the entry code,
+    /// which has no driver, writes the marks of the boot's stages to it. None: no marks.
+    pub marks: Option<u16>,
+    /// Offset of the appended device tree from the image's start; 0: none.
+    pub tree_offset: u64,
+    /// Size in bytes of the appended device tree; 0: none.
+    pub tree_size: u64,
+    /// Size in bytes of the file without a tree, `.bss` and all.
+    pub base_size: u64,
+    /// CRC-32 of that file behind the block: it identifies the build. 0: not known.
+    pub build: u32,
+}
+
+// Offsets in the block.
+const OFF_VERSION: usize = 0x08;
+const OFF_LENGTH: usize = 0x0c;
+const OFF_UART_KIND: usize = 0x10;
+const OFF_UART_SHIFT: usize = 0x14;
+const OFF_UART_WIDTH: usize = 0x15;
+const OFF_MARKS: usize = 0x16;
+const OFF_UART_BASE: usize = 0x18;
+const OFF_TREE_OFFSET: usize = 0x20;
+const OFF_TREE_SIZE: usize = 0x28;
+const OFF_BASE_SIZE: usize = 0x30;
+const OFF_CONDUIT: usize = 0x38;
+const OFF_BUILD: usize = 0x3c;
+
+/// Returns the little-endian number in `size` bytes at `at`; 0 outside of `bytes`.
+pub(super) fn number(bytes: &[u8], at: usize, size: usize) -> u64 {
+    let bytes = bytes.get(at..at + size).unwrap_or_default();
+    bytes.iter().rfold(0, |n, byte| n << 8 | u64::from(*byte))
+}
+
+fn undefined(at: usize) -> FormatError {
+    let at = PARAMETER_BLOCK + at;
+    FormatError::new(format_args!("undefined value at offset {at:#x}"))
+}
+
+/// Returns one of `all` by its number from 1 in the field at `at`; None for 0.
+fn choice<T: Copy>(all: &[T], block: &[u8], at: usize) -> Result<Option<T>, FormatError> {
+    let code = number(block, at, 4) as usize;
+    let chosen = code.checked_sub(1).map(|place| all.get(place).copied());
+    chosen.map_or(Ok(None), |it| it.map(Some).ok_or_else(|| undefined(at)))
+}
+
+fn check_magic(what: &str, magic: &[u8], bytes: &[u8], at: usize) -> Result<(), FormatError> {
+    match bytes.starts_with(magic) {
+        true => Ok(()),
+        false => Err(FormatError::new(format_args!(
+            "no {what} at offset {at:#x}"
+        ))),
+    }
+}
+
+/// Refuses bytes that are no block of this version.
+fn check(block: &[u8]) -> Result<(), FormatError> {
+    if block.len() < PARAMETER_BLOCK_SIZE {
+        let message = format_args!("shorter than an arm64 Image header");
+        return Err(FormatError::new(message));
+    }
+    let what = "psci-bench parameter block";
+    check_magic(what, &PARAMETER_MAGIC, block, PARAMETER_BLOCK)?;
+    let (version, expected) = (number(block, OFF_VERSION, 4), PARAMETER_VERSION);
+    if version != u64::from(expected) {
+        let message = format_args!("parameter block version {version}, expected {expected}");
+        return Err(FormatError::new(message));
+    }
+    Ok(())
+}
+
+impl ParameterBlock {
+    /// Decodes the UART of the block `block`.
+    ///
+    /// # Errors
+    /// A field that is not accepted.
+    pub fn decode_uart(block: &[u8]) -> Result<Option<Uart>, FormatError> {
+        check(block)?;
+        let (reg_shift, io_width) = (block[OFF_UART_SHIFT], block[OFF_UART_WIDTH]);
+        let Some(kind) = choice(&UartKind::ALL, block, OFF_UART_KIND)? else {
+            return Ok(None);
+        };
+        if reg_shift > 4 {
+            return Err(undefined(OFF_UART_SHIFT));
+        }
+        if !matches!(io_width, 1 | 2 | 4) {
+            return Err(undefined(OFF_UART_WIDTH));
+        }
+        let base = number(block, OFF_UART_BASE, 8);
+        Ok(Some(Uart::new(kind, base, (reg_shift, io_width))))
+    }
+
+    /// Decodes the block `block`. The running image has it apart from the header, which
+    /// no reference can be to where the image lies at address 0.
+    ///
+    /// # Errors
+    /// As for [`Self::decode_uart`].
+    pub fn decode(block: &[u8]) -> Result<Self, FormatError> {
+        let uart = Self::decode_uart(block)?;
+        if number(block, OFF_LENGTH, 4) != PARAMETER_BLOCK_SIZE as u64 {
+            return Err(undefined(OFF_LENGTH));
+        }
+        Ok(Self {
+            uart,
+            conduit: choice(&Conduit::ALL, block, OFF_CONDUIT)?,
+            marks: (number(block, OFF_MARKS, 2) as u16).checked_sub(1),
+            tree_offset: number(block, OFF_TREE_OFFSET, 8),
+            tree_size: number(block, OFF_TREE_SIZE, 8),
+            base_size: number(block, OFF_BASE_SIZE, 8),
+            build: number(block, OFF_BUILD, 4) as u32,
+        })
+    }
+
+    /// Reads the block of `file`, which begins with the arm64 header.
+    ///
+    /// # Errors
+    /// A header or field that is not accepted.
+    pub fn read(file: &[u8]) -> Result<Self, FormatError> {
+        let Some(block) = file.get(PARAMETER_BLOCK..) else {
+            let message = format_args!("shorter than an arm64 Image header");
+            return Err(FormatError::new(message));
+        };
+        let what = "arm64 Image magic";
+        check_magic(what, &MAGIC, &file[MAGIC_OFFSET..], MAGIC_OFFSET)?;
+        Self::decode(block)
+    }
+
+    /// Writes the block over the one that `file` has, and `image_size`, the bytes from the
+    /// image's start that it needs, to the header.
+    ///
+    /// # Errors
+    /// When `file` has no block.
+    pub fn write(&self, file: &mut [u8], image_size: u64) -> Result<(), FormatError> {
+        Self::read(file)?;
+        file[IMAGE_SIZE_OFFSET..][..8].copy_from_slice(&image_size.to_le_bytes());
+        let block = &mut file[PARAMETER_BLOCK..];
+        let mut write = |at: usize, value: &[u8]| {
+            block[at..at + value.len()].copy_from_slice(value);
+        };
+        let (kind, layout, base) = match self.uart {
+            None => (0u32, [0, 0], 0),
+            Some(it) => (it.kind as u32 + 1, [it.reg_shift, it.io_width], it.base),
+        };
+        let conduit = self.conduit.map_or(0, |conduit| conduit as u32 + 1);
+        write(OFF_UART_KIND, &kind.to_le_bytes());
+        write(OFF_UART_SHIFT, &layout);
+        write(OFF_UART_BASE, &base.to_le_bytes());
+        write(OFF_TREE_OFFSET, &self.tree_offset.to_le_bytes());
+        write(OFF_TREE_SIZE, &self.tree_size.to_le_bytes());
+        write(OFF_BASE_SIZE, &self.base_size.to_le_bytes());
+        write(OFF_CONDUIT, &conduit.to_le_bytes());
+        write(OFF_BUILD, &self.build.to_le_bytes());
+        // From 1, as all choices.
+        let marks = self.marks.map_or(0, |offset| offset + 1);
+        write(OFF_MARKS, &marks.to_le_bytes());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    fn blank() -> [u8; 0x80] {
+        let mut file = [0; 0x80];
+        file[MAGIC_OFFSET..][..4].copy_from_slice(&MAGIC);
+        file[PARAMETER_BLOCK..][..8].copy_from_slice(&PARAMETER_MAGIC);
+        file[PARAMETER_BLOCK + OFF_VERSION] = 1;
+        file[PARAMETER_BLOCK + OFF_LENGTH] = 0x40;
+        file
+    }
+
+    /// The numbers are an interface: a host tool may be older than a payload.
+    #[test]
+    fn the_kinds_of_uart_keep_their_numbers() {
+        use UartKind::{Cadence, Geni, Imx, Lpuart, Ns16550, Pl011, Sbsa, Stm32};
+        let kinds = [Pl011, Ns16550, Sbsa, Cadence, Imx, Lpuart, Stm32, Geni];
+        assert_eq!(UartKind::ALL, kinds);
+        for (kind, number) in kinds.into_iter().zip(1u32..) {
+            let block = ParameterBlock {
+                uart: Some(Uart::new(kind, 0x21c_0500, (0, 1))),
+                conduit: Some(Conduit::Hvc),
+                marks: Some(0x270),
+                tree_offset: 0x1_8000,
+                tree_size: 4321,
+                base_size: 0x1_7ff0,
+                build: 0x89ab_cdef,
+            };
+            let mut file = blank();
+            block.write(&mut file, 0x12345).expect("a good file");
+            assert_eq!(
+                file[PARAMETER_BLOCK + OFF_UART_KIND..][..4],
+                number.to_le_bytes()
+            );
+            assert_eq!(file[PARAMETER_BLOCK + OFF_CONDUIT], 2);
+            assert_eq!(file[0x7c..0x80], [0xef, 0xcd, 0xab, 0x89]);
+            assert_eq!(file[0x10..0x18], 0x12345u64.to_le_bytes());
+            assert_eq!(ParameterBlock::read(&file), Ok(block));
+            // An old block has neither shift nor width for a PL011.
+            file[PARAMETER_BLOCK + OFF_UART_SHIFT..][..2].copy_from_slice(&[0, 1]);
+            assert_eq!(ParameterBlock::read(&file), Ok(block));
+        }
+    }
+
+    #[test]
+    fn registers_are_aligned_to_the_accesses() {
+        for (kind, base, layout, is_aligned) in [
+            (UartKind::Pl011, 0x900_0000, (0, 1), true),
+            (UartKind::Pl011, 0x900_0002, (2, 2), false),
+            (UartKind::Ns16550, 0x3f9, (0, 1), true),
+            (UartKind::Ns16550, 0x3f8, (1, 2), true),
+            (UartKind::Ns16550, 0x3f8, (1, 4), false),
+        ] {
+            assert_eq!(Uart::new(kind, base, layout).is_aligned(), is_aligned);
+        }
+    }
+
+    #[test]
+    fn wrong_field_is_named() {
+        let fails = |file: &[u8], expected: &str| {
+            let error = ParameterBlock::read(file).expect_err(expected);
+            assert_eq!(error.to_string(), expected);
+        };
+        assert_eq!(
+            ParameterBlock::read(&blank()),
+            Ok(ParameterBlock::default())
+        );
+        for cut in 0..0x80 {
+            fails(&blank()[..cut], "shorter than an arm64 Image header");
+        }
+        for (at, expected) in [
+            (MAGIC_OFFSET, "no arm64 Image magic at offset 0x38"),
+            (
+                PARAMETER_BLOCK,
+                "no psci-bench parameter block at offset 0x40",
+            ),
+            (
+                PARAMETER_BLOCK + OFF_VERSION,
+                "parameter block version 9, expected 1",
+            ),
+            (
+                PARAMETER_BLOCK + OFF_LENGTH,
+                "undefined value at offset 0x4c",
+            ),
+            (
+                PARAMETER_BLOCK + OFF_UART_KIND,
+                "undefined value at offset 0x50",
+            ),
+            (
+                PARAMETER_BLOCK + OFF_UART_SHIFT,
+                "undefined value at offset 0x54",
+            ),
+            (
+                PARAMETER_BLOCK + OFF_UART_WIDTH,
+                "undefined value at offset 0x55",
+            ),
+            (
+                PARAMETER_BLOCK + OFF_CONDUIT,
+                "undefined value at offset 0x78",
+            ),
+        ] {
+            let mut file = blank();
+            file[PARAMETER_BLOCK + OFF_UART_KIND..][..6].copy_from_slice(&[2, 0, 0, 0, 0, 1]);
+            file[at] = 9;
+            fails(&file, expected);
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Vocabulary of the specifications: PSCI, SMCCC, PMF, PSCI_STAT, caches, counters, timers.
+
+pub mod caches;
+pub mod counter;
+pub mod pmf;
+pub mod psci;
+pub mod region;
+pub mod smccc;
+pub mod stat;
+pub mod ticks;
+pub mod timer;

@@ -1,0 +1,161 @@
+//! PSCI as this payload uses it, beside the package `smccc`: return codes in words,
+//! `power_state`.
+//!
+//! Source: Arm Power State Coordination Interface, DEN0022F (PSCI 1.3); the
+//! section numbers below are that document's. Nothing here calls firmware.
+
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+use smccc::psci::Error;
+
+use crate::words;
+
+/// The affinity fields of an MPIDR: Aff3 in bits 39:32, Aff2..Aff0 in 23:0.
+///
+/// `target_cpu` arguments must have every other bit clear (section 5.6).
+pub const AFFINITY_MASK: u64 = 0xff_00ff_ffff;
+
+/// A PSCI return code (section 5.2.2), printed by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReturnCode(pub i32);
+
+impl From<Error> for ReturnCode {
+    fn from(error: Error) -> Self {
+        Self(i64::from(error) as i32)
+    }
+}
+
+impl fmt::Display for ReturnCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match Error::from(self.0) {
+            Error::NotSupported => "NOT_SUPPORTED",
+            Error::InvalidParameters => "INVALID_PARAMETERS",
+            Error::Denied => "DENIED",
+            Error::AlreadyOn => "ALREADY_ON",
+            Error::OnPending => "ON_PENDING",
+            Error::InternalFailure => "INTERNAL_FAILURE",
+            Error::NotPresent => "NOT_PRESENT",
+            Error::Disabled => "DISABLED",
+            Error::InvalidAddress => "INVALID_ADDRESS",
+            // A call that should not have returned returned it.
+            Error::Unknown(0) => "SUCCESS",
+            Error::Unknown(code) => return write!(f, "undefined code {code}"),
+        })
+    }
+}
+
+/// Accepts a return code above zero as a success, as only those below are errors.
+pub fn accept_positive(result: Result<(), Error>) -> Result<(), Error> {
+    match result {
+        Err(Error::Unknown(code)) if code > 0 => Ok(()),
+        other => other,
+    }
+}
+
+/// Returns true if PSCI_FEATURES(CPU_SUSPEND) has OS-initiated mode (5.15.2, bit 0).
+pub fn has_os_initiated(features: u32) -> bool {
+    features & 1 != 0
+}
+
+/// The reason why a state cannot be of the power level that a board has for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WrongLevel {
+    /// `power_state` names this level.
+    Names(u8),
+    /// A standby state, which is of level 0 here.
+    Standby,
+}
+
+words! {
+    /// The layout of `power_state` (5.4.2), by bit 1 of PSCI_FEATURES(CPU_SUSPEND).
+    #[derive(Default)]
+    pub enum StateFormat, name {
+        /// StateID in bits 15:0, type in bit 16, power level in bits 25:24.
+        #[default]
+        Original = "original",
+        /// StateID in bits 27:0, type in bit 30.
+        Extended = "extended",
+    }
+}
+
+impl StateFormat {
+    /// Returns the format by a result of PSCI_FEATURES(CPU_SUSPEND).
+    pub fn from_features(features: u32) -> Self {
+        Self::ALL[(features >> 1 & 1) as usize]
+    }
+
+    /// Returns the format that the firmware does not take.
+    pub fn other(self) -> Self {
+        Self::ALL[1 - self as usize]
+    }
+
+    /// Returns true if every bit that the format reserves is zero in `power_state`.
+    pub fn accepts(self, power_state: u32) -> bool {
+        let reserved = [0xfcfe_0000, 0xb000_0000][self as usize];
+        power_state & reserved == 0
+    }
+
+    /// Returns true if `power_state` asks for a power-down.
+    pub fn is_powerdown(self, power_state: u32) -> bool {
+        power_state & [1 << 16, 1 << 30][self as usize] != 0
+    }
+
+    /// Returns the power level in `power_state`; the extended format has none.
+    pub fn level(self, power_state: u32) -> Option<u8> {
+        (self == Self::Original).then_some((power_state >> 24 & 0b11) as u8)
+    }
+
+    /// Refuses a level that contradicts `power_state`.
+    pub fn check_level(self, power_state: u32, level: u8) -> Result<(), WrongLevel> {
+        match self.level(power_state) {
+            Some(named) if named != level => Err(WrongLevel::Names(named)),
+            _ if level > 0 && !self.is_powerdown(power_state) => Err(WrongLevel::Standby),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_printed_by_name() {
+        let names = "SUCCESS NOT_SUPPORTED INVALID_PARAMETERS DENIED ALREADY_ON ON_PENDING \
+                     INTERNAL_FAILURE NOT_PRESENT DISABLED INVALID_ADDRESS";
+        let unknown = [(77, "undefined code -77")];
+        for (code, name) in (0..).zip(names.split(' ')).chain(unknown) {
+            assert_eq!(std::format!("{}", ReturnCode(-code)), name);
+            assert_eq!(ReturnCode::from(Error::from(-code)), ReturnCode(-code));
+        }
+    }
+
+    #[test]
+    fn only_codes_below_zero_are_errors() {
+        let unknown = |code| Err(Error::Unknown(code));
+        assert_eq!(accept_positive(unknown(1)), Ok(()));
+        for result in [Ok(()), unknown(-77), Err(Error::Denied)] {
+            assert_eq!(accept_positive(result), result);
+        }
+    }
+
+    #[test]
+    fn both_formats() {
+        use StateFormat::{Extended, Original};
+        for (format, power_state, powerdown, level, accepted) in [
+            (Original, 0x0101_0022, true, Some(1), true),
+            (Original, 0x0200_0001, false, Some(2), true),
+            (Original, 0x4000_0002, false, Some(0), false),
+            (Extended, 0x4000_0022, true, None, true),
+            (Extended, 0x0001_0002, false, None, true),
+            (Extended, 0x8000_0000, false, None, false),
+        ] {
+            let found = (format.is_powerdown(power_state), format.level(power_state));
+            assert_eq!(found, (powerdown, level), "{power_state:#x}");
+            assert_eq!(format.accepts(power_state), accepted, "{power_state:#x}");
+        }
+        let formats = [0b10, 0b01].map(StateFormat::from_features);
+        assert_eq!(formats, [Extended, Original]);
+    }
+}

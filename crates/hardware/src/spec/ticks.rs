@@ -1,0 +1,164 @@
+//! Ticks as people read them: microseconds where the counter's frequency is
+//! known, ticks where it is not.
+
+use core::fmt;
+
+use crate::text::plural::Many;
+
+/// The counter as a clock: what a tick lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// Ticks in a second, as the machine claims.
+    pub hz: u64,
+}
+
+impl Clock {
+    /// Frequencies that are believed: some firmware does not write CNTFRQ_EL0.
+    pub const BELIEVED: core::ops::RangeInclusive<u64> = 1_000..=10_000_000_000;
+
+    /// Returns true if ticks can be converted to time.
+    pub fn is_known(self) -> bool {
+        Self::BELIEVED.contains(&self.hz)
+    }
+
+    /// Returns the ticks in a second to wait by: 1 GHz where the claim is not believed, so
+    /// that deadlines are late rather than early.
+    pub fn believed(self) -> u64 {
+        if self.is_known() {
+            self.hz
+        } else {
+            1_000_000_000
+        }
+    }
+
+    /// Returns the ticks in so many microseconds, rounded up, as many as there can be.
+    #[inline(never)]
+    pub fn ticks(self, microseconds: u64) -> u64 {
+        // Whole seconds apart, as in `scaled`.
+        let (hz, second) = (self.believed(), 1_000_000);
+        let (seconds, rest) = (microseconds / second, microseconds % second);
+        let rest = (rest * hz).div_ceil(second);
+        seconds.saturating_mul(hz).saturating_add(rest)
+    }
+
+    /// `ticks` in nanoseconds, truncated.
+    pub fn ns(self, ticks: u64) -> Option<u64> {
+        self.scaled(ticks, 1_000_000_000)
+    }
+
+    /// Returns hundredths of a microsecond, rounded from [`Clock::ns`]: tables agree with it.
+    pub fn centi_us(self, ticks: u64) -> Option<u64> {
+        self.ns(ticks).map(|ns| ns / 10 + u64::from(ns % 10 >= 5))
+    }
+
+    /// Returns the duration of one tick in picoseconds, truncated.
+    pub fn tick_ps(self) -> Option<u64> {
+        self.scaled(1, 1_000_000_000_000)
+    }
+
+    /// Returns the unit of figures, for headings.
+    pub fn unit(self) -> &'static str {
+        if self.is_known() { "us" } else { "ticks" }
+    }
+
+    /// Returns a duration in a sentence, with its unit.
+    pub const fn span(self, ticks: u64) -> Span {
+        Span(self, ticks)
+    }
+
+    /// Returns the durations from one to another in a sentence.
+    pub const fn range(self, (least, most): (u64, u64)) -> Range {
+        Range(self.span(least), self.span(most))
+    }
+
+    fn scaled(self, ticks: u64, per_second: u64) -> Option<u64> {
+        if !self.is_known() {
+            return None;
+        }
+        // Whole seconds apart: what is left fits 64 bits at every frequency
+        // that is believed.
+        let (seconds, rest) = (ticks / self.hz, ticks % self.hz);
+        let rest = rest.checked_mul(per_second)? / self.hz;
+        seconds.checked_mul(per_second)?.checked_add(rest)
+    }
+}
+
+/// A number with two decimals, as an integer of hundredths.
+#[derive(Clone, Copy)]
+pub struct Hundredths(pub u64);
+
+impl fmt::Display for Hundredths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:02}", self.0 / 100, self.0 % 100)
+    }
+}
+
+/// A duration in a sentence.
+#[derive(Clone, Copy, Debug)]
+pub struct Span(Clock, u64);
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(clock, ticks) = *self;
+        match (clock.ns(ticks), clock.centi_us(ticks)) {
+            // Two decimals of a microsecond would hide a tick.
+            (Some(ns @ ..1000), _) => write!(f, "{ns} ns"),
+            (_, Some(value)) => write!(f, "{} us", Hundredths(value)),
+            _ => Many(ticks, "tick").fmt(f),
+        }
+    }
+}
+
+/// A duration, or two with what lies between.
+#[derive(Clone, Copy, Debug)]
+pub struct Range(Span, Span);
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)?;
+        if self.0.1 != self.1.1 {
+            write!(f, " to {}", self.1)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_go_by_what_is_believed() {
+        for (hz, us, ticks) in [
+            // 10 s of a counter that no register tells of: late, and not at once.
+            (0, 10_000_000, 10_000_000_000),
+            (10_000_000_001, 10_000_000, 10_000_000_000),
+            (1_000, 10_000_000, 10_000),
+            // Rounded up: no wait is shorter than asked for, and none is none.
+            (62_500_000, 1, 63),
+            (1_000, 1, 1),
+            (1_000, 0, 0),
+            (10_000_000_000, u64::MAX, u64::MAX),
+            (1_920_000, u64::MAX / 2, 17_708_874_310_761_169_550),
+        ] {
+            assert_eq!(Clock { hz }.ticks(us), ticks, "{hz} Hz");
+        }
+    }
+
+    #[test]
+    fn ticks_as_time() {
+        for (hz, ticks, ns, tick_ps) in [
+            (62_500_000, 3, Some(48), Some(16_000)),
+            (24_000_000, 1, Some(41), Some(41_666)),
+            (1_000_000_000, u64::MAX, Some(u64::MAX), Some(1_000)),
+            (1_000, u64::MAX, None, Some(1_000_000_000)),
+            (0, 1, None, None),
+            (999, 1, None, None),
+            (10_000_000_001, 1, None, None),
+        ] {
+            let clock = Clock { hz };
+            assert_eq!((clock.ns(ticks), clock.tick_ps()), (ns, tick_ps), "{hz} Hz");
+        }
+        assert_eq!(Clock { hz: 62_500_000 }.centi_us(1), Some(2));
+    }
+}

@@ -1,0 +1,15 @@
+//! The per-CPU timers of the generic timer (DDI 0487, chapter D12).
+
+use crate::words;
+
+words! {
+    /// A per-CPU timer, by the prefix of its registers.
+    pub enum TimerName, word {
+        /// The EL1 physical timer.
+        Cntp = "CNTP",
+        /// The EL2 physical timer.
+        Cnthp = "CNTHP",
+        /// The EL1 virtual timer.
+        Cntv = "CNTV",
+    }
+}

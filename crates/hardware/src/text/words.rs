@@ -1,0 +1,63 @@
+//! Enumerations whose values stand for words in boot arguments and records.
+
+/// A value that stands for a word.
+pub trait Word: Copy + PartialEq + 'static {
+    /// All values, in the order of their definition.
+    const VALUES: &'static [Self];
+
+    /// Returns the word.
+    fn word(self) -> &'static str;
+
+    /// Returns the value of a word; None for other words.
+    fn from_word(word: &str) -> Option<Self> {
+        let mut values = Self::VALUES.iter().copied();
+        values.find(|value| value.word() == word)
+    }
+}
+
+/// Defines an enumeration whose values implement [`Word`]: each variant with its word, and the
+/// name of the method that returns the word.
+///
+/// [`Word`]: crate::text::words::Word
+#[macro_export]
+macro_rules! words {
+    (
+        $(#[$about:meta])*
+        pub enum $name:ident, $method:ident {
+            $($(#[$doc:meta])* $variant:ident = $word:literal,)+
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash,
+            serde::Serialize, serde::Deserialize,
+        )]
+        #[repr(u8)]
+        pub enum $name {
+            $($(#[$doc])* #[serde(rename = $word)] $variant,)+
+        }
+
+        impl $name {
+            /// The number of values.
+            pub const COUNT: usize = [$($word),+].len();
+
+            /// All values, in the order of their definition.
+            pub const ALL: [Self; Self::COUNT] = [$(Self::$variant),+];
+
+            /// Returns the word, in boot arguments and records.
+            pub const fn $method(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)+
+                }
+            }
+        }
+
+        impl $crate::text::words::Word for $name {
+            const VALUES: &'static [Self] = &Self::ALL;
+
+            fn word(self) -> &'static str {
+                self.$method()
+            }
+        }
+    };
+}

@@ -1,0 +1,114 @@
+//! The lock queue: a straight line through Powerdown against the place in the order of going
+//! down. A last man flushes its cluster's caches with the lock held, which is no step of the
+//! queue. So flushes far longer than the round's others are subtracted, and named.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use hardware::text::plural::Plural;
+
+use super::words::{self, Detail};
+use crate::measure::{Line, Metric, lower_median};
+use crate::model::{Confidence, CpuSet, Finding, Fit, Kind, Row, Run, Scenario};
+
+/// The least R2, in percent, of a queue of even steps.
+const R2_EVEN: u8 = 90;
+/// The least R2, in percent, of a queue.
+const R2_SOME: u8 = 50;
+/// A flush is a last man's, and no step of the queue, from more than this many times
+/// the round's median on.
+const FAR_LONGER: u64 = 2;
+
+/// The instant at which a CPU went down, its index, and its Powerdown.
+pub type Arrival = (u64, u16, u64);
+
+/// Finds whether CPUs that go down together wait for each other, and how long. The order
+/// cannot be seen from figures alone.
+pub(crate) fn lock_queue(run: &Run, scenario: &Scenario, detail: Detail) -> Option<Finding> {
+    if !scenario.has_order() {
+        return None;
+    }
+    let arrival = |row: &Row| Some((row.went_down()?, row.cpu, row.figures.powerdown?));
+    let mut arrivals: Vec<Arrival> = scenario.rows.iter().filter_map(arrival).collect();
+    arrivals.sort_unstable();
+    let long = without_long_flushes(scenario, &mut arrivals);
+    let points = || (0..).zip(arrivals.iter().map(|it| it.2));
+    let line = Line::through(points())?;
+    let residual = detail.is_full().then(|| line.residual(points()));
+    let mut sentence = sentence(run, line, &long);
+    if let Some(residual) = residual {
+        if is_even(line) {
+            let residual = run.clock().span(residual);
+            sentence += " They go down one after another; no figure is farther from the line than ";
+            sentence += &format!("{residual}.");
+        }
+        let cpus = words::cpus(run, arrivals.iter().map(|it| it.1));
+        sentence += &format!(" In this order: CPU {cpus}.");
+    }
+    Some(Finding {
+        kind: Kind::LockQueue,
+        sentence,
+        cpus: arrivals.iter().map(|it| it.1).collect(),
+        metrics: vec![Metric::Powerdown],
+        confidence: Confidence::Fit(Fit {
+            n: line.n,
+            r2_percent: line.r2_percent,
+            residual_ns: residual.and_then(|ticks| run.clock().ns(ticks)),
+            by_stamps: true,
+        }),
+    })
+}
+
+fn is_even(line: Line) -> bool {
+    line.slope > 0 && line.r2_percent >= R2_EVEN
+}
+
+/// Returns true if the line through Powerdown is that of a queue, of even steps or not.
+pub fn is_queue(line: Line) -> bool {
+    line.slope > 0 && line.r2_percent >= R2_SOME
+}
+
+fn sentence(run: &Run, line: Line, long: &CpuSet) -> String {
+    let (n, r2) = (line.n, line.r2_percent);
+    let step = run.clock().span(line.slope.try_into().unwrap_or(0));
+    let order = "with the place in the order of ENTER_HW_LOW_PWR";
+    let mut text = if is_even(line) {
+        let order = order.replace("the place", "each place");
+        format!("Lock queue: powerdown grows by {step} {order}")
+    } else if is_queue(line) {
+        format!("Lock queue: powerdown grows {order}, though not evenly: by {step} on average")
+    } else {
+        format!("No lock queue to be seen: powerdown does not grow {order}")
+    };
+    text += &format!(" ({n} CPUs, R2 {r2} %)");
+    if !long.is_empty() {
+        let flushes = Plural(long.iter().count() as u64, "cache flush");
+        let cpus = words::cpus(run, long.iter());
+        text +=
+            &format!(", without the longer {flushes} of CPU {cpus}, which those behind wait for");
+    }
+    text + "."
+}
+
+/// Subtracts long cache flushes from the Powerdown of their CPUs and of those after
+/// them, and returns these CPUs. `arrivals` are in the order of their instants.
+pub fn without_long_flushes(scenario: &Scenario, arrivals: &mut [Arrival]) -> CpuSet {
+    let flush = |it: &Arrival| scenario.row(it.1)?.figures.cache_flush;
+    let all: Option<Vec<u64>> = arrivals.iter().map(flush).collect();
+    let mut long = CpuSet::default();
+    let Some(flushes) = all else {
+        return long;
+    };
+    let median = lower_median(&mut flushes.clone());
+    let mut ahead = 0u64;
+    for ((_, cpu, powerdown), flush) in arrivals.iter_mut().zip(flushes) {
+        if flush > median.saturating_mul(FAR_LONGER) {
+            ahead = ahead.saturating_add(flush - median);
+            long.insert(*cpu);
+        }
+        *powerdown = powerdown.saturating_sub(ahead);
+    }
+    long
+}

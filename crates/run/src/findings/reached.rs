@@ -1,0 +1,85 @@
+//! The states that were reached, by PSCI_STAT, and contradictions.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use hardware::spec::stat::{Mismatch, Reached};
+
+use super::words;
+use crate::model::{Confidence, Finding, Kind, Row, Run, Scenario};
+use crate::plan::ScenarioId;
+
+/// Finds what was reached, and one warning for each kind of contradiction.
+pub(crate) fn reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
+    let rows = scenario.rows.iter();
+    let rows: Vec<_> = rows.filter_map(|row| Some((row, row.reached?))).collect();
+    if rows.is_empty() {
+        return unknown(run, scenario).into_iter().collect();
+    }
+    // Each state once, the shallowest first.
+    let mut states: Vec<_> = rows.iter().filter_map(|it| it.1.state).collect();
+    states.sort_unstable();
+    states.dedup();
+    let each = states.iter().map(|state| {
+        let here = rows.iter().filter(|it| it.1.state == Some(*state));
+        let cpus = words::cpus(run, here.map(|it| it.0.cpu));
+        format!("{state:#010x} (CPU {cpus})")
+    });
+    let each = match states.is_empty() {
+        true => "none of the states, by no CPU".into(),
+        false => each.collect::<Vec<_>>().join(", "),
+    };
+    let sentence = format!("Reached, by PSCI_STAT_COUNT: {each}.");
+    let all = rows.iter().map(|it| it.0.cpu);
+    let mut found = vec![Finding::by_counts(Kind::Reached, sentence, all)];
+    for mismatch in [Mismatch::State, Mismatch::Count, Mismatch::Residency] {
+        let is_wrong = |it: &&(&Row, Reached)| it.1.mismatch() == Some(mismatch);
+        if let Some((row, reached)) = rows.iter().find(is_wrong) {
+            let sentence = warning(run, mismatch, row.cpu, reached);
+            found.push(Finding::by_counts(Kind::Reached, sentence, [row.cpu]));
+        }
+    }
+    found
+}
+
+/// Finds that it is not known what was reached, though it could be.
+fn unknown(run: &Run, scenario: &Scenario) -> Option<Finding> {
+    let conditions = scenario.conditions.as_ref()?;
+    let suspends = conditions.power_state.is_some() && scenario.id != ScenarioId::CpuOffSerial;
+    let has_stat = run.facts.is_some_and(|facts| facts.stat);
+    if !has_stat || !suspends || scenario.rows.is_empty() {
+        return None;
+    }
+    let why = if scenario.rows.iter().any(|row| row.lost.is_some()) {
+        "a CPU was lost, and may be on"
+    } else {
+        "no round for it was good, or the states' levels are not told"
+    };
+    let sentence = format!("Reached: not known, as {why}.");
+    Some(Finding {
+        confidence: Confidence::Unknown,
+        ..Finding::by_counts(Kind::Reached, sentence, [])
+    })
+}
+
+fn warning(run: &Run, mismatch: Mismatch, cpu: u16, reached: &Reached) -> String {
+    let cpu = run.label(cpu);
+    let (due, times, us) = (reached.due, reached.times, reached.residency_us);
+    match mismatch {
+        Mismatch::State => {
+            let state = reached.state.map(|state| format!("{state:#010x}"));
+            let state = state.unwrap_or_else(|| "none that PSCI_STAT_COUNT tells of".into());
+            format!("Warning: CPU {cpu} should have reached {due:#010x}, and reached {state}.")
+        }
+        Mismatch::Count => {
+            format!("Warning: PSCI_STAT_COUNT rose by {times} over one suspend of CPU {cpu}.")
+        }
+        Mismatch::Residency => format!(
+            "Warning: PSCI_STAT_RESIDENCY rose by {us} us over a suspend of CPU {cpu} of {} us at \
+             most.",
+            reached.most_us.unwrap_or(0)
+        ),
+    }
+}

@@ -1,0 +1,95 @@
+//! Figures of so few ticks that the tick shows.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use hardware::spec::ticks::Hundredths;
+use hardware::text::plural::Plural;
+
+use super::words::{self, Detail};
+use crate::measure::Metric;
+use crate::model::{Confidence, Finding, Kind, Run, Scenario, heading};
+use crate::plan::ScenarioId;
+
+/// Figures of fewer ticks than this have a resolution worth a word: one tick is more
+/// than 2 %, the tolerance with which TF-A's tables are compared.
+const COARSE: u64 = 50;
+/// Fewer ticks than this, and a tick is a tenth of the figure or more.
+const TOO_FEW: u64 = 10;
+/// The fewest different figures that hardly have a common divisor by chance.
+const DIFFERENT_MIN: usize = 8;
+
+/// Returns the tick of a run in nanoseconds, at least: the counter's or, where there
+/// are figures alone, the greatest of which all of them are multiples.
+pub fn tick_ns(run: &Run) -> Option<u64> {
+    if run.has_records() {
+        let tick = run.clock().tick_ps()?;
+        return Some(tick.div_ceil(1000).max(1));
+    }
+    let rows = run.scenarios.iter().flat_map(|scenario| &scenario.rows);
+    let figures = rows.map(|row| row.figures);
+    let each = figures.flat_map(|it| [it.powerdown, it.wakeup, it.cache_flush]);
+    let mut all: Vec<u64> = each.flatten().filter(|figure| *figure > 0).collect();
+    all.sort_unstable();
+    all.dedup();
+    let divisor = all.iter().copied().fold(0, gcd);
+    (all.len() >= DIFFERENT_MIN && divisor > 1).then_some(divisor)
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Finds the figures that are so few ticks that the tick itself shows.
+pub(crate) fn resolution(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
+    // Figures alone are in nanoseconds.
+    let tick = match run.has_records() {
+        true => Some(1),
+        false => tick_ns(run),
+    };
+    let columns = scenario.columns().into_iter();
+    let found = columns.filter_map(|metric| of_column(run, scenario, detail, (metric, tick?)));
+    found.collect()
+}
+
+fn of_column(
+    run: &Run,
+    scenario: &Scenario,
+    detail: Detail,
+    (metric, tick): (Metric, u64),
+) -> Option<Finding> {
+    let rows = scenario.rows.iter();
+    let ticks = |row| Some((scenario.figure(row, metric)? / tick, row.cpu));
+    let all: Vec<_> = rows.filter_map(ticks).filter(|it| it.0 > 0).collect();
+    let (least @ ..COARSE, most) = words::range(all.iter().map(|it| it.0))? else {
+        return None;
+    };
+    let to = (most > least).then(|| format!(" to {most}"));
+    let to = to.unwrap_or_default();
+    let (name, ticks, percent) = (heading(metric), Plural(most, "tick"), 100 / least);
+    let length = match run.clock().tick_ps() {
+        _ if !run.has_records() => format!(" of {tick} ns, which divide all figures"),
+        Some(ps) => format!(" of {} ns", Hundredths(ps / 10)),
+        None => String::new(),
+    };
+    let more = match scenario.id {
+        _ if !detail.is_full() || least >= TOO_FEW => "",
+        ScenarioId::PsciVersionParallel => " Only many calls in a row tell what one costs.",
+        _ => " It is below what this counter resolves.",
+    };
+    Some(Finding {
+        kind: Kind::Resolution,
+        sentence: format!(
+            "Resolution: {name} is {least}{to} {ticks}{length}; a tick more or less is {percent} % \
+             of the least.{more}"
+        ),
+        cpus: all.iter().map(|it| it.1).collect(),
+        metrics: vec![metric],
+        confidence: match run.has_records() {
+            true => Confidence::Counts,
+            false => Confidence::Figures,
+        },
+    })
+}

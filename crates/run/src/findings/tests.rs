@@ -1,0 +1,299 @@
+use std::string::String;
+use std::vec::Vec;
+
+use hardware::spec::pmf::Stamp;
+use hardware::spec::stat::Reached;
+
+use super::*;
+use crate::model::*;
+use crate::plan::ScenarioId;
+use crate::testing::example::{self, good};
+
+const DOWN: Instant = Instant::Stamp(Stamp::EnterHwLowPwr);
+
+fn of_kind(run: &Run, scenario: &Scenario, detail: Detail, kind: Kind) -> Vec<String> {
+    let found = findings_of(run, scenario, detail).into_iter();
+    let found = found.filter(|finding| finding.kind == kind);
+    found.map(|finding| finding.sentence).collect()
+}
+
+fn only(run: &Run, scenario: &Scenario, detail: Detail, kind: Kind) -> String {
+    let mut found = of_kind(run, scenario, detail, kind);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    found.remove(0)
+}
+
+/// A table of figures: no record, and so no timestamps.
+fn table(cpus: u16, figures: impl Fn(u16) -> Figures, id: ScenarioId) -> (Run, Scenario) {
+    let row = |cpu| Row {
+        cpu,
+        figures: figures(cpu),
+        ..Row::default()
+    };
+    let scenario = Scenario {
+        conditions: None,
+        rows: (0..cpus).map(row).collect(),
+        ..good(&example::run(1), id)
+    };
+    let run = Run {
+        cpus: example::run(cpus).cpus,
+        scenarios: [scenario.clone()].into(),
+        ..Run::default()
+    };
+    (run, scenario)
+}
+
+/// In example runs, CPU 3 of each cluster of four is the last man.
+#[test]
+fn the_last_man_by_timestamps() {
+    let run = example::run(4);
+    let scenario = good(&run, ScenarioId::SuspendDeepParallel);
+    let short = "Last man down in cluster 0, by ENTER_HW_LOW_PWR: CPU 0.3, cache flush 79.62 us; \
+                 the others' 4.42 us.";
+    let last = |scenario: &Scenario, detail| of_kind(&run, scenario, detail, Kind::LastMan);
+    assert_eq!(last(&scenario, Detail::Short), [short]);
+    let cost = " It took 75.20 us more than their median.";
+    assert_eq!(last(&scenario, Detail::Full), [[short, cost].concat()]);
+
+    // At level 0 no CPU flushes for its cluster.
+    let shallow = good(&run, ScenarioId::CpuSuspendParallel);
+    assert!(last(&shallow, Detail::Full).is_empty());
+
+    let mut all = findings_of(&run, &scenario, Detail::Full).into_iter();
+    let finding = all.find(|it| it.kind == Kind::LastMan).expect("a finding");
+    assert!(finding.cpus.iter().eq(0..4));
+    assert_eq!(finding.confidence, Confidence::Stamps);
+}
+
+#[test]
+fn a_last_man_that_is_not_known() {
+    let run = example::run(8);
+    let parallel = good(&run, ScenarioId::SuspendDeepParallel);
+    let [mut no_stamps, mut no_row, mut none] = [0; 3].map(|_| parallel.clone());
+    no_stamps.rows[5].shown = None;
+    no_row.rows.remove(5);
+    none.rows.iter_mut().for_each(|row| row.shown = None);
+    for (scenario, others, why) in [
+        (no_stamps, 1, "a CPU of cluster 1 has no timestamps"),
+        (no_row, 1, "not all CPUs of cluster 1 have a row"),
+        (none, 0, "there are no timestamps"),
+    ] {
+        let found = |detail, kind| of_kind(&run, &scenario, detail, kind);
+        let known = [Detail::Short, Detail::Full].map(|it| found(it, Kind::LastMan).len());
+        assert_eq!(known, [others; 2], "{why}");
+        assert!(found(Detail::Short, Kind::NotTold).is_empty());
+        let sentence = std::format!(
+            "Last man down: cannot be seen from figures alone, as {why}; the size of a flush is \
+             no evidence of it."
+        );
+        assert_eq!(found(Detail::Full, Kind::NotTold), [sentence]);
+    }
+}
+
+#[test]
+fn states_that_were_reached() {
+    let run = example::run_with(4, |facts| facts.stat = true);
+    let mut scenario = good(&run, ScenarioId::SuspendDeepSerial);
+    let reached = |scenario: &Scenario| of_kind(&run, scenario, Detail::Short, Kind::Reached);
+    let unknown = "Reached: not known, as no round for it was good, or the states' levels are not \
+                   told.";
+    assert_eq!(reached(&scenario), [unknown]);
+    scenario.rows[3] = example::with_a_lost_cpu(scenario.clone()).rows[3].clone();
+    let lost = "Reached: not known, as a CPU was lost, and may be on.";
+    assert_eq!(reached(&scenario), [lost]);
+
+    let due = 0x0102_0022;
+    let reach = |state, times, residency_us| {
+        Some(Reached {
+            state,
+            due,
+            times,
+            residency_us,
+            most_us: Some(1000),
+        })
+    };
+    scenario.rows[0].reached = reach(Some(due), 1, 900);
+    scenario.rows[1].reached = reach(Some(2), 1, 900);
+    assert_eq!(
+        reached(&scenario),
+        [
+            "Reached, by PSCI_STAT_COUNT: 0x00000002 (CPU 0.1), 0x01020022 (CPU 0.0).",
+            "Warning: CPU 0.1 should have reached 0x01020022, and reached 0x00000002."
+        ]
+    );
+    scenario.rows[0].reached = reach(None, 0, 900);
+    scenario.rows[1].reached = reach(Some(due), 2, 900);
+    scenario.rows[2].reached = reach(Some(due), 1, 5000);
+    assert_eq!(
+        reached(&scenario)[1..],
+        [
+            "Warning: CPU 0.0 should have reached 0x01020022, and reached none that \
+             PSCI_STAT_COUNT tells of.",
+            "Warning: PSCI_STAT_COUNT rose by 2 over one suspend of CPU 0.1.",
+            "Warning: PSCI_STAT_RESIDENCY rose by 5000 us over a suspend of CPU 0.2 of 1000 us at \
+             most."
+        ]
+    );
+    scenario.rows.truncate(1);
+    let none = "Reached, by PSCI_STAT_COUNT: none of the states, by no CPU.";
+    assert_eq!(reached(&scenario)[0], none);
+}
+
+/// CPUs whose Powerdown grows by `step` with each place, and those far off it.
+fn queue(powerdown: &[u64]) -> Scenario {
+    let run = example::run(powerdown.len() as u16);
+    let mut scenario = good(&run, ScenarioId::CpuSuspendParallel);
+    for (row, ticks) in scenario.rows.iter_mut().zip(powerdown) {
+        row.figures.powerdown = Some(*ticks);
+        if let Some(shown) = &mut row.shown {
+            // The highest index goes down first.
+            shown.set(DOWN, 1_000_000 - i64::from(row.cpu));
+        }
+    }
+    scenario
+}
+
+#[test]
+fn lock_queues() {
+    let run = example::run(4);
+    let short = |scenario: &Scenario| only(&run, scenario, Detail::Short, Kind::LockQueue);
+    let even = queue(&[4000, 3000, 2010, 1000]);
+    let sentence = "Lock queue: powerdown grows by 15.98 us with each place in the order of \
+                    ENTER_HW_LOW_PWR (4 CPUs, R2 99 %).";
+    assert_eq!(short(&even), sentence);
+    let more = " They go down one after another; no figure is farther from the line than 112 ns. \
+                In this order: CPU 0.3, 0.2, 0.1, 0.0.";
+    let full = only(&run, &even, Detail::Full, Kind::LockQueue);
+    assert_eq!(full, [sentence, more].concat());
+    // CPU 2 is second, and its flush is in the Powerdown of all after it.
+    let mut flushed = queue(&[24_000, 23_000, 22_000, 1000]);
+    flushed.rows[2].figures.cache_flush = Some(20_276);
+    let found = [
+        queue(&[4000, 3000, 500, 1000]),
+        queue(&[1000, 3000, 1000, 3000]),
+        flushed,
+    ];
+    let expected = "\
+Lock queue: powerdown grows with the place in the order of ENTER_HW_LOW_PWR, though not evenly: by 18.40 us on average \
+(4 CPUs, R2 80 %).
+No lock queue to be seen: powerdown does not grow with the place in the order of ENTER_HW_LOW_PWR (4 CPUs, R2 20 %).
+Lock queue: powerdown grows by 16.00 us with each place in the order of ENTER_HW_LOW_PWR (4 CPUs, R2 100 %), without \
+the longer cache flush of CPU 0.2, which those behind wait for.";
+    assert_eq!(found.map(|it| short(&it)).join("\n"), expected);
+    assert!(of_kind(&run, &queue(&[1, 2]), Detail::Full, Kind::LockQueue).is_empty());
+}
+
+#[test]
+fn wake_ups_that_waited() {
+    let run = example::run(4);
+    let mut scenario = good(&run, ScenarioId::CpuSuspendParallel);
+    let waited = |scenario: &Scenario, detail| of_kind(&run, scenario, detail, Kind::Waited);
+    // Three times the least is not enough.
+    scenario.rows[1].figures.wakeup = Some(3 * 1_625);
+    assert!(waited(&scenario, Detail::Full).is_empty());
+    scenario.rows[2].figures.wakeup = Some(9_000);
+    let sentence =
+        "Wake-ups that waited: CPU 0.2 (144.00 us); the others took 26.00 us to 78.00 us.";
+    for detail in [Detail::Short, Detail::Full] {
+        assert_eq!(waited(&scenario, detail), [sentence]);
+    }
+}
+
+#[test]
+fn figures_of_few_ticks() {
+    let run = example::run(4);
+    let scenario = good(&run, ScenarioId::PsciVersionParallel);
+    let short = "Resolution: Latency is 3 to 5 ticks of 16.00 ns; a tick more or less is 33 % of \
+                 the least.";
+    let found = |detail| only(&run, &scenario, detail, Kind::Resolution);
+    assert_eq!(found(Detail::Short), short);
+    let why = " Only many calls in a row tell what one costs.";
+    assert_eq!(found(Detail::Full), [short, why].concat());
+    assert_eq!(tick_ns(&run), Some(16));
+
+    // Figures alone are multiples of the tick.
+    let figures = |cpu| Figures {
+        powerdown: Some(20 * (50 + u64::from(cpu))),
+        wakeup: Some(20 * (90 + u64::from(cpu))),
+        cache_flush: Some(20 * (4 + u64::from(cpu % 2))),
+    };
+    let (run, scenario) = table(4, figures, ScenarioId::CpuSuspendSerial);
+    assert_eq!(tick_ns(&run), Some(20));
+    assert_eq!(
+        only(&run, &scenario, Detail::Full, Kind::Resolution),
+        "Resolution: Cache Flush is 4 to 5 ticks of 20 ns, which divide all figures; a tick more \
+         or less is 25 % of the least. It is below what this counter resolves."
+    );
+    let (few, _) = table(1, figures, ScenarioId::CpuSuspendSerial);
+    assert_eq!(tick_ns(&few), None);
+}
+
+#[test]
+fn more_than_one_lost_cpu() {
+    let run = example::run(8);
+    let scenario = good(&run, ScenarioId::SuspendDeepParallel);
+    let mut scenario = example::with_a_lost_cpu(scenario);
+    scenario.rows[5].lost = scenario.rows[3].lost;
+    assert_eq!(
+        only(&run, &scenario, Detail::Short, Kind::Lost),
+        "CPU 0.3 (MPIDR 0x3) was lost: CPU_ON returned SUCCESS, but the CPU did not arrive in time; so was CPU 1.1. \
+         A lost CPU may be on, and keep its cluster on, so that the others in it do not flush it."
+    );
+}
+
+#[test]
+fn wake_sources() {
+    use ScenarioId::{ContendSweep, CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial};
+    use WakeSource::{Frame, Helper};
+    let run = example::run(4);
+    let found = [
+        (CpuSuspendParallel, Frame, None, None),
+        (CpuSuspendParallel, Helper, Some(2), None),
+        (CpuSuspendSerial, Helper, None, Some(1)),
+        (CpuOffSerial, Frame, None, None),
+        (CpuOffSerial, Helper, None, Some(1)),
+        (CpuOffSerial, Helper, None, None),
+        (ContendSweep, Helper, None, None),
+    ]
+    .map(|(id, source, helper, of_lead)| {
+        let mut scenario = good(&run, id);
+        scenario.helper = helper;
+        scenario.rows[0].helper = of_lead;
+        scenario.conditions.as_mut().expect("there").wake_source = source;
+        of_kind(&run, &scenario, Detail::Short, Kind::WakeSource).concat()
+    });
+    let suite = "The CPUs' own timers stop in this state:";
+    let expected = std::format!(
+        "\
+{suite} the timer frame wakes the lead, and the lead the others, by SGI.
+{suite} CPU 0.2 stays awake and wakes the others by SGI; its cluster stays on.
+{suite} the lead wakes each other CPU by SGI; CPU 0.1 stays awake and wakes the lead.
+{suite} the timer frame wakes the lead; CPU_ON turns on each other CPU.
+{suite} CPU 0.1 stays awake and wakes the lead by SGI; CPU_ON turns on each other CPU.
+
+In states that stop the CPUs' own timers: the lead wakes each other CPU by SGI."
+    );
+    assert_eq!(found.join("\n"), expected);
+}
+
+#[test]
+fn expiries_that_were_missed() {
+    let run = example::run(4);
+    let point = |cpu, how, n, lost| {
+        let mut point = Point::new(cpu, Variant::Mixed, Measure::Handler);
+        (point.how, point.figures.n, point.lost) = (how, n, lost);
+        point
+    };
+    let mut scenario = good(&run, ScenarioId::TimerLatency);
+    scenario.rows.clear();
+    scenario.points = [
+        point(0, How::Alone, 90, 10),
+        point(1, How::Alone, 80, 20),
+        point(2, How::All, 70, 30),
+    ]
+    .into();
+    let sentence = "Overruns: on CPU 0.2 30 of 100 expiries were missed (all CPUs at once, mixed); \
+                    min, median and max are of the others only.";
+    let found = only(&run, &scenario, Detail::Short, Kind::Overruns);
+    assert_eq!(found, sentence);
+}

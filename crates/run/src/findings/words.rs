@@ -1,0 +1,61 @@
+//! The two lengths of a finding's text, and parts of sentences.
+
+use alloc::format;
+use alloc::string::String;
+use core::fmt::Display;
+
+use crate::model::Run;
+
+/// The amount of detail that findings have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// One sentence for each, for the UART.
+    Short,
+    /// More sentences, and findings on what the figures cannot show: for reports.
+    Full,
+}
+
+impl Detail {
+    pub(crate) fn is_full(self) -> bool {
+        self == Self::Full
+    }
+}
+
+/// Returns the first of these items by comma, and how many more there are: eight CPUs or
+/// clusters in a line say where to look; five hundred do not.
+pub fn list<T: Display>(mut items: impl Iterator<Item = T>) -> String {
+    const SHOWN: usize = 8;
+    let mut text = String::new();
+    for (index, item) in items.by_ref().take(SHOWN).enumerate() {
+        let comma = if index > 0 { ", " } else { "" };
+        text += &format!("{comma}{item}");
+    }
+    match items.count() {
+        0 => text,
+        more => format!("{text} and {more} more"),
+    }
+}
+
+/// Returns the names of CPUs, in the order given.
+pub(crate) fn cpus(run: &Run, indices: impl Iterator<Item = u16>) -> String {
+    list(indices.map(|cpu| run.label(cpu)))
+}
+
+/// Returns the least and the greatest of some values.
+pub(crate) fn range(values: impl Iterator<Item = u64>) -> Option<(u64, u64)> {
+    values.fold(None, |range, value| {
+        let (least, most) = range.unwrap_or((value, value));
+        Some((least.min(value), most.max(value)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::list;
+
+    #[test]
+    fn lists_are_cut() {
+        assert_eq!(list(0..3), "0, 1, 2");
+        assert_eq!(list(0..11), "0, 1, 2, 3, 4, 5, 6, 7 and 3 more");
+    }
+}

@@ -1,0 +1,31 @@
+//! What a run is: the one definition, for the payload that makes a run and for programs
+//! that read its log.
+//!
+//! | folder | task |
+//! |---|---|
+//! | [`crc`], [`hex`] | the checksum of records, and numbers in them |
+//! | [`plan`] | reads boot arguments |
+//! | [`measure`] | rounds, outcomes, samples and their statistics |
+//! | [`model`] | scenarios, rows, points, the verdict |
+//! | [`findings`] | sentences that figures support |
+//! | [`record`] | lines for programs, with a checksum each |
+//!
+//! A folder imports only from those above it.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+#[cfg(test)]
+extern crate std;
+
+pub mod crc;
+pub mod findings;
+pub mod hex;
+pub mod measure;
+pub mod model;
+pub mod plan;
+pub mod record;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;

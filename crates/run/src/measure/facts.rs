@@ -1,0 +1,164 @@
+//! The machine as the payload found it, and each CPU's own registers.
+
+use core::fmt;
+
+use hardware::board::{NoFrame, NoWatchdog, TimerFrame, Watchdog};
+use hardware::image::Conduit;
+use hardware::spec::caches::Caches;
+use hardware::spec::counter::CounterErratum;
+use hardware::spec::pmf;
+use hardware::spec::psci::StateFormat;
+use hardware::spec::smccc::Service;
+use hardware::spec::ticks::Clock;
+use hardware::spec::timer::TimerName;
+use serde::{Deserialize, Serialize};
+
+/// Costs of measuring, in ticks: the least of many tries on the lead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overheads {
+    /// One counter read after another.
+    pub counter: u64,
+    /// A timed region without a call in it.
+    pub empty: u64,
+    /// Reading one timestamp by GET_TIMESTAMP.
+    pub pmf_read: Option<u64>,
+}
+
+/// The counter that everything is measured by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counter {
+    /// CNTPCT_EL0.
+    Physical,
+    /// CNTPCT_EL0, read twice for an erratum.
+    PhysicalTwice(CounterErratum),
+    /// CNTVCT_EL0, in a guest.
+    Virtual,
+}
+
+impl Counter {
+    /// The register's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Physical | Self::PhysicalTwice(_) => "CNTPCT",
+            Self::Virtual => "CNTVCT",
+        }
+    }
+}
+
+/// The register's name, and how it is read where that is not once.
+impl fmt::Display for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        let Self::PhysicalTwice(erratum) = self else {
+            return Ok(());
+        };
+        write!(f, " (read twice for {})", erratum.name())
+    }
+}
+
+/// Why CPUs are not turned off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoCpuOff {
+    /// PSCI_FEATURES does not list CPU_OFF.
+    NotListed,
+    /// The device tree forbids it.
+    Forbidden,
+    /// It is listed, and returned NOT_SUPPORTED.
+    NotSupported,
+}
+
+impl fmt::Display for NoCpuOff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotListed => "the firmware has no CPU_OFF, as PSCI_FEATURES says",
+            Self::Forbidden => "the device tree says that no CPU comes back after CPU_OFF",
+            Self::NotSupported => "CPU_OFF is advertised, and returned NOT_SUPPORTED",
+        })
+    }
+}
+
+/// A CPU's own registers: model, caches and clocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// MIDR_EL1: who made it, and which one it is.
+    pub midr: u64,
+    /// The caches.
+    pub caches: Caches,
+    /// The CPU's CNTFRQ_EL0, in Hz: firmware has to write each CPU's.
+    pub frequency: u64,
+    /// The CPU's clock in MHz, by PMCCNTR_EL0; None where that does not count.
+    pub clock_mhz: Option<u64>,
+}
+
+/// The machine as the payload found it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// Counter frequency in Hz as the lead's CNTFRQ_EL0 says, believed or not.
+    pub frequency: u64,
+    /// The counter in use.
+    pub counter: Counter,
+    /// The timer that wakes a CPU.
+    pub timer: TimerName,
+    /// The timer's interrupt ID.
+    pub timer_intid: u32,
+    /// The timer frame that wakes the lead where the CPUs' timers stop, or why none does.
+    pub frame: Result<TimerFrame, NoFrame>,
+    /// Exception level of the payload: 1 or 2.
+    pub exception_level: u8,
+    /// True if HCR_EL2.E2H is 1 at EL2, and cannot be cleared.
+    pub e2h: bool,
+    /// GIC architecture version, 2 or 3; 0 without a GIC, and so without wake-ups.
+    pub gic: u8,
+    /// The conduit in use.
+    pub conduit: Conduit,
+    /// PSCI_VERSION's answer.
+    pub psci_version: u32,
+    /// SMCCC_VERSION's answer; None where PSCI_FEATURES does not know the call.
+    pub smccc: Option<u32>,
+    /// The service that handles PSCI's calls; None if it does not say.
+    pub service: Option<Service>,
+    /// Layout of `power_state`.
+    pub state_format: StateFormat,
+    /// The interface of timestamps, or the reason why they cannot be read.
+    pub pmf: Result<pmf::Interface, pmf::ReadError>,
+    /// The watchdog that resets the board without the lead, or why none does.
+    pub watchdog: Result<Watchdog, NoWatchdog>,
+    /// True if the firmware keeps PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
+    pub stat: bool,
+    /// True if CPU_SUSPEND can be had in OS-initiated mode.
+    pub os_initiated: bool,
+    /// True if the firmware has SYSTEM_SUSPEND.
+    pub system_suspend: bool,
+    /// The reason why CPUs that are on stay on, if they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_cpu_off: Option<NoCpuOff>,
+    /// Index of the lead CPU in the board's order.
+    pub lead: usize,
+    /// Bytes of the second level of cache, or of the only one.
+    pub outer_cache: Option<u64>,
+    /// The lead's registers.
+    #[serde(skip)]
+    pub own: Identity,
+    /// True if the lead has a performance monitors unit (ID_AA64DFR0_EL1).
+    pub pmu: bool,
+    /// True in a guest of KVM, where no cache is read: KVM makes their sizes up.
+    pub kvm: bool,
+    /// True if DC ZVA may be used (DCZID_EL0.DZP).
+    pub zero: bool,
+    /// Costs of measuring.
+    pub overheads: Overheads,
+}
+
+impl Facts {
+    /// The counter as a clock.
+    pub fn clock(&self) -> Clock {
+        Clock { hz: self.frequency }
+    }
+
+    /// Counter ticks in so many microseconds: [`Clock::ticks`].
+    pub fn ticks(&self, microseconds: u64) -> u64 {
+        self.clock().ticks(microseconds)
+    }
+}

@@ -1,0 +1,295 @@
+//! The order that each CPU gets in a round.
+
+use hardware::board::Cpu;
+use hardware::spec::ticks::Clock;
+
+use super::outcome::Action;
+use super::round::{After, Round, Waker, Who};
+use crate::plan::WakePattern;
+
+/// Microseconds from a due wake-up by SGI or timer frame to the next attempt, by the CPU's
+/// own timer or a helper's second SGI: a lost SGI costs a sample and not the CPU.
+const GRACE_US: u64 = 500_000;
+
+/// Microseconds that each CPU in a helper's chain adds, and the most that all add.
+const HOP_US: u64 = 50_000;
+const HOPS_US: u64 = 500_000;
+
+/// The CPUs of a round that one CPU wakes by SGI.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SgiTargets {
+    /// None.
+    #[default]
+    None,
+    /// All others that sleep, one after another in the board's order.
+    OneByOne {
+        /// The lead sleeps, too.
+        includes_lead: bool,
+        /// Ticks from one SGI to the next.
+        step: u64,
+    },
+    /// All others that sleep, by one write where the GIC allows it.
+    AllAtOnce {
+        /// The lead sleeps, too.
+        includes_lead: bool,
+    },
+    /// The CPU of this index.
+    One(usize),
+}
+
+/// The instants of an order, in ticks from the round's start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OrderTimes {
+    /// The call.
+    pub call_after: u64,
+    /// The interrupt of this CPU's own timer.
+    pub own_timer_after: u64,
+    /// The wake-up. No other CPU wakes this one before.
+    pub wake_due_after: u64,
+    /// Until then a CPU that is done touches no memory and calls no firmware.
+    pub quiet_until: u64,
+}
+
+/// The task of one CPU in a round. The default one is to power off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Order {
+    /// The round.
+    pub round: Round,
+    /// The call.
+    pub action: Action,
+    /// Instants.
+    pub times: OrderTimes,
+    /// The timer frame wakes this CPU when it is due; its own timer comes later.
+    pub is_woken_by_frame: bool,
+    /// The CPUs that this one wakes.
+    pub wakes_others_by_sgi: SgiTargets,
+    /// The CPU stays on until the lead releases it, which has returned by then.
+    pub waits_for_release: bool,
+}
+
+/// The orders of one round.
+pub struct OrderBook<'o> {
+    /// The clock that all CPUs share.
+    pub clock: Clock,
+    /// The lead's index.
+    pub lead: usize,
+    /// All CPUs, in the board's order.
+    pub cpus: &'o [Cpu],
+    /// The round.
+    pub round: Round,
+    /// True for the index of a CPU that is lost.
+    pub is_lost: &'o dyn Fn(usize) -> bool,
+}
+
+impl Order {
+    /// Returns true if an SGI that is sent to this CPU in the round shows that nothing else
+    /// woke it.
+    pub const fn expects_no_sgi(&self) -> bool {
+        self.is_woken_by_frame || matches!(self.round.waker, Waker::TimerTrial)
+    }
+}
+
+impl OrderBook<'_> {
+    /// Returns the index of the CPU that stays awake for the others.
+    pub fn helper(&self) -> Option<usize> {
+        self.round.waker.helper()
+    }
+
+    /// Returns true if the CPU of this index has a part, as the helper has.
+    pub fn participates(&self, index: usize) -> bool {
+        let is_meant = self.round.who.includes(index, self.lead) || self.helper() == Some(index);
+        is_meant && !(self.is_lost)(index)
+    }
+
+    /// Returns true if the CPU of this index has a part, and is not the helper.
+    pub fn is_measured(&self, index: usize) -> bool {
+        self.participates(index) && self.helper() != Some(index)
+    }
+
+    /// Returns the order of the CPU of this index.
+    pub fn order_for(&self, index: usize) -> Order {
+        let round = self.round;
+        let (action, call_after) = round.part(self.cpus, index, &|cpu| self.participates(cpu));
+        let is_alone = matches!(round.who, Who::Only(_));
+        let helps = action == Action::Help;
+        let wake_due_after = match (round.waker, round.wake) {
+            (Waker::OwnTimers, WakePattern::Staggered) if !is_alone => {
+                let earlier = (0..index).filter(|cpu| self.is_measured(*cpu)).count();
+                round.sleep + earlier as u64 * round.wake_step
+            }
+            // Half of the grace is left for the second SGI.
+            (Waker::FrameTrial(_), _) if helps => round.sleep + self.clock.ticks(GRACE_US) / 2,
+            _ => round.sleep,
+        };
+        let is_woken_by_frame = index == self.lead && round.waker.is_frame();
+        let by_sgi = self.helper().is_some() || self.is_chain() && index != self.lead;
+        // An SGI, or the timer frame, comes first, if it comes.
+        let grace = match is_woken_by_frame || by_sgi {
+            true => self.wake_grace(),
+            false => 0,
+        };
+        Order {
+            round,
+            action,
+            times: OrderTimes {
+                call_after,
+                own_timer_after: wake_due_after + grace,
+                wake_due_after,
+                quiet_until: match action.turns_off() {
+                    true => 0,
+                    false => self.quiet_ticks(),
+                },
+            },
+            is_woken_by_frame,
+            wakes_others_by_sgi: self.sgi_targets(index),
+            waits_for_release: !is_alone && !helps && round.after == After::Off,
+        }
+    }
+
+    /// Returns true if the lead wakes all others.
+    fn is_chain(&self) -> bool {
+        let chained = match self.round.waker {
+            Waker::OwnTimers => self.round.wake == WakePattern::Chain,
+            Waker::Frame => true,
+            Waker::Helper(_) | Waker::FrameTrial(_) | Waker::TimerTrial => false,
+        };
+        chained && !matches!(self.round.who, Who::Only(_))
+    }
+
+    /// Returns the CPUs that the one of this index wakes by SGI.
+    fn sgi_targets(&self, index: usize) -> SgiTargets {
+        let (lead, round) = (self.lead, &self.round);
+        let next = |from: usize| {
+            let next = (from..self.cpus.len()).find(|other| self.is_measured(*other));
+            next.map_or(SgiTargets::None, SgiTargets::One)
+        };
+        let includes_lead = self.is_measured(lead);
+        match (self.helper(), round.wake) {
+            (None, _) if self.is_chain() && index == lead => SgiTargets::OneByOne {
+                includes_lead: false,
+                step: 0,
+            },
+            (None, _) => SgiTargets::None,
+            // The helper wakes the first, and each woken CPU the next.
+            (Some(helper), WakePattern::Chain) => next(if helper == index { 0 } else { index + 1 }),
+            (Some(helper), _) if helper != index => SgiTargets::None,
+            (Some(_), WakePattern::Staggered) => SgiTargets::OneByOne {
+                includes_lead,
+                step: round.wake_step,
+            },
+            (Some(_), WakePattern::Together) => SgiTargets::AllAtOnce { includes_lead },
+        }
+    }
+
+    /// Returns the ticks from a due wake-up by SGI or timer frame to the second SGI.
+    fn wake_grace(&self) -> u64 {
+        let chained = self.helper().is_some() && self.round.wake == WakePattern::Chain;
+        let hops = if chained { self.cpus.len() as u64 } else { 0 };
+        self.clock.ticks(GRACE_US) + self.clock.ticks((hops * HOP_US).min(HOPS_US))
+    }
+
+    /// Returns the ticks from the first wake-up to the last one.
+    fn wake_spread(&self) -> u64 {
+        match self.round.wake {
+            WakePattern::Staggered => self.cpus.len() as u64 * self.round.wake_step,
+            WakePattern::Together | WakePattern::Chain => 0,
+        }
+    }
+
+    /// Returns the ticks from the start until CPUs without a task are active again.
+    pub fn quiet_ticks(&self) -> u64 {
+        let round = &self.round;
+        let asleep = match round.action {
+            Action::Off => round.sleep,
+            action if action.sleeps().is_some() => round.sleep + self.wake_spread(),
+            _ => 0,
+        };
+        asleep + round.quiet
+    }
+
+    /// Returns the ticks from the start to the last wake-up, second SGIs included.
+    pub fn last_wake_up(&self) -> u64 {
+        self.round.sleep + self.wake_spread() + self.wake_grace()
+    }
+
+    /// Returns the ticks from the start until the lead, which is awake, sends an SGI to CPUs
+    /// that have not returned; None if it does not.
+    pub fn lead_rings_after(&self) -> Option<u64> {
+        let is_awake = self.helper() == Some(self.lead) || self.round.waker == Waker::TimerTrial;
+        is_awake.then(|| self.last_wake_up())
+    }
+
+    /// Returns the ticks from the start until each CPU is on its way back.
+    pub fn last_return(&self) -> u64 {
+        let asleep = match self.round.action {
+            action if action.sleeps().is_some() => self.last_wake_up(),
+            Action::Expire | Action::Off => self.round.sleep,
+            _ => 0,
+        };
+        asleep + self.round.quiet
+    }
+
+    /// Returns the instant by which each CPU of a round that started at `start` has reported,
+    /// if the lead begins to look at `now`. Reports are waited for `limit` ticks, or for as
+    /// long as the round says.
+    pub fn deadline(&self, start: u64, now: u64, limit: u64) -> u64 {
+        (start + self.last_return()).max(now) + self.round.patience.unwrap_or(limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cpu_has_one_wake_up_and_one_that_wakes_it() {
+        use WakePattern::{Chain, Staggered, Together};
+        const NONE: SgiTargets = SgiTargets::None;
+        let one_by_one = |includes_lead, step| SgiTargets::OneByOne {
+            includes_lead,
+            step,
+        };
+        let at_once = SgiTargets::AllAtOnce {
+            includes_lead: true,
+        };
+        // Ticks to the wake-up and to the CPU's own timer, and the CPUs that it wakes.
+        let own = |due: u64| (due, due, NONE);
+        let wakes = |grace: u64, whom| (1_000, 1_000 + grace, whom);
+        let (near, far) = (GRACE_US, GRACE_US + 3 * HOP_US);
+        let (by_sgi, late) = (wakes(near, NONE), wakes(far, NONE));
+        let (timers, helper) = (Waker::OwnTimers, Waker::Helper(2));
+        let (all, each) = (one_by_one(false, 0), one_by_one(true, 7));
+        let [to_lead, to_first] = [1, 0].map(|cpu| wakes(far, SgiTargets::One(cpu)));
+        // Waker and pattern, and three CPUs, of which CPU 1 is the lead.
+        for (waker, wake, expected) in [
+            (timers, Together, [own(1_000); 3]),
+            (timers, Staggered, [own(1_000), own(1_007), own(1_014)]),
+            (timers, Chain, [by_sgi, wakes(0, all), by_sgi]),
+            (Waker::Frame, Together, [by_sgi, wakes(near, all), by_sgi]),
+            (helper, Together, [by_sgi, by_sgi, wakes(near, at_once)]),
+            (helper, Staggered, [by_sgi, by_sgi, wakes(near, each)]),
+            (helper, Chain, [to_lead, late, to_first]),
+        ] {
+            let round = Round {
+                sleep: 1_000,
+                wake,
+                waker,
+                wake_step: 7,
+                ..Round::new(Who::All, Action::SystemSuspend, 0)
+            };
+            let book = OrderBook {
+                clock: Clock { hz: 1_000_000 },
+                lead: 1,
+                cpus: &[Cpu::default(); 3],
+                round,
+                is_lost: &|_| false,
+            };
+            for (index, expected) in expected.into_iter().enumerate() {
+                let order = book.order_for(index);
+                let (times, targets) = (order.times, order.wakes_others_by_sgi);
+                let found = (times.wake_due_after, times.own_timer_after, targets);
+                assert_eq!(found, expected, "{waker:?}, {wake:?}, CPU {index}");
+            }
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! One CPU's part in one round. The machine half fills an [`Outcome`] with raw counter values
+//! and return codes; [`Outcome::judge`] decides if it counts.
+
+use hardware::spec::pmf::{ReadError, Stamp, Stamps};
+use hardware::spec::psci;
+use hardware::spec::stat::Rise;
+use hardware::words;
+
+use super::path::{Latencies, Path};
+use super::rejection::{Detail, Loss, Reason, Rejection};
+
+/// The instruction to a CPU for a round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Action {
+    /// Nothing: the CPU has no part in the round.
+    #[default]
+    None,
+    /// CPU_SUSPEND with this `power_state`.
+    Suspend {
+        /// The argument, in the firmware's format.
+        power_state: u32,
+        /// True if it asks for a power-down (type bit set).
+        powerdown: bool,
+    },
+    /// SYSTEM_SUSPEND.
+    SystemSuspend,
+    /// Stay awake, and wake the others by SGI: no part of its own to measure.
+    Help,
+    /// CPU_OFF at the agreed start.
+    Off,
+    /// Read the timestamps that CPU_OFF and the CPU_ON after it left.
+    ReadBack,
+    /// PSCI_VERSION.
+    Version,
+    /// Handle a timer's expiries, or load the memory meanwhile, as the window says.
+    Expire,
+    /// CPU_OFF at the agreed start; the lead has looked for OFF since before that.
+    OnOff,
+    /// An operation, again and again, timed as a whole.
+    Repeat {
+        /// Which.
+        operation: Operation,
+        /// The number of repetitions; at least 1.
+        count: u32,
+    },
+}
+
+/// The contents of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the name of its operation")]
+pub enum Operation {
+    Nothing,
+    /// A call of the function with this ID, without arguments.
+    Call(u32),
+    /// An SGI to this CPU, acknowledged and ended.
+    SelfSgi,
+    /// A read of PMSELR_EL0.
+    SysregRead,
+    ReadStamp,
+}
+
+impl Action {
+    /// Returns true if it turns the CPU off.
+    pub const fn turns_off(self) -> bool {
+        matches!(self, Self::Off | Self::OnOff)
+    }
+
+    /// Returns true if the CPU's way up by CPU_ON is what is measured.
+    pub const fn measures_arrival(self) -> bool {
+        matches!(self, Self::ReadBack | Self::OnOff)
+    }
+
+    /// Returns true if it takes the CPU down.
+    pub fn goes_down(self) -> bool {
+        self.sleeps().is_some() || self.turns_off()
+    }
+
+    /// Returns true if it sleeps in a power-down, false in standby; None if it does not.
+    pub fn sleeps(self) -> Option<bool> {
+        match self {
+            Self::Suspend { powerdown, .. } => Some(powerdown),
+            Self::SystemSuspend => Some(true),
+            _ => None,
+        }
+    }
+}
+
+/// The end of a CPU's part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// The CPU had no part in the round, or did not do it.
+    #[default]
+    NotRun,
+    /// The call returned to its caller.
+    Returned,
+    /// The CPU came back through the entry point it gave to CPU_SUSPEND.
+    Resumed,
+    /// The CPU was seen OFF after CPU_OFF.
+    WentOff,
+    /// The CPU came up by CPU_ON and read its timestamps.
+    ReadBack,
+    /// An interrupt stayed pending, so that the call was not made.
+    Pending,
+    /// As [`End::Resumed`], with another context ID than the CPU gave.
+    WrongContext,
+    /// The SGI, timer frame or timer did not wake the CPU; something else did, far too late.
+    NotRung,
+    /// The CPU was lost.
+    Lost(Loss),
+}
+
+/// One CPU's raw record of one round, in counter values; 0 where there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The instruction.
+    pub action: Action,
+    /// The end of it.
+    pub end: End,
+    /// The low word of X0 after the call, or a loop's last; 0 for a call that did not return.
+    pub code: i32,
+    /// Cycles of a loop by PMCCNTR_EL0, where that counts.
+    pub cycles: Option<u64>,
+    /// The instant at which the round's CPUs agreed to call.
+    pub start: u64,
+    /// The counter just before the call; before a power-down it is read earlier, as registers
+    /// are lost. 0 where an erratum spoiled the read.
+    pub before: u64,
+    /// Read just after it, likewise; first thing in the entry point.
+    pub after: u64,
+    /// The earliest instant of a wake-up, or that just before the SGI was sent.
+    pub due: u64,
+    /// When the lead called CPU_ON for this CPU.
+    pub turned_on: u64,
+    /// This CPU's first instruction after CPU_ON.
+    pub entered: u64,
+    /// When the lead saw AFFINITY_INFO say OFF.
+    pub seen_off: u64,
+    /// The end of the round's quiet time: until then no CPU that is awake does anything.
+    pub quiet_until: u64,
+    /// The CPU's timestamps, read before its next PSCI call.
+    pub stamps: Stamps,
+    /// Why they could not be read; None too where PMF is not used.
+    pub stamps_error: Option<ReadError>,
+    /// By how much PSCI_STAT rose, where the round asked for it.
+    pub rise: Rise,
+}
+
+words! {
+    /// A figure that an outcome may hold, in ticks.
+    pub enum Metric, key {
+        /// PMF: ENTER_PSCI to ENTER_HW_LOW_PWR.
+        Powerdown = "powerdown",
+        /// PMF: EXIT_HW_LOW_PWR to EXIT_PSCI.
+        Wakeup = "wakeup",
+        /// PMF: ENTER_CFLUSH to EXIT_CFLUSH.
+        CacheFlush = "cflush",
+        /// PMF: ENTER_PSCI to EXIT_PSCI of a call that only returns.
+        Latency = "latency",
+        /// Caller: from the call to its return or to the entry point.
+        Call = "call",
+        /// Caller: from the due wake-up to the return or the entry point.
+        Wake = "wake",
+        /// Caller: from CPU_OFF to AFFINITY_INFO saying OFF, as the lead polls.
+        TurnOff = "turnoff",
+        /// Caller: from the lead's CPU_ON to the CPU's first instruction.
+        TurnOn = "turnon",
+    }
+}
+
+/// Number of [`Metric`]s.
+pub const METRICS: usize = Metric::COUNT;
+
+impl Outcome {
+    /// Returns true if the CPU had a part in the round.
+    pub fn took_part(&self) -> bool {
+        !matches!(self.action, Action::None | Action::Help)
+    }
+
+    /// The path that the call took through the firmware, when it has one.
+    pub fn path(&self) -> Option<Path> {
+        let turned_on = self.turned_on;
+        match self.action {
+            Action::ReadBack => Some(Path::OffOn { turned_on }),
+            Action::Version => Some(Path::Call),
+            action => action.sleeps().map(|powerdown| match powerdown {
+                true => Path::PowerDown,
+                false => Path::Standby,
+            }),
+        }
+    }
+
+    /// Decides if this outcome is a sample; with `pmf`, by its timestamps, too.
+    pub fn judge(&self, pmf: bool) -> Result<(), Rejection> {
+        let plain = |reason| Err(Rejection::plain(reason));
+        let refuse = |reason, detail| Err(Rejection { reason, detail });
+        match self.end {
+            End::Lost(loss) => return refuse(Reason::Lost, Detail::Loss(loss)),
+            End::Pending => return plain(Reason::Pending),
+            End::NotRung => return plain(Reason::NotRung),
+            End::WrongContext => return plain(Reason::WrongContext),
+            // Asked, and sent away before it could.
+            End::NotRun => return plain(Reason::Lost),
+            End::Returned | End::Resumed | End::WentOff | End::ReadBack => {}
+        }
+        let is_timed = matches!(self.end, End::Returned | End::Resumed)
+            && !matches!(self.action, Action::Expire);
+        if is_timed && (self.before == 0 || self.after == 0) {
+            return plain(Reason::CounterErratum);
+        }
+        // PSCI_VERSION alone answers with a number.
+        if self.code < 0 || self.code != 0 && !matches!(self.action, Action::Version) {
+            let code = psci::ReturnCode(self.code);
+            return refuse(Reason::Refused, Detail::Firmware(code));
+        }
+        if let Some(powerdown) = self.action.sleeps() {
+            let returned = powerdown && matches!(self.end, End::Returned);
+            if returned && (pmf || self.after < self.due) {
+                return plain(Reason::Abandoned);
+            }
+            if self.after < self.due {
+                return plain(Reason::EarlyWake);
+            }
+        }
+        if self.lateness() > 0 {
+            return plain(Reason::LateReturn);
+        }
+        if self.action == Action::OnOff && self.entered == 0 {
+            return plain(Reason::CounterErratum);
+        }
+        if !pmf {
+            return Ok(());
+        }
+        if let Some(error) = self.stamps_error {
+            return refuse(Reason::PmfRead, Detail::Pmf(error));
+        }
+        if let Some(path) = self.path() {
+            path.latencies(&self.stamps, self.before, self.after)?;
+        }
+        if self.action.sleeps().is_some() && self.stamps.at(Stamp::ExitHwLowPwr) < self.due {
+            return plain(Reason::EarlyWake);
+        }
+        // The lead was active again before CPU_OFF was over.
+        let is_off = matches!(self.action, Action::ReadBack) && self.due > self.start;
+        if is_off && self.stamps.at(Stamp::EnterHwLowPwr) >= self.due {
+            return plain(Reason::Overlap);
+        }
+        Ok(())
+    }
+
+    /// Returns the ticks from the end of the round's quiet time to the return.
+    pub fn lateness(&self) -> u64 {
+        match self.quiet_until {
+            0 => 0,
+            quiet_until => self.back().saturating_sub(quiet_until),
+        }
+    }
+
+    /// Returns the counter at the CPU's first instruction after the call.
+    fn back(&self) -> u64 {
+        if self.action.measures_arrival() {
+            self.entered
+        } else {
+            self.after
+        }
+    }
+
+    /// Returns the PMF latencies; None where the timestamps do not hold.
+    pub fn latencies(&self) -> Option<Latencies> {
+        let (before, after) = (self.before, self.after);
+        self.path()?.latencies(&self.stamps, before, after).ok()
+    }
+
+    /// One figure of an accepted outcome in ticks, where the action has it.
+    pub fn metric(&self, metric: Metric, pmf: bool) -> Option<u64> {
+        let latencies = if pmf { self.latencies() } else { None };
+        let suspend = self.action.sleeps().is_some();
+        let version = matches!(self.action, Action::Version);
+        let read_back = matches!(self.action, Action::ReadBack);
+        match metric {
+            Metric::Powerdown if !version => latencies.map(|l| l.powerdown),
+            Metric::Wakeup if !version => latencies.map(|l| l.wakeup),
+            Metric::CacheFlush if self.path() == Some(Path::Standby) => None,
+            Metric::CacheFlush if !version => latencies.map(|l| l.cache_flush),
+            Metric::Latency if version => latencies.map(|l| l.powerdown),
+            Metric::Call if suspend || version => self.after.checked_sub(self.before),
+            Metric::Wake if suspend => self.after.checked_sub(self.due),
+            // With PMF the lead polls so seldom, to disturb no other CPU, that when
+            // it saw the CPU off says little.
+            Metric::TurnOff if read_back && !pmf => self.seen_off.checked_sub(self.before),
+            Metric::TurnOn if read_back => self.entered.checked_sub(self.turned_on),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::{Cause, Step};
+
+    fn good() -> Outcome {
+        Outcome {
+            action: Action::SystemSuspend,
+            end: End::Resumed,
+            start: 95,
+            before: 100,
+            after: 350,
+            due: 290,
+            stamps: Stamps([110, 340, 160, 300, 120, 150]),
+            ..Outcome::default()
+        }
+    }
+
+    #[test]
+    fn a_good_suspend_counts_and_has_its_figures() {
+        use Metric::{CacheFlush, Call, Latency, Powerdown, Wake, Wakeup};
+        let outcome = good();
+        assert_eq!(outcome.judge(true), Ok(()));
+        let metrics = [Powerdown, Wakeup, CacheFlush, Latency, Call, Wake];
+        let figures = metrics.map(|metric| outcome.metric(metric, true).unwrap_or(0));
+        assert_eq!(figures, [50, 40, 30, 0, 250, 60]);
+        assert_eq!(outcome.metric(Powerdown, false), None);
+    }
+
+    type Edit = fn(&mut Outcome);
+
+    #[test]
+    fn each_rule_of_an_outcome() {
+        use Reason::*;
+        fn version(outcome: &mut Outcome, code: i32) {
+            (outcome.action, outcome.end) = (Action::Version, End::Returned);
+            outcome.code = code;
+        }
+        fn lose(outcome: &mut Outcome) {
+            let (step, cause) = (Step::Finish, Cause::Timeout);
+            outcome.end = End::Lost(Loss { step, cause });
+        }
+        fn read_back(outcome: &mut Outcome, due: u64) {
+            (outcome.action, outcome.end) = (Action::ReadBack, End::ReadBack);
+            (outcome.turned_on, outcome.due) = (200, due);
+        }
+        let with_pmf: [(Edit, Option<Reason>); 19] = [
+            (|o| o.end = End::Returned, Some(Abandoned)),
+            (|o| o.code = -2, Some(Refused)),
+            (|o| o.code = 5, Some(Refused)),
+            (|o| o.end = End::Pending, Some(Pending)),
+            (|o| o.end = End::NotRung, Some(NotRung)),
+            (|o| o.before = 0, Some(CounterErratum)),
+            (|o| o.after = 0, Some(CounterErratum)),
+            (|o| o.end = End::NotRun, Some(Lost)),
+            (lose, Some(Lost)),
+            (|o| o.end = End::WrongContext, Some(WrongContext)),
+            (|o| o.due = 320, Some(EarlyWake)),
+            (|o| o.due = 360, Some(EarlyWake)),
+            (|o| o.stamps_error = Some(ReadError::Code(5)), Some(PmfRead)),
+            (|o| o.stamps.0[4] = 50, Some(Stale)),
+            // A wake-up at the very instant is in time.
+            (|o| o.due = 300, None),
+            // The lead was active again before CPU_OFF was over.
+            (|o| read_back(o, 160), Some(Overlap)),
+            (|o| read_back(o, 161), None),
+            // Other CPUs were active again before this one had returned.
+            (|o| o.quiet_until = 349, Some(LateReturn)),
+            (|o| o.quiet_until = 350, None),
+        ];
+        // Without PMF the wake-up decides.
+        let without: [(Edit, Option<Reason>); 9] = [
+            (|o| o.due = 350, None),
+            (|o| (o.due, o.end) = (350, End::Returned), None),
+            (|o| o.stamps = Stamps::default(), None),
+            (|o| (o.due, o.end) = (351, End::Returned), Some(Abandoned)),
+            (|o| o.due = 351, Some(EarlyWake)),
+            // A version is a number, and an error is not.
+            (|o| version(o, 0x1_0001), None),
+            (|o| version(o, -1), Some(Refused)),
+            (|o| o.quiet_until = 349, Some(LateReturn)),
+            // The CPU's first read after CPU_ON was spoiled.
+            (
+                |o| (o.action, o.end) = (Action::OnOff, End::WentOff),
+                Some(CounterErratum),
+            ),
+        ];
+        let with_pmf = with_pmf.map(|rule| (rule, true)).into_iter();
+        for ((edit, expected), pmf) in with_pmf.chain(without.map(|rule| (rule, false))) {
+            let mut outcome = good();
+            edit(&mut outcome);
+            let found = outcome.judge(pmf).err().map(|it| it.reason);
+            assert_eq!(found, expected, "{outcome:?}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The timestamps of one call: they are its own by time and order, or a reason says why
+//! they are not.
+
+use hardware::spec::pmf::{Stamp, Stamps};
+
+use super::rejection::{Detail, Reason, Rejection};
+
+/// Which timestamps a call captures, and what bounds them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Path {
+    /// A call that only enters and leaves: 0, 1.
+    Call,
+    /// A suspend in standby: 0, 2, 3, 1.
+    Standby,
+    /// A suspend through power-down: 0, 4, 5, 2, 3, 1.
+    PowerDown,
+    /// CPU_OFF, and the CPU_ON that ended it, called at this counter value:
+    /// 0, 4, 5, 2 before it; 3 and 1 after it.
+    OffOn {
+        /// CNTPCT when the lead called CPU_ON.
+        turned_on: u64,
+    },
+}
+
+/// Durations in counter ticks; 0 where the path does not pass both points.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Latencies {
+    /// ENTER_PSCI to ENTER_HW_LOW_PWR; for [`Path::Call`] to EXIT_PSCI.
+    pub powerdown: u64,
+    /// EXIT_HW_LOW_PWR to EXIT_PSCI.
+    pub wakeup: u64,
+    /// ENTER_CFLUSH to EXIT_CFLUSH.
+    pub cache_flush: u64,
+}
+
+impl Path {
+    /// Returns true if a call along this path writes the timestamp.
+    pub fn captures(self, stamp: Stamp) -> bool {
+        match self {
+            Self::Call => matches!(stamp, Stamp::EnterPsci | Stamp::ExitPsci),
+            Self::Standby => !matches!(stamp, Stamp::EnterCflush | Stamp::ExitCflush),
+            Self::PowerDown | Self::OffOn { .. } => true,
+        }
+    }
+
+    /// Returns the latencies of a call between the counter reads `before` and `after`, or
+    /// the first timestamp in time's order that cannot be this call's.
+    pub(super) fn latencies(
+        self,
+        stamps: &Stamps,
+        before: u64,
+        after: u64,
+    ) -> Result<Latencies, Rejection> {
+        use Stamp::{EnterCflush, EnterHwLowPwr, EnterPsci, ExitCflush, ExitHwLowPwr, ExitPsci};
+        let mut floor = before;
+        for stamp in Stamp::IN_TIME.into_iter().filter(|s| self.captures(*s)) {
+            let value = stamps.at(stamp);
+            let wakes = stamp == ExitHwLowPwr;
+            let turned_on = match self {
+                Self::OffOn { turned_on } if wakes => Some(turned_on),
+                _ => None,
+            };
+            let (reason, stamp) = if wakes && value < before {
+                // ENTER_HW_LOW_PWR comes earlier and was this call's.
+                (Reason::CounterStopped, stamp)
+            } else if value < before {
+                (Reason::Stale, stamp)
+            } else if value > after {
+                (Reason::Future, stamp)
+            } else if turned_on.is_some_and(|turned_on| floor > turned_on) {
+                (Reason::Disorder, EnterHwLowPwr)
+            } else if turned_on.is_some_and(|turned_on| value < turned_on) {
+                (Reason::Stale, stamp)
+            } else if wakes && value < floor {
+                (Reason::CounterStopped, stamp)
+            } else if value < floor {
+                (Reason::Disorder, stamp)
+            } else {
+                floor = value;
+                continue;
+            };
+            let detail = Detail::Stamp(stamp);
+            return Err(match reason {
+                Reason::CounterStopped => Rejection::plain(reason),
+                _ => Rejection { reason, detail },
+            });
+        }
+        let span = |from, to| match self.captures(from) && self.captures(to) {
+            true => stamps.at(to) - stamps.at(from),
+            false => 0,
+        };
+        let is_call = self == Self::Call;
+        Ok(Latencies {
+            powerdown: span(EnterPsci, if is_call { ExitPsci } else { EnterHwLowPwr }),
+            wakeup: span(ExitHwLowPwr, ExitPsci),
+            cache_flush: span(EnterCflush, ExitCflush),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Path::{Call, OffOn, PowerDown, Standby};
+    use super::Reason::{CounterStopped, Disorder, Future, Stale};
+    use super::Stamp::{EnterCflush, EnterHwLowPwr, ExitCflush, ExitHwLowPwr, ExitPsci};
+    use super::*;
+
+    /// 0, 4, 5, 2, 3, 1 at 110, 120, 150, 160, 300, 340.
+    const GOOD: Stamps = Stamps([110, 340, 160, 300, 120, 150]);
+
+    /// Returns the reason, and the stamp that it names.
+    fn check(path: Path, stamps: Stamps) -> Option<(Reason, Option<Stamp>)> {
+        let rejection = path.latencies(&stamps, 100, 350).err()?;
+        Some(match rejection.detail {
+            Detail::Stamp(stamp) => (rejection.reason, Some(stamp)),
+            _ => (rejection.reason, None),
+        })
+    }
+
+    #[test]
+    fn each_stamp_is_checked_for_time_and_order() {
+        let with = |stamp: Stamp, value| {
+            let mut stamps = GOOD;
+            stamps.0[stamp as usize] = value;
+            check(PowerDown, stamps)
+        };
+        for stamp in Stamp::IN_TIME {
+            let old = match stamp {
+                ExitHwLowPwr => (CounterStopped, None),
+                other => (Stale, Some(other)),
+            };
+            assert_eq!(with(stamp, 99), Some(old));
+            assert_eq!(with(stamp, 351), Some((Future, Some(stamp))));
+        }
+        let late = [(EnterCflush, 105), (ExitCflush, 115), (EnterHwLowPwr, 140)];
+        for (stamp, value) in late.into_iter().chain([(ExitPsci, 290)]) {
+            assert_eq!(with(stamp, value), Some((Disorder, Some(stamp))));
+        }
+        assert_eq!(with(ExitHwLowPwr, 155), Some((CounterStopped, None)));
+        // CPU_OFF is split by the second CPU_ON: from the last instant before WFI to the
+        // first one after it.
+        for (turned_on, expected) in [
+            (155, Some((Disorder, Some(EnterHwLowPwr)))),
+            (160, None),
+            (300, None),
+            (310, Some((Stale, Some(ExitHwLowPwr)))),
+        ] {
+            assert_eq!(check(OffOn { turned_on }, GOOD), expected, "{turned_on}");
+        }
+    }
+
+    #[test]
+    fn each_path_has_its_own_stamps() {
+        for (path, absent, expected) in [
+            (PowerDown, &[][..], Some([50, 40, 30])),
+            (PowerDown, &[4, 5], None),
+            (Standby, &[4, 5], Some([50, 40, 0])),
+            (Standby, &[2], None),
+            (Call, &[2, 3, 4, 5], Some([230, 0, 0])),
+        ] {
+            let mut stamps = GOOD;
+            absent.iter().for_each(|place| stamps.0[*place] = 0);
+            let found = path.latencies(&stamps, 110, 340).ok();
+            let found = found.map(|it| [it.powerdown, it.wakeup, it.cache_flush]);
+            assert_eq!(found, expected, "{path:?}");
+        }
+    }
+}

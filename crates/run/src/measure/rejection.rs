@@ -1,0 +1,159 @@
+//! Why an outcome is no sample, and how a CPU gets lost.
+
+use core::fmt;
+
+use hardware::spec::pmf::{ReadError, Stamp};
+use hardware::spec::psci;
+use hardware::words;
+use serde::{Deserialize, Serialize};
+
+words! {
+    /// The step of a round in which a CPU was lost.
+    #[expect(missing_docs, reason = "each is in words below")]
+    pub enum Step, word {
+        TurnOn = "turn-on",
+        Arrive = "arrive",
+        Begin = "begin",
+        Finish = "finish",
+        TurnOff = "turn-off",
+    }
+}
+
+/// The cause of a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "each is in words below")]
+pub enum Cause {
+    Timeout,
+    Firmware(psci::ReturnCode),
+    /// CPU_OFF came back to the CPU, with this code.
+    CpuOff(psci::ReturnCode),
+    /// The CPU took an exception and is parked.
+    Exception,
+    Context,
+    /// AFFINITY_INFO returned OFF for a CPU that had not done its order.
+    OffTooEarly,
+}
+
+/// A CPU that does not take part any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loss {
+    /// Where it was lost.
+    pub step: Step,
+    /// Why.
+    pub cause: Cause,
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let step = match self.step {
+            Step::TurnOn => "CPU_ON",
+            Step::Arrive => "arrival after CPU_ON",
+            Step::Begin => "rendezvous",
+            Step::Finish => "return from the call",
+            Step::TurnOff => "AFFINITY_INFO to say OFF",
+        };
+        match self.cause {
+            Cause::Timeout if self.step == Step::Arrive => {
+                f.write_str("CPU_ON returned SUCCESS, but the CPU did not arrive in time")
+            }
+            Cause::Timeout => write!(f, "timed out waiting for {step}"),
+            Cause::Firmware(error) => write!(f, "{step}: firmware returned {error}"),
+            Cause::CpuOff(code) => write!(f, "CPU_OFF returned {code}"),
+            Cause::Exception => write!(f, "took an exception before {step}"),
+            Cause::Context => write!(f, "entered with a wrong context ID before {step}"),
+            Cause::OffTooEarly => f.write_str("AFFINITY_INFO returned OFF before CPU_OFF"),
+        }
+    }
+}
+
+words! {
+    /// Why an outcome is not counted as a sample.
+    pub enum Reason, key {
+        /// An interrupt stayed pending, or the timer frame's could not be enabled: the call
+        /// was not made, as it might not have ended.
+        Pending = "pending",
+        /// A power-down came back to its caller: the firmware gave it up, or only waited.
+        Abandoned = "abandoned",
+        /// The call returned an error.
+        Refused = "refused",
+        /// The CPU woke before its wake-up was due.
+        EarlyWake = "early-wake",
+        /// The SGI, the timer or the timer frame did not wake the CPU; something later did.
+        NotRung = "not-rung",
+        /// The CPU came back with another context ID: the firmware mixes up its callers.
+        WrongContext = "wrong-context",
+        /// The counter's erratum spoiled both reads before the call, or after it.
+        CounterErratum = "counter-erratum",
+        /// GET_TIMESTAMP failed.
+        PmfRead = "pmf-read",
+        /// A timestamp is older than the call.
+        Stale = "stale",
+        /// A timestamp is newer than the return.
+        Future = "future",
+        /// Timestamps are not in the order of their points.
+        Disorder = "disorder",
+        /// The counter stopped while the CPU slept.
+        CounterStopped = "counter-stopped",
+        /// In a parallel round the first wake-up came before the last CPU was
+        /// down; or the lead was active again before a CPU_OFF was over.
+        Overlap = "overlap",
+        /// The CPU returned after the round's quiet time, when other CPUs were active again.
+        LateReturn = "late-return",
+        /// Sound in itself, but another CPU's part of the parallel round was not.
+        Companion = "companion",
+        /// The CPU was lost, or sent away before it did its part.
+        Lost = "lost",
+    }
+}
+
+/// Number of [`Reason`]s.
+pub const REASONS: usize = Reason::COUNT;
+
+/// The subject of a [`Reason`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Detail {
+    /// Nothing more to say.
+    None,
+    /// The firmware's error.
+    Firmware(psci::ReturnCode),
+    /// The timestamp.
+    Stamp(Stamp),
+    /// GET_TIMESTAMP's error.
+    Pmf(ReadError),
+    /// Where and why the CPU was lost.
+    Loss(Loss),
+}
+
+/// Why an outcome does not count, in full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rejection {
+    /// The reason it is counted under.
+    pub reason: Reason,
+    /// The subject.
+    pub detail: Detail,
+}
+
+impl Rejection {
+    /// A rejection about nothing in particular.
+    pub const fn plain(reason: Reason) -> Self {
+        Self {
+            reason,
+            detail: Detail::None,
+        }
+    }
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.reason.key())?;
+        match self.detail {
+            Detail::None => Ok(()),
+            Detail::Firmware(error) => write!(f, ": firmware returned {error}"),
+            Detail::Stamp(stamp) => write!(f, ": {stamp:?}"),
+            Detail::Pmf(error) => write!(f, ": {error}"),
+            Detail::Loss(loss) => write!(f, ": {loss}"),
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! A *round*: some CPUs meet at an instant of the counter, do one [`Action`] each, and leave
+//! an [`super::outcome::Outcome`].
+
+use hardware::board::Cpu;
+use hardware::spec::stat::Ladder;
+use serde::{Deserialize, Serialize};
+
+use super::outcome::Action;
+use super::tally::Schedule;
+use crate::plan::{Load, WakePattern};
+
+/// Which CPUs have a part in a round. Every other CPU but the lead is OFF.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Who {
+    /// Every CPU that is not lost, the lead among them.
+    #[default]
+    All,
+    /// One CPU, by its index in the board's order.
+    Only(usize),
+    /// So many CPUs, lost ones counted: the lead, and others in the board's order.
+    First(usize),
+}
+
+impl Who {
+    /// Returns the number of CPUs that are meant, out of `cpus`.
+    pub fn count(self, cpus: usize) -> usize {
+        match self {
+            Self::All => cpus,
+            Self::Only(_) => 1,
+            Self::First(count) => count,
+        }
+    }
+
+    /// Returns true if the CPU of this index is meant; `lead` is the lead's index.
+    pub fn includes(self, index: usize, lead: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(only) => only == index,
+            Self::First(count) if index == lead => count > 0,
+            Self::First(count) => index + usize::from(index < lead) < count,
+        }
+    }
+}
+
+/// The interrupt that wakes the CPUs that suspend in a round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Waker {
+    /// Each CPU's own timer.
+    #[default]
+    OwnTimers,
+    /// The timer frame's SPI wakes the lead, which wakes the others by SGI.
+    Frame,
+    /// An SGI from the CPU of this index, which stays awake.
+    Helper(usize),
+    /// The timer frame wakes the lead, which suspends alone; if it does not, the CPU of
+    /// this index wakes the lead by SGI.
+    FrameTrial(usize),
+    /// The CPU's own timer; if it does not wake the CPU, the lead does by SGI.
+    TimerTrial,
+}
+
+impl Waker {
+    /// The CPU that stays awake for the others.
+    pub const fn helper(self) -> Option<usize> {
+        match self {
+            Self::Helper(index) | Self::FrameTrial(index) => Some(index),
+            Self::OwnTimers | Self::Frame | Self::TimerTrial => None,
+        }
+    }
+
+    /// Returns true if the timer frame wakes the lead.
+    pub const fn is_frame(self) -> bool {
+        matches!(self, Self::Frame | Self::FrameTrial(_))
+    }
+}
+
+/// CPU_SUSPEND in OS-initiated mode (section 4.2.1): the last CPU asks for higher levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OsInitiated {
+    /// The states to ask for, each with its level.
+    pub states: Ladder,
+    /// Ticks to the call of a cluster's last CPU, and from that to the call of the last of all.
+    pub step: u64,
+}
+
+/// The state of the participants after a round, the lead apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum After {
+    /// They turn themselves off: the next round begins with CPU_ON.
+    #[default]
+    Off,
+    /// They wait for the next round.
+    Stay,
+}
+
+/// One round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Round {
+    /// The participants.
+    pub who: Who,
+    /// The action of each of them.
+    pub action: Action,
+    /// Ticks from the lead's word to the start, for all to hear it.
+    pub lead_in: u64,
+    /// Ticks from the start to the first wake-up.
+    pub sleep: u64,
+    /// Ticks for which CPUs without a task touch no memory and call no firmware, from
+    /// the first wake-up, or from the start where no CPU sleeps.
+    pub quiet: u64,
+    /// The order of wake-ups.
+    pub wake: WakePattern,
+    /// The interrupt that wakes the CPUs.
+    pub waker: Waker,
+    /// Ticks between two CPUs' wake-ups where the pattern has such a step.
+    pub wake_step: u64,
+    /// The participants' state afterwards.
+    pub after: After,
+    /// Ticks from the last wake-up until a CPU that has not returned is lost; None for the
+    /// machine's own limit, which is long.
+    pub patience: Option<u64>,
+    /// The states of which PSCI_STAT is read, in a round that gives no sample.
+    pub ladder: Ladder,
+    /// The timers of [`Action::Expire`], for `sleep` ticks.
+    pub window: Option<Window>,
+    /// Bytes that each CPU makes dirty in its cache before the start.
+    pub dirty: usize,
+    /// The requests of each CPU in OS-initiated mode: instead of `action`.
+    pub osi: Option<OsInitiated>,
+}
+
+impl Round {
+    /// Returns a round without suspends, after which all CPUs go off.
+    pub fn new(who: Who, action: Action, lead_in: u64) -> Self {
+        Self {
+            who,
+            action,
+            lead_in,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the action of the CPU of this index, and the ticks from the start to it.
+    pub fn part(
+        &self,
+        cpus: &[Cpu],
+        index: usize,
+        takes_part: &dyn Fn(usize) -> bool,
+    ) -> (Action, u64) {
+        let helper = self.waker.helper();
+        if helper == Some(index) {
+            return (Action::Help, 0);
+        }
+        let Some(osi) = &self.osi else {
+            return (self.action, 0);
+        };
+        let cluster = |index: usize| cpus.get(index).map(|cpu| cpu.cluster);
+        let sleeps = |other: &usize| takes_part(*other) && helper != Some(*other);
+        let later = || (index + 1..cpus.len()).filter(sleeps);
+        let (mut limit, steps) = if later().next().is_none() {
+            (None, 2)
+        } else if later().any(|other| cluster(other) == cluster(index)) {
+            // The board's order need not be that of clusters.
+            (Some(0), 0)
+        } else {
+            (Some(1), 1)
+        };
+        // A request for a level above an awake CPU's would be DENIED.
+        if let Some(helper) = helper {
+            let most = u8::from(cluster(helper) != cluster(index));
+            limit = Some(limit.map_or(most, |limit| most.min(limit)));
+        }
+        let suspend = |power_state| Action::Suspend {
+            power_state,
+            powerdown: true,
+        };
+        let action = osi.states.due(limit).map_or(Action::None, suspend);
+        (action, steps * osi.step)
+    }
+}
+
+/// Timers that expire periodically, and the load meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// When the timers expire: the first time a period after the start.
+    pub schedule: Schedule,
+    /// The timers: of all, or of one CPU alone.
+    pub timers: Who,
+    /// The load of all CPUs, but for one whose timer alone is measured.
+    pub load: Load,
+}
+
+impl Window {
+    /// Returns true if the timer of the CPU with this index is measured.
+    pub fn measures(&self, cpu: usize) -> bool {
+        !matches!(self.timers, Who::Only(only) if only != cpu)
+    }
+
+    /// Returns the CPU's load meanwhile.
+    pub fn load_of(&self, cpu: usize) -> Load {
+        if self.timers == Who::Only(cpu) {
+            Load::Idle
+        } else {
+            self.load
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use hardware::spec::stat::Rung;
+
+    use super::*;
+
+    #[test]
+    fn the_first_are_the_lead_and_then_the_others() {
+        for (who, lead, members) in [
+            (Who::First(0), 2, &[][..]),
+            (Who::First(1), 2, &[2]),
+            (Who::First(3), 2, &[0, 1, 2]),
+            (Who::Only(3), 0, &[3]),
+            (Who::All, 0, &[0, 1, 2, 3, 4]),
+        ] {
+            let found: Vec<usize> = (0..5).filter(|cpu| who.includes(*cpu, lead)).collect();
+            assert_eq!(found, members, "{who:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_of_a_cluster_and_of_all_ask_for_more() {
+        let rung = |state, level: u8| Rung {
+            state,
+            level: level.into(),
+        };
+        let states = Ladder::new(rung(3, 2), [rung(2, 1), rung(1, 0)].into_iter());
+        let round = Round {
+            osi: Some(OsInitiated { states, step: 10 }),
+            ..Round::new(Who::All, Action::SystemSuspend, 0)
+        };
+        // Clusters need not stand together in the board's order.
+        let cpus = [0, 1, 0, 1].map(|cluster| Cpu {
+            cluster,
+            ..Cpu::default()
+        });
+        let part = |round: &Round, cpu, lost| round.part(&cpus, cpu, &|cpu| cpu != lost);
+        // The helper's cluster stays up, and so does all that is above it.
+        let waker = Waker::Helper(1);
+        let helped = Round { waker, ..round };
+        for (round, lost, cpu, power_state, delay) in [
+            (&round, 9, 1, 1, 0),
+            (&round, 9, 2, 2, 10),
+            (&round, 9, 3, 3, 20),
+            (&round, 3, 1, 2, 10),
+            (&round, 2, 0, 2, 10),
+            (&helped, 9, 2, 2, 10),
+            (&helped, 9, 3, 1, 20),
+        ] {
+            let suspend = Action::Suspend {
+                power_state,
+                powerdown: true,
+            };
+            assert_eq!(part(round, cpu, lost), (suspend, delay), "{cpu} {lost}");
+        }
+        assert_eq!(part(&helped, 1, 9), (Action::Help, 0));
+        let plain = Round { osi: None, ..round };
+        assert_eq!(part(&plain, 0, 9), (Action::SystemSuspend, 0));
+    }
+}

@@ -1,0 +1,189 @@
+//! Order statistics of samples, and a straight line through points; all in integers.
+//!
+//! * The median and every percentile are samples that were measured: the p-quantile of n
+//!   values is the one of rank ceil(n * p), definition 1 of Hyndman and Fan, "Sample
+//!   Quantiles in Statistical Packages", The American Statistician 50 (1996).
+//! * MAD is the median of the distances from the median, without a factor: Rousseeuw and
+//!   Croux, "Alternatives to the Median Absolute Deviation", Journal of the American
+//!   Statistical Association 88 (1993).
+//! * A p-quantile is given only where n >= 1 / (1 - p).
+
+use serde::{Deserialize, Serialize};
+
+/// The fewest samples of which a 99th percentile is given.
+pub const P99_MIN: u32 = 100;
+
+/// Order statistics of one figure; in ticks, as everything measured is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Number of samples. All other fields are 0 when there is none.
+    pub n: u32,
+    /// The least.
+    pub min: u64,
+    /// The median; the lower one of an even number.
+    pub median: u64,
+    /// The 99th percentile, from [`P99_MIN`] samples on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99: Option<u64>,
+    /// The greatest.
+    pub max: u64,
+    /// Median absolute deviation from the median.
+    pub mad: u64,
+}
+
+impl Summary {
+    /// Sums up `values`, and overwrites them: there is no memory for a copy.
+    pub fn of(values: &mut [u64]) -> Self {
+        let median = lower_median(values);
+        // They are sorted now.
+        let (&[min, ..], &[.., max]) = (&*values, &*values) else {
+            return Self::default();
+        };
+        let n = u32::try_from(values.len()).unwrap_or(u32::MAX);
+        let p99 = (n >= P99_MIN).then(|| of_rank(values, 99));
+        for value in values.iter_mut() {
+            *value = value.abs_diff(median);
+        }
+        Self {
+            n,
+            min,
+            median,
+            p99,
+            max,
+            mad: lower_median(values),
+        }
+    }
+}
+
+/// Sorts `values` and returns their median, the lower of two; 0 of none.
+pub fn lower_median(values: &mut [u64]) -> u64 {
+    values.sort_unstable();
+    of_rank(values, 50)
+}
+
+/// The value of rank ceil(n * percent / 100) among sorted values; 0 of none.
+fn of_rank(sorted: &[u64], percent: u64) -> u64 {
+    let index = rank(sorted.len() as u64, percent).wrapping_sub(1);
+    sorted.get(index as usize).copied().unwrap_or(0)
+}
+
+/// Returns the rank of a quantile among `n` values, from 1.
+pub(super) fn rank(n: u64, percent: u64) -> u64 {
+    (n * percent).div_ceil(100)
+}
+
+/// A straight line through points, by ordinary least squares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Number of points.
+    pub n: u32,
+    /// Rise of y for each unit of x, rounded to the nearest integer.
+    pub slope: i64,
+    /// The share of y's variance that the line accounts for, rounded down.
+    pub r2_percent: u8,
+}
+
+impl Line {
+    /// The most points, and the least x that is too large.
+    const POINTS_MAX: u64 = 512;
+
+    /// Returns the line through `points`; None for fewer than three, for points that do not
+    /// differ in x or in y, and where a sum could overflow.
+    pub fn through(points: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
+        let [n, sx, sy, sxx, sxy, syy] = sums(points)?;
+        let (xx, xy, yy) = (n * sxx - sx * sx, n * sxy - sx * sy, n * syy - sy * sy);
+        if n < 3 || xx <= 0 || yy <= 0 {
+            return None;
+        }
+        let is_explained = |percent: &u8| xx * yy * i128::from(*percent) <= xy * xy * 100;
+        Some(Self {
+            n: n as u32,
+            slope: (xy + xx / 2).div_euclid(xx) as i64,
+            r2_percent: (0..=100).rev().find(is_explained)?,
+        })
+    }
+
+    /// Returns the greatest distance in y of a point from their line, rounded.
+    pub fn residual(&self, points: impl Iterator<Item = (u64, u64)> + Clone) -> u64 {
+        let Some([n, sx, sy, sxx, sxy, _]) = sums(points.clone()) else {
+            return 0;
+        };
+        let (xx, xy) = (n * sxx - sx * sx, n * sxy - sx * sy);
+        let points = points.map(|(x, y)| (i128::from(x), i128::from(y)));
+        // n times xx as far as the point is.
+        let far = points.map(|(x, y)| ((n * y - sy) * xx - xy * (n * x - sx)).abs());
+        let (farthest, scale) = (far.max().unwrap_or(0), (n * xx).max(1));
+        ((farthest + scale / 2) / scale) as u64
+    }
+}
+
+/// Returns the number of points, and the sums of x, y, x * x, x * y and y * y; None
+/// where a line could overflow: here y * y has 73 bits, and n times that 82.
+fn sums(points: impl Iterator<Item = (u64, u64)>) -> Option<[i128; 6]> {
+    let mut sums = [0; 6];
+    for (x, y) in points {
+        if sums[0] == i128::from(Line::POINTS_MAX) || x >= Line::POINTS_MAX || y >> 32 != 0 {
+            return None;
+        }
+        let (x, y) = (i128::from(x), i128::from(y));
+        for (sum, more) in sums.iter_mut().zip([1, x, y, x * x, x * y, y * y]) {
+            *sum += more;
+        }
+    }
+    Some(sums)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::*;
+
+    #[test]
+    fn a_summary_has_a_percentile_where_there_are_enough_samples() {
+        assert_eq!(Summary::of(&mut []), Summary::default());
+        for (values, median, mad) in [
+            (&mut [7][..], 7, 0),
+            (&mut [9, 1], 1, 0),
+            (&mut [4, 3, 2, 1], 2, 1),
+            (&mut [10, 14, 11, 100, 12], 12, 2),
+            (&mut [0, u64::MAX, u64::MAX], u64::MAX, 0),
+        ] {
+            let found = Summary::of(values);
+            assert_eq!((found.median, found.mad), (median, mad));
+        }
+        for (n, p99) in [(99, None), (100, Some(99)), (101, Some(100))] {
+            let mut values: Vec<u64> = (1..=n).rev().collect();
+            let it = Summary::of(&mut values);
+            let found = (u64::from(it.n), it.min, it.p99, it.max, it.median);
+            assert_eq!(found, (n, 1, p99, n, n.div_ceil(2)));
+        }
+    }
+
+    #[test]
+    fn a_line_goes_through_enough_different_points() {
+        let fit = |points: &mut dyn Iterator<Item = (u64, u64)>| {
+            Line::through(points).map(|it| (it.n, it.slope, it.r2_percent))
+        };
+        // Juno, TF-A v2.9, level 0 in parallel, sorted: nanoseconds.
+        let juno = [106_160, 246_000, 385_220, 524_380, 662_340, 802_000];
+        let juno: Vec<_> = (0..).zip(juno).collect();
+        for (points, expected) in [
+            (&juno[..], Some((6, 139_068, 99))),
+            (&juno[..2], None),
+            (&[(1, 5), (1, 15), (1, 7)], None),
+            (&[(0, 5), (1, 5), (2, 5)], None),
+            (&[(0, 105), (1, 205), (2, 305)], Some((3, 100, 100))),
+            (&[(0, 30), (1, 20), (2, 10)], Some((3, -10, 100))),
+            (&[(0, 0), (1, 1 << 32), (2, 1)], None),
+            (&[(0, 0), (512, 1), (2, 1)], None),
+        ] {
+            assert_eq!(fit(&mut points.iter().copied()), expected, "{points:?}");
+        }
+        assert_eq!(fit(&mut (0..513).map(|x| (x % 512, x))), None);
+        // The largest sums: half of the points in each of two far corners.
+        let (most_x, most_y) = (Line::POINTS_MAX - 1, u64::from(u32::MAX));
+        let mut corners = (0..Line::POINTS_MAX).map(|i| (i % 2 * most_x, i % 2 * most_y));
+        assert_eq!(fit(&mut corners), Some((512, 8_405_024, 100)));
+    }
+}

@@ -1,0 +1,74 @@
+//! A CPU, and its name in tables and sentences.
+
+use core::fmt;
+
+use crate::hex;
+use hardware::board;
+use serde::{Deserialize, Serialize};
+
+use crate::measure::Identity;
+
+/// A CPU of the board.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// The affinity fields of its MPIDR_EL1; None in TFTF's logs and tables.
+    #[serde(with = "hex::option")]
+    pub mpidr: Option<u64>,
+    /// Number of its cluster.
+    pub cluster: u16,
+    /// Number of its core in the cluster.
+    pub core: u16,
+    /// Number of its thread in the core.
+    pub thread: u16,
+    /// MIDR_EL1, caches and clocks; None for a CPU that was never up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<Identity>,
+}
+
+/// A CPU's name in a sentence, such as `1.3`; `1.3.0` where cores have several threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Label {
+    pub(super) cluster: u16,
+    pub(super) core: u16,
+    pub(super) thread: Option<u16>,
+}
+
+impl Label {
+    /// Returns the label of one of `cpus`.
+    pub fn of(cpus: &[board::Cpu], index: usize) -> Self {
+        let has_threads = cpus.iter().any(|cpu| cpu.thread > 0);
+        let board::Cpu {
+            cluster,
+            core,
+            thread,
+            ..
+        } = cpus[index];
+        Self {
+            cluster,
+            core,
+            thread: has_threads.then_some(thread),
+        }
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.cluster, self.core)?;
+        match self.thread {
+            Some(thread) => write!(f, ".{thread}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<&board::Cpu> for Cpu {
+    fn from(cpu: &board::Cpu) -> Self {
+        Self {
+            mpidr: Some(cpu.mpidr),
+            cluster: cpu.cluster,
+            core: cpu.core,
+            thread: cpu.thread,
+            identity: None,
+        }
+    }
+}

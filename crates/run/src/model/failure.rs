@@ -1,0 +1,56 @@
+//! Reasons for which a scenario fails.
+
+use hardware::spec::psci;
+use serde::{Deserialize, Serialize};
+
+use super::point::Variant;
+use crate::measure::{Fault, Loss, NoCpuOff, Rejection};
+
+/// The reason why a scenario failed; CPUs are named by their index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "each has its sentence in failure_sentence.rs")]
+pub enum Failure {
+    /// Fewer than 90 % of the samples asked for; `cpu` is the one with the fewest.
+    TooFewSamples {
+        cpu: u16,
+        valid: u32,
+        asked: u32,
+    },
+    StateRefused {
+        power_state: u32,
+        error: psci::ReturnCode,
+        cpu: u16,
+    },
+    CpuLost {
+        cpu: u16,
+        loss: Loss,
+    },
+    /// In no trial round did all CPUs go down before the first wake-up.
+    NotCalibrated {
+        /// The longest sleep that was tried, in ticks.
+        sleep: u64,
+        last: Rejection,
+        cpu: u16,
+    },
+    Timer {
+        cpu: u16,
+        fault: Fault,
+    },
+    /// A loop was given up: the event that it waits for did not come.
+    GaveUp {
+        variant: Variant,
+        cpu: u16,
+    },
+    ModeStuck(psci::ReturnCode),
+    /// CPUs could not be turned off between samples.
+    NoCpuOff(NoCpuOff),
+    WrongAnswer {
+        variant: Variant,
+        /// The low word of X0.
+        answer: i32,
+        cpu: u16,
+    },
+    /// TFTF gives no reason, or the record was lost.
+    NotStated,
+}

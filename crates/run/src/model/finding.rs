@@ -1,0 +1,169 @@
+//! A sentence about figures, and its basis.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use hardware::board::CPU_MAX;
+use hardware::words;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::measure::Metric;
+
+/// A conclusion from figures of one scenario.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The kind.
+    pub kind: Kind,
+    /// The conclusion in one or more sentences; a record has room for about 500 bytes.
+    #[serde(rename = "text")]
+    pub sentence: String,
+    /// The CPUs whose rows or points it rests on.
+    #[serde(default, skip_serializing_if = "CpuSet::is_empty")]
+    pub cpus: CpuSet,
+    /// The metrics of these rows; empty if it rests on no single one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<Metric>,
+    /// The kind of evidence.
+    pub confidence: Confidence,
+}
+
+impl Finding {
+    /// Returns a finding by counts in records, which rests on no single metric.
+    pub(crate) fn by_counts(
+        kind: Kind,
+        sentence: String,
+        cpus: impl IntoIterator<Item = u16>,
+    ) -> Self {
+        Self {
+            kind,
+            sentence,
+            cpus: cpus.into_iter().collect(),
+            metrics: Vec::new(),
+            confidence: Confidence::Counts,
+        }
+    }
+}
+
+words! {
+    /// Kinds of finding.
+    #[expect(missing_docs, reason = "each finding is a sentence that explains it")]
+    pub enum Kind, word {
+        LastMan = "last-man",
+        LockQueue = "lock-queue",
+        Waited = "waited",
+        Resolution = "resolution",
+        Reached = "reached",
+        WakeSource = "wake-source",
+        NotCounted = "not-counted",
+        Lost = "lost",
+        Overruns = "overruns",
+        /// Facts that the input lacks.
+        NotTold = "not-told",
+        /// The cost of an operation without the loop around it.
+        Net = "net",
+        Contention = "contention",
+        DirtyFlush = "dirty-flush",
+        /// Comparison: equal figures on other CPUs.
+        Reordered = "reordered",
+        Changed = "changed",
+        Unchanged = "unchanged",
+        FlushOfCluster = "flush-of-cluster",
+        Conditions = "conditions",
+    }
+}
+
+/// The kind of evidence for a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "each is the name of its evidence")]
+pub enum Confidence {
+    Stamps,
+    Counts,
+    /// Lines without a checksum.
+    Lines,
+    Fit(Fit),
+    Figures,
+    /// Figures whose intervals do not overlap.
+    Intervals,
+    Unknown,
+}
+
+/// Fit of a straight line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fit {
+    /// Number of points.
+    pub n: u32,
+    /// Coefficient of determination in percent, rounded down.
+    pub r2_percent: u8,
+    /// The greatest distance of a point from the line, in nanoseconds, if the clock is known.
+    pub residual_ns: Option<u64>,
+    /// True for points in the order of timestamps, false in that of a quantity or of figures.
+    pub by_stamps: bool,
+}
+
+/// CPUs by their indices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuSet([u64; CPU_MAX / 64]);
+
+impl CpuSet {
+    /// Returns true without any CPU.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
+    /// Adds the CPU at `index`, below [`CPU_MAX`].
+    pub fn insert(&mut self, index: u16) {
+        if let Some(word) = self.0.get_mut(usize::from(index) / 64) {
+            *word |= 1 << (index % 64);
+        }
+    }
+
+    /// Returns the indices in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = u16> + '_ {
+        let is_in = |index: &u16| self.0[usize::from(*index) / 64] >> (index % 64) & 1 != 0;
+        (0..CPU_MAX as u16).filter(is_in)
+    }
+}
+
+impl FromIterator<u16> for CpuSet {
+    fn from_iter<I: IntoIterator<Item = u16>>(indices: I) -> Self {
+        let mut set = Self::default();
+        indices.into_iter().for_each(|index| set.insert(index));
+        set
+    }
+}
+
+/// The set as one hexadecimal number, in which bit N is CPU N.
+impl fmt::Display for CpuSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let top = self.0.iter().rposition(|word| *word != 0).unwrap_or(0);
+        write!(f, "{:#x}", self.0[top])?;
+        let mut rest = self.0[..top].iter().rev();
+        rest.try_for_each(|word| write!(f, "{word:016x}"))
+    }
+}
+
+impl Serialize for CpuSet {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for CpuSet {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        let digits = text.strip_prefix("0x").unwrap_or_default();
+        let mut set = Self::default();
+        let mut places = digits.chars().rev().enumerate();
+        let is_read = (1..=CPU_MAX / 4).contains(&digits.len())
+            && places.all(|(place, digit)| {
+                let digit = digit.to_digit(16).map(u64::from);
+                set.0[place / 16] |= digit.unwrap_or(0) << (place % 16 * 4);
+                digit.is_some()
+            });
+        is_read.then_some(set).ok_or_else(|| {
+            de::Error::invalid_value(de::Unexpected::Str(&text), &"0x and up to 128 digits")
+        })
+    }
+}

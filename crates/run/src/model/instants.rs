@@ -1,0 +1,167 @@
+//! The instants of one sample, for time lines and for figures of single samples.
+
+use hardware::spec::pmf::Stamp;
+use serde::{Deserialize, Serialize};
+
+use crate::measure::{Metric, Outcome};
+
+/// An instant of a sample: a field of [`Outcome`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the outcome's fields are described there")]
+pub enum Instant {
+    Before,
+    Stamp(Stamp),
+    Due,
+    After,
+    TurnedOn,
+    Entered,
+    SeenOff,
+}
+
+pub(crate) const INSTANTS: usize = 12;
+
+impl Instant {
+    /// All of them: those of a suspend in the order in which it passes them.
+    pub const ALL: [Self; INSTANTS] = [
+        Self::Before,
+        Self::Stamp(Stamp::EnterPsci),
+        Self::Stamp(Stamp::EnterCflush),
+        Self::Stamp(Stamp::ExitCflush),
+        Self::Stamp(Stamp::EnterHwLowPwr),
+        Self::Due,
+        Self::Stamp(Stamp::ExitHwLowPwr),
+        Self::Stamp(Stamp::ExitPsci),
+        Self::After,
+        Self::TurnedOn,
+        Self::Entered,
+        Self::SeenOff,
+    ];
+
+    /// Returns the place in [`Self::ALL`].
+    fn place(self) -> usize {
+        match self {
+            Self::Before => 0,
+            Self::Stamp(Stamp::EnterPsci) => 1,
+            Self::Stamp(Stamp::EnterCflush) => 2,
+            Self::Stamp(Stamp::ExitCflush) => 3,
+            Self::Stamp(Stamp::EnterHwLowPwr) => 4,
+            Self::Due => 5,
+            Self::Stamp(Stamp::ExitHwLowPwr) => 6,
+            Self::Stamp(Stamp::ExitPsci) => 7,
+            Self::After => 8,
+            Self::TurnedOn => 9,
+            Self::Entered => 10,
+            Self::SeenOff => 11,
+        }
+    }
+}
+
+/// The instants of one sample, in ticks; without heap, as a run may have millions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Instants {
+    /// The counter at the round's agreed start or, without one, just before the call.
+    #[serde(rename = "b")]
+    pub base: u64,
+    /// Ticks from the base, by [`Instant::ALL`].
+    #[serde(rename = "i")]
+    at: [Option<i64>; INSTANTS],
+}
+
+impl Instants {
+    /// Returns the ticks to each of [`Instant::ALL`] from the one before that is known.
+    pub(crate) fn steps(self) -> impl Iterator<Item = Option<i64>> + Clone {
+        self.at.into_iter().scan(0, |last: &mut i64, at| {
+            Some(at.map(|ticks| ticks.wrapping_sub(core::mem::replace(last, ticks))))
+        })
+    }
+
+    /// Returns the instants of such steps; those at the end may be left out.
+    pub(crate) fn from_steps(base: u64, steps: impl Iterator<Item = Option<i64>>) -> Self {
+        let mut instants = Self::new(base);
+        let mut last = 0i64;
+        for (at, step) in instants.at.iter_mut().zip(steps) {
+            last = last.wrapping_add(step.unwrap_or(0));
+            *at = step.map(|_| last);
+        }
+        instants
+    }
+
+    /// Returns instants of which only the base is known.
+    pub fn new(base: u64) -> Self {
+        let at = [None; INSTANTS];
+        Self { base, at }
+    }
+
+    /// Returns the instants of an outcome; with `pmf`, those that its call writes, too.
+    pub fn of(outcome: &Outcome, pmf: bool) -> Self {
+        // A sample of CPU_OFF has no agreed start.
+        let base = match outcome.start {
+            0 => outcome.before,
+            start => start,
+        };
+        let mut instants = Self::new(base);
+        let path = outcome.path().filter(|_| pmf);
+        for instant in Instant::ALL {
+            let counter = match instant {
+                Instant::Before => outcome.before,
+                Instant::Stamp(stamp) if path.is_some_and(|path| path.captures(stamp)) => {
+                    outcome.stamps.at(stamp)
+                }
+                Instant::Stamp(_) => 0,
+                Instant::Due => outcome.due,
+                Instant::After => outcome.after,
+                Instant::TurnedOn => outcome.turned_on,
+                Instant::Entered => outcome.entered,
+                Instant::SeenOff => outcome.seen_off,
+            };
+            // The CPU_ON before a suspend and the power-off after it are no part of the sample.
+            let is_part = match instant {
+                Instant::TurnedOn | Instant::Entered | Instant::SeenOff => {
+                    (outcome.before..=outcome.after).contains(&counter)
+                }
+                _ => counter != 0,
+            };
+            if is_part {
+                instants.set(instant, counter.wrapping_sub(base).cast_signed());
+            }
+        }
+        instants
+    }
+
+    /// Returns the ticks from the base to `instant`.
+    pub fn at(&self, instant: Instant) -> Option<i64> {
+        self.at[instant.place()]
+    }
+
+    /// Sets the ticks from the base to `instant`.
+    pub fn set(&mut self, instant: Instant, ticks: i64) {
+        self.at[instant.place()] = Some(ticks);
+    }
+
+    /// Returns the counter's value at `instant`: comparable between CPUs.
+    pub fn counter(&self, instant: Instant) -> Option<u64> {
+        self.base.checked_add_signed(self.at(instant)?)
+    }
+
+    /// Returns the ticks between two instants; None if they are in the other order.
+    pub fn span(&self, from: Instant, to: Instant) -> Option<u64> {
+        let ticks = self.at(to)?.checked_sub(self.at(from)?)?;
+        u64::try_from(ticks).ok()
+    }
+
+    /// Returns a metric's figure in ticks; the row's statistics say which metrics the call has.
+    pub fn figure(&self, metric: Metric) -> Option<u64> {
+        use Instant::{After, Before, Due, Entered, SeenOff, TurnedOn};
+        let stamps = |from, to| self.span(Instant::Stamp(from), Instant::Stamp(to));
+        match metric {
+            Metric::Powerdown => stamps(Stamp::EnterPsci, Stamp::EnterHwLowPwr),
+            Metric::Wakeup => stamps(Stamp::ExitHwLowPwr, Stamp::ExitPsci),
+            Metric::CacheFlush => stamps(Stamp::EnterCflush, Stamp::ExitCflush),
+            Metric::Latency => stamps(Stamp::EnterPsci, Stamp::ExitPsci),
+            Metric::Call => self.span(Before, After),
+            Metric::Wake => self.span(Due, After),
+            Metric::TurnOff => self.span(Before, SeenOff),
+            Metric::TurnOn => self.span(TurnedOn, Entered),
+        }
+    }
+}

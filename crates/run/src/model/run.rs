@@ -1,0 +1,146 @@
+//! A run: the machine, the plan, the CPUs, and the results of each scenario.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use hardware::board::LabelSource;
+use hardware::spec::ticks::Clock;
+use serde::{Deserialize, Serialize};
+
+use super::cpu::{Cpu, Label};
+use super::row::Row;
+use super::run_id::RunId;
+use super::scenario::{Scenario, ScenarioKey};
+use super::totals::Totals;
+use crate::measure::Facts;
+use crate::model::Verdict;
+use crate::plan::{Method, Plan};
+
+/// A run of the payload, or of TFTF, whose logs have no records. The payload fills every
+/// field; a log may lack some.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The identity; None in a log without records, and in JSON, as each record has it.
+    #[serde(skip)]
+    pub id: Option<RunId>,
+    /// The payload and the board; None in a log without that record.
+    pub head: Option<Head>,
+    /// The machine; None in a log without that record.
+    pub facts: Option<Facts>,
+    /// The boot arguments; None in a log without that record.
+    pub plan: Option<Plan>,
+    /// The CPUs in the board's order, which is that of their MPIDRs.
+    pub cpus: Vec<Cpu>,
+    /// The scenarios in the order of time, one for each method and placement of the helper.
+    pub scenarios: Vec<Scenario>,
+    /// The end; None until it is reached.
+    pub end: Option<End>,
+}
+
+/// The payload and the board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// Version of the records' format.
+    pub format: u32,
+    /// The payload's version.
+    pub version: String,
+    /// The board's name: the device tree's `model`.
+    pub model: String,
+    /// The source of the CPUs' labels.
+    pub labels: LabelSource,
+    /// The number of CPUs.
+    pub cpus: u16,
+}
+
+/// The end of a run that was not cut short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// The number of records, this one included.
+    pub records: u32,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Counts over all scenarios.
+    pub totals: Totals,
+}
+
+impl Run {
+    /// Returns false for a run without any record: a table, or a log of TFTF.
+    pub fn has_records(&self) -> bool {
+        let is_of_records = |it: &Scenario| {
+            let is_of_line = |row: &Row| {
+                let has_parts = row.shown.is_some() || !row.samples.is_empty();
+                row.lacks_own_record() && row.statistics.is_empty() && !has_parts
+            };
+            it.conditions.is_some() || !it.points.is_empty() || !it.rows.iter().all(is_of_line)
+        };
+        let has_head = self.head.is_some() || self.facts.is_some() || self.plan.is_some();
+        has_head || self.end.is_some() || self.scenarios.iter().any(is_of_records)
+    }
+
+    /// Returns the counter as a clock: of unknown frequency where the facts are
+    /// lost, and of 1 GHz in a run without any record, as TFTF prints nanoseconds.
+    pub fn clock(&self) -> Clock {
+        let hz = match &self.facts {
+            Some(facts) => facts.frequency,
+            None if self.has_records() => 0,
+            None => 1_000_000_000,
+        };
+        Clock { hz }
+    }
+
+    /// Returns the results of a scenario.
+    pub fn scenario(&self, key: ScenarioKey) -> Option<&Scenario> {
+        self.scenarios.iter().find(|it| it.key() == key)
+    }
+
+    /// Returns true if TFTF's lines are printed at all.
+    pub fn has_frame(&self) -> bool {
+        self.plan.is_some_and(|plan| {
+            let suite = plan.scenarios.suite();
+            !suite.is_empty() && plan.methods.iter().any(|method| method == Method::Tftf)
+        })
+    }
+
+    /// Returns the index of the lead CPU; None where the facts are lost.
+    pub fn lead(&self) -> Option<usize> {
+        self.facts.as_ref().map(|facts| facts.lead)
+    }
+
+    /// Returns the CPU at `index`; one without a MPIDR if there is none.
+    pub fn cpu(&self, index: u16) -> Cpu {
+        let cpu = self.cpus.get(usize::from(index));
+        cpu.copied().unwrap_or_default()
+    }
+
+    /// Returns the name of the CPU at `index`.
+    pub fn label(&self, index: u16) -> Label {
+        let cpu = self.cpu(index);
+        Label {
+            cluster: cpu.cluster,
+            core: cpu.core,
+            thread: (self.threads() > 1).then_some(cpu.thread),
+        }
+    }
+
+    /// Returns the largest number of threads that a core has.
+    pub fn threads(&self) -> u64 {
+        let threads = self.cpus.iter().map(|cpu| u64::from(cpu.thread));
+        threads.max().unwrap_or(0) + 1
+    }
+
+    /// Returns the first CPU of each cluster, by index in the board's order.
+    pub fn cluster_heads(&self) -> impl Iterator<Item = u16> {
+        let is_first = |index: &u16| {
+            let cluster = self.cpu(*index).cluster;
+            let first = self.cpus.iter().position(|cpu| cpu.cluster == cluster);
+            first == Some(usize::from(*index))
+        };
+        (0..self.cpus.len() as u16).filter(is_first)
+    }
+
+    /// Returns the core's number where a table has one column for core and thread:
+    /// threads are counted through, so that no two CPUs of a cluster share one.
+    pub fn core_number(&self, cpu: &Cpu) -> u64 {
+        u64::from(cpu.core) * self.threads() + u64::from(cpu.thread)
+    }
+}

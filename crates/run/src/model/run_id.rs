@@ -1,0 +1,91 @@
+//! The identity of a run.
+
+use core::fmt;
+
+use crate::crc::Crc32;
+
+use crate::measure::Facts;
+
+/// The identity of a run: a checksum of all that distinguishes it from other runs. Each
+/// record has it, so that records of two runs are never read as one.
+///
+/// It is a CRC-32, which payload and host already have for records: runs are not forged, and
+/// two of them are alike by chance once in four billion times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunId(u32);
+
+impl RunId {
+    /// Digits of the identity in text.
+    pub const DIGITS: usize = 8;
+
+    /// Returns the identity of a run of the payload with the checksum `build`, by the device
+    /// tree `tree`, which has the boot arguments, on a machine and firmware with these
+    /// `facts`. `counter` is read while the run is prepared: it differs from start to start
+    /// on hardware, and is the same in each run that an instruction clock repeats.
+    pub fn new(build: u32, tree: &[u8], facts: &Facts, counter: u64) -> Self {
+        // Facts have neither fractions nor maps: they can always be written.
+        let facts = serde_json::to_vec(facts).unwrap_or_default();
+        let mut crc = Crc32::default();
+        crc.update(&build.to_le_bytes());
+        crc.update(&counter.to_le_bytes());
+        for part in [tree, &facts] {
+            // With its length, so that no byte can move from one part to the other.
+            crc.update(&(part.len() as u64).to_le_bytes());
+            crc.update(part);
+        }
+        Self(crc.value())
+    }
+
+    /// Returns the identity that `text` is; None if it is not of its form.
+    pub fn parse(text: &str) -> Option<Self> {
+        // Capitals were not sent: a bit of the text has flipped.
+        let is_digit = |b| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+        let is_id = text.len() == Self::DIGITS && text.bytes().all(is_digit);
+        let number = u32::from_str_radix(text, 16).ok();
+        number.filter(|_| is_id).map(Self)
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:0width$x}", self.0, width = Self::DIGITS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::string::ToString;
+
+    use super::*;
+    use crate::testing::example;
+
+    #[test]
+    fn each_part_makes_another_run() {
+        let facts = example::run(1).facts.expect("the fake's");
+        let other = Facts {
+            psci_version: facts.psci_version + 1,
+            ..facts
+        };
+        let id = RunId::new(1, b"tree", &facts, 7);
+        assert_eq!(RunId::new(1, b"tree", &facts, 7), id);
+        for different in [
+            RunId::new(2, b"tree", &facts, 7),
+            RunId::new(1, b"trees", &facts, 7),
+            RunId::new(1, b"tree", &other, 7),
+            RunId::new(1, b"tree", &facts, 8),
+        ] {
+            assert_ne!(different, id);
+        }
+        assert_eq!(RunId::parse(&id.to_string()), Some(id));
+        for wrong in [
+            "",
+            "1234567",
+            "123456789",
+            "1234567g",
+            "1234567A",
+            "+1234567",
+        ] {
+            assert_eq!(RunId::parse(wrong), None, "{wrong}");
+        }
+    }
+}

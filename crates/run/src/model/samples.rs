@@ -1,0 +1,146 @@
+//! The samples of a row, in some 25 bytes each: a log may have a million.
+
+use alloc::vec::Vec;
+use core::slice;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::instants::{INSTANTS, Instants};
+
+/// One sample; in a parallel scenario those of one place are of one round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// The place, from 0.
+    pub place: u32,
+    /// The instants.
+    pub instants: Instants,
+}
+
+/// A list of samples. Each is a row of numbers of seven bits a byte: the place, the base, a
+/// bit for each instant that the sample has, and those, each from the one before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Samples {
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl Samples {
+    /// The most bytes of a sample.
+    pub const BYTES_MAX: usize = 5 + 10 + 2 + 10 * INSTANTS;
+
+    /// Returns an empty list with memory for `len` samples of any size.
+    pub fn with_capacity(len: usize) -> Self {
+        let bytes = Vec::with_capacity(Self::BYTES_MAX * len);
+        Self { bytes, len: 0 }
+    }
+
+    /// Returns the number of samples.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns true if there is no sample.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Appends a sample.
+    pub fn push(&mut self, Sample { place, instants }: Sample) {
+        let bits = (0..).zip(instants.steps());
+        let known = bits.fold(0, |known, (bit, it)| known | u64::from(it.is_some()) << bit);
+        for number in [place.into(), instants.base, known] {
+            self.push_number(number);
+        }
+        for step in instants.steps().flatten() {
+            // The sign becomes the lowest bit, so that small numbers stay short.
+            self.push_number((step << 1 ^ step >> 63).cast_unsigned());
+        }
+        self.len += 1;
+    }
+
+    fn push_number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.bytes.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.bytes.push(number as u8);
+    }
+
+    /// Returns the samples in the order in which they were appended.
+    pub fn iter(&self) -> impl Iterator<Item = Sample> {
+        let mut rest = self.bytes.iter();
+        (0..self.len).map(move |_| next_sample(&mut rest))
+    }
+
+    /// Sorts the samples by their places.
+    pub fn sort(&mut self) {
+        let mut all: Vec<Sample> = self.iter().collect();
+        all.sort_by_key(|sample| sample.place);
+        *self = all.into_iter().collect();
+    }
+}
+
+fn next_sample(rest: &mut slice::Iter<'_, u8>) -> Sample {
+    let place = next_number(rest) as u32;
+    let (base, known) = (next_number(rest), next_number(rest));
+    let steps = (0..INSTANTS).map(|bit| {
+        let number = (known >> bit & 1 != 0).then(|| next_number(rest))?;
+        Some((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
+    });
+    let instants = Instants::from_steps(base, steps);
+    Sample { place, instants }
+}
+
+fn next_number(rest: &mut slice::Iter<'_, u8>) -> u64 {
+    let mut number = 0;
+    for (byte, place) in rest.zip(0..) {
+        number |= u64::from(byte & 0x7f) << (7 * place);
+        if *byte < 0x80 {
+            break;
+        }
+    }
+    number
+}
+
+impl FromIterator<Sample> for Samples {
+    fn from_iter<I: IntoIterator<Item = Sample>>(samples: I) -> Self {
+        let mut all = Self::default();
+        samples.into_iter().for_each(|sample| all.push(sample));
+        all
+    }
+}
+
+impl Serialize for Samples {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.iter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Instant;
+
+    #[test]
+    fn samples_of_any_size_are_read_back() {
+        let ticks = [0, -1, 1, 63, 64, -64, -65, i64::MAX, i64::MIN, 1 << 31];
+        let each = (0..1000u64).map(|nth| {
+            let base = u64::MAX >> (nth % 65).min(63);
+            let mut instants = Instants::new(base);
+            for (bit, instant) in Instant::ALL.into_iter().enumerate() {
+                if nth >> bit & 1 == 0 {
+                    instants.set(instant, ticks[(nth as usize + 3 * bit) % ticks.len()]);
+                }
+            }
+            let place = (u64::from(u32::MAX) >> (nth % 32)) as u32;
+            Sample { place, instants }
+        });
+        let mut all: Vec<Sample> = each.collect();
+        let mut samples: Samples = all.iter().copied().collect();
+        assert!(samples.iter().eq(all.iter().copied()) && samples.len() == all.len());
+        assert!(samples.bytes.len() < all.len() * Samples::BYTES_MAX);
+        samples.sort();
+        all.sort_by_key(|sample| sample.place);
+        assert!(samples.iter().eq(all));
+    }
+}

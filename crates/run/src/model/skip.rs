@@ -1,0 +1,121 @@
+//! Reasons for which nothing is measured.
+
+use core::fmt;
+
+use hardware::board::NoFrame;
+use hardware::spec::psci;
+
+use crate::hex;
+use serde::{Deserialize, Serialize};
+
+use crate::measure::NoCpuOff;
+
+/// The reason why a scenario, or one CPU's row of it, was not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "each has its sentence below")]
+pub enum Skip {
+    NoIdleState,
+    /// The format that the firmware takes; the state, or a deeper one, has the other one.
+    OtherFormat(psci::StateFormat),
+    NotSupported(u32),
+    TimerStops(NoFrame),
+    /// No trial of the wake-up was possible, in a state that stops the CPUs' own timers.
+    NotTried {
+        #[serde(with = "hex")]
+        mpidr: u64,
+        power_state: u32,
+    },
+    NoHelper,
+    NoGic,
+    NoInterrupts,
+    NoZero,
+    NoSgi,
+    NoPmu,
+    NoPmf,
+    OneCpu,
+    NoCpuOff(NoCpuOff),
+    NoCacheSize,
+    TooFewCpus,
+    ModeRefused(psci::ReturnCode),
+    SgiDidNotWake {
+        #[serde(with = "hex")]
+        mpidr: u64,
+        power_state: u32,
+    },
+    NothingWoke {
+        #[serde(with = "hex")]
+        mpidr: u64,
+        power_state: u32,
+    },
+    /// TFTF gives no reason, or the record was lost.
+    NotStated,
+}
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stops = "the idle state stops the CPUs' own timers, and";
+        f.write_str(match *self {
+            Self::OtherFormat(format) => return other_format(f, format),
+            Self::NotSupported(id) => {
+                return write!(f, "the firmware does not implement function {id:#010x}");
+            }
+            Self::TimerStops(why) => return write!(f, "{stops} {why}"),
+            Self::NoCpuOff(why) => return write!(f, "{why}"),
+            Self::NoHelper => return write!(f, "{stops} there is no second CPU to wake the first"),
+            Self::ModeRefused(error) => {
+                return write!(f, "SET_SUSPEND_MODE is advertised, and returned {error}");
+            }
+            Self::NotTried {
+                mpidr,
+                power_state: state,
+            } => {
+                return write!(f, "no trial of {state:#010x} on CPU {mpidr:#x} was good");
+            }
+            Self::SgiDidNotWake {
+                mpidr,
+                power_state: state,
+            } => {
+                return write!(f, "SGI did not wake CPU {mpidr:#x} from {state:#010x}");
+            }
+            Self::NothingWoke {
+                mpidr,
+                power_state: state,
+            } => {
+                return write!(
+                    f,
+                    "neither its timer nor an SGI woke CPU {mpidr:#x} from {state:#010x}"
+                );
+            }
+            Self::NoIdleState => {
+                "the board names no idle state of this kind; deepest= or core= can give one"
+            }
+            Self::NoGic => "no GIC: nothing could wake a suspended CPU",
+            Self::NoInterrupts => "no GIC, and so no interrupt of a timer",
+            Self::NoZero => "DC ZVA is prohibited here (DCZID_EL0.DZP)",
+            Self::NoSgi => "no GIC, and so no SGI",
+            Self::NoPmu => "the CPU has no performance monitors",
+            Self::NoPmf => "PMF's timestamps can not be read",
+            Self::OneCpu => "there is no other CPU to turn on",
+            Self::NoCacheSize => {
+                "neither the CPU nor the device tree tells how large a cache is; dirty= can give \
+                 steps"
+            }
+            Self::TooFewCpus => {
+                "there are fewer CPUs than contend= asks for; where the CPUs' own timers stop, \
+                 one more stays awake"
+            }
+            Self::NotStated => "the log does not give the reason",
+        })
+    }
+}
+
+fn other_format(f: &mut fmt::Formatter<'_>, format: psci::StateFormat) -> fmt::Result {
+    let (takes, has) = (format.name(), format.other().name());
+    write!(
+        f,
+        "the firmware takes {takes} power_state values; the device tree has {has} ones. Use a tree \
+         with {takes} ones (--state-format, --deepest and --core of cargo xtask make one), or give \
+         the values by deepest= and core="
+    )
+}

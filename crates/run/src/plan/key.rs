@@ -1,0 +1,139 @@
+//! The keys of boot arguments, the values that each takes, and errors in them.
+
+use core::fmt;
+
+use hardware::text::outside::Shown;
+use hardware::words;
+
+use super::scenario_id::ScenarioId;
+use super::scenario_set::ScenarioSet;
+use super::timer::Load;
+
+words! {
+    /// The keys that boot arguments may have.
+    pub enum Key, word {
+        Iterations = "iterations",
+        Warmup = "warmup",
+        Only = "only",
+        Method = "method",
+        Wake = "wake",
+        End = "end",
+        Deepest = "deepest",
+        Core = "core",
+        Samples = "samples",
+        Records = "records",
+        Loops = "loops",
+        Batch = "batch",
+        Duration = "duration",
+        Period = "period",
+        Stress = "stress",
+        Footprint = "footprint",
+        Timers = "timers",
+        Threshold = "threshold",
+        Dirty = "dirty",
+        Contend = "contend",
+        CpuOnAfter = "cpu-on-after",
+    }
+}
+
+impl Key {
+    /// Returns the least and the greatest number that it takes, if it takes a number.
+    const fn range(self) -> Option<(u32, u32)> {
+        Some(match self {
+            Self::Iterations => (1, 1_000_000),
+            Self::Warmup => (0, 10_000),
+            Self::Loops => (1, 1 << 30),
+            Self::Batch => (1, 1 << 16),
+            Self::Duration => (1, 86_400),
+            Self::Period => (50, 1_000_000),
+            Self::Footprint => (1 << 12, 1 << 30),
+            Self::Threshold => (1, 1_000_000),
+            Self::CpuOnAfter => (0, 1_000_000),
+            _ => return None,
+        })
+    }
+
+    /// Returns the number if it is one of those that the key takes.
+    pub(crate) fn number(self, number: Option<u32>) -> Option<u32> {
+        let (least, most) = self.range()?;
+        number.filter(|number| (least..=most).contains(number))
+    }
+
+    fn write_accepted(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((least, most)) = self.range() {
+            write!(f, "a number from {least} to {most}")?;
+        }
+        f.write_str(match self {
+            Self::Only => {
+                f.write_str("help, or one or more, parted by commas, of")?;
+                let tags = ScenarioId::ALL.map(ScenarioId::short_tag);
+                return write_words(f, tags.into_iter().chain(ScenarioSet::GROUPS));
+            }
+            Self::Stress => {
+                f.write_str("one or more, parted by commas, of")?;
+                return write_words(f, Load::ALL.map(Load::word));
+            }
+            Self::Timers => "alone, all or both parted by a comma",
+            Self::Method => "tftf, warm or both parted by a comma",
+            Self::Wake => "together, staggered or chain",
+            Self::End => "off, park or reset",
+            Self::Samples => "none or all",
+            Self::Records => "once, twice or none",
+            Self::Footprint => ", K or M behind it",
+            Self::Dirty => "up to 24 of 0 to 64M bytes, parted by commas; A-B doubles",
+            Self::Contend => "up to 24 of 1 to 512 CPUs, parted by commas; A-B",
+            Self::Deepest | Self::Core => "a power_state of 0x and 1 to 8 hexadecimal digits",
+            _ => "",
+        })
+    }
+}
+
+fn write_words(
+    f: &mut fmt::Formatter<'_>,
+    words: impl IntoIterator<Item = &'static str>,
+) -> fmt::Result {
+    let mut words = words.into_iter();
+    words.try_for_each(|word| write!(f, " {word}"))
+}
+
+/// A word of the boot arguments that cannot be followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanError<'a> {
+    /// The word as it was written.
+    pub word: &'a str,
+    /// The place among the words; the first is 1.
+    pub position: usize,
+    pub problem: PlanProblem,
+}
+
+/// An error in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlanProblem {
+    NotAPair,
+    UnknownKey,
+    Duplicate(Key),
+    Value(Key),
+}
+
+const SHOWN: usize = 40;
+
+impl fmt::Display for PlanError<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = Shown(self.word, SHOWN);
+        write!(f, "bootargs word {} \"{word}\": ", self.position)?;
+        match self.problem {
+            PlanProblem::NotAPair => f.write_str("expected key=value"),
+            PlanProblem::UnknownKey => {
+                f.write_str("unknown key; the keys are")?;
+                write_words(f, Key::ALL.map(Key::word))
+            }
+            PlanProblem::Duplicate(key) => write!(f, "{} was given before", key.word()),
+            PlanProblem::Value(key) => {
+                write!(f, "{} takes ", key.word())?;
+                key.write_accepted(f)
+            }
+        }
+    }
+}
+
+impl core::error::Error for PlanError<'_> {}

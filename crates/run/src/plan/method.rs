@@ -1,0 +1,93 @@
+//! The manner of measuring: preconditions, wake-ups, and the action at the end.
+
+use hardware::words;
+use serde::{Deserialize, Serialize};
+
+words! {
+    /// The preconditions of a sample.
+    #[derive(Default)]
+    pub enum Method, word {
+        /// Each sample is the first call after a fresh CPU_ON, as in TFTF.
+        #[default]
+        Tftf = "tftf",
+        /// The CPUs stay on between iterations.
+        Warm = "warm",
+    }
+}
+
+/// Follows a scenario's name in the title of its warm method.
+pub const WARM_TITLE: &str = ", CPUs kept on between samples";
+
+/// The methods to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Methods {
+    /// [`Method::Tftf`] only.
+    Tftf,
+    /// [`Method::Warm`] only.
+    Warm,
+    /// Both, TFTF's first.
+    Both,
+}
+
+impl Methods {
+    /// The one that runs first.
+    pub const fn first(self) -> Method {
+        match self {
+            Self::Tftf | Self::Both => Method::Tftf,
+            Self::Warm => Method::Warm,
+        }
+    }
+
+    /// The methods in the order in which they run.
+    pub fn iter(self) -> impl Iterator<Item = Method> {
+        let second = (self == Self::Both).then_some(Method::Warm);
+        [self.first()].into_iter().chain(second)
+    }
+}
+
+words! {
+    /// When the CPUs of a parallel round wake up.
+    #[derive(Default)]
+    pub enum WakePattern, word {
+        /// All at one deadline; by a helper, all by one SGI where the GIC can.
+        #[default]
+        Together = "together",
+        /// One after another, at deadlines a fixed step apart.
+        Staggered = "staggered",
+        /// The lead wakes the others by SGI one after another, as in TFTF; a helper wakes the
+        /// first, and each woken CPU the next.
+        Chain = "chain",
+    }
+}
+
+words! {
+    /// The action when all is printed.
+    #[expect(missing_docs, reason = "each is the name of its call")]
+    pub enum EndAction, word {
+        Off = "off",
+        /// Wait for ever.
+        Park = "park",
+        Reset = "reset",
+    }
+}
+
+words! {
+    /// The number of times that each block of records is written.
+    #[derive(Default)]
+    #[expect(missing_docs, reason = "each is the name of its number")]
+    pub enum Records, word {
+        #[default]
+        Once = "once",
+        /// Twice, with the same numbers, for lines that lose bytes.
+        Twice = "twice",
+        None = "none",
+    }
+}
+
+impl Records {
+    /// Returns the number of times.
+    pub const fn copies(self) -> usize {
+        [1, 2, 0][self as usize]
+    }
+}

@@ -1,0 +1,225 @@
+//! The boot arguments as a [`Plan`]: words of the form `key=value`, separated by whitespace,
+//! without quoting. A word that is not understood stops the run, unless it is another
+//! program's in a device tree that a loader handed over ([`is_foreign`]).
+
+use hardware::text::outside;
+use hardware::text::words::Word;
+use serde::{Deserialize, Serialize};
+
+use super::key::{Key, PlanError, PlanProblem};
+use super::method::{EndAction, Method, Methods, Records, WakePattern};
+use super::scenario_id::ScenarioId;
+use super::scenario_set::ScenarioSet;
+use super::steps::{Steps, bytes, cpus, dirty_bytes, next_bytes, next_cpus};
+use super::timer::{Load, TIMERS, TimerPlan};
+
+/// Seconds that a scenario of loops may take without `loops=`: an emulator may be a
+/// hundred times slower than boards.
+pub const LOOPS_LIMIT_S: u32 = 30;
+/// Operations of a loop where nothing is said.
+const LOOPS: u32 = 1 << 20;
+
+/// Microseconds from AFFINITY_INFO's first OFF of a CPU to its next CPU_ON. Firmware marks a
+/// CPU as OFF before the CPU is in its WFI, or with its power controller, and on several SoCs
+/// a CPU_ON in that gap loses the CPU (`docs/reliability.md`). Linux never comes so soon: it
+/// takes milliseconds from one to the other.
+const CPU_ON_AFTER_US: u32 = 1_000;
+
+/// The choices of a run: scenarios, samples and methods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Samples to take of each CPU in each scenario.
+    pub iterations: u32,
+    /// Samples before those that are not counted.
+    pub warmup: u32,
+    /// Which scenarios to run; never empty.
+    pub scenarios: ScenarioSet,
+    /// The preconditions of samples.
+    pub methods: Methods,
+    /// The order of wake-ups in parallel rounds; None: as the method has it.
+    pub wake: Option<WakePattern>,
+    /// The action at the end.
+    pub end: EndAction,
+    /// `power_state` to use for the deepest level instead of the board's.
+    pub deepest: Option<u32>,
+    /// `power_state` to use for level 0 instead of the board's.
+    pub core: Option<u32>,
+    /// True if every sample is sent, besides its statistics.
+    pub samples: bool,
+    /// The number of times that each block of records is written.
+    pub records: Records,
+    /// Operations a CPU in each loop; None: as many as the time allows.
+    pub loops: Option<u32>,
+    /// Operations in a sample of a loop.
+    pub batch: u32,
+    /// The choices for timer latency.
+    pub timer: TimerPlan,
+    /// True if scenarios are to be listed, and none measured.
+    pub list: bool,
+    /// Bytes to make dirty, step by step, instead of those by the cache's size.
+    pub dirty: Option<Steps>,
+    /// Numbers of CPUs that go down together, instead of those by their count.
+    pub contend: Option<Steps>,
+    /// Microseconds for which a CPU has been off, at least, when it is turned on. Payloads
+    /// whose records lack this did not wait.
+    #[serde(default)]
+    pub cpu_on_after: u32,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            iterations: 20,
+            warmup: 2,
+            scenarios: ScenarioSet::SUITE,
+            methods: Methods::Tftf,
+            wake: None,
+            end: EndAction::Off,
+            deepest: None,
+            core: None,
+            samples: false,
+            records: Records::Once,
+            loops: None,
+            batch: 1024,
+            timer: TimerPlan::default(),
+            list: false,
+            dirty: None,
+            contend: None,
+            cpu_on_after: CPU_ON_AFTER_US,
+        }
+    }
+}
+
+impl Plan {
+    /// Returns the bytes to make dirty, step by step; None where no size is known.
+    pub fn dirty_steps(&self, outer_cache: Option<u64>) -> Option<Steps> {
+        self.dirty.or_else(|| outer_cache.map(super::steps::dirty))
+    }
+
+    /// The memory that takes, in bytes: none where nothing is made dirty.
+    pub fn dirty_bytes(&self, outer_cache: Option<u64>) -> usize {
+        let steps = self.dirty_steps(outer_cache);
+        let steps = steps.filter(|_| self.scenarios.contains(ScenarioId::DirtySweep));
+        steps.map_or(0, |steps| steps.highest() as usize)
+    }
+
+    /// Reads boot arguments; none at all is the default plan.
+    pub fn parse(bootargs: &str) -> Result<Self, PlanError<'_>> {
+        Self::follow(bootargs.split_ascii_whitespace().enumerate())
+    }
+
+    /// Reads boot arguments among which a loader may have put those of an operating
+    /// system: words that have no key of the payload's are passed over.
+    pub fn parse_among_foreign(bootargs: &str) -> Result<Self, PlanError<'_>> {
+        let words = bootargs.split_ascii_whitespace().enumerate();
+        Self::follow(words.filter(|(_, word)| !is_foreign(word)))
+    }
+
+    /// Follows words, each with its place among all, from 0.
+    fn follow<'a>(words: impl Iterator<Item = (usize, &'a str)>) -> Result<Self, PlanError<'a>> {
+        let mut plan = Self::default();
+        let mut seen = 0u32;
+        for (index, word) in words {
+            plan.apply(word, &mut seen).map_err(|problem| PlanError {
+                word,
+                position: index + 1,
+                problem,
+            })?;
+        }
+        Ok(plan)
+    }
+
+    /// Returns the order of wake-ups by `method`. TFTF's CPUs share one timer: the CPU that
+    /// takes its interrupt wakes the others by SGI (`docs/wake-up.md`).
+    pub fn wake_by(&self, method: Method) -> WakePattern {
+        self.wake.unwrap_or(match method {
+            Method::Tftf => WakePattern::Chain,
+            Method::Warm => WakePattern::Together,
+        })
+    }
+
+    /// Returns the number of tests: the suite's by each method, the others once.
+    pub fn tests(&self) -> usize {
+        let suite = self.scenarios.suite().iter().count();
+        suite * self.methods.iter().count() + self.scenarios.iter().count() - suite
+    }
+
+    /// Returns the operations in a sample of a loop, and the samples of each CPU.
+    pub fn batches(&self) -> (u32, u32) {
+        let loops = self.loops.unwrap_or(LOOPS);
+        let batch = self.batch.min(loops).max(1);
+        (batch, loops.div_ceil(batch))
+    }
+
+    fn apply(&mut self, word: &str, seen: &mut u32) -> Result<(), PlanProblem> {
+        let (key, value) = word.split_once('=').ok_or(PlanProblem::NotAPair)?;
+        let key = Key::from_word(key).ok_or(PlanProblem::UnknownKey)?;
+        let bit = 1 << key as u32;
+        if *seen & bit != 0 {
+            return Err(PlanProblem::Duplicate(key));
+        }
+        *seen |= bit;
+
+        self.set(key, value).ok_or(PlanProblem::Value(key))
+    }
+
+    /// Sets the choice of a key; None where it does not take the value.
+    fn set(&mut self, key: Key, value: &str) -> Option<()> {
+        let number = || key.number(outside::number(value.as_bytes(), 10));
+        match key {
+            Key::Iterations => self.iterations = number()?,
+            Key::Warmup => self.warmup = number()?,
+            Key::Loops => self.loops = Some(number()?),
+            Key::Batch => self.batch = number()?,
+            Key::Duration => self.timer.duration = number()?,
+            Key::Period => self.timer.period = number()?,
+            Key::CpuOnAfter => self.cpu_on_after = number()?,
+            Key::Threshold => self.timer.threshold = Some(number()?),
+            Key::Footprint => self.timer.footprint = key.number(bytes(value))?,
+            Key::Stress => self.timer.loads = choice(value, &Load::ALL.map(Load::word))?,
+            Key::Timers => self.timer.timers = choice(value, &TIMERS)?,
+            Key::Only if value == "help" => self.list = true,
+            Key::Only => {
+                self.scenarios = ScenarioSet::EMPTY;
+                for word in value.split(',') {
+                    self.scenarios.insert(ScenarioSet::of_word(word)?);
+                }
+            }
+            Key::Method => {
+                self.methods = match choice(value, &Method::ALL.map(Method::word))? {
+                    0b01 => Methods::Tftf,
+                    0b10 => Methods::Warm,
+                    _ => Methods::Both,
+                }
+            }
+            Key::Wake => self.wake = Some(WakePattern::from_word(value)?),
+            Key::End => self.end = EndAction::from_word(value)?,
+            Key::Records => self.records = Records::from_word(value)?,
+            Key::Deepest => self.deepest = Some(power_state(value)?),
+            Key::Core => self.core = Some(power_state(value)?),
+            Key::Dirty => self.dirty = Some(Steps::parse(value, dirty_bytes, next_bytes)?),
+            Key::Contend => self.contend = Some(Steps::parse(value, cpus, next_cpus)?),
+            Key::Samples => self.samples = ["none", "all"].iter().position(|it| *it == value)? == 1,
+        }
+        Some(())
+    }
+}
+
+/// Returns true for a word that has no key of the payload's.
+pub fn is_foreign(word: &str) -> bool {
+    let key = word.split_once('=').map_or(word, |(key, _)| key);
+    Key::from_word(key).is_none()
+}
+
+/// Reads a list of some of `words`: a bit for each word.
+fn choice(list: &str, words: &[&str]) -> Option<u8> {
+    let bit = |word| Some(1 << words.iter().position(|it| *it == word)?);
+    let bits = list.split(',').map(bit);
+    bits.reduce(|all, bit| Some(all? | bit?)).flatten()
+}
+
+/// Hexadecimal only, so that `deepest=10000` cannot be meant otherwise than it is read.
+fn power_state(value: &str) -> Option<u32> {
+    let digits = value.as_bytes().strip_prefix(b"0x")?;
+    outside::number(digits, 16).filter(|_| digits.len() <= 8)
+}

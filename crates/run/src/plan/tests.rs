@@ -1,0 +1,189 @@
+use std::string::{String, ToString};
+
+use hardware::text::words::Word;
+
+use super::key::*;
+use super::plan::*;
+use super::*;
+
+fn refused(bootargs: &str) -> PlanError<'_> {
+    Plan::parse(bootargs).expect_err(bootargs)
+}
+
+/// Boot arguments that loaders make of `iterations=3`.
+const HANDED_OVER: [&str; 4] = [
+    // kvmtool: `lkvm run --kernel Image -p "iterations=3"`.
+    " console=ttyS0 rw rootflags=trans=virtio,version=9p2000.L,cache=loose rootfstype=9p \
+     init=/virt/init  ip=dhcp iterations=3 root=/dev/vda",
+    // The Raspberry Pi's firmware.
+    "coherent_pool=1M 8250.nr_uarts=1 snd_bcm2835.enable_headphones=0 \
+     vc_mem.mem_base=0x3ec00000 console=tty1 iterations=3",
+    // Depthcharge.
+    "cros_secure iterations=3",
+    "earlycon clk_ignore_unused iterations=3",
+];
+
+#[test]
+fn words_of_an_operating_system_are_passed_over_where_a_loader_put_them() {
+    for bootargs in HANDED_OVER {
+        let plan = Plan::parse_among_foreign(bootargs);
+        assert_eq!(plan, Plan::parse("iterations=3"), "{bootargs}");
+        let first = bootargs.split_ascii_whitespace().next();
+        let first = first.expect("a word");
+        assert!(is_foreign(first) && !is_foreign("iterations=3"));
+        let error = refused(bootargs);
+        assert_eq!((error.word, error.position), (first, 1));
+    }
+}
+
+#[test]
+fn own_words_among_foreign_ones_are_as_strict() {
+    use crate::plan::key::PlanProblem::{Duplicate, NotAPair, Value};
+    for (bootargs, word, position, problem) in [
+        (
+            "cros_secure iterations=0",
+            "iterations=0",
+            2,
+            Value(Key::Iterations),
+        ),
+        ("quiet end", "end", 2, NotAPair),
+        ("end=off rw end=park", "end=park", 3, Duplicate(Key::End)),
+    ] {
+        let error = Plan::parse_among_foreign(bootargs).expect_err(bootargs);
+        let found = (error.word, error.position, error.problem);
+        assert_eq!(found, (word, position, problem));
+    }
+}
+
+/// Good words, and the choices that they make, as records have them.
+const FOLLOWED: &str = r#"
+iterations=1000000 warmup=0 => "iterations":1000000,"warmup":0
+warmup=10000 => "warmup":10000
+only=cpu_susp_serial,test_rt_instr_psci_version_parallel => "scenarios":["cpu_susp_serial","psci_version_parallel"]
+only=help => "list":true
+method=warm,tftf => "methods":"both"
+method=warm => "methods":"warm"
+wake=staggered => "wake":"staggered"
+end=reset => "end":"reset"
+end=park => "end":"park"
+deepest=0x0101FFff core=0x0 => "deepest":16908287,"core":0
+samples=all => "samples":true
+records=twice => "records":"twice"
+loops=7 batch=300 => "loops":7,"batch":300
+duration=3600 period=500 => {"duration":3600,"period":500
+footprint=64K threshold=80 => "footprint":65536,"threshold":80
+footprint=1024M => "footprint":1073741824
+stress=mixed,idle,clean timers=all => "loads":49,"timers":2
+cpu-on-after=0 => "cpu_on_after":0
+cpu-on-after=1000000 => "cpu_on_after":1000000
+dirty=0,64K,1M,100 contend=1,6-14 => "dirty":[0,65536,1048576,100],"contend":[1,6,7,8,12,14]
+dirty=0,16K-64K => "dirty":[0,16384,32768,65536]
+dirty=0-64K => "dirty":[0,16384,32768,65536]
+dirty=48K-100K => "dirty":[49152,98304,102400]
+dirty=16K,0-16K => "dirty":[16384,0]
+dirty=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24 => ,24]"#;
+
+#[test]
+fn every_word_is_followed() {
+    let read = |bootargs| Plan::parse(bootargs).expect(bootargs);
+    for row in FOLLOWED.lines().skip(1) {
+        let (bootargs, choices) = row.split_once(" => ").expect("two parts");
+        let plan = serde_json::to_string(&read(bootargs)).expect("a record");
+        assert!(plan.contains(choices), "{bootargs}: {plan}");
+    }
+    let plan = read("\t\r\n ");
+    assert_eq!(plan, Plan::default());
+    assert_eq!(plan.scenarios, ScenarioSet::SUITE);
+    assert_eq!((plan.iterations, plan.warmup), (20, 2));
+    assert_eq!(plan.cpu_on_after, 1_000);
+    assert_eq!((plan.batches(), plan.tests()), ((1024, 1024), 6));
+    let wakes = Method::ALL.map(|method| plan.wake_by(method));
+    assert_eq!(wakes, [WakePattern::Chain, WakePattern::Together]);
+    let wakes = Method::ALL.map(|method| read("wake=staggered").wake_by(method));
+    assert_eq!(wakes, [WakePattern::Staggered; 2]);
+
+    let plan = read("only=suite,null_call loops=1000 batch=300 method=warm,tftf");
+    assert_eq!((plan.batches(), plan.tests()), ((300, 4), 13));
+    assert!(plan.methods.iter().eq([Method::Tftf, Method::Warm]));
+    assert_eq!(read("loops=7").batches(), (7, 1));
+    let timer = read("stress=mixed,idle,clean timers=all").timer;
+    let lists = (timer.load_list(), timer.timer_list());
+    assert_eq!(lists, ("idle,clean,mixed".into(), "all"));
+}
+
+/// Keys, and values that they do not take.
+const REFUSED: &str = "
+iterations 0 1000001 99999999999999999999 +5 -5 0x10
+warmup 10001 two
+only 'cpu_susp_serial' cpu_susp_serial, susp_deep help,null_call
+loops 0 1073741825
+batch 0 65537
+duration 0 86401
+period 49 1000001
+stress all idle, ,idle Idle
+footprint 4095 1025M 4096M 1G 64k K -1 4294967296
+timers each
+threshold 0
+method cold
+wake Together
+end halt o\\ff
+records all
+samples some
+deepest 0x 0x+1 0x123456789 65536
+core 0xfoo
+dirty 0, - 8- 2M-1M 65M 1G 1k +1 99999999999
+dirty 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25
+contend 0 513 1K 0-4
+cpu-on-after 1000001 -1 1ms";
+
+#[test]
+fn the_wrong_word_is_named() {
+    use crate::plan::key::PlanProblem::{Duplicate, UnknownKey, Value};
+    for row in REFUSED.lines().skip(1) {
+        let mut words = row.split(' ');
+        let key = Key::from_word(words.next().unwrap_or_default()).expect(row);
+        for value in words.chain([""]) {
+            let word = std::format!("{}={value}", key.word());
+            assert_eq!(refused(&word).problem, Value(key), "{word}");
+        }
+    }
+    for word in ["=5", "earlycon=pl011", "Iterations=5"] {
+        let error = refused(word);
+        let found = (error.word, error.position, error.problem);
+        assert_eq!(found, (word, 1, UnknownKey));
+    }
+    let error = refused("wake=chain end=off  wake=chain");
+    assert_eq!((error.word, error.position), ("wake=chain", 3));
+    assert_eq!(error.problem, Duplicate(Key::Wake));
+}
+
+/// Arguments and the message for each; a line that begins with a blank continues it.
+const MESSAGES: &str = "
+warmup=1 iterations=0 => word 2 `iterations=0`: iterations takes a number from 1 to 1000000
+only=x => word 1 `only=x`: only takes help, or one or more, parted by commas, of
+ susp_deep_parallel susp_deep_serial cpu_susp_parallel cpu_susp_serial cpu_off_serial
+ psci_version_parallel null_call self_sgi sysreg_trap pmf_read cpu_on empty timer_latency
+ dirty_sweep contend_sweep idle_states system_suspend suite micro all
+footprint=5000M => word 1 `footprint=5000M`: footprint takes a number from 4096 to 1073741824,
+ K or M behind it
+dirty=65M => word 1 `dirty=65M`: dirty takes up to 24 of 0 to 64M bytes, parted by commas; A-B doubles
+a=b => word 1 `a=b`: unknown key; the keys are iterations warmup only method wake end deepest
+ core samples records loops batch duration period stress footprint timers threshold dirty contend
+ cpu-on-after
+end=halt => word 1 `end=halt`: end takes off, park or reset
+quiet => word 1 `quiet`: expected key=value
+end=off end=off => word 2 `end=off`: end was given before";
+
+#[test]
+fn an_error_says_what_is_accepted() {
+    let table = MESSAGES.replace("\n ", " ").replace('`', "\"");
+    for row in table.lines().skip(1) {
+        let (bootargs, text) = row.split_once(" => ").expect("two parts");
+        let expected = std::format!("bootargs {text}");
+        assert_eq!(refused(bootargs).to_string(), expected);
+    }
+    let escaped = "bootargs word 1 \"x?[2J?\": expected key=value";
+    assert_eq!(refused("x\u{1b}[2J\u{e9}").to_string(), escaped);
+    let long: String = "y".repeat(5000);
+    assert!(refused(&long).to_string().len() < 100);
+}

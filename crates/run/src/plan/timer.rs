@@ -1,0 +1,142 @@
+//! The choices for `timer_latency`.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use hardware::words;
+use serde::{Deserialize, Serialize};
+
+words! {
+    /// A CPU's load on the memory system while a timer is measured.
+    pub enum Load, word {
+        /// None: the CPU waits for its next interrupt.
+        Idle = "idle",
+        /// Plain stores.
+        Write = "write",
+        /// DC ZVA.
+        Zero = "zero",
+        /// Non-temporal stores, STNP.
+        Nontemporal = "nontemporal",
+        /// Writes, and cleaning to the point of coherency by DC CIVAC.
+        Clean = "clean",
+        /// All four by turns, a page each.
+        Mixed = "mixed",
+    }
+}
+
+/// The words for [`TimerPlan::alone`] and [`TimerPlan::all`].
+pub(crate) const TIMERS: [&str; 2] = ["alone", "all"];
+
+/// The choices for `timer_latency`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimerPlan {
+    /// Duration of each stretch in seconds.
+    pub duration: u32,
+    /// Microseconds from one expiry to the next.
+    pub period: u32,
+    /// Bytes that each CPU writes to.
+    pub footprint: u32,
+    /// Microseconds of latency, beyond which is the end of it.
+    pub threshold: Option<u32>,
+    /// A bit for each load, in the order of [`Load::ALL`].
+    pub(crate) loads: u8,
+    /// A bit for each of `TIMERS`.
+    pub(crate) timers: u8,
+}
+
+impl Default for TimerPlan {
+    fn default() -> Self {
+        Self {
+            duration: 1,
+            period: 1_000,
+            footprint: 4 << 20,
+            threshold: None,
+            loads: 1 << Load::Idle as u8 | 1 << Load::Mixed as u8,
+            timers: 0b11,
+        }
+    }
+}
+
+impl TimerPlan {
+    /// Returns the loads, in the order of [`Load::ALL`].
+    pub fn loads(&self) -> impl Iterator<Item = Load> + use<> {
+        let loads = self.loads;
+        let all = Load::ALL.into_iter();
+        all.filter(move |load| loads >> *load as u8 & 1 != 0)
+    }
+
+    /// Takes a load out; false when it was in no stretch.
+    pub fn leave_out(&mut self, load: Load) -> bool {
+        let asked = self.loads().any(|l| l == load || l == Load::Mixed);
+        self.loads &= !(1 << load as u8);
+        asked
+    }
+
+    /// Returns true if each CPU's timer is measured alone.
+    pub fn alone(&self) -> bool {
+        self.timers & 1 != 0
+    }
+
+    /// Returns true if all CPUs' timers are measured together.
+    pub fn all(&self) -> bool {
+        self.timers & 2 != 0
+    }
+
+    /// Returns the number of timers measured alone; a lone CPU has no others for a load.
+    pub fn alone_under(&self, load: Load, cpus: usize) -> usize {
+        match self.alone() && (cpus > 1 || load == Load::Idle) {
+            true => cpus,
+            false => 0,
+        }
+    }
+
+    /// Returns the loads, as the argument `stress=` has them.
+    pub fn load_list(&self) -> String {
+        self.loads().map(Load::word).collect::<Vec<_>>().join(",")
+    }
+
+    /// Returns the timers that are measured, as the argument `timers=` has them.
+    pub fn timer_list(&self) -> &'static str {
+        ["", "alone", "all", "alone,all"][usize::from(self.timers & 3)]
+    }
+
+    /// Returns the expiries of a timer in a stretch, and in a window of a second.
+    pub fn expiries(&self) -> (u32, u32) {
+        let window = 1_000_000 / self.period.max(1);
+        let total = u64::from(self.duration) * 1_000_000 / u64::from(self.period.max(1));
+        // A day of the shortest period fits.
+        (total.try_into().unwrap_or(u32::MAX), window.max(1))
+    }
+
+    /// Returns the bytes of a buffer for each CPU: whole pages; 0 where no load needs one.
+    pub fn buffer(&self) -> u64 {
+        match self.loads().all(|load| load == Load::Idle) {
+            true => 0,
+            false => u64::from(self.footprint).next_multiple_of(4096),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_a_second_and_no_load_needs_no_memory() {
+        let mut plan = TimerPlan::default();
+        for (duration, period, expiries) in [
+            (1, 1_000, (1_000, 1_000)),
+            (10, 300, (33_333, 3_333)),
+            (1, 1_000_000, (1, 1)),
+            (86_400, 50, (1_728_000_000, 20_000)),
+        ] {
+            (plan.duration, plan.period) = (duration, period);
+            assert_eq!(plan.expiries(), expiries);
+        }
+        assert_eq!(plan.buffer(), 4 << 20);
+        plan.footprint = 5000;
+        assert_eq!(plan.buffer(), 8192);
+        assert!(plan.leave_out(Load::Write) && plan.leave_out(Load::Mixed));
+        assert_eq!((plan.buffer(), plan.leave_out(Load::Write)), (0, false));
+    }
+}

@@ -1,0 +1,82 @@
+//! Lines that claim to be records, and may be damaged or joined to other text.
+
+use crate::crc::Crc32;
+
+use super::record::{CRC_DIGITS, MARK, Record};
+use crate::model::RunId;
+
+/// A line's claim to be a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim<'l> {
+    /// The run that it is of.
+    pub run: RunId,
+    /// The record's place in the run, from 0.
+    pub seq: u32,
+    /// The checksum, as the line has it.
+    pub crc: u32,
+    /// The record's kind, which is the first key.
+    pub kind: &'l str,
+    json: &'l str,
+    /// The bytes of which the checksum is.
+    summed: &'l [u8],
+}
+
+impl<'l> Claim<'l> {
+    /// Returns what `line` claims to be; None if it has not the form of a record.
+    /// The checksum is not computed.
+    // The release profile compiles this package for size, as the payload needs it; the
+    // caller's copy is compiled for speed.
+    #[cfg_attr(not(debug_assertions), inline)]
+    pub fn of(line: &'l [u8]) -> Option<Self> {
+        let text = line.trim_ascii_end().strip_prefix(MARK.as_bytes())?;
+        // JSON has no '@': with one, another record stands behind the first.
+        let text = str::from_utf8(text).ok().filter(|it| !it.contains('@'))?;
+        let (run, rest) = text.split_once(' ')?;
+        let (seq, json) = rest.split_once(' ')?;
+        let (json, crc) = json.rsplit_once(' ')?;
+        let (kind, _) = json.strip_prefix("{\"")?.split_once('"')?;
+        // Capitals were not sent: a bit of the line has flipped.
+        let is_digit = |b| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+        let has_checksum = crc.len() == CRC_DIGITS && crc.bytes().all(is_digit);
+        let is_whole = has_checksum && seq.len() >= 4 && json.ends_with('}');
+        is_whole.then_some(Self {
+            run: RunId::parse(run)?,
+            seq: seq.parse().ok()?,
+            crc: u32::from_str_radix(crc, 16).ok()?,
+            kind,
+            json,
+            summed: &line[..MARK.len() + text.len() - CRC_DIGITS - 1],
+        })
+    }
+
+    /// Returns true if the checksum is right.
+    pub fn is_sound(&self) -> bool {
+        Crc32::of(self.summed) == self.crc
+    }
+
+    /// Returns the record; None if this version cannot read it.
+    // As above.
+    #[cfg_attr(not(debug_assertions), inline)]
+    pub fn record(&self) -> Option<Record> {
+        serde_json::from_str(self.json).ok()
+    }
+}
+
+/// Returns the parts of `line` that begin like a record: after a terminal's time
+/// stamp, or after another record whose line end was lost.
+pub fn pieces(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = line;
+    core::iter::from_fn(move || {
+        let from = rest.get(find_mark(rest)?..)?;
+        let next = find_mark(&from[MARK.len()..]);
+        let end = next.map_or(from.len(), |next| next + MARK.len());
+        let (piece, after) = from.split_at(end);
+        rest = after;
+        Some(piece)
+    })
+}
+
+fn find_mark(bytes: &[u8]) -> Option<usize> {
+    let mut windows = bytes.windows(MARK.len());
+    windows.position(|window| window == MARK.as_bytes())
+}

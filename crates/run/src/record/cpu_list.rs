@@ -1,0 +1,30 @@
+//! CPUs as a list of MPIDR, cluster, core and thread each, for serde's `with`.
+
+use alloc::vec::Vec;
+
+use crate::hex;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::model::Cpu;
+
+#[derive(Serialize, Deserialize)]
+struct Packed(#[serde(with = "hex::option")] Option<u64>, u16, u16, u16);
+
+pub(super) fn serialize<S: Serializer>(cpus: &[Cpu], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(
+        cpus.iter()
+            .map(|cpu| Packed(cpu.mpidr, cpu.cluster, cpu.core, cpu.thread)),
+    )
+}
+
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Cpu>, D::Error> {
+    let each = Vec::deserialize(from)?.into_iter();
+    let each = each.map(|Packed(mpidr, cluster, core, thread)| Cpu {
+        mpidr,
+        cluster,
+        core,
+        thread,
+        identity: None,
+    });
+    Ok(each.collect())
+}

@@ -1,0 +1,77 @@
+//! Records: lines of JSON, each with a checksum, from which a host reads the
+//! [`Run`](crate::model::Run) back.
+//!
+//! ```text
+//! @PB 1c291ca3 0003 {"cpus":[0,[["0x0",0,0,0],["0x1",0,1,0]]]} a3174c64
+//! ```
+//!
+//! A line is `@PB RUN SEQ JSON CRC`, separated by single blanks, in ASCII, of at most
+//! [`LINE_MAX`] bytes.
+//! * RUN is the identity of the run ([`RunId`](crate::model::RunId)), in eight hexadecimal
+//!   digits: records of another run are none of this one, whatever their numbers.
+//! * SEQ counts the records of a run from 0, in decimal, with at least four digits.
+//! * JSON is one [`Record`]. It contains no `@`, and numbers are integers:
+//!   durations are in ticks, masks and MPIDRs are strings in hexadecimal.
+//! * CRC is the CRC-32 ([`crate::crc`]) of all bytes before the blank in front
+//!   of it, in eight hexadecimal digits.
+//!
+//! A scenario's records follow its tables, so that a run that is cut short keeps
+//! what it had.
+
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::{cpu_list, packed};
+use crate::measure::{Facts, Identity, Reason};
+use crate::model::{
+    Conditions, Cpu, CpuSet, End, Head, Kind, Point, Row, Sample, ScenarioKey, Spread, Status,
+};
+use crate::plan::Plan;
+
+/// Version of the format, as [`Head::format`] gives it. The version must change when
+/// [`Plan`] or [`Facts`] gains a field without a serde default, or when the meaning
+/// of any field changes: older records would be refused or misread.
+pub const FORMAT: u32 = 4;
+
+/// The beginning of a record.
+pub const MARK: &str = "@PB ";
+
+/// Bytes of the longest line, without its end.
+pub const LINE_MAX: usize = 1_000;
+
+/// Digits of the checksum.
+pub const CRC_DIGITS: usize = 8;
+
+/// A part of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Record {
+    /// The payload and the board.
+    Run(Head),
+    /// The machine.
+    Facts(Facts),
+    /// The boot arguments.
+    Plan(Plan),
+    /// CPUs without their identity, in the board's order, from this index on.
+    Cpus(u16, #[serde(with = "cpu_list")] Vec<Cpu>),
+    /// A scenario: status, conditions, and counts of samples of points that do not count.
+    Scenario(ScenarioKey, Status, Option<Conditions>, Vec<(Reason, u32)>),
+    /// A row without samples, in a short form. If that is too long for a line, further rows
+    /// with nothing but statistics and instants follow.
+    Row(#[serde(with = "packed")] (ScenarioKey, Row)),
+    /// A sample of a row, by the index of its CPU.
+    Sample(ScenarioKey, u16, Sample),
+    /// A point without its spread, by its place in the scenario.
+    Point(ScenarioKey, u32, Point),
+    /// A part of the spread of a point, by its place in the scenario.
+    Spread(ScenarioKey, u32, Spread),
+    /// Findings of a scenario, each by its kind and the CPUs on which it rests. Sentences
+    /// are above, for people: a reader makes them anew of the other records.
+    Findings(ScenarioKey, Vec<(Kind, CpuSet)>),
+    /// The identity of these CPUs without their clocks, and those, in MHz. It is known only
+    /// once a CPU was up.
+    Identity(CpuSet, Identity, Vec<Option<u64>>),
+    /// The end of the run.
+    End(End),
+}

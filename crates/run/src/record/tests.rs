@@ -1,0 +1,259 @@
+mod longest;
+
+use std::collections::BTreeSet;
+use std::format;
+use std::string::String;
+use std::vec;
+use std::vec::Vec;
+
+use crate::crc::Crc32;
+use serde_json::Value;
+
+use self::longest::*;
+use super::*;
+use crate::findings::{Detail, findings_of};
+use crate::model::*;
+use crate::plan::{Method, Records, ScenarioId};
+use crate::testing::example;
+
+fn written(run: &Run, records: Records) -> String {
+    let mut out = String::new();
+    let mut to = Writer::new(records, RunId::default());
+    to.machine(&mut out, run).expect("a String takes all");
+    for group in run.scenarios.chunks(1) {
+        to.scenario(&mut out, group).expect("a String takes all");
+    }
+    let end = run.end.expect("an end");
+    to.end(&mut out, run, end).expect("a String takes all");
+    out
+}
+
+/// Reads all lines; the numbers must follow each other.
+fn records(text: &str) -> Vec<Record> {
+    let each = (0..).zip(text.lines()).map(|(seq, line)| {
+        assert!(line.len() <= LINE_MAX && line.is_ascii(), "{line}");
+        let claim = Claim::of(line.as_bytes()).expect(line);
+        assert!(claim.seq == seq && claim.is_sound(), "{line}");
+        claim.record().expect(line)
+    });
+    each.collect()
+}
+
+fn joined(records: impl IntoIterator<Item = Record>) -> Run {
+    let mut builder = RunBuilder::default();
+    records.into_iter().for_each(|record| builder.add(record));
+    builder.run()
+}
+
+/// Writes a run, which is read back with the number of records in its end.
+fn check(mut run: Run) -> (String, Run) {
+    let text = written(&run, Records::Once);
+    run.end.as_mut().expect("an end").records = text.lines().count() as u32;
+    assert_eq!(joined(records(&text)), run);
+    (text, run)
+}
+
+/// A run with two scenarios of which only one part each is known.
+fn short_run() -> Run {
+    let skipped = Scenario {
+        status: Status::Skipped(Skip::NoGic),
+        conditions: Some(Conditions::default()),
+        ..Scenario::new(ScenarioKey {
+            id: ScenarioId::CpuSuspendSerial,
+            method: Method::Warm,
+            helper: Some(1),
+        })
+    };
+    let mut first = Scenario {
+        helper: None,
+        ..skipped.clone()
+    };
+    first.rows.push(Row {
+        cpu: 2,
+        attempts: Some(Attempts::default()),
+        ..Row::default()
+    });
+    Run {
+        scenarios: vec![first, skipped],
+        end: Some(end()),
+        ..example::run(3)
+    }
+}
+
+fn line_of(body: &str) -> String {
+    format!("{body} {:08x}", Crc32::of(body.as_bytes()))
+}
+
+#[test]
+fn a_line_is_as_documented() {
+    let (text, _) = check(short_run());
+    let json = r#"{"cpus":[0,[["0x0",0,0,0],["0x1",0,1,0],["0x2",0,2,0]]]}"#;
+    let line = line_of(&format!("@PB 00000000 0003 {json}"));
+    assert_eq!(text.lines().nth(3), Some(line.as_str()));
+    assert!(text.contains(r#"{"row":["cpu_susp_serial",2,0,[[]],[],null,{"m":"warm"}]}"#));
+    assert!(text.contains(r#"{"scenario":[{"s":"cpu_susp_serial","m":"warm","h":1},{"skipped":"#));
+    for wrong in [
+        line.replace("0003", "003"),
+        line.replace("00000000", "0000000"),
+        line.replace("00000000 ", ""),
+        line.to_uppercase(),
+    ] {
+        assert_eq!(Claim::of(wrong.as_bytes()), None, "{wrong}");
+    }
+    let later = line_of(r#"@PB 00000000 0005 {"of-a-later-version":1}"#);
+    let later = Claim::of(later.as_bytes()).expect("of its form");
+    assert!(later.is_sound() && later.record().is_none());
+}
+
+#[test]
+fn copies() {
+    let run = short_run();
+    let once = written(&run, Records::Once);
+    let twice = written(&run, Records::Twice);
+    assert_eq!(written(&run, Records::None), "");
+    let once: Vec<_> = once.lines().collect();
+    // Head, facts, plan, CPUs and the lead; then a block for each scenario, and the end.
+    let blocks = [0..5, 5..7, 7..8, 8..10];
+    let expected = blocks.map(|block| [&once[block.clone()], &once[block]].concat());
+    assert!(expected.concat().into_iter().eq(twice.lines()));
+}
+
+#[test]
+fn pieces_of_lines_that_are_joined() {
+    for (line, expected) in [
+        ("[    1.5] @PB 0001 a", &["@PB 0001 a"][..]),
+        ("@PB 00@PB 0001 b", &["@PB 00", "@PB 0001 b"]),
+        ("no record", &[]),
+    ] {
+        let found = pieces(line.as_bytes()).map(|it| str::from_utf8(it).expect("text"));
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+    }
+}
+
+/// A board may call itself anything; `@` or a control character would not be read
+/// back from a terminal's log.
+#[test]
+fn text_is_escaped_and_cut() {
+    let mut run = short_run();
+    let head = run.head.as_mut().expect("there is a head");
+    head.model = "@PB 0001 \"\u{b5}\u{1f600}\\\u{7f}\n{} 00000000".into();
+    assert_eq!(check(run.clone()).0.matches('@').count(), 10);
+
+    let model = "\u{b5}".repeat(900);
+    run.head.as_mut().expect("there is a head").model = model.clone();
+    let found = joined(records(&written(&run, Records::Once))).head;
+    let found = found.expect("there is a head").model;
+    let kept = found.strip_suffix(" ...").expect("it was cut");
+    assert!(kept.len() > 200 && model.starts_with(kept));
+}
+
+#[test]
+fn cpus_and_findings_take_as_many_lines_as_they_need() {
+    let mut run = example::run(512);
+    let mut scenario = example::good(&run, ScenarioId::SuspendDeepParallel);
+    scenario.findings = findings_of(&run, &scenario, Detail::Short);
+    (run.scenarios, run.end) = (vec![scenario], Some(end()));
+    let (text, _) = check(run);
+    for (kind, count) in [("cpus", 32), ("identity", 33), ("findings", 18)] {
+        assert_eq!(
+            text.matches(&format!("{{\"{kind}\":")).count(),
+            count,
+            "{kind}"
+        );
+    }
+}
+
+/// Adds the keys of what differs between two values.
+fn add_differing(keys: &mut BTreeSet<String>, key: &str, found: &Value, whole: &Value) {
+    match (found, whole) {
+        (Value::Object(found), Value::Object(whole)) => {
+            for key in found.keys().chain(whole.keys()) {
+                let of = |object: &serde_json::Map<_, _>| object.get(key).cloned();
+                let [found, whole] = [found, whole].map(|it| of(it).unwrap_or_default());
+                add_differing(keys, key, &found, &whole);
+            }
+        }
+        (Value::Array(found), Value::Array(whole)) if found.len() == whole.len() => {
+            for (found, whole) in found.iter().zip(whole) {
+                add_differing(keys, key, found, whole);
+            }
+        }
+        _ if found != whole => drop(keys.insert(key.into())),
+        _ => {}
+    }
+}
+
+/// Each record is read back at its longest, and lost by itself.
+#[test]
+fn lost_records_lose_nothing_else() {
+    let (text, whole) = check(longest_run());
+    let json = |run: &Run| serde_json::to_value(run).expect("no map has other keys");
+    let records = records(&text);
+    for (place, lost) in records.iter().enumerate() {
+        let mut rest = records.clone();
+        rest.remove(place);
+        let mut keys = BTreeSet::new();
+        let (mut found, mut whole) = (joined(rest), whole.clone());
+        // Sentences are made of all other records.
+        if !matches!(lost, Record::Findings(..)) {
+            let scenarios = found.scenarios.iter_mut().chain(&mut whole.scenarios);
+            scenarios.for_each(|it| it.findings.clear());
+        }
+        add_differing(&mut keys, "", &json(&found), &json(&whole));
+        let expected = match lost {
+            Record::Run(_) => "head",
+            Record::Facts(_) => "facts",
+            Record::Plan(_) => "plan",
+            Record::End(_) => "end",
+            Record::Cpus(..) => "core mpidr",
+            // The lead's is among the first records, too.
+            Record::Identity(cpus, ..) if cpus.iter().count() == 1 => "",
+            Record::Identity(..) => "identity",
+            Record::Scenario(_, _, _, rejected) if rejected.is_empty() => "conditions status",
+            Record::Scenario(..) => "conditions rejected status",
+            Record::Row((_, row)) if !row.lacks_own_record() => {
+                "attempts c helper lost p reached w"
+            }
+            Record::Row((_, row)) if row.shown.is_none() => "statistics",
+            Record::Row(_) => "shown statistics",
+            Record::Sample(..) => "samples",
+            Record::Point(..) => "points",
+            Record::Spread(_, _, part) if part.first == 0 => "counts first",
+            Record::Spread(..) => "counts",
+            Record::Findings(..) => "findings",
+        };
+        let keys: Vec<_> = keys.into_iter().collect();
+        assert_eq!(keys.join(" "), expected, "{lost:?}");
+    }
+}
+
+/// Records of a right checksum and of wrong contents: none is read in part.
+#[test]
+fn hostile_records() {
+    let (text, run) = check(longest_run());
+    for (kind, from, to) in [
+        ("point", "\"cpu\":", "\"gpu\":"),
+        ("point", "\"per\":4294967295", "\"per\":4294967296"),
+        ("sample", "\"i\":[", "\"i\":[0,"),
+    ] {
+        let mut lines = text.lines();
+        let line =
+            lines.find(|line| line.contains(&format!("{{\"{kind}\":")) && line.contains(from));
+        let (body, _) = line.expect(from).rsplit_once(' ').expect("a checksum");
+        let line = line_of(&body.replacen(from, to, 1));
+        let claim = Claim::of(line.as_bytes()).expect("of its form");
+        assert!(claim.is_sound() && claim.record().is_none(), "{line}");
+    }
+    // Places that no run has, and parts of a spread that overlap.
+    let (key, point) = (run.scenarios[1].key(), &run.scenarios[1].points[0]);
+    let part = point.spread.clone().expect("a spread");
+    let found = joined([
+        Record::Cpus(u16::MAX, vec![Cpu::default(); 2]),
+        Record::Point(key, u32::MAX, point.clone()),
+        Record::Spread(key, u32::MAX, part.clone()),
+        Record::Spread(key, u32::MAX, part.clone()),
+        Record::Spread(key, 0, part),
+    ]);
+    assert!(found.cpus.is_empty());
+    assert_eq!(found.scenarios[0].points.len(), 1);
+}

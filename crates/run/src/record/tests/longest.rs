@@ -1,0 +1,252 @@
+//! Records with all their parts, each of so many digits as it can have.
+
+use std::vec::Vec;
+
+use hardware::board::TimerFrame;
+use hardware::spec::caches::Caches;
+use hardware::spec::pmf::Stamp;
+use hardware::spec::psci;
+use hardware::spec::smccc::Service;
+use hardware::spec::stat::Reached;
+
+use crate::findings::{self, findings_of};
+use crate::measure::{
+    Cause, Detail, Identity, Loss, Metric, Reason, Rejection, Step, Summary, Waker,
+};
+use crate::model::*;
+use crate::plan::steps::Steps;
+use crate::plan::{Method, Plan, ScenarioId, ScenarioSet};
+use crate::testing::example;
+
+const MOST: u64 = u64::MAX;
+
+pub(super) fn end() -> End {
+    End {
+        records: 0,
+        verdict: Verdict::Incomplete,
+        totals: Totals {
+            passed: u32::MAX,
+            skipped: u32::MAX,
+            failed: u32::MAX,
+            caller_side: u32::MAX,
+            samples: MOST,
+            rejected: MOST,
+            rows_skipped: MOST,
+            lost: u32::MAX,
+        },
+    }
+}
+
+fn instants(ticks: i64) -> Instants {
+    let mut instants = Instants::new(MOST);
+    // Distances between them have most digits, too.
+    for (instant, ticks) in Instant::ALL
+        .into_iter()
+        .zip([ticks, ticks / 3].into_iter().cycle())
+    {
+        instants.set(instant, ticks);
+    }
+    instants
+}
+
+fn summary(ticks: u64) -> Summary {
+    Summary {
+        n: u32::MAX,
+        min: ticks,
+        median: ticks,
+        p99: Some(ticks),
+        max: ticks,
+        mad: ticks,
+    }
+}
+
+fn rejected() -> Vec<(Reason, u32)> {
+    Reason::ALL.map(|reason| (reason, u32::MAX)).to_vec()
+}
+
+fn rejection(detail: Detail) -> Rejection {
+    let reason = longest(&Reason::ALL);
+    Rejection { reason, detail }
+}
+
+fn longest<T: serde::Serialize + Copy>(all: &[T]) -> T {
+    let len = |it: &&T| serde_json::to_string(it).expect("a String takes all").len();
+    *all.iter().max_by_key(len).expect("not empty")
+}
+
+const LOSS: Loss = Loss {
+    step: Step::TurnOff,
+    cause: Cause::Firmware(psci::ReturnCode(i32::MIN)),
+};
+
+fn longest_row(cpu: u16) -> Row {
+    Row {
+        cpu,
+        figures: Figures {
+            powerdown: Some(MOST),
+            wakeup: Some(MOST),
+            cache_flush: Some(MOST),
+        },
+        attempts: Some(Attempts {
+            valid: u32::MAX,
+            rejected: rejected(),
+            first: Some(rejection(Detail::Loss(LOSS))),
+        }),
+        skipped: None,
+        helper: Some(u16::MAX),
+        reached: Some(Reached {
+            state: Some(u32::MAX),
+            due: u32::MAX,
+            times: u8::MAX,
+            residency_us: u32::MAX,
+            most_us: Some(MOST),
+        }),
+        lost: Some(LOSS),
+        statistics: Metric::ALL
+            .map(|metric| Statistic {
+                metric,
+                summary: summary(MOST),
+                cold: Some(MOST),
+            })
+            .to_vec(),
+        shown: Some(instants(i64::MIN)),
+        samples: (0..3)
+            .map(|place| Sample {
+                place,
+                instants: instants(i64::MIN + i64::from(place)),
+            })
+            .collect(),
+    }
+}
+
+fn longest_point(cpu: u16) -> Point {
+    Point {
+        cpu,
+        how: longest(&How::ALL),
+        variant: longest(&Variant::ALL),
+        x: Some(MOST),
+        measure: longest(&Measure::ALL),
+        per: u32::MAX,
+        figures: summary(MOST),
+        lost: MOST,
+        waker: Waker::FrameTrial(usize::MAX),
+        spread: Some(Spread {
+            first: 0,
+            counts: (0..337).map(|bin| u32::MAX - bin).collect(),
+        }),
+    }
+}
+
+fn longest_conditions() -> Conditions {
+    Conditions {
+        pmf: false,
+        power_state: Some(u32::MAX),
+        wake_source: longest(&WakeSource::ALL),
+        asked: u32::MAX,
+        attempts: u32::MAX,
+        trials: u32::MAX,
+        sleep: MOST,
+        ..Conditions::default()
+    }
+}
+
+fn longest_machine() -> Run {
+    let widen = |identity: &mut Identity| {
+        *identity = Identity {
+            midr: MOST,
+            caches: Caches::read(0o3_333_333, true, &mut |_| MOST),
+            frequency: MOST,
+            clock_mhz: Some(MOST),
+        };
+    };
+    let mut run = example::run_with(3, |facts| {
+        facts.frequency = MOST;
+        facts.frame = Ok(TimerFrame {
+            control: MOST,
+            number: 7,
+            base: MOST,
+            intid: 1019,
+        });
+        facts.outer_cache = Some(MOST);
+        facts.service = Some(Service {
+            uid: [u32::MAX; 4],
+            revision: Some([u32::MAX; 2]),
+        });
+        widen(&mut facts.own);
+    });
+    for cpu in &mut run.cpus {
+        cpu.mpidr = Some(0xff_00ff_ffff);
+        cpu.identity.iter_mut().for_each(widen);
+    }
+    let mut dirty = Steps::EMPTY;
+    while dirty.add(64 << 20 | dirty.as_slice().len() as u32) {}
+    let mut contend = Steps::EMPTY;
+    while contend.add(488 + contend.as_slice().len() as u32) {}
+    let mut all = ScenarioSet::EMPTY;
+    for word in ["all", "system_suspend"] {
+        all.insert(ScenarioSet::of_word(word).expect("a good word"));
+    }
+    run.plan = Some(Plan {
+        scenarios: all,
+        dirty: Some(dirty),
+        contend: Some(contend),
+        deepest: Some(u32::MAX),
+        core: Some(u32::MAX),
+        loops: Some(u32::MAX),
+        ..Plan::default()
+    });
+    run
+}
+
+/// Each record as long as it can be: every list full, every number of most digits.
+pub(super) fn longest_run() -> Run {
+    let key = ScenarioKey {
+        id: longest(&ScenarioId::ALL),
+        method: Method::Tftf,
+        helper: Some(u16::MAX),
+    };
+    let skip = Skip::NotTried {
+        mpidr: MOST,
+        power_state: u32::MAX,
+    };
+    let suite = Scenario {
+        status: Status::Failed(Failure::NotCalibrated {
+            sleep: MOST,
+            last: rejection(Detail::Stamp(Stamp::EnterHwLowPwr)),
+            cpu: u16::MAX,
+        }),
+        conditions: Some(Conditions {
+            skew: Some(summary(MOST)),
+            ..longest_conditions()
+        }),
+        rows: (0..3).map(longest_row).collect(),
+        ..Scenario::new(key)
+    };
+    let sweep = Scenario {
+        status: Status::Failed(Failure::CpuLost {
+            cpu: u16::MAX,
+            loss: LOSS,
+        }),
+        conditions: Some(Conditions {
+            states_left_out: Some(skip),
+            mode_left_out: Some(skip),
+            sleep: 0,
+            ..longest_conditions()
+        }),
+        rejected: rejected(),
+        points: (0..3).map(longest_point).collect(),
+        ..Scenario::new(ScenarioKey {
+            id: ScenarioId::ContendSweep,
+            ..key
+        })
+    };
+    let mut run = Run {
+        end: Some(end()),
+        ..longest_machine()
+    };
+    for mut scenario in [suite, sweep] {
+        scenario.findings = findings_of(&run, &scenario, findings::Detail::Short);
+        run.scenarios.push(scenario);
+    }
+    run
+}

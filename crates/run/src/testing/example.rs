@@ -1,0 +1,289 @@
+//! Made-up results for tests: plausible ones, of any number of CPUs in clusters of
+//! four.
+
+use alloc::vec::Vec;
+
+use hardware::board::LabelSource;
+use hardware::spec::caches::Caches;
+use hardware::spec::pmf::{ReadError, Stamp};
+use hardware::spec::psci;
+use hardware::spec::smccc::Service;
+
+use super::board;
+use super::fake::Fake;
+use crate::measure::{
+    Cause, Detail, Facts, Identity, Loss, Machine, Metric, Overheads, Reason, Rejection, Step,
+    Summary,
+};
+use crate::model::{
+    Attempts, Conditions, Cpu, Failure, Figures, Head, Instant, Instants, Row, Run, Scenario,
+    ScenarioKey, Skip, Statistic, Status,
+};
+use crate::plan::{Method, Plan, ScenarioId};
+
+/// CNTFRQ_EL0 of QEMU's virt machine.
+pub const FREQUENCY: u64 = 62_500_000;
+
+/// A Cortex-A53 with 512 KiB of L2: line, ways and sets are the registers'.
+fn cortex_a53() -> Identity {
+    let caches = Caches::read(0x0a20_0023, false, &mut |selector| match selector {
+        0 => 0x700f_e01a,
+        1 => 0x201f_e00a,
+        _ => 0x703f_e07a,
+    });
+    Identity {
+        midr: 0x410f_d034,
+        caches,
+        frequency: FREQUENCY,
+        clock_mhz: Some(1400),
+    }
+}
+
+/// The machine of the tests' fake, with a service and other CPUs.
+fn facts() -> Facts {
+    Facts {
+        smccc: Some(0x1_0005),
+        service: Some(Service {
+            uid: [0x108d_905b, 0x47e8_f863, 0xfbc0_2dae, 0xe2f6_4156],
+            revision: Some([0, 1]),
+        }),
+        own: cortex_a53(),
+        pmu: false,
+        outer_cache: None,
+        overheads: Overheads {
+            counter: 1,
+            empty: 1,
+            pmf_read: Some(41),
+        },
+        ..*Fake::new(1).facts()
+    }
+}
+
+/// A run without scenarios, on clusters of four CPUs each.
+pub fn run(cpus: u16) -> Run {
+    let identity = Some(cortex_a53());
+    let all = board(cpus.into()).into_iter();
+    Run {
+        head: Some(Head {
+            format: 2,
+            version: "0.1.0".into(),
+            model: "linux,dummy-virt".into(),
+            labels: LabelSource::CpuMap,
+            cpus,
+        }),
+        facts: Some(facts()),
+        plan: Some(Plan::default()),
+        cpus: all.map(|cpu| Cpu { identity, ..cpu }).collect(),
+        ..Run::default()
+    }
+}
+
+/// A run on such a machine, but for these facts.
+pub fn run_with(cpus: u16, edit: impl FnOnce(&mut Facts)) -> Run {
+    let mut run = run(cpus);
+    edit(run.facts.as_mut().expect("there are facts"));
+    run
+}
+
+/// Makes the firmware of `run` one without PMF.
+pub fn remove_pmf(run: &mut Run) {
+    let facts = run.facts.as_mut().expect("there are facts");
+    facts.pmf = Err(ReadError::NotImplemented);
+    facts.overheads.pmf_read = None;
+}
+
+/// The six scenarios by each method of the plan, in which all went well.
+pub fn all(run: &Run) -> Vec<Scenario> {
+    let methods = run.plan.expect("there is a plan").methods;
+    let each = |id| methods.iter().map(move |method| made(run, id, method));
+    ScenarioId::SUITE.into_iter().flat_map(each).collect()
+}
+
+/// A scenario in which all went well.
+pub fn good(run: &Run, id: ScenarioId) -> Scenario {
+    made(run, id, Method::Tftf)
+}
+
+/// A scenario by `method` in which all went well.
+pub fn made(run: &Run, id: ScenarioId, method: Method) -> Scenario {
+    let pmf = run.facts.expect("there are facts").pmf.is_ok();
+    use ScenarioId::{CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel};
+    let deep = !matches!(id, CpuSuspendParallel | CpuSuspendSerial);
+    let state = if deep { 0x0102_0022 } else { 0x0001_0002 };
+    let suspends = id != PsciVersionParallel;
+    let parallel = id.is_parallel();
+    let flush_of = |cpu| flush(run, cpu, deep, parallel);
+    let flushes: Vec<u64> = (0..run.cpus.len()).map(flush_of).collect();
+    let rows = 0..run.cpus.len() as u16;
+    Scenario {
+        status: Status::Passed,
+        conditions: Some(Conditions {
+            pmf,
+            power_state: suspends.then_some(state),
+            asked: 20,
+            attempts: 21,
+            trials: 1,
+            sleep: if suspends { sleep(run) } else { 0 },
+            skew: parallel.then(|| Summary::of(&mut [20, 21, 19, 30, 22])),
+            ..Conditions::default()
+        }),
+        rows: rows.map(|cpu| row(run, id, cpu, &flushes)).collect(),
+        ..Scenario::new(ScenarioKey {
+            id,
+            method,
+            helper: None,
+        })
+    }
+}
+
+/// Makes `scenario` one that was skipped.
+pub fn skipped(mut scenario: Scenario) -> Scenario {
+    scenario.status = Status::Skipped(Skip::NoIdleState);
+    scenario.rows.clear();
+    scenario
+}
+
+/// CPU 3 is lost on the way, and CPU 1 gives up twice.
+pub fn with_a_lost_cpu(mut scenario: Scenario) -> Scenario {
+    let loss = Loss {
+        step: Step::Arrive,
+        cause: Cause::Timeout,
+    };
+    scenario.status = Status::Failed(Failure::CpuLost { cpu: 3, loss });
+    let (cpu, lost) = (3, Some(loss));
+    scenario.rows[3] = Row {
+        cpu,
+        lost,
+        ..Row::default()
+    };
+    let refused = Detail::Firmware(psci::ReturnCode(-77));
+    for (cpu, reason, detail, count) in [
+        (1, Reason::Abandoned, Detail::None, 2),
+        (2, Reason::Companion, Detail::None, 2),
+        (2, Reason::Refused, refused, 1),
+        (3, Reason::Lost, Detail::Loss(loss), 1),
+    ] {
+        let attempts = scenario.rows[cpu].attempts.get_or_insert_default();
+        attempts.rejected.push((reason, count));
+        attempts.first.get_or_insert(Rejection { reason, detail });
+    }
+    scenario
+}
+
+/// Ticks that are enough for all CPUs to go down.
+fn sleep(run: &Run) -> u64 {
+    (run.cpus.len() as u64 * 6_000).max(312_500)
+}
+
+/// Twenty values about `figure`, which is their lower median.
+fn spread(figure: u64) -> Summary {
+    let mut values: Vec<u64> = (0..20).map(|i| figure - 9 + i).collect();
+    values[19] = figure + figure / 4;
+    Summary::of(&mut values)
+}
+
+/// The place of a CPU in the lock's queue: not in the CPUs' order.
+fn place(run: &Run, cpu: usize) -> usize {
+    cpu * 5 % run.cpus.len()
+}
+
+/// The ticks of a CPU's cache flush: many for the last man of a cluster.
+fn flush(run: &Run, cpu: usize, deep: bool, parallel: bool) -> u64 {
+    let mine = run.cpus[cpu].cluster;
+    let mates = (0..run.cpus.len()).filter(|mate| run.cpus[*mate].cluster == mine);
+    let last = mates.max_by_key(|mate| place(run, *mate)) == Some(cpu);
+    let pays = if parallel { last } else { mine != 0 };
+    if deep && pays { 4_976 } else { 276 }
+}
+
+/// The ticks of a CPU's Powerdown. The flush is done with the lock held, so that
+/// each CPU's includes the flushes of all before it.
+fn down(run: &Run, id: ScenarioId, cpu: usize, flushes: &[u64]) -> u64 {
+    let own = 640 + flushes[cpu];
+    if !id.is_parallel() {
+        return own;
+    }
+    let ahead = (0..run.cpus.len()).filter(|other| place(run, *other) < place(run, cpu));
+    own + ahead.map(|other| 594 + flushes[other]).sum::<u64>()
+}
+
+/// The instants of one CPU's part, and the metrics that its call has.
+fn part(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> (Instants, &'static [Metric]) {
+    use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
+    let pmf = run.facts.expect("there are facts").pmf.is_ok();
+    let me = usize::from(cpu);
+    let (flush, due) = (flushes[me] as i64, sleep(run) as i64);
+    let before = 4 + i64::from(cpu % 5);
+    let entry = before + 20;
+
+    let mut shown = Instants::new(7_000_000_000);
+    let mut set = |instant, ticks| {
+        if pmf || !matches!(instant, Instant::Stamp(_)) {
+            shown.set(instant, ticks);
+        }
+    };
+    set(Instant::Before, before);
+    set(Instant::Stamp(Stamp::EnterPsci), entry);
+    if id == ScenarioId::PsciVersionParallel {
+        let exit = entry + 3 + i64::from(cpu % 3);
+        set(Instant::Stamp(Stamp::ExitPsci), exit);
+        set(Instant::After, exit + 20);
+        return (shown, &[Latency, Call]);
+    }
+    let low = entry + down(run, id, me, flushes) as i64;
+    let (up, metrics): (_, &[Metric]) = if id == ScenarioId::CpuOffSerial && cpu != 0 {
+        set(Instant::SeenOff, low - 30);
+        set(Instant::TurnedOn, low + 5_000);
+        set(Instant::Entered, low + 7_400);
+        set(Instant::After, low + 7_500);
+        let metrics: &[_] = match pmf {
+            true => &[Powerdown, Wakeup, CacheFlush, TurnOn],
+            false => &[TurnOff, TurnOn],
+        };
+        (low + 5_500, metrics)
+    } else {
+        set(Instant::Due, due);
+        set(Instant::After, due + 2_900 + i64::from(cpu));
+        let metrics = &[Powerdown, Wakeup, CacheFlush, Call, Wake];
+        (due + 600, metrics)
+    };
+    for (stamp, ticks) in [
+        (Stamp::EnterCflush, low - flush - 40),
+        (Stamp::ExitCflush, low - 40),
+        (Stamp::EnterHwLowPwr, low),
+        (Stamp::ExitHwLowPwr, up),
+        (Stamp::ExitPsci, up + 1_625),
+    ] {
+        set(Instant::Stamp(stamp), ticks);
+    }
+    (shown, metrics)
+}
+
+/// One CPU's part.
+fn row(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> Row {
+    let (shown, metrics) = part(run, id, cpu, flushes);
+    let figure = |metric| shown.figure(metric).filter(|_| metrics.contains(&metric));
+    let statistic = |metric: &Metric| {
+        let figure = shown.figure(*metric)?;
+        Some(Statistic {
+            metric: *metric,
+            summary: spread(figure.max(9)),
+            cold: Some(figure),
+        })
+    };
+    Row {
+        cpu,
+        figures: Figures {
+            powerdown: figure(Metric::Powerdown).or(figure(Metric::Latency)),
+            wakeup: figure(Metric::Wakeup),
+            cache_flush: figure(Metric::CacheFlush),
+        },
+        attempts: Some(Attempts {
+            valid: 20,
+            ..Attempts::default()
+        }),
+        statistics: metrics.iter().filter_map(statistic).collect(),
+        shown: Some(shown),
+        ..Row::default()
+    }
+}

@@ -1,0 +1,463 @@
+//! Fake firmware and a fake clock, for tests of scenarios on a host. The last CPU
+//! of a cluster to go down has a long flush. In a parallel round the CPUs queue for a
+//! lock, in an order that changes from round to round. Nothing is random.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use hardware::board::{Cpu, NoFrame, NoWatchdog, TimerFrame};
+use hardware::image::Conduit;
+use hardware::spec::pmf::{Interface, ReadError, Stamps};
+use hardware::spec::psci::StateFormat;
+use hardware::spec::stat::Rise;
+use hardware::spec::timer::TimerName;
+use smccc::psci::{self, SuspendMode};
+
+use crate::measure::{
+    Action, After, Cause, Counter, End, Facts, Fault, Identity, Loss, Machine, NoCpuOff, Operation,
+    Outcome, Overheads, Round, Step, Tally, Waker,
+};
+
+/// Ticks of a flush of a core.
+pub const CORE_FLUSH: u64 = 440;
+/// Ticks of a flush of the whole cluster.
+pub const CLUSTER_FLUSH: u64 = 26_000;
+/// Cache lines of a core, each of which takes a tick to flush if it is dirty.
+pub const CORE_LINES: u64 = 512;
+/// Ticks that each CPU holds the lock.
+pub const QUEUE_STEP: u64 = 600;
+/// From the first instruction of a timer's handler to its Rust, in ticks.
+const PROLOGUE: u64 = 20;
+/// The loss that the tests use.
+pub const LOSS: Loss = Loss {
+    step: Step::Finish,
+    cause: Cause::Timeout,
+};
+
+/// A test's change to an outcome, by the round's number and the CPU.
+type Edit = Box<dyn FnMut(u64, usize, &mut Outcome)>;
+/// A test's change to an outcome of a trial by the CPU's own timer.
+type TrialEdit = Box<dyn FnMut(usize, &mut Outcome)>;
+
+/// The fake machine.
+pub struct Fake {
+    facts: Facts,
+    clock: u64,
+    /// The rounds so far, but for trials by own timers.
+    pub rounds: u64,
+    /// The rounds that were asked for, but for trials by own timers.
+    pub asked: Vec<Round>,
+    /// The trials by own timers.
+    pub trials: Vec<Round>,
+    /// The number of rounds before the first of them.
+    pub trials_began_at: Option<usize>,
+    lost: Vec<bool>,
+    off_at: Vec<u64>,
+    off_dirty: Vec<usize>,
+    edit: Edit,
+    edit_trial: TrialEdit,
+    tallies: Vec<Tally>,
+    /// Ticks by which a CPU's timer is handled late, by CPU and by the expiry's number
+    /// in the window, from 0.
+    lateness: Box<dyn FnMut(usize, u32) -> u64>,
+    /// The CPU, the number of the window, and the fault of the one timer that goes wrong.
+    fault: Option<(usize, u64, Fault)>,
+    windows: u64,
+    /// The mode that SET_SUSPEND_MODE refuses.
+    pub refuses: Option<SuspendMode>,
+    map: Vec<Cpu>,
+    /// True if the first CPU_OFF finds that there is none.
+    pub lacks_cpu_off: bool,
+}
+
+fn facts() -> Facts {
+    Facts {
+        frequency: 62_500_000,
+        counter: Counter::Physical,
+        timer: TimerName::Cntp,
+        timer_intid: 30,
+        frame: Err(NoFrame::NotInTree),
+        exception_level: 2,
+        e2h: false,
+        gic: 3,
+        conduit: Conduit::Smc,
+        psci_version: 0x1_0001,
+        smccc: None,
+        service: None,
+        state_format: StateFormat::Original,
+        pmf: Ok(Interface::VendorEl3),
+        lead: 0,
+        own: Identity {
+            midr: 0x411f_d070,
+            ..Identity::default()
+        },
+        watchdog: Err(NoWatchdog::NotInTree),
+        stat: false,
+        pmu: true,
+        zero: true,
+        os_initiated: false,
+        system_suspend: false,
+        no_cpu_off: None,
+        kvm: false,
+        outer_cache: Some(1 << 20),
+        overheads: Overheads {
+            counter: 1,
+            empty: 2,
+            pmf_read: Some(40),
+        },
+    }
+}
+
+impl Fake {
+    /// Returns a machine with `cpus` CPUs in clusters of four; CPU 0 is the lead.
+    pub fn new(cpus: usize) -> Self {
+        let cpu = |cpu| Cpu {
+            cluster: (cpu / 4) as u16,
+            ..Cpu::default()
+        };
+        Self {
+            facts: facts(),
+            clock: 1_000_000,
+            rounds: 0,
+            asked: Vec::new(),
+            trials: Vec::new(),
+            trials_began_at: None,
+            lost: vec![false; cpus],
+            off_at: vec![0; cpus],
+            off_dirty: vec![0; cpus],
+            edit: Box::new(|_, _, _| {}),
+            edit_trial: Box::new(|_, _| {}),
+            tallies: vec![Tally::default(); cpus],
+            lateness: Box::new(|cpu, k| 30 + 100 * cpu as u64 + u64::from(k % 7)),
+            fault: None,
+            windows: 0,
+            refuses: None,
+            map: (0..cpus).map(cpu).collect(),
+            lacks_cpu_off: false,
+        }
+    }
+
+    /// Returns the number of CPUs.
+    pub fn cpus(&self) -> usize {
+        self.lost.len()
+    }
+
+    /// Changes the facts.
+    pub fn with_facts(mut self, edit: impl FnOnce(&mut Facts)) -> Self {
+        edit(&mut self.facts);
+        self
+    }
+
+    /// Returns a machine whose firmware has no PMF.
+    pub fn without_pmf(cpus: usize) -> Self {
+        Self::new(cpus).with_facts(|facts| facts.pmf = Err(ReadError::NotImplemented))
+    }
+
+    /// Adds a memory-mapped timer frame.
+    pub fn with_frame(self) -> Self {
+        let frame = TimerFrame {
+            control: 0x2a81_0000,
+            number: 1,
+            base: 0x2a83_0000,
+            intid: 92,
+        };
+        self.with_facts(|facts| facts.frame = Ok(frame))
+    }
+
+    /// Removes the GIC.
+    pub fn without_gic(self) -> Self {
+        self.with_facts(|facts| facts.gic = 0)
+    }
+
+    /// Adds PSCI_STAT.
+    pub fn with_statistics(self) -> Self {
+        self.with_facts(|facts| facts.stat = true)
+    }
+
+    /// Adds PSCI_SET_SUSPEND_MODE.
+    pub fn with_modes(self) -> Self {
+        self.with_facts(|facts| (facts.os_initiated, facts.system_suspend) = (true, true))
+    }
+
+    /// Changes outcomes, by the round's number and the CPU.
+    pub fn with(mut self, edit: impl FnMut(u64, usize, &mut Outcome) + 'static) -> Self {
+        self.edit = Box::new(edit);
+        self
+    }
+
+    /// Changes outcomes of trials by the CPU's own timer.
+    pub fn with_trials(mut self, edit: impl FnMut(usize, &mut Outcome) + 'static) -> Self {
+        self.edit_trial = Box::new(edit);
+        self
+    }
+
+    /// Sets the ticks by which a CPU's timer is handled late, by CPU and by the expiry's number.
+    pub fn with_lateness(mut self, lateness: impl FnMut(usize, u32) -> u64 + 'static) -> Self {
+        self.lateness = Box::new(lateness);
+        self
+    }
+
+    /// Plants a fault in a CPU's window of `timer_latency`.
+    pub fn with_fault(mut self, cpu: usize, window: u64, fault: Fault) -> Self {
+        self.fault = Some((cpu, window, fault));
+        self
+    }
+
+    /// Returns the ticks of the flush of the CPU at `place` in `queue`, the order in which
+    /// CPUs go down.
+    fn flush(&self, round: &Round, action: Action, queue: &[usize], place: usize) -> u64 {
+        let (cpu, lead) = (queue[place], self.facts.lead);
+        let dirty = match round.action {
+            Action::ReadBack => self.off_dirty[cpu],
+            _ => round.dirty,
+        };
+        let is_deep = match action {
+            // Above the level of a core.
+            Action::Suspend { power_state, .. } => power_state >> 24 != 0,
+            _ => true,
+        };
+        // The lead is awake while others go down alone.
+        let lead = Some(lead).filter(|lead| !queue.contains(lead));
+        let later = queue[place + 1..].iter().copied();
+        let mut awake = later.chain(lead).chain(round.waker.helper());
+        let mates_up = awake.any(|other| self.map[other].cluster == self.map[cpu].cluster);
+        let lines = dirty as u64 / 64;
+        if is_deep && !mates_up {
+            CLUSTER_FLUSH + lines
+        } else {
+            CORE_FLUSH + lines.min(CORE_LINES)
+        }
+    }
+
+    /// Returns the outcome of `count` operations; every seventh round takes 500 ticks more.
+    fn repeat(&self, before: u64, operation: Operation, count: u32) -> Outcome {
+        let (cost, code) = match operation {
+            Operation::Call(function) if function >> 24 == 0xaf => (30, -1),
+            Operation::Call(_) => (30, 0x1_0002),
+            Operation::SelfSgi => (12, 0),
+            Operation::ReadStamp => (45, 0),
+            Operation::Nothing | Operation::SysregRead => (1, 0),
+        };
+        let more = u64::from(self.rounds.is_multiple_of(7)) * 500;
+        let took = cost * u64::from(count) + more;
+        Outcome {
+            action: Action::Repeat { operation, count },
+            end: End::Returned,
+            code,
+            start: before,
+            before,
+            after: before + took,
+            cycles: self.facts.pmu.then_some(16 * took),
+            ..Outcome::default()
+        }
+    }
+
+    /// Returns the outcome of a suspend or of PSCI_VERSION of one CPU in a queue.
+    fn call(&self, round: &Round, agreed_start: u64, queue: &[usize], place: usize) -> Outcome {
+        let cpu = queue[place];
+        let (action, delay) = round.part(&self.map, cpu, &|cpu| queue.contains(&cpu));
+        let start = agreed_start + delay;
+        let before = start + cpu as u64;
+        let enter = before + 10;
+        let due = agreed_start + round.sleep;
+        let mut rise = Rise::default();
+        (rise.counts[0], rise.residency_us) = (1, 3);
+        let outcome = Outcome {
+            action,
+            end: End::Returned,
+            start,
+            before,
+            due,
+            quiet_until: due + round.quiet,
+            rise,
+            ..Outcome::default()
+        };
+        if round.action == Action::Version {
+            return Outcome {
+                due: 0,
+                quiet_until: agreed_start + round.quiet,
+                after: enter + 30,
+                stamps: Stamps([enter, enter + 20, 0, 0, 0, 0]),
+                ..outcome
+            };
+        }
+        let flush = enter + 100 + QUEUE_STEP * place as u64;
+        let flushed = flush + self.flush(round, action, queue, place);
+        let down = flushed + 20;
+        if down > due {
+            // The timer fired on the way down: the suspend is given up, and the other
+            // four stamps are still those of an earlier call.
+            return Outcome {
+                after: enter + 60,
+                stamps: Stamps([enter, enter + 50, 7, 9, 5, 6]),
+                ..outcome
+            };
+        }
+        let up = due + 30;
+        Outcome {
+            end: End::Resumed,
+            after: up + 400,
+            stamps: Stamps([enter, up + 300 + cpu as u64, down, up, flush, flushed]),
+            ..outcome
+        }
+    }
+
+    fn part(&mut self, round: &Round, start: u64, queue: &[usize], place: usize) -> Outcome {
+        let (cpu, action) = (queue[place], round.action);
+        let outcome = Outcome {
+            action,
+            ..Outcome::default()
+        };
+        match action {
+            Action::None | Action::Help => outcome,
+            Action::Suspend { .. } | Action::SystemSuspend | Action::Version => {
+                self.call(round, start, queue, place)
+            }
+            Action::Off | Action::OnOff => {
+                (self.off_at[cpu], self.off_dirty[cpu]) = (start, round.dirty);
+                Outcome {
+                    end: End::WentOff,
+                    turned_on: start - 800,
+                    quiet_until: u64::from(action == Action::OnOff) * (start - 800 + round.quiet),
+                    // The lead stays on.
+                    entered: u64::from(cpu != self.facts.lead) * (start - 100),
+                    before: start,
+                    seen_off: start + 900,
+                    ..outcome
+                }
+            }
+            Action::ReadBack => {
+                let enter = self.off_at[cpu] + 8;
+                let flushed = enter + 100 + self.flush(round, Action::Off, &[cpu], 0);
+                let on = start + 1000;
+                Outcome {
+                    end: End::ReadBack,
+                    turned_on: start,
+                    quiet_until: start + round.quiet,
+                    entered: on + 500,
+                    after: on + 600,
+                    stamps: Stamps([enter, on + 450, flushed + 20, on, enter + 100, flushed]),
+                    ..outcome
+                }
+            }
+            Action::Expire => Outcome {
+                end: End::Returned,
+                start,
+                ..outcome
+            },
+            Action::Repeat { operation, count } => {
+                self.repeat(start + cpu as u64, operation, count)
+            }
+        }
+    }
+
+    /// Lets the timers of a window expire, but for CPUs that are lost.
+    fn expire(&mut self, round: &Round, start: u64) {
+        let window = round.window.expect("a window");
+        let schedule = window.schedule;
+        let lasts = schedule.period * u64::from(schedule.expiries);
+        assert_eq!(round.sleep, lasts, "a round lasts as long as its window");
+        for (cpu, tally) in self.tallies.iter_mut().enumerate() {
+            if !window.measures(cpu) || self.lost[cpu] {
+                continue;
+            }
+            let fault = self.fault.filter(|it| (it.0, it.1) == (cpu, self.windows));
+            let mut next = Some(tally.begin(start, &schedule));
+            while let Some(due) = next {
+                let fault = fault.filter(|_| tally.window.expiries > 2);
+                next = match fault.map(|it| it.2) {
+                    Some(Fault::Spurious) => tally.spurious(),
+                    Some(fault) => {
+                        if let Fault::Stray(intid) = fault {
+                            tally.stray = Some(intid);
+                        }
+                        None
+                    }
+                    None => {
+                        let entry = due + (self.lateness)(cpu, tally.window.expiries);
+                        tally.expired(entry, entry + PROLOGUE)
+                    }
+                };
+            }
+        }
+        self.windows += 1;
+    }
+}
+
+impl Machine for Fake {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
+        let (cpus, lead, helper) = (self.lost.len(), self.facts.lead, round.waker.helper());
+        assert_eq!(outcomes.len(), cpus);
+        assert!(helper.is_none_or(|helper| helper < cpus));
+        assert!(!round.waker.is_frame() || self.facts.frame.is_ok());
+        outcomes.fill(Outcome::default());
+        let is_trial = round.waker == Waker::TimerTrial;
+        if is_trial {
+            self.trials_began_at.get_or_insert(self.asked.len());
+            self.trials.push(*round);
+        } else {
+            self.asked.push(*round);
+        }
+        let start = self.clock + round.lead_in;
+        let has_part = |cpu: &usize| !self.lost[*cpu] && round.who.includes(*cpu, lead);
+        let mut queue: Vec<usize> = (0..cpus)
+            .filter(|cpu| has_part(cpu) && helper != Some(*cpu))
+            .collect();
+        if !queue.is_empty() {
+            let turn = self.rounds as usize % queue.len();
+            queue.rotate_left(turn);
+        }
+        if round.action == Action::Expire {
+            self.expire(round, start);
+        }
+        if round.osi.is_some() {
+            let all = queue.clone();
+            queue.sort_by_key(|cpu| round.part(&self.map, *cpu, &|cpu| all.contains(&cpu)).1);
+        }
+        let turns_off = round.after == After::Off || round.action.turns_off();
+        // In the scenario in which it turns out, the rest of the rounds ask for it still.
+        assert!(is_trial || self.facts.no_cpu_off.is_none() || self.lacks_cpu_off || !turns_off);
+        for (place, cpu) in queue.iter().enumerate() {
+            let outcome = &mut outcomes[*cpu];
+            *outcome = self.part(round, start, &queue, place);
+            match is_trial {
+                true => (self.edit_trial)(*cpu, outcome),
+                false => (self.edit)(self.rounds, *cpu, outcome),
+            }
+            self.lost[*cpu] = matches!(outcome.end, End::Lost(_));
+        }
+        self.rounds += u64::from(!is_trial);
+        if turns_off && self.lacks_cpu_off {
+            self.facts.no_cpu_off = Some(NoCpuOff::NotSupported);
+        }
+        self.clock = match round.action {
+            Action::Repeat { .. } => outcomes.iter().map(|it| it.after).max().unwrap_or(start),
+            _ => start + round.sleep + 10_000_000,
+        };
+    }
+
+    fn tally(&mut self, cpu: usize) -> Option<&mut Tally> {
+        self.tallies.get_mut(cpu).filter(|_| !self.lost[cpu])
+    }
+
+    fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), psci::Error> {
+        assert!(self.facts.os_initiated, "not advertised");
+        if self.refuses == Some(mode) {
+            return Err(psci::Error::Denied);
+        }
+        Ok(())
+    }
+
+    fn identity(&self, _: usize) -> Option<Identity> {
+        None
+    }
+
+    fn lost(&self, cpu: usize) -> Option<Loss> {
+        self.lost[cpu].then_some(LOSS)
+    }
+}

@@ -1,0 +1,19 @@
+//! A fake machine and a made-up run, for tests of this crate and of those above it.
+
+pub mod example;
+pub mod fake;
+
+use alloc::vec::Vec;
+
+use crate::model::Cpu;
+
+/// Returns CPUs in clusters of four.
+pub fn board(cpus: usize) -> Vec<Cpu> {
+    let cpu = |index: usize| Cpu {
+        mpidr: Some((index / 4 * 0x100 + index % 4) as u64),
+        cluster: (index / 4) as u16,
+        core: (index % 4) as u16,
+        ..Cpu::default()
+    };
+    (0..cpus).map(cpu).collect()
+}

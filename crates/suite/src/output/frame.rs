@@ -1,0 +1,134 @@
+//! The lines that programs made for TFTF look for, exactly as TFTF prints them.
+//!
+//! Scripts collect `<RT_INSTR:TAG\tCLUSTER\tCORE\t.../>` in unsigned nanoseconds, and
+//! either average rows of one CPU or pair rows by position: so there is one row a CPU and
+//! scenario, in MPIDR's order. A scenario without PMF's timestamps, or without a frequency
+//! to convert them, has no such rows. The frame calls it Skipped, as TFTF would;
+//! psci-bench's own tables below may still have figures for it.
+
+use alloc::format;
+use core::fmt::{self, Write};
+
+use crate::output::prose::paragraph;
+use run::model::{Figures, Row, Run, Scenario, Status};
+use run::plan::ScenarioId;
+
+pub(crate) fn begin(out: &mut dyn Write, exception_level: u8) -> fmt::Result {
+    out.write_str("NOTICE:  Booting trusted firmware test framework\n")?;
+    writeln!(out, "NOTICE:  Running at NS-EL{exception_level}")
+}
+
+/// Writes the rows and the result of a scenario: one row for each CPU, over all
+/// placements of the helper.
+pub(crate) fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Result {
+    let cluster = |cpu: u16| run.cpu(cpu).cluster;
+    for cpu in 0..run.cpus.len() as u16 {
+        if let Some((scenario, row)) = Scenario::row_of(group, cpu, &cluster) {
+            rt_instr(out, run, scenario, row)?;
+        }
+    }
+    let status = Scenario::status_of(group);
+    let has_rows = run.clock().is_known() && group.iter().all(Scenario::has_pmf);
+    let word = match status {
+        Status::Failed(_) | Status::Crashed => "Failed",
+        Status::Passed if has_rows => "Passed",
+        Status::Passed | Status::Skipped(_) | Status::Unknown => "Skipped",
+    };
+    writeln!(out, "  TEST COMPLETE {word:>54}")?;
+    match status {
+        Status::Passed if !has_rows => no_rows(out, run),
+        status => reason(out, run, status),
+    }
+}
+
+/// Writes why a scenario was skipped or failed, inside or outside of the frame.
+pub(crate) fn reason(out: &mut dyn Write, run: &Run, status: Status) -> fmt::Result {
+    let text = match status {
+        Status::Skipped(skip) => format!("Skipped: {skip}"),
+        Status::Failed(failure) => format!("Failed: {}", failure.sentence(run)),
+        Status::Passed | Status::Crashed | Status::Unknown => return Ok(()),
+    };
+    paragraph(out, "  ", 4, &text)
+}
+
+pub(crate) fn summary(out: &mut dyn Write, [skipped, passed, failed]: [usize; 3]) -> fmt::Result {
+    let total = skipped + passed + failed;
+    let suite = if failed == 0 { "Passed" } else { "Failed" };
+    write!(
+        out,
+        "******************************* Summary *******************************\n\
+         > Test suite 'Runtime Instrumentation Validation'\n\
+         {suite:>70}\n\
+         =================================\n\
+         Tests Skipped : {skipped}\n\
+         Tests Passed  : {passed}\n\
+         Tests Failed  : {failed}\n\
+         Tests Crashed : 0\n\
+         Total tests   : {total}\n\
+         =================================\n"
+    )
+}
+
+/// Writes why a scenario that was measured has no rows here.
+fn no_rows(out: &mut dyn Write, run: &Run) -> fmt::Result {
+    let hz = run.clock().hz;
+    let text = match run.facts.map(|facts| facts.pmf) {
+        Some(Err(error)) => {
+            format!("Skipped: no PMF timestamps: {error}; the caller's view is below")
+        }
+        _ => format!("Skipped: no nanoseconds, as {hz} Hz can not be right; ticks are below"),
+    };
+    paragraph(out, "  ", 4, &text)
+}
+
+/// The figures of an RT_INSTR line, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RtInstrFigures {
+    /// Of PSCI_VERSION.
+    Latency(u64),
+    /// Of a suspend or CPU_OFF: powerdown, wakeup and cache flush.
+    PowerDown([u64; 3]),
+}
+
+impl RtInstrFigures {
+    /// Returns the figures in the line of a row; None for a row that has no line.
+    pub fn from_row(run: &Run, scenario: &Scenario, row: &Row) -> Option<Self> {
+        if row.skipped.is_some() || !scenario.has_pmf() {
+            return None;
+        }
+        let Figures {
+            powerdown,
+            wakeup,
+            cache_flush,
+        } = row.figures;
+        let ns = |ticks: Option<u64>| run.clock().ns(ticks?);
+        let first = ns(powerdown)?;
+        if scenario.id == ScenarioId::PsciVersionParallel {
+            return Some(Self::Latency(first));
+        }
+        // The line has a place for the flush, and there is none in standby: 0.
+        let flush = ns(cache_flush).unwrap_or(0);
+        Some(Self::PowerDown([first, ns(wakeup)?, flush]))
+    }
+}
+
+impl fmt::Display for RtInstrFigures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Latency(latency) => write!(f, "{latency}"),
+            Self::PowerDown([powerdown, wakeup, flush]) => {
+                write!(f, "{powerdown:02}\t{wakeup:02}\t{flush:02}")
+            }
+        }
+    }
+}
+
+/// Writes the figures of a row in nanoseconds; nothing if it has none.
+fn rt_instr(out: &mut dyn Write, run: &Run, scenario: &Scenario, row: &Row) -> fmt::Result {
+    let cpu = run.cpu(row.cpu);
+    let (tag, cluster, core) = (scenario.id.tag(), cpu.cluster, run.core_number(&cpu));
+    match RtInstrFigures::from_row(run, scenario, row) {
+        Some(figures) => writeln!(out, "<RT_INSTR:{tag}\t{cluster}\t{core}\t{figures}/>"),
+        None => Ok(()),
+    }
+}

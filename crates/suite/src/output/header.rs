@@ -1,0 +1,309 @@
+//! The header of a run: the conditions that make its figures comparable.
+
+use alloc::format;
+use alloc::string::String;
+use core::fmt::{self, Write};
+
+use crate::output::prose::paragraph;
+use hardware::board::{LabelSource, NoWatchdog};
+use hardware::image::Conduit;
+use hardware::spec::ticks::Hundredths;
+use hardware::text::outside::Shown;
+use hardware::text::plural::Many;
+use run::measure::{Facts, Identity};
+use run::model::{Head, Label, Run};
+use run::plan::{Plan, ScenarioId, TimerPlan, WakePattern, is_foreign};
+
+use super::frame;
+
+/// Blanks before a line that goes on: as wide as a line's name.
+const INDENT: usize = 15;
+
+/// The most characters of passed over words that are printed.
+const PASSED_OVER_MAX: usize = 1000;
+
+/// Prints the first lines of a run.
+pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
+    let (Some(head), Some(facts), Some(_)) = (&run.head, &run.facts, &run.plan) else {
+        return Ok(());
+    };
+    if run.has_frame() {
+        frame::begin(out, facts.exception_level)?;
+    }
+    writeln!(out, "\npsci-bench {}", head.version)?;
+    let Identity {
+        caches, clock_mhz, ..
+    } = facts.own;
+    let of_lead = (!caches.is_empty()).then(|| format!("{caches}: the lead's"));
+    let unknown = "not known: KVM makes up what CCSIDR_EL1 says to its guests";
+    let mhz = clock_mhz.map(|mhz| format!("{mhz} MHz: the lead's"));
+    let of_board = [
+        ("Run", run.id.map(|id| format!("{id}"))),
+        ("Board", Some(head.model.clone())),
+        ("CPUs", Some(cpus(run, head, facts))),
+        ("Caches", of_lead),
+        ("Caches", facts.kvm.then(|| unknown.into())),
+        ("CPU clock", mhz),
+    ];
+    let tables = "in parallel, one whole round: the one whose longest figure is the median; in sequence, \
+                  each CPU's medians";
+    let has_suite = run
+        .plan
+        .is_some_and(|plan| !plan.scenarios.suite().is_empty());
+    let tables = ("Tables", has_suite.then(|| tables.into()));
+    for (name, text) in of_board.into_iter().chain(conditions(run)).chain([tables]) {
+        if let Some(text) = text {
+            paragraph(out, &format!("  {name:11}: "), INDENT, &text)?;
+        }
+    }
+    out.write_char('\n')
+}
+
+/// Prints which words of a loader's boot arguments are passed over, if any are.
+pub fn passed_over(out: &mut dyn Write, bootargs: &str) -> fmt::Result {
+    let text = ForeignWords(bootargs);
+    if text.words().next().is_none() {
+        return Ok(());
+    }
+    let lead = "Boot arguments passed over, as another program's: ";
+    paragraph(out, lead, 2, &text)
+}
+
+/// The first words of boot arguments that are another program's. They are written without
+/// the heap, which is small until the memory is known: a loader's may be longer.
+struct ForeignWords<'a>(&'a str);
+
+impl<'a> ForeignWords<'a> {
+    fn words(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let words = self.0.split_ascii_whitespace();
+        words.filter(|word| is_foreign(word))
+    }
+}
+
+impl fmt::Display for ForeignWords<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut room = PASSED_OVER_MAX;
+        for word in self.words() {
+            write!(f, "{} ", Shown(word, room))?;
+            let Some(left) = room.checked_sub(word.chars().count()) else {
+                break;
+            };
+            room = left;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the conditions that machine, firmware and plan set, those that are known.
+pub fn conditions(run: &Run) -> [(&'static str, Option<String>); 8] {
+    let facts = run.facts.as_ref();
+    [
+        ("Firmware", facts.map(firmware)),
+        ("CPU_OFF", facts.and_then(no_cpu_off)),
+        ("Timestamps", facts.map(timestamps)),
+        ("Counter", facts.map(counter)),
+        ("Wake-up", facts.map(wake_up)),
+        ("Watchdog", facts.and_then(watchdog)),
+        ("Overheads", facts.map(overheads)),
+        ("Plan", run.plan.as_ref().map(of_plan)),
+    ]
+}
+
+fn cpus(run: &Run, head: &Head, facts: &Facts) -> String {
+    let lead = facts.lead as u16;
+    let source = match head.labels {
+        LabelSource::CpuMap => "cpu-map",
+        LabelSource::Mpidr => "MPIDR, as there is no cpu-map",
+    };
+    let clusters = Many(run.cluster_heads().count() as u64, "cluster");
+    let (cpus, midr, label) = (run.cpus.len(), facts.own.midr, run.label(lead));
+    let mpidr = run.cpu(lead).mpidr.unwrap_or(0);
+    format!(
+        "{cpus} in {clusters}, by {source}; the lead is {label} (MPIDR {mpidr:#x}, MIDR {midr:#x})"
+    )
+}
+
+/// Returns a version: major in bits 30:16, minor in 15:0.
+fn version(number: u32) -> String {
+    format!("{}.{}", number >> 16 & 0x7fff, number & 0xffff)
+}
+
+fn firmware(facts: &Facts) -> String {
+    let conduit = match facts.conduit {
+        Conduit::Smc => "SMC",
+        Conduit::Hvc => "HVC",
+    };
+    let (psci, level) = (version(facts.psci_version), facts.exception_level);
+    let e2h = if facts.e2h { ", E2H fixed at 1" } else { "" };
+    let smccc = facts.smccc.map(|it| format!(", SMCCC {}", version(it)));
+    let (smccc, format) = (smccc.unwrap_or_default(), facts.state_format.name());
+    format!(
+        "PSCI {psci} by {conduit} from EL{level}{e2h}{smccc}, power_state in the {format} format"
+    )
+}
+
+fn no_cpu_off(facts: &Facts) -> Option<String> {
+    let why = facts.no_cpu_off?;
+    Some(format!(
+        "not used: {why}. CPUs stay on between samples (method warm), and keep their clusters up \
+         while another one is suspended alone"
+    ))
+}
+
+fn timestamps(facts: &Facts) -> String {
+    match facts.pmf {
+        Ok(interface) => format!("PMF's, by {interface}"),
+        Err(error) => format!("the caller's only; PMF's can not be read: {error}"),
+    }
+}
+
+fn counter(facts: &Facts) -> String {
+    let (counter, hz) = (facts.counter, facts.frequency);
+    match facts.clock().tick_ps() {
+        Some(tick) => {
+            let tick = Hundredths(tick / 10);
+            format!("{counter} at {hz} Hz, a tick is {tick} ns")
+        }
+        None => format!("{counter}; {hz} Hz can not be right: all figures are in ticks"),
+    }
+}
+
+fn wake_up(facts: &Facts) -> String {
+    let (timer, intid, gic) = (facts.timer.word(), facts.timer_intid, facts.gic);
+    match facts.frame {
+        _ if gic == 0 => "none: there is no GIC".into(),
+        Ok(frame) => format!("{timer}, interrupt {intid}, GICv{gic}; where that stops, {frame}"),
+        Err(_) => format!("{timer}, interrupt {intid}, GICv{gic}"),
+    }
+}
+
+fn watchdog(facts: &Facts) -> Option<String> {
+    match facts.watchdog {
+        Ok(watchdog) => Some(format!("{watchdog}, should the lead not come back")),
+        // As on most boards.
+        Err(NoWatchdog::NotInTree) => None,
+        Err(why) => Some(format!("{why}")),
+    }
+}
+
+/// Prints which CPUs have another CNTFRQ_EL0 than the lead, which all figures and
+/// deadlines go by. An operating system will go by each CPU's own, or refuse the
+/// CPU.
+pub(crate) fn frequencies(out: &mut dyn Write, run: &Run) -> fmt::Result {
+    let hz = run.clock().hz;
+    let own = |it: Identity| (it.frequency != hz).then_some(it.frequency);
+    others(out, run, "Warning: ", &own, &|own, cpu| {
+        format!("CNTFRQ_EL0 is {own} Hz on CPU {cpu}, and {hz} Hz on the lead")
+    })
+}
+
+/// Prints the clock of a CPU that has another one than the lead, as a big core
+/// and a little one have, by more than the error of the measurement.
+pub(crate) fn cpu_clocks(out: &mut dyn Write, run: &Run) -> fmt::Result {
+    let Some(mhz) = run.facts.and_then(|facts| facts.own.clock_mhz) else {
+        return Ok(());
+    };
+    let own = |it: Identity| it.clock_mhz.filter(|own| own.abs_diff(mhz) > mhz / 50);
+    others(out, run, "Note: ", &own, &|own, cpu| {
+        format!("the clock of CPU {cpu} is {own} MHz, and the lead's {mhz} MHz")
+    })
+}
+
+/// Prints a value in which other CPUs differ, by the first of them.
+fn others(
+    out: &mut dyn Write,
+    run: &Run,
+    name: &str,
+    own: &dyn Fn(Identity) -> Option<u64>,
+    describe: &dyn Fn(u64, Label) -> String,
+) -> fmt::Result {
+    let differing = |(index, cpu): (u16, &run::model::Cpu)| Some((index, own(cpu.identity?)?));
+    let mut others = (0..).zip(&run.cpus).filter_map(differing);
+    let Some((first, value)) = others.next() else {
+        return Ok(());
+    };
+    let mut text = describe(value, run.label(first));
+    text += &match others.count() as u64 {
+        0 => ".".into(),
+        more => format!("; another one on {} more.", Many(more, "CPU")),
+    };
+    paragraph(out, name, name.len(), &text)
+}
+
+fn overheads(facts: &Facts) -> String {
+    let (costs, unit) = (facts.overheads, facts.clock());
+    let (counter, empty) = (unit.span(costs.counter), unit.span(costs.empty));
+    let read = costs
+        .pmf_read
+        .map(|it| format!(", PMF read {}", unit.span(it)));
+    let read = read.unwrap_or_default();
+    format!("counter read {counter}, empty timed region {empty}{read}")
+}
+
+/// Describes the plan by the arguments that its scenarios use.
+fn of_plan(plan: &Plan) -> String {
+    let mut text = format!("{}", Many(plan.scenarios.iter().count() as u64, "scenario"));
+    let any = |takes: fn(ScenarioId) -> bool| plan.scenarios.iter().any(takes);
+    let (suite, sweep) = (any(ScenarioId::is_suite), any(ScenarioId::is_sweep));
+    let warmup = plan.warmup;
+    let has_samples = suite || sweep || plan.scenarios.contains(ScenarioId::CpuOn);
+    if has_samples {
+        let samples = Many(plan.iterations.into(), "sample");
+        text += &format!(", {samples} a CPU after {warmup} for warm-up");
+    }
+    // Sweeps are by the first method alone.
+    let methods = match (suite, sweep) {
+        (true, _) => usize::MAX,
+        (false, sweep) => sweep.into(),
+    };
+    for method in plan.methods.iter().take(methods) {
+        let wake = match plan.wake_by(method) {
+            WakePattern::Together => "all wake together",
+            WakePattern::Staggered => "wake-ups staggered",
+            WakePattern::Chain => "the lead wakes the others by SGI",
+        };
+        text += &format!("; method {}, {wake}", method.word());
+    }
+    if has_samples {
+        text += &of_cpu_on(plan.cpu_on_after);
+    }
+    if any(|id| id.is_micro() && id != ScenarioId::CpuOn) {
+        let (batch, batches) = plan.batches();
+        let batches = Many(batches.into(), "batch");
+        text += &format!("; loops of {batches} of {batch} after {warmup} for warm-up");
+    }
+    if plan.scenarios.contains(ScenarioId::TimerLatency) {
+        text += &of_timers(&plan.timer);
+    }
+    for (name, state) in [("deepest", plan.deepest), ("core", plan.core)] {
+        text += &state.map_or_else(String::new, |state| format!("; {name}={state:#010x}"));
+    }
+    text
+}
+
+fn of_cpu_on(after_us: u32) -> String {
+    match after_us {
+        0 => "; CPU_ON immediately after OFF".into(),
+        us if us.is_multiple_of(1_000) => format!("; CPU_ON at least {} ms after OFF", us / 1_000),
+        us => format!("; CPU_ON at least {us} us after OFF"),
+    }
+}
+
+fn of_timers(timer: &TimerPlan) -> String {
+    let mut text = format!(
+        "; timers {} for {} s each, a period of {} us, loads {}",
+        timer.timer_list(),
+        timer.duration,
+        timer.period,
+        timer.load_list()
+    );
+    // None if no load writes.
+    let bytes = timer.buffer();
+    if bytes > 0 {
+        text += &format!(" over {} KiB a CPU", bytes >> 10);
+    }
+    if let Some(us) = timer.threshold {
+        text += &format!(", threshold {us} us");
+    }
+    text
+}

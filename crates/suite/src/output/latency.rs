@@ -1,0 +1,113 @@
+//! The lines of `timer_latency`, in the layout that the `latency` programs of real-time
+//! extensions print, so that what reads theirs reads these: `RTT` the time so far, `RTH`
+//! headings, `RTD` one window and the stretch so far, `RTS` the whole stretch.
+//!
+//! Latencies are in microseconds with three decimals, or in ticks where the counter's
+//! frequency is not known. There are no modes to switch between here: that column is
+//! there for the layout, and always 0.
+
+use alloc::format;
+use alloc::string::String;
+use core::fmt::{self, Write};
+
+use run::measure::{Account, Until};
+use run::plan::Load;
+
+use crate::scenario::progress::{Progress, Stretch};
+
+/// Data lines until the headings are said again.
+const HEADINGS: u32 = 21;
+
+pub(crate) const HOW_TO_READ: &str = "Timers run in windows of at most a second. Between two \
+    windows they stand, and a line is printed. Median and p99 may be 1/16 too small: they are the \
+    lower ends of classes. Overruns are expiries that had passed before their turn. Alone, the \
+    other CPUs are on, and do what the variant says. The worst case may take hours to appear. ";
+
+/// Writes the lines of a stretch while it is measured.
+pub(crate) struct Lines<'w>(pub(crate) &'w mut dyn Write);
+
+impl Progress for Lines<'_> {
+    fn without_zero(&mut self) -> fmt::Result {
+        self.0.write_str(
+            "  DC ZVA is prohibited here (DCZID_EL0.DZP): zero is left out, and mixed has plain \
+             stores for it.\n",
+        )
+    }
+
+    fn begin(&mut self, stretch: &Stretch, mpidr: Option<u64>, load: Load) -> fmt::Result {
+        let (unit, period) = match stretch.clock().ns(stretch.period) {
+            Some(ns) => ("us", format!("{} us", (ns + 500) / 1_000)),
+            None => ("ticks", format!("{} ticks", stretch.period)),
+        };
+        let (time, load) = (time(stretch, 0), load.word());
+        let cpus = match mpidr {
+            Some(mpidr) => format!("CPU {mpidr:#x}, others {load}"),
+            None => format!("all CPUs, {load}"),
+        };
+        writeln!(
+            self.0,
+            "RTT|  {time}  (timer interrupt to handler in {unit}, {period} period, {cpus})"
+        )?;
+        headings(self.0)
+    }
+
+    fn window(&mut self, stretch: &Stretch, sum: &Account) -> fmt::Result {
+        if stretch.windows > 1 && stretch.windows % HEADINGS == 1 {
+            headings(self.0)?;
+        }
+        let all = stretch.all.until(Until::Handler);
+        let [least, most] = [all.least().unwrap_or(0), all.max].map(|it| part(stretch, it, 1));
+        writeln!(self.0, "RTD{}|{least}|{most}", figures(stretch, sum))
+    }
+
+    fn end(&mut self, stretch: &Stretch) -> fmt::Result {
+        self.0.write_str(
+            "---|-----------|-----------|-----------|--------|------|-----------------------\n",
+        )?;
+        let (done, total) = (time(stretch, stretch.done), time(stretch, stretch.total));
+        let figures = figures(stretch, &stretch.all);
+        writeln!(self.0, "RTS{figures}|    {done}/{total}")?;
+        match stretch.all.spurious {
+            0 => Ok(()),
+            spurious => writeln!(
+                self.0,
+                "  {spurious} interrupts were signalled that were not there any more, or not yet."
+            ),
+        }
+    }
+}
+
+/// Converts a number of expiries to `HH:MM:SS`.
+fn time(stretch: &Stretch, expiries: u32) -> String {
+    let hz = stretch.clock().believed();
+    // To the nearest: periods may be no part of a second.
+    let seconds = (stretch.period.saturating_mul(expiries.into()) + hz / 2) / hz;
+    let (minutes, seconds) = (seconds / 60, seconds % 60);
+    format!("{:02}:{:02}:{seconds:02}", minutes / 60, minutes % 60)
+}
+
+fn headings(out: &mut dyn Write) -> fmt::Result {
+    out.write_str(
+        "RTH|----lat min|----lat avg|----lat max|-overrun|---msw|---lat best|--lat worst\n",
+    )
+}
+
+fn figures(stretch: &Stretch, account: &Account) -> String {
+    let series = account.until(Until::Handler);
+    let least = part(stretch, series.least().unwrap_or(0), 1);
+    let mean = part(stretch, series.sum, series.n);
+    let most = part(stretch, series.max, 1);
+    format!("|{least}|{mean}|{most}|{:8}|{:6}", account.overruns, 0)
+}
+
+/// Returns the `n`th part of so many ticks, in eleven columns.
+fn part(stretch: &Stretch, ticks: u64, n: u32) -> String {
+    let n = u64::from(n.max(1));
+    match stretch.clock().ns(ticks) {
+        Some(ns) => {
+            let ns = ns / n;
+            format!("{:7}.{:03}", ns / 1_000, ns % 1_000)
+        }
+        None => format!("{:11}", ticks / n),
+    }
+}

@@ -1,0 +1,20 @@
+//! Output for people: TFTF's frame, tables, the last line.
+
+mod frame;
+mod grid;
+mod header;
+mod latency;
+mod points;
+mod prose;
+mod run;
+mod summary;
+mod sweeps;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use self::frame::RtInstrFigures;
+pub use self::header::{conditions, header, passed_over};
+pub use self::points::{PointScale, not_counted};
+pub use self::run::{begin_scenario, closing, cut_short, list, run_all, scenario};
+pub use self::summary::Summary;

@@ -1,0 +1,184 @@
+//! Lines of at most [`COLUMNS`] printable ASCII characters, whatever goes in.
+//!
+//! Texts from outside may hold anything, line ends and terminal escapes among it, and a list
+//! of 512 CPUs does not fit on a line.
+
+use core::fmt::{self, Write};
+
+use arrayvec::ArrayString;
+use hardware::text::outside::to_printable;
+
+/// The widest line.
+pub const COLUMNS: usize = 120;
+
+/// Running text, broken into lines between words.
+struct Prose<'w> {
+    out: &'w mut dyn Write,
+    /// Blanks that a line after the first begins with.
+    indent: usize,
+    /// Characters on the line so far.
+    column: usize,
+    /// True if the next word stands beside another one.
+    follows: bool,
+    /// The word that is being collected: its place depends on its length.
+    word: ArrayString<COLUMNS>,
+}
+
+/// Writes `text` after `lead`, in lines that are indented from the second one on.
+pub(crate) fn paragraph(
+    out: &mut dyn Write,
+    lead: &str,
+    indent: usize,
+    text: &dyn fmt::Display,
+) -> fmt::Result {
+    out.write_str(lead)?;
+    let mut prose = Prose {
+        out,
+        indent,
+        column: lead.len(),
+        follows: false,
+        word: ArrayString::new(),
+    };
+    write!(prose, "{text}")?;
+    prose.place_word()?;
+    prose.out.write_char('\n')
+}
+
+impl Prose<'_> {
+    fn place_word(&mut self) -> fmt::Result {
+        if self.word.is_empty() {
+            return Ok(());
+        }
+        let gap = usize::from(self.follows);
+        if self.column + gap + self.word.len() > COLUMNS {
+            self.out.write_char('\n')?;
+            fill(self.out, ' ', self.indent)?;
+            self.column = self.indent;
+        } else {
+            fill(self.out, ' ', gap)?;
+            self.column += gap;
+        }
+        self.out.write_str(&self.word)?;
+        self.column += self.word.len();
+        self.follows = true;
+        self.word.clear();
+        Ok(())
+    }
+}
+
+impl Write for Prose<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for c in text.chars() {
+            if c.is_ascii_whitespace() {
+                self.place_word()?;
+                continue;
+            }
+            // A word that no line could hold is broken where it must be.
+            if self.word.len() >= COLUMNS - self.indent {
+                self.place_word()?;
+            }
+            let _ = self.word.try_push(to_printable(c));
+        }
+        Ok(())
+    }
+}
+
+/// Writes a character so many times.
+pub(crate) fn fill(out: &mut dyn Write, c: char, times: usize) -> fmt::Result {
+    (0..times).try_for_each(|_| out.write_char(c))
+}
+
+/// The end of a line that was cut.
+const MORE: &str = " ...";
+
+/// The printable form of a text, without the characters that no line needs.
+struct Printable(ArrayString<{ COLUMNS + 1 }>);
+
+impl Write for Printable {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for c in text.chars() {
+            let _ = self.0.try_push(to_printable(c));
+        }
+        Ok(())
+    }
+}
+
+/// Writes one line. A longer one than [`COLUMNS`] characters is cut between two words, if
+/// there is a place for that in its second half.
+pub(crate) fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
+    const MOST: usize = COLUMNS - MORE.len();
+    let mut line = Printable(ArrayString::new());
+    write!(line, "{what}")?;
+    let line = line.0;
+    if line.len() <= COLUMNS {
+        return writeln!(out, "{line}");
+    }
+    // The blank may be the first character that has no place.
+    let blank = line[..=MOST].rfind(' ').filter(|at| *at >= COLUMNS / 2);
+    writeln!(out, "{}{MORE}", &line[..blank.unwrap_or(MOST)])
+}
+
+/// Returns the number of characters that `what` takes.
+pub(crate) fn width(what: &dyn fmt::Display) -> usize {
+    struct Count(usize);
+    impl Write for Count {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            self.0 += text.len();
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Counting cannot fail, and a Display that does has no width.
+    let _ = write!(count, "{what}");
+    count.0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::string::String;
+
+    use super::*;
+
+    fn written(write: impl FnOnce(&mut String) -> fmt::Result) -> String {
+        let mut out = String::new();
+        write(&mut out).expect("a String takes all");
+        out
+    }
+
+    fn prose(lead: &str, indent: usize, text: &str) -> String {
+        written(|out| paragraph(out, lead, indent, &text))
+    }
+
+    fn line(text: &str) -> String {
+        written(|out| one_line(out, &text))
+    }
+
+    #[test]
+    fn words_are_kept_whole_and_lines_short() {
+        assert_eq!(prose("* ", 2, "one  two\nthree"), "* one two three\n");
+        let long = prose("* ", 2, &"seven77 ".repeat(40));
+        // Fourteen words of seven letters, their blanks and the indent.
+        assert_eq!(long.lines().map(str::len).max(), Some(113));
+        assert!(long.lines().skip(1).all(|l| l.starts_with("  seven77")));
+        assert_eq!(long.matches("seven77").count(), 40);
+        let endless = prose("  ", 4, &"x".repeat(400));
+        assert!(endless.lines().all(|l| l.len() <= COLUMNS));
+        assert_eq!(endless.matches('x').count(), 400);
+        assert_eq!(prose("", 0, "a\u{1b}[31m \u{b5}s\0"), "a?[31m ?s?\n");
+        assert_eq!(line("tab\there\nand \u{2026}"), "tab here and ?\n");
+    }
+
+    /// A text that fits is whole, and a number has all its digits or is not there.
+    #[test]
+    fn a_line_is_cut_between_words() {
+        let x = |less: usize| "x".repeat(COLUMNS - less);
+        for (text, expected) in [
+            (x(5) + " 5242", x(5) + " 5242"),
+            (x(11) + " 5242880 bytes", x(11) + " ..."),
+            (x(16) + " 5242880 bytes, and more", x(16) + " 5242880 ..."),
+            ("x".repeat(700), x(4) + " ..."),
+        ] {
+            assert_eq!(line(&text), expected + "\n");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The output of a run, on one UART for four kinds of reader: TFTF's frame, which TF-A's
+//! continuous integration looks for; tables and findings for people, ready to be pasted as
+//! reStructuredText; [`run::record`]s for programs; the last line, [`ClosingLine`].
+//!
+//! TFTF's lines stand only around what was measured as TFTF measures it: a scenario of the
+//! warm method, or from outside TFTF's suite, has no frame, since the programs that read
+//! the frame would take its figures for TFTF's.
+//!
+//! Everything is ASCII in lines of at most 120 columns, but for records; lines end in "\n",
+//! and the machine half's writer makes CR LF of that.
+
+use alloc::format;
+use core::fmt::{self, Write};
+
+use crate::output::prose::{COLUMNS, one_line, paragraph, width};
+use hardware::board::{IdleState, NoFrame};
+use run::findings::{Detail, findings_of, list as listed};
+use run::measure::Machine;
+use run::model::{ClosingLine, End, Run, Scenario, Status, Verdict};
+use run::plan::{Family, Method, Methods, ScenarioId, WARM_TITLE};
+use run::record::Writer;
+
+use super::frame;
+use super::header::{cpu_clocks, frequencies, header};
+use super::latency::Lines;
+use super::summary::Summary;
+use crate::scenario::{Job, Setting, States, Wakers, jobs, measure};
+
+/// Prints which scenario follows: before it is measured, so that a log that ends
+/// there names it.
+pub fn begin_scenario(out: &mut dyn Write, id: ScenarioId, method: Method) -> fmt::Result {
+    let name = id.name();
+    match method {
+        _ if !id.is_suite() => paragraph(out, "", 2, &name),
+        Method::Tftf => writeln!(out, "> Executing '{name}'"),
+        Method::Warm => paragraph(out, "", 2, &format_args!("{name}{WARM_TITLE}")),
+    }
+}
+
+/// Prints the results of one scenario after [`begin_scenario`]: for each placement
+/// of the helper tables and findings.
+pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Result {
+    match Scenario::status_of(group) {
+        _ if group.iter().all(Scenario::is_framed) => frame::scenario(out, run, group)?,
+        Status::Passed => out.write_str("  Passed\n")?,
+        status => frame::reason(out, run, status)?,
+    }
+    out.write_char('\n')?;
+    for scenario in group {
+        super::tables::write(out, run, scenario)?;
+        super::points::write(out, run, scenario)?;
+        super::sweeps::write(out, run, scenario)?;
+        for finding in &scenario.findings {
+            paragraph(out, "* ", 2, &finding.sentence)?;
+        }
+        if !scenario.findings.is_empty() {
+            out.write_char('\n')?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints the board's idle states that the firmware does not take.
+fn foreign_states(
+    out: &mut dyn Write,
+    states: &States,
+    idle_states: &[IdleState<'_>],
+) -> fmt::Result {
+    let (takes, has) = (states.format.name(), states.format.other().name());
+    let is_foreign = |state: &&IdleState<'_>| states.foreign.contains(&state.power_state);
+    for IdleState {
+        name, power_state, ..
+    } in idle_states.iter().filter(is_foreign)
+    {
+        let text = format!(
+            "the idle state {name} is left out: {power_state:#010x} has the {has} format of \
+             power_state, and the firmware takes the {takes} one."
+        );
+        paragraph(out, "Warning: ", 9, &text)?;
+    }
+    if !states.foreign.is_empty() {
+        out.write_char('\n')?;
+    }
+    Ok(())
+}
+
+/// Prints the results of the trials of wake-up sources; nothing if no state that is
+/// measured stops a timer.
+pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Result {
+    for (power_state, cpu) in &wakers.undeclared {
+        let cpu = run.label(*cpu as u16);
+        let text = format!(
+            "CPU {cpu}'s timer did not wake it from {power_state:#010x}, an SGI did: the idle \
+             state lacks local-timer-stop."
+        );
+        paragraph(out, "Warning: ", 9, &text)?;
+    }
+    let Some(woken) = wakers.woken.filter(|_| !wakers.proven.is_empty()) else {
+        return Ok(());
+    };
+    let states = wakers.proven.iter().map(|it| format!("{it:#010x}"));
+    let (woken, states) = (run.label(woken as u16), listed(states));
+    let helper = wakers.woke_lead.map(|helper| run.label(helper as u16));
+    let lead = match (wakers.frame, helper) {
+        (Ok(frame), _) => format!("; the {frame}, woke the lead."),
+        (Err(NoFrame::DidNotWake), Some(helper)) => format!(
+            "; the timer frame failed its trial: its interrupt did not wake the lead, an SGI from \
+             CPU {helper} did. A CPU that stays awake wakes the others."
+        ),
+        (Err(why), Some(helper)) => format!("; one from CPU {helper} woke the lead, as {why}."),
+        (Err(_), None) => ".".into(),
+    };
+    let text = format!("an SGI woke CPU {woken} from {states}{lead}");
+    paragraph(out, "Wake-up trials: ", 2, &text)?;
+    out.write_char('\n')
+}
+
+/// Prints all scenarios, by tag and name.
+pub fn list(out: &mut dyn Write) -> fmt::Result {
+    out.write_str(
+        "\nScenarios for only=, by comma; suite, which is the default, micro and all are groups:\n",
+    )?;
+    for id in ScenarioId::ALL {
+        writeln!(out, "  {:21} {}", id.short_tag(), id.name())?;
+    }
+    out.write_char('\n')
+}
+
+/// Prints what follows the last scenario, down to the last line, and returns the
+/// verdict.
+pub fn closing(
+    out: &mut dyn Write,
+    run: &Run,
+    summary: &Summary,
+    records: &mut Writer,
+) -> Result<Verdict, fmt::Error> {
+    let totals = summary.totals;
+    let verdict = Verdict::from_totals(&totals);
+    if run.has_frame() {
+        frame::summary(out, summary.tests_of_tftf(run))?;
+    }
+    frequencies(out, run)?;
+    cpu_clocks(out, run)?;
+    out.write_char('\n')?;
+    let end = End {
+        records: 0,
+        verdict,
+        totals,
+    };
+    records.end(out, run, end)?;
+    if run.has_frame() {
+        out.write_str("\nNOTICE:  Exiting tests.\n")?;
+    }
+    out.write_char('\n')?;
+    summary.write(out, run)?;
+    let line = ClosingLine::Ended(&totals);
+    // A line that is cut is no verdict.
+    match width(&line) > COLUMNS {
+        true => one_line(out, &format_args!("{line:#}"))?,
+        false => one_line(out, &line)?,
+    }
+    Ok(verdict)
+}
+
+/// Prints the end of a run that was cut short: the reason in full, and then
+/// as much of it as the last line holds.
+pub fn cut_short(out: &mut dyn Write, line: &ClosingLine<'_>) -> fmt::Result {
+    if let ClosingLine::Incomplete(reason) | ClosingLine::BadInput(reason) = line
+        && width(line) > COLUMNS
+    {
+        paragraph(out, "ERROR:   ", 9, reason)?;
+    }
+    one_line(out, line)
+}
+
+/// Runs the plan of `run`, which has no results yet, prints it, and returns the verdict.
+/// The machine's heap has at least the bytes of [`crate::scenario::Needs`].
+pub fn run_all<M: Machine>(
+    machine: &mut M,
+    mut run: Run,
+    idle_states: &[IdleState<'_>],
+    out: &mut dyn Write,
+) -> Result<Verdict, fmt::Error> {
+    let mut plan = run.plan.unwrap_or_default();
+    if machine.facts().no_cpu_off.is_some() {
+        plan.methods = Methods::Warm;
+        run.plan = run.plan.map(|_| plan);
+    }
+    let format = machine.facts().state_format;
+    let mut states = States::choose(idle_states, &plan, format);
+    header(out, &run)?;
+    foreign_states(out, &states, idle_states)?;
+    let mut wakers = Wakers::untried(machine.facts());
+    let mut records = Writer::new(plan.records, run.id.unwrap_or_default());
+    records.machine(out, &run)?;
+    let mut summary = Summary::new(&plan);
+    for job in jobs(&plan) {
+        let Job::Measure(mut key) = job else {
+            wakers.try_out(machine, &run.cpus, &plan, &mut states);
+            wake_trials(out, &run, &wakers)?;
+            if let Some(facts) = &mut run.facts
+                && facts.frame != wakers.frame
+            {
+                facts.frame = wakers.frame;
+                records.facts(out, *facts)?;
+            }
+            continue;
+        };
+        machine.mark_heap();
+        let has_warm_twin = plan.methods != Methods::Tftf && key.id.family() == Family::Suite;
+        if machine.facts().no_cpu_off.is_some() && !has_warm_twin {
+            // As turned out in the scenario before.
+            key.method = Method::Warm;
+        }
+        begin_scenario(out, key.id, key.method)?;
+        let setting = Setting {
+            plan: &plan,
+            cpus: &run.cpus,
+            states: &states,
+            wakers: &wakers,
+        };
+        let mut group = measure(machine, setting, key, &mut Lines(out))?;
+        for measured in &mut group {
+            measured.findings = findings_of(&run, measured, Detail::Short);
+        }
+        scenario(out, &run, &group)?;
+        records.scenario(out, &group)?;
+        summary.add(&run, &group);
+        drop(group);
+        machine.release_heap();
+    }
+    for (index, cpu) in run.cpus.iter_mut().enumerate() {
+        cpu.identity = machine.identity(index);
+    }
+    closing(out, &run, &summary, &mut records)
+}

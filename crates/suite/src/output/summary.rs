@@ -1,0 +1,302 @@
+//! The end of a run on one screen: a row for each scenario, counts over all of them, and
+//! what was skipped.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::{self, Write};
+
+use crate::output::prose::paragraph;
+use run::findings::list;
+use run::model::{CpuSet, Point, Row, Run, Scenario, Skip, Status, Totals, Unit, Variant, heading};
+use run::plan::steps::Steps;
+use run::plan::{Method, Plan, ScenarioId};
+
+use super::grid::{Cell, simple};
+use super::points::PointScale;
+
+/// Places for what one scenario skips, by both placements of its helper: itself, or
+/// two reasons of rows each, or steps.
+const PLACES: usize = 4;
+
+/// Results that the end of a run prints of scenarios that are gone by then.
+///
+/// All memory is reserved at the beginning.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// The counts of the last line.
+    pub totals: Totals,
+    results: Vec<Result>,
+    skipped: Vec<Skipped>,
+}
+
+/// A row of the summary, but for the scenario's figures.
+#[derive(Debug)]
+struct Result {
+    id: ScenarioId,
+    method: Method,
+    status: Status,
+    has_pmf: bool,
+    samples: u64,
+    figures: Option<Figures>,
+}
+
+/// The figures of a scenario's CPUs in short.
+#[derive(Clone, Copy, Debug)]
+struct Figures {
+    name: &'static str,
+    unit: &'static str,
+    median: Cell,
+    worst: Cell,
+    worst_cpu: Cell,
+}
+
+#[derive(Debug)]
+struct Skipped {
+    id: ScenarioId,
+    method: Method,
+    part: Part,
+    why: Skip,
+}
+
+#[derive(Debug)]
+enum Part {
+    Whole,
+    Cpus(CpuSet),
+    /// Steps of `contend=`, or the values of `power_state`.
+    Steps(Steps),
+}
+
+impl Summary {
+    /// Reserves the memory that `plan` needs.
+    pub fn new(plan: &Plan) -> Self {
+        Self {
+            results: Vec::with_capacity(plan.tests()),
+            skipped: Vec::with_capacity(PLACES * plan.tests()),
+            ..Self::default()
+        }
+    }
+
+    /// Adds one scenario, by each placement of its helper.
+    pub fn add(&mut self, run: &Run, group: &[Scenario]) {
+        self.totals.add(group);
+        if self.results.len() < self.results.capacity() {
+            self.results.extend(Result::of(run, group));
+        }
+        group.iter().for_each(|scenario| self.add_skips(scenario));
+    }
+
+    /// Counts TFTF's tests: skipped, passed, failed. One without timestamps or a clock has no
+    /// rows, and is skipped.
+    pub(crate) fn tests_of_tftf(&self, run: &Run) -> [usize; 3] {
+        let mut counts = [0; 3];
+        let is_framed = |it: &&Result| it.id.is_suite() && it.method == Method::Tftf;
+        for it in self.results.iter().filter(is_framed) {
+            let place = match it.status {
+                Status::Failed(_) | Status::Crashed => 2,
+                Status::Passed if it.has_pmf && run.clock().is_known() => 1,
+                Status::Passed | Status::Skipped(_) | Status::Unknown => 0,
+            };
+            counts[place] += 1;
+        }
+        counts
+    }
+
+    fn add_skips(&mut self, scenario: &Scenario) {
+        match scenario.status {
+            Status::Skipped(skip) => self.push(scenario, Part::Whole, skip),
+            _ => self.add_left_out(scenario),
+        }
+        let rows = &scenario.rows;
+        for (place, row) in rows.iter().enumerate() {
+            let is_same = |other: &&Row| other.skipped == row.skipped;
+            if let Some(skip) = row.skipped
+                && rows.iter().position(|it| is_same(&it)) == Some(place)
+            {
+                let cpus = rows.iter().filter(is_same).map(|row| row.cpu);
+                self.push(scenario, Part::Cpus(cpus.collect()), skip);
+            }
+        }
+    }
+
+    /// Adds the steps and states that a scenario left out.
+    fn add_left_out(&mut self, scenario: &Scenario) {
+        let why = if scenario.id == ScenarioId::ContendSweep {
+            Some(Skip::TooFewCpus)
+        } else {
+            let conditions = scenario.conditions.as_ref();
+            conditions.and_then(|conditions| conditions.states_left_out)
+        };
+        let points = scenario.points.iter();
+        let left_out = points.filter(|point| point.variant == Variant::LeftOut);
+        let mut steps = Steps::EMPTY;
+        for step in left_out.filter_map(|point| u32::try_from(point.x?).ok()) {
+            // A sweep has no more steps than there is room for.
+            let _ = steps.add(step);
+        }
+        if let Some(why) = why.filter(|_| !steps.as_slice().is_empty()) {
+            self.push(scenario, Part::Steps(steps), why);
+        }
+    }
+
+    fn push(&mut self, scenario: &Scenario, part: Part, why: Skip) {
+        debug_assert!(self.skipped.len() < self.skipped.capacity());
+        if self.skipped.len() < self.skipped.capacity() {
+            let (id, method) = (scenario.id, scenario.method);
+            self.skipped.push(Skipped {
+                id,
+                method,
+                part,
+                why,
+            });
+        }
+    }
+
+    /// Writes a row for each scenario, what was skipped, and why.
+    pub(crate) fn write(&self, out: &mut dyn Write, run: &Run) -> fmt::Result {
+        type Of = fn(&Result) -> Cell;
+        let of_figures = |of: fn(Figures) -> Cell| {
+            let cells = self
+                .results
+                .iter()
+                .map(|it| it.figures.map_or(Cell::Missing, of));
+            cells.collect()
+        };
+        let each = |of: Of| self.results.iter().map(of).collect::<Vec<_>>();
+        let title =
+            "Summary: each scenario's first figure: the median over the CPUs, and the worst CPU";
+        let columns = [
+            ("Scenario", each(|it| Cell::Text(it.id.short_tag()))),
+            ("Method", each(Result::method)),
+            ("Result", each(|it| Cell::Text(it.word()))),
+            ("Samples", each(|it| Cell::Count(it.samples))),
+            ("Figure", of_figures(|it| Cell::Text(it.name))),
+            ("Median", of_figures(|it| it.median)),
+            ("Worst", of_figures(|it| it.worst)),
+            ("Unit", of_figures(|it| Cell::Text(it.unit))),
+            ("CPU", of_figures(|it| it.worst_cpu)),
+        ];
+        if !self.results.is_empty() {
+            simple(out, &title, columns)?;
+        }
+        for it in &self.results {
+            if let Status::Failed(failure) = it.status {
+                let text = format!("{}: {}", it.id.tag(), failure.sentence(run));
+                paragraph(out, "Failed: ", 2, &text)?;
+            }
+        }
+        for skipped in &self.skipped {
+            paragraph(out, "Skipped: ", 2, &skipped.text(run))?;
+        }
+        match self.totals.failed == 0 && self.skipped.is_empty() {
+            true => Ok(()),
+            false => out.write_char('\n'),
+        }
+    }
+}
+
+impl Result {
+    fn of(run: &Run, group: &[Scenario]) -> Option<Self> {
+        let first = group.first()?;
+        let mut own = Totals::default();
+        own.add(group);
+        Some(Self {
+            id: first.id,
+            method: first.method,
+            status: Scenario::status_of(group),
+            has_pmf: group.iter().all(Scenario::has_pmf),
+            samples: own.samples,
+            figures: of_rows(run, group).or_else(|| of_points(run, group)),
+        })
+    }
+
+    fn word(&self) -> &'static str {
+        match self.status {
+            Status::Passed => "passed",
+            Status::Skipped(_) => "skipped",
+            Status::Failed(_) | Status::Crashed | Status::Unknown => "failed",
+        }
+    }
+
+    fn method(&self) -> Cell {
+        match self.id.is_suite() || self.id.is_sweep() {
+            true => Cell::Text(self.method.word()),
+            false => Cell::Missing,
+        }
+    }
+}
+
+/// Returns the first column of the main tables, each CPU by the placement that stands for it.
+fn of_rows(run: &Run, group: &[Scenario]) -> Option<Figures> {
+    let columns = |it: &Scenario| it.columns().first().copied();
+    let metric = group.iter().find_map(columns)?;
+    let cluster = |cpu: u16| run.cpu(cpu).cluster;
+    let figure = |cpu| {
+        let (scenario, row) = Scenario::row_of(group, cpu, &cluster)?;
+        let figure = scenario
+            .figure(row, metric)
+            .filter(|_| row.skipped.is_none());
+        Some((figure?, cpu))
+    };
+    let all = (0..run.cpus.len() as u16).filter_map(figure).collect();
+    let (unit, clock) = (Unit::Ticks, run.clock());
+    in_short(
+        run,
+        heading(metric),
+        &PointScale {
+            unit,
+            clock,
+            per: 1,
+        },
+        all,
+    )
+}
+
+/// Returns the medians of the points that differ from the first in the CPU alone.
+fn of_points(run: &Run, group: &[Scenario]) -> Option<Figures> {
+    let points = group.iter().flat_map(|it| &it.points);
+    let points = points.filter(|it| it.figures.n > 0);
+    let first = points.clone().find(|it| it.variant != Variant::Loop);
+    let first = first.or(points.clone().next())?;
+    let key = |it: &Point| (it.measure, it.variant, it.x, it.how);
+    let same = points.filter(|it| key(it) == key(first));
+    let all = same.map(|it| (it.figures.median, it.cpu)).collect();
+    let scale = PointScale::of(run.clock(), first);
+    in_short(run, first.measure.heading(), &scale, all)
+}
+
+fn in_short(
+    run: &Run,
+    name: &'static str,
+    scale: &PointScale,
+    mut all: Vec<(u64, u16)>,
+) -> Option<Figures> {
+    all.sort_unstable_by_key(|(figure, cpu)| (*figure, core::cmp::Reverse(*cpu)));
+    let (worst, cpu) = *all.last()?;
+    Some(Figures {
+        name,
+        unit: scale.name(),
+        median: scale.cell(all[(all.len() - 1) / 2].0),
+        worst: scale.cell(worst),
+        worst_cpu: Cell::Cpu(run.label(cpu)),
+    })
+}
+
+impl Skipped {
+    fn text(&self, run: &Run) -> String {
+        let is_warm = self.id.is_suite() && self.method == Method::Warm;
+        let method = if is_warm { ", method warm" } else { "" };
+        let part = match &self.part {
+            Part::Whole => String::new(),
+            Part::Cpus(cpus) => format!(", CPU {}", list(cpus.iter().map(|cpu| run.label(cpu)))),
+            Part::Steps(steps) if self.id == ScenarioId::ContendSweep => {
+                format!(", contend={}", list(steps.as_slice().iter()))
+            }
+            Part::Steps(steps) => {
+                let states = steps.as_slice().iter().map(|it| format!("{it:#010x}"));
+                format!(", power_state {}", list(states))
+            }
+        };
+        format!("{}{method}{part}: {}", self.id.tag(), self.why)
+    }
+}

@@ -1,0 +1,143 @@
+//! Tables of a scenario, and the sentences that explain them.
+
+use alloc::format;
+use alloc::string::String;
+use core::fmt::{self, Write};
+
+use crate::output::prose::paragraph;
+use hardware::text::plural::Many;
+use run::measure::Metric;
+use run::model::{Conditions, Row, Run, Scenario, heading};
+use run::plan::{Method, ScenarioId};
+
+use super::grid::{Cell, grid, simple};
+
+/// Writes them all; nothing without any figure.
+pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
+    let metrics = scenario.columns();
+    if metrics.is_empty() {
+        return Ok(());
+    }
+    main_table(out, run, scenario, &metrics)?;
+    spread_table(out, run, scenario, &metrics)?;
+    paragraph(out, "", 0, &explanation(run, scenario, &metrics))?;
+    out.write_char('\n')
+}
+
+/// Returns the main table's title.
+fn title(run: &Run, scenario: &Scenario) -> String {
+    let variant = match (scenario.method, scenario.has_pmf()) {
+        (Method::Tftf, true) => "",
+        (Method::Tftf, false) => ", caller's side",
+        (Method::Warm, true) => ", CPUs kept on",
+        (Method::Warm, false) => ", CPUs kept on, caller's side",
+    };
+    let helper = scenario.helper.map_or_else(String::new, |helper| {
+        format!(", woken by CPU {}", run.label(helper))
+    });
+    let (name, unit) = (scenario.id.name(), run.clock().unit());
+    format!("{name}{variant}{helper} ({unit})")
+}
+
+/// Writes one row a CPU, one column a figure.
+fn main_table(
+    out: &mut dyn Write,
+    run: &Run,
+    scenario: &Scenario,
+    metrics: &[Metric],
+) -> fmt::Result {
+    let cell = |row: &Row, metric: Metric| match row.skipped {
+        Some(_) => Cell::Text("Skipped"),
+        None => Cell::ticks(run.clock(), scenario.figure(row, metric)),
+    };
+    let columns = metrics.iter().map(|metric| {
+        let cells = scenario.rows.iter().map(|row| cell(row, *metric));
+        (heading(*metric), cells.collect())
+    });
+    let cpus = scenario.rows.iter().map(|row| row.cpu);
+    grid(out, run, &title(run, scenario), cpus, columns)
+}
+
+/// Writes one row a CPU, one column a figure. Reports have MAD and p99, too.
+fn spread_table(
+    out: &mut dyn Write,
+    run: &Run,
+    scenario: &Scenario,
+    metrics: &[Metric],
+) -> fmt::Result {
+    let rows = &scenario.rows;
+    let names = rows.iter().map(|row| Cell::Cpu(run.label(row.cpu)));
+    let counts = rows.iter().map(|row| Cell::Count(row.valid().into()));
+    let columns = metrics.iter().map(|metric| {
+        let cell = |row: &Row| match row.summary(*metric) {
+            Some(it) => Cell::Spread(run.clock(), [it.min, it.median, it.max]),
+            None => Cell::Missing,
+        };
+        (heading(*metric), rows.iter().map(cell).collect())
+    });
+    let title = format!(
+        "Spread of the samples: min/median/max ({})",
+        run.clock().unit()
+    );
+    let first = [("CPU", names.collect()), ("n", counts.collect())];
+    simple(out, &title, first.into_iter().chain(columns))
+}
+
+fn explanation(run: &Run, scenario: &Scenario, metrics: &[Metric]) -> String {
+    let parallel = scenario.id.is_parallel();
+    let none = Conditions::default();
+    let conditions = scenario.conditions.as_ref().unwrap_or(&none);
+    let (one, together) = match parallel {
+        true => ("round", ""),
+        false => ("attempt", " on all CPUs"),
+    };
+    let samples = Many(conditions.asked.into(), "sample");
+    let made = Many(conditions.attempts.into(), one);
+    let method = scenario.method.word();
+    let mut text = format!("Method {method}: {samples} a CPU asked for, {made} made{together}. ");
+    text += &wake_ups(run, scenario, conditions);
+    if parallel {
+        text += &skew(run, conditions);
+    }
+    for metric in metrics {
+        text += meaning(*metric, scenario.id);
+    }
+    text
+}
+
+/// Describes the wake-ups; nothing without a suspend.
+fn wake_ups(run: &Run, scenario: &Scenario, conditions: &Conditions) -> String {
+    let (Some(power_state), Some(plan)) = (conditions.power_state, run.plan) else {
+        return String::new();
+    };
+    let pattern = plan.wake_by(scenario.method).word();
+    let first = match scenario.id.is_parallel() {
+        true => format!("wake={pattern}, the first "),
+        false => String::new(),
+    };
+    let sleep = run.clock().span(conditions.sleep);
+    format!("power_state {power_state:#010x}; {first}wake-up {sleep} after the start. ")
+}
+
+fn skew(run: &Run, conditions: &Conditions) -> String {
+    let skew = conditions.skew.filter(|skew| skew.n > 0).map(|skew| {
+        let [median, most] = [skew.median, skew.max].map(|it| run.clock().span(it));
+        let rounds = Many(skew.n.into(), "round");
+        format!("Calls began within {median} of each other (median of {rounds}; at most {most}). ")
+    });
+    skew.unwrap_or_default()
+}
+
+/// Returns the meaning of a figure of the caller's side; TF-A defines PMF's.
+fn meaning(metric: Metric, id: ScenarioId) -> &'static str {
+    match metric {
+        Metric::Call if id == ScenarioId::PsciVersionParallel => {
+            "Call is from the call to its return. "
+        }
+        Metric::Call => "Call is from the call to the resume, the sleep between them included. ",
+        Metric::Wake => "Wake is from the due wake-up to the resume. ",
+        Metric::TurnOff => "Turn Off is from CPU_OFF to AFFINITY_INFO saying OFF. ",
+        Metric::TurnOn => "Turn On is from CPU_ON to the first instruction. ",
+        _ => "",
+    }
+}

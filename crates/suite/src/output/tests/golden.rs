@@ -1,0 +1,362 @@
+//! Output of made-up runs, byte for byte, or the lines in question.
+//!
+//! To take over a change that was meant, run the tests with
+//! `PSCI_BENCH_BLESS=1`, and read the difference.
+
+use std::format;
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+use crate::output::prose::COLUMNS;
+use hardware::board::{LabelSource, NoWatchdog, Watchdog, WatchdogKind};
+use hardware::spec::caches::Caches;
+use hardware::spec::psci::ReturnCode;
+use run::findings::{Detail, findings_of};
+use run::measure::{Facts, Identity, Metric};
+use run::model::{ClosingLine, Failure, Run, RunId, Scenario, Skip, Status};
+use run::plan::ScenarioId::*;
+use run::plan::{Method, Methods, Plan, Records, ScenarioId};
+use run::record::Writer;
+use run::testing::example::{self, good, made};
+
+use crate::output::header::{cpu_clocks, frequencies, header as print_header};
+use crate::output::run as output;
+use crate::output::summary::Summary;
+
+/// Compares with the file `expected/NAME.txt`.
+pub(super) fn check(name: &str, printed: &str) {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/output/tests/expected");
+    let path = format!("{folder}/{name}.txt");
+    if std::env::var_os("PSCI_BENCH_BLESS").is_some() {
+        std::fs::write(&path, printed).expect("the folder is there");
+    }
+    let expected = std::fs::read_to_string(&path).expect("the file is there");
+    assert_eq!(printed, expected, "{name}");
+}
+
+fn printed(write: impl FnOnce(&mut String) -> core::fmt::Result) -> String {
+    let mut out = String::new();
+    write(&mut out).expect("a String takes all");
+    out
+}
+
+fn header(run: &Run) -> String {
+    printed(|out| print_header(out, run))
+}
+
+fn scenario(run: &Run, scenario: &Scenario) -> String {
+    let scenario = Scenario {
+        findings: findings_of(run, scenario, Detail::Short),
+        ..scenario.clone()
+    };
+    printed(|out| {
+        output::begin_scenario(out, scenario.id, scenario.method)?;
+        output::scenario(out, run, &[scenario])
+    })
+}
+
+fn closing(run: &Run, all: &[Scenario]) -> String {
+    let mut summary = Summary::new(&run.plan.expect("a plan"));
+    all.chunks(1).for_each(|group| summary.add(run, group));
+    let mut records = Writer::new(Records::None, RunId::default());
+    printed(|out| output::closing(out, run, &summary, &mut records).map(drop))
+}
+
+/// Returns all that is printed of a run: ASCII in lines of 120 columns.
+fn whole(run: &Run, all: &[Scenario]) -> String {
+    let each = all.iter().map(|it| scenario(run, it));
+    let log = header(run) + &each.collect::<String>() + &closing(run, all);
+    for line in log.lines() {
+        let tab = |b| if b == b'\t' { 8 } else { 1 };
+        let columns: usize = line.bytes().map(tab).sum();
+        assert!(columns <= COLUMNS && !line.ends_with(' '), "{line:?}");
+        assert!(line.bytes().all(|b| matches!(b, b' '..=b'~' | b'\t')));
+    }
+    log
+}
+
+#[test]
+fn headers() {
+    check("header", &header(&example::run(8)));
+    let mut poor = example::run_with(5, |facts| facts.frequency = 0);
+    example::remove_pmf(&mut poor);
+    let plan = poor.plan.as_mut().expect("a plan");
+    (plan.methods, plan.deepest) = (Methods::Warm, Some(0x4000_0022));
+    let head = poor.head.as_mut().expect("a head");
+    head.labels = LabelSource::Mpidr;
+    head.model = "a board \u{b5} that is called by a name of many words\n".repeat(4);
+    check("header-poor", &header(&poor));
+}
+
+/// A watchdog that is left alone does not end a hanging run, and the header has the
+/// reason.
+#[test]
+fn machines() {
+    type Edit = fn(&mut Facts);
+    let sbsa = Watchdog {
+        kind: WatchdogKind::Sbsa,
+        base: 0x2a44_0000,
+    };
+    let header_of = |edit: Edit| header(&example::run_with(2, edit));
+    let kvm = header_of(|it| (it.kvm, it.own.caches) = (true, Caches::default()));
+    let unknown = "  Caches     : not known: KVM makes up what CCSIDR_EL1 says to its guests\n";
+    assert!(kvm.contains(unknown), "{kvm}");
+    for (watchdog, line) in [
+        (
+            Err(NoWatchdog::NotThere),
+            "none where the device tree has one",
+        ),
+        (
+            Err(NoWatchdog::TooSoon { most: 8, least: 28 }),
+            "left alone: it resets within 8 s, and the lead may take 28",
+        ),
+        (
+            Ok(sbsa),
+            "SBSA watchdog at 0x2a440000, should the lead not come back",
+        ),
+    ] {
+        let text = header(&example::run_with(2, |it| it.watchdog = watchdog));
+        assert!(text.contains(&format!("Watchdog   : {line}\n")), "{text}");
+    }
+}
+
+/// Firmware has to write each CPU's CNTFRQ_EL0; a big core has another clock than a
+/// little one.
+#[test]
+fn values_that_are_not_the_leads() {
+    let clock = |mhz| Identity {
+        frequency: example::FREQUENCY,
+        clock_mhz: Some(mhz),
+        ..Identity::default()
+    };
+    let zero = |is: bool| is.then(Identity::default);
+    type Identities<'i> = &'i dyn Fn(usize) -> Option<Identity>;
+    let rows: [(Identities<'_>, &str); 4] = [
+        (&|_| None, ""),
+        (&|cpu| Some(clock(if cpu < 4 { 1401 } else { 1420 })), ""),
+        (
+            &|cpu| zero(cpu > 0),
+            "Warning: CNTFRQ_EL0 is 0 Hz on CPU 0.1, and 62500000 Hz on the lead; another one on \
+             6 CPUs more.",
+        ),
+        (
+            &|cpu| Some(clock(if cpu < 4 { 1401 } else { 1800 })),
+            "Note: the clock of CPU 1.0 is 1800 MHz, and the lead's 1400 MHz; another one on 3 \
+             CPUs more.",
+        ),
+    ];
+    for (identity, expected) in rows {
+        let mut run = example::run(8);
+        for (index, cpu) in run.cpus.iter_mut().enumerate() {
+            cpu.identity = identity(index);
+        }
+        let text = printed(|out| frequencies(out, &run).and(cpu_clocks(out, &run)));
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert_eq!(words.join(" "), expected);
+    }
+}
+
+/// The plan is printed by the arguments that its scenarios use.
+#[test]
+fn plans() {
+    for (args, expected) in [
+        (
+            "only=timer_latency threshold=70",
+            "1 scenario; timers alone,all for 1 s each, a period of 1000 us, loads idle,mixed over \
+             4096 KiB a CPU, threshold 70 us",
+        ),
+        (
+            "only=dirty_sweep method=warm",
+            "1 scenario, 20 samples a CPU after 2 for warm-up; method warm, all wake together; \
+             CPU_ON at least 1 ms after OFF",
+        ),
+        (
+            "only=cpu_on cpu-on-after=0",
+            "1 scenario, 20 samples a CPU after 2 for warm-up; CPU_ON immediately after OFF",
+        ),
+        (
+            "only=cpu_on cpu-on-after=1500",
+            "1 scenario, 20 samples a CPU after 2 for warm-up; CPU_ON at least 1500 us after OFF",
+        ),
+    ] {
+        let mut run = example::run(2);
+        run.plan = Plan::parse(args).ok();
+        let text = header(&run);
+        let plain: Vec<&str> = text.split_whitespace().collect();
+        let plan = plain.join(" ");
+        assert_eq!(plan.split("Plan : ").nth(1), Some(expected), "{args}");
+    }
+}
+
+/// One table of each kind: the scenarios differ in their columns.
+#[test]
+fn tables() {
+    let (run, pair) = (example::run(6), example::run(2));
+    let mut no_pmf = example::run(2);
+    example::remove_pmf(&mut no_pmf);
+    let no_clock = example::run_with(2, |facts| facts.frequency = 0);
+    let deep = good(&run, SuspendDeepParallel);
+    let mut refused = good(&run, CpuSuspendSerial);
+    refused.rows.clear();
+    refused.status = Status::Failed(Failure::StateRefused {
+        power_state: 0x1_0002,
+        error: ReturnCode(-2),
+        cpu: 3,
+    });
+    let mut many = good(&pair, CpuSuspendSerial);
+    many.rows[1].statistics[0].summary.p99 = Some(999);
+    let skipped = example::skipped(good(&run, SuspendDeepSerial));
+    let warm = made(&pair, CpuSuspendParallel, Method::Warm);
+    let of = |run, id: ScenarioId| (run, good(run, id));
+    for (name, (run, made)) in [
+        ("susp_deep_parallel", (&run, deep.clone())),
+        ("lost-cpu", (&run, example::with_a_lost_cpu(deep))),
+        ("skipped", (&run, skipped)),
+        ("refused", (&run, refused)),
+        ("cpu_off_serial", of(&pair, CpuOffSerial)),
+        ("cpu_susp_serial", (&pair, many)),
+        ("psci_version_parallel", of(&pair, PsciVersionParallel)),
+        ("warm", (&pair, warm)),
+        ("no-pmf-suspend", of(&no_pmf, SuspendDeepParallel)),
+        ("no-pmf-off", of(&no_pmf, CpuOffSerial)),
+        ("no-pmf-version", of(&no_pmf, PsciVersionParallel)),
+        ("ticks", of(&no_clock, CpuSuspendSerial)),
+    ] {
+        check(name, &scenario(run, &made));
+    }
+}
+
+/// Checks the number of TFTF's rows in a log, and lines.
+fn check_log(run: &Run, all: &[Scenario], rows: usize, lines: &[&str]) -> String {
+    let log = whole(run, all);
+    assert_eq!(log.matches("<RT_INSTR:").count(), rows, "{lines:?}");
+    for line in lines {
+        assert!(log.contains(line), "{line}\n{log}");
+    }
+    log
+}
+
+/// Rows that differ from the golden ones in one thing.
+#[test]
+fn odd_rows() {
+    let four = example::run(4);
+    // The figures stay, so that they would be seen in a line.
+    let mut skipped = good(&four, SuspendDeepSerial);
+    skipped.rows[1].skipped = Some(Skip::NoGic);
+    let row = "|       0 |    1 | Skipped   | Skipped | Skipped     |";
+    let counts = " 0 not counted, 1 row skipped, 0 CPUs lost)\n";
+    let log = check_log(&four, &[skipped], 3, &[row, counts]);
+    assert!(!log.contains("_serial\t0\t1\t"));
+
+    let mut threads = four.clone();
+    for (index, cpu) in (0..).zip(&mut threads.cpus) {
+        (cpu.cluster, cpu.core, cpu.thread) = (0, index / 2, index % 2);
+    }
+    let version = good(&threads, PsciVersionParallel);
+    let heading = "| Cluster | Core | Thread | Latency |";
+    check_log(&threads, &[version], 4, &["\t0\t3\t48/>", heading]);
+
+    let slow = example::run_with(2, |facts| facts.frequency = 1_000);
+    // A time that 64 bits of nanoseconds can not hold is no figure at all.
+    let mut huge = good(&slow, SuspendDeepSerial);
+    huge.rows[0].figures.powerdown = Some(u64::MAX);
+    let statistics = huge.rows[1].statistics.iter_mut();
+    let of_powerdown = statistics.filter(|it| it.metric == Metric::Powerdown);
+    of_powerdown.for_each(|it| it.summary.max = u64::MAX);
+    let missing = "|       0 |    0 |       n/a | 1625000.00 |";
+    check_log(&slow, &[huge], 1, &[missing]);
+}
+
+/// The caller's side is measured without PMF and without a clock all the same.
+#[test]
+fn logs_without_rows() {
+    let mut no_pmf = example::run(512);
+    example::remove_pmf(&mut no_pmf);
+    let no_clock = example::run_with(4, |facts| facts.frequency = 12);
+    let skipped = "Tests Skipped : 6\nTests Passed  : 0\nTests Failed  : 0\n";
+    let pass = "\npsci-bench: PASS (6 passed, 0 skipped, 0 failed; ";
+    for run in [&no_pmf, &no_clock] {
+        check_log(run, &example::all(run), 0, &[skipped, pass]);
+    }
+    let fail = ["\nTests Skipped : 0\n", "\npsci-bench: FAIL ("];
+    check_log(&no_pmf, &[], 0, &fail);
+
+    let mut warm = example::run(4);
+    warm.plan.as_mut().expect("a plan").methods = Methods::Warm;
+    let log = check_log(&warm, &example::all(&warm), 0, &[pass]);
+    for frame in ["Booting trusted", "> Executing", "Exiting", "Tests Failed"] {
+        assert!(!log.contains(frame), "{frame}");
+    }
+}
+
+#[test]
+fn a_log_of_many_cpus() {
+    let mut many = example::run(512);
+    many.plan.as_mut().expect("a plan").methods = Methods::Both;
+    many.head.as_mut().expect("a head").model = "\u{1f980}\x1b[2J ".repeat(100);
+    let last = "Last man down in cluster 127, ";
+    check_log(&many, &example::all(&many), 6 * 512, &[last]);
+}
+
+#[test]
+fn a_summary_names_what_was_skipped_and_why() {
+    let mut run = example::run(12);
+    run.plan.as_mut().expect("a plan").methods = Methods::Both;
+    let sgi = Skip::SgiDidNotWake {
+        mpidr: 1,
+        power_state: 0x4000_0002,
+    };
+    let mut of_rows = good(&run, SuspendDeepSerial);
+    for (cpu, row) in of_rows.rows.iter_mut().enumerate() {
+        let is_skipped = cpu != 0 && cpu != 3;
+        row.skipped = is_skipped.then_some([Skip::NoGic, sgi][cpu % 2]);
+    }
+    let warm = example::skipped(made(&run, CpuSuspendSerial, Method::Warm));
+    let log = whole(&run, &[of_rows, warm]);
+    let end = log.rsplit_once("===\n\n").expect("the summary").1;
+    let expected = "\
+Skipped: test_rt_instr_susp_deep_serial, CPU 0.1, 1.1, 1.3, 2.1, 2.3: SGI did not wake CPU 0x1 from 0x40000002
+Skipped: test_rt_instr_susp_deep_serial, CPU 0.2, 1.0, 1.2, 2.0, 2.2: no GIC: nothing could wake a suspended CPU
+Skipped: test_rt_instr_cpu_susp_serial, method warm: the board names no idle state of this kind; deepest= or core= can
+  give one
+
+psci-bench: PASS (1 passed, 1 skipped, ";
+    assert!(end.starts_with(expected), "{end}");
+}
+
+#[test]
+fn the_end_of_a_run() {
+    let run = example::run(2);
+    let mut all = example::all(&run);
+    all.truncate(2);
+    all.push(example::skipped(good(&run, CpuSuspendSerial)));
+    check("closing", &closing(&run, &all));
+
+    let reason = "bootargs word 1 \"only=nothing\": only takes ".repeat(4);
+    let text = printed(|out| output::cut_short(out, &ClosingLine::BadInput(&reason)));
+    let (error, last) = text.trim_end().rsplit_once('\n').expect("two lines");
+    let error = error.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(error, format!("ERROR: {}", reason.trim_end()));
+    let begin = "psci-bench: INCOMPLETE: bad input: bootargs word 1 ".to_string();
+    assert!(last.starts_with(&begin) && last.len() <= COLUMNS);
+    assert!(last.ends_with("\"only=nothing\": only ..."), "{last}");
+}
+
+#[test]
+fn of_words_passed_over_the_first_are_printed() {
+    let printed = |bootargs: &str| {
+        let mut text = String::new();
+        crate::output::passed_over(&mut text, bootargs).expect("a text");
+        text
+    };
+    assert_eq!(printed("iterations=3"), "");
+    let lead = "Boot arguments passed over, as another program's:";
+    assert_eq!(
+        printed(" quiet  iterations=3 a=b\t"),
+        format!("{lead} quiet a=b\n")
+    );
+    let many = "x=1234567 ".repeat(150);
+    let text = printed(&many).replace("\n  ", " ");
+    let shown = "x=1234567 ".repeat(111);
+    assert_eq!(text, format!("{lead} {shown}x...\n"));
+}

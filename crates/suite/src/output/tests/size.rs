@@ -1,0 +1,77 @@
+//! The size of a default log where the host is loaded, so that no figure is short.
+
+use std::vec;
+use std::vec::Vec;
+
+use hardware::spec::stat::Reached;
+use run::findings::{Detail, findings_of};
+use run::measure::{Reason, Rejection};
+use run::model::{Attempts, Figures, Instant, Row};
+use run::plan::Records;
+use run::testing::example;
+
+use super::whole::printed_again;
+
+/// The most bytes of a log of eight CPUs with the default plan.
+const SIZE_MAX: usize = 40 << 10;
+
+/// TF-A's own lines before the payload's.
+const FIRMWARE: usize = 700;
+
+/// Gives a row the digits and rejections that QEMU without `--icount` gives one on a loaded
+/// host.
+fn spoil(row: &mut Row, is_parallel: bool) {
+    row.attempts = Some(Attempts {
+        valid: 20,
+        rejected: vec![(Reason::Companion, 2)],
+        first: Some(Rejection::plain(Reason::Companion)),
+    });
+    row.reached = Some(Reached {
+        state: Some(0x0201_0222),
+        due: 0x0201_0222,
+        times: 1,
+        residency_us: 10_563,
+        most_us: Some(11_298),
+    });
+    for (nth, statistic) in (1..).zip(&mut row.statistics) {
+        let summary = &mut statistic.summary;
+        summary.median += 1_234 * nth;
+        summary.min = summary.median / 3;
+        summary.max = summary.median + 123_456 * nth;
+        summary.mad = summary.median / 7;
+        statistic.cold = Some(summary.median + 45_678);
+    }
+    let metrics: Vec<_> = row.statistics.iter().map(|it| it.metric).collect();
+    if let Some(shown) = &mut row.shown {
+        for (nth, instant) in (1..).zip(Instant::ALL) {
+            if let Some(ticks) = shown.at(instant) {
+                shown.set(instant, ticks + 4_321 * nth);
+            }
+        }
+    }
+    let figure = |metric| match is_parallel {
+        true => row.shown?.figure(metric),
+        false => row.summary(metric).map(|it| it.median),
+    };
+    let figure = |metric| metrics.contains(&metric).then(|| figure(metric))?;
+    row.figures = Figures::of(&mut { figure });
+}
+
+#[test]
+fn default_log_of_eight_cpus_on_a_loaded_host_has_at_most_40_kb() {
+    let mut run = example::run_with(8, |facts| facts.stat = true);
+    let identities = run.cpus.iter_mut().filter_map(|cpu| cpu.identity.as_mut());
+    for (mhz, identity) in (980..).zip(identities) {
+        identity.clock_mhz = Some(mhz);
+    }
+    for mut scenario in example::all(&run) {
+        let is_parallel = scenario.id.is_parallel();
+        let rows = scenario.rows.iter_mut();
+        rows.for_each(|row| spoil(row, is_parallel));
+        scenario.findings = findings_of(&run, &scenario, Detail::Short);
+        run.scenarios.push(scenario);
+    }
+    let (log, _) = printed_again(&run, Records::Once);
+    let size = log.len() + log.lines().count() + FIRMWARE;
+    assert!(size <= SIZE_MAX, "{size}\n{log}");
+}

@@ -1,0 +1,341 @@
+//! Whole runs on the fake machine, and their records.
+
+use std::format;
+use std::string::String;
+use std::vec::Vec;
+
+use hardware::board::{IdleState, LabelSource, NoFrame};
+use run::measure::{End, Machine, NoCpuOff, Outcome};
+use run::model::{Head, Run, Scenario, Verdict};
+use run::plan::{Method, Plan, Records};
+use run::record::{Claim, FORMAT, MARK, RunBuilder, Writer};
+use run::testing::board;
+use run::testing::fake::Fake;
+
+use super::golden::check;
+use crate::output::summary::Summary;
+use crate::output::{header, run as output, run_all};
+use crate::scenario::tests::{STATES, stopping};
+
+fn printed(mut fake: Fake, args: &str, states: &[IdleState<'_>]) -> (String, Verdict) {
+    let cpus = fake.cpus();
+    let mut facts = *fake.facts();
+    facts.own.frequency = facts.frequency;
+    let run = Run {
+        head: Some(Head {
+            format: FORMAT,
+            version: "0.0.0".into(),
+            model: "Fake".into(),
+            labels: LabelSource::CpuMap,
+            cpus: cpus as u16,
+        }),
+        facts: Some(facts),
+        plan: Some(Plan::parse(args).expect("a good plan")),
+        cpus: board(cpus),
+        ..Run::default()
+    };
+    let mut out = String::new();
+    let verdict = run_all(&mut fake, run, states, &mut out).expect("a String takes all");
+    (out, verdict)
+}
+
+fn separated(text: &str) -> (Run, String) {
+    let mut builder = RunBuilder::default();
+    let (mut rest, mut seq) = (String::new(), 0);
+    for line in text.split_inclusive('\n') {
+        if line.starts_with(MARK) {
+            let claim = Claim::of(line.as_bytes()).expect(line);
+            assert!(claim.seq == seq && claim.is_sound(), "{line}");
+            builder.add(claim.record().expect(line));
+            seq += 1;
+        } else {
+            rest += line;
+        }
+    }
+    let run = builder.run();
+    assert_eq!(run.end.map(|end| end.records), Some(seq));
+    (run, rest)
+}
+
+/// Prints a run that was measured before, and its records.
+pub(super) fn printed_again(run: &Run, records: Records) -> (String, Verdict) {
+    let mut out = String::new();
+    let plan = run.plan.expect("a plan");
+    let (mut records, mut summary) = (
+        Writer::new(records, run.id.unwrap_or_default()),
+        Summary::new(&plan),
+    );
+    let mut print = || {
+        header::header(&mut out, run)?;
+        records.machine(&mut out, run)?;
+        let is_same = |a: &Scenario, b: &Scenario| (a.id, a.method) == (b.id, b.method);
+        for group in run.scenarios.chunk_by(is_same) {
+            output::begin_scenario(&mut out, group[0].id, group[0].method)?;
+            output::scenario(&mut out, run, group)?;
+            records.scenario(&mut out, group)?;
+            summary.add(run, group);
+        }
+        output::closing(&mut out, run, &summary, &mut records)
+    };
+    let verdict = print().expect("a String takes all");
+    (out, verdict)
+}
+
+/// A scenario of points, and its cycles, in a whole run.
+#[test]
+fn null_calls() {
+    let args = "only=null_call loops=2000 batch=100";
+    let (text, verdict) = printed(Fake::new(2), args, &STATES);
+    assert_eq!(verdict, Verdict::Pass);
+    check("null-call", &separated(&text).1);
+}
+
+/// All that is printed for people can be printed from the records.
+#[test]
+fn records_contain_all_that_is_printed() {
+    let all = "only=all samples=all iterations=3 loops=8 batch=2 dirty=0,16K";
+    for (fake, args, states) in [
+        (Fake::new(8).with_statistics(), "iterations=5", STATES),
+        (Fake::without_pmf(4), "method=tftf,warm", STATES),
+        (Fake::new(3).with_modes(), all, stopping(1)),
+        (Fake::new(5), "iterations=100", stopping(0)),
+    ] {
+        let (text, _) = printed(fake, args, &states);
+        let (run, mut text) = separated(&text);
+        // Lines of the time before the results have no records.
+        if let Some(from) = text.find("Wake-up trials: ") {
+            let end = text[from..].find("\n\n").expect("a blank line");
+            text.replace_range(from..from + end + 2, "");
+        }
+        let is_result = |line: &&str| !line.starts_with("RT") && !line.starts_with("---|");
+        let text: Vec<&str> = text.lines().filter(is_result).collect();
+        let (again, verdict) = printed_again(&run, Records::None);
+        assert_eq!(run.end.map(|end| end.verdict), Some(verdict));
+        assert_eq!(again.lines().collect::<Vec<_>>(), text, "{args}");
+    }
+}
+
+#[test]
+fn records_are_outside_of_tftfs_frame() {
+    let [without, once] = ["none", "once"].map(|records| {
+        let args = format!("iterations=2 only=cpu_susp_parallel records={records}");
+        printed(Fake::new(2), &args, &STATES).0
+    });
+    assert!(!without.contains(MARK));
+    assert_eq!(separated(&once).1, without);
+    // TFTF's frame has no record in it.
+    let frame = once.find("> Executing").zip(once.find("TEST COMPLETE"));
+    let (from, to) = frame.expect("a frame");
+    assert!(!once[from..to].contains(MARK));
+}
+
+/// Checks a part of what is printed, with a line for each.
+#[test]
+fn parts_that_are_left_out_and_wake_ups() {
+    let slow = Fake::new(1).with(|_, _, outcome| outcome.after += 6_250_000);
+    for (fake, args, states, expected) in [
+        (
+            Fake::new(2),
+            "only=contend_sweep contend=1,4,7 iterations=2",
+            STATES,
+            "Skipped: contend_sweep, contend=4, 7: there are fewer CPUs than contend= asks for; \
+             where the CPUs' own timers stop, one more stays awake
+             * core: longest median of powerdown by CPUs: 1: ",
+        ),
+        (
+            Fake::new(4),
+            "only=contend_sweep contend=2,4 iterations=2",
+            stopping(1),
+            "Skipped: contend_sweep, contend=4: there are fewer CPUs than contend= asks for;",
+        ),
+        (
+            Fake::new(1),
+            "only=idle_states iterations=1",
+            stopping(1),
+            "* States left out: the idle state stops the CPUs' own timers
+             * OS-initiated mode left out: the firmware does not implement function 0x8400000f.
+             Skipped: idle_states, power_state 0x01010022: the idle state stops",
+        ),
+        (
+            slow,
+            "only=null_call",
+            STATES,
+            "The time limit ended the sampling after at least 100 samples",
+        ),
+        (
+            Fake::new(8),
+            "iterations=2",
+            stopping(0),
+            "Wake-up trials: an SGI woke CPU 1.3 from 0x00010002, 0x01010022; one from CPU 1.0 \
+             woke the lead, as the device tree has no timer frame
+             .. table:: Suspend to deepest power level on all cores in parallel, woken by CPU 1.0 \
+             (us)",
+        ),
+        (
+            Fake::new(8).with_trials(|_, outcome| outcome.end = End::NotRung),
+            "iterations=2 only=cpu_susp_serial",
+            STATES,
+            "Warning: CPU 1.3's timer did not wake it from 0x00010002, an SGI did: the idle state \
+             lacks local-timer-stop.
+             Wake-up trials: an SGI woke CPU 1.3 from 0x00010002; one from CPU 1.0 woke the lead",
+        ),
+        (
+            Fake::new(4).with_frame(),
+            "iterations=2",
+            stopping(1),
+            "; the timer frame at 0x2a830000, interrupt 92, woke the lead.
+             where that stops, timer frame at 0x2a830000,",
+        ),
+    ] {
+        check_parts(fake, args, &states, expected);
+    }
+}
+
+fn check_parts(fake: Fake, args: &str, states: &[IdleState<'_>], expected: &str) {
+    let (text, _) = printed(fake, args, states);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in expected.lines() {
+        assert!(text.contains(part.trim()), "{args}: {part}\n{text}");
+    }
+}
+
+#[test]
+fn a_frame_that_wakes_no_cpu_is_none_in_the_records() {
+    let lead_is_rung = |_, cpu, outcome: &mut Outcome| {
+        if cpu == 0 && outcome.action.sleeps().is_some() {
+            outcome.end = End::NotRung;
+        }
+    };
+    let fake = Fake::new(4).with_frame().with(lead_is_rung);
+    let (text, _) = printed(fake, "iterations=2 only=susp_deep_serial", &stopping(1));
+    let facts = separated(&text).0.facts.expect("facts");
+    assert_eq!(facts.frame, Err(NoFrame::DidNotWake));
+}
+
+/// No shallower state stands in for the deepest.
+#[test]
+fn a_state_of_the_other_format_is_named() {
+    let system = IdleState {
+        name: "system-off",
+        power_state: 0x4000_0222,
+        level: None,
+        local_timer_stop: false,
+    };
+    check_parts(
+        Fake::new(2),
+        "only=susp_deep_serial,cpu_susp_serial,idle_states iterations=1",
+        &[STATES[0], system],
+        "Warning: the idle state system-off is left out: 0x40000222 has the extended format of \
+         power_state, and the firmware takes the original one.
+         Skipped: the firmware takes original power_state values; the device tree has extended
+         Skipped: idle_states, power_state 0x40000222: the firmware takes original",
+    );
+}
+
+/// Firmware without CPU_OFF is measured by the warm method, without TFTF's frame.
+#[test]
+fn without_cpu_off_cpus_stay_on() {
+    let args = "only=suite,cpu_on,dirty_sweep dirty=0 iterations=2";
+    let listed = |why| Fake::new(4).with_facts(move |facts| facts.no_cpu_off = Some(why));
+    for (why, reason) in [
+        (
+            NoCpuOff::NotListed,
+            "the firmware has no CPU_OFF, as PSCI_FEATURES says",
+        ),
+        (
+            NoCpuOff::Forbidden,
+            "the device tree says that no CPU comes back after CPU_OFF",
+        ),
+    ] {
+        let (text, verdict) = printed(listed(why), args, &STATES);
+        assert_eq!(verdict, Verdict::Pass, "{text}");
+        let (run, rest) = separated(&text);
+        assert!(rest.contains(&format!("CPU_OFF    : not used: {reason}.")));
+        assert!(rest.contains(&format!("Skipped: {reason}")), "{rest}");
+        assert!(!rest.contains("RT_INSTR") && !rest.contains("> Executing"));
+        let has_rows = |it: &&Scenario| !it.rows.is_empty();
+        assert_eq!(run.scenarios.iter().filter(has_rows).count(), 5);
+        assert!(run.scenarios.iter().all(|it| it.method == Method::Warm));
+    }
+}
+
+/// One that has it by PSCI_FEATURES alone costs the scenario in which that turns out.
+#[test]
+fn a_cpu_off_that_is_not_supported_costs_one_scenario() {
+    let mut fake = Fake::new(4);
+    fake.lacks_cpu_off = true;
+    let (text, verdict) = printed(fake, "iterations=2", &STATES);
+    assert_eq!(verdict, Verdict::Fail);
+    let (run, rest) = separated(&text);
+    assert!(rest.contains("Failed: CPU_OFF is advertised, and returned NOT_SUPPORTED"));
+    assert!(!rest.contains("<RT_INSTR:"), "{rest}");
+    let rows = run.scenarios.iter().map(|it| it.rows.len());
+    assert_eq!(rows.collect::<Vec<_>>(), [0, 4, 4, 4, 4, 0]);
+    let methods = run.scenarios.iter().map(|it| it.method);
+    let tftf = methods.filter(|it| *it == Method::Tftf).count();
+    assert_eq!(tftf, 1);
+}
+
+/// Returns the lines of a timer's latency.
+fn lines(mut lateness: impl FnMut(u32) -> u64 + 'static, args: &str) -> Vec<String> {
+    let fake = Fake::new(1).with_lateness(move |_, k| lateness(k));
+    let args = format!("only=timer_latency stress=idle timers=all {args}");
+    let (text, _) = printed(fake, &args, &STATES);
+    let is_one = |line: &&str| line.starts_with("RT") || line.starts_with("---|");
+    text.lines().filter(is_one).map(String::from).collect()
+}
+
+/// From a handler's first instruction to its Rust, in ticks.
+const PROLOGUE: u64 = 20;
+
+/// The layout that readers of other latency programs know.
+#[test]
+fn lines_of_timer_latency() {
+    let lateness = |k| if k == 1 { 5_000 } else { 625 - PROLOGUE };
+    // Each window is one expiry, its first.
+    let window = "RTD|     10.000|     10.000|     10.000|       0|     0|     10.000|     10.000";
+    assert_eq!(
+        lines(lateness, "duration=3 period=1000000"),
+        [
+            "RTT|  00:00:00  (timer interrupt to handler in us, 1000000 us period, all CPUs, idle)",
+            "RTH|----lat min|----lat avg|----lat max|-overrun|---msw|---lat best|--lat worst",
+            window,
+            window,
+            window,
+            "---|-----------|-----------|-----------|--------|------|-----------------------",
+            "RTS|     10.000|     10.000|     10.000|       0|     0|    00:00:03/00:00:03",
+        ]
+    );
+}
+
+#[test]
+fn best_and_worst_are_those_of_the_stretch_so_far() {
+    let mut ticks = [3126, 1876, 4376].into_iter().cycle();
+    let mut of_window = 0;
+    let lateness = move |k| {
+        if k == 0 {
+            of_window = ticks.next().expect("endless") - PROLOGUE;
+        }
+        of_window
+    };
+    let text = lines(lateness, "duration=3");
+    for (line, [least, best, worst]) in [
+        (2, ["50.016", "50.016", "50.016"]),
+        (3, ["30.016", "30.016", "50.016"]),
+        (4, ["70.016", "30.016", "70.016"]),
+    ] {
+        let columns: Vec<&str> = text[line].split('|').map(str::trim).collect();
+        assert_eq!([columns[1], columns[6], columns[7]], [least, best, worst]);
+    }
+    let sum: Vec<&str> = text[6].split('|').map(str::trim).collect();
+    assert_eq!(sum[1..4], ["30.016", "50.016", "70.016"]);
+}
+
+#[test]
+fn time_is_rounded_and_headings_are_repeated() {
+    let text = lines(|_| 0, "duration=4000 period=300000");
+    assert!(text.last().expect("lines").ends_with("01:06:40/01:06:40"));
+    let headings = text.iter().filter(|it| it.starts_with("RTH")).count();
+    let windows = text.iter().filter(|it| it.starts_with("RTD")).count();
+    assert_eq!(headings, windows.div_ceil(21));
+}

@@ -1,0 +1,336 @@
+//! One scenario of the suite, or one step of a sweep, under way: rounds on a [`Machine`],
+//! whose samples are kept in one [`RowState`] for each CPU.
+
+use alloc::vec::Vec;
+
+use hardware::spec::stat::Ladder;
+use run::measure::{
+    Action, After, Facts, Machine, OsInitiated, Outcome, Reason, Rejection, Round, Summary, Waker,
+    Who,
+};
+use run::model::{Cpu, Failure, Status};
+use run::plan::{Method, Plan};
+
+use super::rows::RowState;
+use super::states::{Chosen, States};
+use super::wakers::Wakers;
+
+/// The first [`Round::quiet`] in microseconds, before a trial gives a better one.
+pub(crate) const QUIET_US: u64 = 1_000;
+/// The longest [`Round::quiet`] in microseconds: a way up that takes longer is not measured.
+pub(crate) const LONGEST_QUIET_US: u64 = 500_000;
+
+/// Data that all scenarios of a run share.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'r> {
+    pub(crate) plan: &'r Plan,
+    pub(crate) cpus: &'r [Cpu],
+    pub(crate) states: &'r States,
+    pub(crate) wakers: &'r Wakers,
+}
+
+/// The machine, the step in hand, and its results.
+pub(crate) struct Bench<'m> {
+    pub(crate) machine: &'m mut dyn Machine,
+    pub(crate) setting: Setting<'m>,
+    pub(crate) method: Method,
+    pub(crate) pmf: bool,
+    pub(crate) step: Step,
+    pub(crate) sleep: Sleep,
+    pub(crate) attempts: u32,
+    pub(crate) trials: u32,
+    pub(crate) skew: Summary,
+    /// One for each CPU: the round in hand.
+    pub(crate) outcomes: Vec<Outcome>,
+    /// One for each CPU: the CPU_OFF of a pair of rounds.
+    pub(crate) firsts: Vec<Outcome>,
+    pub(crate) rows: Vec<RowState>,
+    /// Memory for one figure of each sample, or of each round.
+    pub(crate) column: Vec<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turns {
+    Serial,
+    Parallel,
+    /// One after another, by CPU_OFF.
+    Off,
+}
+
+/// The use of an attempt of one CPU.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// The first: kept apart.
+    Cold,
+    /// Not kept.
+    WarmUp,
+    /// Kept as far as it counts.
+    Measure,
+}
+
+/// The rounds of a scenario, or of one step of a sweep.
+#[derive(Clone, Copy)]
+pub(crate) struct Step {
+    pub(crate) turns: Turns,
+    /// The action of each CPU; for CPU_OFF, that of the lead.
+    pub(crate) action: Action,
+    /// The states of which PSCI_STAT is read.
+    pub(crate) ladder: Ladder,
+    pub(crate) timers_stop: bool,
+    /// The CPUs of a round of several.
+    pub(crate) who: Who,
+    /// The index of the CPU that stays awake in rounds of several CPUs.
+    pub(crate) helper: Option<usize>,
+    pub(crate) dirty: usize,
+    /// True in OS-initiated mode, in which the states of `ladder` are asked for.
+    pub(crate) osi: bool,
+}
+
+impl Step {
+    /// Returns the step of all CPUs, woken by their own timers.
+    pub(crate) fn new(turns: Turns, action: Action) -> Self {
+        Self {
+            turns,
+            action,
+            ladder: Ladder::default(),
+            timers_stop: false,
+            who: Who::All,
+            helper: None,
+            dirty: 0,
+            osi: false,
+        }
+    }
+
+    /// Returns the step of all CPUs to an idle state.
+    pub(crate) fn to_state(turns: Turns, state: Chosen) -> Self {
+        Self {
+            ladder: state.ladder,
+            timers_stop: state.timer_stops,
+            ..Self::new(turns, state.action())
+        }
+    }
+}
+
+/// The waits in a round, in ticks.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Sleep {
+    /// From the start to the first wake-up.
+    pub(crate) now: u64,
+    /// The limit of [`Self::lengthen`].
+    pub(crate) longest: u64,
+    /// [`Round::quiet`].
+    pub(crate) quiet: u64,
+    /// The limit of [`Self::lengthen_quiet`].
+    pub(crate) longest_quiet: u64,
+    /// From a CPU_OFF until the lead calls AFFINITY_INFO.
+    pub(crate) off: u64,
+}
+
+impl Sleep {
+    /// Doubles the sleep, up to its limit: a wake-up came too soon.
+    pub(crate) fn lengthen(&mut self) {
+        self.now = (self.now * 2).min(self.longest);
+    }
+
+    /// Makes the quiet time twice as long as would have been enough, up to its limit: a CPU
+    /// returned `late` ticks after it.
+    pub(crate) fn lengthen_quiet(&mut self, late: u64) {
+        self.quiet = (2 * (self.quiet + late)).min(self.longest_quiet);
+    }
+}
+
+/// Returns the ticks for all participants to read the start, which may be in a nap.
+pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
+    facts.ticks(200 + 10 * who.count(cpus) as u64)
+}
+
+pub(crate) fn first_lost(machine: &dyn Machine, cpus: usize) -> Option<Failure> {
+    (0..cpus).find_map(|index| {
+        let (cpu, loss) = (index as u16, machine.lost(index)?);
+        Some(Failure::CpuLost { cpu, loss })
+    })
+}
+
+/// Returns the failure of a CPU of whose samples fewer than 90 % are valid.
+pub(crate) fn too_few(cpu: u16, valid: u32, asked: u32) -> Option<Failure> {
+    let lack = u64::from(valid) * 10 < u64::from(asked) * 9;
+    lack.then_some(Failure::TooFewSamples { cpu, valid, asked })
+}
+
+impl<'m> Bench<'m> {
+    pub(crate) fn new(machine: &'m mut dyn Machine, setting: Setting<'m>, method: Method) -> Self {
+        let (cpus, iterations) = (setting.cpus.len(), setting.plan.iterations as usize);
+        let rows = (0..cpus).map(|_| RowState::with_capacity(iterations));
+        Self {
+            pmf: machine.facts().pmf.is_ok(),
+            machine,
+            setting,
+            method,
+            step: Step::new(Turns::Serial, Action::None),
+            sleep: Sleep::default(),
+            attempts: 0,
+            trials: 0,
+            skew: Summary::default(),
+            outcomes: alloc::vec![Outcome::default(); cpus],
+            firsts: alloc::vec![Outcome::default(); cpus],
+            rows: rows.collect(),
+            column: Vec::with_capacity(iterations.max(cpus)),
+        }
+    }
+
+    /// Begins a step: without counts, and with empty rows.
+    pub(crate) fn begin(&mut self, step: Step) {
+        self.step = step;
+        (self.attempts, self.trials) = (0, 0);
+        self.skew = Summary::default();
+        self.sleep = Sleep {
+            quiet: self.us(QUIET_US),
+            longest_quiet: self.us(LONGEST_QUIET_US),
+            off: self.sleep.off,
+            ..Sleep::default()
+        };
+        for (cpu, row) in self.rows.iter_mut().enumerate() {
+            // A CPU that is lost already has no samples here either.
+            row.clear(cpu as u16, self.machine.lost(cpu));
+        }
+    }
+
+    /// Expects samples of each CPU that has a part in a round of several.
+    pub(crate) fn expect_all(&mut self) {
+        let (lead, step) = (self.lead(), self.step);
+        for (cpu, row) in self.rows.iter_mut().enumerate() {
+            row.is_expected = step.who.includes(cpu, lead) && step.helper != Some(cpu);
+        }
+    }
+
+    pub(crate) fn lead(&self) -> usize {
+        self.machine.facts().lead
+    }
+
+    /// Returns the interrupt that wakes the CPUs of a round.
+    pub(crate) fn waker(&self, who: Who) -> Waker {
+        let Setting { wakers, cpus, .. } = self.setting;
+        if self.step.timers_stop {
+            wakers.waker(self.machine, cpus, who, self.step.helper)
+        } else {
+            Waker::OwnTimers
+        }
+    }
+
+    /// Returns the interrupt that wakes one CPU in its rounds of this step.
+    pub(crate) fn waker_of(&self, cpu: usize) -> Waker {
+        self.waker(match self.step.turns {
+            Turns::Parallel => self.step.who,
+            Turns::Serial | Turns::Off => Who::Only(cpu),
+        })
+    }
+
+    /// Copies the machine's losses: a CPU can be lost while it powers off for another CPU's
+    /// turn, without an outcome. States that were reached before are not those of now.
+    pub(crate) fn note_losses(&mut self) {
+        for (cpu, state) in self.rows.iter_mut().enumerate() {
+            state.row.lost = state.row.lost.or(self.machine.lost(cpu));
+        }
+        if self.rows.iter().any(|state| state.row.lost.is_some()) {
+            self.rows
+                .iter_mut()
+                .for_each(|state| state.row.reached = None);
+        }
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        let rows = || self.rows.iter().map(|state| &state.row);
+        if let Some(Some(skip)) = rows().next().map(|row| row.skipped)
+            && rows().all(|row| row.skipped.is_some())
+        {
+            return Status::Skipped(skip);
+        }
+        let mut lost = rows().filter_map(|row| Some((row.cpu, row.lost?)));
+        if let Some((cpu, loss)) = lost.next() {
+            return Status::Failed(Failure::CpuLost { cpu, loss });
+        }
+        let needing = self.rows.iter().filter(|row| row.needs_samples());
+        // Of two rows with as few samples, the one that only shared a round with the
+        // cause is not named.
+        let worst = needing.min_by_key(|row| {
+            let shared = row.rejected[Reason::Companion as usize];
+            2 * u64::from(row.valid()) + u64::from(shared == row.rejected_total())
+        });
+        let asked = self.setting.plan.iterations;
+        let failure = worst.and_then(|row| too_few(row.row.cpu, row.valid(), asked));
+        failure.map_or(Status::Passed, Status::Failed)
+    }
+
+    pub(crate) fn round(&self, who: Who, action: Action) -> Round {
+        let lead_in = lead_in(self.machine.facts(), who, self.rows.len());
+        let (sleep, osi) = (self.sleep.now, self.step.osi);
+        Round {
+            sleep: sleep * if osi { 3 } else { 1 },
+            quiet: self.sleep.quiet,
+            wake: self.setting.plan.wake_by(self.method),
+            waker: match action.sleeps() {
+                Some(_) => self.waker(who),
+                None => Waker::OwnTimers,
+            },
+            wake_step: self.us(200),
+            dirty: self.step.dirty,
+            // A third of the sleep is enough for all CPUs.
+            osi: osi.then_some(OsInitiated {
+                states: self.step.ladder,
+                step: sleep,
+            }),
+            after: match self.method {
+                Method::Tftf => After::Off,
+                Method::Warm => After::Stay,
+            },
+            ..Round::new(who, action, lead_in)
+        }
+    }
+
+    pub(crate) fn run(&mut self, who: Who, action: Action) {
+        let round = self.round(who, action);
+        let needing = self.rows.iter().filter(|row| row.needs_samples());
+        let counts = needing.map(|row| (row.valid(), self.setting.plan.iterations));
+        let sum = counts.reduce(|sum, row| (sum.0 + row.0, sum.1 + row.1));
+        let (kept, asked) = sum.unwrap_or_default();
+        self.machine.note_samples(kept, asked);
+        self.machine.run(&round, &mut self.outcomes);
+    }
+
+    pub(crate) fn run_alone(&mut self, cpu: usize, action: Action) -> Outcome {
+        self.run(Who::Only(cpu), action);
+        self.outcomes[cpu]
+    }
+
+    /// Judges an attempt of one CPU, and keeps or counts it as its phase says.
+    pub(crate) fn take(
+        &mut self,
+        cpu: usize,
+        outcome: &Outcome,
+        phase: Phase,
+    ) -> Result<(), Rejection> {
+        let verdict = outcome.judge(self.pmf);
+        let row = &mut self.rows[cpu];
+        let is_counted = phase == Phase::Measure && row.valid() < self.setting.plan.iterations;
+        match verdict {
+            Ok(()) if is_counted => row.kept.push(*outcome),
+            Ok(()) if phase == Phase::Cold => {
+                row.cold.get_or_insert(*outcome);
+            }
+            Ok(()) => {}
+            Err(rejection) if is_counted => row.reject(rejection),
+            Err(rejection) => row.note_loss(rejection),
+        }
+        verdict
+    }
+
+    pub(crate) fn us(&self, microseconds: u64) -> u64 {
+        self.machine.facts().ticks(microseconds)
+    }
+
+    /// Returns true if three times as many attempts as asked for failed.
+    pub(crate) fn retries_are_exhausted(&self, attempts: u32) -> bool {
+        let plan = self.setting.plan;
+        u64::from(attempts) >= u64::from(plan.warmup) + 4 * u64::from(plan.iterations)
+    }
+}

@@ -1,0 +1,205 @@
+//! The choice of the sleep. A CPU with a pending timer does not go down, and with many CPUs
+//! the queue for locks is long. So a trial's sleep is doubled until all CPUs are down before
+//! the first wake-up; then the sleep is a multiple of the time that they took.
+
+use hardware::spec::pmf::Stamp;
+use run::measure::{Action, Detail, Outcome, Reason, Rejection, Who};
+use run::model::{Failure, Skip};
+use smccc::psci;
+
+use super::bench::Bench;
+use super::rows::came_too_soon;
+
+/// Sleep of the first trial, in microseconds for each CPU that goes down: they queue for locks.
+const FIRST_US: u64 = 1_000;
+/// The least sleep, in microseconds: rounds after the trial may be slower.
+pub(crate) const LEAST_US: u64 = 1_000;
+/// Sleep in microseconds without PMF, by which alone the time to go down is known.
+pub(crate) const UNKNOWN_US: u64 = 10_000;
+pub(crate) const LONGEST_US: u64 = 2_000_000;
+/// Sleep as a multiple of the longest time to go down in the trial. CPUs queue for
+/// locks, in another order each round; a CPU alone does not.
+const MARGIN_ALL: u64 = 4;
+/// That multiple for one CPU alone.
+const MARGIN_ALONE: u64 = 2;
+/// The least time that CPUs without work stay quiet after a wake-up, in microseconds.
+const QUIET_LEAST_US: u64 = 200;
+/// Trials that may fail for a reason that a longer sleep does not remove.
+const TRIES: u32 = 3;
+/// The sleep may grow by this factor afterwards, so that a CPU that never goes down
+/// does not make each of its attempts last for seconds.
+const GROWTH: u64 = 8;
+
+/// The CPU and the reason for which a round does not count.
+pub(crate) type Wrong = (usize, Rejection);
+
+/// Finds the sleep by trials of `who`, and keeps the first sample of each CPU as its cold one.
+pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> {
+    let action = bench.step.action;
+    let longest = bench.us(LONGEST_US);
+    let cpus = who.count(bench.rows.len()) as u64;
+    bench.sleep.now = bench.sleep.now.max(bench.us(FIRST_US * cpus));
+    bench.sleep.longest = longest;
+    let mut tries = TRIES;
+    while let Err((cpu, wrong)) = run_trial(bench, who) {
+        let too_soon = has_come_too_soon(bench, wrong);
+        let cpu = cpu as u16;
+        if let Action::Suspend { power_state, .. } = action
+            && let Detail::Firmware(error) = wrong.detail
+            && !too_soon
+        {
+            return Err(Failure::StateRefused {
+                power_state,
+                error,
+                cpu,
+            });
+        }
+        // After a loss the next trial is without that CPU.
+        if matches!(wrong.detail, Detail::Loss(_)) {
+            continue;
+        }
+        let is_hopeless = match wrong.reason {
+            Reason::LateReturn if bench.sleep.quiet < bench.sleep.longest_quiet => false,
+            _ if too_soon => bench.sleep.now >= longest,
+            _ => {
+                tries -= 1;
+                tries == 0
+            }
+        };
+        match wrong.reason {
+            Reason::LateReturn => lengthen_wait(bench, wrong),
+            // A longer sleep may also help a chain that was broken.
+            _ => bench.sleep.lengthen(),
+        }
+        if is_hopeless {
+            return Err(Failure::NotCalibrated {
+                sleep: bench.sleep.now,
+                last: wrong,
+                cpu,
+            });
+        }
+    }
+    let margin = match who {
+        Who::All | Who::First(_) => MARGIN_ALL,
+        Who::Only(_) => MARGIN_ALONE,
+    };
+    let now = match longest_way_down(bench) {
+        None => bench.sleep.now.max(bench.us(UNKNOWN_US)),
+        Some(down) => (down * margin).max(bench.us(LEAST_US)).min(longest),
+    };
+    bench.sleep.now = now;
+    bench.sleep.longest = longest.min(now.saturating_mul(GROWTH));
+    bench.sleep.quiet = quiet_after_wake_up(bench);
+    Ok(())
+}
+
+fn suspends(outcomes: &[Outcome]) -> impl Iterator<Item = &Outcome> + Clone {
+    outcomes.iter().filter(|it| it.action.sleeps().is_some())
+}
+
+/// Returns true if the firmware implements CPU_SUSPEND for no CPU of the round in hand.
+pub(crate) fn no_cpu_can_suspend(outcomes: &[Outcome]) -> bool {
+    let mut parts = suspends(outcomes).map(|it| it.code).peekable();
+    parts.peek().is_some() && parts.all(|code| code == psci::error::NOT_SUPPORTED)
+}
+
+/// Returns a multiple of the time from the first due wake-up to the last return.
+fn quiet_after_wake_up(bench: &Bench<'_>) -> u64 {
+    let parts = suspends(&bench.outcomes);
+    let first = parts.clone().map(|it| it.due).min().unwrap_or(0);
+    let last = parts.map(|it| it.after).max().unwrap_or(0);
+    let quiet = last.saturating_sub(first) * MARGIN_ALONE;
+    quiet.clamp(bench.us(QUIET_LEAST_US), bench.sleep.longest_quiet)
+}
+
+/// Returns the longest time from the start to ENTER_HW_LOW_PWR; None without PMF.
+fn longest_way_down(bench: &Bench<'_>) -> Option<u64> {
+    let parts = suspends(&bench.outcomes).filter(|it| bench.pmf && it.judge(true).is_ok());
+    let down = |it: &Outcome| it.stamps.at(Stamp::EnterHwLowPwr).saturating_sub(it.start);
+    parts.map(down).max()
+}
+
+/// Runs a round as a trial, keeps its samples as cold ones where there are none, and judges it.
+pub(crate) fn run_trial(bench: &mut Bench<'_>, who: Who) -> Result<(), Wrong> {
+    bench.trials += 1;
+    bench.run(who, bench.step.action);
+    for (row, outcome) in bench.rows.iter_mut().zip(&bench.outcomes) {
+        if outcome.took_part() && outcome.judge(bench.pmf).is_ok() {
+            row.cold.get_or_insert(*outcome);
+        }
+    }
+    judge_round(bench)
+}
+
+/// Judges the round: each CPU must have a sample, and none may wake before all are down.
+pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), Wrong> {
+    let first_up = first_wake_up(bench);
+    let (mut wrong, mut late) = (None, None);
+    for cpu in 0..bench.rows.len() {
+        let Err(rejection) = judge_part(bench, cpu, first_up) else {
+            continue;
+        };
+        bench.rows[cpu].note_loss(rejection);
+        match rejection.reason {
+            Reason::Overlap | Reason::LateReturn => late.get_or_insert((cpu, rejection)),
+            _ => wrong.get_or_insert((cpu, rejection)),
+        };
+    }
+    wrong.or(late).map_or(Ok(()), Err)
+}
+
+/// Judges a CPU's part of the round in hand.
+pub(crate) fn judge_part(
+    bench: &Bench<'_>,
+    cpu: usize,
+    first_up: Option<u64>,
+) -> Result<(), Rejection> {
+    let outcome = &bench.outcomes[cpu];
+    if !outcome.took_part() {
+        return Ok(());
+    }
+    outcome.judge(bench.pmf)?;
+    let down = outcome.stamps.at(Stamp::EnterHwLowPwr);
+    // In one tick with the first wake-up is too late: the order of the two is not known.
+    match first_up {
+        Some(up) if outcome.action.sleeps().is_some() && down >= up => {
+            Err(Rejection::plain(Reason::Overlap))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the instant of the first wake-up, or of the first SGI; None without PMF.
+pub(crate) fn first_wake_up(bench: &Bench<'_>) -> Option<u64> {
+    let wakes = suspends(&bench.outcomes).filter(|it| bench.pmf && it.judge(true).is_ok());
+    let wake = |it: &Outcome| match bench.step.timers_stop {
+        // By SGI, all must be down before the first is sent.
+        true => it.due,
+        false => it.stamps.at(Stamp::ExitHwLowPwr),
+    };
+    wakes.map(wake).min()
+}
+
+/// Lengthens the wait that was too short, if that is why the attempt does not count.
+pub(crate) fn lengthen_wait(bench: &mut Bench<'_>, rejection: Rejection) {
+    if rejection.reason == Reason::LateReturn {
+        let late = bench.outcomes.iter().map(Outcome::lateness).max();
+        bench.sleep.lengthen_quiet(late.unwrap_or(0));
+    } else if has_come_too_soon(bench, rejection) {
+        bench.sleep.lengthen();
+    }
+}
+
+/// Returns true if a longer sleep may prevent the rejection. In OS-initiated mode,
+/// the last CPU asks for all, and a longer step gives the others time to be down.
+fn has_come_too_soon(bench: &Bench<'_>, rejection: Rejection) -> bool {
+    let denied = Detail::Firmware(psci::Error::Denied.into());
+    came_too_soon(rejection) || bench.step.osi && rejection.detail == denied
+}
+
+pub(crate) fn not_supported(action: Action) -> Skip {
+    Skip::NotSupported(match action {
+        Action::SystemSuspend => psci::PSCI_SYSTEM_SUSPEND_64,
+        _ => psci::PSCI_CPU_SUSPEND_64,
+    })
+}

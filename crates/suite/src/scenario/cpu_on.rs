@@ -1,0 +1,102 @@
+//! CPU_ON to the first instruction, and CPU_OFF to OFF.
+//!
+//! A CPU powers off at an instant that the lead publishes when the CPU is ready. From then on
+//! the lead calls AFFINITY_INFO without pause. In a round of all there is no figure for OFF,
+//! which the lead could follow on one CPU only.
+//!
+//! After its last CPU_ON the lead sleeps for twice the time that the slowest CPU has taken so
+//! far, so that it does not disturb CPUs on their way up.
+
+use alloc::vec::Vec;
+
+use run::measure::{Action, Round, Who};
+use run::model::{Failure, Measure, Point, Variant};
+
+use super::bench::{LONGEST_QUIET_US, QUIET_US};
+use super::point_bench::{PointBench, how};
+
+/// From the publication of the start to CPU_OFF, in microseconds: more than the nap
+/// in which the CPU may be.
+const LEAD_IN_US: u64 = 200;
+
+/// Measures each CPU alone, and all at once. A CPU's columns are CPU_ON and CPU_OFF.
+pub(crate) fn measure(bench: &mut PointBench<'_>) -> Result<(), Failure> {
+    bench.conditions.asked = bench.setting.plan.iterations;
+    let lead = bench.machine.facts().lead;
+    let others = (0..bench.columns.len()).filter(|cpu| *cpu != lead);
+    for who in others.clone().map(Who::Only).chain([Who::All]) {
+        take_samples(bench, who)?;
+        for cpu in others.clone().filter(|cpu| who.includes(*cpu, lead)) {
+            add_points(bench, who, cpu)?;
+        }
+    }
+    Ok(())
+}
+
+fn take_samples(bench: &mut PointBench<'_>, who: Who) -> Result<(), Failure> {
+    let lead_in = bench.machine.facts().ticks(LEAD_IN_US);
+    let mut round = Round {
+        quiet: bench.machine.facts().ticks(QUIET_US),
+        ..Round::new(who, Action::OnOff, lead_in)
+    };
+    bench.columns.iter_mut().flatten().for_each(Vec::clear);
+    // The first round powers off CPUs that are still on.
+    for _ in 0..bench.setting.plan.warmup.max(1) {
+        bench.conditions.trials += 1;
+        bench.run(&round)?;
+        round.quiet = round.quiet.max(quiet_for_slowest(bench));
+    }
+    for _ in 0..bench.setting.plan.iterations {
+        bench.conditions.attempts += 1;
+        bench.run(&round)?;
+        round.quiet = round.quiet.max(quiet_for_slowest(bench));
+        for (outcome, [on, off]) in bench.outcomes.iter().zip(&mut bench.columns) {
+            if !outcome.took_part() {
+                continue;
+            }
+            match outcome.judge(false) {
+                Ok(()) => {
+                    on.extend(outcome.entered.checked_sub(outcome.turned_on));
+                    off.extend(outcome.seen_off.checked_sub(outcome.before));
+                }
+                Err(rejection) => bench.rejected[rejection.reason as usize] += 1,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns twice the time that the slowest CPU of the last round took to come up, within
+/// the limit of quiet times.
+fn quiet_for_slowest(bench: &PointBench<'_>) -> u64 {
+    let arrivals = bench.outcomes.iter().filter(|outcome| outcome.took_part());
+    let way_up = arrivals.map(|outcome| outcome.entered.saturating_sub(outcome.turned_on));
+    let longest = bench.machine.facts().ticks(LONGEST_QUIET_US);
+    (2 * way_up.max().unwrap_or(0)).min(longest)
+}
+
+fn add_points(bench: &mut PointBench<'_>, who: Who, cpu: usize) -> Result<(), Failure> {
+    let asked = bench.conditions.asked;
+    let variant = variant(bench, who, cpu);
+    let point = |measure| Point {
+        how: how(who),
+        ..Point::new(cpu as u16, variant, measure)
+    };
+    bench.add_point(point(Measure::TurnOn), 0, asked)?;
+    match who {
+        Who::All => Ok(()),
+        _ => bench.add_point(point(Measure::TurnOff), 1, asked),
+    }
+}
+
+/// Returns [`Variant::Joins`] if the CPU's cluster is up already: by the lead, or by a
+/// CPU that the lead turned on before it in the same round.
+fn variant(bench: &PointBench<'_>, who: Who, cpu: usize) -> Variant {
+    let (cpus, lead) = (bench.setting.cpus, bench.machine.facts().lead);
+    let is_up = |other: usize| other == lead || who == Who::All && other < cpu;
+    let is_mate = |other: usize| other != cpu && cpus[other].cluster == cpus[cpu].cluster;
+    match (0..cpus.len()).any(|other| is_mate(other) && is_up(other)) {
+        true => Variant::Joins,
+        false => Variant::First,
+    }
+}

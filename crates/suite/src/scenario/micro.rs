@@ -1,0 +1,264 @@
+//! Micro-benchmarks: an operation in a loop. A sample is a batch of operations, timed as a
+//! whole by one round, on one CPU alone and on all at once. The cost of the loop itself is
+//! the variant `loop`; nothing is subtracted.
+
+use alloc::vec::Vec;
+
+use run::measure::{Action, After, End, Facts, Machine, Operation, Outcome, Round, Who};
+use run::model::{Failure, Measure, Point, Scenario, ScenarioKey, Skip, Status, Variant};
+use run::plan::{LOOPS_LIMIT_S, Plan, ScenarioId};
+use smccc::arch::SMCCC_VERSION;
+use smccc::psci::{PSCI_VERSION, error};
+
+use super::bench::{LONGEST_QUIET_US, Setting, lead_in};
+use super::point_bench::{PointBench, how};
+
+/// Batches that are taken even when the time is up: enough for a percentile.
+const LEAST: u32 = run::measure::P99_MIN;
+
+#[derive(Clone, Copy)]
+struct Kind {
+    variant: Variant,
+    operation: Operation,
+    /// The least and the greatest return value that the last operation of a loop may have.
+    answers: (i32, i32),
+}
+
+/// The return value of an operation that is no call.
+const NOTHING: (i32, i32) = (0, 0);
+/// A number that is no error.
+const NUMBER: (i32, i32) = (0, i32::MAX);
+const NOT_SUPPORTED: (i32, i32) = (error::NOT_SUPPORTED, error::NOT_SUPPORTED);
+
+/// A fast call to an owner that SMCCC reserves (DEN0028, table 6-1: 47): no firmware
+/// has a service there, and none prints a warning.
+const RESERVED_CALL: u32 = 0xaf00_0000;
+
+const LOOP: Kind = kind(Variant::Loop, Operation::Nothing, NOTHING);
+
+const fn kind(variant: Variant, operation: Operation, answers: (i32, i32)) -> Kind {
+    Kind {
+        variant,
+        operation,
+        answers,
+    }
+}
+
+const fn kinds(id: ScenarioId) -> &'static [Kind] {
+    use Operation::{Call, ReadStamp, SelfSgi, SysregRead};
+    const NULL_CALL: [Kind; 3] = [
+        kind(Variant::PsciVersion, Call(PSCI_VERSION), NUMBER),
+        kind(Variant::SmcccVersion, Call(SMCCC_VERSION), NUMBER),
+        kind(Variant::Unknown, Call(RESERVED_CALL), NOT_SUPPORTED),
+    ];
+    match id {
+        ScenarioId::NullCall => &NULL_CALL,
+        ScenarioId::SelfSgi => const { &[kind(Variant::Sgi, SelfSgi, NOTHING)] },
+        ScenarioId::SysregTrap => const { &[kind(Variant::Pmselr, SysregRead, NOTHING)] },
+        ScenarioId::PmfRead => const { &[kind(Variant::GetTimestamp, ReadStamp, NOTHING)] },
+        _ => &[LOOP],
+    }
+}
+
+/// Returns the most points that a scenario has: in ticks and in cycles, of each kind
+/// on each CPU alone and of all at once, and of the loop on the lead.
+pub(crate) const fn points(id: ScenarioId, cpus: usize) -> usize {
+    2 * (2 * kinds(id).len() * cpus + 1)
+}
+
+pub(crate) fn samples(id: ScenarioId, plan: &Plan) -> u32 {
+    match id {
+        ScenarioId::CpuOn => plan.iterations,
+        _ => plan.batches().1,
+    }
+}
+
+pub(crate) fn measure(
+    machine: &mut dyn Machine,
+    setting: Setting<'_>,
+    key: ScenarioKey,
+) -> Scenario {
+    let cpus = setting.cpus.len();
+    let skip = skip(key.id, machine.facts(), cpus);
+    let samples = samples(key.id, setting.plan);
+    let mut bench = PointBench::new(machine, setting, points(key.id, cpus), samples);
+    let measured = match (skip, key.id) {
+        (Some(skip), _) => return bench.finish(key, Status::Skipped(skip)),
+        (None, ScenarioId::CpuOn) => super::cpu_on::measure(&mut bench),
+        (None, id) => {
+            let (batch, asked) = setting.plan.batches();
+            bench.conditions.asked = asked;
+            let mut micro = Micro {
+                bench: &mut bench,
+                batch,
+                asked,
+                limit: None,
+                quiet: 0,
+            };
+            micro.run(kinds(id))
+        }
+    };
+    let status = measured.map_or_else(Status::Failed, |()| Status::Passed);
+    bench.finish(key, status)
+}
+
+fn skip(id: ScenarioId, facts: &Facts, cpus: usize) -> Option<Skip> {
+    match id {
+        ScenarioId::SelfSgi if facts.gic == 0 => Some(Skip::NoSgi),
+        ScenarioId::SysregTrap if !facts.pmu => Some(Skip::NoPmu),
+        ScenarioId::CpuOn if cpus < 2 => Some(Skip::OneCpu),
+        ScenarioId::PmfRead if facts.pmf.is_err() => Some(Skip::NoPmf),
+        _ => None,
+    }
+}
+
+/// A micro-benchmark under way. A CPU's columns are ticks and cycles.
+struct Micro<'s, 'm> {
+    bench: &'s mut PointBench<'m>,
+    batch: u32,
+    asked: u32,
+    /// Ticks that each series of batches may take.
+    limit: Option<u64>,
+    /// Ticks that the last batch took, from the start: CPUs that are done earlier, and the
+    /// lead, stay quiet for as long in the next one.
+    quiet: u64,
+}
+
+impl Micro<'_, '_> {
+    fn run(&mut self, kinds: &[Kind]) -> Result<(), Failure> {
+        let cpus = self.bench.columns.len();
+        let facts = self.bench.machine.facts();
+        let lead = facts.lead;
+        let series = (kinds.len() * (cpus + 1) + 1) as u64;
+        if self.bench.setting.plan.loops.is_none() {
+            self.limit = Some(facts.ticks(u64::from(LOOPS_LIMIT_S) * 1_000_000) / series);
+        }
+        for kind in kinds {
+            if !self.probe(kind)? {
+                continue;
+            }
+            for cpu in 0..cpus {
+                self.series(kind, Who::Only(cpu))?;
+            }
+            // With one CPU, all at once is the CPU alone.
+            if cpus > 1 {
+                self.series(kind, Who::All)?;
+            }
+        }
+        if kinds.iter().all(|kind| kind.variant != Variant::Loop) {
+            self.asked = self.asked.min(LEAST);
+            self.series(&LOOP, Who::Only(lead))?;
+        }
+        Ok(())
+    }
+
+    fn round(&mut self, who: Who, operation: Operation, count: u32) -> Result<(), Failure> {
+        let cpus = self.bench.columns.len();
+        let lead_in = lead_in(self.bench.machine.facts(), who, cpus);
+        self.bench.run(&Round {
+            after: After::Stay,
+            quiet: self.quiet,
+            ..Round::new(who, Action::Repeat { operation, count }, lead_in)
+        })?;
+        let longest = self.bench.machine.facts().ticks(LONGEST_QUIET_US);
+        let parts = self.bench.outcomes.iter().filter(|it| it.took_part());
+        let took = parts.map(|it| it.after.saturating_sub(it.start)).max();
+        self.quiet = took.unwrap_or(0).min(longest);
+        Ok(())
+    }
+
+    /// Runs the operation once on each CPU; returns false if it is one that may be
+    /// missing, and is.
+    fn probe(&mut self, kind: &Kind) -> Result<bool, Failure> {
+        self.bench.conditions.trials += 1;
+        self.round(Who::All, kind.operation, 1)?;
+        for (cpu, outcome) in self.bench.outcomes.iter().enumerate() {
+            if kind.is_good(outcome) {
+                continue;
+            }
+            let (variant, answer, cpu) = (kind.variant, outcome.code, cpu as u16);
+            if variant == Variant::SmcccVersion && answer == error::NOT_SUPPORTED {
+                return Ok(false);
+            }
+            return Err(match kind.answers {
+                NOTHING => Failure::GaveUp { variant, cpu },
+                _ => Failure::WrongAnswer {
+                    variant,
+                    answer,
+                    cpu,
+                },
+            });
+        }
+        Ok(true)
+    }
+
+    /// Takes batches until there are enough, or the time is up, which warming up counts for.
+    fn series(&mut self, kind: &Kind, who: Who) -> Result<(), Failure> {
+        let (mut taken, mut lost, mut began) = (0, 0, None);
+        let columns = &mut self.bench.columns;
+        columns.iter_mut().flatten().for_each(Vec::clear);
+        for _ in 0..self.bench.setting.plan.warmup {
+            self.bench.conditions.trials += 1;
+            self.round(who, kind.operation, self.batch)?;
+            self.spent(&mut began);
+        }
+        // A batch that is given up may have taken seconds.
+        while taken < self.asked && lost <= self.asked / 10 {
+            self.bench.conditions.attempts += 1;
+            self.round(who, kind.operation, self.batch)?;
+            taken += 1;
+            let bench = &mut *self.bench;
+            for (outcome, [ticks, cycles]) in bench.outcomes.iter().zip(&mut bench.columns) {
+                if kind.is_good(outcome) {
+                    ticks.push(outcome.after.saturating_sub(outcome.before));
+                    cycles.extend(outcome.cycles);
+                } else {
+                    lost += u32::from(outcome.took_part());
+                }
+            }
+            let spent = self.spent(&mut began);
+            if taken >= LEAST && self.limit.is_some_and(|limit| spent > limit) {
+                break;
+            }
+        }
+        self.sum_up(kind, who, taken)
+    }
+
+    /// Returns the ticks from the beginning of a series' first batch, which is kept in
+    /// `began`, to the end of the last one.
+    fn spent(&self, began: &mut Option<u64>) -> u64 {
+        let mut now = 0;
+        for outcome in self.bench.outcomes.iter().filter(|o| o.took_part()) {
+            now = now.max(outcome.after);
+            began.get_or_insert(outcome.before);
+        }
+        now.saturating_sub(began.unwrap_or(now))
+    }
+
+    fn sum_up(&mut self, kind: &Kind, who: Who, taken: u32) -> Result<(), Failure> {
+        let mut result = Ok(());
+        let lead = self.bench.machine.facts().lead;
+        let cpus = 0..self.bench.columns.len();
+        for cpu in cpus.filter(|cpu| who.includes(*cpu, lead)) {
+            let point = |measure| Point {
+                how: how(who),
+                per: self.batch,
+                ..Point::new(cpu as u16, kind.variant, measure)
+            };
+            let measured = self.bench.add_point(point(Measure::Ticks), 0, taken);
+            result = measured.and(result);
+            // A CPU may have no cycle counter, or none that counts.
+            if !self.bench.columns[cpu][1].is_empty() {
+                let _ = self.bench.add_point(point(Measure::Cycles), 1, taken);
+            }
+        }
+        result
+    }
+}
+
+impl Kind {
+    fn is_good(&self, outcome: &Outcome) -> bool {
+        let (least, most) = self.answers;
+        outcome.end == End::Returned && (least..=most).contains(&outcome.code)
+    }
+}

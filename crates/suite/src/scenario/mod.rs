@@ -1,0 +1,31 @@
+//! The scenarios: their rounds, in which order and how often, and the samples that
+//! count.
+
+pub(crate) mod bench;
+mod calibrate;
+mod cpu_on;
+mod measure;
+mod memory;
+mod micro;
+mod off;
+mod parallel;
+mod point_bench;
+pub(crate) mod progress;
+mod reached;
+mod rows;
+mod serial;
+mod states;
+mod suite;
+mod sweep;
+#[cfg(test)]
+pub(crate) mod tests;
+mod timer_latency;
+mod trials;
+mod wakers;
+
+pub use self::bench::Setting;
+pub use self::measure::{Job, jobs, measure};
+pub use self::memory::{BLOCK, Needs};
+pub use self::progress::{Progress, Stretch};
+pub use self::states::States;
+pub use self::wakers::Wakers;

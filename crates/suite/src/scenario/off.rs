@@ -1,0 +1,169 @@
+//! CPU_OFF: each other CPU is turned on and off in turn, then the lead suspends to the
+//! deepest level, then each other CPU is turned on again to read the timestamps that its
+//! CPU_OFF left. "Wakeup" is the warm boot of that second CPU_ON. The warm method turns
+//! each CPU on again right after its CPU_OFF.
+
+use hardware::spec::pmf::Stamp;
+use run::measure::{Action, After, End, Outcome, Reason, Round, Who};
+use run::model::Status;
+use run::plan::Method;
+
+use super::bench::{Bench, Phase};
+use super::calibrate::{
+    LEAST_US, LONGEST_US, UNKNOWN_US, calibrate, lengthen_wait, no_cpu_can_suspend, not_supported,
+};
+use super::serial::{show_medians, skip_lead_without_helper};
+
+/// Measures CPU_OFF, and the lead's suspend, if there is a state for it.
+pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
+    let (lead, action) = (bench.lead(), bench.step.action);
+    skip_lead_without_helper(bench);
+    let has_waker = bench.rows[lead].row.skipped.is_none();
+    let mut failure = None;
+    if has_waker && action.sleeps().is_some() {
+        failure = calibrate(bench, Who::Only(lead)).err();
+    }
+    // The lead has no row, and the scenario fails if the firmware refused the
+    // state; the other CPUs' rows do not depend on it.
+    let suspends = has_waker && action.sleeps().is_some() && failure.is_none();
+    if failure.is_some() && no_cpu_can_suspend(&bench.outcomes) {
+        bench.rows[lead].row.skipped = Some(not_supported(action));
+        failure = None;
+    }
+    for (cpu, row) in bench.rows.iter_mut().enumerate() {
+        row.is_expected = cpu != lead || suspends;
+    }
+    // The first pass is cold for all but the lead, which has slept.
+    bench.trials += 1;
+    bench.sleep.off = match bench.pmf {
+        // The lead's way down is as long, and its sleep has a margin.
+        true if suspends => bench.sleep.now,
+        true => bench.us(UNKNOWN_US),
+        false => 0,
+    };
+    run_pass(bench, suspends, Phase::Cold);
+    calibrate_off(bench);
+    for _ in 0..bench.setting.plan.warmup {
+        bench.attempts += 1;
+        run_pass(bench, suspends, Phase::WarmUp);
+    }
+    while !is_complete(bench) && !bench.retries_are_exhausted(bench.attempts) {
+        bench.attempts += 1;
+        run_pass(bench, suspends, Phase::Measure);
+    }
+    show_medians(bench);
+    failure.map_or(Ok(()), |failure| Err(Status::Failed(failure)))
+}
+
+/// Returns true if each CPU that can still give samples has given all.
+fn is_complete(bench: &Bench<'_>) -> bool {
+    bench.rows.iter().all(|row| {
+        !row.needs_samples()
+            || row.valid() >= bench.setting.plan.iterations
+            || bench.machine.is_lost(row.row.cpu.into())
+    })
+}
+
+fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: Phase) {
+    let lead = bench.lead();
+    let others = (0..bench.rows.len()).filter(|cpu| *cpu != lead);
+    match bench.method {
+        Method::Tftf => {
+            // A helper powers off once more, which overwrites the timestamps of its
+            // sample: the lead comes last then.
+            let is_helped = bench.waker(Who::Only(lead)).helper().is_some();
+            for cpu in others.clone() {
+                turn_off(bench, cpu);
+            }
+            if suspends && !is_helped {
+                suspend_lead(bench, phase);
+            }
+            for cpu in others {
+                read_back(bench, cpu, phase);
+            }
+            if suspends && is_helped {
+                suspend_lead(bench, phase);
+            }
+        }
+        Method::Warm => {
+            for cpu in others {
+                turn_off(bench, cpu);
+                read_back(bench, cpu, phase);
+            }
+            if suspends {
+                suspend_lead(bench, phase);
+            }
+        }
+    }
+}
+
+/// Sets the time for which the lead leaves a CPU alone that powers off: twice the
+/// longest CPU_OFF of the pass before, by PMF. Without PMF the lead calls
+/// AFFINITY_INFO all the time, as the time until OFF is a figure.
+fn calibrate_off(bench: &mut Bench<'_>) {
+    let cold = bench.rows.iter().filter_map(|row| row.cold);
+    let others = cold.filter(|sample| sample.action == Action::ReadBack);
+    let down = others.map(|it| it.stamps.at(Stamp::EnterHwLowPwr).saturating_sub(it.before));
+    if let Some(longest) = down.max().filter(|_| bench.pmf) {
+        bench.sleep.off = (2 * longest).max(bench.us(LEAST_US));
+    }
+}
+
+fn turn_off(bench: &mut Bench<'_>, cpu: usize) {
+    bench.firsts[cpu] = if bench.machine.is_lost(cpu) {
+        Outcome::default()
+    } else {
+        let round = Round {
+            sleep: bench.sleep.off,
+            quiet: 0,
+            ..bench.round(Who::Only(cpu), Action::Off)
+        };
+        bench.machine.run(&round, &mut bench.outcomes);
+        bench.outcomes[cpu]
+    };
+}
+
+/// Turns the CPU on again to read its timestamps: a sample, if both halves are good.
+fn read_back(bench: &mut Bench<'_>, cpu: usize, phase: Phase) {
+    let first = bench.firsts[cpu];
+    let outcome = if matches!(first.end, End::WentOff) && !bench.machine.is_lost(cpu) {
+        Outcome {
+            start: first.start,
+            before: first.before,
+            due: first.due,
+            seen_off: first.seen_off,
+            ..bench.run_alone(cpu, Action::ReadBack)
+        }
+    } else if !first.took_part() {
+        // Lost and counted earlier.
+        return;
+    } else {
+        first
+    };
+    take_outcome(bench, cpu, outcome, phase);
+}
+
+fn suspend_lead(bench: &mut Bench<'_>, phase: Phase) {
+    let lead = bench.lead();
+    let round = Round {
+        after: After::Off,
+        ..bench.round(Who::Only(lead), bench.step.action)
+    };
+    bench.machine.run(&round, &mut bench.outcomes);
+    take_outcome(bench, lead, bench.outcomes[lead], phase);
+}
+
+fn take_outcome(bench: &mut Bench<'_>, cpu: usize, outcome: Outcome, phase: Phase) {
+    let Err(rejection) = bench.take(cpu, &outcome, phase) else {
+        return;
+    };
+    match rejection.reason {
+        Reason::Overlap if cpu != bench.lead() => {
+            bench.sleep.off = (bench.sleep.off * 2).min(bench.us(LONGEST_US));
+        }
+        reason if reason == Reason::LateReturn || cpu == bench.lead() => {
+            lengthen_wait(bench, rejection);
+        }
+        _ => {}
+    }
+}

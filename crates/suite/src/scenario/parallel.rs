@@ -1,0 +1,87 @@
+//! All CPUs at once: suspends, and PSCI_VERSION.
+//!
+//! A round counts as a whole or not at all: one CPU that did not go down changes the
+//! time that the others wait.
+
+use run::measure::{Reason, Rejection};
+use run::model::Status;
+
+use super::bench::Bench;
+use super::calibrate::{
+    calibrate, first_wake_up, judge_part, judge_round, lengthen_wait, no_cpu_can_suspend,
+    not_supported, run_trial,
+};
+use super::reached::read_reached;
+use super::rows::show_round;
+
+pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
+    let (who, action) = (bench.step.who, bench.step.action);
+    bench.expect_all();
+    let mut warmup = bench.setting.plan.warmup;
+    if action.sleeps().is_some() {
+        calibrate(bench, who).map_err(|failure| match no_cpu_can_suspend(&bench.outcomes) {
+            true => Status::Skipped(not_supported(action)),
+            false => Status::Failed(failure),
+        })?;
+        warmup = read_reached(bench, who);
+    } else {
+        // The first round is cold: a trial, too.
+        if let Err((_, wrong)) = run_trial(bench, who) {
+            lengthen_wait(bench, wrong);
+        }
+    }
+    let mut count = 0;
+    while count < bench.setting.plan.iterations && !bench.retries_are_exhausted(bench.attempts) {
+        let is_warm_up = bench.attempts < warmup;
+        let lost = bench.machine.count_lost(bench.rows.len());
+        bench.attempts += 1;
+        bench.run(who, action);
+        let Err((_, wrong)) = judge_round(bench) else {
+            if !is_warm_up {
+                keep_round(bench);
+                count += 1;
+            }
+            continue;
+        };
+        if !is_warm_up {
+            reject_round(bench);
+        }
+        lengthen_wait(bench, wrong);
+        if bench.machine.count_lost(bench.rows.len()) > lost {
+            count = 0;
+            begin_anew(bench);
+        }
+    }
+    let count = count as usize;
+    bench.skew = show_round(&mut bench.rows, count, bench.pmf, &mut bench.column);
+    Ok(())
+}
+
+/// Gives up the rounds that were kept: those to come are without a CPU that was in
+/// them, and the two must not be mixed.
+fn begin_anew(bench: &mut Bench<'_>) {
+    for row in &mut bench.rows {
+        row.rejected[Reason::Companion as usize] += row.valid();
+        row.kept.clear();
+    }
+}
+
+/// Keeps each CPU's part of a round. A CPU that is lost has none in later rounds
+/// either, so that the samples of one place are of one round.
+fn keep_round(bench: &mut Bench<'_>) {
+    for (row, outcome) in bench.rows.iter_mut().zip(&bench.outcomes) {
+        if outcome.took_part() {
+            row.kept.push(*outcome);
+        }
+    }
+}
+
+fn reject_round(bench: &mut Bench<'_>) {
+    let first_up = first_wake_up(bench);
+    for cpu in 0..bench.rows.len() {
+        if bench.outcomes[cpu].took_part() {
+            let own = judge_part(bench, cpu, first_up).err();
+            bench.rows[cpu].reject(own.unwrap_or(Rejection::plain(Reason::Companion)));
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Reports on a long measurement while it is running.
+
+use core::fmt;
+
+use hardware::spec::ticks::Clock;
+use run::measure::Account;
+use run::plan::Load;
+
+/// The progress of one load of the timers.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch {
+    /// Frequency of the counter, in Hz.
+    pub(crate) frequency: u64,
+    /// Ticks from one expiry to the next.
+    pub(crate) period: u64,
+    /// Expiries of each timer that the plan asks for.
+    pub(crate) total: u32,
+    /// Those of them that have passed.
+    pub(crate) done: u32,
+    /// Windows so far.
+    pub(crate) windows: u32,
+    /// The account of all CPUs.
+    pub(crate) all: Account,
+}
+
+impl Stretch {
+    pub(crate) fn clock(&self) -> Clock {
+        Clock { hz: self.frequency }
+    }
+}
+
+/// Takes reports of `timer_latency` while it is measured.
+/// Each method returns the errors of its output.
+pub trait Progress {
+    /// Reports that no memory is zeroed, as DC ZVA is prohibited.
+    fn without_zero(&mut self) -> fmt::Result;
+    /// Begins a stretch: of the CPU with this MPIDR alone, or of all.
+    fn begin(&mut self, stretch: &Stretch, mpidr: Option<u64>, load: Load) -> fmt::Result;
+    /// Reports a window, which is in the stretch already: the CPUs together.
+    fn window(&mut self, stretch: &Stretch, sum: &Account) -> fmt::Result;
+    /// Ends the stretch.
+    fn end(&mut self, stretch: &Stretch) -> fmt::Result;
+}

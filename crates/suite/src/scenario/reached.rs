@@ -1,0 +1,64 @@
+//! The state that is reached. It is read in a round that gives no sample, as PSCI_STAT warms
+//! the firmware's caches; that round counts as one for warm-up.
+
+use hardware::spec::stat::{Ladder, Reached};
+use run::measure::{Round, Who};
+
+use super::bench::{Bench, first_lost};
+use super::calibrate::{judge_round, lengthen_wait};
+
+/// Rounds until one is good.
+const TRIES: u32 = 3;
+
+/// Suspends `who` once more, and keeps what PSCI_STAT returns. Nothing is read after
+/// a CPU was lost: it may be on. Returns the number of rounds for warm-up that are left.
+pub(crate) fn read_reached(bench: &mut Bench<'_>, who: Who) -> u32 {
+    let warmup = bench.setting.plan.warmup;
+    let ladder = bench.step.ladder;
+    let has_statistics = !ladder.is_empty() && bench.machine.facts().stat;
+    for _ in 0..TRIES {
+        if !has_statistics || first_lost(bench.machine, bench.rows.len()).is_some() {
+            return warmup;
+        }
+        bench.trials += 1;
+        let round = Round {
+            ladder,
+            ..bench.round(who, bench.step.action)
+        };
+        bench.machine.run(&round, &mut bench.outcomes);
+        match judge_round(bench) {
+            Ok(()) => {
+                keep_reached(bench, who, &ladder);
+                return warmup.saturating_sub(1);
+            }
+            Err((_, wrong)) => lengthen_wait(bench, wrong),
+        }
+    }
+    warmup
+}
+
+fn keep_reached(bench: &mut Bench<'_>, who: Who, ladder: &Ladder) {
+    let (cpus, lead) = (bench.setting.cpus, bench.lead());
+    let clock = bench.machine.facts().clock();
+    let helper = bench.waker(who).helper();
+    let stay_on = bench.machine.facts().no_cpu_off.is_some();
+    let is_awake = |index: usize| match who {
+        Who::Only(cpu) if index != cpu && (index == lead || stay_on) => true,
+        _ => helper == Some(index),
+    };
+    let awake = || (0..cpus.len()).filter(|index| is_awake(*index));
+    let has_awake = |cluster: u16| awake().any(|index| cpus[index].cluster == cluster);
+    for ((cpu, outcome), state) in cpus.iter().zip(&bench.outcomes).zip(&mut bench.rows) {
+        // An awake CPU keeps up its own cluster, which is taken to be level 1, and all
+        // levels above.
+        let limit = awake().next().map(|_| u8::from(!has_awake(cpu.cluster)));
+        let Some(due) = ladder.due(limit).filter(|_| outcome.took_part()) else {
+            continue;
+        };
+        let away = outcome.after.saturating_sub(outcome.before);
+        // TF-A divides by whole megahertz: 62 for 62.5.
+        let megahertz = (clock.hz / 1_000_000).max(1);
+        let most_us = clock.is_known().then(|| away / megahertz);
+        state.row.reached = Some(Reached::read(ladder, &outcome.rise, due, most_us));
+    }
+}

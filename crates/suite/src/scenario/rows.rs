@@ -1,0 +1,178 @@
+//! From outcomes to rows: samples are kept, other outcomes are counted.
+
+use alloc::vec::Vec;
+
+use run::measure::{Detail, Loss, METRICS, Metric, Outcome, REASONS, Reason, Rejection, Summary};
+use run::model::{Attempts, Figures, Instants, Row, Sample, Samples, Statistic};
+
+#[derive(Default)]
+pub(crate) struct RowState {
+    /// The results so far; statistics, attempts and samples are added at the end.
+    pub(crate) row: Row,
+    /// True if the scenario is to give samples of this CPU.
+    pub(crate) is_expected: bool,
+    /// True if no trial of this CPU was good, so that it has no samples.
+    pub(crate) is_given_up: bool,
+    /// The first sample of all, which no statistic includes.
+    pub(crate) cold: Option<Outcome>,
+    pub(crate) kept: Vec<Outcome>,
+    /// Attempts that do not count, by [`Reason`].
+    pub(crate) rejected: [u32; REASONS],
+    first_rejection: Option<Rejection>,
+}
+
+/// Returns the counts by reason that are not 0.
+pub(crate) fn by_reason(counts: &[u32; REASONS]) -> Vec<(Reason, u32)> {
+    let counts = Reason::ALL.into_iter().zip(counts.iter().copied());
+    let counts = counts.filter(|(_, count)| *count > 0);
+    // Without memory to spare.
+    let mut list = Vec::with_capacity(counts.clone().count());
+    list.extend(counts);
+    list
+}
+
+impl RowState {
+    pub(crate) fn with_capacity(samples: usize) -> Self {
+        Self {
+            kept: Vec::with_capacity(samples),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn clear(&mut self, cpu: u16, lost: Option<Loss>) {
+        let mut kept = core::mem::take(&mut self.kept);
+        kept.clear();
+        let row = Row {
+            cpu,
+            lost,
+            ..Row::default()
+        };
+        *self = Self {
+            row,
+            kept,
+            ..Self::default()
+        };
+    }
+
+    pub(crate) fn valid(&self) -> u32 {
+        self.kept.len() as u32
+    }
+
+    pub(crate) fn needs_samples(&self) -> bool {
+        self.is_expected && self.row.skipped.is_none()
+    }
+
+    pub(crate) fn rejected_total(&self) -> u32 {
+        self.rejected.iter().sum()
+    }
+
+    pub(crate) fn reject(&mut self, rejection: Rejection) {
+        self.rejected[rejection.reason as usize] += 1;
+        self.first_rejection.get_or_insert(rejection);
+        self.note_loss(rejection);
+    }
+
+    pub(crate) fn note_loss(&mut self, rejection: Rejection) {
+        if let Detail::Loss(loss) = rejection.detail {
+            self.row.lost.get_or_insert(loss);
+        }
+    }
+
+    /// Returns the statistics of one metric, by way of `column`.
+    pub(crate) fn summary(&self, metric: Metric, pmf: bool, column: &mut Vec<u64>) -> Summary {
+        let figures = self.kept.iter().filter_map(|it| it.metric(metric, pmf));
+        sum_up(figures, column)
+    }
+
+    /// Shows the CPU by its own medians, as in serial scenarios.
+    pub(crate) fn show_medians(&mut self, pmf: bool, column: &mut Vec<u64>) {
+        self.row.figures = Figures::of(&mut |metric| {
+            let summary = self.summary(metric, pmf, column);
+            (summary.n > 0).then_some(summary.median)
+        });
+        let middle = sum_up(self.kept.iter().filter_map(|it| leading(it, pmf)), column).median;
+        let shown = self.kept.iter().find(|it| leading(it, pmf) == Some(middle));
+        self.row.shown = shown.map(|it| Instants::of(it, pmf));
+    }
+
+    /// Returns the row with its statistics, and with every sample if `samples`.
+    pub(crate) fn finish(&mut self, pmf: bool, samples: bool, column: &mut Vec<u64>) -> Row {
+        let mut row = core::mem::take(&mut self.row);
+        let cold = |metric| self.cold.as_ref().and_then(|it| it.metric(metric, pmf));
+        row.statistics.reserve_exact(METRICS);
+        for metric in Metric::ALL {
+            let (summary, cold) = (self.summary(metric, pmf, column), cold(metric));
+            if summary.n > 0 || cold.is_some() {
+                row.statistics.push(Statistic {
+                    metric,
+                    summary,
+                    cold,
+                });
+            }
+        }
+        row.attempts = Some(Attempts {
+            valid: self.valid(),
+            rejected: by_reason(&self.rejected),
+            first: self.first_rejection,
+        });
+        if samples {
+            row.samples = Samples::with_capacity(self.kept.len());
+            for (place, outcome) in (0..).zip(&self.kept) {
+                let instants = Instants::of(outcome, pmf);
+                row.samples.push(Sample { place, instants });
+            }
+        }
+        row
+    }
+}
+
+/// Shows all CPUs by one round, the one whose longest leading figure is the median
+/// of those: in parallel scenarios rounds must not be mixed. Returns the ticks
+/// between the first and the last call, over all `count` rounds.
+pub(crate) fn show_round(
+    rows: &mut [RowState],
+    count: usize,
+    pmf: bool,
+    column: &mut Vec<u64>,
+) -> Summary {
+    let round = |place: usize| rows.iter().filter_map(move |row| row.kept.get(place));
+    let leading = |it: &Outcome| leading(it, pmf);
+    let longest = |place| round(place).filter_map(leading).max().unwrap_or(0);
+    let skew = |place| {
+        let calls = || round(place).map(|it| it.before).filter(|it| *it != 0);
+        calls().max().unwrap_or(0) - calls().min().unwrap_or(0)
+    };
+    let middle = sum_up((0..count).map(longest), column).median;
+    let shown = (0..count).find(|place| longest(*place) == middle);
+    let skew = sum_up((0..count).map(skew), column);
+    for RowState { row, kept, .. } in rows {
+        let part = shown.and_then(|place| kept.get(place));
+        let part = part.filter(|it| leading(it).is_some());
+        row.shown = part.map(|it| Instants::of(it, pmf));
+        row.figures = Figures::of(&mut |metric| part?.metric(metric, pmf));
+    }
+    skew
+}
+
+/// Sums up `values`, by way of `column`, which has memory for them.
+fn sum_up(values: impl Iterator<Item = u64>, column: &mut Vec<u64>) -> Summary {
+    column.clear();
+    column.extend(values);
+    Summary::of(column)
+}
+
+/// Returns true if a longer sleep may prevent it: the wake-up came too soon.
+pub(crate) fn came_too_soon(rejection: Rejection) -> bool {
+    matches!(
+        rejection.reason,
+        Reason::Pending | Reason::Abandoned | Reason::Overlap | Reason::EarlyWake | Reason::Stale
+    )
+}
+
+/// Returns the figure by which samples are compared: PMF's powerdown or latency;
+/// without PMF, the caller's.
+fn leading(outcome: &Outcome, pmf: bool) -> Option<u64> {
+    use Metric::{Call, Latency, Powerdown, TurnOff};
+    let order = [Powerdown, Latency, Call, TurnOff];
+    order.into_iter().find_map(|it| outcome.metric(it, pmf))
+}

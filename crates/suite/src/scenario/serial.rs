@@ -1,0 +1,115 @@
+//! Suspends of one CPU after another, the lead last; the other CPUs, except the lead and a
+//! helper, are off. By the method of TF-A's tests each sample follows a CPU_ON, and each
+//! CPU has one turn before the first has its second; by the warm method a CPU stays on
+//! until it has all its samples.
+
+use run::measure::{Action, Who};
+use run::model::{Skip, Status};
+use run::plan::Method;
+
+use super::bench::{Bench, Phase};
+use super::calibrate::{calibrate, lengthen_wait, no_cpu_can_suspend, not_supported};
+use super::reached::read_reached;
+
+pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
+    bench.expect_all();
+    skip_lead_without_helper(bench);
+    let (cpus, lead) = (bench.rows.len(), bench.lead());
+    if bench.machine.facts().no_cpu_off.is_some() {
+        // All CPUs are on while the first one is measured, as they are later.
+        bench.run(Who::All, Action::Version);
+    }
+    // All CPUs then sleep, and stay quiet, as long as the slowest needs.
+    let (mut longest, mut quiet) = (0, 0);
+    let mut warmup = 0;
+    let mut failure = None;
+    let mut can_suspend = false;
+    for cpu in (0..cpus).map(|turn| cpu_of_turn(turn, lead, cpus)) {
+        if bench.machine.is_lost(cpu) || !bench.rows[cpu].needs_samples() {
+            continue;
+        }
+        // Each calibration begins anew.
+        bench.sleep.now = 0;
+        let calibrated = calibrate(bench, Who::Only(cpu));
+        can_suspend |= !no_cpu_can_suspend(&bench.outcomes);
+        match calibrated {
+            Ok(()) => {
+                longest = longest.max(bench.sleep.now);
+                quiet = quiet.max(bench.sleep.quiet);
+                warmup = warmup.max(read_reached(bench, Who::Only(cpu)));
+            }
+            // The other CPUs are measured nevertheless.
+            Err(wrong) => {
+                bench.rows[cpu].is_given_up = true;
+                failure.get_or_insert(wrong);
+            }
+        }
+    }
+    if failure.is_some() && !can_suspend {
+        return Err(Status::Skipped(not_supported(bench.step.action)));
+    }
+    bench.sleep.now = longest;
+    bench.sleep.quiet = bench.sleep.quiet.max(quiet);
+    bench.sleep.longest = bench.sleep.longest.max(longest);
+    let repeats = (warmup + bench.setting.plan.iterations) as usize;
+    for place in 0..repeats * cpus {
+        let (repeat, turn) = match bench.method {
+            Method::Tftf => (place / cpus, place % cpus),
+            Method::Warm => (place % repeats, place / repeats),
+        };
+        take_sample(bench, cpu_of_turn(turn, lead, cpus), repeat as u32, warmup);
+    }
+    show_medians(bench);
+    failure.map_or(Ok(()), |failure| Err(Status::Failed(failure)))
+}
+
+pub(crate) fn show_medians(bench: &mut Bench<'_>) {
+    for row in &mut bench.rows {
+        row.show_medians(bench.pmf, &mut bench.column);
+    }
+}
+
+/// Skips the lead's row if no CPU is left to wake it.
+pub(crate) fn skip_lead_without_helper(bench: &mut Bench<'_>) {
+    let lead = bench.lead();
+    let helper = bench.waker(Who::Only(lead)).helper();
+    if helper.is_some_and(|helper| helper >= bench.rows.len()) {
+        bench.rows[lead].row.skipped = Some(Skip::NoHelper);
+    }
+}
+
+/// Returns the CPU of a turn: in the board's order, the lead last.
+const fn cpu_of_turn(turn: usize, lead: usize, cpus: usize) -> usize {
+    if turn + 1 == cpus {
+        lead
+    } else {
+        turn + (turn >= lead) as usize
+    }
+}
+
+/// Runs one repeat of one CPU: attempts until there is a sample, or until the CPU's
+/// attempts are used up. The first `warmup` repeats give no samples.
+fn take_sample(bench: &mut Bench<'_>, cpu: usize, repeat: u32, warmup: u32) {
+    let phase = match repeat < warmup {
+        true => Phase::WarmUp,
+        false => Phase::Measure,
+    };
+    while !bench.machine.is_lost(cpu) {
+        let row = &bench.rows[cpu];
+        // Repeats that are done, and attempts that failed.
+        let made = warmup.min(repeat) + row.valid() + row.rejected_total();
+        let is_done = row.is_given_up || !row.needs_samples();
+        if is_done || bench.retries_are_exhausted(made) {
+            return;
+        }
+        bench.attempts += 1;
+        let outcome = bench.run_alone(cpu, bench.step.action);
+        let Err(rejection) = bench.take(cpu, &outcome, phase) else {
+            return;
+        };
+        lengthen_wait(bench, rejection);
+        if phase == Phase::WarmUp {
+            return;
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! The choice of the idle state that a scenario suspends to.
+
+use alloc::vec::Vec;
+
+use hardware::board::{IDLE_STATES_MAX, IdleState};
+use hardware::spec::psci::StateFormat;
+use hardware::spec::stat::{Ladder, Rung};
+use run::measure::Action;
+use run::model::Skip;
+use run::plan::{Plan, ScenarioId};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chosen {
+    pub(crate) power_state: u32,
+    pub(crate) powerdown: bool,
+    pub(crate) timer_stops: bool,
+    /// The power level; None if neither board nor format has one.
+    level: Option<u8>,
+    /// The states on the way to it.
+    pub(crate) ladder: Ladder,
+}
+
+impl Chosen {
+    fn new(power_state: u32, idle_states: &[IdleState<'_>], format: StateFormat) -> Self {
+        let known = idle_states.iter().find(|s| s.power_state == power_state);
+        // Of a state that the user adds it is not known. A CPU whose timer stops without
+        // a trial never wakes, so it is assumed as soon as one state of the board is such.
+        let any_stops = || idle_states.iter().any(|s| s.local_timer_stop);
+        let level = known.map_or(format.level(power_state), |state| level(state, format));
+        Self {
+            power_state,
+            powerdown: format.is_powerdown(power_state),
+            timer_stops: known.map_or_else(any_stops, |s| s.local_timer_stop),
+            level,
+            ladder: ladder(power_state, level, idle_states, format),
+        }
+    }
+
+    pub(crate) fn action(self) -> Action {
+        Action::Suspend {
+            power_state: self.power_state,
+            powerdown: self.powerdown,
+        }
+    }
+}
+
+/// The states that the scenarios of a plan suspend to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct States {
+    /// None also if one that the firmware does not take would be deeper.
+    pub(crate) deepest: Option<Chosen>,
+    /// The power-down of a CPU alone.
+    pub(crate) core: Option<Chosen>,
+    /// The firmware's format.
+    pub(crate) format: StateFormat,
+    /// The board's states that the firmware takes.
+    pub(crate) accepted: Vec<Chosen>,
+    /// The board's other states, whose `power_state` has the other format.
+    pub(crate) foreign: Vec<u32>,
+    /// True if the CPUs' own timers stop in any state of the board.
+    pub(crate) any_stops: bool,
+}
+
+impl States {
+    /// Chooses among the board's idle states; what the plan names wins.
+    ///
+    /// Of the power-down states, the deepest is the one of the highest level,
+    /// and the core's the one of level 0. Without levels by the board or the format,
+    /// the order of the device tree is that of depth, as the idle-states binding
+    /// requires.
+    pub fn choose(idle_states: &[IdleState<'_>], plan: &Plan, format: StateFormat) -> Self {
+        let (mut deepest, mut core, mut most, mut place) = (None, None, 0, 0);
+        let mut accepted = Vec::with_capacity(idle_states.len());
+        let mut foreign = Vec::with_capacity(idle_states.len());
+        let chosen = |state| Chosen::new(state, idle_states, format);
+        for state in idle_states {
+            let power_state = state.power_state;
+            let is_taken = !is_foreign(state, idle_states, format);
+            let its_format = if is_taken {
+                accepted.push(chosen(power_state));
+                format
+            } else {
+                foreign.push(power_state);
+                format.other()
+            };
+            if !its_format.is_powerdown(power_state) {
+                continue;
+            }
+            let depth = level(state, its_format).map_or(place, usize::from);
+            place += 1;
+            if depth >= most {
+                (deepest, most) = (is_taken.then_some(power_state), depth);
+            }
+            if depth == 0 && is_taken {
+                core.get_or_insert(power_state);
+            }
+        }
+        Self {
+            deepest: plan.deepest.or(deepest).map(chosen),
+            core: plan.core.or(core).map(chosen),
+            format,
+            accepted,
+            foreign,
+            any_stops: idle_states.iter().any(|state| state.local_timer_stop),
+        }
+    }
+
+    /// Returns the state that a scenario of the suite suspends to.
+    pub(crate) const fn of(&self, scenario: ScenarioId) -> Option<Chosen> {
+        match scenario {
+            ScenarioId::SuspendDeepParallel
+            | ScenarioId::SuspendDeepSerial
+            | ScenarioId::CpuOffSerial => self.deepest,
+            ScenarioId::CpuSuspendParallel | ScenarioId::CpuSuspendSerial => self.core,
+            _ => None,
+        }
+    }
+
+    /// Returns the states of a plan from which a wake-up is tried before they are measured:
+    /// power-downs, and those that stop the CPUs' own timers. The shallowest comes first: by
+    /// level, and then by the order of the device tree.
+    pub(crate) fn to_try(&self, plan: &Plan) -> Vec<Chosen> {
+        let both = [self.core, self.deepest];
+        let is_wanted = |state: Chosen| {
+            plan.scenarios.iter().any(|id| match id {
+                ScenarioId::IdleStates => self.accepted.contains(&state),
+                ScenarioId::DirtySweep | ScenarioId::ContendSweep | ScenarioId::SystemSuspend => {
+                    both.contains(&Some(state))
+                }
+                id => self.of(id) == Some(state),
+            })
+        };
+        let accepted = self.accepted.iter().copied();
+        let mut all: Vec<Chosen> = Vec::with_capacity(self.accepted.len() + 2);
+        for state in accepted.chain(both.into_iter().flatten()) {
+            let needs_trial = state.powerdown || state.timer_stops;
+            if needs_trial && !all.contains(&state) && is_wanted(state) {
+                all.push(state);
+            }
+        }
+        all.sort_unstable_by_key(|state| {
+            let place = self.accepted.iter().position(|it| it == state);
+            // At most eight and sixteen bits.
+            let place = place.unwrap_or(IDLE_STATES_MAX) as u64;
+            u64::from(state.level.unwrap_or(0)) << 16 | place
+        });
+        all
+    }
+
+    /// Notes that the CPUs' own timers stop in this state, whatever the board says.
+    pub(crate) fn note_timer_stops(&mut self, power_state: u32) {
+        let named = self.deepest.iter_mut().chain(&mut self.core);
+        for state in named.chain(&mut self.accepted) {
+            state.timer_stops |= state.power_state == power_state;
+        }
+        self.any_stops = true;
+    }
+
+    /// Names the other format if that is the reason of `skip`.
+    pub(crate) fn explain(&self, skip: Skip) -> Skip {
+        match skip {
+            Skip::NoIdleState if !self.foreign.is_empty() => Skip::OtherFormat(self.format),
+            _ => skip,
+        }
+    }
+}
+
+/// Returns true if the state has the format that the firmware does not take.
+///
+/// The extended format reserves too few bits for a value to tell: in it 0x01010022 is a
+/// standby state. A state that is a power-down in the other format alone is of that one if
+/// it has a level above 0, comes after a power-down of the firmware's format, or if there
+/// is none of that: no standby state is so deep.
+fn is_foreign(state: &IdleState<'_>, all: &[IdleState<'_>], format: StateFormat) -> bool {
+    let (value, other) = (state.power_state, format.other());
+    if !format.accepts(value) {
+        return true;
+    }
+    if format.is_powerdown(value) || !other.accepts(value) || !other.is_powerdown(value) {
+        return false;
+    }
+    let mut powerdowns = powerdowns(all, format);
+    let first = powerdowns.next().map(|state| state.power_state);
+    let mut until_own = all
+        .iter()
+        .map(|it| it.power_state)
+        .take_while(|it| *it != value);
+    state.level.is_some_and(|level| level > 0)
+        || first.is_none_or(|first| until_own.any(|it| it == first))
+}
+
+fn powerdowns<'b>(
+    idle_states: &'b [IdleState<'b>],
+    format: StateFormat,
+) -> impl Iterator<Item = &'b IdleState<'b>> {
+    let is_powerdown = move |state| format.accepts(state) && format.is_powerdown(state);
+    let states = idle_states.iter();
+    states.filter(move |state| is_powerdown(state.power_state))
+}
+
+/// Returns the power level of a state, by the board or by the format.
+fn level(state: &IdleState<'_>, format: StateFormat) -> Option<u8> {
+    state.level.or(format.level(state.power_state))
+}
+
+/// Returns the board's power-down states of lower levels, by level, and last the one
+/// that is asked for.
+fn ladder(
+    state: u32,
+    own: Option<u8>,
+    idle_states: &[IdleState<'_>],
+    format: StateFormat,
+) -> Ladder {
+    let of_level = |below: u8| {
+        let mut all = powerdowns(idle_states, format);
+        let there = all.find(|state| level(state, format) == Some(below))?;
+        let (state, level) = (there.power_state, Some(below));
+        Some(Rung { state, level })
+    };
+    let below = (0..own.unwrap_or(0)).rev().filter_map(of_level);
+    Ladder::new(Rung { state, level: own }, below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(power_state: u32, level: Option<u8>) -> IdleState<'static> {
+        IdleState {
+            name: "state",
+            power_state,
+            level,
+            local_timer_stop: false,
+        }
+    }
+
+    fn chosen(states: &[IdleState<'_>], format: StateFormat) -> [u32; 2] {
+        let States { deepest, core, .. } = States::choose(states, &Plan::default(), format);
+        assert!(deepest.is_none_or(|it| it.powerdown));
+        [deepest, core].map(|it| it.map_or(0, |it| it.power_state))
+    }
+
+    #[test]
+    fn the_deepest_and_the_cores_state_are_chosen_by_level_or_by_order() {
+        use StateFormat::{Extended, Original};
+        const NONE: [u32; 2] = [0, 0];
+        let original = &[0x1, 0x201_0222, 0x101_0022, 0x1_0002][..];
+        let extended = &[0x4000_0004, 0x4100_c244];
+        for (states, format, expected) in [
+            (original, Original, [0x201_0222, 0x1_0002]),
+            (extended, Extended, [0x4100_c244, 0x4000_0004]),
+            (&[0x1], Original, NONE),
+            (&[0x1], Extended, NONE),
+            (&[], Original, NONE),
+        ] {
+            let all: Vec<_> = states.iter().map(|it| state(*it, None)).collect();
+            assert_eq!(chosen(&all, format), expected, "{states:x?} {format:?}");
+        }
+        // The board's levels are before the order.
+        let states = [state(0x4000_0004, Some(1)), state(0x4100_c244, Some(0))];
+        assert_eq!(chosen(&states, Extended), [0x4000_0004, 0x4100_c244]);
+    }
+
+    #[test]
+    fn states_of_the_other_format_are_left_out_and_the_deepest_has_no_stand_in() {
+        use StateFormat::{Extended, Original};
+        const NONE: [u32; 2] = [0, 0];
+        for (states, format, expected, foreign) in [
+            // All power-down states have the other format.
+            (
+                &[0x1, 0x1_0002, 0x101_0022][..],
+                Extended,
+                NONE,
+                &[0x1_0002, 0x101_0022][..],
+            ),
+            (
+                &[0x1, 0x4000_0002, 0x4000_0222],
+                Original,
+                NONE,
+                &[0x4000_0002, 0x4000_0222],
+            ),
+            // The deepest alone has it.
+            (
+                &[0x1_0002, 0x4000_0022],
+                Original,
+                [0, 0x1_0002],
+                &[0x4000_0022],
+            ),
+            (
+                &[0x1_0002, 0x101_0022, 0x4000_0222],
+                Original,
+                [0, 0x1_0002],
+                &[0x4000_0222],
+            ),
+            (
+                &[0x4000_0002, 0x101_0022],
+                Extended,
+                [0, 0x4000_0002],
+                &[0x101_0022],
+            ),
+            // A shallower one has it.
+            (
+                &[0x4000_0002, 0x101_0022],
+                Original,
+                [0x101_0022, 0],
+                &[0x4000_0002],
+            ),
+            // A standby state with bits that the original format reserves.
+            (&[0x2_0001, 0x1_0002], Original, [0x1_0002; 2], &[0x2_0001]),
+            // A standby state whose StateID has bit 16 set, before a power-down.
+            (&[0x1_0002, 0x4000_0002], Extended, [0x4000_0002; 2], &[]),
+        ] {
+            let all: Vec<_> = states.iter().map(|it| state(*it, None)).collect();
+            assert_eq!(chosen(&all, format), expected, "{states:x?} {format:?}");
+            let found = States::choose(&all, &Plan::default(), format);
+            assert_eq!(found.foreign, foreign, "{states:x?} {format:?}");
+            let named = match foreign.is_empty() {
+                true => Skip::NoIdleState,
+                false => Skip::OtherFormat(format),
+            };
+            assert_eq!(found.explain(Skip::NoIdleState), named);
+        }
+        // A level that no standby state has.
+        let states = [state(0x101_0022, Some(1)), state(0x4000_0002, Some(0))];
+        assert_eq!(chosen(&states, Extended), [0, 0x4000_0002]);
+    }
+}

@@ -1,0 +1,136 @@
+//! The scenarios of TFTF's suite, each with each placement of its helper.
+
+use alloc::vec::Vec;
+
+use run::measure::{Action, Machine};
+use run::model::{Conditions, Scenario, ScenarioKey, Status};
+use run::plan::ScenarioId;
+
+use super::bench::{Bench, Setting, Step, Turns};
+use super::off::measure_off;
+use super::parallel::measure_parallel;
+use super::serial::measure_serial;
+
+/// Times that a scenario is measured at most: once for each placement.
+pub(crate) const PLACEMENTS: usize = 2;
+
+/// Returns the most placements of a scenario's helper, which has no row in a round of
+/// several CPUs.
+pub(crate) const fn placements(id: ScenarioId) -> usize {
+    match id {
+        ScenarioId::SuspendDeepParallel | ScenarioId::CpuSuspendParallel => PLACEMENTS,
+        _ => 1,
+    }
+}
+
+pub(crate) fn measure(
+    machine: &mut dyn Machine,
+    setting: Setting<'_>,
+    key: ScenarioKey,
+) -> Vec<Scenario> {
+    let state = setting.states.of(key.id);
+    let timers_stop = key.id.is_parallel() && state.is_some_and(|state| state.timer_stops);
+    let mut bench = Bench::new(machine, setting, key.method);
+    let mut group = Vec::with_capacity(placements(key.id));
+    for place in 0..placements(key.id) {
+        // Chosen anew: the helper may have been lost since.
+        let Setting { wakers, cpus, .. } = setting;
+        let Some(helper) = wakers.placements(bench.machine, cpus, timers_stop)[place] else {
+            break;
+        };
+        group.push(measure_once(&mut bench, key.id, helper));
+        if bench.trials == 0 {
+            break;
+        }
+    }
+    group
+}
+
+fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<usize>) -> Scenario {
+    let (plan, states) = (bench.setting.plan, bench.setting.states);
+    let wakers = bench.setting.wakers;
+    let state = states.of(id);
+    let why = wakers.skip(state).map(|skip| states.explain(skip));
+    let turns = match id {
+        ScenarioId::CpuOffSerial => Turns::Off,
+        _ if id.is_parallel() => Turns::Parallel,
+        _ => Turns::Serial,
+    };
+    let step = match state.filter(|_| why.is_none()) {
+        Some(state) => Step::to_state(turns, state),
+        None => Step::new(turns, Action::Version),
+    };
+    bench.begin(Step { helper, ..step });
+    let needs_state = turns != Turns::Off && id != ScenarioId::PsciVersionParallel;
+    let status = match why {
+        Some(skip) if needs_state => {
+            let fault = wakers.fault(skip);
+            fault.map_or(Status::Skipped(skip), Status::Failed)
+        }
+        _ => {
+            if turns == Turns::Off {
+                // The lead's part alone needs a state.
+                let lead = bench.lead();
+                bench.rows[lead].row.skipped = why;
+            }
+            let status = measure_step(bench);
+            name_helpers(bench);
+            status
+        }
+    };
+    let mut rows = Vec::new();
+    if !matches!(status, Status::Skipped(_)) {
+        rows.reserve_exact(bench.rows.len());
+        for state in &mut bench.rows {
+            // The helper has no figures.
+            if helper != Some(state.row.cpu.into()) {
+                rows.push(state.finish(bench.pmf, plan.samples, &mut bench.column));
+            }
+        }
+    }
+    Scenario {
+        status,
+        conditions: Some(Conditions {
+            pmf: bench.pmf,
+            power_state: state.map(|state| state.power_state),
+            wake_source: wakers.source(step.timers_stop),
+            asked: plan.iterations,
+            attempts: bench.attempts,
+            trials: bench.trials,
+            sleep: bench.sleep.now,
+            skew: Some(bench.skew).filter(|skew| skew.n > 0),
+            ..Conditions::default()
+        }),
+        rows,
+        ..Scenario::new(ScenarioKey {
+            id,
+            method: bench.method,
+            helper: helper.map(|cpu| cpu as u16),
+        })
+    }
+}
+
+/// Runs the rounds of the step in hand. Inlined twice, it would not fit into the image.
+#[inline(never)]
+pub(crate) fn measure_step(bench: &mut Bench<'_>) -> Status {
+    let measured = match bench.step.turns {
+        Turns::Serial => measure_serial(bench),
+        Turns::Parallel => measure_parallel(bench),
+        Turns::Off => measure_off(bench),
+    };
+    bench.note_losses();
+    measured.map_or_else(|status| status, |()| bench.status())
+}
+
+/// Writes into each row the CPU that stayed awake for it.
+fn name_helpers(bench: &mut Bench<'_>) {
+    let lead = bench.lead();
+    for cpu in 0..bench.rows.len() {
+        // CPU_OFF ends by CPU_ON: the lead alone is suspended.
+        let is_suspended = bench.step.turns != Turns::Off || cpu == lead;
+        let helper = bench.waker_of(cpu).helper();
+        let state = &mut bench.rows[cpu];
+        let has_samples = is_suspended && state.valid() > 0;
+        state.row.helper = helper.filter(|_| has_samples).map(|index| index as u16);
+    }
+}

@@ -1,0 +1,422 @@
+//! The scenarios, run against the fake machine.
+
+mod loops;
+mod skips;
+mod sweeps;
+mod timers;
+mod wake;
+
+use core::fmt;
+use std::vec::Vec;
+
+use hardware::board::IdleState;
+use run::measure::{
+    Account, Action, After, End, Machine, Metric, Outcome, Reason, Round, Summary, Waker, Who,
+};
+use run::model::{
+    Conditions, Failure, How, Measure, Point, Row, Scenario, Skip, Status, Totals, Variant,
+    WakeSource,
+};
+use run::plan::{Load, Plan, ScenarioId, WakePattern};
+use run::testing::board;
+use run::testing::fake::{CLUSTER_FLUSH, CORE_FLUSH, Fake, LOSS};
+use smccc::psci::{Error, PSCI_CPU_SUSPEND_64, PSCI_SET_SUSPEND_MODE, PSCI_SYSTEM_SUSPEND_64};
+
+use super::progress::{Progress, Stretch};
+use super::{Job, Needs, Setting, States, Wakers, jobs, measure};
+
+const CORE: u32 = 0x0001_0002;
+const CLUSTER: u32 = 0x0101_0022;
+
+pub(crate) const STATES: [IdleState<'static>; 2] =
+    [state("core-off", CORE, 0), state("cluster-off", CLUSTER, 1)];
+
+const fn state(name: &str, power_state: u32, level: u8) -> IdleState<'_> {
+    IdleState {
+        name,
+        power_state,
+        level: Some(level),
+        local_timer_stop: false,
+    }
+}
+
+struct Ran {
+    fake: Fake,
+    scenarios: Vec<Scenario>,
+    totals: Totals,
+    wakers: Wakers,
+    log: Log,
+}
+
+/// The ends of stretches.
+#[derive(Default)]
+struct Log {
+    without_zero: bool,
+    ends: Vec<Stretch>,
+}
+
+impl Progress for Log {
+    fn without_zero(&mut self) -> fmt::Result {
+        self.without_zero = true;
+        Ok(())
+    }
+
+    fn begin(&mut self, _: &Stretch, _: Option<u64>, _: Load) -> fmt::Result {
+        Ok(())
+    }
+
+    fn window(&mut self, _: &Stretch, _: &Account) -> fmt::Result {
+        Ok(())
+    }
+
+    fn end(&mut self, stretch: &Stretch) -> fmt::Result {
+        self.ends.push(*stretch);
+        Ok(())
+    }
+}
+
+/// Runs a plan, as `output::run_all` does.
+fn run_with(mut fake: Fake, bootargs: &str, idle_states: &[IdleState<'_>]) -> Ran {
+    let plan = &Plan::parse(bootargs).expect("a good plan");
+    let (cpus, format) = (&board(fake.cpus()), fake.facts().state_format);
+    let mut states = States::choose(idle_states, plan, format);
+    let mut wakers = Wakers::untried(fake.facts());
+    let mut log = Log::default();
+    let (mut scenarios, mut totals) = (Vec::new(), Totals::default());
+    for job in jobs(plan) {
+        let Job::Measure(key) = job else {
+            wakers.try_out(&mut fake, cpus, plan, &mut states);
+            continue;
+        };
+        let setting = Setting {
+            plan,
+            cpus,
+            states: &states,
+            wakers: &wakers,
+        };
+        let group = measure(&mut fake, setting, key, &mut log).expect("no error");
+        totals.add(&group);
+        scenarios.extend(group);
+    }
+    Ran {
+        fake,
+        scenarios,
+        totals,
+        wakers,
+        log,
+    }
+}
+
+fn run(fake: Fake, bootargs: &str) -> Ran {
+    run_with(fake, bootargs, &STATES)
+}
+
+/// Returns the states, of which those from `first` on stop the CPUs' own timers.
+pub(crate) fn stopping(first: usize) -> [IdleState<'static>; 2] {
+    let mut states = STATES;
+    let stopping = states[first..].iter_mut();
+    stopping.for_each(|state| state.local_timer_stop = true);
+    states
+}
+
+impl Ran {
+    fn of(&self, id: ScenarioId) -> &Scenario {
+        let mut all = self.scenarios.iter();
+        all.find(|it| it.id == id).expect("the scenario")
+    }
+
+    fn conditions(&self) -> &Conditions {
+        self.scenarios[0].conditions.as_ref().expect("conditions")
+    }
+
+    fn points(&self) -> impl Iterator<Item = &Point> + Clone {
+        self.scenarios.iter().flat_map(|it| &it.points)
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &Row> + Clone {
+        self.scenarios.iter().flat_map(|it| &it.rows)
+    }
+
+    fn wake_sources(&self) -> impl Iterator<Item = WakeSource> {
+        let conditions = self.scenarios.iter().map(|it| it.conditions.as_ref());
+        conditions.map(|it| it.expect("conditions").wake_source)
+    }
+
+    /// Returns the points of these variant, x and measure.
+    fn select(&self, variant: Variant, x: u64, measure: Measure) -> Vec<&Point> {
+        let is = |it: &&Point| (it.variant, it.x, it.measure) == (variant, Some(x), measure);
+        self.points().filter(is).collect()
+    }
+
+    fn median(&self, cpu: u16, variant: Variant, x: u64, measure: Measure) -> u64 {
+        let of = self.select(variant, x, measure);
+        let point = of.iter().find(|it| it.cpu == cpu).expect("a point");
+        point.figures.median
+    }
+
+    fn counts(&self) -> [u32; 3] {
+        [self.totals.passed, self.totals.skipped, self.totals.failed]
+    }
+
+    fn statuses(&self) -> Vec<Status> {
+        self.scenarios.iter().map(|it| it.status).collect()
+    }
+
+    fn skipped(&self, why: Skip) -> usize {
+        let all = self.statuses().into_iter();
+        all.filter(|it| *it == Status::Skipped(why)).count()
+    }
+
+    /// Returns the one reason why scenarios failed.
+    fn failure(&self) -> Option<Failure> {
+        let failed = self.statuses().into_iter().filter_map(|it| match it {
+            Status::Failed(failure) => Some(failure),
+            _ => None,
+        });
+        failed.reduce(|a, b| if a == b { a } else { panic!("{a:?} {b:?}") })
+    }
+
+    /// Returns the rows' rejections by reason, summed up.
+    fn rejected(&self, reason: Reason) -> u32 {
+        let attempts = self.rows().filter_map(|row| row.attempts.as_ref());
+        let rejected = attempts.flat_map(|it| &it.rejected);
+        let of_reason = rejected.filter(|it| it.0 == reason);
+        of_reason.map(|it| it.1).sum()
+    }
+
+    fn asks(&self, is: impl Fn(&Round) -> bool) -> bool {
+        self.fake.asked.iter().any(is)
+    }
+}
+
+fn has_figures(row: &&Row) -> bool {
+    row.figures.powerdown.is_some()
+}
+
+fn is_suspend(round: &Round) -> bool {
+    matches!(round.action, Action::Suspend { .. })
+}
+
+fn suspends(action: Action, state: u32) -> bool {
+    matches!(action, Action::Suspend { power_state, .. } if power_state == state)
+}
+
+/// Returns `code` to each suspend for which `of` holds, by CPU and state.
+fn refusing(
+    of: impl Fn(usize, u32) -> bool + 'static,
+    code: i32,
+) -> impl FnMut(u64, usize, &mut Outcome) {
+    move |_, cpu, outcome| {
+        if let Action::Suspend { power_state, .. } = outcome.action
+            && of(cpu, power_state)
+        {
+            (outcome.end, outcome.code) = (End::Returned, code);
+        }
+    }
+}
+
+fn refused(cpu: u16, error: Error) -> Status {
+    Status::Failed(Failure::StateRefused {
+        power_state: CLUSTER,
+        error: error.into(),
+        cpu,
+    })
+}
+
+fn losing(of: usize, in_round: u64) -> impl FnMut(u64, usize, &mut Outcome) {
+    move |round, cpu, outcome| {
+        if (round, cpu) == (in_round, of) {
+            outcome.end = End::Lost(LOSS);
+        }
+    }
+}
+
+fn lost(cpu: u16) -> Status {
+    Status::Failed(Failure::CpuLost { cpu, loss: LOSS })
+}
+
+#[test]
+fn statistics_samples_and_the_first_sample_are_in_the_row() {
+    let args = "only=cpu_susp_serial iterations=4 warmup=1";
+    let ran = run(Fake::new(2), &std::format!("{args} samples=all"));
+    for row in ran.rows() {
+        let places: Vec<u32> = row.samples.iter().map(|it| it.place).collect();
+        assert_eq!((places, row.valid()), (std::vec![0, 1, 2, 3], 4));
+        let metrics: Vec<Metric> = row.statistics.iter().map(|it| it.metric).collect();
+        use Metric::{CacheFlush, Call, Powerdown, Wake, Wakeup};
+        let expected = [Powerdown, Wakeup, CacheFlush, Call, Wake];
+        assert_eq!(metrics, expected);
+        for it in &row.statistics {
+            let figures = row.samples.iter();
+            let figures = figures.filter_map(|sample| sample.instants.figure(it.metric));
+            assert_eq!(it.summary, Summary::of(&mut figures.collect::<Vec<u64>>()));
+            assert!(it.cold.is_some(), "the sample of the trial");
+        }
+    }
+    let ran = run(Fake::new(2), args);
+    assert!(ran.rows().all(|row| row.samples.is_empty()));
+}
+
+#[test]
+fn tftf_turns_cpus_on_for_each_sample_and_warm_does_not() {
+    // One trial each, then all CPUs in turn, the lead last, four times.
+    let once = [1, 2, 3, 0].map(Who::Only);
+    let warm = once.iter().chain(once.iter().flat_map(|who| [who; 4]));
+    for (method, after, turns) in [
+        ("tftf", After::Off, once.repeat(5)),
+        ("warm", After::Stay, warm.copied().collect()),
+    ] {
+        let args = "only=cpu_susp_serial iterations=3 warmup=1 wake=chain";
+        let ran = run(Fake::new(4), &std::format!("{args} method={method}"));
+        let is_as_asked = |it: &Round| it.after == after && it.wake == WakePattern::Chain;
+        assert!(!ran.asks(|round| !is_as_asked(round)));
+        let asked = ran.fake.asked.iter().map(|round| round.who);
+        assert_eq!(asked.collect::<Vec<_>>(), turns);
+    }
+}
+
+#[test]
+fn cpu_off_goes_as_tftf_does() {
+    let ran = run(Fake::new(3), "only=cpu_off_serial iterations=1 warmup=0");
+    let step = |round: &Round| (round.who, round.action == Action::Off);
+    let steps: Vec<(Who, bool)> = ran.fake.asked[1..].iter().map(step).collect();
+    let pass = [(1, true), (2, true), (0, false), (1, false), (2, false)];
+    let pass = pass.map(|(cpu, is_off)| (Who::Only(cpu), is_off));
+    assert_eq!(steps, pass.repeat(2));
+}
+
+#[test]
+fn retries_end() {
+    let fake = Fake::new(2).with(|round, cpu, outcome| {
+        if round > 3 && cpu == 1 {
+            outcome.stamps.0[0] = 3;
+        }
+    });
+    let ran = run(fake, "only=cpu_susp_parallel iterations=10 warmup=1");
+    let (cpu, valid, asked) = (1, 2, 10);
+    let few = Failure::TooFewSamples { cpu, valid, asked };
+    assert_eq!(ran.failure(), Some(few));
+    // A trial, a warm-up, and at most four times as many as asked for.
+    let rounds = ran.fake.rounds;
+    assert!(rounds <= 1 + 1 + 40, "{rounds}");
+    assert_eq!(u64::from(ran.rejected(Reason::Stale)), rounds - 4);
+}
+
+/// Rounds with and without it are not mixed.
+#[test]
+fn a_loss_begins_a_parallel_scenario_anew() {
+    let args = "only=susp_deep_parallel iterations=4 warmup=0";
+    let ran = run(Fake::new(4).with(losing(3, 3)), args);
+    assert_eq!(ran.statuses(), [lost(3)]);
+    assert_eq!(ran.totals.samples, 12);
+    assert_eq!(ran.rows().filter(has_figures).count(), 3);
+    let counts = [Reason::Lost, Reason::Overlap, Reason::Companion].map(|it| ran.rejected(it));
+    // Two rounds of four CPUs, and three parts of the third.
+    assert_eq!(counts, [1, 0, 11]);
+    // A trial, two that were kept, the loss, and all four once more.
+    assert_eq!(ran.fake.rounds, 1 + 2 + 1 + 4);
+}
+
+#[test]
+fn a_wake_up_before_all_are_down_spoils_the_round() {
+    // Just before the first wake-up, in the same tick, and after it.
+    for (late, overlaps) in [(29, 0), (30, 1), (35, 1)] {
+        let fake = Fake::new(4).with(move |round, cpu, outcome| {
+            if (round, cpu) == (4, 2) {
+                let down = outcome.due + late;
+                let [enter, _, _, _, flush, flushed] = outcome.stamps.0;
+                outcome.stamps.0 = [enter, down + 120, down, down + 100, flush, flushed];
+            }
+        });
+        let ran = run(fake, "only=cpu_susp_parallel iterations=4");
+        let totals = (ran.totals.samples, ran.totals.rejected);
+        assert_eq!(totals, (16, 4 * overlaps), "{late}");
+        assert_eq!(u64::from(ran.rejected(Reason::Overlap)), overlaps);
+    }
+}
+
+#[test]
+fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
+    // The trial's quiet time is 62,500 ticks; what follows it is 12,500 at least.
+    let late = |from: u64| {
+        move |round: u64, _: usize, outcome: &mut Outcome| {
+            if round >= from && outcome.action.sleeps().is_some() {
+                outcome.after = outcome.due + 20_000;
+            }
+        }
+    };
+    for (scenario, cpus) in [
+        ("cpu_susp_parallel", 4),
+        ("cpu_susp_serial", 1),
+        ("cpu_off_serial", 1),
+    ] {
+        let args = std::format!("only={scenario} iterations=4 warmup=0");
+        let ran = run(Fake::new(cpus).with(late(2)), &args);
+        let late = u64::from(ran.rejected(Reason::LateReturn));
+        assert_eq!(ran.totals.samples, 4 * cpus as u64, "{scenario}");
+        assert_eq!(late, cpus as u64, "{scenario}");
+        assert_eq!(ran.totals.rejected, late, "{scenario}");
+        let quiet = ran.fake.asked.last().map(|round| round.quiet);
+        assert_eq!(quiet, Some(40_000), "{scenario}");
+    }
+}
+
+#[test]
+fn a_way_up_that_never_ends_in_time_ends_the_trials() {
+    let fake = Fake::new(2).with(|_, _, outcome| {
+        if outcome.action.sleeps().is_some() {
+            outcome.after = outcome.due + 40_000_000;
+        }
+    });
+    let ran = run(fake, "only=cpu_susp_parallel iterations=4");
+    assert_eq!(ran.totals.samples, 0);
+    // With 1 ms, and three times with the limit of half a second.
+    assert_eq!(ran.fake.rounds, 4);
+}
+
+#[test]
+fn no_state_is_read_without_statistics_or_after_a_loss() {
+    let args = "iterations=2 only=susp_deep_serial,susp_deep_parallel";
+    let fake = || Fake::new(4).with_statistics();
+    // A CPU that is lost may be on, and keep others up.
+    let loses = fake().with(losing(3, 0));
+    for (fake, is_read) in [(Fake::new(4), false), (fake(), true), (loses, false)] {
+        let ran = run(fake, args);
+        assert!(ran.rows().all(|row| row.reached.is_some() == is_read));
+    }
+}
+
+#[test]
+fn the_round_that_reads_the_state_is_the_first_for_warm_up() {
+    for (warmup, reads) in [(0, 1), (1, 0), (2, 0)] {
+        let args = "iterations=3 only=susp_deep_serial,susp_deep_parallel";
+        let args = std::format!("{args} warmup={warmup}");
+        let rounds = |fake| run(fake, &args).fake.asked.len();
+        // By all CPUs, and by each of two.
+        let more = reads * 3;
+        let without_statistics = rounds(Fake::new(2));
+        assert_eq!(
+            rounds(Fake::new(2).with_statistics()),
+            without_statistics + more
+        );
+    }
+}
+
+#[test]
+fn needs_follow_from_the_plan() {
+    let needs = |args: &str, cpus| {
+        let plan = Plan::parse(args).expect("a plan");
+        Needs::of(&plan, cpus, STATES.len())
+    };
+    for (args, tallies, buffer) in [
+        ("", 0, 0),
+        ("only=timer_latency stress=idle timers=all", 4, 0),
+        ("only=timer_latency stress=write footprint=16M", 4, 16 << 20),
+    ] {
+        let needs = needs(args, 4);
+        assert_eq!((needs.tallies, needs.buffer), (tallies, buffer), "{args}");
+    }
+    let heap = needs("", 8).heap;
+    // With a 16 KiB stack step the whole stays below 32 KiB a CPU.
+    assert!(heap < 8 * (15 << 10), "{heap}");
+}

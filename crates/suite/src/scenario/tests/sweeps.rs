@@ -1,0 +1,158 @@
+//! Sweeps, idle states and SYSTEM_SUSPEND against the fake machine.
+
+use hardware::board::NoFrame;
+use run::testing::fake::CORE_LINES;
+use smccc::psci::SuspendMode;
+
+use super::*;
+
+const CORE: u64 = super::CORE as u64;
+const CLUSTER: u64 = super::CLUSTER as u64;
+
+#[test]
+fn flush_by_dirty_bytes() {
+    let args = "only=dirty_sweep dirty=0,16K,1M iterations=3 warmup=0";
+    let ran = run(Fake::new(5), args);
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    // Three figures in each of three steps, for two states on five CPUs and CPU_OFF on four.
+    assert_eq!(ran.points().count(), 3 * 3 * (5 + 5 + 4));
+    for (bytes, lines) in [(0, 0), (16 << 10, 256), (1 << 20, 16384)] {
+        let flush = |cpu, variant| ran.median(cpu, variant, bytes, Measure::CacheFlush);
+        // A CPU alone in its cluster flushes the cluster's caches; any other its core's.
+        let own = CORE_FLUSH + lines.min(CORE_LINES);
+        for variant in [Variant::Deepest, Variant::Off] {
+            let flushes = [4, 1].map(|cpu| flush(cpu, variant));
+            assert_eq!(flushes, [CLUSTER_FLUSH + lines, own], "{variant:?}");
+        }
+        assert_eq!(flush(4, Variant::Core), own);
+    }
+    // The bytes are made dirty before each suspend and CPU_OFF.
+    let asked = ran.fake.asked.iter().filter(|it| it.dirty == 1 << 20);
+    assert!(asked.count() > 3 * 14);
+}
+
+#[test]
+fn a_sweep_without_a_step_is_skipped() {
+    for (args, skip) in [
+        ("only=dirty_sweep", Skip::NoCacheSize),
+        ("only=contend_sweep contend=2", Skip::TooFewCpus),
+    ] {
+        let fake = Fake::new(2).with_facts(|facts| facts.outer_cache = None);
+        let ran = run_with(fake, args, &stopping(0));
+        assert_eq!(ran.statuses(), [Status::Skipped(skip)]);
+        assert_eq!(ran.totals.rows_skipped, 0);
+    }
+}
+
+#[test]
+fn states_and_modes_that_are_left_out_have_a_reason() {
+    let args = "only=idle_states iterations=1 warmup=0";
+    let ran = run_with(Fake::new(1), args, &stopping(1));
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let no_mode = Skip::NotSupported(PSCI_SET_SUSPEND_MODE);
+    assert_eq!(ran.conditions().states_left_out, Some(Skip::NoHelper));
+    assert_eq!(ran.conditions().mode_left_out, Some(no_mode));
+    // Every state is left out, so nothing is measured.
+    let states = stopping(1);
+    for (fake, states, skip) in [
+        (Fake::new(1), &states[1..], Skip::NoHelper),
+        (Fake::new(2).without_gic(), &states, Skip::NoGic),
+    ] {
+        let ran = run_with(fake, args, states);
+        assert_eq!(ran.statuses(), [Status::Skipped(skip)]);
+    }
+    let refusing = |mode| {
+        let mut fake = Fake::new(2).with_modes();
+        fake.refuses = Some(mode);
+        run(fake, args)
+    };
+    // A firmware that stays in the mode.
+    let stuck = Failure::ModeStuck(Error::Denied.into());
+    let ran = refusing(SuspendMode::PlatformCoordinated);
+    assert_eq!(ran.failure(), Some(stuck));
+    let ran = refusing(SuspendMode::OsInitiated);
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let refused = Skip::ModeRefused(Error::Denied.into());
+    assert_eq!(ran.conditions().mode_left_out, Some(refused));
+    assert_eq!(ran.conditions().states_left_out, None);
+}
+
+#[test]
+fn points_name_what_woke_the_cpu() {
+    let args = "iterations=1 warmup=0 dirty=0 contend=2 only=idle_states,contend_sweep,dirty_sweep";
+    let (by_lead, own, frame) = (Waker::Helper(0), Waker::OwnTimers, Waker::Frame);
+    // The lead is woken by a CPU of another cluster, or by the frame.
+    for (fake, source, lead_waker, parallel_waker) in [
+        (Fake::new(5), WakeSource::Helper, Waker::Helper(4), by_lead),
+        (Fake::new(5).with_frame(), WakeSource::Frame, frame, frame),
+    ] {
+        let ran = run_with(fake, args, &stopping(1));
+        assert_eq!(ran.counts(), [3, 0, 0]);
+        assert!(ran.wake_sources().eq([source; 3]));
+        for (cpu, variant, x, waker) in [
+            (0, Variant::Serial, CLUSTER, lead_waker),
+            (1, Variant::Serial, CLUSTER, by_lead),
+            (1, Variant::Parallel, CLUSTER, parallel_waker),
+            (1, Variant::Deepest, 0, by_lead),
+            (1, Variant::Deepest, 2, parallel_waker),
+            // These do not stop the timers.
+            (1, Variant::Serial, CORE, own),
+            (1, Variant::Core, 0, own),
+            (1, Variant::Core, 2, own),
+            (1, Variant::Off, 0, own),
+        ] {
+            let points = ran.select(variant, x, Measure::Powerdown);
+            let mut points = points.iter().filter(|it| it.cpu == cpu);
+            let found = points.next().map(|it| it.waker);
+            assert_eq!(found, Some(waker), "{cpu} {variant:?} {x}");
+        }
+    }
+}
+
+#[test]
+fn system_suspend_needs_the_function_a_wake_up_source_and_all_cpus() {
+    let args = "only=system_suspend iterations=3";
+    let with_modes = || Fake::new(3).with_modes();
+    let ran = run(with_modes(), args);
+    assert_eq!((ran.counts(), ran.points().count()), ([1, 0, 0], 3));
+    let flush = ran.points().find(|it| it.measure == Measure::CacheFlush);
+    let flush = flush.map(|it| (it.variant, it.x, it.figures.median));
+    assert_eq!(flush, Some((Variant::System, None, CLUSTER_FLUSH)));
+    assert!(!ran.asks(|round| round.who != Who::Only(0)));
+
+    let stops = &stopping(1)[1..];
+    let no_function = Skip::NotSupported(PSCI_SYSTEM_SUSPEND_64);
+    let timer_stops = Skip::TimerStops(NoFrame::NotInTree);
+    for (fake, states, skip) in [
+        (Fake::new(3), &STATES[..], no_function),
+        (with_modes().without_gic(), &STATES, Skip::NoGic),
+        (with_modes(), stops, timer_stops),
+    ] {
+        let ran = run_with(fake, args, states);
+        assert_eq!(ran.statuses(), [Status::Skipped(skip)]);
+    }
+    let ran = run_with(with_modes().with_frame(), args, stops);
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let own = |it: &Round| it.action == Action::SystemSuspend;
+    assert!(ran.asks(own) && !ran.asks(|it| own(it) && it.waker != Waker::Frame));
+    // A lost CPU may still be on, and SYSTEM_SUSPEND needs all others off.
+    let args = "only=susp_deep_serial,system_suspend iterations=3";
+    let ran = run(with_modes().with(losing(2, 1)), args);
+    assert_eq!(ran.statuses(), [lost(2); 2]);
+    let plan = Plan::parse("only=all").expect("a group");
+    assert!(!plan.scenarios.contains(ScenarioId::SystemSuspend));
+}
+
+#[test]
+fn rejections_of_points_are_counted_by_reason() {
+    let fake = Fake::new(2).with(|round, cpu, outcome| {
+        if cpu == 1 && round % 5 == 4 {
+            outcome.end = End::WrongContext;
+        }
+    });
+    let ran = run(fake, "only=contend_sweep contend=2 iterations=9 warmup=0");
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let counts = [(Reason::WrongContext, 4), (Reason::Companion, 4)];
+    assert_eq!(ran.scenarios[0].rejected, counts);
+    assert!(ran.points().any(|it| it.lost == 2));
+}

@@ -1,0 +1,70 @@
+//! `timer_latency` against the fake machine.
+
+use run::measure::Fault;
+
+use super::*;
+
+fn run_timers(fake: Fake, args: &str) -> Ran {
+    run(fake, &std::format!("only=timer_latency {args}"))
+}
+
+/// Returns the expiries that were measured and asked for, by stretch.
+fn ends(ran: &Ran) -> Vec<(u32, u32)> {
+    ran.log.ends.iter().map(|it| (it.done, it.total)).collect()
+}
+
+#[test]
+fn a_threshold_ends_it_and_fails() {
+    let late = |cpu, k| if (cpu, k) == (1, 500) { 6_250 } else { 50 };
+    let args = "duration=60 stress=idle threshold=100";
+    let ran = run_timers(Fake::new(2).with_lateness(late), args);
+    let (cpu, fault) = (1, Fault::Late(6_270));
+    assert_eq!(ran.failure(), Some(Failure::Timer { cpu, fault }));
+    // The first CPU alone to its end, the second up to there, no more.
+    assert_eq!(ends(&ran), [(60_000, 60_000), (501, 60_000)]);
+    let last = ran.points().last().expect("points");
+    assert_eq!((last.figures.n, last.figures.max), (501, 6_270));
+}
+
+#[test]
+fn each_fault_of_a_timer_has_its_name() {
+    let args = "duration=5 stress=idle timers=all";
+    for fault in [Fault::Stray(40), Fault::Silent, Fault::Spurious] {
+        let ran = run_timers(Fake::new(2).with_fault(1, 3, fault), args);
+        assert_eq!(ran.failure(), Some(Failure::Timer { cpu: 1, fault }));
+        // Three windows, and three expiries: the fourth was not measured.
+        assert_eq!(ends(&ran), [(3_003, 5_000)]);
+        assert_eq!(ran.log.ends[0].windows, 4);
+    }
+    let fake = Fake::new(2).with(|round, cpu, outcome| {
+        if (round, cpu) == (0, 0) {
+            outcome.end = End::Pending;
+        }
+    });
+    let (cpu, fault) = (0, Fault::Pending);
+    let pending = Failure::Timer { cpu, fault };
+    assert_eq!(run_timers(fake, args).failure(), Some(pending));
+}
+
+#[test]
+fn a_lost_cpu_is_the_end_of_it() {
+    let ran = run_timers(Fake::new(3).with(losing(2, 1)), "timers=all duration=9");
+    assert_eq!(ran.statuses(), [lost(2)]);
+    // The other CPUs keep their figures.
+    assert_eq!(ran.points().count(), 2 * 2);
+}
+
+#[test]
+fn without_dc_zva_zero_is_left_out() {
+    for (stress, status, is_reported) in [
+        ("idle,zero", Status::Passed, true),
+        ("zero", Status::Skipped(Skip::NoZero), true),
+        ("write", Status::Passed, false),
+    ] {
+        let fake = Fake::new(1).with_facts(|facts| facts.zero = false);
+        let ran = run_timers(fake, &std::format!("timers=all stress={stress}"));
+        assert_eq!(ran.statuses(), [status]);
+        assert_eq!(ran.log.without_zero, is_reported);
+        assert!(ran.points().all(|it| it.variant != Variant::Zero));
+    }
+}

@@ -1,0 +1,340 @@
+//! States in which the CPUs' own timers stop, with a timer frame and without.
+
+use hardware::board::NoFrame;
+use run::measure::order::OrderBook;
+use run::measure::{Cause, Loss};
+
+use super::*;
+
+/// Runs on CPUs whose timers stop in the deepest state.
+fn run_stopping(fake: Fake, bootargs: &str) -> Ran {
+    run_with(fake, bootargs, &stopping(1))
+}
+
+/// Returns the CPUs that suspend to the deepest state in each round, and what wakes them.
+fn wakes(ran: &Ran) -> Vec<(Who, Waker)> {
+    let rounds = ran.fake.asked.iter();
+    let rounds = rounds.filter(|round| suspends(round.action, CLUSTER));
+    rounds.map(|round| (round.who, round.waker)).collect()
+}
+
+#[test]
+fn a_trial_that_fails_is_repeated_on_another_cpu() {
+    let early = |cpus: core::ops::Range<usize>| {
+        Fake::new(4).with(move |_, cpu, outcome| {
+            if cpus.contains(&cpu) && suspends(outcome.action, CLUSTER) {
+                outcome.after = outcome.due - 1;
+            }
+        })
+    };
+    let ran = run_stopping(early(3..4), "iterations=2");
+    assert_eq!(ran.wakers.woken, Some(2));
+    // If no CPU passes a trial, the scenario fails, as it does where no state stops timers.
+    let args = "iterations=2 only=susp_deep_serial,cpu_off_serial";
+    let ran = run_stopping(early(0..4), args);
+    let found = ran.failure();
+    assert!(matches!(found, Some(Failure::NotCalibrated { cpu: 1, .. })));
+    let (mpidr, power_state) = (1, CLUSTER);
+    let lead = &ran.of(ScenarioId::CpuOffSerial).rows[0];
+    assert_eq!(lead.skipped, Some(Skip::NotTried { mpidr, power_state }));
+    assert!(ran.wakers.proven.is_empty());
+}
+
+#[test]
+fn a_state_that_the_firmware_refuses_has_no_good_trial() {
+    let fake = Fake::new(4).with(refusing(|_, state| state == CLUSTER, -2));
+    let ran = run_stopping(fake, "iterations=2 only=susp_deep_parallel");
+    // Measured once with the lead as helper, and once with CPU 1.
+    let refused = [1, 0].map(|cpu| refused(cpu, Error::InvalidParameters));
+    assert_eq!(ran.statuses(), refused);
+    assert!(ran.wakers.proven.is_empty() && ran.wakers.woken.is_none());
+}
+
+#[test]
+fn the_frame_is_used_after_it_has_woken_the_lead_in_a_trial() {
+    for wake in ["together", "staggered", "chain"] {
+        let args = std::format!("iterations=2 wake={wake}");
+        let ran = run_stopping(Fake::new(4).with_frame(), &args);
+        assert_eq!(ran.counts(), [6, 0, 0]);
+        let wakes = wakes(&ran);
+        let trials = [
+            (Who::Only(3), Waker::Helper(0)),
+            (Who::Only(0), Waker::FrameTrial(1)),
+        ];
+        assert_eq!(wakes[..2], trials);
+        for (who, waker) in &wakes[2..] {
+            let expected = match who {
+                Who::Only(1..) => Waker::Helper(0),
+                _ => Waker::Frame,
+            };
+            assert_eq!(*waker, expected);
+        }
+        let is_other = |it: &Round| !suspends(it.action, CLUSTER);
+        assert!(!ran.asks(|it| is_other(it) && it.waker != Waker::OwnTimers));
+        assert!(ran.wakers.frame.is_ok());
+        let framed = ran.wake_sources().filter(|it| *it == WakeSource::Frame);
+        assert_eq!(framed.count(), 3);
+    }
+}
+
+#[test]
+fn a_frame_that_fails_its_trial_is_not_used() {
+    // In the frame's trial, the lead's first suspend, the helper's SGI wakes the lead.
+    let mut is_first = true;
+    let fake = Fake::new(4).with_frame().with(move |_, cpu, outcome| {
+        if cpu == 0 && suspends(outcome.action, CLUSTER) && core::mem::take(&mut is_first) {
+            outcome.end = End::NotRung;
+        }
+    });
+    let ran = run_stopping(fake, "iterations=2");
+    assert_eq!((ran.counts(), ran.totals.rows_skipped), ([6, 0, 0], 0));
+    assert_eq!(ran.wakers.frame, Err(NoFrame::DidNotWake));
+    let wakes = wakes(&ran);
+    assert!(wakes[2..].iter().all(|(_, waker)| waker.helper().is_some()));
+    // The trial itself failed: it is not known whether the frame works.
+    let fake = Fake::new(4).with_frame().with(|_, cpu, outcome| {
+        if cpu == 0 && suspends(outcome.action, CLUSTER) {
+            outcome.after = outcome.due - 1;
+        }
+    });
+    let ran = run_stopping(fake, "iterations=2 only=susp_deep_serial");
+    assert_eq!(ran.wakers.frame, Err(NoFrame::NotTried));
+}
+
+#[test]
+fn in_cpu_off_serial_only_the_lead_is_woken() {
+    for (fake, source, helper) in [
+        (Fake::new(5), WakeSource::Helper, Some(4)),
+        (Fake::new(5).with_frame(), WakeSource::Frame, None),
+    ] {
+        let ran = run_stopping(fake, "only=cpu_off_serial iterations=2");
+        assert_eq!(ran.counts(), [1, 0, 0]);
+        assert!(ran.wake_sources().eq([source]));
+        let helpers: Vec<_> = ran.rows().map(|row| row.helper).collect();
+        assert_eq!(helpers, [helper, None, None, None, None]);
+    }
+}
+
+#[test]
+fn a_state_that_the_tree_lacks_is_tried_where_another_one_stops_timers() {
+    for (states, proven) in [(stopping(0), &[CORE, CLUSTER][..]), (STATES, &[])] {
+        let args = "iterations=2 deepest=0x01010022";
+        let ran = run_with(Fake::new(4), args, &states[..1]);
+        assert_eq!(ran.counts(), [6, 0, 0]);
+        assert_eq!(ran.wakers.proven, proven);
+        let is_helped = !proven.is_empty();
+        let mut wakes = wakes(&ran).into_iter();
+        assert!(wakes.all(|it| it.1.helper().is_some() == is_helped));
+    }
+}
+
+#[test]
+fn a_lead_whose_helper_was_lost_before_has_no_row() {
+    // Round 2 is the first after both trials, and its state does not stop timers.
+    let fake = Fake::new(2).with(losing(1, 2));
+    let ran = run_stopping(fake, "iterations=2 only=cpu_susp_serial,cpu_off_serial");
+    let skips: Vec<_> = ran.scenarios.iter().map(|it| it.rows[0].skipped).collect();
+    assert_eq!(skips, [None, Some(Skip::NoHelper)]);
+}
+
+/// Returns what happens to `cpu` in its trials from `state`.
+fn in_trials(of: usize, state: u32, end: End) -> impl FnMut(usize, &mut Outcome) {
+    move |cpu, outcome| {
+        if cpu == of && suspends(outcome.action, state) {
+            outcome.end = end;
+        }
+    }
+}
+
+/// Returns what happens in the first `count` trials.
+fn in_first_trials(mut count: u32, edit: fn(&mut Outcome)) -> impl FnMut(usize, &mut Outcome) {
+    move |_, outcome| {
+        if count > 0 {
+            count -= 1;
+            edit(outcome);
+        }
+    }
+}
+
+/// Returns the CPU and the state of each trial by a CPU's own timer.
+fn trials(ran: &Ran) -> Vec<(Who, u32)> {
+    let trials = ran.fake.trials.iter();
+    let trial = |round: &Round| match round.action {
+        Action::Suspend { power_state, .. } => (round.who, power_state),
+        action => panic!("{action:?}"),
+    };
+    trials.map(trial).collect()
+}
+
+#[test]
+fn each_power_down_has_one_trial_with_the_last_cpu_after_psci_version() {
+    let ran = run(Fake::new(4), "iterations=2");
+    assert_eq!(ran.counts(), [6, 0, 0]);
+    assert_eq!(
+        trials(&ran),
+        [(Who::Only(3), CORE), (Who::Only(3), CLUSTER)]
+    );
+    let ids: Vec<_> = ran.scenarios.iter().map(|it| it.id).collect();
+    assert_eq!(ids[0], ScenarioId::PsciVersionParallel);
+    assert_eq!(ids[1..], ScenarioId::SUITE[..5]);
+    let before = ran.fake.trials_began_at.expect("trials");
+    let [earlier, later] = [&ran.fake.asked[..before], &ran.fake.asked[before..]];
+    let is_call = |it: &Round| it.action == Action::Version;
+    assert!(!earlier.is_empty() && earlier.iter().all(is_call));
+    assert!(!later.iter().any(is_call));
+    // Only what is measured is tried, and only if another CPU is awake meanwhile.
+    let tried = |cpus, args| trials(&run(Fake::new(cpus), args));
+    let core = [(Who::Only(3), CORE)];
+    assert_eq!(tried(4, "iterations=2 only=cpu_susp_serial"), core);
+    assert_eq!(tried(4, "iterations=2 only=psci_version_parallel"), []);
+    assert_eq!(tried(1, "iterations=2"), []);
+}
+
+/// A good trial takes 5 ms at most, with CPU_ON and CPU_OFF; one that fails, a second.
+#[test]
+fn trials_are_short() {
+    let ran = run(Fake::new(4), "iterations=2");
+    let facts = ran.fake.facts();
+    for round in ran.fake.trials.iter().copied() {
+        assert!(round.lead_in + round.sleep + round.quiet <= facts.ticks(3_000));
+        let book = OrderBook {
+            clock: facts.clock(),
+            lead: 0,
+            cpus: &[Default::default(); 4],
+            round,
+            is_lost: &|_| false,
+        };
+        let rings = book.lead_rings_after().expect("the lead rings");
+        assert!(rings < book.last_return());
+        // The lead looks for the CPU after its SGI.
+        let most = book.deadline(0, rings, facts.ticks(10_000_000));
+        assert!(round.lead_in + most <= facts.ticks(1_000_000));
+        let order = book.order_for(3);
+        assert!(order.expects_no_sgi());
+        assert_eq!(order.times.own_timer_after, round.sleep);
+    }
+}
+
+#[test]
+fn a_trial_is_repeated_until_the_cpu_was_down_when_its_timer_was_due() {
+    let slow = |outcome: &mut Outcome| outcome.stamps.0[2] = outcome.due + 1;
+    let fake = Fake::new(4).with_trials(in_first_trials(2, slow));
+    let ran = run(fake, "iterations=2 only=susp_deep_serial");
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let sleeps: Vec<_> = ran.fake.trials.iter().map(|it| it.sleep).collect();
+    assert_eq!(
+        sleeps,
+        [1, 2, 4].map(|times| times * ran.fake.facts().ticks(2_500))
+    );
+    // A CPU that comes back too soon by itself, as the lead will: it is measured.
+    let early = Fake::new(4).with_trials(|_, outcome| outcome.after = outcome.due - 1);
+    let ran = run(early, "iterations=2 only=susp_deep_serial");
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let tried: Vec<_> = trials(&ran).into_iter().map(|it| it.0).collect();
+    let each = [3, 2, 1].map(|cpu| [Who::Only(cpu); 3]);
+    assert_eq!(tried, each.concat());
+}
+
+#[test]
+fn an_undeclared_state_that_stops_timers_is_measured_by_a_helper() {
+    let fake = Fake::new(4).with_trials(in_trials(3, CLUSTER, End::NotRung));
+    let ran = run(fake, "iterations=2");
+    assert_eq!((ran.counts(), ran.totals.rows_skipped), ([6, 0, 0], 0));
+    assert_eq!(ran.wakers.undeclared, [(CLUSTER, 3)]);
+    assert_eq!(ran.wakers.proven, [CLUSTER]);
+    assert!(wakes(&ran).iter().all(|it| it.1.helper().is_some()));
+    let by_timers = |it: &Round| suspends(it.action, CORE) && it.waker == Waker::OwnTimers;
+    assert!(ran.asks(by_timers));
+}
+
+/// An exception on its way back.
+#[test]
+fn a_cpu_that_is_lost_in_a_trial_is_the_last_in_that_state() {
+    let loss = Loss {
+        cause: Cause::Exception,
+        ..LOSS
+    };
+    let fake = Fake::new(4).with_trials(in_trials(3, CORE, End::Lost(loss)));
+    let ran = run(fake, "iterations=2 only=susp_deep_serial,cpu_susp_serial");
+    assert!(!ran.asks(|it| suspends(it.action, CORE) || suspends(it.action, CLUSTER)));
+    assert_eq!(trials(&ran), [(Who::Only(3), CORE)]);
+    let failure = Failure::CpuLost { cpu: 3, loss };
+    assert_eq!(ran.statuses(), [Status::Failed(failure); 2]);
+}
+
+/// By its code, the firmware gave the power-down up.
+#[test]
+fn a_power_down_that_is_given_up_is_no_good_trial() {
+    let fake = Fake::new(4).with_trials(|_, outcome| outcome.end = End::Returned);
+    let ran = run(fake, "iterations=2 only=susp_deep_serial");
+    let tried: Vec<_> = trials(&ran).into_iter().map(|it| it.0).collect();
+    assert_eq!(tried, [3, 2, 1].map(|cpu| [Who::Only(cpu); 3]).concat());
+}
+
+/// There is no CPU to wake another one, but deeper states need none.
+#[test]
+fn a_state_without_a_trial_bars_no_deeper_one() {
+    let states = [
+        IdleState {
+            local_timer_stop: true,
+            ..state("core", CORE, 0)
+        },
+        state("cluster", CLUSTER, 1),
+    ];
+    let args = "iterations=2 only=cpu_susp_serial,susp_deep_serial";
+    let ran = run_with(Fake::new(1), args, &states);
+    assert_eq!(ran.counts(), [1, 1, 0]);
+    assert_eq!(ran.skipped(Skip::NoHelper), 1);
+}
+
+#[test]
+fn one_late_wake_up_is_not_a_timer_that_stops() {
+    let late = |outcome: &mut Outcome| outcome.end = End::NotRung;
+    let fake = Fake::new(4).with_trials(in_first_trials(1, late));
+    let ran = run(fake, "iterations=2 only=susp_deep_serial");
+    assert_eq!((ran.counts(), ran.wakers.undeclared.len()), ([1, 0, 0], 0));
+    assert_eq!(trials(&ran), [(Who::Only(3), CLUSTER); 2]);
+}
+
+#[test]
+fn no_other_cpu_enters_a_state_from_which_nothing_wakes() {
+    let suspending = "iterations=2 only=susp_deep_parallel,susp_deep_serial,cpu_susp_parallel,\
+                      cpu_susp_serial,cpu_off_serial,psci_version_parallel,idle_states";
+    for (state, cpu_ids) in [
+        (CORE, &[][..]),
+        (
+            CLUSTER,
+            &[ScenarioId::CpuSuspendParallel, ScenarioId::CpuSuspendSerial],
+        ),
+    ] {
+        let fake = Fake::new(4).with_trials(in_trials(3, state, End::Lost(LOSS)));
+        let ran = run(fake, suspending);
+        assert!(!ran.asks(|it| suspends(it.action, CLUSTER)));
+        assert_eq!(ran.asks(|it| suspends(it.action, CORE)), state == CLUSTER);
+        let why = Skip::NothingWoke {
+            mpidr: 3,
+            power_state: state,
+        };
+        // PSCI_VERSION came first, and the others have their rows.
+        let version = ran.of(ScenarioId::PsciVersionParallel);
+        assert_eq!(version.status, Status::Passed);
+        assert_eq!(
+            version.rows.iter().filter(|row| row.valid() == 2).count(),
+            4
+        );
+        let off = ran.of(ScenarioId::CpuOffSerial);
+        assert_eq!((off.status, off.rows[0].skipped), (lost(3), Some(why)));
+        let valid: Vec<_> = off.rows[1..].iter().map(Row::valid).collect();
+        assert_eq!(valid, [2, 2, 0]);
+        for id in [
+            ScenarioId::SuspendDeepParallel,
+            ScenarioId::SuspendDeepSerial,
+        ] {
+            assert_eq!(ran.of(id).status, Status::Skipped(why));
+        }
+        for id in cpu_ids {
+            let measured = ran.of(*id).rows.iter().filter(|row| row.valid() == 2);
+            assert_eq!(measured.count(), 3);
+        }
+    }
+}

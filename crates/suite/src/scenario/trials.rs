@@ -1,0 +1,242 @@
+//! Trials of one CPU in one state, by one wake-up source, each bounded in time: the CPU that
+//! waits for the one that sleeps rings it by SGI after a while.
+
+use alloc::vec::Vec;
+
+use hardware::spec::pmf::Stamp;
+use run::measure::{
+    Cause, End, Loss, Machine, Outcome, Reason, Rejection, Round, Step, Waker, Who,
+};
+use run::model::{Cpu, Failure, Skip};
+
+use super::states::Chosen;
+
+/// The first sleep of a trial by the CPU's own timer, in microseconds. It is short, as each
+/// run has such trials: PMF shows if the way down took longer.
+const TIMER_SLEEP_US: u64 = 2_500;
+/// The first sleep of a trial by another source: longer than a way down takes.
+const SLEEP_US: u64 = 10_000;
+/// Time for the way up, in microseconds, until the lead looks.
+const QUIET_US: u64 = 200;
+/// Time from the lead's SGI until a CPU that has not returned is lost, in microseconds. That
+/// SGI follows the due wake-up by half a second: a trial that fails takes a second at most.
+const PATIENCE_US: u64 = 450_000;
+/// Trials of one CPU from one state by its own timer, until one is good.
+const TIMER_TRIES: u32 = 3;
+/// Such trials by another source.
+const TRIES: u32 = 6;
+/// CPUs that are tried from each state, until one is good.
+const CPUS: usize = 3;
+/// The loss of a CPU that nothing wakes.
+const ASLEEP: Loss = Loss {
+    step: Step::Finish,
+    cause: Cause::Timeout,
+};
+
+/// Returns the CPU that stays awake for another one: of another cluster if possible, as
+/// a CPU that is on keeps up its cluster.
+pub(crate) fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: usize) -> Option<usize> {
+    let own = cpus.get(of)?.cluster;
+    let others = || (0..cpus.len()).filter(|cpu| *cpu != of && !machine.is_lost(*cpu));
+    let elsewhere = others().find(|cpu| cpus[*cpu].cluster != own);
+    elsewhere.or_else(|| others().next())
+}
+
+/// The effect of a CPU's own timer in a state.
+pub(crate) enum OwnTimer {
+    /// It wakes the CPU. Also if no trial was good although each CPU came back by itself, as
+    /// the lead then will, and if there was no CPU to try but the lead.
+    Wakes,
+    /// It did not wake the CPU of this index. An SGI did.
+    Stops(usize),
+}
+
+/// The result of the trials of one CPU.
+enum Verdict {
+    Woken,
+    /// By the SGI that follows if the source in question fails.
+    WokenInstead,
+    /// The firmware refuses the state: no CPU enters it.
+    Refused,
+    /// Nothing woke the CPU, which is lost.
+    Asleep,
+    /// The CPU was lost on its way back: no other one enters the state.
+    Lost,
+    /// None was good, for another reason.
+    Unclear,
+}
+
+pub(crate) struct Trials<'t> {
+    machine: &'t mut dyn Machine,
+    outcomes: Vec<Outcome>,
+    cpus: &'t [Cpu],
+    /// The failure of the last one of a CPU of which none was good.
+    pub(crate) wrong: Option<Failure>,
+}
+
+impl<'t> Trials<'t> {
+    pub(crate) fn new(machine: &'t mut dyn Machine, cpus: &'t [Cpu]) -> Self {
+        Self {
+            machine,
+            outcomes: alloc::vec![Outcome::default(); cpus.len()],
+            cpus,
+            wrong: None,
+        }
+    }
+
+    /// Tries if CPUs' own timers wake them from this state.
+    pub(crate) fn try_own_timer(&mut self, state: Chosen) -> Result<OwnTimer, Skip> {
+        let mut next = self.last_other_before(self.cpus.len());
+        for _ in 0..CPUS {
+            let Some(cpu) = next else { break };
+            match self.run(cpu, Waker::TimerTrial, state) {
+                Verdict::Woken | Verdict::Refused => break,
+                Verdict::WokenInstead => return Ok(OwnTimer::Stops(cpu)),
+                Verdict::Asleep => {
+                    return Err(Skip::NothingWoke {
+                        mpidr: self.mpidr(cpu),
+                        power_state: state.power_state,
+                    });
+                }
+                Verdict::Lost => return Err(self.not_tried(cpu, state)),
+                Verdict::Unclear => next = self.last_other_before(cpu),
+            }
+        }
+        Ok(OwnTimer::Wakes)
+    }
+
+    /// Tries CPUs that the lead wakes until one is woken from this state, and returns it;
+    /// None if the firmware refuses the state to one that was tried.
+    pub(crate) fn try_sgi(&mut self, state: Chosen) -> Result<Option<usize>, Skip> {
+        let lead = self.machine.facts().lead;
+        let mut verdict = Err(Skip::NoHelper);
+        let mut next = self.last_other_before(self.cpus.len());
+        for _ in 0..CPUS {
+            let Some(cpu) = next else { break };
+            match self.run(cpu, Waker::Helper(lead), state) {
+                Verdict::Woken => return Ok(Some(cpu)),
+                Verdict::Refused => verdict = Ok(None),
+                Verdict::Asleep => return Err(self.did_not_wake(cpu, state)),
+                Verdict::Lost => return Err(self.not_tried(cpu, state)),
+                Verdict::WokenInstead | Verdict::Unclear => {
+                    verdict = verdict.or(Err(self.not_tried(cpu, state)));
+                }
+            }
+            next = self.last_other_before(cpu);
+        }
+        verdict
+    }
+
+    /// Tries the lead with one CPU after another as its helper, while helpers are lost.
+    /// Returns the helper, if the lead was woken; an error comes with the helper, too.
+    pub(crate) fn try_lead(
+        &mut self,
+        state: Chosen,
+        waker: fn(usize) -> Waker,
+    ) -> Result<Option<usize>, (Skip, usize)> {
+        let lead = self.machine.facts().lead;
+        let mut last = (Skip::NoHelper, lead);
+        while let Some(helper) = helper_of(self.machine, self.cpus, lead) {
+            let why = match self.run(lead, waker(helper), state) {
+                Verdict::Woken => return Ok(Some(helper)),
+                Verdict::Refused => return Ok(None),
+                Verdict::WokenInstead | Verdict::Asleep => self.did_not_wake(lead, state),
+                Verdict::Lost | Verdict::Unclear => self.not_tried(lead, state),
+            };
+            last = (why, helper);
+            if !self.machine.is_lost(helper) {
+                break;
+            }
+        }
+        Err(last)
+    }
+
+    /// Returns the number of CPUs that are lost.
+    pub(crate) fn lost(&self) -> usize {
+        self.machine.count_lost(self.cpus.len())
+    }
+
+    /// Returns the last CPU before `end` that is neither the lead nor lost. The last is tried
+    /// first: in the board's order the figures of the first CPUs are those that are looked at.
+    fn last_other_before(&self, end: usize) -> Option<usize> {
+        let lead = self.machine.facts().lead;
+        let mut others = (0..end).rev().filter(|cpu| *cpu != lead);
+        others.find(|cpu| !self.machine.is_lost(*cpu))
+    }
+
+    fn mpidr(&self, cpu: usize) -> u64 {
+        self.cpus[cpu].mpidr.unwrap_or_default()
+    }
+
+    fn did_not_wake(&self, cpu: usize, state: Chosen) -> Skip {
+        let (mpidr, power_state) = (self.mpidr(cpu), state.power_state);
+        Skip::SgiDidNotWake { mpidr, power_state }
+    }
+
+    fn not_tried(&self, cpu: usize, state: Chosen) -> Skip {
+        let (mpidr, power_state) = (self.mpidr(cpu), state.power_state);
+        Skip::NotTried { mpidr, power_state }
+    }
+
+    /// Tries if `waker` wakes the CPU from this state, with longer and longer sleeps.
+    fn run(&mut self, cpu: usize, waker: Waker, state: Chosen) -> Verdict {
+        let facts = self.machine.facts();
+        let has_pmf = facts.pmf.is_ok();
+        let is_own_timer = waker == Waker::TimerTrial;
+        let (sleep, tries) = match is_own_timer {
+            true => (TIMER_SLEEP_US, TIMER_TRIES),
+            false => (SLEEP_US, TRIES),
+        };
+        let mut round = Round {
+            sleep: facts.ticks(sleep),
+            quiet: facts.ticks(QUIET_US),
+            patience: Some(facts.ticks(PATIENCE_US)),
+            waker,
+            ..Round::new(Who::Only(cpu), state.action(), facts.ticks(200))
+        };
+        let (mut slept, mut was_not_rung) = (0, false);
+        for _ in 0..tries {
+            if waker.helper().is_some_and(|it| self.machine.is_lost(it)) {
+                break;
+            }
+            self.machine.run(&round, &mut self.outcomes);
+            slept = round.sleep;
+            let outcome = &self.outcomes[cpu];
+            match outcome.end {
+                End::NotRung if waker.is_frame() || was_not_rung => {
+                    return Verdict::WokenInstead;
+                }
+                // Once, the timer's wake-up may only have been late.
+                End::NotRung if is_own_timer => was_not_rung = true,
+                End::Lost(ASLEEP) => return Verdict::Asleep,
+                End::Lost(loss) if loss.step == Step::Finish => {
+                    let cpu = cpu as u16;
+                    self.wrong = Some(Failure::CpuLost { cpu, loss });
+                    return Verdict::Lost;
+                }
+                End::Lost(_) => break,
+                End::Resumed | End::Returned if outcome.code < 0 => return Verdict::Refused,
+                End::Resumed | End::Returned if slept_when_due(outcome, has_pmf) => {
+                    return Verdict::Woken;
+                }
+                _ => round.sleep *= 2,
+            }
+        }
+        let early = Rejection::plain(Reason::EarlyWake);
+        self.wrong = Some(Failure::NotCalibrated {
+            sleep: slept,
+            last: self.outcomes[cpu].judge(false).err().unwrap_or(early),
+            cpu: cpu as u16,
+        });
+        Verdict::Unclear
+    }
+}
+
+/// Returns true if the CPU slept when its wake-up was due, as far as is known, however long
+/// its way up took.
+fn slept_when_due(outcome: &Outcome, pmf: bool) -> bool {
+    let wrong = outcome.judge(pmf).err().map(|it| it.reason);
+    let is_late =
+        outcome.latencies().is_some() && outcome.stamps.at(Stamp::EnterHwLowPwr) >= outcome.due;
+    wrong.is_none_or(|reason| reason == Reason::LateReturn) && !is_late
+}

@@ -1,0 +1,214 @@
+//! The interrupts that wake the CPUs: their own timers, or in states that stop those the
+//! timer frame, or an awake helper. None is used for a power-down before a good trial.
+
+use alloc::vec::Vec;
+
+use hardware::board::{NoFrame, TimerFrame};
+use run::measure::{Facts, Machine, Waker, Who};
+use run::model::{Cpu, Failure, Skip, WakeSource};
+use run::plan::Plan;
+
+use super::states::{Chosen, States};
+use super::trials::{OwnTimer, Trials, helper_of};
+
+/// The wake-up sources, and what trials have shown of them.
+#[derive(Clone, Debug)]
+pub struct Wakers {
+    /// True with a GIC: without one no interrupt wakes a CPU.
+    has_gic: bool,
+    /// The timer frame, if it woke the lead from each state, or the reason why it is
+    /// not used.
+    pub(crate) frame: Result<TimerFrame, NoFrame>,
+    /// The states from which an SGI has woken a CPU, the shallowest first.
+    pub(crate) proven: Vec<u32>,
+    /// The states that the firmware refuses: no CPU enters them.
+    refused: Vec<u32>,
+    /// The states that stop the CPUs' own timers although the board does not say so, each
+    /// with the CPU, by index, that its timer did not wake.
+    pub(crate) undeclared: Vec<(u32, usize)>,
+    /// The states that no CPU enters after a trial failed: that of the trial, and deeper ones.
+    barred: Vec<u32>,
+    /// The CPU, by index, that an SGI woke last.
+    pub(crate) woken: Option<usize>,
+    /// The CPU, by index, whose SGI woke the lead.
+    pub(crate) woke_lead: Option<usize>,
+    /// The reason why other states are not used.
+    failed: Option<Skip>,
+    /// The failure of the last trial of a CPU of which none was good.
+    wrong: Option<Failure>,
+}
+
+impl Wakers {
+    /// Returns the wake-up sources before the trials.
+    pub(crate) fn untried(facts: &Facts) -> Self {
+        Self {
+            has_gic: facts.gic != 0,
+            frame: facts.frame.and(Err(NoFrame::NotTried)),
+            proven: Vec::new(),
+            refused: Vec::new(),
+            undeclared: Vec::new(),
+            barred: Vec::new(),
+            woken: None,
+            woke_lead: None,
+            failed: None,
+            wrong: None,
+        }
+    }
+
+    /// Tries the states of `plan`, the shallowest first, with a CPU that is not the lead, while
+    /// the lead is awake and waits for a bounded time. After a trial that cost a CPU, no CPU
+    /// enters that state, or a deeper one. Where own timers stop, the lead is tried last, with
+    /// another CPU awake. Notes in `states` where timers stop.
+    pub(crate) fn try_out(
+        &mut self,
+        machine: &mut dyn Machine,
+        cpus: &[Cpu],
+        plan: &Plan,
+        states: &mut States,
+    ) {
+        let all = states.to_try(plan);
+        if !self.has_gic || all.is_empty() {
+            return;
+        }
+        self.proven.reserve_exact(all.len());
+        self.refused.reserve_exact(all.len());
+        self.undeclared.reserve_exact(all.len());
+        self.barred.reserve_exact(all.len());
+        let frame = machine.facts().frame;
+        let mut trials = Trials::new(machine, cpus);
+        for (place, state) in all.iter().enumerate() {
+            let lost_before = trials.lost();
+            let Err(why) = self.try_state(&mut trials, *state, states) else {
+                continue;
+            };
+            if trials.lost() > lost_before {
+                self.failed = Some(why);
+                let barred = all[place..].iter().map(|state| state.power_state);
+                self.barred.extend(barred);
+                break;
+            }
+            self.failed.get_or_insert(why);
+        }
+        if !self.proven.is_empty() {
+            self.frame = frame;
+        }
+        for state in all {
+            let mut proven = self.proven.iter();
+            let place = proven.position(|it| *it == state.power_state);
+            if let Some(place) = place
+                && let Err(why) = self.try_lead(&mut trials, state)
+            {
+                // This state and deeper ones are not used.
+                self.proven.truncate(place);
+                self.failed.get_or_insert(why);
+            }
+        }
+        self.wrong = trials.wrong;
+    }
+
+    /// Tries a CPU that is not the lead: by its own timer, and where that stops by SGI.
+    fn try_state(
+        &mut self,
+        trials: &mut Trials<'_>,
+        state: Chosen,
+        states: &mut States,
+    ) -> Result<(), Skip> {
+        if !state.timer_stops {
+            match trials.try_own_timer(state)? {
+                OwnTimer::Wakes => return Ok(()),
+                OwnTimer::Stops(cpu) => {
+                    self.undeclared.push((state.power_state, cpu));
+                    states.note_timer_stops(state.power_state);
+                }
+            }
+        }
+        match trials.try_sgi(state)? {
+            Some(cpu) => {
+                self.woken = Some(cpu);
+                self.proven.push(state.power_state);
+            }
+            None => self.refused.push(state.power_state),
+        }
+        Ok(())
+    }
+
+    /// Tries the lead: by the timer frame, until a trial of that fails.
+    fn try_lead(&mut self, trials: &mut Trials<'_>, state: Chosen) -> Result<(), Skip> {
+        if self.frame.is_ok() {
+            match trials.try_lead(state, Waker::FrameTrial) {
+                Ok(_) => return Ok(()),
+                Err((Skip::SgiDidNotWake { .. }, helper)) => {
+                    // The helper's SGI woke the lead.
+                    self.frame = Err(NoFrame::DidNotWake);
+                    self.woke_lead = Some(helper);
+                    return Ok(());
+                }
+                Err(_) => self.frame = Err(NoFrame::NotTried),
+            }
+        }
+        let woken = trials.try_lead(state, Waker::Helper);
+        self.woke_lead = woken.map_err(|(why, _)| why)?.or(self.woke_lead);
+        Ok(())
+    }
+
+    /// Returns the failure of the trials, if `skip` is that none was good.
+    pub(crate) fn fault(&self, skip: Skip) -> Option<Failure> {
+        self.wrong.filter(|_| matches!(skip, Skip::NotTried { .. }))
+    }
+
+    pub(crate) fn source(&self, timers_stop: bool) -> WakeSource {
+        match self.frame {
+            _ if !timers_stop => WakeSource::OwnTimers,
+            Ok(_) => WakeSource::Frame,
+            Err(_) => WakeSource::Helper,
+        }
+    }
+
+    /// Returns the reason why no CPU is suspended to this state, if any: there is no
+    /// state, or nothing wakes a CPU from it.
+    pub(crate) fn skip(&self, state: Option<Chosen>) -> Option<Skip> {
+        match state {
+            _ if !self.has_gic => Some(Skip::NoGic),
+            None => Some(Skip::NoIdleState),
+            Some(state) if self.barred.contains(&state.power_state) => self.failed,
+            Some(state) if !state.timer_stops => None,
+            Some(state) if self.proven.contains(&state.power_state) => None,
+            Some(state) if self.refused.contains(&state.power_state) => None,
+            Some(_) => Some(self.failed.unwrap_or(Skip::NoHelper)),
+        }
+    }
+
+    /// Returns the interrupt that wakes CPUs from a state that stops their timers;
+    /// `helper` is the CPU that stays awake in rounds of several CPUs.
+    pub(crate) fn waker(
+        &self,
+        machine: &dyn Machine,
+        cpus: &[Cpu],
+        who: Who,
+        helper: Option<usize>,
+    ) -> Waker {
+        let lead = machine.facts().lead;
+        match who {
+            Who::Only(cpu) if cpu != lead => Waker::Helper(lead),
+            _ if self.frame.is_ok() => Waker::Frame,
+            // No CPU depends on a helper that the machine does not have.
+            Who::Only(_) => Waker::Helper(helper_of(machine, cpus, lead).unwrap_or(cpus.len())),
+            Who::All | Who::First(_) => Waker::Helper(helper.unwrap_or(lead)),
+        }
+    }
+
+    /// Returns the helpers of a parallel scenario, one for each time that it is measured, so
+    /// that each CPU has a row. The inner None stands for no helper.
+    pub(crate) fn placements(
+        &self,
+        machine: &dyn Machine,
+        cpus: &[Cpu],
+        timers_stop: bool,
+    ) -> [Option<Option<usize>>; 2] {
+        if self.source(timers_stop) != WakeSource::Helper {
+            return [Some(None), None];
+        }
+        let lead = machine.facts().lead;
+        [Some(Some(lead)), helper_of(machine, cpus, lead).map(Some)]
+    }
+}

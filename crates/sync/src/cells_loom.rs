@@ -1,0 +1,136 @@
+//! loom's atomics and cells, in the place of `cells.rs`, with mutations: the ordering of one
+//! place in the source can be weakened, so that a test can show that the checker notices.
+
+pub use loom::sync::atomic::Ordering;
+
+use std::collections::BTreeSet;
+use std::panic::Location;
+use std::sync::Mutex;
+
+use loom::cell::UnsafeCell;
+
+/// The line and column of an access.
+pub type Place = (u32, u32);
+
+/// The places whose ordering is not relaxed, as far as they were executed.
+static ORDERED: Mutex<BTreeSet<Place>> = Mutex::new(BTreeSet::new());
+/// The place whose ordering is weakened to relaxed.
+static WEAKENED: Mutex<Option<Place>> = Mutex::new(None);
+
+/// Returns the places in `handover.rs` that were executed with an ordering that is not relaxed.
+pub fn ordered_places() -> BTreeSet<Place> {
+    ORDERED.lock().expect("no test panics in it").clone()
+}
+
+/// Weakens the ordering at `place` to relaxed, for the rest of this process.
+pub fn weaken(place: Place) {
+    *WEAKENED.lock().expect("no test panics in it") = Some(place);
+}
+
+/// Returns the ordering for an access by the caller of the atomic's method.
+#[track_caller]
+fn effective(ordering: Ordering) -> Ordering {
+    if ordering == Ordering::Relaxed {
+        return ordering;
+    }
+    let caller = Location::caller();
+    let place = (caller.line(), caller.column());
+    ORDERED.lock().expect("no test panics in it").insert(place);
+    let is_weakened = *WEAKENED.lock().expect("no test panics in it") == Some(place);
+    if is_weakened {
+        Ordering::Relaxed
+    } else {
+        ordering
+    }
+}
+
+macro_rules! atomic {
+    ($name:ident, $inner:ident, $value:ty) => {
+        /// loom's atomic, with mutations.
+        #[derive(Debug)]
+        pub struct $name(loom::sync::atomic::$inner);
+
+        impl $name {
+            /// Returns an atomic with `value`.
+            pub fn new(value: $value) -> Self {
+                Self(loom::sync::atomic::$inner::new(value))
+            }
+
+            /// Returns the value.
+            #[track_caller]
+            pub fn load(&self, ordering: Ordering) -> $value {
+                self.0.load(effective(ordering))
+            }
+
+            /// Changes the value.
+            #[track_caller]
+            pub fn store(&self, value: $value, ordering: Ordering) {
+                self.0.store(value, effective(ordering));
+            }
+
+            /// Changes the value if it is `current`.
+            ///
+            /// # Errors
+            /// Returns the value if it is another one.
+            #[track_caller]
+            pub fn compare_exchange(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                let success = effective(success);
+                self.0.compare_exchange(current, new, success, failure)
+            }
+        }
+    };
+}
+
+atomic!(AtomicU32, AtomicU32, u32);
+atomic!(AtomicU64, AtomicU64, u64);
+
+/// A value that changes hands: loom reports accesses of two CPUs that are not ordered.
+#[derive(Debug)]
+pub struct Cell<T>(UnsafeCell<T>);
+
+impl<T> Cell<T> {
+    /// Returns a cell with `value`.
+    pub fn new(value: T) -> Self {
+        Self(UnsafeCell::new(value))
+    }
+
+    /// Returns a copy of the value.
+    ///
+    /// # Safety
+    /// None: loom checks the access.
+    pub unsafe fn read(&self) -> T
+    where
+        T: Copy,
+    {
+        // SAFETY: loom ends the test if another thread writes meanwhile.
+        self.0.with(|value| unsafe { *value })
+    }
+
+    /// Changes the value.
+    ///
+    /// # Safety
+    /// None: loom checks the access.
+    pub unsafe fn write(&self, value: T)
+    where
+        T: Copy,
+    {
+        // SAFETY: loom ends the test if another thread reads or writes meanwhile.
+        self.0.with_mut(|place| unsafe { *place = value });
+    }
+
+    /// Returns a reference to the value.
+    ///
+    /// # Safety
+    /// None: loom checks that no other thread accesses the value now.
+    #[expect(clippy::mut_from_ref, reason = "as in cells.rs")]
+    pub unsafe fn as_mut(&self) -> &mut T {
+        // SAFETY: the tests use no reference longer than one statement.
+        self.0.with_mut(|place| unsafe { &mut *place })
+    }
+}

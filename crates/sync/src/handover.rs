@@ -1,0 +1,238 @@
+//! The hand-over between the lead and one other CPU.
+//!
+//! The lead writes an order and then counts `issued` up; the CPU executes it, writes its
+//! outcome and then sets `done` to that number. Between the two, order, outcome and tally
+//! belong to the CPU; otherwise to the lead. A CPU that is lost keeps them for ever.
+
+use crate::cells::{AtomicU32, AtomicU64, Cell, Ordering};
+
+/// Bit of `cpu_off_return` that is set when CPU_OFF has returned.
+const RETURNED: u64 = 1 << 32;
+
+const EXCEPTION: u32 = 1;
+const WRONG_CONTEXT: u32 = 2;
+
+/// The reason why a CPU stopped before the end of its order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It took an exception.
+    Exception,
+    /// It was entered with a context ID that is not its own.
+    WrongContext,
+}
+
+/// The state that the lead and one other CPU share. A number is that of an order.
+///
+/// `Order` and `Outcome` are the messages. `Tally` is memory that changes hands with them,
+/// for results that are too large for an outcome.
+#[derive(Debug)]
+pub struct Handover<Order, Outcome, Tally: 'static> {
+    issued: AtomicU32,
+    ready: AtomicU32,
+    done: AtomicU32,
+    released: AtomicU32,
+    dismissed: AtomicU32,
+    stop: AtomicU32,
+    start: AtomicU64,
+    sgi_sent_at: AtomicU64,
+    cpu_off_return: AtomicU64,
+    order: Cell<Option<Order>>,
+    outcome: Cell<Outcome>,
+    tally: Cell<Option<&'static mut Tally>>,
+}
+
+// SAFETY: `order`, `outcome` and `tally` change hands by `issued` and `done`, which
+// are stored with Release and loaded with Acquire; all else is atomic.
+unsafe impl<Order: Send, Outcome: Send, Tally: Send> Sync for Handover<Order, Outcome, Tally> {}
+
+/// What the lead calls.
+impl<Order: Copy, Outcome: Copy + Default, Tally> Handover<Order, Outcome, Tally> {
+    /// Returns a hand-over without an order.
+    pub fn new(tally: Option<&'static mut Tally>) -> Self {
+        Self {
+            issued: AtomicU32::new(0),
+            ready: AtomicU32::new(0),
+            done: AtomicU32::new(0),
+            released: AtomicU32::new(0),
+            dismissed: AtomicU32::new(0),
+            stop: AtomicU32::new(0),
+            start: AtomicU64::new(0),
+            sgi_sent_at: AtomicU64::new(0),
+            cpu_off_return: AtomicU64::new(0),
+            order: Cell::new(None),
+            outcome: Cell::new(Outcome::default()),
+            tally: Cell::new(tally),
+        }
+    }
+
+    /// Gives the CPU an order.
+    ///
+    /// # Panics
+    /// If the last one is not done.
+    pub fn give_order(&self, order: Order) {
+        let number = self.issued.load(Ordering::Relaxed);
+        let done = self.done.load(Ordering::Acquire);
+        assert!(
+            done == number,
+            "an order to a CPU that has not done its last"
+        );
+        // SAFETY: done = issued, as just checked: the order is the lead's.
+        unsafe { self.order.write(Some(order)) };
+        self.cpu_off_return.store(0, Ordering::Relaxed);
+        self.start.store(0, Ordering::Relaxed);
+        self.issued.store(number.wrapping_add(1), Ordering::Release);
+    }
+
+    /// Returns true if the CPU has reported that it is ready for its order's instant.
+    pub fn is_ready(&self) -> bool {
+        self.ready.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
+    }
+
+    /// Publishes the instant, not 0, at which the CPUs of the round call.
+    pub fn publish_start(&self, instant: u64) {
+        self.start.store(instant, Ordering::Release);
+    }
+
+    /// Returns the outcome of the last order; None while it is not done.
+    pub fn outcome(&self) -> Option<Outcome> {
+        if !self.is_done() {
+            return None;
+        }
+        // SAFETY: done = issued: the outcome is the lead's.
+        Some(unsafe { self.outcome.read() })
+    }
+
+    /// Returns what CPU_OFF returned, if it did return since the last order.
+    pub fn cpu_off_failure(&self) -> Option<i32> {
+        let code = self.cpu_off_return.load(Ordering::Acquire);
+        (code & RETURNED != 0).then_some(code as u32 as i32)
+    }
+
+    /// Lets the CPU go on that waits after its order for the lead's return.
+    pub fn release(&self) {
+        let number = self.issued.load(Ordering::Relaxed);
+        self.released.store(number, Ordering::Release);
+    }
+
+    /// Gives the CPU up. It powers off should it still arrive.
+    pub fn dismiss(&self) {
+        self.dismissed.store(1, Ordering::Release);
+    }
+}
+
+/// What the CPU calls.
+impl<Order: Copy, Outcome: Copy, Tally> Handover<Order, Outcome, Tally> {
+    /// Returns the order that is to be done, if there is one.
+    pub fn order(&self) -> Option<Order> {
+        let number = self.issued.load(Ordering::Acquire);
+        if number == self.done.load(Ordering::Relaxed) {
+            return None;
+        }
+        // SAFETY: done != issued: the order is this CPU's.
+        unsafe { self.order.read() }
+    }
+
+    /// Reports that the CPU is ready for its order's instant.
+    pub fn report_ready(&self) {
+        let number = self.issued.load(Ordering::Relaxed);
+        self.ready.store(number, Ordering::Release);
+    }
+
+    /// Returns the instant at which the CPUs of the round call, once it is published.
+    pub fn start(&self) -> Option<u64> {
+        Some(self.start.load(Ordering::Acquire)).filter(|instant| *instant != 0)
+    }
+
+    /// Ends the order with its outcome.
+    ///
+    /// # Panics
+    /// If there is no order that is not done.
+    pub fn finish(&self, outcome: Outcome) {
+        let number = self.issued.load(Ordering::Relaxed);
+        let done = self.done.load(Ordering::Relaxed);
+        assert!(done != number, "an outcome without an order");
+        // SAFETY: done != issued: the outcome is this CPU's.
+        unsafe { self.outcome.write(outcome) };
+        self.done.store(number, Ordering::Release);
+    }
+
+    /// Returns true once the lead has let the CPU go on.
+    pub fn is_released(&self) -> bool {
+        self.released.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
+    }
+
+    /// Reports that CPU_OFF has returned, and what.
+    pub fn report_cpu_off_failure(&self, code: i32) {
+        let code = RETURNED | u64::from(code as u32);
+        self.cpu_off_return.store(code, Ordering::Release);
+    }
+
+    /// Reports that the CPU stops.
+    pub fn report_stop(&self, stop: Stop) {
+        let code = match stop {
+            Stop::Exception => EXCEPTION,
+            Stop::WrongContext => WRONG_CONTEXT,
+        };
+        self.stop.store(code, Ordering::Release);
+    }
+
+    /// Forgets the wake-up SGIs of the last round.
+    pub fn clear_sgi_sent(&self) {
+        self.sgi_sent_at.store(0, Ordering::Release);
+    }
+
+    /// Returns the instant just before the first wake-up SGI to this CPU.
+    pub fn sgi_sent_at(&self) -> Option<u64> {
+        Some(self.sgi_sent_at.load(Ordering::Acquire)).filter(|instant| *instant != 0)
+    }
+}
+
+/// What any CPU calls.
+impl<Order, Outcome, Tally> Handover<Order, Outcome, Tally> {
+    /// Returns true if the last order is done, or there was none.
+    pub fn is_done(&self) -> bool {
+        self.done.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
+    }
+
+    /// Returns true if the CPU has an order that is not done, and is not given up.
+    pub fn is_busy(&self) -> bool {
+        !self.is_done() && !self.is_dismissed()
+    }
+
+    /// Returns true if the lead has given the CPU up.
+    pub fn is_dismissed(&self) -> bool {
+        self.dismissed.load(Ordering::Acquire) != 0
+    }
+
+    /// Returns the reason why the CPU stopped, if it did.
+    pub fn stop(&self) -> Option<Stop> {
+        match self.stop.load(Ordering::Acquire) {
+            0 => None,
+            WRONG_CONTEXT => Some(Stop::WrongContext),
+            _ => Some(Stop::Exception),
+        }
+    }
+
+    /// Records the instant just before a wake-up SGI to this CPU. The first one of a
+    /// round counts.
+    pub fn record_sgi_sent(&self, instant: u64) {
+        let (success, failure) = (Ordering::Release, Ordering::Relaxed);
+        // A second SGI does not change the instant of the first one.
+        let at = &self.sgi_sent_at;
+        let _ = at.compare_exchange(0, instant, success, failure);
+    }
+
+    /// Returns the tally, if there is one.
+    ///
+    /// # Safety
+    /// Order and outcome must be the caller's: done = issued for the lead, done !=
+    /// issued for the CPU. No other reference to the tally may be in use.
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the tally changes hands with the order"
+    )]
+    pub unsafe fn tally_mut(&self) -> Option<&mut Tally> {
+        // SAFETY: the caller's promise: no other CPU reads or writes the tally.
+        unsafe { self.tally.as_mut() }.as_deref_mut()
+    }
+}

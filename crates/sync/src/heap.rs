@@ -1,0 +1,135 @@
+//! The heap, in one region after another: bytes of the image while the device tree is
+//! read, then working memory.
+//!
+//! One CPU alone uses the heap, and never during a round. Any other use, and running out
+//! of memory, is a panic that names it.
+
+use core::alloc::{GlobalAlloc, Layout};
+use core::cell::UnsafeCell;
+use core::mem::MaybeUninit;
+use core::ptr;
+use core::sync::atomic::{AtomicU8, Ordering};
+
+use crate::bump::Bump;
+
+const FIRST: usize = 6 * 1024;
+
+const FREE: u8 = 0;
+const IN_USE: u8 = 1;
+const IN_ROUND: u8 = 2;
+
+/// A heap for the CPU for which `is_allowed` returns true.
+pub struct Heap {
+    first: UnsafeCell<[MaybeUninit<u8>; FIRST]>,
+    /// The region in use.
+    region: UnsafeCell<Bump>,
+    state: AtomicU8,
+    is_allowed: fn() -> bool,
+}
+
+// SAFETY: `region` is accessed in `with_region` alone, by the one caller that has
+// changed `state` from FREE to IN_USE; `first` is accessed through blocks of it, each
+// of which has one owner.
+unsafe impl Sync for Heap {}
+
+impl Heap {
+    /// Returns a heap in its first region, a few KiB of its own.
+    pub const fn new(is_allowed: fn() -> bool) -> Self {
+        Self {
+            first: UnsafeCell::new([MaybeUninit::uninit(); FIRST]),
+            region: UnsafeCell::new(Bump::new(0, 0)),
+            state: AtomicU8::new(FREE),
+            is_allowed,
+        }
+    }
+
+    /// Calls `act` with the region, or panics if the heap must not be used now.
+    fn with_region<T>(&self, act: impl FnOnce(&mut Bump) -> T) -> T {
+        assert!(
+            (self.is_allowed)(),
+            "heap: used by a CPU that is not the lead"
+        );
+        match self.state.swap(IN_USE, Ordering::Acquire) {
+            FREE => {}
+            IN_ROUND => panic!("heap: used in a round"),
+            _ => panic!("heap: used by an exception or a panic"),
+        }
+        // SAFETY: `state` was FREE and is IN_USE until the store below, so that no other
+        // reference to the region exists.
+        let region = unsafe { &mut *self.region.get() };
+        if *region == Bump::new(0, 0) {
+            let base = self.first.get().expose_provenance();
+            *region = Bump::new(base, base + FIRST);
+        }
+        let result = act(region);
+        self.state.store(FREE, Ordering::Release);
+        result
+    }
+
+    /// Makes `memory` the region that all later blocks are in. Blocks of the first one
+    /// stay as they are, and its bytes are not used again.
+    pub fn add(&self, memory: &'static mut [MaybeUninit<u8>]) {
+        let size = memory.len();
+        let base = memory.as_mut_ptr().expose_provenance();
+        self.with_region(|region| *region = Bump::new(base, base + size));
+    }
+
+    /// Begins a round, in which any use of the heap is a panic.
+    pub fn begin_round(&self) {
+        self.state.store(IN_ROUND, Ordering::Relaxed);
+    }
+
+    /// Ends the round.
+    pub fn end_round(&self) {
+        self.state.store(FREE, Ordering::Relaxed);
+    }
+
+    /// Sets a mark: [`Self::release`] finds all later blocks freed.
+    pub fn mark(&self) {
+        self.with_region(Bump::mark);
+    }
+
+    /// Checks that all blocks behind the mark were freed.
+    ///
+    /// # Panics
+    /// If one is still in use.
+    pub fn release(&self) {
+        let live = self.with_region(|region| region.live());
+        assert!(live == 0, "heap: {live} blocks of a scenario outlive it");
+    }
+
+    fn take(&self, layout: Layout) -> *mut u8 {
+        let (size, align) = (layout.size(), layout.align());
+        let taken = self.with_region(|region| (region.take(size, align), region.free_bytes()));
+        match taken {
+            (Some(at), _) => ptr::with_exposed_provenance_mut(at),
+            (None, free) => panic!("heap: {size} bytes asked for, {free} are free"),
+        }
+    }
+}
+
+// SAFETY: blocks lie in one of two regions, which are this heap's alone, are aligned
+// as asked for, and overlap no other that is in use (`Bump`). No call unwinds into the
+// caller: a panic ends the run.
+unsafe impl GlobalAlloc for Heap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        self.take(layout)
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        self.with_region(|region| region.free(block.addr(), layout.size()));
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let old = layout.size();
+        if self.with_region(|region| region.resize(block.addr(), old, size)) {
+            return block;
+        }
+        // SAFETY: the caller gives a size that does not overflow with this alignment.
+        let new = self.take(unsafe { Layout::from_size_align_unchecked(size, layout.align()) });
+        // SAFETY: both blocks have that many bytes, and the new one overlaps none in use.
+        unsafe { ptr::copy_nonoverlapping(block, new, old.min(size)) };
+        self.with_region(|region| region.free(block.addr(), old));
+        new
+    }
+}

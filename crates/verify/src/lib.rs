@@ -1,0 +1,137 @@
+//! The hand-over between CPUs under loom: every order of the steps of two CPUs, and every value
+//! that the memory model lets a load return.
+//!
+//! Each ordering in `handover.rs` that is not relaxed is then weakened by itself: the scenarios
+//! must notice those on which the messages depend.
+
+#![cfg(all(loom, test))]
+
+use std::collections::BTreeSet;
+use std::env;
+use std::process::Command;
+
+use loom::sync::Arc;
+use loom::thread;
+use sync::cells::{self, Place};
+
+/// Orders in a row: the second one reuses what the first one's hand-over left.
+const ORDERS: u64 = 2;
+
+/// The names by which this program calls itself to explore with an ordering weakened.
+const PLACE: &str = "VERIFY_PLACE";
+
+type Handover = sync::Handover<u64, u64, ()>;
+
+/// The orderings on which the exchange of messages depends, by the code that has them.
+const NEEDED: [&str; 4] = [
+    "self.done.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)",
+    "self.issued.store(number.wrapping_add(1), Ordering::Release);",
+    "let number = self.issued.load(Ordering::Acquire);",
+    "self.done.store(number, Ordering::Release);",
+];
+
+fn wait_for<T>(mut given: impl FnMut() -> Option<T>) -> T {
+    loop {
+        match given() {
+            Some(value) => return value,
+            None => thread::yield_now(),
+        }
+    }
+}
+
+/// Explores all interleavings, whatever the environment says of preemptions.
+fn explore(scenario: fn()) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = None;
+    model.check(scenario);
+}
+
+/// Each order reaches the CPU whole, each outcome the lead, in turn; after the last one the CPU
+/// waits for its release.
+fn exchange() {
+    let lead = Arc::new(Handover::new(None));
+    let cpu = lead.clone();
+    let cpu = thread::spawn(move || {
+        for number in 1..=ORDERS {
+            assert_eq!(wait_for(|| cpu.order()), number);
+            cpu.finish(10 * number);
+        }
+        wait_for(|| cpu.is_released().then_some(()));
+    });
+    for number in 1..=ORDERS {
+        lead.give_order(number);
+        if number == ORDERS {
+            lead.release();
+        }
+        assert_eq!(wait_for(|| lead.outcome()), 10 * number);
+    }
+    cpu.join().expect("the CPU");
+}
+
+/// A CPU that is given up either did its order whole or sees that.
+fn dismissal() {
+    let lead = Arc::new(Handover::new(None));
+    let cpu = lead.clone();
+    lead.give_order(1);
+    let cpu = thread::spawn(move || {
+        let is_on = !cpu.is_dismissed();
+        if is_on {
+            let order = cpu.order().expect("the order given before");
+            cpu.report_ready();
+            wait_for(|| cpu.start().or(cpu.is_dismissed().then_some(0)));
+            cpu.finish(order);
+        }
+        is_on
+    });
+    if lead.is_ready() {
+        lead.publish_start(7);
+    }
+    lead.dismiss();
+    let is_done = cpu.join().expect("the CPU");
+    assert_eq!(lead.outcome(), is_done.then_some(1));
+}
+
+#[test]
+fn orders_and_outcomes_are_exchanged_whole() {
+    explore(exchange);
+}
+
+#[test]
+fn dismissed_cpu_did_its_order_or_stops() {
+    explore(dismissal);
+}
+
+/// Returns true if a child of this program, in which loom may abort, notices that the ordering
+/// at `place` is weakened.
+fn is_noticed(place: Place) -> bool {
+    let program = env::current_exe().expect("this program");
+    let mut command = Command::new(program);
+    command.args(["--exact", "tests_notice_each_ordering_that_messages_need"]);
+    command.env(PLACE, format!("{} {}", place.0, place.1));
+    !command.output().expect("it runs").status.success()
+}
+
+#[test]
+fn tests_notice_each_ordering_that_messages_need() {
+    if let Ok(place) = env::var(PLACE) {
+        let (line, column) = place.split_once(' ').expect("two numbers");
+        let number = |digits: &str| digits.parse().expect("a number");
+        cells::weaken((number(line), number(column)));
+        explore(exchange);
+        explore(dismissal);
+        return;
+    }
+    // Executes all places, and shows that a child without a mutation succeeds.
+    explore(exchange);
+    explore(dismissal);
+    assert!(!is_noticed((0, 0)));
+
+    let source: Vec<&str> = include_str!("../../sync/src/handover.rs").lines().collect();
+    let noticed = cells::ordered_places()
+        .into_iter()
+        .filter(|place| is_noticed(*place));
+    let noticed: BTreeSet<&str> = noticed
+        .map(|(line, _)| source[line as usize - 1].trim())
+        .collect();
+    assert_eq!(noticed, BTreeSet::from(NEEDED));
+}
