@@ -33,12 +33,12 @@ use std::fs;
 
 use common::{Rows, rt_instr};
 use firmware::Firmware;
+use host::progress::note;
 use machine::Machine;
 use sha2::{Digest, Sha256};
 use xtask::board::Gic;
 use xtask::build::firmware::toolchain;
 use xtask::qemu::prepare::prepare;
-use xtask::setup::progress::note;
 use xtask::setup::source_package::hex;
 
 /// Figures of a parallel column may differ by one part in this many.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use host::process;
 use run::model::Verdict;
 use xtask::board::{self, Gic};
 use xtask::build::firmware::{self, Firmware, NT_FW_KEY, Platform, Variant};
@@ -19,7 +20,7 @@ use xtask::qemu::run_spec::RunSpec;
 use xtask::qemu::stream::{self, Display, Ending, Outcome, Watch};
 use xtask::qemu::{self, Machine};
 use xtask::setup::workspace::Workspace;
-use xtask::setup::{self, Need, process};
+use xtask::setup::{self, Need};
 
 const CPUS: u32 = 4;
 /// The arguments of the payload.

@@ -7,8 +7,8 @@ use anyhow::{Result, anyhow, bail};
 use super::board::Board;
 use super::check::check;
 use super::fault::{line, require};
-use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
+use host::read_file;
 
 /// The largest file that is read, in bytes. It bounds the time of checks that compare each
 /// entry with all others.

@@ -13,7 +13,7 @@ use object::{Object as _, ObjectSegment as _};
 use run::crc::Crc32;
 
 use crate::board::Board;
-use crate::setup::read_file;
+use host::read_file;
 
 const PAGE: u64 = 4096;
 /// For so many CPUs an image without a tree claims memory.

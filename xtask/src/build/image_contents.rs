@@ -15,8 +15,8 @@ use super::payload::{self, Tree};
 use crate::board::device_tree::{self, Choices};
 use crate::board::firmware_kind::Firmware;
 use crate::board::{Board, Conduit, Gic, GivenStates};
-use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
+use host::read_file;
 
 /// The wishes for the device tree of an image.
 #[derive(Clone, Debug, Args)]

@@ -8,7 +8,8 @@ use itertools::Itertools as _;
 
 use super::image::{self, Emergency};
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, Need, TARGET, process};
+use crate::setup::{self, Need, TARGET};
+use host::process;
 
 /// cargo's separator between encoded flags.
 const SEPARATOR: &str = "\x1f";

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use crate::setup::process;
 use crate::setup::workspace::Workspace;
+use host::process;
 
 /// Builds the plugin `package` with a feature, and returns its file.
 pub(crate) fn build(workspace: &Workspace, package: &str, feature: &str) -> Result<PathBuf> {

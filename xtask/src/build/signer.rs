@@ -8,7 +8,10 @@ use memchr::memmem;
 
 use super::fip::check_key;
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, Need, process, read_file, temporary};
+use crate::setup::{self, Need};
+use host::process;
+use host::read_file;
+use host::temporary;
 
 /// The largest certificate that is read, in bytes.
 const CERTIFICATE_MAX: usize = 64 << 10;

@@ -7,7 +7,9 @@ use hardware::image::PARAMETER_MAGIC;
 use memchr::memmem;
 
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, Need, process, temporary};
+use crate::setup::{self, Need};
+use host::process;
+use host::temporary;
 
 /// The application, which EFI starts by itself, and the script that EFI's shell runs.
 pub const PATHS: [&str; 2] = ["EFI/BOOT/BOOTAA64.EFI", "startup.nsh"];

@@ -7,9 +7,9 @@ use itertools::Itertools as _;
 
 use super::common::BAD;
 use crate::board;
-use crate::setup::progress::say;
-use crate::setup::stdout::Out;
 use crate::setup::workspace::Workspace;
+use host::progress::say;
+use host::stdout::Out;
 
 pub(super) fn run(name: Option<&str>) -> Result<u8> {
     let workspace = Workspace::find()?;

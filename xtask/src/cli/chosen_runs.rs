@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 use crate::report::log::{LoggedRun, runs, tables};
-use crate::setup::plural::many;
-use crate::setup::read_file;
+use hardware::text::plural::many;
+use host::read_file;
 
 /// The runs that are reported: all, or the one at a place. The others are not kept.
 pub(super) struct ChosenRuns {

@@ -12,10 +12,10 @@ use super::image_source::{ImageSource, say_next};
 use crate::board::{self, Package, PackageKind};
 use crate::build::image::{self, FILE_MAX};
 use crate::build::{package, payload};
-use crate::setup::files;
-use crate::setup::progress::say;
-use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
+use host::files;
+use host::progress::say;
+use host::read_file;
 
 /// A file beside the image, and what it is.
 type FitFile = (&'static str, PathBuf);

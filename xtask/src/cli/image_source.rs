@@ -13,9 +13,9 @@ use crate::build::image::{self, Emergency};
 use crate::build::image_contents::{TreeWish, adapt_for_efi};
 use crate::build::payload;
 use crate::build::signer::Signer;
-use crate::setup::progress::say;
-use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
+use host::progress::say;
+use host::read_file;
 
 /// A file that is read, and its option.
 type Input<'p> = (&'static str, Option<&'p Path>);

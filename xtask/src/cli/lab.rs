@@ -23,9 +23,9 @@ use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{prepare, timeout};
 use crate::report::jobs::cell::is_plain;
 use crate::report::jobs::check_name;
-use crate::setup::progress::say;
-use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
+use host::progress::say;
+use host::read_file;
 
 /// A file, and what the firmware in it is called, if that is given.
 #[derive(Clone, Debug)]

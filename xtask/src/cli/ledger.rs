@@ -10,8 +10,8 @@ use super::common::{INCOMPLETE, parse_share};
 use super::qemu::{self, RunArguments};
 use crate::profile::ledger::{Bench, Selected};
 use crate::profile::ledger_export::{self, Format, conclusion};
-use crate::setup::files;
-use crate::setup::progress::say;
+use host::files;
+use host::progress::say;
 
 /// Arguments of `ledger`.
 #[derive(Debug, Args)]

@@ -18,10 +18,10 @@ use super::stick::StickArguments;
 use super::test;
 use super::tree::TreeVerb;
 use super::verify::VerifyArguments;
-use crate::setup::interrupt;
-use crate::setup::progress::say;
-use crate::setup::stdout::Out;
 use crate::soak::{boot_fuzz, fuzz};
+use host::interrupt;
+use host::progress::say;
+use host::stdout::Out;
 
 /// psci-bench measures what PSCI calls cost on AArch64, on a board or on QEMU. Begin with
 /// `cargo xtask qemu`, which installs what it needs.

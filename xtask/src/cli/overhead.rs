@@ -12,15 +12,15 @@ use super::qemu::{self, QemuArguments};
 use super::report::ReportArguments;
 use crate::board::firmware_kind::Firmware;
 use crate::build::firmware::Variant;
-use crate::qemu::log_file::LogFile;
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::screen::Screen;
 use crate::qemu::{ICOUNT_NS, prepare};
 use crate::report::analysis::overhead::{Unit, overhead};
 use crate::report::log::{LoggedRun, read_bytes};
-use crate::setup::interrupt;
-use crate::setup::progress::{Progress, say};
-use crate::setup::stdout::Out;
+use host::interrupt;
+use host::log_file::LogFile;
+use host::progress::{Progress, say};
+use host::stdout::Out;
 
 pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
     let spec = qemu::spec(&arguments.run)?;

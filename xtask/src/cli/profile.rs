@@ -12,11 +12,12 @@ use crate::profile::beside;
 use crate::profile::export::{self, Format};
 use crate::profile::profile::Profile;
 use crate::profile::run::ProfiledRun;
-use crate::qemu::log_file::LogFile;
 use crate::qemu::run_spec::RunSpec;
 use crate::report::log::read_bytes;
-use crate::setup::progress::say;
-use crate::setup::{files, read_file};
+use host::files;
+use host::log_file::LogFile;
+use host::progress::say;
+use host::read_file;
 
 /// The most bytes of a profile or of a log.
 const FILE_MAX: usize = 1 << 30;

@@ -15,18 +15,19 @@ use crate::board::{self, GivenStates};
 use crate::build::firmware::Variant;
 use crate::build::flash;
 use crate::build::payload::Tree;
-use crate::qemu::log_file::LogFile;
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::{Payload, RunSpec};
 use crate::qemu::screen::Screen;
 use crate::qemu::timeout::{self, TIMEOUT_MAX};
 use crate::qemu::{Level, kvm_host, prepare};
 use crate::report::log::{LoggedRun, read_bytes};
-use crate::setup::files;
-use crate::setup::progress::{Progress, say};
-use crate::setup::stdout::Out;
 use crate::setup::workspace::Workspace;
-use crate::setup::{interrupt, read_file};
+use host::files;
+use host::interrupt;
+use host::log_file::LogFile;
+use host::progress::{Progress, say};
+use host::read_file;
+use host::stdout::Out;
 
 /// Arguments of `qemu`.
 #[derive(Debug, Args)]

@@ -14,7 +14,6 @@ use super::report_verdict::{judge, judge_jobs, say_of};
 use crate::lab::serial;
 use crate::profile::beside;
 use crate::qemu::diagnosis::explain_marks;
-use crate::qemu::log_file::LogFile;
 use crate::qemu::stream::closing;
 use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::report::analysis::audit::{self, Judged};
@@ -25,10 +24,11 @@ use crate::report::export::{self, Format, Part, Report, TreeWishes, Writer};
 use crate::report::jobs;
 use crate::report::jobs::matrix::matrix;
 use crate::report::log::{LoggedRun, page, runs};
-use crate::setup::files;
-use crate::setup::interrupt;
-use crate::setup::progress::say;
-use crate::setup::read_file;
+use host::files;
+use host::interrupt;
+use host::log_file::LogFile;
+use host::progress::say;
+use host::read_file;
 
 const BAUD: u32 = 115_200;
 /// The most bytes of a log whose boot is explained by its marks.

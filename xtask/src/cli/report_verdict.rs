@@ -5,8 +5,8 @@ use crate::report::export::Report;
 use crate::report::jobs::matrix::Matrix;
 use crate::report::jobs::outcome::Outcome;
 use crate::report::log::LoggedRun;
-use crate::setup::plural::many;
-use crate::setup::progress::say;
+use hardware::text::plural::many;
+use host::progress::say;
 
 const REGRESSION: u8 = 1;
 

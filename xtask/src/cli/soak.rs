@@ -10,11 +10,11 @@ use clap::Args;
 use super::qemu::{self, RunArguments};
 use crate::qemu::prepare;
 use crate::qemu::screen::Screen;
-use crate::setup::interrupt;
-use crate::setup::progress::{Progress, say};
-use crate::setup::stdout::Out;
 use crate::setup::workspace::Workspace;
 use crate::soak::{Keep, Limits, has_suspends, keep_busy, soak};
+use host::interrupt;
+use host::progress::{Progress, say};
+use host::stdout::Out;
 
 /// Arguments of `soak`.
 #[derive(Debug, Args)]

@@ -9,9 +9,10 @@ use clap::{ArgAction, Args};
 
 use super::image_source::ImageSource;
 use crate::build::stick::{self, PATHS, SCRIPT};
-use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
-use crate::setup::{files, read_file};
+use host::files;
+use host::progress::say;
+use host::read_file;
 
 /// The option of the output, in messages.
 const OUTPUT: &str = "--output";

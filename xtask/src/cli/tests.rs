@@ -8,9 +8,10 @@ use clap::{Command, CommandFactory, Parser as _};
 use super::main::Arguments;
 use crate::build::tf_a::{MBED_TLS, TF_A};
 use crate::qemu::kvm_host::KERNEL;
-use crate::setup::progress::note;
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, linux_trees, process};
+use crate::setup::{self, linux_trees};
+use host::process;
+use host::progress::note;
 
 #[test]
 fn the_definition_is_sound() {

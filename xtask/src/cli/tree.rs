@@ -15,9 +15,10 @@ use regex::{Captures, Regex};
 
 use super::fip::images::number;
 use crate::build::image_contents::adapt_for_efi;
-use crate::setup::plural::many;
-use crate::setup::progress::say;
-use crate::setup::{files, read_file};
+use hardware::text::plural::many;
+use host::files;
+use host::progress::say;
+use host::read_file;
 
 /// The largest table, in bytes.
 const TABLE_MAX: usize = 16 << 20;

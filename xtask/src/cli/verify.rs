@@ -8,13 +8,15 @@ use clap::Args;
 
 use super::common::FAILED;
 use crate::qemu::run_spec::RunSpec;
-use crate::setup::progress::say;
-use crate::setup::stdout::Out;
+use crate::setup::TARGET;
 use crate::setup::workspace::Workspace;
-use crate::setup::{TARGET, interrupt, process};
 use crate::verify::findings::Finding;
 use crate::verify::mutations::{self, Killer};
 use crate::verify::run::{Checked, Checker};
+use host::interrupt;
+use host::process;
+use host::progress::say;
+use host::stdout::Out;
 
 /// Arguments of `verify`.
 #[derive(Debug, Args)]

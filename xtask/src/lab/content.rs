@@ -10,9 +10,9 @@ use super::recovery;
 use crate::board::Board;
 use crate::build::fip::Fip;
 use crate::build::package::Recipe;
-use crate::setup::progress::say;
-use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
+use host::progress::say;
+use host::read_file;
 
 /// Returns the user's FIP, or the user's recovery image with a FIP, with BL33 replaced by
 /// the image that `image` builds. `key` is that of the non-trusted firmware, if BL33 is

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use serial2::SerialPort;
 
-use crate::qemu::log_file::LogFile;
 use crate::qemu::screen::Screen;
 use crate::qemu::stream::{Ending, chunks, closing, listen};
 use crate::qemu::timeout::TIMEOUT_MAX;
-use crate::setup::progress::Progress;
+use host::log_file::LogFile;
+use host::progress::Progress;
 
 /// The bytes of a run, and its end.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 
 use crate::report::log::untrusted_text::plain;
-use crate::setup::process;
+use host::process;
 
 /// A commit.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -17,10 +17,12 @@ use super::profile::{Figure, Phase, Profile};
 use super::run::ProfiledRun;
 use crate::qemu::run_spec::RunSpec;
 use crate::report::log::untrusted_text::plain;
-use crate::setup::progress::say;
 use crate::setup::scratch::Scratch;
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, Need, files, interrupt};
+use crate::setup::{self, Need};
+use host::files;
+use host::interrupt;
+use host::progress::say;
 
 /// A commit with what was measured of it.
 #[derive(Debug, Default, Serialize)]

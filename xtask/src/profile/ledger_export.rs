@@ -14,7 +14,7 @@ use super::ledger::{Entry, Ledger, Selected, Step};
 use crate::report::export::{
     Block, Drawing, EDGE, Figure, LEFT, Scale, Table, write_blocks, write_page,
 };
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 /// A format of ledgers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

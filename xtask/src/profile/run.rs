@@ -14,16 +14,18 @@ use super::code::Code;
 use super::profile::Profile;
 use crate::build::plugin;
 use crate::qemu::Level;
-use crate::qemu::log_file::LogFile;
 use crate::qemu::prepare::{self, Prepared};
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::screen::Screen;
 use crate::report::log::read_bytes;
-use crate::setup::progress::Progress;
+use crate::setup;
 use crate::setup::source_package::hex;
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, interrupt, temporary};
+use host::interrupt;
+use host::log_file::LogFile;
+use host::progress::Progress;
+use host::temporary;
 
 /// The bytes that a folder has room for if it is not full.
 const ROOM: usize = 1 << 16;

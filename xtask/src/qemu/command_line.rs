@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::host_cpu;
-use crate::setup::process;
+use host::process;
 
 /// The program.
 pub const PROGRAM: &str = "qemu-system-aarch64";

@@ -33,7 +33,7 @@ pub fn prefix() -> Vec<OsString> {
 fn is_success(words: &[&str]) -> bool {
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).arg("true");
-    crate::setup::process::output(&mut command).is_ok()
+    host::process::output(&mut command).is_ok()
 }
 
 /// Returns the host's CPUs that this process may run on; none where Linux does not list them.
@@ -76,7 +76,7 @@ mod tests {
             .chain(["nproc".into()])
             .collect::<Vec<_>>();
         let mut command = Command::new(&words[0]);
-        let said = crate::setup::process::output(command.args(&words[1..])).expect("it runs");
+        let said = host::process::output(command.args(&words[1..])).expect("it runs");
         assert_eq!(said.trim(), "1");
     }
 }

@@ -11,7 +11,7 @@ use super::run_spec::{Level, RunSpec};
 use crate::board::firmware_kind::Firmware;
 use crate::board::{self, Gic};
 use crate::build::firmware::fault;
-use crate::setup::process;
+use host::process;
 
 /// With `-icount`, each instruction is 2 to this power nanoseconds: at the 62.5
 /// MHz of QEMU's counter, one tick.

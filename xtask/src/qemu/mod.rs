@@ -7,7 +7,6 @@ pub mod efi;
 mod guest_memory;
 pub mod host_cpu;
 pub mod kvm_host;
-pub mod log_file;
 mod machine;
 pub mod monitor;
 pub mod positions;

@@ -8,7 +8,7 @@ use regex::Regex;
 
 use super::monitor::Socket;
 use super::symbols::Symbols;
-use crate::setup::plural::plural;
+use hardware::text::plural::plural;
 
 /// The longest time for all answers of a machine that is to be ended.
 pub const TIME: Duration = Duration::from_secs(2);

@@ -30,10 +30,12 @@ use crate::build::image_contents::{ImageWish, make_image};
 use crate::build::payload::{self, Tree};
 use crate::build::tf_a::TfA;
 use crate::build::{self, flash, image};
-use crate::setup::progress::say;
 use crate::setup::source_package::hex;
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, Need, U_BOOT, interrupt, scratch, temporary};
+use crate::setup::{self, Need, U_BOOT, scratch};
+use host::interrupt;
+use host::progress::say;
+use host::temporary;
 
 /// A run for which everything is there and built. It can be repeated.
 #[derive(Debug)]

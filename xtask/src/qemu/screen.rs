@@ -8,9 +8,9 @@ use regex::{Regex, bytes};
 use run::record::MARK;
 
 use super::diagnosis::begun_scenario;
-use super::log_file::LogFile;
 use super::stream::Display;
-use crate::setup::progress::Progress;
+use host::log_file::LogFile;
+use host::progress::Progress;
 
 /// The longest line that is held back until its end has come.
 const LINE_MAX: usize = 4096;

@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::{Context, Result, anyhow};
 use itertools::Itertools as _;
 
-use super::process;
+use host::process;
 
 /// The archive of one release of Debian: `deb-src` for source packages or `deb` for others,
 /// the suite, and the architecture if it is not this machine's.

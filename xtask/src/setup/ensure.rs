@@ -13,12 +13,12 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
 
-use super::interrupt;
 use super::need::{CARGO_FUZZ, NO_INSTALL, Need, cargo_fuzz_root};
-use super::process;
-use super::progress::Progress;
 use super::python::{LABGRID, SPHINX};
 use super::workspace::Workspace;
+use host::interrupt;
+use host::process;
+use host::progress::Progress;
 
 /// Installs everything in `needs` that is missing. With `NO_INSTALL` set to 1, returns
 /// the commands as an error instead.

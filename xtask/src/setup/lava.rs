@@ -13,10 +13,11 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::apt::{self, Apt, Archive};
-use super::progress::Progress;
 use super::python;
 use super::scratch::Scratch;
-use super::workspace::{Workspace, once};
+use super::workspace::Workspace;
+use host::places::once;
+use host::progress::Progress;
 
 const VERSION: &str = "2023.01-2";
 const ARCHIVE: Archive = Archive("deb", "bookworm", None);

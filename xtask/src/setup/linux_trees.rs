@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::apt::{self, Apt};
-use super::progress::Progress;
 use super::scratch::Scratch;
-use super::workspace::{Workspace, once};
+use super::workspace::Workspace;
+use host::places::once;
+use host::progress::Progress;
 
 /// The package that depends on the current kernel's.
 pub(crate) const META: &str = "linux-image-arm64";

@@ -1,22 +1,14 @@
-//! The needs of a command: the workspace, child processes, tools and packages.
+//! The needs of a command: the workspace, tools, sources and packages.
 
 pub(crate) mod apt;
 mod ensure;
-pub(crate) mod files;
-pub(crate) mod interrupt;
 mod lava;
 pub mod linux_trees;
 mod need;
 mod newer_qemu;
-pub mod plural;
-pub mod process;
-pub mod progress;
 mod python;
-pub mod read_file;
 pub(crate) mod scratch;
 pub mod source_package;
-pub mod stdout;
-mod temporary;
 pub mod workspace;
 
 pub use self::ensure::ensure;
@@ -26,4 +18,3 @@ pub use self::need::{
 };
 pub use self::newer_qemu::{PLUGINS_READ_REGISTERS, newer_qemu};
 pub use self::python::{labgrid, sphinx_build};
-pub(crate) use self::temporary::temporary;

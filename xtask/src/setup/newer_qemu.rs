@@ -8,9 +8,10 @@ use anyhow::{Context, Result};
 
 use super::apt::{self, Archive};
 use super::need::qemu_version;
-use super::progress::Progress;
 use super::scratch::Scratch;
-use super::workspace::{Workspace, once};
+use super::workspace::Workspace;
+use host::places::once;
+use host::progress::Progress;
 
 const BACKPORTS: Archive = Archive("deb", "bookworm-backports", None);
 const PACKAGES: [&str; 3] = ["qemu-system-arm", "qemu-system-common", "qemu-system-data"];

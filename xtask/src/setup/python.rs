@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::process;
 use super::workspace::Workspace;
+use host::process;
 
 /// The file in an environment that is complete.
 pub(super) const READY: &str = "ready";

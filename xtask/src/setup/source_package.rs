@@ -12,10 +12,11 @@ use sha2::{Digest, Sha256};
 use super::apt;
 use super::ensure::ensure;
 use super::need::Need;
-use super::process;
-use super::progress::Progress;
 use super::scratch::Scratch;
-use super::workspace::{Workspace, once};
+use super::workspace::Workspace;
+use host::places::once;
+use host::process;
+use host::progress::Progress;
 
 /// A source package.
 #[derive(Clone, Copy, Debug)]

@@ -5,8 +5,6 @@
 //! the `.partial` folder of one that was killed.
 
 use std::env;
-use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -75,80 +73,4 @@ pub(crate) fn refuse_blanks(path: &Path) -> Result<()> {
         );
     }
     Ok(())
-}
-
-/// Makes the directory `place` by `make`, unless it is there. `make` is given
-/// an empty directory to fill; other processes that want the same one wait.
-pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    if place.is_dir() {
-        return Ok(());
-    }
-    let beside = |ending: &str| place.with_added_extension(ending);
-    if let Some(parent) = place.parent() {
-        fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
-    }
-    let lock = beside("lock");
-    let lock = File::create(&lock).with_context(|| lock.display().to_string())?;
-    lock.lock().context("cannot lock the build directory")?;
-    if place.is_dir() {
-        return Ok(());
-    }
-    let partial = beside("partial");
-    let at = || partial.display().to_string();
-    if partial.exists() {
-        fs::remove_dir_all(&partial).with_context(at)?;
-    }
-    fs::create_dir(&partial).with_context(at)?;
-    let made = make(&partial);
-    if made.is_err() {
-        // The first error is the one to report.
-        let _ = fs::remove_dir_all(&partial);
-    }
-    made?;
-    fs::rename(&partial, place).with_context(at)
-}
-
-/// Makes what has the next free number in `folder`, by `make`, which must fail where there
-/// is something already. Returns its path, too.
-pub(crate) fn next_free<T>(
-    folder: &Path,
-    ending: &str,
-    make: impl Fn(PathBuf) -> io::Result<T>,
-) -> Result<(PathBuf, T)> {
-    let named = || folder.display().to_string();
-    fs::create_dir_all(folder).with_context(named)?;
-    let mut number = 1;
-    loop {
-        let path = folder.join(format!("{number}{ending}"));
-        match make(path.clone()) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-            made => return Ok((path, made.with_context(named)?)),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_half_made_is_left() {
-        let dir = tempfile::tempdir().expect("a temporary directory");
-        let place = dir.path().join("a").join("thing");
-        // The `.partial` folder of a killed process is replaced.
-        fs::create_dir_all(place.with_extension("partial").join("old")).expect("made");
-        let failed = once(&place, |partial| {
-            fs::write(partial.join("half"), "x")?;
-            bail!("no network")
-        });
-        assert!(failed.is_err());
-        assert!(!place.exists());
-        once(&place, |partial| {
-            assert_eq!(fs::read_dir(partial)?.count(), 0);
-            Ok(fs::write(partial.join("whole"), "x")?)
-        })
-        .expect("made");
-        assert!(place.join("whole").is_file());
-        once(&place, |_| bail!("made twice")).expect("there already");
-    }
 }

@@ -16,9 +16,10 @@ use anyhow::{Context, Result, bail};
 use regex::Regex;
 
 use super::workers::in_threads;
-use crate::setup::progress::Progress;
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, Need, process};
+use crate::setup::{self, Need};
+use host::process;
+use host::progress::Progress;
 
 /// The targets, each of which is a file in `fuzz/fuzz_targets`.
 pub const TARGETS: [&str; 8] = [

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use crate::qemu::run_result::RunResult;
-use crate::setup::workspace::next_free;
+use host::places::next_free;
 
 const SUMMARY: &str = "summary.txt";
 

@@ -12,9 +12,11 @@ use crate::build::plugin;
 use crate::qemu::prepare::{self, Prepared};
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::screen::Screen;
-use crate::setup::progress::Progress;
+use crate::setup::newer_qemu;
 use crate::setup::workspace::Workspace;
-use crate::setup::{interrupt, newer_qemu, temporary};
+use host::interrupt;
+use host::progress::Progress;
+use host::temporary;
 
 /// The function of the overlay platform by which a CPU loses what it loses with its power: its
 /// caches are off by then.

@@ -5,13 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use host::process;
 use xtask::build::tf_a::TfA;
 use xtask::profile::difference::changes;
 use xtask::profile::profile::Profile;
 use xtask::profile::run::ProfiledRun;
 use xtask::qemu::run_spec::RunSpec;
+use xtask::setup::newer_qemu;
 use xtask::setup::workspace::Workspace;
-use xtask::setup::{newer_qemu, process};
 
 use crate::support::scratch::Scratch;
 use crate::support::{called, xtask};

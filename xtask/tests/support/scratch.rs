@@ -5,8 +5,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use host::process;
 use xtask::setup::workspace::Workspace;
-use xtask::setup::{self, Need, process};
+use xtask::setup::{self, Need};
 
 use super::{called, xtask};
 

@@ -1,5 +1,6 @@
 //! Numbers of things in sentences.
 
+use alloc::string::{String, ToString as _};
 use core::fmt;
 
 /// A number of things: `1 cluster`, `2 clusters`.
@@ -25,4 +26,14 @@ impl fmt::Display for Plural {
         };
         write!(f, "{}{end}", self.1)
     }
+}
+
+/// Returns the noun `what` in the singular or plural, by `count`.
+pub fn plural(count: usize, what: &'static str) -> String {
+    Plural(count as u64, what).to_string()
+}
+
+/// Returns a count of things: `1 CPU`, `2 CPUs`.
+pub fn many(count: usize, what: &'static str) -> String {
+    Many(count as u64, what).to_string()
 }

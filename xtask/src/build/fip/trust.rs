@@ -23,7 +23,9 @@ use x509_cert::spki::AlgorithmIdentifierOwned;
 use super::fip::Fip;
 use crate::board::image_kinds::{KINDS, Kind, uuid_of};
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, Need, read_file, temporary};
+use crate::setup::{self, Need};
+use host::read_file;
+use host::temporary;
 
 /// More bytes than a key has.
 const KEY_MAX: usize = 64 << 10;

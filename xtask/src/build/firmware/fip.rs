@@ -6,9 +6,9 @@
 use anyhow::{Context, Result};
 
 use crate::build::tf_a::MBED_TLS;
-use crate::setup::process::find;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
+use host::process::find;
 
 /// The file of the key of the non-trusted firmware, beside a trusted FIP.
 pub const NT_FW_KEY: &str = "nt_fw_key.pem";

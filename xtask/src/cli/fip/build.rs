@@ -11,9 +11,9 @@ use crate::build::image;
 use crate::build::image_contents::TreeWish;
 use crate::build::package::{self, Recipe};
 use crate::cli::common::plan;
-use crate::setup::files;
-use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
+use host::files;
+use host::progress::say;
 
 /// Arguments of `fip build`.
 #[derive(Debug, Args)]

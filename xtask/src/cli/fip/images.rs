@@ -9,9 +9,9 @@ use crate::board::Uuid;
 use crate::board::image_kinds::{KINDS, Kind, parse_uuid};
 use crate::build::fip::{Fip, IMAGE_MAX, Inspected, PACKAGE_MAX};
 use crate::build::package::Given;
-use crate::setup::files;
-use crate::setup::progress::say;
-use crate::setup::read_file;
+use host::files;
+use host::progress::say;
+use host::read_file;
 
 /// The layout of a FIP.
 #[derive(Clone, Copy, Debug, Args)]

@@ -12,9 +12,9 @@ use super::images::{Chosen, ImageFile, Images, Layout, inspect, load, number, sa
 use crate::board::image_kinds::{known, label, uuid_of};
 use crate::build::fip::{Image, certificate};
 use crate::build::package;
-use crate::setup::files;
-use crate::setup::progress::say;
-use crate::setup::stdout::Out;
+use host::files;
+use host::progress::say;
+use host::stdout::Out;
 
 /// A command of `fip`.
 #[derive(Debug, Subcommand)]

@@ -26,7 +26,8 @@ use crate::board::Gic;
 use crate::qemu::stream;
 use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, Need, process};
+use crate::setup::{self, Need};
+use host::process;
 
 /// The CPU model that emulates EL2 fastest: it has VHE, and for
 /// pointer authentication a cheap algorithm, which the architecture leaves to the CPU.

@@ -10,9 +10,10 @@ use object::Object;
 
 use super::initramfs::{CONSOLE, DIRECTORY, PROGRAM as MODE, archive};
 use crate::setup::apt;
-use crate::setup::progress::Progress;
 use crate::setup::scratch::Scratch;
-use crate::setup::workspace::{Workspace, once};
+use crate::setup::workspace::Workspace;
+use host::places::once;
+use host::progress::Progress;
 
 /// The package that depends on the current kernel's: the one for virtual
 /// machines, which has all drivers built in that such a machine needs.

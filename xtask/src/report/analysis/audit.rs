@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::compare::percent;
 use crate::report::log::page::{Page, PageTable};
 use crate::report::log::published_rows::PublishedFigure;
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 /// The most that a change may be rounded, in hundredths of a percent.
 const ROUNDED: f64 = 0.51;

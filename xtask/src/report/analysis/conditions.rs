@@ -7,8 +7,8 @@ use run::plan::{ScenarioId, TimerPlan};
 use super::figure::has_figure;
 use crate::board;
 use crate::report::log::LoggedRun;
-use crate::setup::plural::many;
 use crate::setup::workspace::Workspace;
+use hardware::text::plural::many;
 
 /// A difference that a comparison passes over if it is asked to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use run::plan::ScenarioId;
 use super::figure::FigureKey;
 use super::fit::{Bent, Series, Straight, extent, is_level, series};
 use crate::report::log::grouped::grouped;
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 /// Computes the cost of each operation without the loop around it, which is the
 /// scenario's own or that of `empty`.

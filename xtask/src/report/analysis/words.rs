@@ -3,7 +3,7 @@
 use itertools::Itertools as _;
 use run::model::{Label, Run};
 
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 /// Ends a finding on figures of a side that has records.
 pub(crate) const NOT_VERIFIED: &str = " Not verified: it rests on lines without a checksum.";

@@ -8,7 +8,7 @@ use crate::report::analysis::compare::{
 };
 use crate::report::analysis::figure::OF_CLASSES;
 use crate::report::log::LoggedRun;
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 pub(super) fn comparison<'r>(run: &LoggedRun, comparison: &Comparison) -> Vec<Block<'r>> {
     let mut all = vec![

@@ -12,7 +12,7 @@ use super::report_data::Report;
 use crate::report::analysis::figure::{Origin, x_heading};
 use crate::report::analysis::worst_case::{IdleState, Latency, TimerInState, worst_cases};
 use crate::report::log::LoggedRun;
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     let run = report.only_run("dt")?;

@@ -22,7 +22,7 @@ use super::template::render;
 use crate::report::analysis::compare::{Change, Comparison, Outcome};
 use crate::report::analysis::figure::figures;
 use crate::report::log::{LoggedRun, reason_text, reason_word};
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 #[derive(Serialize)]
 struct Suite {

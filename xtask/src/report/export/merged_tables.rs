@@ -5,7 +5,7 @@ use super::table::{Table, cell, key_cells, statistics};
 use crate::report::analysis::figure::OF_CLASSES;
 use crate::report::analysis::merge::{Merged, MergedScenario, Shown};
 use crate::report::log::LoggedRun;
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 /// Returns the tables of all scenarios: those of rows, and those of points.
 pub(super) fn merged_tables(run: &LoggedRun, merged: &Merged) -> impl Iterator<Item = Table> {

@@ -7,7 +7,7 @@ use super::cpu_names;
 use super::document::Line;
 use crate::report::log::grouped::grouped;
 use crate::report::log::{LoggedRun, Stage};
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 /// The name of the lines about firmware.
 pub(super) const FIRMWARE: &str = "Firmware";

@@ -21,9 +21,9 @@ use super::template::render;
 use crate::board::{self, publish::Publish};
 use crate::report::analysis::compare::Comparison;
 use crate::report::log::{LoggedRun, page};
-use crate::setup::files;
-use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
+use host::files;
+use host::progress::say;
 
 /// The parts that are written anew.
 const PARTS: [&str; 2] = ["conditions", "results"];

@@ -9,7 +9,7 @@ use super::method::method;
 use super::report_data::Report;
 use super::scenario_document::{heading, scenario};
 use crate::report::log::LoggedRun;
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 pub(super) fn document(report: &Report) -> Vec<Block<'_>> {
     if let Some(several) = &report.matrix {

@@ -9,7 +9,7 @@ use super::point_tables::point_tables;
 use super::table::{Table, statistics};
 use crate::report::analysis::findings::findings;
 use crate::report::log::{LoggedRun, reason_word};
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 /// Returns the heading of a scenario, with the name by which placements of a helper differ.
 pub(super) fn heading(run: &LoggedRun, scenario: &Scenario, id: String) -> ScenarioHeading {

@@ -28,8 +28,8 @@ use crate::report::analysis::compare::{
 };
 use crate::report::analysis::conditions::is_of_platform;
 use crate::report::log::{LoggedRun, tables};
-use crate::setup::files as output_files;
-use crate::setup::progress::say;
+use host::files as output_files;
+use host::progress::say;
 
 /// The lines of files by the files' names: cluster, core, and figures in nanoseconds.
 type Files = BTreeMap<String, Vec<Vec<String>>>;

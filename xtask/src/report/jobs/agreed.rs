@@ -11,7 +11,7 @@ use run::plan::TAG_PREFIX;
 
 use super::results::{Ending, Results};
 use crate::report::log::LoggedRun;
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 const SUITE: &str = "psci-bench/";
 /// The test cases of the verdict: LAVA's, and pytest's.

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::setup::read_file;
+use host::read_file;
 
 /// Returns true for a character that a name may have.
 pub fn is_plain(c: char) -> bool {

@@ -15,7 +15,7 @@ use super::results::{Ending, Results};
 use crate::report::log::lava_log::LavaEntry;
 use crate::report::log::lines::Lines;
 use crate::report::log::untrusted_text::{message, plain};
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 const OWN: &str = "lava";
 /// The test case of the job itself there.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::results::{Ending, Results};
 use crate::report::log::LoggedRun;
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 /// The outcome of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

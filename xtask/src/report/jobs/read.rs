@@ -18,8 +18,8 @@ use super::results::Results;
 use crate::report::analysis::merge::take_repeats;
 use crate::report::log::untrusted_text::plain;
 use crate::report::log::{LoggedRun, ReadError, read};
-use crate::setup::plural::many;
-use crate::setup::read_file;
+use hardware::text::plural::many;
+use host::read_file;
 
 /// The largest file of results, in bytes; a log may be larger.
 const RESULTS_MAX: usize = 64 << 20;

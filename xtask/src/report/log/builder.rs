@@ -16,7 +16,7 @@ use super::logged_run::{LoggedRun, Stage};
 use super::plain_line::{PlainLine, RtInstr};
 use super::status_words::reason_word;
 use super::untrusted_text::plain;
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 /// More bins than a spread has.
 const BINS_MAX: usize = 1 << 12;

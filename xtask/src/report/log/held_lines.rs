@@ -7,7 +7,7 @@ use suite::output::RtInstrFigures;
 use super::integrity::NAMED_MAX;
 use super::line_run::{LineRun, RowOfLine};
 use super::logged_run::LoggedRun;
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 /// Returns the lines that contradict the records of a run, each by its CPU and scenario. A line
 /// whose record is lost contradicts nothing.

@@ -7,7 +7,7 @@ use itertools::Itertools as _;
 use run::model::RunId;
 use serde::Serialize;
 
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 /// The worth of what was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -15,7 +15,7 @@ use super::closing::Closing;
 use super::grouped::grouped;
 use super::integrity::Integrity;
 use super::status_words::reason_text;
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 /// A run as it was read from a log or from published tables.
 #[derive(Clone, Debug, Default)]

@@ -17,7 +17,7 @@ use run::plan::ScenarioId;
 
 use super::grid_table;
 use super::published_rows::{Cell, PublishedRow, csv_lines, rows};
-use crate::setup::read_file;
+use host::read_file;
 
 /// The most bytes of a page, and of a file of figures.
 const FILE_MAX: usize = 1 << 20;

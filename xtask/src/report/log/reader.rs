@@ -18,7 +18,7 @@ use super::ledger::{CRC_DIGITS, Claim};
 use super::lines::{Line, Lines};
 use super::logged_run::LoggedRun;
 use super::plain_line::{self, PlainLine};
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 /// The reason for which a log has no report, with the log's name.
 #[derive(Debug)]

@@ -22,9 +22,9 @@ use super::page;
 use super::plain_line::{PlainLine, RtInstr};
 use super::published_rows::{PublishedRow, csv_lines, rows};
 use crate::board;
-use crate::setup::progress::say;
-use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
+use host::progress::say;
+use host::read_file;
 
 /// The most bytes of a file: more than 512 CPUs take.
 const FILE_MAX: usize = 1 << 17;

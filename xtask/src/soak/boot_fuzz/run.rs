@@ -28,10 +28,10 @@ use crate::build::payload::{self, Tree};
 use crate::qemu::prepare::{self, Prepared};
 use crate::qemu::run_spec::{Payload, RunSpec};
 use crate::qemu::stream::Ending;
-use crate::setup::progress::{Progress, say};
 use crate::setup::workspace::Workspace;
 use crate::soak::keep::Keep;
 use crate::soak::workers::in_threads;
+use host::progress::{Progress, say};
 
 const BOARD: &str = "qemu";
 const CPUS: u32 = 4;

@@ -16,7 +16,7 @@ use crate::report::analysis::figure::FigureKey;
 use crate::report::analysis::words::cpus_text;
 use crate::report::log::LoggedRun;
 use crate::report::log::grouped::grouped;
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 /// The tolerance of TF-A's documentation: 2 %.
 pub(crate) const TOLERANCE_PPM: u32 = 20_000;

@@ -12,7 +12,7 @@ use super::finding::ComparisonFinding;
 use super::sides::Sides;
 use crate::report::analysis::words::{durations_text, range_text};
 use crate::report::log::grouped::grouped;
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 /// The most CPUs, places or points that a sentence names; tables have all.
 const NAMED_MAX: usize = 16;

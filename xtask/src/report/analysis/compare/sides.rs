@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::report::analysis::conditions::is_ambiguous;
 use crate::report::log::LoggedRun;
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 /// The way in which rows are paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

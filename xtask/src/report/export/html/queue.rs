@@ -9,7 +9,7 @@ use run::measure::Line;
 
 use super::chart::{Drawing, EDGE, Figure, LEFT, Scale, legend};
 use crate::report::export::document::Charts;
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 /// With more CPUs than this, names of points would lie on each other.
 const NAMED: usize = 20;

@@ -13,7 +13,7 @@ use crate::report::analysis::figure::FigureKey;
 use crate::report::export::document::Charts;
 use crate::report::export::point_tables::{DrawnScale, by_measure};
 use crate::report::log::grouped::grouped;
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 /// The height of a variant's lane, which has a line for its name.
 const TALL: f64 = 76.0;

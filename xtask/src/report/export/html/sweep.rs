@@ -8,7 +8,7 @@ use crate::report::analysis::figure::{is_sorted_by_size, x_heading, x_text};
 use crate::report::analysis::fit::{At, Bent, Series, series};
 use crate::report::export::document::Charts;
 use crate::report::export::point_tables::DrawnScale;
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Figure> {
     // A power_state is a name, and no amount.

@@ -12,7 +12,7 @@ use super::chart::{Drawing, EDGE, Figure, LANE, LEFT, Mark, Scale};
 use crate::report::analysis::phases::{PHASES, Phase, Side, groups, slices};
 use crate::report::export::document::Charts;
 use crate::report::log::grouped::grouped;
-use crate::setup::plural::many;
+use hardware::text::plural::many;
 
 const GAP: f64 = 48.0;
 /// The least part of the width that a side gets.

@@ -12,7 +12,7 @@ fn named(what: &str, path: &Path) -> String {
 }
 
 /// Opens the file `path`. `what`, the option that named it, stands before the path in errors.
-pub(crate) fn open(what: &str, path: &Path) -> Result<File> {
+pub fn open(what: &str, path: &Path) -> Result<File> {
     let named = || named(what, path);
     let kind = fs::metadata(path).with_context(named)?.file_type();
     // The pipe of a process substitution is open already, and has no path.
@@ -24,7 +24,7 @@ pub(crate) fn open(what: &str, path: &Path) -> Result<File> {
 }
 
 /// Opens the file `path`, which may be of any size. A device may have no end, and is refused.
-pub(crate) fn open_endless(what: &str, path: &Path) -> Result<File> {
+pub fn open_endless(what: &str, path: &Path) -> Result<File> {
     let file = open(what, path)?;
     let kind = file.metadata()?.file_type();
     if kind.is_char_device() || kind.is_block_device() {
@@ -38,7 +38,7 @@ pub(crate) fn open_endless(what: &str, path: &Path) -> Result<File> {
 ///
 /// # Errors
 /// The line, from 1, of the first byte that is not UTF-8.
-pub(crate) fn text(bytes: Vec<u8>) -> Result<String, usize> {
+pub fn text(bytes: Vec<u8>) -> Result<String, usize> {
     String::from_utf8(bytes).map_err(|error| {
         let sound = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         sound.iter().filter(|byte| **byte == b'\n').count() + 1

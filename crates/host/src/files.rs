@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use tempfile::TempPath;
 
-use crate::setup::progress::say;
-use crate::setup::stdout::Out;
+use crate::progress::say;
+use crate::stdout::Out;
 
 /// An option and the file that it names.
 type Named<'n, P> = (&'n str, P);
@@ -17,7 +17,7 @@ type Named<'n, P> = (&'n str, P);
 type Staged = Option<(TempPath, PathBuf)>;
 
 /// Refuses to write over a file that is read, or into a folder whose files are read.
-pub(crate) fn apart(output: Named<'_, &Path>, input: Named<'_, Option<&Path>>) -> Result<()> {
+pub fn apart(output: Named<'_, &Path>, input: Named<'_, Option<&Path>>) -> Result<()> {
     let ((option, path), (reader, Some(input))) = (output, input) else {
         return Ok(());
     };
@@ -45,7 +45,7 @@ fn is_below(path: &Path, folder: &Path) -> bool {
 }
 
 /// Refuses an output that is no place for a file, or one of the files that are read.
-pub(crate) fn check(output: Named<'_, &Path>, inputs: &[Named<'_, Option<&Path>>]) -> Result<()> {
+pub fn check(output: Named<'_, &Path>, inputs: &[Named<'_, Option<&Path>>]) -> Result<()> {
     writable(output)?;
     inputs.iter().try_for_each(|input| apart(output, *input))
 }
@@ -107,7 +107,7 @@ fn writable((option, path): Named<'_, &Path>) -> Result<()> {
 
 /// Writes files that are each either as they were or all new, whatever happens meanwhile, and
 /// says so. None is replaced before there is room for all of them.
-pub(crate) fn write(files: &[(Named<'_, &Path>, &[u8])]) -> Result<()> {
+pub fn write(files: &[(Named<'_, &Path>, &[u8])]) -> Result<()> {
     let beside = |(named, data): &(_, &[u8])| stage(*named, |out| Ok(out.write_all(data)?));
     let staged = files.iter().map(beside).collect::<Result<Vec<_>>>()?;
     for ((named, data), staged) in files.iter().zip(staged) {
@@ -119,7 +119,7 @@ pub(crate) fn write(files: &[(Named<'_, &Path>, &[u8])]) -> Result<()> {
 
 /// Has `fill` write a file that is either as it was or all new, whatever
 /// happens meanwhile.
-pub(crate) fn write_by(
+pub fn write_by(
     named: Named<'_, &Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
 ) -> Result<()> {
@@ -127,7 +127,7 @@ pub(crate) fn write_by(
 }
 
 /// Has `fill` write the file `-o`, as `write_by` does, or without one standard output.
-pub(crate) fn write_or_print(
+pub fn write_or_print(
     output: Option<&Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
 ) -> Result<()> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::setup::workspace::next_free;
+use crate::places::next_free;
 
 /// A file that gets all bytes of a UART, and is locked meanwhile: two runs in one file would
 /// read as one. What cannot be written does not end the run that is shown meanwhile:
@@ -58,7 +58,7 @@ impl LogFile {
     }
 
     /// Writes `bytes`, unless an earlier write failed.
-    pub(super) fn add(&mut self, bytes: &[u8]) {
+    pub fn add(&mut self, bytes: &[u8]) {
         let Ok(file) = &mut self.file else {
             return;
         };

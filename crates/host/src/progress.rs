@@ -90,7 +90,7 @@ impl Drop for Progress {
 }
 
 /// Returns a time in words: `34 s`, `16 min`.
-pub(crate) fn in_words(time: Duration) -> String {
+pub fn in_words(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..100 => format!("{seconds} s"),
         seconds => format!("{} min", (seconds + 30) / 60),
@@ -107,7 +107,7 @@ fn style(template: &str) -> ProgressStyle {
 }
 
 /// The beginning of a line that `cargo xtask test` shows of tests that pass, too.
-pub(crate) const NOTE: &str = "note on this host: ";
+pub const NOTE: &str = "note on this host: ";
 
 /// Prints a line to stderr for a test that finds less on this host than on others.
 pub fn note(text: &str) {

@@ -10,7 +10,7 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Returns the flag that such a signal sets from now on, instead of ending this process. A second
 /// one ends it.
-pub(crate) fn watch() -> Result<&'static AtomicBool> {
+pub fn watch() -> Result<&'static AtomicBool> {
     static WATCHED: Once = Once::new();
     let mut set = Ok(());
     WATCHED.call_once(|| {
@@ -27,7 +27,7 @@ pub(crate) fn watch() -> Result<&'static AtomicBool> {
 
 /// Fails after such a signal. A terminal sends it to the programs that build something,
 /// too: the error of one that ends by it is of no use.
-pub(crate) fn check() -> Result<()> {
+pub fn check() -> Result<()> {
     if INTERRUPTED.load(Ordering::Relaxed) {
         bail!("interrupted");
     }

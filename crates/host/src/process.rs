@@ -13,9 +13,9 @@ use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use super::interrupt;
-use super::progress::Progress;
-use super::temporary::temporary;
+use crate::interrupt;
+use crate::progress::Progress;
+use crate::temporary;
 
 /// The number of last lines of a failed program that are shown.
 const TAIL: usize = 40;
@@ -39,7 +39,7 @@ pub fn find(program: &str) -> Option<PathBuf> {
 
 /// Returns the command of the cargo that runs this tool, in a process group of its own: an
 /// interruption ends all that it has started.
-pub(crate) fn cargo() -> Command {
+pub fn cargo() -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
     command.process_group(0);
     command
@@ -83,7 +83,7 @@ pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
 
 /// Runs `command`, the step `what`, without input. An interruption ends the command, and its
 /// group if it has one of its own, by force if it does not end by itself.
-pub(crate) fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
+pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
     let child = command.stdin(Stdio::null()).spawn();
     let mut child =
         child.with_context(|| format!("cannot run `{}`", command.get_program().display()))?;

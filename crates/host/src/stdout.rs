@@ -4,7 +4,7 @@ use std::io::{self, Write, stdout};
 
 /// Standard output. A reader that closes it makes no error: the verdict does not depend on it.
 #[derive(Default)]
-pub(crate) struct Out {
+pub struct Out {
     closed: bool,
 }
 

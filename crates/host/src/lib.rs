@@ -1,0 +1,15 @@
+//! What every command needs of the host: progress, child processes, files, interruptions.
+
+#![forbid(unsafe_code)]
+
+pub mod files;
+pub mod interrupt;
+pub mod log_file;
+pub mod places;
+pub mod process;
+pub mod progress;
+pub mod read_file;
+pub mod stdout;
+mod temporary;
+
+pub use self::temporary::temporary;
