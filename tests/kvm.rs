@@ -14,17 +14,17 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use boards::Gic;
 use hardware::image::Conduit;
 use hardware::spec::timer::TimerName;
+use report::follow::stream::{self, Ending, Limits, Watch};
 use run::measure::{Counter, Metric};
 use run::model::{Measure, Variant, Verdict};
 use run::plan::ScenarioId;
-use xtask::board::firmware_kind::Firmware;
-use xtask::board::{self, Gic};
+use xtask::build::firmware_kind::Firmware;
 use xtask::build::image::Emergency;
 use xtask::qemu::kvm_host::{self, KvmHost};
 use xtask::qemu::run_spec::RunSpec;
-use xtask::qemu::stream::{self, Ending, Limits, Watch};
 use xtask::qemu::{self, Machine};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
@@ -57,7 +57,7 @@ fn guest(gic: Gic, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common
     let workspace = Workspace::find().expect("the workspace");
     setup::ensure(&workspace, &[Need::Qemu]).expect("QEMU");
     let linux = KvmHost::ready(&workspace).expect("a Linux with KVM");
-    let board = board::load(&workspace, "qemu").expect("the board");
+    let board = boards::load("qemu").expect("the board");
     let spec = RunSpec {
         firmware: Firmware::Kvm,
         ..RunSpec::default()

@@ -5,12 +5,12 @@
 use fuzz::worded;
 use hardware::board as payload;
 use libfuzzer_sys::fuzz_target;
-use xtask::board::device_tree::{self, Choices};
-use xtask::board::{self, Board, Gic, StateFormat};
+use boards::device_tree::{self, Choices};
+use boards::{Board, Gic, StateFormat};
 use xtask::build::image::Emergency;
 
 fuzz_target!(|text: &str| {
-    let board = match board::parse("board.toml", text) {
+    let board = match boards::parse("board.toml", text) {
         Ok(board) => board,
         Err(error) => {
             assert!(format!("{error:#}").starts_with("board.toml:"));

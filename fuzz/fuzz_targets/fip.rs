@@ -4,7 +4,7 @@
 
 use fuzz::worded;
 use libfuzzer_sys::fuzz_target;
-use xtask::board::Uuid;
+use boards::Uuid;
 use xtask::build::fip::Fip;
 
 fuzz_target!(|data: &[u8]| {

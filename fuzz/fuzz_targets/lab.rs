@@ -5,7 +5,7 @@
 use fuzz::worded;
 use libfuzzer_sys::fuzz_target;
 use xtask::lab::recovery::replace_fip;
-use xtask::report::jobs::{Kind, Results, read_log};
+use report::jobs::{Kind, Results, read_log};
 
 /// Where the FIP is; short, so that it is soon found.
 const FIP: &str = "fip";

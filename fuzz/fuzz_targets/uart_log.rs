@@ -11,14 +11,14 @@ use libfuzzer_sys::fuzz_target;
 use run::model as verdict;
 use run::model::Verdict;
 use run::record::{Claim, MARK, RunBuilder, pieces};
-use xtask::board::firmware_kind::Firmware;
+use xtask::build::firmware_kind::Firmware;
 use xtask::qemu::diagnosis::{Context, diagnose, doubt, last_scenario, refused};
 use xtask::qemu::run_result::RunResult;
-use xtask::qemu::stream::{Ending, Outcome, closing};
-use xtask::report::analysis::compare::{self, compare};
-use xtask::report::analysis::merge::merge;
-use xtask::report::export::{self, Report};
-use xtask::report::log::read_bytes;
+use report::follow::stream::{Ending, Outcome, closing};
+use report::analysis::compare::{self, compare};
+use report::analysis::merge::merge;
+use report::export::{self, Report};
+use report::log::read_bytes;
 use xtask::soak::{Account, Totals};
 
 fuzz_target!(|data: &[u8]| {

@@ -6,7 +6,7 @@ use device_tree::{Changes, adapt};
 use fuzz::worded;
 use hardware::board::Board;
 use libfuzzer_sys::fuzz_target;
-use xtask::board::device_tree::machine;
+use boards::device_tree::machine;
 use xtask::build::image::Emergency;
 
 const BOOTARGS: &str = "iterations=3 only=cpu_off_serial";

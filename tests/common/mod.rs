@@ -7,20 +7,20 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use boards::device_tree::{self, Choices};
+use boards::{Board, Conduit, Gic, StateFormat};
 use object::{Object, ObjectSymbol};
+use report::follow::stream::Ending;
 use run::measure::{Facts, Metric, Summary};
 use run::model::{How, Measure, Point, Row, Run, Scenario, Variant, Verdict};
 use run::plan::ScenarioId;
 use run::record::{Claim, RunBuilder, pieces};
-use xtask::board::device_tree::{self, Choices};
-use xtask::board::firmware_kind::Firmware;
-use xtask::board::{self, Board, Conduit, Gic, StateFormat};
+use xtask::build::firmware_kind::Firmware;
 use xtask::build::image::Emergency;
 use xtask::build::payload;
 use xtask::qemu::Level;
 use xtask::qemu::run_result::RunResult;
 use xtask::qemu::run_spec::RunSpec;
-use xtask::qemu::stream::Ending;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
@@ -114,7 +114,7 @@ pub fn changed_board(change: impl Fn(&str) -> String) -> Board {
     let path = workspace().board("qemu").join("board.toml");
     let text = std::fs::read_to_string(path).expect("the board file");
     let changed = change(&text);
-    board::parse("board.toml", &changed).expect("a good board")
+    boards::parse("board.toml", &changed).expect("a good board")
 }
 
 /// QEMU's board, with `from` in the text of its file replaced.
@@ -173,7 +173,7 @@ pub fn image_with(tree: &[u8], cpus: u32) -> Vec<u8> {
 /// The payload with QEMU's UART in its parameter block.
 pub fn image_of(tree: Option<&[u8]>, cpus: u32) -> Vec<u8> {
     let workspace = workspace();
-    let board = board::load(&workspace, "qemu").expect("the board");
+    let board = boards::load("qemu").expect("the board");
     let emergency = Emergency::of_board(&board, Conduit::Smc);
     payload::image(&workspace, tree, emergency, cpus as usize).expect("an image")
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use xtask::board::Gic;
+use boards::Gic;
 use xtask::qemu::Level;
 use xtask::qemu::run_spec::RunSpec;
 

@@ -31,15 +31,15 @@ mod machine;
 use std::collections::BTreeMap;
 use std::fs;
 
+use boards::Gic;
 use common::{Rows, rt_instr};
 use firmware::Firmware;
+use host::hex::hex;
 use host::progress::note;
 use machine::Machine;
 use sha2::{Digest, Sha256};
-use xtask::board::Gic;
 use xtask::build::firmware::toolchain;
 use xtask::qemu::prepare::prepare;
-use xtask::setup::source_package::hex;
 
 /// Figures of a parallel column may differ by one part in this many.
 const FIGURE_PARTS: u64 = 5;

@@ -1,12 +1,12 @@
 //! Machines that are not `virt`: other UARTs, other GICs or none, with PSCI
 //! and without.
 
+use boards::Gic;
 use device_tree::{Changes, adapt};
 use hardware::image::Conduit;
 use run::measure::Metric;
 use run::model::Verdict;
 use run::plan::ScenarioId::{CpuSuspendParallel, PsciVersionParallel};
-use xtask::board::Gic;
 use xtask::build::firmware::Platform;
 use xtask::build::flash;
 use xtask::build::image::Emergency;

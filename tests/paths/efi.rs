@@ -3,9 +3,9 @@
 use std::fs;
 use std::process::Command;
 
+use boards::Conduit;
 use run::measure::Metric;
 use run::plan::ScenarioId::{CpuSuspendParallel, SuspendDeepSerial};
-use xtask::board::Conduit;
 use xtask::build::signer::Signer;
 use xtask::build::{efi, stick};
 use xtask::qemu::efi::{APPLICATION, ENVIRONMENT, environment, start_command};

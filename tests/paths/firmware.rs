@@ -2,7 +2,7 @@
 //! follows the Firmware Handoff specification. (With X0 = MPIDR, as it comes
 //! by default, all other tests run.)
 
-use xtask::board::{Conduit, Gic, Stock};
+use boards::{Conduit, Gic, Stock};
 use xtask::build::firmware::{self, Firmware, Platform, Variant};
 use xtask::build::flash;
 use xtask::build::tf_a::TfA;

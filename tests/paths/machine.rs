@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use memchr::memmem;
+use report::follow::stream::{self, Display, Ending, Limits, Watch};
 use run::model::Verdict;
 use tempfile::TempDir;
 use xtask::build::image::Emergency;
 use xtask::build::payload;
 use xtask::qemu;
-use xtask::qemu::stream::{self, Display, Ending, Limits, Watch};
 use xtask::setup::{self, Need};
 
 use crate::common::{self, Log, workspace};

@@ -5,9 +5,9 @@
 //! state, a standby that the tree's own boot arguments choose. (No CPU comes back from its
 //! power-down states.)
 
+use boards::{Conduit, Gic};
 use run::measure::Metric;
 use run::plan::ScenarioId;
-use xtask::board::{Conduit, Gic};
 use xtask::build::firmware::Platform;
 use xtask::build::flash;
 

@@ -3,10 +3,10 @@
 
 use std::fs;
 
+use boards::Conduit;
 use run::crc::Crc32;
 use run::measure::Metric;
 use run::plan::ScenarioId::CpuSuspendParallel;
-use xtask::board::Conduit;
 use xtask::qemu::efi::{ENVIRONMENT, environment};
 use xtask::setup::{self, Need, U_BOOT};
 

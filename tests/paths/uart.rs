@@ -1,7 +1,7 @@
 //! A UART that is no PL011: the 16550 of QEMU's `pci-serial`, made ready by a stub in
 //! front of the payload.
 
-use xtask::board::Conduit;
+use boards::Conduit;
 use xtask::build::image::Emergency;
 
 use crate::common;

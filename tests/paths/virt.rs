@@ -1,17 +1,17 @@
 //! QEMU's own loaders, on `virt` with QEMU's own PSCI.
 
+use boards::{Board, Conduit, Gic};
 use run::measure::Metric;
 use run::model::Verdict;
 use run::plan::ScenarioId::{CpuOffSerial, CpuSuspendParallel, PsciVersionParallel};
-use xtask::board::{self, Board, Conduit, Gic};
 use xtask::build::image::Emergency;
 
-use crate::common::{self, workspace};
+use crate::common;
 use crate::machine::{FEW, Machine, image, with_tree};
 
 /// The board file's tree for QEMU's own PSCI, which has one idle state.
 pub fn tree(cpus: u32, conduit: Conduit) -> Vec<u8> {
-    let board = board::load(&workspace(), "qemu").expect("the board");
+    let board = boards::load("qemu").expect("the board");
     common::builtin_tree(&board, conduit, cpus, FEW)
 }
 
@@ -193,7 +193,7 @@ fn an_earlier_stage_left_the_gic_in_use() {
         0xd503_3fdf, // isb
         0xd538_cc02, // mrs x2, icc_iar1_el1
     ];
-    let board = board::load(&workspace(), "qemu").expect("the board");
+    let board = boards::load("qemu").expect("the board");
     for (gic, stores, acknowledge) in [
         (Gic::V2, v2, &acknowledge_v2[..]),
         (Gic::V3, v3, &acknowledge_v3),
@@ -251,7 +251,7 @@ fn a_tree_without_a_gic() {
 /// the parameter block's, and no call is made, though both name a conduit.
 #[test]
 fn entered_at_el3() {
-    let board = board::load(&workspace(), "qemu").expect("the board");
+    let board = boards::load("qemu").expect("the board");
     let emergency = Emergency::of_board(&board, Conduit::Smc);
     let by_block = image(None, emergency);
     let by_tree = with_tree(&tree(4, Conduit::Smc));

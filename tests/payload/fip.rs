@@ -10,14 +10,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use boards::Gic;
 use host::process;
+use report::follow::stream::{self, Display, Ending, Outcome, Watch};
 use run::model::Verdict;
-use xtask::board::{self, Gic};
 use xtask::build::firmware::{self, Firmware, NT_FW_KEY, Platform, Variant};
 use xtask::build::flash::{self, FIP_BASE};
 use xtask::build::tf_a::TfA;
 use xtask::qemu::run_spec::RunSpec;
-use xtask::qemu::stream::{self, Display, Ending, Outcome, Watch};
 use xtask::qemu::{self, Machine};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
@@ -73,7 +73,7 @@ impl Display for Until<'_> {}
 fn boot(firmware: &Firmware, fip: &str, until: &str) -> Outcome {
     let workspace = Workspace::find().expect("the workspace");
     setup::ensure(&workspace, &[Need::Qemu]).expect("QEMU");
-    let board = board::load(&workspace, "qemu").expect("the board");
+    let board = boards::load("qemu").expect("the board");
     let recipe = board.qemu.as_ref().expect("a recipe");
     let machine = Machine {
         recipe,

@@ -1,14 +1,14 @@
 //! Bad input from outside: the payload says what and where,
 //! and ends with the right exit code.
 
+use boards::Gic;
 use fdt_blob::{Blob, cells};
 use hardware::image::{PARAMETER_BLOCK, ParameterBlock, TREE_MAX};
+use report::follow::stream::Ending;
 use run::model::Verdict;
-use xtask::board::Gic;
 use xtask::build::payload::Tree;
 use xtask::qemu::run_result::RunResult;
 use xtask::qemu::run_spec::{Payload, RunSpec};
-use xtask::qemu::stream::Ending;
 
 use crate::common::{self, spec};
 

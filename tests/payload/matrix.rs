@@ -6,7 +6,7 @@ use hardware::spec::psci::StateFormat;
 use run::measure::{Counter, Metric};
 use run::model::{How, Measure, Variant, Verdict};
 use run::plan::ScenarioId;
-use xtask::board::firmware_kind::Firmware;
+use xtask::build::firmware_kind::Firmware;
 use xtask::qemu::Level;
 use xtask::qemu::run_spec::RunSpec;
 

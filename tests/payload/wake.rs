@@ -7,12 +7,12 @@
 //! A frame that works is shown with fakes: `crates/hardware/src/devices/timer_frame.rs`,
 //! `crates/suite/src/scenario/tests/wake.rs`, `xtask/tests/machine/sse_timer.rs`.
 
+use boards::Gic;
 use run::model::{Row, Verdict};
 use run::plan::ScenarioId::{
     self, CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel,
     SuspendDeepParallel,
 };
-use xtask::board::Gic;
 use xtask::build::payload::Tree;
 use xtask::qemu::run_spec::RunSpec;
 

@@ -1,8 +1,8 @@
 //! The watchdog of last resort, on a machine that has one, under a firmware whose
 //! suspends do not return.
 
+use report::follow::stream::Ending;
 use run::model::Verdict;
-use xtask::qemu::stream::Ending;
 
 use crate::common::{run, spec};
 

@@ -3,10 +3,8 @@
 //! | folder | task |
 //! |---|---|
 //! | [`setup`] | packages, sources, tools, processes, progress |
-//! | [`board`] | board files and device trees |
 //! | [`build`] | the payload, TF-A, FIPs, flashes |
 //! | [`qemu`] | runs on QEMU |
-//! | [`report`] | logs and tables, and what is made of them |
 //! | [`profile`] | instructions by function, commit by commit |
 //! | [`lab`] | jobs for LAVA and labgrid |
 //! | [`soak`] | repeated runs, fuzzers |
@@ -18,13 +16,11 @@
 
 #![forbid(unsafe_code)]
 
-pub mod board;
 pub mod build;
 pub mod cli;
 pub mod lab;
 pub mod profile;
 pub mod qemu;
-pub mod report;
 pub mod setup;
 pub mod soak;
 pub mod verify;

@@ -2,7 +2,9 @@
 
 #![forbid(unsafe_code)]
 
+pub mod exit_code;
 pub mod files;
+pub mod hex;
 pub mod interrupt;
 pub mod log_file;
 pub mod places;

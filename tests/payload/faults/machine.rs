@@ -1,7 +1,7 @@
 //! Counter, interrupts, exception level: in firmware's hands, though not PSCI's.
 
+use boards::Gic;
 use run::measure::Metric;
-use xtask::board::Gic;
 use xtask::build::payload::Tree;
 use xtask::qemu::run_spec::Payload;
 

@@ -3,11 +3,11 @@
 use std::fs::{self, File};
 
 use anyhow::{Context, Result};
+use host::process;
 
 use super::payload::{FIX_835769, rust_flags};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, EFI_TARGET, Need};
-use host::process;
 
 /// Builds the application around `image`, which has a device tree or none. `args` are the boot
 /// arguments where its load options give none.

@@ -3,11 +3,11 @@
 //! BL1 is at the start, at the CPUs' reset vector; the FIP follows.
 
 use anyhow::{Result, bail};
+use boards::Stock;
+use boards::image_kinds::uuid_of;
 
 use super::fip::Fip;
 use super::firmware::Firmware;
-use crate::board::Stock;
-use crate::board::image_kinds::uuid_of;
 
 /// Offset of the overlay platform's FIP (`PLAT_QEMU_FIP_BASE` in TF-A's
 /// `plat/qemu/qemu/include/platform_def.h`).

@@ -4,16 +4,15 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use boards::Board;
 use hardware::devices::uart::mark_register;
 use hardware::image::{
     BASE_MAX, Conduit, HEADER_SIZE, IMAGE_SIZE_OFFSET, PARAMETER_BLOCK_SIZE, ParameterBlock,
     TREE_ALIGN, TREE_MAX, Uart, working_memory,
 };
+use host::read_file;
 use object::{Object as _, ObjectSegment as _};
 use run::crc::Crc32;
-
-use crate::board::Board;
-use host::read_file;
 
 const PAGE: u64 = 4096;
 /// For so many CPUs an image without a tree claims memory.

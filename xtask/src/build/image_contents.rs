@@ -5,18 +5,19 @@ use std::path::PathBuf;
 
 use ::device_tree::Changes;
 use anyhow::{Context, Result, bail};
+use boards::device_tree::{self, Choices};
+use boards::{Board, Conduit, Gic};
 use clap::Args;
 use hardware::board::Region;
 use hardware::image::TREE_MAX;
+use host::read_file;
 
 use super::firmware::Variant;
 use super::image::{self, Emergency};
 use super::payload::{self, Tree};
-use crate::board::device_tree::{self, Choices};
-use crate::board::firmware_kind::Firmware;
-use crate::board::{Board, Conduit, Gic, GivenStates};
+use crate::build::GivenStates;
+use crate::build::firmware_kind::Firmware;
 use crate::setup::workspace::Workspace;
-use host::read_file;
 
 /// The wishes for the device tree of an image.
 #[derive(Clone, Debug, Args)]

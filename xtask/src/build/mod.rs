@@ -5,7 +5,9 @@
 pub mod efi;
 pub mod fip;
 pub mod firmware;
+pub mod firmware_kind;
 pub mod flash;
+mod given_states;
 pub mod image;
 pub mod image_contents;
 pub mod package;
@@ -14,3 +16,5 @@ pub(crate) mod plugin;
 pub mod signer;
 pub mod stick;
 pub mod tf_a;
+
+pub use self::given_states::GivenStates;

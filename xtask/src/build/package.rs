@@ -7,13 +7,13 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use boards::image_kinds::{called, known, label, uuid_of};
+use boards::{Blob, Board, Package, PackageKind};
 use itertools::Itertools as _;
 use minijinja::{Environment, context};
 use uuid::Uuid;
 
 use super::fip::{Fip, certificate, check_key, is_certificate, renew};
-use crate::board::image_kinds::{called, known, label, uuid_of};
-use crate::board::{Blob, Board, Package, PackageKind};
 use crate::setup::workspace::Workspace;
 
 #[derive(Clone, Debug)]

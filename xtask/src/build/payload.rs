@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
+use host::process;
 use itertools::Itertools as _;
 
 use super::image::{self, Emergency};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, TARGET};
-use host::process;
 
 /// cargo's separator between encoded flags.
 const SEPARATOR: &str = "\x1f";

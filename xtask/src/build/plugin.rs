@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use host::process;
 
 use crate::setup::workspace::Workspace;
-use host::process;
 
 /// Builds the plugin `package` with a feature, and returns its file.
 pub(crate) fn build(workspace: &Workspace, package: &str, feature: &str) -> Result<PathBuf> {

@@ -4,14 +4,14 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use host::process;
+use host::read_file;
+use host::temporary;
 use memchr::memmem;
 
 use super::fip::check_key;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
-use host::process;
-use host::read_file;
-use host::temporary;
 
 /// The largest certificate that is read, in bytes.
 const CERTIFICATE_MAX: usize = 64 << 10;

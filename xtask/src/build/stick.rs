@@ -4,12 +4,12 @@ use std::fs;
 
 use anyhow::Result;
 use hardware::image::PARAMETER_MAGIC;
+use host::process;
+use host::temporary;
 use memchr::memmem;
 
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
-use host::process;
-use host::temporary;
 
 /// The application, which EFI starts by itself, and the script that EFI's shell runs.
 pub const PATHS: [&str; 2] = ["EFI/BOOT/BOOTAA64.EFI", "startup.nsh"];

@@ -4,12 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use host::hex::hex;
+use host::progress::say;
 use sha2::{Digest, Sha256};
 
-use crate::setup::source_package::{Source, hex};
+use crate::setup::source_package::Source;
 use crate::setup::workspace::Workspace;
 use crate::setup::workspace::refuse_blanks;
-use host::progress::say;
 
 /// TF-A, as Debian 13 has it: the upstream tag v2.12.1 without vendors' binaries.
 pub const TF_A: Source = Source {

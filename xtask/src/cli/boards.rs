@@ -3,26 +3,21 @@
 use std::io::Write as _;
 
 use anyhow::Result;
-use itertools::Itertools as _;
-
-use super::common::BAD;
-use crate::board;
-use crate::setup::workspace::Workspace;
+use host::exit_code::BAD;
 use host::progress::say;
 use host::stdout::Out;
+use itertools::Itertools as _;
 
 pub(super) fn run(name: Option<&str>) -> Result<u8> {
-    let workspace = Workspace::find()?;
     let mut out = Out::default();
     if let Some(name) = name {
-        let text = board::describe(&board::load(&workspace, name)?);
+        let text = boards::describe(&boards::load(name)?);
         out.write_all(text.as_bytes())?;
         return Ok(0);
     }
-    let names = board::names(&workspace);
-    let boards = names.iter().map(|name| board::load(&workspace, name));
+    let boards = boards::names().map(boards::load);
     let (boards, broken): (Vec<_>, Vec<_>) = boards.partition_result();
-    out.write_all(board::table(&boards).as_bytes())?;
+    out.write_all(boards::table(&boards).as_bytes())?;
     broken
         .iter()
         .for_each(|error| say(&format!("error: {error:#}")));

@@ -4,18 +4,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use boards::{Package, PackageKind};
 use clap::{ArgAction, Args};
 use hardware::image::ParameterBlock;
-
-use super::common::plan;
-use super::image_source::{ImageSource, say_next};
-use crate::board::{self, Package, PackageKind};
-use crate::build::image::{self, FILE_MAX};
-use crate::build::{package, payload};
-use crate::setup::workspace::Workspace;
 use host::files;
 use host::progress::say;
 use host::read_file;
+
+use super::common::plan;
+use super::image_source::{ImageSource, say_next};
+use crate::build::image::{self, FILE_MAX};
+use crate::build::{package, payload};
+use crate::setup::workspace::Workspace;
 
 /// A file beside the image, and what it is.
 type FitFile = (&'static str, PathBuf);
@@ -66,7 +66,7 @@ pub struct ImageArguments {
 pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
     let source = &arguments.source;
-    let board = board::load(&workspace, source.board.as_deref().unwrap_or(BOARD))?;
+    let board = boards::load(source.board.as_deref().unwrap_or(BOARD))?;
     let of_board = !arguments.bare && !arguments.efi && source.tree.dtb.is_none();
     let package = board.package.as_ref().filter(|_| of_board);
     let output = output(&workspace, arguments, package)?;

@@ -3,19 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use boards::device_tree;
 use clap::Args;
 use hardware::image::TREE_MAX;
+use host::progress::say;
+use host::read_file;
 
 use super::common::plan;
-use crate::board::{self, GivenStates, device_tree};
+use crate::build::GivenStates;
 use crate::build::efi;
 use crate::build::image::{self, Emergency};
 use crate::build::image_contents::{TreeWish, adapt_for_efi};
 use crate::build::payload;
 use crate::build::signer::Signer;
 use crate::setup::workspace::Workspace;
-use host::progress::say;
-use host::read_file;
 
 /// A file that is read, and its option.
 type Input<'p> = (&'static str, Option<&'p Path>);
@@ -78,7 +79,7 @@ impl ImageSource {
             return image::assemble(flat(base)?, Some(&tree), Emergency::of_tree(&tree), cpus);
         }
         if let Some(name) = &self.board {
-            return wish.make_image(workspace, &board::load(workspace, name)?, base);
+            return wish.make_image(workspace, &boards::load(name)?, base);
         }
         let of_board = [
             ("--smp", wish.smp.is_some()),

@@ -4,14 +4,18 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::{Context, Result, anyhow, bail};
+use boards::device_tree;
+use boards::{Board, PackageKind};
 use clap::Args;
 use hardware::image::TREE_MAX;
+use host::progress::say;
+use host::read_file;
 use itertools::Itertools as _;
+use report::jobs::cell::is_plain;
+use report::jobs::check_name;
 use run::plan::Plan;
 
 use super::common::plan;
-use crate::board::device_tree;
-use crate::board::{self, Board, PackageKind};
 use crate::build::firmware::{Variant, fault};
 use crate::build::image_contents::TreeWish;
 use crate::build::{image, package};
@@ -21,11 +25,7 @@ use crate::lab::place::{self, Place};
 use crate::lab::{Engine, Names};
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{prepare, timeout};
-use crate::report::jobs::cell::is_plain;
-use crate::report::jobs::check_name;
 use crate::setup::workspace::Workspace;
-use host::progress::say;
-use host::read_file;
 
 /// A file, and what the firmware in it is called, if that is given.
 #[derive(Clone, Debug)]
@@ -157,7 +157,7 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
     let args = with_end(arguments)?;
     let plan = plan(Some(&args))?;
     let boards = arguments.board.iter();
-    let boards = boards.map(|name| board::load(&workspace, name));
+    let boards = boards.map(|name| boards::load(name));
     let boards = boards.collect::<Result<Vec<_>>>()?;
     check(arguments, &boards)?;
     let wishes = wishes(arguments, &boards)?;

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
+use host::exit_code::INCOMPLETE;
+use host::files;
+use host::progress::say;
+use report::cli::parse_share;
 
-use super::common::{INCOMPLETE, parse_share};
 use super::qemu::{self, RunArguments};
 use crate::profile::ledger::{Bench, Selected};
 use crate::profile::ledger_export::{self, Format, conclusion};
-use host::files;
-use host::progress::say;
 
 /// Arguments of `ledger`.
 #[derive(Debug, Args)]

@@ -4,24 +4,24 @@ use std::ffi::OsString;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use host::exit_code::{self, BAD};
+use host::interrupt;
+use host::stdout::Out;
+use report::cli::report::{ReportArguments, after_help};
 
-use super::common::{BAD, EXIT_CODES, INCOMPLETE};
+use super::common::EXIT_CODES;
 use super::fip::verbs::FipVerb;
 use super::image::ImageArguments;
 use super::lab::LabArguments;
 use super::ledger::LedgerArguments;
 use super::profile::ProfileArguments;
 use super::qemu::QemuArguments;
-use super::report::ReportArguments;
 use super::soak::SoakArguments;
 use super::stick::StickArguments;
 use super::test;
 use super::tree::TreeVerb;
 use super::verify::VerifyArguments;
 use crate::soak::{boot_fuzz, fuzz};
-use host::interrupt;
-use host::progress::say;
-use host::stdout::Out;
 
 /// psci-bench measures what PSCI calls cost on AArch64, on a board or on QEMU. Begin with
 /// `cargo xtask qemu`, which installs what it needs.
@@ -111,13 +111,7 @@ pub enum Verb {
     /// Firmware and payload are built once. Ctrl-C ends the run in hand,
     /// which is not counted then, and the sums are printed.
     Soak(SoakArguments),
-    /// Turn UART logs into a report.
-    ///
-    /// Reads logs of psci-bench, and of TFTF's runtime instrumentation, as
-    /// terminals and LAVA keep them: with time stamps, colours and any line
-    /// ends. A log may hold several runs. Figures come from records, which have
-    /// checksums. A log without any record, as TFTF's, has its figures in lines
-    /// without a checksum: they are marked.
+    #[command(after_help = after_help("cargo xtask"))]
     Report(ReportArguments),
     /// Check the payload's cache maintenance, which QEMU cannot show, by a model
     /// of caches on whole runs and by mutations that it must find.
@@ -212,17 +206,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             return if error.use_stderr() { BAD } else { 0 };
         }
     };
-    match run(parsed.verb) {
-        Ok(code) => code,
-        Err(_) if interrupt::check().is_err() => {
-            say("interrupted");
-            INCOMPLETE
-        }
-        Err(error) => {
-            say(&format!("error: {error:#}"));
-            BAD
-        }
-    }
+    exit_code::of(run(parsed.verb))
 }
 
 fn run(verb: Verb) -> Result<u8> {
@@ -244,10 +228,7 @@ fn run(verb: Verb) -> Result<u8> {
         Verb::Verify(arguments) => super::verify::run(&arguments),
         Verb::Soak(arguments) => super::soak::run(&arguments),
         Verb::Lab(arguments) => super::lab::run(&arguments),
-        Verb::Report(arguments) => match &arguments.overhead {
-            Some(plain) => super::overhead::of_logs(&arguments, plain),
-            None => super::report::run(&arguments),
-        },
+        Verb::Report(arguments) => report::cli::report::run(&arguments),
         Verb::Fuzz {
             verb: Some(FuzzVerb::Boot(options)),
             ..

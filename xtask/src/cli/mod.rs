@@ -1,9 +1,7 @@
 //! The command line.
 
 mod boards;
-mod chosen_runs;
 mod common;
-
 mod fip;
 mod image;
 mod image_source;
@@ -13,8 +11,6 @@ mod main;
 mod overhead;
 mod profile;
 mod qemu;
-mod report;
-mod report_verdict;
 mod soak;
 mod stick;
 mod test;

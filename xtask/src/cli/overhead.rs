@@ -1,26 +1,22 @@
-//! `cargo xtask qemu --overhead` and `cargo xtask report LOG --overhead LOG`:
-//! what a firmware's instrumentation costs.
+//! `cargo xtask qemu --overhead`: the costs of a firmware's instrumentation.
 
-use std::io::{self, Write as _};
+use std::io::{self};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use itertools::Itertools as _;
-
-use super::chosen_runs::read_all;
-use super::qemu::{self, QemuArguments};
-use super::report::ReportArguments;
-use crate::board::firmware_kind::Firmware;
-use crate::build::firmware::Variant;
-use crate::qemu::run_spec::RunSpec;
-use crate::qemu::screen::Screen;
-use crate::qemu::{ICOUNT_NS, prepare};
-use crate::report::analysis::overhead::{Unit, overhead};
-use crate::report::log::{LoggedRun, read_bytes};
 use host::interrupt;
 use host::log_file::LogFile;
 use host::progress::{Progress, say};
-use host::stdout::Out;
+use report::analysis::overhead::Unit;
+use report::cli::overhead::{only, print};
+use report::follow::screen::Screen;
+use report::log::read_bytes;
+
+use super::qemu::{self, QemuArguments};
+use crate::build::firmware::Variant;
+use crate::build::firmware_kind::Firmware;
+use crate::qemu::run_spec::RunSpec;
+use crate::qemu::{ICOUNT_NS, prepare};
 
 pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
     let spec = qemu::spec(&arguments.run)?;
@@ -74,33 +70,8 @@ pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
     Ok(one.max(other))
 }
 
-pub(super) fn of_logs(arguments: &ReportArguments, without: &Path) -> Result<u8> {
-    let [log] = arguments.logs.as_slice() else {
-        bail!("--overhead compares two logs: that of the instrumented build, and the plain one's");
-    };
-    let with = read_all(std::slice::from_ref(log))?;
-    let without = read_all(&[without.to_owned()])?;
-    let [with, without] = [only(with)?, only(without)?];
-    print(&with, &without, Unit::Time)?;
-    let whole = super::report_verdict::all_complete([&with, &without]);
-    Ok(if whole { 0 } else { super::common::INCOMPLETE })
-}
-
 /// Returns the files of both logs: `run.log` is `run.pmf.log` and `run.plain.log`.
 fn logs(log: &Path) -> [PathBuf; 2] {
     let ending = log.extension().unwrap_or_default();
     ["pmf", "plain"].map(|build| log.with_extension(build).with_added_extension(ending))
-}
-
-fn only(runs: Vec<LoggedRun>) -> Result<LoggedRun> {
-    let count = runs.len();
-    let run = runs.into_iter().exactly_one().ok();
-    run.with_context(|| format!("--overhead takes logs of one run each, and there are {count}"))
-}
-
-fn print(with: &LoggedRun, without: &LoggedRun, unit: Unit) -> Result<()> {
-    let overhead = overhead(with, without, unit)?;
-    let mut out = Out::default();
-    overhead.write(&mut out)?;
-    Ok(out.flush()?)
 }

@@ -5,19 +5,20 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-
-use super::common::EXIT_CODES;
-use super::qemu::{self, RunArguments};
-use crate::profile::beside;
-use crate::profile::export::{self, Format};
-use crate::profile::profile::Profile;
-use crate::profile::run::ProfiledRun;
-use crate::qemu::run_spec::RunSpec;
-use crate::report::log::read_bytes;
 use host::files;
 use host::log_file::LogFile;
 use host::progress::say;
 use host::read_file;
+use report::log::read_bytes;
+use report::profile::beside;
+use report::profile::export::{self, Format};
+use report::profile::profile::Profile;
+
+use super::common::EXIT_CODES;
+use super::qemu::{self, RunArguments};
+use crate::profile::of_log;
+use crate::profile::run::ProfiledRun;
+use crate::qemu::run_spec::RunSpec;
 
 /// The most bytes of a profile or of a log.
 const FILE_MAX: usize = 1 << 30;
@@ -131,5 +132,5 @@ fn read(path: &Path) -> Result<Profile> {
     if let Some(lack) = run.lacks().first() {
         bail!("{}: the log is incomplete: {lack}", at());
     }
-    Profile::of_log(run, beside::log_hash(&bytes)).with_context(at)
+    of_log(run, beside::log_hash(&bytes)).with_context(at)
 }

@@ -7,27 +7,28 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use run::model::Verdict;
-
-use super::common::{EXIT_CODES, FAILED, plan};
-use crate::board::firmware_kind::Firmware;
-use crate::board::{self, GivenStates};
-use crate::build::firmware::Variant;
-use crate::build::flash;
-use crate::build::payload::Tree;
-use crate::qemu::run_result::RunResult;
-use crate::qemu::run_spec::{Payload, RunSpec};
-use crate::qemu::screen::Screen;
-use crate::qemu::timeout::{self, TIMEOUT_MAX};
-use crate::qemu::{Level, kvm_host, prepare};
-use crate::report::log::{LoggedRun, read_bytes};
-use crate::setup::workspace::Workspace;
+use host::exit_code::FAILED;
 use host::files;
 use host::interrupt;
 use host::log_file::LogFile;
 use host::progress::{Progress, say};
 use host::read_file;
 use host::stdout::Out;
+use report::follow::screen::Screen;
+use report::log::{LoggedRun, read_bytes};
+use run::model::Verdict;
+
+use super::common::{EXIT_CODES, plan};
+use crate::build::GivenStates;
+use crate::build::firmware::Variant;
+use crate::build::firmware_kind::Firmware;
+use crate::build::flash;
+use crate::build::payload::Tree;
+use crate::qemu::run_result::RunResult;
+use crate::qemu::run_spec::{Payload, RunSpec};
+use crate::qemu::timeout::{self, TIMEOUT_MAX};
+use crate::qemu::{Level, kvm_host, prepare};
+use crate::setup::workspace::Workspace;
 
 /// Arguments of `qemu`.
 #[derive(Debug, Args)]
@@ -201,7 +202,7 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
         }
         (None, Some(cpus)) => timeout::timeout(cpus, &plan),
         (None, None) => {
-            let board = board::load(&Workspace::find()?, &spec.board)?;
+            let board = boards::load(&spec.board)?;
             timeout::timeout(board.default_cpus()?, &plan)
         }
     };

@@ -6,15 +6,15 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-
-use super::qemu::{self, RunArguments};
-use crate::qemu::prepare;
-use crate::qemu::screen::Screen;
-use crate::setup::workspace::Workspace;
-use crate::soak::{Keep, Limits, has_suspends, keep_busy, soak};
 use host::interrupt;
 use host::progress::{Progress, say};
 use host::stdout::Out;
+use report::follow::screen::Screen;
+
+use super::qemu::{self, RunArguments};
+use crate::qemu::prepare;
+use crate::setup::workspace::Workspace;
+use crate::soak::{Keep, Limits, has_suspends, keep_busy, soak};
 
 /// Arguments of `soak`.
 #[derive(Debug, Args)]

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::{ArgAction, Args};
+use host::files;
+use host::progress::say;
+use host::read_file;
 
 use super::image_source::ImageSource;
 use crate::build::stick::{self, PATHS, SCRIPT};
 use crate::setup::workspace::Workspace;
-use host::files;
-use host::progress::say;
-use host::read_file;
 
 /// The option of the output, in messages.
 const OUTPUT: &str = "--output";

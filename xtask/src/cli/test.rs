@@ -9,15 +9,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
+use hardware::text::plural::many;
+use host::process;
+use host::progress::{NOTE, Progress, in_words, say};
 use regex::Regex;
 
 use crate::build::{payload, tf_a};
 use crate::qemu::kvm_host::KvmHost;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, linux_trees};
-use hardware::text::plural::many;
-use host::process;
-use host::progress::{NOTE, Progress, in_words, say};
 
 /// Sets up all that `cargo xtask test` needs without `--trees` and `--kvm`. Returns the
 /// folder of TF-A's source.

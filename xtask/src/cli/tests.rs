@@ -4,14 +4,14 @@ use std::fs;
 use std::path::Path;
 
 use clap::{Command, CommandFactory, Parser as _};
+use host::process;
+use host::progress::note;
 
 use super::main::Arguments;
 use crate::build::tf_a::{MBED_TLS, TF_A};
 use crate::qemu::kvm_host::KERNEL;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, linux_trees};
-use host::process;
-use host::progress::note;
 
 #[test]
 fn the_definition_is_sound() {

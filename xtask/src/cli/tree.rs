@@ -11,14 +11,14 @@ use device_tree::{Changes, adapt};
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::DeviceTree;
 use hardware::board::{Board, Gic, Region};
-use regex::{Captures, Regex};
-
-use super::fip::images::number;
-use crate::build::image_contents::adapt_for_efi;
 use hardware::text::plural::many;
 use host::files;
 use host::progress::say;
 use host::read_file;
+use regex::{Captures, Regex};
+
+use super::fip::images::number;
+use crate::build::image_contents::adapt_for_efi;
 
 /// The largest table, in bytes.
 const TABLE_MAX: usize = 16 << 20;

@@ -5,18 +5,18 @@ use std::io::Write;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use host::exit_code::FAILED;
+use host::interrupt;
+use host::process;
+use host::progress::say;
+use host::stdout::Out;
 
-use super::common::FAILED;
 use crate::qemu::run_spec::RunSpec;
 use crate::setup::TARGET;
 use crate::setup::workspace::Workspace;
 use crate::verify::findings::Finding;
 use crate::verify::mutations::{self, Killer};
 use crate::verify::run::{Checked, Checker};
-use host::interrupt;
-use host::process;
-use host::progress::say;
-use host::stdout::Out;
 
 /// Arguments of `verify`.
 #[derive(Debug, Args)]

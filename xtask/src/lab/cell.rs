@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use boards::{Board, Deploy, MINUTES_MAX};
 use clap::Args;
 use minijinja::context;
 use minijinja::value::{Serde, Value};
+use report::jobs::cell::{MARK, Mark, SCHEMA};
 use run::plan::{Method, Plan};
 
 use super::engine::{Engine, Names};
 use super::place::{Place, Ready};
 use super::{monitors, templates, words};
-use crate::board::{Board, Deploy, MINUTES_MAX};
 use crate::build::package;
 use crate::qemu::prepare::Prepared;
 use crate::qemu::{CommandLine, PROGRAM};
-use crate::report::jobs::cell::{MARK, Mark, SCHEMA};
 
 /// The minutes of a job on QEMU, unless the user gives them or the plan needs more.
 const QEMU_MINUTES: u32 = 10;

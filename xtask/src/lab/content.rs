@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use boards::Board;
+use host::progress::say;
+use host::read_file;
 
 use super::cell::Content;
 use super::engine::Engine;
 use super::recovery;
-use crate::board::Board;
 use crate::build::fip::Fip;
 use crate::build::package::Recipe;
 use crate::setup::workspace::Workspace;
-use host::progress::say;
-use host::read_file;
 
 /// Returns the user's FIP, or the user's recovery image with a FIP, with BL33 replaced by
 /// the image that `image` builds. `key` is that of the non-trusted firmware, if BL33 is

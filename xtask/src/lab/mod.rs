@@ -6,7 +6,6 @@ mod engine;
 mod monitors;
 pub(crate) mod place;
 pub mod recovery;
-pub(crate) mod serial;
 mod templates;
 pub(crate) mod words;
 

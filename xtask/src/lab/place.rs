@@ -9,10 +9,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use report::jobs::cell::{MARK, RESULTS};
 use tempfile::TempDir;
 
 use super::engine::Names;
-use crate::report::jobs::cell::{MARK, RESULTS};
 
 /// The folder in which Python keeps the bytecode of the tests.
 const BYTECODE: &str = "__pycache__";

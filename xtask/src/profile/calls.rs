@@ -4,27 +4,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use hardware::spec::pmf::Stamp;
-use serde::{Deserialize, Serialize};
+use report::profile::profile::Cost;
 
 use super::code::Code;
 use super::record::Execution;
-
-/// Instructions and calls of a function.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cost {
-    /// Instructions of the function itself.
-    pub instructions: u64,
-    /// Times that it was entered.
-    pub calls: u64,
-}
-
-impl Cost {
-    /// Adds the costs of another one.
-    pub fn add(&mut self, other: Self) {
-        self.instructions += other.instructions;
-        self.calls += other.calls;
-    }
-}
 
 /// The costs of stacks, by their numbers in [`Stacks`].
 pub(super) type Costs = BTreeMap<u32, Cost>;

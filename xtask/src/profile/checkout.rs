@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use serde::Serialize;
-
-use crate::report::log::untrusted_text::plain;
 use host::process;
+use report::log::untrusted_text::plain;
+use serde::Serialize;
 
 /// A commit.
 #[derive(Clone, Debug, Default, Serialize)]

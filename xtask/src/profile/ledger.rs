@@ -7,22 +7,22 @@ use std::path::PathBuf;
 use std::slice;
 
 use anyhow::{Context, Result, bail};
+use host::files;
+use host::interrupt;
+use host::progress::say;
 use itertools::Itertools as _;
+use report::log::untrusted_text::plain;
+use report::profile::difference::{Part, PhaseChange, Side, changes};
+use report::profile::profile::{Figure, Phase, Profile};
 use serde::Serialize;
 
 use super::bisect::find_steps;
 use super::checkout::{self, Commit};
-use super::difference::{Part, PhaseChange, Side, changes};
-use super::profile::{Figure, Phase, Profile};
 use super::run::ProfiledRun;
 use crate::qemu::run_spec::RunSpec;
-use crate::report::log::untrusted_text::plain;
 use crate::setup::scratch::Scratch;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
-use host::files;
-use host::interrupt;
-use host::progress::say;
 
 /// A commit with what was measured of it.
 #[derive(Debug, Default, Serialize)]

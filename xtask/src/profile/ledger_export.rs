@@ -5,16 +5,16 @@ use std::io::Write;
 use std::iter;
 
 use anyhow::Result;
+use hardware::text::plural::many;
 use itertools::Itertools as _;
+use report::export::{Block, Drawing, EDGE, Figure, LEFT, Scale, Table, write_blocks, write_page};
+use report::profile::difference::{Part, PhaseChange};
+use report::profile::document::{
+    NOTES, UNIT, change_table, function_changes, number, share_text, signed,
+};
 
 use super::checkout::Commit;
-use super::difference::{Part, PhaseChange};
-use super::document::{NOTES, UNIT, change_table, function_changes, number, share_text, signed};
 use super::ledger::{Entry, Ledger, Selected, Step};
-use crate::report::export::{
-    Block, Drawing, EDGE, Figure, LEFT, Scale, Table, write_blocks, write_page,
-};
-use hardware::text::plural::many;
 
 /// A format of ledgers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -6,26 +6,27 @@ use std::io::{self, BufReader};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use host::hex::hex;
+use host::interrupt;
+use host::log_file::LogFile;
+use host::progress::Progress;
+use host::temporary;
+use report::follow::screen::Screen;
+use report::log::read_bytes;
+use report::profile::beside::log_hash;
+use report::profile::profile::Profile;
 use run::plan::EndAction;
 use sha2::{Digest, Sha256};
 
-use super::beside::log_hash;
+use super::attribute::attribute;
 use super::code::Code;
-use super::profile::Profile;
 use crate::build::plugin;
 use crate::qemu::Level;
 use crate::qemu::prepare::{self, Prepared};
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::RunSpec;
-use crate::qemu::screen::Screen;
-use crate::report::log::read_bytes;
 use crate::setup;
-use crate::setup::source_package::hex;
 use crate::setup::workspace::Workspace;
-use host::interrupt;
-use host::log_file::LogFile;
-use host::progress::Progress;
-use host::temporary;
 
 /// The bytes that a folder has room for if it is not full.
 const ROOM: usize = 1 << 16;
@@ -141,7 +142,7 @@ impl ProfiledRun {
             bail!("the log is incomplete: {lack}");
         }
         let record = BufReader::new(File::open(record).context("the plugin wrote no record")?);
-        let mut profile = Profile::attribute(&run, log_hash(log), record, &self.elf)?;
+        let mut profile = attribute(&run, log_hash(log), record, &self.elf)?;
         profile.conditions.clone_from(&self.conditions);
         Ok(profile)
     }

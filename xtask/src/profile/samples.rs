@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Result, bail};
 use hardware::spec::pmf::Stamp;
 use itertools::Itertools as _;
+use report::analysis::phases::{Phase, Side, phase_between};
 use run::model::{Instant, Instants, Run};
 use run::plan::ScenarioId;
 
 use super::calls::Call;
-use crate::report::analysis::phases::{Phase, Side, phase_between};
 
 /// A phase of a sample.
 #[derive(Clone, Copy, Debug)]
@@ -142,8 +142,9 @@ pub(super) fn find_calls<'c>(
 
 #[cfg(test)]
 mod tests {
+    use report::made_up_run;
+
     use super::*;
-    use crate::report::log::made_up_run;
 
     #[test]
     fn samples_of_real_time_differ_and_those_of_instructions_do_not() {

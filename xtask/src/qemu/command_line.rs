@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::host_cpu;
 use host::process;
+
+use super::host_cpu;
 
 /// The program.
 pub const PROGRAM: &str = "qemu-system-aarch64";

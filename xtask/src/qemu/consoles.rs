@@ -56,11 +56,11 @@ impl Display for Consoles {
 
 #[cfg(test)]
 mod tests {
+    use boards::device_tree::{Choices, build};
+    use boards::{Gic, load};
     use hardware::image::{Conduit, UartKind};
 
     use super::*;
-    use crate::board::device_tree::{Choices, build};
-    use crate::board::{Gic, parse, tests::BOARD};
     use crate::build::image::{Emergency, assemble, tests::blank};
 
     /// Returns an image whose parameter block names `uart`, with `tree` appended.
@@ -74,10 +74,10 @@ mod tests {
 
     #[test]
     fn both_uarts_are_named_with_their_addresses() {
-        let board = parse("board.toml", BOARD).expect("a good board");
+        let board = load("juno").expect("a good board");
         let choices = Choices {
             cpus: 1,
-            gic: Gic::V3,
+            gic: Gic::V2,
             conduit: Conduit::Smc,
             cpu_off: true,
             idle_states: &[],

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use boards::Gic;
+use host::process;
 
 use super::command_line::{CommandLine, PROGRAM};
 use super::diagnosis::POWER_DOWN;
 use super::run_spec::{Level, RunSpec};
-use crate::board::firmware_kind::Firmware;
-use crate::board::{self, Gic};
 use crate::build::firmware::fault;
-use host::process;
+use crate::build::firmware_kind::Firmware;
 
 /// With `-icount`, each instruction is 2 to this power nanoseconds: at the 62.5
 /// MHz of QEMU's counter, one tick.
@@ -26,7 +26,7 @@ const NARROW: [&str; 2] = ["cortex-a7", "cortex-a15"];
 #[derive(Clone, Debug)]
 pub struct Machine<'m> {
     /// The board's recipe.
-    pub recipe: &'m board::Qemu,
+    pub recipe: &'m boards::Qemu,
     /// `-cpu`.
     pub cpu: &'m str,
     /// `-smp`.
@@ -40,7 +40,7 @@ pub struct Machine<'m> {
 impl Machine<'_> {
     /// Refuses options that the machine or its firmware, which `described` describes, does
     /// not have. `gic` is the GIC of a machine that is not adjustable.
-    pub fn check(&self, described: &board::Firmware, gic: Gic) -> Result<()> {
+    pub fn check(&self, described: &boards::Firmware, gic: Gic) -> Result<()> {
         let (cpus, in_all, name) = (self.cpus, described.max_cpus, self.spec.firmware.name());
         let (most, why) = match self.gic {
             Gic::V2 if in_all > GIC_V2_CPUS => (GIC_V2_CPUS, "a GICv2".to_owned()),

@@ -13,8 +13,6 @@ pub mod positions;
 pub mod prepare;
 pub mod run_result;
 pub mod run_spec;
-pub mod screen;
-pub mod stream;
 pub mod symbols;
 pub mod timeout;
 

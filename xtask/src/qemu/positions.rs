@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use hardware::image::{IMAGE_SIZE_OFFSET, MAGIC, MAGIC_OFFSET};
+use hardware::text::plural::plural;
 use itertools::Itertools;
 use regex::Regex;
 
 use super::monitor::Socket;
 use super::symbols::Symbols;
-use hardware::text::plural::plural;
 
 /// The longest time for all answers of a machine that is to be ended.
 pub const TIME: Duration = Duration::from_secs(2);

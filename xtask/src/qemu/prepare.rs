@@ -7,6 +7,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use boards::{Board, Conduit};
+use host::hex::hex;
+use host::interrupt;
+use host::progress::say;
+use host::temporary;
+use report::follow::stream::{self, Display, Ending, Limits, Watch};
 use run::model::Verdict;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -21,21 +27,15 @@ use super::monitor::Socket;
 use super::positions::{self, Map};
 use super::run_result::RunResult;
 use super::run_spec::{Level, Payload, RunSpec};
-use super::stream::{self, Display, Ending, Limits, Watch};
 use super::symbols::Symbols;
-use crate::board::firmware_kind::Firmware;
-use crate::board::{self, Board, Conduit};
 use crate::build::firmware::{self, Platform, Variant};
+use crate::build::firmware_kind::Firmware;
 use crate::build::image_contents::{ImageWish, make_image};
 use crate::build::payload::{self, Tree};
 use crate::build::tf_a::TfA;
 use crate::build::{self, flash, image};
-use crate::setup::source_package::hex;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, U_BOOT, scratch};
-use host::interrupt;
-use host::progress::say;
-use host::temporary;
 
 /// A run for which everything is there and built. It can be repeated.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     let workspace = Workspace::find()?;
     // A target folder that is read-only is an error only if something must be built.
     let _ = scratch::remove_left(&workspace);
-    let board = board::load(&workspace, &spec.board)?;
+    let board = boards::load(&spec.board)?;
     let machine = machine(&board, spec)?;
     if spec.firmware.is_tf_a() {
         workspace.check_for_make()?;

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
+use report::follow::stream::Ending;
 use run::model::Verdict;
-
-use super::stream::Ending;
 
 /// The result of a run.
 #[derive(Clone, Debug)]

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use boards::Gic;
 use clap::builder::TypedValueParser;
 use clap::{Arg, Args, Command, FromArgMatches};
 
 use super::timeout::LEAST;
-use crate::board::firmware_kind::Firmware;
-use crate::board::{Gic, GivenStates};
+use crate::build::GivenStates;
 use crate::build::firmware::{Variant, fault};
+use crate::build::firmware_kind::Firmware;
 use crate::build::payload::Tree;
 
 /// The exception level that BL33 is entered at.

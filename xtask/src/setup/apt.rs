@@ -8,9 +8,8 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow};
-use itertools::Itertools as _;
-
 use host::process;
+use itertools::Itertools as _;
 
 /// The archive of one release of Debian: `deb-src` for source packages or `deb` for others,
 /// the suite, and the architecture if it is not this machine's.

@@ -11,14 +11,14 @@ use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use host::interrupt;
+use host::process;
+use host::progress::Progress;
 use itertools::Itertools as _;
 
 use super::need::{CARGO_FUZZ, NO_INSTALL, Need, cargo_fuzz_root};
 use super::python::{LABGRID, SPHINX};
 use super::workspace::Workspace;
-use host::interrupt;
-use host::process;
-use host::progress::Progress;
 
 /// Installs everything in `needs` that is missing. With `NO_INSTALL` set to 1, returns
 /// the commands as an error instead.

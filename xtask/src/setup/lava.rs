@@ -11,13 +11,13 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use host::places::once;
+use host::progress::Progress;
 
 use super::apt::{self, Apt, Archive};
 use super::python;
 use super::scratch::Scratch;
 use super::workspace::Workspace;
-use host::places::once;
-use host::progress::Progress;
 
 const VERSION: &str = "2023.01-2";
 const ARCHIVE: Archive = Archive("deb", "bookworm", None);

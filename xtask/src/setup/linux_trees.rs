@@ -7,12 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use host::places::once;
+use host::progress::Progress;
 
 use super::apt::{self, Apt};
 use super::scratch::Scratch;
 use super::workspace::Workspace;
-use host::places::once;
-use host::progress::Progress;
 
 /// The package that depends on the current kernel's.
 pub(crate) const META: &str = "linux-image-arm64";

@@ -5,11 +5,11 @@ use std::process::Command;
 use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
+use host::process::{self, find};
 
 use super::lava::lava;
 use super::python::{LABGRID, SPHINX, has_venv};
 use super::workspace::Workspace;
-use host::process::{self, find};
 
 /// The target that the payload is built for.
 pub const TARGET: &str = "aarch64-unknown-none-softfloat";

@@ -5,13 +5,13 @@ use std::env;
 use std::ffi::OsString;
 
 use anyhow::{Context, Result};
+use host::places::once;
+use host::progress::Progress;
 
 use super::apt::{self, Archive};
 use super::need::qemu_version;
 use super::scratch::Scratch;
 use super::workspace::Workspace;
-use host::places::once;
-use host::progress::Progress;
 
 const BACKPORTS: Archive = Archive("deb", "bookworm-backports", None);
 const PACKAGES: [&str; 3] = ["qemu-system-arm", "qemu-system-common", "qemu-system-data"];

@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::workspace::Workspace;
 use host::process;
+
+use super::workspace::Workspace;
 
 /// The file in an environment that is complete.
 pub(super) const READY: &str = "ready";

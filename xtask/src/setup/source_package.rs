@@ -7,6 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use host::hex::hex;
+use host::places::once;
+use host::process;
+use host::progress::Progress;
 use sha2::{Digest, Sha256};
 
 use super::apt;
@@ -14,9 +18,6 @@ use super::ensure::ensure;
 use super::need::Need;
 use super::scratch::Scratch;
 use super::workspace::Workspace;
-use host::places::once;
-use host::process;
-use host::progress::Progress;
 
 /// A source package.
 #[derive(Clone, Copy, Debug)]
@@ -83,9 +84,4 @@ impl Source {
         process::run("", &mut command, &work.with_file_name("dpkg-source.log"))?;
         (self.check)(place)
     }
-}
-
-/// Returns the bytes in hexadecimal, without a prefix.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -4,10 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use report::log::{LoggedRun, read_bytes};
 use run::model::{How, Measure, Scenario, Totals, Variant};
 use run::plan::{Plan, ScenarioId};
-
-use crate::report::log::{LoggedRun, read_bytes};
 
 /// The account of the attempts of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -13,13 +13,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, thread};
 
 use anyhow::{Context, Result, bail};
+use host::process;
+use host::progress::Progress;
 use regex::Regex;
 
 use super::workers::in_threads;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
-use host::process;
-use host::progress::Progress;
 
 /// The targets, each of which is a file in `fuzz/fuzz_targets`.
 pub const TARGETS: [&str; 8] = [

@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use host::places::next_free;
 
 use crate::qemu::run_result::RunResult;
-use host::places::next_free;
 
 const SUMMARY: &str = "summary.txt";
 

@@ -8,13 +8,13 @@ use std::io::Write;
 use std::time::Duration;
 
 use anyhow::Result;
+use report::follow::stream::Ending;
 use run::model::Verdict;
 
 use super::account::Account;
 use super::keep::Keep;
 use super::totals::Totals;
 use crate::qemu::run_result::RunResult;
-use crate::qemu::stream::Ending;
 
 /// The time of a soak for which the user gives no limit.
 pub const TIME: Duration = Duration::from_secs(600);

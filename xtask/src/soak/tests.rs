@@ -4,6 +4,8 @@ use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use report::follow::stream::Ending;
+use report::made_up_run;
 use run::measure::Reason;
 use run::model::Verdict;
 use run::plan::{Records, ScenarioId};
@@ -12,8 +14,6 @@ use super::keep::Keep;
 use super::soak::{Limits, TIME, soak};
 use super::totals::Totals;
 use crate::qemu::run_result::RunResult;
-use crate::qemu::stream::Ending;
-use crate::report::log::made_up_run;
 
 /// Returns a run of two CPUs with this verdict, of four samples each in two scenarios; one
 /// suspend was abandoned. In a FAIL a CPU is lost.

@@ -5,18 +5,18 @@ use std::fs;
 use std::io;
 
 use anyhow::{Context, Result};
+use host::interrupt;
+use host::progress::Progress;
+use host::temporary;
 use object::{Object, ObjectSymbol};
+use report::follow::screen::Screen;
 
 use super::findings::{self, Covered, Finding};
 use crate::build::plugin;
 use crate::qemu::prepare::{self, Prepared};
 use crate::qemu::run_spec::RunSpec;
-use crate::qemu::screen::Screen;
 use crate::setup::newer_qemu;
 use crate::setup::workspace::Workspace;
-use host::interrupt;
-use host::progress::Progress;
-use host::temporary;
 
 /// The function of the overlay platform by which a CPU loses what it loses with its power: its
 /// caches are off by then.

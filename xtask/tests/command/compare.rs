@@ -1,10 +1,11 @@
 //! `cargo xtask report --baseline`: input, output and exit codes. Findings in the
 //! published figures: `src/report/analysis/compare/tests/published.rs`.
 
+use serde_json::Value;
+
 use crate::report::formats::TFTF;
 use crate::report::log;
 use crate::support::scratch::Scratch;
-use serde_json::Value;
 
 fn scratch() -> Scratch {
     Scratch::of_reports(log())

@@ -2,9 +2,9 @@
 
 use std::fs;
 
+use boards::Gic;
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::DeviceTree;
-use xtask::board::Gic;
 
 use crate::acpi_tables::tables;
 use crate::support::packages::payload;

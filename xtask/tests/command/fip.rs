@@ -2,8 +2,9 @@
 
 use std::fs;
 
+use boards::image_kinds::KINDS;
+
 use crate::support::scratch::{Scratch, files};
-use xtask::board::image_kinds::KINDS;
 
 /// A UUID that no option stands for, and another.
 const BLOB: &str = "cfacc2c4-15e8-4668-82be-430a38fad705";

@@ -1,17 +1,16 @@
 //! The files that boards take, made without compiler or Rust target.
 
-use crate::support::packages::payload;
-use crate::support::scratch::Scratch;
+use boards::{Blob, Board, Package, PackageKind};
 use hardware::image::{MAGIC_OFFSET, PARAMETER_BLOCK, ParameterBlock, working_memory};
-use xtask::board::{self, Blob, Board, Package, PackageKind};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
+use crate::support::packages::payload;
+use crate::support::scratch::Scratch;
+
 fn boards() -> Vec<Board> {
-    let workspace = Workspace::find().expect("the repository");
-    let names = board::names(&workspace);
-    let load = |name: &String| board::load(&workspace, name).expect("a sound board file");
-    names.iter().map(load).collect()
+    let load = |name| boards::load(name).expect("a sound board file");
+    boards::names().map(load).collect()
 }
 
 /// Stand-ins for what a board's FIP has besides BL33, as options.

@@ -1,11 +1,12 @@
 //! BL33 replaced where certificates vouch for it: a new certificate, or none.
 
+use boards::Uuid;
+use boards::image_kinds::called;
+use xtask::build::fip::{Fip, Image};
+
 use crate::support::packages::{CERT_CREATE, payload, trusted};
 use crate::support::rows;
 use crate::support::scratch::Scratch;
-use xtask::board::Uuid;
-use xtask::board::image_kinds::called;
-use xtask::build::fip::{Fip, Image};
 
 const BUILD: &str = "fip build --board qemu --payload payload.bin --base";
 

@@ -3,8 +3,6 @@
 #[path = "../../../tests/acpi/machine.rs"]
 #[allow(dead_code)]
 mod acpi_tables;
-#[path = "../support/made_up_run.rs"]
-mod made_up_run;
 #[path = "../support/mod.rs"]
 mod support;
 

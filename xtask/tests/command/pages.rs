@@ -5,10 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::report::{edited_log, log};
-use crate::support::scratch::Scratch;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
+
+use crate::report::{edited_log, log};
+use crate::support::scratch::Scratch;
 
 /// A page that takes the data files in as TF-A's documentation does.
 fn page(data: &Path) -> String {

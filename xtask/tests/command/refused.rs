@@ -3,10 +3,11 @@
 use std::fs::{self, File};
 use std::process::Command;
 
+use xtask::build::tf_a::TF_A;
+
 use crate::support::packages::{boards_files, material, trusted};
 use crate::support::scratch::Scratch;
 use crate::support::{End, PASS, called, outcome, script, stub, xtask};
-use xtask::build::tf_a::TF_A;
 
 /// Has each command of the table refused by `refuse`, and checks the parts of what it says.
 fn check(table: &str, refuse: impl Fn(&str) -> String) {
@@ -46,27 +47,21 @@ const LIMITS: &str = "trap '' XFSZ; ulimit -f 2; ulimit -v 400000;";
 fn faulty() -> Scratch {
     let scratch = boards_files();
     trusted(&scratch, "ecdsa", "sha256", "");
-    let qemu = include_str!("../../../platforms/qemu/board.toml");
     let proxy = "::Proxy \"http://127.0.0.1:9\";\n";
     let proxies = format!("Acquire::http{proxy}Acquire::https{proxy}");
     for (name, data) in [
         ("large", &[1; 2000][..]),
         ("folder/tb-fw.bin", b"mine"),
-        ("platforms/qemu/board.toml", qemu.as_bytes()),
-        ("platforms/other/board.toml", qemu.as_bytes()),
-        ("platforms/broken/board.toml", b"# A key alone.\nkey"),
-        ("platforms/latin/board.toml", b"# one\n# caf\xe9\n"),
         ("xtask/empty", b""),
         ("stub", &stub(PASS, End::Off)),
         ("apt.conf", proxies.as_bytes()),
     ] {
         scratch.write(name, data);
     }
-    for (name, size) in [("sparse", 4 << 30), ("platforms/large/board.toml", 1 << 30)] {
-        scratch.write(name, "");
-        let file = File::options().write(true).open(scratch.path(name));
-        file.expect("there").set_len(size).expect("a sparse file");
-    }
+    scratch.write("sparse", "");
+    let sparse = File::options().write(true).open(scratch.path("sparse"));
+    let sparse = sparse.expect("there");
+    sparse.set_len(4 << 30).expect("a sparse file");
     for (folder, name, body) in [
         ("fails", "apt-get", "echo \"called: $*\" >&2; exit 100"),
         ("fails", "sudo", "exec \"$@\""),
@@ -100,9 +95,6 @@ fn files_and_programs_are_refused_at_once_by_what_to_do() {
             .current_dir(scratch.path(""))
             .env("X", xtask(&[]).get_program());
         shell.env("CARGO_TARGET_DIR", scratch.path("target"));
-        if line.starts_with("$X boards") {
-            shell.env("CARGO_MANIFEST_DIR", scratch.path("xtask"));
-        }
         let (code, said) = outcome(&mut shell);
         assert_eq!(code, 2, "{line}: {said}");
         said

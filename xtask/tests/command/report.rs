@@ -8,11 +8,11 @@ mod readers;
 
 use std::sync::LazyLock;
 
-use crate::made_up_run;
+use report::export::{self, Report};
+use report::log::read_bytes;
+use report::made_up_run;
 use run::model::Run;
 use run::plan::Records;
-use xtask::report::export::{self, Report};
-use xtask::report::log::read_bytes;
 
 /// Returns the report of a log.
 fn read(log: &str) -> Report {

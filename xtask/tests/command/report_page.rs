@@ -9,9 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use report::analysis::compare::{Options as Compared, compare};
+use report::log::LoggedRun;
 use run::model::{Cpu, Failure, Skip, Status};
-use xtask::report::analysis::compare::{Options as Compared, compare};
-use xtask::report::log::LoggedRun;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use xtask::board::Gic;
+use boards::Gic;
 use xtask::build::firmware::{self, Platform, Variant};
 use xtask::build::flash;
 use xtask::build::tf_a::{self, TfA};

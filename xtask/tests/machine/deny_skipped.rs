@@ -1,12 +1,12 @@
 //! `--deny-skipped` of `qemu` and `report`: a run that passes, and has skipped
 //! scenarios and a row, ends with exit code 1 and with their names.
 
+use boards::Gic;
+use report::made_up_run;
 use run::plan::Records;
 
-use crate::made_up_run;
 use crate::support::scratch::Scratch;
 use crate::support::tree_with;
-use xtask::board::Gic;
 
 /// The scenarios that a run without idle states skips.
 const DENIED: &str = "skipped, which --deny-skipped forbids: \

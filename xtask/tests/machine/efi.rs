@@ -1,9 +1,9 @@
 //! Firmware that starts the EFI application.
 
+use report::follow::stream::Ending;
+use report::log::read_bytes;
 use run::model::Verdict;
 use xtask::qemu::run_spec::RunSpec;
-use xtask::qemu::stream::Ending;
-use xtask::report::log::read_bytes;
 
 use crate::support::run;
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use xtask::board::Gic;
+use boards::Gic;
 use xtask::build::firmware::{self, Platform, Variant};
 use xtask::build::tf_a::TfA;
 use xtask::setup::workspace::Workspace;

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use report::follow::stream::Ending;
+use xtask::build::firmware_kind::Firmware;
+use xtask::qemu::run_spec::RunSpec;
+
 use crate::support::run;
 use crate::support::scratch::Scratch;
-use xtask::board::firmware_kind::Firmware;
-use xtask::qemu::run_spec::RunSpec;
-use xtask::qemu::stream::Ending;
 
 /// `b .`
 const LOOP: [u8; 4] = 0x1400_0000u32.to_le_bytes();

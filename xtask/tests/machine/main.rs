@@ -1,7 +1,5 @@
 //! Firmware that is built, and machines of QEMU.
 
-#[path = "../support/made_up_run.rs"]
-mod made_up_run;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use host::process;
+use report::profile::difference::changes;
+use report::profile::profile::Profile;
 use xtask::build::tf_a::TfA;
-use xtask::profile::difference::changes;
-use xtask::profile::profile::Profile;
 use xtask::profile::run::ProfiledRun;
 use xtask::qemu::run_spec::RunSpec;
 use xtask::setup::newer_qemu;

@@ -6,9 +6,10 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-use crate::support::{End, FAIL, PASS, run, stub, stub_spec, xtask};
+use report::follow::stream::Ending;
 use run::model::Verdict;
-use xtask::qemu::stream::Ending;
+
+use crate::support::{End, FAIL, PASS, run, stub, stub_spec, xtask};
 
 #[test]
 fn the_closing_line_decides() {

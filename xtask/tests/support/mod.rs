@@ -11,12 +11,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
-use xtask::board::device_tree::{self, Choices};
-use xtask::board::{self, Gic};
+use boards::Gic;
+use boards::device_tree::{self, Choices};
 use xtask::qemu::prepare;
 use xtask::qemu::run_result::RunResult;
 use xtask::qemu::run_spec::{Payload, RunSpec};
-use xtask::setup::workspace::Workspace;
 
 /// A closing line that says PASS.
 pub const PASS: &str = "psci-bench: PASS (6 passed, 0 skipped, 0 failed; 960 samples, 0 not counted, 0 rows skipped, 0 CPUs lost)";
@@ -73,8 +72,7 @@ pub fn run(spec: &RunSpec) -> RunResult {
 
 /// A device tree of QEMU's board file for two CPUs and this GIC, without idle states.
 pub fn tree_with(gic: Gic, bootargs: &str) -> Vec<u8> {
-    let workspace = Workspace::find().expect("the repository");
-    let board = board::load(&workspace, "qemu").expect("a board");
+    let board = boards::load("qemu").expect("a board");
     let choices = Choices {
         cpus: 2,
         gic,

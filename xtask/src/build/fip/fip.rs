@@ -12,9 +12,8 @@
 //! makes the same bytes of the same input, and fiptool's of fiptool's.
 
 use anyhow::{Context, Result, bail};
+use boards::image_kinds::{KINDS, label};
 use uuid::Uuid;
-
-use crate::board::image_kinds::{KINDS, label};
 
 const MAGIC: u32 = 0xaa64_0001;
 /// fiptool's serial number; any but 0 will do.

@@ -1,9 +1,9 @@
 //! FIPs (Firmware Image Packages), whole and broken.
 
+use boards::image_kinds::{KINDS, called, known, uuid_of};
 use uuid::Uuid;
 
 use super::Fip;
-use crate::board::image_kinds::{KINDS, called, known, uuid_of};
 
 fn fip() -> Vec<u8> {
     let mut fip = Fip::default();

@@ -15,17 +15,17 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
+use boards::image_kinds::{KINDS, Kind, uuid_of};
+use host::read_file;
+use host::temporary;
 use memchr::memmem;
 use x509_cert::Certificate;
 use x509_cert::der::{Decode, Encode, Reader, SliceReader};
 use x509_cert::spki::AlgorithmIdentifierOwned;
 
 use super::fip::Fip;
-use crate::board::image_kinds::{KINDS, Kind, uuid_of};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
-use host::read_file;
-use host::temporary;
 
 /// More bytes than a key has.
 const KEY_MAX: usize = 64 << 10;

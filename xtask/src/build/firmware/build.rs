@@ -9,17 +9,17 @@ use std::process::Command;
 use std::{fs, thread};
 
 use anyhow::{Context, Result};
+use host::hex::hex;
+use host::places::once;
+use host::process;
 use sha2::{Digest, Sha256};
 
 use super::fip::{self, NT_FW_KEY};
 use super::platform::Platform;
 use crate::build::tf_a::{self, TfA};
 use crate::setup::scratch::Scratch;
-use crate::setup::source_package::hex;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
-use host::places::once;
-use host::process;
 
 /// A finished build.
 #[derive(Clone, Debug)]

@@ -4,11 +4,11 @@
 //! source tree, which is not written to, and refuses that for a platform outside the tree.
 
 use anyhow::{Context, Result};
+use host::process::find;
 
 use crate::build::tf_a::MBED_TLS;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
-use host::process::find;
 
 /// The file of the key of the non-trusted firmware, beside a trusted FIP.
 pub const NT_FW_KEY: &str = "nt_fw_key.pem";

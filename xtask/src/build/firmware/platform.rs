@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use boards::{Gic, Stock};
+
 use super::variant::Variant;
-use crate::board::{Gic, Stock};
 use crate::setup::workspace::Workspace;
 
 /// A platform with its makefile variables.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::board::StateFormat;
+use boards::StateFormat;
 
 /// The words of each key; the first is the default.
 const KEYS: [&[&str]; 8] = [

@@ -4,16 +4,15 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
+use host::files;
+use host::progress::say;
 
 use super::images::{Images, load, number, open, save};
-use crate::board;
 use crate::build::image;
 use crate::build::image_contents::TreeWish;
 use crate::build::package::{self, Recipe};
 use crate::cli::common::plan;
 use crate::setup::workspace::Workspace;
-use host::files;
-use host::progress::say;
 
 /// Arguments of `fip build`.
 #[derive(Debug, Args)]
@@ -51,7 +50,7 @@ pub struct BuildArguments {
 
 pub(super) fn run(arguments: &BuildArguments) -> Result<()> {
     let workspace = Workspace::find()?;
-    let board = board::load(&workspace, &arguments.board)?;
+    let board = boards::load(&arguments.board)?;
     let package = package::takes_fip(&board)?;
     let out = ("--output", arguments.output.as_path());
     let inputs = [

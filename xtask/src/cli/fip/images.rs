@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use boards::Uuid;
+use boards::image_kinds::{KINDS, Kind, parse_uuid};
 use clap::{ArgAction, Args};
-
-use crate::board::Uuid;
-use crate::board::image_kinds::{KINDS, Kind, parse_uuid};
-use crate::build::fip::{Fip, IMAGE_MAX, Inspected, PACKAGE_MAX};
-use crate::build::package::Given;
 use host::files;
 use host::progress::say;
 use host::read_file;
+
+use crate::build::fip::{Fip, IMAGE_MAX, Inspected, PACKAGE_MAX};
+use crate::build::package::Given;
 
 /// The layout of a FIP.
 #[derive(Clone, Copy, Debug, Args)]

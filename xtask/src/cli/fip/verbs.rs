@@ -5,16 +5,16 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use boards::image_kinds::{known, label, uuid_of};
 use clap::Subcommand;
-
-use super::build::{self, BuildArguments};
-use super::images::{Chosen, ImageFile, Images, Layout, inspect, load, number, save};
-use crate::board::image_kinds::{known, label, uuid_of};
-use crate::build::fip::{Image, certificate};
-use crate::build::package;
 use host::files;
 use host::progress::say;
 use host::stdout::Out;
+
+use super::build::{self, BuildArguments};
+use super::images::{Chosen, ImageFile, Images, Layout, inspect, load, number, save};
+use crate::build::fip::{Image, certificate};
+use crate::build::package;
 
 /// A command of `fip`.
 #[derive(Debug, Subcommand)]

@@ -1,11 +1,12 @@
 //! The diagnosis of a run without a closing line.
 
-use super::begun_scenario::last_scenario;
-use super::boot_marks::explain_marks;
-use crate::board::firmware_kind::Firmware;
+use report::follow::explain_marks;
+use report::follow::last_scenario;
+use report::follow::stream::{Ending, Outcome};
+
+use crate::build::firmware_kind::Firmware;
 use crate::qemu::consoles::Consoles;
 use crate::qemu::kvm_host;
-use crate::qemu::stream::{Ending, Outcome};
 
 /// The circumstances of a run that has no closing line.
 #[derive(Clone, Copy, Debug)]

@@ -20,14 +20,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use boards::Gic;
+use host::process;
+use report::follow::stream;
 
 use super::initramfs::{FILE, PROGRAM, archive};
-use crate::board::Gic;
-use crate::qemu::stream;
 use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
-use host::process;
 
 /// The CPU model that emulates EL2 fastest: it has VHE, and for
 /// pointer authentication a cheap algorithm, which the architecture leaves to the CPU.

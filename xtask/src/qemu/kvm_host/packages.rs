@@ -6,14 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use host::places::once;
+use host::progress::Progress;
 use object::Object;
 
 use super::initramfs::{CONSOLE, DIRECTORY, PROGRAM as MODE, archive};
 use crate::setup::apt;
 use crate::setup::scratch::Scratch;
 use crate::setup::workspace::Workspace;
-use host::places::once;
-use host::progress::Progress;
 
 /// The package that depends on the current kernel's: the one for virtual
 /// machines, which has all drivers built in that such a machine needs.

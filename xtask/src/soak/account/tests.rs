@@ -1,10 +1,11 @@
 //! Accounts of runs that are made up.
 
+use report::log::Missing;
+use report::made_up_run;
 use run::measure::Reason;
 use run::model::{Attempts, Measure, Point, Row as RunRow, Variant};
 
 use super::*;
-use crate::report::log::{Missing, made_up_run};
 
 fn row(cpu: u16, valid: u32, rejected: &[(Reason, u32)]) -> RunRow {
     RunRow {

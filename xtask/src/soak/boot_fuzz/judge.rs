@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use hardware::image::Uart;
+use report::follow::stream::Ending;
+use report::log::read_bytes;
 use run::model::Verdict;
 
 use super::classes::{Allows, Class};
 use crate::qemu::consoles::Consoles;
 use crate::qemu::diagnosis;
 use crate::qemu::run_result::{RunResult, word};
-use crate::qemu::stream::Ending;
-use crate::report::log::read_bytes;
 
 /// The outcome of a run of a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

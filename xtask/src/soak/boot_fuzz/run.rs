@@ -12,26 +12,27 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use boards::{Conduit, Gic, StateFormat};
 use fdt_blob::Blob;
 use hardware::image::{PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE};
+use host::progress::{Progress, say};
+use report::follow::stream::Ending;
 use run::model::Verdict;
 
 use super::classes::{BLOCKS, Change, Class, TREES};
 use super::judge::{Judged, Outcome, Reference, Rows, read_rows};
 use super::mutations::{Random, change_byte, change_field, flip};
-use crate::board::firmware_kind::Firmware;
-use crate::board::{self, Conduit, Gic, GivenStates, StateFormat};
+use crate::build::GivenStates;
 use crate::build::firmware::Variant;
+use crate::build::firmware_kind::Firmware;
 use crate::build::image;
 use crate::build::image_contents::{Contents, ImageWish, contents};
 use crate::build::payload::{self, Tree};
 use crate::qemu::prepare::{self, Prepared};
 use crate::qemu::run_spec::{Payload, RunSpec};
-use crate::qemu::stream::Ending;
 use crate::setup::workspace::Workspace;
 use crate::soak::keep::Keep;
 use crate::soak::workers::in_threads;
-use host::progress::{Progress, say};
 
 const BOARD: &str = "qemu";
 const CPUS: u32 = 4;
@@ -75,7 +76,7 @@ pub(super) struct Mutant {
 impl Base {
     /// Builds the payload, and a tree with the boot arguments `args`.
     pub(super) fn of(workspace: &Workspace, args: &str) -> Result<Self> {
-        let board = board::load(workspace, BOARD)?;
+        let board = boards::load(BOARD)?;
         let wish = ImageWish {
             cpus: CPUS,
             gic: Gic::V3,
@@ -193,7 +194,7 @@ fn reference(
     prepared: &Prepared,
     interrupt: &AtomicBool,
 ) -> Result<Option<Reference>> {
-    let board = board::load(workspace, BOARD)?;
+    let board = boards::load(BOARD)?;
     let firmware = board.firmware(Firmware::TfA.name())?;
     let states = firmware.idle_states(StateFormat::Original);
     let states = states.iter().filter(|state| state.is_powerdown());

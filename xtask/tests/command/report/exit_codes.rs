@@ -1,10 +1,11 @@
 //! Exit codes and errors.
 
+use report::export;
+
 use super::formats::TFTF;
 use super::points::of_points;
 use super::{edited_log, log};
 use crate::support::scratch::Scratch;
-use xtask::report::export;
 
 /// Logs of all kinds.
 fn logs() -> Scratch {

@@ -1,9 +1,9 @@
 //! Formats byte for byte.
 
+use report::analysis::merge::merge;
+use report::export::Report;
 use run::measure::Metric;
 use run::model::{Failure, Skip, Status};
-use xtask::report::analysis::merge::merge;
-use xtask::report::export::Report;
 
 use super::points::of_points;
 use super::{edited, log, read, short, written};

@@ -3,10 +3,10 @@
 use std::fs;
 use std::process::Command;
 
+use report::export;
+use report::log::{Closing, LoggedRun};
 use run::model::{Failure, Instant, Sample, Skip, Status, Verdict};
 use run::plan::ScenarioId;
-use xtask::report::export;
-use xtask::report::log::{Closing, LoggedRun};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 

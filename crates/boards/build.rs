@@ -1,0 +1,32 @@
+//! Lists the board files, for `src/embedded.rs`.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let platforms = package.join("../../platforms").canonicalize()?;
+    println!("cargo::rerun-if-changed={}", platforms.display());
+    let mut files = Vec::new();
+    for entry in fs::read_dir(&platforms)? {
+        let entry = entry?;
+        let name = entry
+            .file_name()
+            .into_string()
+            .map_err(|name| io::Error::other(format!("{}: not a name in UTF-8", name.display())))?;
+        let file = entry.path().join("board.toml");
+        if file.is_file() {
+            println!("cargo::rerun-if-changed={}", file.display());
+            files.push((name, file));
+        }
+    }
+    files.sort();
+    let line =
+        |(name, file): &(String, PathBuf)| format!("    ({name:?}, include_str!({file:?})),\n");
+    let lines: String = files.iter().map(line).collect();
+    let out = env::var_os("OUT_DIR").expect("cargo sets it");
+    fs::write(
+        Path::new(&out).join("embedded.rs"),
+        format!("[\n{lines}]\n"),
+    )
+}

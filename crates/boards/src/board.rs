@@ -1,0 +1,245 @@
+//! A board as data: `platforms/BOARD/board.toml`.
+//!
+//! The file has what xtask needs to make a device tree for a board, to pack its firmware
+//! and to start it in QEMU. An unknown key, an impossible value and a contradiction are
+//! errors with file, line and path.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail};
+use hardware::board::Region;
+use hardware::image::Conduit;
+use serde::Deserialize;
+
+use super::devices::{Controller, Frame, Gic, Timer, Uart, Watchdog};
+use super::firmware::{Firmware, yes};
+use super::lab::Lab;
+use super::package::Package;
+use super::publish::Publish;
+
+/// Memory that the payload must not touch.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reserved {
+    pub name: String,
+    pub base: u64,
+    pub size: u64,
+}
+
+impl Reserved {
+    pub fn region(&self) -> Region {
+        let (base, size) = (self.base, self.size);
+        Region { base, size }
+    }
+}
+
+/// PSCI, on the board's own firmware.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Psci {
+    /// The instruction that calls the firmware.
+    pub conduit: Conduit,
+}
+
+/// The rule that continues the list of clusters, for emulated machines.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Continues {
+    /// CPUs in a cluster.
+    pub cluster: u32,
+    /// CPUs until Aff1 goes up by one.
+    pub per_aff1: u32,
+    /// CPUs in all, with those listed.
+    pub count: u32,
+}
+
+impl Continues {
+    pub(super) fn clusters(&self) -> Vec<Vec<u64>> {
+        let mpidr = |n: u32| u64::from(n / self.per_aff1) << 8 | u64::from(n % self.per_aff1);
+        let all: Vec<u64> = (0..self.count).map(mpidr).collect();
+        let clusters = all.chunks(self.cluster as usize);
+        clusters.map(<[u64]>::to_vec).collect()
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cpus {
+    /// Affinity fields of MPIDR_EL1, a list for each cluster.
+    pub clusters: Vec<Vec<u64>>,
+    /// `compatible` of the CPUs of each listed cluster, by which the payload finds errata
+    /// of CPUs that it is not booted on.
+    pub compatible: Option<Vec<String>>,
+    pub continues: Option<Continues>,
+}
+
+/// The recipe by which QEMU starts the board, as its options have it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Qemu {
+    /// `-M`, without what is adjustable.
+    pub machine: String,
+    /// `-cpu`, unless asked otherwise.
+    pub cpu: String,
+    /// `-smp`, unless asked otherwise.
+    pub cpus: u32,
+    /// `-m`, in MiB.
+    pub memory_mib: u64,
+    /// True if `-M` takes `secure=`, `virtualization=` and `gic-version=`. Other machines
+    /// have EL3, EL2 and the board's default GIC.
+    #[serde(default = "yes")]
+    pub adjustable: bool,
+    /// Further options.
+    #[serde(default)]
+    pub arguments: Vec<String>,
+}
+
+/// The place where the payload was run with a board file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verified {
+    /// On the board itself.
+    Hardware,
+    /// On an emulated board.
+    Emulated,
+    /// Nowhere: the file was put together by reading.
+    No,
+}
+
+/// All of a board file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Board {
+    /// The name of its folder.
+    pub name: String,
+    /// The name that people use.
+    pub title: String,
+    /// The place where the payload was run with this file.
+    pub verified: Option<Verified>,
+    /// A sentence for the list of boards.
+    pub note: Option<String>,
+    /// The address at which the firmware loads BL33.
+    pub load_address: u64,
+    /// The firmware that is meant if none is named.
+    pub default_firmware: String,
+    /// Non-secure memory.
+    pub memory: Vec<Region>,
+    /// The parts of the memory that are taken.
+    #[serde(default)]
+    pub reserved: Vec<Reserved>,
+    /// The console.
+    pub uart: Uart,
+    /// PSCI, on the board's own firmware.
+    pub psci: Psci,
+    /// The per-CPU timers' interrupts; there if a GIC is.
+    pub timer: Option<Timer>,
+    /// The interrupt controller, if it is a GIC.
+    pub gic: Option<Controller>,
+    /// A watchdog that firmware may leave running.
+    pub watchdog: Option<Watchdog>,
+    /// The CPUs.
+    pub cpus: Cpus,
+    /// The firmwares, by name.
+    pub firmware: BTreeMap<String, Firmware>,
+    /// The file that the board's loader takes.
+    pub package: Option<Package>,
+    /// The steps by which a LAVA lab starts the board.
+    pub lab: Option<Lab>,
+    /// Facts for a page in TF-A's documentation.
+    pub publish: Option<Publish>,
+    /// QEMU's recipe, if QEMU emulates the board.
+    pub qemu: Option<Qemu>,
+}
+
+impl Board {
+    /// Returns the firmware `name`.
+    pub fn firmware(&self, name: &str) -> Result<&Firmware> {
+        self.firmware.get(name).with_context(|| {
+            let known: Vec<&str> = self.firmware.keys().map(String::as_str).collect();
+            let (board, known) = (&self.name, known.join(", "));
+            format!("{board} has no firmware {name:?}; it has: {known}")
+        })
+    }
+
+    /// Returns the GIC version if none is asked for; of no use without a GIC.
+    pub fn default_gic(&self) -> Gic {
+        self.gic.as_ref().map_or(Gic::V3, |gic| gic.default)
+    }
+
+    /// Returns the memory-mapped timer.
+    pub fn timer_frame(&self) -> Option<&Frame> {
+        self.timer.as_ref()?.frame.as_ref()
+    }
+
+    /// Refuses `asked` if there is no GIC to choose.
+    pub fn check_gic(&self, asked: Option<Gic>) -> Result<()> {
+        match asked {
+            Some(gic) if self.gic.is_none() => {
+                bail!("--gic {}: {} has no GIC", gic.number(), self.title)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the number of CPUs if none is asked for: that of QEMU's recipe, else that of
+    /// all that are listed.
+    pub fn default_cpus(&self) -> Result<u32> {
+        match &self.qemu {
+            Some(qemu) => Ok(qemu.cpus),
+            None => Ok(u32::try_from(self.cpus.clusters.iter().flatten().count())?),
+        }
+    }
+
+    /// Returns the most CPUs of all firmwares.
+    pub(super) fn most_cpus(&self) -> u32 {
+        let most = self.firmware.values().map(|firmware| firmware.max_cpus);
+        most.max().unwrap_or(1)
+    }
+
+    /// Returns the first `count` CPUs, a list for each cluster.
+    pub fn clusters(&self, count: u32) -> Result<Vec<Vec<u64>>> {
+        let mut clusters = self.all_clusters();
+        let have = clusters.iter().flatten().count();
+        let mut left = count as usize;
+        if count == 0 || left > have {
+            bail!("{} has 1 to {have} CPUs, and not {count}", self.name);
+        }
+        for cluster in &mut clusters {
+            cluster.truncate(left);
+            left -= cluster.len();
+        }
+        clusters.retain(|cluster| !cluster.is_empty());
+        Ok(clusters)
+    }
+
+    /// Returns the board with the clusters that `firmware` has.
+    pub fn with_clusters_of(&self, firmware: &Firmware) -> Self {
+        let mut board = self.clone();
+        let own = firmware.stock.as_ref().and_then(|stock| stock.cluster);
+        if let (Some(own), Some(rule)) = (own, &mut board.cpus.continues) {
+            rule.cluster = own.get();
+        }
+        board
+    }
+
+    /// Returns `compatible` of the CPUs of this cluster.
+    pub fn cpu_compatible(&self, cluster: usize) -> &str {
+        let names = self.cpus.compatible.as_ref();
+        let own = names.and_then(|names| names.get(cluster));
+        own.map_or("arm,armv8", String::as_str)
+    }
+
+    /// Returns all CPUs, listed or by rule, a list for each cluster.
+    pub fn all_clusters(&self) -> Vec<Vec<u64>> {
+        match &self.cpus.continues {
+            Some(rule) => rule.clusters(),
+            None => self.cpus.clusters.clone(),
+        }
+    }
+
+    /// Returns the place where the payload was run with this file. A file that does not name
+    /// one has a recipe for QEMU, by which this project's tests run it.
+    pub fn verified(&self) -> Verified {
+        self.verified.unwrap_or(Verified::Emulated)
+    }
+}

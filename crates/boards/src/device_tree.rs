@@ -1,0 +1,210 @@
+//! The device tree of a board file.
+//!
+//! It follows the Devicetree Specification v0.4 and Linux's bindings, so that any reader
+//! understands it; `psci-bench,power-level` in idle states and `psci-bench,no-cpu-off` in
+//! the firmware's node are this project's own.
+
+use anyhow::{Result, anyhow, bail};
+use device_tree::nodes::{self, CPU_PHANDLES};
+use device_tree::{Node, check_bootargs};
+use hardware::board::{self as payload, ADDRESSES, GICR, Region};
+use hardware::devices::uart::registers;
+use hardware::image::Conduit;
+
+use super::board::{Board, Reserved};
+use super::devices::{Controller, Gic, GicV3, Watchdog};
+use super::firmware::IdleState;
+
+/// The choices of a board that a tree describes.
+#[derive(Clone, Debug)]
+pub struct Choices<'c> {
+    /// Number of CPUs.
+    pub cpus: u32,
+    /// The interrupt controller; of no use without a GIC.
+    pub gic: Gic,
+    /// The conduit of PSCI calls.
+    pub conduit: Conduit,
+    /// False if no CPU comes back after CPU_OFF.
+    pub cpu_off: bool,
+    /// The idle states that the firmware takes.
+    pub idle_states: &'c [IdleState],
+    /// `/chosen/bootargs`.
+    pub bootargs: &'c str,
+}
+
+const CLOCK_PHANDLE: u32 = 2;
+const IDLE_PHANDLES: u32 = 0x10;
+
+/// Makes the tree of `board`.
+pub fn build(board: &Board, choices: &Choices<'_>) -> Result<Vec<u8>> {
+    check_bootargs(choices.bootargs)?;
+    let uart = &board.uart;
+    let uart = nodes::uart(
+        uart.kind,
+        uart.registers(),
+        uart.reg_shift,
+        uart.reg_io_width,
+    );
+    let mut children = vec![nodes::chosen(&uart, choices.bootargs)];
+    children.extend(board.memory.iter().map(|memory| nodes::memory(*memory)));
+    children.extend((!board.reserved.is_empty()).then(|| reserved(&board.reserved)));
+    let psci = nodes::psci(choices.conduit);
+    let psci = match choices.cpu_off {
+        true => psci,
+        false => nodes::without_cpu_off(psci),
+    };
+    children.extend([psci, cpus(board, choices)?]);
+    let devices = board.gic.as_ref().zip(board.timer.as_ref());
+    if let Some((gic, timer)) = devices {
+        let timers = nodes::timers(timer.intids().map(Some), timer.erratum);
+        children.extend([timers, controller(board, gic, choices)?]);
+        children.extend(timer.frame.map(|it| {
+            let size = it.size.into();
+            let frame = Region {
+                base: it.base,
+                size,
+            };
+            nodes::timer_frame(it.control, it.number, frame, it.interrupt)
+        }));
+    }
+    children.push(uart);
+    children.extend(board.watchdog.iter().flat_map(watchdog_nodes));
+    let compatible = format!("psci-bench,{}", board.name);
+    let root = nodes::root(&compatible, &board.title, devices.is_some());
+    Ok(children.into_iter().fold(root, Node::with).flatten())
+}
+
+fn reserved(parts: &[Reserved]) -> Node {
+    let parent = Node::new("reserved-memory")
+        .cells("#address-cells", &[2])
+        .cells("#size-cells", &[2])
+        .bytes("ranges", &[]);
+    let parts = parts.iter().map(|part| {
+        Node::new(&format!("{}@{:x}", part.name, part.base))
+            .reg(&[part.region()])
+            .bytes("no-map", &[])
+    });
+    parts.fold(parent, Node::with)
+}
+
+fn cpus(board: &Board, choices: &Choices<'_>) -> Result<Node> {
+    let mut parent = nodes::cpus();
+    let mut map = Node::new("cpu-map");
+    let states = IDLE_PHANDLES..IDLE_PHANDLES + choices.idle_states.len() as u32;
+    let states: Vec<u32> = states.collect();
+    let mut phandle = CPU_PHANDLES;
+    for (number, cluster) in board.clusters(choices.cpus)?.iter().enumerate() {
+        let mut siblings = Node::new(&format!("cluster{number}"));
+        for (core, mpidr) in cluster.iter().enumerate() {
+            let mut cpu = nodes::cpu(*mpidr, board.cpu_compatible(number));
+            if !states.is_empty() {
+                cpu = cpu.cells("cpu-idle-states", &states);
+            }
+            parent = parent.with(cpu.cells("phandle", &[phandle]));
+            let core = Node::new(&format!("core{core}")).cells("cpu", &[phandle]);
+            siblings = siblings.with(core);
+            phandle += 1;
+        }
+        map = map.with(siblings);
+    }
+    parent = parent.with(map);
+    if !choices.idle_states.is_empty() {
+        parent = parent.with(idle_states(choices.idle_states));
+    }
+    Ok(parent)
+}
+
+fn idle_states(states: &[IdleState]) -> Node {
+    let mut parent = nodes::idle_states();
+    for (it, phandle) in states.iter().zip(IDLE_PHANDLES..) {
+        let mut node = nodes::idle_state(&it.name, it.power_state, it.level, it.local_timer_stop);
+        // The binding wants latencies, which are not known yet.
+        for name in ["entry-latency-us", "exit-latency-us", "min-residency-us"] {
+            node = node.cells(name, &[0]);
+        }
+        parent = parent.with(node.cells("phandle", &[phandle]));
+    }
+    parent
+}
+
+fn controller(board: &Board, gic: &Controller, choices: &Choices<'_>) -> Result<Node> {
+    let lacking = || anyhow!("{} has no GICv{}", board.title, choices.gic.number());
+    Ok(match choices.gic {
+        Gic::V2 => {
+            let gic = gic.v2.ok_or_else(lacking)?;
+            nodes::gic_v2(gic.distributor, gic.cpu_interface)
+        }
+        Gic::V3 => {
+            let gic = gic.v3.as_ref().ok_or_else(lacking)?;
+            nodes::gic_v3(&frames_of_v3(gic, choices.cpus)?)
+        }
+    })
+}
+
+/// Returns the distributor and as many redistributor regions as the CPUs need: an emulated
+/// machine has the later ones only then.
+fn frames_of_v3(gic: &GicV3, cpus: u32) -> Result<Vec<Region>> {
+    let mut room = 0;
+    let mut frames = vec![gic.distributor];
+    for region in &gic.redistributors {
+        if room < u64::from(cpus) {
+            frames.push(*region);
+            room += region.size / GICR.least;
+        }
+    }
+    if room < u64::from(cpus) {
+        bail!("the redistributors are for {room} CPUs, and not for {cpus}");
+    }
+    Ok(frames)
+}
+
+/// Makes the watchdog, and its clock if it has one of its own.
+fn watchdog_nodes(watchdog: &Watchdog) -> Vec<Node> {
+    let node = nodes::watchdog(&watchdog.frames(), watchdog.interrupt());
+    match watchdog {
+        Watchdog::SbsaGwdt { .. } => vec![node.texts("compatible", &["arm,sbsa-gwdt"])],
+        Watchdog::Sp805 { clock, .. } => {
+            let clock = Node::new("watchdog-clock")
+                .texts("compatible", &["fixed-clock"])
+                .cells("#clock-cells", &[0])
+                .cells("clock-frequency", &[*clock])
+                .cells("phandle", &[CLOCK_PHANDLE]);
+            // The binding wants the bus's clock as well: one that is on.
+            let node = node
+                .texts("compatible", &["arm,sp805", "arm,primecell"])
+                .cells("clocks", &[CLOCK_PHANDLE; 2])
+                .texts("clock-names", &["wdog_clk", "apb_pclk"]);
+            vec![clock, node]
+        }
+    }
+}
+
+/// Returns the GIC that the tree `blob` describes, if any, and the number of CPUs.
+pub fn machine(blob: &[u8]) -> Result<(Option<Gic>, usize)> {
+    let board = read(blob)?;
+    let gic = board.gic.map(|gic| match gic {
+        payload::Gic::V2 { .. } => Gic::V2,
+        payload::Gic::V3 { .. } => Gic::V3,
+    });
+    Ok((gic, board.cpu_count))
+}
+
+/// Reads the tree `blob` as the payload does, and refuses also what the payload would find
+/// only once it runs, or could not report.
+pub fn read(blob: &[u8]) -> Result<payload::Board<'_>> {
+    let board = payload::Board::read(blob)?;
+    // The CPUs know whether Aff0 numbers threads.
+    board.cpus(false).or_else(|_| board.cpus(true))?;
+    let mut regions = vec![("the console".to_owned(), registers(&board.uart))];
+    regions.extend(board.memory.iter().map(|it| ("memory".to_owned(), *it)));
+    let devices = board.devices().into_iter();
+    regions.extend(devices.map(|(name, region)| (format!("the {name}"), region)));
+    let beyond = |region: &Region| {
+        let end = region.base.checked_add(region.size);
+        end.is_none_or(|end| end > ADDRESSES)
+    };
+    if let Some((name, Region { base, size })) = regions.iter().find(|(_, it)| beyond(it)) {
+        bail!("{name}: {size:#x} bytes at {base:#x} are beyond the 48 bits that addresses have");
+    }
+    Ok(board)
+}

@@ -1,0 +1,197 @@
+//! The devices of a board file: UART, timers, interrupt controller, watchdog.
+
+use std::str::FromStr;
+
+use hardware::board::Region;
+use hardware::image::{self, UartKind};
+use hardware::spec::counter::CounterErratum;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Uart {
+    pub kind: UartKind,
+    pub base: u64,
+    pub size: u64,
+    /// Left shift from register number to byte offset; only for a 16550.
+    pub reg_shift: Option<u8>,
+    /// Width of a register access in bytes; only for a 16550.
+    pub reg_io_width: Option<u8>,
+}
+
+impl Uart {
+    pub fn registers(&self) -> Region {
+        let (base, size) = (self.base, self.size);
+        Region { base, size }
+    }
+
+    /// Returns the UART as the parameter block has it.
+    pub fn emergency(&self) -> image::Uart {
+        let layout = (self.reg_shift.unwrap_or(0), self.reg_io_width.unwrap_or(1));
+        image::Uart::new(self.kind, self.base, layout)
+    }
+}
+
+/// The INTIDs of the per-CPU timers, all of them PPIs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Timer {
+    pub secure_physical: u32,
+    pub physical: u32,
+    pub r#virtual: u32,
+    pub hypervisor: u32,
+    #[serde(default, deserialize_with = "counter_erratum")]
+    pub erratum: Option<CounterErratum>,
+    /// The frame that wakes a CPU where those timers stop.
+    pub frame: Option<Frame>,
+}
+
+/// Reads an erratum by its property in a device tree.
+fn counter_erratum<'d, D: Deserializer<'d>>(value: D) -> Result<Option<CounterErratum>, D::Error> {
+    let name = String::deserialize(value)?;
+    let mut errata = CounterErratum::OF_SOCS.into_iter();
+    let found = errata.find(|erratum| erratum.name() == name);
+    let names = CounterErratum::OF_SOCS.map(CounterErratum::name).join(", ");
+    let unknown = || D::Error::custom(format!("{name:?} is not one of {names}"));
+    found.map(Some).ok_or_else(unknown)
+}
+
+impl Timer {
+    /// Returns the INTIDs in the order of the device tree binding.
+    pub fn intids(&self) -> [u32; 4] {
+        let (secure, el2) = (self.secure_physical, self.hypervisor);
+        [secure, self.physical, self.r#virtual, el2]
+    }
+}
+
+/// A frame of the memory-mapped timer that is not secure. It wakes a CPU from states
+/// in which the CPU's own timer stops.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Frame {
+    /// First address of CNTBaseN.
+    pub base: u64,
+    /// Size in bytes.
+    pub size: u32,
+    /// INTID of the physical timer's interrupt, an SPI.
+    pub interrupt: u32,
+    /// CNTCTLBase.
+    pub control: Region,
+    /// The frame's number in CNTCTLBase.
+    pub number: u32,
+}
+
+/// The version of the interrupt controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "u32")]
+pub enum Gic {
+    /// GICv2.
+    V2 = 2,
+    /// GICv3.
+    V3 = 3,
+}
+
+impl Gic {
+    /// Returns 2 or 3.
+    pub fn number(self) -> u32 {
+        self as u32
+    }
+}
+
+impl TryFrom<u32> for Gic {
+    type Error = &'static str;
+
+    fn try_from(number: u32) -> Result<Self, Self::Error> {
+        let mut all = [Self::V2, Self::V3].into_iter();
+        all.find(|it| it.number() == number)
+            .ok_or("2 or 3 is needed")
+    }
+}
+
+impl FromStr for Gic {
+    type Err = &'static str;
+
+    fn from_str(digit: &str) -> Result<Self, Self::Err> {
+        Self::try_from(digit.parse().unwrap_or(0))
+    }
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct GicV2 {
+    pub distributor: Region,
+    pub cpu_interface: Region,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GicV3 {
+    pub distributor: Region,
+    /// The redistributors in the order in which CPUs have them.
+    pub redistributors: Vec<Region>,
+}
+
+/// The interrupt controller; of an emulated board, each that can be chosen.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Controller {
+    /// The version if none is asked for.
+    pub default: Gic,
+    pub v2: Option<GicV2>,
+    pub v3: Option<GicV3>,
+}
+
+impl Controller {
+    pub(super) fn has(&self, version: Gic) -> bool {
+        match version {
+            Gic::V2 => self.v2.is_some(),
+            Gic::V3 => self.v3.is_some(),
+        }
+    }
+}
+
+/// A watchdog that is not secure and resets the board.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(
+    tag = "kind",
+    deny_unknown_fields,
+    rename_all = "kebab-case",
+    rename_all_fields = "kebab-case"
+)]
+pub enum Watchdog {
+    /// Arm PrimeCell SP805.
+    Sp805 {
+        registers: Region,
+        /// Frequency of WDOGCLK in Hz.
+        clock: u32,
+        /// INTID of the interrupt, an SPI.
+        interrupt: Option<u32>,
+    },
+    /// SBSA generic watchdog, which counts as the system counter does.
+    SbsaGwdt {
+        control: Region,
+        refresh: Region,
+        /// INTID of WS0, an SPI.
+        interrupt: u32,
+    },
+}
+
+impl Watchdog {
+    /// Returns the frames in the order of the device tree binding.
+    pub fn frames(&self) -> Vec<Region> {
+        match *self {
+            Self::Sp805 { registers, .. } => vec![registers],
+            Self::SbsaGwdt {
+                control, refresh, ..
+            } => vec![control, refresh],
+        }
+    }
+
+    pub fn interrupt(&self) -> Option<u32> {
+        match *self {
+            Self::Sp805 { interrupt, .. } => interrupt,
+            Self::SbsaGwdt { interrupt, .. } => Some(interrupt),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Board files -> boards.
+
+use anyhow::{Context, Result, anyhow, bail};
+
+use super::board::Board;
+use super::check::check;
+use super::fault::{line, require};
+
+/// The folders of `platforms/` that have a board file, sorted, with its text.
+pub(super) const EMBEDDED: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+
+/// The largest file that is accepted, in bytes. It bounds the time of checks that compare each
+/// entry with all others.
+pub(super) const FILE_MAX: usize = 64 << 10;
+
+/// Returns the board called `name`.
+///
+/// # Errors
+/// There is no such board, or its file has a fault, which is named with its line.
+pub fn load(name: &str) -> Result<Board> {
+    let found = EMBEDDED.iter().find(|(folder, _)| *folder == name);
+    let (folder, text) = found.with_context(|| {
+        let known = names().collect::<Vec<_>>().join(", ");
+        format!("there is no board {name:?}; boards: {known}")
+    })?;
+    parse_in_folder(folder, text)
+}
+
+/// Parses the board file of the folder `folder`, which has the board's name.
+pub(super) fn parse_in_folder(folder: &str, text: &str) -> Result<Board> {
+    let file = format!("platforms/{folder}/board.toml");
+    let board = parse(&file, text)?;
+    let reason = format!("{:?} is not the name of the folder, {folder:?}", board.name);
+    let is_folders = require(board.name == folder, "name", reason);
+    is_folders.map_err(|fault| fault.in_file(&file, text))?;
+    Ok(board)
+}
+
+/// Parses `text`; `name` stands for the file in messages.
+///
+/// # Errors
+/// The text is too long, is not TOML, or describes no board that there can be.
+pub fn parse(name: &str, text: &str) -> Result<Board> {
+    if text.len() > FILE_MAX {
+        bail!("{name}:1: more than the {FILE_MAX} bytes that are accepted");
+    }
+    let board: Board = toml::from_str(text).map_err(|error| {
+        let line = line(text, error.span().map_or(0, |span| span.start));
+        anyhow!("{name}:{line}: {}", error.message())
+    })?;
+    check(&board).map_err(|fault| fault.in_file(name, text))?;
+    Ok(board)
+}
+
+/// Returns the names of all boards, sorted.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    EMBEDDED.iter().map(|(folder, _)| *folder)
+}

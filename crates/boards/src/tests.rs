@@ -1,0 +1,19 @@
+//! The board files that there are, and a made-up one with its changes.
+
+mod real;
+mod refused;
+mod trees;
+mod user_tree;
+
+use crate::Board;
+
+/// The made-up board.
+pub const BOARD: &str = include_str!("tests/board.toml");
+
+fn load(name: &str) -> Board {
+    crate::load(name).expect("a sound board file")
+}
+
+fn all_boards() -> Vec<Board> {
+    crate::names().map(load).collect()
+}

@@ -1,0 +1,95 @@
+//! The boards that there are, as they are printed and as the documents have them.
+
+use std::fs;
+
+use super::{BOARD, all_boards, load};
+use crate::{describe, table};
+
+fn document() -> String {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/boards.md");
+    fs::read_to_string(file).expect("docs/boards.md")
+}
+
+/// The first block of `kind` after `heading`.
+fn block(document: &str, heading: &str, kind: &str) -> String {
+    let (_, rest) = document.split_once(heading).expect(heading);
+    let (_, rest) = rest.split_once(&format!("```{kind}\n")).expect("a block");
+    let (block, _) = rest.split_once("```\n").expect("its end");
+    block.to_owned()
+}
+
+#[test]
+fn the_document_has_a_good_example_its_error_and_the_list() {
+    let text = block(&document(), "## Adding a board", "toml");
+    crate::parse("docs/boards.md", &text).expect("a good board");
+    let text = text.replace("0x0101_0000", "0x0001_0001");
+    let error = crate::parse("docs/boards.md", &text).expect_err("a wrong level");
+    let said = block(&document(), "An error names file and line", "text");
+    assert_eq!(said.trim_end(), format!("error: {error}"));
+    let table = table(&all_boards());
+    let (rows, _) = table.split_once("\n\n").expect("the table");
+    let listed = block(&document(), "## The list", "text");
+    let hint = "put there what `cargo xtask boards` prints";
+    assert_eq!(listed.trim_end(), rows, "{hint}");
+}
+
+/// PLATFORM_CPU_PER_CLUSTER_SHIFT in TF-A's plat/qemu/qemu/include/platform_def.h.
+#[test]
+fn the_stock_platform_of_qemu_has_clusters_of_16() {
+    let board = load("qemu");
+    for (firmware, sizes) in [("tf-a", &[4; 5][..]), ("tf-a-stock", &[16, 4])] {
+        let firmware = board.firmware(firmware).expect("it");
+        let clusters = board.with_clusters_of(firmware).clusters(20);
+        let clusters = clusters.expect("so many CPUs");
+        assert_eq!(clusters.iter().map(Vec::len).collect::<Vec<_>>(), sizes);
+    }
+}
+
+/// serde names all keys of a table when it meets an unknown one.
+#[test]
+fn the_document_has_every_key() {
+    let sbsa = BOARD.replace("\"sp805\"", "\"sbsa-gwdt\"");
+    let sbsa = sbsa.replace("clock = 24_000_000\n", "");
+    for text in [BOARD, &sbsa.replace("registers", "control")] {
+        check_keys(text);
+    }
+}
+
+fn check_keys(made_up: &str) {
+    let document = document();
+    let mut tables = 0;
+    for (at, start) in made_up.match_indices(['\n', '{']) {
+        let end = if start == "{" { ", " } else { "\n" };
+        let (before, rest) = made_up.split_at(at + 1);
+        let text = format!("{before}nonsense = 1{end}{rest}");
+        let error = crate::parse("x", &text).expect_err(rest).to_string();
+        // Within a list the error is another one.
+        let Some((_, known)) = error.split_once("unknown field `nonsense`, expected ") else {
+            continue;
+        };
+        tables += 1;
+        for key in known.split('`').skip(1).step_by(2) {
+            assert!(document.contains(&format!("`{key}`")), "{key} of {error}");
+        }
+    }
+    assert!(tables > 15, "{tables}");
+}
+
+#[test]
+fn every_note_and_state_is_described() {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for board in all_boards() {
+        let text = describe(&board);
+        assert!(text.lines().all(|line| line.len() <= 120), "{text}");
+        let text = words(&text);
+        let notes = board.firmware.values().filter_map(|it| it.note.as_ref());
+        let mut notes = notes.chain(&board.note);
+        assert!(notes.all(|note| text.contains(&words(note))), "{text}");
+        for state in board.firmware.values().flat_map(|it| &it.idle_state) {
+            assert!(
+                text.contains(&format!("{:#010x}", state.power_state)),
+                "{text}"
+            );
+        }
+    }
+}

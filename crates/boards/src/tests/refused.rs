@@ -1,0 +1,130 @@
+//! Changes of a made-up board file that are refused or accepted, and its choices.
+
+use super::BOARD as GOOD;
+use crate::StateFormat;
+use crate::read::{EMBEDDED, FILE_MAX, parse_in_folder};
+
+/// Returns the good file with the changes of a row of the table.
+fn changed(changes: &str) -> String {
+    let mut text = GOOD.to_owned();
+    for change in changes.split(" | ") {
+        let change = change.replace("\\n", "\n").replace("\\\n", "\\n");
+        let (from, to) = match change.strip_prefix('-') {
+            Some(from) => (from, ""),
+            None => change.split_once(" -> ").expect("FROM -> TO"),
+        };
+        assert!(text.contains(from), "{from:?} of {changes}");
+        text = text.replacen(from, to, 1);
+    }
+    text
+}
+
+/// Returns the error of a board file, or "accepted".
+fn error(text: &str) -> String {
+    let error = crate::parse("", text).err();
+    error.map_or("accepted".into(), |error| format!("{error:#}"))
+}
+
+#[test]
+fn wrong_board_files_are_refused_by_line_and_path() {
+    assert_eq!(error(GOOD), "accepted");
+    let rows = include_str!("refused.txt").lines();
+    let mut failed = false;
+    for row in rows.filter(|row| !row.is_empty() && !row.starts_with('#')) {
+        let (changes, expected) = row.split_once(" => ").expect("a message");
+        let found = error(&changed(changes));
+        let found = found.trim_start_matches(':');
+        if found != expected {
+            println!("{changes} => {found}");
+            failed = true;
+        }
+    }
+    assert!(!failed);
+}
+
+#[test]
+fn lists_that_are_too_long_are_refused() {
+    let reserved = |at: u64| {
+        let base = 0x4000_0000 + (at << 12);
+        format!("name = \"n{at}\"\nbase = {base}\nsize = 4096")
+    };
+    let memory = |at: u64| format!("base = {}\nsize = 0x1000", at << 32);
+    let state = |at| {
+        let value = 0x1_0000 + at;
+        format!("name = \"s{at}\"\nlevel = 0\npower-state = {value}")
+    };
+    let states = "firmware.tf-a-stock.idle-state";
+    // The board file has one reserved region and one of memory.
+    for (table, count, rest, expected) in [
+        ("reserved", 63, reserved as fn(_) -> _, "accepted"),
+        ("reserved", 64, reserved, "n64@40040000 reg: more than 64"),
+        ("memory", 32, memory, "memory@2000000000 reg: more than 32"),
+        (states, 16, state, "accepted"),
+        (
+            states,
+            17,
+            state,
+            "s17 arm,psci-suspend-param: more than 16",
+        ),
+    ] {
+        let table = |at| format!("[[{table}]]\n{}\n", rest(at));
+        let list = (1..=count).map(table).collect::<String>() + "[uart]";
+        let error = error(&GOOD.replacen("[uart]", &list, 1));
+        assert!(error.contains(expected), "{error}");
+    }
+    let long = GOOD.to_owned() + &"#".repeat(FILE_MAX);
+    let expected = ":1: more than the 65536 bytes that are accepted";
+    assert_eq!(error(&long), expected);
+}
+
+#[test]
+fn the_first_cpus_are_in_clusters() {
+    let board = crate::parse("board.toml", GOOD).expect("a good board");
+    assert_eq!(board.clusters(3).expect("three"), [vec![0, 1], vec![2]]);
+    let all = board.clusters(32).expect("all");
+    assert_eq!((all.len(), all.last()), (16, Some(&vec![0x10e, 0x10f])));
+    for count in [0, 33] {
+        let error = board.clusters(count).expect_err("too few or many");
+        let expected = format!("made-up has 1 to 32 CPUs, and not {count}");
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+#[test]
+fn idle_states_have_the_format_that_the_firmware_was_built_for_if_there_is_a_choice() {
+    let is_only = "format = \"extended\"\npower-state = 0x4000_0022\nlevel = 1";
+    let only = "power-state = 0x0001_0003\nlevel = 0";
+    let other = GOOD.replace("\"cluster-off\"\nformat", "\"other\"\nformat");
+    let both = other.replace(is_only, only);
+    for (text, extended) in [
+        (GOOD, &[0x4000_0022][..]),
+        (&both, &[0x1_0002, 0x101_0022, 0x1_0003]),
+    ] {
+        let board = crate::parse("board.toml", text).expect("a good board");
+        let firmware = board.firmware("tf-a").expect("there");
+        let values = |format| -> Vec<u32> {
+            let states = firmware.idle_states(format);
+            states.iter().map(|state| state.power_state).collect()
+        };
+        assert_eq!(values(StateFormat::Original)[..2], [0x1_0002, 0x101_0022]);
+        assert_eq!(values(StateFormat::Extended), extended);
+        let error = board.firmware("uefi").expect_err("none").to_string();
+        let expected = "made-up has no firmware \"uefi\"; it has: tf-a, tf-a-stock";
+        assert_eq!(error, expected);
+    }
+}
+
+#[test]
+fn file_is_refused_with_its_line() {
+    let qemu = EMBEDDED.iter().find(|(name, _)| *name == "qemu");
+    let (_, qemu) = qemu.expect("the board file of QEMU");
+    for (folder, text, expected) in [
+        ("broken", "# A key alone.\nkey", "platforms/broken/board.toml:2: "),
+        ("other", qemu, "toml:7: name: \"qemu\" is not the name of the folder, \"other\""),
+    ] {
+        let error = parse_in_folder(folder, text).expect_err("a fault").to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    let error = crate::load("greek").expect_err("no such board").to_string();
+    assert!(error.starts_with("there is no board \"greek\"; boards: "), "{error}");
+}

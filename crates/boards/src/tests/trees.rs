@@ -1,0 +1,184 @@
+//! The trees of board files, as the payload reads them.
+
+use hardware::board as payload;
+use hardware::image::Conduit;
+use hardware::spec::counter::CounterErratum;
+
+use super::{BOARD, all_boards, load};
+use crate::board::Reserved;
+use crate::device_tree::{Choices, build, machine};
+use crate::devices::{Gic, Watchdog};
+use crate::{Board, StateFormat, parse};
+
+/// Returns the made-up board with a change of its file.
+fn made_up(from: &str, to: &str) -> Board {
+    assert!(BOARD.contains(from), "{from}");
+    parse("board.toml", &BOARD.replacen(from, to, 1)).expect("a good board")
+}
+
+fn choices(cpus: u32, gic: Gic) -> Choices<'static> {
+    Choices {
+        cpus,
+        gic,
+        conduit: Conduit::Smc,
+        cpu_off: true,
+        idle_states: &[],
+        bootargs: "iterations=3 warmup=0",
+    }
+}
+
+/// Checks that the payload reads in the tree what the board file says.
+fn check_tree(board: &Board, choices: &Choices<'_>) {
+    let blob = build(board, choices).expect("a tree");
+    let read = payload::Board::read(&blob).expect("a good tree");
+    let said = (read.model, read.bootargs, read.conduit);
+    assert_eq!(said, (&*board.title, choices.bootargs, choices.conduit));
+    assert_eq!(read.forbids_cpu_off, !choices.cpu_off);
+    assert_eq!(read.uart, board.uart.emergency());
+    check_devices(board, choices.gic, &read);
+    assert_eq!(read.memory, board.memory);
+    let reserved = board.reserved.iter().map(Reserved::region);
+    assert!(reserved.eq(read.reserved.iter().copied()));
+    // It boots on a Cortex-A53, and has others.
+    let has_a73 = board.name == "hikey960";
+    let erratum = has_a73.then_some(CounterErratum::CortexA73);
+    assert_eq!(read.counter_erratum, erratum, "{}", board.name);
+    let states = read.idle_states.iter();
+    let states = states.map(|it| (it.name, it.power_state, it.level, it.local_timer_stop));
+    let own = choices.idle_states.iter();
+    assert!(states.eq(own.map(|it| (&*it.name, it.power_state, it.level, it.local_timer_stop))));
+    let (source, cpus) = read.cpus(false).expect("CPUs");
+    assert_eq!(source, payload::LabelSource::CpuMap);
+    let mut labels = Vec::new();
+    for (cluster, cpus) in (0..).zip(board.clusters(choices.cpus).expect("so many")) {
+        labels.extend((0..).zip(cpus).map(|(core, mpidr)| (mpidr, cluster, core)));
+    }
+    labels.sort_unstable();
+    let found = cpus.iter().map(|cpu| (cpu.mpidr, cpu.cluster, cpu.core));
+    assert!(found.eq(labels));
+}
+
+fn check_devices(board: &Board, version: Gic, read: &payload::Board<'_>) {
+    let ppis = board.timer.as_ref().map_or([None; 3], |timer| {
+        [timer.physical, timer.r#virtual, timer.hypervisor].map(Some)
+    });
+    let timers = &read.timers;
+    assert_eq!([timers.physical, timers.virtual_, timers.hypervisor], ppis);
+    let mut bases = Vec::new();
+    if let Some(gic) = &board.gic {
+        bases.extend(match version {
+            Gic::V2 => (gic.v2.as_ref()).map(|it| [it.distributor.base, it.cpu_interface.base]),
+            Gic::V3 => (gic.v3.as_ref()).map(|it| [it.distributor.base, it.redistributors[0].base]),
+        });
+    }
+    let devices = read.devices();
+    let found = devices.iter().filter(|it| it.0.starts_with("GIC")).take(2);
+    assert!(found.map(|it| it.1.base).eq(bases.concat()));
+    let found = read.timer_frame.as_ref().ok();
+    let found = found.map(|it| (it.control, it.number as u32, it.base, it.intid));
+    let frame = board.timer_frame();
+    let frame = frame.map(|it| (it.control.base, it.number, it.base, it.interrupt));
+    assert_eq!(found, frame);
+    let found = read.watchdog.as_ref().map(|watchdog| match watchdog.kind {
+        payload::WatchdogKind::Sp805 { clock } => (clock.get(), watchdog.base),
+        payload::WatchdogKind::Sbsa => (0, watchdog.base),
+    });
+    let watchdog = board.watchdog.as_ref().map(|watchdog| match watchdog {
+        Watchdog::Sp805 {
+            clock, registers, ..
+        } => (u64::from(*clock), registers.base),
+        Watchdog::SbsaGwdt { control, .. } => (0, control.base),
+    });
+    assert_eq!(found, watchdog);
+}
+
+#[test]
+fn the_payload_reads_what_board_files_say() {
+    for board in all_boards() {
+        for firmware in board.firmware.values() {
+            for format in StateFormat::ALL {
+                let states = firmware.idle_states(format);
+                let mut choices = choices(firmware.max_cpus, board.default_gic());
+                (choices.conduit, choices.idle_states) = (board.psci.conduit, &states);
+                choices.cpu_off = firmware.cpu_off;
+                check_tree(&board, &choices);
+            }
+        }
+    }
+    let uart = "ns16550\"";
+    let frame = "0x2a83_0000\nsize = 0x1000";
+    let sp805 = "sp805\"\nregisters = { base = 0x1000_0000, size = 0x1000 }\nclock = 24_000_000";
+    let sbsa = "sbsa-gwdt\"\ncontrol = { base = 0x2a44_0000, size = 0x1000 }\n\
+                refresh = { base = 0x2a45_0000, size = 0x1000 }";
+    for (from, to) in [
+        ("ns16550", "pl011"),
+        ("ns16550", "cadence"),
+        ("ns16550", "imx"),
+        ("ns16550", "lpuart"),
+        ("ns16550", "stm32"),
+        ("ns16550", "geni"),
+        (uart, "ns16550\"\nreg-shift = 1\nreg-io-width = 2"),
+        (uart, "ns16550\"\nreg-shift = 2\nreg-io-width = 4"),
+        (frame, "0x12_3456_7000\nsize = 0x8000_0000"),
+        ("interrupt = 92", "interrupt = 32"),
+        ("interrupt = 92", "interrupt = 1019"),
+        ("number = 1", "number = 7"),
+        ("24_000_000", "32_768"),
+        (sp805, sbsa),
+    ] {
+        check_tree(&made_up(from, to), &choices(3, Gic::V3));
+    }
+    let mut hvc = choices(6, Gic::V2);
+    (hvc.conduit, hvc.bootargs) = (Conduit::Hvc, "");
+    check_tree(&made_up("", ""), &hvc);
+}
+
+#[test]
+fn redistributor_regions_are_as_many_as_the_cpus_need() {
+    for (cpus, regions) in [(123, 1), (124, 2), (512, 2)] {
+        let blob = build(&load("qemu"), &choices(cpus, Gic::V3)).expect("a tree");
+        let read = payload::Board::read(&blob).expect("a good tree");
+        let Some(payload::Gic::V3 { redistributors, .. }) = read.gic else {
+            panic!("{:?}", read.gic);
+        };
+        assert_eq!(redistributors.len(), regions, "{cpus}");
+    }
+}
+
+#[test]
+fn a_board_without_a_gic_has_a_tree_without_one() {
+    let (before, rest) = BOARD.split_once("[timer]").expect("it");
+    let (_, after) = rest.split_once("[watchdog]").expect("it");
+    let board = parse("board.toml", &format!("{before}[watchdog]{after}"));
+    let board = board.expect("a good board");
+    let blob = build(&board, &choices(4, board.default_gic())).expect("a tree");
+    assert_eq!(machine(&blob).expect("a good tree"), (None, 4));
+    assert!(board.check_gic(None).is_ok());
+    let error = board.check_gic(Some(Gic::V2)).expect_err("no GIC");
+    assert_eq!(error.to_string(), "--gic 2: A made-up board has no GIC");
+}
+
+/// The labels that people know these boards by, from their device trees and TF-A's topology,
+/// and not from the board files.
+#[test]
+fn labels_are_those_of_published_topologies() {
+    // With the MT bit, Aff0 is the thread, and there is one.
+    for (name, mt, clusters) in [
+        ("fvp-base-revc", true, &[4, 4][..]),
+        ("n1sdp", true, &[2, 2]),
+        ("tc4", true, &[8]),
+        ("rd-n2", true, &[1; 16]),
+        ("rd-v3", true, &[1; 16]),
+        ("hikey960", false, &[4, 4]),
+        ("lx2160a", false, &[2; 8]),
+        ("juno", false, &[2, 4]),
+    ] {
+        let shift = if mt { 8 } else { 0 };
+        let cluster = |(number, cores): (u64, &u64)| {
+            let mpidr = |core: u64| (number << 8 | core) << shift;
+            (0..*cores).map(mpidr).collect::<Vec<_>>()
+        };
+        let expected: Vec<_> = (0..).zip(clusters).map(cluster).collect();
+        assert_eq!(load(name).all_clusters(), expected, "{name}");
+    }
+}

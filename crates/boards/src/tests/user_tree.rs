@@ -1,0 +1,111 @@
+//! Trees of QEMU's board file, as a user's.
+
+use device_tree::{Changes, Result, adapt};
+use dtoolkit::Node as _;
+use dtoolkit::fdt::Fdt;
+use dtoolkit::model::{DeviceTree, DeviceTreeNode};
+use hardware::board as payload;
+
+use super::load;
+use crate::StateFormat;
+use crate::device_tree::{Choices, build, machine};
+
+fn tree() -> Vec<u8> {
+    let board = load("qemu");
+    let choices = Choices {
+        cpus: 2,
+        gic: board.default_gic(),
+        conduit: board.psci.conduit,
+        cpu_off: true,
+        idle_states: &board.firmware["tf-a"].idle_states(StateFormat::Original),
+        bootargs: "",
+    };
+    build(&board, &choices).expect("a tree")
+}
+
+fn with_bootargs(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
+    let memory = None;
+    adapt(blob, Changes { bootargs, memory })
+}
+
+#[test]
+fn the_users_tree_gets_other_boot_arguments_or_is_not_changed() {
+    let whole = tree();
+    let blob = [&whole[..], &[0xee; 100]].concat();
+    assert_eq!(with_bootargs(&blob, None).expect("a good tree"), whole);
+    let changed = with_bootargs(&blob, Some("iterations=4")).expect("a good tree");
+    let read = payload::Board::read(&changed).expect("a good tree");
+    assert_eq!((read.bootargs, read.cpu_count), ("iterations=4", 2));
+    let error = with_bootargs(&blob, Some("a\nb")).expect_err("a line break");
+    assert!(error.to_string().contains("printable ASCII"), "{error}");
+    for cut in [0, 3, 39, whole.len() / 2, whole.len() - 1] {
+        with_bootargs(&whole[..cut], Some("x")).expect_err("truncated");
+    }
+    with_bootargs(&[0xee; 4096], None).expect_err("garbage");
+}
+
+/// Returns the tree with `to` instead of `from`, which is as long and there once.
+fn replaced(from: &[u8], to: &[u8]) -> Vec<u8> {
+    let mut blob = tree();
+    let mut places = memchr::memmem::find_iter(&blob, from);
+    let at = places.next().expect("there");
+    assert_eq!(places.next(), None, "{from:x?}");
+    blob[at..][..to.len()].copy_from_slice(to);
+    blob
+}
+
+#[test]
+fn names_that_are_there_twice_are_refused() {
+    let mut two = DeviceTree::from_fdt(&Fdt::new_unchecked(&tree()));
+    let chosen = two.root.remove_child("chosen").expect("there");
+    let mut other = DeviceTreeNode::new_unchecked("chosen@0");
+    chosen
+        .properties()
+        .for_each(|it| other.add_property(it.clone()));
+    two.root.add_child(other);
+    let cpu = replaced(b"cpu@1\0", b"cpu@0\0");
+    let property = replaced(b"min-residency-us", b"entry-latency-us");
+    for (blob, expected) in [
+        (cpu, "/cpus/cpu@0: there are two"),
+        (property, "two properties entry-latency-us"),
+        (two.to_dtb(), "a second /chosen"),
+    ] {
+        with_bootargs(&blob, None).expect("the payload can use it");
+        let error = with_bootargs(&blob, Some("warmup=1")).expect_err(expected);
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_tree_by_which_the_payload_would_end_is_refused() {
+    let refused = |from: &[u8], to: &[u8], expected: &str| {
+        let blob = replaced(from, to);
+        let error = machine(&blob).expect_err(expected).to_string();
+        assert!(error.contains(expected), "{expected}: {error}");
+    };
+    let cells = |(base, size): (u64, u64)| [base.to_be_bytes(), size.to_be_bytes()].concat();
+    let (uart, gic) = ((0x900_0000, 0x1000), (0x800_0000, 0x1_0000));
+    let (redistributors, memory) = ((0x80a_0000, 0xf6_0000), (0x4000_0000, 0x4000_0000));
+    let end = 0xffff_ffff_0000;
+    let console = "the console: 0x4c bytes at 0x1000000000000 are beyond";
+    for (from, to, expected) in [
+        (uart, (1 << 48, 0x1000), console),
+        (gic, (1 << 48, 0x1_0000), "distributor: 0x10000 bytes"),
+        (redistributors, (end, 0xf6_0000), "tors: 0xf60000 bytes"),
+        (memory, (0x4000_0000, 1 << 48), "memory: 0x1000000000000 b"),
+        (memory, (1 << 48, 0x4000_0000), "memory: 0x40000000 bytes"),
+    ] {
+        refused(&cells(from), &cells(to), expected);
+    }
+    // The second CPU's reg; "psci" follows it.
+    let next = [3u32.to_be_bytes(), 5u32.to_be_bytes()].concat();
+    let cpu = |mpidr: u64| [&mpidr.to_be_bytes()[..], &next].concat();
+    refused(&cpu(1), &cpu(0), "MPIDR 0x0 is used twice");
+    let core_off = 0x1_0002u32.to_be_bytes();
+    for bad in [0x8001_0002u32, 0xc000_0002, 0x2001_0002] {
+        let expected = format!("idle-states/core-off arm,psci-suspend-param: {bad:#x}, expected a");
+        refused(&core_off, &bad.to_be_bytes(), &expected);
+    }
+    let extended = replaced(&core_off, &0x4000_0002u32.to_be_bytes());
+    machine(&extended).expect("of the extended format");
+}

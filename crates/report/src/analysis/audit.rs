@@ -1,0 +1,371 @@
+//! A published page against itself: each change that it prints beside the one between the
+//! tables of its two newest releases.
+//!
+//! A table's changes are by CPU, or, of calls in parallel, by place in the order of size;
+//! never by the row's place in the file. Where labels repeat, a row is of no certain CPU:
+//! a change that fits one of them is ambiguous.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use hardware::text::plural::many;
+use itertools::Itertools as _;
+use run::measure::Metric;
+use run::model::heading;
+use run::plan::ScenarioId;
+use serde::Serialize;
+
+use super::compare::percent;
+use crate::log::page::{Page, PageTable};
+use crate::log::published_rows::PublishedFigure;
+
+/// The most that a change may be rounded, in hundredths of a percent.
+const ROUNDED: f64 = 0.51;
+
+const ABSENT: &str = "there is no table of the former release beside this one";
+const REPEATED: &str =
+    "labels repeat: which row is which CPU's is not known, and the rows are no threads";
+const REORDERED: &str = "Powerdown has the same figures in another order of CPUs: another order in \
+                         the lock queue is no change of the firmware";
+
+/// A page, and what it should print.
+#[derive(Clone, Debug, Serialize)]
+pub struct Audit {
+    pub(crate) page: String,
+    /// The two releases, the newer first; the second is empty if there is none.
+    pub(crate) releases: [String; 2],
+    pub(crate) tables: Vec<AuditedTable>,
+    /// Sentences on the whole page.
+    pub(crate) findings: Vec<String>,
+}
+
+/// A table of the newer release beside that of the former one.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct AuditedTable {
+    pub(crate) id: ScenarioId,
+    pub(crate) line: usize,
+    pub(crate) figures: Vec<AuditedFigure>,
+    /// Sentences on this table.
+    pub(crate) findings: Vec<String>,
+}
+
+/// A figure, the change that is printed behind it, and what that should be.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct AuditedFigure {
+    pub(crate) place: String,
+    /// Cluster and core.
+    pub(crate) label: (u16, u16),
+    pub(crate) metric: Metric,
+    pub(crate) ns: u64,
+    /// In percent.
+    pub(crate) printed: Option<f64>,
+    /// Against the same CPU; None where labels repeat, or it is not there.
+    pub(crate) by_cpu: Option<f64>,
+    /// Against the same place in the order of size; None of calls in sequence.
+    pub(crate) by_order: Option<f64>,
+    /// The old figure that the printed change is of, in nanoseconds.
+    pub(crate) implied_ns: Option<f64>,
+    pub(crate) judged: Judged,
+    /// The change in percent that should be printed, where none is.
+    #[serde(skip)]
+    unprinted: Option<f64>,
+}
+
+/// The judgement of a printed change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Judged {
+    /// No change is printed.
+    NotPrinted,
+    /// It fits.
+    Right,
+    /// It fits a row of the same labels, and labels repeat.
+    Ambiguous,
+    /// It fits nothing.
+    Wrong,
+    /// The former release has no figure of this CPU.
+    NotChecked,
+}
+
+impl Judged {
+    /// Returns the word that stands for it.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::NotPrinted => "not printed",
+            Self::Right => "right",
+            Self::Ambiguous => "ambiguous",
+            Self::Wrong => "wrong",
+            Self::NotChecked => "not checked",
+        }
+    }
+}
+
+/// Returns the number of figures on pages that are judged so.
+pub fn count(audits: &[Audit], judged: Judged) -> usize {
+    let tables = audits.iter().flat_map(|it| &it.tables);
+    let figures = tables.flat_map(|it| &it.figures);
+    figures.filter(|it| it.judged == judged).count()
+}
+
+/// Returns the number of printed changes by their judgement.
+pub fn counts(audits: &[Audit]) -> String {
+    use Judged::{Ambiguous, NotChecked, Right, Wrong};
+    let counts = [Right, Wrong, Ambiguous, NotChecked].map(|it| (it, count(audits, it)));
+    let all: usize = counts.iter().map(|it| it.1).sum();
+    let said = counts.iter().filter(|it| it.0 != NotChecked || it.1 > 0);
+    let said = said
+        .map(|it| format!("{} {}", it.1, it.0.word()))
+        .join(", ");
+    format!("{}: {said}", many(all, "printed change"))
+}
+
+/// Audits a page. Changes below `tolerance_ppm` need not be printed.
+pub(crate) fn audit(page: &Page, tolerance_ppm: u32) -> Audit {
+    let mut releases = page.releases().into_iter();
+    let [newer, former] = [(); 2].map(|()| releases.next().unwrap_or_default());
+    let older = releases.flatten().chain(former.iter().copied());
+    let older = older.flat_map(PageTable::changes).count();
+    let name = |of: &[&PageTable]| of.first().map_or(String::new(), |it| it.release.clone());
+    let pairs = newer.iter().map(|new| {
+        let old = former.iter().find(|it| it.id == new.id);
+        let mut beside = (*old.unwrap_or(new)).clone();
+        if old.is_none() {
+            beside.rows.clear();
+        }
+        (*new, beside)
+    });
+    let pairs = pairs.collect_vec();
+    let tables = pairs
+        .iter()
+        .map(|(new, old)| audited(new, old, tolerance_ppm));
+    let mut audit = Audit {
+        page: page.input.clone(),
+        releases: [name(&newer), name(&former)],
+        tables: tables.collect(),
+        findings: page.doubts.clone(),
+    };
+    audit.findings.extend(shared(&pairs, &audit.releases));
+    if older > 0 {
+        let changes = many(older, "change");
+        let sentence = format!("not looked at: {changes} in the tables of older releases");
+        audit.findings.push(sentence);
+    }
+    audit.findings.extend(unprinted(&audit, tolerance_ppm));
+    audit
+}
+
+/// Compares a table with that of the former release.
+fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable {
+    let columns = new.rows.first().map_or(0, |it| it.figures.len());
+    let columns: Vec<Column> = (0..columns).map(|it| Column::of(new, old, it)).collect();
+    let is_ambiguous = repeats(new) || repeats(old);
+    let is_queue = new.id != ScenarioId::PsciVersionParallel;
+    let reordered = columns.first().filter(|_| is_queue && !is_ambiguous);
+    let is_reordered = reordered.is_some_and(|it| it.is_reordered(tolerance_ppm));
+    let absent = (old.rows.is_empty(), ABSENT);
+    let facts = [absent, (is_ambiguous, REPEATED), (is_reordered, REORDERED)];
+    let facts = facts.into_iter().filter(|it| it.0);
+    let mut findings: Vec<String> = facts.map(|it| it.1.to_owned()).collect();
+    let label = |table: &PageTable| table.rows.iter().map(|it| it.label).collect::<HashSet<_>>();
+    for (cluster, core) in label(old).difference(&label(new)).sorted() {
+        findings.push(format!(
+            "CPU {cluster}.{core} of the previous table is not in it"
+        ));
+    }
+    let printed: usize = columns.iter().map(|it| it.printed().count()).sum();
+    let by_row: usize = columns.iter().map(|it| it.fitting(|it| it.of_row)).sum();
+    let by_cpu: usize = columns.iter().map(|it| it.fitting(|it| it.of_cpu)).sum();
+    if printed > 0 && by_row == printed && (by_cpu < printed || is_ambiguous) {
+        let all = many(printed, "printed change");
+        let whose = match is_ambiguous {
+            true => "which need not be the same CPU's",
+            false => "which is another CPU's",
+        };
+        findings.push(format!(
+            "{all} fit the row at the same place of the previous table, {whose}"
+        ));
+    }
+    let figures = columns.iter().flat_map(|it| it.judged(is_ambiguous));
+    AuditedTable {
+        id: new.id,
+        line: new.line,
+        // Row by row, as on the page.
+        figures: figures.sorted_by_key(|it| it.0).map(|it| it.1).collect(),
+        findings,
+    }
+}
+
+fn repeats(table: &PageTable) -> bool {
+    !table.rows.iter().map(|it| it.label).all_unique()
+}
+
+/// The figures of one metric, each beside the old ones that it can be compared with.
+struct Column<'t> {
+    cells: Vec<Beside<'t>>,
+}
+
+struct Beside<'t> {
+    label: (u16, u16),
+    new: &'t PublishedFigure,
+    /// The old figures in nanoseconds: of the rows with the same labels, of the same place in
+    /// the order of size, and of the same row of the file.
+    of_labels: Vec<u64>,
+    of_cpu: Option<u64>,
+    of_order: Option<u64>,
+    of_row: Option<u64>,
+}
+
+impl Beside<'_> {
+    fn fits(&self, old: Option<u64>) -> bool {
+        old.is_some_and(|old| fits(self.new, old))
+    }
+}
+
+/// Returns true if the printed change is that from an old figure.
+fn fits(new: &PublishedFigure, old: u64) -> bool {
+    let printed = new.change.map(|it| it as f64);
+    let both = printed.zip(percent(new.ns as f64, old as f64));
+    both.is_some_and(|(printed, exact)| (printed - exact * 100.0).abs() <= ROUNDED)
+}
+
+impl<'t> Column<'t> {
+    fn of(new: &'t PageTable, old: &'t PageTable, column: usize) -> Self {
+        let former = old.rows.iter().map(|it| it.figures[column].ns).sorted();
+        let former = former.collect_vec();
+        // Of equal figures that with the greatest change comes first.
+        let order = new.rows.iter().map(|it| &it.figures[column]).enumerate();
+        let order = order.sorted_by_key(|it| (it.1.ns, Reverse(it.1.change.unwrap_or(0))));
+        let order = order.map(|it| it.0).collect_vec();
+        let is_by_size = new.id.is_parallel() || repeats(new) || repeats(old);
+        let is_queue = is_by_size && order.len() == former.len();
+        let cells = new.rows.iter().enumerate().map(|(place, row)| {
+            let figure = &row.figures[column];
+            let alike = old.rows.iter().filter(|it| it.label == row.label);
+            let of_labels: Vec<u64> = alike.map(|it| it.figures[column].ns).collect();
+            let rank = order.iter().position(|it| *it == place);
+            Beside {
+                label: row.label,
+                new: figure,
+                of_cpu: of_labels.iter().exactly_one().ok().copied(),
+                of_labels,
+                of_order: rank.filter(|_| is_queue).map(|it| former[it]),
+                of_row: old.rows.get(place).map(|it| it.figures[column].ns),
+            }
+        });
+        Self {
+            cells: cells.collect(),
+        }
+    }
+
+    fn printed(&self) -> impl Iterator<Item = &Beside<'t>> {
+        self.cells.iter().filter(|it| it.new.change.is_some())
+    }
+
+    /// Returns the number of changes that fit the old figures of one kind.
+    fn fitting(&self, old: impl Fn(&Beside<'t>) -> Option<u64>) -> usize {
+        self.printed().filter(|it| it.fits(old(it))).count()
+    }
+
+    /// Returns true if all figures are the former ones by size, and not by CPU.
+    fn is_reordered(&self, ppm: u32) -> bool {
+        let is_far = |old: Option<u64>, new: u64| {
+            let change = old.and_then(|old| percent(new as f64, old as f64));
+            change.is_none_or(|it| it.abs() * 10_000.0 > f64::from(ppm))
+        };
+        let cells = self.cells.iter();
+        let is_apart = cells.clone().any(|it| is_far(it.of_cpu, it.new.ns));
+        is_apart && !cells.clone().any(|it| is_far(it.of_order, it.new.ns))
+    }
+
+    /// Returns the figures with their judgement, and their places on the page.
+    fn judged(&self, is_ambiguous: bool) -> impl Iterator<Item = (usize, AuditedFigure)> {
+        let printed = self.printed().count();
+        let is_by_order = self.fitting(|it| it.of_order) == printed;
+        // One change may fit a place in the order by chance.
+        let is_proven = is_by_order && (printed > 1 || !is_ambiguous);
+        self.cells.iter().enumerate().map(move |(place, it)| {
+            let is_of_a_label = it.of_labels.iter().any(|old| it.fits(Some(*old)));
+            let judged = match it.new.change {
+                None => Judged::NotPrinted,
+                Some(_) if is_proven => Judged::Right,
+                Some(_) if is_ambiguous && (is_by_order || is_of_a_label || it.fits(it.of_row)) => {
+                    Judged::Ambiguous
+                }
+                Some(_) if !is_ambiguous && it.fits(it.of_cpu) => Judged::Right,
+                Some(_) if it.of_labels.is_empty() && it.of_order.is_none() => Judged::NotChecked,
+                Some(_) => Judged::Wrong,
+            };
+            let change = |old: Option<u64>| percent(it.new.ns as f64, old? as f64);
+            let figure = AuditedFigure {
+                place: it.new.place.clone(),
+                label: it.label,
+                metric: it.new.metric,
+                ns: it.new.ns,
+                printed: it.new.change.map(|it| it as f64 / 100.0),
+                by_cpu: change(it.of_cpu.filter(|_| !is_ambiguous)),
+                by_order: change(it.of_order),
+                implied_ns: implied(it.new, 0.0),
+                judged,
+                unprinted: match is_by_order {
+                    true => change(it.of_order).or(change(it.of_cpu)),
+                    false => change(it.of_cpu),
+                }
+                .filter(|_| judged == Judged::NotPrinted),
+            };
+            (place, figure)
+        })
+    }
+}
+
+/// Returns the old figure in nanoseconds that a printed change is of, if it was rounded by so
+/// many hundredths of a percent.
+fn implied(figure: &PublishedFigure, rounded: f64) -> Option<f64> {
+    let share = 1.0 + (figure.change? as f64 + rounded) / 10_000.0;
+    (share > 0.0).then(|| figure.ns as f64 / share)
+}
+
+/// Returns a sentence on changes of both releases that imply one old figure, if most do.
+fn shared(pairs: &[(&PageTable, PageTable)], releases: &[String; 2]) -> Option<String> {
+    let pairs = pairs.iter().filter(|it| !repeats(it.0) && !repeats(&it.1));
+    let rows = pairs.flat_map(|(new, old)| new.rows.iter().cartesian_product(&old.rows));
+    let rows = rows.filter(|(new, old)| new.label == old.label);
+    let figures = rows.flat_map(|(new, old)| new.figures.iter().zip(&old.figures));
+    let figures = figures.filter(|(new, old)| !fits(new, old.ns));
+    let range = |it| Some((implied(it, ROUNDED)?, implied(it, -ROUNDED)?));
+    let ranges = figures.filter_map(|(new, old)| range(new).zip(range(old)));
+    let is_same = ranges
+        .map(|(new, old)| new.0 <= old.1 && old.0 <= new.1)
+        .collect_vec();
+    let (both, same) = (is_same.len(), is_same.iter().filter(|it| **it).count());
+    let [newer, former] = releases;
+    (both > 1 && same * 2 > both).then(|| {
+        format!(
+            "{same} of {both} figures with a change in both {newer} and {former} imply the same \
+             old figure: both are against a baseline that is not on the page"
+        )
+    })
+}
+
+/// Returns a sentence on changes that are printed nowhere: beyond the tolerance, and at least
+/// as great as the least that the page prints.
+fn unprinted(audit: &Audit, tolerance_ppm: u32) -> Option<String> {
+    let tables = audit.tables.iter();
+    let figures = tables.flat_map(|table| table.figures.iter().map(|it| (table.id, it)));
+    let figures = figures.collect_vec();
+    let printed = figures.iter().filter_map(|it| it.1.printed).map(f64::abs);
+    let tolerance = f64::from(tolerance_ppm) / 10_000.0;
+    let least = printed.reduce(f64::min).unwrap_or_default().max(tolerance);
+    let missing = figures.iter().filter_map(|(id, it)| {
+        let change = it.unprinted.filter(|it| it.abs() >= least)?;
+        let ((cluster, core), metric) = (it.label, heading(it.metric));
+        let tag = id.short_tag();
+        let text = format!("{tag} CPU {cluster}.{core} {metric} {change:+.2} %");
+        Some((change.abs(), text))
+    });
+    let missing = missing.sorted_by(|a, b| b.0.total_cmp(&a.0));
+    let texts = missing.map(|it| it.1).collect_vec();
+    let changes = many(texts.len(), "change");
+    let list = texts.join("; ");
+    (!texts.is_empty())
+        .then(|| format!("{changes} of at least {least:.2} % printed nowhere: {list}"))
+}

@@ -1,0 +1,145 @@
+//! The change of a figure between two runs.
+
+use serde::Serialize;
+
+use crate::analysis::figure::FigureKey;
+
+/// A figure on both sides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Change {
+    #[serde(flatten)]
+    pub(crate) key: FigureKey,
+    /// The place in the order of size, from 0; None by CPU.
+    pub(crate) place: Option<usize>,
+    /// The CPUs of the run and of the baseline, each by its own index.
+    pub(crate) cpu: u16,
+    pub(crate) old_cpu: u16,
+    pub(crate) new: Value,
+    pub(crate) old: Value,
+    #[serde(skip)]
+    pub(crate) outcome: Outcome,
+}
+
+/// The figure of one operation, in the unit of its `FigureKey`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct Value {
+    pub(crate) figure: f64,
+    /// The interval in which noise may move it; None of a single measurement. Where
+    /// one round of many is shown, it is that of the CPU's median.
+    pub(crate) interval: Option<(f64, f64)>,
+    /// True if it is from a line without a checksum.
+    pub(crate) is_doubtful: bool,
+}
+
+/// The judgement of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Outcome {
+    /// Within the tolerance.
+    Same,
+    /// Beyond it, and within noise or a tick.
+    Noise,
+    /// Less time than before.
+    Better,
+    /// More time than before.
+    Worse,
+}
+
+impl Change {
+    pub fn delta(&self) -> f64 {
+        self.new.figure - self.old.figure
+    }
+
+    /// Returns the change in percent of the old figure; None from zero.
+    pub fn percent(&self) -> Option<f64> {
+        percent(self.new.figure, self.old.figure)
+    }
+
+    /// Returns true if both sides have an interval.
+    pub(super) fn has_intervals(&self) -> bool {
+        self.new.interval.is_some() && self.old.interval.is_some()
+    }
+}
+
+/// Returns the change from an old figure in percent of it; None from zero.
+pub(crate) fn percent(new: f64, old: f64) -> Option<f64> {
+    (old > 0.0).then(|| (new - old) / old * 100.0)
+}
+
+/// Returns true if two figures are within the tolerance of the larger one. Whole
+/// numbers up to 9e9 are compared without rounding.
+pub(crate) fn is_close(a: f64, b: f64, ppm: u32) -> bool {
+    (a - b).abs() * 1e6 <= a.max(b) * f64::from(ppm)
+}
+
+impl Outcome {
+    /// Judges a change; `tick` is the resolution of the coarser side.
+    pub(super) fn of(new: &Value, old: &Value, tolerance_ppm: u32, tick: f64) -> Self {
+        if is_close(new.figure, old.figure, tolerance_ppm) {
+            return Self::Same;
+        }
+        let is_less = new.figure < old.figure;
+        let (more, less) = if is_less { (old, new) } else { (new, old) };
+        // Intervals that are apart to the other side are no evidence.
+        let intervals = more.interval.zip(less.interval);
+        let is_within = intervals.is_some_and(|(more, less)| more.0 <= less.1);
+        if is_within || more.figure - less.figure <= tick {
+            Self::Noise
+        } else if is_less {
+            Self::Better
+        } else {
+            Self::Worse
+        }
+    }
+
+    /// Returns true without a change in time.
+    pub(super) const fn is_still(self) -> bool {
+        matches!(self, Self::Same | Self::Noise)
+    }
+
+    /// Returns the word that stands for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Noise => "noise",
+            Self::Better => "better",
+            Self::Worse => "worse",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Outcome::{self, Better, Noise, Same, Worse};
+    use super::Value;
+
+    #[test]
+    fn outcome_depends_on_tolerance_tick_and_intervals() {
+        let large = 5e9;
+        // Figures, the halves of their intervals, and the tick.
+        for (new, old, halves, tick, expected) in [
+            (102.0, 100.0, [0.0; 2], 0.0, Same),
+            (103.0, 100.0, [0.0; 2], 0.0, Worse),
+            (97.0, 100.0, [0.0; 2], 0.0, Better),
+            (0.0, 0.0, [0.0; 2], 0.0, Same),
+            (7.0, 0.0, [0.0; 2], 0.0, Worse),
+            (0.0, 7.0, [0.0; 2], 0.0, Better),
+            (u64::MAX as f64, 1.0, [0.0; 2], 0.0, Worse),
+            (large, 4_900_000_000.0, [0.0; 2], 0.0, Same),
+            (large + 1.0, 4_900_000_000.0, [0.0; 2], 0.0, Worse),
+            (100.0, 80.0, [0.0; 2], 20.0, Noise),
+            (150.0, 100.0, [40.0, 10.0], 0.0, Noise),
+            (150.0, 100.0, [39.0, 10.0], 0.0, Worse),
+            // An interval on one side alone says nothing of the other's noise.
+            (150.0, 100.0, [60.0, 0.0], 0.0, Worse),
+        ] {
+            let value = |figure: f64, half: f64| Value {
+                figure,
+                interval: (half > 0.0).then_some((figure - half, figure + half)),
+                is_doubtful: false,
+            };
+            let (now, then) = (value(new, halves[0]), value(old, halves[1]));
+            assert_eq!(Outcome::of(&now, &then, 20_000, tick), expected, "{new}");
+        }
+    }
+}

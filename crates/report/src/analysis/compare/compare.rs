@@ -1,0 +1,125 @@
+//! A run beside a baseline: the same CPU with itself and, where CPUs go down
+//! together, the same place in the order of arrival.
+
+use anyhow::{Result, bail, ensure};
+use itertools::Itertools as _;
+use run::model::Scenario;
+
+use super::comparison::{ComparedScenario, Comparison, Options, Refused, baseline_scenario};
+use super::findings::findings;
+use super::judge::compare_figures;
+use super::sides::Sides;
+use crate::analysis::conditions::{Across, COMPARED_RUNS, differences, refusal};
+use crate::analysis::figure::has_figures;
+use crate::log::LoggedRun;
+
+/// Compares the runs with `baseline`.
+pub fn compare(
+    runs: &[LoggedRun],
+    baseline: &LoggedRun,
+    options: &Options,
+) -> Result<Vec<Comparison>> {
+    let runs = runs.iter().enumerate();
+    runs.map(|(place, run)| compare_one(place, run, baseline, options))
+        .collect()
+}
+
+/// Checks that two runs can be compared at all.
+fn check(new: &LoggedRun, old: &LoggedRun, options: &Options) -> Result<()> {
+    let (run, baseline) = (&new.source.input, &old.source.input);
+    for (condition, [x, y]) in differences(COMPARED_RUNS, [(new, None), (old, None)], true) {
+        if let Some(across) = condition.across.filter(|it| !options.across.contains(it)) {
+            let (name, word) = (condition.name, across.word());
+            bail!(
+                "{name} of {run} is {x:?}, and that of the baseline {baseline} {y:?}: --across \
+                 {word} compares them all the same"
+            );
+        }
+    }
+    ensure!(
+        new.run.clock().is_known() == old.run.clock().is_known(),
+        "of {run} and the baseline {baseline} only one has a counter whose frequency is known: \
+         ticks and nanoseconds can not be compared"
+    );
+    Ok(())
+}
+
+fn compare_one(
+    place: usize,
+    new: &LoggedRun,
+    old: &LoggedRun,
+    options: &Options,
+) -> Result<Comparison> {
+    check(new, old, options)?;
+    let sides = Sides::of(new, old, options.tolerance_ppm)?;
+    let (scenarios, refused) = compare_scenarios(&sides, &options.across);
+    if scenarios.is_empty() {
+        let mut why = refused.iter().map(|it| format!("{}: {}", it.id, it.why));
+        let why = why.join("; ");
+        let (run, baseline) = (&new.source.input, &old.source.input);
+        bail!("nothing of {run} can be compared with the baseline {baseline}. {why}");
+    }
+    Ok(Comparison {
+        run: place,
+        tolerance_ppm: options.tolerance_ppm,
+        keyed: sides.keyed,
+        findings: findings(&sides, &scenarios),
+        scenarios,
+        refused,
+        across: options.across.clone(),
+        baseline: sides.old,
+    })
+}
+
+/// Compares each scenario of the run, and finds those of the baseline that are compared
+/// with nothing.
+fn compare_scenarios(
+    sides: &Sides<'_>,
+    across: &[Across],
+) -> (Vec<ComparedScenario>, Vec<Refused>) {
+    let (mut scenarios, mut refused) = (Vec::new(), Vec::new());
+    // Scenarios of the baseline that are compared, and that were to be.
+    let (mut met, mut missed) = (Vec::new(), Vec::new());
+    for scenario in &sides.new.run.scenarios {
+        let before = baseline_scenario(&sides.old.run, scenario.key());
+        let key = before.map(Scenario::key);
+        match compare_scenario(sides, scenario, before, across) {
+            Ok(compared) => {
+                scenarios.push(compared);
+                met.extend(key);
+            }
+            Err(why) => {
+                missed.extend(key.map(|key| (key, refused.len())));
+                refused.push(Refused::of(scenario, why, false));
+            }
+        }
+    }
+    let lost = sides.old.run.scenarios.iter().filter(|it| has_figures(it));
+    for scenario in lost.filter(|it| !met.contains(&it.key())) {
+        match missed.iter().find(|it| it.0 == scenario.key()) {
+            Some((_, place)) => refused[*place].in_baseline = true,
+            None => {
+                let mut all = sides.new.run.scenarios.iter();
+                let is_by_another = all.any(|it| it.id == scenario.id);
+                let how = if is_by_another { " by this method" } else { "" };
+                let why = format!("the run does not have it{how}");
+                refused.push(Refused::of(scenario, why, true));
+            }
+        }
+    }
+    (scenarios, refused)
+}
+
+fn compare_scenario(
+    sides: &Sides<'_>,
+    new: &Scenario,
+    before: Option<&Scenario>,
+    across: &[Across],
+) -> Result<ComparedScenario, String> {
+    let old = before.ok_or("the baseline does not have it")?;
+    let of = [(sides.new, Some(new)), (&sides.old, Some(old))];
+    match refusal(of, across) {
+        Some(why) => Err(why),
+        None => compare_figures(sides, new, old),
+    }
+}

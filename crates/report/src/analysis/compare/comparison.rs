@@ -1,0 +1,212 @@
+//! The options and the results of comparing a run with a baseline.
+//!
+//! A comparison covers all that the baseline has: a scenario, a CPU or a figure that
+//! the run no longer has is not "no regression" unless an option says so.
+
+use hardware::text::plural::many;
+use itertools::Itertools as _;
+use run::model::{Confidence, Kind, Run, Scenario, ScenarioKey};
+use run::plan::{Method, ScenarioId};
+use serde::Serialize;
+
+use super::change::{Change, Outcome};
+use super::finding::ComparisonFinding;
+use super::sides::Keyed;
+use crate::analysis::conditions::Across;
+use crate::analysis::figure::FigureKey;
+use crate::analysis::words::cpus_text;
+use crate::log::LoggedRun;
+use crate::log::grouped::grouped;
+
+/// The tolerance of TF-A's documentation: 2 %.
+pub(crate) const TOLERANCE_PPM: u32 = 20_000;
+
+/// The options of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The relative tolerance, in parts of a million.
+    pub tolerance_ppm: u32,
+    /// The differences that are passed over.
+    pub across: Vec<Across>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            tolerance_ppm: TOLERANCE_PPM,
+            across: Vec::new(),
+        }
+    }
+}
+
+/// A run beside a baseline.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// Index of the run in the report.
+    pub(crate) run: usize,
+    pub(crate) baseline: LoggedRun,
+    /// The relative tolerance, in parts of a million.
+    pub(crate) tolerance_ppm: u32,
+    pub(crate) keyed: Keyed,
+    /// The scenarios that both have.
+    pub(crate) scenarios: Vec<ComparedScenario>,
+    pub(crate) refused: Vec<Refused>,
+    /// The differences that were passed over.
+    pub(crate) across: Vec<Across>,
+    pub(crate) findings: Vec<ComparisonFinding>,
+}
+
+impl Comparison {
+    /// Adds a finding by counted instructions.
+    pub(crate) fn add_counted(&mut self, sentence: String) {
+        let finding = ComparisonFinding::new(Kind::Changed, Confidence::Counts, sentence);
+        self.findings.push(finding);
+    }
+}
+
+/// A scenario on both sides.
+#[derive(Clone, Debug)]
+pub(crate) struct ComparedScenario {
+    /// The scenario in the run.
+    pub(crate) key: ScenarioKey,
+    /// The changes that count: by order if CPUs wait for each other or cannot be
+    /// paired, else by CPU.
+    pub(crate) judged: Judged,
+    /// Changes of each CPU that both sides have; empty where
+    /// [`Keyed::Ambiguous`].
+    pub(crate) by_cpu: Vec<Change>,
+    /// Changes of the least figure, the second, and so on; empty if the sides have
+    /// different numbers of them. The least Powerdown of a parallel scenario is that
+    /// of the first to arrive.
+    pub(crate) by_order: Vec<Change>,
+    /// CPUs whose row one side lacks: the run's, and the baseline's.
+    pub(crate) unpaired: (Vec<u16>, Vec<u16>),
+    /// Figures of the baseline that are in no change that counts, by its CPUs.
+    pub(crate) lacks: Vec<(u16, FigureKey)>,
+}
+
+/// The list of changes that counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Judged {
+    Cpu,
+    Order,
+}
+
+/// A scenario that was not compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Refused {
+    pub(crate) id: ScenarioId,
+    /// The run's method; the baseline's if the run lacks the scenario.
+    pub(crate) method: Method,
+    /// The reason, and the option that passes over it.
+    pub(crate) why: String,
+    /// True if the baseline has figures of it, which are compared with nothing.
+    pub(crate) in_baseline: bool,
+}
+
+impl Refused {
+    pub(super) const fn of(scenario: &Scenario, why: String, in_baseline: bool) -> Self {
+        Self {
+            id: scenario.id,
+            method: scenario.method,
+            why,
+            in_baseline,
+        }
+    }
+}
+
+/// Returns the scenario of the baseline that stands beside one of the run: by the
+/// same method and helper if there is one.
+pub(super) fn baseline_scenario(old: &Run, key: ScenarioKey) -> Option<&Scenario> {
+    let mut same = old.scenarios.iter().filter(|it| it.id == key.id);
+    let by_method = same.clone().find(|it| it.method == key.method);
+    let found = old.scenario(key).or(by_method);
+    found.or_else(|| same.next())
+}
+
+/// Returns a scenario's name, with its method if a run has several.
+pub(crate) fn scenario_title(sides: (&Run, &Run), key: ScenarioKey) -> String {
+    let has_one = |run: &Run| run.scenarios.iter().map(|it| it.method).all_equal();
+    match has_one(sides.0) && has_one(sides.1) {
+        true => key.id.name().to_owned(),
+        false => format!("{}, method {}", key.id.name(), key.method.word()),
+    }
+}
+
+impl ComparedScenario {
+    /// Returns the changes that count.
+    pub fn changes(&self) -> &[Change] {
+        match self.judged {
+            Judged::Cpu => &self.by_cpu,
+            Judged::Order => &self.by_order,
+        }
+    }
+}
+
+impl Comparison {
+    /// Returns the changes to more time that count.
+    pub(crate) fn regressions(&self) -> impl Iterator<Item = (&ComparedScenario, &Change)> {
+        let all = self.scenarios.iter();
+        let all = all.flat_map(|it| it.changes().iter().map(move |change| (it, change)));
+        all.filter(|(_, change)| change.outcome == Outcome::Worse)
+    }
+
+    /// Returns true if all that the baseline has is compared, but for what options
+    /// pass over.
+    pub fn is_complete(&self) -> bool {
+        self.lacks().is_empty()
+    }
+
+    /// Returns the parts of the baseline that are compared with nothing: a clause
+    /// for each kind, with the option that passes over it.
+    pub fn lacks(&self) -> Vec<String> {
+        let lacks = self.scenarios.iter().flat_map(|it| &it.lacks);
+        let (figures, cpus) = (lacks.clone().count(), lacks.unique_by(|it| it.0).count());
+        let of_cpus = format!("{} of {}", many(figures, "figure"), many(cpus, "CPU"));
+        let scenarios = self.refused.iter().filter(|it| it.in_baseline).count();
+        let each = [
+            (scenarios, many(scenarios, "scenario"), Across::Scenarios),
+            (figures, of_cpus, Across::Cpus),
+        ];
+        let each = each.into_iter();
+        each.filter(|(count, _, across)| *count > 0 && !self.across.contains(across))
+            .map(|(_, text, across)| {
+                let word = across.word();
+                format!("{text} of the baseline not compared (--across {word}, if that is meant)")
+            })
+            .collect()
+    }
+
+    /// Returns sentences on rows that are compared with nothing, each for all
+    /// scenarios that it applies to. `run` is the comparison's.
+    pub fn lone_rows(&self, run: &Run) -> Vec<String> {
+        let clauses = self.scenarios.iter().flat_map(|scenario| {
+            let lacks = scenario.lacks.iter();
+            let lacks = lacks.map(|(cpu, key)| (*cpu, key.in_sentence()));
+            let by_cpu = grouped(lacks)
+                .into_iter()
+                .map(|(cpu, all)| (all.join(", "), cpu));
+            let olds = grouped(by_cpu).into_iter().map(|(metrics, cpus)| {
+                let cpus = cpus_text(&self.baseline.run, cpus);
+                format!("{metrics} of {cpus} of the baseline, as the run does not have it")
+            });
+            let lone = scenario.unpaired.0.as_slice();
+            let has_lone = scenario.judged == Judged::Cpu && !lone.is_empty();
+            let news = has_lone.then(|| {
+                let cpus = cpus_text(run, lone.iter().copied());
+                format!("{cpus} of the run, as the baseline has no row of it")
+            });
+            let tag = scenario.key.id.tag();
+            olds.chain(news)
+                .map(move |clause| (clause, tag))
+                .collect::<Vec<_>>()
+        });
+        let each = grouped(clauses).into_iter();
+        each.map(|(clause, tags)| {
+            let tags = tags.iter().dedup().join(", ");
+            format!("Not compared: {clause}, in {tags}.")
+        })
+        .collect()
+    }
+}

@@ -1,0 +1,132 @@
+//! Differences besides figures, and facts that one side lacks.
+
+use itertools::Itertools as _;
+use run::model::{Confidence, Kind, Scenario, Unit};
+
+use super::change::Change;
+use super::comparison::{ComparedScenario, baseline_scenario, scenario_title};
+use super::finding::ComparisonFinding;
+use super::sides::{Keyed, Sides};
+use crate::analysis::conditions::{COMPARED, NOTED, differences};
+use crate::log::LoggedRun;
+
+fn has_records(run: &LoggedRun) -> bool {
+    run.integrity.records.is_some()
+}
+
+fn unknown(sentence: impl Into<String>) -> ComparisonFinding {
+    ComparisonFinding::new(Kind::NotTold, Confidence::Unknown, sentence.into())
+}
+
+/// Names the differences besides figures, and the facts that one side lacks.
+pub(super) fn conditions(
+    sides: &Sides<'_>,
+    scenarios: &[ComparedScenario],
+) -> Vec<ComparisonFinding> {
+    let (new, old) = (sides.new, &sides.old);
+    let mut all = Vec::new();
+    if sides.keyed == Keyed::Ambiguous {
+        all.push(unknown(
+            "Which row is which CPU can not be told, as several have the same cluster and core: \
+             all is compared sorted. --rows-are MPIDR,... names them in their order.",
+        ));
+    }
+    let mut add = |confidence, sentence| {
+        all.push(ComparisonFinding::new(
+            Kind::Conditions,
+            confidence,
+            sentence,
+        ));
+    };
+    // No record has the firmware: a digit may have been lost on the way.
+    let versions = new.firmware_version().zip(old.firmware_version());
+    if let Some((now, then)) = versions.filter(|(now, then)| now != then) {
+        let sentence = format!(
+            "By its own lines, which have no checksum, the firmware is {now}, and was {then}."
+        );
+        add(Confidence::Lines, sentence);
+    }
+    let each = differences(NOTED, [(new, None), (old, None)], false);
+    let mut each = each.map(|(it, [now, then])| format!("{} is {now}, and was {then}", it.name));
+    let each = each.join("; ");
+    if !each.is_empty() {
+        let confidence = match has_records(new) && has_records(old) {
+            true => Confidence::Counts,
+            false => Confidence::Lines,
+        };
+        add(confidence, format!("Besides figures: {each}."));
+    }
+    for key in scenarios.iter().map(|it| it.key) {
+        let pair = [
+            (new, new.run.scenario(key)),
+            (old, baseline_scenario(&old.run, key)),
+        ];
+        for (it, [now, then]) in differences(COMPARED, pair, false) {
+            let (title, name) = (scenario_title(sides.runs(), key), it.name);
+            let sentence = format!(
+                "{title}: {name} is {now}, and was {then}, which is passed over as was asked for: \
+                 it may have made a change."
+            );
+            add(Confidence::Counts, sentence);
+        }
+    }
+    let silent = match (has_records(new), has_records(old)) {
+        (true, true) => return all,
+        (false, true) => "the run",
+        (true, false) => "the baseline",
+        (false, false) => "the run and the baseline",
+    };
+    all.push(unknown(format!(
+        "Of {silent} there are figures alone: power_state, wake-up pattern, the count of samples \
+         and how they spread can not be told, so that no change is weighed against noise."
+    )));
+    all
+}
+
+/// Names the figures that were weighed against no noise, and those weighed against
+/// that of their CPUs, if both sides have records.
+pub(super) fn unweighed(
+    sides: &Sides<'_>,
+    scenarios: &[ComparedScenario],
+) -> Vec<ComparisonFinding> {
+    if !has_records(sides.new) || !has_records(&sides.old) {
+        return Vec::new();
+    }
+    let mut bare = scenarios.iter().filter_map(|it| {
+        // What the firmware counts is one number on each side, and has no noise.
+        let is_time = |it: &&Change| matches!(it.key.unit(), Unit::Ticks | Unit::Cycles);
+        let times = it.changes().iter().filter(is_time);
+        let bare = times.clone().filter(|it| !it.has_intervals()).count();
+        (bare > 0).then(|| format!("{bare} of {} in {}", times.count(), it.key.id.tag()))
+    });
+    let bare = bare.join(", ");
+    let bare = (!bare.is_empty()).then(|| {
+        unknown(format!(
+            "Figures that were weighed against no noise, as one side does not tell how their \
+             samples spread: {bare}."
+        ))
+    });
+    let by_round = scenarios.iter().filter(|it| is_by_round(sides, it));
+    let tags = by_round.map(|it| it.key.id.tag()).dedup().join(", ");
+    let by_round = (!tags.is_empty()).then(|| {
+        unknown(format!(
+            "In {tags} one round of each side is compared, and a change is noise where the \
+             medians of these CPUs may be the same, wherever they came in the queue: samples=all \
+             on both sides tells how each place spreads."
+        ))
+    });
+    bare.into_iter().chain(by_round).collect()
+}
+
+/// Returns true for a parallel scenario of which one side lacks the samples.
+fn is_by_round(sides: &Sides<'_>, scenario: &ComparedScenario) -> bool {
+    let key = scenario.key;
+    let (new, old) = sides.runs();
+    let is_whole = |it: Option<&Scenario>| {
+        let rows = it.map_or(&[][..], |it| &it.rows);
+        !rows.is_empty() && rows.iter().all(|row| !row.samples.is_empty())
+    };
+    let is_judged = scenario.changes().iter().any(Change::has_intervals);
+    let are_whole = is_whole(new.scenario(key)) && is_whole(baseline_scenario(old, key));
+    key.id.is_parallel() && is_judged && !are_whole
+}

@@ -1,0 +1,98 @@
+//! A finding of a comparison, and the figures that it rests on.
+
+use itertools::Itertools as _;
+use run::measure::Metric;
+use run::model::{Confidence, CpuSet, Finding, Kind, Run, ScenarioKey, heading};
+use serde::Serialize;
+
+use super::change::Change;
+use crate::analysis::words::cpus_text;
+use crate::log::grouped::grouped;
+
+/// Metrics of some CPUs in one scenario.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Basis {
+    /// The scenario in the run.
+    #[serde(flatten)]
+    pub scenario: ScenarioKey,
+    pub metrics: Vec<Metric>,
+    /// The CPUs of the run and of the baseline, each by its own indices.
+    pub cpus: [Vec<u16>; 2],
+}
+
+/// A finding of a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparisonFinding {
+    /// The finding; its own lists of CPUs and metrics are empty.
+    #[serde(flatten)]
+    pub finding: Finding,
+    pub basis: Vec<Basis>,
+}
+
+impl ComparisonFinding {
+    /// Returns a finding that rests on no single figure.
+    pub(super) fn new(kind: Kind, confidence: Confidence, sentence: String) -> Self {
+        let finding = Finding {
+            kind,
+            sentence,
+            cpus: CpuSet::default(),
+            metrics: Vec::new(),
+            confidence,
+        };
+        let basis = Vec::new();
+        Self { finding, basis }
+    }
+
+    /// Returns a finding that rests on the changes of one scenario.
+    pub(super) fn of_changes(
+        kind: Kind,
+        sentence: String,
+        scenario: ScenarioKey,
+        changes: &[&Change],
+    ) -> Self {
+        let confidence = match changes.iter().all(|it| it.has_intervals()) {
+            true => Confidence::Intervals,
+            false => Confidence::Figures,
+        };
+        let basis = bases(scenario, changes);
+        Self {
+            basis,
+            ..Self::new(kind, confidence, sentence)
+        }
+    }
+}
+
+/// Returns the rows of both sides that `changes` are of. Metrics of the same CPUs
+/// stand together.
+fn bases(scenario: ScenarioKey, changes: &[&Change]) -> Vec<Basis> {
+    let metrics = changes.iter();
+    let metrics = metrics.filter_map(|it| Some((it.key.metric()?, (it.cpu, it.old_cpu))));
+    let by_cpus = grouped(metrics).into_iter().map(|(metric, cpus)| {
+        let (new, old): (Vec<u16>, Vec<u16>) = cpus.into_iter().unzip();
+        ([new, old], metric)
+    });
+    let all = grouped(by_cpus).into_iter().map(|(cpus, metrics)| Basis {
+        scenario,
+        metrics,
+        cpus,
+    });
+    all.collect()
+}
+
+/// Lists the figures that a finding rests on: `Powerdown in
+/// test_rt_instr_susp_deep_serial, method tftf: CPU 0.0, 0.1`.
+pub fn basis_text((new, old): (&Run, &Run), all: &[Basis]) -> String {
+    let mut each = all.iter().map(|basis| {
+        let ScenarioKey { id, method, .. } = basis.scenario;
+        let metrics = basis.metrics.iter().map(|it| heading(*it)).join(", ");
+        let [now, then] = &basis.cpus;
+        let now = cpus_text(new, now.iter().copied());
+        let then = cpus_text(old, then.iter().copied());
+        let was = match now == then {
+            true => String::new(),
+            false => format!(" (baseline: {then})"),
+        };
+        format!("{metrics} in {id}, method {}: {now}{was}", method.word())
+    });
+    each.join("; ")
+}

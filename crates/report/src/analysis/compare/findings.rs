@@ -1,0 +1,161 @@
+//! Changes -> findings.
+
+use hardware::text::plural::many;
+use itertools::Itertools as _;
+use run::measure::Metric;
+use run::model::Kind;
+
+use super::change::{Change, Outcome};
+use super::cluster_flush::cluster_flushes;
+use super::comparison::{ComparedScenario, scenario_title};
+use super::differences::{conditions, unweighed};
+use super::finding::ComparisonFinding;
+use super::sides::Sides;
+use crate::analysis::words::{durations_text, range_text};
+use crate::log::grouped::grouped;
+
+/// The most CPUs, places or points that a sentence names; tables have all.
+const NAMED_MAX: usize = 16;
+
+/// Returns the findings of a comparison.
+pub(super) fn findings(
+    sides: &Sides<'_>,
+    scenarios: &[ComparedScenario],
+) -> Vec<ComparisonFinding> {
+    let mut all = conditions(sides, scenarios);
+    all.extend(unweighed(sides, scenarios));
+    all.extend(cluster_flushes(sides, scenarios));
+    for compared in scenarios {
+        let of = Scenario { sides, compared };
+        all.extend(of.reordered());
+        all.extend(of.changed());
+        all.extend(of.unchanged());
+    }
+    all
+}
+
+/// A scenario whose changes are described.
+struct Scenario<'s> {
+    sides: &'s Sides<'s>,
+    compared: &'s ComparedScenario,
+}
+
+impl<'s> Scenario<'s> {
+    /// Returns a finding that rests on `changes`; None without any.
+    fn finding(&self, kind: Kind, text: &str, changes: &[&Change]) -> Option<ComparisonFinding> {
+        let key = self.compared.key;
+        let sentence = format!("{}: {text}", scenario_title(self.sides.runs(), key));
+        let of_changes = ComparisonFinding::of_changes;
+        (!changes.is_empty()).then(|| of_changes(kind, sentence, key, changes))
+    }
+
+    /// Returns the changes that count, by the name of the figure.
+    fn by_heading(&self) -> Vec<(&'static str, Vec<&'s Change>)> {
+        let changes = self.compared.changes().iter();
+        grouped(changes.map(|it| (it.key.heading(), it)))
+    }
+
+    /// Describes Powerdown that only other CPUs have, as the lock was taken in
+    /// another order.
+    fn reordered(&self) -> Option<ComparisonFinding> {
+        let is_own = |it: &&Change| it.key.metric() == Some(Metric::Powerdown);
+        let order: Vec<&Change> = self.compared.by_order.iter().filter(is_own).collect();
+        let cpus: Vec<&Change> = self.compared.by_cpu.iter().filter(is_own).collect();
+        let is_judged = |it: &&Change| matches!(it.outcome, Outcome::Better | Outcome::Worse);
+        let is_quiet = cpus.iter().all(|it| it.outcome.is_still());
+        let (new, old) = self.sides.runs();
+        let is_same = |it: &&Change| new.label(it.cpu) == old.label(it.old_cpu);
+        if order.iter().any(is_judged) || is_quiet || order.iter().all(is_same) {
+            return None;
+        }
+        let still: Vec<&Change> = with(&order, Outcome::is_still);
+        let sentence = format!(
+            "Powerdown is unchanged by order of arrival (sorted, {} of {} within {:.2} %). By CPU \
+             it seems to change by {}: these are other CPUs' places, as the lock was taken in \
+             another order.",
+            still.len(),
+            many(order.len(), "place"),
+            greatest(&still),
+            shares(&cpus)
+        );
+        self.finding(Kind::Reordered, &sentence, &order)
+    }
+
+    /// Describes the changes: one finding for each figure and direction.
+    fn changed(&self) -> Vec<ComparisonFinding> {
+        let directions = [(Outcome::Worse, "more"), (Outcome::Better, "less")];
+        let each = self.by_heading().into_iter().cartesian_product(directions);
+        let each = each.filter_map(|((heading, own), (outcome, word))| {
+            let moved = with(&own, |it| it == outcome);
+            let (what, by) = match moved.first()?.key.is_point() {
+                true => ("point", String::new()),
+                false => {
+                    let all = moved.iter().map(|it| it.delta().abs());
+                    (
+                        "row",
+                        format!(", by {}", durations_text(&self.sides.new.run, all)),
+                    )
+                }
+            };
+            let (count, of) = (moved.len(), many(own.len(), what));
+            let (shares, names) = (shares(&moved), self.names(&moved, &own));
+            let text = format!("{heading} takes {word} in {count} of {of}{by} ({shares}){names}.");
+            self.finding(Kind::Changed, &text, &moved)
+        });
+        each.collect()
+    }
+
+    /// Names the CPUs, places or points of changes, unless they are all or too many.
+    fn names(&self, changes: &[&Change], of: &[&Change]) -> String {
+        let names = changes.iter().map(|it| match it.place {
+            _ if it.key.is_point() => it.key.name(),
+            Some(place) => format!("place {}", place + 1),
+            None => format!("CPU {}", self.sides.new.run.label(it.cpu)),
+        });
+        let names: Vec<String> = names.unique().collect();
+        let are_all = changes.len() == of.len() && names.len() > 1;
+        match are_all || names.len() > NAMED_MAX {
+            true => String::new(),
+            false => format!(": {}", names.join(", ")),
+        }
+    }
+
+    /// Names the figures of which none changed.
+    fn unchanged(&self) -> Option<ComparisonFinding> {
+        let still = self.by_heading().into_iter();
+        let still = still.filter(|it| it.1.iter().all(|it| it.outcome.is_still()));
+        let (headings, changes): (Vec<&str>, Vec<Vec<&Change>>) = still.unzip();
+        let changes: Vec<&Change> = changes.concat();
+        let noise = match with(&changes, |it| it == Outcome::Noise).len() {
+            0 => String::new(),
+            count => {
+                let figures = many(count, "figure");
+                format!(", {figures} by no more than noise or a tick")
+            }
+        };
+        let (headings, greatest) = (headings.join(", "), greatest(&changes));
+        let text = format!("{headings} unchanged (within {greatest:.2} %{noise}).");
+        self.finding(Kind::Unchanged, &text, &changes)
+    }
+}
+
+/// Returns the changes with some outcomes.
+fn with<'c>(changes: &[&'c Change], is_wanted: impl Fn(Outcome) -> bool) -> Vec<&'c Change> {
+    let own = changes.iter().filter(|it| is_wanted(it.outcome));
+    own.copied().collect()
+}
+
+/// Returns the range of changes in percent; from zero there is none.
+fn shares(changes: &[&Change]) -> String {
+    let all = changes.iter().filter_map(|it| it.percent());
+    match range_text(all, |it| format!("{it:+.2} %")) {
+        text if text.is_empty() => "from zero".to_owned(),
+        text => text,
+    }
+}
+
+/// Returns the greatest change in either direction, in percent.
+fn greatest(changes: &[&Change]) -> f64 {
+    let all = changes.iter().filter_map(|it| it.percent());
+    all.map(f64::abs).fold(0.0, f64::max)
+}

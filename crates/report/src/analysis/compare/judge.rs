@@ -1,0 +1,205 @@
+//! Figures of both sides -> changes.
+//!
+//! A figure is compared with that of the same CPU. In a queue the CPU that arrives
+//! first changes from run to run: the figures of all CPUs are sorted there, and the
+//! least is compared with the least.
+
+use std::collections::HashSet;
+
+use hardware::spec::ticks::Clock;
+use itertools::Itertools as _;
+use run::measure::Summary;
+use run::model::{Scenario, Unit};
+
+use super::change::{Change, Outcome, Value};
+use super::comparison::{ComparedScenario, Judged};
+use super::sides::{Keyed, Sides};
+use crate::analysis::conditions::count_of_rows;
+use crate::analysis::figure::{Figure, FigureKey, by_cpu_and_key, figures, is_sorted_by_size};
+use crate::analysis::interval::{by_place, notch, notch_of_class};
+use crate::log::LoggedRun;
+
+/// The figures of a scenario that tables show.
+struct Shown<'r> {
+    clock: Clock,
+    scenario: &'r Scenario,
+    figures: Vec<Figure<'r>>,
+}
+
+impl<'r> Shown<'r> {
+    /// Collects the figures: metric by metric, and then points in their order.
+    fn of(run: &'r LoggedRun, scenario: &'r Scenario) -> Self {
+        let mut all = figures(run, scenario);
+        all.retain(|it| it.shown.is_some());
+        let columns = scenario.columns();
+        let column = |key: FigureKey| columns.iter().position(|it| Some(*it) == key.metric());
+        all.sort_by_cached_key(|it| column(it.key).unwrap_or(columns.len()));
+        Self {
+            clock: run.run.clock(),
+            scenario,
+            figures: all,
+        }
+    }
+
+    /// Returns the questions, in their order.
+    fn keys(&self) -> impl Iterator<Item = FigureKey> {
+        self.figures.iter().map(|it| it.key).unique()
+    }
+
+    /// Returns the figures of a question, the least first.
+    fn sorted(&self, key: FigureKey) -> Vec<&Figure<'r>> {
+        let own = self.figures.iter().filter(|it| it.key == key);
+        own.sorted_by_key(|it| (it.shown, it.cpu)).collect()
+    }
+
+    fn value(&self, figure: &Figure<'_>) -> Value {
+        let shown = figure.shown.unwrap_or(0);
+        // A serial figure that is no median is of no known spread.
+        let is_known = |it: &&Summary| self.scenario.id.is_parallel() || it.median == shown;
+        self.value_of(figure, shown, figure.summary.filter(is_known))
+    }
+
+    fn value_of(&self, figure: &Figure<'_>, shown: u64, spread: Option<&Summary>) -> Value {
+        let each = |it| figure.key.per_operation(self.clock, it);
+        let interval = spread.and_then(match figure.key.is_of_classes() {
+            true => notch_of_class,
+            false => notch,
+        });
+        Value {
+            figure: each(shown),
+            interval: interval.map(|(low, high)| (each(low), each(high))),
+            is_doubtful: figure.is_doubtful,
+        }
+    }
+}
+
+/// Compares a scenario, or returns the reason why it cannot be compared.
+pub(super) fn compare_figures(
+    sides: &Sides<'_>,
+    new: &Scenario,
+    old: &Scenario,
+) -> Result<ComparedScenario, String> {
+    let is_sorted = is_sorted_by_size(new.id) || sides.keyed == Keyed::Ambiguous;
+    let judged = if is_sorted {
+        Judged::Order
+    } else {
+        Judged::Cpu
+    };
+    let (now, then) = (Shown::of(sides.new, new), Shown::of(&sides.old, old));
+    for (side, name) in [(&now, "the run"), (&then, "the baseline")] {
+        if side.figures.is_empty() {
+            return Err(format!("{name} has no figure of it"));
+        }
+    }
+    let [rows, before] = [new, old].map(count_of_rows);
+    if judged == Judged::Order && rows != before {
+        let why = "figures that are compared by their order need as many on both sides";
+        return Err(format!("{rows} rows against {before}: {why}"));
+    }
+    let mut compared = ComparedScenario {
+        key: new.key(),
+        judged,
+        by_cpu: Vec::new(),
+        by_order: Vec::new(),
+        unpaired: unpaired(sides, new, old),
+        lacks: Vec::new(),
+    };
+    // The CPUs of a sweep's queue are compared in one way only.
+    if judged == Judged::Cpu || !new.rows.is_empty() {
+        compared.by_cpu = by_cpu(sides, &now, &then);
+    }
+    if judged == Judged::Order {
+        compared.by_order = by_order(sides, &now, &then);
+    }
+    if compared.changes().is_empty() {
+        return Err("the two have no figure in common".to_owned());
+    }
+    let changes = compared.changes().iter().map(|it| (it.old_cpu, it.key));
+    let changes: HashSet<(u16, FigureKey)> = changes.collect();
+    let olds = then.figures.iter().map(|it| (it.cpu, it.key));
+    compared.lacks = olds.filter(|it| !changes.contains(it)).collect();
+    Ok(compared)
+}
+
+/// Returns the CPUs whose row the other side lacks.
+fn unpaired(sides: &Sides<'_>, new: &Scenario, old: &Scenario) -> (Vec<u16>, Vec<u16>) {
+    if sides.keyed == Keyed::Ambiguous {
+        return (Vec::new(), Vec::new());
+    }
+    let cpus = |of: &Scenario| of.rows.iter().map(|it| it.cpu).collect();
+    let (mut news, mut olds): (Vec<u16>, Vec<u16>) = (cpus(new), cpus(old));
+    news.retain(|cpu| sides.old_cpu(*cpu).and_then(|it| old.row(it)).is_none());
+    olds.retain(|cpu| sides.new_cpu(*cpu).and_then(|it| new.row(it)).is_none());
+    (news, olds)
+}
+
+fn by_cpu(sides: &Sides<'_>, now: &Shown<'_>, then: &Shown<'_>) -> Vec<Change> {
+    let olds = by_cpu_and_key(then.figures.clone());
+    let each = now.figures.iter().filter_map(|figure| {
+        let old = olds.get(&(sides.old_cpu(figure.cpu)?, figure.key))?;
+        let values = (now.value(figure), then.value(old));
+        Some(change(sides, figure, old, None, values))
+    });
+    each.collect()
+}
+
+fn by_order(sides: &Sides<'_>, now: &Shown<'_>, then: &Shown<'_>) -> Vec<Change> {
+    let mut all = Vec::new();
+    for key in now.keys() {
+        let (news, olds) = (now.sorted(key), then.sorted(key));
+        // With another number of CPUs in the queue it is another question.
+        if news.len() != olds.len() {
+            continue;
+        }
+        // All rounds together, or on both sides the one that is shown.
+        let places = |side: &Shown<'_>| {
+            let scenario = Some(side.scenario).filter(|it| it.id.is_parallel());
+            by_place(scenario?, key.metric()?)
+        };
+        let places = places(now).zip(places(then));
+        for (place, (new, old)) in news.iter().zip(&olds).enumerate() {
+            let of_place = places.as_ref().and_then(|(news, olds)| {
+                let value = |side: &Shown<'_>, figure, all: &[Summary]| {
+                    let summary = all.get(place)?;
+                    Some(side.value_of(figure, summary.median, Some(summary)))
+                };
+                Some((value(now, new, news)?, value(then, old, olds)?))
+            });
+            let values = of_place.unwrap_or_else(|| (now.value(new), then.value(old)));
+            all.push(change(sides, new, old, Some(place), values));
+        }
+    }
+    all
+}
+
+fn change(
+    sides: &Sides<'_>,
+    new: &Figure<'_>,
+    old: &Figure<'_>,
+    place: Option<usize>,
+    values: (Value, Value),
+) -> Change {
+    let key = new.key;
+    // A tick of a sample is part of one for an operation.
+    let of_point = |run: &LoggedRun| key.per_operation(run.run.clock(), 1);
+    let tick = match key.is_point() {
+        true => of_point(sides.new).max(of_point(&sides.old)),
+        false => sides.tick,
+    };
+    let outcome = match key.unit() {
+        Unit::Ticks | Unit::Cycles => Outcome::of(&values.0, &values.1, sides.tolerance, tick),
+        // A state that is not reached any more.
+        Unit::Count if values.0.figure < values.1.figure => Outcome::Worse,
+        // The length of a CPU's sleep is no cost.
+        Unit::Count | Unit::Microseconds => Outcome::Same,
+    };
+    Change {
+        key,
+        place,
+        cpu: new.cpu,
+        old_cpu: old.cpu,
+        new: values.0,
+        old: values.1,
+        outcome,
+    }
+}

@@ -1,0 +1,22 @@
+//! A run beside a baseline.
+
+mod change;
+mod cluster_flush;
+mod compare;
+mod comparison;
+mod differences;
+mod finding;
+mod findings;
+mod judge;
+mod sides;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use self::change::{Change, Outcome, Value, percent};
+pub use self::compare::compare;
+pub(crate) use self::comparison::{ComparedScenario, Judged, scenario_title};
+pub use self::comparison::{Comparison, Options};
+pub(crate) use self::finding::{Basis, ComparisonFinding, basis_text};
+pub use self::sides::name_rows;
+pub(crate) use self::sides::{Keyed, RowIs};
+pub(crate) use crate::analysis::conditions::Across;

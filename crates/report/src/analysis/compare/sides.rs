@@ -1,0 +1,174 @@
+//! The two runs of a comparison, and the pairs of their CPUs.
+
+use anyhow::{Result, bail, ensure};
+use hardware::text::plural::many;
+use run::findings::tick_ns;
+use run::model::{Cpu, Run};
+use serde::Serialize;
+
+use crate::analysis::conditions::is_ambiguous;
+use crate::log::LoggedRun;
+
+/// The way in which rows are paired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Keyed {
+    /// By MPIDR, which both have.
+    Mpidr,
+    /// By cluster and core.
+    Labels,
+    /// Not at all, as labels of one side name several rows: figures are compared in
+    /// the order of their sizes.
+    Ambiguous,
+}
+
+/// The CPU of a row, as a user names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowIs {
+    /// The CPU with this MPIDR.
+    Mpidr(u64),
+    /// The CPU with this cluster and core.
+    Label(u16, u16),
+}
+
+impl std::str::FromStr for RowIs {
+    type Err = String;
+
+    /// Reads `0x101` or `1.0`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        // Numbers of the standard library may have a sign.
+        let is_plain = !text.contains('+');
+        let read = || match text.strip_prefix("0x") {
+            Some(digits) => Some(Self::Mpidr(u64::from_str_radix(digits, 16).ok()?)),
+            None => {
+                let (cluster, core) = text.split_once('.')?;
+                Some(Self::Label(cluster.parse().ok()?, core.parse().ok()?))
+            }
+        };
+        read().filter(|_| is_plain).ok_or_else(|| {
+            format!("{text:?} is no MPIDR, such as 0x101, and no label, such as 1.0")
+        })
+    }
+}
+
+/// Names the CPUs of rows, in their order: on each side whose labels are ambiguous, else
+/// those of the baseline.
+pub fn name_rows(runs: &mut [LoggedRun], baseline: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let is_named = is_ambiguous(&baseline.run) || !runs.iter().any(|it| is_ambiguous(&it.run));
+    for run in runs.iter_mut().filter(|it| is_ambiguous(&it.run)) {
+        name_cpus(run, rows)?;
+    }
+    if is_named {
+        name_cpus(baseline, rows)?;
+    }
+    let is_mpidr = |it: &RowIs| matches!(it, RowIs::Mpidr(_));
+    let lacks = |it: &&LoggedRun| it.run.cpus.iter().any(|cpu| cpu.mpidr.is_none());
+    let without = runs.iter().chain([&*baseline]).find(lacks);
+    if let Some(run) = without.filter(|_| rows.iter().any(is_mpidr)) {
+        let input = &run.source.input;
+        bail!("--rows-are names MPIDRs, and {input} has none: name labels, such as 0.1");
+    }
+    Ok(())
+}
+
+fn name_cpus(run: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
+    let cpus = &mut run.run.cpus;
+    let (named, count, input) = (many(rows.len(), "CPU"), cpus.len(), &run.source.input);
+    let has = many(count, "row");
+    ensure!(
+        rows.len() == count,
+        "--rows-are names {named}, and {input} has {has}"
+    );
+    for (place, (cpu, row)) in cpus.iter_mut().zip(rows).enumerate() {
+        ensure!(
+            !rows[..place].contains(row),
+            "--rows-are names a CPU twice: again at place {}",
+            place + 1
+        );
+        match *row {
+            RowIs::Mpidr(mpidr) => cpu.mpidr = Some(mpidr),
+            RowIs::Label(cluster, core) => {
+                (cpu.cluster, cpu.core, cpu.thread) = (cluster, core, 0);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The two runs, the pairs of their CPUs, and the limits that a change has to exceed.
+pub(super) struct Sides<'r> {
+    pub(super) new: &'r LoggedRun,
+    pub(super) old: LoggedRun,
+    pub(super) keyed: Keyed,
+    /// Indices of CPUs in the run and in the baseline.
+    pairs: Vec<(u16, u16)>,
+    /// Parts of a million.
+    pub(super) tolerance: u32,
+    /// One tick of the coarser side, in nanoseconds.
+    pub(super) tick: f64,
+}
+
+impl<'r> Sides<'r> {
+    /// Pairs the CPUs of `new` and `old`.
+    pub(super) fn of(new: &'r LoggedRun, old: &LoggedRun, tolerance: u32) -> Result<Self> {
+        let has_mpidrs = |it: &LoggedRun| it.run.cpus.iter().all(|cpu| cpu.mpidr.is_some());
+        let (keyed, name) = match has_mpidrs(new) && has_mpidrs(old) {
+            true => (Keyed::Mpidr, "MPIDR"),
+            false if is_ambiguous(&new.run) || is_ambiguous(&old.run) => (Keyed::Ambiguous, ""),
+            false => (Keyed::Labels, "cluster and core"),
+        };
+        let key = |run: &Run, cpu: &Cpu| match keyed {
+            Keyed::Mpidr => (0, cpu.mpidr.unwrap_or_default()),
+            _ => (cpu.cluster, run.core_number(cpu)),
+        };
+        let find = |(cpu, own): (u16, &Cpu)| {
+            let own = key(&new.run, own);
+            let mut olds = old.run.cpus.iter();
+            let found = olds.position(|it| key(&old.run, it) == own)?;
+            Some((cpu, found as u16)).filter(|_| keyed != Keyed::Ambiguous)
+        };
+        let pairs: Vec<(u16, u16)> = (0..).zip(&new.run.cpus).filter_map(find).collect();
+        let (run, baseline) = (&new.source.input, &old.source.input);
+        ensure!(
+            !pairs.is_empty() || keyed == Keyed::Ambiguous,
+            "{run} and the baseline {baseline} have no CPU in common, by {name}: are they of one \
+             board?"
+        );
+        let tick = |it: &LoggedRun| tick_ns(&it.run).unwrap_or(0) as f64;
+        let tick = tick(new).max(tick(old));
+        let mut old = old.clone();
+        // The labels of a table are the run's if its CPUs are known by their MPIDRs.
+        if keyed == Keyed::Mpidr && old.integrity.tables {
+            for (own, at) in &pairs {
+                let (cpu, to) = (new.run.cpu(*own), &mut old.run.cpus[usize::from(*at)]);
+                (to.cluster, to.core, to.thread) = (cpu.cluster, cpu.core, cpu.thread);
+            }
+        }
+        Ok(Self {
+            new,
+            old,
+            keyed,
+            pairs,
+            tolerance,
+            tick,
+        })
+    }
+
+    /// Returns the baseline's index of a CPU of the run.
+    pub(super) fn old_cpu(&self, new: u16) -> Option<u16> {
+        self.pairs.iter().find(|it| it.0 == new).map(|it| it.1)
+    }
+
+    /// Returns the run's index of a CPU of the baseline.
+    pub(super) fn new_cpu(&self, old: u16) -> Option<u16> {
+        self.pairs.iter().find(|it| it.1 == old).map(|it| it.0)
+    }
+
+    /// Returns the models of the run and of the baseline.
+    pub(super) const fn runs(&self) -> (&Run, &Run) {
+        (&self.new.run, &self.old.run)
+    }
+}

@@ -1,0 +1,53 @@
+//! Changes within noise.
+
+use run::measure::Metric;
+use run::model::{Confidence, Kind};
+use run::plan::ScenarioId::PsciVersionParallel;
+
+use super::support::{compared, found};
+use crate::analysis::compare::Outcome::Noise;
+use crate::analysis::made_up::{set_summary, suite};
+use crate::log::LoggedRun;
+
+fn shifted(by: i64, of: &[u64]) -> Vec<u64> {
+    of.iter().map(|it| it.saturating_add_signed(by)).collect()
+}
+
+/// The latencies of PSCI_VERSION that one round shows, and the samples of each CPU.
+fn of_one_round(shown: [u64; 4], samples: &[u64]) -> LoggedRun {
+    let mut run = suite();
+    run.run.scenarios.retain(|it| it.id == PsciVersionParallel);
+    for (row, shown) in run.run.scenarios[0].rows.iter_mut().zip(shown) {
+        set_summary(row, Metric::Latency, shown, samples);
+    }
+    run
+}
+
+#[test]
+fn one_round_is_weighed_against_the_noise_of_its_cpus() {
+    let samples: Vec<u64> = (0..20).map(|k| 300 + k * 20).collect();
+    let old = of_one_round([500, 501, 502, 503], &samples);
+    let unlucky = of_one_round([500, 501, 502, 1000], &samples);
+    let slow = of_one_round([1000, 1001, 1002, 1003], &shifted(500, &samples));
+    // The round is slower, and the samples are faster.
+    let odd = of_one_round([1000, 1001, 1002, 1003], &shifted(-290, &samples));
+    for (new, expected) in [(&unlucky, 0), (&slow, 4), (&odd, 0)] {
+        let comparison = compared(new, &old);
+        assert_eq!(comparison.regressions().count(), expected);
+        let parts = ["one round of each side", "samples=all"];
+        found(&comparison, Kind::NotTold, &parts);
+    }
+    let unlucky = compared(&unlucky, &old);
+    let last = unlucky.scenarios[0].by_order.last().expect("four places");
+    assert_eq!((last.outcome, last.new.figure), (Noise, 16_000.0));
+    assert!(last.new.interval.is_some_and(|it| it.1 < 16_000.0));
+    let comparison = compared(&slow, &old);
+    let changed = found(&comparison, Kind::Changed, &["takes more in 4 of 4 rows"]);
+    assert_eq!(changed.finding.confidence, Confidence::Intervals);
+
+    let mut bare = old.clone();
+    let rows = bare.run.scenarios[0].rows.iter_mut();
+    rows.for_each(|row| row.statistics.clear());
+    let part = "4 of 4 in test_rt_instr_psci_version_parallel";
+    found(&compared(&slow, &bare), Kind::NotTold, &["no noise", part]);
+}

@@ -1,0 +1,148 @@
+//! Comparisons of points.
+
+use run::model::{Confidence, How, Kind, Measure, Point, Variant};
+use run::plan::ScenarioId;
+
+use super::support::{compared, found, sentences, try_compare};
+use crate::analysis::compare::Judged;
+use crate::analysis::compare::Outcome::{Noise, Same, Worse};
+use crate::analysis::made_up::{point, with_points};
+use crate::log::LoggedRun;
+
+/// Loops of two CPUs.
+fn loops(per: [u32; 2], samples: &[u64]) -> LoggedRun {
+    let point = |(cpu, per)| Point {
+        per,
+        ..point(cpu, Variant::PsciVersion, None, samples)
+    };
+    let points = (0..).zip(per).map(point).collect();
+    with_points(ScenarioId::NullCall, points)
+}
+
+const LOOPS: [u64; 6] = [1000, 1001, 1002, 1003, 1004, 1005];
+
+#[test]
+fn points_are_compared_per_operation() {
+    let old = loops([256, 256], &LOOPS);
+    let slow = compared(&loops([256, 256], &LOOPS.map(|it| it * 2)), &old);
+    let text = "Calls to the firmware that do nothing: Time takes more in 2 of 2 points (+100.00 %): \
+                alone.psci_version.ticks.";
+    let changed = found(&slow, Kind::Changed, &[text]);
+    assert_eq!(changed.finding.confidence, Confidence::Intervals);
+    let change = &slow.scenarios[0].changes()[0];
+    assert_eq!((change.old.figure, change.new.figure), (62.625, 125.25));
+    let same = compared(&old, &old);
+    found(&same, Kind::Unchanged, &["Time unchanged"]);
+    let single = compared(&old, &loops([256, 256], &[500]));
+    assert_eq!(single.regressions().count(), 2);
+    let part =
+        "weighed against no noise, as one side does not tell how their samples spread: 2 of 2 in";
+    found(&single, Kind::NotTold, &[part]);
+    let changed = found(&single, Kind::Changed, &["takes more"]);
+    assert_eq!(changed.finding.confidence, Confidence::Figures);
+}
+
+/// Asserts that nothing is compared, with this reason; that all is, if it is empty.
+fn assert_refused(new: &LoggedRun, old: &LoggedRun, part: &str) {
+    let error = try_compare(new, old, "").err();
+    let error = error.map_or(String::new(), |it| it.to_string());
+    assert!(error.contains(part) && error.is_empty() == part.is_empty());
+}
+
+#[test]
+fn points_of_another_question_are_not_compared() {
+    let new = loops([256, 256], &LOOPS);
+    let part = "batch= is 256 operations, and 512 operations in the baseline";
+    assert_refused(&new, &loops([512, 512], &LOOPS), part);
+    // Of one point alone.
+    let comparison = compared(&new, &loops([256, 512], &LOOPS));
+    let own = &comparison.scenarios[0];
+    assert_eq!((own.by_cpu.len(), own.lacks.len()), (1, 1));
+    assert!(comparison.lacks()[0].starts_with("1 figure of 1 CPU of the baseline"));
+    let with = try_compare(&new, &loops([256, 512], &LOOPS), "cpus").expect("comparable");
+    assert!(with.is_complete());
+
+    let timers = |period, footprint, duration| {
+        let points = vec![point(0, Variant::Idle, None, &[5, 6])];
+        let mut run = with_points(ScenarioId::TimerLatency, points);
+        let timer = &mut run.run.plan.as_mut().expect("a plan").timer;
+        (timer.period, timer.footprint, timer.duration) = (period, footprint, duration);
+        run
+    };
+    let new = timers(1000, 4096, 1);
+    assert_refused(&new, &timers(1000, 4096, 60), "");
+    let part = "period= is 1000 us, and 100 us in the baseline";
+    assert_refused(&new, &timers(100, 4096, 1), part);
+    let part = "footprint= is 4096 bytes, and 8192 bytes in";
+    assert_refused(&new, &timers(1000, 8192, 1), part);
+
+    let cpu_on = |cpu_on_after| {
+        let points = vec![point(1, Variant::Joins, None, &[5, 6])];
+        let mut run = with_points(ScenarioId::CpuOn, points);
+        run.run.plan.as_mut().expect("a plan").cpu_on_after = cpu_on_after;
+        run
+    };
+    let part = "cpu-on-after= is 1000 us, and 0 us in the baseline";
+    assert_refused(&cpu_on(1000), &cpu_on(0), part);
+}
+
+#[test]
+fn timers_medians_are_anywhere_in_their_classes() {
+    let of = |measure, median| {
+        let mut point = point(0, Variant::Idle, None, &[median; 9]);
+        (point.measure, point.figures.max) = (measure, 5000);
+        with_points(ScenarioId::TimerLatency, vec![point])
+    };
+    // Classes of 64 ticks begin at 1024, 1088 and 1152.
+    for (measure, new, expected) in [
+        (Measure::Handler, 1088, Noise),
+        (Measure::Handler, 1152, Worse),
+        (Measure::Powerdown, 1088, Worse),
+    ] {
+        let comparison = compared(&of(measure, new), &of(measure, 1024));
+        assert_eq!(comparison.scenarios[0].changes()[0].outcome, expected);
+    }
+}
+
+#[test]
+fn points_of_a_queue_are_compared_by_order() {
+    let sweep = |medians: &[u64]| {
+        let point = |(cpu, median): (u16, &u64)| Point {
+            how: How::All,
+            measure: Measure::Powerdown,
+            ..point(cpu, Variant::Core, Some(4), &[*median; 6])
+        };
+        let points = (0..).zip(medians).map(point).collect();
+        with_points(ScenarioId::ContendSweep, points)
+    };
+    let old = sweep(&[1000, 2000, 3000, 4000]);
+    let order = compared(&sweep(&[4000, 1000, 2000, 3000]), &old);
+    let own = &order.scenarios[0];
+    assert_eq!((own.judged, own.by_cpu.len()), (Judged::Order, 0));
+    let all = own.by_order.iter();
+    let all = all.map(|it| (it.cpu, it.old_cpu, it.outcome));
+    let expected = [(1, 0, Same), (2, 1, Same), (3, 2, Same), (0, 3, Same)];
+    assert_eq!(all.collect::<Vec<_>>(), expected);
+    // Three CPUs in the queue are another question.
+    let part = "the two have no figure in common";
+    assert_refused(&sweep(&[1000, 2000, 3000]), &old, part);
+}
+
+#[test]
+fn counts_of_the_firmware_have_no_noise() {
+    let states = |measure, median: u64| {
+        let mut point = point(0, Variant::Serial, Some(2), &[median]);
+        point.measure = measure;
+        with_points(ScenarioId::IdleStates, vec![point])
+    };
+    let (count, residency) = (Measure::Count, Measure::Residency);
+    for (measure, new, old, expected) in [
+        (count, 0, 1, Worse),
+        (count, 2, 1, Same),
+        (residency, 900, 100, Same),
+    ] {
+        let comparison = compared(&states(measure, new), &states(measure, old));
+        assert_eq!(comparison.scenarios[0].changes()[0].outcome, expected);
+        assert!(sentences(&comparison, Kind::NotTold).is_empty());
+    }
+}

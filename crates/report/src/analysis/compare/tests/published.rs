@@ -1,0 +1,139 @@
+//! Comparisons of published releases.
+
+use hardware::text::words::Word;
+use run::measure::Metric;
+use run::model::Kind;
+use run::plan::ScenarioId::{
+    CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, SuspendDeepParallel,
+};
+
+use super::support::{compared, found, juno, of, outcomes, sentences, with_rows};
+use crate::analysis::compare::Outcome::{Better, Same, Worse};
+use crate::analysis::compare::{ComparedScenario, Judged, Keyed, RowIs};
+use crate::analysis::made_up::{cells, published, suite};
+use crate::log::LoggedRun;
+
+/// A release, its baseline, the kind of a finding, and parts of its sentence; none if
+/// there is no such finding.
+const PUBLISHED: &str = "
+    v2.10|v2.9|reordered|CPU suspend on all cores in parallel|unchanged by order of arrival\
+        |6 of 6 places within 0.61 %|-72.51 % to +261.32 %\
+        |lock was taken in another order
+    v2.10|v2.9|changed|CPU suspend on all cores in sequence: Wakeup takes more in 6 of 6 rows\
+        |by 2.92 us to 4.62 us
+    v2.10|v2.9|unchanged|CPU suspend on all cores in sequence: Powerdown
+    v2.10|v2.9|not-told|Of the run and the baseline there are figures alone
+    v2.13|v2.12|flush-of-cluster|CPUs that are not last man now pay a cluster-size cache flush\
+        |2 of 2 in cluster 0 (before: 1) and 4 of 4 in cluster 1 (before: 1)
+    v2.12|v2.13|flush-of-cluster|no longer pay
+    v2.10|v2.9|flush-of-cluster
+    v2.12|v2.10|flush-of-cluster
+    v2.10|v2.10|changed
+    v2.10|v2.10|reordered";
+
+#[test]
+fn published_releases_have_these_findings() {
+    for row in cells(PUBLISHED) {
+        let comparison = juno(row[0], row[1]);
+        let kind = Kind::from_word(row[2]).expect("a kind");
+        match &row[3..] {
+            [] => assert!(sentences(&comparison, kind).is_empty(), "{row:?}"),
+            parts => drop(found(&comparison, kind, parts)),
+        }
+    }
+}
+
+#[test]
+fn queue_is_compared_by_order_and_sequence_by_cpu() {
+    let comparison = juno("v2.10", "v2.9");
+    assert_eq!(comparison.keyed, Keyed::Labels);
+    assert_eq!(of(&comparison, CpuSuspendParallel).judged, Judged::Order);
+    for (new, old, fourth) in [("v2.10", "v2.9", Better), ("v2.9", "v2.10", Worse)] {
+        let comparison = juno(new, old);
+        let deep = of(&comparison, SuspendDeepParallel);
+        let order = outcomes(&deep.by_order, Metric::Powerdown);
+        assert_eq!(order, [Same, Same, Same, fourth, Same, Same], "{new}");
+    }
+    for id in [CpuSuspendSerial, CpuSuspendParallel, CpuOffSerial] {
+        let outcomes = outcomes(of(&comparison, id).changes(), Metric::Wakeup);
+        assert_eq!(outcomes, [Worse; 6], "{id}");
+    }
+    // With all samples, each place has an interval of its own.
+    let own = compared(&suite(), &suite());
+    let order = &of(&own, CpuSuspendParallel).by_order;
+    assert!(order.iter().all(|it| it.new.interval.is_some()));
+    assert_eq!((own.keyed, own.regressions().count()), (Keyed::Mpidr, 0));
+}
+
+/// The tables of a board whose labels come of the wrong affinity fields.
+fn with_equal_labels(mut run: LoggedRun) -> LoggedRun {
+    for cpu in &mut run.run.cpus {
+        cpu.core = 0;
+    }
+    run
+}
+
+#[test]
+fn rows_of_equal_labels_are_sorted_or_named() {
+    let new = published("n1sdp/v2.9");
+    let old = with_equal_labels(new.clone());
+    let sorted = compared(&new, &old);
+    assert_eq!(sorted.keyed, Keyed::Ambiguous);
+    let is_sorted = |it: &ComparedScenario| it.judged == Judged::Order && it.by_cpu.is_empty();
+    assert!(sorted.scenarios.len() == 6 && sorted.scenarios.iter().all(is_sorted));
+    assert_eq!(sorted.regressions().count(), 0);
+    found(&sorted, Kind::NotTold, &["--rows-are"]);
+
+    let mapped = with_rows(&new, &old, "0.0,0.1,1.0,1.1").expect("named");
+    assert_eq!(mapped.keyed, Keyed::Labels);
+    assert_eq!(mapped.scenarios[1].judged, Judged::Cpu);
+    assert_eq!(mapped.regressions().count(), 0);
+    let other = with_rows(&new, &old, "1.1,1.0,0.1,0.0").expect("named");
+    assert!(other.regressions().count() > 0);
+    for (rows, part) in [
+        ("0.0", "names 1 CPU, and"),
+        ("0.0,0.0,1.0,1.1", "twice"),
+        ("0x0,0x100,0x200,0x300", "has none"),
+        ("7.0,7.1,7.2,7.3", "no CPU in common"),
+    ] {
+        let error = format!("{:#}", with_rows(&new, &old, rows).expect_err(rows));
+        assert!(error.contains(part), "{error}");
+    }
+    // The same names for both sides, if both need them.
+    for (rows, keyed) in [
+        ("0.0,0.1,1.0,1.1", Keyed::Labels),
+        ("0x0,0x1,0x2,0x3", Keyed::Mpidr),
+    ] {
+        let named = with_rows(&old, &old, rows).expect("named");
+        assert_eq!(
+            (named.keyed, named.scenarios[1].judged),
+            (keyed, Judged::Cpu)
+        );
+        assert!(
+            sentences(&named, Kind::NotTold)
+                .iter()
+                .all(|it| !it.contains("--rows-are"))
+        );
+    }
+    let named = with_rows(&old, &new, "0.0,0.1,1.0,1.1").expect("named");
+    assert_eq!(
+        (named.keyed, named.regressions().count()),
+        (Keyed::Labels, 0)
+    );
+    for text in ["0x", "1", "0x+1", "1.+1"] {
+        assert!(text.parse::<RowIs>().is_err(), "{text}");
+    }
+}
+
+#[test]
+fn rows_named_by_mpidr_have_the_runs_labels() {
+    let mut old = with_equal_labels(published("n1sdp/v2.9"));
+    old.header.board = Some("qemu".into());
+    old.run.scenarios.retain(|it| !it.id.is_parallel());
+    let comparison = with_rows(&suite(), &old, "0x3,0x2,0x1,0x0").expect("comparable");
+    assert_eq!(comparison.keyed, Keyed::Mpidr);
+    let labels = (0..4).map(|cpu| comparison.baseline.run.label(cpu).to_string());
+    assert_eq!(labels.collect::<Vec<_>>(), ["0.3", "0.2", "0.1", "0.0"]);
+    let first = &comparison.scenarios[0].by_cpu[0];
+    assert_eq!((first.cpu, first.old_cpu, first.old.figure), (0, 3, 2220.0));
+}

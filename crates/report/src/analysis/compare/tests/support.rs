@@ -1,0 +1,70 @@
+//! Comparisons, and the parts of them that tests look at.
+
+use anyhow::Result;
+use run::measure::Metric;
+use run::model::Kind;
+use run::plan::ScenarioId;
+
+use crate::analysis::compare::finding::ComparisonFinding;
+use crate::analysis::compare::{
+    Across, Change, ComparedScenario, Comparison, Options, Outcome, compare, name_rows,
+};
+use crate::analysis::made_up::published;
+use crate::log::LoggedRun;
+
+/// Compares with options by their words.
+pub(super) fn try_compare(new: &LoggedRun, old: &LoggedRun, across: &str) -> Result<Comparison> {
+    let of_word = |word| Across::ALL.iter().find(|it| it.1 == word);
+    let across = across.split(',').filter_map(of_word).map(|it| it.0);
+    let options = Options {
+        across: across.collect(),
+        ..Options::default()
+    };
+    Ok(compare(std::slice::from_ref(new), old, &options)?.remove(0))
+}
+
+pub(super) fn compared(new: &LoggedRun, old: &LoggedRun) -> Comparison {
+    try_compare(new, old, "").expect("comparable")
+}
+
+/// Compares with names for rows.
+pub(super) fn with_rows(new: &LoggedRun, old: &LoggedRun, rows: &str) -> Result<Comparison> {
+    let rows = rows.split(',').map(|it| it.parse().expect(it));
+    let (mut runs, mut old) = ([new.clone()], old.clone());
+    name_rows(&mut runs, &mut old, &rows.collect::<Vec<_>>())?;
+    try_compare(&runs[0], &old, "")
+}
+
+pub(super) fn juno(new: &str, old: &str) -> Comparison {
+    let [new, old] = [new, old].map(|it| published(&format!("juno/{it}")));
+    compared(&new, &old)
+}
+
+pub(super) fn of(comparison: &Comparison, id: ScenarioId) -> &ComparedScenario {
+    let mut all = comparison.scenarios.iter();
+    all.find(|it| it.key.id == id).expect("both have it")
+}
+
+pub(super) fn outcomes(all: &[Change], metric: Metric) -> Vec<Outcome> {
+    let own = all.iter().filter(|it| it.key.metric() == Some(metric));
+    own.map(|it| it.outcome).collect()
+}
+
+pub(super) fn sentences(comparison: &Comparison, kind: Kind) -> Vec<&str> {
+    let all = comparison.findings.iter().map(|it| &it.finding);
+    let all = all.filter(|it| it.kind == kind);
+    all.map(|it| it.sentence.as_str()).collect()
+}
+
+pub(super) fn found<'c>(
+    comparison: &'c Comparison,
+    kind: Kind,
+    parts: &[&str],
+) -> &'c ComparisonFinding {
+    let has_all = |it: &&ComparisonFinding| {
+        let sentence = &it.finding.sentence;
+        it.finding.kind == kind && parts.iter().all(|part| sentence.contains(part))
+    };
+    let found = comparison.findings.iter().find(has_all);
+    found.unwrap_or_else(|| panic!("no {kind:?} with {parts:?} in {:#?}", comparison.findings))
+}

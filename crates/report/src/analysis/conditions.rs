@@ -1,0 +1,286 @@
+//! The conditions that two runs, or one scenario of each, may have to share.
+
+use hardware::text::plural::many;
+use itertools::Itertools as _;
+use run::model::{Run, Scenario};
+use run::plan::{ScenarioId, TimerPlan};
+
+use super::figure::has_figure;
+use crate::log::LoggedRun;
+
+/// A difference that a comparison passes over if it is asked to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Across {
+    Methods,
+    States,
+    /// Scenarios with different wake-up patterns or sources.
+    Wakes,
+    Boards,
+    /// A run with fewer scenarios than the baseline.
+    Scenarios,
+    /// A run with fewer CPUs, or figures of them, than the baseline.
+    Cpus,
+}
+
+impl Across {
+    /// All of them, with the words that ask for them.
+    pub const ALL: [(Self, &str); 6] = [
+        (Self::Methods, "methods"),
+        (Self::States, "states"),
+        (Self::Wakes, "wakes"),
+        (Self::Boards, "boards"),
+        (Self::Scenarios, "scenarios"),
+        (Self::Cpus, "cpus"),
+    ];
+
+    pub(super) const fn word(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
+}
+
+/// One side of two: a run and, for its conditions, a scenario.
+pub(super) type Side<'r> = (&'r LoggedRun, Option<&'r Scenario>);
+
+/// A condition of a run, or of a scenario.
+#[derive(Clone, Copy)]
+pub(super) struct Condition {
+    /// The name in sentences.
+    pub(super) name: &'static str,
+    /// The wish that passes over a difference.
+    pub(super) across: Option<Across>,
+    /// Returns the value; None if it is unknown or means nothing here.
+    value: fn(Side<'_>) -> Option<String>,
+}
+
+const fn condition(
+    name: &'static str,
+    across: Option<Across>,
+    value: fn(Side<'_>) -> Option<String>,
+) -> Condition {
+    Condition {
+        name,
+        across,
+        value,
+    }
+}
+
+const BOARD: Condition = condition("the board", Some(Across::Boards), |(run, _)| {
+    let name = run.board()?.to_owned();
+    Some(if run.integrity.tables {
+        PLATFORM.to_owned() + &name
+    } else {
+        name
+    })
+});
+const PAYLOAD: Condition = condition("the payload", None, |(run, _)| {
+    Some(run.payload_version()?.to_owned())
+});
+const COUNTER: Condition = condition("the counter", None, |(run, _)| {
+    Some(run.run.facts.as_ref()?.counter.to_string())
+});
+const FREQUENCY: Condition = condition("the counter's frequency in Hz", None, |(run, _)| {
+    let hz = run.run.facts.as_ref()?.frequency;
+    (hz > 0).then(|| hz.to_string())
+});
+const CPU_COUNT: Condition = condition("the number of CPUs", None, |(run, _)| {
+    Some(run.run.cpus.len().to_string())
+});
+const CPUS: Condition = condition("the list of CPUs", None, |(run, _)| {
+    Some(list_of_cpus(&run.run))
+});
+const FIRMWARE: Condition = condition("the firmware", None, |(run, _)| {
+    Some(run.firmware_version()?.to_owned())
+});
+const LEVEL: Condition = condition("the exception level", None, |(run, _)| {
+    Some(run.exception_level()?.to_string())
+});
+const METHODS: Condition = condition("the method", None, |(run, _)| {
+    let methods = run.run.scenarios.iter().map(|it| it.method.word());
+    Some(methods.sorted().dedup().join(","))
+});
+const ITERATIONS: Condition = condition("the count of samples asked for", None, |(run, _)| {
+    Some(run.run.plan.as_ref()?.iterations.to_string())
+});
+const PATTERNS: Condition = condition("the wake-up pattern", None, |(run, _)| {
+    let plan = run.run.plan.as_ref()?;
+    let methods = plan.methods.iter();
+    Some(methods.map(|it| plan.wake_by(it).word()).join(","))
+});
+const METHOD: Condition = condition("the method", Some(Across::Methods), |(_, scenario)| {
+    Some(scenario?.method.word().to_owned())
+});
+const POWER_STATE: Condition = condition("power_state", Some(Across::States), |(_, scenario)| {
+    let state = scenario?.conditions.as_ref()?.power_state?;
+    Some(format!("{state:#010x}"))
+});
+const PATTERN: Condition = condition("the wake-up pattern", Some(Across::Wakes), |side| {
+    let (plan, scenario) = (side.0.run.plan.as_ref()?, side.1?);
+    let is_version = scenario.id == ScenarioId::PsciVersionParallel;
+    let has_one = scenario.id.is_parallel() && !is_version;
+    has_one.then(|| plan.wake_by(scenario.method).word().to_owned())
+});
+/// With the CPU that stayed awake in a parallel scenario.
+const WAKE_SOURCE: Condition = condition("the wake-up source", Some(Across::Wakes), |side| {
+    let source = side.1?.conditions.as_ref()?.wake_source.word();
+    Some(match side.1?.helper {
+        Some(cpu) => format!("{source} {}", side.0.run.label(cpu)),
+        None => source.to_owned(),
+    })
+});
+const SOURCE: Condition = condition("the source of the figures", None, |(_, scenario)| {
+    let pmf = scenario?.conditions.as_ref()?.pmf;
+    Some(if pmf { "PMF" } else { "the caller" }.to_owned())
+});
+const PERIOD: Condition = condition("period=", None, |it| {
+    Some(format!("{} us", timer(it)?.period))
+});
+const FOOTPRINT: Condition = condition("footprint=", None, |it| {
+    Some(format!("{} bytes", timer(it)?.footprint))
+});
+const BATCH: Condition = condition("batch=", None, |(_, scenario)| {
+    Some(many(scenario?.points.first()?.per as usize, "operation"))
+});
+/// Firmware may still be busy with a CPU that is turned on right after its CPU_OFF.
+const CPU_ON_AFTER: Condition = condition("cpu-on-after=", None, |(run, scenario)| {
+    scenario.filter(|it| it.id == ScenarioId::CpuOn)?;
+    Some(format!("{} us", run.run.plan.as_ref()?.cpu_on_after))
+});
+
+/// Returns the plan of the timer, for a scenario that measures it.
+fn timer((run, scenario): Side<'_>) -> Option<TimerPlan> {
+    scenario.filter(|it| it.id == ScenarioId::TimerLatency)?;
+    Some(run.run.plan.as_ref()?.timer)
+}
+
+/// The board's condition of a comparison: an unknown one differs from a known one.
+pub(super) const COMPARED_RUNS: &[Condition] = &[BOARD];
+/// Conditions that a comparison names if they differ.
+pub(super) const NOTED: &[Condition] = &[
+    BOARD, PAYLOAD, FREQUENCY, CPU_COUNT, LEVEL, ITERATIONS, PATTERNS,
+];
+/// Conditions of merging: an unknown value differs from a known one.
+pub(super) const MERGED_RUNS: &[Condition] = &[BOARD, FREQUENCY, CPUS, FIRMWARE, LEVEL, METHODS];
+/// Conditions of merging scenarios.
+pub(super) const MERGED: &[Condition] = &[
+    POWER_STATE,
+    PATTERN,
+    WAKE_SOURCE,
+    SOURCE,
+    PERIOD,
+    FOOTPRINT,
+    CPU_ON_AFTER,
+];
+/// Conditions of the cost of instrumentation: an unknown value differs from a known
+/// one.
+pub(super) const OVERHEAD: &[Condition] = &[BOARD, COUNTER, FREQUENCY, CPUS];
+/// Conditions of comparing scenarios.
+pub(super) const COMPARED: &[Condition] = &[
+    METHOD,
+    POWER_STATE,
+    PATTERN,
+    WAKE_SOURCE,
+    SOURCE,
+    PERIOD,
+    FOOTPRINT,
+    BATCH,
+    CPU_ON_AFTER,
+];
+
+fn list_of_cpus(run: &Run) -> String {
+    let mut names = run.cpus.iter().map(|cpu| match cpu.mpidr {
+        Some(mpidr) => format!("{mpidr:#x}"),
+        None => format!("{}.{}.{}", cpu.cluster, cpu.core, cpu.thread),
+    });
+    names.join(" ")
+}
+
+/// The beginning of the board's value where tables have a platform's name alone.
+const PLATFORM: &str = "platform ";
+
+fn is_one_board(a: &str, b: &str) -> bool {
+    match (a.strip_prefix(PLATFORM), b.strip_prefix(PLATFORM)) {
+        (Some(platform), None) => is_of_platform(b, platform),
+        (None, Some(platform)) => is_of_platform(a, platform),
+        _ => false,
+    }
+}
+
+/// Returns true if a board's name contains that of a platform, or the title that the
+/// platform's board file gives it, but for case and signs.
+pub(crate) fn is_of_platform(name: &str, platform: &str) -> bool {
+    let plain = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        name.replace(|c: char| !c.is_ascii_alphanumeric(), "")
+    };
+    let board = boards::load(platform);
+    let title = board.map(|board| board.title).unwrap_or_default();
+    let mut names = [platform, &title].map(plain).into_iter();
+    names.any(|it| !it.is_empty() && plain(name).contains(&it))
+}
+
+/// Returns true if rows without an MPIDR have equal labels.
+pub(super) fn is_ambiguous(run: &Run) -> bool {
+    let cpus = run.cpus.iter().filter(|it| it.mpidr.is_none());
+    !cpus.map(|it| (it.cluster, it.core, it.thread)).all_unique()
+}
+
+/// A condition that two sides do not share, and its values.
+pub(super) type Difference = (Condition, [String; 2]);
+
+/// Returns the conditions that differ. A value that one side does not know counts if
+/// `is_strict`.
+pub(super) fn differences<'c>(
+    conditions: &'c [Condition],
+    sides: [Side<'c>; 2],
+    is_strict: bool,
+) -> impl Iterator<Item = Difference> + 'c {
+    conditions.iter().filter_map(move |it| {
+        let unknown = || is_strict.then(|| "not known".to_owned());
+        let [Some(new), Some(old)] = sides.map(|side| (it.value)(side).or_else(unknown)) else {
+            return None;
+        };
+        (new != old && !is_one_board(&new, &old)).then_some((*it, [new, old]))
+    })
+}
+
+/// Returns the reason why a scenario is not compared with that of the baseline.
+pub(super) fn refusal(sides: [Side<'_>; 2], across: &[Across]) -> Option<String> {
+    let is_refused = |it: &Difference| it.0.across.is_none_or(|it| !across.contains(&it));
+    let (condition, [new, old]) = { differences(COMPARED, sides, false) }.find(is_refused)?;
+    let advice = condition.across.map_or_else(String::new, |it| {
+        format!(": --across {} passes over this", it.word())
+    });
+    let name = condition.name;
+    Some(format!(
+        "{name} is {new}, and {old} in the baseline{advice}"
+    ))
+}
+
+/// Returns the number of rows with a figure.
+pub(super) fn count_of_rows(scenario: &Scenario) -> usize {
+    let rows = scenario.rows.iter();
+    rows.filter(|row| has_figure(scenario, row)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_platform;
+
+    #[test]
+    fn board_is_of_the_platform_that_its_name_contains() {
+        for (board, platform, expected) in [
+            ("ARM Juno development board (r2)", "juno", true),
+            ("NXP i.MX 8M Plus EVK", "imx8mp", true),
+            ("QEMU sbsa-ref", "qemu-sbsa", true),
+            ("Raspberry Pi 4 Model B", "rpi4", true),
+            ("Marvell MACCHIATObin (8040)", "armada-8k", true),
+            ("AMD Zynq UltraScale+ ZCU102", "zynqmp", true),
+            ("Raspberry Pi 4", "armada-8k", false),
+            ("QEMU virt", "qemu-sbsa", false),
+            ("QEMU virt", "juno", false),
+            ("QEMU virt", "-", false),
+        ] {
+            assert_eq!(is_of_platform(board, platform), expected, "{board}");
+        }
+    }
+}

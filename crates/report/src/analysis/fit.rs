@@ -1,0 +1,202 @@
+//! Points over the quantity that was varied: series, and straight lines through
+//! them.
+
+use hardware::spec::ticks::Clock;
+use itertools::Itertools as _;
+use run::model::{How, Measure, Point, Scenario, Variant};
+use run::plan::ScenarioId;
+
+use super::figure::{FigureKey, is_sorted_by_size};
+use crate::log::grouped::grouped;
+
+/// The least coefficient of determination of a growth.
+const R2_SOME: f64 = 0.5;
+
+/// A figure over `x` in one circumstance.
+#[derive(Clone, Debug)]
+pub struct Series<'r> {
+    pub measure: Measure,
+    pub how: How,
+    pub variant: Variant,
+    /// In the order of `x`.
+    pub at: Vec<At<'r>>,
+}
+
+/// The points at one `x`.
+#[derive(Clone, Debug)]
+pub struct At<'r> {
+    pub x: u64,
+    /// The points of all CPUs, the least median first.
+    pub all: Vec<&'r Point>,
+}
+
+impl<'r> At<'r> {
+    /// Returns the point whose median stands for all: in a queue that of the last to
+    /// get through, else the median, the lower of two.
+    pub fn typical(&self, is_queue: bool) -> Option<&'r Point> {
+        match is_queue {
+            true => self.all.last().copied(),
+            false => self.all.get(self.all.len().saturating_sub(1) / 2).copied(),
+        }
+    }
+}
+
+impl Series<'_> {
+    /// Returns `x` and the figure that stands for it, of one operation.
+    pub fn points(&self, clock: Clock, is_queue: bool) -> Vec<(f64, f64)> {
+        let each = self.at.iter().filter_map(|at| {
+            let point = at.typical(is_queue)?;
+            let figure = FigureKey::of(point).per_operation(clock, point.figures.median);
+            Some((at.x as f64, figure))
+        });
+        each.collect()
+    }
+
+    /// Returns the line of best fit; None where the figures do not grow along a line, of
+    /// which a sweep's finding says the same.
+    pub fn growth(&self, clock: Clock, id: ScenarioId) -> Option<Bent> {
+        let is_queue = is_sorted_by_size(id);
+        let points = self.points(clock, is_queue);
+        let fit = match is_queue {
+            // A queue has no end, and caches have.
+            true => Straight::through(&points).map(|line| Bent { line, level: None }),
+            false if is_level(extent(&points)?) => None,
+            false => Bent::through(&points),
+        };
+        fit.filter(|it| it.line.is_growth())
+    }
+}
+
+/// Returns the least and the greatest figure of `points`.
+pub(super) fn extent(points: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let figures = points.iter().map(|it| it.1);
+    figures.minmax_by(|a, b| a.total_cmp(b)).into_option()
+}
+
+/// Returns true if figures from `least` to `most` do not differ by more than 2 %.
+pub(super) fn is_level((least, most): (f64, f64)) -> bool {
+    most - least <= most / 50.0
+}
+
+/// Returns all series of a scenario with at least two `x`.
+pub fn series(scenario: &Scenario) -> Vec<Series<'_>> {
+    let points = scenario.points.iter().filter(|it| it.figures.n > 0);
+    let keys = points.filter_map(|it| Some(((it.measure, it.how, it.variant), (it.x?, it))));
+    let each = grouped(keys).into_iter().map(|(key, points)| {
+        let at = grouped(points.into_iter()).into_iter().map(|(x, mut all)| {
+            all.sort_by_key(|it| (it.figures.median, it.cpu));
+            At { x, all }
+        });
+        Series {
+            measure: key.0,
+            how: key.1,
+            variant: key.2,
+            at: at.sorted_by_key(|it| it.x).collect(),
+        }
+    });
+    each.filter(|it| it.at.len() > 1).collect()
+}
+
+/// A straight line by ordinary least squares.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Straight {
+    pub n: usize,
+    pub slope: f64,
+    pub at_zero: f64,
+    /// Coefficient of determination, 0 to 1.
+    pub r2: f64,
+    /// The greatest distance of a point from the line.
+    pub residual: f64,
+    /// The sum of the squares of these distances.
+    rest: f64,
+}
+
+impl Straight {
+    /// Returns the line; None for fewer than three points, and for points of one `x`.
+    pub fn through(points: &[(f64, f64)]) -> Option<Self> {
+        if points.len() < 3 {
+            return None;
+        }
+        let n = points.len() as f64;
+        let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
+        let (mx, my) = (mean(|it| it.0), mean(|it| it.1));
+        let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
+        for (x, y) in points {
+            xx += (x - mx) * (x - mx);
+            xy += (x - mx) * (y - my);
+            yy += (y - my) * (y - my);
+        }
+        if xx <= 0.0 {
+            return None;
+        }
+        let slope = xy / xx;
+        let at_zero = my - slope * mx;
+        let off = |it: &(f64, f64)| it.1 - (at_zero + slope * it.0);
+        Some(Self {
+            n: points.len(),
+            slope,
+            at_zero,
+            r2: match yy > 0.0 {
+                true => (xy * xy / (xx * yy)).min(1.0),
+                false => 1.0,
+            },
+            residual: points.iter().map(|it| off(it).abs()).fold(0.0, f64::max),
+            rest: points.iter().map(|it| off(it) * off(it)).sum(),
+        })
+    }
+
+    /// Returns true if the figures grow along the line.
+    pub fn is_growth(&self) -> bool {
+        self.r2 >= R2_SOME && self.slope > 0.0
+    }
+
+    pub fn at(&self, x: f64) -> f64 {
+        self.at_zero + self.slope * x
+    }
+
+    /// Returns `r2` in percent, rounded down: only a perfect fit has 100.
+    pub fn r2_percent(&self) -> u8 {
+        // Rounding may leave a hair less than 1.
+        (self.r2 * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as u8
+    }
+}
+
+/// A straight line that is level from some `x` on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bent {
+    pub line: Straight,
+    /// The `x` from which on it is level, and its value there; None if it never is.
+    pub level: Option<(f64, f64)>,
+}
+
+impl Bent {
+    /// Returns the line through all of `points`; or through the first of them, three
+    /// at least, and a level through the others, two at least, if their squares sum
+    /// to less than a quarter of those of the one line.
+    pub fn through(points: &[(f64, f64)]) -> Option<Self> {
+        let line = Straight::through(points)?;
+        let mut best = (line.rest / 4.0, Self { line, level: None });
+        for split in 3..points.len().saturating_sub(1) {
+            let (first, others) = points.split_at(split);
+            let level = others.iter().map(|it| it.1).sum::<f64>() / others.len() as f64;
+            let Some(line) = Straight::through(first) else {
+                continue;
+            };
+            let off = others.iter().map(|it| (it.1 - level) * (it.1 - level));
+            let rest = line.rest + off.sum::<f64>();
+            if rest < best.0 && line.slope > 0.0 {
+                let end = (level - line.at_zero) / line.slope;
+                let level = Some((end, level));
+                best = (rest, Self { line, level });
+            }
+        }
+        Some(best.1)
+    }
+
+    pub fn at(&self, x: f64) -> f64 {
+        match self.level {
+            Some((end, level)) if x >= end => level,
+            _ => self.line.at(x),
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! Several runs of one board as one table: CPUs by their MPIDR.
+//!
+//! If every run has sent all its samples, they are pooled and have statistics of
+//! their own. Otherwise the figures of the runs stand beside each other and are
+//! never made a statistic of samples: a parallel row is one part of one round.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, bail};
+use itertools::Itertools as _;
+use run::measure::Summary;
+use run::model::{Cpu, Scenario, ScenarioKey};
+use serde::Serialize;
+
+use super::conditions::{MERGED, MERGED_RUNS, differences, is_ambiguous};
+use super::figure::{Figure, FigureKey, Origin, by_cpu_and_key, figures};
+use crate::log::{LoggedRun, Source};
+
+/// Several runs of one board.
+#[derive(Clone, Debug, Serialize)]
+pub struct Merged {
+    /// The runs' places in their inputs, in the runs' order.
+    pub(crate) sources: Vec<Source>,
+    /// The board's CPUs.
+    pub(crate) cpus: Vec<Cpu>,
+    /// The scenarios that any of the runs has.
+    pub(crate) scenarios: Vec<MergedScenario>,
+}
+
+/// A scenario in several runs.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct MergedScenario {
+    #[serde(flatten)]
+    pub(crate) key: ScenarioKey,
+    pub(crate) power_state: Option<u32>,
+    /// One for each figure of a CPU that any of the runs has: CPUs first, then
+    /// points.
+    pub(crate) figures: Vec<MergedFigure>,
+}
+
+/// A figure of a CPU in several runs. Durations are in ticks.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct MergedFigure {
+    /// Index into [`Merged::cpus`].
+    pub(crate) cpu: u16,
+    #[serde(flatten)]
+    pub(crate) key: FigureKey,
+    /// The value in each run; None in a run without it.
+    pub(crate) shown: Vec<Option<Shown>>,
+    /// Statistics of the samples of all runs; None unless all have sent all.
+    pub(crate) pooled: Option<Summary>,
+}
+
+/// A figure in one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Shown {
+    /// The table's figure, or a point's median.
+    pub(crate) figure: u64,
+    /// The samples.
+    pub(crate) summary: Option<Summary>,
+    /// True if it is from a line without a checksum.
+    pub(crate) is_doubtful: bool,
+}
+
+/// Removes the runs that repeat an earlier one to the last tick: the samples of one
+/// that was named twice, or of a machine that repeats itself, would count twice.
+/// Returns a sentence on each.
+pub fn take_repeats(runs: &mut Vec<LoggedRun>) -> Vec<String> {
+    let mut repeats = Vec::new();
+    for run in std::mem::take(runs) {
+        let Some(first) = runs.iter().find(|it| is_repeat(&run, it)) else {
+            runs.push(run);
+            continue;
+        };
+        let (run, first) = (&run.source, &first.source);
+        repeats.push(format!(
+            "{} (run {}) is {} (run {}) again, to the last tick: it is counted once",
+            run.input, run.place, first.input, first.place
+        ));
+    }
+    repeats
+}
+
+/// Returns true if `run` is `other` again, to the last tick.
+fn is_repeat(run: &LoggedRun, other: &LoggedRun) -> bool {
+    let (own, others) = (&run.run.scenarios, &other.run.scenarios);
+    !own.is_empty() && own == others && check(other, run).is_ok()
+}
+
+/// Merges `runs`, which have to share the conditions of the first.
+pub fn merge(runs: &[LoggedRun]) -> Result<Merged> {
+    let mut cpus = Vec::new();
+    if let Some((first, others)) = runs.split_first() {
+        others.iter().try_for_each(|other| check(first, other))?;
+        cpus.clone_from(&first.run.cpus);
+    }
+    let keys = runs.iter().flat_map(|run| &run.run.scenarios);
+    let keys = keys.map(Scenario::key);
+    Ok(Merged {
+        sources: runs.iter().map(|run| run.source.clone()).collect(),
+        cpus,
+        scenarios: keys.unique().map(|key| merged(runs, key)).collect(),
+    })
+}
+
+/// Refuses runs that do not share a condition.
+pub(super) fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
+    if let Some(run) = [a, b].into_iter().find(|it| is_ambiguous(&it.run)) {
+        let input = &run.source.input;
+        bail!(
+            "cannot merge {input}: which row is which CPU is not known, as several have the \
+             same cluster and core; report it by itself"
+        );
+    }
+    let of_runs = differences(MERGED_RUNS, [(a, None), (b, None)], true);
+    let of_runs = of_runs.map(|it| (String::new(), it));
+    let is_measured = |it: &&Scenario| !it.rows.is_empty() || !it.points.is_empty();
+    let scenarios = a.run.scenarios.iter().filter(is_measured);
+    let of_scenarios = scenarios.flat_map(|it| {
+        let other = counterpart(it, b).filter(is_measured).into_iter();
+        let sides = other.map(move |other| [(a, Some(it)), (b, Some(other))]);
+        let all = sides.flat_map(|sides| differences(MERGED, sides, true));
+        all.map(move |difference| (format!(" of {}", it.id), difference))
+    });
+    let Some((of, (condition, [x, y]))) = of_runs.chain(of_scenarios).next() else {
+        return Ok(());
+    };
+    let [a, b] = [a, b].map(|it| format!("{} (run {})", it.source.input, it.source.place));
+    bail!(
+        "cannot merge {a} and {b}: {}{of} is {x} in the first and {y} in the second; report each \
+         by itself",
+        condition.name
+    )
+}
+
+/// Returns the scenario of `run` that shares a table with `scenario`, or would if the
+/// same interrupt woke the CPUs. Placements of the helper stand beside each other.
+fn counterpart<'r>(scenario: &Scenario, run: &'r LoggedRun) -> Option<&'r Scenario> {
+    let own = scenario.key();
+    let is_woken_otherwise = |it: &&Scenario| {
+        (it.id, it.method) == (own.id, own.method) && it.helper.is_some() != own.helper.is_some()
+    };
+    let others = || run.run.scenarios.iter().find(is_woken_otherwise);
+    run.run.scenario(own).or_else(others)
+}
+
+fn merged(runs: &[LoggedRun], key: ScenarioKey) -> MergedScenario {
+    let scenarios: Vec<Option<&Scenario>> = runs.iter().map(|run| run.run.scenario(key)).collect();
+    let each = runs.iter().zip(&scenarios).map(|(run, scenario)| {
+        let mut all = scenario.map_or_else(Vec::new, |it| figures(run, it));
+        all.retain(|it| it.shown.is_some());
+        all
+    });
+    let each: Vec<Vec<Figure<'_>>> = each.collect();
+    let order = each.iter().flatten().map(|it| (it.cpu, it.key)).unique();
+    // A CPU whose row only a later run has stands in the board's order.
+    let order =
+        order.sorted_by_key(|(cpu, key)| (key.is_point(), u16::from(!key.is_point()) * cpu));
+    let each: Vec<BTreeMap<_, _>> = each.iter().cloned().map(by_cpu_and_key).collect();
+    let figures = order.map(|(cpu, key)| {
+        let own: Vec<Option<&Figure<'_>>> = each.iter().map(|it| it.get(&(cpu, key))).collect();
+        let of_scenario = own.iter().zip(&scenarios).filter(|it| it.1.is_some());
+        let shown = |it: &Figure<'_>| Shown {
+            figure: it.shown.unwrap_or_default(),
+            summary: it.summary.copied(),
+            is_doubtful: it.is_doubtful,
+        };
+        MergedFigure {
+            cpu,
+            key,
+            pooled: pooled(key, of_scenario.map(|it| *it.0)),
+            shown: own.iter().map(|it| it.map(shown)).collect(),
+        }
+    });
+    let mut conditions = scenarios.iter().flatten().map(|it| it.conditions.as_ref());
+    MergedScenario {
+        key,
+        power_state: conditions.find_map(|it| it?.power_state),
+        figures: figures.collect(),
+    }
+}
+
+/// Returns the statistics of the samples of all figures; None if one lacks a sample.
+fn pooled<'f>(
+    key: FigureKey,
+    figures: impl Iterator<Item = Option<&'f Figure<'f>>>,
+) -> Option<Summary> {
+    let mut all = Vec::new();
+    for figure in figures {
+        let Origin::Row(row) = figure?.origin else {
+            return None;
+        };
+        if row.samples.is_empty() || u32::try_from(row.samples.len()) != Ok(row.valid()) {
+            return None;
+        }
+        for sample in row.samples.iter() {
+            all.push(sample.instants.figure(key.metric()?)?);
+        }
+    }
+    Some(Summary::of(&mut all))
+}
+
+#[cfg(test)]
+mod tests {
+    use run::model::Variant;
+    use run::plan::ScenarioId::{NullCall, TimerLatency};
+
+    use super::*;
+    use crate::analysis::made_up::{cells, edited, point, suite, with_points};
+
+    /// Edits of the second run, and the condition that is named.
+    const REFUSED: &str = "
+        nothing|
+        no head|the board
+        clock|the counter's frequency in Hz
+        no facts|the counter's frequency in Hz
+        MPIDR|the list of CPUs
+        firmware|the firmware
+        level|the exception level
+        warm|the method
+        no plan|the wake-up pattern of test_rt_instr_susp_deep_parallel
+        state|power_state of test_rt_instr_susp_deep_parallel
+        source|the wake-up source of test_rt_instr_susp_deep_parallel
+        caller|the source of the figures of test_rt_instr_susp_deep_parallel";
+
+    #[test]
+    fn runs_of_different_conditions_are_refused_by_name() {
+        for row in cells(REFUSED) {
+            let error = merge(&[suite(), edited(row[0])]).err();
+            let error = error.map(|it| it.to_string()).unwrap_or_default();
+            let name = format!("a.log (run 1) and a.log (run 1): {} is ", row[1]);
+            assert_eq!(error.is_empty(), row[1].is_empty(), "{error}");
+            assert!(error.is_empty() || error.contains(&name), "{error}");
+        }
+        let of = |id, period| {
+            let mut run = with_points(id, vec![point(0, Variant::Idle, None, &[1, 2])]);
+            run.run.plan.as_mut().expect("a plan").timer.period = period;
+            run
+        };
+        assert!(merge(&[of(TimerLatency, 1000), of(TimerLatency, 1000)]).is_ok());
+        let refusal = merge(&[of(TimerLatency, 1000), of(TimerLatency, 100)]).expect_err("other");
+        let part = "period= of timer_latency is 1000 us in the first and 100 us in the second";
+        assert!(refusal.to_string().contains(part), "{refusal}");
+        assert!(merge(&[of(NullCall, 1000), of(NullCall, 100)]).is_ok());
+        let alike = ["equal labels"; 2].map(edited);
+        let refusal = merge(&alike).expect_err("ambiguous").to_string();
+        assert!(refusal.contains("which row is which CPU is not known"));
+    }
+
+    #[test]
+    fn samples_are_pooled_if_all_are_there() {
+        let merged = merge(&[suite(), suite(), suite()]).expect("one board");
+        assert_eq!((merged.scenarios.len(), merged.cpus.len()), (6, 4));
+        let first = &merged.scenarios[0].figures[0];
+        let pooled = first.pooled.map(|it| it.n);
+        assert_eq!((first.cpu, first.shown.len(), pooled), (0, 3, Some(6)));
+        let mut lossy = suite();
+        let samples = &mut lossy.run.scenarios[0].rows[0].samples;
+        *samples = samples.iter().skip(1).collect();
+        let merged = merge(&[suite(), lossy]).expect("one board");
+        assert_eq!(merged.scenarios[0].figures[0].pooled, None);
+    }
+
+    #[test]
+    fn figures_stand_in_the_boards_order_and_some_runs_lack_them() {
+        let mut short = edited("three scenarios");
+        short.run.scenarios[0].rows.remove(1);
+        let mut lines = edited("line");
+        lines.integrity.records = None;
+        let merged = merge(&[short, lines]).expect("one board");
+        let [first, second] = [&merged.scenarios[0].figures, &merged.scenarios[1].figures];
+        assert!(first.is_sorted_by_key(|it| it.cpu) && first.iter().any(|it| it.cpu == 1));
+        let of_1 = first.iter().find(|it| it.cpu == 1).expect("in the second");
+        assert!(of_1.shown[0].is_none() && of_1.shown[1].is_some());
+        let mut lone = merged.scenarios[5].figures.iter();
+        assert!(lone.all(|it| it.shown[0].is_none()));
+        let marks = second[0].shown.iter().flatten();
+        assert!(marks.map(|it| it.is_doubtful).eq([false, true]));
+    }
+
+    #[test]
+    fn repeated_run_counts_once() {
+        let mut later = suite();
+        later.source.place = 2;
+        let mut runs = vec![suite(), edited("line"), later];
+        let repeats = take_repeats(&mut runs);
+        let [repeat] = &repeats[..] else {
+            panic!("{repeats:?}");
+        };
+        assert!(repeat.contains("(run 2) is"), "{repeat}");
+        assert_eq!(runs.len(), 2);
+    }
+}

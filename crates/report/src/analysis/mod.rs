@@ -1,0 +1,20 @@
+//! Runs -> findings, comparisons and merged runs.
+
+pub mod audit;
+pub mod compare;
+pub(crate) mod conditions;
+pub(crate) mod figure;
+pub mod findings;
+pub(crate) mod fit;
+mod interval;
+#[cfg(test)]
+mod made_up;
+pub mod merge;
+pub mod overhead;
+pub mod phases;
+mod points;
+#[cfg(test)]
+mod tests;
+pub mod typical;
+pub(crate) mod words;
+pub(crate) mod worst_case;

@@ -1,0 +1,252 @@
+//! The cost of a firmware's instrumentation: the same payload under a build with
+//! PMF and under a plain one, by the caller's figures.
+//!
+//! The figures that are not comparable are listed with the reason. The payload reads
+//! PMF's timestamps after the timed region, so that no figure here contains these reads.
+
+use anyhow::{Result, bail, ensure};
+use itertools::Itertools as _;
+use run::measure::{Metric, Summary};
+use run::model::{How, Measure, Scenario, ScenarioKey, Variant};
+use run::plan::ScenarioId;
+
+use super::conditions::{OVERHEAD, differences};
+use super::figure::{
+    Figure, FigureKey, Origin, PointKey, by_cpu_and_key, figures, is_sorted_by_size, x_text,
+};
+use super::interval::notch;
+use crate::log::LoggedRun;
+use crate::log::grouped::grouped;
+
+/// The unit of costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds, or ticks without a clock.
+    Time,
+    /// Instructions, each of which adds `ns` to the clock.
+    Instructions {
+        /// Nanoseconds.
+        ns: u32,
+    },
+}
+
+/// The cost of instrumentation.
+#[derive(Clone, Debug)]
+pub struct Overhead {
+    /// The unit of all costs.
+    pub unit: Unit,
+    /// The name of that unit in headings.
+    pub unit_name: &'static str,
+    /// One for each figure of a scenario that both runs have.
+    pub costs: Vec<Cost>,
+    /// Sentences about figures that were not compared.
+    pub left_out: Vec<String>,
+}
+
+/// A figure of a scenario under both builds.
+#[derive(Clone, Debug)]
+pub struct Cost {
+    /// The scenario.
+    pub scenario: ScenarioKey,
+    /// The figure.
+    pub key: FigureKey,
+    /// Each CPU that both have.
+    pub cpus: Vec<CostOfCpu>,
+}
+
+/// A CPU's medians under both builds, in the [`Unit`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct CostOfCpu {
+    /// The CPU's label.
+    pub label: String,
+    /// The median with instrumentation.
+    pub with: f64,
+    /// The median without.
+    pub without: f64,
+    /// The sum of both notches; None of single samples.
+    pub margin: Option<f64>,
+}
+
+impl CostOfCpu {
+    /// Returns the cost.
+    pub fn difference(&self) -> f64 {
+        self.with - self.without
+    }
+
+    /// Returns true if noise alone may have made the difference; None where the margin is
+    /// not known.
+    pub fn is_noise(&self) -> Option<bool> {
+        Some(self.difference().abs() <= self.margin?)
+    }
+}
+
+impl Cost {
+    /// Returns the CPU whose difference is the median, the lower one of an even
+    /// number.
+    pub fn typical(&self) -> Option<&CostOfCpu> {
+        let sorted = self.sorted();
+        sorted.get(sorted.len().saturating_sub(1) / 2).copied()
+    }
+
+    /// Returns the CPU with the least figures: the instructions of other CPUs can
+    /// only add to it.
+    pub fn cleanest(&self) -> Option<&CostOfCpu> {
+        let sum = |it: &CostOfCpu| it.with + it.without;
+        let cpus = self.cpus.iter();
+        cpus.min_by(|a, b| sum(a).total_cmp(&sum(b)))
+    }
+
+    /// Returns the CPUs in the order of their differences.
+    pub fn sorted(&self) -> Vec<&CostOfCpu> {
+        let order = |a: &&CostOfCpu, b: &&CostOfCpu| a.difference().total_cmp(&b.difference());
+        self.cpus.iter().sorted_by(order).collect()
+    }
+
+    /// Returns the number of CPUs with the difference of [`Cost::typical`].
+    pub fn alike(&self) -> usize {
+        let typical = self.typical().map_or(f64::NAN, CostOfCpu::difference);
+        let is_same = |it: &&CostOfCpu| (it.difference() - typical).abs() < 1e-6;
+        self.cpus.iter().filter(is_same).count()
+    }
+
+    /// Returns a point's variant, and the quantity that was varied.
+    pub fn variant_text(&self) -> Option<String> {
+        let FigureKey::Point(PointKey { variant, x, .. }) = self.key else {
+            return None;
+        };
+        let x = x.map_or_else(String::new, |x| format!(" {}", x_text(self.scenario.id, x)));
+        Some(format!("{}{x}", variant.word()))
+    }
+}
+
+/// Compares the run `with` instrumentation with the one `without`.
+pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: Unit) -> Result<Overhead> {
+    let (a, b) = (&with.source.input, &without.source.input);
+    for (run, is_due) in [(with, true), (without, false)] {
+        let facts = run.run.facts.as_ref();
+        let has = if is_due { "no " } else { "" };
+        ensure!(
+            facts.is_some_and(|facts| facts.pmf.is_ok()) == is_due,
+            "{}: the firmware of this run has {has}PMF: name the log of the instrumented build \
+             first, and that of the plain one by --overhead",
+            run.source.input,
+        );
+    }
+    let sides = [(with, None), (without, None)];
+    if let Some((condition, [x, y])) = differences(OVERHEAD, sides, true).next() {
+        let name = condition.name;
+        bail!("{name} is {x} in {a}, and {y} in {b}: both logs have to be of one board");
+    }
+    let clock = with.run.clock();
+    let ns = clock.is_known().then(|| 1e9 / clock.hz as f64);
+    let (scale, unit_name) = match (unit, ns) {
+        (Unit::Time, Some(ns)) => (ns, "ns"),
+        (Unit::Time, None) => (1.0, "ticks"),
+        (Unit::Instructions { ns: each }, Some(ns)) => (ns / f64::from(each), "instructions"),
+        (Unit::Instructions { .. }, None) => {
+            bail!("the counter's frequency is not known, and so not what a tick is")
+        }
+    };
+    let (mut costs, mut left_out) = (Vec::new(), LEFT_OUT.map(str::to_owned).to_vec());
+    for scenario in &with.run.scenarios {
+        let state = |it: &Scenario| it.conditions.as_ref().and_then(|it| it.power_state);
+        match without.run.scenario(scenario.key()) {
+            None => left_out.push(format!("{}: in one run alone.", scenario.id)),
+            Some(old) if is_comparable(scenario) && state(old) == state(scenario) => {
+                costs.extend(costs_of((with, scenario), (without, old), scale));
+            }
+            Some(_) => {}
+        }
+    }
+    ensure!(
+        !costs.is_empty(),
+        "{a} and {b} have no scenario in common with a figure that can be compared: \
+         PSCI_VERSION, suspends in sequence and CPU_ON have one"
+    );
+    Ok(Overhead {
+        unit,
+        unit_name,
+        costs,
+        left_out,
+    })
+}
+
+/// The figures that are never compared, and the reasons.
+const LEFT_OUT: [&str; 6] = [
+    "Powerdown, Wakeup, Cache Flush, Latency: PMF's own, which the plain build does not have. The \
+     cost of timestamps on the way down is hidden in the sleep.",
+    "Call of a suspend: it includes the sleep, which each run calibrates for itself.",
+    "Turn Off: with PMF the lead looks seldom, so as to disturb no other CPU.",
+    "Points of all CPUs at once: they depend on the other CPUs' work, too.",
+    "timer_latency: from a timer's expiry to its handler, which calls no firmware.",
+    "Parallel suspends and contend_sweep: CPUs wait for each other, and their order changes with \
+     the firmware, as the clock of instructions counts those of all CPUs.",
+];
+
+/// Returns true if figures do not depend on the order in a queue.
+fn is_comparable(scenario: &Scenario) -> bool {
+    scenario.id == ScenarioId::PsciVersionParallel || !is_sorted_by_size(scenario.id)
+}
+
+/// Returns true for a figure of the caller's side that depends on one CPU alone.
+fn is_compared(figure: &Figure<'_>) -> bool {
+    match (figure.key, figure.origin) {
+        // A call that sleeps is as long as the sleep.
+        (FigureKey::Row { metric }, Origin::Row(row)) => match metric {
+            Metric::Call => row.summary(Metric::Wake).is_none(),
+            metric => matches!(metric, Metric::Wake | Metric::TurnOn),
+        },
+        (_, Origin::Point(point)) => {
+            use Measure::{Ticks, TurnOn, Wake};
+            let is_callers = matches!(point.measure, Ticks | Wake | TurnOn);
+            is_callers && point.how == How::Alone && point.variant != Variant::Loop
+        }
+        _ => false,
+    }
+}
+
+fn costs_of(
+    (with, new): (&LoggedRun, &Scenario),
+    (without, old): (&LoggedRun, &Scenario),
+    scale: f64,
+) -> Vec<Cost> {
+    let others = by_cpu_and_key(figures(without, old));
+    let all = figures(with, new).into_iter().filter(is_compared);
+    let costs = all.filter_map(|figure| {
+        let mpidr = Some(with.run.cpu(figure.cpu).mpidr?);
+        let cpu = without.run.cpus.iter().position(|cpu| cpu.mpidr == mpidr)?;
+        let other = others.get(&(cpu as u16, figure.key))?;
+        let label = with.run.label(figure.cpu).to_string();
+        let cost = cost(
+            label,
+            scale / f64::from(figure.key.per()),
+            figure.summary?,
+            other.summary?,
+        );
+        Some((figure.key, cost))
+    });
+    let scenario = new.key();
+    let costs = grouped(costs).into_iter();
+    costs
+        .map(|(key, cpus)| Cost {
+            scenario,
+            key,
+            cpus,
+        })
+        .collect()
+}
+
+/// Returns a CPU's cost; `scale` makes an operation's figure of ticks.
+fn cost(label: String, scale: f64, new: &Summary, old: &Summary) -> CostOfCpu {
+    let margin = |summary: &Summary| {
+        let (low, high) = notch(summary)?;
+        let median = summary.median;
+        Some(high.abs_diff(median).max(median.abs_diff(low)) as f64)
+    };
+    CostOfCpu {
+        label,
+        with: new.median as f64 * scale,
+        without: old.median as f64 * scale,
+        margin: margin(new).zip(margin(old)).map(|(a, b)| (a + b) * scale),
+    }
+}

@@ -1,0 +1,190 @@
+//! The phases of a CPU between the instants of a sample, for time lines.
+
+use hardware::spec::pmf::Stamp::{
+    EnterCflush, EnterHwLowPwr, EnterPsci, ExitCflush, ExitHwLowPwr, ExitPsci,
+};
+use itertools::Itertools as _;
+use run::model::Instant::{self, After, Before, Due, Entered, SeenOff, Stamp, TurnedOn};
+use run::model::{Instants, Row, Scenario};
+
+/// The state of a CPU between two instants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Phase {
+    /// The name in legends.
+    pub name: &'static str,
+    /// The class in style sheets.
+    pub class: &'static str,
+    /// The side of low power.
+    pub side: Side,
+    /// The pairs of instants that it may lie between.
+    ends: &'static [(Instant, Instant)],
+}
+
+/// The side of low power on which a phase lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Before it.
+    Down,
+    /// In low power.
+    Between,
+    /// After it.
+    Up,
+}
+
+const fn phase(
+    name: &'static str,
+    class: &'static str,
+    side: Side,
+    ends: &'static [(Instant, Instant)],
+) -> Phase {
+    Phase {
+        name,
+        class,
+        side,
+        ends,
+    }
+}
+
+const ENTER: Instant = Stamp(EnterPsci);
+const FLUSH: Instant = Stamp(EnterCflush);
+const FLUSHED: Instant = Stamp(ExitCflush);
+const DOWN: Instant = Stamp(EnterHwLowPwr);
+const UP: Instant = Stamp(ExitHwLowPwr);
+const EXIT: Instant = Stamp(ExitPsci);
+
+/// All phases in the order of legends.
+pub const PHASES: [Phase; 13] = [
+    phase("call", "p-call", Side::Down, &[(Before, ENTER)]),
+    // Until the flush, or low power without one: CPUs queue for the firmware's locks.
+    phase(
+        "entry",
+        "p-entry",
+        Side::Down,
+        &[(ENTER, FLUSH), (ENTER, DOWN)],
+    ),
+    phase("cache flush", "p-flush", Side::Down, &[(FLUSH, FLUSHED)]),
+    phase("to low power", "p-descent", Side::Down, &[(FLUSHED, DOWN)]),
+    phase("low power", "p-low", Side::Between, &[(DOWN, UP)]),
+    phase("wake-up", "p-wake", Side::Up, &[(UP, EXIT)]),
+    phase("return", "p-call", Side::Up, &[(EXIT, After)]),
+    // A call that only returns.
+    phase("PSCI", "p-entry", Side::Down, &[(ENTER, EXIT)]),
+    phase("call and return", "p-call", Side::Down, &[(Before, After)]),
+    phase(UNTIL_DUE, "p-low", Side::Between, &[(Before, Due)]),
+    phase("wake", "p-wake", Side::Up, &[(Due, After)]),
+    phase("turn off", "p-descent", Side::Down, &[(Before, SeenOff)]),
+    phase("turn on", "p-wake", Side::Up, &[(TurnedOn, Entered)]),
+];
+
+const UNTIL_DUE: &str = "until the wake-up is due";
+
+/// A phase of one sample, in ticks from [`Instants::base`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// The phase.
+    pub phase: Phase,
+    /// Its begin.
+    pub from: i64,
+    /// Its end.
+    pub to: i64,
+}
+
+/// Returns the phases of a sample in time's order.
+pub fn slices(instants: &Instants) -> Vec<Slice> {
+    let is_on_path =
+        |it: &Instant| matches!(it, Before | Stamp(_) | After) && instants.at(*it).is_some();
+    let path: Vec<Instant> = Instant::ALL.into_iter().filter(is_on_path).collect();
+    let pairs = if path.iter().any(|it| matches!(it, Stamp(_))) {
+        path.windows(2).map(|pair| (pair[0], pair[1])).collect()
+    } else if instants.at(Due).is_some() {
+        vec![(Before, Due), (Due, After)]
+    } else if instants.span(Before, TurnedOn).is_some() {
+        // Only CPU_OFF is followed by CPU_ON: otherwise the CPU is turned on before
+        // the call.
+        vec![(Before, SeenOff), (TurnedOn, Entered)]
+    } else {
+        vec![(Before, After)]
+    };
+    let slices = pairs.into_iter().filter_map(|(from, to)| {
+        // None if an instant between them was lost.
+        let phase = phase_between(from, to)?;
+        let (from, to) = (instants.at(from)?, instants.at(to)?);
+        (from <= to).then_some(Slice { phase, from, to })
+    });
+    slices.collect()
+}
+
+/// Returns the phase between two instants.
+pub fn phase_between(from: Instant, to: Instant) -> Option<Phase> {
+    let found = PHASES.iter().find(|it| it.ends.contains(&(from, to)));
+    found.copied()
+}
+
+/// A row's instants on the axis of its group.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed<'r> {
+    /// The row.
+    pub row: &'r Row,
+    /// Its instants.
+    pub instants: &'r Instants,
+    /// Ticks from the least base of the group to the row's.
+    pub shift: i64,
+}
+
+/// Returns the rows that have instants, by the axis on which they lie: those of a
+/// parallel scenario on one, as their counter values are comparable; the others
+/// each on its own, in the order of time.
+pub fn groups(scenario: &Scenario) -> Vec<Vec<Placed<'_>>> {
+    let rows = scenario.rows.iter();
+    let rows = rows.filter_map(|row| Some((row, row.shown.as_ref()?)));
+    let is_parallel = scenario.id.is_parallel();
+    let first = rows.clone().map(|it| it.1.base).min();
+    let first = first.filter(|_| is_parallel);
+    let placed = rows.map(|(row, instants)| {
+        let shift = instants.base - first.unwrap_or(instants.base);
+        let shift = i64::try_from(shift).unwrap_or(i64::MAX);
+        Placed {
+            row,
+            instants,
+            shift,
+        }
+    });
+    match is_parallel {
+        true if first.is_none() => Vec::new(),
+        true => vec![placed.collect()],
+        false => {
+            let sorted = placed.sorted_by_key(|it| it.instants.base);
+            sorted.map(|it| vec![it]).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_are_the_ends_of_phases() {
+        let all = [Before, ENTER, FLUSH, FLUSHED, DOWN, Due, UP, EXIT, After];
+        let unflushed = [Before, ENTER, DOWN, Due, UP, EXIT, After];
+        let names = "call, entry, cache flush, to low power, low power, wake-up, return";
+        for (instants, expected) in [
+            (&all[..], names),
+            (&unflushed, "call, entry, low power, wake-up, return"),
+            (&[Before, ENTER, FLUSHED, DOWN], "call, to low power"),
+            (&[Before, ENTER, EXIT, After], "call, PSCI, return"),
+            (&[UP, DOWN], ""),
+            (&[], ""),
+            (&[Before, Due, After], "until the wake-up is due, wake"),
+            (&[Before, After], "call and return"),
+            (&[Before, SeenOff, TurnedOn, Entered], "turn off, turn on"),
+        ] {
+            let mut sample = Instants::default();
+            for (instant, ticks) in instants.iter().zip(0..) {
+                sample.set(*instant, ticks);
+            }
+            let phases = slices(&sample).iter().map(|it| it.phase.name).join(", ");
+            assert_eq!(phases, expected, "{instants:?}");
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Findings of points: the cost of an operation net of its loop, the growth of
+//! powerdown with the CPUs that go down together, and that of the flush with the
+//! dirty bytes.
+
+use hardware::text::plural::many;
+use itertools::Itertools as _;
+use run::model::{Confidence, Finding, Fit, How, Kind, Measure, Point, Run, Scenario, Variant};
+use run::plan::ScenarioId;
+
+use super::figure::FigureKey;
+use super::fit::{Bent, Series, Straight, extent, is_level, series};
+use crate::log::grouped::grouped;
+
+/// Computes the cost of each operation without the loop around it, which is the
+/// scenario's own or that of `empty`.
+pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
+    if scenario.id == ScenarioId::Empty {
+        return Vec::new();
+    }
+    let is_loop = |it: &&Point| it.variant == Variant::Loop;
+    let empty = run.scenarios.iter().find(|it| it.id == ScenarioId::Empty);
+    let empty = empty.into_iter().flat_map(|it| &it.points);
+    let loops: Vec<&Point> = scenario
+        .points
+        .iter()
+        .filter(is_loop)
+        .chain(empty)
+        .collect();
+    // Another CPU's loop has the same few instructions.
+    let loop_of = |point: &Point| {
+        let all = loops.iter().rev().filter(|it| it.measure == point.measure);
+        all.max_by_key(|it| (it.cpu == point.cpu, it.how == point.how))
+    };
+    let figure = |it: &Point| FigureKey::of(it).per_operation(run.clock(), it.figures.median);
+    let points = scenario
+        .points
+        .iter()
+        .filter(|it| !is_loop(it) && it.per > 1);
+    let nets = points.filter_map(|it| {
+        let of_loop = figure(loop_of(it)?);
+        let net = figure(it) - of_loop;
+        Some((
+            (it.how, it.measure),
+            Net {
+                point: it,
+                net,
+                of_loop,
+            },
+        ))
+    });
+    let each = grouped(nets).into_iter();
+    each.map(|((how, _), nets)| net(run, how, &nets)).collect()
+}
+
+/// A point and the figures of one of its operations.
+struct Net<'r> {
+    point: &'r Point,
+    net: f64,
+    of_loop: f64,
+}
+
+fn net(run: &Run, how: How, nets: &[Net<'_>]) -> Finding {
+    let unit = nets
+        .first()
+        .map(|it| FigureKey::of(it.point).unit_name(run.clock()));
+    let unit = unit.unwrap_or_default();
+    let kinds = nets
+        .iter()
+        .map(|it| ((it.point.variant, it.point.x), it.net));
+    let mut each = grouped(kinds).into_iter().map(|((variant, _), nets)| {
+        let net = lower_median(nets.into_iter());
+        format!("{} {net:.2} {unit}", variant.word())
+    });
+    let each = each.join(", ");
+    let cpus = nets.iter().map(|it| it.point.cpu);
+    let medians = match cpus.clone().unique().count() {
+        0 | 1 => String::new(),
+        count => format!("; medians of {count} CPUs"),
+    };
+    let of_loop = lower_median(nets.iter().map(|it| it.of_loop));
+    Finding {
+        kind: Kind::Net,
+        sentence: format!(
+            "Net of the loop ({of_loop:.2} {unit}), {}: {each}{medians}.",
+            how.text()
+        ),
+        cpus: cpus.collect(),
+        metrics: Vec::new(),
+        confidence: Confidence::Figures,
+    }
+}
+
+fn lower_median(values: impl Iterator<Item = f64>) -> f64 {
+    let values: Vec<f64> = values.sorted_by(|a, b| a.total_cmp(b)).collect();
+    let middle = values.get(values.len().saturating_sub(1) / 2);
+    middle.copied().unwrap_or(0.0)
+}
+
+/// Describes the growth of powerdown with the CPUs that go down together.
+pub(super) fn contention(run: &Run, scenario: &Scenario) -> Vec<Finding> {
+    if scenario.id != ScenarioId::ContendSweep {
+        return Vec::new();
+    }
+    let all = series(scenario);
+    let own = all.iter().filter(|it| it.measure == Measure::Powerdown);
+    own.filter_map(|it| contended(run, it)).collect()
+}
+
+fn contended(run: &Run, series: &Series<'_>) -> Option<Finding> {
+    let points = series.points(run.clock(), true);
+    let line = Straight::through(&points)?;
+    let [from, to] = [points.first()?, points.last()?].map(|(x, figure)| {
+        let cpus = many(*x as usize, "CPU");
+        format!("{} with {cpus}", time(run, *figure))
+    });
+    let of = series.variant.word();
+    let text = match line.is_growth() {
+        true => format!(
+            "Contention ({of}): the longest Powerdown grows by {} with each CPU that goes down at \
+             the same time",
+            time(run, line.slope)
+        ),
+        false => format!(
+            "No contention to be seen ({of}): the longest Powerdown does not grow with the number \
+             of CPUs that go down at the same time"
+        ),
+    };
+    let sentence = format!("{text} ({from}, {to}). {}", fit_text(run, &line));
+    Some(finding(run, Kind::Contention, sentence, series, &line))
+}
+
+/// Describes the growth of the flush with the dirty bytes, and its limit.
+pub(super) fn dirty_flush(run: &Run, scenario: &Scenario) -> Vec<Finding> {
+    if scenario.id != ScenarioId::DirtySweep {
+        return Vec::new();
+    }
+    let all = series(scenario);
+    // Without PMF's flush, the figure that contains it.
+    let mut measures = [Measure::CacheFlush, Measure::Powerdown].into_iter();
+    let is_there = |measure: &Measure| all.iter().any(|it| it.measure == *measure);
+    let measure = measures.find(is_there);
+    let own = all.iter().filter(|it| Some(it.measure) == measure);
+    own.filter_map(|it| flushed(run, it)).collect()
+}
+
+fn flushed(run: &Run, series: &Series<'_>) -> Option<Finding> {
+    let points = series.points(run.clock(), false);
+    let Bent { line, level } = Bent::through(&points)?;
+    let last = bytes(points.last()?.0);
+    let extent = extent(&points)?;
+    let [from, to] = [extent.0, extent.1].map(|it| time(run, it));
+    let text = if is_level(extent) {
+        format!("does not depend on how much is dirty: {from} to {to} with up to {last}.")
+    } else if !line.is_growth() {
+        let fit = fit_text(run, &line);
+        format!("does not grow evenly with what is dirty: {from} to {to}. {fit}")
+    } else {
+        let [slope, zero] = [line.slope * 1024.0, line.at_zero.max(0.0)].map(|it| time(run, it));
+        let end = match level {
+            Some((end, level)) => {
+                let (end, level) = (bytes(end), time(run, level));
+                format!(
+                    "{end}, and is {level} from there on: no more than that stays dirty in caches"
+                )
+            }
+            None => format!("{last}, the most that was tried"),
+        };
+        let fit = fit_text(run, &line);
+        format!("grows by {slope} with each KiB that is dirty, from {zero} up to {end}. {fit}")
+    };
+    let (of, name) = (series.variant.word(), series.measure.heading());
+    let sentence = format!("Dirty lines ({of}): {name} {text}");
+    Some(finding(run, Kind::DirtyFlush, sentence, series, &line))
+}
+
+fn finding(
+    run: &Run,
+    kind: Kind,
+    sentence: String,
+    series: &Series<'_>,
+    line: &Straight,
+) -> Finding {
+    let points = series.at.iter().flat_map(|at| &at.all);
+    let residual = line.residual.round() as u64;
+    Finding {
+        kind,
+        sentence,
+        cpus: points.map(|it| it.cpu).collect(),
+        metrics: Vec::new(),
+        confidence: Confidence::Fit(Fit {
+            n: u32::try_from(line.n).unwrap_or(u32::MAX),
+            r2_percent: line.r2_percent(),
+            residual_ns: run.clock().is_known().then_some(residual),
+            by_stamps: false,
+        }),
+    }
+}
+
+/// Says how well a line fits.
+fn fit_text(run: &Run, line: &Straight) -> String {
+    format!(
+        "Straight line through {}: R² {} %, the farthest is {} off.",
+        many(line.n, "point"),
+        line.r2_percent(),
+        time(run, line.residual)
+    )
+}
+
+fn bytes(value: f64) -> String {
+    match value / 1024.0 {
+        kib if kib >= 1.0 || value == 0.0 => format!("{kib:.0} KiB"),
+        _ => format!("{value:.0} bytes"),
+    }
+}
+
+/// Returns a duration of [`FigureKey::per_operation`] with its unit.
+fn time(run: &Run, value: f64) -> String {
+    if !run.clock().is_known() {
+        format!("{value:.2} ticks")
+    } else if value.abs() < 1000.0 {
+        format!("{value:.2} ns")
+    } else {
+        format!("{:.2} us", value / 1000.0)
+    }
+}

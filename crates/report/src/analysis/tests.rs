@@ -1,0 +1,281 @@
+//! Findings, worst cases and the cost of instrumentation, of made-up runs.
+
+use hardware::spec::pmf::ReadError;
+use hardware::text::words::Word as _;
+use run::measure::{Metric, Waker};
+use run::model::{Confidence, Finding, How, Kind, Measure, Point, Row, Variant, WakeSource};
+use run::plan::ScenarioId;
+
+use super::findings::findings;
+use super::made_up::{cells, edit, point, run, scenario, set_summary, suite, with_points};
+use super::overhead::{CostOfCpu, Unit, overhead};
+use super::words::NOT_VERIFIED;
+use super::worst_case::{IdleState, Latency, TimerInState, idle_states};
+use crate::log::LoggedRun;
+
+/// Returns the findings of one kind in a scenario.
+fn of_kind(run: &LoggedRun, nth: usize, kind: Kind) -> Vec<Finding> {
+    let all = findings(run, &run.run.scenarios[nth]).into_iter();
+    all.filter(|it| it.kind == kind).collect()
+}
+
+#[test]
+fn finding_on_lines_is_marked() {
+    let mut run = suite();
+    run.integrity.records = None;
+    run.run.scenarios[0].rows[1].figures.wakeup = Some(9000);
+    let waited = of_kind(&run, 0, Kind::Waited).remove(0);
+    assert!(waited.sentence.ends_with(NOT_VERIFIED), "{waited:?}");
+}
+
+/// Returns the findings of a sweep: what was varied, and the ticks of Cache Flush or
+/// Powerdown.
+fn of_points(id: ScenarioId, points: &[(u64, u64)]) -> Vec<Finding> {
+    let (measure, unit) = match id {
+        ScenarioId::DirtySweep => (Measure::CacheFlush, 1024),
+        _ => (Measure::Powerdown, 1),
+    };
+    let point = |(x, ticks): &(u64, u64)| Point {
+        measure,
+        ..point(0, Variant::Core, Some(x * unit), &[*ticks])
+    };
+    let run = with_points(id, points.iter().map(point).collect());
+    findings(&run, &run.run.scenarios[0])
+}
+
+/// A sweep, its CPUs or KiB with ticks, and the beginning of its finding.
+const SWEEPS: &str = "
+    contend_sweep|1:100 2:200 3:300|Contention (core): the longest Powerdown grows by 1.60 us \
+        with each CPU that goes down at the same time (1.60 us with 1 CPU, 4.80 us with 3 CPUs). \
+        Straight line through 3 points: R² 100 %, the farthest is 0.00 ns off.
+    contend_sweep|1:300 2:200 3:100|No contention to be seen (core): the longest Powerdown does not
+    contend_sweep|1:100 2:400 3:390 4:420|Contention (core): the longest Powerdown grows by \
+        1.52 us with each CPU that goes down at the same time (1.60 us with 1 CPU, 6.72 us with \
+        4 CPUs). Straight line through 4 points: R² 64 %
+    dirty_sweep|0:10 1:20 2:30 4:50|Dirty lines (core): Cache Flush grows by 160.00 ns with each \
+        KiB that is dirty, from 160.00 ns up to 4 KiB, the most that was tried. Straight line \
+        through 4 points
+    dirty_sweep|0:10 1:20 2:30 4:50 8:50 16:50 32:50|Dirty lines (core): Cache Flush grows by \
+        160.00 ns with each KiB that is dirty, from 160.00 ns up to 4 KiB, and is 800.00 ns from \
+        there on: no more than that stays dirty
+    dirty_sweep|0:1000 1:1001 2:1002|Dirty lines (core): Cache Flush does not depend on how much \
+        is dirty: 16.00 us to 16.03 us with up to 2 KiB.
+    dirty_sweep|0:1000 1:500 2:1002|Dirty lines (core): Cache Flush does not grow evenly with \
+        what is dirty: 8.00 us to 16.03 us.";
+
+#[test]
+fn sweeps_have_a_line_and_its_limits() {
+    for row in cells(SWEEPS) {
+        let id = row[0].parse().expect("a scenario");
+        let number = |it: &str| it.parse().expect("a number");
+        let points = row[1].split(' ').map(|point| {
+            let (x, ticks) = point.split_once(':').expect("two numbers");
+            (number(x), number(ticks))
+        });
+        let found = of_points(id, &points.collect::<Vec<_>>());
+        let sentence = found[0].sentence.as_str();
+        assert!(found.len() == 1 && sentence.starts_with(row[2]));
+        assert!(matches!(found[0].confidence, Confidence::Fit(fit) if !fit.by_stamps));
+    }
+    assert!(of_points(ScenarioId::ContendSweep, &[(1, 1), (2, 2)]).is_empty());
+}
+
+#[test]
+fn operation_is_net_of_its_loop() {
+    let batch = |cpu, variant, ticks| Point {
+        per: 100,
+        ..point(cpu, variant, None, &[ticks])
+    };
+    let points = vec![
+        batch(0, Variant::Loop, 100),
+        batch(0, Variant::PsciVersion, 1100),
+        batch(0, Variant::SmcccVersion, 1300),
+        batch(1, Variant::PsciVersion, 2100),
+    ];
+    let mut run = with_points(ScenarioId::NullCall, points);
+    let text = |run: &LoggedRun| {
+        let found = of_kind(run, 0, Kind::Net).into_iter();
+        found.map(|it| it.sentence).collect::<String>()
+    };
+    let expected = "Net of the loop (16.00 ns), one CPU alone: psci_version 160.00 ns, \
+                    smccc_version 192.00 ns; medians of 2 CPUs.";
+    assert_eq!(text(&run), expected);
+    // The loop of another scenario.
+    let own = run.run.scenarios[0].points.remove(0);
+    assert_eq!(text(&run), "");
+    let empty = with_points(ScenarioId::Empty, vec![own]).run.scenarios;
+    run.run.scenarios.extend(empty);
+    assert_eq!(text(&run), expected);
+    assert!(of_kind(&run, 1, Kind::Net).is_empty());
+}
+
+/// Adds statistics of a metric, and the first sample of all.
+fn add(row: &mut Row, metric: Metric, samples: &[u64], cold: u64) {
+    set_summary(row, metric, samples[0], samples);
+    row.statistics.last_mut().expect("it was added").cold = Some(cold);
+}
+
+/// Two CPUs that suspend to the deepest level, one after another.
+fn suspends() -> LoggedRun {
+    let mut made = run(2);
+    let rows = (0..2).map(|cpu| {
+        let mut row = super::made_up::row(cpu, &[[100, 50, 10], [200, 60, 10]]);
+        add(&mut row, Metric::Wakeup, &[60, 70], 900 + u64::from(cpu));
+        add(&mut row, Metric::Wake, &[500, 800 + u64::from(cpu)], 10);
+        row
+    });
+    let serial = scenario(ScenarioId::SuspendDeepSerial, rows.collect());
+    made.run.scenarios.push(serial);
+    made
+}
+
+#[test]
+fn worst_case_is_of_all_samples_and_cpus() {
+    let mut made = suspends();
+    let state = idle_states(&made).expect("states").remove(0);
+    assert_eq!((state.power_state, state.is_deepest), (2, true));
+    assert_eq!(state.timer, TimerInState::WakesCpu);
+    let parts = |it: Latency<'_>| (it.ticks, it.figure.cpu, it.is_cold);
+    // Of equal ones the first.
+    assert_eq!(parts(state.entry), (200, 0, false));
+    assert_eq!(parts(state.exit), (901, 1, true));
+
+    let serial = &mut made.run.scenarios[0];
+    serial.rows.remove(0);
+    let lost = idle_states(&made).expect_err("a row is lost").to_string();
+    let part = "has no sample of CPU 0.0, which may be the worst case";
+    assert!(lost.contains(part), "{lost}");
+    let mut caller = suspends();
+    for row in &mut caller.run.scenarios[0].rows {
+        row.statistics.retain(|it| it.metric != Metric::Powerdown);
+    }
+    let error = idle_states(&caller).expect_err("no timestamps").to_string();
+    assert!(error.contains("ENABLE_RUNTIME_INSTRUMENTATION=1"));
+}
+
+/// A sweep's points of one CPU: scenario, variant, measure and ticks, and the worst
+/// entry; none if the state is not known.
+const STEPS: &str = "
+    contend_sweep|deepest|powerdown|242|242
+    dirty_sweep|deepest|powerdown|390|390
+    dirty_sweep|deepest|powerdown|90|200
+    dirty_sweep|off|powerdown|390|200
+    contend_sweep|core|powerdown|242|";
+
+#[test]
+fn worst_case_is_of_sweeps_too() {
+    for row in cells(STEPS) {
+        let [id, variant, measure, ticks, expected] = row[..] else {
+            panic!("{row:?}")
+        };
+        let mut made = suspends();
+        let variant = Variant::from_word(variant).expect("a variant");
+        let ticks: u64 = ticks.parse().expect("ticks");
+        let point = Point {
+            measure: Measure::from_word(measure).expect("a measure"),
+            ..point(1, variant, Some(2), &[1, ticks])
+        };
+        let sweep = with_points(id.parse().expect("a scenario"), vec![point]);
+        made.run.scenarios.extend(sweep.run.scenarios);
+        match idle_states(&made) {
+            Ok(states) => assert_eq!(states[0].entry.ticks.to_string(), expected, "{row:?}"),
+            Err(error) => {
+                let part = "contend_sweep does not name the power_state of its steps core";
+                assert!(
+                    expected.is_empty() && error.to_string().contains(part),
+                    "{error}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn single_samples_are_weighed_against_no_noise() {
+    let mut cost = CostOfCpu {
+        label: String::new(),
+        with: 15.0,
+        without: 10.0,
+        margin: None,
+    };
+    assert_eq!(cost.is_noise(), None);
+    for (margin, is_noise) in [(5.0, true), (4.0, false)] {
+        cost.margin = Some(margin);
+        assert_eq!(cost.is_noise(), Some(is_noise));
+    }
+}
+
+#[test]
+fn each_placement_has_the_helper_of_the_other() {
+    let mut made = suspends();
+    let serial = &mut made.run.scenarios[0];
+    serial.conditions.as_mut().expect("a record").wake_source = WakeSource::Helper;
+    for helper in 0..2 {
+        let mut parallel = made.run.scenarios[0].clone();
+        (parallel.id, parallel.helper) = (ScenarioId::SuspendDeepParallel, Some(helper));
+        parallel.rows.retain(|row| row.cpu != helper);
+        made.run.scenarios.push(parallel);
+    }
+    let states = idle_states(&made).expect("all CPUs were measured");
+    assert_eq!(states[0].timer, TimerInState::Stops);
+    // No CPU wakes itself: Wake is that of the one that was woken.
+    assert_eq!(states[0].exit.ticks, 901);
+    made.run.scenarios.pop();
+    let error = idle_states(&made).expect_err("CPU 0.0 is only the helper");
+    assert!(error.to_string().contains("CPU 0.0"), "{error}");
+}
+
+#[test]
+fn timer_of_a_state_is_known_by_the_interrupts_of_points() {
+    let with = |waker, how| {
+        let points = [Measure::Powerdown, Measure::Wakeup].map(|measure| Point {
+            measure,
+            waker,
+            how,
+            ..point(0, Variant::Serial, Some(5), &[7])
+        });
+        let mut made = with_points(ScenarioId::IdleStates, points.to_vec());
+        made.run.cpus.truncate(1);
+        let timer = |it: &IdleState<'_>| it.timer;
+        timer(&idle_states(&made).expect("a state")[0])
+    };
+    use TimerInState::{NotMeasured, Stops, WakesCpu};
+    for (waker, how, expected) in [
+        (Waker::OwnTimers, How::Alone, WakesCpu),
+        (Waker::OwnTimers, How::All, NotMeasured),
+        (Waker::Helper(1), How::Alone, Stops),
+        (Waker::Frame, How::All, Stops),
+    ] {
+        assert_eq!(with(waker, how), expected, "{waker:?} {how:?}");
+    }
+}
+
+/// The figures are those of whole runs: `xtask/tests/machine/overhead.rs`.
+#[test]
+fn runs_that_differ_in_more_than_pmf_have_no_cost() {
+    for (what, part) in [
+        ("", "has PMF: name the log of the instrumented build first"),
+        (
+            "board",
+            "the board is QEMU virt in a.log, and Juno in a.log",
+        ),
+        (
+            "clock",
+            "frequency in Hz is 62500000 in a.log, and 1000000 in",
+        ),
+        (
+            "two CPUs",
+            "the list of CPUs is 0x0 0x1 0x2 0x3 in a.log, and 0x0 0x1 in",
+        ),
+        ("no scenarios", "no scenario in common"),
+    ] {
+        let mut without = suite();
+        if !what.is_empty() {
+            edit(&mut without, what);
+            let facts = without.run.facts.as_mut().expect("a record");
+            facts.pmf = Err(ReadError::NotImplemented);
+        }
+        let error = overhead(&suite(), &without, Unit::Time).expect_err("not comparable");
+        assert!(error.to_string().contains(part), "{error}");
+    }
+}

@@ -1,0 +1,57 @@
+//! Several runs of one board -> the one that stands for them, scenario by scenario.
+
+use anyhow::{Result, bail};
+use itertools::Itertools as _;
+use run::model::Scenario;
+
+use super::merge::check;
+use crate::log::LoggedRun;
+
+/// Returns a run with each scenario as the run has it whose longest figure is the median: a
+/// whole measurement, and no mixture. `runs` are not empty, and share their conditions.
+pub fn typical(runs: &[LoggedRun]) -> Result<LoggedRun> {
+    let (first, others) = runs.split_first().expect("at least one run");
+    let mut typical = first.clone();
+    if others.is_empty() {
+        return Ok(typical);
+    }
+    others.iter().try_for_each(|other| check(first, other))?;
+    let keys = runs
+        .iter()
+        .flat_map(|it| &it.run.scenarios)
+        .map(Scenario::key);
+    for key in keys.unique() {
+        if let Some(run) = runs.iter().find(|it| it.run.scenario(key).is_none()) {
+            bail!(
+                "{}: {} is not in it, and in another run",
+                run.source.input,
+                key.id
+            );
+        }
+    }
+    for scenario in &mut typical.run.scenarios {
+        let key = scenario.key();
+        let all = runs.iter().filter_map(|it| it.run.scenario(key));
+        let mut all = all.collect_vec();
+        all.sort_by_key(|it| longest(it));
+        *scenario = all[(all.len() - 1) / 2].clone();
+    }
+    if let Some(least) = runs.iter().find(|it| !it.is_complete()) {
+        bail!(
+            "{}: incomplete: it stands for no other run",
+            least.source.input
+        );
+    }
+    let inputs = runs.iter().map(|it| it.source.input.as_str());
+    typical.source.input = inputs.unique().join(", ");
+    Ok(typical)
+}
+
+/// Returns the longest Powerdown or latency.
+fn longest(scenario: &Scenario) -> Option<u64> {
+    scenario
+        .rows
+        .iter()
+        .filter_map(|it| it.figures.powerdown)
+        .max()
+}

@@ -1,0 +1,43 @@
+//! CPUs and durations in sentences.
+
+use hardware::text::plural::many;
+use itertools::Itertools as _;
+use run::model::{Label, Run};
+
+/// Ends a finding on figures of a side that has records.
+pub(crate) const NOT_VERIFIED: &str = " Not verified: it rests on lines without a checksum.";
+
+/// Ends a finding on the records that came through.
+pub(crate) const RECORDS_LOST: &str = " Not certain: records of the run are lost.";
+
+/// Returns CPUs by their labels: `CPU 0.0, 0.1`; of more than 16 the number, the
+/// first and the last.
+pub(crate) fn cpus_text(run: &Run, cpus: impl IntoIterator<Item = u16>) -> String {
+    let labels: Vec<Label> = cpus.into_iter().map(|cpu| run.label(cpu)).collect();
+    match labels.as_slice() {
+        [first, .., last] if labels.len() > 16 => {
+            format!("{} CPUs, {first} to {last}", labels.len())
+        }
+        _ => format!("CPU {}", labels.iter().format(", ")),
+    }
+}
+
+/// Returns the least and the greatest value as text; empty without any.
+pub(super) fn range_text(all: impl Iterator<Item = f64>, text: impl Fn(f64) -> String) -> String {
+    match all.minmax_by(|a, b| a.total_cmp(b)).into_option() {
+        Some((least, most)) if least < most => format!("{} to {}", text(least), text(most)),
+        Some((only, _)) => text(only),
+        None => String::new(),
+    }
+}
+
+/// Returns the range of durations in nanoseconds, or in ticks without a clock.
+pub(super) fn durations_text(run: &Run, all: impl Iterator<Item = f64>) -> String {
+    let is_clock_known = run.clock().is_known();
+    range_text(all, |value| match is_clock_known {
+        true if value < 1000.0 => format!("{value} ns"),
+        // Halves are rounded up, as in tables.
+        true => format!("{:.2} us", (value / 10.0 + 0.5).floor() / 100.0),
+        false => many(value as usize, "tick"),
+    })
+}

@@ -1,0 +1,267 @@
+//! The worst entry and exit latency of each idle state.
+//!
+//! A device tree's `idle-states` asks for worst cases. So each latency is the
+//! maximum over all CPUs, all scenarios that suspend to the state, and all samples,
+//! the cold first one included:
+//!
+//! * entry by Powerdown, which in parallel contains the queue for the firmware's
+//!   locks, and for a last man the cluster's flush;
+//! * exit by Wakeup and by Wake, its counterpart on the caller's side, which begins
+//!   at the due wake-up. Wake does not count if the lead's SGI wakes the CPUs one
+//!   after another: that is no latency of theirs.
+//!
+//! The scenario `idle_states`, which suspends to every state of the device tree,
+//! counts like those of the suite, and has states that these do not have. The steps of
+//! sweeps count for the states of the suite.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use anyhow::{Context as _, Result, ensure};
+use itertools::Itertools as _;
+use run::measure::{Metric, Waker};
+use run::model::{How, Scenario, Variant, WakeSource};
+use run::plan::{ScenarioId, WakePattern};
+
+use super::figure::{Figure, Origin, figures};
+use crate::log::LoggedRun;
+
+/// An idle state with its latencies.
+#[derive(Clone, Debug)]
+pub struct IdleState<'r> {
+    pub power_state: u32,
+    /// True for the state of a scenario that suspends to the deepest level.
+    pub is_deepest: bool,
+    pub timer: TimerInState,
+    pub entry: Latency<'r>,
+    pub exit: Latency<'r>,
+}
+
+/// An idle state's effect on the CPU's own timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimerInState {
+    Stops,
+    WakesCpu,
+    NotMeasured,
+}
+
+/// A worst case and its origin.
+#[derive(Clone, Copy, Debug)]
+pub struct Latency<'r> {
+    pub ticks: u64,
+    pub scenario: &'r Scenario,
+    pub figure: Figure<'r>,
+    /// True for the first sample of all, which no statistic has.
+    pub is_cold: bool,
+}
+
+/// Returns the worst cases of each idle state, the shallowest state first.
+pub fn worst_cases(run: &LoggedRun) -> Result<Vec<IdleState<'_>>> {
+    let input = &run.source.input;
+    ensure!(
+        run.integrity.records.is_some(),
+        "{input}: no records: what is in lines without a checksum is no worst case"
+    );
+    ensure!(
+        run.is_complete(),
+        "{input}: not all records came through, or the run did not reach its end: the worst \
+         case may be in what is missing"
+    );
+    ensure!(
+        run.run.clock().is_known(),
+        "{input}: the counter's frequency is not known, and idle-states are in us"
+    );
+    idle_states(run)
+}
+
+/// The parts of a run that are of one state.
+#[derive(Default)]
+struct Suspends<'r> {
+    /// Scenarios of the suite.
+    scenarios: Vec<&'r Scenario>,
+    figures: Vec<(&'r Scenario, Figure<'r>)>,
+}
+
+pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<IdleState<'_>>> {
+    let mut all: BTreeMap<u32, Suspends<'_>> = BTreeMap::new();
+    for scenario in &run.run.scenarios {
+        if let Some((state, _)) = state_of_rows(scenario) {
+            all.entry(state).or_default().scenarios.push(scenario);
+        }
+        for figure in figures(run, scenario) {
+            if let Some(state) = state_of(run, scenario, &figure)? {
+                all.entry(state)
+                    .or_default()
+                    .figures
+                    .push((scenario, figure));
+            }
+        }
+    }
+    ensure!(
+        !all.is_empty(),
+        "{}: no scenario has suspended a CPU: there is nothing for idle-states",
+        run.source.input
+    );
+    let each = all.iter().map(|(state, of)| idle_state(run, *state, of));
+    let mut states: Vec<IdleState<'_>> = each.collect::<Result<_>>()?;
+    states.sort_by_key(|it| it.is_deepest);
+    Ok(states)
+}
+
+/// Returns the state of a scenario of the suite, and the name that sweeps have for it.
+fn state_of_rows(scenario: &Scenario) -> Option<(u32, Variant)> {
+    use ScenarioId::{
+        CpuSuspendParallel, CpuSuspendSerial, SuspendDeepParallel, SuspendDeepSerial,
+    };
+    let variant = match scenario.id {
+        SuspendDeepParallel | SuspendDeepSerial => Variant::Deepest,
+        CpuSuspendParallel | CpuSuspendSerial => Variant::Core,
+        _ => return None,
+    };
+    let state = scenario.conditions.as_ref()?.power_state?;
+    (!scenario.rows.is_empty()).then_some((state, variant))
+}
+
+fn is_sweep(id: ScenarioId) -> bool {
+    matches!(id, ScenarioId::DirtySweep | ScenarioId::ContendSweep)
+}
+
+/// Returns the state that a figure is of; None if it is of no suspend.
+fn state_of(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> Result<Option<u32>> {
+    let point = match figure.origin {
+        Origin::Row(_) => return Ok(state_of_rows(scenario).map(|it| it.0)),
+        Origin::Point(point) => point,
+    };
+    match (scenario.id, point.variant) {
+        (ScenarioId::IdleStates, _) => Ok(point.x.and_then(|x| u32::try_from(x).ok())),
+        (id, variant @ (Variant::Deepest | Variant::Core)) if is_sweep(id) => {
+            let mut suite = run.run.scenarios.iter().filter_map(state_of_rows);
+            let found = suite.find(|it| it.1 == variant).with_context(|| {
+                let (input, variant) = (&run.source.input, variant.word());
+                format!(
+                    "{input}: {id} does not name the power_state of its steps {variant}, and no \
+                     scenario of the suite does: measure both in one run"
+                )
+            })?;
+            Ok(Some(found.0))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn idle_state<'r>(run: &LoggedRun, power_state: u32, of: &Suspends<'r>) -> Result<IdleState<'r>> {
+    check_all_cpus(run, of)?;
+    let what = format!("power_state {power_state:#010x}");
+    let entry = worst(run, of, &["powerdown"]).with_context(|| {
+        format!(
+            "{what}: it was not measured how long entering it takes: that needs the firmware's \
+             timestamps (ENABLE_RUNTIME_INSTRUMENTATION=1, ENABLE_PMF=1)"
+        )
+    })?;
+    let exit = worst(run, of, &["wakeup", "wake"]);
+    let exit =
+        exit.with_context(|| format!("{what}: it was not measured how long leaving it takes"))?;
+    let variants = of.scenarios.iter().filter_map(|it| state_of_rows(it));
+    let variants: Vec<Variant> = variants.map(|it| it.1).collect();
+    Ok(IdleState {
+        power_state,
+        // Only the suite's scenarios say whether a state is of more than a core.
+        is_deepest: variants.contains(&Variant::Deepest) && !variants.contains(&Variant::Core),
+        timer: timer_in_state(run, of),
+        entry,
+        exit,
+    })
+}
+
+/// Refuses a state that was not measured on every CPU. A sweep has steps of fewer CPUs.
+fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
+    let cpus = 0..u16::try_from(run.run.cpus.len()).unwrap_or(u16::MAX);
+    let of_points = of.figures.iter().map(|it| it.0);
+    let scenarios = of_points.chain(of.scenarios.iter().copied());
+    let keys = scenarios.map(|it| (it.id, it.method)).unique();
+    let keys = keys.filter(|it| !is_sweep(it.0));
+    for (key, cpu) in keys.cartesian_product(cpus) {
+        // A helper is measured while another CPU is the helper.
+        let is_measured = of.figures.iter().any(|(scenario, figure)| {
+            let is_shown = figure.key.is_point() || figure.shown.is_some();
+            (scenario.id, scenario.method) == key && figure.cpu == cpu && is_shown
+        });
+        ensure!(
+            is_measured,
+            "{}: {} has no sample of CPU {}, which may be the worst case",
+            run.source.input,
+            key.0,
+            run.run.label(cpu)
+        );
+    }
+    Ok(())
+}
+
+/// Returns the greatest sample of some figures; of equal ones the first.
+fn worst<'r>(run: &LoggedRun, of: &Suspends<'r>, words: &[&str]) -> Option<Latency<'r>> {
+    let all = of.figures.iter().filter(|(scenario, figure)| {
+        let is_own = figure.key.metric() != Some(Metric::Wake) || wakes_itself(run, scenario);
+        is_own && words.contains(&figure.key.word())
+    });
+    let all = all.flat_map(|&(scenario, figure)| {
+        let most = figure
+            .summary
+            .map(|it| it.max / u64::from(figure.key.per()));
+        let cold = match (figure.origin, figure.key.metric()) {
+            (Origin::Row(row), Some(metric)) => row.cold(metric),
+            _ => None,
+        };
+        let each = [(most, false), (cold, true)].into_iter();
+        each.filter_map(move |(ticks, is_cold)| {
+            Some(Latency {
+                ticks: ticks?,
+                scenario,
+                figure,
+                is_cold,
+            })
+        })
+    });
+    // Of equal ones `min_by_key` returns the first, `max_by_key` the last.
+    all.min_by_key(|it| Reverse(it.ticks))
+}
+
+fn wake_source(scenario: &Scenario) -> WakeSource {
+    let conditions = scenario.conditions.as_ref();
+    conditions.map_or_else(WakeSource::default, |it| it.wake_source)
+}
+
+/// Returns true if each CPU of a scenario has its own timer wake it, instead of the
+/// lead's SGI.
+fn wakes_itself(run: &LoggedRun, scenario: &Scenario) -> bool {
+    let plan = run.run.plan.as_ref();
+    let pattern = plan.map(|plan| plan.wake_by(scenario.method));
+    let is_own = pattern.is_some_and(|it| it != WakePattern::Chain);
+    // No SGI wakes one CPU alone, whatever the pattern.
+    (is_own || !scenario.id.is_parallel()) && wake_source(scenario) == WakeSource::OwnTimers
+}
+
+/// Returns the state's effect on the timer, by the interrupts that woke CPUs.
+fn timer_in_state(run: &LoggedRun, of: &Suspends<'_>) -> TimerInState {
+    // Each point has its wake-up source.
+    let points = of
+        .figures
+        .iter()
+        .filter_map(|(_, figure)| match figure.origin {
+            Origin::Point(point) => Some(point),
+            Origin::Row(_) => None,
+        });
+    let mut suite = of.scenarios.iter();
+    let stops = suite
+        .clone()
+        .any(|it| wake_source(it) != WakeSource::OwnTimers)
+        || points.clone().any(|it| it.waker != Waker::OwnTimers);
+    let wakes = suite.any(|it| wakes_itself(run, it))
+        || points
+            .clone()
+            .any(|it| it.how == How::Alone && it.figures.n > 0);
+    match stops {
+        true => TimerInState::Stops,
+        false if wakes && run.run.facts.is_some() => TimerInState::WakesCpu,
+        false => TimerInState::NotMeasured,
+    }
+}

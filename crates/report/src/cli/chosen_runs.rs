@@ -1,0 +1,75 @@
+//! Reads the runs in the logs of a command line.
+
+use std::io::stdin;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use hardware::text::plural::many;
+use host::read_file;
+
+use crate::log::{LoggedRun, runs, tables};
+
+/// The runs that are reported: all, or the one at a place. The others are not kept.
+pub struct ChosenRuns {
+    place: Option<usize>,
+    count: usize,
+    runs: Vec<LoggedRun>,
+}
+
+impl ChosenRuns {
+    /// Returns no runs yet; `place` counts from 1.
+    pub fn new(place: Option<usize>) -> Self {
+        Self {
+            place,
+            count: 0,
+            runs: Vec::new(),
+        }
+    }
+
+    /// Adds the next run if it was chosen.
+    pub fn add(&mut self, run: LoggedRun) {
+        self.count += 1;
+        if self.place.is_none_or(|place| place == self.count) {
+            self.runs.push(run);
+        }
+    }
+
+    /// Returns the runs.
+    ///
+    /// # Errors
+    /// When `option` gave a place that the input `what` does not have.
+    pub fn end(self, option: &str, what: &str) -> Result<Vec<LoggedRun>> {
+        match self.place {
+            Some(place) if place > self.count => {
+                bail!("{option} {place}: {what} has {}", many(self.count, "run"))
+            }
+            _ => Ok(self.runs),
+        }
+    }
+}
+
+/// Returns all runs of `logs`, of which `-` is stdin.
+pub fn read_all(logs: &[PathBuf]) -> Result<Vec<LoggedRun>> {
+    let mut all = Vec::new();
+    read_each(logs, |run| all.push(run))?;
+    Ok(all)
+}
+
+/// Has `take` take each run of `logs` as soon as it has been read.
+pub fn read_each(logs: &[PathBuf], mut take: impl FnMut(LoggedRun)) -> Result<()> {
+    for log in logs {
+        if log == Path::new("-") {
+            for run in runs("stdin", stdin().lock()) {
+                take(run?);
+            }
+        } else if tables::are_at(log) {
+            take(tables::read(log)?);
+        } else {
+            let file = read_file::open_endless("", log)?;
+            for run in runs(&log.display().to_string(), file) {
+                take(run?);
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! The exit code of a report, and what is wrong with its runs and jobs.
+
+use hardware::text::plural::many;
+use host::exit_code::{FAILED, INCOMPLETE};
+use host::progress::say;
+
+use crate::export::Report;
+use crate::jobs::matrix::Matrix;
+use crate::jobs::outcome::Outcome;
+use crate::log::LoggedRun;
+
+const REGRESSION: u8 = FAILED;
+
+/// Says what is wrong with jobs, and the exit code for it.
+pub fn judge_jobs(matrix: &Matrix) -> u8 {
+    let mut worst = 0;
+    let notes = matrix.jobs.iter().flat_map(|job| &job.notes);
+    notes.for_each(|note| say(note));
+    for what in &matrix.unread {
+        worst = INCOMPLETE;
+        say(what);
+    }
+    for job in &matrix.jobs {
+        let code = match job.outcome {
+            Outcome::Passed => continue,
+            Outcome::Failed => FAILED,
+            Outcome::Incomplete => INCOMPLETE,
+        };
+        worst = code.max(worst);
+        let said = job.said.join("; ");
+        let mark = if said.is_empty() { "" } else { ": " };
+        say(&format!("{}: {}{mark}{said}", job.name, job.outcome.word()));
+    }
+    worst
+}
+
+/// Says what is wrong, and the exit code for it: a log that is incomplete has
+/// figures that cannot be relied on, and comes before what they say.
+pub fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
+    let mut code = 0;
+    for comparison in &report.comparisons {
+        let baseline = &comparison.baseline.source.input;
+        let far = |percent: Option<f64>| percent.unwrap_or(f64::INFINITY);
+        let all = comparison.regressions();
+        let worst = all.max_by(|a, b| far(a.1.percent()).total_cmp(&far(b.1.percent())));
+        if let Some((scenario, change)) = worst {
+            code = REGRESSION;
+            let percent = change.percent();
+            let percent = percent.map_or("from zero".to_owned(), |it| format!("{it:+.2} %"));
+            let count = many(comparison.regressions().count(), "regression");
+            let (key, id) = (change.key.in_sentence(), scenario.key.id);
+            say(&format!(
+                "{count} against {baseline}; the greatest is {key} in {id}, {percent}"
+            ));
+        }
+    }
+    for comparison in &report.comparisons {
+        let baseline = &comparison.baseline.source.input;
+        for lack in comparison.lacks() {
+            code = INCOMPLETE;
+            say(&format!(
+                "the comparison with {baseline} is incomplete: {lack}"
+            ));
+        }
+    }
+    for run in report.runs.iter().chain(baseline) {
+        for doubt in run.doubts() {
+            say_of(run, &doubt);
+        }
+    }
+    if !all_complete(report.runs.iter().chain(baseline)) {
+        code = INCOMPLETE;
+    }
+    code
+}
+
+/// Returns true if all `runs` are there to their ends; prints what others lack.
+pub fn all_complete<'r>(runs: impl IntoIterator<Item = &'r LoggedRun>) -> bool {
+    let mut complete = true;
+    for run in runs.into_iter().filter(|run| !run.is_complete()) {
+        complete = false;
+        say_of(run, &format!("incomplete: {}", run.lacks().join("; ")));
+    }
+    complete
+}
+
+/// Prints `what` about a run.
+pub fn say_of(run: &LoggedRun, what: &str) {
+    let (input, place) = (&run.source.input, run.source.place);
+    say(&format!("{input} (run {place}): {what}"));
+}

@@ -1,0 +1,18 @@
+//! Shares on a command line.
+
+/// A share as parts of a million: `0.02`, or `2%`.
+pub fn parse_share(text: &str) -> Result<u32, String> {
+    let (number, scale) = match text.strip_suffix('%') {
+        Some(number) => (number, 10_000.0),
+        None => (text, 1_000_000.0),
+    };
+    let number = number
+        .parse::<f64>()
+        .ok()
+        .filter(|it| it.is_sign_positive());
+    let ppm = number.map(|it| (it * scale).round());
+    match ppm {
+        Some(ppm) if (0.0..1_000_000.0).contains(&ppm) => Ok(ppm as u32),
+        _ => Err("expected a share below 1, such as 0.02 or 2%".to_owned()),
+    }
+}

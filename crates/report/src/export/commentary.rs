@@ -1,0 +1,134 @@
+//! The findings of a run and of its comparison, ranked for a page: what matters first.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use itertools::Itertools as _;
+use run::model::Kind;
+use run::plan::{Method, ScenarioId};
+use serde::Serialize;
+
+use crate::analysis::compare::{Basis, Comparison, ComparisonFinding};
+use crate::analysis::findings::findings;
+use crate::log::LoggedRun;
+
+/// The number of findings that stand first.
+const FIRST: usize = 3;
+
+/// A sentence on a scenario, or on none, and what orders it: first the rank of its kind, then
+/// the greatest change in nanoseconds.
+struct Ranked {
+    scenario: Option<ScenarioId>,
+    rank: usize,
+    greatest: u64,
+    sentence: String,
+}
+
+/// The findings that matter most, and the others by scenario.
+#[derive(Serialize)]
+pub(super) struct Commentary {
+    first: Vec<String>,
+    rest: Vec<(Option<&'static str>, Vec<String>)>,
+}
+
+/// Kinds that matter, the greatest first: what spoils figures, what has changed, and what the
+/// figures of a scenario are made of.
+const MATTERS: [Kind; 9] = [
+    Kind::Lost,
+    Kind::NotCounted,
+    Kind::FlushOfCluster,
+    Kind::Changed,
+    Kind::LockQueue,
+    Kind::LastMan,
+    Kind::Waited,
+    Kind::Contention,
+    Kind::DirtyFlush,
+];
+
+fn rank(kind: Kind) -> usize {
+    let place = MATTERS.iter().position(|it| *it == kind);
+    place.unwrap_or(MATTERS.len())
+}
+
+impl Commentary {
+    /// Ranks the findings of `run`'s suite, and those of its comparison.
+    pub(super) fn of(run: &LoggedRun, comparison: Option<&Comparison>) -> Self {
+        let suite = run.run.scenarios.iter().filter(|it| it.id.is_suite());
+        // The tables are of this method.
+        let suite = suite.filter(|it| it.method == Method::Tftf);
+        let own = suite.flat_map(|scenario| {
+            let all = findings(run, scenario).into_iter();
+            let all = all.filter(|it| it.kind != Kind::NotTold);
+            all.map(|it| Ranked {
+                scenario: Some(scenario.id),
+                rank: rank(it.kind),
+                greatest: 0,
+                sentence: it.sentence,
+            })
+        });
+        let compared = comparison.into_iter().flat_map(|comparison| {
+            let all = comparison.findings.iter();
+            let is_shown = |it: &Basis| it.scenario.method == Method::Tftf;
+            let all = all.filter(|it| it.finding.kind != Kind::Unchanged);
+            let all = all.filter(move |it| it.basis.iter().all(is_shown));
+            all.map(|it| ranked(comparison, it))
+        });
+        let ranked = compared.chain(own);
+        let ranked = ranked.sorted_by_key(|it| (it.rank, Reverse(it.greatest)));
+        // One of a scenario and kind: the others say the same of other figures.
+        let mut seen = HashSet::new();
+        let (first, rest): (Vec<Ranked>, Vec<Ranked>) = ranked.partition(|it| {
+            let is_first = it.rank < MATTERS.len() && seen.len() < FIRST;
+            is_first && seen.insert((it.scenario.map(ScenarioId::index), it.rank))
+        });
+        let named = |it: Ranked| match it.scenario {
+            Some(id) => format!("{}: {}", id.name(), it.sentence),
+            None => it.sentence,
+        };
+        let place = |it: &Ranked| it.scenario.map_or(usize::MAX, ScenarioId::index);
+        let rest = rest.into_iter().sorted_by_key(place);
+        let rest = rest.chunk_by(|it| it.scenario.map(ScenarioId::name));
+        let rest = rest.into_iter().map(|(name, all)| {
+            let sentences = all.map(|it| it.sentence);
+            (name, sentences.collect())
+        });
+        Self {
+            first: first.into_iter().map(named).collect(),
+            rest: rest.collect(),
+        }
+    }
+}
+
+fn ranked(comparison: &Comparison, found: &ComparisonFinding) -> Ranked {
+    let scenario = found
+        .basis
+        .iter()
+        .map(|it| it.scenario.id)
+        .all_equal_value()
+        .ok();
+    let sentence = found.finding.sentence.as_str();
+    let own = scenario.and_then(|id| sentence.strip_prefix(id.name())?.strip_prefix(": "));
+    let greatest = found.basis.iter().map(|it| greatest(comparison, it)).max();
+    Ranked {
+        scenario,
+        rank: rank(found.finding.kind),
+        greatest: greatest.unwrap_or_default(),
+        sentence: own.unwrap_or(sentence).to_owned(),
+    }
+}
+
+/// Returns the greatest change that a finding rests on, in nanoseconds.
+fn greatest(comparison: &Comparison, basis: &Basis) -> u64 {
+    let scenarios = comparison
+        .scenarios
+        .iter()
+        .filter(|it| it.key == basis.scenario);
+    let changes = scenarios.flat_map(|it| it.changes());
+    let own = changes.filter(|it| {
+        let metric = it.key.metric();
+        metric.is_some_and(|it| basis.metrics.contains(&it)) && basis.cpus[0].contains(&it.cpu)
+    });
+    own.map(|it| it.delta().abs() as u64)
+        .max()
+        .unwrap_or_default()
+}

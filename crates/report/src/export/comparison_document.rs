@@ -1,0 +1,148 @@
+//! A comparison in the order of reading.
+
+use hardware::text::plural::many;
+
+use super::document::{Block, Line};
+use super::scenario_document::mark;
+use super::table::{Table, key_cells};
+use crate::analysis::compare::{
+    Change, ComparedScenario, Comparison, Judged, Keyed, Value, basis_text, scenario_title,
+};
+use crate::analysis::figure::OF_CLASSES;
+use crate::log::LoggedRun;
+
+pub(super) fn comparison<'r>(run: &LoggedRun, comparison: &Comparison) -> Vec<Block<'r>> {
+    let mut all = vec![
+        Block::Definitions(definitions(run, comparison)),
+        Block::Heading("What changed".to_owned()),
+        Block::Remarks(remarks(run, comparison)),
+        Block::Heading("Changes".to_owned()),
+    ];
+    let tables = comparison.scenarios.iter().flat_map(|it| {
+        [Judged::Cpu, Judged::Order].map(|judged| table(run, comparison, it, judged))
+    });
+    all.extend(tables.flatten().map(Block::Table));
+    all
+}
+
+fn definitions(run: &LoggedRun, comparison: &Comparison) -> Vec<Line> {
+    let source = |run: &LoggedRun| format!("{}, run {}", run.source.input, run.source.place);
+    let all = comparison.scenarios.iter().map(|it| it.changes().len());
+    let all = many(all.sum(), "figure");
+    let mut outcome = match comparison.regressions().count() {
+        0 => format!("no regression in {all}"),
+        worse => format!("{} in {all}", many(worse, "regression")),
+    };
+    for lack in comparison.lacks() {
+        outcome += &format!("; incomplete: {lack}");
+    }
+    let rows = match comparison.keyed {
+        Keyed::Mpidr => "by MPIDR",
+        Keyed::Labels => "by cluster and core",
+        Keyed::Ambiguous => "sorted, as labels are ambiguous",
+    };
+    let tolerance = f64::from(comparison.tolerance_ppm) / 10_000.0;
+    vec![
+        ("Run", source(run)),
+        ("Baseline", source(&comparison.baseline)),
+        ("Rows", rows.to_owned()),
+        ("Tolerance", format!("{tolerance} %")),
+        ("Outcome", outcome),
+    ]
+}
+
+fn remarks(run: &LoggedRun, comparison: &Comparison) -> Vec<String> {
+    let runs = (&run.run, &comparison.baseline.run);
+    let findings = comparison.findings.iter().map(|it| {
+        let (sentence, basis) = (&it.finding.sentence, basis_text(runs, &it.basis));
+        match basis.is_empty() {
+            true => sentence.clone(),
+            false => format!("{sentence} Rests on {basis}."),
+        }
+    });
+    let refused = comparison.refused.iter().map(|it| {
+        let method = it.method.word();
+        format!("Not compared: {}, method {method}: {}.", it.id, it.why)
+    });
+    let others = refused.chain(comparison.lone_rows(&run.run));
+    findings.chain(others).collect()
+}
+
+/// Returns the changes by CPU or by order; None without any.
+fn table(
+    run: &LoggedRun,
+    comparison: &Comparison,
+    scenario: &ComparedScenario,
+    judged: Judged,
+) -> Option<Table> {
+    let (changes, how) = match (judged, scenario.judged) {
+        (Judged::Cpu, Judged::Cpu) => (&scenario.by_cpu, "by CPU"),
+        (Judged::Cpu, Judged::Order) => (&scenario.by_cpu, "by CPU, not judged"),
+        (Judged::Order, _) => (&scenario.by_order, "by order"),
+    };
+    let is_of_points = changes.iter().any(|it| it.key.is_point());
+    let is_of_classes = changes.iter().any(|it| it.key.is_of_classes());
+    let classes = if is_of_classes { OF_CLASSES } else { "" };
+    let name = scenario_title((&run.run, &comparison.baseline.run), scenario.key);
+    let (each, of_run) = ("of one operation", run.unit());
+    let unit = if is_of_points { each } else { of_run };
+    let title = format!("{name}: change {how} ({unit}{classes})");
+    let mut table = match judged {
+        Judged::Cpu => Table::of_cpus(title),
+        Judged::Order => Table::titled(title),
+    };
+    table.numbers(
+        (judged == Judged::Order)
+            .then_some(["Place", "CPU", "Was CPU"])
+            .into_iter()
+            .flatten(),
+    );
+    table.keys(scenario.key.id);
+    table.numbers(["Old", "New", "Change"]);
+    table.optional_words(["Unit"]);
+    // What is not judged has no outcome.
+    table.optional_words(["Outcome"]);
+    for change in changes {
+        let mut cells = key_cells(scenario.key.id, change.key);
+        cells.extend(change_cells(run, change, is_of_points));
+        let is_judged = judged == scenario.judged;
+        cells.push(if is_judged { change.outcome.word() } else { "" }.to_owned());
+        match change.place {
+            None => table.cpu_row(&run.run, change.cpu, cells),
+            Some(place) => {
+                let was = comparison.baseline.run.label(change.old_cpu).to_string();
+                let cpu = run.run.label(change.cpu).to_string();
+                cells.splice(..0, [(place + 1).to_string(), cpu, was]);
+                table.rows.push(cells);
+            }
+        }
+    }
+    table.finished()
+}
+
+fn change_cells(run: &LoggedRun, change: &Change, is_of_points: bool) -> [String; 4] {
+    let clock = run.clock();
+    let text = |value: f64| match (is_of_points, clock.is_known()) {
+        (true, _) if value.abs() >= 1000.0 => format!("{value:.0}"),
+        (true, _) => format!("{value:.2}"),
+        (false, false) => value.to_string(),
+        // Halves are rounded up, as in other tables.
+        (false, true) => format!("{:.2}", (value / 10.0 + 0.5).floor() / 100.0),
+    };
+    let side = |value: &Value| {
+        let figure = text(value.figure) + mark(value.is_doubtful);
+        match value.interval {
+            Some((low, high)) => format!("{figure} [{}, {}]", text(low), text(high)),
+            None => figure,
+        }
+    };
+    let percent = match change.percent() {
+        _ if change.delta() == 0.0 => "0".to_owned(),
+        Some(percent) => format!("{percent:+.2} %"),
+        None => "from zero".to_owned(),
+    };
+    let unit = change.key.unit_name(clock);
+    let unit = if is_of_points { unit } else { "" };
+    let [old, new] = [&change.old, &change.new].map(side);
+    [old, new, percent, unit.to_owned()]
+}

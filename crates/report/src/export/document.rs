@@ -1,0 +1,62 @@
+//! A report as blocks, which the formats for people draw.
+
+use run::model::Scenario;
+use serde::Serialize;
+
+use super::html::Figure;
+use super::table::Table;
+use crate::log::LoggedRun;
+
+pub type Line = (&'static str, String);
+
+/// A part of a report, in the order of reading.
+#[derive(Serialize)]
+#[serde(tag = "kind", content = "it", rename_all = "lowercase")]
+pub enum Block<'r> {
+    /// The title of a run, a comparison, or a page of several runs.
+    Title(String),
+    /// A heading within a run.
+    Heading(String),
+    /// Names with their values.
+    Definitions(Vec<Line>),
+    /// The heading of a scenario.
+    Scenario(ScenarioHeading),
+    /// A sentence that must not be overlooked.
+    Warning(String),
+    /// Running text.
+    Paragraph(String),
+    /// A table.
+    Table(Table),
+    /// A list of sentences.
+    Remarks(Vec<String>),
+    /// The drawings of a scenario.
+    Charts(Charts<'r>),
+    /// Drawings that are made already.
+    #[serde(rename = "charts")]
+    Drawings(Vec<Figure>),
+}
+
+/// The heading of a scenario, with its status and method.
+#[derive(Serialize)]
+pub struct ScenarioHeading {
+    /// The document's only one of this name.
+    pub(crate) id: String,
+    pub(crate) text: String,
+    pub(crate) status: String,
+    pub(crate) method: &'static str,
+}
+
+/// The drawings of a scenario, made when they are written.
+pub struct Charts<'r> {
+    pub(crate) id: String,
+    pub(crate) run: &'r LoggedRun,
+    pub(crate) scenario: &'r Scenario,
+}
+
+impl Charts<'_> {
+    /// Returns ticks in the unit of tables.
+    pub(crate) fn value(&self, ticks: u64) -> f64 {
+        let ns = self.run.ns(ticks);
+        ns.map_or(ticks as f64, |ns| ns as f64 / 1000.0)
+    }
+}

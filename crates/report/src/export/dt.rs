@@ -1,0 +1,122 @@
+//! `dt`: a device tree's `idle-states` node, of the worst cases that were measured.
+//!
+//! `min-residency-us` depends on energy, which is not measured: the node has its
+//! lower bound, the sum of entry and exit.
+
+use std::io::Write;
+
+use anyhow::Result;
+use hardware::text::plural::many;
+use run::plan::ScenarioId;
+
+use super::report_data::Report;
+use crate::analysis::figure::{Origin, x_heading};
+use crate::analysis::worst_case::{IdleState, Latency, TimerInState, worst_cases};
+use crate::log::LoggedRun;
+
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let run = report.only_run("dt")?;
+    let states = worst_cases(run)?;
+    write!(
+        out,
+        "{}idle-states {{\n\tentry-method = \"psci\";\n",
+        header(run)
+    )?;
+    let mut names: Vec<&str> = Vec::new();
+    for state in &states {
+        let name = name(run, state);
+        let again = names.iter().filter(|it| **it == name).count();
+        names.push(name);
+        let own = match again {
+            0 => name.to_owned(),
+            again => format!("{name}-{again}"),
+        };
+        out.write_all(node(run, state, &own).as_bytes())?;
+    }
+    writeln!(out, "}};")?;
+    Ok(())
+}
+
+fn node(run: &LoggedRun, state: &IdleState<'_>, name: &str) -> String {
+    let label = name.to_uppercase().replace('-', "_");
+    let timer = match state.timer {
+        TimerInState::Stops => "local-timer-stop;",
+        TimerInState::WakesCpu => "/* No local-timer-stop: the CPU's own timer has woken it. */",
+        TimerInState::NotMeasured => {
+            "/* Whether local-timer-stop belongs here was not measured. */"
+        }
+    };
+    let (entry, exit) = (us(run, state.entry.ticks), us(run, state.exit.ticks));
+    let (param, residency) = (state.power_state, entry.saturating_add(exit));
+    let [of_entry, of_exit] = [&state.entry, &state.exit].map(|it| origin_text(run, it));
+    format!(
+        "
+\t{label}: {name} {{
+\t\tcompatible = \"arm,idle-state\";
+\t\tarm,psci-suspend-param = <{param:#010x}>;
+\t\t{timer}
+\t\t/* {of_entry} */
+\t\tentry-latency-us = <{entry}>;
+\t\t/* {of_exit} */
+\t\texit-latency-us = <{exit}>;
+\t\t/* Not measured: the lower bound, entry and exit. Energy decides how much more. */
+\t\tmin-residency-us = <{residency}>;
+\t}};
+"
+    )
+}
+
+fn name(run: &LoggedRun, state: &IdleState<'_>) -> &'static str {
+    let facts = run.run.facts.as_ref();
+    let is_down = facts.is_none_or(|facts| facts.state_format.is_powerdown(state.power_state));
+    match (is_down, state.is_deepest) {
+        (true, false) => "cpu-sleep",
+        (true, true) => "cluster-sleep",
+        (false, false) => "cpu-retention",
+        (false, true) => "cluster-retention",
+    }
+}
+
+/// Returns the scenario, the CPU and the samples of a latency.
+fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
+    let n = it.figure.summary.map_or(0, |summary| summary.n as usize);
+    let samples = match it.is_cold {
+        true => format!("its cold first sample, apart from {}", many(n, "other")),
+        false => format!("the most of {}", many(n, "sample")),
+    };
+    let by = match it.figure.origin {
+        Origin::Point(point) => {
+            // A power_state is the node's own.
+            let x = point.x.filter(|_| it.scenario.id != ScenarioId::IdleStates);
+            let x = x.map(|x| format!(", {} {x}", x_heading(it.scenario.id)));
+            format!("{}{}", point.variant.word(), x.unwrap_or_default())
+        }
+        Origin::Row(_) => it.scenario.method.word().to_owned(),
+    };
+    let (heading, cpu) = (it.figure.key.heading(), run.run.label(it.figure.cpu));
+    let (duration, tag) = (run.duration(it.ticks), it.scenario.id.short_tag());
+    format!("{heading} {duration} us: {tag} ({by}), CPU {cpu}, {samples}.")
+}
+
+/// Returns ticks in microseconds, rounded up.
+fn us(run: &LoggedRun, ticks: u64) -> u64 {
+    // A nanosecond more, as ns() is truncated.
+    let ns = run.ns(ticks);
+    ns.map_or(0, |ns| ns.saturating_add(1).div_ceil(1000))
+}
+
+fn header(run: &LoggedRun) -> String {
+    let mut lines = vec!["Idle states, by the worst case that psci-bench measured.".to_owned()];
+    lines.push(format!("Board: {}", run.board().unwrap_or("unknown")));
+    lines.extend(run.firmware_version().map(|it| format!("Firmware: {it}")));
+    if let Some(plan) = &run.run.plan {
+        let cpus = many(run.run.cpus.len(), "CPU");
+        let samples = many(plan.iterations as usize, "sample");
+        lines.push(format!("{cpus}, {samples} each and a cold one"));
+    }
+    lines.push("A worst case that was measured is no bound: leave a margin.".to_owned());
+    // No line of a log may end the comment.
+    let lines = lines.iter().map(|line| line.replace("*/", "* /"));
+    let lines: String = lines.map(|line| format!(" * {line}\n")).collect();
+    format!("/*\n{lines} */\n")
+}

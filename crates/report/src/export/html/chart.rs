@@ -1,0 +1,296 @@
+//! Scales, axes and drawings.
+
+use std::fmt::Write;
+
+use itertools::Itertools as _;
+use serde::Serialize;
+
+use crate::export::escape::xml;
+
+/// The width of every drawing, in its own units; style.css says how wide it
+/// is shown.
+const WIDTH: f64 = 860.0;
+/// The room at the left for names of CPUs or an axis.
+pub const LEFT: f64 = 64.0;
+/// The place of the right edge, with room for half a number.
+pub const EDGE: f64 = WIDTH - 24.0;
+/// The height that a horizontal axis takes, name included.
+const AXIS: f64 = 44.0;
+/// The height of a lane.
+pub const LANE: f64 = 20.0;
+/// The height of a vertical axis's zero.
+const HEIGHT: f64 = 260.0;
+/// The least distance of two values at a horizontal axis.
+const ROOM: f64 = 52.0;
+
+/// The mapping of values to places on an axis.
+#[derive(Clone, Copy, Debug)]
+pub struct Scale {
+    values: (f64, f64),
+    pub(super) places: (f64, f64),
+    /// True if equal distances are equal ratios.
+    log: bool,
+}
+
+impl Scale {
+    /// Returns a linear scale; one of no extent gets some.
+    pub fn linear((from, to): (f64, f64), places: (f64, f64)) -> Self {
+        let to = if to > from { to } else { from + 1.0 };
+        Self {
+            values: (from, to),
+            places,
+            log: false,
+        }
+    }
+
+    /// Returns a scale on which all of `values` can be kept apart: of ratios where
+    /// they reach over more than one magnitude.
+    pub(super) fn fitting((from, to): (f64, f64), places: (f64, f64)) -> Self {
+        if from > 0.0 && to / from >= 20.0 {
+            return Self {
+                values: (from / 1.1, to * 1.1),
+                places,
+                log: true,
+            };
+        }
+        let margin = ((to - from) * 0.05).max(to.abs() * 0.01).max(0.005);
+        Self::linear(((from - margin).max(0.0), to + margin), places)
+    }
+
+    pub(super) fn kind(&self) -> &'static str {
+        if self.log { ", logarithmic" } else { "" }
+    }
+
+    /// Returns the place of `value`; what is outside is at the edge.
+    pub fn at(&self, value: f64) -> f64 {
+        let ((least, most), (from, to)) = (self.values, self.places);
+        let share = match self.log {
+            true => (value.max(least) / least).ln() / (most / least).ln(),
+            false => (value - least) / (most - least),
+        };
+        // Values so large that a float cannot tell them apart.
+        let share = if share.is_finite() { share } else { 0.0 };
+        from + share.clamp(0.0, 1.0) * (to - from)
+    }
+
+    /// Returns round values to be marked, with their names; at most one for each
+    /// `room` units of the drawing.
+    pub(super) fn ticks(&self, room: f64) -> Vec<(f64, String)> {
+        let most = ((self.places.1 - self.places.0).abs() / room).max(1.0);
+        let all = match self.log {
+            true => self.log_ticks(most),
+            false => self.linear_ticks(most),
+        };
+        let named = |(value, digits)| (value, format!("{value:.digits$}"));
+        all.into_iter().map(named).collect()
+    }
+
+    fn linear_ticks(&self, most: f64) -> Vec<(f64, usize)> {
+        let (from, to) = self.values;
+        let least = (to - from) / most;
+        let magnitude = 10f64.powf(least.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0].map(|it| it * magnitude);
+        let step = step.into_iter().find(|step| *step >= least);
+        let step = step.unwrap_or(magnitude * 10.0);
+        let digits = (-step.log10().floor()).clamp(0.0, 6.0) as usize;
+        let places = (from / step).ceil() as i64..=(to / step).floor() as i64;
+        places.map(|it| (it as f64 * step, digits)).collect()
+    }
+
+    fn log_ticks(&self, most: f64) -> Vec<(f64, usize)> {
+        let (from, to) = self.values;
+        // Not even: 2 to 5 is the widest step of a decade's three.
+        let is_fine = (to / from).log10() * 3.0 * 1.3 <= most;
+        let each: &[f64] = if is_fine { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let decades = (from.log10().floor() as i32)..=(to.log10().ceil() as i32);
+        let all = decades.flat_map(|power| {
+            let digits = usize::try_from(-power).unwrap_or(0);
+            each.iter().map(move |it| (it * 10f64.powi(power), digits))
+        });
+        all.filter(|it| (from..=to).contains(&it.0)).collect()
+    }
+
+    /// Returns the marks for which there is room.
+    pub fn spaced(&self, marks: impl Iterator<Item = (f64, String)>) -> Vec<(f64, String)> {
+        let mut last = f64::MIN;
+        let has_room = |(value, _): &(f64, String)| {
+            let at = self.at(*value);
+            let has_room = at - last >= ROOM;
+            last = if has_room { at } else { last };
+            has_room
+        };
+        marks.filter(has_room).collect()
+    }
+}
+
+/// A drawing in the making, as SVG.
+pub struct Drawing {
+    height: f64,
+    body: String,
+}
+
+/// A drawing with title and legend.
+#[derive(Serialize)]
+pub struct Figure {
+    id: String,
+    title: String,
+    said: String,
+    size: String,
+    body: String,
+    legend: Vec<Mark>,
+}
+
+/// A line of a legend: class and name.
+pub type Mark = (&'static str, String);
+
+/// Returns lines of a legend, those that are true.
+pub(super) fn legend<const N: usize>(all: [(&'static str, &str, bool); N]) -> Vec<Mark> {
+    let all = all.into_iter().filter(|it| it.2);
+    all.map(|it| (it.0, it.1.to_owned())).collect()
+}
+
+/// Two coordinates.
+pub type Pair = (f64, f64);
+
+impl Drawing {
+    /// Returns a drawing of some lanes below `top`, and the height of their axis.
+    pub(super) fn of_lanes(top: f64, lane: f64, count: usize) -> (Self, f64) {
+        let bottom = top + lane * count as f64 + 4.0;
+        let (height, body) = (bottom + AXIS, String::new());
+        (Self { height, body }, bottom)
+    }
+
+    /// Returns a drawing of values up to `highest` by a vertical axis, and its scale.
+    pub fn of_values(highest: f64, name: &str) -> (Self, Scale) {
+        let (height, body) = (HEIGHT + AXIS, String::new());
+        let mut drawing = Self { height, body };
+        let y = Scale::linear((0.0, highest * 1.08), (HEIGHT, 34.0));
+        for (value, label) in y.ticks(36.0) {
+            let at = y.at(value);
+            drawing.line("grid", (LEFT - 4.0, at), (EDGE, at));
+            drawing.text("end", (LEFT - 8.0, at + 4.0), &label);
+        }
+        let (bottom, top) = y.places;
+        drawing.line("axis", (LEFT, bottom), (LEFT, top));
+        drawing.text("start", (4.0, top - 10.0), name);
+        (drawing, y)
+    }
+
+    /// Returns an empty drawing.
+    pub fn of_height(height: f64) -> Self {
+        let body = String::new();
+        Self { height, body }
+    }
+
+    // A String takes all.
+    fn add(&mut self, text: std::fmt::Arguments<'_>) {
+        let _ = writeln!(self.body, "{text}");
+    }
+
+    /// Draws a line.
+    pub fn line(&mut self, class: &str, (x1, y1): Pair, (x2, y2): Pair) {
+        self.path(class, &format!("M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}"));
+    }
+
+    /// Draws a path.
+    pub fn path(&mut self, class: &str, d: &str) {
+        self.add(format_args!("<path class=\"{class}\" d=\"{d}\"/>"));
+    }
+
+    /// Draws a rectangle that says what it is where it is pointed at.
+    pub fn rect(&mut self, class: &str, (x, y): Pair, (w, h): Pair, said: &str) {
+        let (w, said) = (w.max(0.4), xml(said));
+        self.add(format_args!(
+            "<rect class=\"{class}\" x=\"{x:.2}\" y=\"{y:.1}\" width=\"{w:.2}\" \
+             height=\"{h:.1}\"><title>{said}</title></rect>"
+        ));
+    }
+
+    /// Draws a circle, or for others than `round` a square on its corner.
+    pub fn dot(&mut self, class: &str, (x, y): Pair, round: bool, said: &str) {
+        let (top, said) = (y - 6.0, xml(said));
+        let (tag, place) = match round {
+            true => ("circle", format!("cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"")),
+            false => ("path", format!("d=\"M{x:.1} {top:.1}l6 6l-6 6l-6 -6z\"")),
+        };
+        self.add(format_args!(
+            "<{tag} class=\"{class}\" {place}><title>{said}</title></{tag}>"
+        ));
+    }
+
+    /// Draws a text of which `anchor` is at its place: start, middle or end.
+    pub fn text(&mut self, anchor: &str, (x, y): Pair, text: &str) {
+        let text = xml(text);
+        self.add(format_args!(
+            "<text text-anchor=\"{anchor}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>"
+        ));
+    }
+
+    /// Draws the axis of values by their heights, with these values and their names.
+    pub fn bottom(&mut self, scale: &Scale, name: &str, ticks: Vec<(f64, String)>) {
+        self.horizontal(scale, (HEIGHT, HEIGHT), name, ticks);
+    }
+
+    pub(super) fn horizontal(
+        &mut self,
+        scale: &Scale,
+        (top, y): Pair,
+        name: &str,
+        ticks: Vec<(f64, String)>,
+    ) {
+        for (value, label) in ticks {
+            let x = scale.at(value);
+            self.line("grid", (x, top), (x, y + 4.0));
+            self.text("middle", (x, y + 18.0), &label);
+        }
+        let (from, to) = scale.places;
+        self.line("axis", (from, y), (to, y));
+        self.text("middle", ((from + to) / 2.0, y + 38.0), name);
+    }
+
+    /// Draws a line of best fit as far as it is above zero.
+    pub(super) fn fit(&mut self, x: &Scale, y: &Scale, points: impl Iterator<Item = Pair>) {
+        let points = points.filter(|it| it.1 >= 0.0);
+        let places = points.map(|it| format!("{:.1} {:.1}", x.at(it.0), y.at(it.1)));
+        let places: Vec<String> = places.dedup().collect();
+        if !places.is_empty() {
+            self.path("fit", &format!("M{}", places.join("L")));
+        }
+    }
+
+    /// Returns the drawing as a figure. `id` is the page's only one of this name.
+    pub fn figure(self, id: String, texts: [String; 2], legend: Vec<Mark>) -> Figure {
+        let size = format!("{WIDTH} {:.0}", self.height);
+        let ([title, said], body) = (texts, self.body);
+        Figure {
+            id,
+            title,
+            said,
+            size,
+            body,
+            legend,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_values() {
+        let (plain, fitting) = (Scale::linear, Scale::fitting);
+        let near = "1.00 1.01 1.02 1.03 1.04 1.05";
+        for (scale, expected) in [
+            (plain((0.0, 2000.0), (0.0, 400.0)), "0 500 1000 1500 2000"),
+            (plain((1.0, 1.05), (0.0, 400.0)), near),
+            (fitting((10.0, 1e4), (0.0, 800.0)), "10 100 1000 10000"),
+            (fitting((0.0, 100.0), (0.0, 400.0)), "0 50 100"),
+        ] {
+            let names = scale.ticks(78.0).into_iter().map(|it| it.1).join(" ");
+            assert!(expected.starts_with(&names), "{names:?}");
+        }
+        let none = Scale::linear((3.0, 3.0), (0.0, 10.0));
+        assert!(none.at(3.0).is_finite() && none.at(1e9) == 10.0);
+    }
+}

@@ -1,0 +1,11 @@
+//! The report as one page of HTML.
+
+mod chart;
+mod page;
+mod queue;
+mod spread;
+mod sweep;
+mod timeline;
+
+pub use self::chart::{Drawing, EDGE, Figure, LANE, LEFT, Scale};
+pub use self::page::{write, write_page};

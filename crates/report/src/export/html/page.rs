@@ -1,0 +1,62 @@
+//! `html`: one page that needs nothing else: no network, no script.
+//!
+//! The page is well-formed XML, too, so that any strict reader can check it.
+//! The policy of the page forbids all that is not in it. Each chart has a title and a
+//! description, and every figure in it is in a table as well.
+
+use std::io::Write;
+
+use anyhow::Result;
+use itertools::Itertools as _;
+use minijinja::context;
+use minijinja::value::Serde;
+use serde::{Serialize, Serializer};
+
+use super::{queue, spread, sweep, timeline};
+use crate::export::document::{Block, Charts};
+use crate::export::escape::xml;
+use crate::export::report_data::Report;
+use crate::export::report_document::{board, document};
+use crate::export::template::render;
+
+const NOTES: &str = "\
+Of a scenario in parallel, table and time line show one whole round, the one whose longest powerdown \
+is the median: who was last in a cluster, and who queued, is of one round. In sequence, the table shows \
+each CPU's medians, and the time line its sample with the median of the first figure. Spreads are of all \
+samples that count: n is their number, p99 their 99th percentile, MAD the median of their distances from \
+the median. Beside a scenario's name are its end and its method. In a comparison, the interval of a \
+median stands in brackets. A figure marked with ? is from a line without a checksum and is not verified.";
+
+pub fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let boards = report.runs.iter().map(board);
+    let title = format!("PSCI latencies of {}", boards.dedup().join(", "));
+    write_page(&title, NOTES, document(report), out)
+}
+
+/// Writes a document as a page. `notes` say how to read it.
+pub fn write_page(
+    title: &str,
+    notes: &str,
+    blocks: Vec<Block<'_>>,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let page = context! {
+        title,
+        notes,
+        style => include_str!("style.css"),
+        blocks => Serde(blocks),
+    };
+    let page = render(include_str!("page.html"), page, xml)?;
+    out.write_all(page.as_bytes())?;
+    Ok(())
+}
+
+impl Serialize for Charts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let line = timeline::figure(self)
+            .into_iter()
+            .chain(queue::figure(self));
+        let all = line.chain(spread::figures(self));
+        serializer.collect_seq(all.chain(sweep::figures(self)))
+    }
+}

@@ -1,0 +1,79 @@
+//! Powerdown against the order of arrival, with the line that fits it best:
+//! CPUs that go down at once wait for each other where the firmware has a
+//! lock, and then each place costs a step. The points are what was measured; the
+//! line leaves out what the last men's longer flushes make of it, as the finding
+//! does, and is there only where the finding says that there is a queue.
+
+use hardware::text::plural::many;
+use run::findings::{self, Arrival};
+use run::measure::Line;
+
+use super::chart::{Drawing, EDGE, Figure, LEFT, Scale, legend};
+use crate::export::document::Charts;
+
+/// With more CPUs than this, names of points would lie on each other.
+const NAMED: usize = 20;
+
+pub(super) fn figure(charts: &Charts<'_>) -> Option<Figure> {
+    let (run, arrivals) = (charts.run, arrivals(charts)?);
+    let mut net = arrivals.clone();
+    let long = findings::without_long_flushes(charts.scenario, &mut net);
+    let line = Line::through((0u64..).zip(net.iter().map(|it| it.2)))?;
+    let is_queue = findings::is_queue(line);
+    let most = arrivals.iter().map(|it| charts.value(it.2));
+    let (most, count) = (most.fold(0.0, f64::max), arrivals.len());
+    let heading = format!("Powerdown ({})", run.unit());
+    let (mut drawing, y) = Drawing::of_values(most, &heading);
+    let x = Scale::linear((0.5, count as f64 + 0.5), (LEFT, EDGE));
+    let places = x.spaced((1..=count).map(|it| (it as f64, it.to_string())));
+    drawing.bottom(&x, "place in the order of ENTER_HW_LOW_PWR", places);
+
+    let mut fit = "no lock queue to be seen".to_owned();
+    if is_queue {
+        // Through the middle of all points, as every line of least squares.
+        let middle = (count as f64 + 1.0) / 2.0;
+        let mean = net.iter().map(|it| charts.value(it.2)).sum::<f64>() / count as f64;
+        let ticks = line.slope.unsigned_abs();
+        let steps = (0..=200).map(|part| 0.5 + count as f64 * f64::from(part) / 200.0);
+        let height = |x| mean + charts.value(ticks) * (x - middle);
+        drawing.fit(&x, &y, steps.map(|x| (x, height(x))));
+        let without = ", without the longer cache flushes";
+        let without = if long.is_empty() { "" } else { without };
+        let (step, r2) = (run.clock().span(ticks), line.r2_percent);
+        fit = format!("line of best fit{without}: {step} a place, R² {r2} %");
+    }
+    let cluster = |cpu| run.run.cpu(cpu).cluster;
+    for (place, &(_, cpu, powerdown)) in arrivals.iter().enumerate() {
+        let (at, height) = (x.at(place as f64 + 1.0), y.at(charts.value(powerdown)));
+        let mut after = arrivals.iter().skip(place + 1);
+        let is_last = after.all(|other| cluster(other.1) != cluster(cpu));
+        let label = run.run.label(cpu).to_string();
+        let mut said = format!("CPU {label}: {}", run.clock().span(powerdown));
+        if is_last {
+            said += &format!(", last man of cluster {}", cluster(cpu));
+        }
+        let class = if is_last { "last-man" } else { "point" };
+        drawing.dot(class, (at, height), !is_last, &said);
+        if count <= NAMED {
+            drawing.text("middle", (at, height - 9.0), &label);
+        }
+    }
+    let legend = legend([
+        ("point", "a CPU", true),
+        ("last-man", "the last man of its cluster", true),
+        ("fit", &fit, is_queue),
+    ]);
+    let title = "Powerdown against the order of arrival in low power".to_owned();
+    let texts = [title, format!("{} as points; {fit}.", many(count, "CPU"))];
+    Some(drawing.figure(format!("{}-queue", charts.id), texts, legend))
+}
+
+/// Returns the CPUs in the order in which they went down, if all instants are known.
+fn arrivals(charts: &Charts<'_>) -> Option<Vec<Arrival>> {
+    let rows = charts.scenario.rows.iter();
+    let rows = rows.filter_map(|row| Some((row, row.figures.powerdown?)));
+    let all = rows.map(|(row, powerdown)| Some((row.went_down()?, row.cpu, powerdown)));
+    let mut all: Vec<Arrival> = all.collect::<Option<_>>()?;
+    all.sort_unstable();
+    charts.scenario.has_order().then_some(all)
+}

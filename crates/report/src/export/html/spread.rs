@@ -1,0 +1,196 @@
+//! The spread of samples: a drawing for each figure, in it a lane from the least to the
+//! greatest with median and p99. Rows have a lane for each CPU. Points have one for each
+//! variant, of all CPUs, with bars if their samples were counted by size; the bars' heights
+//! are logarithms, as one sample far out at the right has to be seen.
+
+use std::fmt::Write;
+
+use hardware::text::plural::many;
+use run::measure::{Histogram, Metric, lower_median};
+use run::model::{Point, heading};
+
+use super::chart::{Drawing, EDGE, Figure, LANE, LEFT, Scale, legend};
+use crate::analysis::figure::FigureKey;
+use crate::export::document::Charts;
+use crate::export::point_tables::{DrawnScale, by_measure};
+use crate::log::grouped::grouped;
+
+/// The height of a variant's lane, which has a line for its name.
+const TALL: f64 = 76.0;
+
+struct Lane {
+    name: String,
+    said: String,
+    ends: [f64; 2],
+    median: f64,
+    p99: Option<f64>,
+    /// From and to of classes, with the part of the lane's height.
+    bars: Vec<[f64; 3]>,
+}
+
+struct Texts {
+    id: String,
+    title: String,
+    said: String,
+    /// The name of the axis, and its unit.
+    axis: [&'static str; 2],
+}
+
+pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Figure> {
+    let columns = charts.scenario.columns().into_iter();
+    let points = charts.scenario.points.iter();
+    let counted = by_measure(points.filter(|it| it.spread.is_some()));
+    let counted = (1..).zip(counted);
+    let of_points = counted.filter_map(|(number, points)| of_points(charts, number, &points));
+    columns
+        .filter_map(|metric| of_rows(charts, metric))
+        .chain(of_points)
+}
+
+fn of_rows(charts: &Charts<'_>, metric: Metric) -> Option<Figure> {
+    let (run, name, unit) = (charts.run, heading(metric), charts.run.unit());
+    let rows = charts.scenario.rows.iter();
+    let lanes = rows.filter_map(|row| {
+        let summary = row.summary(metric)?;
+        let label = run.run.label(row.cpu).to_string();
+        let [min, max, median] = [summary.min, summary.max, summary.median];
+        let [least, most, middle] = [min, max, median].map(|it| run.duration(it));
+        let p99 = summary.p99.map(|it| format!(", p99 {}", run.duration(it)));
+        let (n, p99) = (many(summary.n as usize, "sample"), p99.unwrap_or_default());
+        Some(Lane {
+            said: format!("CPU {label}: {n}, {least} to {most}, median {middle}{p99} {unit}"),
+            name: label,
+            ends: [min, max].map(|it| charts.value(it)),
+            median: charts.value(median),
+            p99: summary.p99.map(|it| charts.value(it)),
+            bars: Vec::new(),
+        })
+    });
+    let lanes: Vec<Lane> = lanes.collect();
+    let word = name.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let cpus = many(lanes.len(), "CPU");
+    let texts = Texts {
+        id: format!("{}-spread-{word}", charts.id),
+        title: format!("Spread of {name}"),
+        said: format!("The {name} of the samples of {cpus}, in {unit}."),
+        axis: [name, unit],
+    };
+    draw(texts, LANE, &lanes)
+}
+
+fn of_points(charts: &Charts<'_>, number: usize, points: &[&Point]) -> Option<Figure> {
+    let first = *points.first()?;
+    let unit = DrawnScale::of(charts.run.clock(), first);
+    let bins: Vec<_> = Histogram::default().bins().collect();
+    let variants = grouped(points.iter().map(|it| (it.variant, *it)));
+    let counts = variants.iter().map(|it| counts(&it.1, bins.len()));
+    let counts: Vec<Vec<u64>> = counts.collect();
+    let highest = (counts.iter().flatten().copied().max()? as f64).ln_1p();
+    let value = |figure| unit.value(first, figure);
+    let lanes = variants.iter().zip(counts).map(|((variant, own), counts)| {
+        let filled = bins.iter().zip(counts).filter(|it| it.1 > 0);
+        let bars = filled.map(|(bin, count)| {
+            let end = bin.from.saturating_add(bin.width);
+            [
+                value(bin.from),
+                value(end),
+                (count as f64).ln_1p() / highest,
+            ]
+        });
+        let bars = bars.collect();
+        let min = own.iter().map(|it| it.figures.min).min().unwrap_or(0);
+        let max = own.iter().map(|it| it.figures.max).max().unwrap_or(0);
+        let mut medians: Vec<u64> = own.iter().map(|it| it.figures.median).collect();
+        let median = value(lower_median(&mut medians));
+        let p99 = own.iter().filter_map(|it| it.figures.p99).max().map(value);
+        let samples = own.iter().map(|it| it.figures.n as usize).sum();
+        let (samples, cpus) = (many(samples, "sample"), many(own.len(), "CPU"));
+        let (word, greatest) = (variant.word(), format!("{:.2} {}", value(max), unit.name));
+        let is_of_classes = FigureKey::of(first).is_of_classes();
+        let at_least = if is_of_classes { ">= " } else { "" };
+        let median_text = format!("median {at_least}{median:.2}, greatest {greatest}");
+        let p99_text = p99.map_or(String::new(), |it| format!(", p99 of a CPU {it:.2}"));
+        Lane {
+            name: format!("{word}: max {greatest}"),
+            said: format!("{word}: {samples} of {cpus}, {median_text}{p99_text}"),
+            ends: [min, max].map(value),
+            median,
+            p99,
+            bars,
+        }
+    });
+    let lanes: Vec<Lane> = lanes.collect();
+    let (name, count) = (first.measure.heading(), many(lanes.len(), "variant"));
+    let texts = Texts {
+        id: format!("{}-histogram{number}", charts.id),
+        title: format!("Spread of {name}, {}", first.how.text()),
+        said: format!("The {name} of all CPUs, in {}: {count}.", unit.name),
+        axis: [name, unit.name],
+    };
+    draw(texts, TALL, &lanes)
+}
+
+/// Returns the numbers of samples of all points in each class.
+fn counts(points: &[&Point], classes: usize) -> Vec<u64> {
+    let mut all = vec![0u64; classes];
+    for spread in points.iter().filter_map(|it| it.spread.as_ref()) {
+        let own = all.iter_mut().skip(spread.first.into());
+        for (sum, count) in own.zip(&spread.counts) {
+            *sum = sum.saturating_add(u64::from(*count));
+        }
+    }
+    all
+}
+
+fn draw(texts: Texts, height: f64, lanes: &[Lane]) -> Option<Figure> {
+    let least = lanes.iter().map(|it| it.ends[0]).reduce(f64::min)?;
+    let most = lanes.iter().map(|it| it.ends[1]).reduce(f64::max)?;
+    let x = Scale::fitting((least, most), (LEFT, EDGE));
+    let (top, [name, unit]) = (6.0, texts.axis);
+    let (mut drawing, bottom) = Drawing::of_lanes(top, height, lanes.len());
+    let axis = format!("{name} ({unit}{})", x.kind());
+    drawing.horizontal(&x, (top, bottom), &axis, x.ticks(78.0));
+    for (place, lane) in lanes.iter().enumerate() {
+        draw_lane(&mut drawing, &x, lane, top + height * place as f64, height);
+    }
+    let bars = "how many samples of all CPUs (height: logarithm)";
+    let legend = legend([
+        ("range", "least to greatest", true),
+        ("median", "median", true),
+        ("p99", "p99", lanes.iter().any(|it| it.p99.is_some())),
+        ("samples", bars, lanes.iter().any(|it| !it.bars.is_empty())),
+    ]);
+    Some(drawing.figure(texts.id, [texts.title, texts.said], legend))
+}
+
+fn draw_lane(drawing: &mut Drawing, x: &Scale, lane: &Lane, y: f64, height: f64) {
+    let base = y + height - 4.0;
+    let is_tall = height > LANE;
+    let top = if is_tall { y + 20.0 } else { y + 3.0 };
+    let mut bars = String::new();
+    for [from, to, share] in &lane.bars {
+        let (at, high) = (x.at(*from), ((base - top) * share).max(1.0));
+        // The last class is open, and begins no later than its greatest.
+        let width = (x.at(*to) - at).max(0.6);
+        // A String takes all.
+        let _ = write!(bars, "M{at:.1} {base:.1}v-{high:.1}h{width:.1}v{high:.1}z");
+    }
+    if !bars.is_empty() {
+        drawing.path("samples", &bars);
+    }
+    let ends = lane.ends.map(|it| x.at(it));
+    drawing.line("range", (ends[0], base), (ends[1], base));
+    for x in ends {
+        drawing.line("range", (x, base - 4.0), (x, base + 3.0));
+    }
+    if let Some(p99) = lane.p99.map(|it| x.at(it)) {
+        drawing.line("p99", (p99, top), (p99, base));
+    }
+    let size = (3.0, base - top + 1.0);
+    drawing.rect("median", (x.at(lane.median) - 1.5, top), size, &lane.said);
+    let (anchor, at) = match is_tall {
+        true => ("start", LEFT),
+        false => ("end", LEFT - 8.0),
+    };
+    drawing.text(anchor, (at, y + 15.0), &lane.name);
+}

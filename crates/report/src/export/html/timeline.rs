@@ -1,0 +1,187 @@
+//! Time lines: a lane a CPU, before low power and behind it.
+//!
+//! Low power itself is as long as the payload chose, and would leave no room
+//! for what is measured: it is cut out, and the two sides have axes of their
+//! own.
+
+use hardware::spec::pmf::Stamp;
+use hardware::text::plural::many;
+use itertools::Itertools as _;
+use run::model::{Instant, Instants, Row, Scenario};
+
+use super::chart::{Drawing, EDGE, Figure, LANE, LEFT, Mark, Scale};
+use crate::analysis::phases::{PHASES, Phase, Side, groups, slices};
+use crate::export::document::Charts;
+use crate::log::grouped::grouped;
+
+const GAP: f64 = 48.0;
+/// The least part of the width that a side gets.
+const LEAST: f64 = 0.3;
+
+/// A side of low power, and an instant on its axis in the unit of tables.
+type End = (usize, f64);
+
+struct Bar {
+    phase: Phase,
+    ends: [End; 2],
+    said: String,
+}
+
+struct Lane<'r> {
+    row: &'r Row,
+    bars: Vec<Bar>,
+    due: Option<End>,
+}
+
+pub(super) fn figure(charts: &Charts<'_>) -> Option<Figure> {
+    let (run, lanes) = (charts.run, lanes(charts));
+    let scales = scales([0, 1].map(|side| extent(&lanes, side)));
+    scales.iter().flatten().next()?;
+    let top = 22.0;
+    let (mut drawing, bottom) = Drawing::of_lanes(top, LANE, lanes.len());
+    let headings = ["Going down", "Waking up"];
+    let names = zeros(charts.scenario).map(|zero| format!("{} from {zero}", run.unit()));
+    let bars = || lanes.iter().flat_map(|lane| &lane.bars);
+    let has_low_power = bars().any(|it| is_cut(it.ends));
+    for ((scale, heading), name) in scales.iter().zip(headings).zip(names) {
+        let Some(scale) = scale else { continue };
+        if has_low_power {
+            drawing.text("start", (scale.places.0, 14.0), heading);
+        }
+        drawing.horizontal(scale, (top, bottom), &name, scale.ticks(78.0));
+    }
+    for (place, lane) in lanes.iter().enumerate() {
+        let y = top + LANE * place as f64;
+        let label = run.run.label(lane.row.cpu).to_string();
+        drawing.text("end", (LEFT - 8.0, y + 15.0), &label);
+        draw_lane(&mut drawing, &scales, lane, y);
+    }
+    let is_seen = |phase: Phase| bars().any(|it| it.phase == phase);
+    let marks = PHASES.into_iter().filter(|it| is_seen(*it));
+    let marks = grouped(marks.map(|it| (it.class, it.name))).into_iter();
+    let mut legend: Vec<Mark> = marks.map(|it| (it.0, it.1.join(", "))).collect();
+    if scales[1].is_some() && lanes.iter().any(|lane| lane.due.is_some()) {
+        legend.push(("due", "wake-up due".to_owned()));
+    }
+    let (order, unit) = (order_text(charts.scenario), run.unit());
+    let cpus = many(lanes.len(), "CPU");
+    let said = format!("The phases of {cpus}, by an axis of time in {unit}. {order}");
+    let title = format!("Time line of the samples shown. {order}");
+    Some(drawing.figure(format!("{}-timeline", charts.id), [title, said], legend))
+}
+
+fn order_text(scenario: &Scenario) -> &'static str {
+    if !scenario.id.is_parallel() {
+        "Each CPU has its own time, as they are measured one after another."
+    } else if scenario.rows.iter().any(|row| row.went_down().is_some()) {
+        "CPUs are in the order in which they went down."
+    } else {
+        "CPUs are in the order of their calls."
+    }
+}
+
+fn is_cut(ends: [End; 2]) -> bool {
+    ends[0].0 != ends[1].0
+}
+
+fn draw_lane(drawing: &mut Drawing, scales: &[Option<Scale>; 2], lane: &Lane<'_>, y: f64) {
+    let at = |(side, value): End| Some(scales[side]?.at(value));
+    for bar in &lane.bars {
+        let [from, to] = bar.ends.map(at);
+        let (from, to) = (from.unwrap_or(LEFT), to.unwrap_or(EDGE));
+        // Low power is a thin line.
+        let is_cut = is_cut(bar.ends);
+        let (top, height) = if is_cut { (9.0, 3.0) } else { (4.0, 13.0) };
+        let (place, size) = ((from, y + top), (to - from, height));
+        drawing.rect(bar.phase.class, place, size, &bar.said);
+    }
+    if let Some(x) = lane.due.and_then(at) {
+        drawing.line("due", (x, y + 2.0), (x, y + 19.0));
+    }
+}
+
+fn lanes<'r>(charts: &Charts<'r>) -> Vec<Lane<'r>> {
+    let (run, scenario) = (charts.run, charts.scenario);
+    let is_parallel = scenario.id.is_parallel();
+    let groups = groups(scenario);
+    let all = || groups.iter().flatten();
+    let mut slices_of_all = all().flat_map(|it| slices(it.instants));
+    let has_low_power = slices_of_all.any(|it| it.phase.side == Side::Between);
+    let lanes = groups.iter().flat_map(|group| {
+        let wakes = group.iter();
+        let wakes = wakes.filter_map(|it| Some(anchor(it.instants)?.saturating_add(it.shift)));
+        let wake = wakes.min().unwrap_or(0);
+        group.iter().filter_map(move |it| {
+            let slices = slices(it.instants);
+            let begin = slices.first()?.from;
+            let start = it.shift.saturating_neg();
+            let down = if is_parallel { start } else { begin };
+            let zeros = [down, wake.saturating_sub(it.shift)];
+            let end = |side: usize, ticks: i64| {
+                let ticks = ticks.saturating_sub(zeros[side]);
+                let value = charts.value(ticks.unsigned_abs());
+                (side, if ticks < 0 { -value } else { value })
+            };
+            let bars = slices.iter().map(|slice| {
+                let sides = match slice.phase.side {
+                    Side::Up if has_low_power => [1, 1],
+                    Side::Between => [0, 1],
+                    _ => [0, 0],
+                };
+                let (phase, cpu) = (slice.phase, run.run.label(it.row.cpu));
+                let span = run.clock().span(slice.to.abs_diff(slice.from));
+                let said = format!("CPU {cpu}: {} {span}", phase.name);
+                let ends = [end(sides[0], slice.from), end(sides[1], slice.to)];
+                Bar { phase, ends, said }
+            });
+            let due = it.instants.at(Instant::Due).map(|due| end(1, due));
+            let low = it.instants.at(Instant::Stamp(Stamp::EnterHwLowPwr));
+            let order = low.unwrap_or(begin).saturating_add(it.shift);
+            let order = if is_parallel { order } else { 0 };
+            let (row, bars) = (it.row, bars.collect());
+            Some((order, Lane { row, bars, due }))
+        })
+    });
+    let lanes = lanes.sorted_by_key(|(order, lane)| (*order, lane.row.cpu));
+    lanes.map(|it| it.1).collect()
+}
+
+/// Returns the instant from which on a CPU wakes up.
+fn anchor(instants: &Instants) -> Option<i64> {
+    let turned_on = instants.at(Instant::TurnedOn);
+    // One before the call is that which the sample needed.
+    let turned_on = turned_on.filter(|at| instants.at(Instant::Before).is_some_and(|it| it < *at));
+    let exit = || instants.at(Instant::Stamp(Stamp::ExitHwLowPwr));
+    instants.at(Instant::Due).or(turned_on).or_else(exit)
+}
+
+fn zeros(scenario: &Scenario) -> [&'static str; 2] {
+    let on = |row: &Row| row.shown.is_some_and(|it| it.at(Instant::Due).is_none());
+    match scenario.id.is_parallel() {
+        true => ["the agreed start", "the first due wake-up"],
+        false if scenario.rows.iter().any(on) => ["the call", "the due wake-up, or CPU_ON"],
+        false => ["the call", "the due wake-up"],
+    }
+}
+
+/// Returns the least and the greatest instant of a side; None without a phase on it.
+fn extent(lanes: &[Lane<'_>], side: usize) -> Option<(f64, f64)> {
+    let bars = lanes.iter().flat_map(|lane| &lane.bars);
+    let bars = bars.filter(|it| !is_cut(it.ends) && it.ends[0].0 == side);
+    let values = bars.flat_map(|it| it.ends).map(|it| it.1);
+    let (least, most) = values.minmax().into_option()?;
+    // An axis begins at its zero, or before.
+    Some((least.min(0.0), most))
+}
+
+/// Returns the scales of both sides, each as wide as its time.
+fn scales(extents: [Option<(f64, f64)>; 2]) -> [Option<Scale>; 2] {
+    let [Some(down), Some(up)] = extents else {
+        return extents.map(|it| Some(Scale::linear(it?, (LEFT, EDGE))));
+    };
+    let (a, b) = (down.1 - down.0, up.1 - up.0);
+    let share = if a + b > 0.0 { a / (a + b) } else { 0.5 };
+    let middle = LEFT + (EDGE - LEFT - GAP) * share.clamp(LEAST, 1.0 - LEAST);
+    let down = Scale::linear(down, (LEFT, middle));
+    [Some(down), Some(Scale::linear(up, (middle + GAP, EDGE)))]
+}

@@ -1,0 +1,127 @@
+//! `json`: everything that the model has; docs/report.md describes it.
+
+use std::io::Write;
+
+use anyhow::Result;
+use run::model::Scenario;
+use serde::Serialize;
+
+use super::object::object;
+use super::report_data::Report;
+use crate::analysis::audit::Audit;
+use crate::analysis::compare::{Change, ComparedScenario, Comparison, Judged};
+use crate::analysis::findings::findings;
+use crate::analysis::merge::Merged;
+use crate::jobs::matrix::Matrix;
+use crate::log::LoggedRun;
+
+/// The version of the schema: it changes when a key changes its meaning or goes;
+/// keys may come at any time.
+const VERSION: u32 = 3;
+
+/// The whole report. Durations are in ticks of the run's `hz`.
+#[derive(Serialize)]
+struct Schema<'r, R, C> {
+    schema: &'static str,
+    version: u32,
+    runs: Vec<R>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    merged: Option<&'r Merged>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matrix: Option<&'r Matrix>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    comparisons: Vec<C>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    audits: &'r [Audit],
+}
+
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let schema = Schema {
+        schema: "psci-bench-report",
+        version: VERSION,
+        runs: report.runs.iter().map(one_run).collect(),
+        merged: report.merged.as_ref(),
+        matrix: report.matrix.as_ref(),
+        comparisons: report.comparisons.iter().map(one_comparison).collect(),
+        audits: &report.audits,
+    };
+    serde_json::to_writer_pretty(&mut *out, &schema)?;
+    writeln!(out)?;
+    Ok(())
+}
+
+fn one_run(run: &LoggedRun) -> impl Serialize {
+    let scenarios = run.run.scenarios.iter().map(|it| one_scenario(run, it));
+    object! {
+        source: &run.source,
+        id: run.run.id.map(|id| id.to_string()),
+        payload: run.payload_version(),
+        board: run.board(),
+        complete: run.is_complete(),
+        lacks: run.lacks(),
+        verified: run.integrity.is_verified(),
+        closing: run.closing.as_ref().map(|it| it.line.as_str()),
+        verdict: run.verdict(),
+        doubts: run.doubts(),
+        hz: run.clock().hz,
+        head: run.run.head.as_ref(),
+        facts: run.run.facts.as_ref(),
+        plan: run.run.plan.as_ref(),
+        firmware: &run.firmware,
+        cpus: &run.run.cpus,
+        integrity: &run.integrity,
+        scenarios: scenarios.collect::<Vec<_>>(),
+        end: run.run.end.as_ref(),
+    }
+}
+
+fn one_scenario(run: &LoggedRun, scenario: &Scenario) -> impl Serialize {
+    object! {
+        #[serde(flatten)]
+        scenario: scenario,
+        name: scenario.id.name(),
+        // With those that the payload does not have; `findings` are the payload's.
+        explained: findings(run, scenario),
+    }
+}
+
+fn one_comparison(it: &Comparison) -> impl Serialize {
+    object! {
+        run: it.run,
+        baseline: &it.baseline.source,
+        // The CPUs that the baseline's indices mean.
+        baseline_cpus: &it.baseline.run.cpus,
+        tolerance_ppm: it.tolerance_ppm,
+        keyed: it.keyed,
+        regressions: it.regressions().count(),
+        complete: it.is_complete(),
+        lacks: it.lacks(),
+        scenarios: it.scenarios.iter().map(one_compared).collect::<Vec<_>>(),
+        refused: &it.refused,
+        findings: &it.findings,
+    }
+}
+
+/// Returns a scenario on both sides; of the changes only those that are judged have an outcome.
+fn one_compared(it: &ComparedScenario) -> impl Serialize {
+    let changes = |all: &[Change], list: Judged| {
+        let outcome = |change: &Change| (list == it.judged).then_some(change.outcome);
+        let all = all.iter().map(|change| {
+            object! {
+                #[serde(flatten)]
+                change: change.clone(),
+                outcome: outcome(change),
+            }
+        });
+        all.collect::<Vec<_>>()
+    };
+    object! {
+        #[serde(flatten)]
+        key: it.key,
+        judged: it.judged,
+        by_cpu: changes(&it.by_cpu, Judged::Cpu),
+        by_order: changes(&it.by_order, Judged::Order),
+        unpaired: it.unpaired.clone(),
+        lacks: it.lacks.clone(),
+    }
+}

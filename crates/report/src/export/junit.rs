@@ -1,0 +1,222 @@
+//! `junit`: a test suite a run, a test case a scenario, for CI servers.
+//!
+//! Nothing but what the schema of Jenkins' xUnit plugin has, which is the
+//! strictest of the many: so figures are properties of the suite, by scenario,
+//! method, metric and CPU. That a run is there to its end is a test case of its
+//! own, so that half a log is not green.
+
+use std::io::Write;
+
+use anyhow::Result;
+use hardware::text::plural::many;
+use minijinja::context;
+use minijinja::value::Serde;
+use run::model::{Scenario, Status, Verdict};
+use serde::Serialize;
+
+use super::escape::xml;
+use super::method::method;
+use super::report_data::Report;
+use super::report_document::warnings;
+use super::scenario_document::{conditions_text, remarks, status_reason, woken_by};
+use super::template::render;
+use crate::analysis::compare::{Change, Comparison, Outcome};
+use crate::analysis::figure::figures;
+use crate::log::{LoggedRun, reason_text, reason_word};
+
+#[derive(Serialize)]
+struct Suite {
+    name: String,
+    properties: Vec<(String, String)>,
+    cases: Vec<Case>,
+}
+
+/// A scenario, or the verdict.
+#[derive(Clone, Serialize)]
+struct Case {
+    name: String,
+    class: String,
+    /// The element of a failure, an error or a skip; empty without any.
+    element: &'static str,
+    word: String,
+    message: String,
+    said: String,
+}
+
+impl Case {
+    /// Returns a case with its element, its type and its message.
+    fn new(
+        name: String,
+        class: String,
+        said: &[String],
+        (element, word, message): (&'static str, &str, String),
+    ) -> Self {
+        Self {
+            name,
+            class,
+            element,
+            word: word.to_owned(),
+            message,
+            said: said.join("\n"),
+        }
+    }
+}
+
+const FAILURE: &str = "failure";
+const ERROR: &str = "error";
+const SKIPPED: &str = "skipped";
+
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let mut suites: Vec<Suite> = report.runs.iter().map(suite).collect();
+    for comparison in &report.comparisons {
+        let at = comparison.run;
+        if let (Some(run), Some(suite)) = (report.runs.get(at), suites.get_mut(at)) {
+            suite.cases.extend(compared(run, comparison));
+        }
+    }
+    let cases: Vec<Case> = suites.iter().flat_map(|it| it.cases.clone()).collect();
+    let context = context! { suites => Serde(suites), cases => Serde(cases) };
+    let text = render(include_str!("junit.xml"), context, xml)?;
+    out.write_all(text.as_bytes())?;
+    Ok(())
+}
+
+fn suite(run: &LoggedRun) -> Suite {
+    let board = run.board().map(|it| format!("{it}, "));
+    let (scenarios, source) = (&run.run.scenarios, &run.source);
+    let lines = method(run).into_iter();
+    let lines = lines.map(|(name, text)| (name.to_owned(), text));
+    let figures = scenarios.iter().flat_map(|it| scenario_properties(run, it));
+    let mut cases: Vec<Case> = scenarios.iter().map(|it| case(run, it)).collect();
+    cases.extend((!run.integrity.tables).then(|| verdict(run)));
+    Suite {
+        name: format!(
+            "{}{}, run {}",
+            board.unwrap_or_default(),
+            source.input,
+            source.place
+        ),
+        properties: lines.chain(figures).collect(),
+        cases,
+    }
+}
+
+/// Returns the figures of a scenario, those of one operation, with names separated
+/// by dots.
+fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, String)> {
+    let cpu = |cpu: u16| {
+        let cpu = run.run.cpu(cpu);
+        format!("cluster{}.core{}", cpu.cluster, run.run.core_number(&cpu))
+    };
+    let helper = scenario.helper.map(|it| format!("woken_by.{}.", cpu(it)));
+    let (id, method) = (scenario.id, scenario.method.word());
+    let helper = helper.unwrap_or_default();
+    let mut all = Vec::new();
+    let mut add = |of: u16, what: &str, value: String| {
+        all.push((format!("{id}.{method}.{helper}{}.{what}", cpu(of)), value));
+    };
+    for figure in figures(run, scenario) {
+        let (key, name, cpu) = (figure.key, figure.key.name(), figure.cpu);
+        let unit = key.unit_name(run.clock());
+        let each = |figure| plain(key.per_operation(run.clock(), figure));
+        if let Some(shown) = figure.shown.filter(|_| !key.is_point()) {
+            add(cpu, &format!("{name}.{unit}"), each(shown));
+        }
+        if let Some(summary) = figure.summary.filter(|it| it.n > 0) {
+            add(cpu, &format!("{name}.n"), summary.n.to_string());
+            add(cpu, &format!("{name}.median_{unit}"), each(summary.median));
+            add(cpu, &format!("{name}.max_{unit}"), each(summary.max));
+        }
+    }
+    for row in &scenario.rows {
+        if let Some(reason) = &row.skipped {
+            add(row.cpu, "skipped", reason_text(reason));
+        } else if run.integrity.tables || run.is_doubtful(row) {
+            add(row.cpu, "verified", "no".to_owned());
+        }
+    }
+    all
+}
+
+/// Returns a whole number as it is, another one with three decimals.
+fn plain(value: f64) -> String {
+    let digits = if value.fract() == 0.0 { 0 } else { 3 };
+    format!("{value:.digits$}")
+}
+
+fn case(run: &LoggedRun, scenario: &Scenario) -> Case {
+    let mut said = vec![conditions_text(run, scenario)];
+    said.extend(remarks(run, scenario));
+    let reason = status_reason(run, scenario.status);
+    let mut word = reason_word(&scenario.status);
+    let (element, default) = match scenario.status {
+        Status::Skipped(_) => (SKIPPED, "no reason is given"),
+        Status::Failed(_) => (FAILURE, "no reason is given"),
+        Status::Crashed => (ERROR, "it ended in a reset"),
+        Status::Unknown if !run.integrity.tables => (ERROR, "the log does not say how it ended"),
+        Status::Passed | Status::Unknown => ("", ""),
+    };
+    match scenario.status {
+        Status::Skipped(why) if reason.is_some() => word = reason_word(&why),
+        Status::Failed(why) if reason.is_some() => word = reason_word(&why),
+        _ => {}
+    }
+    let helper = woken_by(run, scenario.helper, "");
+    let name = scenario.id.name().to_owned() + &helper;
+    let class = format!("psci-bench.{}", scenario.method.word());
+    let message = reason.unwrap_or_else(|| default.to_owned());
+    Case::new(name, class, &said, (element, &word, message))
+}
+
+/// Returns the scenarios that were compared with a baseline, of which a regression is a
+/// failure, and a case that fails if a part of the baseline was not compared.
+fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
+    let class = format!("psci-bench.baseline.{}", comparison.baseline.source.input);
+    let cases = comparison.scenarios.iter().map(|scenario| {
+        let (key, changes) = (scenario.key, scenario.changes());
+        let worse = changes.iter().filter(|it| it.outcome == Outcome::Worse);
+        let worse: Vec<String> = worse.map(|it| change_text(run, it)).collect();
+        let element = if worse.is_empty() { "" } else { FAILURE };
+        let name = format!("{}{}", key.id, woken_by(run, key.helper, ""));
+        let class = format!("{class}.{}", key.method.word());
+        let said = format!("{} compared", many(changes.len(), "figure"));
+        Case::new(
+            name,
+            class,
+            &[said],
+            (element, "regression", worse.join("; ")),
+        )
+    });
+    let lacks = comparison.lacks();
+    let refused = comparison.refused.iter();
+    let refused = refused.map(|it| format!("{}, method {}: {}.", it.id, it.method.word(), it.why));
+    let said: Vec<String> = refused.chain(comparison.lone_rows(&run.run)).collect();
+    let element = if lacks.is_empty() { "" } else { ERROR };
+    let end = (element, "incomplete", lacks.join("; "));
+    let whole = Case::new("Comparison".to_owned(), class.clone(), &said, end);
+    cases.chain([whole]).collect()
+}
+
+fn change_text(run: &LoggedRun, change: &Change) -> String {
+    let (name, cpu) = (change.key.in_sentence(), run.run.label(change.cpu));
+    let [new, old] = [&change.new, &change.old].map(|it| plain(it.figure));
+    let unit = change.key.unit_name(run.clock());
+    let percent = change.percent().map(|it| format!(" ({it:+.2} %)"));
+    let percent = percent.unwrap_or_default();
+    format!("{name} of CPU {cpu}: {new} {unit} after {old}{percent}")
+}
+
+fn verdict(run: &LoggedRun) -> Case {
+    let mut message = vec![run.verdict_text()];
+    let (element, word) = if !run.is_complete() {
+        message.extend(warnings(run));
+        (ERROR, "incomplete")
+    } else if run.verdict() == Some(Verdict::Fail) {
+        (FAILURE, "fail")
+    } else {
+        ("", "")
+    };
+    let said = [vec![run.integrity.to_string()], run.doubts()].concat();
+    let [name, class] = ["Verdict", "psci-bench"].map(str::to_owned);
+    Case::new(name, class, &said, (element, word, message.join("; ")))
+}

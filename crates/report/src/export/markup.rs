@@ -1,0 +1,108 @@
+//! `text` for terminals, `md` as forges show it, and `rst` with the columns of TF-A's
+//! documentation up to v2.14.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+
+use super::document::Block;
+use super::escape::{line, markup};
+use super::report_data::Report;
+use super::report_document::document;
+use super::table::Table;
+
+struct Markup {
+    escape: fn(&str) -> String,
+    title: fn(&str) -> String,
+    heading: fn(&str) -> String,
+    scenario: fn(&str) -> String,
+    definition: fn(&str, &str) -> String,
+    warning: &'static str,
+    paragraph: &'static str,
+    item: &'static str,
+    table: fn(&Table, &mut dyn Write) -> io::Result<()>,
+}
+
+const TEXT: Markup = Markup {
+    escape: line,
+    title: |text| format!("{text}\n"),
+    heading: |text| format!("{text}\n"),
+    scenario: str::to_owned,
+    definition: |name, text| format!("  {name:<11} {text}"),
+    warning: "warning: ",
+    paragraph: "  ",
+    item: "  * ",
+    table: Table::plain,
+};
+
+const MARKDOWN: Markup = Markup {
+    escape: markup,
+    title: |text| format!("# {text}\n"),
+    heading: |text| format!("## {text}\n"),
+    scenario: |text| format!("## {text}\n"),
+    definition: |name, text| format!("- {name}: {text}"),
+    warning: "> **Warning**: ",
+    paragraph: "",
+    item: "- ",
+    table: Table::markdown,
+};
+
+const RST: Markup = Markup {
+    title: |text| underlined(text, "="),
+    heading: |text| underlined(text, "-"),
+    scenario: |text| underlined(text, "-"),
+    warning: ".. warning:: ",
+    table: Table::grid,
+    ..MARKDOWN
+};
+
+fn underlined(text: &str, stroke: &str) -> String {
+    format!("{text}\n{}\n", stroke.repeat(text.chars().count()))
+}
+
+pub(crate) fn write_text(report: &Report, out: &mut dyn Write) -> Result<()> {
+    write_blocks(document(report), out)
+}
+
+/// Writes a document for a terminal.
+pub fn write_blocks(blocks: Vec<Block<'_>>, out: &mut dyn Write) -> Result<()> {
+    Ok(TEXT.write(blocks, out)?)
+}
+
+pub(crate) fn write_markdown(report: &Report, out: &mut dyn Write) -> Result<()> {
+    Ok(MARKDOWN.write(document(report), out)?)
+}
+
+pub(crate) fn write_rst(report: &Report, out: &mut dyn Write) -> Result<()> {
+    Ok(RST.write(document(report), out)?)
+}
+
+impl Markup {
+    fn write(&self, blocks: Vec<Block<'_>>, out: &mut dyn Write) -> io::Result<()> {
+        let escape = self.escape;
+        for block in blocks {
+            match block {
+                Block::Title(text) => writeln!(out, "{}", (self.title)(&escape(&text)))?,
+                Block::Heading(text) => writeln!(out, "{}", (self.heading)(&escape(&text)))?,
+                Block::Scenario(it) => writeln!(out, "{}", (self.scenario)(&escape(&it.text)))?,
+                Block::Warning(text) => writeln!(out, "{}{}\n", self.warning, escape(&text))?,
+                Block::Paragraph(text) => writeln!(out, "{}{}\n", self.paragraph, escape(&text))?,
+                Block::Table(table) => (self.table)(&table, out)?,
+                Block::Definitions(lines) => {
+                    for (name, text) in lines {
+                        writeln!(out, "{}", (self.definition)(name, &escape(&text)))?;
+                    }
+                    writeln!(out)?;
+                }
+                Block::Remarks(all) => {
+                    for remark in all {
+                        writeln!(out, "{}{}", self.item, escape(&remark))?;
+                    }
+                    writeln!(out)?;
+                }
+                Block::Charts(_) | Block::Drawings(_) => {}
+            }
+        }
+        Ok(())
+    }
+}

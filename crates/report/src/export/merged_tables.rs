@@ -1,0 +1,58 @@
+//! The tables of several runs of one board.
+
+use hardware::text::plural::many;
+
+use super::scenario_document::mark;
+use super::table::{Table, cell, key_cells, statistics};
+use crate::analysis::figure::OF_CLASSES;
+use crate::analysis::merge::{Merged, MergedScenario, Shown};
+use crate::log::LoggedRun;
+
+/// Returns the tables of all scenarios: those of rows, and those of points.
+pub(super) fn merged_tables(run: &LoggedRun, merged: &Merged) -> impl Iterator<Item = Table> {
+    let runs = merged.sources.len();
+    [false, true].into_iter().flat_map(move |is_of_points| {
+        let all = merged.scenarios.iter();
+        all.filter_map(move |it| table(run, it, is_of_points, runs))
+    })
+}
+
+/// Returns the figures of rows, or the medians of points, those of one operation.
+fn table(
+    run: &LoggedRun,
+    scenario: &MergedScenario,
+    is_of_points: bool,
+    runs: usize,
+) -> Option<Table> {
+    let (id, method) = (scenario.key.id, scenario.key.method.word());
+    let (name, count, unit) = (id.name(), many(runs, "run"), run.unit());
+    let mut table = Table::of_cpus(match is_of_points {
+        true => {
+            let mut figures = scenario.figures.iter();
+            let is_of_classes = figures.any(|it| it.key.is_of_classes());
+            let classes = if is_of_classes { OF_CLASSES } else { "" };
+            format!("{name}: medians of {count}{classes}")
+        }
+        false => format!("{name}, method {method}: {count} ({unit})"),
+    });
+    table.keys(id);
+    table.numbers((1..=runs).map(|place| format!("Run {place}")));
+    table.statistics();
+    table.optional_words(["Unit"]);
+    let figures = scenario.figures.iter();
+    for it in figures.filter(|it| it.key.is_point() == is_of_points) {
+        let text = |shown: &Shown| match is_of_points {
+            true => format!("{:.2}", it.key.per_operation(run.clock(), shown.figure)),
+            false => run.duration(shown.figure) + mark(shown.is_doubtful),
+        };
+        let pooled = it.pooled.as_ref().filter(|_| !is_of_points);
+        let unit = it.key.unit_name(run.clock());
+        let unit = if is_of_points { unit } else { "" };
+        let mut cells = key_cells(id, it.key);
+        cells.extend(it.shown.iter().map(|shown| cell(shown.as_ref().map(text))));
+        cells.extend(statistics(pooled, |ticks| run.duration(ticks)));
+        cells.push(unit.to_owned());
+        table.cpu_row(&run.run, it.cpu, cells);
+    }
+    table.finished()
+}

@@ -1,0 +1,136 @@
+//! The conditions that make the figures of a run comparable.
+
+use hardware::text::plural::many;
+use itertools::Itertools as _;
+use suite::output::conditions;
+
+use super::cpu_names;
+use super::document::Line;
+use crate::log::grouped::grouped;
+use crate::log::{LoggedRun, Stage};
+
+/// The name of the lines about firmware.
+pub(super) const FIRMWARE: &str = "Firmware";
+
+pub(super) fn method(run: &LoggedRun) -> Vec<Line> {
+    let is_log = !run.integrity.tables;
+    let mut lines: Vec<Line> = vec![("Log", source(run)), ("Payload", payload(run))];
+    let mut add = |name, text: Option<String>| lines.extend(text.map(|text| (name, text)));
+    add("Board", run.board().map(str::to_owned));
+    add("CPUs", cpus(run));
+    add("Cores", cores(run));
+    for build in firmware(run) {
+        add(FIRMWARE, Some(build));
+    }
+    add("Service", service(run));
+    let [(_, psci), others @ ..] = conditions(&run.run);
+    add("PSCI", psci.map(|it| it.replacen("PSCI ", "", 1)));
+    for (name, text) in others {
+        add(name, text);
+    }
+    add("States", states(run));
+    add("Integrity", Some(run.integrity.to_string()));
+    add("Verdict", is_log.then(|| run.verdict_text()));
+    lines
+}
+
+fn source(run: &LoggedRun) -> String {
+    let (input, place, (first, last)) = (&run.source.input, run.source.place, run.source.lines);
+    match run.integrity.tables {
+        true => input.clone(),
+        false => format!("{input}, run {place}, lines {first} to {last}"),
+    }
+}
+
+fn payload(run: &LoggedRun) -> String {
+    match run.payload_version() {
+        Some(version) => format!("psci-bench {version}"),
+        None if run.integrity.tables => "not told by tables".to_owned(),
+        None => "TFTF, or one that prints as it does".to_owned(),
+    }
+}
+
+fn cpus(run: &LoggedRun) -> Option<String> {
+    let cpus = &run.run.cpus;
+    let clusters = cpus.iter().map(|cpu| cpu.cluster).unique().count();
+    let mut text = format!("{} in {}", cpus.len(), many(clusters, "cluster"));
+    if let Some(head) = &run.run.head {
+        text += &format!(", labels by {}", head.labels.word());
+    }
+    let lead = run.run.lead().and_then(|lead| u16::try_from(lead).ok());
+    if let Some(lead) = lead {
+        let cpu = run.run.cpu(lead);
+        let mpidr = cpu.mpidr.map(|it| format!(" (MPIDR {it:#x})"));
+        let core = cpu.identity.map(|it| format!(", {}", core_name(it.midr)));
+        let (mpidr, core) = (mpidr.unwrap_or_default(), core.unwrap_or_default());
+        text += &format!("; the lead is {}{mpidr}{core}", run.run.label(lead));
+    }
+    (!cpus.is_empty()).then_some(text)
+}
+
+/// Returns each kind of core once, in the CPUs' order.
+fn cores(run: &LoggedRun) -> Option<String> {
+    let cpus = run.run.cpus.iter();
+    let kinds = grouped(cpus.map(|cpu| (cpu.identity.map(|it| (it.midr, it.caches)), ())));
+    kinds.iter().find(|it| it.0.is_some())?;
+    let each = kinds.iter().map(|(kind, cpus)| {
+        let count = cpus.len();
+        let Some((midr, caches)) = kind else {
+            return format!("{count} not told of");
+        };
+        let mark = if caches.is_empty() { "" } else { ": " };
+        format!("{count} of {}{mark}{caches}", core_name(*midr))
+    });
+    Some(each.collect::<Vec<_>>().join("; "))
+}
+
+fn core_name(midr: u64) -> String {
+    match cpu_names::name(midr) {
+        Some(name) => format!("{name} (MIDR {midr:#x})"),
+        None => format!("MIDR {midr:#x}"),
+    }
+}
+
+/// The UID of TF-A's Standard Secure Service, byte for byte as it answers.
+const TF_A: &str = "5b908d10-63f8-e847-ae2d-c0fb5641f6e2";
+
+fn service(run: &LoggedRun) -> Option<String> {
+    let service = run.run.facts.as_ref()?.service?;
+    let uid = service.to_string();
+    let owner = if uid == TF_A { "TF-A's, " } else { "" };
+    let revision = service
+        .revision
+        .map(|[major, minor]| format!(", revision {major}.{minor}"));
+    Some(format!("{owner}UID {uid}{}", revision.unwrap_or_default()))
+}
+
+/// Returns the builds of a run's firmware, in the order of its stages.
+pub(super) fn firmware(run: &LoggedRun) -> Vec<String> {
+    let is_of_one_build = |a: &Stage, b: &Stage| (&a.version, &a.built) == (&b.version, &b.built);
+    let builds = run.firmware.chunk_by(is_of_one_build);
+    builds.map(build).collect()
+}
+
+/// Returns stages of one build. Firmware is in lines, and in no record.
+fn build(stages: &[Stage]) -> String {
+    let names = stages.iter().map(|stage| &stage.name).join(", ");
+    let version = stages[0].version.as_deref().unwrap_or("of no version");
+    let built = stages[0].built.as_ref().map(|it| format!(", built {it}"));
+    format!(
+        "{names} {version}{} (not verified)",
+        built.unwrap_or_default()
+    )
+}
+
+/// Returns the `power_state`s that were asked for, each with its scenarios.
+fn states(run: &LoggedRun) -> Option<String> {
+    let scenarios = run.run.scenarios.iter();
+    let states =
+        scenarios.filter_map(|it| Some((it.conditions.as_ref()?.power_state?, it.id.tag())));
+    let each = grouped(states).into_iter().map(|(state, tags)| {
+        // The placements of a helper are one after another.
+        format!("{state:#010x} in {}", tags.iter().dedup().join(", "))
+    });
+    let text = each.collect::<Vec<_>>().join("; ");
+    Some(text).filter(|text| !text.is_empty())
+}

@@ -1,0 +1,205 @@
+//! `tfa-docs --page`: a board's page in TF-A's `docs/perf`.
+//!
+//! What has figures stands between the comments `.. psci-bench: begin NAME` and
+//! `.. psci-bench: end NAME`, and is written anew each time; all else is the publisher's and
+//! stays as it is.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use boards::Publish;
+use host::files;
+use host::progress::say;
+use itertools::Itertools as _;
+use minijinja::value::Serde;
+use minijinja::{Value, context};
+use run::plan::ScenarioId;
+use serde::Serialize;
+
+use super::commentary::Commentary;
+use super::escape::markup;
+use super::method;
+use super::template::render;
+use crate::analysis::compare::Comparison;
+use crate::log::{LoggedRun, page};
+
+/// The parts that are written anew.
+const PARTS: [&str; 2] = ["conditions", "results"];
+
+/// The figures that a page shows.
+pub(super) struct Shown<'s> {
+    pub(super) run: &'s LoggedRun,
+    pub(super) comparison: Option<&'s Comparison>,
+    /// The names of the files in `current` and in `previous`.
+    pub(super) files: [BTreeSet<&'s String>; 2],
+    /// The figures that a page that is there shows already.
+    pub(super) on_page: OnPage,
+}
+
+/// Which figures a page that is there shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum OnPage {
+    /// Those of the release before.
+    Previous,
+    /// The run's.
+    Own,
+}
+
+/// A scenario's tables.
+#[derive(Serialize)]
+struct PageScenario {
+    name: &'static str,
+    underline: Value,
+    header: &'static str,
+    tables: Vec<PageTable>,
+}
+
+#[derive(Serialize)]
+struct PageTable {
+    release: &'static str,
+    file: String,
+}
+
+/// Returns the text of the page at `path`: a new one, or what is there with its parts anew.
+///
+/// # Errors
+/// A page without these parts, each once; a page that cannot be read.
+pub(super) fn text(path: &Path, platform: &str, shown: &Shown<'_>) -> Result<String> {
+    let known = boards::names().find(|name| *name == platform);
+    let board = known.map(boards::load).transpose()?;
+    let publish = board.and_then(|board| board.publish);
+    let own = path.exists().then(|| page::read_text("", path));
+    let own = own.transpose()?;
+    let previous = previous_firmware(own.as_deref(), shown);
+    let new = new_page(platform, publish.as_ref(), shown, previous)?;
+    let Some(mut own) = own else {
+        return Ok(new);
+    };
+    for part in PARTS {
+        let inside = part_of(&new, part).and_then(|it| new.get(it));
+        let place = part_of(&own, part).with_context(|| {
+            format!(
+                "{}: this page is not of psci-bench: put its figures between the lines \
+                 '.. psci-bench: begin {part}' and '.. psci-bench: end {part}', each once, or \
+                 move it away; nothing was written",
+                path.display()
+            )
+        })?;
+        let inside = inside.context("the template lacks a part")?;
+        let is_crlf = own[..place.start].ends_with("\r\n");
+        let inside = match is_crlf {
+            true => inside.replace('\n', "\r\n"),
+            false => inside.to_owned(),
+        };
+        own.replace_range(place, &inside);
+    }
+    Ok(own)
+}
+
+/// Writes the page, and says what is left to do.
+pub(super) fn write(path: &Path, text: &str) -> Result<()> {
+    let is_new = !path.exists();
+    files::write(&[(("--page", path), text.as_bytes())])?;
+    if is_new {
+        say("add the page to the toctree of docs/perf/index.rst, if it is not there");
+    }
+    Ok(())
+}
+
+/// Returns the place of a part; None unless it begins and ends once.
+fn part_of(page: &str, part: &str) -> Option<std::ops::Range<usize>> {
+    let place = |edge: &str| {
+        let mark = format!(".. psci-bench: {edge} {part}");
+        let mut end = 0;
+        let lines = page.split_inclusive('\n').map(|line| {
+            end += line.len();
+            (line.trim_end() == mark).then_some((end - line.len(), end))
+        });
+        lines.flatten().exactly_one().ok()
+    };
+    let (begin, end) = (place("begin")?.1, place("end")?.0);
+    (begin <= end).then_some(begin..end)
+}
+
+/// The field of a page that names the firmware of the release before.
+const PREVIOUS: &str = "Previous release";
+
+/// Returns the firmware of the release before: by the baseline's log, else by the page that is
+/// there. Tables do not have it.
+fn previous_firmware(own: Option<&str>, shown: &Shown<'_>) -> Option<Value> {
+    let of_log = method::firmware(&shown.comparison?.baseline).join("; ");
+    if !of_log.is_empty() {
+        return Some(of_log.into());
+    }
+    let own = own?;
+    let conditions = own.get(part_of(own, "conditions")?)?;
+    let name = match shown.on_page {
+        OnPage::Previous => method::FIRMWARE,
+        OnPage::Own => PREVIOUS,
+    };
+    let field = format!(":{name}: ");
+    let mut fields = conditions.lines().filter_map(|it| it.strip_prefix(&field));
+    let firmware = fields.join("; ");
+    // The page's text is markup already.
+    (!firmware.is_empty()).then(|| Value::from_safe_string(firmware))
+}
+
+fn new_page(
+    platform: &str,
+    publish: Option<&Publish>,
+    shown: &Shown<'_>,
+    previous: Option<Value>,
+) -> Result<String> {
+    let (run, comparison) = (shown.run, shown.comparison);
+    let board = publish.map(|it| it.title.as_str()).or(run.board());
+    let title = format!("PSCI latencies of {}", board.unwrap_or(platform));
+    let scenarios = ScenarioId::SUITE.map(|id| scenario(id, platform, &shown.files));
+    let conditions = method::method(run);
+    let conditions = conditions.into_iter().filter(|it| it.0 != "Log");
+    let context = context! {
+        underline => line_below(&title, "="),
+        title,
+        about => publish.map(|it| it.about.trim()),
+        link => publish.and_then(|it| it.link.as_deref()),
+        clocks => Serde(publish.map_or(&[][..], |it| &it.clocks)),
+        conditions => Serde(conditions.collect::<Vec<_>>()),
+        previous_name => PREVIOUS,
+        previous,
+        scenarios => Serde(scenarios.into_iter().flatten().collect::<Vec<_>>()),
+        has_changes => comparison.is_some(),
+        commentary => Serde(Commentary::of(run, comparison)),
+    };
+    render(include_str!("published_page.rst"), context, markup)
+}
+
+/// Returns the line below a heading, as it is.
+fn line_below(heading: &str, stroke: &str) -> Value {
+    Value::from_safe_string(stroke.repeat(markup(heading).chars().count()))
+}
+
+/// Returns the tables of a scenario; None without a file of figures.
+fn scenario(
+    id: ScenarioId,
+    platform: &str,
+    files: &[BTreeSet<&String>; 2],
+) -> Option<PageScenario> {
+    let name = format!("{id}.csv");
+    let folders = [("current", &files[0]), ("previous", &files[1])];
+    let folders = folders.into_iter().filter(|it| it.1.contains(&name));
+    let tables: Vec<PageTable> = folders
+        .map(|(release, _)| PageTable {
+            release,
+            file: format!("data/{platform}/{release}/{name}"),
+        })
+        .collect();
+    (!tables.is_empty()).then(|| PageScenario {
+        name: id.name(),
+        underline: line_below(id.name(), "~"),
+        header: match id {
+            ScenarioId::PsciVersionParallel => "Cluster, Core, Latency",
+            _ => "Cluster, Core, Powerdown, Wakeup, Cache Flush",
+        },
+        tables,
+    })
+}

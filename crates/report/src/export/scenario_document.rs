@@ -1,0 +1,184 @@
+//! A scenario in the order of reading.
+
+use hardware::text::plural::many;
+use run::measure::Metric;
+use run::model::{self, Failure, Finding, Scenario, Skip, Status, WakeSource};
+use run::plan::{Method, ScenarioId};
+
+use super::document::{Block, Charts, ScenarioHeading};
+use super::point_tables::point_tables;
+use super::table::{Table, statistics};
+use crate::analysis::findings::findings;
+use crate::log::{LoggedRun, reason_word};
+
+/// Returns the heading of a scenario, with the name by which placements of a helper differ.
+pub(super) fn heading(run: &LoggedRun, scenario: &Scenario, id: String) -> ScenarioHeading {
+    ScenarioHeading {
+        id,
+        text: scenario.id.name().to_owned() + &woken_by(run, scenario.helper, ","),
+        status: reason_word(&scenario.status),
+        method: scenario.method.word(),
+    }
+}
+
+/// Returns the words on a helper after a comma or none; empty without one.
+pub(super) fn woken_by(run: &LoggedRun, helper: Option<u16>, comma: &str) -> String {
+    let text = |cpu| format!("{comma} woken by CPU {}", run.run.label(cpu));
+    helper.map(text).unwrap_or_default()
+}
+
+pub(super) fn scenario<'r>(
+    run: &'r LoggedRun,
+    scenario: &'r Scenario,
+    heading: ScenarioHeading,
+) -> Vec<Block<'r>> {
+    let id = heading.id.clone();
+    let mut all = vec![
+        Block::Scenario(heading),
+        Block::Paragraph(format!("{}.", conditions_text(run, scenario))),
+    ];
+    let columns = scenario.columns();
+    let of_rows = [main_table, spread_table].map(|table| table(run, scenario, &columns));
+    let of_rows = of_rows.into_iter().flatten();
+    let mut tables = of_rows.chain(point_tables(run, scenario));
+    all.extend(tables.next().map(Block::Table));
+    let remarks = remarks(run, scenario);
+    if !remarks.is_empty() {
+        all.push(Block::Remarks(remarks));
+    }
+    all.push(Block::Charts(Charts { id, run, scenario }));
+    all.extend(tables.map(Block::Table));
+    all
+}
+
+/// Returns the conditions under which a scenario was run, and its end.
+pub(super) fn conditions_text(run: &LoggedRun, scenario: &Scenario) -> String {
+    let (id, method) = (scenario.id, scenario.method.word());
+    let reason = status_reason(run, scenario.status).map(|it| format!(" ({it})"));
+    let (status, reason) = (reason_word(&scenario.status), reason.unwrap_or_default());
+    let mut all = vec![format!("{id}, method {method}, {status}{reason}")];
+    let skipped = run.skipped_rows(scenario).into_iter();
+    all.extend(skipped.map(|(cpus, reason)| format!("{cpus} skipped ({reason})")));
+    let Some(it) = &scenario.conditions else {
+        return all.join("; ");
+    };
+    let state = it.power_state;
+    let state = state.map(|state| format!("power_state {state:#010x}"));
+    all.extend(match (state, wake_source_text(id, it.wake_source)) {
+        (Some(state), Some(source)) => Some(format!("{state}, in which timers stop: {source}")),
+        (None, Some(source)) => Some(format!("from states in which timers stop: {source}")),
+        (state, None) => state,
+    });
+    if matches!(scenario.status, Status::Skipped(_)) {
+        return all.join("; ");
+    }
+    if id.is_suite() {
+        all.extend((!it.pmf).then(|| "the caller's side".to_owned()));
+        let [asked, attempts] = [it.asked, it.attempts].map(|it| it as usize);
+        let noun = if id.is_parallel() { "round" } else { "attempt" };
+        let (asked, attempts) = (many(asked, "sample"), many(attempts, noun));
+        all.push(format!("{asked} a CPU asked for, {attempts}"));
+    }
+    if it.sleep > 0 {
+        let sleep = run.clock().span(it.sleep);
+        all.push(format!("first wake-up after {sleep}"));
+    }
+    if let Some(skew) = &it.skew {
+        let median = run.clock().span(skew.median);
+        all.push(format!("calls within {median} of each other"));
+    }
+    all.join("; ")
+}
+
+fn wake_source_text(id: ScenarioId, source: WakeSource) -> Option<&'static str> {
+    let is_of_lead = id == ScenarioId::CpuOffSerial;
+    match source {
+        WakeSource::OwnTimers => None,
+        WakeSource::Frame if is_of_lead => Some("the timer frame wakes the lead"),
+        WakeSource::Frame => Some("the timer frame and SGIs wake"),
+        WakeSource::Helper if is_of_lead => Some("a CPU that stays awake wakes the lead by SGI"),
+        WakeSource::Helper => Some("a CPU that stays awake wakes the others by SGI"),
+    }
+}
+
+/// Returns the reason of a status in words, if the log gives one.
+pub(super) fn status_reason(run: &LoggedRun, status: Status) -> Option<String> {
+    match status {
+        Status::Skipped(Skip::NotStated) | Status::Failed(Failure::NotStated) => None,
+        Status::Skipped(reason) => Some(reason.to_string()),
+        Status::Failed(reason) => Some(reason.sentence(&run.run)),
+        _ => None,
+    }
+}
+
+fn main_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Option<Table> {
+    let title = format!("{} ({})", table_title(run, scenario), run.unit());
+    let mut table = Table::of_cpus(title);
+    table.numbers(columns.iter().map(|metric| model::heading(*metric)));
+    for row in scenario.rows.iter().filter(|_| !columns.is_empty()) {
+        let mark = mark(run.is_doubtful(row));
+        let none = row.skipped.map_or("n/a", |_| "skipped");
+        let cells = columns.iter().map(|metric| {
+            let figure = scenario.figure(row, *metric);
+            figure.map_or(none.to_owned(), |it| run.duration(it) + mark)
+        });
+        table.cpu_row(&run.run, row.cpu, cells);
+    }
+    table.finished()
+}
+
+/// Returns the mark behind a figure that is not verified.
+pub(super) const fn mark(is_doubtful: bool) -> &'static str {
+    if is_doubtful { " ?" } else { "" }
+}
+
+fn spread_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Option<Table> {
+    let title = format!("{}: spread ({})", table_title(run, scenario), run.unit());
+    let mut table = Table::of_cpus(title);
+    table.words(["Figure"]);
+    table.statistics();
+    for metric in columns {
+        for row in &scenario.rows {
+            if let Some(summary) = row.summary(*metric) {
+                let mut cells = vec![model::heading(*metric).to_owned()];
+                cells.extend(statistics(Some(summary), |it| run.duration(it)));
+                table.cpu_row(&run.run, row.cpu, cells);
+            }
+        }
+    }
+    table.finished()
+}
+
+/// The most findings of one kind that are given one by one.
+const OF_A_KIND_MAX: usize = 8;
+
+/// Returns the findings, those of a kind condensed if they are many.
+pub(super) fn remarks(run: &LoggedRun, scenario: &Scenario) -> Vec<String> {
+    let findings = findings(run, scenario);
+    let mut all = Vec::new();
+    for (place, finding) in findings.iter().enumerate() {
+        let of_kind = |all: &[Finding]| all.iter().filter(|it| it.kind == finding.kind).count();
+        let before = of_kind(&findings[..place]);
+        if before < OF_A_KIND_MAX {
+            all.push(finding.sentence.clone());
+        } else if before == OF_A_KIND_MAX {
+            let count = of_kind(&findings) - before;
+            all.push(format!(
+                "And {count} more of this kind: `--format json` has all."
+            ));
+        }
+    }
+    all
+}
+
+/// Returns the words by which tables of a scenario differ.
+fn table_title(run: &LoggedRun, scenario: &Scenario) -> String {
+    let mut title = scenario.id.name().to_owned();
+    if scenario.method != Method::Tftf {
+        title += &format!(", method {}", scenario.method.word());
+    }
+    if !scenario.has_pmf() {
+        title += ", caller's side";
+    }
+    title + &woken_by(run, scenario.helper, ",")
+}

@@ -1,0 +1,210 @@
+//! Tables, for terminals and as two kinds of markup.
+
+use std::io::{self, Write};
+use std::iter::once;
+
+use itertools::Itertools as _;
+use run::measure::Summary;
+use run::model::Run;
+use run::plan::ScenarioId;
+use serde::Serialize;
+
+use super::escape;
+use crate::analysis::figure::{FigureKey, x_heading, x_text};
+
+/// The cell of a figure that is not there.
+const ABSENT: &str = "n/a";
+
+#[derive(Serialize)]
+struct Column {
+    name: String,
+    is_number: bool,
+    /// The cell of a row without a value, for a column that goes where no row has one.
+    #[serde(skip)]
+    absent: Option<&'static str>,
+}
+
+/// A table: every row has as many cells as there are columns.
+#[derive(Serialize)]
+pub struct Table {
+    title: String,
+    columns: Vec<Column>,
+    /// The cells.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// Returns a table without columns.
+    pub fn titled(title: impl Into<String>) -> Self {
+        let (title, columns, rows) = (title.into(), Vec::new(), Vec::new());
+        Self {
+            title,
+            columns,
+            rows,
+        }
+    }
+
+    pub(crate) fn of_cpus(title: impl Into<String>) -> Self {
+        let mut table = Self::titled(title);
+        table.numbers(["Cluster", "Core"]);
+        table.optional_numbers(&["Thread"], "0");
+        table
+    }
+
+    pub(crate) fn cpu_row(&mut self, run: &Run, cpu: u16, cells: impl IntoIterator<Item = String>) {
+        let cpu = run.cpu(cpu);
+        let place = [cpu.cluster, cpu.core, cpu.thread].map(|it| it.to_string());
+        self.rows.push(place.into_iter().chain(cells).collect());
+    }
+
+    fn columns(
+        &mut self,
+        names: impl IntoIterator<Item: Into<String>>,
+        is_number: bool,
+        absent: Option<&'static str>,
+    ) {
+        let column = |name| Column {
+            name,
+            is_number,
+            absent,
+        };
+        let names = names.into_iter().map(Into::into);
+        self.columns.extend(names.map(column));
+    }
+
+    /// Adds columns of words.
+    pub fn words(&mut self, names: impl IntoIterator<Item: Into<String>>) {
+        self.columns(names, false, None);
+    }
+
+    /// Adds columns of numbers.
+    pub fn numbers(&mut self, names: impl IntoIterator<Item: Into<String>>) {
+        self.columns(names, true, None);
+    }
+
+    /// Adds columns of words that go where all cells are empty.
+    pub(crate) fn optional_words<const N: usize>(&mut self, names: [&str; N]) {
+        self.columns(names, false, Some(""));
+    }
+
+    /// Adds columns of numbers that go where all cells are `absent`.
+    pub(crate) fn optional_numbers(&mut self, names: &[&str], absent: &'static str) {
+        self.columns(names.iter().copied(), true, Some(absent));
+    }
+
+    pub(crate) fn keys(&mut self, id: ScenarioId) {
+        self.optional_numbers(&[x_heading(id)], ABSENT);
+        self.optional_words(["On", "Variant"]);
+        self.words(["Figure"]);
+    }
+
+    pub(crate) fn statistics(&mut self) {
+        self.optional_numbers(&["n", "Min", "Median", "p99", "Max", "MAD"], ABSENT);
+    }
+
+    /// Returns the table without the optional columns that have no value; None without a row.
+    pub fn finished(mut self) -> Option<Self> {
+        for at in (0..self.columns.len()).rev() {
+            let absent = self.columns[at].absent;
+            if absent.is_some_and(|absent| self.rows.iter().all(|row| row[at] == absent)) {
+                self.columns.remove(at);
+                for row in &mut self.rows {
+                    row.remove(at);
+                }
+            }
+        }
+        (!self.rows.is_empty()).then_some(self)
+    }
+
+    /// Returns title, widths of columns, and headings and rows as cells of these widths,
+    /// with all text by `escape`.
+    fn drawn(&self, escape: fn(&str) -> String) -> (String, Vec<usize>, Vec<Vec<String>>) {
+        let headings = self.columns.iter().map(|it| escape(&it.name)).collect();
+        let rows = self.rows.iter();
+        let rows = rows.map(|row| row.iter().map(|it| escape(it)).collect());
+        let mut lines: Vec<Vec<String>> = once(headings).chain(rows).collect();
+        let mut widths = vec![0; self.columns.len()];
+        for (width, cell) in lines.iter().flat_map(|line| (0..).zip(line)) {
+            widths[width] = cell.chars().count().max(widths[width]);
+        }
+        for line in &mut lines {
+            for ((cell, width), column) in line.iter_mut().zip(&widths).zip(&self.columns) {
+                *cell = match column.is_number {
+                    false => format!("{cell:<width$}"),
+                    true => format!("{cell:>width$}"),
+                };
+            }
+        }
+        (escape(&self.title), widths, lines)
+    }
+
+    /// Writes columns two blanks apart, for terminals.
+    pub(crate) fn plain(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (title, widths, mut lines) = self.drawn(escape::line);
+        lines.insert(1, widths.iter().map(|width| "-".repeat(*width)).collect());
+        writeln!(out, "{title}")?;
+        for line in lines {
+            writeln!(out, "  {}", line.join("  ").trim_end())?;
+        }
+        writeln!(out)
+    }
+
+    /// Writes Markdown as GitHub reads it.
+    pub(crate) fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (title, widths, mut lines) = self.drawn(escape::markup);
+        let rule = |(width, column): (&usize, &Column)| match column.is_number {
+            false => "-".repeat(*width.max(&3)),
+            true => format!("{}:", "-".repeat(width.max(&3) - 1)),
+        };
+        lines.insert(1, widths.iter().zip(&self.columns).map(rule).collect());
+        writeln!(out, "**{title}**\n")?;
+        for line in lines {
+            writeln!(out, "| {} |", line.join(" | "))?;
+        }
+        writeln!(out)
+    }
+
+    pub(crate) fn grid(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (title, widths, lines) = self.drawn(escape::markup);
+        let rule = |stroke: &str| {
+            let parts = widths.iter().map(|width| stroke.repeat(width + 2));
+            format!("    +{}+", parts.into_iter().join("+"))
+        };
+        writeln!(out, ".. table:: {title}\n\n{}", rule("-"))?;
+        for (place, line) in lines.iter().enumerate() {
+            writeln!(out, "    | {} |", line.join(" | "))?;
+            writeln!(out, "{}", rule(if place == 0 { "=" } else { "-" }))?;
+        }
+        writeln!(out)
+    }
+}
+
+pub(crate) fn cell(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| ABSENT.to_owned(), |it| it.to_string())
+}
+
+/// Returns cells for a figure: its x, how and in which variant it was measured, its name.
+pub(crate) fn key_cells(id: ScenarioId, key: FigureKey) -> Vec<String> {
+    let (x, how, variant) = match key {
+        FigureKey::Point(it) => (it.x, it.how.word(), it.variant.word()),
+        FigureKey::Row { .. } => (None, "", ""),
+    };
+    let words = [how, variant, key.heading()].map(str::to_owned);
+    let x = cell(x.map(|x| x_text(id, x)));
+    once(x).chain(words).collect()
+}
+
+/// Returns a summary as cells, by the text of a figure.
+pub(crate) fn statistics(
+    summary: Option<&Summary>,
+    text: impl Fn(u64) -> String,
+) -> impl Iterator<Item = String> {
+    // A step that was left out has no figure.
+    let filled = summary.filter(|it| it.n > 0);
+    let part = |of: fn(&Summary) -> u64| filled.map(of);
+    let p99 = filled.and_then(|it| it.p99);
+    let (min, median) = (part(|it| it.min), part(|it| it.median));
+    let parts = [min, median, p99, part(|it| it.max), part(|it| it.mad)];
+    let parts = parts.map(|it| cell(it.map(&text)));
+    once(cell(summary.map(|it| it.n))).chain(parts)
+}

@@ -1,0 +1,423 @@
+//! `tfa-docs`: the data files of TF-A's documentation since May 2026.
+//!
+//! `docs/perf/data/PLATFORM/{current,previous}/TEST.csv`: integer nanoseconds,
+//! no header, every field quoted, lines end in LF. A figure that the comparison with the
+//! former one judges as changed has the change behind it: `185700 (-30.51%)`.
+//!
+//! `current` becomes `previous`, and is the baseline; or one that is given is, and becomes
+//! `previous`. The new files are complete before the old ones are moved; where `current`
+//! has these very figures already, nothing is touched, so that a second call does not lose
+//! the release before.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::slice;
+
+use anyhow::{Context, Result, bail, ensure};
+use csv::{QuoteStyle, Terminator, WriterBuilder};
+use host::files as output_files;
+use host::progress::say;
+use itertools::Itertools as _;
+use run::measure::Metric;
+use run::model::{Row, Scenario};
+use run::plan::{Method, ScenarioId};
+
+use super::published_page::{self, OnPage, Shown};
+use super::report_data::{Report, TreeWishes};
+use crate::analysis::compare::{
+    Across, Change, Comparison, Judged, Keyed, Options, Outcome, compare, percent,
+};
+use crate::analysis::conditions::is_of_platform;
+use crate::log::{LoggedRun, tables};
+
+/// The lines of files by the files' names: cluster, core, and figures in nanoseconds.
+type Files = BTreeMap<String, Vec<Vec<String>>>;
+
+/// The figures that are to be published.
+struct Release<'r> {
+    run: &'r LoggedRun,
+    platform: &'r str,
+    options: &'r Options,
+    files: Files,
+    /// The folder of the platform's figures.
+    place: PathBuf,
+}
+
+pub(super) fn write_tree(report: &Report, wishes: &TreeWishes<'_>, root: &Path) -> Result<()> {
+    let run = report.only_run("tfa-docs")?;
+    let options = wishes.options;
+    let platform = check_platform(run, wishes.platform, options)?;
+    let input = &run.source.input;
+    let release = Release {
+        run,
+        platform,
+        options,
+        files: files(run, None),
+        place: root.join("docs/perf/data").join(platform),
+    };
+    ensure!(
+        !release.files.is_empty(),
+        "{input}: no figure for tfa-docs, which takes PMF's by method tftf: nothing was written"
+    );
+    let [current, previous] = ["current", "previous"].map(|name| release.place.join(name));
+    let there = read_folder(&current)?;
+    let given = report.comparisons.first();
+    let own = there.as_ref().filter(|_| given.is_none());
+    let own = own.map(|it| compare_with(run, it, options)).transpose()?;
+    let comparison = given.or(own.as_ref());
+    let [there, before] = [there.as_ref(), comparison.map(|it| &it.baseline)]
+        .map(|it| it.map_or_else(Files::new, |it| files(it, None)));
+    // With a baseline that is not what is there it is another change that is asked for.
+    let new = sorted(&release.files);
+    let on_page = match new != sorted(&there) || new != sorted(&before) {
+        true => OnPage::Previous,
+        false => OnPage::Own,
+    };
+    if on_page == OnPage::Previous {
+        refuse_losses("the run", &release.files, &there, &current)?;
+        if given.is_some() {
+            // What was published before is not lost to a baseline that was cut off.
+            refuse_losses("the baseline", &before, &read_files(&previous)?, &previous)?;
+        }
+    }
+    let page = wishes.page.then(|| release.page(root, comparison, on_page));
+    let page = page.transpose()?;
+    let shown = release.place.display();
+    if on_page == OnPage::Previous {
+        note(&release, comparison);
+        release.put(comparison, given.map(|_| &before))?;
+        say(&format!("{shown}: current is of {input} now"));
+    } else {
+        say(&format!(
+            "{shown}: current is of these figures already: nothing was changed"
+        ));
+    }
+    if let Some((path, text)) = page {
+        published_page::write(&path, &text)?;
+    }
+    Ok(())
+}
+
+impl Release<'_> {
+    /// Returns the path and the text of the page that shows the figures, if it can be written.
+    fn page(
+        &self,
+        root: &Path,
+        comparison: Option<&Comparison>,
+        on_page: OnPage,
+    ) -> Result<(PathBuf, String)> {
+        let previous = self.place.join("previous");
+        // The release before these figures, which are there already.
+        let was = (on_page == OnPage::Own && previous.is_dir()).then(|| tables::read(&previous));
+        let was = was.transpose()?;
+        let was = was.map(|it| compare_with(self.run, &it, self.options));
+        let was = was.transpose()?;
+        let comparison = was
+            .as_ref()
+            .or(comparison.filter(|_| on_page == OnPage::Previous));
+        let old = comparison.map_or_else(Files::new, |it| files(&it.baseline, None));
+        let platform = self.platform;
+        let path = root.join(format!("docs/perf/psci-performance-{platform}.rst"));
+        let shown = Shown {
+            run: self.run,
+            comparison,
+            files: [&self.files, &old].map(|it| it.keys().collect()),
+            on_page,
+        };
+        let text = published_page::text(&path, platform, &shown)?;
+        if path.parent().is_some_and(Path::is_dir) {
+            output_files::check(("--page", &path), &[])?;
+        }
+        Ok((path, text))
+    }
+
+    /// Puts the figures in their place. Folders that a failure leaves empty are removed.
+    fn put(&self, comparison: Option<&Comparison>, former: Option<&Files>) -> Result<()> {
+        let first = first_missing(&self.place);
+        let placed = place_release(&self.place, &files(self.run, comparison), former);
+        if let (Err(_), Some(first)) = (&placed, first) {
+            remove_empty(&self.place, &first);
+        }
+        placed
+    }
+}
+
+/// Returns the platform's name, which is that of a folder and of the run's board.
+fn check_platform<'p>(
+    run: &LoggedRun,
+    platform: Option<&'p str>,
+    options: &Options,
+) -> Result<&'p str> {
+    let Some(platform) = platform else {
+        bail!("tfa-docs needs --platform NAME, the folder's name, such as juno");
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    ensure!(
+        !platform.is_empty() && !platform.starts_with('.') && platform.chars().all(plain),
+        "--platform {platform:?}: expected letters, digits, '-', '_' and '.'"
+    );
+    let is_other = |board: &&str| !is_of_platform(board, platform);
+    if let Some(board) = run.board().filter(is_other)
+        && !options.across.contains(&Across::Boards)
+    {
+        let input = &run.source.input;
+        bail!(
+            "--platform {platform}: {input} is of the board {board:?}, whose name does not contain \
+             that: --across boards, if it is the platform's; nothing was written"
+        );
+    }
+    Ok(platform)
+}
+
+/// Compares with what is there, which is of the run's board, as the folder's name says.
+fn compare_with(run: &LoggedRun, there: &LoggedRun, options: &Options) -> Result<Comparison> {
+    let mut there = there.clone();
+    there.header.board = run.board().map(str::to_owned);
+    let compared = compare(slice::from_ref(run), &there, options);
+    Ok(compared.context("nothing was written")?.remove(0))
+}
+
+/// Says what the files do not: figures that lack, that have no checksum, and the meaning of
+/// changes.
+fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
+    let Release {
+        run, files, place, ..
+    } = release;
+    // A name that was mistyped makes a folder; that of a known board does not come so far.
+    if run.board().is_none() && place.parent().is_some_and(Path::is_dir) && !place.is_dir() {
+        let (at, input) = (place.display(), &run.source.input);
+        say(&format!(
+            "{at}: a new folder; {input} does not say of which board it is"
+        ));
+    }
+    let (input, all) = (&run.source.input, run.run.cpus.len());
+    for name in ScenarioId::SUITE.map(file) {
+        let cpus = files.get(&name).map_or(0, Vec::len);
+        if cpus < all {
+            let of = format!("{input}: {name} has {cpus} of {all} CPUs");
+            say(&format!("{of}: the run has no figure for the others"));
+        }
+    }
+    for run in [Some(*run), comparison.map(|it| &it.baseline)]
+        .into_iter()
+        .flatten()
+    {
+        if run.integrity.records.is_none() && !run.integrity.tables {
+            say(&format!("{}: {}", run.source.input, run.integrity));
+        }
+    }
+    let refused = comparison.into_iter().flat_map(|it| &it.refused);
+    for it in refused.filter(|it| files.contains_key(&file(it.id))) {
+        let (file, why) = (file(it.id), &it.why);
+        say(&format!("no changes are shown in {file}: {why}"));
+    }
+    let scenarios = comparison.into_iter().flat_map(|it| &it.scenarios);
+    let by_order = scenarios.filter(|it| it.judged == Judged::Order);
+    let tags = by_order.map(|it| it.key.id.tag()).unique().join(", ");
+    let is_ambiguous = comparison.is_some_and(|it| it.keyed == Keyed::Ambiguous);
+    let named = match is_ambiguous {
+        true => "; --baseline and --rows-are MPIDR,... name the CPUs of rows whose labels repeat",
+        false => "",
+    };
+    if !tags.is_empty() {
+        say(&format!(
+            "changes are of equal places in the order of size, and not of CPUs, in {tags}: \
+             --baseline with another format explains them{named}"
+        ));
+    }
+}
+
+fn file(id: ScenarioId) -> String {
+    format!("{id}.csv")
+}
+
+/// Returns the lines of a run's files, with the changes of a comparison.
+fn files(run: &LoggedRun, comparison: Option<&Comparison>) -> Files {
+    let framed = run.framed().into_iter().filter(Scenario::has_pmf);
+    let files = framed.map(|it| {
+        let rows = it.rows.iter();
+        let lines = rows.filter_map(|row| line(run, &it, row, comparison));
+        (file(it.id), lines.collect::<Vec<_>>())
+    });
+    files.filter(|it| !it.1.is_empty()).collect()
+}
+
+/// Returns files whose lines are in the order of their texts: that of rows is no change.
+fn sorted(files: &Files) -> Files {
+    let mut files = files.clone();
+    files.values_mut().for_each(|lines| lines.sort());
+    files
+}
+
+/// Returns the columns of TF-A's tables: PMF's figures. None if one lacks.
+fn line(
+    run: &LoggedRun,
+    scenario: &Scenario,
+    row: &Row,
+    comparison: Option<&Comparison>,
+) -> Option<Vec<String>> {
+    use Metric::{CacheFlush, Latency, Powerdown, Wakeup};
+    let metrics = match scenario.id {
+        ScenarioId::PsciVersionParallel => &[Latency][..],
+        _ => &[Powerdown, Wakeup, CacheFlush],
+    };
+    let cpu = run.run.cpu(row.cpu);
+    let mut cells = vec![
+        cpu.cluster.to_string(),
+        run.run.core_number(&cpu).to_string(),
+    ];
+    for metric in metrics {
+        // Standby flushes nothing, and the table has a column for it.
+        let none = (*metric == CacheFlush).then_some(0);
+        let ns = run.ns(scenario.figure(row, *metric).or(none)?)?;
+        let change = comparison.and_then(|it| change(it, scenario.id, row, *metric));
+        let change = change.filter(|it| matches!(it.outcome, Outcome::Better | Outcome::Worse));
+        // Of the figures that the tables show, also where rounds were compared together.
+        let percent = change.and_then(|it| {
+            let old = &comparison?.baseline;
+            let its = old.scenario(scenario.id, Method::Tftf)?;
+            let row = its.row(it.old_cpu)?;
+            let before = old.ns(its.figure(row, *metric).or(none)?)?;
+            percent(ns as f64, before as f64)
+        });
+        cells.push(match percent {
+            Some(percent) => format!("{ns} ({percent:+.2}%)"),
+            None => ns.to_string(),
+        });
+    }
+    Some(cells)
+}
+
+/// Returns the change of a figure that the comparison judges, by one method.
+fn change<'c>(
+    comparison: &'c Comparison,
+    id: ScenarioId,
+    row: &Row,
+    metric: Metric,
+) -> Option<&'c Change> {
+    comparison.baseline.scenario(id, Method::Tftf)?;
+    let mut scenarios = comparison.scenarios.iter();
+    let own = scenarios.find(|it| {
+        let is_placement = it.key.helper.is_none() || it.key.helper == row.helper;
+        (it.key.id, it.key.method) == (id, Method::Tftf) && is_placement
+    });
+    let mut changes = own?.changes().iter();
+    changes.find(|it| it.cpu == row.cpu && it.key.metric() == Some(metric))
+}
+
+/// Returns the names of a folder's tables; none if there is no folder.
+fn names(folder: &Path) -> Result<Vec<String>> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let names = entries.map(|it| Ok(it?.file_name().to_string_lossy().into_owned()));
+    let names = names.filter_ok(|it: &String| it.ends_with(".csv"));
+    names.collect()
+}
+
+/// Reads a folder's tables; None if there are none.
+fn read_folder(folder: &Path) -> Result<Option<LoggedRun>> {
+    let has_tables = !names(folder)?.is_empty();
+    has_tables.then(|| tables::read(folder)).transpose()
+}
+
+fn read_files(folder: &Path) -> Result<Files> {
+    let there = read_folder(folder)?;
+    Ok(there.map_or_else(Files::new, |it| files(&it, None)))
+}
+
+/// Refuses to put `files`, those of `whose`, in place of a folder's tables if these are more.
+fn refuse_losses(whose: &str, files: &Files, there: &Files, folder: &Path) -> Result<()> {
+    let none = Vec::new();
+    for name in names(folder)? {
+        let [own, old] = [files, there].map(|it| it.get(&name).unwrap_or(&none));
+        if let Some(what) = lost(own, old) {
+            bail!(
+                "{}: {whose} has no figure for {what}: report one that has it, or remove it \
+                 first; nothing was written",
+                folder.join(&name).display()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Returns what of a file's lines is lost if `own` takes their place; None if nothing is.
+fn lost(own: &[Vec<String>], old: &[Vec<String>]) -> Option<String> {
+    if own.is_empty() {
+        return Some("this file".to_owned());
+    }
+    let label = |line: &Vec<String>| line[..2].join(".");
+    let is_plain = |lines: &[Vec<String>]| lines.iter().map(label).all_unique();
+    // Where labels repeat, which row is which CPU's is not known.
+    if !is_plain(own) || !is_plain(old) {
+        let (count, all) = (own.len(), old.len());
+        return (count < all).then(|| format!("{} of the {all} rows of this file", all - count));
+    }
+    let mut olds = old.iter().map(label);
+    let own: Vec<String> = own.iter().map(label).collect();
+    let gone = olds.find(|it| !own.contains(it))?;
+    Some(format!("CPU {gone} of this file"))
+}
+
+/// Returns the outermost folder of `place` that is not there.
+fn first_missing(place: &Path) -> Option<PathBuf> {
+    let missing = place.ancestors().take_while(|it| !it.exists());
+    let first = missing.filter(|it| !it.as_os_str().is_empty()).last();
+    first.map(Path::to_path_buf)
+}
+
+/// Removes the empty folders from `place` up to `first`.
+fn remove_empty(place: &Path, first: &Path) {
+    let folders = place.ancestors().take_while(|it| it.starts_with(first));
+    // One that holds something stays, and so do those around it.
+    let _ = folders.map(fs::remove_dir).find(Result::is_err);
+}
+
+/// Puts `files` in place of `current`, and `former`, else what was there, in that of
+/// `previous`.
+fn place_release(place: &Path, files: &Files, former: Option<&Files>) -> Result<()> {
+    let [current, previous] = ["current", "previous"].map(|name| place.join(name));
+    fs::create_dir_all(place).with_context(|| place.display().to_string())?;
+    let staged = tempfile::tempdir_in(place).with_context(|| place.display().to_string())?;
+    let [new, old, replaced, removed] =
+        ["new", "former", "replaced", "removed"].map(|name| staged.path().join(name));
+    write_folder(&new, files)?;
+    if let Some(files) = former {
+        write_folder(&old, files)?;
+    }
+    // From here on there is nothing to compute that could fail, and a failure removes nothing.
+    let staged = staged.keep();
+    // A folder that is not there has no place to go to.
+    let rename = |from: &Path, to: &Path| match from.is_dir() {
+        true => fs::rename(from, to).with_context(|| format!("{from:?} to {to:?}")),
+        false => Ok(()),
+    };
+    let former = former.map_or(&current, |_| &old);
+    if former.is_dir() {
+        rename(&previous, &replaced)?;
+        rename(former, &previous)?;
+    }
+    rename(&current, &removed)?;
+    rename(&new, &current)?;
+    fs::remove_dir_all(&staged).with_context(|| staged.display().to_string())
+}
+
+fn write_folder(folder: &Path, files: &Files) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    for (name, lines) in files {
+        let path = folder.join(name);
+        let mut out = WriterBuilder::new()
+            .quote_style(QuoteStyle::Always)
+            .terminator(Terminator::Any(b'\n'))
+            .from_path(&path)
+            .with_context(|| path.display().to_string())?;
+        let written = lines.iter().try_for_each(|line| out.write_record(line));
+        let written = written.map_err(anyhow::Error::from);
+        let written = written.and_then(|()| Ok(out.flush()?));
+        written.with_context(|| path.display().to_string())?;
+    }
+    Ok(())
+}

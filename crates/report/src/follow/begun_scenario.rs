@@ -1,0 +1,44 @@
+//! The scenarios that the lines of a log begin.
+
+use run::plan::{ScenarioId, WARM_TITLE};
+
+/// Returns the scenario that the last line of `log` that begins one names.
+pub fn last_scenario(log: &str) -> Option<&str> {
+    log.lines().rev().find_map(begun_scenario)
+}
+
+/// Returns the scenario that `line` begins: `> Executing '…'`, or a title outside
+/// TFTF's frame.
+pub fn begun_scenario(line: &str) -> Option<&str> {
+    let line = line.trim_end();
+    if let Some(rest) = line.strip_prefix("> Executing '") {
+        return rest.strip_suffix('\'');
+    }
+    let warm = line.strip_suffix(WARM_TITLE);
+    let name = warm.unwrap_or(line);
+    let mut all = ScenarioId::ALL.into_iter();
+    all.any(|id| id.name() == name && id.is_suite() == warm.is_some())
+        .then_some(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_begin_scenarios_and_headings_do_not() {
+        let suite = "CPU suspend on all cores in sequence";
+        let warm = format!("{suite}, CPUs kept on between samples");
+        for (line, is_title) in [
+            ("Calls to the firmware that do nothing", true),
+            (&*warm, true),
+            (suite, false),
+            ("Something, CPUs kept on between samples", false),
+            (".. table:: Calls to the firmware that do nothing", false),
+        ] {
+            let expected = if is_title { line } else { "A" };
+            let log = format!("> Executing 'A'\r\n\r\n{line}\r\n");
+            assert_eq!(last_scenario(&log), Some(expected));
+        }
+    }
+}

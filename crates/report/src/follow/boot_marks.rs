@@ -1,0 +1,106 @@
+//! The explanation of a boot that stopped, by its last mark.
+
+use hardware::image::BootStage;
+
+/// Each of these follows a scenario: the first only one of TFTF's.
+const ENDED: [&str; 2] = ["  TEST COMPLETE", "{\"scenario\":"];
+
+/// Returns what the last mark in `log` says: how far the boot came, the likely cause if it
+/// stopped there, and the next step. Returns None for a log without marks, and where a
+/// scenario has ended since.
+pub fn explain_marks(log: &str) -> Option<String> {
+    let last_end = ENDED.iter().filter_map(|end| log.rfind(end)).max();
+    let stage = BootStage::last_in(&log[last_end.unwrap_or(0)..])?;
+    let [reached, cause, next] = explanation(stage);
+    let letter = stage.letter();
+    Some(format!(
+        "the last boot mark is <{letter}>: {reached}. Likely cause: {cause}. Next: {next}"
+    ))
+}
+
+/// Returns what has been reached, the likely cause of a stop, and the next step.
+const fn explanation(stage: BootStage) -> [&'static str; 3] {
+    match stage {
+        BootStage::Entry => [
+            "the image runs, and stopped in its cache maintenance",
+            "the image is not loaded whole, or the memory behind it is not RAM or not non-secure",
+            "check the load address and that RAM of the header's image_size follows it",
+        ],
+        BootStage::Caches => [
+            "caches are off, and the MMU is not on or the emergency UART is not mapped",
+            "relocations or translation tables were written to memory that is not RAM",
+            "check the load address and that RAM of the header's image_size follows it",
+        ],
+        BootStage::Mmu => [
+            "MMU and caches are on, and no device tree was found",
+            "no tree is appended, and X0, X2 and X3 hold no address of one",
+            "append one: cargo xtask image --board NAME, or --dtb FILE",
+        ],
+        BootStage::Tree => [
+            "a device tree was found, and it or the boot arguments were not accepted",
+            "the tree's console is another UART than the one that is read, or the tree is damaged",
+            "check /chosen/stdout-path in the tree; read the line that follows the mark",
+        ],
+        BootStage::Board => [
+            "the device tree was accepted, and firmware has not answered",
+            "firmware did not return from a query, such as PSCI_FEATURES or the probe for PMF, or \
+             the psci node has the wrong method",
+            "read the line that follows the mark and the firmware's own messages",
+        ],
+        BootStage::Firmware => [
+            "firmware has answered, and the interrupt controller or the timer does not work",
+            "the tree's GIC addresses or timer interrupts are wrong, or firmware keeps the GIC to \
+             itself",
+            "compare the tree's interrupt-controller and timer nodes with the board's manual",
+        ],
+        BootStage::Gic => [
+            "interrupt controller and timer work, and no CPU_ON was called",
+            "firmware did not return from a read of a PMF timestamp, or nothing but the lead's \
+             power-down is measured",
+            "read the firmware's own messages; try --args only=psci_version_parallel",
+        ],
+        BootStage::CpuOn => [
+            "the first CPU_ON was called, and no suspend",
+            "CPU_ON did not return, or the CPU did not arrive",
+            "check the MPIDRs of /cpus, and that firmware may power on these CPUs",
+        ],
+        BootStage::Suspend => [
+            "the first suspend was called, and nothing was printed since",
+            "the power_state is wrong for this firmware, or nothing wakes the CPU",
+            "try --args only=psci_version_parallel, then a shallower state by core= and deepest=",
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_mark_is_explained() {
+        assert_eq!(explain_marks("NOTICE:  BL31: built\r\n"), None);
+        let said = explain_marks("<E><C><M>\r\n<T>\r\n").expect("marks");
+        assert!(said.starts_with("the last boot mark is <T>: a device tree was found"));
+        // Between two scenarios, and within the first.
+        let on = "<O>\r\n<RT_INSTR:a\t0/>\r\n  TEST COMPLETE\r\n";
+        assert_eq!(explain_marks(&format!("{on}> Executing 'B'\r\n")), None);
+        let said = explain_marks(&format!("> Executing 'A'\r\n{on}<S>\r\n"));
+        assert!(said.is_some_and(|it| it.contains("<S>")));
+    }
+
+    /// docs/first-boot.md has the same words, a row for each stage.
+    #[test]
+    fn the_page_has_a_row_for_each_stage() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/first-boot.md");
+        let page = std::fs::read_to_string(file);
+        let page = page.expect("the page");
+        for stage in BootStage::ALL {
+            let row = format!(
+                "| `<{}>` | {} |",
+                stage.letter(),
+                explanation(stage).join(" | ")
+            );
+            assert!(page.contains(&row), "{row}");
+        }
+    }
+}

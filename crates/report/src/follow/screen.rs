@@ -1,0 +1,135 @@
+//! A run's UART: for a log, and for a person without records and above a line of progress.
+
+use std::io::{self, Write};
+use std::mem::take;
+use std::sync::LazyLock;
+
+use host::log_file::LogFile;
+use host::progress::Progress;
+use regex::{Regex, bytes};
+use run::record::MARK;
+
+use super::begun_scenario;
+use super::stream::Display;
+
+/// The longest line that is held back until its end has come.
+const LINE_MAX: usize = 4096;
+
+/// Receives a UART's bytes, for a log and for a person. With a display the person gets whole
+/// lines, and sees the scenario under way; without one, all bytes as they are.
+pub struct Screen<'o> {
+    log: Option<&'o mut LogFile>,
+    out: &'o mut dyn Write,
+    progress: Option<Progress>,
+    /// True if a person gets records, too.
+    pub has_records: bool,
+    line: Vec<u8>,
+    /// The number of all scenarios by the header; 0 without one.
+    scenarios: u32,
+    begun: u32,
+}
+
+impl<'o> Screen<'o> {
+    /// Returns one that leaves records out if it has a display.
+    pub fn new(
+        log: Option<&'o mut LogFile>,
+        out: &'o mut dyn Write,
+        progress: Option<Progress>,
+    ) -> Self {
+        Self {
+            log,
+            out,
+            has_records: progress.is_none(),
+            progress,
+            line: Vec::new(),
+            scenarios: 0,
+            begun: 0,
+        }
+    }
+
+    /// Returns the scenario that `line` begins, with its number.
+    fn advance(&mut self, line: &str) -> Option<String> {
+        const HEADER: &str = r"^ *Plan +: (\d+) scenario(.*method tftf.*method warm)?";
+        static PLAN: LazyLock<Regex> = LazyLock::new(|| Regex::new(HEADER).expect("a pattern"));
+        if let Some(plan) = PLAN.captures(line) {
+            let methods = 1 + u32::from(plan.get(2).is_some());
+            self.scenarios = plan[1].parse::<u32>().ok()?.saturating_mul(methods);
+        }
+        let name = begun_scenario(line)?;
+        self.begun += 1;
+        let (begun, all) = (self.begun, self.scenarios.max(self.begun));
+        Some(format!("{begun}/{all} {name}"))
+    }
+
+    /// Writes to `out` what is to be shown of `lines`.
+    fn show(&mut self, lines: &[u8]) -> io::Result<()> {
+        let mut print = || self.out.write_all(lines).and_then(|()| self.out.flush());
+        match &self.progress {
+            _ if lines.is_empty() => Ok(()),
+            Some(progress) => progress.above(print),
+            None => print(),
+        }
+    }
+
+    /// Takes the line that has come, and adds it to `shown` if it is for a person.
+    fn take_line(&mut self, shown: &mut Vec<u8>) {
+        // Firmware clears the screen, and asks a terminal for its size.
+        static ESCAPE: LazyLock<bytes::Regex> = LazyLock::new(|| {
+            bytes::Regex::new(r"\x1b(\[[0-9;=?]*[A-Za-z]|[0-9])").expect("a pattern")
+        });
+        let line = take(&mut self.line);
+        let line = ESCAPE.replace_all(&line, &b""[..]);
+        let step = self.advance(&String::from_utf8_lossy(&line));
+        if let (Some(step), Some(progress)) = (step, &self.progress) {
+            progress.step(&step);
+        }
+        if self.has_records || !line.starts_with(MARK.as_bytes()) {
+            shown.extend(&*line);
+        }
+    }
+}
+
+impl Write for Screen<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // The log is kept, so it comes first.
+        if let Some(log) = &mut self.log {
+            log.add(bytes);
+        }
+        let mut shown = Vec::new();
+        match self.progress {
+            None => shown.extend(bytes),
+            Some(_) => {
+                for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+                    self.line.extend_from_slice(part);
+                    if part.ends_with(b"\n") || self.line.len() > LINE_MAX {
+                        self.take_line(&mut shown);
+                    }
+                }
+            }
+        }
+        self.show(&shown)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Display for Screen<'_> {
+    fn show_samples(&mut self, kept: u32, asked: u32) {
+        if let (Some(progress), 1..) = (&self.progress, asked)
+            && kept <= asked
+        {
+            progress.part(&format!("{kept}/{asked} samples"));
+        }
+    }
+}
+
+impl Drop for Screen<'_> {
+    fn drop(&mut self) {
+        let rest = take(&mut self.line);
+        // The machine has ended, and with it the reason to report an error of the output.
+        let _ = self.show(&rest);
+    }
+}

@@ -1,0 +1,82 @@
+//! A run on a board by its UART: from a serial port or from stdin, until the last
+//! line, for a bounded time, or until the user ends it. The bytes are kept in each case.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use host::log_file::LogFile;
+use host::progress::Progress;
+use serial2::SerialPort;
+
+use crate::follow::screen::Screen;
+use crate::follow::stream::{Ending, chunks, closing, listen};
+
+/// The longest that a run is followed, in seconds: a day.
+pub const TIMEOUT_MAX: u64 = 24 * 60 * 60;
+
+/// The bytes of a run, and its end.
+#[derive(Clone, Debug)]
+pub struct Followed {
+    /// The bytes so far.
+    pub log: Vec<u8>,
+    /// The end; None if the other side closed it.
+    pub ending: Option<Ending>,
+    /// The time that the run was followed.
+    pub elapsed: Duration,
+}
+
+impl fmt::Display for Followed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (bytes, seconds) = (self.log.len(), self.elapsed.as_secs_f64());
+        let ended = closing(&self.log).is_some();
+        let how = match self.ending {
+            Some(Ending::TimedOut) => "the time is up (--timeout)",
+            Some(Ending::Interrupted) => "interrupted",
+            _ if ended => "the run has ended",
+            _ => "the UART was closed before the run's last line",
+        };
+        write!(f, "{how}: {bytes} bytes in {seconds:.1} s")
+    }
+}
+
+/// Follows the port `device`, or stdin for `-`, for `timeout` at most: at `baud`, with 8 data
+/// bits, no parity, one stop bit and no flow control. Everything is written to `log` as it
+/// comes.
+pub fn follow(
+    device: &Path,
+    baud: u32,
+    timeout: Duration,
+    interrupt: &AtomicBool,
+    log: Option<&mut LogFile>,
+) -> Result<Followed> {
+    let name = device.display();
+    let from: Box<dyn Read + Send> = if device == Path::new("-") {
+        Box::new(io::stdin())
+    } else {
+        let mut port = SerialPort::open(device, baud)
+            .with_context(|| format!("--serial {name}: cannot open it at {baud} baud"))?;
+        // A port that is silent has not ended: `listen` has the deadline.
+        port.set_read_timeout(Duration::from_secs(TIMEOUT_MAX))
+            .with_context(|| format!("--serial {name}"))?;
+        Box::new(port)
+    };
+    let started = Instant::now();
+    let (mut out, progress) = (io::sink(), Progress::start(&format!("following {name}")));
+    let mut screen = Screen::new(log, &mut out, Some(progress));
+    let mut all = Vec::new();
+    // The reading thread may wait for ever, and ends with the process.
+    let (bytes, _) = chunks(from);
+    let times = (started, timeout.into());
+    let ending = listen(&bytes, &mut all, times, interrupt, &mut screen, &mut || {
+        None
+    })?;
+    Ok(Followed {
+        ending,
+        log: all,
+        elapsed: started.elapsed(),
+    })
+}

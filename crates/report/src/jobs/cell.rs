@@ -1,0 +1,75 @@
+//! The mark of a lab's cell: board, firmware and engine of its results.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use host::read_file;
+use serde::{Deserialize, Serialize};
+
+/// Returns true for a character that a name may have.
+pub fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "-_.+".contains(c)
+}
+
+/// Refuses a name of a firmware that cannot be part of a folder's.
+pub fn check_name(name: &str) -> Result<String, String> {
+    if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) || name.starts_with('.') {
+        return Err("a name has up to 64 letters, digits, '-', '_', '.' and '+'".to_owned());
+    }
+    Ok(name.to_owned())
+}
+
+/// The schema of `cell.json`, in its key `schema`.
+pub const SCHEMA: &str = "psci-bench-lab-cell";
+
+/// The file that makes a folder a cell.
+pub const MARK: &str = "cell.json";
+
+/// The folder of an engine's results.
+pub const RESULTS: &str = "results";
+
+const MARK_MAX: usize = 64 << 10;
+
+/// The mark of a cell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// 1; another one means something else.
+    pub version: u32,
+    /// The engine's word.
+    pub engine: String,
+    /// The board's folder in `platforms`.
+    pub board: String,
+    /// The user's name of the firmware.
+    pub firmware: String,
+    /// The number of CPUs that the payload runs on; 0 in a cell of an earlier version.
+    #[serde(default)]
+    pub cpus: u32,
+    /// The limit of a job's time.
+    #[serde(default)]
+    pub minutes: u32,
+    /// True if the job fails when something is skipped; absent: false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deny_skipped: bool,
+}
+
+impl Mark {
+    pub(super) fn read(dir: &Path) -> Result<Self> {
+        let path = dir.join(MARK);
+        let at = path.display();
+        let mark = read_file::read("", &path, MARK_MAX)?;
+        let mark: Self = serde_json::from_slice(&mark).with_context(|| at.to_string())?;
+        let (schema, version) = (&mark.schema, mark.version);
+        let is_known = (schema.as_str(), version) == (SCHEMA, 1);
+        ensure!(
+            is_known,
+            "{at}: this is {schema:?} {version}, and not {SCHEMA} 1"
+        );
+        let names = [&mark.engine, &mark.board, &mark.firmware];
+        for (key, name) in ["engine", "board", "firmware"].into_iter().zip(names) {
+            check_name(name).map_err(|why| anyhow!("{at}: {key} {name:?}: {why}"))?;
+        }
+        Ok(mark)
+    }
+}

@@ -1,0 +1,66 @@
+//! A job of a lab engine.
+
+use itertools::Itertools as _;
+use serde::Serialize;
+
+use super::cell::Mark;
+use super::outcome::Outcome;
+use super::results::Results;
+use crate::log::LoggedRun;
+
+/// A job of an engine, or a file of one, with its outcome.
+#[derive(Clone, Debug, Serialize)]
+pub struct Job {
+    pub(crate) name: String,
+    #[serde(flatten)]
+    pub(crate) key: Key,
+    pub(crate) engine: Option<String>,
+    pub(crate) outcome: Outcome,
+    /// The reasons against a better outcome.
+    pub(crate) said: Vec<String>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) results: Option<Results>,
+    pub(crate) measurements: Option<usize>,
+    /// The places of the job's runs among those that were read.
+    pub(crate) runs: Vec<usize>,
+    #[serde(skip)]
+    pub(super) mark: Option<Mark>,
+}
+
+/// A job's name: board and firmware.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Key {
+    /// The board: as its cell calls it, or as the payload does.
+    pub(crate) board: String,
+    /// The firmware: as its cell calls it, or by its version.
+    pub(crate) firmware: String,
+}
+
+/// The name of a board or a firmware that neither cell nor log names.
+const NOT_KNOWN: &str = "not known";
+
+impl Key {
+    /// Returns the name by the mark of a cell, and else by runs.
+    pub(super) fn of<'r>(
+        mark: Option<&Mark>,
+        runs: impl Iterator<Item = &'r LoggedRun> + Clone,
+    ) -> Self {
+        let by_runs = |name: fn(&LoggedRun) -> Option<&str>| {
+            let names = runs.clone().map(|run| name(run).unwrap_or(NOT_KNOWN));
+            let names = names.unique().join(", ");
+            let is_known = !names.is_empty();
+            if is_known {
+                names
+            } else {
+                NOT_KNOWN.to_owned()
+            }
+        };
+        Self {
+            board: mark.map_or_else(|| by_runs(LoggedRun::board), |it| it.board.clone()),
+            firmware: mark.map_or_else(
+                || by_runs(LoggedRun::firmware_version),
+                |it| it.firmware.clone(),
+            ),
+        }
+    }
+}

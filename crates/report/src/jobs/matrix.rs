@@ -1,0 +1,165 @@
+//! Runs side by side: a column for each, by board and firmware.
+//!
+//! Unlike [`crate::analysis::merge`], which makes one table of runs of one question, this
+//! puts nothing together: rows are CPUs by their MPIDR, and what a run does not
+//! have is not there. Boards are never in one table.
+
+use itertools::Itertools as _;
+use run::measure::Metric;
+use run::model::{Cpu, ScenarioKey};
+use run::plan::{Method, ScenarioId};
+use serde::Serialize;
+
+use super::job::{Job, Key};
+use crate::log::LoggedRun;
+
+/// Jobs and their runs, by board and firmware.
+#[derive(Clone, Debug, Serialize)]
+pub struct Matrix {
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) boards: Vec<Board>,
+    /// Inputs that were not looked at: the matrix is complete without any.
+    pub(crate) unread: Vec<String>,
+}
+
+/// All runs of one board.
+#[derive(Clone, Debug, Serialize)]
+pub struct Board {
+    pub(crate) name: String,
+    /// The runs, by index, and the names of their columns.
+    pub(crate) columns: Vec<(usize, String)>,
+    pub(crate) tests: Vec<SideBySide>,
+}
+
+/// A scenario in the runs of one board.
+#[derive(Clone, Debug, Serialize)]
+pub struct SideBySide {
+    pub(crate) scenario: ScenarioId,
+    pub(crate) method: Method,
+    /// The index of the CPU that stayed awake for the others.
+    pub(crate) helper: Option<u16>,
+    /// The rows: one for each CPU and figure, CPUs first.
+    pub(crate) rows: Vec<Row>,
+}
+
+/// A figure of a CPU in several runs. Durations are in ticks of each run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    pub(crate) cpu: Cpu,
+    pub(crate) metric: Metric,
+    /// The figure in each run's main table, and true if it is from a record.
+    pub(crate) shown: Vec<Option<(u64, bool)>>,
+}
+
+/// Puts `runs`, which are those of `jobs`, side by side.
+pub fn matrix(mut jobs: Vec<Job>, runs: &[LoggedRun], unread: Vec<String>) -> Matrix {
+    jobs.sort_by(|a, b| a.key.cmp(&b.key));
+    let mut columns: Vec<(Key, usize)> = Vec::new();
+    for job in &jobs {
+        let has_models = models(job, &jobs, runs).nth(1).is_some();
+        columns.extend(job.runs.iter().map(|index| {
+            let run = &runs[*index];
+            let mut key = Key::of(job.mark.as_ref(), [run].into_iter());
+            if has_models {
+                key.board += &format!(" ({})", run.board().unwrap_or("not known"));
+            }
+            if let Some(engine) = &job.engine {
+                key.firmware += &format!(" ({engine})");
+            }
+            (key, *index)
+        }));
+    }
+    columns.sort();
+    let boards = columns.chunk_by(|a, b| a.0.board == b.0.board).map(|own| {
+        let columns = named(own);
+        Board {
+            name: own[0].0.board.clone(),
+            tests: side_by_side(&columns, runs),
+            columns,
+        }
+    });
+    Matrix {
+        boards: boards.collect(),
+        jobs,
+        unread,
+    }
+}
+
+/// Returns the runs of a board with the names of their columns, numbered where several
+/// have one name.
+fn named(runs: &[(Key, usize)]) -> Vec<(usize, String)> {
+    let alike = runs.chunk_by(|a, b| a.0 == b.0);
+    let named = alike.flat_map(|alike| {
+        (1..).zip(alike).map(|(number, (key, index))| match alike {
+            [_] => (*index, key.firmware.clone()),
+            _ => (*index, format!("{} #{number}", key.firmware)),
+        })
+    });
+    named.collect()
+}
+
+/// Returns the boards that logs of a job's cell, and of others of its board, name.
+fn models<'r>(job: &Job, jobs: &[Job], runs: &'r [LoggedRun]) -> impl Iterator<Item = &'r str> {
+    let board = |job: &Job| job.mark.as_ref().map(|mark| mark.board.clone());
+    let own = board(job);
+    let same = jobs.iter().filter(|it| own.is_some() && board(it) == own);
+    let places = same.flat_map(|job| job.runs.clone());
+    places
+        .filter_map(|place| runs[place].board())
+        .unique()
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
+fn side_by_side(columns: &[(usize, String)], runs: &[LoggedRun]) -> Vec<SideBySide> {
+    let runs: Vec<&LoggedRun> = columns.iter().map(|it| &runs[it.0]).collect();
+    let scenarios = runs.iter().flat_map(|run| &run.run.scenarios);
+    let keys = scenarios.map(|it| it.key()).unique();
+    let all = keys.map(|key| SideBySide {
+        scenario: key.id,
+        method: key.method,
+        helper: key.helper,
+        rows: rows(key, &runs),
+    });
+    all.filter(|scenario| !scenario.rows.is_empty()).collect()
+}
+
+/// Returns true if both are one CPU: by MPIDR, or by labels if one has none.
+fn is_same(one: &Cpu, other: &Cpu) -> bool {
+    match (one.mpidr, other.mpidr) {
+        (Some(one), Some(other)) => one == other,
+        _ => (one.cluster, one.core, one.thread) == (other.cluster, other.core, other.thread),
+    }
+}
+
+fn rows(key: ScenarioKey, runs: &[&LoggedRun]) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for (place, run) in runs.iter().enumerate() {
+        let Some(own) = run.run.scenarios.iter().find(|it| it.key() == key) else {
+            continue;
+        };
+        let columns = own.columns();
+        let cells = own.rows.iter();
+        let cells = cells.flat_map(|row| columns.iter().map(move |metric| (row, *metric)));
+        for (row, metric) in cells {
+            let Some(ticks) = own.figure(row, metric) else {
+                continue;
+            };
+            let cpu = run.run.cpu(row.cpu);
+            // Of rows with equal labels each has a line of its own.
+            let is_it = |it: &Row| {
+                it.metric == metric && it.shown[place].is_none() && is_same(&it.cpu, &cpu)
+            };
+            let at = rows.iter().position(is_it).unwrap_or_else(|| {
+                let shown = vec![None; runs.len()];
+                rows.push(Row { cpu, metric, shown });
+                rows.len() - 1
+            });
+            rows[at].shown[place] = Some((ticks, !run.is_doubtful(row)));
+        }
+    }
+    // A CPU that only a later run has stands with its like.
+    let order: Vec<Cpu> = rows.iter().map(|row| row.cpu).collect();
+    rows.sort_by_key(|row| order.iter().position(|cpu| is_same(cpu, &row.cpu)));
+    rows
+}

@@ -1,0 +1,161 @@
+//! The outcome of a job, by its results and its runs.
+
+use std::fmt::Display;
+
+use hardware::text::plural::many;
+use itertools::Itertools as _;
+use run::model::{Scenario, Status, Verdict};
+use serde::Serialize;
+
+use super::results::{Ending, Results};
+use crate::log::LoggedRun;
+
+/// The outcome of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// All is well.
+    Passed,
+    /// A job, a test case or a verdict is not passed.
+    Failed,
+    /// There is no run, or only a part of one, or a result is missing.
+    Incomplete,
+}
+
+impl Outcome {
+    /// Returns the word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Incomplete => "incomplete",
+        }
+    }
+}
+
+/// Returns the outcome of a job, and the reasons against a better one: its failures, and
+/// what it `lacks`.
+pub(super) fn outcome(
+    results: Option<&Results>,
+    runs: &[LoggedRun],
+    lacks: Vec<String>,
+    deny_skipped: bool,
+) -> (Outcome, Vec<String>) {
+    let mut said = results.map_or_else(Vec::new, of_results);
+    said.extend(runs.iter().filter_map(of_run));
+    let denied = runs.iter().filter(|_| deny_skipped);
+    said.extend(denied.filter_map(LoggedRun::denied));
+    let failed = !said.is_empty();
+    let of_runs = runs.iter().flat_map(LoggedRun::lacks);
+    let lacks: Vec<String> = lacks.into_iter().chain(of_runs).collect();
+    let outcome = match (lacks.is_empty(), failed) {
+        (false, _) => Outcome::Incomplete,
+        (true, true) => Outcome::Failed,
+        (true, false) => Outcome::Passed,
+    };
+    said.extend(lacks);
+    (outcome, said)
+}
+
+fn of_results(results: &Results) -> Vec<String> {
+    let failure = results.failure.iter().map(|why| match why.as_str() {
+        "" => "the job failed, and the engine does not say why".to_owned(),
+        why => format!("the job failed: {why}"),
+    });
+    let mut said: Vec<String> = failure.collect();
+    said.extend(results.faults.iter().cloned());
+    let is_bad = |it: &Ending| matches!(it, Ending::Failed | Ending::Unknown);
+    let bad = results.cases.iter().filter(|case| is_bad(case.1));
+    let names: Vec<&str> = bad.map(|case| case.0.as_str()).collect();
+    if !names.is_empty() {
+        said.push(format!("{} not passed", listed(&names)));
+    }
+    // A job that has lost its subject is not to stay green.
+    let (cases, skipped) = (results.cases.len(), results.count(Ending::Skipped));
+    if cases > 0 && cases == skipped && results.measurements() == 0 {
+        let cases = many(cases, "test case");
+        said.push(format!("nothing was run: {cases}, and all are skipped"));
+    }
+    said
+}
+
+/// Returns the first of some names, and the number of the others.
+fn listed(names: &[impl Display]) -> String {
+    match names.len().checked_sub(3) {
+        Some(more @ 1..) => format!("{} and {more} more", names[..3].iter().join(", ")),
+        _ => names.iter().join(", "),
+    }
+}
+
+/// Returns the failure of a run: by its verdict, and without one, as in TFTF's logs,
+/// by its scenarios.
+fn of_run(run: &LoggedRun) -> Option<String> {
+    let verdict = run.verdict();
+    if verdict.is_some_and(|verdict| verdict != Verdict::Pass) {
+        return Some(run.verdict_text());
+    }
+    let scenarios = &run.run.scenarios;
+    let bad = scenarios.iter().filter_map(|it| match it.status {
+        Status::Failed(_) => Some(format!("{} failed", it.id.tag())),
+        Status::Crashed => Some(format!("{} crashed", it.id.tag())),
+        _ => None,
+    });
+    let mut names: Vec<String> = bad.collect();
+    if run.strays > 0 && run.run.end.is_none() {
+        let strays = many(run.strays as usize, "other scenario");
+        names.push(format!("{strays} failed"));
+    }
+    if !names.is_empty() {
+        return Some(listed(&names));
+    }
+    let is_skipped = |it: &Scenario| matches!(it.status, Status::Skipped(_));
+    let is_idle = verdict.is_none() && !scenarios.is_empty() && scenarios.iter().all(is_skipped);
+    is_idle.then(|| "nothing was run: all scenarios are skipped".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::find::find;
+    use crate::jobs::read::read_all;
+
+    fn of_log(text: &str) -> (Outcome, String) {
+        let dir = tempfile::tempdir().expect("a directory");
+        let log = dir.path().join("uart.log");
+        std::fs::write(&log, text).expect("written");
+        let (jobs, _) = read_all(&find(&[log]).expect("a file"), false).expect("a log");
+        (jobs[0].outcome, jobs[0].said.join("; "))
+    }
+
+    #[test]
+    fn a_tftf_log_passes_by_its_scenarios() {
+        let stray = "> Executing 'Another'\r\n  TEST COMPLETE                 Failed\r\n";
+        for (stray, status, expected, why) in [
+            ("", "Passed", Outcome::Passed, ""),
+            ("", "Failed", Outcome::Failed, "cpu_susp_serial failed"),
+            ("", "Crashed", Outcome::Failed, "cpu_susp_serial crashed"),
+            ("", "Skipped", Outcome::Failed, "nothing was run"),
+            (stray, "Passed", Outcome::Failed, "1 other scenario failed"),
+            ("", "", Outcome::Incomplete, "does not say how"),
+        ] {
+            let end = match status {
+                "" => String::new(),
+                status => format!("  TEST COMPLETE                 {status}\r\n"),
+            };
+            let (outcome, said) = of_log(&format!(
+                "NOTICE:  Booting trusted firmware test framework\r\n{stray}\
+                 > Executing 'CPU suspend on all cores in sequence'\r\n\
+                 <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t100\t200\t300/>\r\n{end}\
+                 NOTICE:  Exiting tests.\r\n"
+            ));
+            assert_eq!(outcome, expected, "{status}: {said}");
+            assert!(said.contains(why), "{status}: {said}");
+            assert_eq!(said.is_empty(), why.is_empty(), "{status}: {said}");
+        }
+        let (outcome, said) = of_log(
+            "NOTICE:  Booting trusted firmware test framework\r\npsci-bench: PASS (6 passed, \
+             0 skipped, 0 failed; 48 samples, 0 not counted, 0 CPUs lost)\r\n",
+        );
+        assert_eq!(outcome, Outcome::Incomplete, "{said}");
+    }
+}

@@ -1,0 +1,201 @@
+//! Files of lab engines -> jobs, each with its results and the runs in its logs.
+//!
+//! A job is a cell that `cargo xtask lab` has written, with what is in its folder
+//! `results`; or one file. A file of a cell that cannot be read makes its job incomplete,
+//! and hides no other one; one that was named is an error.
+
+use std::fs::File;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow};
+use hardware::text::plural::many;
+use host::read_file;
+
+use super::agreed;
+use super::cell::Mark;
+use super::find::{Found, named};
+use super::job::{Job, Key};
+use super::outcome::outcome;
+use super::results::Results;
+use crate::analysis::merge::take_repeats;
+use crate::log::untrusted_text::plain;
+use crate::log::{LoggedRun, ReadError, read};
+
+/// The largest file of results, in bytes; a log may be larger.
+const RESULTS_MAX: usize = 64 << 20;
+
+/// A file of results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// JUnit's XML, as pytest writes it.
+    Junit,
+    /// LAVA's results in YAML.
+    Lava,
+}
+
+impl Kind {
+    /// Returns the kind of a file of this name; None of a log.
+    pub fn of(name: &str) -> Option<Self> {
+        let name = name.to_ascii_lowercase();
+        let (stem, ending) = name.rsplit_once('.')?;
+        match ending {
+            "xml" => Some(Self::Junit),
+            "yaml" | "yml" if stem.starts_with("result") => Some(Self::Lava),
+            _ => None,
+        }
+    }
+
+    /// Adds the results in `text`.
+    pub fn read(self, text: &[u8], results: &mut Results) -> Result<()> {
+        match self {
+            Self::Junit => super::junit::read(text, results),
+            Self::Lava => super::lava::read_results(text, results),
+        }
+    }
+}
+
+/// Reads the jobs that were `found`, and the runs in their logs. Jobs fail where something was
+/// skipped if `deny_skipped`, or their cells say so. An error names a file of none of the
+/// kinds above.
+pub fn read_all(found: &Found, deny_skipped: bool) -> Result<(Vec<Job>, Vec<LoggedRun>)> {
+    let (mut jobs, mut runs) = (Vec::new(), Vec::new());
+    for cell in &found.cells {
+        let mut parts = Parts::default();
+        match Mark::read(&cell.dir) {
+            Ok(mark) => parts.mark = Some(mark),
+            Err(error) => parts.lacks.push(clause(&error)),
+        }
+        parts.lacks.extend(cell.lacks.iter().cloned());
+        for file in &cell.files {
+            if let Err(error) = parts.read(file) {
+                parts.lacks.push(clause(&error));
+            }
+        }
+        jobs.push(parts.into_job(&cell.dir, deny_skipped, &mut runs));
+    }
+    for file in &found.files {
+        let mut parts = Parts::default();
+        let read = parts.read(file);
+        read.map_err(|error| anyhow!("{}", clause(&error)))?;
+        jobs.push(parts.into_job(file, deny_skipped, &mut runs));
+    }
+    Ok((jobs, runs))
+}
+
+fn clause(error: &anyhow::Error) -> String {
+    plain(format!("{error:#}").trim_start())
+}
+
+#[derive(Default)]
+struct Parts {
+    mark: Option<Mark>,
+    results: Option<Results>,
+    runs: Vec<LoggedRun>,
+    without: Vec<String>,
+    lacks: Vec<String>,
+}
+
+impl Parts {
+    fn read(&mut self, path: &Path) -> Result<()> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let at = || named(path);
+        if let Some(kind) = Kind::of(&name) {
+            let text = read_file::read("", path, RESULTS_MAX)?;
+            let mut own = Results::default();
+            let read = kind.read(&text, &mut own).with_context(at);
+            // What came before it broke off counts.
+            self.results.get_or_insert_default().merge(own);
+            return read;
+        }
+        let file = File::open(path).with_context(at)?;
+        if let Some(own) = super::lava::read_log(file).with_context(at)? {
+            self.results.get_or_insert_default().merge(own);
+        }
+        let file = File::open(path).with_context(at)?;
+        match read(&at(), file) {
+            Ok(runs) => self.runs.extend(runs),
+            // A job that failed early has none, and is not left out for that.
+            Err(error @ ReadError::NoRun(_)) => self.without.push(plain(&error.to_string())),
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    /// Returns the job with its outcome, and moves its runs to `runs`.
+    fn into_job(mut self, path: &Path, deny_skipped: bool, runs: &mut Vec<LoggedRun>) -> Job {
+        // A run in two files of a job ran once.
+        let mut notes = take_repeats(&mut self.runs);
+        let is_read = self.lacks.is_empty();
+        self.check_cpus();
+        // Not every file of a job is the UART's.
+        if self.runs.is_empty() {
+            self.lacks.append(&mut self.without);
+            if self.lacks.is_empty() {
+                self.lacks.push("there is no log of the UART".to_owned());
+            }
+        }
+        notes.extend(self.check_results(is_read));
+        let Self { mark, results, .. } = self;
+        let is_denied = deny_skipped || mark.as_ref().is_some_and(|mark| mark.deny_skipped);
+        let (outcome, said) = outcome(results.as_ref(), &self.runs, self.lacks, is_denied);
+        let own = runs.len()..runs.len() + self.runs.len();
+        let job = Job {
+            name: named(path),
+            key: Key::of(mark.as_ref(), self.runs.iter()),
+            engine: mark.as_ref().map(|mark| mark.engine.clone()),
+            outcome,
+            said,
+            notes,
+            measurements: results.as_ref().map(Results::measurements),
+            results,
+            runs: own.collect(),
+            mark,
+        };
+        runs.append(&mut self.runs);
+        job
+    }
+
+    /// Finds runs of other CPUs than the cell's: the log is of another job.
+    fn check_cpus(&mut self) {
+        let cpus = self.mark.as_ref().map_or(0, |mark| mark.cpus as usize);
+        // Lines without records are of the CPUs that have figures.
+        let runs = self.runs.iter();
+        for run in runs.filter(|run| run.integrity.records.is_some() && cpus > 0) {
+            let count = run.run.cpus.len();
+            if count != cpus {
+                self.lacks.push(format!(
+                    "the log is of another job: of {}, and the cell has {cpus}",
+                    many(count, "CPU")
+                ));
+            }
+        }
+    }
+
+    /// Finds what the engine's results lack, and returns a note on what is not checked;
+    /// `is_read` is true if all files could be read.
+    fn check_results(&mut self, is_read: bool) -> Option<String> {
+        let Some(results) = &self.results else {
+            let is_lack = self.mark.is_some() && is_read;
+            let text = "there are no results of the engine";
+            self.lacks.extend(is_lack.then(|| text.to_owned()));
+            return None;
+        };
+        self.lacks.extend(results.lacks.iter().cloned());
+        let mut note = None;
+        match self.mark.as_ref().map(|mark| mark.engine.as_str()) {
+            Some("lava") if agreed::has_others_monitors(results) => {
+                note = Some(agreed::OTHERS_MONITORS.to_owned());
+            }
+            Some(_) if is_read => self.lacks.extend(agreed::lacks(results, &self.runs)),
+            _ => {}
+        }
+        if is_read && !results.ended {
+            let text = "the engine's log does not come to the end of the job";
+            self.lacks.push(text.to_owned());
+        }
+        if is_read && results.cases.is_empty() && results.measured.is_empty() {
+            self.lacks.push("the engine has no test case".to_owned());
+        }
+        note
+    }
+}

@@ -1,0 +1,259 @@
+//! One run in the making: records and lines go in, a [`LoggedRun`] comes out.
+
+use hardware::board::CPU_MAX;
+use hardware::text::outside::printable;
+use hardware::text::plural::many;
+use hardware::text::words::Word as _;
+use run::model::{Cpu, Head, Run, Status};
+use run::plan::ScenarioId;
+use run::record::{Record, RunBuilder};
+
+use super::closing::Closing;
+use super::held_lines;
+use super::integrity::NAMED_MAX;
+use super::ledger::{Claim, Ledger, unread_at};
+use super::line_run::LineRun;
+use super::logged_run::{LoggedRun, Stage};
+use super::plain_line::{PlainLine, RtInstr};
+use super::status_words::reason_word;
+use super::untrusted_text::plain;
+
+/// More bins than a spread has.
+const BINS_MAX: usize = 1 << 12;
+
+/// The most unknown scenarios that are named.
+const UNKNOWN_MAX: usize = 64;
+
+/// The parts of a run that were read so far.
+#[derive(Default)]
+pub(super) struct LoggedRunBuilder {
+    pub(super) ledger: Ledger,
+    records: RunBuilder,
+    /// All but the run itself.
+    pub(super) logged: LoggedRun,
+    has_frame: bool,
+    lines: LineRun,
+}
+
+impl LoggedRunBuilder {
+    /// Returns a builder of published tables.
+    pub(super) fn of_tables() -> Self {
+        let mut builder = Self::default();
+        builder.logged.integrity.tables = true;
+        builder
+    }
+
+    /// Returns true if there is more than firmware.
+    pub(super) fn is_begun(&self) -> bool {
+        self.has_frame || self.logged.header.version.is_some() || self.has_results()
+    }
+
+    fn has_results(&self) -> bool {
+        let has_lines = !self.lines.is_empty() || self.logged.integrity.rt_instr > 0;
+        has_lines || !self.ledger.is_empty() || self.is_closed()
+    }
+
+    /// Returns true behind the last line: a record is another run's.
+    pub(super) fn is_closed(&self) -> bool {
+        self.logged.closing.is_some()
+    }
+
+    /// Returns true if `line` can only be of the next run.
+    pub(super) fn is_over_at(&self, line: &PlainLine<'_>) -> bool {
+        let is_ended = self.is_closed() || self.ledger.is_ended();
+        let has_payload = self.logged.header.version.is_some();
+        match line {
+            PlainLine::Version { .. } | PlainLine::Frame => self.is_begun(),
+            PlainLine::Payload(_) => has_payload || self.has_results(),
+            PlainLine::Run(id) => {
+                let mut own = [self.logged.header.run, self.ledger.run]
+                    .into_iter()
+                    .flatten();
+                own.any(|own| own != *id)
+            }
+            PlainLine::Begin(Some(it)) => is_ended || self.lines.has(*it),
+            PlainLine::Begin(None) | PlainLine::RtInstr(_) => is_ended,
+            // A last line may come twice.
+            PlainLine::Closing(_, line) => {
+                let own = self.logged.closing.as_ref();
+                own.is_some_and(|own| own.line != plain(line))
+            }
+            _ => false,
+        }
+    }
+
+    /// Extends the run's place in the input by a line.
+    pub(super) fn extend(&mut self, line: u64, bytes: (u64, u64)) {
+        let source = &mut self.logged.source;
+        if source.lines.0 == 0 {
+            source.lines.0 = line;
+            source.bytes.0 = bytes.0;
+        }
+        source.lines.1 = line;
+        source.bytes.1 = bytes.1;
+    }
+
+    /// Adds a sound record on `line`, which is None if this version cannot read it.
+    pub(super) fn record(&mut self, claim: &Claim<'_>, record: Option<Record>, line: u64) {
+        let is_entered = self.ledger.enter(claim);
+        match record.filter(|it| is_entered && is_possible(it)) {
+            Some(Record::Run(head)) => {
+                let model = printable(&head.model);
+                self.records.add(Record::Run(Head { model, ..head }));
+            }
+            Some(record) => self.records.add(record),
+            None => {
+                let counts = &mut self.ledger.counts;
+                counts.malformed += 1;
+                if counts.unread.len() < NAMED_MAX {
+                    counts.unread.push(unread_at(claim, line));
+                }
+            }
+        }
+    }
+
+    /// Adds a line; false if the run has no use for it.
+    pub(super) fn line(&mut self, line: PlainLine<'_>) -> bool {
+        let logged = &mut self.logged;
+        match line {
+            PlainLine::Version { stage, version } => {
+                let is_again = |it: &Stage| it.name == stage && it.version.is_some();
+                // The firmware began anew before it came to the payload.
+                if logged.firmware.iter().any(is_again) {
+                    logged.firmware.clear();
+                }
+                self.stage(stage).version = Some(plain(version));
+            }
+            PlainLine::Built { stage, built } => self.stage(stage).built = Some(plain(built)),
+            PlainLine::Frame => self.has_frame = true,
+            PlainLine::RunningAt(level) => logged.header.exception_level = Some(level),
+            PlainLine::Payload(version) => logged.header.version = Some(plain(version)),
+            PlainLine::Cpus(count) => logged.header.cpus = Some(count),
+            PlainLine::Run(id) => logged.header.run = Some(id),
+            PlainLine::Board(board) => logged.header.board = Some(printable(board)),
+            PlainLine::Begin(scenario) => self.lines.begin(scenario),
+            PlainLine::RtInstr(line) => self.rt_instr(&line),
+            PlainLine::Unread => logged.integrity.rt_instr_wrong += 1,
+            PlainLine::Complete(status) => return self.lines.complete(status),
+            PlainLine::Skipped(id, cpus) => self.lines.skip(id, cpus),
+            PlainLine::Tally(status, count) => self.tally(status, count),
+            PlainLine::Farewell => logged.integrity.farewell = true,
+            PlainLine::Closing(verdict, line) => {
+                let line = plain(line);
+                logged.closing = Some(Closing { verdict, line });
+            }
+            PlainLine::Broken(line) => logged.broken_closing = Some(plain(line)),
+            PlainLine::Other => return false,
+        }
+        true
+    }
+
+    fn stage(&mut self, name: &str) -> &mut Stage {
+        let stages = &mut self.logged.firmware;
+        let found = stages.iter().position(|stage| stage.name == name);
+        let place = found.unwrap_or(stages.len());
+        if found.is_none() {
+            stages.push(Stage::default());
+            name.clone_into(&mut stages[place].name);
+        }
+        &mut stages[place]
+    }
+
+    fn rt_instr(&mut self, line: &RtInstr<'_>) {
+        let integrity = &mut self.logged.integrity;
+        let lines = u32::from(!integrity.tables);
+        integrity.rt_instr = integrity.rt_instr.saturating_add(lines);
+        let is_known = self.lines.add(ScenarioId::from_word(line.tag), line);
+        if !is_known && integrity.unknown.len() < UNKNOWN_MAX {
+            *integrity.unknown.entry(line.tag.to_owned()).or_default() += 1;
+        }
+    }
+
+    /// Holds a count of TFTF's summary against the lines before.
+    fn tally(&mut self, status: Status, count: usize) {
+        let seen = self.lines.count_of(status);
+        let contradictions = &mut self.logged.integrity.contradictions;
+        if seen < count && contradictions.len() < NAMED_MAX {
+            let (tests, word) = (many(count, "test"), reason_word(&status));
+            contradictions.push(format!(
+                "TFTF counts {tests} {word}, and the log shows {seen}"
+            ));
+        }
+    }
+
+    /// Returns the run: that of the records, if there is any, else that of the lines.
+    pub(super) fn finish(self, input: &str, place: u32) -> LoggedRun {
+        let mut logged = self.logged;
+        logged.source.input = input.to_owned();
+        logged.source.place = place;
+        logged.strays = self.lines.strays;
+        let id = self.ledger.run;
+        let records = self.ledger.finish();
+        if records.received + records.damaged == 0 {
+            logged.run = self.lines.run(&mut logged.integrity);
+            let rows = logged.run.scenarios.iter().flat_map(|it| &it.rows);
+            let doubtful = rows.filter(|row| logged.is_doubtful(row)).count();
+            logged.integrity.unverified_rows = doubtful as u32;
+            return logged;
+        }
+        logged.run = Run {
+            id,
+            ..self.records.run()
+        };
+        logged.integrity.guessed_cpus = label_lost_cpus(&mut logged.run);
+        // A second copy fills gaps in the end.
+        if records.from_second > 0 {
+            let rows = logged.run.scenarios.iter_mut().flat_map(|it| &mut it.rows);
+            rows.for_each(|row| row.samples.sort());
+        }
+        logged.integrity.records = Some(records);
+        // Records count, and no lines.
+        let wrong = held_lines::contradicted(&self.lines, &logged);
+        logged.integrity.rt_instr_wrong += wrong.len() as u32;
+        let of_lines = (!wrong.is_empty()).then(|| held_lines::clause(&wrong));
+        let of_records = logged.records_contradict();
+        logged.integrity.contradictions = of_records.into_iter().chain(of_lines).collect();
+        logged
+    }
+}
+
+/// Returns true if a record's CPUs have indices that a board has, and a spread bins
+/// that one has: the memory that a log takes is bounded.
+fn is_possible(record: &Record) -> bool {
+    let (helper, cpu) = match record {
+        Record::Cpus(first, cpus) => (None, first.saturating_add(cpus.len().max(1) as u16 - 1)),
+        Record::Scenario(key, ..) | Record::Findings(key, _) => (key.helper, 0),
+        Record::Row((key, row)) => (key.helper.max(row.helper), row.cpu),
+        Record::Sample(key, cpu, _) => (key.helper, *cpu),
+        Record::Point(key, _, point) => (key.helper, point.cpu),
+        Record::Spread(_, _, spread) if usize::from(spread.first) > BINS_MAX => return false,
+        Record::Spread(key, ..) => (key.helper, 0),
+        Record::Identity(..)
+        | Record::Run(_)
+        | Record::Facts(_)
+        | Record::Plan(_)
+        | Record::End(_) => (None, 0),
+    };
+    usize::from(cpu.max(helper.unwrap_or(0))) < CPU_MAX
+}
+
+/// Adds a CPU for each index that a row, a point or a helper has, and makes up labels of
+/// those without a record, so that no two CPUs share any; returns their number.
+fn label_lost_cpus(run: &mut Run) -> u32 {
+    let each = run.scenarios.iter().flat_map(|scenario| {
+        let rows = scenario.rows.iter();
+        let rows = rows.flat_map(|row| [Some(row.cpu), row.helper]);
+        let points = scenario.points.iter().map(|point| Some(point.cpu));
+        rows.chain(points).chain([scenario.helper])
+    });
+    let count = each.flatten().max().map_or(0, |last| usize::from(last) + 1);
+    if run.cpus.len() < count {
+        run.cpus.resize(count, Cpu::default());
+    }
+    let mut lost = 0;
+    for (index, cpu) in (0..).zip(&mut run.cpus).filter(|it| it.1.mpidr.is_none()) {
+        (cpu.cluster, cpu.core) = (u16::MAX, index);
+        lost += 1;
+    }
+    lost
+}

@@ -1,0 +1,322 @@
+//! Damaged logs: nothing that is read differs from the truth without a mark.
+//!
+//! `PSCI_BENCH_DAMAGE=N` damages N times as many logs.
+
+use std::collections::BTreeSet;
+
+use run::model::{Figures, Row, Run, Scenario, Skip, Status};
+use run::plan::{Records, ScenarioId};
+use serde_json::Value;
+
+use super::logged_run::LoggedRun;
+use super::reader::read_bytes;
+use crate::analysis::findings::findings;
+use crate::analysis::words::{NOT_VERIFIED, RECORDS_LOST};
+use crate::made_up_run;
+
+/// A generator of numbers that are always the same: Marsaglia, "Xorshift RNGs",
+/// Journal of Statistical Software 8 (2003).
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// Returns true once in `of` times.
+    fn once_in(&mut self, of: u64) -> bool {
+        self.next().is_multiple_of(of)
+    }
+
+    /// Damages one of `of` parts: it is lost, comes twice, changes its place with another
+    /// one, or `flip` changes it.
+    fn damage<T: Clone>(&mut self, parts: &mut Vec<T>, of: u64, flip: impl Fn(&mut T, u64)) {
+        let kind = self.next() % 4;
+        let mut place = 0;
+        while place < parts.len() {
+            if self.once_in(of) {
+                match kind {
+                    0 => drop(parts.remove(place)),
+                    1 => parts.insert(place, parts[place].clone()),
+                    2 => parts.swap(place, place.saturating_sub(1)),
+                    _ => flip(&mut parts[place], self.next()),
+                }
+            }
+            place += 1;
+        }
+    }
+}
+
+/// Returns the number of logs that a test damages.
+fn logs(usual: u64) -> u64 {
+    let times = std::env::var("PSCI_BENCH_DAMAGE").ok();
+    usual * times.map_or(1, |it| it.parse().expect("a number"))
+}
+
+fn json(run: &Run) -> Value {
+    serde_json::to_value(run).expect("no map has other keys")
+}
+
+/// Returns true if all that is known in `found` is in `whole`.
+fn is_part(found: &Value, whole: &Value) -> bool {
+    match (found, whole) {
+        (Value::Object(found), Value::Object(whole)) => {
+            let mut each = found.iter();
+            each.all(|(key, it)| is_part(it, whole.get(key).unwrap_or(&Value::Null)))
+        }
+        (Value::Array(found), Value::Array(whole)) => {
+            let mut each = found.iter();
+            each.all(|it| whole.iter().any(|own| is_part(it, own)))
+        }
+        _ => found.is_null() || found == "unknown" || found == whole,
+    }
+}
+
+/// The run that is sent, and the sentences of its report.
+struct Truth {
+    run: Run,
+    sentences: BTreeSet<String>,
+}
+
+fn sentences(logged: &LoggedRun) -> impl Iterator<Item = String> {
+    let each = logged.run.scenarios.iter();
+    each.flat_map(|it| findings(logged, it))
+        .map(|it| it.sentence)
+}
+
+impl Truth {
+    /// Reads the log without damage.
+    fn of(log: &str) -> Self {
+        let logged = read_bytes("a.log", log.as_bytes())
+            .expect("a run")
+            .remove(0);
+        assert!(logged.is_complete());
+        let sentences = sentences(&logged).collect();
+        Self {
+            run: logged.run,
+            sentences,
+        }
+    }
+
+    /// Asserts that all of `logged` is true or marked.
+    fn assert_holds(&self, logged: &LoggedRun) {
+        let mut run = logged.run.clone();
+        let is_known = !run.clock().is_known() || run.clock() == self.run.clock();
+        assert!(is_known || !run.has_records());
+        // The lead's identity stands with its CPU.
+        run.facts
+            .iter_mut()
+            .zip(self.run.facts)
+            .for_each(|(it, own)| it.own = own.own);
+        // Labels of lost CPUs are guessed, and said to be.
+        run.cpus.retain(|it| it.mpidr.is_some());
+        for scenario in &mut run.scenarios {
+            scenario.findings.clear();
+            if logged.integrity.records.is_none() {
+                scenario.status = Status::Unknown;
+            }
+            for row in scenario.rows.iter_mut().filter(|it| it.lacks_own_record()) {
+                let cpu = sent_cpu(logged, row.cpu);
+                let is_true = row.skipped.is_none() || self.has_skipped(scenario.id, cpu);
+                assert!(is_true || !logged.is_complete());
+                row.skipped = None;
+                assert!(row.figures == Figures::default() || logged.is_doubtful(row));
+                row.figures = Figures::default();
+            }
+            let empty = |it: &Row| Row {
+                cpu: it.cpu,
+                helper: it.helper,
+                ..Row::default()
+            };
+            scenario.rows.retain(|it| *it != empty(it));
+        }
+        assert!(is_part(&json(&run), &json(&self.run)), "{run:#?}");
+        for sentence in sentences(logged) {
+            let mut marks = [NOT_VERIFIED, RECORDS_LOST].iter();
+            let is_marked = marks.any(|it| sentence.ends_with(it));
+            assert!(
+                is_marked || self.sentences.contains(&sentence),
+                "{sentence}"
+            );
+        }
+    }
+
+    /// Returns true if the row of a CPU was skipped.
+    fn has_skipped(&self, id: ScenarioId, cpu: u16) -> bool {
+        let mut all = self.run.scenarios.iter().filter(|it| it.id == id);
+        all.any(|it| it.row(cpu).is_some_and(is_skipped))
+    }
+
+    /// Asserts that a log whose runs are all complete has everything, in one run.
+    fn assert_whole(&self, runs: &[LoggedRun]) {
+        let [logged] = runs else {
+            panic!("{} runs", runs.len());
+        };
+        if logged.integrity.records.is_none() {
+            return assert!(self.has_all_rows(logged));
+        }
+        let mut run = logged.run.clone();
+        run.scenarios.sort_by_key(|it| (it.id.index(), it.helper));
+        assert_eq!(run, self.run);
+    }
+
+    /// Returns true if a log without records has all rows that were sent.
+    fn has_all_rows(&self, logged: &LoggedRun) -> bool {
+        let mut framed = self.run.scenarios.iter().filter(|it| it.is_framed());
+        let has = |it: &Scenario, cpu: u16| {
+            let own = logged.scenario(it.id, it.method)?.row(cpu)?;
+            let is_left_out = || self.has_skipped(it.id, sent_cpu(logged, cpu));
+            Some(logged.is_doubtful(own) || is_skipped(own) && is_left_out())
+        };
+        framed.all(|it| (0..4).all(|cpu| has(it, cpu) == Some(true)))
+    }
+}
+
+/// Returns the index that a CPU has in the run that is sent, by its labels.
+fn sent_cpu(logged: &LoggedRun, cpu: u16) -> u16 {
+    let cpu = logged.run.cpu(cpu);
+    cpu.cluster.saturating_mul(2).saturating_add(cpu.core)
+}
+
+fn is_skipped(row: &Row) -> bool {
+    row.skipped.is_some()
+}
+
+/// Returns a run whose log may be without records; with a row that was skipped, in every
+/// second case.
+fn run_of_lines(nth: u64) -> Run {
+    let mut run = made_up_run::run();
+    run.scenarios.pop();
+    if nth % 2 == 1 {
+        let row = &mut run.scenarios[2].rows[3];
+        let (cpu, skipped) = (row.cpu, Some(Skip::NoGic));
+        *row = Row {
+            cpu,
+            skipped,
+            ..Row::default()
+        };
+    }
+    run.end = Some(made_up_run::end(&run));
+    run
+}
+
+#[test]
+fn damaged_logs_never_change_a_figure_or_a_sentence() {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let (mut whole, mut lossy, mut refused) = (0, 0, 0);
+    for nth in 0..logs(500) {
+        let copies =
+            [Records::Once, Records::Once, Records::Twice, Records::None][nth as usize % 4];
+        let run = match copies {
+            Records::None => run_of_lines(nth / 4),
+            _ => made_up_run::run(),
+        };
+        let log = made_up_run::log(&run, copies);
+        let truth = Truth::of(&log);
+        let of = [100, 1_000, 10_000, 100_000][(nth / 4) as usize % 4];
+        let lines = log.split_inclusive('\n').map(|it| it.as_bytes().to_vec());
+        let mut lines: Vec<Vec<u8>> = lines.collect();
+        let count = lines.len();
+        let [one, other] = [(); 2].map(|()| random.next() as usize % count);
+        match nth / 16 % 3 {
+            0 => random.damage(&mut lines, of.min(3_000) / 10, |bytes, _| bytes.reverse()),
+            1 => lines.swap(one, other),
+            _ => {}
+        }
+        let mut bytes = lines.concat();
+        random.damage(&mut bytes, of, |byte, number| *byte ^= 1 << (number % 8));
+        let Ok(runs) = read_bytes("a.log", &bytes) else {
+            refused += 1;
+            continue;
+        };
+        for logged in &runs {
+            truth.assert_holds(logged);
+        }
+        if runs.iter().all(LoggedRun::is_complete) {
+            truth.assert_whole(&runs);
+            whole += 1;
+        } else {
+            lossy += 1;
+        }
+    }
+    println!("{whole} whole, {lossy} incomplete, {refused} refused");
+    assert!(whole > 20 && lossy > 200);
+}
+
+/// Returns a log as a terminal of so many columns gives it, with tabs that become what `tab`
+/// gives for a column.
+fn pasted(log: &str, columns: usize, tab: impl Fn(usize) -> String) -> Vec<String> {
+    let mut all = Vec::new();
+    for line in log.lines() {
+        let (mut text, mut column) = (String::new(), 0);
+        for letter in line.chars() {
+            if column >= columns {
+                all.push(std::mem::take(&mut text));
+                column = 0;
+            }
+            let is_tab = letter == '\t';
+            text += &if is_tab { tab(column) } else { letter.into() };
+            column = if is_tab {
+                column / 8 * 8 + 8
+            } else {
+                column + 1
+            };
+        }
+        all.push(text);
+    }
+    all
+}
+
+#[test]
+fn pasted_logs_lose_no_row_in_silence() {
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let is_own = |it: &&str| !it.starts_with("psci-bench") && !it.starts_with("  Board");
+    let logs_of = |run: &Run| {
+        let log = made_up_run::log(run, Records::None);
+        let tftf: String = log.split_inclusive('\n').filter(is_own).collect();
+        (Truth::of(&log), [log, tftf])
+    };
+    let kinds = [0, 1].map(|nth| logs_of(&run_of_lines(nth)));
+    let mut whole = 0;
+    for nth in 0..logs(100) {
+        let (truth, texts) = &kinds[nth as usize / 2 % 2];
+        let (log, columns) = (&texts[nth as usize % 2], 40 + nth as usize % 93);
+        let mut lines = pasted(log, columns, |column| match nth / 4 % 4 {
+            0 => "\t".to_owned(),
+            1 => " ".repeat(8 - column % 8),
+            2 => " ".to_owned(),
+            _ => String::new(),
+        });
+        for place in (0..lines.len()).rev().filter(|_| nth % 5 == 0) {
+            if random.once_in(9) {
+                lines.insert(place, "INFO:    BL31: 28\t17".into());
+            }
+        }
+        let is_trimmed = nth % 3 == 0;
+        let lines = lines
+            .iter()
+            .map(|it| if is_trimmed { it.trim_end() } else { it });
+        let text = lines.collect::<Vec<_>>().join("\n");
+        let runs = read_bytes("a.log", text.as_bytes()).unwrap_or_default();
+        assert!(runs.len() < 2);
+        for logged in runs {
+            let is_complete = logged.is_complete();
+            assert!(!is_complete || truth.has_all_rows(&logged), "{text}");
+            let mut run = logged.run.clone();
+            for scenario in &mut run.scenarios {
+                for row in &mut scenario.rows {
+                    row.cpu = sent_cpu(&logged, row.cpu);
+                }
+                let rows = &mut scenario.rows;
+                rows.retain(|it| !is_skipped(it) || !truth.has_skipped(scenario.id, it.cpu));
+            }
+            assert!(is_part(&json(&run), &json(&truth.run)), "{text}");
+            whole += u64::from(is_complete);
+        }
+    }
+    println!("{whole} whole");
+    assert!(whole > logs(100) / 10);
+}

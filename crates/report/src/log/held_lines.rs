@@ -1,0 +1,70 @@
+//! RT_INSTR lines, held against the records of the same figures.
+
+use hardware::text::plural::many;
+use itertools::Itertools as _;
+use run::model::{Row, Scenario};
+use suite::output::RtInstrFigures;
+
+use super::integrity::NAMED_MAX;
+use super::line_run::{LineRun, RowOfLine};
+use super::logged_run::LoggedRun;
+
+/// Returns the lines that contradict the records of a run, each by its CPU and scenario. A line
+/// whose record is lost contradicts nothing.
+pub(super) fn contradicted(lines: &LineRun, logged: &LoggedRun) -> Vec<String> {
+    let framed = logged.framed();
+    let is_whole = logged.integrity.is_whole();
+    let contradicts = |line: &RowOfLine| {
+        let scenario = framed.iter().find(|it| it.id == line.id);
+        let rows = scenario.map(|scenario| (scenario, rows_of_label(logged, scenario, line.label)));
+        match rows {
+            Some((scenario, rows)) if !rows.is_empty() => {
+                let is_held =
+                    |row: &&Row| is_lost(logged, row) || is_of(line, logged, scenario, row);
+                !rows.iter().any(is_held)
+            }
+            _ => is_whole,
+        }
+    };
+    let wrong = lines.rows().filter(contradicts);
+    let named = wrong.map(|it| format!("CPU {}.{} in {}", it.label.0, it.label.1, it.id));
+    named.collect()
+}
+
+/// Returns the clause that names contradicted lines.
+pub(super) fn clause(wrong: &[String]) -> String {
+    let lines = many(wrong.len(), "RT_INSTR line");
+    let named = wrong.iter().take(NAMED_MAX).format(", ");
+    let more = match wrong.len().saturating_sub(NAMED_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("the records contradict {lines}: {named}{more}")
+}
+
+/// Returns the rows whose lines have this cluster and core.
+fn rows_of_label<'s>(
+    logged: &LoggedRun,
+    scenario: &'s Scenario,
+    (cluster, core): (u16, u16),
+) -> Vec<&'s Row> {
+    let is_it = |row: &&Row| {
+        let cpu = logged.run.cpu(row.cpu);
+        cpu.cluster == cluster && logged.run.core_number(&cpu) == u64::from(core)
+    };
+    scenario.rows.iter().filter(is_it).collect()
+}
+
+/// Returns true if the figures of a row are not known, or not in nanoseconds.
+fn is_lost(logged: &LoggedRun, row: &Row) -> bool {
+    row.lacks_own_record() || logged.run.facts.is_none()
+}
+
+fn is_of(line: &RowOfLine, logged: &LoggedRun, scenario: &Scenario, row: &Row) -> bool {
+    let figures = RtInstrFigures::from_row(&logged.run, scenario, row);
+    let values = figures.map(|figures| match figures {
+        RtInstrFigures::Latency(latency) => [Some(latency), None, None],
+        RtInstrFigures::PowerDown(all) => all.map(Some),
+    });
+    values == Some(line.values)
+}

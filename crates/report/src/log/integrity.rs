@@ -1,0 +1,186 @@
+//! The losses between the UART and the log.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use hardware::text::plural::many;
+use itertools::Itertools as _;
+use run::model::RunId;
+use serde::Serialize;
+
+/// The worth of what was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Integrity {
+    /// Counts of records; None in a log without any, as TFTF's: each figure of it
+    /// is from a line without a checksum.
+    pub records: Option<Records>,
+    /// True for published tables of figures, which are no log.
+    pub tables: bool,
+    /// Rows of a log without records, whose figures are from lines without a checksum.
+    pub unverified_rows: u32,
+    /// CPUs whose record was lost, and whose labels are made up.
+    pub guessed_cpus: u32,
+    /// True if the log has TFTF's `Exiting tests.`.
+    pub farewell: bool,
+    /// RT_INSTR lines.
+    pub rt_instr: u32,
+    /// RT_INSTR lines that cannot be read, or contradict their record.
+    pub rt_instr_wrong: u32,
+    /// RT_INSTR lines that repeat an earlier one: they count once.
+    pub rt_instr_repeated: u32,
+    /// RT_INSTR lines of a CPU that contradict an earlier one: neither counts.
+    pub rt_instr_ambiguous: u32,
+    /// Lines that repeat the line before: they count once.
+    pub lines_repeated: u32,
+    /// Tables' rows and RT_INSTR lines of scenarios that this version does not know,
+    /// by tag.
+    pub unknown: BTreeMap<String, u32>,
+    /// Contradictions in the log, a clause each: to counts in TFTF's summary or of the end
+    /// record, or between lines and records.
+    #[serde(skip)]
+    pub contradictions: Vec<String>,
+}
+
+/// Counts of a run's records.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Records {
+    /// The number of records that were sent; None without the `end` record.
+    pub expected: Option<u64>,
+    /// Records that came through in at least one copy.
+    pub received: u64,
+    /// Of those, the ones that came after a later record: from a second copy.
+    pub from_second: u64,
+    /// Lines that are records with a wrong checksum.
+    pub damaged: u64,
+    /// Records with a right checksum that this version cannot read.
+    pub malformed: u64,
+    /// The first of these, with their lines.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<String>,
+    /// The records that are lost, in the order of their sequence numbers.
+    pub missing: Vec<Missing>,
+    /// The run whose records follow before the end of this one's.
+    #[serde(skip)]
+    pub cut_by: Option<RunId>,
+}
+
+/// Records that are lost, one after the other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Missing {
+    /// The first sequence number.
+    pub first: u32,
+    /// The last one.
+    pub last: u32,
+}
+
+/// The most gaps, or records that cannot be read, that are named one by one.
+pub(super) const NAMED_MAX: usize = 8;
+
+impl Missing {
+    /// Returns the number of records.
+    pub fn count(&self) -> u64 {
+        u64::from(self.last.saturating_sub(self.first)) + 1
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.first == self.last {
+            true => write!(f, "record {:04}", self.first),
+            false => write!(f, "records {:04} to {:04}", self.first, self.last),
+        }
+    }
+}
+
+impl Integrity {
+    /// Returns true if every record came through and was read.
+    pub fn is_whole(&self) -> bool {
+        let is_sound = |it: &Records| it.missing.is_empty() && it.malformed == 0;
+        let is_whole = |it: &Records| it.expected.is_some() && is_sound(it);
+        self.records.as_ref().is_some_and(is_whole)
+    }
+
+    /// Returns the losses of records, a clause each; the first ones by name.
+    pub(super) fn shortfalls(&self) -> Vec<String> {
+        let Some(records) = &self.records else {
+            return Vec::new();
+        };
+        if records.received == 0 {
+            let count = many(records.damaged as usize, "record");
+            return vec![format!("{count} (@PB ...), and not one is sound")];
+        }
+        let mut all = Vec::new();
+        let named = records.missing.iter().take(NAMED_MAX);
+        all.extend(named.map(|it| format!("{it} lost")));
+        all.extend(records.unread.iter().cloned());
+        let unnamed = records.malformed as usize - records.unread.len();
+        for (count, what) in [
+            (records.missing.len().saturating_sub(NAMED_MAX), "more gap"),
+            (unnamed, "more unreadable record"),
+        ] {
+            all.extend((count > 0).then(|| many(count, what)));
+        }
+        if records.expected.is_none() {
+            all.push("the end record lost: there may be more".to_owned());
+        }
+        let cut = records.cut_by.map(|other| {
+            format!("records of another run, {other}, follow before its end: the log mixes runs")
+        });
+        all.extend(cut);
+        all
+    }
+
+    /// Returns true if every figure is from a record.
+    pub fn is_verified(&self) -> bool {
+        self.records.is_some()
+    }
+
+    /// Returns doubts about RT_INSTR lines and tables' rows, a sentence each.
+    pub(super) fn doubts(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        if self.lines_repeated > 0 {
+            let lines = many(self.lines_repeated as usize, "line");
+            all.push(format!("{lines} came twice in a row, and counted once"));
+        }
+        if self.rt_instr_ambiguous > 0 {
+            let lines = many(self.rt_instr_ambiguous as usize, "RT_INSTR line");
+            all.push(format!(
+                "{lines} contradict another one of their CPU: none of them is taken"
+            ));
+        }
+        if !self.unknown.is_empty() {
+            let rows: u32 = self.unknown.values().sum();
+            all.push(format!(
+                "{} of scenarios that this version does not know left out: {}",
+                many(rows as usize, "row"),
+                self.unknown.keys().join(", ")
+            ));
+        }
+        all
+    }
+}
+
+impl fmt::Display for Integrity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.tables {
+            return f.write_str("published tables: figures alone, as they were printed");
+        }
+        let Some(records) = &self.records else {
+            let end = "all figures are from lines without a checksum, and not verified";
+            return write!(f, "no records: {end}");
+        };
+        match records.expected {
+            Some(expected) => write!(f, "{} of {expected} records", records.received)?,
+            None => write!(f, "{} records, and no end record", records.received)?,
+        }
+        for (count, phrase) in [
+            (records.from_second, "from the second copy"),
+            (records.malformed, "malformed"),
+        ] {
+            if count > 0 {
+                write!(f, ", {count} {phrase}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! Lines of a log, whatever ends them, without holding more than one.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use memchr::{memchr, memchr2};
+
+/// The longest line that is kept together; a longer one comes in pieces.
+const LINE_MAX: usize = 1 << 16;
+/// The number of bytes that are read at a time.
+const CHUNK: usize = 1 << 18;
+
+/// A line without its end, which may be CR, LF, or any row of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Line<'b> {
+    /// The number, from 1, as editors count: by line feeds, or by CRs if there is none.
+    pub(crate) number: u64,
+    /// The place of its first byte in the log.
+    pub(crate) offset: u64,
+    pub(crate) bytes: &'b [u8],
+}
+
+/// The lines of a reader.
+pub(crate) struct Lines<R> {
+    from: BufReader<R>,
+    line: Vec<u8>,
+    /// Number and offset of the next byte.
+    number: u64,
+    /// The number of bytes that were given out.
+    pub(crate) offset: u64,
+    /// The end that counts: by the first line.
+    counted: Option<u8>,
+    /// True if nothing of the line with `number` was given out.
+    is_at_start: bool,
+}
+
+impl<R: Read> Lines<R> {
+    pub(crate) fn of(from: R) -> Self {
+        Self {
+            from: BufReader::with_capacity(CHUNK, from),
+            line: Vec::new(),
+            number: 1,
+            offset: 0,
+            counted: None,
+            is_at_start: true,
+        }
+    }
+
+    /// Returns the number of lines that were begun.
+    pub(crate) fn count(&self) -> u64 {
+        self.number - u64::from(self.is_at_start)
+    }
+
+    /// Returns the next line; None at the end.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        self.line.clear();
+        let (number, offset) = (self.number, self.offset);
+        let end = loop {
+            let bytes = match self.from.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                bytes => bytes?,
+            };
+            let bytes = &bytes[..bytes.len().min(LINE_MAX - self.line.len())];
+            let at = memchr2(b'\n', b'\r', bytes);
+            let end = at.map(|at| bytes[at]);
+            if self.counted.is_none() && end.is_some() {
+                self.counted = memchr(b'\n', bytes).or(at).map(|at| bytes[at]);
+            }
+            let len = at.unwrap_or(bytes.len());
+            self.line.extend_from_slice(&bytes[..len]);
+            let taken = len + usize::from(end.is_some());
+            self.from.consume(taken);
+            self.offset += taken as u64;
+            if taken == 0 || end.is_some() {
+                break end;
+            }
+        };
+        if self.offset == offset {
+            return Ok(None);
+        }
+        self.is_at_start = end.is_some() && end == self.counted;
+        self.number += u64::from(self.is_at_start);
+        let bytes = &self.line;
+        Ok(Some(Line {
+            number,
+            offset,
+            bytes,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(mut lines: Lines<impl Read>) -> Vec<(u64, u64, Vec<u8>)> {
+        let mut all = Vec::new();
+        while let Some(line) = lines.next().expect("reads") {
+            if !line.bytes.is_empty() {
+                all.push((line.number, line.offset, line.bytes.to_vec()));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn lines_end_by_any_mixture_of_cr_and_lf() {
+        let log = b"a\nbb\r\nc\r\r\nd\re\n\rf";
+        let ends = [(1, 0, "a"), (2, 2, "bb"), (3, 6, "c"), (4, 10, "d")];
+        let ends = ends.into_iter().chain([(4, 12, "e"), (5, 15, "f")]);
+        let expected: Vec<_> = ends.map(|(a, b, text)| (a, b, text.into())).collect();
+        assert_eq!(all(Lines::of(&log[..])), expected);
+        let mut slow = Lines::of(&log[..]);
+        slow.from = BufReader::with_capacity(1, &log[..]);
+        assert_eq!(all(slow), expected);
+        let numbers = |log: &'static [u8]| all(Lines::of(log)).into_iter().map(|it| it.0);
+        assert!(numbers(b"a\rb\rc").eq([1, 2, 3]));
+        let endless = vec![b'x'; 3 * LINE_MAX + 7];
+        let pieces = all(Lines::of(&endless[..]));
+        let len: usize = pieces.iter().map(|piece| piece.2.len()).sum();
+        assert_eq!((pieces.len(), len, pieces[3].0), (4, endless.len(), 1));
+    }
+}

@@ -1,0 +1,33 @@
+//! Text of a UART, or published tables -> runs.
+
+mod builder;
+mod clean;
+mod closing;
+#[cfg(test)]
+mod damage;
+mod grid_table;
+pub(crate) mod grouped;
+mod held_lines;
+mod integrity;
+pub(crate) mod lava_log;
+mod ledger;
+mod line_run;
+pub(crate) mod lines;
+pub mod logged_run;
+pub(crate) mod page;
+mod plain_line;
+pub(crate) mod published_rows;
+mod reader;
+#[cfg(test)]
+mod splices;
+mod status_words;
+pub mod tables;
+#[cfg(test)]
+mod tests;
+pub mod untrusted_text;
+
+pub use self::closing::Closing;
+pub use self::integrity::{Integrity, Missing, Records};
+pub use self::logged_run::{HeaderLines, LoggedRun, Source, Stage};
+pub use self::reader::{ReadError, read, read_bytes, runs};
+pub use self::status_words::{reason_text, reason_word};

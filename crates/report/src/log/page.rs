@@ -1,0 +1,377 @@
+//! Published pages: TF-A's `docs/perf/psci-performance-PLATFORM.rst` -> tables with places.
+//!
+//! Up to v2.14 the figures stand in grid tables, in microseconds, each release's beside those
+//! of the one before; since May 2026 in `csv-table` directives over integer nanoseconds. A
+//! figure may have a change behind it: `185700 (-30.51%)`. Of the page's other tables those
+//! that do not begin with the column Cluster are left out.
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use hardware::text::words::Word as _;
+use host::read_file;
+use itertools::Itertools as _;
+use regex::Regex;
+use run::model::heading;
+use run::plan::ScenarioId;
+
+use super::grid_table;
+use super::published_rows::{Cell, PublishedRow, csv_lines, rows};
+
+/// The most bytes of a page, and of a file of figures.
+const FILE_MAX: usize = 1 << 20;
+/// A page of which all figures are whole and one is this many microseconds is of nanoseconds.
+const IMPLAUSIBLE_US: u64 = 100_000;
+
+/// A published page.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Page {
+    /// The path, as it was given.
+    pub(crate) input: String,
+    /// The tables of latencies, in their order.
+    pub(crate) tables: Vec<PageTable>,
+    /// Sentences on what its figures contradict.
+    pub(crate) doubts: Vec<String>,
+}
+
+/// A table of a scenario's latencies.
+#[derive(Clone, Debug)]
+pub(crate) struct PageTable {
+    /// The line of the directive, from 1.
+    pub(crate) line: usize,
+    pub(crate) id: ScenarioId,
+    /// The release that the title names, such as `v2.13`; empty if it names none.
+    pub(crate) release: String,
+    /// The folder of a file of figures: `current` or `previous`.
+    pub(crate) folder: String,
+    /// Nanoseconds in the unit that the title names.
+    unit: u64,
+    pub(crate) rows: Vec<PublishedRow>,
+}
+
+impl Page {
+    /// Returns the tables of each release, the newest first.
+    pub(crate) fn releases(&self) -> Vec<Vec<&PageTable>> {
+        let groups = self.tables.iter().into_group_map_by(|it| it.age());
+        let newest_first = groups.into_iter().sorted_by(|a, b| b.0.cmp(&a.0));
+        newest_first.map(|it| it.1).collect()
+    }
+}
+
+impl PageTable {
+    /// Returns what orders releases: the folder of the figures, else the version.
+    fn age(&self) -> Option<(bool, Vec<u32>, bool, &str)> {
+        match self.folder.as_str() {
+            "current" => Some((true, vec![1], true, "")),
+            "previous" => Some((true, vec![0], true, "")),
+            _ => {
+                let version = self.release.trim_start_matches('v');
+                let (numbers, candidate) = version.split_once('-').unwrap_or((version, ""));
+                let numbers: Result<_, _> = numbers.split('.').map(str::parse).collect();
+                Some((false, numbers.ok()?, candidate.is_empty(), candidate))
+            }
+        }
+    }
+
+    /// Returns the changes that are printed.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = i64> {
+        let figures = self.rows.iter().flat_map(|it| &it.figures);
+        figures.filter_map(|it| it.change)
+    }
+}
+
+/// Returns true if `path` is of a page.
+pub(crate) fn is_at(path: &Path) -> bool {
+    let ending = path.extension();
+    ending.is_some_and(|it| it.eq_ignore_ascii_case("rst"))
+}
+
+/// Returns the text of the page at `path`. `what` stands before the path in errors.
+pub(crate) fn read_text(what: &str, path: &Path) -> Result<String> {
+    let text = read_file::text(read_file::read(what, path, FILE_MAX)?);
+    text.map_err(|line| anyhow!("{}:{line}:1: this is not text in UTF-8", path.display()))
+}
+
+/// Reads the page at `path`.
+///
+/// # Errors
+/// `FILE:LINE:COLUMN: ` and what cannot be read; a page without a table of latencies.
+pub(crate) fn read(path: &Path) -> Result<Page> {
+    let input = path.display().to_string();
+    let text = read_text("page", path)?;
+    let lines: Vec<&str> = text.lines().collect();
+    let mut page = Page::default();
+    let mut next = 0;
+    while next < lines.len() {
+        let found = directive(&lines, next);
+        next = found.as_ref().map_or(next + 1, |it| it.end);
+        let Some(directive) = found else { continue };
+        let table = directive.table(&lines, path, &mut next);
+        let table = table.map_err(|why| anyhow!("{input}:{why:#}"))?;
+        page.tables.extend(table);
+    }
+    ensure!(
+        !page.tables.is_empty(),
+        "{input}:1:1: no table of PSCI's latencies: expected a page as TF-A's docs/perf has them, \
+         with the columns Cluster and Core"
+    );
+    check_releases(&page.tables).map_err(|why| anyhow!("{input}:{why}"))?;
+    let names = page.tables.iter().map(|it| it.release.clone()).unique();
+    for name in names.collect_vec() {
+        let is_own = |it: &&mut PageTable| it.release == name && it.unit == 1000;
+        let mut own: Vec<&mut PageTable> = page.tables.iter_mut().filter(is_own).collect();
+        if !is_of_ns(&own) {
+            continue;
+        }
+        page.doubts.push(format!(
+            "{input}:{}: the titles of {name} say microseconds, and the figures are nanoseconds",
+            own[0].line
+        ));
+        let rows = own.iter_mut().flat_map(|it| &mut it.rows);
+        let figures = rows.flat_map(|it| &mut it.figures);
+        figures.for_each(|it| it.ns /= 1000);
+    }
+    page.doubts
+        .extend(releases_of_folders(&input, &page.tables));
+    page.input = input;
+    Ok(page)
+}
+
+/// Refuses tables of several releases that have no order, and two of one release and scenario.
+fn check_releases(tables: &[PageTable]) -> Result<()> {
+    let kind = |it: &PageTable| it.age().map(|it| it.0);
+    let is_lost = |it: &&PageTable| kind(it).is_none() || kind(it) != kind(&tables[0]);
+    let are_one = tables.iter().map(PageTable::age).all_equal();
+    if let Some(it) = tables.iter().find(is_lost).filter(|_| !are_one) {
+        bail!(
+            "{}:1: this table's place among the releases is not known: expected a title that \
+             ends in one, such as (v2.13), or a file in a folder current or previous",
+            it.line
+        );
+    }
+    let mut twice = tables.iter().duplicates_by(|it| (it.age(), it.id));
+    match twice.next() {
+        Some(it) => bail!(
+            "{}:1: another table of the same scenario and release",
+            it.line
+        ),
+        None => Ok(()),
+    }
+}
+
+/// Returns true if the figures are nanoseconds below titles that say microseconds: all of them
+/// are whole, and one is of a time that no call takes.
+fn is_of_ns(tables: &[&mut PageTable]) -> bool {
+    let rows = tables.iter().flat_map(|it| &it.rows);
+    let figures = rows.flat_map(|row| &row.figures);
+    let mut all = figures.map(|it| it.ns);
+    all.clone().all(|ns| ns % 1000 == 0) && all.any(|ns| ns >= IMPLAUSIBLE_US * 1000)
+}
+
+/// Returns a doubt for each table whose title names another release than those of the same
+/// folder do.
+fn releases_of_folders<'t>(
+    input: &'t str,
+    tables: &'t [PageTable],
+) -> impl Iterator<Item = String> + 't {
+    tables.iter().filter_map(move |table| {
+        let alike = tables.iter().filter(|it| it.folder == table.folder);
+        let releases = alike.map(|it| &it.release).counts();
+        let (most, _) = releases.into_iter().max_by_key(|it| (it.1, it.0))?;
+        (!table.folder.is_empty() && *most != table.release).then(|| {
+            let (line, folder, own) = (table.line, &table.folder, &table.release);
+            format!(
+                "{input}:{line}: the title says ({own}), and the others of the folder {folder} ({most})"
+            )
+        })
+    })
+}
+
+/// A `table` or `csv-table` directive.
+struct Directive {
+    /// The lines of the directive and behind its title and options, from 0.
+    begin: usize,
+    end: usize,
+    is_csv: bool,
+    title: String,
+    /// `:header:`.
+    header: String,
+    /// `:file:`, and its line from 0.
+    file: Option<(String, usize)>,
+}
+
+/// Returns the directive that begins on a line.
+fn directive(lines: &[&str], begin: usize) -> Option<Directive> {
+    static BEGIN: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"^ *\.\. (csv-|list-)?table:: *(.*)$").expect("a pattern"));
+    let found = BEGIN.captures(lines[begin])?;
+    let mut all = Directive {
+        begin,
+        end: begin + 1,
+        is_csv: found.get(1).is_some_and(|it| it.as_str() == "csv-"),
+        title: found[2].trim().to_owned(),
+        header: String::new(),
+        file: None,
+    };
+    while let Some(line) = lines.get(all.end).filter(|it| it.starts_with(' ')) {
+        let line = line.trim();
+        match line.strip_prefix(':') {
+            _ if line.is_empty() => break,
+            Some(option) => {
+                if let Some(header) = option.strip_prefix("header:") {
+                    all.header = header.to_owned();
+                }
+                if let Some(file) = option.strip_prefix("file:") {
+                    all.file = Some((file.trim().to_owned(), all.end));
+                }
+            }
+            None => all.title = format!("{} {line}", all.title),
+        }
+        all.end += 1;
+    }
+    Some(all)
+}
+
+/// Returns true if a row of names begins with that of clusters.
+fn is_cluster(row: &str) -> bool {
+    let row = row.trim_start_matches(['|', '"', ' ']);
+    row.to_lowercase().starts_with("cluster")
+}
+
+/// The names of columns, the cells, and the file that they are of.
+type Cells = (String, Vec<Vec<Cell>>, Option<PathBuf>);
+
+impl Directive {
+    /// Reads the table; None if it is not of latencies. `next` becomes the line behind it.
+    fn table(&self, lines: &[&str], page: &Path, next: &mut usize) -> Result<Option<PageTable>> {
+        let line = self.begin + 1;
+        let file = self.file.as_ref().map(|it| Path::new(&it.0));
+        let inside = lines[self.end..].iter().map(|it| it.trim());
+        let inside = inside.skip_while(|it| it.is_empty());
+        let mut inside = inside.take_while(|it| !it.is_empty());
+        if self.id(file).is_none() && !is_cluster(&self.header) && !inside.any(is_cluster) {
+            return Ok(None);
+        }
+        let (header, cells, file) = match (&self.file, self.is_csv) {
+            (Some((file, at)), true) => {
+                let file = page.with_file_name("").join(file);
+                let name = || file.display().to_string();
+                let bytes = read_file::read("", &file, FILE_MAX);
+                let cells = bytes.and_then(|it| csv_lines(&it).with_context(name));
+                let cells = cells.with_context(|| format!("{}:1: :file:", at + 1))?;
+                (self.header.clone(), cells, Some(file))
+            }
+            _ => self.grid(lines, next)?,
+        };
+        let id = self.id(file.as_deref());
+        let title = &self.title;
+        let said = "the title does not say which scenario's latencies these are";
+        let id = id.with_context(|| format!("{line}:1: {said}: {title:?}"))?;
+        let said = "the title names no unit: expected (ns), (us) or (µs)";
+        let unit = unit(title).with_context(|| format!("{line}:1: {said}"))?;
+        let rows = rows(Some(id), &cells, unit);
+        let mut rows = rows.map_err(|why| match &file {
+            Some(file) => anyhow!("{line}:1: {}:{why:#}", file.display()),
+            None if cells.is_empty() => anyhow!("{line}:1: {why:#}"),
+            None => why,
+        })?;
+        check_columns(&header, &rows).with_context(|| format!("{line}:1"))?;
+        let of = file.as_deref().unwrap_or(page).display();
+        for it in rows.iter_mut().flat_map(|row| &mut row.figures) {
+            it.place.insert_str(0, &format!("{of}:"));
+        }
+        let folder = file.as_deref().and_then(Path::parent);
+        let folder = folder.and_then(Path::file_name).unwrap_or_default();
+        Ok(Some(PageTable {
+            line,
+            id,
+            release: release(&self.title),
+            folder: folder.to_string_lossy().into_owned(),
+            unit,
+            rows,
+        }))
+    }
+
+    /// Reads a grid table.
+    fn grid(&self, lines: &[&str], next: &mut usize) -> Result<Cells> {
+        let begin = (self.end..lines.len()).find(|at| !lines[*at].trim().is_empty());
+        let begin = begin.filter(|at| lines[*at].trim_start().starts_with('+'));
+        let begin = begin.with_context(|| {
+            format!(
+                "{}:1: this table of latencies has no figures that can be read: expected a grid \
+                 table, or a csv-table with :file:",
+                self.begin + 1
+            )
+        })?;
+        let (rows, end) = grid_table::read(lines, begin)?;
+        *next = end;
+        let mut rows = rows.into_iter();
+        let header = rows.next().unwrap_or_default();
+        let header = header.iter().map(|it| it.text.as_str()).join(", ");
+        Ok((header, rows.collect(), None))
+    }
+
+    /// Returns the scenario, by the name of a file of figures, else by the title.
+    fn id(&self, file: Option<&Path>) -> Option<ScenarioId> {
+        let stem = file.and_then(Path::file_stem);
+        let tag = stem.map(|it| it.to_string_lossy());
+        let by_file = tag.and_then(|it| ScenarioId::from_word(&it));
+        by_file.or_else(|| scenario(&self.title))
+    }
+}
+
+/// Refuses columns in another order than that of figures. Of a name the first letter counts.
+fn check_columns(header: &str, rows: &[PublishedRow]) -> Result<()> {
+    let metrics = rows[0].figures.iter().map(|it| heading(it.metric));
+    let columns = ["Cluster", "Core"].into_iter().chain(metrics).collect_vec();
+    let first = |name: &str| name.trim().to_lowercase().chars().next();
+    let mut names = header.trim().split(',').zip(&columns);
+    ensure!(
+        header.is_empty() || names.all(|(name, own)| first(name) == first(own)),
+        "the columns are {header:?}: expected {}",
+        columns.join(", ")
+    );
+    Ok(())
+}
+
+/// Returns the scenario that a title is of, by the words of TF-A's pages and of ours.
+fn scenario(title: &str) -> Option<ScenarioId> {
+    let title = title.to_lowercase().replace(['`', '_'], " ");
+    let has = |word: &str| title.contains(word);
+    let is_parallel = has("parallel");
+    let is_named = is_parallel != (has("serial") || has("sequence"));
+    let is_deeper = has("level ") && !has("level 0") && !has("deepest");
+    if has("psci version") || has("cpu version") {
+        Some(ScenarioId::PsciVersionParallel)
+    } else if has("cpu off") {
+        Some(ScenarioId::CpuOffSerial)
+    } else if !is_named || is_deeper || !has("suspend") {
+        None
+    } else {
+        Some(match (has("deepest"), is_parallel) {
+            (true, true) => ScenarioId::SuspendDeepParallel,
+            (true, false) => ScenarioId::SuspendDeepSerial,
+            (false, true) => ScenarioId::CpuSuspendParallel,
+            (false, false) => ScenarioId::CpuSuspendSerial,
+        })
+    }
+}
+
+/// Returns the nanoseconds in the unit that a title names.
+fn unit(title: &str) -> Option<u64> {
+    let has = |unit: &&str| title.contains(*unit);
+    // The sign for micro, and the letter mu.
+    let is_us = ["(us)", "(\u{b5}s)", "(\u{3bc}s)"].iter().any(has);
+    match title.contains("(ns)") {
+        true => Some(1),
+        false => is_us.then_some(1000),
+    }
+}
+
+/// Returns what the last brackets of a title hold, if they end it.
+fn release(title: &str) -> String {
+    let inside = title.strip_suffix(')').and_then(|it| it.rsplit_once('('));
+    let inside = inside.filter(|it| unit(&format!("({})", it.1)).is_none());
+    inside.map_or("", |it| it.1).to_owned()
+}

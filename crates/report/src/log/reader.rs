@@ -1,0 +1,363 @@
+//! Logs -> runs.
+//!
+//! A log may hold any number of runs: one ends at its last line, or before a record
+//! or a line that can only be another one's. A record counts for its checksum alone.
+//! The line of a record may be broken into several, as terminals do; other text may be
+//! before the record, or after its checksum. Nothing is pieced together of damaged records.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::Read;
+
+use hardware::text::plural::many;
+use memchr::memmem;
+use run::record::{MARK, pieces};
+
+use super::builder::LoggedRunBuilder;
+use super::clean::clean;
+use super::ledger::{CRC_DIGITS, Claim};
+use super::lines::{Line, Lines};
+use super::logged_run::LoggedRun;
+use super::plain_line::{self, PlainLine};
+
+/// The reason for which a log has no report, with the log's name.
+#[derive(Debug)]
+pub enum ReadError {
+    /// The log cannot be read.
+    Io(String),
+    /// The log has no run.
+    NoRun(String),
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Io(message) | Self::NoRun(message)) = self;
+        f.write_str(message)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+/// Reads the runs of a log, which is called `name` in messages.
+pub fn read(name: &str, from: impl Read) -> Result<Vec<LoggedRun>, ReadError> {
+    runs(name, from).collect()
+}
+
+/// Reads a log that is in memory.
+pub fn read_bytes(name: &str, log: &[u8]) -> Result<Vec<LoggedRun>, ReadError> {
+    read(name, log)
+}
+
+/// Returns the runs of a log one after the other, each as soon as it has been read: a log may
+/// hold more runs than memory does.
+pub fn runs<R: Read>(name: &str, from: R) -> Runs<R> {
+    let reader = LogReader {
+        name: name.to_owned(),
+        ..LogReader::default()
+    };
+    Runs {
+        reader,
+        lines: Lines::of(from),
+        is_over: false,
+    }
+}
+
+/// The runs of a log. An error is the last.
+pub struct Runs<R> {
+    reader: LogReader,
+    lines: Lines<R>,
+    is_over: bool,
+}
+
+impl<R: Read> Iterator for Runs<R> {
+    type Item = Result<LoggedRun, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(run) = self.reader.ended.pop_front() {
+                return Some(Ok(run));
+            }
+            if self.is_over {
+                return None;
+            }
+            match self.lines.next() {
+                Ok(Some(line)) if !self.reader.is_hopeless(&line) => self.reader.take(&line),
+                Ok(_) => {
+                    self.is_over = true;
+                    let why = self.reader.finish(self.lines.count(), self.lines.offset);
+                    if let Some(why) = why {
+                        return Some(Err(ReadError::NoRun(why)));
+                    }
+                }
+                Err(error) => {
+                    self.is_over = true;
+                    let (name, offset) = (&self.reader.name, self.lines.offset);
+                    let text = format!("{name}: cannot read on at byte {offset}: {error}");
+                    return Some(Err(ReadError::Io(text)));
+                }
+            }
+        }
+    }
+}
+
+/// The most bytes of a record that is broken into lines: a record has at most 1,000.
+const BROKEN_MAX: usize = 1100;
+
+/// The most bytes before the first run: a device may give bytes without end.
+const NO_RUN_MAX: u64 = 1 << 26;
+
+/// The most bytes of a broken RT_INSTR line.
+const ROW_MAX: usize = 160;
+
+/// A log in reading.
+#[derive(Default)]
+struct LogReader {
+    name: String,
+    /// Runs that have ended and are still to be given out.
+    ended: VecDeque<LoggedRun>,
+    /// The number of runs that have ended.
+    count: u32,
+    now: LoggedRunBuilder,
+    /// The number of the line in hand.
+    number: u64,
+    /// The parts of a record that was broken into lines; empty without one.
+    record: Vec<u8>,
+    /// The parts of such an RT_INSTR line.
+    row: Vec<u8>,
+    /// The line before, if it was of use and has no figures.
+    previous: Vec<u8>,
+}
+
+impl LogReader {
+    /// Returns true if so much came before any run that none is to be expected.
+    fn is_hopeless(&self, line: &Line<'_>) -> bool {
+        line.offset > NO_RUN_MAX && self.count == 0 && !self.now.is_begun()
+    }
+
+    /// Reads a line.
+    fn take(&mut self, line: &Line<'_>) {
+        self.number = line.number;
+        // Most lines of a long log are a record and nothing else.
+        let is_text = line.bytes.iter().any(|b| *b != 0);
+        let is_used = self.record.is_empty() && self.sound_record(line.bytes)
+            || is_text && {
+                let clean = clean(line.bytes);
+                !clean.is_empty() && self.line(&clean)
+            };
+        if is_used {
+            let end = line.offset + line.bytes.len() as u64;
+            self.now.extend(line.number, (line.offset, end));
+        }
+    }
+
+    /// Ends the log. Returns the reason if it holds no run.
+    fn finish(&mut self, lines: u64, bytes: u64) -> Option<String> {
+        self.give_up();
+        let why = self.why_none(lines, bytes);
+        self.end_run();
+        (self.count == 0).then_some(why)
+    }
+
+    /// Returns the reason why there is no run, and what to do.
+    fn why_none(&self, lines: u64, bytes: u64) -> String {
+        let name = &self.name;
+        if bytes == 0 {
+            return format!(
+                "{name}: the log is empty: was the UART connected, at the right speed?"
+            );
+        }
+        let start = format!(
+            "{name}: no run in its {} ({bytes} bytes)",
+            many(lines as usize, "line")
+        );
+        let counts = &self.now.ledger.counts;
+        let damaged = counts.damaged + counts.malformed;
+        if damaged > 0 {
+            let records = many(damaged as usize, "record");
+            return format!(
+                "{start}: {records} (@PB ...), and not one with the right checksum: was the \
+                 UART read at its speed and parity (115200 baud 8N1), and is the log as it came?"
+            );
+        }
+        let advice = match self.now.logged.firmware.last() {
+            Some(stage) => format!(
+                "firmware {} {} did speak: the payload was not started, or has another UART",
+                stage.name,
+                stage.version.as_deref().unwrap_or("of no version")
+            ),
+            None => "log the bytes of the UART from the board's reset on".to_owned(),
+        };
+        format!(
+            "{start}: no records (@PB ...), no RT_INSTR line, no '> Executing' and no last line \
+             of psci-bench; {advice}"
+        )
+    }
+
+    /// Reads a clean line; false if it is of no use.
+    fn line(&mut self, line: &[u8]) -> bool {
+        let start = memmem::find(line, MARK.as_bytes()).unwrap_or(line.len());
+        let (before, records) = line.split_at(start);
+        let is_blank = before.trim_ascii().is_empty();
+        let mut is_used = !is_blank && (self.join_record(before) || self.text(before));
+        for piece in pieces(records) {
+            self.give_up_record();
+            if !self.piece(piece) {
+                self.record = piece.to_vec();
+            }
+            is_used = true;
+        }
+        is_used
+    }
+
+    /// Reads a piece that begins as a record; false if there is none with a right
+    /// checksum at its beginning.
+    fn piece(&mut self, piece: &[u8]) -> bool {
+        // Text whose line end, or the record's, was lost stands behind the checksum.
+        let near = piece.get(..BROKEN_MAX).unwrap_or(piece);
+        let ends = memmem::find_iter(near, b"} ").map(|at| at + 2 + CRC_DIGITS);
+        let mut records = ends.filter_map(|end| piece.get(..end));
+        records.any(|record| self.sound_record(record))
+    }
+
+    /// Reads a line that is a record with a right checksum; false if it is none.
+    fn sound_record(&mut self, line: &[u8]) -> bool {
+        let Some(claim) = Claim::of(line) else {
+            return false;
+        };
+        // The last line comes last: a record behind it is another run's.
+        let is_closed = self.now.is_closed();
+        if !is_closed && self.now.ledger.has(&claim) {
+            return true;
+        }
+        if !claim.is_sound() {
+            return false;
+        }
+        if is_closed || self.now.ledger.is_foreign(&claim) {
+            self.now.ledger.cut(&claim);
+            self.end_run();
+        }
+        self.now.record(&claim, claim.record(), self.number);
+        true
+    }
+
+    /// Returns true if `line` is the end of a broken record.
+    fn join_record(&mut self, line: &[u8]) -> bool {
+        if self.record.is_empty() {
+            return false;
+        }
+        self.record.extend_from_slice(line);
+        let record = std::mem::take(&mut self.record);
+        let is_whole = self.sound_record(&record);
+        if !is_whole {
+            self.record = record;
+            if self.record.len() > BROKEN_MAX {
+                self.give_up_record();
+            }
+        }
+        is_whole
+    }
+
+    /// Counts a broken record that does not go on as damaged.
+    fn give_up_record(&mut self) {
+        if !self.record.is_empty() {
+            self.record.clear();
+            self.now.ledger.counts.damaged += 1;
+        }
+    }
+
+    /// Reads a line without a checksum; false if it is of no use.
+    fn text(&mut self, line: &[u8]) -> bool {
+        let joined = plain_line::joined(&self.row, line);
+        match joined.is_some() {
+            true => self.row.clear(),
+            false => self.give_up_row(),
+        }
+        let line = joined.as_deref().unwrap_or(line);
+        let parsed = plain_line::parse(line);
+        if self.is_repeated(line, &parsed) {
+            self.now.logged.integrity.lines_repeated += 1;
+            return true;
+        }
+        if self.now.is_over_at(&parsed) {
+            self.give_up();
+            self.end_run();
+        }
+        if parsed == PlainLine::Unread && line.len() < ROW_MAX && !line.contains(&b'/') {
+            self.row = line.to_vec();
+            return true;
+        }
+        self.now.line(parsed)
+    }
+
+    /// Returns true if `line` is the line before again, as where each line is logged twice. Of
+    /// several equal RT_INSTR lines each may be another CPU's.
+    fn is_repeated(&mut self, line: &[u8], parsed: &PlainLine<'_>) -> bool {
+        let is_of_use = !matches!(
+            parsed,
+            PlainLine::Other | PlainLine::RtInstr(_) | PlainLine::Unread
+        );
+        let is_repeated = is_of_use && self.previous == line;
+        self.previous.clear();
+        if is_of_use {
+            self.previous.extend_from_slice(line);
+        }
+        is_repeated
+    }
+
+    /// Counts a broken RT_INSTR line that does not go on.
+    fn give_up_row(&mut self) {
+        if !std::mem::take(&mut self.row).is_empty() {
+            self.now.line(PlainLine::Unread);
+        }
+    }
+
+    fn give_up(&mut self) {
+        self.give_up_record();
+        self.give_up_row();
+    }
+
+    /// Ends the run in hand, if there is one, and begins another.
+    fn end_run(&mut self) {
+        let now = std::mem::take(&mut self.now);
+        if now.is_begun() {
+            self.count = self.count.saturating_add(1);
+            self.ended.push_back(now.finish(&self.name, self.count));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use run::plan::Records;
+
+    use super::*;
+    use crate::made_up_run;
+
+    /// A log without end, as of a board that starts again and again.
+    struct Endless {
+        log: String,
+        at: usize,
+    }
+
+    impl Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let rest = &self.log.as_bytes()[self.at..];
+            let count = rest.len().min(buffer.len());
+            buffer[..count].copy_from_slice(&rest[..count]);
+            self.at = (self.at + count) % self.log.len();
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn each_run_is_given_out_before_the_next_is_read() {
+        let log = made_up_run::log(&made_up_run::run(), Records::Once);
+        let mut runs = runs("a.log", Endless { log, at: 0 });
+        for place in 1..=20 {
+            let logged = runs.next().expect("no end").expect("a run");
+            assert!(logged.source.place == place && logged.is_complete());
+        }
+    }
+}

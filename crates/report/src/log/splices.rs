@@ -1,0 +1,118 @@
+//! Logs of two runs of one plan that are mixed: none of them is taken for a whole one.
+
+use run::model::{Run, RunId};
+use run::plan::Records;
+use run::record::MARK;
+
+use super::damage::Random;
+use super::logged_run::LoggedRun;
+use super::reader::read_bytes;
+use crate::made_up_run;
+
+/// Returns the made-up run at another time: with the same scenarios and other figures.
+fn other_run() -> Run {
+    let mut run = made_up_run::run();
+    run.id = RunId::parse("5e0ffb1d");
+    for row in run.scenarios.iter_mut().flat_map(|it| &mut it.rows) {
+        row.figures.powerdown = row.figures.powerdown.map(|it| it + 1_000);
+    }
+    run
+}
+
+fn is_read(line: &str) -> bool {
+    [MARK, "<RT_INSTR", "  Run"]
+        .iter()
+        .any(|begin| line.starts_with(begin))
+}
+
+/// Returns the place of the last line that begins so.
+fn place_of(lines: &[String], begin: &str) -> usize {
+    let found = lines.iter().rposition(|line| line.starts_with(begin));
+    found.expect("a line that begins so")
+}
+
+fn read_all(lines: &[&[String]]) -> Option<Vec<LoggedRun>> {
+    read_bytes("a.log", lines.concat().concat().as_bytes()).ok()
+}
+
+#[test]
+fn spliced_logs_of_two_runs_are_refused_or_incomplete() {
+    let logs = [made_up_run::run(), other_run()].map(|run| {
+        let log = made_up_run::log(&run, Records::Once);
+        log.split_inclusive('\n')
+            .map(str::to_owned)
+            .collect::<Vec<String>>()
+    });
+    let truths = logs.each_ref().map(|log| {
+        let runs = read_all(&[log]).expect("a run");
+        assert!(runs.len() == 1 && runs[0].is_complete());
+        runs[0].run.clone()
+    });
+    let (first, last) = (place_of(&logs[0], "  Run") + 1, place_of(&logs[0], MARK));
+    assert!(logs[0].len() == logs[1].len() && place_of(&logs[1], MARK) == last);
+    let mut random = Random(0x6a09_e667_f3bc_c908);
+    let mut mixed = 0;
+    for nth in 0..200 {
+        let (one, other) = (&logs[nth % 2], &logs[1 - nth % 2]);
+        let count = (last - first) as u64;
+        let mut ends = [(); 2].map(|()| first + (random.next() % count) as usize);
+        ends.sort_unstable();
+        let [from, to] = ends;
+        let is_cut = nth % 4 < 2;
+        let runs = match is_cut {
+            true => read_all(&[&one[..from], &other[from..]]),
+            false => read_all(&[&one[..from], &other[from..to], &one[to..]]),
+        };
+        let Some(runs) = runs else {
+            continue;
+        };
+        let is_mixed = is_cut || other[from..to].iter().any(|line| is_read(line));
+        let is_whole = runs.iter().all(LoggedRun::is_complete);
+        assert_eq!(is_whole, !is_mixed, "{nth}: {from}..{to}");
+        let named = runs.iter().flat_map(LoggedRun::lacks).count();
+        assert_eq!(named > 0, is_mixed);
+        for run in runs.iter().filter(|it| it.is_complete()) {
+            assert!(truths.contains(&run.run), "{nth}: {from}..{to}");
+        }
+        mixed += u32::from(is_mixed);
+    }
+    assert!(mixed > 150, "{mixed}");
+}
+
+/// One line of another run among the records of a whole one.
+#[test]
+fn rt_instr_line_of_another_run_is_named_and_counted() {
+    let [own, other] =
+        [made_up_run::run(), other_run()].map(|run| made_up_run::log(&run, Records::Once));
+    let line = |log: &str| {
+        let mut lines = log
+            .lines()
+            .filter(|it| it.contains("cpu_susp_serial\t0\t1\t"));
+        lines.next().expect("a line").to_owned()
+    };
+    let mixed = own.replace(&line(&own), &line(&other));
+    assert_ne!(mixed, own);
+    for (log, wrong) in [(&own, 0), (&mixed, 1)] {
+        let runs = read_bytes("a.log", log.as_bytes()).expect("a run");
+        let [logged] = runs.as_slice() else {
+            panic!("{} runs", runs.len());
+        };
+        assert_eq!(logged.integrity.rt_instr_wrong, wrong);
+        let expected = "the records contradict 1 RT_INSTR line: CPU 0.1 in \
+                        test_rt_instr_cpu_susp_serial";
+        let lacks = logged.lacks();
+        assert_eq!(lacks, [expected; 1][..wrong as usize], "{lacks:?}");
+    }
+}
+
+#[test]
+fn header_of_another_run_is_named() {
+    let [own, other] =
+        [made_up_run::run(), other_run()].map(|run| made_up_run::log(&run, Records::Once));
+    let at = |log: &str| log.find(MARK).expect("a record");
+    let mixed = [&own[..at(&own)], &other[at(&other)..]].concat();
+    let runs = read_bytes("a.log", mixed.as_bytes()).expect("a run");
+    let lacks: Vec<String> = runs.iter().flat_map(LoggedRun::lacks).collect();
+    let expected = "the header is of run 1c291ca3, and the records of run 5e0ffb1d";
+    assert_eq!(lacks, [expected]);
+}

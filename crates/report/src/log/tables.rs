@@ -1,0 +1,212 @@
+//! Published tables -> a [`LoggedRun`]: one CSV file a scenario, named after it.
+//!
+//! The columns are `cluster,core,powerdown_ns,wakeup_ns,cache_flush_ns` or
+//! `cluster,core,latency_ns`, with that header line or, as in TF-A's
+//! `docs/perf/data/PLATFORM/{current,previous}`, without. A change behind a figure,
+//! `185700 (-30.51%)`, is another comparison's and left out.
+//!
+//! Such a table has figures alone: no samples, no timestamps, no conditions. Its board is
+//! known by the folder's name, at most. The rows are read as RT_INSTR lines.
+
+use std::borrow::Cow;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, anyhow, ensure};
+use hardware::text::words::Word as _;
+use host::progress::say;
+use host::read_file;
+use run::plan::ScenarioId;
+
+use super::builder::LoggedRunBuilder;
+use super::logged_run::LoggedRun;
+use super::page;
+use super::plain_line::{PlainLine, RtInstr};
+use super::published_rows::{PublishedRow, csv_lines, rows};
+
+/// The most bytes of a file: more than 512 CPUs take.
+const FILE_MAX: usize = 1 << 17;
+
+/// Returns true if `path` is of tables, and no log.
+pub fn are_at(path: &Path) -> bool {
+    path.is_dir() || is_csv(path) || page::is_at(path)
+}
+
+fn is_csv(path: &Path) -> bool {
+    let ending = path.extension();
+    ending.is_some_and(|it| it.eq_ignore_ascii_case("csv"))
+}
+
+/// Reads the tables of a page's newest release.
+fn of_page(path: &Path) -> Result<LoggedRun> {
+    let page = page::read(path)?;
+    page.doubts.iter().for_each(|it| say(it));
+    let mut builder = LoggedRunBuilder::of_tables();
+    for table in page.releases().swap_remove(0) {
+        builder.extend(table.line as u64, (0, 0));
+        for row in &table.rows {
+            builder.line(line(table.id.tag(), row));
+        }
+    }
+    let mut run = builder.finish(&page.input, 1);
+    let name = tag(path);
+    let name = name.strip_prefix("psci-performance-").unwrap_or(&name);
+    run.header.board = known_board(&[name.into()]);
+    Ok(run)
+}
+
+/// Reads the tables at `path`: a page, a file, a folder of files, or a folder whose
+/// `current` is one.
+pub fn read(path: &Path) -> Result<LoggedRun> {
+    if page::is_at(path) {
+        return of_page(path);
+    }
+    let mut files = match path.is_dir() {
+        true => in_folder(path)?,
+        false => vec![path.to_owned()],
+    };
+    files.sort_by_cached_key(|file| {
+        let own = ScenarioId::from_word(&tag(file)).map(ScenarioId::index);
+        (own.unwrap_or(ScenarioId::ALL.len()), tag(file))
+    });
+    let (mut builder, mut size) = (LoggedRunBuilder::of_tables(), 0);
+    for file in &files {
+        let bytes = read_file::read("table", file, FILE_MAX)?;
+        size += bytes.len() as u64;
+        builder.extend(0, (0, size));
+        let tag = &tag(file);
+        let rows = parse(&bytes, tag).map_err(|why| anyhow!("{}:{why:#}", file.display()))?;
+        for row in rows {
+            builder.line(line(tag, &row));
+        }
+    }
+    let mut run = builder.finish(&path.display().to_string(), 1);
+    run.header.board = files.first().and_then(|it| platform(it));
+    Ok(run)
+}
+
+/// Returns the platform that a file's folders name: that of `current` and `previous`, else a
+/// board of this repository.
+fn platform(file: &Path) -> Option<String> {
+    let folder = fs::canonicalize(file.parent()?).ok()?;
+    let names: Vec<_> = folder.iter().rev().map(|it| it.to_string_lossy()).collect();
+    if let [release, platform, ..] = &names[..]
+        && ["current", "previous"].contains(&&**release)
+    {
+        return Some(platform.to_string());
+    }
+    known_board(&names)
+}
+
+/// Returns the first of some names that is a board's.
+fn known_board(names: &[Cow<'_, str>]) -> Option<String> {
+    let known = names
+        .iter()
+        .find(|name| boards::names().any(|board| board == **name));
+    known.map(ToString::to_string)
+}
+
+fn tag(file: &Path) -> String {
+    let stem = file.file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
+}
+
+fn in_folder(dir: &Path) -> Result<Vec<PathBuf>> {
+    let at = || dir.display().to_string();
+    let entries = fs::read_dir(dir).with_context(at)?;
+    let paths = entries.map(|entry| Ok(entry?.path()));
+    let mut files: Vec<PathBuf> = paths.collect::<Result<_>>().with_context(at)?;
+    files.retain(|path| !path.is_dir() && is_csv(path) && tag(path).starts_with("test_"));
+    let current = dir.join("current");
+    if files.is_empty() && current.is_dir() {
+        return in_folder(&current);
+    }
+    let example = ScenarioId::SuspendDeepParallel.tag();
+    ensure!(
+        !files.is_empty(),
+        "{}: no table in this folder, and no folder current: expected files such as {example}.csv",
+        at()
+    );
+    Ok(files)
+}
+
+/// Reads the rows of a scenario's table.
+fn parse(bytes: &[u8], tag: &str) -> Result<Vec<PublishedRow>> {
+    let lines = csv_lines(bytes)?;
+    rows(ScenarioId::from_word(tag), &lines, 1)
+}
+
+/// Returns a row as the line of it that TFTF would print.
+fn line<'t>(tag: &'t str, row: &PublishedRow) -> PlainLine<'t> {
+    let ns = |it: usize| row.figures.get(it).map(|it| it.ns);
+    let (label, values) = (row.label, [ns(0), ns(1), ns(2)]);
+    PlainLine::RtInstr(RtInstr { tag, label, values })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_of_each_layout_are_read() {
+        let header = "cluster,core,powerdown_ns,wakeup_ns,cache_flush_ns\n0,1,9,7,5\n";
+        let quoted = "\u{feff}\"0\",\"1\",\"18 (-30.51%)\",\"27\",\"0\"\n";
+        for (text, label, values) in [
+            (quoted, (0, 1), [Some(18), Some(27), Some(0)]),
+            ("1,3, 7\r\n1,2,880\r\n", (1, 3), [Some(7), None, None]),
+            (header, (0, 1), [Some(9), Some(7), Some(5)]),
+        ] {
+            let tag = "test_x";
+            let expected = PlainLine::RtInstr(RtInstr { tag, label, values });
+            let rows = parse(text.as_bytes(), tag).expect("rows");
+            assert_eq!(line(tag, &rows[0]), expected);
+        }
+    }
+
+    #[test]
+    fn other_text_is_refused_with_its_line() {
+        let rows = "0,0,1\n".repeat(4097);
+        let (off, version) = (
+            "test_rt_instr_cpu_off_serial",
+            ScenarioId::PsciVersionParallel.tag(),
+        );
+        for (tag, text, part) in [
+            ("test_x", "", "no row of a CPU"),
+            ("test_x", "cluster,core,latency_ns\n", "no row of a CPU"),
+            ("test_x", "0,0,1,2\n", "1:1: 4 cells, and not 3 or 5"),
+            ("test_x", "0,0,1\n0,1\n", "2:1: 2 cells, and not 3 or 5"),
+            ("test_x", "0,0,1\n0,1,-5\n", "2:5: \"-5\" is no figure"),
+            ("test_x", "0,0,7 (x)\n", "\"7 (x)\" is no figure"),
+            ("test_x", "0,0,99999999999999999999\n", "is no figure"),
+            ("test_x", "0,65536,7\n", "1:3: \"65536\" is no number"),
+            ("test_x", "0,0,\n", "\"\" is no figure"),
+            (
+                "test_x",
+                "core,cluster,latency_ns\n0,0,0\n",
+                "\"core\" is no number",
+            ),
+            ("test_x", &rows, "more than 4096 rows"),
+            (off, "0,0,7\n", "and no latency"),
+            (version, "0,0,7,8,9\n", "a latency alone"),
+        ] {
+            let said = format!("{:#}", parse(text.as_bytes(), tag).expect_err(text));
+            assert!(said.contains(part), "{text}: {said}");
+        }
+    }
+
+    #[test]
+    fn unknown_scenarios_are_named_and_left_out() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let tag = ScenarioId::PsciVersionParallel.tag();
+        for (tag, text) in [(tag, "0,1,7\n0,0,8\n"), ("test_later", "0,0,9\n")] {
+            fs::write(dir.path().join(format!("{tag}.csv")), text).expect("written");
+        }
+        let logged = read(dir.path()).expect("tables");
+        let rows = &logged.run.scenarios[0].rows;
+        assert_eq!(rows[0].figures.powerdown, Some(7));
+        assert!(logged.run.scenarios.len() == 1 && logged.is_complete());
+        assert!(!logged.is_doubtful(&rows[0]));
+        let part = "1 row of scenarios that this version does not know left out: test_later";
+        assert!(logged.doubts().join("\n").contains(part));
+    }
+}

@@ -1,0 +1,469 @@
+//! Whole logs: however they were logged, and whatever is lost of them.
+
+use run::model::{Failure, Row, Run, RunId, Scenario, Skip, Status, Verdict};
+use run::plan::{Method, Records, ScenarioId};
+use run::record::MARK;
+
+use super::logged_run::LoggedRun;
+use super::reader::read_bytes;
+use crate::made_up_run;
+
+fn read_runs(log: impl AsRef<[u8]>) -> Vec<LoggedRun> {
+    read_bytes("a.log", log.as_ref()).expect("there is a run")
+}
+
+pub(super) fn read_one(log: impl AsRef<[u8]>) -> LoggedRun {
+    let mut runs = read_runs(log);
+    assert_eq!(runs.len(), 1);
+    runs.remove(0)
+}
+
+fn log_of(run: &Run) -> String {
+    made_up_run::log(run, Records::Once)
+}
+
+pub(super) fn whole_log() -> String {
+    log_of(&made_up_run::run())
+}
+
+/// Returns the run as its log has it: the end has the number of its records.
+pub(super) fn sent() -> Run {
+    let mut run = made_up_run::run();
+    let records = whole_log().matches(MARK).count();
+    run.end.as_mut().expect("an end").records = records as u32;
+    run
+}
+
+/// Returns the log without the records for which `is_lost` holds.
+fn without(is_lost: impl Fn(&str) -> bool) -> String {
+    let log = whole_log();
+    let is_kept = |line: &&str| !line.starts_with(MARK) || !is_lost(line);
+    log.split_inclusive('\n').filter(is_kept).collect()
+}
+
+#[test]
+pub(super) fn whole_log_gives_the_run() {
+    let logged = read_one(whole_log());
+    assert_eq!(logged.run, sent());
+    let integrity = &logged.integrity;
+    let records = integrity.records.as_ref().expect("records");
+    assert_eq!(records.expected, Some(records.received));
+    assert!(logged.is_complete() && integrity.is_verified() && logged.doubts().is_empty());
+    assert_eq!((integrity.rt_instr, integrity.rt_instr_wrong), (12, 0));
+    assert_eq!(logged.firmware_version(), Some("v2.12.1(release):v2.12.1"));
+    assert_eq!(logged.firmware.len(), 2);
+    assert_eq!(logged.verdict(), Some(Verdict::Pass));
+    assert_eq!(logged.board(), Some("QEMU virt"));
+    assert_eq!(logged.payload_version(), Some("0.1.0"));
+}
+
+/// Returns a log whose lines are broken as terminals with so many columns do.
+fn broken(log: &str, columns: usize) -> String {
+    let parts = log.lines().flat_map(|line| line.as_bytes().chunks(columns));
+    let parts = parts.map(String::from_utf8_lossy);
+    parts.map(|part| format!("{part}\r\n")).collect()
+}
+
+#[test]
+fn logs_of_all_kinds_read_alike() {
+    let text = whole_log();
+    let each = |make: &dyn Fn(&str) -> String| -> String { text.lines().map(make).collect() };
+    let wrapped = |form: &str| each(&|line| form.replace('$', line));
+    let yaml = |line: &str| {
+        let message = serde_json::Value::from(line);
+        let entry =
+            |level| format!("- {{\"dt\": \"x\", \"lvl\": \"{level}\", \"msg\": {message}}}\n");
+        entry("target") + &entry("debug")
+    };
+    let spoken = |line: &str| match line.starts_with("psci-bench: ") {
+        true => format!("{line}\r\nINFO:    BL31: x\r\n"),
+        false => format!("{line}NOTICE:  BL31: hello\r\n"),
+    };
+    let twice = made_up_run::log(&made_up_run::run(), Records::Twice);
+    for (name, log) in [
+        ("LF", wrapped("$\n")),
+        ("CR", wrapped("$\r")),
+        ("CR CR LF", wrapped("$\r\r\n")),
+        ("LF CR", wrapped("$\n\r")),
+        ("stamps", wrapped("[2026-01-02 10:11:12.345] $\r\n")),
+        ("seconds", wrapped("[    7.234567] $\n")),
+        ("colours", wrapped("\x1b[32m$\x1b[0m\r\n")),
+        ("NUL", wrapped("\0$\0\r\n")),
+        ("LAVA", each(&yaml)),
+        ("132 columns", broken(&text, 132)),
+        ("glued", text.replace("\r\n@PB", "@PB")),
+        ("firmware between", each(&spoken)),
+        ("a bad copy", twice.replacen(" 0012 {", " 0012 [", 1)),
+        ("twice", twice),
+    ] {
+        let logged = read_one(&log);
+        assert_eq!(logged.run, sent(), "{name}");
+        assert!(logged.is_complete(), "{name}: {:?}", logged.integrity);
+        assert_eq!(logged.doubts(), [""; 0], "{name}");
+        assert_eq!(logged.integrity.unverified_rows, 0, "{name}");
+    }
+}
+
+fn scenario(run: &LoggedRun, id: ScenarioId) -> &Scenario {
+    run.scenario(id, Method::Tftf).expect("it was measured")
+}
+
+/// A lost record costs itself alone, and is named.
+#[test]
+fn lost_records_are_named_and_cost_themselves() {
+    let serial = "{\"s\":\"cpu_susp_serial\"}";
+    let row = "{\"row\":[\"cpu_susp_serial\",1,".to_owned();
+    let of_row = format!("[{serial},1,");
+    let own = "{\"scenario\":[{\"s\":\"cpu_susp_serial\"}";
+    for (lost, shortfall) in [
+        ("{\"run\":", "record 0000 lost"),
+        ("{\"cpus\":", "record 0003 lost"),
+        ("{\"end\":", "the end record lost: there may be more"),
+        ("{\"point\":", "record 0058 lost; record 0060 lost"),
+        (&row, "record 00"),
+        (own, "record 00"),
+    ] {
+        let logged = read_one(without(|it| it.contains(lost)));
+        let shortfalls = logged.integrity.shortfalls().join("; ");
+        assert!(shortfalls.contains(shortfall), "{lost}: {shortfalls}");
+        let (run, whole) = (&logged.run, sent());
+        assert!(!logged.is_complete() && run.cpus.len() == 4, "{lost}");
+        assert_eq!(run.scenarios.len(), whole.scenarios.len(), "{lost}");
+        if lost == "{\"cpus\":" {
+            assert_eq!(logged.integrity.guessed_cpus, 4);
+            assert_eq!(logged.run.label(1).to_string(), "65535.1");
+            assert_eq!(logged.run.scenarios[2].rows, whole.scenarios[2].rows);
+        }
+    }
+    // No line stands in for the records of a row.
+    let logged = read_one(without(|it| it.contains(&row) || it.contains(&of_row)));
+    assert!(
+        scenario(&logged, ScenarioId::CpuSuspendSerial)
+            .row(1)
+            .is_none()
+    );
+    let wrong = whole_log().replacen("serial\t0\t1\t", "serial\t0\t1\t9", 1);
+    let logged = read_one(&wrong);
+    assert_eq!(logged.run, sent());
+    assert_eq!(
+        (logged.is_complete(), logged.integrity.rt_instr_wrong),
+        (false, 1)
+    );
+}
+
+/// As of a console that is logged by two programs to one file.
+#[test]
+fn log_with_each_line_doubled_is_one_run_with_a_note() {
+    let log = whole_log();
+    let doubled = log.split_inclusive('\n').flat_map(|line| [line, line]);
+    let logged = read_one(doubled.collect::<String>());
+    assert_eq!(logged.run, sent());
+    assert!(logged.is_complete(), "{:?}", logged.lacks());
+    let doubts = logged.doubts();
+    assert_eq!(doubts.len(), 1);
+    assert!(doubts[0].ends_with("lines came twice in a row, and counted once"));
+}
+
+#[test]
+fn runs_are_split_at_boots() {
+    let log = whole_log();
+    let runs = read_runs(format!("{log}\r\nboard resets\r\n{log}"));
+    assert_eq!(runs.len(), 2);
+    assert!(runs.iter().all(|it| it.is_complete() && it.run == sent()));
+    assert_eq!(runs[1].source.place, 2);
+    assert!(runs[1].source.lines.0 > runs[0].source.lines.1);
+
+    // The power fails in the first one, at any place.
+    for part in 1..40 {
+        let at = log.len() * part / 40;
+        let cut = [&log.as_bytes()[..at], b"\x00\xfe\r\n", log.as_bytes()].concat();
+        let runs = read_runs(cut);
+        let last = runs.last().expect("runs");
+        assert!(last.is_complete() && last.run == sent(), "cut at {at}");
+        assert!(runs.len() <= 2, "cut at {at}");
+    }
+    // The last line of the first is lost, and so is the firmware's banner.
+    let headless = &log[log.find("> Executing").unwrap_or(0)..];
+    let log = log.replace("psci-bench: PASS", "psci-bench: PSS") + headless;
+    assert_eq!(read_runs(log).len(), 2);
+}
+
+#[test]
+fn verdict_comes_from_the_end_record() {
+    let log = whole_log();
+    let line = log.lines().last().expect("a last line").to_owned();
+    let old = line.replace(" 0 rows skipped,", "");
+    assert_ne!(old, line);
+    let wrong = line.replace("36 samples", "4 samples");
+    let records = "by the records";
+    for (last, doubt, text) in [
+        (line.as_str(), "", line.as_str()),
+        (&old, "", &old),
+        ("", "the log has no last line", records),
+        ("psci-bench: PA", "the last line is damaged", records),
+        (&wrong, "contradicts the records", records),
+    ] {
+        let logged = read_one(log.replace(&line, last));
+        assert_eq!(
+            (logged.verdict(), logged.is_complete()),
+            (Some(Verdict::Pass), true)
+        );
+        let doubts = logged.doubts();
+        assert_eq!(doubts.len(), usize::from(!doubt.is_empty()));
+        assert!(doubts.concat().contains(doubt), "{last}: {doubts:?}");
+        assert!(logged.verdict_text().contains(text), "{last}");
+    }
+    let stopped = "psci-bench: INCOMPLETE: exception on CPU 0.3";
+    let logged = read_one(log.replace(&line, stopped));
+    assert!(logged.verdict() == Some(Verdict::Incomplete) && !logged.is_complete());
+    assert!(logged.verdict_text() == stopped && logged.doubts().is_empty());
+    // A byte less: the line is damaged, or contradicts the record.
+    for at in 0..line.len() {
+        let mut cut = line.clone();
+        cut.remove(at);
+        let logged = read_one(log.replace(&line, &cut));
+        assert_eq!(logged.verdict(), Some(Verdict::Pass), "{cut}");
+        assert!(logged.is_complete() && logged.doubts().len() == 1, "{cut}");
+    }
+    let cut = read_one(log.replace(&line, "psci-bench: ICOMPLETE: exception"));
+    assert!(!cut.is_complete() && cut.verdict().is_none());
+    assert!(cut.lacks().concat().contains("the last line is damaged"));
+}
+
+#[test]
+fn last_line_counts_without_the_end_record() {
+    // The line says that all went well, and the record does not.
+    let log = whole_log();
+    let line = log.lines().last().expect("a last line");
+    let mut run = made_up_run::run();
+    run.scenarios[2].status = Status::Failed(Failure::NotStated);
+    run.end = Some(made_up_run::end(&run));
+    let log = log_of(&run);
+    let failed = log.lines().last().expect("a last line");
+    let logged = read_one(log.replace(failed, line));
+    assert_eq!(logged.verdict(), Some(Verdict::Fail));
+    assert!(logged.doubts()[0].contains("contradicts the records"));
+    // Without the end record, the line counts, and is not verified.
+    let logged = read_one(without(|it| it.contains("{\"end\":")));
+    assert_eq!(logged.verdict_text(), format!("{line} (not verified)"));
+    let totals = logged.closing.and_then(|it| it.totals());
+    assert_eq!(totals.map(|it| it.samples), Some(36));
+}
+
+const TFTF: &str = "NOTICE:  BL31: v2.12.0(release):v2.12.0\nNOTICE:  BL31: Built : 1:2:3, Nov 20 2024\n\
+    NOTICE:  Booting trusted firmware test framework\nNOTICE:  Running at NS-EL2\n\
+    > Executing 'CPU suspend on all cores in sequence'\n\
+    <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>\n\
+    <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t1\t106880\t17060\t5280/>\n\
+    <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106900\t17020\t5290/>\n\
+    <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t1\t106910\t17030\t5290/>\n\
+    \x20 TEST COMPLETE                                                 Passed\n\
+    > Executing 'PSCI version call on all cores in parallel'\n\
+    <RT_INSTR:test_rt_instr_psci_version_parallel\t0\t0\t1000/>\n\
+    <RT_INSTR:test_rt_instr_psci_version_parallel\t0\t1\t1001/>\n\
+    <RT_INSTR:test_rt_instr_psci_version_parallel\t0\t0\t1002/>\n\
+    <RT_INSTR:test_rt_instr_psci_version_parallel\t0\t1\t1002/>\n\
+    \x20 TEST COMPLETE                                                 Failed\n\
+    > Executing 'Later'\n<RT_INSTR:test_rt_instr_later_serial\t0\t0\t01\t02\t03/>\n\
+    \x20 TEST COMPLETE                                                 Passed\n\
+    Tests Passed  : 2\nTests Failed  : 1\n";
+
+#[test]
+fn tftf_log_has_lines_alone() {
+    let older = format!("@PB 0000 run format=1 cpus=2 fa22336c\n{TFTF}");
+    let older = read_one(format!("{older}NOTICE:  Exiting tests.\n"));
+    assert_eq!(older.lacks()[0], "1 record (@PB ...), and not one is sound");
+    let logged = read_one(format!("{TFTF}NOTICE:  Exiting tests.\n"));
+    assert!(logged.is_complete() && !logged.integrity.is_verified());
+    assert!(logged.integrity.records.is_none());
+    assert_eq!(logged.integrity.unverified_rows, 8);
+    assert_eq!(logged.exception_level(), Some(2));
+    // Rows with equal labels are no threads.
+    assert_eq!((logged.run.cpus.len(), logged.run.threads()), (4, 1));
+    let suspend = scenario(&logged, ScenarioId::CpuSuspendSerial);
+    let ns = suspend.rows.iter();
+    let ns = ns.map(|row| logged.ns(row.figures.powerdown?));
+    let ns: Vec<Option<u64>> = ns.collect();
+    assert_eq!(ns, [106_120, 106_880, 106_900, 106_910].map(Some));
+    let version = scenario(&logged, ScenarioId::PsciVersionParallel);
+    assert_eq!(version.status, Status::Failed(Failure::NotStated));
+    let doubts = logged.doubts().concat();
+    assert!(doubts.contains("does not know left out: test_rt_instr_later_serial"));
+    assert!(logged.verdict_text().contains("the suite came to its end"));
+
+    let line = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>\n";
+    let cut = format!("NOTICE:  Booting trusted firmware test framework\n{line}{line}");
+    let cut = read_one(cut);
+    assert!(!cut.is_complete() && cut.lacks().concat().contains("Exiting tests."));
+    assert_eq!((cut.run.cpus.len(), cut.run.threads()), (1, 1));
+    assert_eq!(cut.integrity.rt_instr_repeated, 1);
+}
+
+#[test]
+fn clock_is_unknown_without_facts() {
+    let kinds = ["run", "facts", "plan", "end", "cpus", "identity"];
+    let marks = kinds.map(|it| format!(" {{\"{it}\":"));
+    let logged = read_one(without(|line| marks.iter().any(|it| line.contains(it))));
+    assert_eq!((logged.ns(7), logged.unit()), (None, "ticks"));
+    assert_eq!(logged.duration(7), "7");
+    assert_eq!(logged.board(), Some("QEMU virt"));
+    assert_eq!(logged.run.cpus.len(), 4);
+    assert_eq!(read_one(whole_log()).duration(7), "0.11");
+}
+
+/// Returns the log with other records of some numbers, whose checksums are right.
+pub(super) fn with_records(log: &str, others: &[(&str, &str)]) -> String {
+    let lines = log.lines().map(|line| {
+        let run = line
+            .get(..MARK.len() + RunId::DIGITS + 1)
+            .unwrap_or_default();
+        let mut own = others.iter();
+        let own = own.find(|it| line.starts_with(&format!("{run}{} ", it.0)));
+        let Some((seq, json)) = own.filter(|_| run.starts_with(MARK)) else {
+            return format!("{line}\n");
+        };
+        let other = format!("{run}{seq} {json}");
+        let crc = run::crc::Crc32::of(other.as_bytes());
+        format!("{other} {crc:08x}\n")
+    });
+    lines.collect()
+}
+
+#[test]
+fn sound_records_that_cannot_be_read_are_lost_and_named() {
+    let mut run = made_up_run::run();
+    run.head.as_mut().expect("a head").format = 9;
+    let moon = "{\"moon\":{\"phase\":1}}";
+    let absurd = "{\"cpus\":[60000,[[\"0x0\",0,0,0]]]}";
+    let log = log_of(&run);
+    let logged = read_one(with_records(&log, &[("0002", moon), ("0003", absurd)]));
+    let records = logged.integrity.records.as_ref().expect("records");
+    assert_eq!((records.malformed, records.missing.len()), (2, 0));
+    assert!(logged.run.plan.is_none() && logged.run.cpus.len() == 4);
+    let lacks = logged.lacks();
+    for (lack, (seq, kind)) in lacks.iter().zip([("0002", "moon"), ("0003", "cpus")]) {
+        let place = log
+            .lines()
+            .position(|it| it.starts_with(MARK) && it.contains(&format!(" {seq} {{")));
+        let line = place.expect("a record") + 1;
+        let part = format!("record {seq} ({kind}, line {line}) is sound, and not");
+        assert!(lack.starts_with(&part), "{lack}");
+    }
+    assert!(lacks[2].contains("of format 9, and this version reads format 4"));
+}
+
+/// A log of lines alone that lacks something says so, and is not complete.
+#[test]
+fn lines_that_lack_something_are_incomplete() {
+    let begin = "NOTICE:  Booting trusted firmware test framework\n";
+    let exit = "NOTICE:  Exiting tests.\n";
+    let ids = [
+        ScenarioId::CpuSuspendSerial,
+        ScenarioId::PsciVersionParallel,
+    ];
+    let [first, second] = ids.map(|id| format!("> Executing '{}'\n", id.name()));
+    let line = |id: ScenarioId, rest| format!("<RT_INSTR:{}\t0\t{rest}/>\n", id.tag());
+    let row1 = line(ids[0], "1\t106880\t17060\t5280");
+    let rows = line(ids[0], "0\t106120\t17100\t5260") + &row1;
+    let others = ["0\t9", "1\t8"].map(|rest| line(ids[1], rest)).concat();
+    let end = |word: &str| format!("  TEST COMPLETE        {word}\n");
+    let passed = end("Passed");
+    let both = format!("{first}{rows}{passed}{second}{others}{passed}");
+    let rest = "40 samples, 0 not counted, 0 rows skipped, 0 CPUs lost";
+    let pass = format!("psci-bench: PASS (2 passed, 0 skipped, 0 failed; {rest})\n");
+    let tftf = |text: &str| format!("{begin}{text}{exit}");
+    let own = format!("{both}{pass}");
+    let less = own.replace(&row1, "");
+    let tally = |line| tftf(&format!("{both}{line}\n"));
+    let split = |to| tftf(&both.replacen("\t17100", to, 1));
+    for (log, lack) in [
+        (tftf(&both), ""),
+        (own.clone(), ""),
+        (format!("{own}\n{pass}"), ""),
+        (split("\n\t17100"), ""),
+        (split("\nINFO: x\n\t17100"), "1 damaged RT_INSTR line"),
+        (split("\t17\n100"), "1 damaged RT_INSTR line; "),
+        (tftf(""), "there is no scenario in it"),
+        (pass, "there is no scenario in it"),
+        (tally("Tests Failed  : 6"), "6 tests failed, and the"),
+        (tally("Tests Passed  : 3"), "passed, and the log shows 2"),
+        (tftf(&(first.clone() + &passed)), "no figure of test_rt_"),
+        (tftf(&(first.clone() + &rows)), "serial ended"),
+        (format!("{begin}{both}"), "Exiting tests."),
+        (format!("psci-bench 0.1.0\n{both}{exit}"), "no last line"),
+        (own.replace("0 failed", "1 failed"), "last line is damaged"),
+        (own.replace("(2", "(3"), "contradicts the scenarios: 2"),
+        (
+            less.clone(),
+            "no row of CPU 0.1 in test_rt_instr_cpu_susp_serial",
+        ),
+        (own.replace("\t171", "171"), "no row of CPU 0.0 in test_"),
+        (own.replace("\t9/>", "\t"), "1 damaged RT_INSTR line; "),
+    ] {
+        let logged = read_one(&log);
+        let lacks = logged.lacks().join("; ");
+        assert_eq!(logged.is_complete(), lack.is_empty(), "{log}{lacks}");
+        assert!(lacks.contains(lack), "{log}{lacks}");
+    }
+    // A lost line that begins a scenario moves its end to no other one.
+    let failed = end("Failed");
+    for (lines, known, strays) in [(others.as_str(), 2, 0), ("", 1, 1)] {
+        let logged = read_one(tftf(&format!("{first}{rows}{passed}{lines}{failed}")));
+        let scenarios = &logged.run.scenarios;
+        assert_eq!((scenarios.len(), logged.strays), (known, strays));
+        assert_eq!(scenarios[0].status, Status::Passed);
+    }
+}
+
+#[test]
+fn rows_that_the_summary_names_may_lack() {
+    let mut run = made_up_run::run();
+    run.scenarios.pop();
+    let (cpu, skipped) = (3, Some(Skip::NoGic));
+    run.scenarios[2].rows[3] = Row {
+        cpu,
+        skipped,
+        ..Row::default()
+    };
+    run.end = Some(made_up_run::end(&run));
+    let log = made_up_run::log(&run, Records::None);
+    let line = log.lines().find(|it| it.contains("cpu_susp_serial\t1\t0"));
+    let (named, lost) = (", CPU 1.1:", "no row of CPU 1.1 in test_rt");
+    for (old, new, lack) in [
+        ("", "", ""),
+        ("1 row skipped", "7 rows skipped", ""),
+        (named, ", CPU 0.9, 1.1:", ""),
+        (named, ", CPU 1.0:", lost),
+        (named, ", CPU 1.10:", lost),
+        (": no GIC: ", ", no GIC, ", lost),
+        (named, ", method warm, CPU 1.1:", lost),
+        (line.expect("a row"), "", "no row of CPU 1.0 in test_rt"),
+    ] {
+        let logged = read_one(log.replacen(old, new, 1));
+        let lacks = logged.lacks().join("; ");
+        assert_eq!(logged.is_complete(), lack.is_empty(), "{new}: {lacks}");
+        assert!(lacks.contains(lack), "{new}: {lacks}");
+        assert_eq!(logged.denied().is_some(), lack != lost, "{new}");
+    }
+}
+
+#[test]
+fn log_without_a_run_is_refused_with_advice() {
+    let said = |log: &[u8]| {
+        let error = read_bytes("a.log", log).err();
+        error.map_or(String::new(), |it| it.to_string())
+    };
+    let log = whole_log();
+    let records = log.lines().filter(|it| it.starts_with(MARK));
+    let wrong: String = records.map(|it| it.replace(':', ";") + "\n").collect();
+    let firmware = "NOTICE:  BL1: v2.12(release):x\r\nNOTICE:  BL31: v2.12(release):x\r\n";
+    for (log, part) in [
+        (&b""[..], "a.log: the log is empty"),
+        (b"hello\r\nworld\r\n", "in its 2 lines (14 bytes)"),
+        (b"hello\n", "in its 1 line (6 bytes): no records (@PB"),
+        (wrong.as_bytes(), "and not one with the right checksum"),
+        (firmware.as_bytes(), "BL31 v2.12(release):x did speak"),
+    ] {
+        assert!(said(log).contains(part), "{}", said(log));
+    }
+}

@@ -1,0 +1,45 @@
+//! Text of others, made fit for messages.
+
+use itertools::Itertools as _;
+
+/// Returns `text` without control characters. A line of a log, a name of a test or
+/// of a file could otherwise move a reader's cursor, break a line, or turn the
+/// direction of the text behind it.
+pub fn plain(text: &str) -> String {
+    let letter = |c: char| match c {
+        '\t' => c,
+        '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '.',
+        c if c.is_control() => '.',
+        c => c,
+    };
+    text.chars().map(letter).collect()
+}
+
+/// The most letters of a message in a sentence.
+const MESSAGE_MAX: usize = 200;
+
+/// Returns a message of another program, of any length and in any number of lines,
+/// as a part of a sentence.
+pub(crate) fn message(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let words = plain(&lines.join(" "));
+    match words.char_indices().nth(MESSAGE_MAX) {
+        Some((end, _)) => format!("{} ...", &words[..end]),
+        None => words,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_others_has_no_control_characters() {
+        let odd = "a\u{1b}[31mb\tc\u{202e}d\u{2028}e\u{7f}\u{9b}f\r\n";
+        assert_eq!(plain(odd), "a.[31mb\tc.d.e..f..");
+        assert_eq!(message("one\r\n\n  > # two\n"), "one > # two");
+        let long = message(&"\u{e4} ".repeat(5000));
+        assert_eq!(long.chars().count(), MESSAGE_MAX + 4);
+        assert!(long.ends_with(" ..."));
+    }
+}

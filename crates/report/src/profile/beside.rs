@@ -1,0 +1,82 @@
+//! The profile beside a log: what a comparison of two logs says about functions.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use host::hex::hex;
+use itertools::Itertools as _;
+use sha2::{Digest, Sha256};
+
+use super::difference::{self, Part, PhaseChange};
+use super::document::{number, signed};
+use super::profile::Profile;
+
+/// The most functions of a phase that a sentence names.
+const NAMED_MAX: usize = 4;
+
+/// Returns the place of a log's profile.
+pub fn place(log: &Path) -> PathBuf {
+    log.with_added_extension("profile.json")
+}
+
+/// Returns the SHA-256 by which a profile names its log.
+pub fn log_hash(log: &[u8]) -> String {
+    hex(&Sha256::digest(log))
+}
+
+/// Returns the profile beside `log`; None where there is none.
+///
+/// # Errors
+/// A profile of another log.
+fn read(log: &Path) -> Result<Option<Profile>> {
+    let place = place(log);
+    if !place.is_file() {
+        return Ok(None);
+    }
+    let at = || place.display().to_string();
+    let profile = Profile::from_json(&fs::read(&place).with_context(at)?).with_context(at)?;
+    if log_hash(&fs::read(log)?) != profile.log {
+        bail!(
+            "{}: this is the profile of another log: remove it, or profile anew",
+            at()
+        );
+    }
+    Ok(Some(profile))
+}
+
+/// Returns a sentence for each phase that differs, with the functions that make the difference;
+/// none unless both logs have a profile beside them.
+pub fn sentences(log: &Path, baseline: &Path) -> Result<Vec<String>> {
+    let (Some(new), Some(old)) = (read(log)?, read(baseline)?) else {
+        return Ok(Vec::new());
+    };
+    let changes = difference::changes(&old, &new);
+    let sentence = |it: &PhaseChange| {
+        let texts = Part::BOTH.map(|part| {
+            let [old, new] = it.both(part)?;
+            Some((old != new, format!("{} -> {}", number(old), number(new))))
+        });
+        if !texts.iter().flatten().any(|it| it.0) {
+            return None;
+        }
+        let [own, all] = texts.map(|it| it.map(|it| it.1));
+        let own = own.map(|it| format!("{it} of its own"));
+        let all = all.map(|it| format!("{it} of all CPUs"));
+        let figures = own.into_iter().chain(all).join(", ");
+        let named = it.functions.iter().take(NAMED_MAX);
+        let named = named.map(|it| format!("{} {}", it.name, signed(it.new - it.old)));
+        let others = it.functions.len().saturating_sub(NAMED_MAX);
+        let others = (others > 0).then(|| format!("{others} others"));
+        let functions = named.chain(others).join(", ");
+        let functions = match functions.is_empty() {
+            true => String::new(),
+            false => format!(": {functions}"),
+        };
+        Some(format!(
+            "{}: instructions of a mean call {figures}{functions}.",
+            it.figure
+        ))
+    };
+    Ok(changes.iter().filter_map(sentence).collect())
+}

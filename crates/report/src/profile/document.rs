@@ -1,0 +1,229 @@
+//! A profile in the order of reading.
+
+use std::cmp::Reverse;
+
+use itertools::Itertools as _;
+
+use super::difference::{self, FunctionChange, Part, PhaseChange, Side};
+use super::flame;
+use super::profile::{Phase, Profile};
+use crate::export::{Block, Table};
+
+/// The most functions of a phase that are named.
+const NAMED_MAX: usize = 12;
+/// The least share of a phase that a function has to have.
+const SHARE_LEAST: f64 = 0.005;
+
+/// The unit of all figures, in words.
+pub const UNIT: &str = "instructions of a mean call, on QEMU's instruction clock";
+/// Sentences about what the figures are.
+pub const NOTES: &str = "\
+Figures are instructions of a mean call on QEMU, where each takes the same time: they say what firmware \
+executes, and nothing about memory, caches and power controllers of hardware. A CPU's own instructions are \
+what it executes itself; PMF's ticks are those of all CPUs, so that the rest is what others execute \
+meanwhile. A function's instructions are its own, without its callees'. In a flame graph a function is as \
+wide as its instructions with its callees', and callees are below it.";
+
+/// Returns the document; with a baseline, that of the differences.
+pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'static>> {
+    let changes = baseline
+        .map(|it| difference::changes(it, profile))
+        .unwrap_or_default();
+    let mut all = vec![
+        Block::Title(title(profile, baseline)),
+        Block::Definitions(definitions(profile, baseline)),
+    ];
+    all.extend(profile.notes.iter().cloned().map(Block::Warning));
+    match baseline {
+        None => all.extend(phase_table(profile).map(Block::Table)),
+        Some(baseline) => {
+            let (here, there) = (&profile.conditions, &baseline.conditions);
+            let warning = match there.as_str() {
+                "" => "the baseline is a log: its ticks are instructions only with --icount".into(),
+                _ => format!("conditions differ: {here}; baseline: {there}"),
+            };
+            all.extend((here != there).then_some(Block::Warning(warning)));
+            all.extend(
+                baseline
+                    .notes
+                    .iter()
+                    .map(|it| Block::Warning(format!("baseline: {it}"))),
+            );
+            all.extend(change_table(&changes).map(Block::Table));
+            all.extend(function_changes(&changes).map(Block::Table));
+        }
+    }
+    let (phases, old) = (profile.merged(), baseline.map(Profile::merged));
+    for phases in phases.chunk_by(|a, b| a.scenario == b.scenario) {
+        let scenario = &phases[0].scenario;
+        if baseline.is_none() {
+            all.push(Block::Heading(scenario.clone()));
+            all.extend(functions(scenario, phases).map(Block::Table));
+        }
+        let figures = phases.iter().filter_map(|phase| {
+            let old = old.iter().flatten().find(|it| it.is_like(phase));
+            // Beside a baseline, only what changed.
+            let is_it = |it: &&PhaseChange| it.figure == phase.figure_name();
+            let change = changes.iter().find(is_it);
+            if baseline.is_some() && change.is_none_or(|it| it.functions.is_empty()) {
+                return None;
+            }
+            Some(flame::figure(phase, old))
+        });
+        all.push(Block::Drawings(figures.collect()));
+    }
+    all
+}
+
+/// Returns the title of the document.
+pub fn title(profile: &Profile, baseline: Option<&Profile>) -> String {
+    let of = format!("PSCI calls of {}", profile.board);
+    match baseline {
+        None => format!("{of} by firmware function"),
+        Some(_) => format!("{of}: what changed, by firmware function"),
+    }
+}
+
+fn definitions(profile: &Profile, baseline: Option<&Profile>) -> Vec<(&'static str, String)> {
+    let merged = profile.merged();
+    let scenarios = merged.chunk_by(|a, b| a.scenario == b.scenario);
+    let samples: u64 = scenarios.map(|it| it[0].samples).sum();
+    let mut all = vec![("Firmware", profile.firmware.clone())];
+    all.extend(baseline.map(|it| ("Baseline", it.firmware.clone())));
+    let samples = format!("{samples}, each phase equal to PMF's ticks");
+    all.extend([("Samples", samples), ("Unit", UNIT.to_owned())]);
+    all
+}
+
+/// Returns a mean as text: as a whole number if it is one.
+pub fn number(mean: f64) -> String {
+    match mean.fract() {
+        0.0 => format!("{mean:.0}"),
+        _ => format!("{mean:.1}"),
+    }
+}
+
+/// Returns a change as text.
+pub fn signed(change: f64) -> String {
+    match change.fract() {
+        _ if change.abs() < 0.05 => "0".to_owned(),
+        0.0 => format!("{change:+.0}"),
+        _ => format!("{change:+.1}"),
+    }
+}
+
+fn phase_table(profile: &Profile) -> Option<Table> {
+    let mut table = Table::titled("Phases");
+    table.words(["Scenario", "Phase"]);
+    table.numbers(["Samples", "Own", "Of other CPUs", "All (PMF)"]);
+    for phase in profile.merged() {
+        let (own, all) = (phase.own(), phase.elapsed);
+        let figures = [own, all - own, all].map(|it| number(phase.mean(it)));
+        let names = [phase.scenario, phase.name, phase.samples.to_string()];
+        table.rows.push([names, figures].concat());
+    }
+    table.finished()
+}
+
+fn functions(scenario: &str, phases: &[Phase]) -> Option<Table> {
+    let mut table = Table::titled(format!("{scenario}: functions"));
+    table.words(["Phase", "Function"]);
+    table.numbers(["Instructions", "Share", "Calls"]);
+    table.words(["Called by"]);
+    for phase in phases {
+        let all = phase.own() as f64;
+        let mut row = |name: String, instructions: u64, calls: String, caller: String| {
+            let mean = number(phase.mean(instructions));
+            let share = format!("{:.1} %", 100.0 * instructions as f64 / all);
+            let cells = [phase.name.clone(), name, mean, share, calls, caller];
+            table.rows.push(cells.into());
+        };
+        let (mut others, mut instructions) = (0, 0);
+        let functions = phase.functions().into_iter();
+        let functions = functions.sorted_by_key(|it| Reverse(it.1.instructions));
+        for (place, (name, cost)) in functions.enumerate() {
+            if place < NAMED_MAX && cost.instructions as f64 >= SHARE_LEAST * all {
+                let calls = number(phase.mean(cost.calls));
+                let caller = phase.caller(name).unwrap_or_default().to_owned();
+                row(name.to_owned(), cost.instructions, calls, caller);
+            } else {
+                (others, instructions) = (others + 1, instructions + cost.instructions);
+            }
+        }
+        if others > 0 {
+            let name = format!("({others} others)");
+            row(name, instructions, String::new(), String::new());
+        }
+    }
+    table.finished()
+}
+
+/// Returns the table of changes: a CPU's own instructions, those of all CPUs, and what others
+/// execute meanwhile; of a log those of all CPUs alone.
+pub fn change_table(changes: &[PhaseChange]) -> Option<Table> {
+    let sides = || changes.iter().flat_map(|it| [it.old, it.new]);
+    let has_own = sides().filter_map(Side::figure).all(|it| it.own.is_some());
+    let mut table = Table::titled("Phases (a CPU's own instructions, and all: PMF's ticks)");
+    table.words(["Figure"]);
+    if has_own {
+        table.numbers(["Own, baseline", "Own, now", "Share"]);
+    }
+    table.numbers(["All, baseline", "All, now", "Share"]);
+    if has_own {
+        table.numbers(["Waiting"]);
+    }
+    for it in changes {
+        let parts = Part::BOTH.iter().filter(|it| has_own || **it == Part::All);
+        let mut cells = vec![it.figure.clone()];
+        for part in parts {
+            cells.extend([it.old, it.new].map(|side| side_text(side, *part)));
+            cells.push(it.share(*part).map_or_else(String::new, share_text));
+        }
+        if has_own {
+            cells.push(it.waiting().map_or_else(String::new, signed));
+        }
+        table.rows.push(cells);
+    }
+    table.finished()
+}
+
+fn side_text(side: Side, part: Part) -> String {
+    match side {
+        Side::NotMeasured => "not measured".to_owned(),
+        Side::NoSuchPhase => "no such phase".to_owned(),
+        Side::Measured(figure) => part.of(figure).map_or_else(String::new, number),
+    }
+}
+
+/// Returns a share as text.
+pub fn share_text(share: f64) -> String {
+    match share {
+        0.0 => "0".to_owned(),
+        share if share.is_finite() => format!("{:+.2} %", 100.0 * share),
+        _ => "from zero".to_owned(),
+    }
+}
+
+/// Returns the table of functions that changed; None if there is none.
+pub fn function_changes(changes: &[PhaseChange]) -> Option<Table> {
+    let mut table = Table::titled("Functions that changed");
+    table.words(["Figure", "Function"]);
+    table.numbers(["Baseline", "Now", "Change", "Calls, baseline", "Calls, now"]);
+    for it in changes {
+        let mut row = |name: String, [old, new]: [f64; 2], calls: [String; 2]| {
+            let figures = [number(old), number(new), signed(new - old)];
+            let cells = [&[it.figure.clone(), name][..], &figures, &calls];
+            table.rows.push(cells.concat());
+        };
+        let (named, rest) = it.functions.split_at(it.functions.len().min(NAMED_MAX));
+        for it in named {
+            row(it.name.clone(), [it.old, it.new], it.calls.map(number));
+        }
+        if !rest.is_empty() {
+            let sum = |of: fn(&FunctionChange) -> f64| rest.iter().map(of).sum();
+            let sums = [sum(|it| it.old), sum(|it| it.new)];
+            row(format!("({} others)", rest.len()), sums, Default::default());
+        }
+    }
+    table.finished()
+}

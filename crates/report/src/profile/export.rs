@@ -1,0 +1,109 @@
+//! Profiles in each format.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
+
+use anyhow::Result;
+use itertools::Itertools as _;
+use serde_json::{Value, json};
+
+use super::difference;
+use super::document::{NOTES, document, title};
+use super::profile::{Phase, Profile};
+use crate::export::{write_blocks, write_page};
+
+/// A format of profiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// Aligned tables for a terminal.
+    Text,
+    /// One page with tables and flame graphs.
+    Html,
+    /// A line a stack, for flame graph tools: its scenario and phase, its functions, the
+    /// instructions of all samples; with a baseline, those of both.
+    Folded,
+    /// For speedscope.app.
+    Speedscope,
+    /// Everything, for programs and for --against.
+    Json,
+}
+
+/// Writes `profile`; with a baseline, also or alone what changed. Speedscope's format has no
+/// place for a baseline, and folded stacks none for one without functions.
+pub fn write(
+    format: Format,
+    profile: &Profile,
+    baseline: Option<&Profile>,
+    out: &mut dyn Write,
+) -> Result<()> {
+    match format {
+        Format::Text => write_blocks(document(profile, baseline), out),
+        Format::Html => {
+            let title = title(profile, baseline);
+            write_page(&title, NOTES, document(profile, baseline), out)
+        }
+        Format::Folded => write_folded(profile, baseline, out),
+        Format::Speedscope => Ok(serde_json::to_writer(out, &speedscope(profile))?),
+        Format::Json => {
+            let mut value = serde_json::to_value(profile)?;
+            if let Some(baseline) = baseline {
+                value["changes"] = serde_json::to_value(difference::changes(baseline, profile))?;
+            }
+            Ok(serde_json::to_writer(out, &value)?)
+        }
+    }
+}
+
+fn write_folded(profile: &Profile, baseline: Option<&Profile>, out: &mut dyn Write) -> Result<()> {
+    let lines = |profile: &Profile| {
+        let of_phase = |phase: Phase| {
+            let name = phase.figure_name();
+            let stacks = phase.stacks.into_iter();
+            stacks.map(move |(stack, cost)| (format!("{name};{stack}"), cost.instructions))
+        };
+        let phases = profile.merged().into_iter();
+        phases.flat_map(of_phase).collect::<BTreeMap<_, _>>()
+    };
+    let (old, mut new) = (baseline.map(lines), lines(profile));
+    for stack in old.iter().flat_map(|old| old.keys()) {
+        new.entry(stack.clone()).or_default();
+    }
+    for (stack, instructions) in &new {
+        match &old {
+            Some(old) => {
+                let before = old.get(stack).copied().unwrap_or(0);
+                writeln!(out, "{stack} {before} {instructions}")?;
+            }
+            None => writeln!(out, "{stack} {instructions}")?,
+        }
+    }
+    Ok(())
+}
+
+/// Returns a profile in the format of speedscope: a sampled profile a phase, each stack once,
+/// with its instructions as the weight.
+fn speedscope(profile: &Profile) -> Value {
+    let phases = profile.merged();
+    let names = phases
+        .iter()
+        .flat_map(|it| it.stacks.keys())
+        .flat_map(|it| it.split(';'));
+    let frames: Vec<&str> = names.unique().collect();
+    let places: HashMap<&str, usize> = frames.iter().copied().zip(0..).collect();
+    let profiles = phases.iter().map(|phase| {
+        let stacks = phase.stacks.keys();
+        let samples = stacks.map(|it| it.split(';').map(|it| places[it]).collect_vec());
+        let weights = phase.stacks.values().map(|it| it.instructions);
+        json!({
+            "type": "sampled", "name": phase.figure_name(), "unit": "none", "startValue": 0,
+            "endValue": phase.own(), "samples": samples.collect_vec(),
+            "weights": weights.collect_vec(),
+        })
+    });
+    let profiles = profiles.collect_vec();
+    let frames = frames.iter().map(|it| json!({ "name": it })).collect_vec();
+    json!({
+        "$schema": "https://www.speedscope.app/file-format-schema.json",
+        "name": title(profile, None), "shared": { "frames": frames }, "profiles": profiles,
+    })
+}

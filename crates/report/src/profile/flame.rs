@@ -1,0 +1,120 @@
+//! Flame graphs: a phase's stacks, as wide as their instructions, outermost functions at the top.
+
+use std::collections::BTreeMap;
+
+use super::profile::Phase;
+use crate::export::{Drawing, EDGE, Figure, LANE};
+
+/// The left edge; the right one has the same margin.
+const LEFT: f64 = 24.0;
+/// The width of a letter, at least.
+const LETTER: f64 = 7.5;
+
+/// A function with its callees, in instructions of a mean call.
+#[derive(Default)]
+struct Node {
+    own: [f64; 2],
+    callees: BTreeMap<String, Node>,
+}
+
+impl Node {
+    fn add(&mut self, phase: &Phase, side: usize) {
+        for (stack, cost) in &phase.stacks {
+            let mut node = &mut *self;
+            for name in stack.split(';') {
+                node = node.callees.entry(name.to_owned()).or_default();
+            }
+            node.own[side] += phase.mean(cost.instructions);
+        }
+    }
+
+    /// Returns the instructions with those of callees, of one side.
+    fn sum(&self, side: usize) -> f64 {
+        self.own[side] + self.callees.values().map(|it| it.sum(side)).sum::<f64>()
+    }
+
+    /// Returns the instructions that the width stands for: those of the side that has more.
+    fn width(&self) -> f64 {
+        let callees = self.callees.values().map(Self::width);
+        self.own[0].max(self.own[1]) + callees.sum::<f64>()
+    }
+
+    fn depth(&self) -> usize {
+        let callees = self.callees.values().map(Self::depth);
+        callees.max().map_or(0, |deepest| deepest + 1)
+    }
+}
+
+struct Graph {
+    drawing: Drawing,
+    /// Width of an instruction.
+    scale: f64,
+    has_baseline: bool,
+    /// Instructions of the whole phase.
+    all: f64,
+}
+
+impl Graph {
+    fn draw(&mut self, node: &Node, x: f64, depth: usize) {
+        let mut x = x;
+        for (name, callee) in &node.callees {
+            let (width, y) = (callee.width() * self.scale, LANE * depth as f64);
+            let [old, new] = [0, 1].map(|side| callee.sum(side));
+            let share = 100.0 * new / self.all.max(1.0);
+            let mut said = format!("{name}: {new:.1} instructions, {share:.1} %");
+            let own = callee.own[1] - callee.own[0];
+            let class = match (self.has_baseline, own) {
+                (true, own) if own > 0.0 => "flame-more",
+                (true, own) if own < 0.0 => "flame-less",
+                (true, _) => "flame-other",
+                (false, _) => "flame",
+            };
+            if self.has_baseline {
+                said += &format!("; baseline {old:.1}, own change {own:+.1}");
+            }
+            self.drawing.rect(class, (x, y), (width, LANE - 1.0), &said);
+            let room = ((width - 6.0) / LETTER) as usize;
+            let label = match room {
+                0..3 => String::new(),
+                room if room >= name.len() => name.clone(),
+                room => format!("{}…", name.get(..room - 1).unwrap_or_default()),
+            };
+            if !label.is_empty() {
+                self.drawing.text("start", (x + 3.0, y + 14.0), &label);
+            }
+            self.draw(callee, x, depth + 1);
+            x += width;
+        }
+    }
+}
+
+/// Returns the graph of a phase, beside a baseline if there is one.
+pub(super) fn figure(phase: &Phase, old: Option<&Phase>) -> Figure {
+    let id = phase.figure_name().replace([':', '/'], "-");
+    let title = format!("{}: {}", phase.scenario, phase.name);
+    let mut root = Node::default();
+    root.add(phase, 1);
+    old.iter().for_each(|old| root.add(old, 0));
+    let all = root.sum(1);
+    let mut graph = Graph {
+        drawing: Drawing::of_height(LANE * root.depth() as f64 + 4.0),
+        scale: (EDGE - LEFT) / root.width().max(1.0),
+        has_baseline: old.is_some(),
+        all,
+    };
+    graph.draw(&root, LEFT, 0);
+    let marks = [
+        (
+            "flame-more",
+            "more instructions of its own than in the baseline",
+        ),
+        ("flame-less", "fewer"),
+        ("flame-other", "as many"),
+    ];
+    let marks = marks.into_iter().filter(|_| old.is_some());
+    let legend = marks
+        .map(|(class, name)| (class, name.to_owned()))
+        .collect();
+    let said = format!("{all:.1} instructions of a mean call, by stacks of functions.");
+    graph.drawing.figure(id, [title, said], legend)
+}

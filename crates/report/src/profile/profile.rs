@@ -1,0 +1,284 @@
+//! A profile: the instructions of each timed call, by scenario, phase, CPU and stack.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail};
+use itertools::Itertools as _;
+use run::model::{Scenario, Verdict};
+use run::plan::Method;
+use serde::{Deserialize, Serialize};
+
+use crate::log::LoggedRun;
+
+/// The numbers of a sound profile are less: the sum of a million of them is a number.
+const NUMBER_MAX: u64 = 1 << 44;
+/// The version of the JSON, and of how calls are attributed.
+const FORMAT: u32 = 1;
+
+/// A profile of a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Profile {
+    format: u32,
+    /// The board's name.
+    pub board: String,
+    /// The firmware's version.
+    pub firmware: String,
+    /// The machine, the firmware's variant and the boot arguments; empty for a log.
+    pub conditions: String,
+    /// SHA-256 of the run's log.
+    pub log: String,
+    /// Sentences about what the figures do not contain.
+    pub notes: Vec<String>,
+    /// The phases of each CPU's calls, in the order of scenarios, CPUs and time.
+    pub phases: Vec<Phase>,
+}
+
+/// A phase of all calls of a scenario that are samples.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phase {
+    /// The scenario's short tag, with its method if that is not TFTF's, and its helper.
+    pub scenario: String,
+    /// The phase's name.
+    pub name: String,
+    /// The CPU's label; empty for all CPUs.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub cpu: String,
+    /// The number of calls.
+    pub samples: u64,
+    /// The instructions of all CPUs: PMF's ticks.
+    pub elapsed: u64,
+    /// The CPU's own instructions, by stack: functions from the outermost, with semicolons
+    /// between. Empty in a profile of a log, which has ticks alone.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub stacks: BTreeMap<String, Cost>,
+}
+
+/// Instructions and calls of a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Instructions of the function itself.
+    pub instructions: u64,
+    /// Times that it was entered.
+    pub calls: u64,
+}
+
+impl Cost {
+    /// Adds the costs of another one.
+    pub fn add(&mut self, other: Self) {
+        self.instructions += other.instructions;
+        self.calls += other.calls;
+    }
+}
+
+/// The instructions of a mean call in a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// The CPU's own; None in a profile of a log, which has ticks alone.
+    pub own: Option<f64>,
+    /// Those of all CPUs: PMF's ticks.
+    pub all: f64,
+}
+
+impl Figure {
+    /// Returns what other CPUs execute meanwhile.
+    pub fn waiting(self) -> Option<f64> {
+        self.own.map(|own| self.all - own)
+    }
+}
+
+impl Phase {
+    /// Returns the name of the figure: `SCENARIO:PHASE`, without blanks.
+    pub fn figure_name(&self) -> String {
+        format!("{}:{}", self.scenario, self.name.replace(' ', "-"))
+    }
+
+    /// Returns true for a phase of the same scenario and name.
+    pub fn is_like(&self, other: &Self) -> bool {
+        (&self.scenario, &self.name) == (&other.scenario, &other.name)
+    }
+
+    /// Returns the instructions of a mean call.
+    pub fn figure(&self) -> Figure {
+        Figure {
+            own: (!self.stacks.is_empty()).then(|| self.mean(self.own())),
+            all: self.mean(self.elapsed),
+        }
+    }
+
+    /// Returns the CPU's own instructions.
+    pub fn own(&self) -> u64 {
+        self.stacks.values().map(|it| it.instructions).sum()
+    }
+
+    /// Returns the mean of a call.
+    pub fn mean(&self, sum: u64) -> f64 {
+        sum as f64 / self.samples.max(1) as f64
+    }
+
+    /// Returns the costs of functions without those that they call, by name.
+    pub fn functions(&self) -> BTreeMap<&str, Cost> {
+        let mut functions: BTreeMap<&str, Cost> = BTreeMap::new();
+        for (stack, cost) in &self.stacks {
+            let function = stack.rsplit(';').next().unwrap_or(stack);
+            functions.entry(function).or_default().add(*cost);
+        }
+        functions
+    }
+
+    /// Returns the function that calls `function` most often.
+    pub fn caller(&self, function: &str) -> Option<&str> {
+        let stacks = self.stacks.iter().filter_map(|(stack, cost)| {
+            let caller = stack.strip_suffix(function)?.strip_suffix(';')?;
+            Some((caller.rsplit(';').next()?, cost.calls))
+        });
+        let sums = stacks.into_grouping_map().sum();
+        let most = sums.into_iter().max_by_key(|it| (it.1, Reverse(it.0)));
+        most.map(|it| it.0)
+    }
+}
+
+impl Profile {
+    /// Returns a profile without phases of `run`, whose log has this SHA-256.
+    pub fn new(run: &LoggedRun, log: String) -> Self {
+        let stage = run.firmware.iter().rev().find_map(|it| it.version.clone());
+        Self {
+            format: FORMAT,
+            board: run.board().unwrap_or("unknown board").to_owned(),
+            firmware: stage.unwrap_or_else(|| "unknown firmware".to_owned()),
+            conditions: String::new(),
+            log,
+            notes: notes(run),
+            phases: Vec::new(),
+        }
+    }
+
+    /// Adds a phase to the one that has its names, or as a new one.
+    pub fn add(&mut self, phase: Phase) {
+        add(&mut self.phases, phase);
+    }
+
+    /// Returns false for a profile of a log.
+    pub fn has_functions(&self) -> bool {
+        self.phases.iter().any(|it| !it.stacks.is_empty())
+    }
+
+    /// Returns the phases over all CPUs.
+    pub fn merged(&self) -> Vec<Phase> {
+        let mut merged = Vec::new();
+        for phase in &self.phases {
+            let cpu = String::new();
+            add(
+                &mut merged,
+                Phase {
+                    cpu,
+                    ..phase.clone()
+                },
+            );
+        }
+        merged
+    }
+
+    /// Reads what was written as JSON.
+    pub fn from_json(text: &[u8]) -> Result<Self> {
+        let profile: Self =
+            serde_json::from_slice(text).context("no profile of `--format json`")?;
+        if profile.format != FORMAT {
+            let format = profile.format;
+            bail!("a profile of format {format}, and this version reads format {FORMAT}");
+        }
+        let numbers = |it: &Phase| {
+            let costs = it
+                .stacks
+                .values()
+                .flat_map(|it| [it.instructions, it.calls]);
+            costs
+                .chain([it.elapsed, it.samples])
+                .all(|it| it < NUMBER_MAX)
+                && it.samples > 0
+        };
+        let mut names = profile
+            .phases
+            .iter()
+            .map(|it| (&it.scenario, &it.name, &it.cpu));
+        if profile.phases.is_empty() || !profile.phases.iter().all(numbers) || !names.all_unique() {
+            bail!("a damaged profile: no phases, one of them twice, or impossible numbers");
+        }
+        Ok(profile)
+    }
+}
+
+/// Returns sentences about what a run's figures do not contain.
+fn notes(run: &LoggedRun) -> Vec<String> {
+    let lost = run
+        .closing
+        .as_ref()
+        .filter(|it| it.verdict != Verdict::Pass);
+    let lost = lost.map(|it| format!("the run did not pass: {}", it.line));
+    let is_left_out = |it: &&Scenario| it.rows.iter().all(|row| row.samples.is_empty());
+    let left_out = run
+        .run
+        .scenarios
+        .iter()
+        .filter(is_left_out)
+        .map(name_of)
+        .join(", ");
+    let left_out = Some(left_out).filter(|it| !it.is_empty());
+    let left_out = left_out.map(|it| format!("without PMF's timestamps, and not here: {it}"));
+    lost.into_iter().chain(left_out).collect()
+}
+
+/// Adds a phase to the one of `all` that has its names, or as a new one.
+fn add(all: &mut Vec<Phase>, phase: Phase) {
+    let found = all
+        .iter_mut()
+        .find(|it| it.is_like(&phase) && it.cpu == phase.cpu);
+    let Some(sum) = found else {
+        return all.push(phase);
+    };
+    sum.samples += phase.samples;
+    sum.elapsed += phase.elapsed;
+    for (stack, cost) in phase.stacks {
+        sum.stacks.entry(stack).or_default().add(cost);
+    }
+}
+
+/// Returns a name that no other scenario of the run has.
+pub fn name_of(scenario: &Scenario) -> String {
+    let tag = scenario.id.short_tag().to_owned();
+    let method = Some(scenario.method).filter(|it| *it != Method::Tftf);
+    let method = method.map(|it| format!("/{}", it.word()));
+    let helper = scenario.helper.map(|it| format!("/helper-{it}"));
+    tag + &method.unwrap_or_default() + &helper.unwrap_or_default()
+}
+
+#[cfg(any(test, feature = "testing"))]
+impl Profile {
+    /// Returns a profile of two samples a phase: scenario, phase, the sums of the CPU's own
+    /// instructions and of those of all CPUs.
+    pub fn made_up(phases: &[(&str, &str, u64, u64)]) -> Self {
+        let phase = |(scenario, name, own, elapsed): &(&str, &str, u64, u64)| Phase {
+            scenario: (*scenario).to_owned(),
+            name: (*name).to_owned(),
+            samples: 2,
+            elapsed: *elapsed,
+            stacks: BTreeMap::from([(
+                "f".to_owned(),
+                Cost {
+                    instructions: *own,
+                    calls: 2,
+                },
+            )]),
+            ..Phase::default()
+        };
+        Self {
+            format: FORMAT,
+            board: String::new(),
+            firmware: String::new(),
+            conditions: String::new(),
+            log: String::new(),
+            notes: Vec::new(),
+            phases: phases.iter().map(phase).collect(),
+        }
+    }
+}

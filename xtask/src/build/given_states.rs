@@ -1,0 +1,157 @@
+//! Idle states that the command line gives, for the device tree of a board
+//! whose file does not know the firmware's.
+
+use anyhow::{Result, bail};
+use boards::{Board, Firmware, IdleState};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use hardware::spec::psci::StateFormat;
+use hardware::text::words::Word;
+
+/// The options that choose the idle states.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
+pub struct GivenStates {
+    /// Format of the power_state values in the device tree [default: the
+    /// firmware's, else the board file's]. Without --core, the tree has the
+    /// states of this format that the board file names.
+    #[arg(long, value_parser = format(), value_name = "FORMAT", conflicts_with = "dtb")]
+    pub state_format: Option<StateFormat>,
+    /// power_state of core power-down: the device tree has this state, and that
+    /// of --deepest, instead of the board file's.
+    #[arg(long, value_name = "0x…", value_parser = power_state, conflicts_with = "dtb")]
+    pub core: Option<u32>,
+    /// power_state of the deepest power-down.
+    #[arg(long, value_name = "0x…", value_parser = power_state, requires = "core")]
+    pub deepest: Option<u32>,
+}
+
+fn format() -> impl TypedValueParser<Value = StateFormat> {
+    let values = PossibleValuesParser::new([
+        PossibleValue::new("original").help("StateID, type and power level"),
+        PossibleValue::new("extended").help("StateID and type"),
+    ]);
+    values.map(|word| StateFormat::from_word(&word).unwrap_or_default())
+}
+
+fn power_state(text: &str) -> Result<u32, String> {
+    let digits = text.strip_prefix("0x").unwrap_or_default();
+    let value = u32::from_str_radix(digits, 16).ok();
+    // from_str_radix takes a sign.
+    let value = value.filter(|_| !digits.starts_with('+'));
+    value.ok_or_else(|| "expected 32 bits in hexadecimal, such as 0x40000002".into())
+}
+
+impl GivenStates {
+    /// Returns the states of the device tree of `board` with `firmware`, built for the format
+    /// `built`.
+    pub(crate) fn choose(
+        &self,
+        board: &Board,
+        firmware: &Firmware,
+        built: StateFormat,
+    ) -> Result<Vec<IdleState>> {
+        let own = firmware.idle_states(built);
+        let Some(core) = self.core else {
+            let states = self.state_format.map(|format| firmware.of_format(format));
+            if let (Some(format), Some([])) = (self.state_format, states.as_deref()) {
+                bail!(
+                    "--state-format {}: the board file of {} has no idle state of this format; \
+                     give the values by --core and --deepest",
+                    format.name(),
+                    board.title
+                );
+            }
+            return Ok(states.unwrap_or(own));
+        };
+        let format = self.state_format.or(own.first().map(|state| state.format));
+        let format = format.unwrap_or(built);
+        let mut states = vec![state(firmware, format, "core", core)?];
+        if let Some(deepest) = self.deepest.filter(|deepest| *deepest != core) {
+            states.push(state(firmware, format, "deepest", deepest)?);
+        }
+        Ok(states)
+    }
+}
+
+/// Returns the power-down state `value` of the option `--name`: the board file's
+/// own, if it has such a one.
+fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Result<IdleState> {
+    let (is_core, said) = (name == "core", format.name());
+    let wrong = format!("--{name} {value:#x}");
+    if !format.accepts(value) {
+        bail!("{wrong}: it sets bits that the {said} format reserves; see --state-format");
+    }
+    if !format.is_powerdown(value) {
+        bail!("{wrong}: this is no power-down state in the {said} format; see --state-format");
+    }
+    let level = format.level(value).or(is_core.then_some(0));
+    if let Some(level @ 1..) = level.filter(|_| is_core) {
+        bail!("{wrong}: this is a state of power level {level}, and a core's is of level 0");
+    }
+    let all = firmware.idle_state.iter();
+    let mut same = all.clone();
+    if let Some(known) = same.find(|it| it.format == format && it.power_state == value) {
+        return Ok(known.clone());
+    }
+    // The value does not say whether the timers stop. To assume that they run on
+    // would cost a CPU that nothing wakes.
+    let mut alike = all.filter(|it| it.is_powerdown() && (!is_core || it.level == Some(0)));
+    Ok(IdleState {
+        name: name.to_owned(),
+        power_state: value,
+        level,
+        format,
+        local_timer_stop: alike.any(|it| it.local_timer_stop),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_have_level_and_timers_of_the_board_file_if_it_has_them() {
+        let extended = Some(StateFormat::Extended);
+        // The extended format has no level. In all states of rk3399's board file the timers
+        // stop; it has not 0x10001.
+        for (name, state_format, core, deepest, expected) in [
+            (
+                "qemu",
+                extended,
+                0x4000_0002,
+                0x4000_0123,
+                "0x40000002 0; 0x40000123 ?; ",
+            ),
+            (
+                "qemu",
+                extended,
+                0x4000_0002,
+                0x4000_0022,
+                "0x40000002 0; 0x40000022 1; ",
+            ),
+            (
+                "rk3399",
+                None,
+                0x1_0001,
+                0x101_0000,
+                "0x10001 0 T; 0x1010000 1 T; ",
+            ),
+        ] {
+            let board = boards::load(name).expect("a good board");
+            let firmware = board.firmware(&board.default_firmware).expect("it");
+            let given = GivenStates {
+                state_format,
+                core: Some(core),
+                deepest: Some(deepest),
+            };
+            let chosen = given.choose(&board, firmware, StateFormat::Original);
+            let show = |it: &IdleState| {
+                let stops = if it.local_timer_stop { " T" } else { "" };
+                let level = it.level.map_or("?".into(), |level| level.to_string());
+                format!("{:#x} {level}{stops}; ", it.power_state)
+            };
+            let chosen: String = chosen.expect("good").iter().map(show).collect();
+            assert_eq!(chosen, expected);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! A run's samples -> its profile.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use anyhow::{Context, Result, bail};
+use itertools::Itertools as _;
+use report::log::LoggedRun;
+use report::profile::profile::{Cost, Phase, Profile, name_of};
+
+use super::calls::Builder;
+use super::code::Code;
+use super::record;
+use super::samples::{self, Sample};
+
+/// Attributes the calls of `run`, whose log has this SHA-256, by the plugin's record and the
+/// firmware's ELF file.
+///
+/// # Errors
+/// A phase of a sample whose instructions are not PMF's ticks.
+pub fn attribute(run: &LoggedRun, log: String, record: impl Read, elf: &[u8]) -> Result<Profile> {
+    let code = Code::read(elf).context("bl31.elf")?;
+    let mut builder = Builder::new(&code);
+    record::read(record, |block| builder.take(block))?;
+    let mut samples = samples::read(&run.run);
+    samples::find_calls(&mut samples, &run.run, &builder.calls)?;
+    of_samples(run, log, &samples, |it| builder.stacks.name(&code, it))
+}
+
+/// Returns the profile of a log with all samples: the ticks of each phase alone.
+///
+/// # Errors
+/// A log of real time, whose ticks are no instructions.
+pub fn of_log(run: &LoggedRun, log: String) -> Result<Profile> {
+    let samples = samples::read(&run.run);
+    if let Some(scenario) = samples::varying(&samples, &run.run) {
+        bail!(
+            "this is a log of real time: in {scenario}, samples of one CPU differ, which execute \
+             the same instructions: take one of a run with --icount"
+        );
+    }
+    of_samples(run, log, &samples, |_| String::new())
+}
+
+fn of_samples(
+    run: &LoggedRun,
+    log: String,
+    samples: &[Sample<'_>],
+    name: impl Fn(u32) -> String,
+) -> Result<Profile> {
+    if samples.is_empty() {
+        bail!(
+            "the log has no sample with PMF's timestamps: profiles are of the suite's \
+             scenarios, with records and samples=all"
+        );
+    }
+    let mut profile = Profile::new(run, log);
+    let in_time = samples.iter().sorted_by_key(|it| it.scenario);
+    for (sample, span) in in_time.flat_map(|it| it.spans.iter().map(move |span| (it, span))) {
+        let costs = sample
+            .call
+            .iter()
+            .flat_map(|it| it.costs(span.from, span.to));
+        let mut stacks = BTreeMap::new();
+        costs.for_each(|(it, cost)| stacks.entry(name(it)).or_insert(Cost::default()).add(cost));
+        profile.add(Phase {
+            scenario: name_of(&run.run.scenarios[sample.scenario]),
+            name: span.phase.name.to_owned(),
+            cpu: run.run.label(sample.cpu).to_string(),
+            samples: 1,
+            elapsed: span.ticks,
+            stacks,
+        });
+    }
+    Ok(profile)
+}
