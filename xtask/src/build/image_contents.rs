@@ -68,14 +68,20 @@ impl TreeWish {
 }
 
 /// The wishes for an image's device tree, all decided.
-pub(crate) struct ImageWish<'w> {
+pub struct ImageWish<'w> {
+    /// The number of CPUs.
     pub cpus: u32,
+    /// The interrupt controller.
     pub gic: Gic,
+    /// The firmware that it runs under.
     pub firmware: Firmware,
+    /// The conduit of PSCI calls.
     pub conduit: Conduit,
+    /// The variant of that firmware.
     pub variant: Variant,
     /// The idle states of the tree that is made of the board file.
     pub states: GivenStates,
+    /// Boot arguments.
     pub args: Option<&'w str>,
     /// True if the image is for a machine with this GIC, which the user's tree must describe;
     /// false if it is for the machine of that tree.
@@ -84,9 +90,12 @@ pub(crate) struct ImageWish<'w> {
 
 /// The contents of an image besides the payload: the device tree, and the UART and the
 /// conduit if that tree cannot be used.
-pub(crate) struct Contents {
+pub struct Contents {
+    /// The device tree; None if the image has none.
     pub tree: Option<Vec<u8>>,
+    /// The contents of the parameter block.
     pub emergency: Emergency,
+    /// The number of CPUs for which the image has room.
     pub cpus: usize,
 }
 
@@ -106,7 +115,7 @@ pub(crate) fn make_image(
 }
 
 /// Makes the contents of the image for `board` with `tree`.
-pub(crate) fn contents(board: &Board, wish: &ImageWish<'_>, tree: &Tree) -> Result<Contents> {
+pub fn contents(board: &Board, wish: &ImageWish<'_>, tree: &Tree) -> Result<Contents> {
     let (cpus, most) = (wish.cpus, board.firmware(wish.firmware.name())?.max_cpus);
     if cpus == 0 || cpus > most {
         bail!("--smp {cpus}: {} can have 1 to {most} CPUs", board.title);

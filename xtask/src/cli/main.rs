@@ -6,7 +6,6 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use host::exit_code::{self, BAD};
 use host::interrupt;
-use host::stdout::Out;
 use report::cli::report::{ReportArguments, after_help};
 
 use super::common::EXIT_CODES;
@@ -21,7 +20,7 @@ use super::stick::StickArguments;
 use super::test;
 use super::tree::TreeVerb;
 use super::verify::VerifyArguments;
-use crate::soak::{boot_fuzz, fuzz};
+use crate::soak::fuzz;
 
 /// psci-bench measures what PSCI calls cost on AArch64, on a board or on QEMU. Begin with
 /// `cargo xtask qemu`, which installs what it needs.
@@ -150,17 +149,10 @@ pub enum Verb {
     ///
     /// Starts from the seeds in fuzz/seeds and from what former runs kept in
     /// target/psci-bench/fuzz, where each finding is put, too.
-    #[command(
-        args_conflicts_with_subcommands = true,
-        after_help = "Examples:
+    #[command(after_help = "Examples:
   cargo xtask fuzz
-  cargo xtask fuzz fip device_tree --seconds 600 --jobs 2
-  cargo xtask fuzz boot --trees 1000 --blocks 100"
-    )]
+  cargo xtask fuzz fip device_tree --seconds 600 --jobs 2")]
     Fuzz {
-        /// Another fuzzer.
-        #[command(subcommand)]
-        verb: Option<FuzzVerb>,
         /// Which targets [default: all].
         #[arg(value_name = "TARGET", value_parser = fuzz::TARGETS)]
         targets: Vec<String>,
@@ -171,28 +163,6 @@ pub enum Verb {
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
         jobs: Option<u16>,
     },
-}
-
-/// A command of `fuzz`.
-#[derive(Debug, Subcommand)]
-pub enum FuzzVerb {
-    /// Boot device trees and parameter blocks with something wrong in them, in
-    /// QEMU under TF-A.
-    ///
-    /// A run is good if it ends by itself and says a last line, and if a PASS
-    /// has the figures of the unmutated run. Image and log of any other are
-    /// kept in target/psci-bench/fuzz/boot. docs/device-trees.md says more.
-    #[command(after_help = "\
-Exit codes:
-  0  every run is good
-  1  at least one is a finding
-  2  bad use, or something could not be fetched, built or started
-  3  the unmutated run does not pass, or the user ended it
-
-Examples:
-  cargo xtask fuzz boot --trees 1000 --blocks 100
-  cargo xtask fuzz boot --trees 20 --blocks 5 --seed 7")]
-    Boot(boot_fuzz::Options),
 }
 
 /// Runs the tool with `arguments`, the program's name first, and returns its
@@ -230,11 +200,6 @@ fn run(verb: Verb) -> Result<u8> {
         Verb::Lab(arguments) => super::lab::run(&arguments),
         Verb::Report(arguments) => report::cli::report::run(&arguments),
         Verb::Fuzz {
-            verb: Some(FuzzVerb::Boot(options)),
-            ..
-        } => boot_fuzz::run(&options, interrupt::watch()?, &mut Out::default()),
-        Verb::Fuzz {
-            verb: None,
             targets,
             seconds,
             jobs,

@@ -57,7 +57,8 @@ impl RunResult {
     }
 }
 
-pub(crate) fn word(verdict: Verdict) -> &'static str {
+/// Returns the word for a verdict.
+pub fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Pass => "PASS",
         Verdict::Fail => "FAIL",

@@ -16,6 +16,7 @@ const SUMMARY: &str = "summary.txt";
 pub struct Keep {
     dir: PathBuf,
     summary: File,
+    /// The number of logs.
     pub logs: u64,
 }
 

@@ -1,7 +1,6 @@
 //! Repeated runs, and fuzzing.
 
 mod account;
-pub mod boot_fuzz;
 pub(crate) mod fuzz;
 mod keep;
 mod load;
@@ -12,7 +11,8 @@ mod totals;
 mod workers;
 
 pub use self::account::{Account, has_suspends};
-pub(crate) use self::keep::Keep;
+pub use self::keep::Keep;
 pub(crate) use self::load::keep_busy;
 pub(crate) use self::soak::{Limits, soak};
 pub use self::totals::Totals;
+pub use self::workers::in_threads;

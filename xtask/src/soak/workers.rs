@@ -4,8 +4,11 @@ use std::thread;
 
 use anyhow::Result;
 
-/// Calls `work` in so many threads at a time, and returns the first error of one.
-pub(super) fn in_threads(count: usize, work: impl Fn() -> Result<()> + Copy + Send) -> Result<()> {
+/// Calls `work` in `count` threads at a time.
+///
+/// # Errors
+/// The first error of a thread.
+pub fn in_threads(count: usize, work: impl Fn() -> Result<()> + Copy + Send) -> Result<()> {
     thread::scope(|scope| {
         let workers: Vec<_> = (0..count).map(|_| scope.spawn(work)).collect();
         let mut workers = workers.into_iter();

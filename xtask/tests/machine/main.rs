@@ -3,7 +3,6 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-mod boot_fuzz;
 mod deny_skipped;
 mod efi;
 mod firmware_build;

@@ -34,7 +34,8 @@ impl Scratch {
     /// One with a log `good.log` of the made-up run, and the published figures.
     pub fn of_reports(log: &str) -> Self {
         let scratch = Self::empty();
-        let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/report/tests/data/published");
+        let published =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/report/tests/data/published");
         symlink(published, scratch.path("published")).expect("made");
         scratch.write("good.log", log.as_bytes());
         scratch

@@ -119,12 +119,25 @@ fn file_is_refused_with_its_line() {
     let qemu = EMBEDDED.iter().find(|(name, _)| *name == "qemu");
     let (_, qemu) = qemu.expect("the board file of QEMU");
     for (folder, text, expected) in [
-        ("broken", "# A key alone.\nkey", "platforms/broken/board.toml:2: "),
-        ("other", qemu, "toml:7: name: \"qemu\" is not the name of the folder, \"other\""),
+        (
+            "broken",
+            "# A key alone.\nkey",
+            "platforms/broken/board.toml:2: ",
+        ),
+        (
+            "other",
+            qemu,
+            "toml:7: name: \"qemu\" is not the name of the folder, \"other\"",
+        ),
     ] {
-        let error = parse_in_folder(folder, text).expect_err("a fault").to_string();
+        let error = parse_in_folder(folder, text)
+            .expect_err("a fault")
+            .to_string();
         assert!(error.contains(expected), "{error}");
     }
     let error = crate::load("greek").expect_err("no such board").to_string();
-    assert!(error.starts_with("there is no board \"greek\"; boards: "), "{error}");
+    assert!(
+        error.starts_with("there is no board \"greek\"; boards: "),
+        "{error}"
+    );
 }

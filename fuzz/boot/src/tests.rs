@@ -1,6 +1,6 @@
-use super::classes::{BLOCKS, TREES};
-use super::run::{Base, PLAN};
-use crate::setup::workspace::Workspace;
+use crate::classes::{BLOCKS, TREES};
+use crate::run::{Base, PLAN};
+use xtask::setup::workspace::Workspace;
 
 #[test]
 fn a_seed_repeats_its_mutants_and_every_class_changes_something() {

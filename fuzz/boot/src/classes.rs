@@ -5,11 +5,11 @@ use fdt_blob::Blob;
 
 use self::Allows::{Nothing, OtherFigures, OtherStates};
 use self::Change::{Bits, Byte, Field, Tree};
-use super::mutations::*;
+use crate::mutations::*;
 
 /// The change of a part of the image.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Change {
+pub enum Change {
     /// Changes the tree's tokens, and returns a description. None if the tree has nothing
     /// to change.
     Tree(fn(&mut Blob, &mut Random) -> Option<String>),
@@ -23,7 +23,7 @@ pub(super) enum Change {
 
 /// A difference to the unmutated run that a run which passes may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Allows {
+pub enum Allows {
     Nothing,
     /// Rows of states that the unmutated run does not have.
     OtherStates,
@@ -32,7 +32,7 @@ pub(super) enum Allows {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Class {
+pub struct Class {
     pub name: &'static str,
     pub change: Change,
     pub allows: Allows,
@@ -46,7 +46,7 @@ const fn class(name: &'static str, change: Change, allows: Allows) -> Class {
     }
 }
 
-pub(super) const TREES: &[Class] = &[
+pub const TREES: &[Class] = &[
     // An idle state can be lost, and the next one is the deepest.
     class("property-deleted", Tree(delete_property), OtherStates),
     class("node-deleted", Tree(delete_node), OtherStates),
@@ -68,7 +68,7 @@ pub(super) const TREES: &[Class] = &[
     class("bootargs-changed", Tree(change_bootargs), Nothing),
 ];
 
-pub(super) const BLOCKS: &[Class] = &[
+pub const BLOCKS: &[Class] = &[
     class("block-head", Byte(0, 16), Nothing),
     class("block-uart-kind", Byte(0x10, 8), Nothing),
     class("block-uart-base", Field(0x18), Nothing),

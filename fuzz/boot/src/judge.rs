@@ -7,10 +7,10 @@ use report::follow::stream::Ending;
 use report::log::read_bytes;
 use run::model::Verdict;
 
-use super::classes::{Allows, Class};
-use crate::qemu::consoles::Consoles;
-use crate::qemu::diagnosis;
-use crate::qemu::run_result::{RunResult, word};
+use crate::classes::{Allows, Class};
+use xtask::qemu::consoles::Consoles;
+use xtask::qemu::diagnosis;
+use xtask::qemu::run_result::{RunResult, word};
 
 /// The outcome of a run of a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

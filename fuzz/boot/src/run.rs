@@ -1,9 +1,9 @@
-//! `cargo xtask fuzz boot`: boots wrong device trees and parameter blocks in QEMU
+//! Boots wrong device trees and parameter blocks in QEMU
 //! under TF-A.
 //!
 //! Firmware and payload are built once. Each run has another image in the flash. A run
 //! is good if QEMU ends by itself after a last line, and if a PASS has the figures of the
-//! unmutated run: [`super::judge`] has the rules, [`super::classes`] the mutations.
+//! unmutated run: [`crate::judge`] has the rules, [`crate::classes`] the mutations.
 
 use std::fs;
 use std::io::{self, Write};
@@ -19,24 +19,24 @@ use host::progress::{Progress, say};
 use report::follow::stream::Ending;
 use run::model::Verdict;
 
-use super::classes::{BLOCKS, Change, Class, TREES};
-use super::judge::{Judged, Outcome, Reference, Rows, read_rows};
-use super::mutations::{Random, change_byte, change_field, flip};
-use crate::build::GivenStates;
-use crate::build::firmware::Variant;
-use crate::build::firmware_kind::Firmware;
-use crate::build::image;
-use crate::build::image_contents::{Contents, ImageWish, contents};
-use crate::build::payload::{self, Tree};
-use crate::qemu::prepare::{self, Prepared};
-use crate::qemu::run_spec::{Payload, RunSpec};
-use crate::setup::workspace::Workspace;
-use crate::soak::keep::Keep;
-use crate::soak::workers::in_threads;
+use crate::classes::{BLOCKS, Change, Class, TREES};
+use crate::judge::{Judged, Outcome, Reference, Rows, read_rows};
+use crate::mutations::{Random, change_byte, change_field, flip};
+use xtask::build::GivenStates;
+use xtask::build::firmware::Variant;
+use xtask::build::firmware_kind::Firmware;
+use xtask::build::image;
+use xtask::build::image_contents::{Contents, ImageWish, contents};
+use xtask::build::payload::{self, Tree};
+use xtask::qemu::prepare::{self, Prepared};
+use xtask::qemu::run_spec::{Payload, RunSpec};
+use xtask::setup::workspace::Workspace;
+use xtask::soak::Keep;
+use xtask::soak::in_threads;
 
 const BOARD: &str = "qemu";
 const CPUS: u32 = 4;
-pub(super) const PLAN: &str = "only=susp_deep_serial,cpu_susp_serial iterations=2 warmup=0";
+pub const PLAN: &str = "only=susp_deep_serial,cpu_susp_serial iterations=2 warmup=0";
 /// Time limit of a run, in seconds; on an idle host a run takes less than one.
 const TIMEOUT: u64 = 30;
 /// Exit code if mutants were not judged: the unmutated run does not pass, or the user
@@ -61,21 +61,21 @@ pub struct Options {
 }
 
 /// The parts of the unmutated image.
-pub(super) struct Base {
+pub struct Base {
     flat: Vec<u8>,
     contents: Contents,
 }
 
 /// An image with one mutation, which `what` describes.
-pub(super) struct Mutant {
-    pub(super) class: &'static Class,
-    pub(super) what: String,
-    pub(super) image: Vec<u8>,
+pub struct Mutant {
+    pub class: &'static Class,
+    pub what: String,
+    pub image: Vec<u8>,
 }
 
 impl Base {
     /// Builds the payload, and a tree with the boot arguments `args`.
-    pub(super) fn of(workspace: &Workspace, args: &str) -> Result<Self> {
+    pub fn of(workspace: &Workspace, args: &str) -> Result<Self> {
         let board = boards::load(BOARD)?;
         let wish = ImageWish {
             cpus: CPUS,
@@ -94,24 +94,19 @@ impl Base {
     }
 
     /// Returns the unmutated tree.
-    pub(super) fn tree(&self) -> &[u8] {
+    pub fn tree(&self) -> &[u8] {
         self.contents.tree.as_deref().unwrap_or_default()
     }
 
     /// Returns the payload's image with `tree` appended.
-    pub(super) fn image(&self, tree: &[u8]) -> Result<Vec<u8>> {
+    pub fn image(&self, tree: &[u8]) -> Result<Vec<u8>> {
         let it = &self.contents;
         image::assemble(self.flat.clone(), Some(tree), it.emergency, it.cpus)
     }
 
     /// Makes mutant `number` by one of `classes`, which take turns. `number` and `seed`
     /// alone determine the mutation.
-    pub(super) fn mutant(
-        &self,
-        classes: &'static [Class],
-        number: usize,
-        seed: u64,
-    ) -> Result<Mutant> {
+    pub fn mutant(&self, classes: &'static [Class], number: usize, seed: u64) -> Result<Mutant> {
         let mut random = Random(seed ^ (number as u64 + 1) << 32 ^ classes.len() as u64);
         let random = &mut random;
         let class = &classes[number % classes.len()];

@@ -1,10 +1,11 @@
-//! `cargo xtask fuzz boot`: a few mutants of each class, none of which is a finding.
+//! A few mutants of each class, none of which is a finding.
 
-use crate::support::xtask;
+use std::process::Command;
 
 #[test]
 fn mutants_end_with_a_last_line_and_the_figures_of_the_unmutated_run() {
-    let mut command = xtask(&["fuzz", "boot", "--trees", "15", "--blocks", "8"]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_boot-fuzz"));
+    command.args(["--trees", "15", "--blocks", "8"]);
     let output = command.output().expect("it can be started");
     let said = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);

@@ -27,10 +27,10 @@ const ADDRESSES: &[(&str, u64)] = &[
 ];
 
 /// A pseudo-random generator (SplitMix64); the field is its state, at first the seed.
-pub(super) struct Random(pub u64);
+pub struct Random(pub u64);
 
 impl Random {
-    pub(super) fn word(&mut self) -> u64 {
+    pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut word = self.0;
         word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -39,12 +39,12 @@ impl Random {
     }
 
     /// Returns a number below `end`; 0 if `end` is 0.
-    pub(super) fn below(&mut self, end: usize) -> usize {
+    pub fn below(&mut self, end: usize) -> usize {
         self.word().checked_rem(end as u64).unwrap_or(0) as usize
     }
 
     /// Returns an element of `all`, which must not be empty.
-    pub(super) fn pick<T: Clone>(&mut self, all: &[T]) -> T {
+    pub fn pick<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())].clone()
     }
 }
@@ -89,20 +89,20 @@ fn value(tree: &mut Blob, at: usize) -> Option<&mut Vec<u8>> {
     }
 }
 
-pub(super) fn delete_property(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn delete_property(tree: &mut Blob, random: &mut Random) -> Option<String> {
     let (at, what) = choose(tree, random, |_, _| true)?;
     tree.tokens.remove(at);
     Some(what)
 }
 
-pub(super) fn delete_node(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn delete_node(tree: &mut Blob, random: &mut Random) -> Option<String> {
     let node = choose_node(tree, random);
     let what = format!("{:?}", tree.tokens[node.start]);
     tree.tokens.drain(node);
     Some(what)
 }
 
-pub(super) fn duplicate_node(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn duplicate_node(tree: &mut Blob, random: &mut Random) -> Option<String> {
     let node = choose_node(tree, random);
     let what = format!("{:?}", tree.tokens[node.start]);
     let copy = tree.tokens[node.clone()].to_vec();
@@ -114,7 +114,7 @@ fn is_text(value: &[u8]) -> bool {
     value.len() > 1 && value[0].is_ascii_graphic() && value.ends_with(&[0])
 }
 
-pub(super) fn change_string(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn change_string(tree: &mut Blob, random: &mut Random) -> Option<String> {
     const OTHERS: &[&str] = &["", "\n", "x", "disabled", "hvc", "smc", "/", "\x7f"];
     let (at, what) = choose(tree, random, |_, value| is_text(value))?;
     let other = random.pick(OTHERS);
@@ -123,7 +123,7 @@ pub(super) fn change_string(tree: &mut Blob, random: &mut Random) -> Option<Stri
 }
 
 /// Flips one to three bits.
-pub(super) fn flip(bytes: &mut [u8], random: &mut Random) -> String {
+pub fn flip(bytes: &mut [u8], random: &mut Random) -> String {
     let mut flipped = String::new();
     for _ in 0..=random.below(3) {
         let bit = random.below(bytes.len() * 8);
@@ -133,13 +133,13 @@ pub(super) fn flip(bytes: &mut [u8], random: &mut Random) -> String {
     flipped
 }
 
-pub(super) fn flip_bits(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn flip_bits(tree: &mut Blob, random: &mut Random) -> Option<String> {
     let (at, what) = choose(tree, random, |_, value| !value.is_empty())?;
     let flipped = flip(value(tree, at)?, random);
     Some(what + &flipped)
 }
 
-pub(super) fn change_cell(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn change_cell(tree: &mut Blob, random: &mut Random) -> Option<String> {
     let is_cells = |_: &str, value: &[u8]| value.len() >= 4 && !is_text(value);
     let (at, what) = choose(tree, random, is_cells)?;
     let by = random.pick(&[1u32, u32::MAX]);
@@ -152,7 +152,7 @@ pub(super) fn change_cell(tree: &mut Blob, random: &mut Random) -> Option<String
 }
 
 /// Exchanges the values of two properties that have one name.
-pub(super) fn exchange_values(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn exchange_values(tree: &mut Blob, random: &mut Random) -> Option<String> {
     let (one, what) = choose(tree, random, |_, _| true)?;
     let Token::Property(name, first) = tree.tokens[one].clone() else {
         return None;
@@ -163,7 +163,7 @@ pub(super) fn exchange_values(tree: &mut Blob, random: &mut Random) -> Option<St
     Some(format!("{what} and {with}"))
 }
 
-pub(super) fn change_state(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn change_state(tree: &mut Blob, random: &mut Random) -> Option<String> {
     let all = [0, 1, 0x1_0000, 0x101_0000, 0x201_0000, 1 << 30, u32::MAX];
     let (at, what) = choose(tree, random, |name, _| name == "arm,psci-suspend-param")?;
     let state = random.pick(&all);
@@ -181,12 +181,12 @@ fn change_reg(tree: &mut Blob, random: &mut Random, half: usize, number: u64) ->
     Some(format!("{what} entry {entry}: {number:#x}"))
 }
 
-pub(super) fn move_reg(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn move_reg(tree: &mut Blob, random: &mut Random) -> Option<String> {
     let (name, base) = random.pick(ADDRESSES);
     Some(change_reg(tree, random, 0, base)? + ", " + name)
 }
 
-pub(super) fn resize_reg(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn resize_reg(tree: &mut Blob, random: &mut Random) -> Option<String> {
     let sizes = [0, 1, 0xfff, 0x1000, 0x10_0000, 1 << 32, 1 << 47, u64::MAX];
     let size = random.pick(&sizes);
     change_reg(tree, random, 1, size)
@@ -197,7 +197,7 @@ fn page(base: u64) -> String {
     format!("{:x} {:x} 0 1000", base >> 32, base as u32)
 }
 
-pub(super) fn add_watchdog(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn add_watchdog(tree: &mut Blob, random: &mut Random) -> Option<String> {
     let (name, base) = random.pick(ADDRESSES);
     let (kind, clock) = random.pick(&[("arm,sbsa-gwdt", 0), ("arm,sp805", 0x77)]);
     let (first, second) = (page(base), page(base.wrapping_add(0x1000)));
@@ -207,7 +207,7 @@ pub(super) fn add_watchdog(tree: &mut Blob, random: &mut Random) -> Option<Strin
     Some(format!("{kind} at {name}, {base:#x}"))
 }
 
-pub(super) fn add_frame(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn add_frame(tree: &mut Blob, random: &mut Random) -> Option<String> {
     let (control, frame) = (random.pick(ADDRESSES), random.pick(ADDRESSES));
     let (control_page, frame_page) = (page(control.1), page(frame.1));
     let timer = format!(
@@ -219,7 +219,7 @@ pub(super) fn add_frame(tree: &mut Blob, random: &mut Random) -> Option<String> 
     Some(format!("control at {}, frame at {}", control.0, frame.0))
 }
 
-pub(super) fn change_console(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn change_console(tree: &mut Blob, random: &mut Random) -> Option<String> {
     const KINDS: &[&str] = &[
         "arm,pl011",
         "arm,sbsa-uart",
@@ -239,14 +239,14 @@ pub(super) fn change_console(tree: &mut Blob, random: &mut Random) -> Option<Str
     Some(format!("{kind} at {name}, {base:#x}"))
 }
 
-pub(super) fn reserve_memory(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn reserve_memory(tree: &mut Blob, random: &mut Random) -> Option<String> {
     let (name, base) = random.pick(ADDRESSES);
     let size = random.pick(&[0, 0x1000, 0x1000_0000, 1 << 63, u64::MAX]);
     tree.reservations.push((base, size));
     Some(format!("{name}, {size:#x} bytes"))
 }
 
-pub(super) fn change_bootargs(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn change_bootargs(tree: &mut Blob, random: &mut Random) -> Option<String> {
     let all: [&[u8]; 8] = [
         b"\0iterations=9\0",
         b"quiet",
@@ -267,7 +267,7 @@ pub(super) fn change_bootargs(tree: &mut Blob, random: &mut Random) -> Option<St
 
 /// Writes a number that is too large, or like an offset or a size, to the field of 8 bytes
 /// at `at` of the parameter block.
-pub(super) fn change_field(block: &mut [u8], random: &mut Random, at: usize) -> String {
+pub fn change_field(block: &mut [u8], random: &mut Random, at: usize) -> String {
     let field = &mut block[at..][..8];
     let old = u64::from_le_bytes(field.try_into().unwrap_or_default());
     let (_, address) = random.pick(ADDRESSES);
@@ -286,7 +286,7 @@ pub(super) fn change_field(block: &mut [u8], random: &mut Random, at: usize) -> 
 }
 
 /// Changes byte `at` of the parameter block to a small number, or to any.
-pub(super) fn change_byte(block: &mut [u8], random: &mut Random, at: usize) -> String {
+pub fn change_byte(block: &mut [u8], random: &mut Random, at: usize) -> String {
     let any = random.word() as u8;
     block[at] = random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 0xff, any]);
     format!("byte {at:#x} is {:#x}", block[at])

@@ -1,0 +1,51 @@
+//! Boots device trees and parameter blocks with something wrong in them, in QEMU under TF-A.
+//!
+//! ```sh
+//! cargo run -p boot-fuzz -- --trees 1000 --blocks 100
+//! ```
+
+mod classes;
+mod judge;
+mod mutations;
+mod run;
+#[cfg(test)]
+mod tests;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use host::stdout::Out;
+use host::{exit_code, interrupt};
+
+use crate::run::Options;
+
+/// Boots device trees and parameter blocks with something wrong in them, in QEMU under TF-A.
+///
+/// A run is good if it ends by itself and says a last line, and if a PASS has the figures of the
+/// unmutated run. Image and log of any other are kept in target/psci-bench/fuzz/boot.
+/// docs/device-trees.md says more.
+#[derive(Debug, Parser)]
+#[command(
+    name = "boot-fuzz",
+    after_help = "\
+Exit codes:
+  0  every run is good
+  1  at least one is a finding
+  2  bad use, or something could not be fetched, built or started
+  3  the unmutated run does not pass, or the user ended it
+
+Examples:
+  cargo run -p boot-fuzz -- --trees 1000 --blocks 100
+  cargo run -p boot-fuzz -- --trees 20 --blocks 5 --seed 7"
+)]
+struct Arguments {
+    #[command(flatten)]
+    options: Options,
+}
+
+fn main() -> ExitCode {
+    let options = Arguments::parse().options;
+    let watched = interrupt::watch();
+    let result = watched.and_then(|flag| run::run(&options, flag, &mut Out::default()));
+    ExitCode::from(exit_code::of(result))
+}
