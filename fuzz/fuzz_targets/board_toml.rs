@@ -2,11 +2,11 @@
 
 #![no_main]
 
+use boards::device_tree::{self, Choices};
+use boards::{Board, Gic, StateFormat};
 use fuzz::worded;
 use hardware::board as payload;
 use libfuzzer_sys::fuzz_target;
-use boards::device_tree::{self, Choices};
-use boards::{Board, Gic, StateFormat};
 use xtask::build::image::Emergency;
 
 fuzz_target!(|text: &str| {

@@ -2,9 +2,9 @@
 
 #![no_main]
 
+use boards::Uuid;
 use fuzz::worded;
 use libfuzzer_sys::fuzz_target;
-use boards::Uuid;
 use xtask::build::fip::Fip;
 
 fuzz_target!(|data: &[u8]| {

@@ -4,8 +4,8 @@
 
 use fuzz::worded;
 use libfuzzer_sys::fuzz_target;
-use xtask::lab::recovery::replace_fip;
 use report::jobs::{Kind, Results, read_log};
+use xtask::lab::recovery::replace_fip;
 
 /// Where the FIP is; short, so that it is soon found.
 const FIP: &str = "fip";

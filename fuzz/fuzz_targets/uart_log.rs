@@ -6,19 +6,20 @@
 use std::time::Duration;
 
 use fuzz::worded;
-use run::crc::Crc32;
 use libfuzzer_sys::fuzz_target;
+use report::analysis::compare::{self, compare};
+use report::analysis::merge::merge;
+use report::export::{self, Report};
+use report::follow::last_scenario;
+use report::follow::stream::{Ending, Outcome, closing};
+use report::log::read_bytes;
+use run::crc::Crc32;
 use run::model as verdict;
 use run::model::Verdict;
 use run::record::{Claim, MARK, RunBuilder, pieces};
 use xtask::build::firmware_kind::Firmware;
-use xtask::qemu::diagnosis::{Context, diagnose, doubt, last_scenario, refused};
+use xtask::qemu::diagnosis::{Context, diagnose, doubt, refused};
 use xtask::qemu::run_result::RunResult;
-use report::follow::stream::{Ending, Outcome, closing};
-use report::analysis::compare::{self, compare};
-use report::analysis::merge::merge;
-use report::export::{self, Report};
-use report::log::read_bytes;
 use xtask::soak::{Account, Totals};
 
 fuzz_target!(|data: &[u8]| {

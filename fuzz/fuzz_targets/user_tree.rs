@@ -2,11 +2,11 @@
 
 #![no_main]
 
+use boards::device_tree::machine;
 use device_tree::{Changes, adapt};
 use fuzz::worded;
 use hardware::board::Board;
 use libfuzzer_sys::fuzz_target;
-use boards::device_tree::machine;
 use xtask::build::image::Emergency;
 
 const BOOTARGS: &str = "iterations=3 only=cpu_off_serial";
