@@ -140,7 +140,9 @@ impl Cpu {
 /// Rebuilds calls.
 pub(super) struct Builder<'c> {
     code: &'c Code,
-    cpus: HashMap<u32, Cpu>,
+    cpus: Vec<(u32, Cpu)>,
+    /// The place of the CPU of the last block: the next one is mostly its, too.
+    last: usize,
     pub stacks: Stacks,
     /// Calls with timestamps, in the order of their ends.
     pub calls: Vec<Call>,
@@ -150,10 +152,22 @@ impl<'c> Builder<'c> {
     pub fn new(code: &'c Code) -> Self {
         Self {
             code,
-            cpus: HashMap::new(),
+            cpus: Vec::new(),
+            last: 0,
             stacks: Stacks::default(),
             calls: Vec::new(),
         }
+    }
+
+    fn select_cpu(&mut self, id: u32) {
+        if self.cpus.get(self.last).is_some_and(|cpu| cpu.0 == id) {
+            return;
+        }
+        let found = self.cpus.iter().position(|cpu| cpu.0 == id);
+        self.last = found.unwrap_or_else(|| {
+            self.cpus.push((id, Cpu::default()));
+            self.cpus.len() - 1
+        });
     }
 
     /// Adds a block.
@@ -161,8 +175,9 @@ impl<'c> Builder<'c> {
         if block.ran == 0 {
             return;
         }
+        self.select_cpu(block.cpu);
         let (code, stacks) = (self.code, &mut self.stacks);
-        let cpu = self.cpus.entry(block.cpu).or_default();
+        let cpu = &mut self.cpus[self.last].1;
         let begins = cpu.call.is_none() || block.address == code.warm_entry;
         let mut call = cpu
             .call
@@ -172,10 +187,10 @@ impl<'c> Builder<'c> {
             cpu.frames.clear();
             cpu.called_from = None;
         }
-        let returned = cpu
-            .frames
-            .iter()
-            .rposition(|it| it.back == Some(block.address));
+        // Most blocks follow no call: frames need not be searched for them.
+        let follows_call = code.is_call(block.address.wrapping_sub(4));
+        let returned = follows_call.then_some(Some(block.address));
+        let returned = returned.and_then(|back| cpu.frames.iter().rposition(|it| it.back == back));
         // The callee may be no part of BL31's code.
         let called_from = cpu.called_from.take().filter(|it| *it != block.address);
         if let Some(back) = called_from {

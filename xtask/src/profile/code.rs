@@ -11,9 +11,7 @@ use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 #[derive(Debug)]
 pub(super) struct Code {
     base: u64,
-    instructions: Vec<u32>,
-    /// The addresses of `mrs Xt, cntpct_el0`.
-    counter_reads: Vec<u64>,
+    instructions: Vec<Instruction>,
     /// Beginning and name of functions and of labels, sorted.
     functions: Vec<(u64, String)>,
     /// The place of the first function with the name of each.
@@ -25,6 +23,16 @@ pub(super) struct Code {
     slots: (u64, u64),
     /// The place where a CPU comes back from a power-down.
     pub warm_entry: u64,
+}
+
+/// An instruction, with what is looked up for each executed block.
+#[derive(Clone, Copy, Debug)]
+struct Instruction {
+    word: u32,
+    /// The number of its function, and the address where that ends.
+    function: (u32, u64),
+    /// The address of the first `mrs Xt, cntpct_el0` that is not before it.
+    counter_read: Option<u64>,
 }
 
 impl Code {
@@ -66,25 +74,42 @@ impl Code {
         let words = bytes
             .chunks_exact(4)
             .map(|it| u32::from_le_bytes([it[0], it[1], it[2], it[3]]));
-        let instructions: Vec<u32> = words.collect();
-        let reads = (base..).step_by(4).zip(&instructions);
-        let reads = reads
-            .filter(|it| it.1 & !0x1f == 0xd53b_e020)
-            .map(|it| it.0);
         let functions: Vec<_> = functions.map(|it| (it.0, plain(it.2).to_owned())).collect();
         let mut first = HashMap::new();
         let names = functions.iter().zip(0..);
         let numbers = names.map(|((_, name), place)| *first.entry(name.clone()).or_insert(place));
-        Ok(Self {
+        let mut code = Self {
             base,
             numbers: numbers.collect(),
-            counter_reads: reads.collect(),
-            instructions,
+            instructions: Vec::new(),
             functions,
             timestamps,
             slots: (slot, stride),
             warm_entry,
-        })
+        };
+        code.set_instructions(words);
+        Ok(code)
+    }
+
+    /// Sets the instructions, whose functions are known already.
+    fn set_instructions(
+        &mut self,
+        words: impl DoubleEndedIterator<Item = u32> + ExactSizeIterator,
+    ) {
+        let mut counter_read = None;
+        let mut address = self.base + 4 * words.len() as u64;
+        for word in words.rev() {
+            address -= 4;
+            if word & !0x1f == 0xd53b_e020 {
+                counter_read = Some(address);
+            }
+            self.instructions.push(Instruction {
+                word,
+                function: self.find_function(address),
+                counter_read,
+            });
+        }
+        self.instructions.reverse();
     }
 
     /// Returns the addresses of the code.
@@ -92,15 +117,25 @@ impl Code {
         self.base..self.base + 4 * self.instructions.len() as u64
     }
 
-    fn instruction(&self, address: u64) -> u32 {
-        let place = address.checked_sub(self.base).map(|it| it / 4);
-        let found = place.and_then(|it| self.instructions.get(it as usize));
-        found.copied().unwrap_or(0)
+    fn instruction(&self, address: u64) -> Option<&Instruction> {
+        let place = address.checked_sub(self.base)? / 4;
+        self.instructions.get(place as usize)
+    }
+
+    fn word(&self, address: u64) -> u32 {
+        self.instruction(address).map_or(0, |found| found.word)
     }
 
     /// Returns the number of the function at `address`, and the address where it ends. Clones of
     /// a function have its number.
     pub fn function(&self, address: u64) -> (u32, u64) {
+        match self.instruction(address) {
+            Some(found) => found.function,
+            None => self.find_function(address),
+        }
+    }
+
+    fn find_function(&self, address: u64) -> (u32, u64) {
         let next = self.functions.partition_point(|it| it.0 <= address);
         let end = self.functions.get(next).map_or(u64::MAX, |it| it.0);
         let place = next.saturating_sub(1);
@@ -115,19 +150,18 @@ impl Code {
 
     /// Returns true for BL, BLR, and BLR's forms with pointer authentication.
     pub fn is_call(&self, address: u64) -> bool {
-        let word = self.instruction(address);
+        let word = self.word(address);
         word >> 26 == 0b10_0101 || word & 0xfeff_f000 == 0xd63f_0000
     }
 
     /// Returns true for ERET, ERETAA and ERETAB: the return to the payload.
     pub fn is_exit(&self, address: u64) -> bool {
-        self.instruction(address) & 0xffff_f000 == 0xd69f_0000
+        self.word(address) & 0xffff_f000 == 0xd69f_0000
     }
 
     /// Returns the address of the first `mrs Xt, cntpct_el0` that is not before `address`.
     pub fn counter_read_from(&self, address: u64) -> Option<u64> {
-        let next = self.counter_reads.partition_point(|it| *it < address);
-        self.counter_reads.get(next).copied()
+        self.instruction(address)?.counter_read
     }
 
     /// Returns the timestamp of the runtime instrumentation at an offset in the memory of

@@ -41,13 +41,10 @@ pub(super) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> R
     // The last execution, with the instructions inside before it and the block's length.
     let mut last: Option<(Execution, u64, u64)> = None;
     loop {
-        let mut word = || -> Result<u64> {
-            let mut bytes = [0; 8];
-            let read = record.read_exact(&mut bytes);
-            read.context("the record is cut off: QEMU was killed, or the disk is full")?;
-            Ok(u64::from_le_bytes(bytes))
-        };
-        let (first, a, b) = (word()?, word()?, word()?);
+        let mut event = [[0; 8]; 3];
+        let read = record.read_exact(event.as_flattened_mut());
+        read.context("the record is cut off: QEMU was killed, or the disk is full")?;
+        let [first, a, b] = event.map(u64::from_le_bytes);
         let (kind, number) = (first as u8, first >> 32);
         match kind {
             BLOCK if number == blocks.len() as u64 => blocks.push((a, b)),
