@@ -18,9 +18,13 @@
 
 pub mod build;
 pub mod cli;
+#[cfg(feature = "full")]
 pub mod lab;
+#[cfg(feature = "full")]
 pub mod profile;
 pub mod qemu;
 pub mod setup;
+#[cfg(feature = "full")]
 pub mod soak;
+#[cfg(feature = "full")]
 pub mod verify;

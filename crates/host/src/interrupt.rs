@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, bail};
 
+use crate::side_by_side::is_given_up;
+
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Returns the flag that such a signal sets from now on, instead of ending this process. A second
@@ -25,10 +27,11 @@ pub fn watch() -> Result<&'static AtomicBool> {
     Ok(&INTERRUPTED)
 }
 
-/// Fails after such a signal. A terminal sends it to the programs that build something,
-/// too: the error of one that ends by it is of no use.
+/// Returns an error after such a signal, or if the other one of two steps that run
+/// [side by side](crate::side_by_side()) has failed. A terminal sends the signal to the programs
+/// that build something, too: the error of one that ends by it is of no use.
 pub fn check() -> Result<()> {
-    if INTERRUPTED.load(Ordering::Relaxed) {
+    if INTERRUPTED.load(Ordering::Relaxed) || is_given_up() {
         bail!("interrupted");
     }
     Ok(())

@@ -11,7 +11,9 @@ pub mod places;
 pub mod process;
 pub mod progress;
 pub mod read_file;
+mod side_by_side;
 pub mod stdout;
 mod temporary;
 
+pub use self::side_by_side::side_by_side;
 pub use self::temporary::temporary;

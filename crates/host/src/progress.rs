@@ -2,12 +2,16 @@
 //! to stderr, because stdout is the UART's.
 
 use std::io::{IsTerminal, Write, stderr};
+use std::sync::LazyLock;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 
 /// The least time of a step that a terminal shows after it, too.
 const LONG: Duration = Duration::from_secs(2);
+
+/// The displays of all steps that are under way, one below the other.
+static STEPS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
 /// The display of one long step.
 pub struct Progress {
@@ -34,7 +38,7 @@ impl Progress {
     /// Shows that `what` begins, if there is a terminal.
     pub fn on_terminal(what: &str) -> Self {
         // Hidden where stderr is no terminal.
-        let bar = ProgressBar::new_spinner().with_message(what.to_owned());
+        let bar = STEPS.add(ProgressBar::new_spinner().with_message(what.to_owned()));
         // A terminal writes `^C` where the cursor is: at the line's end, that would begin
         // another line, and this one would stay.
         bar.set_style(style("{spinner} [{time}] {wide_msg} {prefix}\r"));
@@ -65,7 +69,7 @@ impl Progress {
 
     /// Calls `print` while the display is away: what it prints stays above.
     pub fn above<T>(&self, print: impl FnOnce() -> T) -> T {
-        self.bar.suspend(print)
+        above_steps(print)
     }
 
     /// Shows the part that is done.
@@ -83,6 +87,7 @@ impl Drop for Progress {
     fn drop(&mut self) {
         let is_kept = !self.bar.is_hidden() && self.bar.message() == self.what;
         self.bar.finish_and_clear();
+        STEPS.remove(&self.bar);
         if is_kept && self.bar.elapsed() >= LONG {
             say(&format!("{}, {}", self.what, in_words(self.bar.elapsed())));
         }
@@ -115,8 +120,13 @@ pub fn note(text: &str) {
     let _ = writeln!(stderr(), "\n{NOTE}{text}");
 }
 
-/// Prints a line to stderr.
+/// Prints a line to stderr, above the steps that are under way.
 pub fn say(text: &str) {
     // A closed stderr does not stop the command.
-    let _ = writeln!(stderr(), "xtask: {text}");
+    let _ = above_steps(|| writeln!(stderr(), "xtask: {text}"));
+}
+
+/// Calls `print` while the displays of all steps are away: what it prints stays above.
+pub fn above_steps<T>(print: impl FnOnce() -> T) -> T {
+    STEPS.suspend(print)
 }

@@ -18,14 +18,21 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "documents")]
 pub mod analysis;
+#[cfg(feature = "documents")]
 pub mod cli;
+#[cfg(feature = "documents")]
 pub mod export;
 pub mod follow;
+#[cfg(feature = "documents")]
 pub mod jobs;
+#[cfg(feature = "documents")]
 pub mod log;
 #[cfg(any(test, feature = "testing"))]
 pub mod made_up_run;
+#[cfg(feature = "documents")]
 pub mod profile;
 
+#[cfg(feature = "documents")]
 pub use self::log::read;

@@ -10,9 +10,12 @@ pub mod flash;
 mod given_states;
 pub mod image;
 pub mod image_contents;
+#[cfg(feature = "full")]
 pub mod package;
 pub mod payload;
+#[cfg(feature = "full")]
 pub(crate) mod plugin;
+#[cfg(feature = "full")]
 pub mod signer;
 pub mod stick;
 pub mod tf_a;

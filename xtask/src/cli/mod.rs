@@ -1,22 +1,12 @@
 //! The command line.
 
-mod boards;
 mod common;
-mod fip;
-mod image;
-mod image_source;
-mod lab;
-mod ledger;
+#[cfg(feature = "full")]
+mod full;
+#[cfg(not(feature = "full"))]
+mod full_program;
 mod main;
-mod overhead;
-mod profile;
 mod qemu;
-mod soak;
-mod stick;
 mod test;
-#[cfg(test)]
-mod tests;
-mod tree;
-mod verify;
 
 pub use self::main::main;

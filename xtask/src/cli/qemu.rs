@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use host::exit_code::FAILED;
 use host::files;
 use host::interrupt;
 use host::log_file::LogFile;
@@ -15,7 +14,6 @@ use host::progress::{Progress, say};
 use host::read_file;
 use host::stdout::Out;
 use report::follow::screen::Screen;
-use report::log::{LoggedRun, read_bytes};
 use run::model::Verdict;
 
 use super::common::{EXIT_CODES, plan};
@@ -91,7 +89,8 @@ pub struct RunArguments {
     pub image: Option<PathBuf>,
 }
 
-pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
+/// Runs, shows the UART, and says what came of it.
+pub(super) fn run(arguments: &QemuArguments) -> Result<RunResult> {
     if let Some(log) = &arguments.log {
         check_log(log, &arguments.run)?;
     }
@@ -121,15 +120,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     say(&result.line());
     result.positions.iter().for_each(|position| say(position));
     log?;
-    let code = result.exit_code();
-    if arguments.deny_skipped && code == 0 {
-        let runs = read_bytes("the UART", &result.log)?;
-        if let Some(denied) = runs.last().and_then(LoggedRun::denied) {
-            say(&denied);
-            return Ok(FAILED);
-        }
-    }
-    Ok(code)
+    Ok(result)
 }
 
 /// Prints the name of the log, and the commands for which a run is good.

@@ -12,6 +12,8 @@ use super::diagnosis::POWER_DOWN;
 use super::run_spec::{Level, RunSpec};
 use crate::build::firmware::fault;
 use crate::build::firmware_kind::Firmware;
+use crate::setup::workspace::Workspace;
+use crate::setup::{self, Need};
 
 /// With `-icount`, each instruction is 2 to this power nanoseconds: at the 62.5
 /// MHz of QEMU's counter, one tick.
@@ -73,11 +75,12 @@ impl Machine<'_> {
     }
 
     /// Refuses a CPU model that QEMU does not have.
-    pub fn check_model(&self) -> Result<()> {
+    pub fn check_model(&self, workspace: &Workspace) -> Result<()> {
         let model = self.model();
         if model == self.recipe.cpu {
             return Ok(());
         }
+        setup::ensure(workspace, &[Need::Qemu])?;
         let mut command = Command::new(PROGRAM);
         command.args(["-M", &self.recipe.machine, "-cpu", "help"]);
         let said = process::output(&mut command).context("cannot ask QEMU for its CPU models")?;

@@ -7,10 +7,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use boards::{Board, Conduit};
+use boards::{Board, Conduit, Stock};
 use host::hex::hex;
 use host::interrupt;
 use host::progress::say;
+use host::side_by_side;
 use host::temporary;
 use report::follow::stream::{self, Display, Ending, Limits, Watch};
 use run::model::Verdict;
@@ -94,8 +95,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     }
     let locate = |dir: &PathBuf| TfA::locate(&workspace, Some(dir));
     let tf_a = spec.tf_a.as_ref().map(locate).transpose()?;
-    setup::ensure(&workspace, &[Need::Qemu])?;
-    machine.check_model()?;
+    machine.check_model(&workspace)?;
     if let Some(doubt) = diagnosis::doubt(spec.firmware, machine.cpu) {
         say(&format!("warning: {doubt}"));
     }
@@ -105,13 +105,17 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         machine,
         spec,
     };
-    let boot = match spec.firmware {
-        Firmware::Builtin => asked.on_builtin()?,
-        Firmware::TfA | Firmware::TfAStock => asked.on_tf_a(tf_a)?,
-        Firmware::Kvm => asked.on_kvm()?,
-        Firmware::Efi | Firmware::EfiAcpi => asked.on_edk2()?,
-        Firmware::UBoot => asked.on_u_boot(tf_a)?,
-    };
+    // Packages are installed while the payload is built.
+    let (boot, ()) = side_by_side(
+        || match spec.firmware {
+            Firmware::Builtin => asked.on_builtin(),
+            Firmware::TfA | Firmware::TfAStock => asked.on_tf_a(tf_a),
+            Firmware::Kvm => asked.on_kvm(),
+            Firmware::Efi | Firmware::EfiAcpi => asked.on_edk2(),
+            Firmware::UBoot => asked.on_u_boot(tf_a),
+        },
+        || setup::ensure(&workspace, needs(spec.firmware)),
+    )?;
     let dir = temporary(tempfile::tempdir())?;
     let file = dir.path().join("boot.bin");
     temporary(fs::write(&file, boot.file))?;
@@ -135,6 +139,17 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         path: None,
         _dir: dir,
     })
+}
+
+/// Returns the packages that a run under `firmware` needs: one installation of all is quicker than
+/// one of each.
+fn needs(firmware: Firmware) -> &'static [Need] {
+    match firmware {
+        Firmware::Builtin | Firmware::Kvm => &[Need::Qemu],
+        Firmware::Efi | Firmware::EfiAcpi => &[Need::Qemu, Need::Aavmf],
+        Firmware::TfA | Firmware::TfAStock => &[Need::Qemu, Need::CrossCompiler, Need::Make],
+        Firmware::UBoot => &[Need::Qemu, Need::CrossCompiler, Need::Make, Need::UBoot],
+    }
 }
 
 /// Returns the machine that `spec` asks for, if `board` can be it.
@@ -222,27 +237,14 @@ impl Asked<'_> {
     }
 
     fn on_tf_a(&self, tf_a: Option<TfA>) -> Result<Boot> {
-        let (spec, load_address) = (self.spec, self.board.load_address);
-        let (image, mut map) = self.image()?;
-        let tf_a = tf_a.map_or_else(|| TfA::locate(self.workspace, None), Ok)?;
-        if spec.firmware == Firmware::TfAStock {
-            tf_a.check_stock()?;
-        }
-        let variant = match spec.fault {
-            Some(_) => spec.variant.with("faults=1"),
-            None => spec.variant,
-        };
+        let load_address = self.board.load_address;
         let stock = self
             .board
-            .firmware(spec.firmware.described())?
+            .firmware(self.spec.firmware.described())?
             .stock
             .as_ref();
-        let gic = self.machine.gic;
-        let platform = match stock {
-            Some(stock) => Platform::stock(stock, load_address, gic),
-            None => Platform::overlay(self.workspace, &spec.board, gic, variant),
-        };
-        let firmware = firmware::build(self.workspace, &tf_a, &platform)?;
+        let ((image, mut map), firmware) =
+            side_by_side(|| self.image(), || self.firmware(tf_a, stock))?;
         map.image = load_address;
         // BL1 is where CPUs wait that have not been turned on yet.
         let stage = |file: &str| symbols(&firmware.dir.join(file));
@@ -258,6 +260,25 @@ impl Asked<'_> {
         })
     }
 
+    /// Builds TF-A, from the pinned source if there is no other.
+    fn firmware(&self, tf_a: Option<TfA>, stock: Option<&Stock>) -> Result<firmware::Firmware> {
+        let spec = self.spec;
+        let tf_a = tf_a.map_or_else(|| TfA::locate(self.workspace, None), Ok)?;
+        if spec.firmware == Firmware::TfAStock {
+            tf_a.check_stock()?;
+        }
+        let variant = match spec.fault {
+            Some(_) => spec.variant.with("faults=1"),
+            None => spec.variant,
+        };
+        let gic = self.machine.gic;
+        let platform = match stock {
+            Some(stock) => Platform::stock(stock, self.board.load_address, gic),
+            None => Platform::overlay(self.workspace, &spec.board, gic, variant),
+        };
+        firmware::build(self.workspace, &tf_a, &platform)
+    }
+
     /// Makes the EFI application. EFI places the image anywhere, so that no map has it.
     fn application(&self) -> Result<Vec<u8>> {
         let image = image::bare(payload::flat(self.workspace)?)?;
@@ -265,7 +286,6 @@ impl Asked<'_> {
     }
 
     fn on_edk2(&self) -> Result<Boot> {
-        setup::ensure(self.workspace, &[Need::Aavmf])?;
         Ok(Boot {
             file: self.application()?,
             rest: efi::edk2(self.spec.args.as_deref()),

@@ -13,7 +13,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use host::interrupt;
 use host::process;
-use host::progress::Progress;
+use host::progress::{Progress, above_steps};
 use itertools::Itertools as _;
 
 use super::need::{CARGO_FUZZ, NO_INSTALL, Need, cargo_fuzz_root};
@@ -23,51 +23,86 @@ use super::workspace::Workspace;
 /// Installs everything in `needs` that is missing. With `NO_INSTALL` set to 1, returns
 /// the commands as an error instead.
 pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
-    if missing(workspace, needs)?.is_empty() {
+    let missing = missing(workspace, needs)?;
+    if missing.is_empty() {
         return Ok(());
     }
-    // Another process may have installed the same by the time that the lock is free.
-    fs::create_dir_all(workspace.state())?;
-    let lock = File::create(workspace.state().join("setup.lock"))?;
-    lock.lock().context("cannot lock the build directory")?;
-    let needs = missing(workspace, needs)?;
-    let commands = needs
-        .iter()
-        .map(|need| (need.row().0.to_owned(), commands(workspace, *need)));
-    let (debian, mut steps): (Vec<_>, Vec<_>) = commands.partition(|(_, it)| it.is_empty());
-    if !debian.is_empty() {
-        let packages = debian
-            .iter()
-            .map(|(what, _)| &**what)
-            .unique()
-            .collect_vec();
-        let install = as_root("apt-get install -y --no-install-recommends", &packages);
-        steps.insert(0, (packages.join(", "), vec![install]));
+    let (packages, others): (Vec<Need>, Vec<Need>) = missing
+        .into_iter()
+        .partition(|need| commands(workspace, *need).is_empty());
+    let mut steps: Vec<Step> = others
+        .into_iter()
+        .map(|need| Step {
+            what: need.row().0.to_owned(),
+            commands: commands(workspace, need),
+            needs: vec![need],
+        })
+        .collect();
+    if !packages.is_empty() {
+        steps.insert(0, Step::of_packages(packages));
     }
     if env::var_os(NO_INSTALL).is_some_and(|value| value == "1") {
-        let commands = steps.iter().flat_map(|(_, commands)| commands);
+        let commands = steps.iter().flat_map(|step| &step.commands);
         bail!(
             "programs are missing, and {NO_INSTALL}=1 prevents their installation. Run:\n  {}",
             commands.map(|words| words.join(" ")).join("\n  ")
         );
     }
-    if needs.contains(&Need::Lava) {
-        super::lava::unpack(workspace)?;
-    }
-    for (what, commands) in steps {
-        if commands.iter().flatten().any(|word| word == "sudo") {
-            // sudo asks for the password before a line of progress is there. It fails again below.
-            let _ = Command::new("sudo").arg("-v").status();
+    steps.iter().try_for_each(|step| step.install(workspace))
+}
+
+/// What one installer installs at a time.
+struct Step {
+    /// The names of what is installed.
+    what: String,
+    commands: Vec<Vec<String>>,
+    needs: Vec<Need>,
+}
+
+impl Step {
+    /// Returns the step that installs Debian packages.
+    fn of_packages(needs: Vec<Need>) -> Self {
+        let packages = needs.iter().map(|need| need.row().0).unique().collect_vec();
+        let install = as_root("apt-get install -y --no-install-recommends", &packages);
+        Self {
+            what: packages.join(", "),
+            commands: vec![install],
+            needs,
         }
-        let _progress = Progress::start(&format!("installing {what}"));
-        let mut installed = commands.iter().map(|words| run(workspace, words));
+    }
+
+    /// Installs this, unless another thread or process that uses the same installer has done so.
+    fn install(&self, workspace: &Workspace) -> Result<()> {
+        fs::create_dir_all(workspace.state())?;
+        let lock = File::create(workspace.state().join(format!("{}.lock", self.installer())))?;
+        lock.lock().context("cannot lock the build directory")?;
+        if missing(workspace, &self.needs)?.is_empty() {
+            return Ok(());
+        }
+        if self.needs.contains(&Need::Lava) {
+            super::lava::unpack(workspace)?;
+        }
+        if self.commands.iter().flatten().any(|word| word == "sudo") {
+            // sudo asks for the password before a line of progress is there. It fails again below.
+            let _ = above_steps(|| Command::new("sudo").arg("-v").status());
+        }
+        let what = &self.what;
+        let progress = Progress::start(&format!("installing {what}"));
+        let mut installed = self.commands.iter().map(|words| run(workspace, words));
         installed.try_for_each(|done| done).with_context(|| {
             format!("cannot install {what}: is there a network? Or install it, then run this again")
         })?;
+        drop(progress);
+        match missing(workspace, &self.needs)?.first() {
+            Some(need) => bail!("{} was installed, and is still not found", need.row().0),
+            None => Ok(()),
+        }
     }
-    match missing(workspace, &needs)?.first() {
-        Some(need) => bail!("{} was installed, and is still not found", need.row().0),
-        None => Ok(()),
+
+    /// Returns the program that installs.
+    fn installer(&self) -> &str {
+        let mut words = self.commands.iter().flatten().map(String::as_str);
+        words.find(|word| *word != "sudo").unwrap_or("setup")
     }
 }
 

@@ -44,7 +44,6 @@ impl Source {
         let name = title.to_lowercase().replace(' ', "-");
         let place = workspace.state().join(name).join(version);
         once(&place, |partial| {
-            ensure(workspace, &[Need::DpkgSource])?;
             let work = Scratch::new(workspace)?;
             let _progress = Progress::start(&format!("fetching the source of {title} {version}"));
             let pinned = self.dsc_sha256.map(|_| format!("{package}={version}"));
@@ -58,6 +57,7 @@ impl Source {
                     self.otherwise
                 )
             })?;
+            ensure(workspace, &[Need::DpkgSource])?;
             // dpkg-source makes its directory itself, and copies archives
             // beside it.
             let tree = work.path().join("tree");

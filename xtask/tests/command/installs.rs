@@ -1,10 +1,38 @@
 //! Installs that fail, are interrupted, or cannot begin.
 
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use crate::support::{interrupt, outcome, path_with, script, xtask};
+
+/// apt-get that installs by the shell commands `install`. It never comes to the end of fetching
+/// TF-A's source, which goes on beside the installation.
+fn apt_get(install: &str) -> String {
+    format!("case $1 in indextargets) echo nowhere;; -c) exec /bin/sleep 60;; *) {install};; esac")
+}
+
+/// Puts programs into `command`'s environment that begin to build the payload, which goes on
+/// beside an installation, and come to no end.
+fn build_for_ever(command: &mut Command, dir: &Path) {
+    script(dir, "endless-cargo", "exec /bin/sleep 60");
+    script(dir, "any-rustc", "echo /");
+    command
+        .env("CARGO", dir.join("endless-cargo"))
+        .env("RUSTC", dir.join("any-rustc"));
+}
+
+/// What `cargo xtask qemu` says of an installation, without what it does beside it.
+fn of_installation(said: &str) -> String {
+    let others = [
+        "xtask: building the payload",
+        "xtask: fetching the source of TF-A",
+    ];
+    said.split_inclusive('\n')
+        .filter(|line| !others.iter().any(|other| line.starts_with(other)))
+        .collect()
+}
 
 /// stderr of `cargo xtask qemu`, which is refused, where these scripts come first or are
 /// all programs that there are.
@@ -16,7 +44,10 @@ fn refused_with(scripts: &[(&str, &str)], is_all: bool, no_install: bool) -> Str
     let mut command = xtask(&["qemu"]);
     command.env("CARGO_TARGET_DIR", dir.path());
     match is_all {
-        true => command.env("PATH", dir.path()),
+        true => {
+            build_for_ever(&mut command, dir.path());
+            command.env("PATH", dir.path())
+        }
         false => command.env("PATH", path_with(dir.path())),
     };
     if no_install {
@@ -24,7 +55,7 @@ fn refused_with(scripts: &[(&str, &str)], is_all: bool, no_install: bool) -> Str
     }
     let (code, said) = outcome(&mut command);
     assert_eq!(code, 2, "{said}");
-    said
+    of_installation(&said)
 }
 
 /// A failed install shows the end of its output, and keeps all of it.
@@ -32,9 +63,14 @@ fn refused_with(scripts: &[(&str, &str)], is_all: bool, no_install: bool) -> Str
 fn output_of_an_install_is_kept_in_a_file() {
     let of_apt = |code: u8| {
         let body = format!("for i in $(/usr/bin/seq 300); do echo $1 $i; done; exit {code}");
-        refused_with(&[("apt-get", &body), ("sudo", "exec \"$@\"")], true, false)
+        let apt_get = apt_get(&body);
+        refused_with(
+            &[("apt-get", &apt_get), ("sudo", "exec \"$@\"")],
+            true,
+            false,
+        )
     };
-    let not_found = "xtask: installing qemu-system-arm\n\
+    let not_found = "xtask: installing qemu-system-arm, gcc-aarch64-linux-gnu, make\n\
                      xtask: error: qemu-system-arm was installed, and is still not found\n";
     assert_eq!(of_apt(0), not_found);
     let said = of_apt(7);
@@ -50,12 +86,13 @@ fn output_of_an_install_is_kept_in_a_file() {
 fn an_interrupted_install_ends_in_one_line() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let body = "echo > $CARGO_TARGET_DIR/begun; exec /bin/sleep 60";
-    script(dir.path(), "apt-get", body);
+    script(dir.path(), "apt-get", &apt_get(body));
     script(dir.path(), "sudo", "exec \"$@\"");
     let mut command = xtask(&["qemu"]);
     command
         .env("CARGO_TARGET_DIR", dir.path())
         .env("PATH", dir.path());
+    build_for_ever(&mut command, dir.path());
     let child = command
         .stderr(Stdio::piped())
         .spawn()
@@ -67,8 +104,8 @@ fn an_interrupted_install_ends_in_one_line() {
     let end = child.wait_with_output().expect("it ends");
     let said = String::from_utf8_lossy(&end.stderr);
     assert_eq!(
-        said,
-        "xtask: installing qemu-system-arm\nxtask: interrupted\n"
+        of_installation(&said),
+        "xtask: installing qemu-system-arm, gcc-aarch64-linux-gnu, make\nxtask: interrupted\n"
     );
     assert_eq!(end.status.code(), Some(3));
 }

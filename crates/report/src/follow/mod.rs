@@ -3,6 +3,7 @@
 mod begun_scenario;
 mod boot_marks;
 pub mod screen;
+#[cfg(feature = "documents")]
 pub mod serial;
 pub mod stream;
 

@@ -9,13 +9,13 @@ use hardware::image::TREE_MAX;
 use host::progress::say;
 use host::read_file;
 
-use super::common::plan;
 use crate::build::GivenStates;
 use crate::build::efi;
 use crate::build::image::{self, Emergency};
 use crate::build::image_contents::{TreeWish, adapt_for_efi};
 use crate::build::payload;
 use crate::build::signer::Signer;
+use crate::cli::common::plan;
 use crate::setup::workspace::Workspace;
 
 /// A file that is read, and its option.

@@ -15,10 +15,10 @@ use report::jobs::cell::is_plain;
 use report::jobs::check_name;
 use run::plan::Plan;
 
-use super::common::plan;
 use crate::build::firmware::{Variant, fault};
 use crate::build::image_contents::TreeWish;
 use crate::build::{image, package};
+use crate::cli::common::plan;
 use crate::lab::cell::{self, Cell, Content, JobOptions};
 use crate::lab::content::content;
 use crate::lab::place::{self, Place};

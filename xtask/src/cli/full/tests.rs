@@ -7,8 +7,8 @@ use clap::{Command, CommandFactory, Parser as _};
 use host::process;
 use host::progress::note;
 
-use super::main::Arguments;
 use crate::build::tf_a::{MBED_TLS, TF_A};
+use crate::cli::main::Arguments;
 use crate::qemu::kvm_host::KERNEL;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, linux_trees};

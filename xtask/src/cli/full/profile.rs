@@ -14,8 +14,8 @@ use report::profile::beside;
 use report::profile::export::{self, Format};
 use report::profile::profile::Profile;
 
-use super::common::EXIT_CODES;
-use super::qemu::{self, RunArguments};
+use crate::cli::common::EXIT_CODES;
+use crate::cli::qemu::{self, RunArguments};
 use crate::profile::of_log;
 use crate::profile::run::ProfiledRun;
 use crate::qemu::run_spec::RunSpec;

@@ -10,7 +10,7 @@ use host::files;
 use host::progress::say;
 use report::cli::parse_share;
 
-use super::qemu::{self, RunArguments};
+use crate::cli::qemu::{self, RunArguments};
 use crate::profile::ledger::{Bench, Selected};
 use crate::profile::ledger_export::{self, Format, conclusion};
 

@@ -12,13 +12,13 @@ use report::cli::overhead::{only, print};
 use report::follow::screen::Screen;
 use report::log::read_bytes;
 
-use super::qemu::{self, QemuArguments};
 use crate::build::firmware::Variant;
 use crate::build::firmware_kind::Firmware;
+use crate::cli::qemu::{self, QemuArguments};
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{ICOUNT_NS, prepare};
 
-pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
+pub(crate) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
     let spec = qemu::spec(&arguments.run)?;
     if spec.firmware != Firmware::TfA {
         let name = spec.firmware.name();

@@ -11,10 +11,10 @@ use host::files;
 use host::progress::say;
 use host::read_file;
 
-use super::common::plan;
 use super::image_source::{ImageSource, say_next};
 use crate::build::image::{self, FILE_MAX};
 use crate::build::{package, payload};
+use crate::cli::common::plan;
 use crate::setup::workspace::Workspace;
 
 /// A file beside the image, and what it is.

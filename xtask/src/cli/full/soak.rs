@@ -11,7 +11,7 @@ use host::progress::{Progress, say};
 use host::stdout::Out;
 use report::follow::screen::Screen;
 
-use super::qemu::{self, RunArguments};
+use crate::cli::qemu::{self, RunArguments};
 use crate::qemu::prepare;
 use crate::setup::workspace::Workspace;
 use crate::soak::{Keep, Limits, has_suspends, keep_busy, soak};
@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &SoakArguments) -> Result<u8> {
     let spec = qemu::spec(&arguments.run)?;
     let limits = arguments.limits;
     if let (Some(count), Some(args)) = (limits.suspends, &spec.args)
-        && !has_suspends(&super::common::plan(Some(args))?)
+        && !has_suspends(&crate::cli::common::plan(Some(args))?)
     {
         bail!("--suspends {count}: --args {args:?} asks for no scenario with CPU_SUSPENDs");
     }

@@ -1,0 +1,114 @@
+//! Two steps at the same time.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+
+use anyhow::{Error, Result};
+
+/// Two steps under way.
+struct Pair {
+    has_failed: AtomicBool,
+    /// The pair of which this one is part of a step.
+    outer: Option<Arc<Pair>>,
+}
+
+thread_local! {
+    /// The pair of which this thread runs a step.
+    static PAIR: RefCell<Option<Arc<Pair>>> = const { RefCell::new(None) };
+}
+
+/// Runs `first` on this thread and `second` on another one, and returns both results.
+///
+/// # Errors
+/// The error of the step that fails first. The other step is ended: [`crate::interrupt::check`]
+/// fails in it, which also ends the programs that it has started.
+pub fn side_by_side<A, B: Send>(
+    first: impl FnOnce() -> Result<A>,
+    second: impl FnOnce() -> Result<B> + Send,
+) -> Result<(A, B)> {
+    let outer = PAIR.with_borrow(Clone::clone);
+    let pair = Arc::new(Pair {
+        has_failed: AtomicBool::new(false),
+        outer: outer.clone(),
+    });
+    let failure = OnceLock::new();
+    let (first, second) = thread::scope(|scope| {
+        let second = scope.spawn(|| run_step(&pair, &failure, second));
+        let first = run_step(&pair, &failure, first);
+        (first, second.join().expect("a panic ends the program"))
+    });
+    PAIR.set(outer);
+    match (first, second, failure.into_inner()) {
+        (Some(first), Some(second), None) => Ok((first, second)),
+        (.., failure) => Err(failure.expect("a step without a result has failed")),
+    }
+}
+
+/// Runs one of two steps. Keeps its error if the other one has none yet.
+fn run_step<T>(
+    pair: &Arc<Pair>,
+    failure: &OnceLock<Error>,
+    step: impl FnOnce() -> Result<T>,
+) -> Option<T> {
+    PAIR.set(Some(pair.clone()));
+    match step() {
+        Ok(value) => Some(value),
+        Err(error) => {
+            // Only the first error is of use: the other may only say that the step was ended.
+            let _ = failure.set(error);
+            pair.has_failed.store(true, Ordering::Relaxed);
+            None
+        }
+    }
+}
+
+/// Returns true if this thread runs a step of which the result is of no use, because the other
+/// step has failed.
+pub(crate) fn is_given_up() -> bool {
+    let mut pair = PAIR.with_borrow(Clone::clone);
+    while let Some(current) = pair {
+        if current.has_failed.load(Ordering::Relaxed) {
+            return true;
+        }
+        pair = current.outer.clone();
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+    use std::time::{Duration, Instant};
+
+    use anyhow::bail;
+
+    use super::*;
+    use crate::{interrupt, process};
+
+    #[test]
+    fn both_results_are_returned() {
+        let both = side_by_side(|| Ok(1), || Ok("two")).expect("both succeed");
+        assert_eq!(both, (1, "two"));
+        let nested = side_by_side(|| side_by_side(|| Ok(1), || Ok(2)), || Ok(3));
+        assert_eq!(nested.expect("all succeed"), ((1, 2), 3));
+    }
+
+    #[test]
+    fn failure_ends_the_other_step_and_is_the_error() {
+        let sleep = || process::status("", Command::new("sleep").arg("60"));
+        let fail = || -> Result<()> { bail!("no network") };
+        let started = Instant::now();
+        let errors = [
+            side_by_side(sleep, fail).map(|_| ()),
+            side_by_side(fail, sleep).map(|_| ()),
+            side_by_side(fail, || side_by_side(sleep, sleep)).map(|_| ()),
+        ];
+        for error in errors {
+            assert_eq!(error.expect_err("one failed").to_string(), "no network");
+        }
+        assert!(started.elapsed() < Duration::from_secs(30));
+        interrupt::check().expect("what follows is not given up");
+    }
+}

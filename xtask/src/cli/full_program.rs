@@ -1,0 +1,52 @@
+//! Building the full program and running it instead of this one.
+
+use std::env;
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+use clap::Subcommand as _;
+use host::{interrupt, process};
+
+use super::main::FirstVerb;
+use crate::setup::workspace::Workspace;
+
+/// Options of `qemu` that read the log as a report does.
+const REPORTING_OPTIONS: [&str; 2] = ["--overhead", "--deny-skipped"];
+
+/// Returns true if `arguments`, the program's name first, call for a verb or an option that only
+/// the full program has.
+pub(super) fn is_needed(arguments: &[OsString]) -> bool {
+    let verb = arguments.get(1).and_then(|word| word.to_str());
+    let is_first = verb.is_some_and(FirstVerb::has_subcommand);
+    let has_reporting = || {
+        let words = arguments.iter();
+        words
+            .into_iter()
+            .any(|word| REPORTING_OPTIONS.iter().any(|option| word == option))
+    };
+    !is_first || has_reporting()
+}
+
+/// Builds the full program and runs it with the same arguments in place of this one.
+pub(super) fn run(arguments: &[OsString]) -> Result<u8> {
+    interrupt::watch()?;
+    let workspace = Workspace::find()?;
+    let package = |command: &mut Command| {
+        command.args(["--quiet", "--package", "xtask", "--manifest-path"]);
+        command.arg(workspace.root.join("Cargo.toml"));
+        command.arg("--target-dir").arg(&workspace.target);
+    };
+    let mut build = process::cargo();
+    package(build.arg("build"));
+    let log = workspace.state().join("xtask.log");
+    process::run("building the rest of the tool", &mut build, &log)?;
+
+    // In this process's group, which the terminal interrupts.
+    let mut run = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+    package(run.arg("run"));
+    run.arg("--").args(arguments.iter().skip(1));
+    // exec returns only if it fails.
+    Err(run.exec()).context("cannot run cargo")
+}
