@@ -1,4 +1,4 @@
-//! Lists the board files, for `src/embedded.rs`.
+//! Lists the board files in `embedded.rs`, which `src/read.rs` includes.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};

@@ -1,5 +1,6 @@
-//! Loads from devices acquire: Cortex-A57's erratum 832075 (machine/memory/mmio.rs). All are made by
-//! three pieces of code, whose loads are held here; `tests/house` holds that there is no other.
+//! Loads from devices acquire: Cortex-A57's erratum 832075 (`src/machine/memory/mmio.rs`). All
+//! are made by three pieces of code, whose loads are checked here; `tests/house` checks that there
+//! is no other.
 
 use super::accesses_memory;
 use super::code::Code;

@@ -133,8 +133,8 @@ fn rust_files(root: &Path) -> BTreeMap<PathBuf, String> {
     found
 }
 
-/// Where the payload loads from memory by its own hand, or has a package that does: translation
-/// tables, which are no device's. Devices have `memory/mmio.rs`, whose loads `tests/entries` holds.
+/// One file loads from addresses by itself or with a package: the translation tables, which are no
+/// device's. Devices have `src/machine/memory/mmio.rs`, whose loads `tests/entries` checks.
 #[test]
 fn no_other_file_of_the_machine_loads_from_addresses() {
     const HARMLESS: [&str; 2] = [

@@ -1,9 +1,11 @@
-//! psci-bench's host tool, as a library with a thin `main`.
+//! `cargo xtask`, as a library with a thin `main`.
+//!
+//! It has no reports and no board files: the crates report and boards do.
 //!
 //! | folder | task |
 //! |---|---|
-//! | [`setup`] | packages, sources, tools, processes, progress |
-//! | [`build`] | the payload, TF-A, FIPs, flashes |
+//! | [`setup`] | the workspace, packages, sources, tools |
+//! | [`build`] | the payload, TF-A, FIPs, flashes, the EFI application |
 //! | [`qemu`] | runs on QEMU |
 //! | [`profile`] | instructions by function, commit by commit |
 //! | [`lab`] | jobs for LAVA and labgrid |

@@ -1,4 +1,18 @@
-//! Boards: the files `platforms/BOARD/board.toml`, embedded, parsed and checked.
+//! Boards: the files `platforms/BOARD/board.toml`, embedded by `build.rs`, parsed and checked.
+//!
+//! The crate builds no image and runs nothing. It reads no files at run time: a board that was
+//! added or changed is known after the next build.
+//!
+//! | part | task |
+//! |---|---|
+//! | `board`, `devices`, `firmware`, `lab`, `package`, `publish` | a file as a [`Board`] |
+//! | [`image_kinds`] | the kinds of images in a FIP |
+//! | `fault` | an error in a board file, with its line |
+//! | `texts`, `check`, `check_package` | impossible values and contradictions |
+//! | `read` | board files to boards: [`load`], [`parse`], [`names`] |
+//! | [`device_tree`] | the device tree of a board |
+//! | `check_tree` | the payload's own reader on those trees |
+//! | `describe` | boards as text, for `cargo xtask boards` |
 
 #![forbid(unsafe_code)]
 

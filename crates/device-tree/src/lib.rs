@@ -1,6 +1,18 @@
-//! Device trees that the payload reads: their nodes, changes of a tree that exists, and
-//! trees that are made of ACPI tables. The host tool and the EFI application use them; the
-//! payload contains nothing of it.
+//! Device trees that the payload reads: their nodes, changes to an existing tree, and trees
+//! made from ACPI tables. `cargo xtask`, the crate boards and the EFI application use them.
+//!
+//! The crate does not interpret trees: [`hardware::board`] does. The payload contains none of
+//! this code.
+//!
+//! | part | task |
+//! |---|---|
+//! | `regions` | lists of regions |
+//! | `node` | a node under construction |
+//! | [`nodes`] | the nodes that describe a board |
+//! | `adapt` | an existing tree, with other boot arguments or other memory |
+//! | [`acpi`] | converts ACPI tables |
+//!
+//! A part imports only from those above it.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,4 +1,7 @@
-//! A device tree as a list of tokens, which may be changed to an unsound tree: for tests.
+//! A device tree as a list of tokens, for tests and fuzzers. A [`Blob`] can be changed to an
+//! unsound tree, which the writers of other crates never make.
+//!
+//! The crate does not check or interpret trees. It is one file.
 
 #![forbid(unsafe_code)]
 

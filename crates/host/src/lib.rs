@@ -1,4 +1,22 @@
-//! What every command needs of the host: progress, child processes, files, interruptions.
+//! What every program on the host needs: progress, child processes, files, interrupts.
+//!
+//! The crate has nothing of PSCI, boards or runs, and no command line.
+//!
+//! | file | task |
+//! |---|---|
+//! | [`hex`] | bytes as hexadecimal digits |
+//! | [`read_file`] | reads files of a bounded size |
+//! | [`stdout`] | standard output, which another program may close |
+//! | [`progress`] | a spinner or a bar on a terminal, lines otherwise, on stderr |
+//! | [`interrupt`] | Ctrl-C, SIGTERM and SIGHUP as a flag |
+//! | [`places`] | directories that several processes share |
+//! | `temporary` | files in the directory for temporary ones |
+//! | [`files`] | checks and writes output files |
+//! | [`log_file`] | the file that gets all bytes of a UART |
+//! | [`process`] | child processes, quiet unless they fail |
+//! | [`exit_code`] | the exit codes of the commands |
+//!
+//! A file imports only from those above it.
 
 #![forbid(unsafe_code)]
 

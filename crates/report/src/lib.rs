@@ -1,16 +1,20 @@
-//! Reports: runs of UART logs, in the format that is asked for.
+//! Reports: runs in UART logs, in the format that is asked for. The program `psci-report` and
+//! `cargo xtask report` are thin layers over this library.
 //!
-//! ```text
-//! log ────── logs -> LoggedRun: clean, then records, TFTF's and firmware's lines;
-//!            tables: published tables -> LoggedRun
-//! analysis ─ figures of rows and points; findings; compare: a run beside a
-//!            baseline; merge: several runs of one board -> one table; overhead:
-//!            a run beside one under firmware without PMF; worst cases
-//! jobs ───── results and logs of lab engines; matrix: runs side by side, by board and
-//!            firmware; outcome of jobs
-//! export ─── Report -> bytes, a file a format; document: the blocks that text, md,
-//!            rst and html draw
-//! ```
+//! The crate builds and starts nothing, and needs no checkout: board files are embedded in the
+//! crate boards.
+//!
+//! | folder | task |
+//! |---|---|
+//! | [`log`] | logs and published tables to [`log::LoggedRun`] |
+//! | [`analysis`] | figures, findings; comparisons, merged runs, overhead, audits of pages |
+//! | [`jobs`] | results and logs of lab engines; runs side by side |
+//! | [`export`] | a report in each format, one file for each |
+//! | [`profile`] | profiles, their differences and their formats |
+//! | [`follow`] | a run in progress: its UART's bytes, and how far it got |
+//! | [`cli`] | the command line |
+//!
+//! A folder imports only from those above it.
 //!
 //! A format writes the same bytes for the same report; durations become time by
 //! [`log::LoggedRun::ns`] alone. A part of the baseline without a change that counts goes to

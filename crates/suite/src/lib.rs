@@ -1,6 +1,8 @@
 //! How a run is made: scenarios over a [`run::measure::Machine`], and what is printed of
 //! them.
 //!
+//! The crate accesses no hardware and defines no results: those are [`run::model`]'s.
+//!
 //! | folder | task |
 //! |---|---|
 //! | [`scenario`] | runs rounds, and keeps the samples that count |

@@ -1,9 +1,18 @@
 //! What CPUs share: the hand-over of orders and outcomes between two of them, and the heap,
 //! which one of them alone uses.
 //!
-//! The crate knows neither an order nor an outcome: the messages are type parameters. It is
-//! compiled for the target, for the host, and with `--cfg loom` for the model checker
-//! (`crates/verify`).
+//! The crate does not define orders or outcomes: the messages are type parameters. It starts and
+//! stops no CPU. It is compiled for the target, for the host, and with `--cfg loom` for the model
+//! checker (`crates/verify`).
+//!
+//! | file | task |
+//! |---|---|
+//! | [`bump`] | the bookkeeping of a heap that grows upwards |
+//! | [`cells`] | atomics and cells, the processor's or loom's |
+//! | [`handover`] | the state that the lead and one other CPU share |
+//! | `heap` | the heap, which is not compiled for loom |
+//!
+//! A file imports only from those above it.
 
 #![cfg_attr(not(loom), no_std)]
 

@@ -1,8 +1,11 @@
-//! The hand-over between CPUs under loom: every order of the steps of two CPUs, and every value
-//! that the memory model lets a load return.
+//! Tests of the hand-over between CPUs (`crates/sync/src/handover.rs`) under loom: every order of
+//! the steps of two CPUs, and every value that the memory model lets a load return.
 //!
 //! Each ordering in `handover.rs` that is not relaxed is then weakened by itself: the scenarios
 //! must notice those on which the messages depend.
+//!
+//! Without `--cfg loom` the crate is empty: `cargo xtask test` builds it with that flag. Nothing
+//! else is checked here; docs/verification.md lists the other checks.
 
 #![cfg(all(loom, test))]
 

@@ -254,7 +254,7 @@ halt:
     b       halt
 
 // Sends the mark of a stage, a letter in angle brackets, to the emergency UART, if
-// the parameter block has a register for it (psci_bench::image::BootStage). The
+// the parameter block has a register for it (hardware::image::BootStage). The
 // UART's status is not polled: firmware has drained it, and the six bytes that
 // are sent here fit into its FIFO; a UART without one may lose some of them.
 // In: x0 = the letter. Uses x1 to x3, x5, x6.

@@ -18,7 +18,7 @@ _start:
     .long   0                           // res5
 
 // ---------------------------------------------------------------------------
-// Parameter block (psci_bench::image), 64 bytes; the host tool patches it
+// Parameter block (hardware::image), 64 bytes; xtask patches it
 // ---------------------------------------------------------------------------
     .global parameter_block
 parameter_block:

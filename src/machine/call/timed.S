@@ -5,7 +5,7 @@
 // One set of functions for each way of calling and counting:
 //   smc        SMC, CNTPCT
 //   smc_twice  SMC, CNTPCT read twice, for errata of the counter: which one is
-//              right, if any, psci_bench::round::CounterErratum decides
+//              right, if any, hardware::spec::counter::CounterErratum decides
 //   hvc        HVC, CNTVCT: in a guest
 //
 // Results go to struct RawCall (call_path.rs): before (two reads), after (two reads),

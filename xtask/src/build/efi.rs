@@ -1,4 +1,4 @@
-//! The EFI application, built from `efi/` around an image of the payload.
+//! The EFI application, built from `crates/efi/` around an image of the payload.
 
 use std::fs::{self, File};
 

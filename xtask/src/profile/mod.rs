@@ -6,7 +6,7 @@
 //! code ──────────── bl31.elf -> functions, timestamps
 //! calls ─────────── executions -> calls: stacks between timestamps
 //! samples ───────── the calls that are a run's samples
-//! attribute ─────── samples -> report::profile::Profile: scenario, phase, CPU, stack
+//! attribute ─────── samples -> report's Profile: scenario, phase, CPU, stack
 //! run ───────────── a run with the plugin -> Profile
 //! bisect ────────── the steps of a figure over a range, by halves
 //! ledger ────────── commits of a checkout -> profiles -> steps; ledger_export

@@ -1,5 +1,5 @@
 //! `cargo xtask report --baseline`: input, output and exit codes. Findings in the
-//! published figures: `src/report/analysis/compare/tests/published.rs`.
+//! published figures: `crates/report/src/analysis/compare/tests/published.rs`.
 
 use serde_json::Value;
 

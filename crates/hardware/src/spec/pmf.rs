@@ -3,7 +3,7 @@
 //!
 //! Each CPU has one slot for each timestamp. A slot keeps its old value when
 //! the path that a call took does not pass its capture point, and no flag
-//! says so: `measure::Path` decides by time and order alone.
+//! says so: `crates/run/src/measure/path.rs` decides by time and order alone.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
