@@ -26,9 +26,9 @@
 //! Expressions are Python's. LAVA's dispatcher lets pexpect search the last 4,000
 //! characters only.
 
+use run::model::{Job, jobs};
 use run::plan::{Plan, ScenarioId};
 use serde::Serialize;
-use suite::scenario::{Job, jobs};
 
 /// The most CPUs whose rows fit into the 4,000 characters that LAVA searches. Up to
 /// 2,000 of these may be later output, as LAVA reads so many from QEMU at once. From a

@@ -16,7 +16,7 @@ use crate::output::prose::{COLUMNS, one_line, paragraph, width};
 use hardware::board::{IdleState, NoFrame};
 use run::findings::{Detail, findings_of, list as listed};
 use run::measure::Machine;
-use run::model::{ClosingLine, End, Run, Scenario, Status, Verdict};
+use run::model::{ClosingLine, End, Job, Run, Scenario, Status, Verdict, jobs};
 use run::plan::{Family, Method, Methods, ScenarioId, WARM_TITLE};
 use run::record::Writer;
 
@@ -24,7 +24,7 @@ use super::frame;
 use super::header::{cpu_clocks, frequencies, header};
 use super::latency::Lines;
 use super::summary::Summary;
-use crate::scenario::{Job, Setting, States, Wakers, jobs, measure};
+use crate::scenario::{Setting, States, Wakers, measure};
 
 /// Prints which scenario follows: before it is measured, so that a log that ends
 /// there names it.

@@ -4,10 +4,9 @@
 use alloc::vec::Vec;
 
 use run::measure::{Histogram, METRICS, Outcome, REASONS, Reason};
-use run::model::{Cpu, Point, Row, Samples, Scenario, Statistic};
+use run::model::{Cpu, Point, Row, Samples, Scenario, Statistic, scenarios};
 use run::plan::{Family, Plan, ScenarioId};
 
-use super::measure::scenarios;
 use super::rows::RowState;
 use super::states::Chosen;
 use super::suite::{self, PLACEMENTS};

@@ -24,7 +24,7 @@ mod trials;
 mod wakers;
 
 pub use self::bench::Setting;
-pub use self::measure::{Job, jobs, measure};
+pub use self::measure::measure;
 pub use self::memory::{BLOCK, Needs};
 pub use self::progress::{Progress, Stretch};
 pub use self::states::States;

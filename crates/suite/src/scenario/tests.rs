@@ -14,8 +14,8 @@ use run::measure::{
     Account, Action, After, End, Machine, Metric, Outcome, Reason, Round, Summary, Waker, Who,
 };
 use run::model::{
-    Conditions, Failure, How, Measure, Point, Row, Scenario, Skip, Status, Totals, Variant,
-    WakeSource,
+    Conditions, Failure, How, Job, Measure, Point, Row, Scenario, Skip, Status, Totals, Variant,
+    WakeSource, jobs,
 };
 use run::plan::{Load, Plan, ScenarioId, WakePattern};
 use run::testing::board;
@@ -23,7 +23,7 @@ use run::testing::fake::{CLUSTER_FLUSH, CORE_FLUSH, Fake, LOSS};
 use smccc::psci::{Error, PSCI_CPU_SUSPEND_64, PSCI_SET_SUSPEND_MODE, PSCI_SYSTEM_SUSPEND_64};
 
 use super::progress::{Progress, Stretch};
-use super::{Job, Needs, Setting, States, Wakers, jobs, measure};
+use super::{Needs, Setting, States, Wakers, measure};
 
 const CORE: u32 = 0x0001_0002;
 const CLUSTER: u32 = 0x0101_0022;
