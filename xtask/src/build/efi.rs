@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use anyhow::{Context, Result};
 use host::process;
 
-use super::payload::{FIX_835769, rust_flags};
+use super::payload::{FIX_835769, PROFILE, rust_flags};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, EFI_TARGET, Need};
 
@@ -25,7 +25,14 @@ pub fn build(workspace: &Workspace, image: &[u8], args: Option<&str>) -> Result<
         fs::write(&file, image).with_context(|| file.display().to_string())?;
     }
     let mut command = process::cargo();
-    command.args(["build", "--quiet", "--release", "--target", EFI_TARGET]);
+    command.args([
+        "build",
+        "--quiet",
+        "--profile",
+        PROFILE,
+        "--target",
+        EFI_TARGET,
+    ]);
     command
         .args(["--package", PACKAGE, "--target-dir"])
         .arg(&folder);
@@ -46,6 +53,7 @@ pub fn build(workspace: &Workspace, image: &[u8], args: Option<&str>) -> Result<
     built.context("the EFI application does not build")?;
     let built = folder
         .join(EFI_TARGET)
-        .join(format!("release/{PACKAGE}.efi"));
+        .join(PROFILE)
+        .join(format!("{PACKAGE}.efi"));
     fs::read(&built).with_context(|| built.display().to_string())
 }

@@ -14,6 +14,9 @@ use crate::setup::{self, Need, TARGET};
 /// cargo's separator between encoded flags.
 const SEPARATOR: &str = "\x1f";
 
+/// cargo's profile for what runs on the board.
+pub(super) const PROFILE: &str = "payload";
+
 /// The device tree that an image carries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Tree {
@@ -32,7 +35,7 @@ pub enum Tree {
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     setup::ensure(workspace, &[Need::RustTarget])?;
     let mut command = process::cargo();
-    command.args(["build", "--quiet", "--release", "--target", TARGET]);
+    command.args(["build", "--quiet", "--profile", PROFILE, "--target", TARGET]);
     command.args(["--package", "psci-bench", "--bin", "psci-bench"]);
     command.arg("--target-dir").arg(&workspace.target);
     command.current_dir(&workspace.root);
@@ -40,11 +43,20 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     let log = workspace.state().join("payload.log");
     let built = process::run("building the payload", &mut command, &log);
     built.context("the payload does not build")?;
-    let elf = workspace.target.join(TARGET).join("release/psci-bench");
+    let elf = elf(workspace);
     match elf.is_file() {
         true => Ok(elf),
         false => bail!("cargo built no {}", elf.display()),
     }
+}
+
+/// Returns the path of the payload's ELF file.
+pub fn elf(workspace: &Workspace) -> PathBuf {
+    workspace
+        .target
+        .join(TARGET)
+        .join(PROFILE)
+        .join("psci-bench")
 }
 
 /// The payload's flags for rustc.

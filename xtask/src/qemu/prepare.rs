@@ -211,8 +211,7 @@ impl Asked<'_> {
             emulated: true,
         };
         let image = make_image(self.workspace, self.board, &wish, &spec.tree, None)?;
-        let target = self.workspace.target.join(setup::TARGET);
-        let elf = fs::read(target.join("release").join("psci-bench")).unwrap_or_default();
+        let elf = fs::read(payload::elf(self.workspace)).unwrap_or_default();
         map.payload = Symbols::of(&elf);
         map.samples = Symbols::variable(&elf, "::lead::SAMPLES");
         map.size = image.len() as u64;

@@ -11,8 +11,8 @@ use host::process;
 use host::progress::say;
 use host::stdout::Out;
 
+use crate::build::payload;
 use crate::qemu::run_spec::RunSpec;
-use crate::setup::TARGET;
 use crate::setup::workspace::Workspace;
 use crate::verify::findings::Finding;
 use crate::verify::mutations::{self, Killer};
@@ -112,10 +112,7 @@ fn prepare(options: &str, args: &str) -> Result<Checker> {
 /// Runs all mutations, and returns true if each is found by what must find it.
 fn mutate(out: &mut Out) -> Result<bool> {
     let checker = prepare("--smp 2 --variant coherency=sw", SHALLOW)?;
-    let elf = Workspace::find()?
-        .target
-        .join(TARGET)
-        .join("release/psci-bench");
+    let elf = payload::elf(&Workspace::find()?);
     let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
     let mut is_good = true;
     writeln!(out, "Mutations")?;
