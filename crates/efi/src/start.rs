@@ -17,7 +17,7 @@ use run::plan::Plan;
 use uefi_raw::Status;
 use uefi_raw::table::boot::PAGE_SIZE;
 
-use crate::machine::firmware::{DEVICE_TREE, Firmware, RSDP, Readable, print_line};
+use crate::machine::firmware::{DEVICE_TREE, Ending, Firmware, RSDP, Readable, print_line};
 use crate::machine::{payload, registers};
 
 /// The payload's image, with a device tree of the user's or none.
@@ -35,25 +35,23 @@ struct Loaded {
     tree: Vec<u8>,
 }
 
-/// The application: returns where the payload cannot be started.
-pub fn main(mut firmware: Firmware) -> Status {
+/// The application. Returns if the payload cannot be started.
+pub fn main(mut firmware: Firmware) -> Ending {
     print_line!("psci-bench {}, EFI application", env!("CARGO_PKG_VERSION"));
     if let Err(status) = firmware.set_heap() {
         let reason = format_args!("EFI has no memory to give: status {:#x}", status.0);
         print_line!("{}", ClosingLine::Incomplete(&reason));
-        return status;
+        return Ending::Returned(status);
     }
     match load(&mut firmware) {
-        Ok(loaded) => leave(firmware, loaded),
+        Ok(loaded) => Ending::Returned(leave(firmware, loaded)),
         Err(error) => {
             print_line!("{}", ClosingLine::BadInput(&error));
             print_line!("Nothing was measured, and EFI goes on.");
-            drop(error);
             if firmware.shell_arguments().is_none() {
                 firmware.wait();
             }
-            firmware.give_back();
-            Status::UNSUPPORTED
+            Ending::Refused(firmware)
         }
     }
 }

@@ -45,6 +45,14 @@ pub struct Firmware {
     pages: [(u64, usize); 2],
 }
 
+/// How the main function returns.
+pub enum Ending {
+    /// With this status, and with the boot services perhaps ended: no pages are given back.
+    Returned(Status),
+    /// Without starting the payload: EFI goes on.
+    Refused(Firmware),
+}
+
 /// The memory that EFI's map says tables are in, without this application's heap.
 pub struct Readable {
     parts: Vec<Region>,
@@ -129,10 +137,15 @@ impl Firmware {
         Ok(unsafe { slice::from_raw_parts_mut(bytes, size) })
     }
 
-    /// Gives all pages back: nothing on the heap may be used afterwards.
-    pub fn give_back(self) {
+    /// Gives all pages back, so that EFI goes on with the memory that it had.
+    ///
+    /// # Safety
+    /// No value on the heap and no part of what [`Firmware::take`] returned may be used
+    /// afterwards, and nothing may be allocated.
+    pub unsafe fn give_back(self) {
         for (base, count) in self.pages.into_iter().filter(|pages| pages.1 > 0) {
-            // SAFETY: `allocate` returned these pages, and nothing uses them any more.
+            // SAFETY: `allocate` returned these pages, and by this function's contract nothing
+            // uses them any more.
             let _ = unsafe { (self.boot.free_pages)(base, count) };
         }
     }

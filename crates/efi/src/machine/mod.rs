@@ -25,7 +25,15 @@ macro_rules! entry {
             // SAFETY: EFI starts an image with its handle and the system table, which is
             // sound and stays until ExitBootServices (UEFI 2.10, section 4.1).
             let firmware = unsafe { $crate::machine::firmware::Firmware::new(image, system) };
-            $main(firmware)
+            match $main(firmware) {
+                $crate::machine::firmware::Ending::Returned(status) => status,
+                $crate::machine::firmware::Ending::Refused(firmware) => {
+                    // SAFETY: all of the main function's values are gone, no static refers to
+                    // the heap or to the image's pages, and nothing is allocated from here on.
+                    unsafe { firmware.give_back() };
+                    uefi_raw::Status::UNSUPPORTED
+                }
+            }
         }
     };
 }
