@@ -8,6 +8,7 @@
 //! | [`read_file`] | reads files of a bounded size |
 //! | [`stdout`] | standard output, which another program may close |
 //! | [`progress`] | a spinner or a bar on a terminal, lines otherwise, on stderr |
+//! | `side_by_side` | two steps at the same time |
 //! | [`interrupt`] | Ctrl-C, SIGTERM and SIGHUP as a flag |
 //! | [`places`] | directories that several processes share |
 //! | `temporary` | files in the directory for temporary ones |
