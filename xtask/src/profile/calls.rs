@@ -1,7 +1,8 @@
 //! Calls of the firmware, rebuilt from executed blocks: the stack of functions of each CPU, and
 //! the instructions of each stack between timestamps.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::mem;
 
 use hardware::spec::pmf::Stamp;
 use report::profile::profile::Cost;
@@ -9,8 +10,38 @@ use report::profile::profile::Cost;
 use super::code::Code;
 use super::record::Execution;
 
-/// The costs of stacks, by their numbers in [`Stacks`].
-pub(super) type Costs = BTreeMap<u32, Cost>;
+/// The costs of the part of a call that has not ended, by stack.
+#[derive(Debug, Default)]
+struct Tally {
+    /// By the number of the stack in [`Stacks`].
+    costs: Vec<Cost>,
+    /// The stacks that have costs.
+    stacks: Vec<u32>,
+}
+
+impl Tally {
+    fn add(&mut self, stack: u32, instructions: u64, calls: u64) {
+        let place = stack as usize;
+        if place >= self.costs.len() {
+            self.costs.resize(place + 1, Cost::default());
+        }
+        let sum = &mut self.costs[place];
+        if sum.instructions == 0 && sum.calls == 0 {
+            self.stacks.push(stack);
+        }
+        sum.instructions += instructions;
+        sum.calls += calls;
+    }
+
+    /// Returns the costs, and starts again.
+    fn take(&mut self) -> Vec<(u32, Cost)> {
+        let costs = &mut self.costs;
+        let stacks = self.stacks.drain(..);
+        stacks
+            .map(|it| (it, mem::take(&mut costs[it as usize])))
+            .collect()
+    }
+}
 
 /// A call: from the entry of the firmware to its return, with a power-down in between.
 #[derive(Debug)]
@@ -27,7 +58,8 @@ struct Part {
     stamp: Option<Stamp>,
     /// The number of instructions of all CPUs at the beginning.
     at: u64,
-    costs: Costs,
+    /// The costs by stack; empty until the part has ended.
+    costs: Vec<(u32, Cost)>,
 }
 
 impl Call {
@@ -41,17 +73,13 @@ impl Call {
     }
 
     fn begin_part(&mut self, at: u64) {
-        let (stamp, costs) = (None, Costs::new());
+        let (stamp, costs) = (None, Vec::new());
         self.parts.push(Part { stamp, at, costs });
     }
 
-    fn add(&mut self, stack: u32, instructions: u64, calls: u64) {
+    fn end_part(&mut self, costs: Vec<(u32, Cost)>) {
         if let Some(part) = self.parts.last_mut() {
-            let cost = Cost {
-                instructions,
-                calls,
-            };
-            part.costs.entry(stack).or_default().add(cost);
+            part.costs = costs;
         }
     }
 
@@ -77,7 +105,7 @@ impl Call {
         let places = self.place(from).zip(self.place(to));
         let parts = places.and_then(|(from, to)| self.parts.get(from..to));
         let parts = parts.unwrap_or_default().iter();
-        parts.flat_map(|part| part.costs.iter().map(|(stack, cost)| (*stack, *cost)))
+        parts.flat_map(|part| part.costs.iter().copied())
     }
 }
 
@@ -106,6 +134,7 @@ impl Stacks {
 
 /// A function that is not done, and the address to which it returns.
 struct Frame {
+    function: u32,
     stack: u32,
     back: Option<u64>,
 }
@@ -113,27 +142,36 @@ struct Frame {
 #[derive(Default)]
 struct Cpu {
     call: Option<Call>,
+    /// The costs of the last part of the call.
+    tally: Tally,
     frames: Vec<Frame>,
     /// The return address of the call at the end of the last block.
     called_from: Option<u64>,
 }
 
 impl Cpu {
+    /// Enters a function that returns to `back`.
+    fn push(&mut self, function: u32, back: Option<u64>, stacks: &mut Stacks) -> u32 {
+        let stack = stacks.number(self.frames.last().map(|it| it.stack), function);
+        self.frames.push(Frame {
+            function,
+            stack,
+            back,
+        });
+        self.tally.add(stack, 0, 1);
+        stack
+    }
+
     /// Returns the stack with `function` as the innermost. Where it follows another function,
     /// or is jumped to, it returns for that one.
-    fn enter(&mut self, function: u32, stacks: &mut Stacks, call: &mut Call) -> u32 {
-        let top = self.frames.last();
-        let innermost = top.map(|it| stacks.all[it.stack as usize]);
-        if let (Some(top), Some((_, innermost))) = (top, innermost)
-            && innermost == function
+    fn enter(&mut self, function: u32, stacks: &mut Stacks) -> u32 {
+        if let Some(top) = self.frames.last()
+            && top.function == function
         {
             return top.stack;
         }
-        let stack = stacks.number(innermost.and_then(|it| it.0), function);
         let back = self.frames.pop().and_then(|it| it.back);
-        self.frames.push(Frame { stack, back });
-        call.add(stack, 0, 1);
-        stack
+        self.push(function, back, stacks)
     }
 }
 
@@ -170,64 +208,90 @@ impl<'c> Builder<'c> {
         });
     }
 
-    /// Adds a block.
+    /// Adds executions of a block.
     pub fn take(&mut self, block: &Execution) {
-        if block.ran == 0 {
-            return;
-        }
         self.select_cpu(block.cpu);
+        let mut done = 0;
+        while done < block.ran {
+            let is_last = block.ran - done <= block.len;
+            let is_round = done > 0 && !is_last && self.code.is_plain(block.address, block.len);
+            done += if is_round {
+                self.repeat(block, done)
+            } else {
+                self.execute(block, done)
+            };
+        }
+    }
+
+    /// Adds all executions of a plain block after `done` instructions but the last one, and
+    /// returns their instructions: they are of the function that the block entered before.
+    fn repeat(&mut self, block: &Execution, done: u64) -> u64 {
+        let instructions = (block.ran - done - 1) / block.len * block.len;
+        let cpu = &mut self.cpus[self.last].1;
+        if let Some(top) = cpu.frames.last() {
+            cpu.tally.add(top.stack, instructions, 0);
+        }
+        instructions
+    }
+
+    /// Adds the execution after `done` instructions, and returns its instructions.
+    fn execute(&mut self, block: &Execution, done: u64) -> u64 {
+        let ran = block.len.min(block.ran - done);
+        let at = block.at + done;
         let (code, stacks) = (self.code, &mut self.stacks);
         let cpu = &mut self.cpus[self.last].1;
-        let begins = cpu.call.is_none() || block.address == code.warm_entry;
-        let mut call = cpu
-            .call
-            .take()
-            .unwrap_or_else(|| Call::new(block.cpu, block.at));
-        if begins {
+        if cpu.call.is_none() || block.address == code.warm_entry {
             cpu.frames.clear();
             cpu.called_from = None;
         }
-        // Most blocks follow no call: frames need not be searched for them.
-        let follows_call = code.is_call(block.address.wrapping_sub(4));
-        let returned = follows_call.then_some(Some(block.address));
-        let returned = returned.and_then(|back| cpu.frames.iter().rposition(|it| it.back == back));
-        // The callee may be no part of BL31's code.
-        let called_from = cpu.called_from.take().filter(|it| *it != block.address);
-        if let Some(back) = called_from {
+        let call = cpu.call.take();
+        let mut call = call.unwrap_or_else(|| Call::new(block.cpu, at));
+        let called_from = cpu.called_from.take();
+        if let Some(back) = called_from
+            && back != block.address
+        {
+            // The callee may be no part of BL31's code.
             let (function, _) = code.function(block.address);
-            let stack = stacks.number(cpu.frames.last().map(|it| it.stack), function);
-            let back = Some(back);
-            cpu.frames.push(Frame { stack, back });
-            call.add(stack, 0, 1);
-        } else if let Some(place) = returned {
-            cpu.frames.truncate(place);
+            cpu.push(function, Some(back), stacks);
+        } else if code.is_call(block.address.wrapping_sub(4)) {
+            // Most blocks follow no call: frames need not be searched for them.
+            let back = Some(block.address);
+            if let Some(place) = cpu.frames.iter().rposition(|it| it.back == back) {
+                cpu.frames.truncate(place);
+            }
         }
-        let end = block.address + 4 * block.ran;
+        let end = block.address + 4 * ran;
         let mut address = block.address;
         while address < end {
             let (function, function_end) = code.function(address);
-            let stack = cpu.enter(function, stacks, &mut call);
+            let stack = cpu.enter(function, stacks);
             let mut run_end = end.min(function_end);
             match code.counter_read_from(address) {
                 Some(read) if read == address => {
-                    call.begin_part(block.at + (address - block.address) / 4);
+                    call.end_part(cpu.tally.take());
+                    call.begin_part(at + (address - block.address) / 4);
                     run_end = run_end.min(address + 4);
                 }
                 Some(read) => run_end = run_end.min(read),
                 None => {}
             }
-            call.add(stack, (run_end - address) / 4, 0);
+            cpu.tally.add(stack, (run_end - address) / 4, 0);
             address = run_end;
         }
-        for (instruction, offset) in &block.stores {
-            call.name_part(block.at + instruction, code.stamp(*offset));
+        if done + ran == block.ran {
+            for store in &block.stores {
+                call.name_part(store.at, code.stamp(store.offset));
+            }
         }
         if code.is_exit(end - 4) {
-            let has_stamps = call.parts.iter().any(|it| it.stamp.is_some());
-            self.calls.extend(Some(call).filter(|_| has_stamps));
+            call.end_part(cpu.tally.take());
+            if call.parts.iter().any(|it| it.stamp.is_some()) {
+                self.calls.push(call);
+            }
         } else {
             cpu.called_from = code.is_call(end - 4).then_some(end);
             cpu.call = Some(call);
         }
+        ran
     }
 }

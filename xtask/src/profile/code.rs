@@ -164,6 +164,19 @@ impl Code {
         self.instruction(address)?.counter_read
     }
 
+    /// Returns true for a block that, executed again and again, stays in one function: it reads
+    /// no counter, and neither begins nor ends where a stack changes.
+    pub fn is_plain(&self, address: u64, len: u64) -> bool {
+        let end = address + 4 * len;
+        let (_, function_end) = self.function(address);
+        end <= function_end
+            && self.counter_read_from(address).is_none_or(|it| end <= it)
+            && address != self.warm_entry
+            && !self.is_call(address.wrapping_sub(4))
+            && !self.is_call(end - 4)
+            && !self.is_exit(end - 4)
+    }
+
     /// Returns the timestamp of the runtime instrumentation at an offset in the memory of
     /// timestamps.
     pub fn stamp(&self, offset: u64) -> Option<Stamp> {

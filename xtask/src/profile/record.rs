@@ -17,70 +17,215 @@ const EXECUTION: u8 = 1;
 const STORE: u8 = 2;
 const END: u8 = 3;
 
-/// A block that a CPU executed.
+/// The size of what is read at once: some thousand events.
+const CHUNK: u64 = 24 << 12;
+
+const CUT_OFF: &str = "the record is cut off: QEMU was killed, or the disk is full";
+const LACKS_BLOCK: &str = "the record lacks a block: instructions were executed that are in none";
+
+/// Executions of a block by a CPU, one directly after the other.
 #[derive(Debug)]
 pub(super) struct Execution {
     /// The CPU, as the plugin identifies it.
     pub cpu: u32,
     /// The address of the first instruction.
     pub address: u64,
-    /// The number of instructions that were executed.
+    /// The number of instructions of the block.
+    pub len: u64,
+    /// The number of instructions that were executed: all of the block in each execution but
+    /// the last.
     pub ran: u64,
     /// The number of instructions that all CPUs had executed before.
     pub at: u64,
-    /// The place of the instruction and the offset of each store to the memory of timestamps.
-    pub stores: Vec<(u64, u64)>,
+    /// The stores to the memory of timestamps in the last execution.
+    pub stores: Vec<Store>,
 }
 
-/// Calls `take` for each block of `record` that was executed, in order.
+/// A store to the memory of timestamps.
+#[derive(Debug)]
+pub(super) struct Store {
+    /// The number of instructions that all CPUs had executed before.
+    pub at: u64,
+    /// The offset in the memory of timestamps.
+    pub offset: u64,
+}
+
+/// The executions that were read last, with the event of the last one.
+struct Last {
+    event: [u64; 3],
+    /// Without the instructions of the last one.
+    execution: Execution,
+}
+
+impl Last {
+    /// Returns the execution of `event`, of one of `blocks`: their addresses and lengths.
+    fn new(event: [u64; 3], blocks: &[(u64, u64)]) -> Result<Self> {
+        let [first, inside, outside] = event;
+        let block = blocks.get((first >> 32) as usize);
+        let &(address, len) = block.context("the record is damaged: an unknown block")?;
+        let execution = Execution {
+            cpu: (first >> 8) as u32 & 0xff_ffff,
+            address,
+            len,
+            ran: 0,
+            at: inside + outside,
+            stores: Vec::new(),
+        };
+        Ok(Self { event, execution })
+    }
+
+    /// Returns true if `event` is one more execution of the block, directly after a whole one
+    /// without stores. Most events are: a loop cleans a cache by set and way.
+    fn is_repeated_by(&self, event: [u64; 3]) -> bool {
+        let [first, inside, outside] = self.event;
+        event[0] == first
+            && event[1] == inside + self.execution.len
+            && event[2] == outside
+            && self.execution.stores.is_empty()
+    }
+
+    /// Returns the executions. All CPUs have executed `inside` instructions by their end.
+    fn end(mut self, inside: u64) -> Result<Execution> {
+        let ran = inside.checked_sub(self.event[1]);
+        let ran = ran.context("the record is damaged: counts")?;
+        if ran > self.execution.len {
+            bail!(LACKS_BLOCK);
+        }
+        self.execution.ran += ran;
+        Ok(self.execution)
+    }
+}
+
+/// Calls `take` for the blocks of `record` that were executed, in order.
 ///
 /// # Errors
 /// A record that is cut off, damaged, or that lacks an execution.
 pub(super) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> Result<()> {
     let mut blocks: Vec<(u64, u64)> = Vec::new();
-    // The last execution, with the instructions inside before it and the block's length.
-    let mut last: Option<(Execution, u64, u64)> = None;
+    let mut last: Option<Last> = None;
+    let mut chunk = Vec::new();
     loop {
-        let mut event = [[0; 8]; 3];
-        let read = record.read_exact(event.as_flattened_mut());
-        read.context("the record is cut off: QEMU was killed, or the disk is full")?;
-        let [first, a, b] = event.map(u64::from_le_bytes);
-        let (kind, number) = (first as u8, first >> 32);
-        match kind {
-            BLOCK if number == blocks.len() as u64 => blocks.push((a, b)),
-            EXECUTION | END => {
-                let before = last.as_ref().map_or(0, |it| it.1);
-                let ran = a
-                    .checked_sub(before)
-                    .context("the record is damaged: counts")?;
-                if ran > last.as_ref().map_or(0, |it| it.2) {
-                    bail!("the record lacks a block: instructions were executed that are in none");
-                }
-                if let Some((mut execution, ..)) = last.take() {
-                    execution.ran = ran;
-                    take(&execution);
-                }
-                if kind == END {
-                    return Ok(());
-                }
-                let block = blocks.get(number as usize);
-                let &(address, len) = block.context("the record is damaged: an unknown block")?;
-                let execution = Execution {
-                    cpu: (first >> 8) as u32 & 0xff_ffff,
-                    address,
-                    ran: 0,
-                    at: a + b,
-                    stores: Vec::new(),
-                };
-                last = Some((execution, a, len));
+        chunk.clear();
+        let read = record.by_ref().take(CHUNK).read_to_end(&mut chunk);
+        read.context(CUT_OFF)?;
+        let (events, _) = chunk.as_chunks::<8>().0.as_chunks::<3>();
+        if events.is_empty() {
+            bail!(CUT_OFF);
+        }
+        for [first, a, b] in events {
+            let first = u64::from_le_bytes(*first);
+            let a = u64::from_le_bytes(*a);
+            let b = u64::from_le_bytes(*b);
+            let event = [first, a, b];
+            if let Some(last) = &mut last
+                && last.is_repeated_by(event)
+            {
+                last.execution.ran += last.execution.len;
+                last.event = event;
+                continue;
             }
-            STORE => {
-                let last = last
-                    .as_mut()
-                    .context("the record is damaged: a store of no block")?;
-                last.0.stores.push((number, a));
+            match first as u8 {
+                BLOCK if first >> 32 == blocks.len() as u64 => blocks.push((a, b)),
+                kind @ (EXECUTION | END) => {
+                    match last.take() {
+                        Some(last) => take(&last.end(a)?),
+                        None if a > 0 => bail!(LACKS_BLOCK),
+                        None => {}
+                    }
+                    if kind == END {
+                        return Ok(());
+                    }
+                    last = Some(Last::new(event, &blocks)?);
+                }
+                STORE => {
+                    let last = last.as_mut();
+                    let last = last.context("the record is damaged: a store of no block")?;
+                    let at = last.event[1] + last.event[2] + (first >> 32);
+                    last.execution.stores.push(Store { at, offset: a });
+                }
+                _ => bail!("the record is damaged: an unknown event"),
             }
-            _ => bail!("the record is damaged: an unknown event"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the address, the instructions, their beginning and the stores of all executions.
+    fn read_events(events: &[[u64; 3]]) -> Result<Vec<(u64, u64, u64, usize)>> {
+        let bytes = events.as_flattened().iter().flat_map(|it| it.to_le_bytes());
+        let bytes: Vec<u8> = bytes.collect();
+        let mut executions = Vec::new();
+        read(&bytes[..], |it| {
+            executions.push((it.address, it.ran, it.at, it.stores.len()));
+        })?;
+        Ok(executions)
+    }
+
+    fn event(kind: u8, cpu: u64, number: u64, counts: [u64; 2]) -> [u64; 3] {
+        let first = u64::from(kind) | cpu << 8 | number << 32;
+        [first, counts[0], counts[1]]
+    }
+
+    #[test]
+    fn whole_executions_in_a_row_are_read_as_one() {
+        let block = event(BLOCK, 0, 0, [0x1000, 4]);
+        let run = |cpu, inside, outside| event(EXECUTION, cpu, 0, [inside, outside]);
+        let store = |place| event(STORE, 0, place, [8, 0]);
+        let end = |inside| event(END, 0, 0, [inside, 0]);
+        let cases = [
+            // The last of a row may be left early.
+            (
+                vec![run(0, 0, 5), run(0, 4, 5), run(0, 8, 5), end(11)],
+                vec![(0x1000, 11, 5, 0)],
+            ),
+            // After one that was left early, or the payload, or by another CPU.
+            (
+                vec![
+                    run(0, 0, 0),
+                    run(0, 3, 0),
+                    run(0, 7, 1),
+                    run(1, 11, 1),
+                    end(15),
+                ],
+                vec![
+                    (0x1000, 3, 0, 0),
+                    (0x1000, 4, 3, 0),
+                    (0x1000, 4, 8, 0),
+                    (0x1000, 4, 12, 0),
+                ],
+            ),
+            // A store is of the last of a row.
+            (
+                vec![run(0, 0, 0), run(0, 4, 0), store(2), run(0, 8, 0), end(12)],
+                vec![(0x1000, 8, 0, 1), (0x1000, 4, 8, 0)],
+            ),
+        ];
+        for (events, executions) in cases {
+            let events = [vec![block], events].concat();
+            assert_eq!(read_events(&events).expect("a sound record"), executions);
+        }
+    }
+
+    #[test]
+    fn record_that_lacks_something_is_refused() {
+        let block = event(BLOCK, 0, 0, [0x1000, 4]);
+        let run = |inside| event(EXECUTION, 0, 0, [inside, 0]);
+        let end = |inside| event(END, 0, 0, [inside, 0]);
+        let cases = [
+            (vec![block, run(0), run(4)], CUT_OFF),
+            (vec![block, run(0), run(8), end(12)], LACKS_BLOCK),
+            (vec![block, run(4), end(8)], LACKS_BLOCK),
+            (vec![block, run(0), run(4), end(3)], "damaged: counts"),
+            (vec![run(0), end(4)], "damaged: an unknown block"),
+        ];
+        for (events, expected) in cases {
+            let error = read_events(&events)
+                .expect_err("no sound record")
+                .to_string();
+            assert!(error.contains(expected), "{error}");
         }
     }
 }

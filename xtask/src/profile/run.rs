@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, BufReader};
+use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -141,7 +141,7 @@ impl ProfiledRun {
         if let Some(lack) = run.lacks().first() {
             bail!("the log is incomplete: {lack}");
         }
-        let record = BufReader::new(File::open(record).context("the plugin wrote no record")?);
+        let record = File::open(record).context("the plugin wrote no record")?;
         let mut profile = attribute(&run, log_hash(log), record, &self.elf)?;
         profile.conditions.clone_from(&self.conditions);
         Ok(profile)
