@@ -189,6 +189,10 @@ macro_rules! faults {
 mod machine;
 
 mod cpu_off {
+    use boards::device_tree::{self, Choices};
+    use boards::{Conduit, Gic, StateFormat};
+    use xtask::build::payload::Tree;
+
     use super::*;
 
     faults! {
@@ -215,6 +219,32 @@ mod cpu_off {
         let spec = only("suite,cpu_on", "cpu-off-absent");
         let but_off: Vec<_> = ALL.into_iter().filter(|it| *it != CpuOffSerial).collect();
         run(&spec, Pass, &words).complete_but(&but_off, &[]);
+    }
+
+    /// A firmware that has it, under a tree that says that no CPU comes back after it.
+    #[test]
+    fn forbidden() {
+        let board = common::changed_board(str::to_owned);
+        let firmware = board.firmware("tf-a").expect("TF-A");
+        let choices = Choices {
+            cpus: 2,
+            gic: Gic::V3,
+            conduit: Conduit::Smc,
+            cpu_off: false,
+            idle_states: &firmware.idle_states(StateFormat::Original),
+            bootargs: "only=suite,cpu_on iterations=1 warmup=0",
+        };
+        let spec = RunSpec {
+            tree: Tree::Raw(device_tree::build(&board, &choices).expect("a tree")),
+            ..common::spec("--smp 2 --icount", "")
+        };
+        let words = [
+            "CPU_OFF : not used: the device tree says that no CPU comes back after CPU_OFF",
+            "5 passed, 2 skipped, 0 failed",
+            "0 CPUs lost",
+            "!<RT_INSTR:",
+        ];
+        common::ends(&spec, Pass).says(&words);
     }
 
     /// One that does not say so costs the scenario in which that turns out.
