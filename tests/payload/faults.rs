@@ -6,6 +6,7 @@
 //! docs/reliability.md has these faults in words.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use run::measure::Reason;
 use run::model::Verdict::{self, Fail, Incomplete, Pass};
@@ -300,6 +301,17 @@ mod cpu_on {
             ["CPU_ON returned SUCCESS, but the CPU did not arrive", "!Warning"];
         another_context_id: loses_victim(spec("cpu-on-wrong-context,V"))
             ["entered with a wrong context ID before arrival after CPU_ON"];
+    }
+
+    /// The first has 10 s to arrive, and each after it, by itself, one: 16 s, and not 70.
+    #[test]
+    fn none_arrives_and_the_first_costs_the_most() {
+        let spec = RunSpec {
+            icount: false,
+            timeout: Duration::from_secs(50),
+            ..only("cpu_susp_serial", "cpu-on-lost")
+        };
+        run(&spec, Fail, &["7 CPUs lost"]);
     }
 }
 
