@@ -14,7 +14,7 @@ use run::plan::ScenarioId::{
     self, CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel,
     SuspendDeepParallel, SuspendDeepSerial,
 };
-use xtask::qemu::run_spec::RunSpec;
+use xtask::qemu::run_spec::{Payload, RunSpec};
 
 use crate::common::{self, Ran};
 
@@ -335,6 +335,23 @@ mod lead {
         comes_back_with_another_context_id:
             passes(only("susp_deep_parallel", "suspend-wrong-context,cpu=0x0,skip=3,count=1,arg=3"))
             ["wrong-context"];
+    }
+
+    /// The lead does not come back from its own part of the round.
+    #[test]
+    fn names_a_cpu_that_did_not_arrive_before_its_own_part() {
+        let mut image = common::image(2, "only=psci_version_parallel");
+        // An undefined instruction.
+        image[common::offset_of("timed_smc_begin")..][..4].fill(0);
+        let spec = RunSpec {
+            payload: Payload::Image(image),
+            ..common::spec("--smp 2 --icount --fault cpu-on-lost", "")
+        };
+        let words = [
+            "CPU 0.1 was lost: CPU_ON returned SUCCESS, but the CPU did not arrive",
+            "INCOMPLETE: exception on the lead CPU",
+        ];
+        run(&spec, Incomplete, &words);
     }
 }
 
