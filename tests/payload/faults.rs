@@ -222,7 +222,8 @@ mod cpu_off {
         run(&spec, Pass, &words).complete_but(&but_off, &[]);
     }
 
-    /// A firmware that has it, under a tree that says that no CPU comes back after it.
+    /// A firmware that has it, under a tree that says that no CPU comes back after it: it is
+    /// not called.
     #[test]
     fn forbidden() {
         let board = common::changed_board(str::to_owned);
@@ -237,13 +238,14 @@ mod cpu_off {
         };
         let spec = RunSpec {
             tree: Tree::Raw(device_tree::build(&board, &choices).expect("a tree")),
-            ..common::spec("--smp 2 --icount", "")
+            ..common::spec("--smp 2 --icount --fault cpu-off-denied", "")
         };
         let words = [
             "CPU_OFF : not used: the device tree says that no CPU comes back after CPU_OFF",
             "5 passed, 2 skipped, 0 failed",
             "0 CPUs lost",
             "!<RT_INSTR:",
+            "cpu-off-denied struck 0 times",
         ];
         common::ends(&spec, Pass).says(&words);
     }
