@@ -196,6 +196,23 @@ fn registers_without_a_reset_value_are_0_where_the_cpu_has_them() {
     }
 }
 
+/// After an entry at EL3, SCR_EL3 lets the next level write to them: GCSEn, TCR2En and SCTLR2En.
+/// Otherwise such a write would be an exception to EL3.
+#[test]
+fn registers_without_a_reset_value_are_open_below_el3() {
+    const SCR_EL3: u32 = 0xd53e_1100;
+    const OPEN: u64 = 1 << 39 | 1 << 43 | 1 << 44;
+    let code = Code::load();
+    for (has_el2, level) in [(0, 1), (0x100, 2)] {
+        let mut cpu = Cpu::new(&code, "reset", image());
+        cpu.el = 3;
+        cpu.system.insert(ID_AA64PFR0, has_el2);
+        cpu.run();
+        assert_eq!(cpu.el, level);
+        assert_eq!(cpu.system[&SCR_EL3] & OPEN, OPEN, "EL{level}");
+    }
+}
+
 /// The addresses on all paths from `entry` to the caches.
 fn all(code: &Code, entry: &str) -> BTreeSet<u64> {
     let mut all = BTreeSet::new();

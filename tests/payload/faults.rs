@@ -6,6 +6,7 @@
 //! docs/reliability.md has these faults in words.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use run::measure::Reason;
 use run::model::Verdict::{self, Fail, Incomplete, Pass};
@@ -13,7 +14,7 @@ use run::plan::ScenarioId::{
     self, CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel,
     SuspendDeepParallel, SuspendDeepSerial,
 };
-use xtask::qemu::run_spec::RunSpec;
+use xtask::qemu::run_spec::{Payload, RunSpec};
 
 use crate::common::{self, Ran};
 
@@ -189,6 +190,10 @@ macro_rules! faults {
 mod machine;
 
 mod cpu_off {
+    use boards::device_tree::{self, Choices};
+    use boards::{Conduit, Gic, StateFormat};
+    use xtask::build::payload::Tree;
+
     use super::*;
 
     faults! {
@@ -215,6 +220,34 @@ mod cpu_off {
         let spec = only("suite,cpu_on", "cpu-off-absent");
         let but_off: Vec<_> = ALL.into_iter().filter(|it| *it != CpuOffSerial).collect();
         run(&spec, Pass, &words).complete_but(&but_off, &[]);
+    }
+
+    /// A firmware that has it, under a tree that says that no CPU comes back after it: it is
+    /// not called.
+    #[test]
+    fn forbidden() {
+        let board = common::changed_board(str::to_owned);
+        let firmware = board.firmware("tf-a").expect("TF-A");
+        let choices = Choices {
+            cpus: 2,
+            gic: Gic::V3,
+            conduit: Conduit::Smc,
+            cpu_off: false,
+            idle_states: &firmware.idle_states(StateFormat::Original),
+            bootargs: "only=suite,cpu_on iterations=1 warmup=0",
+        };
+        let spec = RunSpec {
+            tree: Tree::Raw(device_tree::build(&board, &choices).expect("a tree")),
+            ..common::spec("--smp 2 --icount --fault cpu-off-denied", "")
+        };
+        let words = [
+            "CPU_OFF : not used: the device tree says that no CPU comes back after CPU_OFF",
+            "5 passed, 2 skipped, 0 failed",
+            "0 CPUs lost",
+            "!<RT_INSTR:",
+            "cpu-off-denied struck 0 times",
+        ];
+        common::ends(&spec, Pass).says(&words);
     }
 
     /// One that does not say so costs the scenario in which that turns out.
@@ -271,6 +304,17 @@ mod cpu_on {
         another_context_id: loses_victim(spec("cpu-on-wrong-context,V"))
             ["entered with a wrong context ID before arrival after CPU_ON"];
     }
+
+    /// The first has 10 s to arrive, and each after it, by itself, one: 16 s, and not 70.
+    #[test]
+    fn none_arrives_and_the_first_costs_the_most() {
+        let spec = RunSpec {
+            icount: false,
+            timeout: Duration::from_secs(50),
+            ..only("cpu_susp_serial", "cpu-on-lost")
+        };
+        run(&spec, Fail, &["7 CPUs lost"]);
+    }
 }
 
 mod lead {
@@ -293,6 +337,23 @@ mod lead {
         comes_back_with_another_context_id:
             passes(only("susp_deep_parallel", "suspend-wrong-context,cpu=0x0,skip=3,count=1,arg=3"))
             ["wrong-context"];
+    }
+
+    /// The lead does not come back from its own part of the round.
+    #[test]
+    fn names_a_cpu_that_did_not_arrive_before_its_own_part() {
+        let mut image = common::image(2, "only=psci_version_parallel");
+        // An undefined instruction.
+        image[common::offset_of("timed_smc_begin")..][..4].fill(0);
+        let spec = RunSpec {
+            payload: Payload::Image(image),
+            ..common::spec("--smp 2 --icount --fault cpu-on-lost", "")
+        };
+        let words = [
+            "CPU 0.1 was lost: CPU_ON returned SUCCESS, but the CPU did not arrive",
+            "INCOMPLETE: exception on the lead CPU",
+        ];
+        run(&spec, Incomplete, &words);
     }
 }
 

@@ -141,6 +141,10 @@ fn a_state_from_which_nothing_wakes_costs_one_cpu_and_its_rows() {
     ];
     let spec = undeclared("--icount --fault suspend-never,cpu=0x3,skip=1");
     let log = common::ends(&spec, Verdict::Fail).says(&words).log();
+    // It is named when it is lost, and not in the next round.
+    let named = log.text.find("\nCPU 0.3 was lost: ").expect("a line");
+    let next = log.text.find("> Executing 'Suspend to deepest");
+    assert!(next.is_some_and(|next| named < next), "{}", log.text);
     let others = [CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial];
     for (ids, cpus) in [(&[PsciVersionParallel][..], 4), (&others, 3)] {
         for id in ids {

@@ -3,7 +3,6 @@
 use boards::Gic;
 use run::measure::Metric;
 use xtask::build::payload::Tree;
-use xtask::qemu::run_spec::Payload;
 
 use super::*;
 

@@ -191,3 +191,32 @@ fn tree_of_board(board: &Board, wish: &ImageWish<'_>) -> Result<Vec<u8>> {
     };
     device_tree::build(&board.with_clusters_of(firmware), &choices)
 }
+
+#[cfg(test)]
+mod tests {
+    use hardware::board::Board as Read;
+
+    use super::*;
+
+    /// Poplar's CPUs do not come back after CPU_OFF.
+    #[test]
+    fn the_trees_of_images_forbid_cpu_off_where_board_files_do() {
+        for (name, cpu_off) in [("poplar", false), ("juno", true)] {
+            let board = boards::load(name).expect("a board");
+            let wish = ImageWish {
+                cpus: 2,
+                gic: board.default_gic(),
+                firmware: Firmware::TfA,
+                conduit: board.psci.conduit,
+                variant: Variant::default(),
+                states: GivenStates::default(),
+                args: None,
+                emulated: false,
+            };
+            let made = contents(&board, &wish, &Tree::Board).expect("contents");
+            let tree = made.tree.expect("a tree");
+            let read = Read::read(&tree).expect("a good tree");
+            assert_eq!(read.forbids_cpu_off, !cpu_off, "{name}");
+        }
+    }
+}

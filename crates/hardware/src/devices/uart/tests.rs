@@ -3,7 +3,7 @@
 mod fake;
 mod manuals;
 
-use super::{PATIENCE, PATIENCE_LEFT, Uart, registers, status};
+use super::{PATIENCE, PATIENCE_LEFT, Uart, mark_register, registers, status};
 use crate::devices::fake::pairs;
 use crate::image::{Uart as Description, UartKind};
 use fake::Fake;
@@ -169,5 +169,15 @@ fn size_covers_all_registers() {
         let last = settings.chain([manual.data]).max().expect("one at least");
         let end = u64::from(last) + u64::from(manual.io_width);
         assert!(end <= registers(&manual.description()).size);
+    }
+}
+
+/// Code without a driver sends a byte by one write, and no other.
+#[test]
+fn a_uart_that_needs_more_than_a_write_for_a_byte_takes_no_marks() {
+    for manual in all() {
+        let register = mark_register(&manual.description()).map(u32::from);
+        let expected = manual.before_byte.is_empty().then_some(manual.data);
+        assert_eq!(register, expected, "{:?}", manual.kind);
     }
 }

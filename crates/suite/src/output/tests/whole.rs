@@ -7,7 +7,7 @@ use std::vec::Vec;
 use hardware::board::{IdleState, LabelSource, NoFrame};
 use run::measure::{End, Machine, NoCpuOff, Outcome};
 use run::model::{Head, Run, Scenario, Verdict};
-use run::plan::{Method, Plan, Records};
+use run::plan::{Method, Methods, Plan, Records};
 use run::record::{Claim, FORMAT, MARK, RunBuilder, Writer};
 use run::testing::board;
 use run::testing::fake::Fake;
@@ -235,7 +235,7 @@ fn a_state_of_the_other_format_is_named() {
 /// Firmware without CPU_OFF is measured by the warm method, without TFTF's frame.
 #[test]
 fn without_cpu_off_cpus_stay_on() {
-    let args = "only=suite,cpu_on,dirty_sweep dirty=0 iterations=2";
+    let args = "only=suite,cpu_on,dirty_sweep dirty=0 iterations=2 method=tftf,warm";
     let listed = |why| Fake::new(4).with_facts(move |facts| facts.no_cpu_off = Some(why));
     for (why, reason) in [
         (
@@ -253,6 +253,9 @@ fn without_cpu_off_cpus_stay_on() {
         assert!(rest.contains(&format!("CPU_OFF    : not used: {reason}.")));
         assert!(rest.contains(&format!("Skipped: {reason}")), "{rest}");
         assert!(!rest.contains("RT_INSTR") && !rest.contains("> Executing"));
+        // No scenario is measured twice, or skipped for the other method.
+        assert_eq!(run.plan.map(|plan| plan.methods), Some(Methods::Warm));
+        assert_eq!(run.scenarios.len(), 8);
         let has_rows = |it: &&Scenario| !it.rows.is_empty();
         assert_eq!(run.scenarios.iter().filter(has_rows).count(), 5);
         assert!(run.scenarios.iter().all(|it| it.method == Method::Warm));
