@@ -2,6 +2,7 @@
 //! monitor, its RT_INSTR parsers, its expect script.
 
 use fancy_regex::{Captures, Regex};
+use report::log::read_bytes;
 use run::model::Verdict;
 use run::plan::ScenarioId;
 use run::record::LINE_MAX;
@@ -120,4 +121,20 @@ fn other_programs_find_their_marks() {
     let last = own.trim_end().lines().last().unwrap_or_default();
     let pass = "psci-bench: PASS (6 passed, 0 skipped, 0 failed; ";
     assert!(last.starts_with(pass), "{last}");
+}
+
+/// Records of two runs are never read as those of one, even if all else is the same.
+#[test]
+fn each_start_has_an_identity_of_its_own() {
+    let args = "only=psci_version_parallel iterations=1 warmup=0";
+    let spec = common::spec("--smp 2", args);
+    let [first, second] = [(); 2].map(|()| {
+        let log = common::ends(&spec, Verdict::Pass).result.log;
+        let runs = read_bytes("the UART", &log).expect("a run");
+        let lacks = runs[0].lacks();
+        assert!(runs.len() == 1 && lacks.is_empty(), "{lacks:?}");
+        assert_eq!(runs[0].header.run, runs[0].run.id);
+        runs[0].header.run.expect("an identity in the header")
+    });
+    assert_ne!(first, second);
 }

@@ -178,6 +178,19 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn build_is_of_the_payload_and_not_of_its_tree() {
+        let build = |base: Vec<u8>, tree: Option<&[u8]>| {
+            let image = assemble(base, tree, Emergency::default(), 1).expect("an image");
+            ParameterBlock::read(&image).expect("its block").build
+        };
+        let own = build(blank(0x1000), None);
+        assert_eq!(build(blank(0x1000), Some(&[0; 64])), own);
+        let mut other = blank(0x1000);
+        other[0xfff] = 1;
+        assert_ne!(build(other, None), own);
+    }
+
+    #[test]
     fn what_is_too_large_or_no_payload_is_refused() {
         let large = vec![0; TREE_MAX + 1];
         let assemble = |base, tree| assemble(base, tree, Emergency::default(), 1);

@@ -74,3 +74,21 @@ fn of_samples(
     }
     Ok(profile)
 }
+
+#[cfg(test)]
+mod tests {
+    use report::log::read_bytes;
+    use report::made_up_run;
+    use run::plan::Records;
+
+    use super::*;
+
+    #[test]
+    fn log_of_real_time_is_refused_as_a_baseline() {
+        let log = made_up_run::log(&made_up_run::run(), Records::Once);
+        let runs = read_bytes("a.log", log.as_bytes()).expect("a run");
+        let error = of_log(&runs[0], String::new()).expect_err("refused");
+        let said = "this is a log of real time: in test_rt_instr_cpu_susp_serial, samples";
+        assert!(error.to_string().starts_with(said), "{error}");
+    }
+}

@@ -19,6 +19,7 @@ use serde::Serialize;
 use super::bisect::find_steps;
 use super::checkout::{self, Commit};
 use super::run::ProfiledRun;
+use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::RunSpec;
 use crate::setup::scratch::Scratch;
 use crate::setup::workspace::Workspace;
@@ -191,12 +192,7 @@ impl Bench {
             Ok(run) => run,
             Err(error) => {
                 interrupt::check()?;
-                let failure = format!("{error:#}");
-                // Of the machine, and not of the commit.
-                return match failure.contains("No space left") {
-                    true => Err(error),
-                    false => Ok(Err(short(&failure))),
-                };
+                return failure_of_commit(error).map(Err);
             }
         };
         let identity = run.identity.clone();
@@ -209,13 +205,9 @@ impl Bench {
         }
         let (result, profile) = run.run(None)?;
         interrupt::check()?;
-        let profile = match profile {
-            Some(profile) if result.exit_code() == 0 => profile,
-            _ => return Ok(Err(result.reason())),
-        };
-        let profile = match profile {
+        let profile = match profile_of_run(&result, profile) {
             Ok(profile) => profile,
-            Err(error) => return Ok(Err(short(&format!("{error:#}")))),
+            Err(failure) => return Ok(Err(failure)),
         };
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let write = |out: &mut dyn io::Write| Ok(serde_json::to_writer(out, &profile)?);
@@ -336,6 +328,29 @@ impl Ledger {
     }
 }
 
+/// Returns the reason why a commit cannot be built.
+///
+/// # Errors
+/// If the reason is this machine's full disk, which is no fault of the commit.
+fn failure_of_commit(error: anyhow::Error) -> Result<String> {
+    let failure = format!("{error:#}");
+    match failure.contains("No space left") {
+        true => Err(error),
+        false => Ok(short(&failure)),
+    }
+}
+
+/// Returns the profile of a run that passed, or the reason why there is none, which is the same
+/// each time that the commit is measured.
+fn profile_of_run(result: &RunResult, profile: Option<Result<Profile>>) -> Result<Profile, String> {
+    match profile {
+        Some(profile) if result.exit_code() == 0 => {
+            profile.map_err(|error| short(&format!("{error:#}")))
+        }
+        _ => Err(result.reason()),
+    }
+}
+
 /// Returns the line of a compiler's error, if there is one, else the first line.
 fn short(failure: &str) -> String {
     let of_compiler = failure.lines().find(|line| line.contains("error: "));
@@ -355,8 +370,14 @@ fn step((since, entry): (&Entry, &Entry)) -> Option<Step> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use anyhow::anyhow;
+    use report::follow::stream::Ending;
+    use run::model::Verdict;
+
     use super::*;
-    use crate::profile::ledger_export::conclusion;
+    use crate::profile::ledger_export::{self, Format, conclusion};
 
     /// Returns entries with the sums of two calls: own instructions, and those of all CPUs.
     fn entries(sums: &[(u64, u64)]) -> Vec<Entry> {
@@ -378,6 +399,61 @@ mod tests {
             entries,
             steps,
         )
+    }
+
+    #[test]
+    fn full_disk_is_no_failure_of_a_commit() {
+        let failed = |said: &str| failure_of_commit(anyhow!("{said}").context("make"));
+        let of_commit = failed("making bl31\na.c:1:2: error: expected ';'").expect("a reason");
+        assert_eq!(of_commit, "a.c:1:2: error: expected ';'");
+        let full = failed("cc1: error: a.o: No space left on device").expect_err("a full disk");
+        assert_eq!(full.to_string(), "make");
+    }
+
+    #[test]
+    fn failure_of_a_run_does_not_contain_its_time() {
+        let run = |verdict, seconds| RunResult {
+            log: Vec::new(),
+            verdict,
+            ending: Ending::TimedOut,
+            diagnosis: Some("no closing line within 7 s".to_owned()),
+            positions: Vec::new(),
+            elapsed: Duration::from_secs(seconds),
+        };
+        let failures = [7, 8].map(|seconds| {
+            let hung = run(Verdict::Incomplete, seconds);
+            profile_of_run(&hung, None).expect_err("no verdict")
+        });
+        assert_eq!(failures, ["INCOMPLETE: no closing line within 7 s"; 2]);
+        let passed = run(Verdict::Pass, 1);
+        let cut = profile_of_run(&passed, Some(Err(anyhow!("the record is cut"))));
+        assert_eq!(cut.expect_err("no profile"), "the record is cut");
+    }
+
+    #[test]
+    fn tables_have_waiting_and_no_figure_of_what_was_not_measured() {
+        let text = |entries: Vec<Entry>| {
+            let mut text = Vec::new();
+            let ledger = ledger(entries, None, Vec::new());
+            ledger_export::write(Format::Text, &ledger, &mut text).expect("written");
+            String::from_utf8(text).expect("UTF-8")
+        };
+        let cells = |text: &str| {
+            let mut lines = text.lines().map(str::trim_start);
+            let row = lines.find(|line| line.starts_with("s:entry"));
+            let words = row.expect("a row").split("  ").map(str::trim);
+            words.filter(|it| !it.is_empty()).join(" | ")
+        };
+        let figures = [(2788, 63_434), (1544, 943_026)];
+        let said = text(entries(&figures));
+        let row = "s:entry | 1394 | 772 | 31717 | 471513 | +440418 | 0";
+        assert_eq!(cells(&said), row, "{said}");
+        let other = Profile::made_up(&[("t", "entry", 2000, 2000)]);
+        let mut other = vec![Entry::measured(Commit::default(), None, other)];
+        other.splice(0..0, entries(&figures));
+        let said = text(other);
+        let row = "s:entry | 1394 | not measured | 31717 | not measured | 0";
+        assert_eq!(cells(&said), row, "{said}");
     }
 
     #[test]

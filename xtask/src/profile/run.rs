@@ -37,6 +37,17 @@ fn check_room(dir: &Path) -> Result<()> {
     room.context("no room for the record of the run: free some, or set TMPDIR to another folder")
 }
 
+/// Returns the profile that was made, or the reason why none was, which is the firmware's.
+///
+/// # Errors
+/// If `dir`, in which the run's record is, is full: that is no fault of the firmware.
+fn check_profile(profile: Option<Result<Profile>>, dir: &Path) -> Result<Option<Result<Profile>>> {
+    if !matches!(profile, Some(Ok(_))) {
+        check_room(dir)?;
+    }
+    Ok(profile.map(|it| it.context("no profile is made")))
+}
+
 /// A run that is prepared, with all that its profile needs.
 #[derive(Debug)]
 pub struct ProfiledRun {
@@ -127,12 +138,7 @@ impl ProfiledRun {
         })?;
         let attribute = || self.attribute(&result.log, &record);
         let profile = (result.exit_code() <= 1).then(attribute);
-        if !matches!(profile, Some(Ok(_))) {
-            // A full disk is no fault of the firmware.
-            check_room(dir.path())?;
-        }
-        let profile = profile.map(|it| it.context("no profile is made"));
-        Ok((result, profile))
+        Ok((result, check_profile(profile, dir.path())?))
     }
 
     fn attribute(&self, log: &[u8], record: &Path) -> Result<Profile> {
@@ -152,17 +158,31 @@ impl ProfiledRun {
 mod tests {
     use std::os::unix::fs::symlink;
 
+    use anyhow::anyhow;
+
     use super::*;
 
     #[test]
     fn a_full_folder_is_named_and_not_the_firmware() {
         let dir = tempfile::tempdir().expect("a folder");
-        check_room(dir.path()).expect("room");
+        let failed = || Some(Err(anyhow!("the record is cut")));
+        for profile in [None, failed()] {
+            let is_failed = profile.is_some();
+            let profile = check_profile(profile, dir.path()).expect("room");
+            assert_eq!(profile.is_some_and(|it| it.is_err()), is_failed);
+        }
         fs::remove_file(dir.path().join("room")).expect("the file");
         symlink("/dev/full", dir.path().join("room")).expect("a link");
-        let error = format!("{:#}", check_room(dir.path()).expect_err("a full folder"));
-        let said = "no room for the record of the run: free some, or set TMPDIR to another folder";
-        assert!(error.starts_with(said), "{error}");
-        assert!(error.contains("No space left"), "{error}");
+        for profile in [None, failed()] {
+            let error = check_profile(profile, dir.path()).expect_err("a full folder");
+            let error = format!("{error:#}");
+            let said =
+                "no room for the record of the run: free some, or set TMPDIR to another folder";
+            assert!(error.starts_with(said), "{error}");
+            assert!(error.contains("No space left"), "{error}");
+        }
+        // A profile that was made needs no more room.
+        let made = Profile::made_up(&[("s", "entry", 1, 1)]);
+        assert!(check_profile(Some(Ok(made)), dir.path()).is_ok());
     }
 }

@@ -77,6 +77,20 @@ fn failed_write_names_its_path_and_leaves_no_folder() {
     assert!(!scratch.path("tf-a").exists());
 }
 
+/// The tables of a board without a board file do not name it, so that no platform is refused.
+#[test]
+fn new_folder_for_figures_of_an_unknown_board_is_named() {
+    let scratch = Scratch::empty();
+    scratch.write(&format!("mine/{OFF}"), "0,0,1660,9320,300\n");
+    let note = "tf-a/docs/perf/data/nine: a new folder; mine does not say of which board it is";
+    // The first platform of a tree, another one, and that again.
+    for (platform, is_noted) in [("mine", false), ("nine", true), ("nine", false)] {
+        let docs = format!("--format tfa-docs --platform {platform} -o tf-a");
+        let said = scratch.ours(&format!("report mine {docs}"));
+        assert_eq!(said.contains(note), is_noted, "{said}");
+    }
+}
+
 #[test]
 fn page_keeps_its_line_ends_and_names_the_release_before() {
     let scratch = Scratch::of_reports(log());

@@ -116,3 +116,19 @@ fn header_of_another_run_is_named() {
     let expected = "the header is of run 1c291ca3, and the records of run 5e0ffb1d";
     assert_eq!(lacks, [expected]);
 }
+
+/// As of a board that was reset, whose next first lines are lost.
+#[test]
+fn identity_of_another_run_in_a_header_ends_the_run_before() {
+    let runs = [made_up_run::run(), other_run()];
+    let ids = runs.each_ref().map(|run| (run.id, run.id));
+    let [own, other] = runs.map(|run| made_up_run::log(&run, Records::Once));
+    let cut = own.rfind(MARK).expect("a record");
+    let from = other.find("  Run  ").expect("a header");
+    let mixed = [&own[..cut], &other[from..]].concat();
+    let runs = read_bytes("a.log", mixed.as_bytes()).expect("two runs");
+    let found: Vec<_> = runs.iter().map(|it| (it.header.run, it.run.id)).collect();
+    assert_eq!(found, ids);
+    let are_complete: Vec<bool> = runs.iter().map(LoggedRun::is_complete).collect();
+    assert_eq!(are_complete, [false, true]);
+}

@@ -80,3 +80,34 @@ pub fn sentences(log: &Path, baseline: &Path) -> Result<Vec<String>> {
     };
     Ok(changes.iter().filter_map(sentence).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes a log with its profile beside it, which is of one phase: the sums of two calls.
+    fn write_log(dir: &Path, name: &str, own: u64, all: u64) -> PathBuf {
+        let log = dir.join(name);
+        let mut profile = Profile::made_up(&[("parallel", "entry", own, all)]);
+        profile.log = log_hash(name.as_bytes());
+        fs::write(&log, name).expect("written");
+        let profile = serde_json::to_vec(&profile).expect("a profile");
+        fs::write(place(&log), profile).expect("written");
+        log
+    }
+
+    #[test]
+    fn phase_that_only_waits_longer_has_a_sentence() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let old = write_log(dir.path(), "old.log", 2788, 63_434);
+        let new = write_log(dir.path(), "new.log", 2788, 943_026);
+        assert_eq!(
+            sentences(&new, &old).expect("two profiles"),
+            [
+                "parallel:entry: instructions of a mean call 1394 -> 1394 of its own, \
+                 31717 -> 471513 of all CPUs."
+            ]
+        );
+        assert!(sentences(&old, &old).expect("two profiles").is_empty());
+    }
+}

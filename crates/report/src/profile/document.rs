@@ -227,3 +227,42 @@ pub fn function_changes(changes: &[PhaseChange]) -> Option<Table> {
     }
     table.finished()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the rows of the table of changes from a phase of `old` to those of `new`.
+    fn rows(old: &[(&str, &str, u64, u64)], new: &[(&str, &str, u64, u64)]) -> Vec<Vec<String>> {
+        let changes = difference::changes(&Profile::made_up(old), &Profile::made_up(new));
+        change_table(&changes).expect("a table").rows
+    }
+
+    #[test]
+    fn waiting_is_a_column_beside_own_and_all_instructions() {
+        let rows = rows(
+            &[("parallel", "entry", 2788, 63_435)],
+            &[("parallel", "entry", 1544, 943_026)],
+        );
+        let own = ["1394", "772", "-44.62 %"];
+        let all = ["31717.5", "471513", "+1386.60 %"];
+        let cells = [&["parallel:entry"][..], &own, &all, &["+440417.5"]].concat();
+        assert_eq!(rows, [cells]);
+    }
+
+    #[test]
+    fn scenario_that_was_not_measured_has_no_figure_and_no_share() {
+        let rows = rows(
+            &[("parallel", "entry", 10, 10)],
+            &[("serial", "entry", 10, 10)],
+        );
+        let none = "not measured";
+        assert_eq!(
+            rows,
+            [
+                ["serial:entry", none, "5", "", none, "5", "", ""],
+                ["parallel:entry", "5", none, "", "5", none, "", ""],
+            ]
+        );
+    }
+}

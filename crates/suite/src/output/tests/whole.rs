@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 use hardware::board::{IdleState, LabelSource, NoFrame};
 use run::measure::{End, Machine, NoCpuOff, Outcome};
-use run::model::{Head, Run, Scenario, Verdict};
+use run::model::{Head, Run, RunId, Scenario, Verdict};
 use run::plan::{Method, Methods, Plan, Records};
 use run::record::{Claim, FORMAT, MARK, RunBuilder, Writer};
 use run::testing::board;
@@ -17,11 +17,12 @@ use crate::output::summary::Summary;
 use crate::output::{header, run as output, run_all};
 use crate::scenario::tests::{STATES, stopping};
 
-fn printed(mut fake: Fake, args: &str, states: &[IdleState<'_>]) -> (String, Verdict) {
+/// Returns a run of the fake machine before its scenarios.
+fn new_run(fake: &Fake, args: &str) -> Run {
     let cpus = fake.cpus();
     let mut facts = *fake.facts();
     facts.own.frequency = facts.frequency;
-    let run = Run {
+    Run {
         head: Some(Head {
             format: FORMAT,
             version: "0.0.0".into(),
@@ -33,7 +34,11 @@ fn printed(mut fake: Fake, args: &str, states: &[IdleState<'_>]) -> (String, Ver
         plan: Some(Plan::parse(args).expect("a good plan")),
         cpus: board(cpus),
         ..Run::default()
-    };
+    }
+}
+
+fn printed(mut fake: Fake, args: &str, states: &[IdleState<'_>]) -> (String, Verdict) {
+    let run = new_run(&fake, args);
     let mut out = String::new();
     let verdict = run_all(&mut fake, run, states, &mut out).expect("a String takes all");
     (out, verdict)
@@ -88,6 +93,25 @@ fn null_calls() {
     let (text, verdict) = printed(Fake::new(2), args, &STATES);
     assert_eq!(verdict, Verdict::Pass);
     check("null-call", &separated(&text).1);
+}
+
+#[test]
+fn each_record_and_the_header_have_the_identity_of_the_run() {
+    let mut fake = Fake::new(2);
+    let run = Run {
+        id: RunId::parse("5e0ffb1d"),
+        ..new_run(&fake, "only=null_call loops=8 batch=2")
+    };
+    let id = run.id;
+    let mut out = String::new();
+    run_all(&mut fake, run, &STATES, &mut out).expect("a String takes all");
+    let (header, records) = out.split_at(out.find(MARK).expect("records"));
+    assert!(header.contains(": 5e0ffb1d\n"), "{header}");
+    let records = records.lines().filter(|line| line.starts_with(MARK));
+    for line in records {
+        let claim = Claim::of(line.as_bytes()).expect(line);
+        assert!(Some(claim.run) == id && claim.is_sound(), "{line}");
+    }
 }
 
 /// All that is printed for people can be printed from the records.
