@@ -21,7 +21,7 @@ use report::follow::stream::{self, Ending, Limits, Watch};
 use run::measure::{Counter, Metric};
 use run::model::{Measure, Variant, Verdict};
 use run::plan::ScenarioId;
-use xtask::build::firmware_kind::Firmware;
+use xtask::build::firmware_kind::FirmwareKind;
 use xtask::build::image::Emergency;
 use xtask::qemu::kvm_host::{self, KvmHost};
 use xtask::qemu::run_spec::RunSpec;
@@ -59,7 +59,7 @@ fn guest(gic: Gic, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common
     let linux = KvmHost::ready(&workspace).expect("a Linux with KVM");
     let board = boards::load("qemu").expect("the board");
     let spec = RunSpec {
-        firmware: Firmware::Kvm,
+        firmware: FirmwareKind::Kvm,
         ..RunSpec::default()
     };
     let machine = Machine {

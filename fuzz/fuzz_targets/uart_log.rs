@@ -11,13 +11,13 @@ use report::analysis::compare::{self, compare};
 use report::analysis::merge::merge;
 use report::export::{self, Report};
 use report::follow::last_scenario;
-use report::follow::stream::{Ending, Outcome, closing};
+use report::follow::stream::{Ending, MachineResult, closing};
 use report::log::read_bytes;
 use run::crc::Crc32;
 use run::model as verdict;
 use run::model::Verdict;
 use run::record::{Claim, MARK, RunBuilder, pieces};
-use xtask::build::firmware_kind::Firmware;
+use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::diagnosis::{Context, diagnose, doubt, refused};
 use xtask::qemu::run_result::RunResult;
 use xtask::soak::{Account, Totals};
@@ -131,7 +131,7 @@ fn diagnoses(data: &[u8]) {
     let Some((choice, log)) = data.split_first() else {
         return;
     };
-    let firmware = [Firmware::TfA, Firmware::Builtin][usize::from(choice & 1)];
+    let firmware = [FirmwareKind::TfA, FirmwareKind::Builtin][usize::from(choice & 1)];
     let ending = match choice >> 1 & 7 {
         0 => Ending::Interrupted,
         1 => Ending::Parked,
@@ -140,7 +140,7 @@ fn diagnoses(data: &[u8]) {
         _ => Ending::TimedOut,
     };
     let cpu = if choice & 0x10 == 0 { "max,a=b" } else { "x" };
-    let outcome = Outcome {
+    let outcome = MachineResult {
         log: log.to_vec(),
         stderr: String::from_utf8_lossy(log).into_owned(),
         ending,

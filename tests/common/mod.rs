@@ -15,7 +15,7 @@ use run::measure::{Facts, Metric, Summary};
 use run::model::{How, Measure, Point, Row, Run, Scenario, Variant, Verdict};
 use run::plan::ScenarioId;
 use run::record::{Claim, RunBuilder, pieces};
-use xtask::build::firmware_kind::Firmware;
+use xtask::build::firmware_kind::FirmwareKind;
 use xtask::build::image::Emergency;
 use xtask::build::payload;
 use xtask::qemu::Level;
@@ -45,8 +45,8 @@ pub fn run(spec: &RunSpec) -> RunResult {
 }
 
 /// Each firmware on each GIC at each level.
-pub fn machines() -> impl Iterator<Item = (Firmware, Gic, Level)> {
-    [Firmware::TfA, Firmware::Builtin]
+pub fn machines() -> impl Iterator<Item = (FirmwareKind, Gic, Level)> {
+    [FirmwareKind::TfA, FirmwareKind::Builtin]
         .into_iter()
         .flat_map(|firmware| {
             let gics = [Gic::V2, Gic::V3].into_iter();

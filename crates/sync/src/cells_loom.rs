@@ -92,9 +92,9 @@ atomic!(AtomicU64, AtomicU64, u64);
 
 /// A value that changes hands: loom reports accesses of two CPUs that are not ordered.
 #[derive(Debug)]
-pub struct Cell<T>(UnsafeCell<T>);
+pub struct SharedCell<T>(UnsafeCell<T>);
 
-impl<T> Cell<T> {
+impl<T> SharedCell<T> {
     /// Returns a cell with `value`.
     pub fn new(value: T) -> Self {
         Self(UnsafeCell::new(value))

@@ -65,7 +65,7 @@ pub struct JobOptions {
 }
 
 /// A cell that is not written yet.
-pub struct Cell<'c> {
+pub struct LabCell<'c> {
     pub names: Names,
     pub place: Place,
     pub board: &'c Board,
@@ -98,7 +98,7 @@ pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
     Ok(())
 }
 
-impl Cell<'_> {
+impl LabCell<'_> {
     /// Returns all files of the cell, and writes none. The last file makes the folder a
     /// cell.
     pub fn ready(&self) -> Result<Ready> {

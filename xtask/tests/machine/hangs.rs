@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use report::follow::stream::Ending;
-use xtask::build::firmware_kind::Firmware;
+use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::run_spec::RunSpec;
 
 use crate::support::run;
@@ -33,7 +33,7 @@ fn a_loop_under_the_firmware() {
 fn the_payloads_functions_have_names() {
     let spec = RunSpec {
         smp: Some(2),
-        firmware: Firmware::Builtin,
+        firmware: FirmwareKind::Builtin,
         args: Some("iterations=10000".into()),
         timeout: Duration::from_secs(4),
         ..RunSpec::default()

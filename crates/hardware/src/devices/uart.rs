@@ -1,13 +1,13 @@
 //! UARTs: polled, transmit only, as the firmware left them configured.
 //!
-//! There is one driver, and a `Model` in `uart/models.rs` for each kind of UART.
+//! There is one driver, and a `UartModel` in `uart/models.rs` for each kind of UART.
 
 mod models;
 
 use super::bus::{Bus, Width};
 use crate::image::{Uart as Description, UartKind};
 use crate::spec::region::Region;
-use models::{Bits, KEPT_MAX, Model, Step};
+use models::{Bits, KEPT_MAX, Step, UartModel};
 
 /// Polls of a status register before a wait is given up: a UART that does not
 /// drain must not hang the run. At 9600 baud a byte takes about 1 ms.
@@ -57,7 +57,7 @@ pub fn mark_register(uart: &Description) -> Option<u16> {
 /// A UART and the settings that it had at boot.
 pub struct Uart<B> {
     bus: B,
-    model: &'static Model,
+    model: &'static UartModel,
     shift: u8,
     width: Width,
     /// The value at boot for each step of `model.restore`.

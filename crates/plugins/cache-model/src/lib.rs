@@ -1,5 +1,5 @@
 //! A model of data caches that do whatever the architecture permits: a line that a cache may
-//! hold is held, is filled at any time, and is evicted at any time. A [`Model`] takes accesses
+//! hold is held, is filled at any time, and is evicted at any time. A [`CacheModel`] takes accesses
 //! and maintenance, and returns a [`Finding`] for a load that may return another value than the
 //! last one stored (Arm ARM, B2.7 "Caches", B2.8 "Mismatched memory attributes").
 //!
@@ -96,7 +96,7 @@ struct Cpu {
 
 /// The caches of a machine, and its memory.
 #[derive(Debug, Default)]
-pub struct Model {
+pub struct CacheModel {
     lines: HashMap<u64, Line>,
     /// The lines that may be dirty.
     dirty: BTreeSet<u64>,
@@ -110,7 +110,7 @@ pub struct Model {
     cluster: u32,
 }
 
-impl Model {
+impl CacheModel {
     /// Returns a machine in which so many CPUs, by their order, share a second-level cache.
     pub fn new(cluster: u32) -> Self {
         Self {

@@ -6,8 +6,8 @@ use run::model::heading;
 use super::document::Block;
 use super::table::{Table, cell};
 use crate::jobs::Ending;
+use crate::jobs::job_outcome::JobOutcome;
 use crate::jobs::matrix::{Board, Matrix, SideBySide};
-use crate::jobs::outcome::Outcome;
 use crate::log::LoggedRun;
 
 pub(super) fn matrix<'r>(matrix: &Matrix, runs: &[LoggedRun]) -> Vec<Block<'r>> {
@@ -32,7 +32,7 @@ fn remarks(matrix: &Matrix) -> Vec<String> {
     let mut all = matrix.unread.clone();
     for job in &matrix.jobs {
         all.extend(job.notes.iter().cloned());
-        if job.outcome != Outcome::Passed || !job.said.is_empty() {
+        if job.outcome != JobOutcome::Passed || !job.said.is_empty() {
             let (key, outcome) = (&job.key, job.outcome.word());
             let job_text = format!("{}, {} ({})", key.board, key.firmware, job.name);
             let said = job.said.join("; ");

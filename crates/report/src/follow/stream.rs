@@ -54,7 +54,7 @@ pub enum Ending {
 
 /// The result of a machine that ran.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct MachineResult {
     /// All bytes of the UART.
     pub log: Vec<u8>,
     /// QEMU's stderr.
@@ -99,7 +99,7 @@ pub fn run(
     interrupt: &AtomicBool,
     out: &mut dyn Display,
     (samples, at_deadline): Watch<'_>,
-) -> Result<Outcome> {
+) -> Result<MachineResult> {
     let started = Instant::now();
     let limits = limits.into();
     let mut child = command
@@ -144,7 +144,7 @@ pub fn run(
     };
     out.flush()?;
     let _ = reader.join();
-    Ok(Outcome {
+    Ok(MachineResult {
         log,
         stderr: complaints.join().unwrap_or_default(),
         ending,

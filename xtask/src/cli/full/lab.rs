@@ -19,7 +19,7 @@ use crate::build::firmware::{Variant, fault};
 use crate::build::image_contents::TreeWish;
 use crate::build::{image, package};
 use crate::cli::common::plan;
-use crate::lab::cell::{self, Cell, Content, JobOptions};
+use crate::lab::cell::{self, Content, JobOptions, LabCell};
 use crate::lab::content::content;
 use crate::lab::place::{self, Place};
 use crate::lab::{Engine, Names};
@@ -229,7 +229,7 @@ fn cell<'a>(
     wish: Wish<'a>,
     tree: &TreeWish,
     plan: Plan,
-) -> Result<Cell<'a>> {
+) -> Result<LabCell<'a>> {
     let board = wish.board;
     let cpus = match &arguments.tree.dtb {
         Some(path) => {
@@ -270,7 +270,7 @@ fn cell<'a>(
         }
         Source::None => Content::Loose(image()?),
     };
-    Ok(Cell {
+    Ok(LabCell {
         names: wish.names,
         place: wish.place,
         board,

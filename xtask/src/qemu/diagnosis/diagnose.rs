@@ -2,9 +2,9 @@
 
 use report::follow::explain_marks;
 use report::follow::last_scenario;
-use report::follow::stream::{Ending, Outcome};
+use report::follow::stream::{Ending, MachineResult};
 
-use crate::build::firmware_kind::Firmware;
+use crate::build::firmware_kind::FirmwareKind;
 use crate::qemu::consoles::Consoles;
 use crate::qemu::kvm_host;
 
@@ -12,7 +12,7 @@ use crate::qemu::kvm_host;
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'c> {
     /// The firmware that has PSCI.
-    pub firmware: Firmware,
+    pub firmware: FirmwareKind,
     /// `-cpu`.
     pub cpu: &'c str,
     /// The run's timeout, in seconds.
@@ -25,7 +25,7 @@ pub struct Context<'c> {
 pub(crate) const POWER_DOWN: [&str; 4] = ["cortex-a53", "cortex-a57", "cortex-a72", "max"];
 
 /// Returns the run's end, the last scenario in its log, and the likely cause.
-pub fn diagnose(outcome: &Outcome, context: &Context<'_>) -> String {
+pub fn diagnose(outcome: &MachineResult, context: &Context<'_>) -> String {
     let said = outcome.stderr.trim();
     let ended = match outcome.ending {
         Ending::Interrupted => return "interrupted".into(),
@@ -58,14 +58,14 @@ pub fn refused_fault(log: &[u8]) -> Option<String> {
 }
 
 /// Returns whether QEMU refused to start, and printed a reason.
-pub fn refused(outcome: &Outcome) -> bool {
+pub fn refused(outcome: &MachineResult) -> bool {
     outcome.ending == Ending::Exited { success: false }
         && outcome.log.is_empty()
         && !outcome.stderr.trim().is_empty()
 }
 
 /// Returns a warning for a CPU model on which power-down may not complete.
-pub fn doubt(firmware: Firmware, cpu: &str) -> Option<String> {
+pub fn doubt(firmware: FirmwareKind, cpu: &str) -> Option<String> {
     let model = cpu.split(',').next().unwrap_or_default();
     (firmware.is_tf_a() && !POWER_DOWN.contains(&model)).then(|| {
         let models = POWER_DOWN.join(", ");
@@ -94,7 +94,7 @@ fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
     if log.contains("PANIC") || log.contains("Unhandled Exception") {
         return "the firmware panicked, see above".into();
     }
-    if context.firmware == Firmware::Kvm && !payload_spoke(log) {
+    if context.firmware == FirmwareKind::Kvm && !payload_spoke(log) {
         let said = kvm_host::last_words(log).unwrap_or("nothing");
         return format!("the Linux whose guest the payload is printed at last: {said}");
     }
@@ -158,14 +158,14 @@ mod tests {
     const UP: &str = "psci-bench 0.1.0\r\n> Executing 'A'\r\n";
 
     fn diagnosis(log: &str, ending: Ending, cpu: &str) -> String {
-        let outcome = Outcome {
+        let outcome = MachineResult {
             log: log.into(),
             stderr: "qemu: bad option\n".into(),
             ending,
             elapsed: Duration::ZERO,
         };
         let context = Context {
-            firmware: Firmware::TfA,
+            firmware: FirmwareKind::TfA,
             cpu,
             timeout: 7,
             image: &[],
@@ -205,8 +205,8 @@ mod tests {
         }
         let said = diagnosis(&up, over, "cortex-a76,pmu=off");
         assert!(said.contains(": power-down under TF-A may not complete on QEMU's cortex-a76; "));
-        assert_eq!(doubt(Firmware::TfA, "max,sve=off"), None);
-        assert_eq!(doubt(Firmware::Builtin, "cortex-a76"), None);
+        assert_eq!(doubt(FirmwareKind::TfA, "max,sve=off"), None);
+        assert_eq!(doubt(FirmwareKind::Builtin, "cortex-a76"), None);
     }
 
     #[test]
