@@ -12,8 +12,8 @@ const FIP: &str = "fip";
 
 fuzz_target!(|data: &[u8]| {
     recovery(data);
-    for kind in [ResultsFormat::Junit, ResultsFormat::Lava] {
-        worded(kind.read(data, &mut Results::default()));
+    for format in [ResultsFormat::Junit, ResultsFormat::Lava] {
+        worded(format.read(data, &mut Results::default()));
     }
     worded(read_log(data));
 });

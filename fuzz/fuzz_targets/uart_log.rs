@@ -11,7 +11,7 @@ use report::analysis::compare::{self, compare};
 use report::analysis::merge::merge;
 use report::export::{self, Report};
 use report::follow::last_scenario;
-use report::follow::stream::{Ending, MachineResult, closing};
+use report::follow::stream::{MachineEnding, MachineResult, closing};
 use report::log::read_bytes;
 use run::crc::Crc32;
 use run::model as verdict;
@@ -113,7 +113,7 @@ fn account(log: Vec<u8>) {
     let result = RunResult {
         log,
         verdict: verdict.unwrap_or(Verdict::Incomplete),
-        ending: Ending::TimedOut,
+        ending: MachineEnding::TimedOut,
         diagnosis: None,
         positions: Vec::new(),
         elapsed: Duration::ZERO,
@@ -133,11 +133,11 @@ fn diagnoses(data: &[u8]) {
     };
     let firmware = [FirmwareKind::TfA, FirmwareKind::Builtin][usize::from(choice & 1)];
     let ending = match choice >> 1 & 7 {
-        0 => Ending::Interrupted,
-        1 => Ending::Parked,
-        2 => Ending::Exited { success: true },
-        3 => Ending::Exited { success: false },
-        _ => Ending::TimedOut,
+        0 => MachineEnding::Interrupted,
+        1 => MachineEnding::Parked,
+        2 => MachineEnding::Exited { success: true },
+        3 => MachineEnding::Exited { success: false },
+        _ => MachineEnding::TimedOut,
     };
     let cpu = if choice & 0x10 == 0 { "max,a=b" } else { "x" };
     let outcome = MachineResult {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use boards::device_tree::{self, Choices};
 use boards::{Board, Conduit, Gic, StateFormat};
 use object::{Object, ObjectSymbol};
-use report::follow::stream::Ending;
+use report::follow::stream::MachineEnding;
 use run::measure::{Facts, Metric, Summary};
 use run::model::{How, Measure, Point, Row, Run, Scenario, Variant, Verdict};
 use run::plan::ScenarioId;
@@ -94,7 +94,7 @@ pub fn ends(spec: &RunSpec, verdict: Verdict) -> Ran {
     let text = result.text();
     let seen = format!("{spec:?}\n{:?}\n{text}", result.diagnosis);
     assert_eq!(result.verdict, verdict, "{seen}");
-    assert_ne!(result.ending, Ending::TimedOut, "{seen}");
+    assert_ne!(result.ending, MachineEnding::TimedOut, "{seen}");
     assert_eq!(result.exit_code(), verdict.exit_code(), "{seen}");
     let plain = one_line(&text);
     Ran { result, plain }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use boards::Gic;
 use host::process;
-use report::follow::stream::{self, Display, Ending, MachineResult, Watch};
+use report::follow::stream::{self, Display, MachineEnding, MachineResult, Watch};
 use run::model::Verdict;
 use xtask::build::firmware::{self, FirmwareBuild, NT_FW_KEY, Platform, Variant};
 use xtask::build::flash::{self, FIP_BASE};
@@ -129,13 +129,17 @@ fn in_a_fip_with_certificates() {
     let outcome = boot(&firmware, &new, "no such words");
     let log = String::from_utf8_lossy(&outcome.log);
     assert_eq!(stream::closing(&outcome.log), Some(Verdict::Pass), "{log}");
-    assert_eq!(outcome.ending, Ending::Exited { success: true }, "{log}");
+    assert_eq!(
+        outcome.ending,
+        MachineEnding::Exited { success: true },
+        "{log}"
+    );
     // By force, beside the old certificate, it does not: the check is real.
     let line = format!("fip update {base} --nt-fw {image} --force --out {new}");
     assert_eq!(xtask(&line, None), 0);
     let refusal = "BL2: Failed to load image id 5";
     let outcome = boot(&firmware, &new, refusal);
     let log = String::from_utf8_lossy(&outcome.log);
-    assert_eq!(outcome.ending, Ending::Interrupted, "{log}");
+    assert_eq!(outcome.ending, MachineEnding::Interrupted, "{log}");
     assert!(log.contains(refusal) && !log.contains("BL31:"), "{log}");
 }

@@ -7,7 +7,7 @@ use core::fmt::Display;
 
 use device_tree::acpi::{self, Memory as _, Tables};
 use device_tree::{Changes, adapt};
-use hardware::board::{Board, Console, Gic, total_size};
+use hardware::board::{Board, Gic, TreeConsole, total_size};
 use hardware::image::{ParameterBlock, TREE_ALIGN, TREE_MAX, working_memory};
 use hardware::text::plural::Many;
 use psci_bench_efi::load_options::{self, LoadOptions};
@@ -17,7 +17,9 @@ use run::plan::Plan;
 use uefi_raw::Status;
 use uefi_raw::table::boot::PAGE_SIZE;
 
-use crate::machine::efi_services::{DEVICE_TREE, EfiServices, Ending, RSDP, Readable, print_line};
+use crate::machine::efi_services::{
+    DEVICE_TREE, EfiServices, MainResult, RSDP, Readable, print_line,
+};
 use crate::machine::{payload, registers};
 
 /// The payload's image, with a device tree of the user's or none.
@@ -36,22 +38,22 @@ struct Loaded {
 }
 
 /// The application. Returns if the payload cannot be started.
-pub fn main(mut services: EfiServices) -> Ending {
+pub fn main(mut services: EfiServices) -> MainResult {
     print_line!("psci-bench {}, EFI application", env!("CARGO_PKG_VERSION"));
     if let Err(status) = services.set_heap() {
         let reason = format_args!("EFI has no memory to give: status {:#x}", status.0);
         print_line!("{}", ClosingLine::Incomplete(&reason));
-        return Ending::Returned(status);
+        return MainResult::Returned(status);
     }
     match load(&mut services) {
-        Ok(loaded) => Ending::Returned(leave(services, loaded)),
+        Ok(loaded) => MainResult::Returned(leave(services, loaded)),
         Err(error) => {
             print_line!("{}", ClosingLine::BadInput(&error));
             print_line!("Nothing was measured, and EFI goes on.");
             if services.shell_arguments().is_none() {
                 services.wait();
             }
-            Ending::Refused(services)
+            MainResult::Refused(services)
         }
     }
 }
@@ -199,7 +201,7 @@ impl Loaded {
         if size > TREE_MAX {
             return Err(format!("it has {size} bytes, more than {TREE_MAX}"));
         }
-        let console = Console::find(&tree).map_err(|error| format!("{error}"))?;
+        let console = TreeConsole::find(&tree).map_err(|error| format!("{error}"))?;
         let block = ParameterBlock {
             tree_size: size as u64,
             uart: console.uart.ok(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hardware::image::Uart;
-use report::follow::stream::Ending;
+use report::follow::stream::MachineEnding;
 use report::log::read_bytes;
 use run::model::Verdict;
 
@@ -98,8 +98,8 @@ pub struct Reference {
 impl Reference {
     /// Judges `result`, a run of `image`.
     pub fn judge(&self, class: &Class, image: &[u8], result: &RunResult) -> Judged {
-        let turned_off = result.ending == Ending::Exited { success: true };
-        if result.diagnosis.is_none() && (turned_off || result.ending == Ending::Parked) {
+        let turned_off = result.ending == MachineEnding::Exited { success: true };
+        if result.diagnosis.is_none() && (turned_off || result.ending == MachineEnding::Parked) {
             let verdict = result.verdict;
             let wrong = match verdict {
                 Verdict::Pass => self.find_wrong_row(class, &read_rows(&result.log)),

@@ -16,7 +16,7 @@ use boards::{Conduit, Gic, StateFormat};
 use fdt_blob::Blob;
 use hardware::image::{PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE};
 use host::progress::{Progress, say};
-use report::follow::stream::Ending;
+use report::follow::stream::MachineEnding;
 use run::model::Verdict;
 
 use crate::classes::{BLOCKS, Change, Class, TREES};
@@ -286,7 +286,8 @@ impl Bench<'_> {
         let mut is_second = false;
         loop {
             let result = prepared.run(self.interrupt, &mut io::sink())?;
-            if result.ending == Ending::Interrupted || self.interrupt.load(Ordering::Relaxed) {
+            if result.ending == MachineEnding::Interrupted || self.interrupt.load(Ordering::Relaxed)
+            {
                 return Ok(None);
             }
             let judged = self.reference.judge(mutant.class, &mutant.image, &result);

@@ -13,7 +13,7 @@ use host::interrupt;
 use host::progress::say;
 use host::side_by_side;
 use host::temporary;
-use report::follow::stream::{self, Display, Ending, Limits, Watch};
+use report::follow::stream::{self, Display, MachineEnding, TimeLimits, Watch};
 use run::model::Verdict;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -416,7 +416,7 @@ impl Prepared {
                 positions = positions::ask(socket, &self.map);
             }
         };
-        let mut limits = Limits::from(self.timeout);
+        let mut limits = TimeLimits::from(self.timeout);
         if of_kvm {
             limits.linger = kvm_host::LINGER;
         }
@@ -430,7 +430,7 @@ impl Prepared {
         let watch: Watch<'_> = (&mut samples, &mut look);
         let outcome = stream::run(&mut command, limits, interrupt, out, watch)?;
         let verdict = match outcome.ending {
-            Ending::Interrupted => None,
+            MachineEnding::Interrupted => None,
             _ => stream::closing(&outcome.log),
         };
         if of_kvm && let Some(how) = kvm_host::trouble(&outcome.log) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use report::follow::stream::Ending;
+use report::follow::stream::MachineEnding;
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::run_spec::RunSpec;
 
@@ -39,7 +39,7 @@ fn the_payloads_functions_have_names() {
         ..RunSpec::default()
     };
     let result = run(&spec);
-    assert_eq!(result.ending, Ending::TimedOut);
+    assert_eq!(result.ending, MachineEnding::TimedOut);
     let said = result.diagnosis.expect("a diagnosis");
     assert!(said.contains("the last scenario begun was '"), "{said}");
     // Its SMCs are QEMU's own work: a CPU is never in a firmware.

@@ -46,7 +46,7 @@ pub struct EfiServices {
 }
 
 /// How the main function returns.
-pub enum Ending {
+pub enum MainResult {
     /// With this status, and with the boot services perhaps ended: no pages are given back.
     Returned(Status),
     /// Without starting the payload: EFI goes on.
@@ -315,9 +315,9 @@ pub fn abort() {
 }
 
 /// EFI's console; prints nothing after ExitBootServices.
-pub struct Console;
+pub struct EfiConsole;
 
-impl fmt::Write for Console {
+impl fmt::Write for EfiConsole {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let console = system().map_or(ptr::null_mut(), |system| system.stdout);
         // SAFETY: the system table's pointer to the console is null or sound as long as the table.
@@ -345,7 +345,7 @@ macro_rules! print_line {
     ($($arguments:tt)*) => {{
         use core::fmt::Write as _;
         // The console never fails.
-        let _ = writeln!($crate::machine::efi_services::Console, $($arguments)*);
+        let _ = writeln!($crate::machine::efi_services::EfiConsole, $($arguments)*);
     }};
 }
 pub(crate) use print_line;

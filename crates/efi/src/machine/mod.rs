@@ -27,8 +27,8 @@ macro_rules! entry {
             let services =
                 unsafe { $crate::machine::efi_services::EfiServices::new(image, system) };
             match $main(services) {
-                $crate::machine::efi_services::Ending::Returned(status) => status,
-                $crate::machine::efi_services::Ending::Refused(services) => {
+                $crate::machine::efi_services::MainResult::Returned(status) => status,
+                $crate::machine::efi_services::MainResult::Refused(services) => {
                     // SAFETY: all of the main function's values are gone, no static refers to
                     // the heap or to the image's pages, and nothing is allocated from here on.
                     unsafe { services.give_back() };

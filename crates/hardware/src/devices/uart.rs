@@ -7,7 +7,7 @@ mod models;
 use super::bus::{Bus, Width};
 use crate::image::{Uart as Description, UartKind};
 use crate::spec::region::Region;
-use models::{Bits, KEPT_MAX, Step, UartModel};
+use models::{Bits, KEPT_MAX, RestoreWrite, UartModel};
 
 /// Polls of a status register before a wait is given up: a UART that does not
 /// drain must not hang the run. At 9600 baud a byte takes about 1 ms.
@@ -152,7 +152,8 @@ impl<B: Bus> Uart<B> {
     /// them along. The UART must be idle.
     pub fn restore(&mut self) {
         let steps = self.model.restore.iter().zip(self.kept);
-        let is_lost = |(&(register, mask), kept): (&Step, u32)| self.read(register) & mask != kept;
+        let is_lost =
+            |(&(register, mask), kept): (&RestoreWrite, u32)| self.read(register) & mask != kept;
         if steps.clone().any(is_lost) {
             steps.for_each(|(&(register, _), kept)| self.write(register, kept));
         }

@@ -18,12 +18,12 @@ enum Step {
     Soil,
 }
 
-use Fault::{Discarded, NotCleaned, NotInvalidated, Overwritten, PoweredOff};
+use CacheFault::{Discarded, NotCleaned, NotInvalidated, Overwritten, PoweredOff};
 use Maintenance::{Clean, CleanInvalidate, Invalidate};
 use Step::{Barrier, Caches, Do, Flush, Load, Reset, Soil, Store};
 
 /// Returns the faults of all loads, of 8 bytes each.
-fn faults(steps: &[(u32, Step)]) -> Vec<Fault> {
+fn faults(steps: &[(u32, Step)]) -> Vec<CacheFault> {
     let mut model = CacheModel::new(2);
     let mut found = Vec::new();
     for (pc, (cpu, step)) in (0..).zip(steps.iter().copied()) {

@@ -13,7 +13,7 @@ use std::fs;
 use std::ops::Range;
 
 use attributes::{Attributes, Walked};
-use cache_model::{Actor, CacheModel, Fault, Finding, Maintenance, Way};
+use cache_model::{Actor, CacheFault, CacheModel, Finding, Maintenance, Way};
 use qemu_abi::{Access, Arguments, Block, Counts, Plugin, read_register};
 
 /// The RAM of QEMU's `virt`, secure and not.
@@ -97,7 +97,7 @@ struct Coherence {
     /// The block that is executed.
     now: Now,
     /// Findings by all but the address, with the first address and their number.
-    findings: BTreeMap<(Fault, Actor, Option<Actor>), (u64, u64)>,
+    findings: BTreeMap<(CacheFault, Actor, Option<Actor>), (u64, u64)>,
     executed: u64,
 }
 

@@ -5,7 +5,7 @@ use run::model::heading;
 
 use super::document::Block;
 use super::table::{Table, cell};
-use crate::jobs::Ending;
+use crate::jobs::CaseStatus;
 use crate::jobs::job_outcome::JobOutcome;
 use crate::jobs::matrix::{Board, Matrix, SideBySide};
 use crate::log::LoggedRun;
@@ -60,7 +60,7 @@ fn jobs(matrix: &Matrix) -> Option<Table> {
         let (outcome, runs) = (job.outcome.word().to_owned(), job.runs.len().to_string());
         let count = |ending| cell(job.results.as_ref().map(|it| it.count(ending)));
         let mut cells = vec![board, firmware, engine, outcome, runs];
-        cells.extend(Ending::ALL.map(count));
+        cells.extend(CaseStatus::ALL.map(count));
         cells.push(cell(job.measurements));
         table.rows.push(cells);
     }

@@ -24,6 +24,7 @@ pub struct Found {
     seen: HashSet<PathBuf>,
 }
 
+/// The folder of a job, as cargo xtask lab writes it.
 #[derive(Clone, Debug)]
 pub(super) struct JobFolder {
     pub(super) dir: PathBuf,

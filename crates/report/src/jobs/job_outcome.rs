@@ -7,7 +7,7 @@ use itertools::Itertools as _;
 use run::model::{Scenario, Status, Verdict};
 use serde::Serialize;
 
-use super::results::{Ending, Results};
+use super::results::{CaseStatus, Results};
 use crate::log::LoggedRun;
 
 /// The outcome of a job.
@@ -64,14 +64,14 @@ fn of_results(results: &Results) -> Vec<String> {
     });
     let mut said: Vec<String> = failure.collect();
     said.extend(results.faults.iter().cloned());
-    let is_bad = |it: &Ending| matches!(it, Ending::Failed | Ending::Unknown);
+    let is_bad = |it: &CaseStatus| matches!(it, CaseStatus::Failed | CaseStatus::Unknown);
     let bad = results.cases.iter().filter(|case| is_bad(case.1));
     let names: Vec<&str> = bad.map(|case| case.0.as_str()).collect();
     if !names.is_empty() {
         said.push(format!("{} not passed", listed(&names)));
     }
     // A job that has lost its subject is not to stay green.
-    let (cases, skipped) = (results.cases.len(), results.count(Ending::Skipped));
+    let (cases, skipped) = (results.cases.len(), results.count(CaseStatus::Skipped));
     if cases > 0 && cases == skipped && results.measurements() == 0 {
         let cases = many(cases, "test case");
         said.push(format!("nothing was run: {cases}, and all are skipped"));

@@ -16,5 +16,5 @@ pub use self::find::{Found, find};
 pub use self::job::Job;
 pub use self::lava::read_log;
 pub use self::read::{ResultsFormat, read_all};
-pub(crate) use self::results::Ending;
+pub(crate) use self::results::CaseStatus;
 pub use self::results::Results;

@@ -2,7 +2,7 @@
 
 use report::follow::explain_marks;
 use report::follow::last_scenario;
-use report::follow::stream::{Ending, MachineResult};
+use report::follow::stream::{MachineEnding, MachineResult};
 
 use crate::build::firmware_kind::FirmwareKind;
 use crate::qemu::consoles::Consoles;
@@ -28,17 +28,17 @@ pub(crate) const POWER_DOWN: [&str; 4] = ["cortex-a53", "cortex-a57", "cortex-a7
 pub fn diagnose(outcome: &MachineResult, context: &Context<'_>) -> String {
     let said = outcome.stderr.trim();
     let ended = match outcome.ending {
-        Ending::Interrupted => return "interrupted".into(),
-        Ending::TimedOut => format!("no closing line within {} s", context.timeout),
-        Ending::Exited { success: true } => "QEMU ended without a closing line".into(),
-        Ending::Parked => "the closing line is damaged".into(),
-        Ending::Exited { .. } if said.is_empty() => {
+        MachineEnding::Interrupted => return "interrupted".into(),
+        MachineEnding::TimedOut => format!("no closing line within {} s", context.timeout),
+        MachineEnding::Exited { success: true } => "QEMU ended without a closing line".into(),
+        MachineEnding::Parked => "the closing line is damaged".into(),
+        MachineEnding::Exited { .. } if said.is_empty() => {
             return "QEMU ended with an error, and printed none".into();
         }
-        Ending::Exited { .. } if outcome.log.is_empty() => {
+        MachineEnding::Exited { .. } if outcome.log.is_empty() => {
             return format!("QEMU did not start: {said}");
         }
-        Ending::Exited { .. } => return format!("QEMU ended with an error: {said}"),
+        MachineEnding::Exited { .. } => return format!("QEMU ended with an error: {said}"),
     };
     let log = String::from_utf8_lossy(&outcome.log);
     let cause = cause(&log, outcome.ending, context);
@@ -59,7 +59,7 @@ pub fn refused_fault(log: &[u8]) -> Option<String> {
 
 /// Returns whether QEMU refused to start, and printed a reason.
 pub fn refused(outcome: &MachineResult) -> bool {
-    outcome.ending == Ending::Exited { success: false }
+    outcome.ending == MachineEnding::Exited { success: false }
         && outcome.log.is_empty()
         && !outcome.stderr.trim().is_empty()
 }
@@ -89,7 +89,7 @@ pub fn console_moved(log: &str) -> Option<&str> {
     last.trim_end().strip_prefix("console moves to ")
 }
 
-fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
+fn cause(log: &str, ending: MachineEnding, context: &Context<'_>) -> String {
     let tf_a = context.firmware.is_tf_a();
     if log.contains("PANIC") || log.contains("Unhandled Exception") {
         return "the firmware panicked, see above".into();
@@ -132,7 +132,7 @@ fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
     if let Some(doubt) = doubt(context.firmware, context.cpu) {
         return doubt;
     }
-    if ending == Ending::TimedOut {
+    if ending == MachineEnding::TimedOut {
         "a CPU has not come back, or the time is too short for so many CPUs and iterations \
          (--timeout)"
             .into()
@@ -157,7 +157,7 @@ mod tests {
                           NOTICE:  BL31: v2.12.1(release):psci-bench-2.12.1\r\n";
     const UP: &str = "psci-bench 0.1.0\r\n> Executing 'A'\r\n";
 
-    fn diagnosis(log: &str, ending: Ending, cpu: &str) -> String {
+    fn diagnosis(log: &str, ending: MachineEnding, cpu: &str) -> String {
         let outcome = MachineResult {
             log: log.into(),
             stderr: "qemu: bad option\n".into(),
@@ -175,8 +175,8 @@ mod tests {
 
     #[test]
     fn each_end_has_its_cause() {
-        let [off, error] = [true, false].map(|success| Ending::Exited { success });
-        let over = Ending::TimedOut;
+        let [off, error] = [true, false].map(|success| MachineEnding::Exited { success });
+        let over = MachineEnding::TimedOut;
         let up = format!("{BANNER}{UP}");
         let moved = "console moves to pl011 at 0x9010000, by /chosen/stdout-path\r\n";
         assert_eq!(console_moved(&format!("{moved}Image at 0x0\r\n")), None);
@@ -197,8 +197,8 @@ mod tests {
             ("", over, "was built for this GIC"),
             ("", error, "QEMU did not start: qemu: bad option"),
             ("x", error, "QEMU ended with an error: qemu: bad option"),
-            ("", Ending::Parked, "the closing line is damaged"),
-            ("", Ending::Interrupted, "interrupted"),
+            ("", MachineEnding::Parked, "the closing line is damaged"),
+            ("", MachineEnding::Interrupted, "interrupted"),
         ] {
             let said = diagnosis(log, ending, "max");
             assert!(said.contains(expected), "{said}");

@@ -7,11 +7,11 @@ use fdt_blob::cells;
 
 use super::node_model::NodeModel;
 use crate::board::total_size;
-use crate::board::{Board, Console};
+use crate::board::{Board, TreeConsole};
 
 fn message(tree: &[u8]) -> String {
     let error = Board::read(tree).expect_err("no tree");
-    assert_eq!(Console::find(tree).expect_err("no tree"), error);
+    assert_eq!(TreeConsole::find(tree).expect_err("no tree"), error);
     error.to_string()
 }
 

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use super::describe::describe;
 use super::node_model::NodeModel;
-use crate::board::Console;
+use crate::board::TreeConsole;
 
 /// Does all that is ever done with a tree; returns the error.
 fn use_all(tree: &[u8]) -> Option<String> {
-    if let Ok(console) = Console::find(tree) {
+    if let Ok(console) = TreeConsole::find(tree) {
         let _ = console.uart.map_err(|error| error.to_string());
         let _ = console.conduit.map_err(|error| error.to_string());
     }

@@ -10,7 +10,7 @@ use fdt_blob::cells;
 
 use super::node_model::NodeModel;
 use crate::board::total_size;
-use crate::board::{Board, Console};
+use crate::board::{Board, TreeConsole};
 use crate::image::Conduit;
 
 /// Checks that each row's description has the lines that the row expects; of a tree that
@@ -98,13 +98,13 @@ fn a_console_is_found_without_a_board() {
     tree.change("-/memory@40000000");
     assert!(Board::read(&tree.blob()).is_err());
     let blob = tree.blob();
-    let console = Console::find(&blob).expect("a sound tree");
+    let console = TreeConsole::find(&blob).expect("a sound tree");
     assert_eq!(console.uart.map(|uart| uart.base), Ok(0x900_0000));
     assert_eq!(console.by, "/chosen/stdout-path");
     assert_eq!(console.conduit, Ok(Conduit::Smc));
     tree.change("-/pl011@9000000");
     let blob = tree.blob();
-    let console = Console::find(&blob).expect("a sound tree");
+    let console = TreeConsole::find(&blob).expect("a sound tree");
     assert!(console.uart.is_err() && console.conduit.is_ok());
 }
 

@@ -35,7 +35,7 @@ impl Bits {
 
 /// One write of those that restore a UART: a register, and the bits of it that are as they
 /// were; the others are 0.
-pub type Step = (u16, u32);
+pub type RestoreWrite = (u16, u32);
 
 const ALL: u32 = u32::MAX;
 const OFF: u32 = 0;
@@ -53,7 +53,7 @@ pub struct UartModel {
     /// The UART is on, and so is its transmitter.
     pub turn_on: &'static [Bits],
     /// The writes that restore it, [`KEPT_MAX`] steps at most.
-    pub restore: &'static [Step],
+    pub restore: &'static [RestoreWrite],
     /// Bytes of registers; of a 16550, their number.
     pub size: u16,
 }
