@@ -17,11 +17,11 @@ use std::time::Duration;
 use boards::Gic;
 use hardware::image::Conduit;
 use hardware::spec::timer::TimerName;
-use report::follow::stream::{self, Ending, Limits, Watch};
+use report::follow::stream::{self, MachineEnding, TimeLimits, Watch};
 use run::measure::{Counter, Metric};
 use run::model::{Measure, Variant, Verdict};
 use run::plan::ScenarioId;
-use xtask::build::firmware_kind::Firmware;
+use xtask::build::firmware_kind::FirmwareKind;
 use xtask::build::image::Emergency;
 use xtask::qemu::kvm_host::{self, KvmHost};
 use xtask::qemu::run_spec::RunSpec;
@@ -59,7 +59,7 @@ fn guest(gic: Gic, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common
     let linux = KvmHost::ready(&workspace).expect("a Linux with KVM");
     let board = boards::load("qemu").expect("the board");
     let spec = RunSpec {
-        firmware: Firmware::Kvm,
+        firmware: FirmwareKind::Kvm,
         ..RunSpec::default()
     };
     let machine = Machine {
@@ -75,7 +75,7 @@ fn guest(gic: Gic, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common
     fs::write(&file, initramfs).expect("written");
     let mut command = qemu::command(&machine.command_line(file).arguments());
     command.args(linux.arguments());
-    let limits = Limits {
+    let limits = TimeLimits {
         timeout: TIMEOUT,
         linger: kvm_host::LINGER,
     };
@@ -94,7 +94,11 @@ fn guest(gic: Gic, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common
     assert_eq!(stream::closing(&outcome.log), Some(Verdict::Pass), "{seen}");
     // The guest turned itself off, and was not ended.
     assert_eq!(kvm_host::ended(&text), Some("with exit code 0"), "{seen}");
-    assert_eq!(outcome.ending, Ending::Exited { success: true }, "{seen}");
+    assert_eq!(
+        outcome.ending,
+        MachineEnding::Exited { success: true },
+        "{seen}"
+    );
     let kept = format!("kvm-gicv{}-{}.log", gic.number(), &vmm[0].replace('/', "_"));
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(kept);
     fs::write(kept, &outcome.log).expect("written");

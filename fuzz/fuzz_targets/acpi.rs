@@ -5,7 +5,7 @@
 use device_tree::acpi::{Tables, to_tree};
 use device_tree::{Changes, adapt};
 use fuzz::worded;
-use hardware::board::{Board, Console, Region};
+use hardware::board::{Board, Region, TreeConsole};
 use libfuzzer_sys::fuzz_target;
 
 const HEADER_SIZE: usize = 36;
@@ -49,7 +49,7 @@ fn make(tables: &[Vec<u8>]) {
         return;
     };
     assert_eq!(convert().expect("as before").tree, made.tree);
-    let console = Console::find(&made.tree).expect("a tree that was made");
+    let console = TreeConsole::find(&made.tree).expect("a tree that was made");
     assert!(console.conduit.is_ok());
     assert!(made.notes.iter().all(|note| note.is_ascii()));
     let changes = Changes {

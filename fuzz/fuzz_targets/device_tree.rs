@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use hardware::board::{Board, Console, Cpu, FormatError, LabelSource, Region, free_memory};
+use hardware::board::{Board, Cpu, FormatError, LabelSource, Region, TreeConsole, free_memory};
 use hardware::image::handoff;
 use hardware::spec::psci::StateFormat;
 use libfuzzer_sys::fuzz_target;
@@ -35,7 +35,7 @@ fn check_list(data: &[u8]) {
 
 /// Does with a tree all that the payload does.
 fn check_tree(tree: &[u8]) {
-    if let Ok(console) = Console::find(tree) {
+    if let Ok(console) = TreeConsole::find(tree) {
         let _ = console.uart.map_err(check_error);
         let _ = console.conduit.map_err(check_error);
     }

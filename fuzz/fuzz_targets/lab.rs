@@ -4,7 +4,7 @@
 
 use fuzz::worded;
 use libfuzzer_sys::fuzz_target;
-use report::jobs::{Kind, Results, read_log};
+use report::jobs::{Results, ResultsFormat, read_log};
 use xtask::lab::recovery::replace_fip;
 
 /// Where the FIP is; short, so that it is soon found.
@@ -12,8 +12,8 @@ const FIP: &str = "fip";
 
 fuzz_target!(|data: &[u8]| {
     recovery(data);
-    for kind in [Kind::Junit, Kind::Lava] {
-        worded(kind.read(data, &mut Results::default()));
+    for format in [ResultsFormat::Junit, ResultsFormat::Lava] {
+        worded(format.read(data, &mut Results::default()));
     }
     worded(read_log(data));
 });

@@ -11,13 +11,13 @@ use report::analysis::compare::{self, compare};
 use report::analysis::merge::merge;
 use report::export::{self, Report};
 use report::follow::last_scenario;
-use report::follow::stream::{Ending, Outcome, closing};
+use report::follow::stream::{MachineEnding, MachineResult, closing};
 use report::log::read_bytes;
 use run::crc::Crc32;
 use run::model as verdict;
 use run::model::Verdict;
 use run::record::{Claim, MARK, RunBuilder, pieces};
-use xtask::build::firmware_kind::Firmware;
+use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::diagnosis::{Context, diagnose, doubt, refused};
 use xtask::qemu::run_result::RunResult;
 use xtask::soak::{Account, Totals};
@@ -113,7 +113,7 @@ fn account(log: Vec<u8>) {
     let result = RunResult {
         log,
         verdict: verdict.unwrap_or(Verdict::Incomplete),
-        ending: Ending::TimedOut,
+        ending: MachineEnding::TimedOut,
         diagnosis: None,
         positions: Vec::new(),
         elapsed: Duration::ZERO,
@@ -131,16 +131,16 @@ fn diagnoses(data: &[u8]) {
     let Some((choice, log)) = data.split_first() else {
         return;
     };
-    let firmware = [Firmware::TfA, Firmware::Builtin][usize::from(choice & 1)];
+    let firmware = [FirmwareKind::TfA, FirmwareKind::Builtin][usize::from(choice & 1)];
     let ending = match choice >> 1 & 7 {
-        0 => Ending::Interrupted,
-        1 => Ending::Parked,
-        2 => Ending::Exited { success: true },
-        3 => Ending::Exited { success: false },
-        _ => Ending::TimedOut,
+        0 => MachineEnding::Interrupted,
+        1 => MachineEnding::Parked,
+        2 => MachineEnding::Exited { success: true },
+        3 => MachineEnding::Exited { success: false },
+        _ => MachineEnding::TimedOut,
     };
     let cpu = if choice & 0x10 == 0 { "max,a=b" } else { "x" };
-    let outcome = Outcome {
+    let outcome = MachineResult {
         log: log.to_vec(),
         stderr: String::from_utf8_lossy(log).into_owned(),
         ending,

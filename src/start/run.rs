@@ -1,7 +1,7 @@
 //! Runs the payload: finds console and device tree, reads board and plan, sets the
 //! machine up, and runs the scenarios.
 
-use hardware::board::{Board, Console as TreeConsole};
+use hardware::board::{Board, TreeConsole};
 use hardware::image::{BootStage, Conduit, PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE, ParameterBlock};
 use hardware::spec::region::Region;
 use run::plan::Plan;

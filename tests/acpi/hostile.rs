@@ -1,6 +1,6 @@
 //! Tables that are truncated, changed, nested and circular: no panic, and no endless loop.
 
-use hardware::board::Console;
+use hardware::board::TreeConsole;
 
 use crate::aml::compile;
 use crate::common::compile_asl;
@@ -23,7 +23,7 @@ fn truncated_and_changed_tables_do_no_harm() {
             tables[number][at] = value;
             seal(&mut tables[number]);
             if let Ok(made) = convert(&tables) {
-                assert!(Console::find(&made.tree).is_ok(), "{number}, {at}");
+                assert!(TreeConsole::find(&made.tree).is_ok(), "{number}, {at}");
             }
         }
         tables[number] = whole;

@@ -10,12 +10,12 @@ use std::time::Duration;
 use boards::device_tree::{self, Choices};
 use boards::{Board, Conduit, Gic, StateFormat};
 use object::{Object, ObjectSymbol};
-use report::follow::stream::Ending;
+use report::follow::stream::MachineEnding;
 use run::measure::{Facts, Metric, Summary};
 use run::model::{How, Measure, Point, Row, Run, Scenario, Variant, Verdict};
 use run::plan::ScenarioId;
 use run::record::{Claim, RunBuilder, pieces};
-use xtask::build::firmware_kind::Firmware;
+use xtask::build::firmware_kind::FirmwareKind;
 use xtask::build::image::Emergency;
 use xtask::build::payload;
 use xtask::qemu::Level;
@@ -45,8 +45,8 @@ pub fn run(spec: &RunSpec) -> RunResult {
 }
 
 /// Each firmware on each GIC at each level.
-pub fn machines() -> impl Iterator<Item = (Firmware, Gic, Level)> {
-    [Firmware::TfA, Firmware::Builtin]
+pub fn machines() -> impl Iterator<Item = (FirmwareKind, Gic, Level)> {
+    [FirmwareKind::TfA, FirmwareKind::Builtin]
         .into_iter()
         .flat_map(|firmware| {
             let gics = [Gic::V2, Gic::V3].into_iter();
@@ -94,7 +94,7 @@ pub fn ends(spec: &RunSpec, verdict: Verdict) -> Ran {
     let text = result.text();
     let seen = format!("{spec:?}\n{:?}\n{text}", result.diagnosis);
     assert_eq!(result.verdict, verdict, "{seen}");
-    assert_ne!(result.ending, Ending::TimedOut, "{seen}");
+    assert_ne!(result.ending, MachineEnding::TimedOut, "{seen}");
     assert_eq!(result.exit_code(), verdict.exit_code(), "{seen}");
     let plain = one_line(&text);
     Ran { result, plain }

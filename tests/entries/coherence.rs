@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::RangeInclusive;
 
-use cache_model::{Actor, Fault, LINE, Way};
+use cache_model::{Actor, CacheFault, LINE, Way};
 use object::{Object, ObjectSection};
 use xtask::setup::workspace::Workspace;
 
@@ -46,7 +46,7 @@ fn image() -> BTreeMap<u64, u64> {
 #[derive(Default)]
 struct Result {
     executed: BTreeSet<u64>,
-    faults: BTreeSet<Fault>,
+    faults: BTreeSet<CacheFault>,
     paths: usize,
     places: Vec<String>,
 }
@@ -248,7 +248,7 @@ fn every_instruction_before_the_caches_is_sound() {
 
 #[test]
 fn mutations_are_found() {
-    use Fault::{Discarded, NotCleaned, NotInvalidated, Overwritten};
+    use CacheFault::{Discarded, NotCleaned, NotInvalidated, Overwritten};
     const NOP: u32 = 0xd503_201f;
     let (code, image) = (Code::load(), image());
     let places = |from: &str, is: &dyn Fn(u64, u32) -> bool| {

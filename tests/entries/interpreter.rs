@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cache_model::{Actor, Finding, Maintenance, Model, Way};
+use cache_model::{Actor, CacheModel, Finding, Maintenance, Way};
 
 use super::code::{Code, Flow, flow};
 use super::writes_sctlr;
@@ -37,7 +37,7 @@ pub struct Cpu<'c> {
     /// True where HCR_EL2.E2H cannot be cleared.
     pub e2h_stays: bool,
     pub memory: BTreeMap<u64, u64>,
-    pub model: Model,
+    pub model: CacheModel,
     pub findings: Vec<Finding>,
     pub executed: BTreeSet<u64>,
     /// Bytes that were sent to the UART at [`UART`].
@@ -61,7 +61,7 @@ fn bit_mask(word: u32) -> u64 {
 impl<'c> Cpu<'c> {
     /// Returns a CPU at the symbol `entry` of an image whose writable data is `memory`.
     pub fn new(code: &'c Code, entry: &str, memory: BTreeMap<u64, u64>) -> Self {
-        let mut model = Model::new(4);
+        let mut model = CacheModel::new(4);
         // Another CPU may fill its caches at any time.
         model.set_caches(1, true);
         Self {

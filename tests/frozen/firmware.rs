@@ -14,7 +14,7 @@ pub const DESCRIPTION: &str = "firmware.json";
 
 /// The tools that built a firmware, and the result.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct Firmware {
+pub struct FirmwareFingerprint {
     /// The first lines that compiler and linker print of their versions.
     pub toolchain: [String; 2],
     /// SHA-256 of `bl31.bin`, with a driver of GICv2 and of GICv3.
@@ -25,7 +25,7 @@ pub struct Firmware {
 #[derive(Debug)]
 pub struct Frozen {
     pub folder: PathBuf,
-    pub firmware: Firmware,
+    pub firmware: FirmwareFingerprint,
 }
 
 impl Frozen {
@@ -55,7 +55,7 @@ pub fn all() -> Vec<Frozen> {
 
 /// Returns the figures of `firmware`: those of the same BL31, or else of the same toolchain.
 /// The latter are of sources that have changed since, and must not move for that reason.
-pub fn find<'f>(frozen: &'f [Frozen], firmware: &Firmware) -> Option<&'f Frozen> {
+pub fn find<'f>(frozen: &'f [Frozen], firmware: &FirmwareFingerprint) -> Option<&'f Frozen> {
     let by_hash = frozen.iter().find(|it| it.firmware.bl31 == firmware.bl31);
     by_hash.or_else(|| {
         let mut all = frozen.iter();
@@ -64,7 +64,7 @@ pub fn find<'f>(frozen: &'f [Frozen], firmware: &Firmware) -> Option<&'f Frozen>
 }
 
 /// Writes the description of `firmware` beside the figures that were found with it.
-pub fn write(folder: &Path, firmware: &Firmware) {
+pub fn write(folder: &Path, firmware: &FirmwareFingerprint) {
     let text = serde_json::to_string_pretty(firmware).expect("JSON") + "\n";
     fs::write(folder.join(DESCRIPTION), text).expect("written");
 }
@@ -72,7 +72,7 @@ pub fn write(folder: &Path, firmware: &Firmware) {
 #[test]
 fn firmware_is_known_by_its_bl31_or_its_toolchain() {
     let words = |words: [&str; 2]| words.map(str::to_owned);
-    let firmware = |toolchain, bl31| Firmware {
+    let firmware = |toolchain, bl31| FirmwareFingerprint {
         toolchain: words(toolchain),
         bl31: words(bl31),
     };

@@ -33,7 +33,7 @@ use std::fs;
 
 use boards::Gic;
 use common::{Rows, rt_instr};
-use firmware::Firmware;
+use firmware::FirmwareFingerprint;
 use host::hex::hex;
 use host::progress::note;
 use machine::Machine;
@@ -113,7 +113,7 @@ fn differences(frozen: &Rows, found: &Rows) -> Vec<String> {
 }
 
 /// Returns the firmware that runs are made with on this host.
-fn firmware_here() -> Firmware {
+fn firmware_here() -> FirmwareFingerprint {
     let bl31 = [Gic::V2, Gic::V3].map(|gic| {
         let machines = Machine::all();
         let machine = machines.iter().find(|machine| machine.gic == gic);
@@ -122,7 +122,7 @@ fn firmware_here() -> Firmware {
         hex(&Sha256::digest(fs::read(file).expect("BL31")))
     });
     let toolchain = toolchain().expect("the compiler's version");
-    Firmware { toolchain, bl31 }
+    FirmwareFingerprint { toolchain, bl31 }
 }
 
 /// Returns the `RT_INSTR` lines of a run of `machine`.

@@ -3,7 +3,7 @@
 //! by default, all other tests run.)
 
 use boards::{Conduit, Gic, Stock};
-use xtask::build::firmware::{self, Firmware, Platform, Variant};
+use xtask::build::firmware::{self, FirmwareBuild, Platform, Variant};
 use xtask::build::flash;
 use xtask::build::tf_a::TfA;
 
@@ -11,7 +11,7 @@ use crate::common::workspace;
 use crate::machine::{Machine, plain};
 
 /// TF-A for `platform`, built if need be.
-pub fn built(platform: &Platform) -> Firmware {
+pub fn built(platform: &Platform) -> FirmwareBuild {
     let workspace = workspace();
     let tf_a = TfA::locate(&workspace, None).expect("TF-A's source");
     firmware::build(&workspace, &tf_a, platform).expect("TF-A builds")
@@ -34,7 +34,7 @@ pub fn stock(platform: &str, fip_base: usize, preloaded: bool) -> Stock {
 }
 
 /// The flash with this BL33.
-pub fn with_bl33(firmware: &Firmware, bl33: Vec<u8>) -> Vec<u8> {
+pub fn with_bl33(firmware: &FirmwareBuild, bl33: Vec<u8>) -> Vec<u8> {
     let (flash, _) = flash::build(firmware, None, bl33).expect("a flash");
     flash
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use memchr::memmem;
-use report::follow::stream::{self, Display, Ending, Limits, Watch};
+use report::follow::stream::{self, Display, MachineEnding, TimeLimits, Watch};
 use run::model::Verdict;
 use tempfile::TempDir;
 use xtask::build::image::Emergency;
@@ -131,7 +131,7 @@ impl Machine {
             is_seen: &is_seen,
         };
         let watch: Watch<'_> = (&mut |_| None, &mut || {});
-        let limits = Limits::from(TIMEOUT);
+        let limits = TimeLimits::from(TIMEOUT);
         let outcome = stream::run(&mut command, limits, &is_seen, &mut screen, watch);
         let outcome = outcome.expect("QEMU runs");
         let text = String::from_utf8_lossy(&outcome.log).replace("\r\n", "\n");
@@ -178,14 +178,14 @@ pub struct Seen {
     /// The log, long lines in one again.
     plain: String,
     verdict: Option<Verdict>,
-    ending: Ending,
+    ending: MachineEnding,
     log: Vec<u8>,
     /// The number of SMCs and HVCs, if they were recorded.
     pub calls: Option<usize>,
 }
 
 impl Seen {
-    fn check(&self, verdict: Verdict, ending: Ending, words: &[&str]) {
+    fn check(&self, verdict: Verdict, ending: MachineEnding, words: &[&str]) {
         let ended = (self.verdict, &self.ending);
         assert_eq!(ended, (Some(verdict), &ending), "{}", self.text);
         common::check_words(&self.plain, words, &self.text);
@@ -193,7 +193,7 @@ impl Seen {
 
     /// The run ended with this verdict and these words, and turned the machine off.
     pub fn ends(&self, verdict: Verdict, words: &[&str]) {
-        self.check(verdict, Ending::Exited { success: true }, words);
+        self.check(verdict, MachineEnding::Exited { success: true }, words);
     }
 
     /// The run passed, turned the machine off, and said this.
@@ -205,13 +205,17 @@ impl Seen {
     /// The run was ended when it had said what it was run for, and nothing was measured.
     pub fn stops(&self) {
         let ended = (self.verdict, &self.ending);
-        assert_eq!(ended, (None, &Ending::Interrupted), "{}", self.text);
+        assert_eq!(ended, (None, &MachineEnding::Interrupted), "{}", self.text);
     }
 
     /// The run ended with this verdict and these words, and then waits, and has
     /// not called any firmware.
     pub fn parks(&self, verdict: Verdict, words: &[&str]) {
-        self.check(verdict, Ending::Parked, &[words, &["!Unhandled"]].concat());
+        self.check(
+            verdict,
+            MachineEnding::Parked,
+            &[words, &["!Unhandled"]].concat(),
+        );
         assert_eq!(self.calls, Some(0), "{}", self.text);
     }
 

@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use boards::Gic;
 use host::process;
-use report::follow::stream::{self, Display, Ending, Outcome, Watch};
+use report::follow::stream::{self, Display, MachineEnding, MachineResult, Watch};
 use run::model::Verdict;
-use xtask::build::firmware::{self, Firmware, NT_FW_KEY, Platform, Variant};
+use xtask::build::firmware::{self, FirmwareBuild, NT_FW_KEY, Platform, Variant};
 use xtask::build::flash::{self, FIP_BASE};
 use xtask::build::tf_a::TfA;
 use xtask::qemu::run_spec::RunSpec;
@@ -27,7 +27,7 @@ const CPUS: u32 = 4;
 const ARGS: &str = "iterations=3 only=cpu_susp_serial";
 
 /// TF-A with a FIP that its own build has made.
-fn built() -> Firmware {
+fn built() -> FirmwareBuild {
     let workspace = Workspace::find().expect("the workspace");
     let tf_a = TfA::locate(&workspace, None).expect("TF-A");
     let overlay = Platform::overlay(&workspace, "qemu", Gic::V3, Variant::default());
@@ -70,7 +70,7 @@ impl Display for Until<'_> {}
 
 /// Starts BL1 of `firmware` with the FIP in the file `fip`, until the UART
 /// says `until`.
-fn boot(firmware: &Firmware, fip: &str, until: &str) -> Outcome {
+fn boot(firmware: &FirmwareBuild, fip: &str, until: &str) -> MachineResult {
     let workspace = Workspace::find().expect("the workspace");
     setup::ensure(&workspace, &[Need::Qemu]).expect("QEMU");
     let board = boards::load("qemu").expect("the board");
@@ -129,13 +129,17 @@ fn in_a_fip_with_certificates() {
     let outcome = boot(&firmware, &new, "no such words");
     let log = String::from_utf8_lossy(&outcome.log);
     assert_eq!(stream::closing(&outcome.log), Some(Verdict::Pass), "{log}");
-    assert_eq!(outcome.ending, Ending::Exited { success: true }, "{log}");
+    assert_eq!(
+        outcome.ending,
+        MachineEnding::Exited { success: true },
+        "{log}"
+    );
     // By force, beside the old certificate, it does not: the check is real.
     let line = format!("fip update {base} --nt-fw {image} --force --out {new}");
     assert_eq!(xtask(&line, None), 0);
     let refusal = "BL2: Failed to load image id 5";
     let outcome = boot(&firmware, &new, refusal);
     let log = String::from_utf8_lossy(&outcome.log);
-    assert_eq!(outcome.ending, Ending::Interrupted, "{log}");
+    assert_eq!(outcome.ending, MachineEnding::Interrupted, "{log}");
     assert!(log.contains(refusal) && !log.contains("BL31:"), "{log}");
 }

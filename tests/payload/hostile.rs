@@ -4,7 +4,7 @@
 use boards::Gic;
 use fdt_blob::{Blob, cells};
 use hardware::image::{PARAMETER_BLOCK, ParameterBlock, TREE_MAX};
-use report::follow::stream::Ending;
+use report::follow::stream::MachineEnding;
 use run::model::Verdict;
 use xtask::build::payload::Tree;
 use xtask::qemu::run_result::RunResult;
@@ -124,7 +124,7 @@ fn a_console_that_moves_says_where_to() {
     let text = result.text();
     let line = "console moves to pl011 at 0x9010000, by /chosen/stdout-path\r\n";
     assert!(text.ends_with(line), "{text}");
-    assert_eq!(result.ending, Ending::Exited { success: true });
+    assert_eq!(result.ending, MachineEnding::Exited { success: true });
     let said = result.diagnosis.expect("a diagnosis");
     let moved = "console moved to pl011 at 0x9010000, by /chosen/stdout-path";
     assert!(said.contains(moved), "{said}");
@@ -169,7 +169,7 @@ fn of_a_mute_end_both_uarts_are_named() {
     let mut image = common::image_of(Some(&tree.write()), 2);
     set_emergency_uart(&mut image, 0xf10_0000);
     let result = common::run(&of_image(image));
-    assert_eq!(result.ending, Ending::Exited { success: true });
+    assert_eq!(result.ending, MachineEnding::Exited { success: true });
     let said = result.diagnosis.expect("a diagnosis");
     let named = "parameter block names pl011 at 0xf100000, and its device tree pl011 at \
                  0xf000000, by /chosen/stdout-path";
@@ -199,7 +199,7 @@ fn a_damaged_parameter_block_is_named_or_turns_the_machine_off() {
     // The magic: nothing in it counts.
     image[PARAMETER_BLOCK] ^= 1;
     let result = common::run(&of_image(image));
-    assert_eq!(result.ending, Ending::Exited { success: true });
+    assert_eq!(result.ending, MachineEnding::Exited { success: true });
     let said = result.diagnosis.expect("a diagnosis");
     assert!(said.contains("no device tree that names a UART"), "{said}");
 }
@@ -220,7 +220,7 @@ fn an_exception_names_its_place() {
         let spec = changed(|tree| set(tree, node, name, &value));
         let words = format!("psci-bench: INCOMPLETE: exception on the lead CPU: {words}");
         let result = ends(&spec, Verdict::Incomplete, &[&words]);
-        assert_eq!(result.ending, Ending::Exited { success: true });
+        assert_eq!(result.ending, MachineEnding::Exited { success: true });
     }
 }
 

@@ -6,7 +6,7 @@ use hardware::spec::psci::StateFormat;
 use run::measure::{Counter, Metric};
 use run::model::{How, Measure, Variant, Verdict};
 use run::plan::ScenarioId;
-use xtask::build::firmware_kind::Firmware;
+use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::Level;
 use xtask::qemu::run_spec::RunSpec;
 
@@ -75,7 +75,7 @@ fn loops_and_timers_on_every_machine() {
             ..spec("--smp 2 --icount", args)
         });
         let machine = format!("{firmware:?} {level:?} {gic:?}\n{}", log.text);
-        let is_guest = firmware == Firmware::Builtin && level == Level::El1;
+        let is_guest = firmware == FirmwareKind::Builtin && level == Level::El1;
         let (conduit, counter) = match is_guest {
             true => (Conduit::Hvc, Counter::Virtual),
             false => (Conduit::Smc, Counter::Physical),
@@ -98,7 +98,7 @@ fn loops_and_timers_on_every_machine() {
         // A tick is an instruction: the read, two of the loop, and a few around all 64.
         let read = figures(ScenarioId::SysregTrap, Variant::Pmselr);
         assert!((3 * 64..3 * 64 + 16).contains(&read), "{read} {machine}");
-        let has_pmf = firmware == Firmware::TfA;
+        let has_pmf = firmware == FirmwareKind::TfA;
         let lacks = "Skipped: PMF's timestamps can not be read";
         for said in ["SMCCC_VERSION.", lacks] {
             assert_eq!(log.text.contains(said), !has_pmf, "{machine}");

@@ -1,7 +1,7 @@
 //! The watchdog of last resort, on a machine that has one, under a firmware whose
 //! suspends do not return.
 
-use report::follow::stream::Ending;
+use report::follow::stream::MachineEnding;
 use run::model::Verdict;
 
 use crate::common::{run, spec};
@@ -18,7 +18,11 @@ fn a_lead_that_does_not_come_back_is_reset() {
     ));
     let log = result.text();
     // With -no-reboot, QEMU exits successfully at a reset.
-    assert_eq!(result.ending, Ending::Exited { success: true }, "{log}");
+    assert_eq!(
+        result.ending,
+        MachineEnding::Exited { success: true },
+        "{log}"
+    );
     assert_eq!(result.exit_code(), 3, "{log}");
     let diagnosis = result.diagnosis.expect("no closing line");
     assert!(
@@ -35,5 +39,5 @@ fn a_lead_that_comes_back_turns_the_watchdog_off() {
     let args = "iterations=2 only=cpu_susp_serial core=0x1 end=park";
     let result = run(&spec(&format!("{ALONE} --icount"), args));
     assert_eq!(result.verdict, Verdict::Pass, "{}", result.text());
-    assert_eq!(result.ending, Ending::Parked);
+    assert_eq!(result.ending, MachineEnding::Parked);
 }

@@ -5,12 +5,12 @@ use hardware::image::{BASE_MAX, UartKind, working_memory};
 use itertools::Itertools as _;
 
 use super::board::{Board, Reserved, Verified};
+use super::board_fault::{BoardFault, require};
 use super::devices::Watchdog;
-use super::fault::{Fault, require};
 use super::lab::MINUTES_MAX;
 use super::{check_package, check_tree, texts};
 
-type Check = Result<(), Fault>;
+type Check = Result<(), BoardFault>;
 
 /// Refuses the first fault.
 pub(super) fn check(board: &Board) -> Check {

@@ -4,12 +4,12 @@ use itertools::Itertools as _;
 use uuid::Uuid;
 
 use super::board::Board;
-use super::fault::{Fault, require};
+use super::board_fault::{BoardFault, require};
 use super::image_kinds::{known, uuid_of};
 use super::package::{Blob, PackageKind};
 
 /// Refuses the first fault.
-pub(super) fn check(board: &Board) -> Result<(), Fault> {
+pub(super) fn check(board: &Board) -> Result<(), BoardFault> {
     let Some(package) = &board.package else {
         return Ok(());
     };
@@ -54,7 +54,7 @@ pub(super) fn check(board: &Board) -> Result<(), Fault> {
 }
 
 /// Refuses unknown options, UUIDs that name no image or have an option, and repetitions.
-fn images(path: &str, options: &[String], blobs: &[Blob]) -> Result<(), Fault> {
+fn images(path: &str, options: &[String], blobs: &[Blob]) -> Result<(), BoardFault> {
     let at = format_args!("{path}.requires");
     for option in options {
         let reason = format_args!("fiptool has no option --{option}");

@@ -2,9 +2,9 @@
 //! of the file.
 
 use super::board::Board;
+use super::board_fault::{BoardFault, require};
 use super::device_tree::{Choices, build, read};
 use super::devices::Gic;
-use super::fault::{Fault, require};
 use super::firmware::IdleState;
 
 /// The keys of a board file that an error of the reader is about, by the error's beginning.
@@ -28,7 +28,7 @@ const KEYS: [(&str, &str); 15] = [
 
 /// Refuses a board if the payload could not use a tree of it: with either GIC and all CPUs, or
 /// with the idle states of a firmware.
-pub(super) fn check(board: &Board) -> Result<(), Fault> {
+pub(super) fn check(board: &Board) -> Result<(), BoardFault> {
     let versions = [Gic::V2, Gic::V3].into_iter();
     for gic in versions.filter(|it| board.gic.as_ref().is_none_or(|gic| gic.has(*it))) {
         check_tree(board, gic, board.most_cpus(), &[], "")?;
@@ -53,14 +53,14 @@ fn check_tree(
     cpus: u32,
     idle_states: &[IdleState],
     state: &str,
-) -> Result<(), Fault> {
+) -> Result<(), BoardFault> {
     let refused = |error: anyhow::Error| {
         let error = error.to_string();
         let key = KEYS.iter().find(|(begin, _)| error.starts_with(begin));
         match key.map_or("", |(_, key)| *key) {
-            _ if error.starts_with("/cpus/idle-states/") => Fault::new(state, error),
-            "gic.v" => Fault::new(format_args!("gic.v{}", gic.number()), error),
-            key => Fault::new(key, error),
+            _ if error.starts_with("/cpus/idle-states/") => BoardFault::new(state, error),
+            "gic.v" => BoardFault::new(format_args!("gic.v{}", gic.number()), error),
+            key => BoardFault::new(key, error),
         }
     };
     let choices = Choices {
@@ -74,7 +74,7 @@ fn check_tree(
     let tree = build(board, &choices).map_err(refused)?;
     let read = read(&tree).map_err(refused)?;
     if let (Some(_), Err(reason)) = (board.timer_frame(), read.timer_frame) {
-        return Err(Fault::new("timer.frame", reason));
+        return Err(BoardFault::new("timer.frame", reason));
     }
     let is_used = board.watchdog.is_none() || read.watchdog.is_some();
     let reason = "4 KiB or more on a page of 4 KiB are needed, and for an SP805 a clock";

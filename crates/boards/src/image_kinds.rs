@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 /// A kind of image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
+pub struct ImageKind {
     /// The option that names its file, without the dashes.
     pub option: &'static str,
     /// The name for people.
@@ -19,13 +19,13 @@ pub struct Kind {
 }
 
 /// Returns the kind that has this UUID.
-pub fn known(uuid: Uuid) -> Option<&'static Kind> {
-    KINDS.iter().find(|kind| kind.uuid == uuid)
+pub fn known(uuid: Uuid) -> Option<&'static ImageKind> {
+    IMAGE_KINDS.iter().find(|kind| kind.uuid == uuid)
 }
 
 /// Returns the kind that has this option.
-pub fn called(option: &str) -> Option<&'static Kind> {
-    KINDS.iter().find(|kind| kind.option == option)
+pub fn called(option: &str) -> Option<&'static ImageKind> {
+    IMAGE_KINDS.iter().find(|kind| kind.option == option)
 }
 
 /// Returns the UUID of the kind that has this option; of another word the nil UUID, which
@@ -78,12 +78,12 @@ ddcbbf4acad611ea87d00242ac130003 plat-sp-cert Platform owned Secure Partition co
 d43cd9025b9f412e8ac692b6d18be60d plat-key-cert Platform Key Certificate";
 
 /// All kinds, in the order of fiptool.
-pub static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+pub static IMAGE_KINDS: LazyLock<Vec<ImageKind>> = LazyLock::new(|| {
     let kind = |row: &'static str| {
         let (uuid, rest) = row.split_once(' ')?;
         let (option, title) = rest.split_once(' ')?;
         let uuid = Uuid::try_parse(uuid).ok()?;
-        Some(Kind {
+        Some(ImageKind {
             option,
             title,
             uuid,

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `board`, `devices`, `firmware`, `lab`, `package`, `publish` | a file as a [`Board`] |
 //! | [`image_kinds`] | the kinds of images in a FIP |
-//! | `fault` | an error in a board file, with its line |
+//! | `board_fault` | an error in a board file, with its line |
 //! | `texts`, `check`, `check_package` | impossible values and contradictions |
 //! | `read` | board files to boards: [`load`], [`parse`], [`names`] |
 //! | [`device_tree`] | the device tree of a board |
@@ -17,13 +17,13 @@
 #![forbid(unsafe_code)]
 
 mod board;
+mod board_fault;
 mod check;
 mod check_package;
 mod check_tree;
 mod describe;
 pub mod device_tree;
 mod devices;
-mod fault;
 mod firmware;
 pub mod image_kinds;
 mod lab;
@@ -43,6 +43,6 @@ pub use self::describe::{describe, table};
 pub use self::devices::{Frame, Gic};
 pub use self::firmware::{Firmware, IdleState, Pmf, Stock};
 pub use self::lab::{Deploy, Lab, MINUTES_MAX};
-pub use self::package::{Blob, Package, PackageKind, Part};
+pub use self::package::{Blob, ExtraFip, Package, PackageKind};
 pub use self::publish::{ClockDomain, Publish};
 pub use self::read::{load, names, parse};

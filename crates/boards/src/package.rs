@@ -32,7 +32,7 @@ pub struct Blob {
 /// A FIP of its own that the board boots besides the one with the payload.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Part {
+pub struct ExtraFip {
     /// The name of the file.
     pub file: String,
     /// The images that it needs, by fiptool's options.
@@ -64,7 +64,7 @@ pub struct Package {
     pub blobs: Vec<Blob>,
     /// Further FIPs.
     #[serde(default)]
-    pub parts: Vec<Part>,
+    pub parts: Vec<ExtraFip>,
     /// The vendor's tool.
     pub tool: Option<String>,
 }

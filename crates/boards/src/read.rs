@@ -3,8 +3,8 @@
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::board::Board;
+use super::board_fault::{line, require};
 use super::check::check;
-use super::fault::{line, require};
 
 /// The folders of `platforms/` that have a board file, sorted, with its text.
 pub(super) const EMBEDDED: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/embedded.rs"));

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::board::Board;
-use super::fault::{Fault, require};
+use super::board_fault::{BoardFault, require};
 
 /// A regular expression for a text, and the rule in words for an error.
 type Rule = (LazyLock<Regex>, &'static str);
@@ -49,17 +49,17 @@ static CPU: Rule = rule!(
     "a CPU's name with its vendor is needed, such as \"arm,cortex-a53\""
 );
 
-fn each(path: impl Display, texts: &Option<String>, rule: &Rule) -> Result<(), Fault> {
+fn each(path: impl Display, texts: &Option<String>, rule: &Rule) -> Result<(), BoardFault> {
     texts.iter().try_for_each(|text| one(&path, text, rule))
 }
 
-fn one(path: impl Display, text: &str, (pattern, words): &Rule) -> Result<(), Fault> {
+fn one(path: impl Display, text: &str, (pattern, words): &Rule) -> Result<(), BoardFault> {
     let reason = format_args!("{text:?}: {words}");
     require(pattern.is_match(text), path, reason)
 }
 
 /// Refuses the first text that breaks its rule.
-pub(super) fn check(board: &Board) -> Result<(), Fault> {
+pub(super) fn check(board: &Board) -> Result<(), BoardFault> {
     one("title", &board.title, &TITLE)?;
     each("note", &board.note, &NOTE)?;
     for (index, part) in board.reserved.iter().enumerate() {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node as _, Property as _};
-use hardware::board::{Board, Console, FormatError, Region, total_size};
+use hardware::board::{Board, FormatError, Region, TreeConsole, total_size};
 
 use super::{Result, merge, nodes};
 
@@ -30,7 +30,7 @@ pub struct Changes<'c> {
 /// When the payload could not use the tree, or a change cannot be made.
 pub fn adapt(blob: &[u8], changes: Changes<'_>) -> Result<Vec<u8>> {
     // Only sound trees reach dtoolkit.
-    Console::find(blob)?;
+    TreeConsole::find(blob)?;
     let size = total_size(blob)?;
     let blob = blob
         .get(..size)

@@ -7,7 +7,7 @@ use core::fmt::Display;
 
 use device_tree::acpi::{self, Memory as _, Tables};
 use device_tree::{Changes, adapt};
-use hardware::board::{Board, Console, Gic, total_size};
+use hardware::board::{Board, Gic, TreeConsole, total_size};
 use hardware::image::{ParameterBlock, TREE_ALIGN, TREE_MAX, working_memory};
 use hardware::text::plural::Many;
 use psci_bench_efi::load_options::{self, LoadOptions};
@@ -17,7 +17,9 @@ use run::plan::Plan;
 use uefi_raw::Status;
 use uefi_raw::table::boot::PAGE_SIZE;
 
-use crate::machine::firmware::{DEVICE_TREE, Ending, Firmware, RSDP, Readable, print_line};
+use crate::machine::efi_services::{
+    DEVICE_TREE, EfiServices, MainResult, RSDP, Readable, print_line,
+};
 use crate::machine::{payload, registers};
 
 /// The payload's image, with a device tree of the user's or none.
@@ -36,28 +38,28 @@ struct Loaded {
 }
 
 /// The application. Returns if the payload cannot be started.
-pub fn main(mut firmware: Firmware) -> Ending {
+pub fn main(mut services: EfiServices) -> MainResult {
     print_line!("psci-bench {}, EFI application", env!("CARGO_PKG_VERSION"));
-    if let Err(status) = firmware.set_heap() {
+    if let Err(status) = services.set_heap() {
         let reason = format_args!("EFI has no memory to give: status {:#x}", status.0);
         print_line!("{}", ClosingLine::Incomplete(&reason));
-        return Ending::Returned(status);
+        return MainResult::Returned(status);
     }
-    match load(&mut firmware) {
-        Ok(loaded) => Ending::Returned(leave(firmware, loaded)),
+    match load(&mut services) {
+        Ok(loaded) => MainResult::Returned(leave(services, loaded)),
         Err(error) => {
             print_line!("{}", ClosingLine::BadInput(&error));
             print_line!("Nothing was measured, and EFI goes on.");
-            if firmware.shell_arguments().is_none() {
-                firmware.wait();
+            if services.shell_arguments().is_none() {
+                services.wait();
             }
-            Ending::Refused(firmware)
+            MainResult::Refused(services)
         }
     }
 }
 
 /// Makes everything that the payload needs, or returns the reason why it could not run.
-fn load(firmware: &mut Firmware) -> Result<Loaded, String> {
+fn load(services: &mut EfiServices) -> Result<Loaded, String> {
     let level = registers::exception_level();
     if !(1..=2).contains(&level) {
         return Err(format!(
@@ -65,12 +67,12 @@ fn load(firmware: &mut Firmware) -> Result<Loaded, String> {
         ));
     }
     let block = ParameterBlock::read(IMAGE).map_err(|error| format!("the image: {error}"))?;
-    let map = firmware
+    let map = services
         .memory_map()
         .map_err(|status| format!("EFI returns no memory map: status {:#x}", status.0))?;
     let memory = free(&map.descriptors);
-    let arguments = arguments(firmware);
-    let (tree, name) = find_tree(firmware, &block, &firmware.readable(&map))?;
+    let arguments = arguments(services);
+    let (tree, name) = find_tree(services, &block, &services.readable(&map))?;
     let of_tree = |error: &dyn Display| format!("{name}: {error}");
     let changes = Changes {
         bootargs: match (&arguments, ARGUMENTS) {
@@ -83,7 +85,7 @@ fn load(firmware: &mut Firmware) -> Result<Loaded, String> {
     };
     let tree = adapt(&tree, changes).map_err(|error| of_tree(&error))?;
     let cpus = check(&tree).map_err(|error| of_tree(&error))?;
-    let mut loaded = place(firmware, block, cpus)?;
+    let mut loaded = place(services, block, cpus)?;
     loaded.write(tree).map_err(|error| of_tree(&error))?;
     print_line!(
         "Begun at EL{level}, with {name}, of {}",
@@ -93,15 +95,15 @@ fn load(firmware: &mut Firmware) -> Result<Loaded, String> {
 }
 
 /// Returns the boot arguments that the application was begun with.
-fn arguments(firmware: &Firmware) -> Option<String> {
-    if let Some(words) = firmware.shell_arguments() {
+fn arguments(services: &EfiServices) -> Option<String> {
+    if let Some(words) = services.shell_arguments() {
         let words: Vec<String> = words
             .iter()
             .map(|it| String::from_utf16_lossy(it))
             .collect();
         return Some(words.join(" ")).filter(|words| !words.is_empty());
     }
-    match load_options::parse(firmware.load_options()) {
+    match load_options::parse(services.load_options()) {
         LoadOptions::None => None,
         LoadOptions::Arguments(text) => Some(text),
         LoadOptions::Binary => {
@@ -113,7 +115,7 @@ fn arguments(firmware: &Firmware) -> Option<String> {
 
 /// Finds the device tree: the user's, else EFI's, else one that is made of ACPI tables.
 fn find_tree(
-    firmware: &Firmware,
+    services: &EfiServices,
     block: &ParameterBlock,
     readable: &Readable,
 ) -> Result<Tree, String> {
@@ -123,7 +125,7 @@ fn find_tree(
         let name = "the device tree of the application";
         return Ok((tree.unwrap_or_default().into(), name.into()));
     }
-    if let Some(base) = firmware.configuration_table(DEVICE_TREE) {
+    if let Some(base) = services.configuration_table(DEVICE_TREE) {
         let name = format!("the device tree of EFI at {base:#x}");
         let missing = || format!("{name}: EFI's memory map has no memory there");
         let header = readable.bytes(base, 8).ok_or_else(missing)?;
@@ -131,7 +133,7 @@ fn find_tree(
         let tree = readable.bytes(base, size as u64).ok_or_else(missing)?;
         return Ok((tree.into(), name));
     }
-    let base = firmware.configuration_table(RSDP).ok_or(
+    let base = services.configuration_table(RSDP).ok_or(
         "EFI has neither a device tree nor ACPI tables: give the application a tree, with cargo \
          xtask image --efi --dtb",
     )?;
@@ -170,7 +172,7 @@ fn check(tree: &[u8]) -> Result<usize, String> {
 
 /// Copies the image to memory, with room for a tree, and for what the payload needs at once.
 fn place(
-    firmware: &mut Firmware,
+    services: &mut EfiServices,
     mut block: ParameterBlock,
     cpus: usize,
 ) -> Result<Loaded, String> {
@@ -178,7 +180,7 @@ fn place(
     let offset = base.len().next_multiple_of(TREE_ALIGN);
     block.tree_offset = offset as u64;
     let size = offset + TREE_MAX + PAGE_SIZE + working_memory(cpus as u32) as usize;
-    let memory = firmware.take(size).map_err(|status| {
+    let memory = services.take(size).map_err(|status| {
         format!(
             "EFI has no {size} bytes for the payload: status {:#x}",
             status.0
@@ -199,7 +201,7 @@ impl Loaded {
         if size > TREE_MAX {
             return Err(format!("it has {size} bytes, more than {TREE_MAX}"));
         }
-        let console = Console::find(&tree).map_err(|error| format!("{error}"))?;
+        let console = TreeConsole::find(&tree).map_err(|error| format!("{error}"))?;
         let block = ParameterBlock {
             tree_size: size as u64,
             uart: console.uart.ok(),
@@ -216,9 +218,9 @@ impl Loaded {
 }
 
 /// Leaves EFI for the payload. Returns only where EFI cannot be left.
-fn leave(firmware: Firmware, mut loaded: Loaded) -> Status {
+fn leave(services: EfiServices, mut loaded: Loaded) -> Status {
     payload::keep(loaded.memory);
-    let left = match firmware.leave() {
+    let left = match services.leave() {
         Ok(left) => left,
         Err(status) => {
             let reason = format_args!("EFI cannot be left: status {:#x}", status.0);

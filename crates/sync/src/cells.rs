@@ -6,9 +6,9 @@ pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A value that changes hands between CPUs.
 #[derive(Debug)]
-pub struct Cell<T>(UnsafeCell<T>);
+pub struct SharedCell<T>(UnsafeCell<T>);
 
-impl<T> Cell<T> {
+impl<T> SharedCell<T> {
     /// Returns a cell with `value`.
     pub fn new(value: T) -> Self {
         Self(UnsafeCell::new(value))

@@ -10,20 +10,20 @@ use std::sync::Mutex;
 use loom::cell::UnsafeCell;
 
 /// The line and column of an access.
-pub type Place = (u32, u32);
+pub type AccessPlace = (u32, u32);
 
 /// The places whose ordering is not relaxed, as far as they were executed.
-static ORDERED: Mutex<BTreeSet<Place>> = Mutex::new(BTreeSet::new());
+static ORDERED: Mutex<BTreeSet<AccessPlace>> = Mutex::new(BTreeSet::new());
 /// The place whose ordering is weakened to relaxed.
-static WEAKENED: Mutex<Option<Place>> = Mutex::new(None);
+static WEAKENED: Mutex<Option<AccessPlace>> = Mutex::new(None);
 
 /// Returns the places in `handover.rs` that were executed with an ordering that is not relaxed.
-pub fn ordered_places() -> BTreeSet<Place> {
+pub fn ordered_places() -> BTreeSet<AccessPlace> {
     ORDERED.lock().expect("no test panics in it").clone()
 }
 
 /// Weakens the ordering at `place` to relaxed, for the rest of this process.
-pub fn weaken(place: Place) {
+pub fn weaken(place: AccessPlace) {
     *WEAKENED.lock().expect("no test panics in it") = Some(place);
 }
 
@@ -92,9 +92,9 @@ atomic!(AtomicU64, AtomicU64, u64);
 
 /// A value that changes hands: loom reports accesses of two CPUs that are not ordered.
 #[derive(Debug)]
-pub struct Cell<T>(UnsafeCell<T>);
+pub struct SharedCell<T>(UnsafeCell<T>);
 
-impl<T> Cell<T> {
+impl<T> SharedCell<T> {
     /// Returns a cell with `value`.
     pub fn new(value: T) -> Self {
         Self(UnsafeCell::new(value))

@@ -4,7 +4,7 @@
 //! outcome and then sets `done` to that number. Between the two, order, outcome and tally
 //! belong to the CPU; otherwise to the lead. A CPU that is lost keeps them for ever.
 
-use crate::cells::{AtomicU32, AtomicU64, Cell, Ordering};
+use crate::cells::{AtomicU32, AtomicU64, Ordering, SharedCell};
 
 /// Bit of `cpu_off_return` that is set when CPU_OFF has returned.
 const RETURNED: u64 = 1 << 32;
@@ -36,9 +36,9 @@ pub struct Handover<Order, Outcome, Tally: 'static> {
     start: AtomicU64,
     sgi_sent_at: AtomicU64,
     cpu_off_return: AtomicU64,
-    order: Cell<Option<Order>>,
-    outcome: Cell<Outcome>,
-    tally: Cell<Option<&'static mut Tally>>,
+    order: SharedCell<Option<Order>>,
+    outcome: SharedCell<Outcome>,
+    tally: SharedCell<Option<&'static mut Tally>>,
 }
 
 // SAFETY: `order`, `outcome` and `tally` change hands by `issued` and `done`, which
@@ -59,9 +59,9 @@ impl<Order: Copy, Outcome: Copy + Default, Tally> Handover<Order, Outcome, Tally
             start: AtomicU64::new(0),
             sgi_sent_at: AtomicU64::new(0),
             cpu_off_return: AtomicU64::new(0),
-            order: Cell::new(None),
-            outcome: Cell::new(Outcome::default()),
-            tally: Cell::new(tally),
+            order: SharedCell::new(None),
+            outcome: SharedCell::new(Outcome::default()),
+            tally: SharedCell::new(tally),
         }
     }
 

@@ -15,7 +15,7 @@ use std::process::Command;
 
 use loom::sync::Arc;
 use loom::thread;
-use sync::cells::{self, Place};
+use sync::cells::{self, AccessPlace};
 
 /// Orders in a row: the second one reuses what the first one's hand-over left.
 const ORDERS: u64 = 2;
@@ -106,7 +106,7 @@ fn dismissed_cpu_did_its_order_or_stops() {
 
 /// Returns true if a child of this program, in which loom may abort, notices that the ordering
 /// at `place` is weakened.
-fn is_noticed(place: Place) -> bool {
+fn is_noticed(place: AccessPlace) -> bool {
     let program = env::current_exe().expect("this program");
     let mut command = Command::new(program);
     command.args(["--exact", "tests_notice_each_ordering_that_messages_need"]);

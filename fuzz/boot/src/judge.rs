@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hardware::image::Uart;
-use report::follow::stream::Ending;
+use report::follow::stream::MachineEnding;
 use report::log::read_bytes;
 use run::model::Verdict;
 
@@ -14,7 +14,7 @@ use xtask::qemu::run_result::{RunResult, word};
 
 /// The outcome of a run of a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum BootOutcome {
     /// A last line with this verdict.
     Closed(Verdict),
     /// No last line, and the machine turned itself off: the last line of the
@@ -27,7 +27,7 @@ pub enum Outcome {
     Lost,
 }
 
-impl Outcome {
+impl BootOutcome {
     /// All of them, in the summary's order.
     pub const ALL: [Self; 7] = [
         Self::Closed(Verdict::Pass),
@@ -53,7 +53,7 @@ impl Outcome {
 }
 
 /// The outcome of a run, and the finding in words if the run is one.
-pub type Judged = (Outcome, Option<String>);
+pub type Judged = (BootOutcome, Option<String>);
 
 /// A serial scenario's tag, its power_state, and a CPU's MPIDR.
 type Key = (&'static str, u32, u64);
@@ -98,23 +98,23 @@ pub struct Reference {
 impl Reference {
     /// Judges `result`, a run of `image`.
     pub fn judge(&self, class: &Class, image: &[u8], result: &RunResult) -> Judged {
-        let turned_off = result.ending == Ending::Exited { success: true };
-        if result.diagnosis.is_none() && (turned_off || result.ending == Ending::Parked) {
+        let turned_off = result.ending == MachineEnding::Exited { success: true };
+        if result.diagnosis.is_none() && (turned_off || result.ending == MachineEnding::Parked) {
             let verdict = result.verdict;
             let wrong = match verdict {
                 Verdict::Pass => self.find_wrong_row(class, &read_rows(&result.log)),
                 _ => None,
             };
-            return (Outcome::Closed(verdict), wrong);
+            return (BootOutcome::Closed(verdict), wrong);
         }
         if turned_off && diagnosis::console_moved(&result.text()).is_some() {
-            return (Outcome::Moved, None);
+            return (BootOutcome::Moved, None);
         }
         if turned_off && !self.names_uart(image) {
-            return (Outcome::Mute, None);
+            return (BootOutcome::Mute, None);
         }
         (
-            Outcome::Lost,
+            BootOutcome::Lost,
             Some(result.diagnosis.clone().unwrap_or_default()),
         )
     }

@@ -16,15 +16,15 @@ use boards::{Conduit, Gic, StateFormat};
 use fdt_blob::Blob;
 use hardware::image::{PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE};
 use host::progress::{Progress, say};
-use report::follow::stream::Ending;
+use report::follow::stream::MachineEnding;
 use run::model::Verdict;
 
 use crate::classes::{BLOCKS, Change, Class, TREES};
-use crate::judge::{Judged, Outcome, Reference, Rows, read_rows};
+use crate::judge::{BootOutcome, Judged, Reference, Rows, read_rows};
 use crate::mutations::{Random, change_byte, change_field, flip};
 use xtask::build::GivenStates;
 use xtask::build::firmware::Variant;
-use xtask::build::firmware_kind::Firmware;
+use xtask::build::firmware_kind::FirmwareKind;
 use xtask::build::image;
 use xtask::build::image_contents::{Contents, ImageWish, contents};
 use xtask::build::payload::{self, Tree};
@@ -80,7 +80,7 @@ impl Base {
         let wish = ImageWish {
             cpus: CPUS,
             gic: Gic::V3,
-            firmware: Firmware::TfA,
+            firmware: FirmwareKind::TfA,
             conduit: Conduit::Smc,
             variant: Variant::default(),
             args: Some(args),
@@ -132,7 +132,7 @@ impl Base {
 }
 
 /// The number of mutants with each outcome, and of findings.
-type Counts = ([u32; Outcome::ALL.len()], u32);
+type Counts = ([u32; BootOutcome::ALL.len()], u32);
 
 struct Bench<'b> {
     base: Base,
@@ -171,7 +171,7 @@ pub fn run(options: &Options, interrupt: &AtomicBool, out: &mut dyn Write) -> Re
     let blocks = (0..options.blocks).map(|number| (BLOCKS, number));
     let jobs: Vec<_> = trees.chain(blocks).collect();
     let (counts, findings) = run_all(&bench, &jobs, options.jobs, keep)?;
-    for (count, outcome) in counts.iter().zip(Outcome::ALL) {
+    for (count, outcome) in counts.iter().zip(BootOutcome::ALL) {
         writeln!(out, "{count:>6} {}", outcome.name())?;
     }
     writeln!(out, "findings: {findings}, in {}", dir.display())?;
@@ -190,7 +190,7 @@ fn reference(
     interrupt: &AtomicBool,
 ) -> Result<Option<Reference>> {
     let board = boards::load(BOARD)?;
-    let firmware = board.firmware(Firmware::TfA.name())?;
+    let firmware = board.firmware(FirmwareKind::TfA.name())?;
     let states = firmware.idle_states(StateFormat::Original);
     let states = states.iter().filter(|state| state.is_powerdown());
     let values = states.map(|state| state.power_state);
@@ -239,7 +239,7 @@ fn run_all(
             };
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
             let ((counts, findings), keep) = &mut *done;
-            for (count, outcome) in counts.iter_mut().zip(Outcome::ALL) {
+            for (count, outcome) in counts.iter_mut().zip(BootOutcome::ALL) {
                 *count += u32::from(outcome == judged.0);
             }
             *findings += u32::from(judged.1.is_some());
@@ -286,7 +286,8 @@ impl Bench<'_> {
         let mut is_second = false;
         loop {
             let result = prepared.run(self.interrupt, &mut io::sink())?;
-            if result.ending == Ending::Interrupted || self.interrupt.load(Ordering::Relaxed) {
+            if result.ending == MachineEnding::Interrupted || self.interrupt.load(Ordering::Relaxed)
+            {
                 return Ok(None);
             }
             let judged = self.reference.judge(mutant.class, &mutant.image, &result);

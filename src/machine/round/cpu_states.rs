@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
 use hardware::board::Cpu;
-use run::measure::{Limits, Loss, Step};
+use run::measure::{Loss, Step, WaitLimits};
 use run::model::Label;
 
 use crate::machine::console::{self, print_line};
@@ -27,7 +27,7 @@ pub struct CpuStates {
     states: Vec<Cell<CpuState>>,
     /// True for each lost CPU that has been named.
     named: Vec<Cell<bool>>,
-    limits: RefCell<Limits>,
+    limits: RefCell<WaitLimits>,
 }
 
 impl CpuStates {

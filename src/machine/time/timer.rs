@@ -20,17 +20,17 @@ const OFF: u64 = 0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timer {
-    kind: Kind,
+    kind: TimerKind,
     /// The interrupt: a PPI, 16 to 31.
     pub intid: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum TimerKind {
     Physical,
     Hypervisor,
     Virtual,
-    /// [`Kind::Virtual`] where E2H is 1: CNTV's names mean CNTHV there.
+    /// [`TimerKind::Virtual`] where E2H is 1: CNTV's names mean CNTHV there.
     VirtualEl02,
 }
 
@@ -40,11 +40,11 @@ impl Timer {
     /// for CNTP. Where E2H is 1, CNTP's names mean CNTHP at EL2.
     pub fn choose(counter: Counter, exception_level: u8, ppis: &TimerPpis) -> Option<Self> {
         let (kind, intid) = match counter {
-            Counter::Virtual => (Kind::Virtual, ppis.virtual_),
-            _ if registers::has_fixed_e2h() => (Kind::Hypervisor, ppis.hypervisor),
-            _ if ppis.physical.is_some() => (Kind::Physical, ppis.physical),
-            _ if exception_level == 2 => (Kind::Hypervisor, ppis.hypervisor),
-            _ => (Kind::Physical, None),
+            Counter::Virtual => (TimerKind::Virtual, ppis.virtual_),
+            _ if registers::has_fixed_e2h() => (TimerKind::Hypervisor, ppis.hypervisor),
+            _ if ppis.physical.is_some() => (TimerKind::Physical, ppis.physical),
+            _ if exception_level == 2 => (TimerKind::Hypervisor, ppis.hypervisor),
+            _ => (TimerKind::Physical, None),
         };
         intid.map(|intid| Self { kind, intid })
     }
@@ -53,12 +53,12 @@ impl Timer {
     /// names its interrupt. In a guest this one is CNTV itself, and a hypervisor need
     /// not have CNTP.
     pub fn find_guard(self, ppis: &TimerPpis) -> Option<Self> {
-        let intid = ppis.virtual_.filter(|_| self.kind != Kind::Virtual)?;
+        let intid = ppis.virtual_.filter(|_| self.kind != TimerKind::Virtual)?;
         let is_e2h = registers::has_fixed_e2h();
         let kind = if is_e2h {
-            Kind::VirtualEl02
+            TimerKind::VirtualEl02
         } else {
-            Kind::Virtual
+            TimerKind::Virtual
         };
         Some(Self { kind, intid })
     }
@@ -69,7 +69,7 @@ impl Timer {
         // TVAL has 31 bits: two seconds and more of any counter (1 GHz).
         let ticks = ticks.min(i32::MAX as u64);
         match self.kind {
-            Kind::VirtualEl02 => CNTV_TVAL_EL02.set(ticks),
+            TimerKind::VirtualEl02 => CNTV_TVAL_EL02.set(ticks),
             _ => CNTV_TVAL_EL0.set(ticks),
         }
         self.set_control(ON);
@@ -77,25 +77,25 @@ impl Timer {
 
     /// A timer whose interrupt reaches no CPU, for want of a GIC. It is only ever disarmed.
     pub const UNCONNECTED: Self = Self {
-        kind: Kind::Physical,
+        kind: TimerKind::Physical,
         intid: 0,
     };
 
     pub fn name(self) -> TimerName {
         match self.kind {
-            Kind::Physical => TimerName::Cntp,
-            Kind::Hypervisor => TimerName::Cnthp,
-            Kind::Virtual | Kind::VirtualEl02 => TimerName::Cntv,
+            TimerKind::Physical => TimerName::Cntp,
+            TimerKind::Hypervisor => TimerName::Cnthp,
+            TimerKind::Virtual | TimerKind::VirtualEl02 => TimerName::Cntv,
         }
     }
 
     /// Raises the interrupt at this instant, or at once if it has passed.
     pub fn arm(self, at: u64) {
         match self.kind {
-            Kind::Physical => CNTP_CVAL_EL0.set(at),
-            Kind::Hypervisor => CNTHP_CVAL_EL2.set(at),
-            Kind::Virtual => CNTV_CVAL_EL0.set(at),
-            Kind::VirtualEl02 => CNTV_CVAL_EL02.set(at),
+            TimerKind::Physical => CNTP_CVAL_EL0.set(at),
+            TimerKind::Hypervisor => CNTHP_CVAL_EL2.set(at),
+            TimerKind::Virtual => CNTV_CVAL_EL0.set(at),
+            TimerKind::VirtualEl02 => CNTV_CVAL_EL02.set(at),
         }
         self.set_control(ON);
     }
@@ -107,10 +107,10 @@ impl Timer {
     /// Writes CTL, which takes effect before what follows.
     fn set_control(self, control: u64) {
         match self.kind {
-            Kind::Physical => CNTP_CTL_EL0.set(control),
-            Kind::Hypervisor => CNTHP_CTL_EL2.set(control),
-            Kind::Virtual => CNTV_CTL_EL0.set(control),
-            Kind::VirtualEl02 => CNTV_CTL_EL02.set(control),
+            TimerKind::Physical => CNTP_CTL_EL0.set(control),
+            TimerKind::Hypervisor => CNTHP_CTL_EL2.set(control),
+            TimerKind::Virtual => CNTV_CTL_EL0.set(control),
+            TimerKind::VirtualEl02 => CNTV_CTL_EL02.set(control),
         }
         barrier::isb(barrier::SY);
     }

@@ -2,7 +2,7 @@
 
 /// The implementation of PSCI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Firmware {
+pub enum FirmwareKind {
     /// TF-A at EL3, from flash.
     TfA,
     /// TF-A's own platform for the machine, of a --tf-a that powers CPUs down.
@@ -19,7 +19,7 @@ pub enum Firmware {
     UBoot,
 }
 
-impl Firmware {
+impl FirmwareKind {
     /// Returns the firmware's name on the command line.
     pub fn name(self) -> &'static str {
         match self {

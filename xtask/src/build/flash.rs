@@ -7,7 +7,7 @@ use boards::Stock;
 use boards::image_kinds::uuid_of;
 
 use super::fip::Fip;
-use super::firmware::Firmware;
+use super::firmware::FirmwareBuild;
 
 /// Offset of the overlay platform's FIP (`PLAT_QEMU_FIP_BASE` in TF-A's
 /// `plat/qemu/qemu/include/platform_def.h`).
@@ -20,7 +20,7 @@ const FLASH_MAX: usize = 64 << 20;
 /// Makes the flash of `firmware` with `image` as BL33. Returns the image if the platform
 /// wants BL33 in memory.
 pub fn build(
-    firmware: &Firmware,
+    firmware: &FirmwareBuild,
     stock: Option<&Stock>,
     image: Vec<u8>,
 ) -> Result<(Vec<u8>, Option<Vec<u8>>)> {
@@ -34,7 +34,7 @@ pub fn build(
 }
 
 /// Makes a FIP of `firmware`, with `payload` as BL33 if there is one.
-pub fn package(firmware: &Firmware, payload: Option<Vec<u8>>) -> Result<Vec<u8>> {
+pub fn package(firmware: &FirmwareBuild, payload: Option<Vec<u8>>) -> Result<Vec<u8>> {
     let mut fip = Fip::default();
     fip.put(uuid_of("tb-fw"), firmware.read("bl2")?)?;
     fip.put(uuid_of("soc-fw"), firmware.read("bl31")?)?;

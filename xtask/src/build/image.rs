@@ -42,7 +42,7 @@ impl Emergency {
 
     /// Returns those of the device tree `tree`.
     pub fn of_tree(tree: &[u8]) -> Self {
-        let Ok(console) = hardware::board::Console::find(tree) else {
+        let Ok(console) = hardware::board::TreeConsole::find(tree) else {
             return Self::default();
         };
         let (uart, conduit) = (console.uart.ok(), console.conduit.ok());

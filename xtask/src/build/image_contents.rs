@@ -16,7 +16,7 @@ use super::firmware::Variant;
 use super::image::{self, Emergency};
 use super::payload::{self, Tree};
 use crate::build::GivenStates;
-use crate::build::firmware_kind::Firmware;
+use crate::build::firmware_kind::FirmwareKind;
 use crate::setup::workspace::Workspace;
 
 /// The wishes for the device tree of an image.
@@ -56,7 +56,7 @@ impl TreeWish {
         let wish = ImageWish {
             cpus: self.smp.map_or_else(|| board.default_cpus(), Ok)?,
             gic: self.gic.unwrap_or(board.default_gic()),
-            firmware: Firmware::TfA,
+            firmware: FirmwareKind::TfA,
             conduit: board.psci.conduit,
             variant: Variant::default(),
             states: self.states,
@@ -74,7 +74,7 @@ pub struct ImageWish<'w> {
     /// The interrupt controller.
     pub gic: Gic,
     /// The firmware that it runs under.
-    pub firmware: Firmware,
+    pub firmware: FirmwareKind,
     /// The conduit of PSCI calls.
     pub conduit: Conduit,
     /// The variant of that firmware.

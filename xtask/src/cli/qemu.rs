@@ -19,7 +19,7 @@ use run::model::Verdict;
 use super::common::{EXIT_CODES, plan};
 use crate::build::GivenStates;
 use crate::build::firmware::Variant;
-use crate::build::firmware_kind::Firmware;
+use crate::build::firmware_kind::FirmwareKind;
 use crate::build::flash;
 use crate::build::payload::Tree;
 use crate::qemu::run_result::RunResult;
@@ -128,7 +128,7 @@ fn say_next(log: &Path, spec: &RunSpec, result: &RunResult) {
     let here = env::current_dir().unwrap_or_default();
     let log = log.strip_prefix(here).unwrap_or(log).display();
     let is_usual = spec.smp.is_none() && spec.gic.is_none() && spec.board == "qemu";
-    let is_usual = is_usual && spec.firmware == Firmware::TfA;
+    let is_usual = is_usual && spec.firmware == FirmwareKind::TfA;
     say(&format!("log: {log}"));
     if matches!(result.verdict, Verdict::Pass | Verdict::Fail) {
         say(&format!(
@@ -154,7 +154,7 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
     let mut spec = arguments.spec.clone();
     let (firmware, name) = (spec.firmware, spec.firmware.name());
     let has_variant = spec.variant != Variant::default();
-    let is_built = matches!(firmware, Firmware::TfA | Firmware::UBoot);
+    let is_built = matches!(firmware, FirmwareKind::TfA | FirmwareKind::UBoot);
     for (option, is_lost) in [
         ("--variant", has_variant && !is_built),
         ("--fault", spec.fault.is_some() && !is_built),
@@ -180,7 +180,7 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
             );
         }
     }
-    let of_kvm = firmware == Firmware::Kvm;
+    let of_kvm = firmware == FirmwareKind::Kvm;
     if of_kvm && spec.level == Level::El2 {
         bail!("--el 2: a guest of KVM is entered at EL1");
     }

@@ -15,8 +15,8 @@ use minijinja::value::{Serde, Value};
 use report::jobs::cell::{MARK, Mark, SCHEMA};
 use run::plan::{Method, Plan};
 
+use super::cell_folder::{CellFolder, Ready};
 use super::engine::{Engine, Names};
-use super::place::{Place, Ready};
 use super::{monitors, templates, words};
 use crate::build::package;
 use crate::qemu::prepare::Prepared;
@@ -65,9 +65,9 @@ pub struct JobOptions {
 }
 
 /// A cell that is not written yet.
-pub struct Cell<'c> {
+pub struct LabCell<'c> {
     pub names: Names,
-    pub place: Place,
+    pub place: CellFolder,
     pub board: &'c Board,
     pub plan: Plan,
     pub cpus: u32,
@@ -98,7 +98,7 @@ pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
     Ok(())
 }
 
-impl Cell<'_> {
+impl LabCell<'_> {
     /// Returns all files of the cell, and writes none. The last file makes the folder a
     /// cell.
     pub fn ready(&self) -> Result<Ready> {

@@ -1,10 +1,10 @@
 //! Jobs for lab engines, and runs on boards.
 
 pub(crate) mod cell;
+pub(crate) mod cell_folder;
 pub(crate) mod content;
 mod engine;
 mod monitors;
-pub(crate) mod place;
 pub mod recovery;
 mod templates;
 pub(crate) mod words;

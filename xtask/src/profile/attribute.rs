@@ -6,7 +6,7 @@ use std::io::Read;
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
 use report::log::LoggedRun;
-use report::profile::profile::{Cost, Phase, Profile, name_of};
+use report::profile::profile::{Cost, Profile, ProfilePhase, name_of};
 
 use super::calls::Builder;
 use super::code::Code;
@@ -63,7 +63,7 @@ fn of_samples(
             .flat_map(|it| it.costs(span.from, span.to));
         let mut stacks = BTreeMap::new();
         costs.for_each(|(it, cost)| stacks.entry(name(it)).or_insert(Cost::default()).add(cost));
-        profile.add(Phase {
+        profile.add(ProfilePhase {
             scenario: name_of(&run.run.scenarios[sample.scenario]),
             name: span.phase.name.to_owned(),
             cpu: run.run.label(sample.cpu).to_string(),

@@ -12,8 +12,8 @@ use host::interrupt;
 use host::progress::say;
 use itertools::Itertools as _;
 use report::log::untrusted_text::plain;
-use report::profile::difference::{Part, PhaseChange, Side, changes};
-use report::profile::profile::{Figure, Phase, Profile};
+use report::profile::difference::{InstructionScope, PhaseChange, Side, changes};
+use report::profile::profile::{PhaseFigure, Profile, ProfilePhase};
 use serde::Serialize;
 
 use super::bisect::find_steps;
@@ -35,7 +35,7 @@ pub struct Entry {
     /// The commit before whose firmware is the same.
     pub same_as: Option<Commit>,
     /// The figures by their names, `SCENARIO:PHASE`.
-    pub figures: BTreeMap<String, Figure>,
+    pub figures: BTreeMap<String, PhaseFigure>,
     #[serde(skip)]
     profile: Option<Profile>,
 }
@@ -44,7 +44,7 @@ impl Entry {
     fn measured(commit: Commit, same_as: Option<Commit>, mut profile: Profile) -> Self {
         // The phases of each CPU are kept in a file, and not in memory for every commit.
         profile.phases = profile.merged();
-        let figure = |it: &Phase| (it.figure_name(), it.figure());
+        let figure = |it: &ProfilePhase| (it.figure_name(), it.figure());
         Self {
             commit,
             failure: None,
@@ -57,7 +57,7 @@ impl Entry {
 
 /// A commit by which figures changed by more than the tolerance.
 #[derive(Debug, Serialize)]
-pub struct Step {
+pub struct LedgerStep {
     /// The commit.
     pub commit: Commit,
     /// The last one before it that was measured.
@@ -77,7 +77,7 @@ pub struct Selected {
     /// The figure's name.
     pub figure: String,
     /// The part of it.
-    pub part: Part,
+    pub part: InstructionScope,
 }
 
 impl Selected {
@@ -85,8 +85,8 @@ impl Selected {
     pub fn parse(name: &str) -> Self {
         let name = name.replace(' ', "-");
         let (figure, part) = match name.strip_suffix(":all") {
-            Some(figure) => (figure, Part::All),
-            None => (name.as_str(), Part::Own),
+            Some(figure) => (figure, InstructionScope::All),
+            None => (name.as_str(), InstructionScope::Own),
         };
         Self {
             figure: figure.to_owned(),
@@ -111,7 +111,7 @@ pub struct Ledger {
     /// The commits, in their order; those of a bisection are the ones that were measured.
     pub entries: Vec<Entry>,
     /// The steps.
-    pub steps: Vec<Step>,
+    pub steps: Vec<LedgerStep>,
     /// The changes from the first commit to the last; none if one of them was not measured.
     pub whole: Vec<PhaseChange>,
 }
@@ -220,9 +220,10 @@ impl Bench {
         let entries = (0..self.commits.len()).map(|place| self.measure(place));
         let entries: Vec<Entry> = entries.collect::<Result<_>>()?;
         let measured = entries.iter().filter(|it| it.profile.is_some());
-        let mut steps: Vec<Step> = measured.tuple_windows().filter_map(step).collect();
+        let mut steps: Vec<LedgerStep> = measured.tuple_windows().filter_map(step).collect();
         for step in &mut steps {
-            step.changes.retain(|it| it.exceeds(&Part::BOTH, tolerance));
+            step.changes
+                .retain(|it| it.exceeds(&InstructionScope::BOTH, tolerance));
         }
         steps.retain(|it| !it.changes.is_empty());
         Ok(Ledger::new((range, tolerance), None, entries, steps))
@@ -259,7 +260,7 @@ impl Ledger {
         (range, tolerance): (&str, f64),
         selected: Option<Selected>,
         entries: Vec<Entry>,
-        mut steps: Vec<Step>,
+        mut steps: Vec<LedgerStep>,
     ) -> Self {
         let ends = entries.first().zip(entries.last());
         let whole = ends.and_then(step).map(|it| it.changes);
@@ -288,10 +289,10 @@ impl Ledger {
     }
 
     /// Returns the parts of figures that count.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[InstructionScope] {
         match &self.selected {
             Some(selected) => slice::from_ref(&selected.part),
-            None => &Part::BOTH,
+            None => &InstructionScope::BOTH,
         }
     }
 
@@ -359,8 +360,8 @@ fn short(failure: &str) -> String {
 }
 
 /// Returns the changes of all phases from one entry to another, if both were measured.
-fn step((since, entry): (&Entry, &Entry)) -> Option<Step> {
-    Some(Step {
+fn step((since, entry): (&Entry, &Entry)) -> Option<LedgerStep> {
+    Some(LedgerStep {
         commit: entry.commit.clone(),
         since: since.commit.clone(),
         changes: changes(since.profile.as_ref()?, entry.profile.as_ref()?),
@@ -392,7 +393,7 @@ mod tests {
         entries.collect()
     }
 
-    fn ledger(entries: Vec<Entry>, selected: Option<&str>, steps: Vec<Step>) -> Ledger {
+    fn ledger(entries: Vec<Entry>, selected: Option<&str>, steps: Vec<LedgerStep>) -> Ledger {
         Ledger::new(
             ("a..b", 0.01),
             selected.map(Selected::parse),

@@ -7,14 +7,14 @@ use std::iter;
 use anyhow::Result;
 use hardware::text::plural::many;
 use itertools::Itertools as _;
-use report::export::{Block, Drawing, EDGE, Figure, LEFT, Scale, Table, write_blocks, write_page};
-use report::profile::difference::{Part, PhaseChange};
+use report::export::{Block, Chart, Drawing, EDGE, LEFT, Scale, Table, write_blocks, write_page};
+use report::profile::difference::{InstructionScope, PhaseChange};
 use report::profile::document::{
     NOTES, UNIT, change_table, function_changes, number, share_text, signed,
 };
 
 use super::checkout::Commit;
-use super::ledger::{Entry, Ledger, Selected, Step};
+use super::ledger::{Entry, Ledger, LedgerStep, Selected};
 
 /// A format of ledgers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -124,13 +124,13 @@ struct Point<'l> {
 fn series<'l>(ledger: &'l Ledger, name: &str) -> Vec<Series<'l>> {
     let figures = ledger.entries.iter().filter_map(|it| it.figures.get(name));
     let has_waiting = figures.filter_map(|it| it.waiting()).any(|it| it != 0.0);
-    let own = Series::new(ledger, name, Part::Own);
-    let all = has_waiting.then(|| Series::new(ledger, name, Part::All));
+    let own = Series::new(ledger, name, InstructionScope::Own);
+    let all = has_waiting.then(|| Series::new(ledger, name, InstructionScope::All));
     iter::once(own).chain(all).collect()
 }
 
 impl<'l> Series<'l> {
-    fn new(ledger: &'l Ledger, name: &str, part: Part) -> Self {
+    fn new(ledger: &'l Ledger, name: &str, part: InstructionScope) -> Self {
         let point = |(place, entry): (usize, &'l Entry)| {
             let (commit, figure) = (&entry.commit, part.of(*entry.figures.get(name)?)?);
             let is_step =
@@ -145,8 +145,8 @@ impl<'l> Series<'l> {
         };
         let entries = ledger.entries.iter().enumerate();
         let suffix = match part {
-            Part::Own => "",
-            Part::All => ":all",
+            InstructionScope::Own => "",
+            InstructionScope::All => ":all",
         };
         Self {
             name: format!("{name}{suffix}"),
@@ -155,7 +155,7 @@ impl<'l> Series<'l> {
     }
 
     /// Returns a chart; `count` is the number of all commits.
-    fn chart(&self, count: usize) -> Figure {
+    fn chart(&self, count: usize) -> Chart {
         let most = self.points.iter().map(|it| it.figure).fold(0.0, f64::max);
         let (mut drawing, y) = Drawing::of_values(most, "Instructions");
         let x = Scale::linear((-0.5, count as f64 - 0.5), (LEFT, EDGE));
@@ -188,7 +188,7 @@ fn figure_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
         let of = |entry: Option<&Entry>| entry.and_then(|it| it.figures.get(*name)).copied();
         let ends = [of(ledger.entries.first()), of(ledger.entries.last())];
         let mut cells = vec![(*name).clone()];
-        for part in Part::BOTH {
+        for part in InstructionScope::BOTH {
             cells.extend(ends.map(|figure| match figure {
                 Some(figure) => part.of(figure).map_or_else(String::new, number),
                 None => "not measured".to_owned(),
@@ -197,7 +197,7 @@ fn figure_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
         let [first, last] = ends.map(|figure| figure?.waiting());
         let waiting = first.zip(last).map(|(first, last)| signed(last - first));
         cells.push(waiting.unwrap_or_default());
-        let is_of_it = |step: &&Step| step.changes.iter().any(|it| it.figure == **name);
+        let is_of_it = |step: &&LedgerStep| step.changes.iter().any(|it| it.figure == **name);
         cells.push(ledger.steps.iter().filter(is_of_it).count().to_string());
         table.rows.push(cells);
     }
@@ -232,7 +232,7 @@ pub fn conclusion(ledger: &Ledger) -> Vec<String> {
     lines
 }
 
-fn change_text(change: &PhaseChange, part: Part) -> String {
+fn change_text(change: &PhaseChange, part: InstructionScope) -> String {
     let both = change.both(part).zip(change.share(part));
     both.map_or_else(String::new, |([old, new], share)| {
         format!("{} -> {} ({})", number(old), number(new), share_text(share))
@@ -248,14 +248,14 @@ fn whole(ledger: &Ledger, selected: &Selected) -> Vec<String> {
     };
     let name = &change.figure;
     let part_name = match part {
-        Part::Own => "own instructions",
-        Part::All => "instructions of all CPUs",
+        InstructionScope::Own => "own instructions",
+        InstructionScope::All => "instructions of all CPUs",
     };
     let mut lines = vec![format!(
         "whole range: {name}, {part_name}: {}",
         change_text(change, part)
     )];
-    let by = |step: &Step| {
+    let by = |step: &LedgerStep| {
         let [old, new] = step.changes.first()?.both(part)?;
         Some(new - old)
     };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Result, bail};
 use hardware::spec::pmf::Stamp;
 use itertools::Itertools as _;
-use report::analysis::phases::{Phase, Side, phase_between};
+use report::analysis::phases::{CpuPhase, Side, phase_between};
 use run::model::{Instant, Instants, Run};
 use run::plan::ScenarioId;
 
@@ -14,7 +14,7 @@ use super::calls::Call;
 /// A phase of a sample.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
-    pub phase: Phase,
+    pub phase: CpuPhase,
     pub from: Stamp,
     pub to: Stamp,
     pub ticks: u64,

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use hardware::board::Console;
+use hardware::board::TreeConsole;
 use hardware::image::{ParameterBlock, Uart};
 use hardware::text::format_error::FormatError;
 
@@ -12,7 +12,7 @@ pub struct Consoles {
     /// That of the parameter block.
     pub emergency: Option<Uart>,
     /// That of the appended device tree, or the reason why it names none; None without a tree.
-    pub tree: Option<Result<Console, FormatError>>,
+    pub tree: Option<Result<TreeConsole, FormatError>>,
 }
 
 impl Consoles {
@@ -21,7 +21,7 @@ impl Consoles {
         let block = ParameterBlock::read(image).ok()?;
         let end = block.tree_offset.checked_add(block.tree_size)?;
         let tree = image.get(block.tree_offset as usize..end as usize);
-        let tree = tree.filter(|tree| !tree.is_empty()).map(Console::find);
+        let tree = tree.filter(|tree| !tree.is_empty()).map(TreeConsole::find);
         Some(Self {
             emergency: block.uart,
             tree,

@@ -11,7 +11,7 @@ use super::command_line::{CommandLine, PROGRAM};
 use super::diagnosis::POWER_DOWN;
 use super::run_spec::{Level, RunSpec};
 use crate::build::firmware::fault;
-use crate::build::firmware_kind::Firmware;
+use crate::build::firmware_kind::FirmwareKind;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
@@ -64,7 +64,7 @@ impl Machine<'_> {
             let (wished, own) = (self.gic.number(), gic.number());
             bail!("--gic {wished}: QEMU's {machine} always has a GICv{own}");
         }
-        if self.spec.firmware == Firmware::Kvm && self.spec.icount {
+        if self.spec.firmware == FirmwareKind::Kvm && self.spec.icount {
             bail!("--icount: a guest of KVM is timed by its host, and no run of it repeats");
         }
         Ok(())
@@ -104,10 +104,10 @@ impl Machine<'_> {
             if self.spec.firmware.is_tf_a() {
                 machine.push_str(",secure=on");
             }
-            let has_el2 = self.spec.level == Level::El2 || self.spec.firmware == Firmware::Kvm;
+            let has_el2 = self.spec.level == Level::El2 || self.spec.firmware == FirmwareKind::Kvm;
             let (el2, gic) = (if has_el2 { "on" } else { "off" }, self.gic.number());
             machine.push_str(&format!(",virtualization={el2},gic-version={gic}"));
-            if self.spec.firmware == Firmware::Efi {
+            if self.spec.firmware == FirmwareKind::Efi {
                 machine.push_str(",acpi=off");
             }
         }
@@ -122,9 +122,9 @@ impl Machine<'_> {
             options.extend(["-fw_cfg".to_owned(), fault::argument(spec)]);
         }
         let option = match self.spec.firmware {
-            Firmware::TfA | Firmware::TfAStock | Firmware::UBoot => "-bios",
-            Firmware::Builtin | Firmware::Efi | Firmware::EfiAcpi => "-kernel",
-            Firmware::Kvm => "-initrd",
+            FirmwareKind::TfA | FirmwareKind::TfAStock | FirmwareKind::UBoot => "-bios",
+            FirmwareKind::Builtin | FirmwareKind::Efi | FirmwareKind::EfiAcpi => "-kernel",
+            FirmwareKind::Kvm => "-initrd",
         };
         CommandLine {
             machine,

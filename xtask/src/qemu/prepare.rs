@@ -13,7 +13,7 @@ use host::interrupt;
 use host::progress::say;
 use host::side_by_side;
 use host::temporary;
-use report::follow::stream::{self, Display, Ending, Limits, Watch};
+use report::follow::stream::{self, Display, MachineEnding, TimeLimits, Watch};
 use run::model::Verdict;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -30,7 +30,7 @@ use super::run_result::RunResult;
 use super::run_spec::{Level, Payload, RunSpec};
 use super::symbols::Symbols;
 use crate::build::firmware::{self, Platform, Variant};
-use crate::build::firmware_kind::Firmware;
+use crate::build::firmware_kind::FirmwareKind;
 use crate::build::image_contents::{ImageWish, make_image};
 use crate::build::payload::{self, Tree};
 use crate::build::tf_a::TfA;
@@ -41,14 +41,14 @@ use crate::setup::{self, Need, U_BOOT, scratch};
 /// A run for which everything is there and built. It can be repeated.
 #[derive(Debug)]
 pub struct Prepared {
-    firmware: Firmware,
+    firmware: FirmwareKind,
     timeout: Duration,
     line: CommandLine,
     map: Map,
     /// The memory's first address.
     memory: u64,
     /// The files of the flash besides BL33; None if BL33 is in no flash.
-    stages: Option<firmware::Firmware>,
+    stages: Option<firmware::FirmwareBuild>,
     /// BL33, or the payload without TF-A; empty for a guest, and for an EFI application.
     image: Vec<u8>,
     /// PATH for another QEMU than the installed one.
@@ -65,7 +65,7 @@ struct Boot {
     in_memory: Vec<(Vec<u8>, u64)>,
     rest: Vec<OsString>,
     map: Map,
-    stages: Option<firmware::Firmware>,
+    stages: Option<firmware::FirmwareBuild>,
     image: Vec<u8>,
 }
 
@@ -108,11 +108,11 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     // Packages are installed while the payload is built.
     let (boot, ()) = side_by_side(
         || match spec.firmware {
-            Firmware::Builtin => asked.on_builtin(),
-            Firmware::TfA | Firmware::TfAStock => asked.on_tf_a(tf_a),
-            Firmware::Kvm => asked.on_kvm(),
-            Firmware::Efi | Firmware::EfiAcpi => asked.on_edk2(),
-            Firmware::UBoot => asked.on_u_boot(tf_a),
+            FirmwareKind::Builtin => asked.on_builtin(),
+            FirmwareKind::TfA | FirmwareKind::TfAStock => asked.on_tf_a(tf_a),
+            FirmwareKind::Kvm => asked.on_kvm(),
+            FirmwareKind::Efi | FirmwareKind::EfiAcpi => asked.on_edk2(),
+            FirmwareKind::UBoot => asked.on_u_boot(tf_a),
         },
         || setup::ensure(&workspace, needs(spec.firmware)),
     )?;
@@ -143,12 +143,14 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
 
 /// Returns the packages that a run under `firmware` needs: one installation of all is quicker than
 /// one of each.
-fn needs(firmware: Firmware) -> &'static [Need] {
+fn needs(firmware: FirmwareKind) -> &'static [Need] {
     match firmware {
-        Firmware::Builtin | Firmware::Kvm => &[Need::Qemu],
-        Firmware::Efi | Firmware::EfiAcpi => &[Need::Qemu, Need::Aavmf],
-        Firmware::TfA | Firmware::TfAStock => &[Need::Qemu, Need::CrossCompiler, Need::Make],
-        Firmware::UBoot => &[Need::Qemu, Need::CrossCompiler, Need::Make, Need::UBoot],
+        FirmwareKind::Builtin | FirmwareKind::Kvm => &[Need::Qemu],
+        FirmwareKind::Efi | FirmwareKind::EfiAcpi => &[Need::Qemu, Need::Aavmf],
+        FirmwareKind::TfA | FirmwareKind::TfAStock => {
+            &[Need::Qemu, Need::CrossCompiler, Need::Make]
+        }
+        FirmwareKind::UBoot => &[Need::Qemu, Need::CrossCompiler, Need::Make, Need::UBoot],
     }
 }
 
@@ -158,7 +160,7 @@ fn machine<'m>(board: &'m Board, spec: &'m RunSpec) -> Result<Machine<'m>> {
     let recipe = recipe.with_context(|| format!("QEMU does not emulate {}", board.title))?;
     // A Linux and its guest have fewer and other CPUs, unless the user says so.
     let (cpu, cpus) = match spec.firmware {
-        Firmware::Kvm => (kvm_host::CPU, kvm_host::CPUS),
+        FirmwareKind::Kvm => (kvm_host::CPU, kvm_host::CPUS),
         _ => (recipe.cpu.as_str(), recipe.cpus),
     };
     let machine = Machine {
@@ -188,7 +190,7 @@ impl Asked<'_> {
     fn image(&self) -> Result<(Vec<u8>, Map)> {
         let (spec, machine) = (self.spec, &self.machine);
         let mut map = Map::default();
-        if spec.firmware == Firmware::UBoot {
+        if spec.firmware == FirmwareKind::UBoot {
             setup::ensure(self.workspace, &[Need::UBoot])?;
             return Ok((fs::read(U_BOOT).context(U_BOOT)?, map));
         }
@@ -202,7 +204,7 @@ impl Asked<'_> {
             firmware: spec.firmware,
             // QEMU without EL2 has PSCI behind HVC, and so have guests.
             conduit: match (spec.firmware, spec.level) {
-                (Firmware::Builtin, Level::El1) | (Firmware::Kvm, _) => Conduit::Hvc,
+                (FirmwareKind::Builtin, Level::El1) | (FirmwareKind::Kvm, _) => Conduit::Hvc,
                 _ => self.board.psci.conduit,
             },
             variant: spec.variant,
@@ -260,10 +262,14 @@ impl Asked<'_> {
     }
 
     /// Builds TF-A, from the pinned source if there is no other.
-    fn firmware(&self, tf_a: Option<TfA>, stock: Option<&Stock>) -> Result<firmware::Firmware> {
+    fn firmware(
+        &self,
+        tf_a: Option<TfA>,
+        stock: Option<&Stock>,
+    ) -> Result<firmware::FirmwareBuild> {
         let spec = self.spec;
         let tf_a = tf_a.map_or_else(|| TfA::locate(self.workspace, None), Ok)?;
-        if spec.firmware == Firmware::TfAStock {
+        if spec.firmware == FirmwareKind::TfAStock {
             tf_a.check_stock()?;
         }
         let variant = match spec.fault {
@@ -400,7 +406,7 @@ impl Prepared {
         let mut command = command_line::command(&self.line.arguments());
         command.envs(self.path.iter().map(|path| ("PATH", path)));
         let dir = temporary(tempfile::tempdir())?;
-        let of_kvm = self.firmware == Firmware::Kvm;
+        let of_kvm = self.firmware == FirmwareKind::Kvm;
         // Where the CPUs of the Linux are tells nothing of its guest's.
         let socket = Socket::within(dir.path()).filter(|_| !of_kvm);
         command.args(socket.iter().flat_map(Socket::arguments));
@@ -410,7 +416,7 @@ impl Prepared {
                 positions = positions::ask(socket, &self.map);
             }
         };
-        let mut limits = Limits::from(self.timeout);
+        let mut limits = TimeLimits::from(self.timeout);
         if of_kvm {
             limits.linger = kvm_host::LINGER;
         }
@@ -424,7 +430,7 @@ impl Prepared {
         let watch: Watch<'_> = (&mut samples, &mut look);
         let outcome = stream::run(&mut command, limits, interrupt, out, watch)?;
         let verdict = match outcome.ending {
-            Ending::Interrupted => None,
+            MachineEnding::Interrupted => None,
             _ => stream::closing(&outcome.log),
         };
         if of_kvm && let Some(how) = kvm_host::trouble(&outcome.log) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use report::follow::stream::Ending;
+use report::follow::stream::MachineEnding;
 use run::model::Verdict;
 
 /// The result of a run.
@@ -13,7 +13,7 @@ pub struct RunResult {
     /// The verdict: the payload's own, or INCOMPLETE without one.
     pub verdict: Verdict,
     /// QEMU's end.
-    pub ending: Ending,
+    pub ending: MachineEnding,
     /// Without a closing line: how far it came, and the likely cause.
     pub diagnosis: Option<String>,
     /// The places of the CPUs at the deadline, in lines, if QEMU returned them.
@@ -76,7 +76,7 @@ mod tests {
         let of = |seconds| RunResult {
             log: Vec::new(),
             verdict: Verdict::Incomplete,
-            ending: Ending::TimedOut,
+            ending: MachineEnding::TimedOut,
             diagnosis: Some("no closing line within 7 s".to_owned()),
             positions: Vec::new(),
             elapsed: Duration::from_secs(seconds),

@@ -10,7 +10,7 @@ use clap::{Arg, Args, Command, FromArgMatches};
 use super::timeout::LEAST;
 use crate::build::GivenStates;
 use crate::build::firmware::{Variant, fault};
-use crate::build::firmware_kind::Firmware;
+use crate::build::firmware_kind::FirmwareKind;
 use crate::build::payload::Tree;
 
 /// The exception level that BL33 is entered at.
@@ -65,8 +65,8 @@ pub struct RunSpec {
     /// it fetches Debian's kernel and QEMU for arm64, 62 MB, once. Or an EFI
     /// application begins the payload: of EDK2 with QEMU's PSCI and a device
     /// tree (efi) or ACPI tables (efi-acpi), or of U-Boot under TF-A (u-boot).
-    #[arg(long, value_enum, default_value_t = Firmware::TfA)]
-    pub firmware: Firmware,
+    #[arg(long, value_enum, default_value_t = FirmwareKind::TfA)]
+    pub firmware: FirmwareKind,
     /// Variant of TF-A: coherency=hw|sw, gic-reset=0|1, pmf=new|sip|off,
     /// state-id=original|extended, timer-stop=0|1, faults=0|1, osi=0|1,
     /// cpu-on-race=MICROSECONDS, cpu-on-answer=success|failure, with commas between

@@ -13,6 +13,6 @@ mod workers;
 pub use self::account::{Account, has_suspends};
 pub use self::keep::Keep;
 pub(crate) use self::load::keep_busy;
-pub(crate) use self::soak::{Limits, soak};
+pub(crate) use self::soak::{SoakLimits, soak};
 pub use self::totals::Totals;
 pub use self::workers::in_threads;

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use anyhow::Result;
-use report::follow::stream::Ending;
+use report::follow::stream::MachineEnding;
 use run::model::Verdict;
 
 use super::account::Account;
@@ -24,7 +24,7 @@ pub type Run<'r> = dyn FnMut() -> Result<(Duration, RunResult)> + 'r;
 
 /// The limits of a soak; the one that is reached first ends it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
-pub struct Limits {
+pub struct SoakLimits {
     /// Start no run after this time, such as 90s, 10m or 2h [default: 10m,
     /// unless --runs or --suspends is given].
     #[arg(long, value_name = "T", value_parser = parse_time)]
@@ -38,7 +38,7 @@ pub struct Limits {
     pub suspends: Option<u64>,
 }
 
-impl Limits {
+impl SoakLimits {
     /// Returns these limits, or [`TIME`] if none is set.
     pub fn or_default(self) -> Self {
         if self == Self::default() {
@@ -71,7 +71,7 @@ fn parse_time(text: &str) -> Result<Duration, String> {
 /// to `out` and to the summary in `keep`.
 pub fn soak(
     run: &mut Run<'_>,
-    limits: &Limits,
+    limits: &SoakLimits,
     keep: &mut Keep,
     out: &mut dyn Write,
 ) -> Result<Totals> {
@@ -85,7 +85,7 @@ pub fn soak(
 
 fn repeat(
     run: &mut Run<'_>,
-    limits: &Limits,
+    limits: &SoakLimits,
     keep: &mut Keep,
     out: &mut dyn Write,
     totals: &mut Totals,
@@ -94,7 +94,7 @@ fn repeat(
         let number = totals.runs() + 1;
         let (elapsed, result) = run()?;
         totals.elapsed = elapsed;
-        if result.ending == Ending::Interrupted {
+        if result.ending == MachineEnding::Interrupted {
             // The interruption is no result of the run.
             let line = format!("run {number}: interrupted, not counted");
             return write_both(&line, keep, out);

@@ -4,14 +4,14 @@ use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use report::follow::stream::Ending;
+use report::follow::stream::MachineEnding;
 use report::made_up_run;
 use run::measure::Reason;
 use run::model::Verdict;
 use run::plan::{Records, ScenarioId};
 
 use super::keep::Keep;
-use super::soak::{Limits, TIME, soak};
+use super::soak::{SoakLimits, TIME, soak};
 use super::totals::Totals;
 use crate::qemu::run_result::RunResult;
 
@@ -38,7 +38,7 @@ fn ended(verdict: Verdict) -> RunResult {
     RunResult {
         log: made_up_run::log(&run, Records::Once).into_bytes(),
         verdict,
-        ending: Ending::Exited { success: true },
+        ending: MachineEnding::Exited { success: true },
         diagnosis: None,
         positions: Vec::new(),
         elapsed: Duration::from_secs(9),
@@ -48,7 +48,7 @@ fn ended(verdict: Verdict) -> RunResult {
 fn hung() -> RunResult {
     RunResult {
         log: b"psci-bench 0.1.0\r\n".to_vec(),
-        ending: Ending::TimedOut,
+        ending: MachineEnding::TimedOut,
         diagnosis: Some("no closing line within 7 s".into()),
         positions: vec!["CPU 0: EL2 at 0x60000000: image offset 0x0".into()],
         elapsed: Duration::from_secs(12),
@@ -63,7 +63,7 @@ struct Came {
     summary: String,
 }
 
-fn run_all(runs: Vec<RunResult>, limits: Limits) -> Came {
+fn run_all(runs: Vec<RunResult>, limits: SoakLimits) -> Came {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let mut keep = Keep::at(dir.path()).expect("an empty directory");
     let mut out = Vec::new();
@@ -86,10 +86,10 @@ fn run_all(runs: Vec<RunResult>, limits: Limits) -> Came {
     }
 }
 
-fn runs(runs: u64) -> Limits {
-    Limits {
+fn runs(runs: u64) -> SoakLimits {
+    SoakLimits {
         runs: Some(runs),
-        ..Limits::default()
+        ..SoakLimits::default()
     }
 }
 
@@ -124,25 +124,25 @@ runs that ended before their records, so that no attempt of theirs is in these f
 #[test]
 fn when_it_is_enough() {
     let many = || vec![ended(Verdict::Pass); 100];
-    let count = |limits: Limits| {
+    let count = |limits: SoakLimits| {
         let totals = run_all(many(), limits).result.expect("good runs");
         assert_eq!(totals.exit_code(), 0);
         totals.runs()
     };
-    let none = Limits::default();
+    let none = SoakLimits::default();
     let (time, suspends) = (Some(Duration::from_secs(25)), Some(31));
-    assert_eq!(count(Limits { time, ..none }), 3);
-    assert_eq!(count(Limits { suspends, ..none }), 4);
+    assert_eq!(count(SoakLimits { time, ..none }), 3);
+    assert_eq!(count(SoakLimits { suspends, ..none }), 4);
     let runs = Some(2);
-    assert_eq!(count(Limits { runs, time, ..none }), 2);
+    assert_eq!(count(SoakLimits { runs, time, ..none }), 2);
     assert_eq!(none.or_default().time, Some(TIME));
-    assert_eq!(Limits { runs, ..none }.or_default().time, None);
+    assert_eq!(SoakLimits { runs, ..none }.or_default().time, None);
 }
 
 #[test]
 fn soak_ends_early_by_interruption_bad_input_and_error() {
     let (mut cut, mut refused) = (hung(), hung());
-    cut.ending = Ending::Interrupted;
+    cut.ending = MachineEnding::Interrupted;
     refused.verdict = Verdict::BadInput;
     let passed = || ended(Verdict::Pass);
     let log = "run-0001-bad-input.log";

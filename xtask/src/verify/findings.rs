@@ -19,7 +19,7 @@ pub struct Actor {
 /// A load that may return an old value on hardware.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// The reason: a name of the model's `Fault`.
+    /// The reason: a name of the model's `CacheFault`.
     pub fault: String,
     /// The load.
     pub reader: Actor,

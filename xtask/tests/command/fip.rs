@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use boards::image_kinds::KINDS;
+use boards::image_kinds::IMAGE_KINDS;
 
 use crate::support::scratch::{Scratch, files};
 
@@ -13,7 +13,7 @@ const OTHER: &str = "54464222-a4cf-4bf8-b1b6-cee7dade539e";
 /// One image of each kind and two of unknown kinds, as options.
 fn all_images(scratch: &Scratch) -> String {
     let mut words = String::new();
-    for (index, kind) in KINDS.iter().enumerate() {
+    for (index, kind) in IMAGE_KINDS.iter().enumerate() {
         let name = kind.option;
         scratch.write(name, &vec![index as u8 + 1; index * 13 + 1]);
         words += &format!(" --{name} {name}");
@@ -90,7 +90,7 @@ fn unpacked_as_fiptool_does() {
         all.map(|(path, data)| (path.strip_prefix(&dir).expect("in it").to_owned(), data))
             .collect()
     };
-    assert_eq!(content("ours").len(), KINDS.len() + 2);
+    assert_eq!(content("ours").len(), IMAGE_KINDS.len() + 2);
     assert_eq!(content("ours"), content("theirs"));
 
     // One that is there is enough, and nothing else is written.

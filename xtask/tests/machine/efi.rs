@@ -1,6 +1,6 @@
 //! Firmware that starts the EFI application.
 
-use report::follow::stream::Ending;
+use report::follow::stream::MachineEnding;
 use report::log::read_bytes;
 use run::model::Verdict;
 use xtask::qemu::run_spec::RunSpec;
@@ -37,7 +37,7 @@ fn bad_input_ends_the_machine() {
     let end = (result.verdict, result.ending);
     assert_eq!(
         end,
-        (Verdict::BadInput, Ending::Parked),
+        (Verdict::BadInput, MachineEnding::Parked),
         "{}",
         result.text()
     );

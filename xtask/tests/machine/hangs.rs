@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use report::follow::stream::Ending;
-use xtask::build::firmware_kind::Firmware;
+use report::follow::stream::MachineEnding;
+use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::run_spec::RunSpec;
 
 use crate::support::run;
@@ -33,13 +33,13 @@ fn a_loop_under_the_firmware() {
 fn the_payloads_functions_have_names() {
     let spec = RunSpec {
         smp: Some(2),
-        firmware: Firmware::Builtin,
+        firmware: FirmwareKind::Builtin,
         args: Some("iterations=10000".into()),
         timeout: Duration::from_secs(4),
         ..RunSpec::default()
     };
     let result = run(&spec);
-    assert_eq!(result.ending, Ending::TimedOut);
+    assert_eq!(result.ending, MachineEnding::TimedOut);
     let said = result.diagnosis.expect("a diagnosis");
     assert!(said.contains("the last scenario begun was '"), "{said}");
     // Its SMCs are QEMU's own work: a CPU is never in a firmware.

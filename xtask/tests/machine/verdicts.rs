@@ -6,14 +6,14 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-use report::follow::stream::Ending;
+use report::follow::stream::MachineEnding;
 use run::model::Verdict;
 
 use crate::support::{End, FAIL, PASS, run, stub, stub_spec, xtask};
 
 #[test]
 fn the_closing_line_decides() {
-    let off = Ending::Exited { success: true };
+    let off = MachineEnding::Exited { success: true };
     let bad_input = "psci-bench: INCOMPLETE: bad input: no device tree";
     let exception = "psci-bench: INCOMPLETE: exception on CPU 0.3";
     let last = format!("{PASS}\r\nboom\r\n{exception}");
@@ -24,7 +24,7 @@ fn the_closing_line_decides() {
         // The last one of two counts.
         (&last, End::Off, Verdict::Incomplete, 3, off),
         // A machine that parks after its closing line is not waited for.
-        (PASS, End::Hang, Verdict::Pass, 0, Ending::Parked),
+        (PASS, End::Hang, Verdict::Pass, 0, MachineEnding::Parked),
     ] {
         let result = run(&stub_spec(&format!("{line}\r\n"), end));
         let text = result.text();

@@ -25,14 +25,14 @@ pub fn checksum(bytes: &[u8]) -> u8 {
 
 /// The origin of a table, for messages.
 #[derive(Clone, Copy, Debug)]
-pub enum Place {
+pub enum TableOrigin {
     /// Physical address.
     Address(u64),
     /// Number of a file, from 1.
     File(usize),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TableOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Address(address) => write!(f, "at {address:#x}"),
@@ -45,7 +45,7 @@ impl fmt::Display for Place {
 #[derive(Clone, Copy, Debug)]
 pub struct Table<'m> {
     signature: [u8; 4],
-    place: Place,
+    place: TableOrigin,
     /// Offset of an entry in its table; 0 for a table.
     pub at: usize,
     /// The bytes that can be read: of a checked table all, and no more.
@@ -54,7 +54,7 @@ pub struct Table<'m> {
 
 impl<'m> Table<'m> {
     /// Takes the bytes of a table, at least the header.
-    pub fn new(bytes: &'m [u8], place: Place) -> Self {
+    pub fn new(bytes: &'m [u8], place: TableOrigin) -> Self {
         let signature = bytes.first_chunk().copied().unwrap_or_default();
         Self {
             signature,

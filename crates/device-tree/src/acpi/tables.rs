@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use hardware::board::FormatError;
 
-use super::table::{HEADER_SIZE, Place, Table, checksum, number};
+use super::table::{HEADER_SIZE, Table, TableOrigin, checksum, number};
 use crate::Result;
 
 /// The most tables; machines have 10 to 40.
@@ -84,7 +84,9 @@ impl<'m> Tables<'m> {
                      tables only"
                 )));
             }
-            found.tables.push(Table::new(bytes, Place::File(number)));
+            found
+                .tables
+                .push(Table::new(bytes, TableOrigin::File(number)));
         }
         Ok(found)
     }
@@ -136,7 +138,7 @@ impl<'m> Tables<'m> {
 
 /// Reads the table at an address, or only its header where the rest cannot be read.
 fn read<'m>(memory: &impl Memory<'m>, address: u64) -> Option<Table<'m>> {
-    let place = Place::Address(address);
+    let place = TableOrigin::Address(address);
     let bytes = memory.bytes(address, HEADER_SIZE as u64)?;
     let length = number(bytes, 4, 4).filter(|length| *length >= HEADER_SIZE as u64);
     let whole = length.and_then(|length| memory.bytes(address, length));

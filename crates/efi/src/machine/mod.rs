@@ -2,13 +2,13 @@
 //!
 //! | part | task |
 //! |---|---|
-//! | `firmware` | EFI's boot services and tables |
+//! | `efi_services` | EFI's boot services and tables |
 //! | `heap` | the payload's heap, in pages that EFI gives once |
 //! | `panic` | the end of a run by a panic |
 //! | `payload` | the payload's place in memory, and the jump to it |
 //! | `registers` | registers of this CPU |
 
-pub mod firmware;
+pub mod efi_services;
 mod heap;
 mod panic;
 pub mod payload;
@@ -24,13 +24,14 @@ macro_rules! entry {
         ) -> uefi_raw::Status {
             // SAFETY: EFI starts an image with its handle and the system table, which is
             // sound and stays until ExitBootServices (UEFI 2.10, section 4.1).
-            let firmware = unsafe { $crate::machine::firmware::Firmware::new(image, system) };
-            match $main(firmware) {
-                $crate::machine::firmware::Ending::Returned(status) => status,
-                $crate::machine::firmware::Ending::Refused(firmware) => {
+            let services =
+                unsafe { $crate::machine::efi_services::EfiServices::new(image, system) };
+            match $main(services) {
+                $crate::machine::efi_services::MainResult::Returned(status) => status,
+                $crate::machine::efi_services::MainResult::Refused(services) => {
                     // SAFETY: all of the main function's values are gone, no static refers to
                     // the heap or to the image's pages, and nothing is allocated from here on.
-                    unsafe { firmware.give_back() };
+                    unsafe { services.give_back() };
                     uefi_raw::Status::UNSUPPORTED
                 }
             }

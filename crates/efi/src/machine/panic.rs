@@ -4,13 +4,13 @@ use core::panic::PanicInfo;
 
 use run::model::ClosingLine;
 
-use super::firmware::{self, print_line};
+use super::efi_services::{self, print_line};
 use super::payload;
 
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
     print_line!("{}", ClosingLine::Incomplete(info));
-    firmware::abort();
+    efi_services::abort();
     // EFI has ended. The payload's image was whole before that.
     payload::enter_kept()
 }

@@ -3,7 +3,7 @@
 use core::arch::naked_asm;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use super::firmware::Left;
+use super::efi_services::Left;
 
 /// First address of the image, and the address after its boot area.
 static PLACE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];

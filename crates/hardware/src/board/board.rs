@@ -66,7 +66,7 @@ impl<'t> Board<'t> {
     /// ignored.
     ///
     /// # Errors
-    /// The first node or property that cannot be used. [`super::Console::find`] finds
+    /// The first node or property that cannot be used. [`super::TreeConsole::find`] finds
     /// the UART to print the error on.
     // Not inlined: the caller's stack frame lasts as long as the run.
     #[inline(never)]

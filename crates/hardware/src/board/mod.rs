@@ -24,7 +24,7 @@ pub use self::gic::{FrameLimits, GICC_V2, GICD_V2, GICD_V3, GICR, Gic, REDISTRIB
 pub use self::idle::{IDLE_STATES_MAX, IdleState};
 pub use self::labels::{CPU_MAX, Cpu, LabelSource};
 pub use self::memory::{MEMORY_MAX, RESERVED_MAX};
-pub use self::stdout_path::Console;
+pub use self::stdout_path::TreeConsole;
 pub use self::timers::{FRAMES, PPIS, SPIS, TimerFrame, TimerPpis};
 pub use self::watchdog::Watchdog;
 pub use crate::devices::timer_frame::NoFrame;

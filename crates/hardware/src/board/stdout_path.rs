@@ -16,7 +16,7 @@ use crate::text::outside::Shown;
 /// The two things needed to report that the rest of a device tree cannot be used: the
 /// UART to print on, and the conduit for SYSTEM_OFF afterwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Console {
+pub struct TreeConsole {
     /// The console's UART, or the reason for its absence.
     pub uart: Result<Uart, FormatError>,
     /// The property that names that UART: "/chosen/stdout-path", or another.
@@ -25,7 +25,7 @@ pub struct Console {
     pub conduit: Result<Conduit, FormatError>,
 }
 
-impl Console {
+impl TreeConsole {
     /// Looks for UART and conduit in `tree`; either may be absent.
     ///
     /// # Errors

@@ -3,5 +3,5 @@
 mod describe;
 mod format;
 mod hostile;
-mod model;
+mod node_model;
 mod table;

@@ -1,13 +1,13 @@
 //! UARTs: polled, transmit only, as the firmware left them configured.
 //!
-//! There is one driver, and a `Model` in `uart/models.rs` for each kind of UART.
+//! There is one driver, and a `UartModel` in `uart/models.rs` for each kind of UART.
 
 mod models;
 
 use super::bus::{Bus, Width};
 use crate::image::{Uart as Description, UartKind};
 use crate::spec::region::Region;
-use models::{Bits, KEPT_MAX, Model, Step};
+use models::{Bits, KEPT_MAX, RestoreWrite, UartModel};
 
 /// Polls of a status register before a wait is given up: a UART that does not
 /// drain must not hang the run. At 9600 baud a byte takes about 1 ms.
@@ -57,7 +57,7 @@ pub fn mark_register(uart: &Description) -> Option<u16> {
 /// A UART and the settings that it had at boot.
 pub struct Uart<B> {
     bus: B,
-    model: &'static Model,
+    model: &'static UartModel,
     shift: u8,
     width: Width,
     /// The value at boot for each step of `model.restore`.
@@ -152,7 +152,8 @@ impl<B: Bus> Uart<B> {
     /// them along. The UART must be idle.
     pub fn restore(&mut self) {
         let steps = self.model.restore.iter().zip(self.kept);
-        let is_lost = |(&(register, mask), kept): (&Step, u32)| self.read(register) & mask != kept;
+        let is_lost =
+            |(&(register, mask), kept): (&RestoreWrite, u32)| self.read(register) & mask != kept;
         if steps.clone().any(is_lost) {
             steps.for_each(|(&(register, _), kept)| self.write(register, kept));
         }

@@ -1,19 +1,19 @@
 //! A model of data caches that do whatever the architecture permits: a line that a cache may
-//! hold is held, is filled at any time, and is evicted at any time. A [`Model`] takes accesses
+//! hold is held, is filled at any time, and is evicted at any time. A [`CacheModel`] takes accesses
 //! and maintenance, and returns a [`Finding`] for a load that may return another value than the
 //! last one stored (Arm ARM, B2.7 "Caches", B2.8 "Mismatched memory attributes").
 //!
 //! Not modelled: instruction caches, barriers between CPUs, dirty lines that move to another
 //! CPU's cache without a load, and the loss of a cluster's cache.
 
-mod line;
+mod cache_line;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use line::{Line, Owner};
+use cache_line::{CacheLine, Owner};
 
 /// The bytes of a line.
 pub const LINE: u64 = 64;
@@ -40,7 +40,7 @@ pub struct Actor {
 
 /// The reason why a load may return another value than the last one stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Fault {
+pub enum CacheFault {
     /// A load past the caches of bytes that may be in a cache alone: a clean to the point of
     /// coherency is missing.
     NotCleaned,
@@ -60,7 +60,7 @@ pub enum Fault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Finding {
     /// The reason.
-    pub fault: Fault,
+    pub fault: CacheFault,
     /// The address of the first such byte.
     pub address: u64,
     /// The load.
@@ -96,8 +96,8 @@ struct Cpu {
 
 /// The caches of a machine, and its memory.
 #[derive(Debug, Default)]
-pub struct Model {
-    lines: HashMap<u64, Line>,
+pub struct CacheModel {
+    lines: HashMap<u64, CacheLine>,
     /// The lines that may be dirty.
     dirty: BTreeSet<u64>,
     cpus: HashMap<u32, Cpu>,
@@ -110,7 +110,7 @@ pub struct Model {
     cluster: u32,
 }
 
-impl Model {
+impl CacheModel {
     /// Returns a machine in which so many CPUs, by their order, share a second-level cache.
     pub fn new(cluster: u32) -> Self {
         Self {
@@ -135,14 +135,14 @@ impl Model {
         self.soiled.push((memory, is_data));
     }
 
-    fn line(&mut self, line: u64) -> &mut Line {
+    fn line(&mut self, line: u64) -> &mut CacheLine {
         self.lines.entry(line).or_insert_with(|| {
             let soiled = self.soiled.iter().find(|it| it.0.contains(&line));
             if let Some((_, is_data)) = soiled {
                 self.dirty.insert(line);
-                return Line::soiled(*is_data);
+                return CacheLine::soiled(*is_data);
             }
-            Line::default()
+            CacheLine::default()
         })
     }
 

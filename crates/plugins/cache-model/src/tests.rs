@@ -18,13 +18,13 @@ enum Step {
     Soil,
 }
 
-use Fault::{Discarded, NotCleaned, NotInvalidated, Overwritten, PoweredOff};
+use CacheFault::{Discarded, NotCleaned, NotInvalidated, Overwritten, PoweredOff};
 use Maintenance::{Clean, CleanInvalidate, Invalidate};
 use Step::{Barrier, Caches, Do, Flush, Load, Reset, Soil, Store};
 
 /// Returns the faults of all loads, of 8 bytes each.
-fn faults(steps: &[(u32, Step)]) -> Vec<Fault> {
-    let mut model = Model::new(2);
+fn faults(steps: &[(u32, Step)]) -> Vec<CacheFault> {
+    let mut model = CacheModel::new(2);
     let mut found = Vec::new();
     for (pc, (cpu, step)) in (0..).zip(steps.iter().copied()) {
         let actor = |way| Actor { cpu, pc, way };
@@ -202,7 +202,7 @@ fn loads_that_may_be_wrong_are_found() {
 
 #[test]
 fn finding_names_byte_reader_and_writer() {
-    let mut model = Model::default();
+    let mut model = CacheModel::default();
     let (cpu, way) = (0, Way::Cached);
     let writer = Actor { cpu, pc: 4, way };
     model.store(writer, 0x103c, 8);

@@ -1,4 +1,4 @@
-//! Looks for loads that may return an old value on hardware with caches: a [`Model`] takes all
+//! Looks for loads that may return an old value on hardware with caches: a [`CacheModel`] takes all
 //! accesses of all CPUs, and their maintenance.
 //!
 //! Arguments: `out=FILE`, the findings; `entry=A-B`, the payload's image, at whose first
@@ -13,7 +13,7 @@ use std::fs;
 use std::ops::Range;
 
 use attributes::{Attributes, Walked};
-use cache_model::{Actor, Fault, Finding, Maintenance, Model, Way};
+use cache_model::{Actor, CacheFault, CacheModel, Finding, Maintenance, Way};
 use qemu_abi::{Access, Arguments, Block, Counts, Plugin, read_register};
 
 /// The RAM of QEMU's `virt`, secure and not.
@@ -82,7 +82,7 @@ struct Now {
 struct Coherence {
     out: String,
     image: Range<u64>,
-    model: Model,
+    model: CacheModel,
     /// The address of each block.
     blocks: Vec<u64>,
     /// Each instruction of maintenance, with its address.
@@ -97,7 +97,7 @@ struct Coherence {
     /// The block that is executed.
     now: Now,
     /// Findings by all but the address, with the first address and their number.
-    findings: BTreeMap<(Fault, Actor, Option<Actor>), (u64, u64)>,
+    findings: BTreeMap<(CacheFault, Actor, Option<Actor>), (u64, u64)>,
     executed: u64,
 }
 
@@ -105,7 +105,7 @@ fn make(arguments: &Arguments) -> Result<Coherence, String> {
     Ok(Coherence {
         out: arguments.get("out")?.to_owned(),
         image: arguments.range("entry")?,
-        model: Model::new(CLUSTER),
+        model: CacheModel::new(CLUSTER),
         blocks: Vec::new(),
         specials: Vec::new(),
         has_entered: false,

@@ -9,7 +9,7 @@ use run::model::{Instants, Row, Scenario};
 
 /// The state of a CPU between two instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Phase {
+pub struct CpuPhase {
     /// The name in legends.
     pub name: &'static str,
     /// The class in style sheets.
@@ -36,8 +36,8 @@ const fn phase(
     class: &'static str,
     side: Side,
     ends: &'static [(Instant, Instant)],
-) -> Phase {
-    Phase {
+) -> CpuPhase {
+    CpuPhase {
         name,
         class,
         side,
@@ -53,7 +53,7 @@ const UP: Instant = Stamp(ExitHwLowPwr);
 const EXIT: Instant = Stamp(ExitPsci);
 
 /// All phases in the order of legends.
-pub const PHASES: [Phase; 13] = [
+pub const PHASES: [CpuPhase; 13] = [
     phase("call", "p-call", Side::Down, &[(Before, ENTER)]),
     // Until the flush, or low power without one: CPUs queue for the firmware's locks.
     phase(
@@ -82,7 +82,7 @@ const UNTIL_DUE: &str = "until the wake-up is due";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
     /// The phase.
-    pub phase: Phase,
+    pub phase: CpuPhase,
     /// Its begin.
     pub from: i64,
     /// Its end.
@@ -115,7 +115,7 @@ pub fn slices(instants: &Instants) -> Vec<Slice> {
 }
 
 /// Returns the phase between two instants.
-pub fn phase_between(from: Instant, to: Instant) -> Option<Phase> {
+pub fn phase_between(from: Instant, to: Instant) -> Option<CpuPhase> {
     let found = PHASES.iter().find(|it| it.ends.contains(&(from, to)));
     found.copied()
 }

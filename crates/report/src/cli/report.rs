@@ -22,7 +22,7 @@ use crate::analysis::audit::{self, Judged};
 use crate::analysis::compare::{self, Across, RowIs};
 use crate::analysis::merge::{merge, take_repeats};
 use crate::analysis::typical::typical;
-use crate::export::{self, Format, Part, Report, TreeWishes, Writer};
+use crate::export::{self, Format, Report, ReportPart, TreeWishes, Writer};
 use crate::follow::explain_marks;
 use crate::follow::serial;
 use crate::follow::serial::TIMEOUT_MAX;
@@ -305,16 +305,20 @@ fn follow(device: &Path, arguments: &ReportArguments) -> Result<(Report, Option<
 fn check_wishes(arguments: &ReportArguments) -> Result<()> {
     let format = arguments.format;
     for (option, is_given, part) in [
-        ("--merge", arguments.merge, Part::Merged),
-        ("--matrix", arguments.matrix, Part::Matrix),
+        ("--merge", arguments.merge, ReportPart::Merged),
+        ("--matrix", arguments.matrix, ReportPart::Matrix),
         (
             "--baseline",
             !arguments.baseline.is_empty(),
-            Part::Comparisons,
+            ReportPart::Comparisons,
         ),
-        ("--audit", arguments.audit, Part::Audits),
-        ("--page", arguments.page, Part::Page),
-        ("--platform", arguments.platform.is_some(), Part::Platform),
+        ("--audit", arguments.audit, ReportPart::Audits),
+        ("--page", arguments.page, ReportPart::Page),
+        (
+            "--platform",
+            arguments.platform.is_some(),
+            ReportPart::Platform,
+        ),
     ] {
         if is_given && !format.takes.contains(&part) {
             let able = export::ALL.iter().filter(|it| it.takes.contains(&part));

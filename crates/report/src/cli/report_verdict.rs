@@ -5,8 +5,8 @@ use host::exit_code::{FAILED, INCOMPLETE};
 use host::progress::say;
 
 use crate::export::Report;
+use crate::jobs::job_outcome::JobOutcome;
 use crate::jobs::matrix::Matrix;
-use crate::jobs::outcome::Outcome;
 use crate::log::LoggedRun;
 
 const REGRESSION: u8 = FAILED;
@@ -22,9 +22,9 @@ pub fn judge_jobs(matrix: &Matrix) -> u8 {
     }
     for job in &matrix.jobs {
         let code = match job.outcome {
-            Outcome::Passed => continue,
-            Outcome::Failed => FAILED,
-            Outcome::Incomplete => INCOMPLETE,
+            JobOutcome::Passed => continue,
+            JobOutcome::Failed => FAILED,
+            JobOutcome::Incomplete => INCOMPLETE,
         };
         worst = code.max(worst);
         let said = job.said.join("; ");

@@ -2,7 +2,7 @@
 
 use hardware::text::plural::many;
 
-use super::document::{Block, Line};
+use super::document::{Block, LabeledLine};
 use super::scenario_document::mark;
 use super::table::{Table, key_cells};
 use crate::analysis::compare::{
@@ -25,7 +25,7 @@ pub(super) fn comparison<'r>(run: &LoggedRun, comparison: &Comparison) -> Vec<Bl
     all
 }
 
-fn definitions(run: &LoggedRun, comparison: &Comparison) -> Vec<Line> {
+fn definitions(run: &LoggedRun, comparison: &Comparison) -> Vec<LabeledLine> {
     let source = |run: &LoggedRun| format!("{}, run {}", run.source.input, run.source.place);
     let all = comparison.scenarios.iter().map(|it| it.changes().len());
     let all = many(all.sum(), "figure");

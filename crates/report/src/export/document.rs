@@ -3,11 +3,12 @@
 use run::model::Scenario;
 use serde::Serialize;
 
-use super::html::Figure;
+use super::html::Chart;
 use super::table::Table;
 use crate::log::LoggedRun;
 
-pub type Line = (&'static str, String);
+/// A heading, and the text behind it.
+pub type LabeledLine = (&'static str, String);
 
 /// A part of a report, in the order of reading.
 #[derive(Serialize)]
@@ -18,7 +19,7 @@ pub enum Block<'r> {
     /// A heading within a run.
     Heading(String),
     /// Names with their values.
-    Definitions(Vec<Line>),
+    Definitions(Vec<LabeledLine>),
     /// The heading of a scenario.
     Scenario(ScenarioHeading),
     /// A sentence that must not be overlooked.
@@ -33,7 +34,7 @@ pub enum Block<'r> {
     Charts(Charts<'r>),
     /// Drawings that are made already.
     #[serde(rename = "charts")]
-    Drawings(Vec<Figure>),
+    Drawings(Vec<Chart>),
 }
 
 /// The heading of a scenario, with its status and method.

@@ -16,14 +16,14 @@ pub struct Format {
     /// A few words for the help.
     pub about: &'static str,
     /// The parts that it has a place for besides runs, each for itself.
-    pub takes: &'static [Part],
+    pub takes: &'static [ReportPart],
     /// The function that writes it.
     pub writer: Writer,
 }
 
 /// A part of a report besides runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum ReportPart {
     /// Several runs as one.
     Merged,
     /// Jobs, and their runs side by side.
@@ -73,11 +73,20 @@ impl Format {
     }
 }
 
-const ALL_RUNS: &[Part] = &[Part::Merged, Part::Matrix, Part::Comparisons, Part::Audits];
-const NO_MATRIX: &[Part] = &[Part::Merged, Part::Comparisons, Part::Audits];
-const COMPARED: &[Part] = &[Part::Comparisons];
+const ALL_RUNS: &[ReportPart] = &[
+    ReportPart::Merged,
+    ReportPart::Matrix,
+    ReportPart::Comparisons,
+    ReportPart::Audits,
+];
+const NO_MATRIX: &[ReportPart] = &[
+    ReportPart::Merged,
+    ReportPart::Comparisons,
+    ReportPart::Audits,
+];
+const COMPARED: &[ReportPart] = &[ReportPart::Comparisons];
 
-const fn stream(name: &'static str, write: WriteStream, takes: &'static [Part]) -> Format {
+const fn stream(name: &'static str, write: WriteStream, takes: &'static [ReportPart]) -> Format {
     let (about, writer) = ("", Writer::Stream(write));
     Format {
         name,
@@ -107,7 +116,11 @@ pub static ALL: [Format; 10] = [
     Format {
         name: "tfa-docs",
         about: "data files of TF-A's docs/perf, below the directory -o; --platform names the folder",
-        takes: &[Part::Comparisons, Part::Platform, Part::Page],
+        takes: &[
+            ReportPart::Comparisons,
+            ReportPart::Platform,
+            ReportPart::Page,
+        ],
         writer: Writer::Tree(tfa_docs::write_tree),
     },
 ];

@@ -5,9 +5,9 @@ use run::model::heading;
 
 use super::document::Block;
 use super::table::{Table, cell};
-use crate::jobs::Ending;
+use crate::jobs::CaseStatus;
+use crate::jobs::job_outcome::JobOutcome;
 use crate::jobs::matrix::{Board, Matrix, SideBySide};
-use crate::jobs::outcome::Outcome;
 use crate::log::LoggedRun;
 
 pub(super) fn matrix<'r>(matrix: &Matrix, runs: &[LoggedRun]) -> Vec<Block<'r>> {
@@ -32,7 +32,7 @@ fn remarks(matrix: &Matrix) -> Vec<String> {
     let mut all = matrix.unread.clone();
     for job in &matrix.jobs {
         all.extend(job.notes.iter().cloned());
-        if job.outcome != Outcome::Passed || !job.said.is_empty() {
+        if job.outcome != JobOutcome::Passed || !job.said.is_empty() {
             let (key, outcome) = (&job.key, job.outcome.word());
             let job_text = format!("{}, {} ({})", key.board, key.firmware, job.name);
             let said = job.said.join("; ");
@@ -60,7 +60,7 @@ fn jobs(matrix: &Matrix) -> Option<Table> {
         let (outcome, runs) = (job.outcome.word().to_owned(), job.runs.len().to_string());
         let count = |ending| cell(job.results.as_ref().map(|it| it.count(ending)));
         let mut cells = vec![board, firmware, engine, outcome, runs];
-        cells.extend(Ending::ALL.map(count));
+        cells.extend(CaseStatus::ALL.map(count));
         cells.push(cell(job.measurements));
         table.rows.push(cells);
     }

@@ -5,16 +5,16 @@ use itertools::Itertools as _;
 use suite::output::conditions;
 
 use super::cpu_names;
-use super::document::Line;
+use super::document::LabeledLine;
 use crate::log::grouped::grouped;
 use crate::log::{LoggedRun, Stage};
 
 /// The name of the lines about firmware.
 pub(super) const FIRMWARE: &str = "Firmware";
 
-pub(super) fn method(run: &LoggedRun) -> Vec<Line> {
+pub(super) fn method(run: &LoggedRun) -> Vec<LabeledLine> {
     let is_log = !run.integrity.tables;
-    let mut lines: Vec<Line> = vec![("Log", source(run)), ("Payload", payload(run))];
+    let mut lines: Vec<LabeledLine> = vec![("Log", source(run)), ("Payload", payload(run))];
     let mut add = |name, text: Option<String>| lines.extend(text.map(|text| (name, text)));
     add("Board", run.board().map(str::to_owned));
     add("CPUs", cpus(run));

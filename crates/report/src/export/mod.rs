@@ -29,8 +29,8 @@ mod template;
 mod tfa_docs;
 
 pub use self::document::Block;
-pub use self::formats::{ALL, Format, Part, Writer, by_name};
-pub use self::html::{Drawing, EDGE, Figure, LANE, LEFT, Scale, write_page};
+pub use self::formats::{ALL, Format, ReportPart, Writer, by_name};
+pub use self::html::{Chart, Drawing, EDGE, LANE, LEFT, Scale, write_page};
 pub use self::markup::write_blocks;
 pub use self::report_data::{Report, TreeWishes};
 pub use self::table::Table;

@@ -26,7 +26,7 @@ use run::plan::{Method, ScenarioId};
 use super::published_page::{self, OnPage, Shown};
 use super::report_data::{Report, TreeWishes};
 use crate::analysis::compare::{
-    Across, Change, Comparison, Judged, Keyed, Options, Outcome, compare, percent,
+    Across, Change, ChangeOutcome, Comparison, Judged, Keyed, Options, compare, percent,
 };
 use crate::analysis::conditions::is_of_platform;
 use crate::log::{LoggedRun, tables};
@@ -272,7 +272,8 @@ fn line(
         let none = (*metric == CacheFlush).then_some(0);
         let ns = run.ns(scenario.figure(row, *metric).or(none)?)?;
         let change = comparison.and_then(|it| change(it, scenario.id, row, *metric));
-        let change = change.filter(|it| matches!(it.outcome, Outcome::Better | Outcome::Worse));
+        let change =
+            change.filter(|it| matches!(it.outcome, ChangeOutcome::Better | ChangeOutcome::Worse));
         // Of the figures that the tables show, also where rounds were compared together.
         let percent = change.and_then(|it| {
             let old = &comparison?.baseline;

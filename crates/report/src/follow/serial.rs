@@ -13,7 +13,7 @@ use host::progress::Progress;
 use serial2::SerialPort;
 
 use crate::follow::screen::Screen;
-use crate::follow::stream::{Ending, chunks, closing, listen};
+use crate::follow::stream::{MachineEnding, chunks, closing, listen};
 
 /// The longest that a run is followed, in seconds: a day.
 pub const TIMEOUT_MAX: u64 = 24 * 60 * 60;
@@ -24,7 +24,7 @@ pub struct Followed {
     /// The bytes so far.
     pub log: Vec<u8>,
     /// The end; None if the other side closed it.
-    pub ending: Option<Ending>,
+    pub ending: Option<MachineEnding>,
     /// The time that the run was followed.
     pub elapsed: Duration,
 }
@@ -34,8 +34,8 @@ impl fmt::Display for Followed {
         let (bytes, seconds) = (self.log.len(), self.elapsed.as_secs_f64());
         let ended = closing(&self.log).is_some();
         let how = match self.ending {
-            Some(Ending::TimedOut) => "the time is up (--timeout)",
-            Some(Ending::Interrupted) => "interrupted",
+            Some(MachineEnding::TimedOut) => "the time is up (--timeout)",
+            Some(MachineEnding::Interrupted) => "interrupted",
             _ if ended => "the run has ended",
             _ => "the UART was closed before the run's last line",
         };

@@ -18,14 +18,14 @@ pub const LINGER: Duration = Duration::from_secs(2);
 
 /// The longest times of a machine. A time alone is the timeout.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct TimeLimits {
     /// The time in all.
     pub timeout: Duration,
     /// The time of silence after the last line.
     pub linger: Duration,
 }
 
-impl From<Duration> for Limits {
+impl From<Duration> for TimeLimits {
     fn from(timeout: Duration) -> Self {
         Self {
             timeout,
@@ -38,7 +38,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// The end of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum MachineEnding {
     /// By itself.
     Exited {
         /// True if it reported success.
@@ -54,13 +54,13 @@ pub enum Ending {
 
 /// The result of a machine that ran.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct MachineResult {
     /// All bytes of the UART.
     pub log: Vec<u8>,
     /// QEMU's stderr.
     pub stderr: String,
     /// The end.
-    pub ending: Ending,
+    pub ending: MachineEnding,
     /// The time that it ran.
     pub elapsed: Duration,
 }
@@ -95,11 +95,11 @@ impl Drop for Owned {
 /// `interrupt` is set. Everything is written to `out` as it comes.
 pub fn run(
     command: &mut Command,
-    limits: impl Into<Limits>,
+    limits: impl Into<TimeLimits>,
     interrupt: &AtomicBool,
     out: &mut dyn Display,
     (samples, at_deadline): Watch<'_>,
-) -> Result<Outcome> {
+) -> Result<MachineResult> {
     let started = Instant::now();
     let limits = limits.into();
     let mut child = command
@@ -127,7 +127,7 @@ pub fn run(
     let killed = listen(&bytes, &mut log, times, interrupt, out, &mut samples)?;
     let ending = match killed {
         Some(ending) => {
-            if ending == Ending::TimedOut {
+            if ending == MachineEnding::TimedOut {
                 at_deadline();
             }
             drop(child);
@@ -138,13 +138,13 @@ pub fn run(
             }
             ending
         }
-        None => Ending::Exited {
+        None => MachineEnding::Exited {
             success: child.0.wait()?.success(),
         },
     };
     out.flush()?;
     let _ = reader.join();
-    Ok(Outcome {
+    Ok(MachineResult {
         log,
         stderr: complaints.join().unwrap_or_default(),
         ending,
@@ -175,11 +175,11 @@ pub(crate) fn chunks(mut from: impl Read + Send + 'static) -> (Receiver<Vec<u8>>
 pub(crate) fn listen(
     bytes: &Receiver<Vec<u8>>,
     log: &mut Vec<u8>,
-    (started, limits): (Instant, Limits),
+    (started, limits): (Instant, TimeLimits),
     interrupt: &AtomicBool,
     out: &mut dyn Display,
     samples: &mut dyn FnMut() -> Option<(u32, u32)>,
-) -> Result<Option<Ending>> {
+) -> Result<Option<MachineEnding>> {
     let deadline = started + limits.timeout;
     let mut heard = Instant::now();
     let mut closed = false;
@@ -195,7 +195,7 @@ pub(crate) fn listen(
             Err(RecvTimeoutError::Disconnected) => {
                 // An interruption of this process may have ended the machine, too.
                 let interrupted = interrupt.load(Ordering::Relaxed) && !closed;
-                return Ok(interrupted.then_some(Ending::Interrupted));
+                return Ok(interrupted.then_some(MachineEnding::Interrupted));
             }
             Err(RecvTimeoutError::Timeout) => {
                 if let Some((kept, asked)) = samples() {
@@ -205,13 +205,13 @@ pub(crate) fn listen(
         }
         let now = Instant::now();
         if interrupt.load(Ordering::Relaxed) {
-            return Ok(Some(Ending::Interrupted));
+            return Ok(Some(MachineEnding::Interrupted));
         }
         if closed && now - heard > limits.linger {
-            return Ok(Some(Ending::Parked));
+            return Ok(Some(MachineEnding::Parked));
         }
         if now >= deadline {
-            return Ok(Some(Ending::TimedOut));
+            return Ok(Some(MachineEnding::TimedOut));
         }
     }
 }

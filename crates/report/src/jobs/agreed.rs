@@ -10,7 +10,7 @@ use run::measure::Metric;
 use run::model::Scenario;
 use run::plan::TAG_PREFIX;
 
-use super::results::{Ending, Results};
+use super::results::{CaseStatus, Results};
 use crate::log::LoggedRun;
 
 const SUITE: &str = "psci-bench/";
@@ -38,7 +38,7 @@ pub(super) fn lacks(results: &Results, runs: &[LoggedRun]) -> Vec<String> {
     let mut lacks = Vec::new();
     let failed = results.failure.is_some()
         || !results.faults.is_empty()
-        || results.count(Ending::Failed) > 0;
+        || results.count(CaseStatus::Failed) > 0;
     if failed || runs.is_empty() {
         return lacks;
     }
@@ -118,7 +118,7 @@ mod tests {
 
     fn whole() -> Results {
         let mut results = Results::default();
-        results.add("psci-bench/psci_bench".to_owned(), Ending::Passed);
+        results.add("psci-bench/psci_bench".to_owned(), CaseStatus::Passed);
         let run = run();
         for (name, value) in run.framed().iter().flat_map(|it| measurements(&run, it)) {
             results.measured.insert(name, vec![value]);
@@ -152,13 +152,13 @@ mod tests {
         }
         let mut cut = whole();
         cut.cases.clear();
-        cut.add("psci-bench/other".to_owned(), Ending::Passed);
+        cut.add("psci-bench/other".to_owned(), CaseStatus::Passed);
         let said = lacks(&cut, &runs);
         assert_eq!(said, ["the engine has no test case of the verdict"]);
         assert!(!has_others_monitors(&cut));
         let mut theirs = Results::default();
         assert!(!has_others_monitors(&theirs));
-        theirs.add("TFTF/psci_version".to_owned(), Ending::Passed);
+        theirs.add("TFTF/psci_version".to_owned(), CaseStatus::Passed);
         assert!(has_others_monitors(&theirs));
     }
 }

@@ -15,7 +15,7 @@ use crate::log::untrusted_text::plain;
 /// The jobs at some paths, not read yet.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    pub(super) cells: Vec<Cell>,
+    pub(super) cells: Vec<JobFolder>,
     /// Files that were named and are of no such cell, in their order.
     pub(super) files: Vec<PathBuf>,
     /// Paths that could not be looked at.
@@ -24,8 +24,9 @@ pub struct Found {
     seen: HashSet<PathBuf>,
 }
 
+/// The folder of a job, as cargo xtask lab writes it.
 #[derive(Clone, Debug)]
-pub(super) struct Cell {
+pub(super) struct JobFolder {
     pub(super) dir: PathBuf,
     /// The files below its folder of results that are read.
     pub(super) files: Vec<PathBuf>,
@@ -106,7 +107,7 @@ impl Found {
         let has_mark = path.join(MARK).symlink_metadata().is_ok();
         let own = (has_mark && cell.is_none()).then(|| {
             let (dir, files, lacks) = (path.to_path_buf(), Vec::new(), Vec::new());
-            self.cells.push(Cell { dir, files, lacks });
+            self.cells.push(JobFolder { dir, files, lacks });
             self.cells.len() - 1
         });
         let entries = fs::read_dir(path)?.map(|it| Ok(it?.path()));

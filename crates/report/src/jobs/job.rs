@@ -4,7 +4,7 @@ use itertools::Itertools as _;
 use serde::Serialize;
 
 use super::cell::Mark;
-use super::outcome::Outcome;
+use super::job_outcome::JobOutcome;
 use super::results::Results;
 use crate::log::LoggedRun;
 
@@ -15,7 +15,7 @@ pub struct Job {
     #[serde(flatten)]
     pub(crate) key: Key,
     pub(crate) engine: Option<String>,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: JobOutcome,
     /// The reasons against a better outcome.
     pub(crate) said: Vec<String>,
     pub(crate) notes: Vec<String>,

@@ -6,7 +6,7 @@ use run::plan::TAG_PREFIX;
 use serde::Deserialize;
 
 use super::agreed;
-use super::results::{Ending, Results};
+use super::results::{CaseStatus, Results};
 use crate::log::untrusted_text::message;
 
 /// The most suites, which may be within each other: pytest writes one.
@@ -81,7 +81,7 @@ pub(super) fn read(text: &[u8], results: &mut Results) -> Result<()> {
     ensure!(cases > 0, "there is no test case in it");
     results.ended = true;
     // Without a board there is no test: the first one says why.
-    if results.failure.is_none() && results.count(Ending::Failed) == results.cases.len() {
+    if results.failure.is_none() && results.count(CaseStatus::Failed) == results.cases.len() {
         results.failure = failure;
     }
     Ok(())
@@ -106,7 +106,7 @@ impl Suite {
         }
         for case in self.testcase {
             cases += 1;
-            failed += u64::from(case.read(results, first) == Ending::Failed);
+            failed += u64::from(case.read(results, first) == CaseStatus::Failed);
         }
         let counted = self.failures.saturating_add(errors);
         if counted > failed {
@@ -123,12 +123,12 @@ impl Suite {
 }
 
 impl Case {
-    fn read(self, results: &mut Results, first: &mut Option<String>) -> Ending {
+    fn read(self, results: &mut Results, first: &mut Option<String>) -> CaseStatus {
         let mut bad = self.failure.iter().chain(&self.error).peekable();
-        let ending = match bad.peek() {
-            Some(_) => Ending::Failed,
-            None if !self.skipped.is_empty() => Ending::Skipped,
-            None => Ending::Passed,
+        let status = match bad.peek() {
+            Some(_) => CaseStatus::Failed,
+            None if !self.skipped.is_empty() => CaseStatus::Skipped,
+            None => CaseStatus::Passed,
         };
         let why = bad.find_map(|it| it.message.as_deref());
         *first = first.take().or(why.map(message));
@@ -139,8 +139,8 @@ impl Case {
             }
         }
         let class = self.class.map(|class| class + "/").unwrap_or_default();
-        results.add(message(&(class + &self.name)), ending);
-        ending
+        results.add(message(&(class + &self.name)), status);
+        status
     }
 
     /// Returns the name of the figure in a property: the generated tests call it by CPU,
@@ -177,12 +177,12 @@ mod tests {
         )
         .expect("cases");
         let expected = [
-            ("d", Ending::Passed),
-            ("t/a[x]", Ending::Passed),
-            ("t/b", Ending::Skipped),
-            ("t/c", Ending::Failed),
+            ("d", CaseStatus::Passed),
+            ("t/a[x]", CaseStatus::Passed),
+            ("t/b", CaseStatus::Skipped),
+            ("t/c", CaseStatus::Failed),
         ];
-        let expected = expected.map(|(name, ending)| (name.to_owned(), ending));
+        let expected = expected.map(|(name, status)| (name.to_owned(), status));
         assert_eq!(found.cases, expected.into());
         assert!(found.ended && found.failure.is_none());
         let none = results("<testcase name='a'><error message='no board'/></testcase>");

@@ -12,7 +12,7 @@ use memchr::memmem;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::results::{Ending, Results};
+use super::results::{CaseStatus, Results};
 use crate::log::lava_log::LavaEntry;
 use crate::log::lines::Lines;
 use crate::log::untrusted_text::{message, plain};
@@ -36,11 +36,11 @@ struct One {
 
 impl Results {
     fn take(&mut self, one: One) -> Result<()> {
-        let ending = match one.result.as_str() {
-            "pass" => Ending::Passed,
-            "fail" => Ending::Failed,
-            "skip" => Ending::Skipped,
-            "unknown" => Ending::Unknown,
+        let status = match one.result.as_str() {
+            "pass" => CaseStatus::Passed,
+            "fail" => CaseStatus::Failed,
+            "skip" => CaseStatus::Skipped,
+            "unknown" => CaseStatus::Unknown,
             other => bail!("{:?} is no result of LAVA's", message(other)),
         };
         let text_of = |value: Option<Value>| match value {
@@ -52,7 +52,7 @@ impl Results {
             // Of its own steps, the job fails with those that matter.
             if one.case == JOB {
                 self.ended = true;
-                if ending != Ending::Passed {
+                if status != CaseStatus::Passed {
                     let why = message(&text_of(one.error_msg));
                     self.failure.get_or_insert(why);
                 }
@@ -62,9 +62,9 @@ impl Results {
         let measured = Some(text_of(one.measurement)).filter(|text| !text.is_empty());
         let measured = measured.map(|text| text.parse().unwrap_or(f64::NAN));
         let name = plain(&format!("{}/{}", one.definition, one.case));
-        match measured.filter(|_| ending == Ending::Passed) {
+        match measured.filter(|_| status == CaseStatus::Passed) {
             Some(value) => self.measured.entry(name).or_default().push(value),
-            None => self.add(name, ending),
+            None => self.add(name, status),
         }
         Ok(())
     }
@@ -156,8 +156,8 @@ mod tests {
         assert_eq!(results.measurements(), 1);
         assert_eq!(results.failure.as_deref(), Some("timed out"));
         assert!(results.ended);
-        let expected = [("a", Ending::Passed), ("b", Ending::Failed)];
-        let expected = expected.map(|(name, ending)| (format!("psci-bench/{name}"), ending));
+        let expected = [("a", CaseStatus::Passed), ("b", CaseStatus::Failed)];
+        let expected = expected.map(|(name, status)| (format!("psci-bench/{name}"), status));
         assert_eq!(results.cases, expected.into());
         assert_eq!(read_log(&b"plain results\n{}\n"[..]).expect("read"), None);
         let odd = LOG.replace(r#""result": "fail""#, r#""result": "perhaps""#);
@@ -173,7 +173,7 @@ mod tests {
                    - {suite: psci-bench, name: a, result: skip, measurement: ''}\n\
                    - {suite: wakeup, name: a_0_0, result: pass, measurement: '812.00', unit: ns}\n";
         let all = results(all).expect("all");
-        assert_eq!((all.measurements(), all.count(Ending::Skipped)), (1, 1));
+        assert_eq!((all.measurements(), all.count(CaseStatus::Skipped)), (1, 1));
         // Aliases of aliases: refused, and at once.
         let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n".to_owned();
         for letter in 'b'..='p' {

@@ -15,7 +15,7 @@ use super::agreed;
 use super::cell::Mark;
 use super::find::{Found, named};
 use super::job::{Job, Key};
-use super::outcome::outcome;
+use super::job_outcome::outcome;
 use super::results::Results;
 use crate::analysis::merge::take_repeats;
 use crate::log::untrusted_text::plain;
@@ -24,17 +24,17 @@ use crate::log::{LoggedRun, ReadError, read};
 /// The largest file of results, in bytes; a log may be larger.
 const RESULTS_MAX: usize = 64 << 20;
 
-/// A file of results.
+/// The format of a file of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ResultsFormat {
     /// JUnit's XML, as pytest writes it.
     Junit,
     /// LAVA's results in YAML.
     Lava,
 }
 
-impl Kind {
-    /// Returns the kind of a file of this name; None of a log.
+impl ResultsFormat {
+    /// Returns the format of a file of this name; None of a log.
     pub fn of(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let (stem, ending) = name.rsplit_once('.')?;
@@ -99,10 +99,10 @@ impl Parts {
     fn read(&mut self, path: &Path) -> Result<()> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let at = || named(path);
-        if let Some(kind) = Kind::of(&name) {
+        if let Some(format) = ResultsFormat::of(&name) {
             let text = read_file::read("", path, RESULTS_MAX)?;
             let mut own = Results::default();
-            let read = kind.read(&text, &mut own).with_context(at);
+            let read = format.read(&text, &mut own).with_context(at);
             // What came before it broke off counts.
             self.results.get_or_insert_default().merge(own);
             return read;

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+/// How a test case ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Ending {
+pub(crate) enum CaseStatus {
     Passed,
     /// Not run.
     Skipped,
@@ -15,7 +16,7 @@ pub(crate) enum Ending {
     Failed,
 }
 
-impl Ending {
+impl CaseStatus {
     /// All, in the order of tables.
     pub(crate) const ALL: [Self; 4] = [Self::Passed, Self::Skipped, Self::Unknown, Self::Failed];
 }
@@ -24,7 +25,7 @@ impl Ending {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Results {
     /// Test cases by name. Of one that is there twice, the worse counts.
-    pub(crate) cases: BTreeMap<String, Ending>,
+    pub(crate) cases: BTreeMap<String, CaseStatus>,
     /// The measurements that the engine has kept, by name, such as
     /// `wakeup/cpu_susp_serial_1_0`.
     #[serde(skip)]
@@ -38,16 +39,16 @@ pub struct Results {
 }
 
 impl Results {
-    pub(super) fn add(&mut self, name: String, ending: Ending) {
-        let known = self.cases.entry(name).or_insert(ending);
-        *known = ending.max(*known);
+    pub(super) fn add(&mut self, name: String, status: CaseStatus) {
+        let known = self.cases.entry(name).or_insert(status);
+        *known = status.max(*known);
     }
 
     /// Adds the results of another file of the job. Those that both have, as a log and
     /// the list of its results do, count once.
     pub(super) fn merge(&mut self, other: Self) {
-        for (name, ending) in other.cases {
-            self.add(name, ending);
+        for (name, status) in other.cases {
+            self.add(name, status);
         }
         for (name, values) in other.measured {
             let known = self.measured.entry(name).or_default();
@@ -65,8 +66,8 @@ impl Results {
         self.ended |= other.ended;
     }
 
-    pub(crate) fn count(&self, ending: Ending) -> usize {
-        self.cases.values().filter(|it| **it == ending).count()
+    pub(crate) fn count(&self, status: CaseStatus) -> usize {
+        self.cases.values().filter(|it| **it == status).count()
     }
 
     pub(crate) fn measurements(&self) -> usize {

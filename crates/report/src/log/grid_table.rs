@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail, ensure};
 
-use super::published_rows::Cell;
+use super::published_rows::PublishedCell;
 
 /// Returns the rows of the table whose upper border is `lines[first]`, and the number of the
 /// line behind it, from 0. A row above all others that is one cell is a title, and left out.
@@ -10,7 +10,7 @@ use super::published_rows::Cell;
 /// # Errors
 /// `LINE:COLUMN: ` and what is wrong: a table that does not end, lines of different widths,
 /// and merged cells.
-pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<Cell>>, usize)> {
+pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<PublishedCell>>, usize)> {
     let is_part = |line: &&str| line.trim_start().starts_with(['+', '|']);
     let end = first + lines[first..].iter().take_while(|it| is_part(it)).count();
     let table: Vec<Vec<char>> = lines[first..end]
@@ -24,9 +24,9 @@ pub(super) fn read(lines: &[&str], first: usize) -> Result<(Vec<Vec<Cell>>, usiz
         first + 1
     );
     let (left, right) = (edges[0], edges[edges.len() - 1]);
-    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    let mut rows: Vec<Vec<PublishedCell>> = Vec::new();
     // The row that has no border below it yet.
-    let mut open: Option<Vec<Cell>> = None;
+    let mut open: Option<Vec<PublishedCell>> = None;
     for (number, line) in (first + 1..).zip(&table) {
         let at = |column: usize| line.get(column).copied();
         let is_whole = line.len() == right + 1 && line.iter().take(left).all(|c| *c == ' ');
@@ -84,7 +84,7 @@ fn is_title(line: &[char], edges: &[usize]) -> bool {
     between.iter().all(|edge| line[*edge] != '|')
 }
 
-fn cell(line: &[char], number: usize, edge: &[usize]) -> Cell {
+fn cell(line: &[char], number: usize, edge: &[usize]) -> PublishedCell {
     let inside = &line[edge[0] + 1..edge[1]];
     let blanks = inside.iter().take_while(|c| **c == ' ').count();
     let text: String = inside.iter().collect();
@@ -92,7 +92,7 @@ fn cell(line: &[char], number: usize, edge: &[usize]) -> Cell {
         true => edge[0] + 2,
         false => edge[0] + 2 + blanks,
     };
-    Cell {
+    PublishedCell {
         text: text.trim().to_owned(),
         place: (number, column),
     }
@@ -106,7 +106,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         let (rows, end) = read(&lines, 0)?;
         assert_eq!(end, lines.len());
-        let texts = |row: Vec<Cell>| row.into_iter().map(|it| it.text).collect();
+        let texts = |row: Vec<PublishedCell>| row.into_iter().map(|it| it.text).collect();
         Ok(rows.into_iter().map(texts).collect())
     }
 

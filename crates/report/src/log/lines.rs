@@ -11,7 +11,7 @@ const CHUNK: usize = 1 << 18;
 
 /// A line without its end, which may be CR, LF, or any row of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Line<'b> {
+pub(crate) struct LogLine<'b> {
     /// The number, from 1, as editors count: by line feeds, or by CRs if there is none.
     pub(crate) number: u64,
     /// The place of its first byte in the log.
@@ -51,7 +51,7 @@ impl<R: Read> Lines<R> {
     }
 
     /// Returns the next line; None at the end.
-    pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<LogLine<'_>>> {
         self.line.clear();
         let (number, offset) = (self.number, self.offset);
         let end = loop {
@@ -80,7 +80,7 @@ impl<R: Read> Lines<R> {
         self.is_at_start = end.is_some() && end == self.counted;
         self.number += u64::from(self.is_at_start);
         let bytes = &self.line;
-        Ok(Some(Line {
+        Ok(Some(LogLine {
             number,
             offset,
             bytes,

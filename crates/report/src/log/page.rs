@@ -17,7 +17,7 @@ use run::model::heading;
 use run::plan::ScenarioId;
 
 use super::grid_table;
-use super::published_rows::{Cell, PublishedRow, csv_lines, rows};
+use super::published_rows::{PublishedCell, PublishedRow, csv_lines, rows};
 
 /// The most bytes of a page, and of a file of figures.
 const FILE_MAX: usize = 1 << 20;
@@ -240,7 +240,7 @@ fn is_cluster(row: &str) -> bool {
 }
 
 /// The names of columns, the cells, and the file that they are of.
-type Cells = (String, Vec<Vec<Cell>>, Option<PathBuf>);
+type Cells = (String, Vec<Vec<PublishedCell>>, Option<PathBuf>);
 
 impl Directive {
     /// Reads the table; None if it is not of latencies. `next` becomes the line behind it.

@@ -14,7 +14,7 @@ use super::line_run::ROWS_MAX;
 
 /// A cell's text, and the place where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cell {
+pub(super) struct PublishedCell {
     pub(super) text: String,
     /// The line, and the column in characters, from 1.
     pub(super) place: (usize, usize),
@@ -49,7 +49,7 @@ const HEADERS: [&str; 2] = [
 ];
 
 /// Reads the lines of a file of figures, without a header.
-pub(super) fn csv_lines(bytes: &[u8]) -> Result<Vec<Vec<Cell>>> {
+pub(super) fn csv_lines(bytes: &[u8]) -> Result<Vec<Vec<PublishedCell>>> {
     let text = String::from_utf8_lossy(bytes);
     let texts: Vec<&str> = text.lines().collect();
     let mut reader = ReaderBuilder::new();
@@ -72,11 +72,11 @@ pub(super) fn csv_lines(bytes: &[u8]) -> Result<Vec<Vec<Cell>>> {
             behind = begin + text.len();
             let column = whole.get(..begin).map_or(0, |it| it.chars().count());
             let (text, place) = (text.to_owned(), (line, column + 1));
-            Cell { text, place }
+            PublishedCell { text, place }
         });
         Ok(cells.collect())
     });
-    let mut lines: Vec<Vec<Cell>> = lines.collect::<Result<_>>()?;
+    let mut lines: Vec<Vec<PublishedCell>> = lines.collect::<Result<_>>()?;
     let first = lines
         .first()
         .map(|it| it.iter().map(|cell| &cell.text).join(","));
@@ -93,7 +93,7 @@ pub(super) fn csv_lines(bytes: &[u8]) -> Result<Vec<Vec<Cell>>> {
 /// `LINE:COLUMN: ` and what is wrong; a table without a row.
 pub(super) fn rows(
     id: Option<ScenarioId>,
-    lines: &[Vec<Cell>],
+    lines: &[Vec<PublishedCell>],
     unit: u64,
 ) -> Result<Vec<PublishedRow>> {
     ensure!(!lines.is_empty(), "there is no row of a CPU");
@@ -101,7 +101,7 @@ pub(super) fn rows(
     lines.iter().map(|cells| row(id, cells, unit)).collect()
 }
 
-fn row(id: Option<ScenarioId>, cells: &[Cell], unit: u64) -> Result<PublishedRow> {
+fn row(id: Option<ScenarioId>, cells: &[PublishedCell], unit: u64) -> Result<PublishedRow> {
     let (line, column) = cells.first().map_or((0, 1), |it| it.place);
     let (metrics, expected) = match id {
         Some(ScenarioId::PsciVersionParallel) => (LATENCY, "3, with a latency alone"),
@@ -117,12 +117,12 @@ fn row(id: Option<ScenarioId>, cells: &[Cell], unit: u64) -> Result<PublishedRow
         count == metrics.len() + 2,
         "{line}:{column}: {count} cells, and not {expected}"
     );
-    let label = |cell: &Cell| {
+    let label = |cell: &PublishedCell| {
         let ((line, column), text) = (cell.place, &cell.text);
         let number = text.parse::<u16>();
         number.map_err(|_| anyhow!("{line}:{column}: {text:?} is no number of a cluster or core"))
     };
-    let figure = |(cell, metric): (&Cell, &Metric)| {
+    let figure = |(cell, metric): (&PublishedCell, &Metric)| {
         let ((line, column), text) = (cell.place, &cell.text);
         let (ns, change) = figure(text, unit).with_context(|| {
             let example = if unit == 1 {

@@ -16,7 +16,7 @@ use run::record::{MARK, pieces};
 use super::builder::LoggedRunBuilder;
 use super::clean::clean;
 use super::ledger::{CRC_DIGITS, Claim};
-use super::lines::{Line, Lines};
+use super::lines::{Lines, LogLine};
 use super::logged_run::LoggedRun;
 use super::plain_line::{self, PlainLine};
 
@@ -130,12 +130,12 @@ struct LogReader {
 
 impl LogReader {
     /// Returns true if so much came before any run that none is to be expected.
-    fn is_hopeless(&self, line: &Line<'_>) -> bool {
+    fn is_hopeless(&self, line: &LogLine<'_>) -> bool {
         line.offset > NO_RUN_MAX && self.count == 0 && !self.now.is_begun()
     }
 
     /// Reads a line.
-    fn take(&mut self, line: &Line<'_>) {
+    fn take(&mut self, line: &LogLine<'_>) {
         self.number = line.number;
         // Most lines of a long log are a record and nothing else.
         let is_text = line.bytes.iter().any(|b| *b != 0);

@@ -8,7 +8,7 @@ use host::hex::hex;
 use itertools::Itertools as _;
 use sha2::{Digest, Sha256};
 
-use super::difference::{self, Part, PhaseChange};
+use super::difference::{self, InstructionScope, PhaseChange};
 use super::document::{number, signed};
 use super::profile::Profile;
 
@@ -53,7 +53,7 @@ pub fn sentences(log: &Path, baseline: &Path) -> Result<Vec<String>> {
     };
     let changes = difference::changes(&old, &new);
     let sentence = |it: &PhaseChange| {
-        let texts = Part::BOTH.map(|part| {
+        let texts = InstructionScope::BOTH.map(|part| {
             let [old, new] = it.both(part)?;
             Some((old != new, format!("{} -> {}", number(old), number(new))))
         });

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::profile::{Figure, Phase, Profile};
+use super::profile::{PhaseFigure, Profile, ProfilePhase};
 
 /// A phase as a profile has it, or the reason why it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -15,11 +15,11 @@ pub enum Side {
     /// The scenario was measured, and no call of it has this phase.
     NoSuchPhase,
     /// The instructions of a mean call.
-    Measured(Figure),
+    Measured(PhaseFigure),
 }
 
 impl Side {
-    fn of(profile: &Profile, phase: Option<&Phase>, scenario: &str) -> Self {
+    fn of(profile: &Profile, phase: Option<&ProfilePhase>, scenario: &str) -> Self {
         let has_scenario = profile.phases.iter().any(|it| it.scenario == scenario);
         match (phase, has_scenario) {
             (Some(phase), _) => Self::Measured(phase.figure()),
@@ -29,7 +29,7 @@ impl Side {
     }
 
     /// Returns the instructions, if the phase was measured.
-    pub fn figure(self) -> Option<Figure> {
+    pub fn figure(self) -> Option<PhaseFigure> {
         match self {
             Self::Measured(figure) => Some(figure),
             Self::NoSuchPhase | Self::NotMeasured => None,
@@ -40,19 +40,19 @@ impl Side {
 /// Which instructions of a phase are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Part {
+pub enum InstructionScope {
     /// The CPU's own.
     Own,
     /// Those of all CPUs: PMF's ticks.
     All,
 }
 
-impl Part {
+impl InstructionScope {
     /// Both parts.
     pub const BOTH: [Self; 2] = [Self::Own, Self::All];
 
     /// Returns the part of `figure`; None for a log's own.
-    pub fn of(self, figure: Figure) -> Option<f64> {
+    pub fn of(self, figure: PhaseFigure) -> Option<f64> {
         match self {
             Self::Own => figure.own,
             Self::All => Some(figure.all),
@@ -89,13 +89,13 @@ pub struct FunctionChange {
 
 impl PhaseChange {
     /// Returns the instructions in the baseline and now, if both sides have them.
-    pub fn both(&self, part: Part) -> Option<[f64; 2]> {
+    pub fn both(&self, part: InstructionScope) -> Option<[f64; 2]> {
         let of = |side: Side| part.of(side.figure()?);
         Some([of(self.old)?, of(self.new)?])
     }
 
     /// Returns the change as a share of the baseline; infinite from zero.
-    pub fn share(&self, part: Part) -> Option<f64> {
+    pub fn share(&self, part: InstructionScope) -> Option<f64> {
         let [old, new] = self.both(part)?;
         Some(match new - old {
             0.0 => 0.0,
@@ -111,7 +111,7 @@ impl PhaseChange {
 
     /// Returns true if one of `parts` differs by more than `tolerance`, or if one side alone
     /// has the phase.
-    pub fn exceeds(&self, parts: &[Part], tolerance: f64) -> bool {
+    pub fn exceeds(&self, parts: &[InstructionScope], tolerance: f64) -> bool {
         let mut shares = parts.iter().filter_map(|it| self.share(*it));
         let is_of_one = self.old.figure().is_some() != self.new.figure().is_some();
         is_of_one || shares.any(|it| it.abs() > tolerance)
@@ -119,7 +119,7 @@ impl PhaseChange {
 
     /// Returns true if one of `parts` is larger by more than `tolerance`, or if calls have a
     /// phase that they did not have.
-    pub fn is_larger(&self, parts: &[Part], tolerance: f64) -> bool {
+    pub fn is_larger(&self, parts: &[InstructionScope], tolerance: f64) -> bool {
         let mut shares = parts.iter().filter_map(|it| self.share(*it));
         let is_added = self.old == Side::NoSuchPhase && self.new.figure().is_some();
         is_added || shares.any(|it| it > tolerance)
@@ -127,7 +127,7 @@ impl PhaseChange {
 }
 
 /// Returns the functions that differ, the greatest change first.
-fn function_changes(old: &Phase, new: &Phase) -> Vec<FunctionChange> {
+fn function_changes(old: &ProfilePhase, new: &ProfilePhase) -> Vec<FunctionChange> {
     let (before, after) = (old.functions(), new.functions());
     let names: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
     let change = |name: &str| {
@@ -153,10 +153,10 @@ pub fn changes(old: &Profile, new: &Profile) -> Vec<PhaseChange> {
     let gone = before
         .iter()
         .filter(|it| !after.iter().any(|other| other.is_like(it)));
-    let change = |phase: &Phase| {
+    let change = |phase: &ProfilePhase| {
         let [old_phase, new_phase] =
             [&before, &after].map(|all| all.iter().find(|it| it.is_like(phase)));
-        let none = Phase::default();
+        let none = ProfilePhase::default();
         let [of_old, of_new] = [old_phase, new_phase].map(|it| it.unwrap_or(&none));
         let old = Side::of(old, old_phase, &phase.scenario);
         let new = Side::of(new, new_phase, &phase.scenario);
@@ -186,11 +186,17 @@ mod tests {
         let [change] = &changes(&old, &new)[..] else {
             panic!("one phase");
         };
-        assert_eq!(change.both(Part::Own), Some([1394.0, 772.0]));
-        assert_eq!(change.both(Part::All), Some([31_717.5, 471_513.0]));
+        assert_eq!(change.both(InstructionScope::Own), Some([1394.0, 772.0]));
+        assert_eq!(
+            change.both(InstructionScope::All),
+            Some([31_717.5, 471_513.0])
+        );
         assert_eq!(change.waiting(), Some(470_741.0 - 30_323.5));
-        assert!(change.is_larger(&Part::BOTH, 0.01));
-        assert!(!change.is_larger(&[Part::Own], 0.01) && change.exceeds(&[Part::Own], 0.01));
+        assert!(change.is_larger(&InstructionScope::BOTH, 0.01));
+        assert!(
+            !change.is_larger(&[InstructionScope::Own], 0.01)
+                && change.exceeds(&[InstructionScope::Own], 0.01)
+        );
     }
 
     #[test]
@@ -201,13 +207,16 @@ mod tests {
         let sides = |figure: &str| {
             let found = all.iter().find(|it| it.figure == figure);
             let it = found.expect("a change");
-            assert!(it.exceeds(&Part::BOTH, 1.0) && it.share(Part::All).is_none());
+            assert!(
+                it.exceeds(&InstructionScope::BOTH, 1.0)
+                    && it.share(InstructionScope::All).is_none()
+            );
             let is_measured = ![it.old, it.new].contains(&Side::NotMeasured);
             assert_eq!(it.functions.len(), usize::from(is_measured));
-            (it.old, it.new, it.is_larger(&Part::BOTH, 0.0))
+            (it.old, it.new, it.is_larger(&InstructionScope::BOTH, 0.0))
         };
         let figure = |own: f64| {
-            Side::Measured(Figure {
+            Side::Measured(PhaseFigure {
                 own: Some(own),
                 all: own,
             })

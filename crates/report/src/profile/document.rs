@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 
 use itertools::Itertools as _;
 
-use super::difference::{self, FunctionChange, Part, PhaseChange, Side};
+use super::difference::{self, FunctionChange, InstructionScope, PhaseChange, Side};
 use super::flame;
-use super::profile::{Phase, Profile};
+use super::profile::{Profile, ProfilePhase};
 use crate::export::{Block, Table};
 
 /// The most functions of a phase that are named.
@@ -125,7 +125,7 @@ fn phase_table(profile: &Profile) -> Option<Table> {
     table.finished()
 }
 
-fn functions(scenario: &str, phases: &[Phase]) -> Option<Table> {
+fn functions(scenario: &str, phases: &[ProfilePhase]) -> Option<Table> {
     let mut table = Table::titled(format!("{scenario}: functions"));
     table.words(["Phase", "Function"]);
     table.numbers(["Instructions", "Share", "Calls"]);
@@ -173,7 +173,9 @@ pub fn change_table(changes: &[PhaseChange]) -> Option<Table> {
         table.numbers(["Waiting"]);
     }
     for it in changes {
-        let parts = Part::BOTH.iter().filter(|it| has_own || **it == Part::All);
+        let parts = InstructionScope::BOTH
+            .iter()
+            .filter(|it| has_own || **it == InstructionScope::All);
         let mut cells = vec![it.figure.clone()];
         for part in parts {
             cells.extend([it.old, it.new].map(|side| side_text(side, *part)));
@@ -187,7 +189,7 @@ pub fn change_table(changes: &[PhaseChange]) -> Option<Table> {
     table.finished()
 }
 
-fn side_text(side: Side, part: Part) -> String {
+fn side_text(side: Side, part: InstructionScope) -> String {
     match side {
         Side::NotMeasured => "not measured".to_owned(),
         Side::NoSuchPhase => "no such phase".to_owned(),

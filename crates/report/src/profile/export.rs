@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::difference;
 use super::document::{NOTES, document, title};
-use super::profile::{Phase, Profile};
+use super::profile::{Profile, ProfilePhase};
 use crate::export::{write_blocks, write_page};
 
 /// A format of profiles.
@@ -56,7 +56,7 @@ pub fn write(
 
 fn write_folded(profile: &Profile, baseline: Option<&Profile>, out: &mut dyn Write) -> Result<()> {
     let lines = |profile: &Profile| {
-        let of_phase = |phase: Phase| {
+        let of_phase = |phase: ProfilePhase| {
             let name = phase.figure_name();
             let stacks = phase.stacks.into_iter();
             stacks.map(move |(stack, cost)| (format!("{name};{stack}"), cost.instructions))

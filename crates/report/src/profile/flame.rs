@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::profile::Phase;
-use crate::export::{Drawing, EDGE, Figure, LANE};
+use super::profile::ProfilePhase;
+use crate::export::{Chart, Drawing, EDGE, LANE};
 
 /// The left edge; the right one has the same margin.
 const LEFT: f64 = 24.0;
@@ -18,7 +18,7 @@ struct Node {
 }
 
 impl Node {
-    fn add(&mut self, phase: &Phase, side: usize) {
+    fn add(&mut self, phase: &ProfilePhase, side: usize) {
         for (stack, cost) in &phase.stacks {
             let mut node = &mut *self;
             for name in stack.split(';') {
@@ -89,7 +89,7 @@ impl Graph {
 }
 
 /// Returns the graph of a phase, beside a baseline if there is one.
-pub(super) fn figure(phase: &Phase, old: Option<&Phase>) -> Figure {
+pub(super) fn figure(phase: &ProfilePhase, old: Option<&ProfilePhase>) -> Chart {
     let id = phase.figure_name().replace([':', '/'], "-");
     let title = format!("{}: {}", phase.scenario, phase.name);
     let mut root = Node::default();

@@ -31,12 +31,12 @@ pub struct Profile {
     /// Sentences about what the figures do not contain.
     pub notes: Vec<String>,
     /// The phases of each CPU's calls, in the order of scenarios, CPUs and time.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<ProfilePhase>,
 }
 
 /// A phase of all calls of a scenario that are samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Phase {
+pub struct ProfilePhase {
     /// The scenario's short tag, with its method if that is not TFTF's, and its helper.
     pub scenario: String,
     /// The phase's name.
@@ -73,21 +73,21 @@ impl Cost {
 
 /// The instructions of a mean call in a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Figure {
+pub struct PhaseFigure {
     /// The CPU's own; None in a profile of a log, which has ticks alone.
     pub own: Option<f64>,
     /// Those of all CPUs: PMF's ticks.
     pub all: f64,
 }
 
-impl Figure {
+impl PhaseFigure {
     /// Returns what other CPUs execute meanwhile.
     pub fn waiting(self) -> Option<f64> {
         self.own.map(|own| self.all - own)
     }
 }
 
-impl Phase {
+impl ProfilePhase {
     /// Returns the name of the figure: `SCENARIO:PHASE`, without blanks.
     pub fn figure_name(&self) -> String {
         format!("{}:{}", self.scenario, self.name.replace(' ', "-"))
@@ -99,8 +99,8 @@ impl Phase {
     }
 
     /// Returns the instructions of a mean call.
-    pub fn figure(&self) -> Figure {
-        Figure {
+    pub fn figure(&self) -> PhaseFigure {
+        PhaseFigure {
             own: (!self.stacks.is_empty()).then(|| self.mean(self.own())),
             all: self.mean(self.elapsed),
         }
@@ -154,7 +154,7 @@ impl Profile {
     }
 
     /// Adds a phase to the one that has its names, or as a new one.
-    pub fn add(&mut self, phase: Phase) {
+    pub fn add(&mut self, phase: ProfilePhase) {
         add(&mut self.phases, phase);
     }
 
@@ -164,13 +164,13 @@ impl Profile {
     }
 
     /// Returns the phases over all CPUs.
-    pub fn merged(&self) -> Vec<Phase> {
+    pub fn merged(&self) -> Vec<ProfilePhase> {
         let mut merged = Vec::new();
         for phase in &self.phases {
             let cpu = String::new();
             add(
                 &mut merged,
-                Phase {
+                ProfilePhase {
                     cpu,
                     ..phase.clone()
                 },
@@ -187,7 +187,7 @@ impl Profile {
             let format = profile.format;
             bail!("a profile of format {format}, and this version reads format {FORMAT}");
         }
-        let numbers = |it: &Phase| {
+        let numbers = |it: &ProfilePhase| {
             let costs = it
                 .stacks
                 .values()
@@ -229,7 +229,7 @@ fn notes(run: &LoggedRun) -> Vec<String> {
 }
 
 /// Adds a phase to the one of `all` that has its names, or as a new one.
-fn add(all: &mut Vec<Phase>, phase: Phase) {
+fn add(all: &mut Vec<ProfilePhase>, phase: ProfilePhase) {
     let found = all
         .iter_mut()
         .find(|it| it.is_like(&phase) && it.cpu == phase.cpu);
@@ -257,7 +257,7 @@ impl Profile {
     /// Returns a profile of two samples a phase: scenario, phase, the sums of the CPU's own
     /// instructions and of those of all CPUs.
     pub fn made_up(phases: &[(&str, &str, u64, u64)]) -> Self {
-        let phase = |(scenario, name, own, elapsed): &(&str, &str, u64, u64)| Phase {
+        let phase = |(scenario, name, own, elapsed): &(&str, &str, u64, u64)| ProfilePhase {
             scenario: (*scenario).to_owned(),
             name: (*name).to_owned(),
             samples: 2,
@@ -269,7 +269,7 @@ impl Profile {
                     calls: 2,
                 },
             )]),
-            ..Phase::default()
+            ..ProfilePhase::default()
         };
         Self {
             format: FORMAT,

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use hardware::text::plural::Plural;
 
 use super::words::{self, Detail};
-use crate::measure::{Line, Metric, lower_median};
+use crate::measure::{FittedLine, Metric, lower_median};
 use crate::model::{Confidence, CpuSet, Finding, Fit, Kind, Row, Run, Scenario};
 
 /// The least R2, in percent, of a queue of even steps.
@@ -35,7 +35,7 @@ pub(crate) fn lock_queue(run: &Run, scenario: &Scenario, detail: Detail) -> Opti
     arrivals.sort_unstable();
     let long = without_long_flushes(scenario, &mut arrivals);
     let points = || (0..).zip(arrivals.iter().map(|it| it.2));
-    let line = Line::through(points())?;
+    let line = FittedLine::through(points())?;
     let residual = detail.is_full().then(|| line.residual(points()));
     let mut sentence = sentence(run, line, &long);
     if let Some(residual) = residual {
@@ -61,16 +61,16 @@ pub(crate) fn lock_queue(run: &Run, scenario: &Scenario, detail: Detail) -> Opti
     })
 }
 
-fn is_even(line: Line) -> bool {
+fn is_even(line: FittedLine) -> bool {
     line.slope > 0 && line.r2_percent >= R2_EVEN
 }
 
 /// Returns true if the line through Powerdown is that of a queue, of even steps or not.
-pub fn is_queue(line: Line) -> bool {
+pub fn is_queue(line: FittedLine) -> bool {
     line.slope > 0 && line.r2_percent >= R2_SOME
 }
 
-fn sentence(run: &Run, line: Line, long: &CpuSet) -> String {
+fn sentence(run: &Run, line: FittedLine, long: &CpuSet) -> String {
     let (n, r2) = (line.n, line.r2_percent);
     let step = run.clock().span(line.slope.try_into().unwrap_or(0));
     let order = "with the place in the order of ENTER_HW_LOW_PWR";

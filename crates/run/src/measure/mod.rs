@@ -2,7 +2,6 @@
 
 mod facts;
 mod histogram;
-mod limits;
 mod machine;
 pub mod order;
 mod outcome;
@@ -11,13 +10,14 @@ mod rejection;
 mod round;
 mod statistics;
 mod tally;
+mod wait_limits;
 
 pub use self::facts::{Counter, Facts, Identity, NoCpuOff, Overheads};
 pub use self::histogram::{Bin, Histogram};
-pub use self::limits::{FINISH_US, Limits};
 pub use self::machine::Machine;
 pub use self::outcome::{Action, End, METRICS, Metric, Operation, Outcome};
 pub use self::rejection::{Cause, Detail, Loss, REASONS, Reason, Rejection, Step};
 pub use self::round::{After, OsInitiated, Round, Waker, Who, Window};
-pub use self::statistics::{Line, P99_MIN, Summary, lower_median};
-pub use self::tally::{Account, Fault, Schedule, Series, Tally, Until};
+pub use self::statistics::{FittedLine, P99_MIN, Summary, lower_median};
+pub use self::tally::{Account, Schedule, Series, Tally, TimerFault, Until};
+pub use self::wait_limits::{FINISH_US, WaitLimits};

@@ -74,7 +74,7 @@ pub(super) fn rank(n: u64, percent: u64) -> u64 {
 
 /// A straight line through points, by ordinary least squares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct FittedLine {
     /// Number of points.
     pub n: u32,
     /// Rise of y for each unit of x, rounded to the nearest integer.
@@ -83,7 +83,7 @@ pub struct Line {
     pub r2_percent: u8,
 }
 
-impl Line {
+impl FittedLine {
     /// The most points, and the least x that is too large.
     const POINTS_MAX: u64 = 512;
 
@@ -122,7 +122,10 @@ impl Line {
 fn sums(points: impl Iterator<Item = (u64, u64)>) -> Option<[i128; 6]> {
     let mut sums = [0; 6];
     for (x, y) in points {
-        if sums[0] == i128::from(Line::POINTS_MAX) || x >= Line::POINTS_MAX || y >> 32 != 0 {
+        if sums[0] == i128::from(FittedLine::POINTS_MAX)
+            || x >= FittedLine::POINTS_MAX
+            || y >> 32 != 0
+        {
             return None;
         }
         let (x, y) = (i128::from(x), i128::from(y));
@@ -163,7 +166,7 @@ mod tests {
     #[test]
     fn a_line_goes_through_enough_different_points() {
         let fit = |points: &mut dyn Iterator<Item = (u64, u64)>| {
-            Line::through(points).map(|it| (it.n, it.slope, it.r2_percent))
+            FittedLine::through(points).map(|it| (it.n, it.slope, it.r2_percent))
         };
         // Juno, TF-A v2.9, level 0 in parallel, sorted: nanoseconds.
         let juno = [106_160, 246_000, 385_220, 524_380, 662_340, 802_000];
@@ -182,8 +185,8 @@ mod tests {
         }
         assert_eq!(fit(&mut (0..513).map(|x| (x % 512, x))), None);
         // The largest sums: half of the points in each of two far corners.
-        let (most_x, most_y) = (Line::POINTS_MAX - 1, u64::from(u32::MAX));
-        let mut corners = (0..Line::POINTS_MAX).map(|i| (i % 2 * most_x, i % 2 * most_y));
+        let (most_x, most_y) = (FittedLine::POINTS_MAX - 1, u64::from(u32::MAX));
+        let mut corners = (0..FittedLine::POINTS_MAX).map(|i| (i % 2 * most_x, i % 2 * most_y));
         assert_eq!(fit(&mut corners), Some((512, 8_405_024, 100)));
     }
 }

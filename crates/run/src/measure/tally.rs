@@ -178,7 +178,7 @@ impl Tally {
 /// The reason why a measurement of a timer ended before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Fault {
+pub enum TimerFault {
     /// An interrupt was pending before the timer was set, and stayed.
     Pending,
     /// Another interrupt than the timer's was signalled, with this ID.

@@ -4,7 +4,7 @@ use hardware::spec::psci;
 use serde::{Deserialize, Serialize};
 
 use super::point::Variant;
-use crate::measure::{Fault, Loss, NoCpuOff, Rejection};
+use crate::measure::{Loss, NoCpuOff, Rejection, TimerFault};
 
 /// The reason why a scenario failed; CPUs are named by their index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ pub enum Failure {
     },
     Timer {
         cpu: u16,
-        fault: Fault,
+        fault: TimerFault,
     },
     /// A loop was given up: the event that it waits for did not come.
     GaveUp {

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::failure::Failure;
 use super::run::Run;
-use crate::measure::Fault;
+use crate::measure::TimerFault;
 
 impl Failure {
     /// Returns the reason in words.
@@ -57,13 +57,15 @@ impl Failure {
     }
 }
 
-fn of_timer(run: &Run, fault: Fault) -> String {
+fn of_timer(run: &Run, fault: TimerFault) -> String {
     match fault {
-        Fault::Pending => "was not set, as an interrupt was pending that did not go away".into(),
-        Fault::Stray(intid) => format!("was left as interrupt {intid} came"),
-        Fault::Spurious => "was left as interrupts came that none was behind".into(),
-        Fault::Silent => "raised no interrupt any more".into(),
-        Fault::Late(ticks) => format!(
+        TimerFault::Pending => {
+            "was not set, as an interrupt was pending that did not go away".into()
+        }
+        TimerFault::Stray(intid) => format!("was left as interrupt {intid} came"),
+        TimerFault::Spurious => "was left as interrupts came that none was behind".into(),
+        TimerFault::Silent => "raised no interrupt any more".into(),
+        TimerFault::Late(ticks) => format!(
             "was handled {} late, more than threshold= allows; what follows was not measured",
             run.clock().span(ticks)
         ),

@@ -15,8 +15,8 @@ use hardware::spec::timer::TimerName;
 use smccc::psci::{self, SuspendMode};
 
 use crate::measure::{
-    Action, After, Cause, Counter, End, Facts, Fault, Identity, Loss, Machine, NoCpuOff, Operation,
-    Outcome, Overheads, Round, Step, Tally, Waker,
+    Action, After, Cause, Counter, End, Facts, Identity, Loss, Machine, NoCpuOff, Operation,
+    Outcome, Overheads, Round, Step, Tally, TimerFault, Waker,
 };
 
 /// Ticks of a flush of a core.
@@ -62,7 +62,7 @@ pub struct Fake {
     /// in the window, from 0.
     lateness: Box<dyn FnMut(usize, u32) -> u64>,
     /// The CPU, the number of the window, and the fault of the one timer that goes wrong.
-    fault: Option<(usize, u64, Fault)>,
+    fault: Option<(usize, u64, TimerFault)>,
     windows: u64,
     /// The mode that SET_SUSPEND_MODE refuses.
     pub refuses: Option<SuspendMode>,
@@ -199,7 +199,7 @@ impl Fake {
     }
 
     /// Plants a fault in a CPU's window of `timer_latency`.
-    pub fn with_fault(mut self, cpu: usize, window: u64, fault: Fault) -> Self {
+    pub fn with_fault(mut self, cpu: usize, window: u64, fault: TimerFault) -> Self {
         self.fault = Some((cpu, window, fault));
         self
     }
@@ -367,9 +367,9 @@ impl Fake {
             while let Some(due) = next {
                 let fault = fault.filter(|_| tally.window.expiries > 2);
                 next = match fault.map(|it| it.2) {
-                    Some(Fault::Spurious) => tally.spurious(),
+                    Some(TimerFault::Spurious) => tally.spurious(),
                     Some(fault) => {
-                        if let Fault::Stray(intid) = fault {
+                        if let TimerFault::Stray(intid) = fault {
                             tally.stray = Some(intid);
                         }
                         None

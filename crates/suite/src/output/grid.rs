@@ -10,7 +10,7 @@ use hardware::spec::ticks::{Clock, Hundredths};
 use run::model::{Cpu, Label, Run};
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Cell {
+pub(crate) enum GridCell {
     /// Words: left-aligned.
     Text(&'static str),
     /// A CPU's name: left-aligned.
@@ -27,7 +27,7 @@ pub(crate) enum Cell {
     Missing,
 }
 
-impl Cell {
+impl GridCell {
     /// Converts a figure in ticks to the unit of tables.
     pub(crate) fn ticks(clock: Clock, ticks: Option<u64>) -> Self {
         match ticks {
@@ -40,7 +40,7 @@ impl Cell {
     }
 }
 
-impl fmt::Display for Cell {
+impl fmt::Display for GridCell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
@@ -58,7 +58,7 @@ impl fmt::Display for Cell {
 }
 
 /// A column: its heading and a cell for each row.
-pub(crate) type Column = (&'static str, Vec<Cell>);
+pub(crate) type Column = (&'static str, Vec<GridCell>);
 
 /// Blanks before the table: it is the content of a directive.
 const INDENT: usize = 3;
@@ -74,7 +74,7 @@ pub(crate) fn grid(
 ) -> fmt::Result {
     let of_cpus = |number: fn(Cpu) -> u16| {
         let numbers = cpus.clone().map(|cpu| number(run.cpu(cpu)));
-        numbers.map(|it| Cell::Count(it.into())).collect()
+        numbers.map(|it| GridCell::Count(it.into())).collect()
     };
     let mut all = vec![
         ("Cluster", of_cpus(|cpu| cpu.cluster)),
@@ -116,7 +116,7 @@ fn table(
         let stroke = |out: &mut dyn Write, place: usize| fill(out, stroke, widths[place]);
         line(out, widths.len(), edges, &stroke)
     };
-    let cells = |out: &mut dyn Write, cell: &dyn Fn(&Column) -> Cell| {
+    let cells = |out: &mut dyn Write, cell: &dyn Fn(&Column) -> GridCell| {
         let edges = if is_grid {
             ["| ", " | ", " |"]
         } else {
@@ -125,7 +125,7 @@ fn table(
         let cell = |out: &mut dyn Write, place: usize| {
             let cell = cell(&columns[place]);
             let rest = widths[place].saturating_sub(width(&cell));
-            let is_left = matches!(cell, Cell::Text(_) | Cell::Cpu(_));
+            let is_left = matches!(cell, GridCell::Text(_) | GridCell::Cpu(_));
             fill(out, ' ', if is_left { 0 } else { rest })?;
             write!(out, "{cell}")?;
             // No line ends with a blank.
@@ -135,7 +135,7 @@ fn table(
         line(out, widths.len(), edges, &cell)
     };
     rule(out, if is_grid { '-' } else { '=' })?;
-    cells(out, &|column| Cell::Text(column.0))?;
+    cells(out, &|column| GridCell::Text(column.0))?;
     rule(out, '=')?;
     let rows = columns.first().map_or(0, |column| column.1.len());
     for row in 0..rows {

@@ -13,7 +13,7 @@ use run::measure::Summary;
 use run::model::{How, Measure, Point, Run, Scenario, Status, Unit, Variant};
 use run::plan::{LOOPS_LIMIT_S, ScenarioId};
 
-use super::grid::{Cell, Column, grid};
+use super::grid::{Column, GridCell, grid};
 
 /// Writes the tables of a scenario and their explanation; nothing for a scenario without
 /// points.
@@ -43,27 +43,27 @@ fn one_table(
     };
     let id = scenario.id;
     let scale = PointScale::of(run.clock(), first);
-    let (heading, cell_of_x): (_, fn(u64) -> Cell) = match id {
-        ScenarioId::ContendSweep => ("CPUs", Cell::Count),
-        ScenarioId::IdleStates => ("power_state", Cell::Hex),
-        _ => ("Bytes", Cell::Count),
+    let (heading, cell_of_x): (_, fn(u64) -> GridCell) = match id {
+        ScenarioId::ContendSweep => ("CPUs", GridCell::Count),
+        ScenarioId::IdleStates => ("power_state", GridCell::Hex),
+        _ => ("Bytes", GridCell::Count),
     };
     let cells =
-        |value: &dyn Fn(&Point) -> Cell| points.iter().map(|it| value(it)).collect::<Vec<_>>();
+        |value: &dyn Fn(&Point) -> GridCell| points.iter().map(|it| value(it)).collect::<Vec<_>>();
     let figures = |of: fn(&Summary) -> Option<u64>| {
         cells(&|point| {
             let figure = of(&point.figures).filter(|_| point.figures.n > 0);
-            figure.map_or(Cell::Missing, |it| scale.cell(it))
+            figure.map_or(GridCell::Missing, |it| scale.cell(it))
         })
     };
     // A column that would be empty is left out.
     let any = |test: fn(&Point) -> bool| points.iter().any(|it| test(it));
-    let x = || cells(&|it| it.x.map_or(Cell::Missing, cell_of_x));
-    let lost = || cells(&|it| Cell::Count(it.lost));
+    let x = || cells(&|it| it.x.map_or(GridCell::Missing, cell_of_x));
+    let lost = || cells(&|it| GridCell::Count(it.lost));
     let columns: [Option<Column>; 8] = [
         any(|it| it.x.is_some()).then(|| (heading, x())),
-        Some(("Variant", cells(&|it| Cell::Text(it.variant.word())))),
-        Some(("n", cells(&|it| Cell::Count(it.figures.n.into())))),
+        Some(("Variant", cells(&|it| GridCell::Text(it.variant.word())))),
+        Some(("n", cells(&|it| GridCell::Count(it.figures.n.into())))),
         Some(("Min", figures(|it| Some(it.min)))),
         Some(("Median", figures(|it| Some(it.median)))),
         any(|it| it.figures.p99.is_some()).then(|| ("p99", figures(|it| it.p99))),
@@ -141,18 +141,18 @@ impl PointScale {
         self.cell(figure).to_string()
     }
 
-    pub(crate) fn cell(&self, figure: u64) -> Cell {
+    pub(crate) fn cell(&self, figure: u64) -> GridCell {
         let hundredths = match (self.unit, self.per) {
-            (Unit::Microseconds | Unit::Count, _) => return Cell::Count(figure),
+            (Unit::Microseconds | Unit::Count, _) => return GridCell::Count(figure),
             (Unit::Ticks, per) if self.clock.is_known() => {
                 let (factor, divisor) = if per > 1 { (100, per) } else { (1, 10) };
                 let ns = self.clock.ns(figure);
                 ns.and_then(|ns| part(ns, factor, divisor))
             }
-            (_, 1) => return Cell::Count(figure),
+            (_, 1) => return GridCell::Count(figure),
             (_, per) => part(figure, 100, per),
         };
-        hundredths.map_or(Cell::Missing, Cell::Hundredths)
+        hundredths.map_or(GridCell::Missing, GridCell::Hundredths)
     }
 }
 

@@ -12,7 +12,7 @@ use run::model::{CpuSet, Point, Row, Run, Scenario, Skip, Status, Totals, Unit, 
 use run::plan::steps::Steps;
 use run::plan::{Method, Plan, ScenarioId};
 
-use super::grid::{Cell, simple};
+use super::grid::{GridCell, simple};
 use super::points::PointScale;
 
 /// Places for what one scenario skips, by both placements of its helper: itself, or
@@ -46,9 +46,9 @@ struct Result {
 struct Figures {
     name: &'static str,
     unit: &'static str,
-    median: Cell,
-    worst: Cell,
-    worst_cpu: Cell,
+    median: GridCell,
+    worst: GridCell,
+    worst_cpu: GridCell,
 }
 
 #[derive(Debug)]
@@ -154,26 +154,26 @@ impl Summary {
 
     /// Writes a row for each scenario, what was skipped, and why.
     pub(crate) fn write(&self, out: &mut dyn Write, run: &Run) -> fmt::Result {
-        type Of = fn(&Result) -> Cell;
-        let of_figures = |of: fn(Figures) -> Cell| {
+        type Of = fn(&Result) -> GridCell;
+        let of_figures = |of: fn(Figures) -> GridCell| {
             let cells = self
                 .results
                 .iter()
-                .map(|it| it.figures.map_or(Cell::Missing, of));
+                .map(|it| it.figures.map_or(GridCell::Missing, of));
             cells.collect()
         };
         let each = |of: Of| self.results.iter().map(of).collect::<Vec<_>>();
         let title =
             "Summary: each scenario's first figure: the median over the CPUs, and the worst CPU";
         let columns = [
-            ("Scenario", each(|it| Cell::Text(it.id.short_tag()))),
+            ("Scenario", each(|it| GridCell::Text(it.id.short_tag()))),
             ("Method", each(Result::method)),
-            ("Result", each(|it| Cell::Text(it.word()))),
-            ("Samples", each(|it| Cell::Count(it.samples))),
-            ("Figure", of_figures(|it| Cell::Text(it.name))),
+            ("Result", each(|it| GridCell::Text(it.word()))),
+            ("Samples", each(|it| GridCell::Count(it.samples))),
+            ("Figure", of_figures(|it| GridCell::Text(it.name))),
             ("Median", of_figures(|it| it.median)),
             ("Worst", of_figures(|it| it.worst)),
-            ("Unit", of_figures(|it| Cell::Text(it.unit))),
+            ("Unit", of_figures(|it| GridCell::Text(it.unit))),
             ("CPU", of_figures(|it| it.worst_cpu)),
         ];
         if !self.results.is_empty() {
@@ -218,10 +218,10 @@ impl Result {
         }
     }
 
-    fn method(&self) -> Cell {
+    fn method(&self) -> GridCell {
         match self.id.is_suite() || self.id.is_sweep() {
-            true => Cell::Text(self.method.word()),
-            false => Cell::Missing,
+            true => GridCell::Text(self.method.word()),
+            false => GridCell::Missing,
         }
     }
 }
@@ -278,7 +278,7 @@ fn in_short(
         unit: scale.name(),
         median: scale.cell(all[(all.len() - 1) / 2].0),
         worst: scale.cell(worst),
-        worst_cpu: Cell::Cpu(run.label(cpu)),
+        worst_cpu: GridCell::Cpu(run.label(cpu)),
     })
 }
 

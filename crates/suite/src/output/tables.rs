@@ -10,7 +10,7 @@ use run::measure::Metric;
 use run::model::{Conditions, Row, Run, Scenario, heading};
 use run::plan::{Method, ScenarioId};
 
-use super::grid::{Cell, grid, simple};
+use super::grid::{GridCell, grid, simple};
 
 /// Writes them all; nothing without any figure.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
@@ -47,8 +47,8 @@ fn main_table(
     metrics: &[Metric],
 ) -> fmt::Result {
     let cell = |row: &Row, metric: Metric| match row.skipped {
-        Some(_) => Cell::Text("Skipped"),
-        None => Cell::ticks(run.clock(), scenario.figure(row, metric)),
+        Some(_) => GridCell::Text("Skipped"),
+        None => GridCell::ticks(run.clock(), scenario.figure(row, metric)),
     };
     let columns = metrics.iter().map(|metric| {
         let cells = scenario.rows.iter().map(|row| cell(row, *metric));
@@ -66,12 +66,12 @@ fn spread_table(
     metrics: &[Metric],
 ) -> fmt::Result {
     let rows = &scenario.rows;
-    let names = rows.iter().map(|row| Cell::Cpu(run.label(row.cpu)));
-    let counts = rows.iter().map(|row| Cell::Count(row.valid().into()));
+    let names = rows.iter().map(|row| GridCell::Cpu(run.label(row.cpu)));
+    let counts = rows.iter().map(|row| GridCell::Count(row.valid().into()));
     let columns = metrics.iter().map(|metric| {
         let cell = |row: &Row| match row.summary(*metric) {
-            Some(it) => Cell::Spread(run.clock(), [it.min, it.median, it.max]),
-            None => Cell::Missing,
+            Some(it) => GridCell::Spread(run.clock(), [it.min, it.median, it.max]),
+            None => GridCell::Missing,
         };
         (heading(*metric), rows.iter().map(cell).collect())
     });

@@ -35,7 +35,7 @@ pub(crate) struct Bench<'m> {
     pub(crate) setting: Setting<'m>,
     pub(crate) method: Method,
     pub(crate) pmf: bool,
-    pub(crate) step: Step,
+    pub(crate) step: BenchStep,
     pub(crate) sleep: Sleep,
     pub(crate) attempts: u32,
     pub(crate) trials: u32,
@@ -59,7 +59,7 @@ pub(crate) enum Turns {
 
 /// The use of an attempt of one CPU.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum AttemptUse {
     /// The first: kept apart.
     Cold,
     /// Not kept.
@@ -70,7 +70,7 @@ pub(crate) enum Phase {
 
 /// The rounds of a scenario, or of one step of a sweep.
 #[derive(Clone, Copy)]
-pub(crate) struct Step {
+pub(crate) struct BenchStep {
     pub(crate) turns: Turns,
     /// The action of each CPU; for CPU_OFF, that of the lead.
     pub(crate) action: Action,
@@ -86,7 +86,7 @@ pub(crate) struct Step {
     pub(crate) osi: bool,
 }
 
-impl Step {
+impl BenchStep {
     /// Returns the step of all CPUs, woken by their own timers.
     pub(crate) fn new(turns: Turns, action: Action) -> Self {
         Self {
@@ -166,7 +166,7 @@ impl<'m> Bench<'m> {
             machine,
             setting,
             method,
-            step: Step::new(Turns::Serial, Action::None),
+            step: BenchStep::new(Turns::Serial, Action::None),
             sleep: Sleep::default(),
             attempts: 0,
             trials: 0,
@@ -179,7 +179,7 @@ impl<'m> Bench<'m> {
     }
 
     /// Begins a step: without counts, and with empty rows.
-    pub(crate) fn begin(&mut self, step: Step) {
+    pub(crate) fn begin(&mut self, step: BenchStep) {
         self.step = step;
         (self.attempts, self.trials) = (0, 0);
         self.skew = Summary::default();
@@ -307,14 +307,14 @@ impl<'m> Bench<'m> {
         &mut self,
         cpu: usize,
         outcome: &Outcome,
-        phase: Phase,
+        phase: AttemptUse,
     ) -> Result<(), Rejection> {
         let verdict = outcome.judge(self.pmf);
         let row = &mut self.rows[cpu];
-        let is_counted = phase == Phase::Measure && row.valid() < self.setting.plan.iterations;
+        let is_counted = phase == AttemptUse::Measure && row.valid() < self.setting.plan.iterations;
         match verdict {
             Ok(()) if is_counted => row.kept.push(*outcome),
-            Ok(()) if phase == Phase::Cold => {
+            Ok(()) if phase == AttemptUse::Cold => {
                 row.cold.get_or_insert(*outcome);
             }
             Ok(()) => {}

@@ -17,7 +17,7 @@ use super::point_bench::{PointBench, how};
 const LEAST: u32 = run::measure::P99_MIN;
 
 #[derive(Clone, Copy)]
-struct Kind {
+struct OperationKind {
     variant: Variant,
     operation: Operation,
     /// The least and the greatest return value that the last operation of a loop may have.
@@ -34,19 +34,19 @@ const NOT_SUPPORTED: (i32, i32) = (error::NOT_SUPPORTED, error::NOT_SUPPORTED);
 /// has a service there, and none prints a warning.
 const RESERVED_CALL: u32 = 0xaf00_0000;
 
-const LOOP: Kind = kind(Variant::Loop, Operation::Nothing, NOTHING);
+const LOOP: OperationKind = kind(Variant::Loop, Operation::Nothing, NOTHING);
 
-const fn kind(variant: Variant, operation: Operation, answers: (i32, i32)) -> Kind {
-    Kind {
+const fn kind(variant: Variant, operation: Operation, answers: (i32, i32)) -> OperationKind {
+    OperationKind {
         variant,
         operation,
         answers,
     }
 }
 
-const fn kinds(id: ScenarioId) -> &'static [Kind] {
+const fn kinds(id: ScenarioId) -> &'static [OperationKind] {
     use Operation::{Call, ReadStamp, SelfSgi, SysregRead};
-    const NULL_CALL: [Kind; 3] = [
+    const NULL_CALL: [OperationKind; 3] = [
         kind(Variant::PsciVersion, Call(PSCI_VERSION), NUMBER),
         kind(Variant::SmcccVersion, Call(SMCCC_VERSION), NUMBER),
         kind(Variant::Unknown, Call(RESERVED_CALL), NOT_SUPPORTED),
@@ -125,7 +125,7 @@ struct Micro<'s, 'm> {
 }
 
 impl Micro<'_, '_> {
-    fn run(&mut self, kinds: &[Kind]) -> Result<(), Failure> {
+    fn run(&mut self, kinds: &[OperationKind]) -> Result<(), Failure> {
         let cpus = self.bench.columns.len();
         let facts = self.bench.machine.facts();
         let lead = facts.lead;
@@ -169,7 +169,7 @@ impl Micro<'_, '_> {
 
     /// Runs the operation once on each CPU; returns false if it is one that may be
     /// missing, and is.
-    fn probe(&mut self, kind: &Kind) -> Result<bool, Failure> {
+    fn probe(&mut self, kind: &OperationKind) -> Result<bool, Failure> {
         self.bench.conditions.trials += 1;
         self.round(Who::All, kind.operation, 1)?;
         for (cpu, outcome) in self.bench.outcomes.iter().enumerate() {
@@ -193,7 +193,7 @@ impl Micro<'_, '_> {
     }
 
     /// Takes batches until there are enough, or the time is up, which warming up counts for.
-    fn series(&mut self, kind: &Kind, who: Who) -> Result<(), Failure> {
+    fn series(&mut self, kind: &OperationKind, who: Who) -> Result<(), Failure> {
         let (mut taken, mut lost, mut began) = (0, 0, None);
         let columns = &mut self.bench.columns;
         columns.iter_mut().flatten().for_each(Vec::clear);
@@ -235,7 +235,7 @@ impl Micro<'_, '_> {
         now.saturating_sub(began.unwrap_or(now))
     }
 
-    fn sum_up(&mut self, kind: &Kind, who: Who, taken: u32) -> Result<(), Failure> {
+    fn sum_up(&mut self, kind: &OperationKind, who: Who, taken: u32) -> Result<(), Failure> {
         let mut result = Ok(());
         let lead = self.bench.machine.facts().lead;
         let cpus = 0..self.bench.columns.len();
@@ -256,7 +256,7 @@ impl Micro<'_, '_> {
     }
 }
 
-impl Kind {
+impl OperationKind {
     fn is_good(&self, outcome: &Outcome) -> bool {
         let (least, most) = self.answers;
         outcome.end == End::Returned && (least..=most).contains(&outcome.code)

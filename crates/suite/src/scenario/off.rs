@@ -8,7 +8,7 @@ use run::measure::{Action, After, End, Outcome, Reason, Round, Who};
 use run::model::Status;
 use run::plan::Method;
 
-use super::bench::{Bench, Phase};
+use super::bench::{AttemptUse, Bench};
 use super::calibrate::{
     LEAST_US, LONGEST_US, UNKNOWN_US, calibrate, lengthen_wait, no_cpu_can_suspend, not_supported,
 };
@@ -41,15 +41,15 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
         true => bench.us(UNKNOWN_US),
         false => 0,
     };
-    run_pass(bench, suspends, Phase::Cold);
+    run_pass(bench, suspends, AttemptUse::Cold);
     calibrate_off(bench);
     for _ in 0..bench.setting.plan.warmup {
         bench.attempts += 1;
-        run_pass(bench, suspends, Phase::WarmUp);
+        run_pass(bench, suspends, AttemptUse::WarmUp);
     }
     while !is_complete(bench) && !bench.retries_are_exhausted(bench.attempts) {
         bench.attempts += 1;
-        run_pass(bench, suspends, Phase::Measure);
+        run_pass(bench, suspends, AttemptUse::Measure);
     }
     show_medians(bench);
     failure.map_or(Ok(()), |failure| Err(Status::Failed(failure)))
@@ -64,7 +64,7 @@ fn is_complete(bench: &Bench<'_>) -> bool {
     })
 }
 
-fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: Phase) {
+fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: AttemptUse) {
     let lead = bench.lead();
     let others = (0..bench.rows.len()).filter(|cpu| *cpu != lead);
     match bench.method {
@@ -124,7 +124,7 @@ fn turn_off(bench: &mut Bench<'_>, cpu: usize) {
 }
 
 /// Turns the CPU on again to read its timestamps: a sample, if both halves are good.
-fn read_back(bench: &mut Bench<'_>, cpu: usize, phase: Phase) {
+fn read_back(bench: &mut Bench<'_>, cpu: usize, phase: AttemptUse) {
     let first = bench.firsts[cpu];
     let outcome = if matches!(first.end, End::WentOff) && !bench.machine.is_lost(cpu) {
         Outcome {
@@ -143,7 +143,7 @@ fn read_back(bench: &mut Bench<'_>, cpu: usize, phase: Phase) {
     take_outcome(bench, cpu, outcome, phase);
 }
 
-fn suspend_lead(bench: &mut Bench<'_>, phase: Phase) {
+fn suspend_lead(bench: &mut Bench<'_>, phase: AttemptUse) {
     let lead = bench.lead();
     let round = Round {
         after: After::Off,
@@ -153,7 +153,7 @@ fn suspend_lead(bench: &mut Bench<'_>, phase: Phase) {
     take_outcome(bench, lead, bench.outcomes[lead], phase);
 }
 
-fn take_outcome(bench: &mut Bench<'_>, cpu: usize, outcome: Outcome, phase: Phase) {
+fn take_outcome(bench: &mut Bench<'_>, cpu: usize, outcome: Outcome, phase: AttemptUse) {
     let Err(rejection) = bench.take(cpu, &outcome, phase) else {
         return;
     };

@@ -7,7 +7,7 @@ use run::measure::{Action, Who};
 use run::model::{Skip, Status};
 use run::plan::Method;
 
-use super::bench::{Bench, Phase};
+use super::bench::{AttemptUse, Bench};
 use super::calibrate::{calibrate, lengthen_wait, no_cpu_can_suspend, not_supported};
 use super::reached::read_reached;
 
@@ -91,8 +91,8 @@ const fn cpu_of_turn(turn: usize, lead: usize, cpus: usize) -> usize {
 /// attempts are used up. The first `warmup` repeats give no samples.
 fn take_sample(bench: &mut Bench<'_>, cpu: usize, repeat: u32, warmup: u32) {
     let phase = match repeat < warmup {
-        true => Phase::WarmUp,
-        false => Phase::Measure,
+        true => AttemptUse::WarmUp,
+        false => AttemptUse::Measure,
     };
     while !bench.machine.is_lost(cpu) {
         let row = &bench.rows[cpu];
@@ -108,7 +108,7 @@ fn take_sample(bench: &mut Bench<'_>, cpu: usize, repeat: u32, warmup: u32) {
             return;
         };
         lengthen_wait(bench, rejection);
-        if phase == Phase::WarmUp {
+        if phase == AttemptUse::WarmUp {
             return;
         }
     }

@@ -6,7 +6,7 @@ use run::measure::{Action, Machine};
 use run::model::{Conditions, Scenario, ScenarioKey, Status};
 use run::plan::ScenarioId;
 
-use super::bench::{Bench, Setting, Step, Turns};
+use super::bench::{Bench, BenchStep, Setting, Turns};
 use super::off::measure_off;
 use super::parallel::measure_parallel;
 use super::serial::measure_serial;
@@ -57,10 +57,10 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<usize>) ->
         _ => Turns::Serial,
     };
     let step = match state.filter(|_| why.is_none()) {
-        Some(state) => Step::to_state(turns, state),
-        None => Step::new(turns, Action::Version),
+        Some(state) => BenchStep::to_state(turns, state),
+        None => BenchStep::new(turns, Action::Version),
     };
-    bench.begin(Step { helper, ..step });
+    bench.begin(BenchStep { helper, ..step });
     let needs_state = turns != Turns::Off && id != ScenarioId::PsciVersionParallel;
     let status = match why {
         Some(skip) if needs_state => {

@@ -15,7 +15,7 @@ use run::model::{
 use run::plan::{Plan, ScenarioId, steps};
 use smccc::psci::{PSCI_SET_SUSPEND_MODE, PSCI_SYSTEM_SUSPEND_64, SuspendMode};
 
-use super::bench::{Bench, Setting, Step, Turns, first_lost};
+use super::bench::{Bench, BenchStep, Setting, Turns, first_lost};
 use super::rows::by_reason;
 use super::states::Chosen;
 use super::suite::measure_step;
@@ -126,16 +126,16 @@ impl Sweep<'_> {
 
     /// Returns steps to the deepest state and to the core's, which do not read
     /// PSCI_STAT.
-    fn two_states(&mut self, turns: Turns) -> impl Iterator<Item = (Variant, Step)> + use<> {
+    fn two_states(&mut self, turns: Turns) -> impl Iterator<Item = (Variant, BenchStep)> + use<> {
         let states = self.bench.setting.states;
         let deepest = self.usable(states.deepest);
         let core = states.core.filter(|core| states.deepest != Some(*core));
         let core = core.and_then(|core| self.usable(Some(core)));
         let both = [(Variant::Deepest, deepest), (Variant::Core, core)];
         both.into_iter().filter_map(move |(variant, state)| {
-            let step = Step {
+            let step = BenchStep {
                 ladder: Ladder::default(),
-                ..Step::to_state(turns, state?)
+                ..BenchStep::to_state(turns, state?)
             };
             Some((variant, step))
         })
@@ -148,7 +148,7 @@ impl Sweep<'_> {
             return self.leave_out(Skip::NoCacheSize);
         };
         // The lead cannot power off: no CPU would turn it on again.
-        let off = Step::new(Turns::Off, Action::Off);
+        let off = BenchStep::new(Turns::Off, Action::Off);
         let no_cpu_off = self.facts().no_cpu_off;
         no_cpu_off.inspect(|why| self.leave_out(Skip::NoCpuOff(*why)));
         let has_off = self.bench.rows.len() > 1 && no_cpu_off.is_none();
@@ -156,7 +156,7 @@ impl Sweep<'_> {
         for (variant, step) in self.two_states(Turns::Serial).chain(off) {
             for bytes in steps.as_slice() {
                 let dirty = *bytes as usize;
-                if !self.step(variant, Some(dirty as u64), Step { dirty, ..step }) {
+                if !self.step(variant, Some(dirty as u64), BenchStep { dirty, ..step }) {
                     break;
                 }
             }
@@ -178,7 +178,7 @@ impl Sweep<'_> {
             for count in steps().filter(|count| count + awake <= cpus) {
                 any = true;
                 let who = Who::First(count + awake);
-                if !self.step(variant, Some(count as u64), Step { who, ..step }) {
+                if !self.step(variant, Some(count as u64), BenchStep { who, ..step }) {
                     break;
                 }
             }
@@ -215,7 +215,7 @@ impl Sweep<'_> {
                 (Variant::Serial, Turns::Serial),
                 (Variant::Parallel, Turns::Parallel),
             ] {
-                self.step(variant, Some(x), Step::to_state(turns, *state));
+                self.step(variant, Some(x), BenchStep::to_state(turns, *state));
             }
         }
         self.conditions.mode_left_out = self.os_initiated().err();
@@ -232,9 +232,9 @@ impl Sweep<'_> {
             let own = state.ladder.due(Some(0));
             let asks_for_more = own.is_some_and(|own| own != state.power_state);
             if state.powerdown && asks_for_more && self.usable(Some(*state)).is_some() {
-                let step = Step {
+                let step = BenchStep {
                     osi: true,
-                    ..Step::to_state(Turns::Parallel, *state)
+                    ..BenchStep::to_state(Turns::Parallel, *state)
                 };
                 self.step(Variant::Osi, Some(state.power_state.into()), step);
             }
@@ -270,26 +270,26 @@ impl Sweep<'_> {
             Err(why) if states.any_stops => return self.leave_out(Skip::TimerStops(why)),
             frame => frame.is_ok(),
         };
-        let step = Step {
+        let step = BenchStep {
             timers_stop,
             who: Who::First(1),
-            ..Step::new(Turns::Serial, Action::SystemSuspend)
+            ..BenchStep::new(Turns::Serial, Action::SystemSuspend)
         };
         self.step(Variant::System, None, step);
     }
 
-    fn needs_helper(&self, step: &Step) -> bool {
+    fn needs_helper(&self, step: &BenchStep) -> bool {
         let source = self.bench.setting.wakers.source(step.timers_stop);
         step.turns == Turns::Parallel && source == WakeSource::Helper
     }
 
     /// Measures one step, in which `x` is the quantity that is varied; returns false if
     /// the next ones cannot be measured either.
-    fn step(&mut self, variant: Variant, x: Option<u64>, step: Step) -> bool {
+    fn step(&mut self, variant: Variant, x: Option<u64>, step: BenchStep) -> bool {
         // One placement is enough for a curve: the lead stays awake.
         let helper = self.needs_helper(&step).then_some(self.bench.lead());
         let bench = &mut self.bench;
-        bench.begin(Step { helper, ..step });
+        bench.begin(BenchStep { helper, ..step });
         let status = measure_step(bench);
         self.conditions.attempts += bench.attempts;
         self.conditions.trials += bench.trials;

@@ -6,7 +6,7 @@ use core::fmt;
 
 use hardware::text::words::Word;
 use run::measure::{
-    Account, Action, After, End, Fault, Machine, Round, Schedule, Until, Who, Window,
+    Account, Action, After, End, Machine, Round, Schedule, TimerFault, Until, Who, Window,
 };
 use run::model::{Failure, Measure, Point, Scenario, ScenarioKey, Skip, Spread, Status, Variant};
 use run::plan::{Load, TimerPlan};
@@ -180,12 +180,12 @@ impl Timers<'_, '_> {
         let end = self.bench.outcomes.get(cpu)?.end;
         let tally = self.bench.machine.tally(cpu)?;
         let fault = match (tally.stray, tally.exceeded) {
-            _ if end == End::Pending => Fault::Pending,
-            (Some(intid), _) => Fault::Stray(intid),
-            (_, Some(ticks)) => Fault::Late(ticks),
+            _ if end == End::Pending => TimerFault::Pending,
+            (Some(intid), _) => TimerFault::Stray(intid),
+            (_, Some(ticks)) => TimerFault::Late(ticks),
             _ if tally.is_complete() => return None,
-            _ if tally.window.spurious > tally.window.expiries => Fault::Spurious,
-            _ => Fault::Silent,
+            _ if tally.window.spurious > tally.window.expiries => TimerFault::Spurious,
+            _ => TimerFault::Silent,
         };
         let cpu = cpu as u16;
         Some(Failure::Timer { cpu, fault })

@@ -12,7 +12,7 @@
 //! makes the same bytes of the same input, and fiptool's of fiptool's.
 
 use anyhow::{Context, Result, bail};
-use boards::image_kinds::{KINDS, label};
+use boards::image_kinds::{IMAGE_KINDS, label};
 use uuid::Uuid;
 
 const MAGIC: u32 = 0xaa64_0001;
@@ -251,8 +251,8 @@ impl Fip {
             bail!("{label}: it has no bytes: give its file, or take it out of the package");
         }
         let mut images: Vec<_> = self.images.iter().collect();
-        let place = |uuid: Uuid| KINDS.iter().position(|kind| kind.uuid == uuid);
-        images.sort_by_key(|image| place(image.uuid).unwrap_or(KINDS.len()));
+        let place = |uuid: Uuid| IMAGE_KINDS.iter().position(|kind| kind.uuid == uuid);
+        images.sort_by_key(|image| place(image.uuid).unwrap_or(IMAGE_KINDS.len()));
         let mut file = Vec::new();
         file.extend(MAGIC.to_le_bytes());
         file.extend(self.serial.to_le_bytes());

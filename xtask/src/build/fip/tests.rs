@@ -1,6 +1,6 @@
 //! FIPs (Firmware Image Packages), whole and broken.
 
-use boards::image_kinds::{KINDS, called, known, uuid_of};
+use boards::image_kinds::{IMAGE_KINDS, called, known, uuid_of};
 use uuid::Uuid;
 
 use super::Fip;
@@ -36,8 +36,8 @@ const SIZE: usize = 24;
 fn every_kind_has_an_option_and_a_uuid_of_its_own() {
     let bl33 = format!("{:X}", uuid_of("nt-fw"));
     assert_eq!(bl33, "D6D0EEA7-FCEA-D54B-9782-9934F234B6E4");
-    assert_eq!(KINDS.len(), 34);
-    for kind in KINDS.iter() {
+    assert_eq!(IMAGE_KINDS.len(), 34);
+    for kind in IMAGE_KINDS.iter() {
         assert_eq!([known(kind.uuid), called(kind.option)], [Some(kind); 2]);
     }
 }

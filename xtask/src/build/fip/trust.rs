@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
-use boards::image_kinds::{KINDS, Kind, uuid_of};
+use boards::image_kinds::{IMAGE_KINDS, ImageKind, uuid_of};
 use host::read_file;
 use host::temporary;
 use memchr::memmem;
@@ -47,14 +47,14 @@ const KEYS: &str = "--rot-key --trusted-world-key --non-trusted-world-key --scp-
                     --soc-fw-key --tos-fw-key --nt-fw-key";
 
 /// Returns true if images of this kind are certificates.
-pub(crate) fn is_certificate(kind: &Kind) -> bool {
+pub(crate) fn is_certificate(kind: &ImageKind) -> bool {
     kind.option.ends_with("-cert")
 }
 
 /// Returns a certificate that is in the package, if there are any.
-pub(crate) fn certificate(fip: &Fip) -> Option<&'static Kind> {
-    let is_there = |kind: &&Kind| is_certificate(kind) && fip.get(kind.uuid).is_some();
-    KINDS.iter().find(is_there)
+pub(crate) fn certificate(fip: &Fip) -> Option<&'static ImageKind> {
+    let is_there = |kind: &&ImageKind| is_certificate(kind) && fip.get(kind.uuid).is_some();
+    IMAGE_KINDS.iter().find(is_there)
 }
 
 /// Refuses a file, named by `option`, that cannot be signed with: cert_create would print only

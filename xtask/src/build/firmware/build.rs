@@ -23,7 +23,7 @@ use crate::setup::{self, Need};
 
 /// A finished build.
 #[derive(Clone, Debug)]
-pub struct Firmware {
+pub struct FirmwareBuild {
     /// The folder of `bl1.bin`, `bl2.bin`, `bl31.bin` and their ELF files, and of `fip.bin` if
     /// it was asked for.
     pub dir: PathBuf,
@@ -31,7 +31,7 @@ pub struct Firmware {
 
 const STAGES: [&str; 3] = ["bl1", "bl2", "bl31"];
 
-impl Firmware {
+impl FirmwareBuild {
     /// Returns the file of one of the stages.
     pub fn read(&self, stage: &str) -> Result<Vec<u8>> {
         let path = self.dir.join(stage).with_extension("bin");
@@ -40,7 +40,7 @@ impl Firmware {
 }
 
 /// Builds `platform` with `tf_a`, unless that has been done before.
-pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<Firmware> {
+pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<FirmwareBuild> {
     workspace.check_for_make()?;
     setup::ensure(workspace, &[Need::CrossCompiler, Need::Make])?;
     let arguments = arguments(workspace, tf_a, platform)?;
@@ -50,7 +50,7 @@ pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<F
     once(&dir, |partial| {
         make(workspace, tf_a, platform, &arguments, partial)
     })?;
-    Ok(Firmware { dir })
+    Ok(FirmwareBuild { dir })
 }
 
 /// Returns the arguments that do not depend on the build's folder.

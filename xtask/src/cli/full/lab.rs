@@ -19,9 +19,9 @@ use crate::build::firmware::{Variant, fault};
 use crate::build::image_contents::TreeWish;
 use crate::build::{image, package};
 use crate::cli::common::plan;
-use crate::lab::cell::{self, Cell, Content, JobOptions};
+use crate::lab::cell::{self, Content, JobOptions, LabCell};
+use crate::lab::cell_folder::{self, CellFolder};
 use crate::lab::content::content;
-use crate::lab::place::{self, Place};
 use crate::lab::{Engine, Names};
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{prepare, timeout};
@@ -149,7 +149,7 @@ struct Wish<'a> {
     board: &'a Board,
     names: Names,
     source: Source<'a>,
-    place: Place,
+    place: CellFolder,
 }
 
 pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
@@ -180,7 +180,7 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
         }
         ready.push(cell.ready()?);
     }
-    place::put(&ready)?;
+    cell_folder::put(&ready)?;
     notes.iter().for_each(|note| say(note));
     Ok(0)
 }
@@ -199,7 +199,7 @@ fn wishes<'a>(arguments: &'a LabArguments, boards: &'a [Board]) -> Result<Vec<Wi
                 board: board_name,
                 firmware,
             };
-            let place = Place::of(&arguments.output, &names, arguments.force)?;
+            let place = CellFolder::of(&arguments.output, &names, arguments.force)?;
             wishes.push(Wish {
                 board,
                 names,
@@ -229,7 +229,7 @@ fn cell<'a>(
     wish: Wish<'a>,
     tree: &TreeWish,
     plan: Plan,
-) -> Result<Cell<'a>> {
+) -> Result<LabCell<'a>> {
     let board = wish.board;
     let cpus = match &arguments.tree.dtb {
         Some(path) => {
@@ -270,7 +270,7 @@ fn cell<'a>(
         }
         Source::None => Content::Loose(image()?),
     };
-    Ok(Cell {
+    Ok(LabCell {
         names: wish.names,
         place: wish.place,
         board,

@@ -13,14 +13,14 @@ use report::follow::screen::Screen;
 use report::log::read_bytes;
 
 use crate::build::firmware::Variant;
-use crate::build::firmware_kind::Firmware;
+use crate::build::firmware_kind::FirmwareKind;
 use crate::cli::qemu::{self, QemuArguments};
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{ICOUNT_NS, prepare};
 
 pub(crate) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
     let spec = qemu::spec(&arguments.run)?;
-    if spec.firmware != Firmware::TfA {
+    if spec.firmware != FirmwareKind::TfA {
         let name = spec.firmware.name();
         bail!(
             "--overhead is about TF-A's instrumentation, and --firmware {name} is not built without it"

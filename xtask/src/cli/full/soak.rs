@@ -14,7 +14,7 @@ use report::follow::screen::Screen;
 use crate::cli::qemu::{self, RunArguments};
 use crate::qemu::prepare;
 use crate::setup::workspace::Workspace;
-use crate::soak::{Keep, Limits, has_suspends, keep_busy, soak};
+use crate::soak::{Keep, SoakLimits, has_suspends, keep_busy, soak};
 
 /// Arguments of `soak`.
 #[derive(Debug, Args)]
@@ -32,7 +32,7 @@ Examples:
 pub struct SoakArguments {
     /// The end.
     #[command(flatten)]
-    pub limits: Limits,
+    pub limits: SoakLimits,
     /// Keep so many of the host's CPUs busy meanwhile.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub load: u16,

@@ -2,9 +2,9 @@
 
 use report::follow::explain_marks;
 use report::follow::last_scenario;
-use report::follow::stream::{Ending, Outcome};
+use report::follow::stream::{MachineEnding, MachineResult};
 
-use crate::build::firmware_kind::Firmware;
+use crate::build::firmware_kind::FirmwareKind;
 use crate::qemu::consoles::Consoles;
 use crate::qemu::kvm_host;
 
@@ -12,7 +12,7 @@ use crate::qemu::kvm_host;
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'c> {
     /// The firmware that has PSCI.
-    pub firmware: Firmware,
+    pub firmware: FirmwareKind,
     /// `-cpu`.
     pub cpu: &'c str,
     /// The run's timeout, in seconds.
@@ -25,20 +25,20 @@ pub struct Context<'c> {
 pub(crate) const POWER_DOWN: [&str; 4] = ["cortex-a53", "cortex-a57", "cortex-a72", "max"];
 
 /// Returns the run's end, the last scenario in its log, and the likely cause.
-pub fn diagnose(outcome: &Outcome, context: &Context<'_>) -> String {
+pub fn diagnose(outcome: &MachineResult, context: &Context<'_>) -> String {
     let said = outcome.stderr.trim();
     let ended = match outcome.ending {
-        Ending::Interrupted => return "interrupted".into(),
-        Ending::TimedOut => format!("no closing line within {} s", context.timeout),
-        Ending::Exited { success: true } => "QEMU ended without a closing line".into(),
-        Ending::Parked => "the closing line is damaged".into(),
-        Ending::Exited { .. } if said.is_empty() => {
+        MachineEnding::Interrupted => return "interrupted".into(),
+        MachineEnding::TimedOut => format!("no closing line within {} s", context.timeout),
+        MachineEnding::Exited { success: true } => "QEMU ended without a closing line".into(),
+        MachineEnding::Parked => "the closing line is damaged".into(),
+        MachineEnding::Exited { .. } if said.is_empty() => {
             return "QEMU ended with an error, and printed none".into();
         }
-        Ending::Exited { .. } if outcome.log.is_empty() => {
+        MachineEnding::Exited { .. } if outcome.log.is_empty() => {
             return format!("QEMU did not start: {said}");
         }
-        Ending::Exited { .. } => return format!("QEMU ended with an error: {said}"),
+        MachineEnding::Exited { .. } => return format!("QEMU ended with an error: {said}"),
     };
     let log = String::from_utf8_lossy(&outcome.log);
     let cause = cause(&log, outcome.ending, context);
@@ -58,14 +58,14 @@ pub fn refused_fault(log: &[u8]) -> Option<String> {
 }
 
 /// Returns whether QEMU refused to start, and printed a reason.
-pub fn refused(outcome: &Outcome) -> bool {
-    outcome.ending == Ending::Exited { success: false }
+pub fn refused(outcome: &MachineResult) -> bool {
+    outcome.ending == MachineEnding::Exited { success: false }
         && outcome.log.is_empty()
         && !outcome.stderr.trim().is_empty()
 }
 
 /// Returns a warning for a CPU model on which power-down may not complete.
-pub fn doubt(firmware: Firmware, cpu: &str) -> Option<String> {
+pub fn doubt(firmware: FirmwareKind, cpu: &str) -> Option<String> {
     let model = cpu.split(',').next().unwrap_or_default();
     (firmware.is_tf_a() && !POWER_DOWN.contains(&model)).then(|| {
         let models = POWER_DOWN.join(", ");
@@ -89,12 +89,12 @@ pub fn console_moved(log: &str) -> Option<&str> {
     last.trim_end().strip_prefix("console moves to ")
 }
 
-fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
+fn cause(log: &str, ending: MachineEnding, context: &Context<'_>) -> String {
     let tf_a = context.firmware.is_tf_a();
     if log.contains("PANIC") || log.contains("Unhandled Exception") {
         return "the firmware panicked, see above".into();
     }
-    if context.firmware == Firmware::Kvm && !payload_spoke(log) {
+    if context.firmware == FirmwareKind::Kvm && !payload_spoke(log) {
         let said = kvm_host::last_words(log).unwrap_or("nothing");
         return format!("the Linux whose guest the payload is printed at last: {said}");
     }
@@ -132,7 +132,7 @@ fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
     if let Some(doubt) = doubt(context.firmware, context.cpu) {
         return doubt;
     }
-    if ending == Ending::TimedOut {
+    if ending == MachineEnding::TimedOut {
         "a CPU has not come back, or the time is too short for so many CPUs and iterations \
          (--timeout)"
             .into()
@@ -157,15 +157,15 @@ mod tests {
                           NOTICE:  BL31: v2.12.1(release):psci-bench-2.12.1\r\n";
     const UP: &str = "psci-bench 0.1.0\r\n> Executing 'A'\r\n";
 
-    fn diagnosis(log: &str, ending: Ending, cpu: &str) -> String {
-        let outcome = Outcome {
+    fn diagnosis(log: &str, ending: MachineEnding, cpu: &str) -> String {
+        let outcome = MachineResult {
             log: log.into(),
             stderr: "qemu: bad option\n".into(),
             ending,
             elapsed: Duration::ZERO,
         };
         let context = Context {
-            firmware: Firmware::TfA,
+            firmware: FirmwareKind::TfA,
             cpu,
             timeout: 7,
             image: &[],
@@ -175,8 +175,8 @@ mod tests {
 
     #[test]
     fn each_end_has_its_cause() {
-        let [off, error] = [true, false].map(|success| Ending::Exited { success });
-        let over = Ending::TimedOut;
+        let [off, error] = [true, false].map(|success| MachineEnding::Exited { success });
+        let over = MachineEnding::TimedOut;
         let up = format!("{BANNER}{UP}");
         let moved = "console moves to pl011 at 0x9010000, by /chosen/stdout-path\r\n";
         assert_eq!(console_moved(&format!("{moved}Image at 0x0\r\n")), None);
@@ -197,16 +197,16 @@ mod tests {
             ("", over, "was built for this GIC"),
             ("", error, "QEMU did not start: qemu: bad option"),
             ("x", error, "QEMU ended with an error: qemu: bad option"),
-            ("", Ending::Parked, "the closing line is damaged"),
-            ("", Ending::Interrupted, "interrupted"),
+            ("", MachineEnding::Parked, "the closing line is damaged"),
+            ("", MachineEnding::Interrupted, "interrupted"),
         ] {
             let said = diagnosis(log, ending, "max");
             assert!(said.contains(expected), "{said}");
         }
         let said = diagnosis(&up, over, "cortex-a76,pmu=off");
         assert!(said.contains(": power-down under TF-A may not complete on QEMU's cortex-a76; "));
-        assert_eq!(doubt(Firmware::TfA, "max,sve=off"), None);
-        assert_eq!(doubt(Firmware::Builtin, "cortex-a76"), None);
+        assert_eq!(doubt(FirmwareKind::TfA, "max,sve=off"), None);
+        assert_eq!(doubt(FirmwareKind::Builtin, "cortex-a76"), None);
     }
 
     #[test]

@@ -5,13 +5,13 @@ use std::string::{String, ToString};
 
 use fdt_blob::cells;
 
-use super::model::Model;
+use super::node_model::NodeModel;
 use crate::board::total_size;
-use crate::board::{Board, Console};
+use crate::board::{Board, TreeConsole};
 
 fn message(tree: &[u8]) -> String {
     let error = Board::read(tree).expect_err("no tree");
-    assert_eq!(Console::find(tree).expect_err("no tree"), error);
+    assert_eq!(TreeConsole::find(tree).expect_err("no tree"), error);
     error.to_string()
 }
 
@@ -21,7 +21,7 @@ fn headers_that_are_not_sound_are_refused() {
     let short = [0xd0, 0x0d, 0xfe, 0xed, 0, 0, 0];
     assert_eq!(message(&short), "7 bytes are less than a header");
     assert!(total_size(&cells(&[0xd00d_feed, 0x20_0001])).is_err());
-    let blob = Model::tree("qemu 1").blob();
+    let blob = NodeModel::tree("qemu 1").blob();
     let truncated = format!("truncated: {} of 131072 bytes", blob.len());
     let end = blob.len() as u32 - 8;
     let endless = format!("offset {end:#x}: the memory reservations have no end");

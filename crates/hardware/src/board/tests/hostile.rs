@@ -5,12 +5,12 @@ use std::string::{String, ToString};
 use std::time::{Duration, Instant};
 
 use super::describe::describe;
-use super::model::Model;
-use crate::board::Console;
+use super::node_model::NodeModel;
+use crate::board::TreeConsole;
 
 /// Does all that is ever done with a tree; returns the error.
 fn use_all(tree: &[u8]) -> Option<String> {
-    if let Ok(console) = Console::find(tree) {
+    if let Ok(console) = TreeConsole::find(tree) {
         let _ = console.uart.map_err(|error| error.to_string());
         let _ = console.conduit.map_err(|error| error.to_string());
     }
@@ -22,9 +22,9 @@ fn use_all(tree: &[u8]) -> Option<String> {
 #[test]
 fn a_tree_has_at_most_16_levels() {
     for (levels, is_read) in [(15, true), (16, false)] {
-        let mut tree = Model::tree("qemu 1");
+        let mut tree = NodeModel::tree("qemu 1");
         let text = "n { ".repeat(levels) + &"}; ".repeat(levels);
-        tree.children.push(Model::parse(&text));
+        tree.children.push(NodeModel::parse(&text));
         let text = use_all(&tree.blob()).unwrap_or_default();
         let is_refused = text.ends_with("nodes are nested too deeply");
         assert_eq!((text.is_empty(), is_refused), (is_read, !is_read));
@@ -63,7 +63,7 @@ fn large_trees_end_in_time() {
         ),
     ] {
         let change = format!("{begin}{}{end}", middle.repeat(count));
-        let mut tree = Model::tree(name);
+        let mut tree = NodeModel::tree(name);
         tree.change(&change);
         let blob = tree.blob();
         assert!(blob.len() <= crate::image::TREE_MAX);

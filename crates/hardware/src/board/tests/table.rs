@@ -8,9 +8,9 @@ use std::{format, println};
 use super::describe::describe;
 use fdt_blob::cells;
 
-use super::model::Model;
+use super::node_model::NodeModel;
 use crate::board::total_size;
-use crate::board::{Board, Console};
+use crate::board::{Board, TreeConsole};
 use crate::image::Conduit;
 
 /// Checks that each row's description has the lines that the row expects; of a tree that
@@ -25,7 +25,7 @@ fn check_rows(table: &str, is_read: bool) {
     for row in rows {
         let (tree, expected) = row.split_once(" => ").expect(row);
         let mut changes = tree.split(" | ").map(str::trim);
-        let mut model = Model::tree(changes.next().unwrap_or_default());
+        let mut model = NodeModel::tree(changes.next().unwrap_or_default());
         changes.for_each(|change| model.change(change));
         let found = describe(&model.blob());
         let (was_read, lines) = match found {
@@ -54,7 +54,7 @@ fn trees_that_describe_no_board_are_refused_by_node_and_property() {
 /// QEMU's trees have a MiB of padding, and loaders leave bytes after a tree.
 #[test]
 fn padding_and_bytes_after_the_tree_are_ignored() {
-    let plain = Model::tree("qemu 8").blob();
+    let plain = NodeModel::tree("qemu 8").blob();
     let mut blob = plain.clone();
     blob.resize(1 << 20, 0);
     blob[4..8].copy_from_slice(&cells(&[1 << 20]));
@@ -66,9 +66,9 @@ fn padding_and_bytes_after_the_tree_are_ignored() {
 /// Boot loaders remove nodes by NOPs in their place.
 #[test]
 fn removed_nodes_change_nothing() {
-    let tree = Model::tree("qemu 4");
+    let tree = NodeModel::tree("qemu 4");
     let mut riddled = tree.clone();
-    riddled.children.insert(0, Model::parse("gone@0 { }"));
+    riddled.children.insert(0, NodeModel::parse("gone@0 { }"));
     for path in ["/", "/cpus", "/cpus/cpu-map", "/cpus/cpu-map/cluster0"] {
         riddled.change(&format!("+{path} gone@0 {{ }}"));
     }
@@ -82,7 +82,7 @@ fn removed_nodes_change_nothing() {
 
 #[test]
 fn the_most_cpus_are_labelled_in_order() {
-    let lines = describe(&Model::tree("qemu 512").blob()).expect("a good tree");
+    let lines = describe(&NodeModel::tree("qemu 512").blob()).expect("a good tree");
     let mut lines = lines.iter();
     let labels = lines.find_map(|line| line.strip_prefix("labels: CpuMap "));
     let labels: Vec<_> = labels.expect("labels").split(' ').collect();
@@ -93,24 +93,24 @@ fn the_most_cpus_are_labelled_in_order() {
 
 #[test]
 fn a_console_is_found_without_a_board() {
-    let mut tree = Model::tree("qemu 4");
+    let mut tree = NodeModel::tree("qemu 4");
     tree.change("-/intc@8000000");
     tree.change("-/memory@40000000");
     assert!(Board::read(&tree.blob()).is_err());
     let blob = tree.blob();
-    let console = Console::find(&blob).expect("a sound tree");
+    let console = TreeConsole::find(&blob).expect("a sound tree");
     assert_eq!(console.uart.map(|uart| uart.base), Ok(0x900_0000));
     assert_eq!(console.by, "/chosen/stdout-path");
     assert_eq!(console.conduit, Ok(Conduit::Smc));
     tree.change("-/pl011@9000000");
     let blob = tree.blob();
-    let console = Console::find(&blob).expect("a sound tree");
+    let console = TreeConsole::find(&blob).expect("a sound tree");
     assert!(console.uart.is_err() && console.conduit.is_ok());
 }
 
 #[test]
 fn too_many_reservations_are_refused() {
-    let mut tree = Model::tree("qemu 4");
+    let mut tree = NodeModel::tree("qemu 4");
     tree.reserved = vec![(1, 1); 65];
     let error = describe(&tree.blob()).expect_err("too many").to_string();
     assert_eq!(error, "/ (memory reservation block): more than 64 of them");
@@ -118,7 +118,7 @@ fn too_many_reservations_are_refused() {
 
 #[test]
 fn a_long_model_is_cut() {
-    let mut tree = Model::tree("qemu 1");
+    let mut tree = NodeModel::tree("qemu 1");
     tree.change(&format!("/:model = \"{}\"", "x".repeat(1 << 20)));
     let lines = describe(&tree.blob()).expect("a good tree");
     assert_eq!(lines[0], format!("model: {}", "x".repeat(100)));

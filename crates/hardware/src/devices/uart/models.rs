@@ -35,13 +35,13 @@ impl Bits {
 
 /// One write of those that restore a UART: a register, and the bits of it that are as they
 /// were; the others are 0.
-pub type Step = (u16, u32);
+pub type RestoreWrite = (u16, u32);
 
 const ALL: u32 = u32::MAX;
 const OFF: u32 = 0;
 
 /// The programming model of a kind of UART.
-pub struct Model {
+pub struct UartModel {
     /// The register whose writes are sent.
     pub data: u16,
     /// The writes, registers and values, that each byte has to follow.
@@ -53,7 +53,7 @@ pub struct Model {
     /// The UART is on, and so is its transmitter.
     pub turn_on: &'static [Bits],
     /// The writes that restore it, [`KEPT_MAX`] steps at most.
-    pub restore: &'static [Step],
+    pub restore: &'static [RestoreWrite],
     /// Bytes of registers; of a 16550, their number.
     pub size: u16,
 }
@@ -62,7 +62,7 @@ pub struct Model {
 pub const KEPT_MAX: usize = 8;
 
 /// The model of a kind.
-pub const fn model(kind: UartKind) -> &'static Model {
+pub const fn model(kind: UartKind) -> &'static UartModel {
     match kind {
         UartKind::Pl011 => &PL011,
         UartKind::Sbsa => &SBSA,
@@ -97,7 +97,7 @@ register_bitfields! { u32,
 }
 
 /// Arm PrimeCell UART PL011 (DDI 0183G, table 3-1).
-const PL011: Model = Model {
+const PL011: UartModel = UartModel {
     data: 0x00,
     before_byte: &[],
     has_room: Bits::of(FR, &[UARTFR::TXFF::CLEAR]),
@@ -113,7 +113,7 @@ const CR: u16 = 0x30;
 
 /// The PL011's subset of Arm's base system architecture (DEN0094, Generic
 /// UART): it has no register that sets it up.
-const SBSA: Model = Model {
+const SBSA: UartModel = UartModel {
     turn_on: &[],
     restore: &[],
     ..PL011
@@ -121,7 +121,7 @@ const SBSA: Model = Model {
 
 /// 16550 (TI, PC16550D), and BCM2835's mini UART (BCM2835 ARM Peripherals,
 /// section 2.2), whose LSR has the same two bits.
-const NS16550: Model = Model {
+const NS16550: UartModel = UartModel {
     data: 0,
     before_byte: &[],
     has_room: Bits::of(LSR, &[LINE_STATUS::THRE::SET]),
@@ -137,7 +137,7 @@ const LSR: u16 = 5;
 
 /// Cadence's UART in Zynq and ZynqMP (Xilinx UG585, appendix B.33; QEMU's
 /// hw/char/cadence_uart.c).
-const CADENCE: Model = Model {
+const CADENCE: UartModel = UartModel {
     data: 0x30,
     before_byte: &[],
     has_room: Bits::of(SR, &[CHANNEL_STS::TXFULL::CLEAR]),
@@ -163,7 +163,7 @@ const CADENCE: Model = Model {
 const SR: u16 = 0x2c;
 
 /// i.MX (NXP IMX8MPRM, UART; QEMU's hw/char/imx_serial.c).
-const IMX: Model = Model {
+const IMX: UartModel = UartModel {
     data: 0x40,
     before_byte: &[],
     has_room: Bits::of(0xb4, &[IMX_UTS::TXFULL::CLEAR]),
@@ -191,7 +191,7 @@ const UCR2: u16 = 0x84;
 
 /// LPUART of i.MX 7ULP, 8 and 9 (NXP IMX93RM, LPUART). Those of Layerscape
 /// have no registers below BAUD, and some of them are big-endian.
-const LPUART: Model = Model {
+const LPUART: UartModel = UartModel {
     data: 0x1c,
     before_byte: &[],
     has_room: Bits::of(0x14, &[LPUART_STAT::TDRE::SET]),
@@ -206,7 +206,7 @@ const CTRL: u16 = 0x18;
 
 /// STM32 USART as of STM32H7 and STM32MP (ST RM0433, USART registers; QEMU's
 /// hw/char/stm32l4x5_usart.c, but for PRESC).
-const STM32: Model = Model {
+const STM32: UartModel = UartModel {
     data: 0x28,
     before_byte: &[],
     has_room: Bits::of(ISR, &[STM32_ISR::TXFNF::SET]),
@@ -232,7 +232,7 @@ const ISR: u16 = 0x1c;
 /// plat/qti/common, qti_uart_console.S; Linux's drivers/tty/serial/qcom_geni_serial.c).
 /// A command sends `UART_TX_TRANS_LEN` bytes, here one, and is done when that byte has left.
 /// What selects the UART and its speed is lost with its power, and is firmware's alone to set.
-const GENI: Model = Model {
+const GENI: UartModel = UartModel {
     data: 0x700,
     // UART_TX_TRANS_LEN: one byte. GENI_M_CMD0: the opcode UART_START_TX.
     before_byte: &[(0x270, 1), (0x600, 1 << 27)],

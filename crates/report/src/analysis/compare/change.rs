@@ -17,7 +17,7 @@ pub(crate) struct Change {
     pub(crate) new: Value,
     pub(crate) old: Value,
     #[serde(skip)]
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: ChangeOutcome,
 }
 
 /// The figure of one operation, in the unit of its `FigureKey`.
@@ -34,7 +34,7 @@ pub(crate) struct Value {
 /// The judgement of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Outcome {
+pub(crate) enum ChangeOutcome {
     /// Within the tolerance.
     Same,
     /// Beyond it, and within noise or a tick.
@@ -72,7 +72,7 @@ pub(crate) fn is_close(a: f64, b: f64, ppm: u32) -> bool {
     (a - b).abs() * 1e6 <= a.max(b) * f64::from(ppm)
 }
 
-impl Outcome {
+impl ChangeOutcome {
     /// Judges a change; `tick` is the resolution of the coarser side.
     pub(super) fn of(new: &Value, old: &Value, tolerance_ppm: u32, tick: f64) -> Self {
         if is_close(new.figure, old.figure, tolerance_ppm) {
@@ -110,7 +110,7 @@ impl Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::Outcome::{self, Better, Noise, Same, Worse};
+    use super::ChangeOutcome::{self, Better, Noise, Same, Worse};
     use super::Value;
 
     #[test]
@@ -139,7 +139,11 @@ mod tests {
                 is_doubtful: false,
             };
             let (now, then) = (value(new, halves[0]), value(old, halves[1]));
-            assert_eq!(Outcome::of(&now, &then, 20_000, tick), expected, "{new}");
+            assert_eq!(
+                ChangeOutcome::of(&now, &then, 20_000, tick),
+                expected,
+                "{new}"
+            );
         }
     }
 }

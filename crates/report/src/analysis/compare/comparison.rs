@@ -9,7 +9,7 @@ use run::model::{Confidence, Kind, Run, Scenario, ScenarioKey};
 use run::plan::{Method, ScenarioId};
 use serde::Serialize;
 
-use super::change::{Change, Outcome};
+use super::change::{Change, ChangeOutcome};
 use super::finding::ComparisonFinding;
 use super::sides::Keyed;
 use crate::analysis::conditions::Across;
@@ -149,7 +149,7 @@ impl Comparison {
     pub(crate) fn regressions(&self) -> impl Iterator<Item = (&ComparedScenario, &Change)> {
         let all = self.scenarios.iter();
         let all = all.flat_map(|it| it.changes().iter().map(move |change| (it, change)));
-        all.filter(|(_, change)| change.outcome == Outcome::Worse)
+        all.filter(|(_, change)| change.outcome == ChangeOutcome::Worse)
     }
 
     /// Returns true if all that the baseline has is compared, but for what options

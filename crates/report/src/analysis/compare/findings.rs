@@ -5,7 +5,7 @@ use itertools::Itertools as _;
 use run::measure::Metric;
 use run::model::Kind;
 
-use super::change::{Change, Outcome};
+use super::change::{Change, ChangeOutcome};
 use super::cluster_flush::cluster_flushes;
 use super::comparison::{ComparedScenario, scenario_title};
 use super::differences::{conditions, unweighed};
@@ -61,14 +61,15 @@ impl<'s> Scenario<'s> {
         let is_own = |it: &&Change| it.key.metric() == Some(Metric::Powerdown);
         let order: Vec<&Change> = self.compared.by_order.iter().filter(is_own).collect();
         let cpus: Vec<&Change> = self.compared.by_cpu.iter().filter(is_own).collect();
-        let is_judged = |it: &&Change| matches!(it.outcome, Outcome::Better | Outcome::Worse);
+        let is_judged =
+            |it: &&Change| matches!(it.outcome, ChangeOutcome::Better | ChangeOutcome::Worse);
         let is_quiet = cpus.iter().all(|it| it.outcome.is_still());
         let (new, old) = self.sides.runs();
         let is_same = |it: &&Change| new.label(it.cpu) == old.label(it.old_cpu);
         if order.iter().any(is_judged) || is_quiet || order.iter().all(is_same) {
             return None;
         }
-        let still: Vec<&Change> = with(&order, Outcome::is_still);
+        let still: Vec<&Change> = with(&order, ChangeOutcome::is_still);
         let sentence = format!(
             "Powerdown is unchanged by order of arrival (sorted, {} of {} within {:.2} %). By CPU \
              it seems to change by {}: these are other CPUs' places, as the lock was taken in \
@@ -83,7 +84,10 @@ impl<'s> Scenario<'s> {
 
     /// Describes the changes: one finding for each figure and direction.
     fn changed(&self) -> Vec<ComparisonFinding> {
-        let directions = [(Outcome::Worse, "more"), (Outcome::Better, "less")];
+        let directions = [
+            (ChangeOutcome::Worse, "more"),
+            (ChangeOutcome::Better, "less"),
+        ];
         let each = self.by_heading().into_iter().cartesian_product(directions);
         let each = each.filter_map(|((heading, own), (outcome, word))| {
             let moved = with(&own, |it| it == outcome);
@@ -126,7 +130,7 @@ impl<'s> Scenario<'s> {
         let still = still.filter(|it| it.1.iter().all(|it| it.outcome.is_still()));
         let (headings, changes): (Vec<&str>, Vec<Vec<&Change>>) = still.unzip();
         let changes: Vec<&Change> = changes.concat();
-        let noise = match with(&changes, |it| it == Outcome::Noise).len() {
+        let noise = match with(&changes, |it| it == ChangeOutcome::Noise).len() {
             0 => String::new(),
             count => {
                 let figures = many(count, "figure");
@@ -140,7 +144,7 @@ impl<'s> Scenario<'s> {
 }
 
 /// Returns the changes with some outcomes.
-fn with<'c>(changes: &[&'c Change], is_wanted: impl Fn(Outcome) -> bool) -> Vec<&'c Change> {
+fn with<'c>(changes: &[&'c Change], is_wanted: impl Fn(ChangeOutcome) -> bool) -> Vec<&'c Change> {
     let own = changes.iter().filter(|it| is_wanted(it.outcome));
     own.copied().collect()
 }

@@ -11,7 +11,7 @@ use itertools::Itertools as _;
 use run::measure::Summary;
 use run::model::{Scenario, Unit};
 
-use super::change::{Change, Outcome, Value};
+use super::change::{Change, ChangeOutcome, Value};
 use super::comparison::{ComparedScenario, Judged};
 use super::sides::{Keyed, Sides};
 use crate::analysis::conditions::count_of_rows;
@@ -187,11 +187,13 @@ fn change(
         false => sides.tick,
     };
     let outcome = match key.unit() {
-        Unit::Ticks | Unit::Cycles => Outcome::of(&values.0, &values.1, sides.tolerance, tick),
+        Unit::Ticks | Unit::Cycles => {
+            ChangeOutcome::of(&values.0, &values.1, sides.tolerance, tick)
+        }
         // A state that is not reached any more.
-        Unit::Count if values.0.figure < values.1.figure => Outcome::Worse,
+        Unit::Count if values.0.figure < values.1.figure => ChangeOutcome::Worse,
         // The length of a CPU's sleep is no cost.
-        Unit::Count | Unit::Microseconds => Outcome::Same,
+        Unit::Count | Unit::Microseconds => ChangeOutcome::Same,
     };
     Change {
         key,

@@ -12,7 +12,7 @@ mod sides;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::change::{Change, Outcome, Value, percent};
+pub(crate) use self::change::{Change, ChangeOutcome, Value, percent};
 pub use self::compare::compare;
 pub(crate) use self::comparison::{ComparedScenario, Judged, scenario_title};
 pub use self::comparison::{Comparison, Options};

@@ -131,7 +131,7 @@ pub struct Drawing {
 
 /// A drawing with title and legend.
 #[derive(Serialize)]
-pub struct Figure {
+pub struct Chart {
     id: String,
     title: String,
     said: String,
@@ -259,10 +259,10 @@ impl Drawing {
     }
 
     /// Returns the drawing as a figure. `id` is the page's only one of this name.
-    pub fn figure(self, id: String, texts: [String; 2], legend: Vec<Mark>) -> Figure {
+    pub fn figure(self, id: String, texts: [String; 2], legend: Vec<Mark>) -> Chart {
         let size = format!("{WIDTH} {:.0}", self.height);
         let ([title, said], body) = (texts, self.body);
-        Figure {
+        Chart {
             id,
             title,
             said,

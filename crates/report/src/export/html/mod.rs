@@ -7,5 +7,5 @@ mod spread;
 mod sweep;
 mod timeline;
 
-pub use self::chart::{Drawing, EDGE, Figure, LANE, LEFT, Scale};
+pub use self::chart::{Chart, Drawing, EDGE, LANE, LEFT, Scale};
 pub use self::page::{write, write_page};

@@ -6,19 +6,19 @@
 
 use hardware::text::plural::many;
 use run::findings::{self, Arrival};
-use run::measure::Line;
+use run::measure::FittedLine;
 
-use super::chart::{Drawing, EDGE, Figure, LEFT, Scale, legend};
+use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::export::document::Charts;
 
 /// With more CPUs than this, names of points would lie on each other.
 const NAMED: usize = 20;
 
-pub(super) fn figure(charts: &Charts<'_>) -> Option<Figure> {
+pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     let (run, arrivals) = (charts.run, arrivals(charts)?);
     let mut net = arrivals.clone();
     let long = findings::without_long_flushes(charts.scenario, &mut net);
-    let line = Line::through((0u64..).zip(net.iter().map(|it| it.2)))?;
+    let line = FittedLine::through((0u64..).zip(net.iter().map(|it| it.2)))?;
     let is_queue = findings::is_queue(line);
     let most = arrivals.iter().map(|it| charts.value(it.2));
     let (most, count) = (most.fold(0.0, f64::max), arrivals.len());

@@ -9,7 +9,7 @@ use hardware::text::plural::many;
 use run::measure::{Histogram, Metric, lower_median};
 use run::model::{Point, heading};
 
-use super::chart::{Drawing, EDGE, Figure, LANE, LEFT, Scale, legend};
+use super::chart::{Chart, Drawing, EDGE, LANE, LEFT, Scale, legend};
 use crate::analysis::figure::FigureKey;
 use crate::export::document::Charts;
 use crate::export::point_tables::{DrawnScale, by_measure};
@@ -36,7 +36,7 @@ struct Texts {
     axis: [&'static str; 2],
 }
 
-pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Figure> {
+pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
     let columns = charts.scenario.columns().into_iter();
     let points = charts.scenario.points.iter();
     let counted = by_measure(points.filter(|it| it.spread.is_some()));
@@ -47,7 +47,7 @@ pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Figure> {
         .chain(of_points)
 }
 
-fn of_rows(charts: &Charts<'_>, metric: Metric) -> Option<Figure> {
+fn of_rows(charts: &Charts<'_>, metric: Metric) -> Option<Chart> {
     let (run, name, unit) = (charts.run, heading(metric), charts.run.unit());
     let rows = charts.scenario.rows.iter();
     let lanes = rows.filter_map(|row| {
@@ -78,7 +78,7 @@ fn of_rows(charts: &Charts<'_>, metric: Metric) -> Option<Figure> {
     draw(texts, LANE, &lanes)
 }
 
-fn of_points(charts: &Charts<'_>, number: usize, points: &[&Point]) -> Option<Figure> {
+fn of_points(charts: &Charts<'_>, number: usize, points: &[&Point]) -> Option<Chart> {
     let first = *points.first()?;
     let unit = DrawnScale::of(charts.run.clock(), first);
     let bins: Vec<_> = Histogram::default().bins().collect();
@@ -142,7 +142,7 @@ fn counts(points: &[&Point], classes: usize) -> Vec<u64> {
     all
 }
 
-fn draw(texts: Texts, height: f64, lanes: &[Lane]) -> Option<Figure> {
+fn draw(texts: Texts, height: f64, lanes: &[Lane]) -> Option<Chart> {
     let least = lanes.iter().map(|it| it.ends[0]).reduce(f64::min)?;
     let most = lanes.iter().map(|it| it.ends[1]).reduce(f64::max)?;
     let x = Scale::fitting((least, most), (LEFT, EDGE));

@@ -4,13 +4,13 @@
 use hardware::text::plural::many;
 use run::plan::ScenarioId;
 
-use super::chart::{Drawing, EDGE, Figure, LEFT, Scale, legend};
+use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::analysis::figure::{is_sorted_by_size, x_heading, x_text};
 use crate::analysis::fit::{At, Bent, Series, series};
 use crate::export::document::Charts;
 use crate::export::point_tables::DrawnScale;
 
-pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Figure> {
+pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
     // A power_state is a name, and no amount.
     let amounts = [ScenarioId::DirtySweep, ScenarioId::ContendSweep];
     let has_amounts = amounts.contains(&charts.scenario.id);
@@ -19,7 +19,7 @@ pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Figure> {
     all.filter_map(move |(place, it)| figure(charts, place + 1, &it))
 }
 
-fn figure(charts: &Charts<'_>, number: usize, series: &Series<'_>) -> Option<Figure> {
+fn figure(charts: &Charts<'_>, number: usize, series: &Series<'_>) -> Option<Chart> {
     let (run, id) = (charts.run, charts.scenario.id);
     let is_queue = is_sorted_by_size(id);
     let points: Vec<_> = series.at.iter().flat_map(|at| at.all.clone()).collect();

@@ -9,8 +9,8 @@ use hardware::text::plural::many;
 use itertools::Itertools as _;
 use run::model::{Instant, Instants, Row, Scenario};
 
-use super::chart::{Drawing, EDGE, Figure, LANE, LEFT, Mark, Scale};
-use crate::analysis::phases::{PHASES, Phase, Side, groups, slices};
+use super::chart::{Chart, Drawing, EDGE, LANE, LEFT, Mark, Scale};
+use crate::analysis::phases::{CpuPhase, PHASES, Side, groups, slices};
 use crate::export::document::Charts;
 use crate::log::grouped::grouped;
 
@@ -22,7 +22,7 @@ const LEAST: f64 = 0.3;
 type End = (usize, f64);
 
 struct Bar {
-    phase: Phase,
+    phase: CpuPhase,
     ends: [End; 2],
     said: String,
 }
@@ -33,7 +33,7 @@ struct Lane<'r> {
     due: Option<End>,
 }
 
-pub(super) fn figure(charts: &Charts<'_>) -> Option<Figure> {
+pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     let (run, lanes) = (charts.run, lanes(charts));
     let scales = scales([0, 1].map(|side| extent(&lanes, side)));
     scales.iter().flatten().next()?;
@@ -56,7 +56,7 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Figure> {
         drawing.text("end", (LEFT - 8.0, y + 15.0), &label);
         draw_lane(&mut drawing, &scales, lane, y);
     }
-    let is_seen = |phase: Phase| bars().any(|it| it.phase == phase);
+    let is_seen = |phase: CpuPhase| bars().any(|it| it.phase == phase);
     let marks = PHASES.into_iter().filter(|it| is_seen(*it));
     let marks = grouped(marks.map(|it| (it.class, it.name))).into_iter();
     let mut legend: Vec<Mark> = marks.map(|it| (it.0, it.1.join(", "))).collect();

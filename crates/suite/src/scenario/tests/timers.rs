@@ -1,6 +1,6 @@
 //! `timer_latency` against the fake machine.
 
-use run::measure::Fault;
+use run::measure::TimerFault;
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn a_threshold_ends_it_and_fails() {
     let late = |cpu, k| if (cpu, k) == (1, 500) { 6_250 } else { 50 };
     let args = "duration=60 stress=idle threshold=100";
     let ran = run_timers(Fake::new(2).with_lateness(late), args);
-    let (cpu, fault) = (1, Fault::Late(6_270));
+    let (cpu, fault) = (1, TimerFault::Late(6_270));
     assert_eq!(ran.failure(), Some(Failure::Timer { cpu, fault }));
     // The first CPU alone to its end, the second up to there, no more.
     assert_eq!(ends(&ran), [(60_000, 60_000), (501, 60_000)]);
@@ -29,7 +29,11 @@ fn a_threshold_ends_it_and_fails() {
 #[test]
 fn each_fault_of_a_timer_has_its_name() {
     let args = "duration=5 stress=idle timers=all";
-    for fault in [Fault::Stray(40), Fault::Silent, Fault::Spurious] {
+    for fault in [
+        TimerFault::Stray(40),
+        TimerFault::Silent,
+        TimerFault::Spurious,
+    ] {
         let ran = run_timers(Fake::new(2).with_fault(1, 3, fault), args);
         assert_eq!(ran.failure(), Some(Failure::Timer { cpu: 1, fault }));
         // Three windows, and three expiries: the fourth was not measured.
@@ -41,7 +45,7 @@ fn each_fault_of_a_timer_has_its_name() {
             outcome.end = End::Pending;
         }
     });
-    let (cpu, fault) = (0, Fault::Pending);
+    let (cpu, fault) = (0, TimerFault::Pending);
     let pending = Failure::Timer { cpu, fault };
     assert_eq!(run_timers(fake, args).failure(), Some(pending));
 }

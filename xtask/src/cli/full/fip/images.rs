@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use boards::Uuid;
-use boards::image_kinds::{KINDS, Kind, parse_uuid};
+use boards::image_kinds::{IMAGE_KINDS, ImageKind, parse_uuid};
 use clap::{ArgAction, Args};
 use host::files;
 use host::progress::say;
@@ -82,7 +82,7 @@ pub type Chosen = ImageOptions<false>;
 
 impl<const WITH_FILES: bool> clap::FromArgMatches for ImageOptions<WITH_FILES> {
     fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
-        let of_kind = |kind: &Kind| {
+        let of_kind = |kind: &ImageKind| {
             let path = match WITH_FILES {
                 true => matches.get_one::<PathBuf>(kind.option)?.clone(),
                 false => matches.get_flag(kind.option).then(PathBuf::new)?,
@@ -95,7 +95,11 @@ impl<const WITH_FILES: bool> clap::FromArgMatches for ImageOptions<WITH_FILES> {
             let option = format!("--blob uuid={uuid}");
             ImageFile { option, uuid, path }
         });
-        let files = KINDS.iter().filter_map(of_kind).chain(blobs).collect();
+        let files = IMAGE_KINDS
+            .iter()
+            .filter_map(of_kind)
+            .chain(blobs)
+            .collect();
         Ok(Self { files })
     }
 
@@ -108,7 +112,7 @@ impl<const WITH_FILES: bool> clap::FromArgMatches for ImageOptions<WITH_FILES> {
 impl<const WITH_FILES: bool> Args for ImageOptions<WITH_FILES> {
     fn augment_args(command: clap::Command) -> clap::Command {
         let new = |name: &'static str| clap::Arg::new(name).long(name).help_heading("Images");
-        let options = KINDS.iter().map(|kind| {
+        let options = IMAGE_KINDS.iter().map(|kind| {
             let option = new(kind.option).help(kind.title);
             match WITH_FILES {
                 true => option

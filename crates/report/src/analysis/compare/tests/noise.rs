@@ -5,7 +5,7 @@ use run::model::{Confidence, Kind};
 use run::plan::ScenarioId::PsciVersionParallel;
 
 use super::support::{compared, found};
-use crate::analysis::compare::Outcome::Noise;
+use crate::analysis::compare::ChangeOutcome::Noise;
 use crate::analysis::made_up::{set_summary, suite};
 use crate::log::LoggedRun;
 

@@ -4,8 +4,8 @@ use run::model::{Confidence, How, Kind, Measure, Point, Variant};
 use run::plan::ScenarioId;
 
 use super::support::{compared, found, sentences, try_compare};
+use crate::analysis::compare::ChangeOutcome::{Noise, Same, Worse};
 use crate::analysis::compare::Judged;
-use crate::analysis::compare::Outcome::{Noise, Same, Worse};
 use crate::analysis::made_up::{point, with_points};
 use crate::log::LoggedRun;
 

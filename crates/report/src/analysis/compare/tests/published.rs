@@ -8,7 +8,7 @@ use run::plan::ScenarioId::{
 };
 
 use super::support::{compared, found, juno, of, outcomes, sentences, with_rows};
-use crate::analysis::compare::Outcome::{Better, Same, Worse};
+use crate::analysis::compare::ChangeOutcome::{Better, Same, Worse};
 use crate::analysis::compare::{ComparedScenario, Judged, Keyed, RowIs};
 use crate::analysis::made_up::{cells, published, suite};
 use crate::log::LoggedRun;

@@ -7,7 +7,7 @@ use run::plan::ScenarioId;
 
 use crate::analysis::compare::finding::ComparisonFinding;
 use crate::analysis::compare::{
-    Across, Change, ComparedScenario, Comparison, Options, Outcome, compare, name_rows,
+    Across, Change, ChangeOutcome, ComparedScenario, Comparison, Options, compare, name_rows,
 };
 use crate::analysis::made_up::published;
 use crate::log::LoggedRun;
@@ -45,7 +45,7 @@ pub(super) fn of(comparison: &Comparison, id: ScenarioId) -> &ComparedScenario {
     all.find(|it| it.key.id == id).expect("both have it")
 }
 
-pub(super) fn outcomes(all: &[Change], metric: Metric) -> Vec<Outcome> {
+pub(super) fn outcomes(all: &[Change], metric: Metric) -> Vec<ChangeOutcome> {
     let own = all.iter().filter(|it| it.key.metric() == Some(metric));
     own.map(|it| it.outcome).collect()
 }

@@ -6,21 +6,25 @@ use anyhow::anyhow;
 use toml::de::{DeTable, DeValue};
 
 /// A fault of a board file.
-pub(super) struct Fault {
+pub(super) struct BoardFault {
     /// The value, as in `gic.v3.redistributors[1]`.
     path: String,
     reason: String,
 }
 
 /// Fails with the value's path and the reason unless `holds`.
-pub(super) fn require(holds: bool, path: impl Display, reason: impl Display) -> Result<(), Fault> {
+pub(super) fn require(
+    holds: bool,
+    path: impl Display,
+    reason: impl Display,
+) -> Result<(), BoardFault> {
     if holds {
         return Ok(());
     }
-    Err(Fault::new(path, reason))
+    Err(BoardFault::new(path, reason))
 }
 
-impl Fault {
+impl BoardFault {
     pub(super) fn new(path: impl Display, reason: impl Display) -> Self {
         let (path, reason) = (path.to_string(), reason.to_string());
         Self { path, reason }

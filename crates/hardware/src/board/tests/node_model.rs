@@ -8,15 +8,15 @@ use fdt_blob::{Blob, Token};
 
 /// A node: its properties, then its children.
 #[derive(Clone, Default)]
-pub struct Model {
+pub struct NodeModel {
     pub name: String,
     pub properties: Vec<(String, Vec<u8>)>,
-    pub children: Vec<Model>,
+    pub children: Vec<NodeModel>,
     /// The memory reservation block; of the root only.
     pub reserved: Vec<(u64, u64)>,
 }
 
-impl Model {
+impl NodeModel {
     /// Reads a node from a device tree's source: plain properties and children, and
     /// comments only before the node.
     pub fn parse(source: &str) -> Self {

@@ -19,12 +19,12 @@ const AGAIN_US: u64 = 1_000_000;
 
 /// The limits of the lead's waits, by the losses so far.
 #[derive(Clone, Debug, Default)]
-pub struct Limits {
+pub struct WaitLimits {
     /// True for each step in which a CPU was lost.
     lost_in: [bool; Step::COUNT],
 }
 
-impl Limits {
+impl WaitLimits {
     /// Shortens the waits of the loss's step.
     pub fn note(&mut self, loss: Loss) {
         self.lost_in[loss.step as usize] = true;
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn sixty_four_losses_of_one_kind_leave_time_to_name_them() {
         for step in Step::ALL {
-            let mut limits = Limits::default();
+            let mut limits = WaitLimits::default();
             let mut sum = 0;
             for _ in 0..64 {
                 sum += limits.longest_us(step);
@@ -63,7 +63,7 @@ mod tests {
             }
             assert!(sum < 80_000_000, "{step:?}: {sum}");
             let others = Step::ALL.into_iter().filter(|other| *other != step);
-            let first = Limits::default();
+            let first = WaitLimits::default();
             for other in others {
                 assert_eq!(limits.longest_us(other), first.longest_us(other));
             }

@@ -19,14 +19,14 @@ const BYTECODE: &str = "__pycache__";
 
 /// The folder for a cell, whether it exists or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct CellFolder {
     /// The absolute path.
     pub path: PathBuf,
     /// True if an existing cell is replaced.
     force: bool,
 }
 
-impl Place {
+impl CellFolder {
     /// Returns the place of a cell below `dir`. With `force`, an existing cell will be
     /// replaced.
     pub fn of(dir: &Path, names: &Names, force: bool) -> Result<Self> {
@@ -65,7 +65,7 @@ impl Place {
 
 /// A complete cell that is not written yet.
 pub struct Ready {
-    pub place: Place,
+    pub place: CellFolder,
     /// Names and contents of the files; the last file makes the folder a cell.
     pub files: Vec<(String, Vec<u8>)>,
 }
@@ -151,7 +151,7 @@ mod tests {
             };
             let file = |name: &str| (name.to_owned(), text.as_bytes().to_vec());
             Ok(Ready {
-                place: Place::of(self.0.path(), &names, force)?,
+                place: CellFolder::of(self.0.path(), &names, force)?,
                 files: vec![file("kernel8.img"), file(MARK)],
             })
         }

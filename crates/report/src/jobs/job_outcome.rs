@@ -7,13 +7,13 @@ use itertools::Itertools as _;
 use run::model::{Scenario, Status, Verdict};
 use serde::Serialize;
 
-use super::results::{Ending, Results};
+use super::results::{CaseStatus, Results};
 use crate::log::LoggedRun;
 
 /// The outcome of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum JobOutcome {
     /// All is well.
     Passed,
     /// A job, a test case or a verdict is not passed.
@@ -22,7 +22,7 @@ pub enum Outcome {
     Incomplete,
 }
 
-impl Outcome {
+impl JobOutcome {
     /// Returns the word.
     pub fn word(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ pub(super) fn outcome(
     runs: &[LoggedRun],
     lacks: Vec<String>,
     deny_skipped: bool,
-) -> (Outcome, Vec<String>) {
+) -> (JobOutcome, Vec<String>) {
     let mut said = results.map_or_else(Vec::new, of_results);
     said.extend(runs.iter().filter_map(of_run));
     let denied = runs.iter().filter(|_| deny_skipped);
@@ -49,9 +49,9 @@ pub(super) fn outcome(
     let of_runs = runs.iter().flat_map(LoggedRun::lacks);
     let lacks: Vec<String> = lacks.into_iter().chain(of_runs).collect();
     let outcome = match (lacks.is_empty(), failed) {
-        (false, _) => Outcome::Incomplete,
-        (true, true) => Outcome::Failed,
-        (true, false) => Outcome::Passed,
+        (false, _) => JobOutcome::Incomplete,
+        (true, true) => JobOutcome::Failed,
+        (true, false) => JobOutcome::Passed,
     };
     said.extend(lacks);
     (outcome, said)
@@ -64,14 +64,14 @@ fn of_results(results: &Results) -> Vec<String> {
     });
     let mut said: Vec<String> = failure.collect();
     said.extend(results.faults.iter().cloned());
-    let is_bad = |it: &Ending| matches!(it, Ending::Failed | Ending::Unknown);
+    let is_bad = |it: &CaseStatus| matches!(it, CaseStatus::Failed | CaseStatus::Unknown);
     let bad = results.cases.iter().filter(|case| is_bad(case.1));
     let names: Vec<&str> = bad.map(|case| case.0.as_str()).collect();
     if !names.is_empty() {
         said.push(format!("{} not passed", listed(&names)));
     }
     // A job that has lost its subject is not to stay green.
-    let (cases, skipped) = (results.cases.len(), results.count(Ending::Skipped));
+    let (cases, skipped) = (results.cases.len(), results.count(CaseStatus::Skipped));
     if cases > 0 && cases == skipped && results.measurements() == 0 {
         let cases = many(cases, "test case");
         said.push(format!("nothing was run: {cases}, and all are skipped"));
@@ -119,7 +119,7 @@ mod tests {
     use crate::jobs::find::find;
     use crate::jobs::read::read_all;
 
-    fn of_log(text: &str) -> (Outcome, String) {
+    fn of_log(text: &str) -> (JobOutcome, String) {
         let dir = tempfile::tempdir().expect("a directory");
         let log = dir.path().join("uart.log");
         std::fs::write(&log, text).expect("written");
@@ -131,12 +131,17 @@ mod tests {
     fn a_tftf_log_passes_by_its_scenarios() {
         let stray = "> Executing 'Another'\r\n  TEST COMPLETE                 Failed\r\n";
         for (stray, status, expected, why) in [
-            ("", "Passed", Outcome::Passed, ""),
-            ("", "Failed", Outcome::Failed, "cpu_susp_serial failed"),
-            ("", "Crashed", Outcome::Failed, "cpu_susp_serial crashed"),
-            ("", "Skipped", Outcome::Failed, "nothing was run"),
-            (stray, "Passed", Outcome::Failed, "1 other scenario failed"),
-            ("", "", Outcome::Incomplete, "does not say how"),
+            ("", "Passed", JobOutcome::Passed, ""),
+            ("", "Failed", JobOutcome::Failed, "cpu_susp_serial failed"),
+            ("", "Crashed", JobOutcome::Failed, "cpu_susp_serial crashed"),
+            ("", "Skipped", JobOutcome::Failed, "nothing was run"),
+            (
+                stray,
+                "Passed",
+                JobOutcome::Failed,
+                "1 other scenario failed",
+            ),
+            ("", "", JobOutcome::Incomplete, "does not say how"),
         ] {
             let end = match status {
                 "" => String::new(),
@@ -156,6 +161,6 @@ mod tests {
             "NOTICE:  Booting trusted firmware test framework\r\npsci-bench: PASS (6 passed, \
              0 skipped, 0 failed; 48 samples, 0 not counted, 0 CPUs lost)\r\n",
         );
-        assert_eq!(outcome, Outcome::Incomplete, "{said}");
+        assert_eq!(outcome, JobOutcome::Incomplete, "{said}");
     }
 }

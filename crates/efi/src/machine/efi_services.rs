@@ -38,7 +38,7 @@ static SYSTEM: AtomicPtr<SystemTable> = AtomicPtr::new(ptr::null_mut());
 static IMAGE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 /// EFI, while its boot services can be called.
-pub struct Firmware {
+pub struct EfiServices {
     boot: &'static BootServices,
     /// Addresses and numbers of pages that are given back where EFI goes on: the heap's and
     /// the image's.
@@ -46,11 +46,11 @@ pub struct Firmware {
 }
 
 /// How the main function returns.
-pub enum Ending {
+pub enum MainResult {
     /// With this status, and with the boot services perhaps ended: no pages are given back.
     Returned(Status),
     /// Without starting the payload: EFI goes on.
-    Refused(Firmware),
+    Refused(EfiServices),
 }
 
 /// The memory that EFI's map says tables are in, without this application's heap.
@@ -90,7 +90,7 @@ fn done(status: Status) -> Result<(), Status> {
     }
 }
 
-impl Firmware {
+impl EfiServices {
     /// Takes the system table.
     ///
     /// # Safety
@@ -140,7 +140,7 @@ impl Firmware {
     /// Gives all pages back, so that EFI goes on with the memory that it had.
     ///
     /// # Safety
-    /// No value on the heap and no part of what [`Firmware::take`] returned may be used
+    /// No value on the heap and no part of what [`EfiServices::take`] returned may be used
     /// afterwards, and nothing may be allocated.
     pub unsafe fn give_back(self) {
         for (base, count) in self.pages.into_iter().filter(|pages| pages.1 > 0) {
@@ -315,9 +315,9 @@ pub fn abort() {
 }
 
 /// EFI's console; prints nothing after ExitBootServices.
-pub struct Console;
+pub struct EfiConsole;
 
-impl fmt::Write for Console {
+impl fmt::Write for EfiConsole {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let console = system().map_or(ptr::null_mut(), |system| system.stdout);
         // SAFETY: the system table's pointer to the console is null or sound as long as the table.
@@ -345,7 +345,7 @@ macro_rules! print_line {
     ($($arguments:tt)*) => {{
         use core::fmt::Write as _;
         // The console never fails.
-        let _ = writeln!($crate::machine::firmware::Console, $($arguments)*);
+        let _ = writeln!($crate::machine::efi_services::EfiConsole, $($arguments)*);
     }};
 }
 pub(crate) use print_line;

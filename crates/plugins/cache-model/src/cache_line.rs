@@ -1,6 +1,6 @@
 //! One line of memory. Masks have a bit for each byte.
 
-use crate::{Fault, LINE, Maintenance, Way};
+use crate::{CacheFault, LINE, Maintenance, Way};
 
 /// The writer of bytes that have no value: nothing has stored there, or an earlier stage.
 const EARLIER: u32 = 0;
@@ -8,7 +8,7 @@ const EARLIER: u32 = 0;
 const LOADER: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct CacheLine {
     /// Bytes whose last value a cache may have, and memory not.
     dirty: u64,
     /// True if a cache may write the line back.
@@ -19,7 +19,7 @@ pub struct Line {
     /// Bytes of which a cache may hold an old copy.
     newer: u64,
     /// Bytes whose last value may be gone.
-    lost: [(Fault, u64); 3],
+    lost: [(CacheFault, u64); 3],
     /// The instants of the last store and of the last invalidate.
     stored: u64,
     pub invalidated: u64,
@@ -31,9 +31,13 @@ const OVERWRITTEN: usize = 0;
 const DISCARDED: usize = 1;
 const POWERED_OFF: usize = 2;
 
-impl Default for Line {
+impl Default for CacheLine {
     fn default() -> Self {
-        let lost = [Fault::Overwritten, Fault::Discarded, Fault::PoweredOff];
+        let lost = [
+            CacheFault::Overwritten,
+            CacheFault::Discarded,
+            CacheFault::PoweredOff,
+        ];
         Self {
             dirty: 0,
             may_be_written_back: false,
@@ -55,7 +59,7 @@ pub struct Owner {
     pub cluster: u64,
 }
 
-impl Line {
+impl CacheLine {
     /// Returns a line that an earlier stage left dirty in any cache.
     pub fn soiled(is_data: bool) -> Self {
         let writer = if is_data { LOADER } else { EARLIER };
@@ -106,10 +110,10 @@ impl Line {
     }
 
     /// Returns the reason why a byte of `bytes` may be wrong, which one, and its writer.
-    pub fn load(&mut self, bytes: u64, way: Way, owner: Owner) -> Option<(Fault, u64, u32)> {
+    pub fn load(&mut self, bytes: u64, way: Way, owner: Owner) -> Option<(CacheFault, u64, u32)> {
         let of_way = match way {
-            Way::Cached => (Fault::NotInvalidated, self.newer),
-            Way::Uncached => (Fault::NotCleaned, self.dirty),
+            Way::Cached => (CacheFault::NotInvalidated, self.newer),
+            Way::Uncached => (CacheFault::NotCleaned, self.dirty),
         };
         if way == Way::Cached && self.may_be_written_back {
             self.cpus |= owner.cpu;
