@@ -206,7 +206,7 @@ mod tests {
             let wish = ImageWish {
                 cpus: 2,
                 gic: board.default_gic(),
-                firmware: Firmware::TfA,
+                firmware: FirmwareKind::TfA,
                 conduit: board.psci.conduit,
                 variant: Variant::default(),
                 states: GivenStates::default(),

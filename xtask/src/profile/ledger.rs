@@ -374,7 +374,7 @@ mod tests {
     use std::time::Duration;
 
     use anyhow::anyhow;
-    use report::follow::stream::Ending;
+    use report::follow::stream::MachineEnding;
     use run::model::Verdict;
 
     use super::*;
@@ -416,7 +416,7 @@ mod tests {
         let run = |verdict, seconds| RunResult {
             log: Vec::new(),
             verdict,
-            ending: Ending::TimedOut,
+            ending: MachineEnding::TimedOut,
             diagnosis: Some("no closing line within 7 s".to_owned()),
             positions: Vec::new(),
             elapsed: Duration::from_secs(seconds),

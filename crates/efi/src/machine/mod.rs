@@ -22,13 +22,14 @@ macro_rules! entry {
             image: uefi_raw::Handle,
             system: *const uefi_raw::table::system::SystemTable,
         ) -> uefi_raw::Status {
+            use $crate::machine::efi_services::{EfiServices, MainResult};
+
             // SAFETY: EFI starts an image with its handle and the system table, which is
             // sound and stays until ExitBootServices (UEFI 2.10, section 4.1).
-            let services =
-                unsafe { $crate::machine::efi_services::EfiServices::new(image, system) };
+            let services = unsafe { EfiServices::new(image, system) };
             match $main(services) {
-                $crate::machine::efi_services::MainResult::Returned(status) => status,
-                $crate::machine::efi_services::MainResult::Refused(services) => {
+                MainResult::Returned(status) => status,
+                MainResult::Refused(services) => {
                     // SAFETY: all of the main function's values are gone, no static refers to
                     // the heap or to the image's pages, and nothing is allocated from here on.
                     unsafe { services.give_back() };
