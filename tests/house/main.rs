@@ -11,13 +11,17 @@ use imports::{Crates, circular, upward};
 use xtask::setup::workspace::Workspace;
 
 /// The crates whose imports are read: the name, and the root file.
-const CRATES: [(&str, &str); 9] = [
+const CRATES: [(&str, &str); 13] = [
     ("psci_bench", "src/main.rs"),
     ("hardware", "crates/hardware/src/lib.rs"),
     ("run", "crates/run/src/lib.rs"),
     ("suite", "crates/suite/src/lib.rs"),
     ("sync", "crates/sync/src/lib.rs"),
     ("device_tree", "crates/device-tree/src/lib.rs"),
+    ("boards", "crates/boards/src/lib.rs"),
+    ("host", "crates/host/src/lib.rs"),
+    ("report", "crates/report/src/lib.rs"),
+    ("fdt_blob", "crates/fdt-blob/src/lib.rs"),
     ("psci_bench_efi", "crates/efi/src/lib.rs"),
     ("psci_bench_efi_bin", "crates/efi/src/main.rs"),
     ("xtask", "xtask/src/lib.rs"),

@@ -5,14 +5,18 @@
 //!
 //! | part | task |
 //! |---|---|
-//! | `board`, `devices`, `firmware`, `lab`, `package`, `publish` | a file as a [`Board`] |
 //! | [`image_kinds`] | the kinds of images in a FIP |
 //! | `board_fault` | an error in a board file, with its line |
-//! | `texts`, `check`, `check_package` | impossible values and contradictions |
-//! | `read` | board files to boards: [`load`], [`parse`], [`names`] |
+//! | `devices`, `firmware`, `lab`, `package`, `publish` | parts of a board file |
+//! | `board` | a board file as a [`Board`] |
+//! | `texts` | impossible values |
 //! | [`device_tree`] | the device tree of a board |
 //! | `check_tree` | the payload's own reader on those trees |
+//! | `check_package`, `check` | contradictions within a file |
+//! | `read` | board files to boards: [`load`], [`parse`], [`names`] |
 //! | `describe` | boards as text, for `cargo xtask boards` |
+//!
+//! A file imports only from those above it.
 
 #![forbid(unsafe_code)]
 

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use clap::Subcommand as _;
 use host::{interrupt, process};
 
-use super::main::FirstVerb;
+use super::first_verb::FirstVerb;
 use crate::setup::workspace::Workspace;
 
 /// Options of `qemu` that read the log as a report does.

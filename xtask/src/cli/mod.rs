@@ -1,6 +1,7 @@
 //! The command line.
 
 mod common;
+mod first_verb;
 #[cfg(feature = "full")]
 mod full;
 #[cfg(not(feature = "full"))]
