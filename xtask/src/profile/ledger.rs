@@ -12,7 +12,7 @@ use host::interrupt;
 use host::progress::say;
 use itertools::Itertools as _;
 use report::log::untrusted_text::plain;
-use report::profile::difference::{InstructionScope, PhaseChange, Side, changes};
+use report::profile::difference::{InstructionScope, PhaseChange, PhaseSide, changes};
 use report::profile::profile::{PhaseFigure, Profile, ProfilePhase};
 use serde::Serialize;
 
@@ -315,7 +315,7 @@ impl Ledger {
             }
         }
         // A phase that calls no longer have is measured; one of a scenario that is not, is not.
-        let is_gone = |it: &&PhaseChange| it.new == Side::NotMeasured;
+        let is_gone = |it: &&PhaseChange| it.new == PhaseSide::NotMeasured;
         let is_lacking = |it: &&PhaseChange| self.selected.is_some() && it.new.figure().is_none();
         let mut whole = self.whole.iter();
         let gone = whole.find(|it| is_gone(it) || is_lacking(it))?;
