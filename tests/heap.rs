@@ -10,7 +10,7 @@ use run::model::{Cpu, Run};
 use run::plan::Plan;
 use run::testing::fake::Fake;
 use smccc::psci::{Error, SuspendMode};
-use suite::output;
+use suite::output::{self, RunObserver};
 use suite::scenario::Needs;
 use sync::Heap;
 
@@ -127,13 +127,20 @@ impl Machine for Watched {
     fn identity(&self, cpu: usize) -> Option<Identity> {
         self.fake.identity(cpu)
     }
+}
 
-    fn mark_heap(&mut self) {
-        self.heap.mark();
+/// Marks the heap for each scenario, as the payload does.
+struct HeapMarks(&'static Heap);
+
+impl RunObserver for HeapMarks {
+    fn scenario_begins(&mut self) {
+        self.0.mark();
     }
 
-    fn release_heap(&mut self) {
-        self.heap.release();
+    fn note_samples(&mut self, _: u32, _: u32) {}
+
+    fn scenario_ends(&mut self) {
+        self.0.release();
     }
 }
 
@@ -182,7 +189,13 @@ fn run(fake: Fake, bootargs: &str, cpus: usize) -> (usize, usize) {
         cpus: (0..cpus).map(cpu).collect(),
         ..Run::default()
     };
-    let verdict = output::run_all(&mut machine, run, &STATES, &mut Nowhere);
+    let verdict = output::run_all(
+        &mut machine,
+        run,
+        &STATES,
+        &mut Nowhere,
+        &mut HeapMarks(heap),
+    );
     MEMORY.set(None);
     assert!(verdict.is_ok());
     (PEAK.get(), needs)

@@ -5,6 +5,7 @@
 mod console_choice;
 mod device_tree;
 mod firmware_answers;
+mod observer;
 mod run;
 mod setup;
 mod working_memory;

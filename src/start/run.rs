@@ -9,6 +9,7 @@ use suite::output;
 
 use super::console_choice::{move_console, open_console};
 use super::device_tree::{self, DeviceTree};
+use super::observer::Observer;
 use super::setup::{self, Start};
 use crate::machine::boot::entries::BootState;
 use crate::machine::boot::layout;
@@ -146,7 +147,13 @@ fn run_with_tree(
         },
     );
     // The console never fails, and the closing line has the verdict.
-    let _ = output::run_all(&mut lead, run, &board.idle_states, &mut Console);
+    let _ = output::run_all(
+        &mut lead,
+        run,
+        &board.idle_states,
+        &mut Console,
+        &mut Observer,
+    );
     lead.dismiss_all();
     ending::finish()
 }

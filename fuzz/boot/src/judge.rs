@@ -53,7 +53,7 @@ impl BootOutcome {
 }
 
 /// The outcome of a run, and the finding in words if the run is one.
-pub type Judged = (BootOutcome, Option<String>);
+pub type JudgedBoot = (BootOutcome, Option<String>);
 
 /// A serial scenario's tag, its power_state, and a CPU's MPIDR.
 type Key = (&'static str, u32, u64);
@@ -97,7 +97,7 @@ pub struct Reference {
 
 impl Reference {
     /// Judges `result`, a run of `image`.
-    pub fn judge(&self, class: &Class, image: &[u8], result: &RunResult) -> Judged {
+    pub fn judge(&self, class: &Class, image: &[u8], result: &RunResult) -> JudgedBoot {
         let turned_off = result.ending == MachineEnding::Exited { success: true };
         if result.diagnosis.is_none() && (turned_off || result.ending == MachineEnding::Parked) {
             let verdict = result.verdict;

@@ -20,7 +20,7 @@ use report::follow::stream::MachineEnding;
 use run::model::Verdict;
 
 use crate::classes::{BLOCKS, Change, Class, TREES};
-use crate::judge::{BootOutcome, Judged, Reference, Rows, read_rows};
+use crate::judge::{BootOutcome, JudgedBoot, Reference, Rows, read_rows};
 use crate::mutations::{Random, change_byte, change_field, flip};
 use xtask::build::GivenStates;
 use xtask::build::firmware::Variant;
@@ -258,7 +258,7 @@ fn note(
     keep: &mut Keep,
     number: u32,
     mutant: &Mutant,
-    (outcome, finding): &Judged,
+    (outcome, finding): &JudgedBoot,
     log: &[u8],
 ) -> Result<()> {
     let (name, what) = (mutant.class.name, mutant.what.escape_default());
@@ -281,7 +281,7 @@ fn note(
 impl Bench<'_> {
     /// Runs a mutant. If that is a finding, runs the mutant once more and returns the
     /// second result: a finding must repeat. None if the user has interrupted a run.
-    fn judge(&self, mutant: &Mutant) -> Result<Option<(Judged, Vec<u8>)>> {
+    fn judge(&self, mutant: &Mutant) -> Result<Option<(JudgedBoot, Vec<u8>)>> {
         let prepared = self.prepared.with_image(mutant.image.clone())?;
         let mut is_second = false;
         loop {

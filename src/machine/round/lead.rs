@@ -2,7 +2,6 @@
 //! without a deadline.
 
 use core::cell::Cell;
-use core::sync::atomic::{AtomicU64, Ordering};
 
 use hardware::board::Cpu;
 use hardware::image::BootStage;
@@ -39,11 +38,6 @@ const OFF_TOO_EARLY: Loss = Loss {
     step: Step::TurnOff,
     cause: Cause::OffTooEarly,
 };
-
-/// The samples that the scenario under way has, and in the upper half those that it is to
-/// have. The host tool reads this word in QEMU's memory.
-#[used]
-static SAMPLES: AtomicU64 = AtomicU64::new(0);
 
 pub struct Lead {
     own: Participant,
@@ -471,19 +465,6 @@ impl Machine for Lead {
 
     fn identity(&self, cpu: usize) -> Option<Identity> {
         self.channels.get(cpu)?.identity.get().copied()
-    }
-
-    fn note_samples(&mut self, kept: u32, asked: u32) {
-        let word = u64::from(asked) << 32 | u64::from(kept);
-        SAMPLES.store(word, Ordering::Relaxed);
-    }
-
-    fn mark_heap(&mut self) {
-        HEAP.mark();
-    }
-
-    fn release_heap(&mut self) {
-        HEAP.release();
     }
 
     fn lost(&self, cpu: usize) -> Option<Loss> {

@@ -12,7 +12,7 @@ use host::interrupt;
 use host::progress::say;
 use itertools::Itertools as _;
 use report::log::untrusted_text::plain;
-use report::profile::difference::{InstructionScope, PhaseChange, Side, changes};
+use report::profile::difference::{InstructionScope, PhaseChange, PhaseSide, changes};
 use report::profile::profile::{PhaseFigure, Profile, ProfilePhase};
 use serde::Serialize;
 
@@ -307,7 +307,7 @@ impl Ledger {
             }
         }
         // A phase that calls no longer have is measured; one of a scenario that is not, is not.
-        let is_gone = |it: &&PhaseChange| it.new == Side::NotMeasured;
+        let is_gone = |it: &&PhaseChange| it.new == PhaseSide::NotMeasured;
         let is_lacking = |it: &&PhaseChange| self.selected.is_some() && it.new.figure().is_none();
         let mut whole = self.whole.iter();
         let gone = whole.find(|it| is_gone(it) || is_lacking(it))?;
@@ -378,7 +378,7 @@ mod tests {
     use run::model::Verdict;
 
     use super::*;
-    use crate::profile::ledger_export::{self, Format, conclusion};
+    use crate::profile::ledger_export::{self, LedgerFormat, conclusion};
 
     /// Returns entries with the sums of two calls: own instructions, and those of all CPUs.
     fn entries(sums: &[(u64, u64)]) -> Vec<Entry> {
@@ -436,7 +436,7 @@ mod tests {
         let text = |entries: Vec<Entry>| {
             let mut text = Vec::new();
             let ledger = ledger(entries, None, Vec::new());
-            ledger_export::write(Format::Text, &ledger, &mut text).expect("written");
+            ledger_export::write(LedgerFormat::Text, &ledger, &mut text).expect("written");
             String::from_utf8(text).expect("UTF-8")
         };
         let cells = |text: &str| {

@@ -18,7 +18,7 @@ use super::ledger::{Entry, Ledger, LedgerStep, Selected};
 
 /// A format of ledgers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
+pub enum LedgerFormat {
     /// Aligned tables for a terminal.
     Text,
     /// One page with tables and charts.
@@ -30,12 +30,12 @@ pub enum Format {
 }
 
 /// Writes `ledger`.
-pub fn write(format: Format, ledger: &Ledger, out: &mut dyn Write) -> Result<()> {
+pub fn write(format: LedgerFormat, ledger: &Ledger, out: &mut dyn Write) -> Result<()> {
     match format {
-        Format::Text => write_blocks(document(ledger), out),
-        Format::Html => write_page(&title(ledger), NOTES, document(ledger), out),
-        Format::Csv => write_csv(ledger, out),
-        Format::Json => Ok(serde_json::to_writer(out, ledger)?),
+        LedgerFormat::Text => write_blocks(document(ledger), out),
+        LedgerFormat::Html => write_page(&title(ledger), NOTES, document(ledger), out),
+        LedgerFormat::Csv => write_csv(ledger, out),
+        LedgerFormat::Json => Ok(serde_json::to_writer(out, ledger)?),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Result, bail};
 use hardware::spec::pmf::Stamp;
 use itertools::Itertools as _;
-use report::analysis::phases::{CpuPhase, Side, phase_between};
+use report::analysis::phases::{CpuPhase, PowerSide, phase_between};
 use run::model::{Instant, Instants, Run};
 use run::plan::ScenarioId;
 
@@ -46,7 +46,7 @@ fn spans(instants: &Instants) -> Vec<Span> {
             to,
             ticks,
         })
-        .filter(|it| it.phase.side != Side::Between)
+        .filter(|it| it.phase.side != PowerSide::Between)
     };
     path.tuple_windows().filter_map(span).collect()
 }

@@ -215,7 +215,7 @@ impl Asked<'_> {
         let image = make_image(self.workspace, self.board, &wish, &spec.tree, None)?;
         let elf = fs::read(payload::elf(self.workspace)).unwrap_or_default();
         map.payload = Symbols::of(&elf);
-        map.samples = Symbols::variable(&elf, "::lead::SAMPLES");
+        map.samples = Symbols::variable(&elf, "::observer::SAMPLES");
         map.size = image.len() as u64;
         Ok((image, map))
     }

@@ -30,7 +30,7 @@ enable-method | " | CPUs: enable-method VALUE"#;
 
 /// A tree that was read or refused.
 #[derive(Clone)]
-pub struct Judged {
+pub struct JudgedTree {
     pub class: String,
     /// The path of the node that is wrong.
     pub path: String,
@@ -50,7 +50,7 @@ fn class_of(error: &str) -> Option<String> {
 
 /// Classifies the tree `name`. The host tool changes the boot arguments of a user's tree
 /// that is usable, and nothing else.
-pub fn judge(name: &str, blob: &[u8]) -> Result<Judged, String> {
+pub fn judge(name: &str, blob: &[u8]) -> Result<JudgedTree, String> {
     let wrong = |what: String| format!("{name}: {what}");
     let text = describe(blob);
     let (class, path) = match Board::read(blob) {
@@ -88,7 +88,7 @@ pub fn judge(name: &str, blob: &[u8]) -> Result<Judged, String> {
         }
     }
     let digest = Crc32::of(text.as_bytes());
-    Ok(Judged {
+    Ok(JudgedTree {
         class,
         path,
         digest,

@@ -9,7 +9,7 @@ use dtoolkit::{Node as _, Property as _};
 use run::crc::Crc32;
 use xtask::setup::linux_trees;
 
-use crate::described::{Judged, judge};
+use crate::described::{JudgedTree, judge};
 use crate::{assert_golden, here, workspace};
 
 /// The most mends of a tree: console and memory, each once.
@@ -73,7 +73,7 @@ fn table(counts: &BTreeMap<String, usize>) -> String {
 
 /// Puts right what a boot loader, or one more driver, would put right, so that all the
 /// rest of the tree is read as well. None where nothing can be put right.
-fn mend(blob: &[u8], judged: &Judged) -> Option<Vec<u8>> {
+fn mend(blob: &[u8], judged: &JudgedTree) -> Option<Vec<u8>> {
     const STAND_IN: &str = "stand-in-for-the-console";
     let mut tree = DeviceTree::from_fdt(&Fdt::new_unchecked(blob));
     let (name, kind, base, size) = match judged.class.split(' ').next()? {

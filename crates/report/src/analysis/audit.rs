@@ -65,7 +65,7 @@ pub(crate) struct AuditedFigure {
     pub(crate) by_order: Option<f64>,
     /// The old figure that the printed change is of, in nanoseconds.
     pub(crate) implied_ns: Option<f64>,
-    pub(crate) judged: Judged,
+    pub(crate) judged: AuditOutcome,
     /// The change in percent that should be printed, where none is.
     #[serde(skip)]
     unprinted: Option<f64>,
@@ -74,7 +74,7 @@ pub(crate) struct AuditedFigure {
 /// The judgement of a printed change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Judged {
+pub enum AuditOutcome {
     /// No change is printed.
     NotPrinted,
     /// It fits.
@@ -87,7 +87,7 @@ pub enum Judged {
     NotChecked,
 }
 
-impl Judged {
+impl AuditOutcome {
     /// Returns the word that stands for it.
     pub(crate) const fn word(self) -> &'static str {
         match self {
@@ -101,7 +101,7 @@ impl Judged {
 }
 
 /// Returns the number of figures on pages that are judged so.
-pub fn count(audits: &[Audit], judged: Judged) -> usize {
+pub fn count(audits: &[Audit], judged: AuditOutcome) -> usize {
     let tables = audits.iter().flat_map(|it| &it.tables);
     let figures = tables.flat_map(|it| &it.figures);
     figures.filter(|it| it.judged == judged).count()
@@ -109,7 +109,7 @@ pub fn count(audits: &[Audit], judged: Judged) -> usize {
 
 /// Returns the number of printed changes by their judgement.
 pub fn counts(audits: &[Audit]) -> String {
-    use Judged::{Ambiguous, NotChecked, Right, Wrong};
+    use AuditOutcome::{Ambiguous, NotChecked, Right, Wrong};
     let counts = [Right, Wrong, Ambiguous, NotChecked].map(|it| (it, count(audits, it)));
     let all: usize = counts.iter().map(|it| it.1).sum();
     let said = counts.iter().filter(|it| it.0 != NotChecked || it.1 > 0);
@@ -286,14 +286,16 @@ impl<'t> Column<'t> {
         self.cells.iter().enumerate().map(move |(place, it)| {
             let is_of_a_label = it.of_labels.iter().any(|old| it.fits(Some(*old)));
             let judged = match it.new.change {
-                None => Judged::NotPrinted,
-                Some(_) if is_proven => Judged::Right,
+                None => AuditOutcome::NotPrinted,
+                Some(_) if is_proven => AuditOutcome::Right,
                 Some(_) if is_ambiguous && (is_by_order || is_of_a_label || it.fits(it.of_row)) => {
-                    Judged::Ambiguous
+                    AuditOutcome::Ambiguous
                 }
-                Some(_) if !is_ambiguous && it.fits(it.of_cpu) => Judged::Right,
-                Some(_) if it.of_labels.is_empty() && it.of_order.is_none() => Judged::NotChecked,
-                Some(_) => Judged::Wrong,
+                Some(_) if !is_ambiguous && it.fits(it.of_cpu) => AuditOutcome::Right,
+                Some(_) if it.of_labels.is_empty() && it.of_order.is_none() => {
+                    AuditOutcome::NotChecked
+                }
+                Some(_) => AuditOutcome::Wrong,
             };
             let change = |old: Option<u64>| percent(it.new.ns as f64, old? as f64);
             let figure = AuditedFigure {
@@ -310,7 +312,7 @@ impl<'t> Column<'t> {
                     true => change(it.of_order).or(change(it.of_cpu)),
                     false => change(it.of_cpu),
                 }
-                .filter(|_| judged == Judged::NotPrinted),
+                .filter(|_| judged == AuditOutcome::NotPrinted),
             };
             (place, figure)
         })

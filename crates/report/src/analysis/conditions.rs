@@ -39,7 +39,7 @@ impl Across {
 }
 
 /// One side of two: a run and, for its conditions, a scenario.
-pub(super) type Side<'r> = (&'r LoggedRun, Option<&'r Scenario>);
+pub(super) type ComparedSide<'r> = (&'r LoggedRun, Option<&'r Scenario>);
 
 /// A condition of a run, or of a scenario.
 #[derive(Clone, Copy)]
@@ -49,13 +49,13 @@ pub(super) struct Condition {
     /// The wish that passes over a difference.
     pub(super) across: Option<Across>,
     /// Returns the value; None if it is unknown or means nothing here.
-    value: fn(Side<'_>) -> Option<String>,
+    value: fn(ComparedSide<'_>) -> Option<String>,
 }
 
 const fn condition(
     name: &'static str,
     across: Option<Across>,
-    value: fn(Side<'_>) -> Option<String>,
+    value: fn(ComparedSide<'_>) -> Option<String>,
 ) -> Condition {
     Condition {
         name,
@@ -147,7 +147,7 @@ const CPU_ON_AFTER: Condition = condition("cpu-on-after=", None, |(run, scenario
 });
 
 /// Returns the plan of the timer, for a scenario that measures it.
-fn timer((run, scenario): Side<'_>) -> Option<TimerPlan> {
+fn timer((run, scenario): ComparedSide<'_>) -> Option<TimerPlan> {
     scenario.filter(|it| it.id == ScenarioId::TimerLatency)?;
     Some(run.run.plan.as_ref()?.timer)
 }
@@ -231,7 +231,7 @@ pub(super) type Difference = (Condition, [String; 2]);
 /// `is_strict`.
 pub(super) fn differences<'c>(
     conditions: &'c [Condition],
-    sides: [Side<'c>; 2],
+    sides: [ComparedSide<'c>; 2],
     is_strict: bool,
 ) -> impl Iterator<Item = Difference> + 'c {
     conditions.iter().filter_map(move |it| {
@@ -244,7 +244,7 @@ pub(super) fn differences<'c>(
 }
 
 /// Returns the reason why a scenario is not compared with that of the baseline.
-pub(super) fn refusal(sides: [Side<'_>; 2], across: &[Across]) -> Option<String> {
+pub(super) fn refusal(sides: [ComparedSide<'_>; 2], across: &[Across]) -> Option<String> {
     let is_refused = |it: &Difference| it.0.across.is_none_or(|it| !across.contains(&it));
     let (condition, [new, old]) = { differences(COMPARED, sides, false) }.find(is_refused)?;
     let advice = condition.across.map_or_else(String::new, |it| {

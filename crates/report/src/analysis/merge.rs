@@ -46,14 +46,14 @@ pub(crate) struct MergedFigure {
     #[serde(flatten)]
     pub(crate) key: FigureKey,
     /// The value in each run; None in a run without it.
-    pub(crate) shown: Vec<Option<Shown>>,
+    pub(crate) shown: Vec<Option<RunFigure>>,
     /// Statistics of the samples of all runs; None unless all have sent all.
     pub(crate) pooled: Option<Summary>,
 }
 
 /// A figure in one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct RunFigure {
     /// The table's figure, or a point's median.
     pub(crate) figure: u64,
     /// The samples.
@@ -160,7 +160,7 @@ fn merged(runs: &[LoggedRun], key: ScenarioKey) -> MergedScenario {
     let figures = order.map(|(cpu, key)| {
         let own: Vec<Option<&Figure<'_>>> = each.iter().map(|it| it.get(&(cpu, key))).collect();
         let of_scenario = own.iter().zip(&scenarios).filter(|it| it.1.is_some());
-        let shown = |it: &Figure<'_>| Shown {
+        let shown = |it: &Figure<'_>| RunFigure {
             figure: it.shown.unwrap_or_default(),
             summary: it.summary.copied(),
             is_doubtful: it.is_doubtful,

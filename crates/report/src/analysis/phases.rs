@@ -15,14 +15,14 @@ pub struct CpuPhase {
     /// The class in style sheets.
     pub class: &'static str,
     /// The side of low power.
-    pub side: Side,
+    pub side: PowerSide,
     /// The pairs of instants that it may lie between.
     ends: &'static [(Instant, Instant)],
 }
 
 /// The side of low power on which a phase lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum PowerSide {
     /// Before it.
     Down,
     /// In low power.
@@ -34,7 +34,7 @@ pub enum Side {
 const fn phase(
     name: &'static str,
     class: &'static str,
-    side: Side,
+    side: PowerSide,
     ends: &'static [(Instant, Instant)],
 ) -> CpuPhase {
     CpuPhase {
@@ -54,26 +54,46 @@ const EXIT: Instant = Stamp(ExitPsci);
 
 /// All phases in the order of legends.
 pub const PHASES: [CpuPhase; 13] = [
-    phase("call", "p-call", Side::Down, &[(Before, ENTER)]),
+    phase("call", "p-call", PowerSide::Down, &[(Before, ENTER)]),
     // Until the flush, or low power without one: CPUs queue for the firmware's locks.
     phase(
         "entry",
         "p-entry",
-        Side::Down,
+        PowerSide::Down,
         &[(ENTER, FLUSH), (ENTER, DOWN)],
     ),
-    phase("cache flush", "p-flush", Side::Down, &[(FLUSH, FLUSHED)]),
-    phase("to low power", "p-descent", Side::Down, &[(FLUSHED, DOWN)]),
-    phase("low power", "p-low", Side::Between, &[(DOWN, UP)]),
-    phase("wake-up", "p-wake", Side::Up, &[(UP, EXIT)]),
-    phase("return", "p-call", Side::Up, &[(EXIT, After)]),
+    phase(
+        "cache flush",
+        "p-flush",
+        PowerSide::Down,
+        &[(FLUSH, FLUSHED)],
+    ),
+    phase(
+        "to low power",
+        "p-descent",
+        PowerSide::Down,
+        &[(FLUSHED, DOWN)],
+    ),
+    phase("low power", "p-low", PowerSide::Between, &[(DOWN, UP)]),
+    phase("wake-up", "p-wake", PowerSide::Up, &[(UP, EXIT)]),
+    phase("return", "p-call", PowerSide::Up, &[(EXIT, After)]),
     // A call that only returns.
-    phase("PSCI", "p-entry", Side::Down, &[(ENTER, EXIT)]),
-    phase("call and return", "p-call", Side::Down, &[(Before, After)]),
-    phase(UNTIL_DUE, "p-low", Side::Between, &[(Before, Due)]),
-    phase("wake", "p-wake", Side::Up, &[(Due, After)]),
-    phase("turn off", "p-descent", Side::Down, &[(Before, SeenOff)]),
-    phase("turn on", "p-wake", Side::Up, &[(TurnedOn, Entered)]),
+    phase("PSCI", "p-entry", PowerSide::Down, &[(ENTER, EXIT)]),
+    phase(
+        "call and return",
+        "p-call",
+        PowerSide::Down,
+        &[(Before, After)],
+    ),
+    phase(UNTIL_DUE, "p-low", PowerSide::Between, &[(Before, Due)]),
+    phase("wake", "p-wake", PowerSide::Up, &[(Due, After)]),
+    phase(
+        "turn off",
+        "p-descent",
+        PowerSide::Down,
+        &[(Before, SeenOff)],
+    ),
+    phase("turn on", "p-wake", PowerSide::Up, &[(TurnedOn, Entered)]),
 ];
 
 const UNTIL_DUE: &str = "until the wake-up is due";

@@ -18,7 +18,7 @@ use super::chosen_runs::{ChosenRuns, read_each};
 use super::overhead;
 use super::parse_share;
 use super::report_verdict::{judge, judge_jobs, say_of};
-use crate::analysis::audit::{self, Judged};
+use crate::analysis::audit::{self, AuditOutcome};
 use crate::analysis::compare::{self, Across, RowIs};
 use crate::analysis::merge::{merge, take_repeats};
 use crate::analysis::typical::typical;
@@ -239,11 +239,13 @@ fn audit(arguments: &ReportArguments) -> Result<u8> {
     write(&report, arguments, &options(arguments))?;
     say(&audit::counts(&report.audits));
     let has = |judged| audit::count(&report.audits, judged) > 0;
-    Ok(match (has(Judged::NotChecked), has(Judged::Wrong)) {
-        (true, _) => INCOMPLETE,
-        (_, true) => FAILED,
-        _ => 0,
-    })
+    Ok(
+        match (has(AuditOutcome::NotChecked), has(AuditOutcome::Wrong)) {
+            (true, _) => INCOMPLETE,
+            (_, true) => FAILED,
+            _ => 0,
+        },
+    )
 }
 
 fn options(arguments: &ReportArguments) -> compare::Options {

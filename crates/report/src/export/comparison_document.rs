@@ -6,7 +6,7 @@ use super::document::{Block, LabeledLine};
 use super::scenario_document::mark;
 use super::table::{Table, key_cells};
 use crate::analysis::compare::{
-    Change, ComparedScenario, Comparison, Judged, Keyed, Value, basis_text, scenario_title,
+    Change, ComparedScenario, Comparison, JudgedBy, Keyed, Value, basis_text, scenario_title,
 };
 use crate::analysis::figure::OF_CLASSES;
 use crate::log::LoggedRun;
@@ -19,7 +19,7 @@ pub(super) fn comparison<'r>(run: &LoggedRun, comparison: &Comparison) -> Vec<Bl
         Block::Heading("Changes".to_owned()),
     ];
     let tables = comparison.scenarios.iter().flat_map(|it| {
-        [Judged::Cpu, Judged::Order].map(|judged| table(run, comparison, it, judged))
+        [JudgedBy::Cpu, JudgedBy::Order].map(|judged| table(run, comparison, it, judged))
     });
     all.extend(tables.flatten().map(Block::Table));
     all
@@ -73,12 +73,12 @@ fn table(
     run: &LoggedRun,
     comparison: &Comparison,
     scenario: &ComparedScenario,
-    judged: Judged,
+    judged: JudgedBy,
 ) -> Option<Table> {
     let (changes, how) = match (judged, scenario.judged) {
-        (Judged::Cpu, Judged::Cpu) => (&scenario.by_cpu, "by CPU"),
-        (Judged::Cpu, Judged::Order) => (&scenario.by_cpu, "by CPU, not judged"),
-        (Judged::Order, _) => (&scenario.by_order, "by order"),
+        (JudgedBy::Cpu, JudgedBy::Cpu) => (&scenario.by_cpu, "by CPU"),
+        (JudgedBy::Cpu, JudgedBy::Order) => (&scenario.by_cpu, "by CPU, not judged"),
+        (JudgedBy::Order, _) => (&scenario.by_order, "by order"),
     };
     let is_of_points = changes.iter().any(|it| it.key.is_point());
     let is_of_classes = changes.iter().any(|it| it.key.is_of_classes());
@@ -88,11 +88,11 @@ fn table(
     let unit = if is_of_points { each } else { of_run };
     let title = format!("{name}: change {how} ({unit}{classes})");
     let mut table = match judged {
-        Judged::Cpu => Table::of_cpus(title),
-        Judged::Order => Table::titled(title),
+        JudgedBy::Cpu => Table::of_cpus(title),
+        JudgedBy::Order => Table::titled(title),
     };
     table.numbers(
-        (judged == Judged::Order)
+        (judged == JudgedBy::Order)
             .then_some(["Place", "CPU", "Was CPU"])
             .into_iter()
             .flatten(),

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::object::object;
 use super::report_data::Report;
 use crate::analysis::audit::Audit;
-use crate::analysis::compare::{Change, ComparedScenario, Comparison, Judged};
+use crate::analysis::compare::{Change, ComparedScenario, Comparison, JudgedBy};
 use crate::analysis::findings::findings;
 use crate::analysis::merge::Merged;
 use crate::jobs::matrix::Matrix;
@@ -104,7 +104,7 @@ fn one_comparison(it: &Comparison) -> impl Serialize {
 
 /// Returns a scenario on both sides; of the changes only those that are judged have an outcome.
 fn one_compared(it: &ComparedScenario) -> impl Serialize {
-    let changes = |all: &[Change], list: Judged| {
+    let changes = |all: &[Change], list: JudgedBy| {
         let outcome = |change: &Change| (list == it.judged).then_some(change.outcome);
         let all = all.iter().map(|change| {
             object! {
@@ -119,8 +119,8 @@ fn one_compared(it: &ComparedScenario) -> impl Serialize {
         #[serde(flatten)]
         key: it.key,
         judged: it.judged,
-        by_cpu: changes(&it.by_cpu, Judged::Cpu),
-        by_order: changes(&it.by_order, Judged::Order),
+        by_cpu: changes(&it.by_cpu, JudgedBy::Cpu),
+        by_order: changes(&it.by_order, JudgedBy::Order),
         unpaired: it.unpaired.clone(),
         lacks: it.lacks.clone(),
     }

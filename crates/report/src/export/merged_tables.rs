@@ -5,7 +5,7 @@ use hardware::text::plural::many;
 use super::scenario_document::mark;
 use super::table::{Table, cell, key_cells, statistics};
 use crate::analysis::figure::OF_CLASSES;
-use crate::analysis::merge::{Merged, MergedScenario, Shown};
+use crate::analysis::merge::{Merged, MergedScenario, RunFigure};
 use crate::log::LoggedRun;
 
 /// Returns the tables of all scenarios: those of rows, and those of points.
@@ -41,7 +41,7 @@ fn table(
     table.optional_words(["Unit"]);
     let figures = scenario.figures.iter();
     for it in figures.filter(|it| it.key.is_point() == is_of_points) {
-        let text = |shown: &Shown| match is_of_points {
+        let text = |shown: &RunFigure| match is_of_points {
             true => format!("{:.2}", it.key.per_operation(run.clock(), shown.figure)),
             false => run.duration(shown.figure) + mark(shown.is_doubtful),
         };

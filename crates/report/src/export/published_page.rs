@@ -28,7 +28,7 @@ use crate::log::{LoggedRun, page};
 const PARTS: [&str; 2] = ["conditions", "results"];
 
 /// The figures that a page shows.
-pub(super) struct Shown<'s> {
+pub(super) struct PageFigures<'s> {
     pub(super) run: &'s LoggedRun,
     pub(super) comparison: Option<&'s Comparison>,
     /// The names of the files in `current` and in `previous`.
@@ -65,7 +65,7 @@ struct PageTable {
 ///
 /// # Errors
 /// A page without these parts, each once; a page that cannot be read.
-pub(super) fn text(path: &Path, platform: &str, shown: &Shown<'_>) -> Result<String> {
+pub(super) fn text(path: &Path, platform: &str, shown: &PageFigures<'_>) -> Result<String> {
     let known = boards::names().find(|name| *name == platform);
     let board = known.map(boards::load).transpose()?;
     let publish = board.and_then(|board| board.publish);
@@ -127,7 +127,7 @@ const PREVIOUS: &str = "Previous release";
 
 /// Returns the firmware of the release before: by the baseline's log, else by the page that is
 /// there. Tables do not have it.
-fn previous_firmware(own: Option<&str>, shown: &Shown<'_>) -> Option<Value> {
+fn previous_firmware(own: Option<&str>, shown: &PageFigures<'_>) -> Option<Value> {
     let of_log = method::firmware(&shown.comparison?.baseline).join("; ");
     if !of_log.is_empty() {
         return Some(of_log.into());
@@ -148,7 +148,7 @@ fn previous_firmware(own: Option<&str>, shown: &Shown<'_>) -> Option<Value> {
 fn new_page(
     platform: &str,
     publish: Option<&Publish>,
-    shown: &Shown<'_>,
+    shown: &PageFigures<'_>,
     previous: Option<Value>,
 ) -> Result<String> {
     let (run, comparison) = (shown.run, shown.comparison);

@@ -23,10 +23,10 @@ use run::measure::Metric;
 use run::model::{Row, Scenario};
 use run::plan::{Method, ScenarioId};
 
-use super::published_page::{self, OnPage, Shown};
+use super::published_page::{self, OnPage, PageFigures};
 use super::report_data::{Report, TreeWishes};
 use crate::analysis::compare::{
-    Across, Change, ChangeOutcome, Comparison, Judged, Keyed, Options, compare, percent,
+    Across, Change, ChangeOutcome, Comparison, JudgedBy, Keyed, Options, compare, percent,
 };
 use crate::analysis::conditions::is_of_platform;
 use crate::log::{LoggedRun, tables};
@@ -119,7 +119,7 @@ impl Release<'_> {
         let old = comparison.map_or_else(Files::new, |it| files(&it.baseline, None));
         let platform = self.platform;
         let path = root.join(format!("docs/perf/psci-performance-{platform}.rst"));
-        let shown = Shown {
+        let shown = PageFigures {
             run: self.run,
             comparison,
             files: [&self.files, &old].map(|it| it.keys().collect()),
@@ -213,7 +213,7 @@ fn note(release: &Release<'_>, comparison: Option<&Comparison>) {
         say(&format!("no changes are shown in {file}: {why}"));
     }
     let scenarios = comparison.into_iter().flat_map(|it| &it.scenarios);
-    let by_order = scenarios.filter(|it| it.judged == Judged::Order);
+    let by_order = scenarios.filter(|it| it.judged == JudgedBy::Order);
     let tags = by_order.map(|it| it.key.id.tag()).unique().join(", ");
     let is_ambiguous = comparison.is_some_and(|it| it.keyed == Keyed::Ambiguous);
     let named = match is_ambiguous {

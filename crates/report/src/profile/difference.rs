@@ -9,7 +9,7 @@ use super::profile::{PhaseFigure, Profile, ProfilePhase};
 /// A phase as a profile has it, or the reason why it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Side {
+pub enum PhaseSide {
     /// The scenario was not measured.
     NotMeasured,
     /// The scenario was measured, and no call of it has this phase.
@@ -18,7 +18,7 @@ pub enum Side {
     Measured(PhaseFigure),
 }
 
-impl Side {
+impl PhaseSide {
     fn of(profile: &Profile, phase: Option<&ProfilePhase>, scenario: &str) -> Self {
         let has_scenario = profile.phases.iter().any(|it| it.scenario == scenario);
         match (phase, has_scenario) {
@@ -66,9 +66,9 @@ pub struct PhaseChange {
     /// The figure's name: `SCENARIO:PHASE`.
     pub figure: String,
     /// The baseline.
-    pub old: Side,
+    pub old: PhaseSide,
     /// The profile that is compared with it.
-    pub new: Side,
+    pub new: PhaseSide,
     /// The functions that differ, the greatest change first; none if a side is a log or was
     /// not measured.
     pub functions: Vec<FunctionChange>,
@@ -90,7 +90,7 @@ pub struct FunctionChange {
 impl PhaseChange {
     /// Returns the instructions in the baseline and now, if both sides have them.
     pub fn both(&self, part: InstructionScope) -> Option<[f64; 2]> {
-        let of = |side: Side| part.of(side.figure()?);
+        let of = |side: PhaseSide| part.of(side.figure()?);
         Some([of(self.old)?, of(self.new)?])
     }
 
@@ -121,7 +121,7 @@ impl PhaseChange {
     /// phase that they did not have.
     pub fn is_larger(&self, parts: &[InstructionScope], tolerance: f64) -> bool {
         let mut shares = parts.iter().filter_map(|it| self.share(*it));
-        let is_added = self.old == Side::NoSuchPhase && self.new.figure().is_some();
+        let is_added = self.old == PhaseSide::NoSuchPhase && self.new.figure().is_some();
         is_added || shares.any(|it| it > tolerance)
     }
 }
@@ -158,9 +158,9 @@ pub fn changes(old: &Profile, new: &Profile) -> Vec<PhaseChange> {
             [&before, &after].map(|all| all.iter().find(|it| it.is_like(phase)));
         let none = ProfilePhase::default();
         let [of_old, of_new] = [old_phase, new_phase].map(|it| it.unwrap_or(&none));
-        let old = Side::of(old, old_phase, &phase.scenario);
-        let new = Side::of(new, new_phase, &phase.scenario);
-        let is_measured = ![old, new].contains(&Side::NotMeasured);
+        let old = PhaseSide::of(old, old_phase, &phase.scenario);
+        let new = PhaseSide::of(new, new_phase, &phase.scenario);
+        let is_measured = ![old, new].contains(&PhaseSide::NotMeasured);
         let functions = match has_functions && is_measured {
             true => function_changes(of_old, of_new),
             false => Vec::new(),
@@ -211,20 +211,20 @@ mod tests {
                 it.exceeds(&InstructionScope::BOTH, 1.0)
                     && it.share(InstructionScope::All).is_none()
             );
-            let is_measured = ![it.old, it.new].contains(&Side::NotMeasured);
+            let is_measured = ![it.old, it.new].contains(&PhaseSide::NotMeasured);
             assert_eq!(it.functions.len(), usize::from(is_measured));
             (it.old, it.new, it.is_larger(&InstructionScope::BOTH, 0.0))
         };
         let figure = |own: f64| {
-            Side::Measured(PhaseFigure {
+            PhaseSide::Measured(PhaseFigure {
                 own: Some(own),
                 all: own,
             })
         };
         // What calls have now and had not is larger; what was not measured is neither.
-        let flush = (Side::NoSuchPhase, figure(10.0), true);
+        let flush = (PhaseSide::NoSuchPhase, figure(10.0), true);
         assert_eq!(sides("serial:flush"), flush);
-        let parallel = (figure(5.0), Side::NotMeasured, false);
+        let parallel = (figure(5.0), PhaseSide::NotMeasured, false);
         assert_eq!(sides("parallel:entry"), parallel);
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use itertools::Itertools as _;
 
-use super::difference::{self, FunctionChange, InstructionScope, PhaseChange, Side};
+use super::difference::{self, FunctionChange, InstructionScope, PhaseChange, PhaseSide};
 use super::flame;
 use super::profile::{Profile, ProfilePhase};
 use crate::export::{Block, Table};
@@ -162,7 +162,9 @@ fn functions(scenario: &str, phases: &[ProfilePhase]) -> Option<Table> {
 /// execute meanwhile; of a log those of all CPUs alone.
 pub fn change_table(changes: &[PhaseChange]) -> Option<Table> {
     let sides = || changes.iter().flat_map(|it| [it.old, it.new]);
-    let has_own = sides().filter_map(Side::figure).all(|it| it.own.is_some());
+    let has_own = sides()
+        .filter_map(PhaseSide::figure)
+        .all(|it| it.own.is_some());
     let mut table = Table::titled("Phases (a CPU's own instructions, and all: PMF's ticks)");
     table.words(["Figure"]);
     if has_own {
@@ -189,11 +191,11 @@ pub fn change_table(changes: &[PhaseChange]) -> Option<Table> {
     table.finished()
 }
 
-fn side_text(side: Side, part: InstructionScope) -> String {
+fn side_text(side: PhaseSide, part: InstructionScope) -> String {
     match side {
-        Side::NotMeasured => "not measured".to_owned(),
-        Side::NoSuchPhase => "no such phase".to_owned(),
-        Side::Measured(figure) => part.of(figure).map_or_else(String::new, number),
+        PhaseSide::NotMeasured => "not measured".to_owned(),
+        PhaseSide::NoSuchPhase => "no such phase".to_owned(),
+        PhaseSide::Measured(figure) => part.of(figure).map_or_else(String::new, number),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::export::{write_blocks, write_page};
 
 /// A format of profiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
+pub enum ProfileFormat {
     /// Aligned tables for a terminal.
     Text,
     /// One page with tables and flame graphs.
@@ -31,20 +31,20 @@ pub enum Format {
 /// Writes `profile`; with a baseline, also or alone what changed. Speedscope's format has no
 /// place for a baseline, and folded stacks none for one without functions.
 pub fn write(
-    format: Format,
+    format: ProfileFormat,
     profile: &Profile,
     baseline: Option<&Profile>,
     out: &mut dyn Write,
 ) -> Result<()> {
     match format {
-        Format::Text => write_blocks(document(profile, baseline), out),
-        Format::Html => {
+        ProfileFormat::Text => write_blocks(document(profile, baseline), out),
+        ProfileFormat::Html => {
             let title = title(profile, baseline);
             write_page(&title, NOTES, document(profile, baseline), out)
         }
-        Format::Folded => write_folded(profile, baseline, out),
-        Format::Speedscope => Ok(serde_json::to_writer(out, &speedscope(profile))?),
-        Format::Json => {
+        ProfileFormat::Folded => write_folded(profile, baseline, out),
+        ProfileFormat::Speedscope => Ok(serde_json::to_writer(out, &speedscope(profile))?),
+        ProfileFormat::Json => {
             let mut value = serde_json::to_value(profile)?;
             if let Some(baseline) = baseline {
                 value["changes"] = serde_json::to_value(difference::changes(baseline, profile))?;

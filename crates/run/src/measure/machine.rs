@@ -39,13 +39,4 @@ pub trait Machine {
 
     /// Returns the identity of the CPU, once it has been on.
     fn identity(&self, cpu: usize) -> Option<Identity>;
-
-    /// Takes note of the samples that are kept, and of those that are asked for, of all CPUs.
-    fn note_samples(&mut self, _kept: u32, _asked: u32) {}
-
-    /// Marks the heap: no later block lives beyond [`Machine::release_heap`].
-    fn mark_heap(&mut self) {}
-
-    /// Frees the heap from its mark on, or panics if a block is still in use.
-    fn release_heap(&mut self) {}
 }

@@ -13,6 +13,7 @@ use core::fmt::{self, Write};
 use run::measure::{Account, Until};
 use run::plan::Load;
 
+use super::run_observer::RunObserver;
 use crate::scenario::progress::{Progress, Stretch};
 
 /// Data lines until the headings are said again.
@@ -24,11 +25,18 @@ pub(crate) const HOW_TO_READ: &str = "Timers run in windows of at most a second.
     other CPUs are on, and do what the variant says. The worst case may take hours to appear. ";
 
 /// Writes the lines of a stretch while it is measured.
-pub(crate) struct Lines<'w>(pub(crate) &'w mut dyn Write);
+pub(crate) struct Lines<'w> {
+    pub(crate) out: &'w mut dyn Write,
+    pub(crate) observer: &'w mut dyn RunObserver,
+}
 
 impl Progress for Lines<'_> {
+    fn note_samples(&mut self, kept: u32, asked: u32) {
+        self.observer.note_samples(kept, asked);
+    }
+
     fn without_zero(&mut self) -> fmt::Result {
-        self.0.write_str(
+        self.out.write_str(
             "  DC ZVA is prohibited here (DCZID_EL0.DZP): zero is left out, and mixed has plain \
              stores for it.\n",
         )
@@ -45,32 +53,32 @@ impl Progress for Lines<'_> {
             None => format!("all CPUs, {load}"),
         };
         writeln!(
-            self.0,
+            self.out,
             "RTT|  {time}  (timer interrupt to handler in {unit}, {period} period, {cpus})"
         )?;
-        headings(self.0)
+        headings(self.out)
     }
 
     fn window(&mut self, stretch: &Stretch, sum: &Account) -> fmt::Result {
         if stretch.windows > 1 && stretch.windows % HEADINGS == 1 {
-            headings(self.0)?;
+            headings(self.out)?;
         }
         let all = stretch.all.until(Until::Handler);
         let [least, most] = [all.least().unwrap_or(0), all.max].map(|it| part(stretch, it, 1));
-        writeln!(self.0, "RTD{}|{least}|{most}", figures(stretch, sum))
+        writeln!(self.out, "RTD{}|{least}|{most}", figures(stretch, sum))
     }
 
     fn end(&mut self, stretch: &Stretch) -> fmt::Result {
-        self.0.write_str(
+        self.out.write_str(
             "---|-----------|-----------|-----------|--------|------|-----------------------\n",
         )?;
         let (done, total) = (time(stretch, stretch.done), time(stretch, stretch.total));
         let figures = figures(stretch, &stretch.all);
-        writeln!(self.0, "RTS{figures}|    {done}/{total}")?;
+        writeln!(self.out, "RTS{figures}|    {done}/{total}")?;
         match stretch.all.spurious {
             0 => Ok(()),
             spurious => writeln!(
-                self.0,
+                self.out,
                 "  {spurious} interrupts were signalled that were not there any more, or not yet."
             ),
         }

@@ -23,6 +23,7 @@ use run::record::Writer;
 use super::frame;
 use super::header::{cpu_clocks, frequencies, header};
 use super::latency::Lines;
+use super::run_observer::RunObserver;
 use super::summary::Summary;
 use crate::scenario::{Setting, States, Wakers, measure};
 
@@ -174,12 +175,14 @@ pub fn cut_short(out: &mut dyn Write, line: &ClosingLine<'_>) -> fmt::Result {
 }
 
 /// Runs the plan of `run`, which has no results yet, prints it, and returns the verdict.
-/// The machine's heap has at least the bytes of [`crate::scenario::Needs`].
+/// The heap has at least the bytes of [`crate::scenario::Needs`], and `observer` marks it when
+/// a scenario begins.
 pub fn run_all<M: Machine>(
     machine: &mut M,
     mut run: Run,
     idle_states: &[IdleState<'_>],
     out: &mut dyn Write,
+    observer: &mut dyn RunObserver,
 ) -> Result<Verdict, fmt::Error> {
     let mut plan = run.plan.unwrap_or_default();
     if machine.facts().no_cpu_off.is_some() {
@@ -206,7 +209,7 @@ pub fn run_all<M: Machine>(
             }
             continue;
         };
-        machine.mark_heap();
+        observer.scenario_begins();
         let has_warm_twin = plan.methods != Methods::Tftf && key.id.family() == Family::Suite;
         if machine.facts().no_cpu_off.is_some() && !has_warm_twin {
             // As turned out in the scenario before.
@@ -219,7 +222,8 @@ pub fn run_all<M: Machine>(
             states: &states,
             wakers: &wakers,
         };
-        let mut group = measure(machine, setting, key, &mut Lines(out))?;
+        let mut progress = Lines { out, observer };
+        let mut group = measure(machine, setting, key, &mut progress)?;
         for measured in &mut group {
             measured.findings = findings_of(&run, measured, Detail::Short);
         }
@@ -227,7 +231,7 @@ pub fn run_all<M: Machine>(
         records.scenario(out, &group)?;
         summary.add(&run, &group);
         drop(group);
-        machine.release_heap();
+        observer.scenario_ends();
     }
     for (index, cpu) in run.cpus.iter_mut().enumerate() {
         cpu.identity = machine.identity(index);

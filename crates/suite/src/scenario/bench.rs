@@ -11,6 +11,7 @@ use run::measure::{
 use run::model::{Cpu, Failure, Status};
 use run::plan::{Method, Plan};
 
+use super::progress::Progress;
 use super::rows::RowState;
 use super::states::{Chosen, States};
 use super::wakers::Wakers;
@@ -32,6 +33,7 @@ pub struct Setting<'r> {
 /// The machine, the step in hand, and its results.
 pub(crate) struct Bench<'m> {
     pub(crate) machine: &'m mut dyn Machine,
+    progress: &'m mut dyn Progress,
     pub(crate) setting: Setting<'m>,
     pub(crate) method: Method,
     pub(crate) pmf: bool,
@@ -158,12 +160,18 @@ pub(crate) fn too_few(cpu: u16, valid: u32, asked: u32) -> Option<Failure> {
 }
 
 impl<'m> Bench<'m> {
-    pub(crate) fn new(machine: &'m mut dyn Machine, setting: Setting<'m>, method: Method) -> Self {
+    pub(crate) fn new(
+        machine: &'m mut dyn Machine,
+        setting: Setting<'m>,
+        method: Method,
+        progress: &'m mut dyn Progress,
+    ) -> Self {
         let (cpus, iterations) = (setting.cpus.len(), setting.plan.iterations as usize);
         let rows = (0..cpus).map(|_| RowState::with_capacity(iterations));
         Self {
             pmf: machine.facts().pmf.is_ok(),
             machine,
+            progress,
             setting,
             method,
             step: BenchStep::new(Turns::Serial, Action::None),
@@ -293,7 +301,7 @@ impl<'m> Bench<'m> {
         let counts = needing.map(|row| (row.valid(), self.setting.plan.iterations));
         let sum = counts.reduce(|sum, row| (sum.0 + row.0, sum.1 + row.1));
         let (kept, asked) = sum.unwrap_or_default();
-        self.machine.note_samples(kept, asked);
+        self.progress.note_samples(kept, asked);
         self.machine.run(&round, &mut self.outcomes);
     }
 

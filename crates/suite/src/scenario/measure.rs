@@ -31,8 +31,8 @@ pub fn measure(
         return Ok(ended(Status::Skipped(Skip::NoCpuOff(why))));
     }
     let measured = match key.id.family() {
-        Family::Suite => suite::measure(machine, setting, key),
-        Family::Sweep => alloc::vec![sweep::measure(machine, setting, key)],
+        Family::Suite => suite::measure(machine, setting, key, progress),
+        Family::Sweep => alloc::vec![sweep::measure(machine, setting, key, progress)],
         Family::Timer => {
             alloc::vec![timer_latency::measure(machine, setting, key, progress)?]
         }

@@ -1,4 +1,4 @@
-//! Reports on a long measurement while it is running.
+//! Reports on a scenario while it is measured.
 
 use core::fmt;
 
@@ -29,9 +29,12 @@ impl Stretch {
     }
 }
 
-/// Takes reports of `timer_latency` while it is measured.
-/// Each method returns the errors of its output.
+/// Takes reports of a scenario between its rounds. Methods that print return the errors of
+/// their output; all of them but [`Progress::note_samples`] are for `timer_latency`.
 pub trait Progress {
+    /// Notes how many samples are kept and how many are asked for, on all CPUs together. Called
+    /// before each round of the suite's scenarios and of sweeps.
+    fn note_samples(&mut self, kept: u32, asked: u32);
     /// Reports that no memory is zeroed, as DC ZVA is prohibited.
     fn without_zero(&mut self) -> fmt::Result;
     /// Begins a stretch: of the CPU with this MPIDR alone, or of all.

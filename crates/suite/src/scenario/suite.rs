@@ -9,6 +9,7 @@ use run::plan::ScenarioId;
 use super::bench::{Bench, BenchStep, Setting, Turns};
 use super::off::measure_off;
 use super::parallel::measure_parallel;
+use super::progress::Progress;
 use super::serial::measure_serial;
 
 /// Times that a scenario is measured at most: once for each placement.
@@ -27,10 +28,11 @@ pub(crate) fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,
     key: ScenarioKey,
+    progress: &mut dyn Progress,
 ) -> Vec<Scenario> {
     let state = setting.states.of(key.id);
     let timers_stop = key.id.is_parallel() && state.is_some_and(|state| state.timer_stops);
-    let mut bench = Bench::new(machine, setting, key.method);
+    let mut bench = Bench::new(machine, setting, key.method, progress);
     let mut group = Vec::with_capacity(placements(key.id));
     for place in 0..placements(key.id) {
         // Chosen anew: the helper may have been lost since.

@@ -16,6 +16,7 @@ use run::plan::{Plan, ScenarioId, steps};
 use smccc::psci::{PSCI_SET_SUSPEND_MODE, PSCI_SYSTEM_SUSPEND_64, SuspendMode};
 
 use super::bench::{Bench, BenchStep, Setting, Turns, first_lost};
+use super::progress::Progress;
 use super::rows::by_reason;
 use super::states::Chosen;
 use super::suite::measure_step;
@@ -59,11 +60,12 @@ pub(crate) fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,
     key: ScenarioKey,
+    progress: &mut dyn Progress,
 ) -> Scenario {
     let (plan, states) = (setting.plan, setting.states);
     let idle_states = states.accepted.len() + states.foreign.len();
     let points = points(key.id, plan, setting.cpus.len(), idle_states);
-    let bench = Bench::new(machine, setting, key.method);
+    let bench = Bench::new(machine, setting, key.method, progress);
     let mut sweep = Sweep {
         conditions: Conditions {
             pmf: bench.pmf,

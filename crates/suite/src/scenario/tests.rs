@@ -48,14 +48,21 @@ struct Ran {
     log: Log,
 }
 
-/// The ends of stretches.
+/// The reports of a run.
 #[derive(Default)]
 struct Log {
+    /// Samples kept and asked for, before each round.
+    samples: Vec<(u32, u32)>,
     without_zero: bool,
+    /// The ends of stretches.
     ends: Vec<Stretch>,
 }
 
 impl Progress for Log {
+    fn note_samples(&mut self, kept: u32, asked: u32) {
+        self.samples.push((kept, asked));
+    }
+
     fn without_zero(&mut self) -> fmt::Result {
         self.without_zero = true;
         Ok(())
@@ -419,4 +426,18 @@ fn needs_follow_from_the_plan() {
     let heap = needs("", 8).heap;
     // With a 16 KiB stack step the whole stays below 32 KiB a CPU.
     assert!(heap < 8 * (15 << 10), "{heap}");
+}
+
+#[test]
+fn each_round_reports_the_samples_before_it() {
+    let ran = run(
+        Fake::new(2),
+        "only=cpu_susp_serial method=warm iterations=2 warmup=0",
+    );
+    let kept: Vec<u32> = ran.log.samples.iter().map(|(kept, _)| *kept).collect();
+    assert!(
+        kept.is_sorted() && kept[0] == 0 && kept.ends_with(&[3]),
+        "{kept:?}"
+    );
+    assert!(ran.log.samples.iter().all(|(_, asked)| *asked == 4));
 }

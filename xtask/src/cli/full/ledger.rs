@@ -12,7 +12,7 @@ use report::cli::parse_share;
 
 use crate::cli::qemu::{self, RunArguments};
 use crate::profile::ledger::{Bench, Selected};
-use crate::profile::ledger_export::{self, Format, conclusion};
+use crate::profile::ledger_export::{self, LedgerFormat, conclusion};
 
 /// Arguments of `ledger`.
 #[derive(Debug, Args)]
@@ -52,8 +52,8 @@ pub struct LedgerArguments {
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parse_share)]
     pub rtol: u32,
     /// The format.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = LedgerFormat::Text)]
+    pub format: LedgerFormat,
     /// The file to write [default: stdout].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -11,7 +11,7 @@ use host::progress::say;
 use host::read_file;
 use report::log::read_bytes;
 use report::profile::beside;
-use report::profile::export::{self, Format};
+use report::profile::export::{self, ProfileFormat};
 use report::profile::profile::Profile;
 
 use crate::cli::common::EXIT_CODES;
@@ -39,8 +39,8 @@ pub struct ProfileArguments {
     #[command(flatten)]
     pub run: RunArguments,
     /// The format.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = ProfileFormat::Text)]
+    pub format: ProfileFormat,
     /// The file to write [default: stdout].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
             files::check((option, path), &inputs)?;
         }
     }
-    if arguments.format == Format::Speedscope && against.is_some() {
+    if arguments.format == ProfileFormat::Speedscope && against.is_some() {
         bail!("--format speedscope has no place for --against: use html, folded or json");
     }
     let spec = qemu::spec(&arguments.run)?;
@@ -91,7 +91,7 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
         None => None,
     };
     let is_of_log = baseline.as_ref().is_some_and(|it| !it.has_functions());
-    if arguments.format == Format::Folded && is_of_log {
+    if arguments.format == ProfileFormat::Folded && is_of_log {
         bail!("--format folded is of functions, and the log of --against has none: use text");
     }
     let (code, profile) = profile(&spec, arguments.log.as_deref())?;
@@ -100,7 +100,7 @@ pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
     };
     if let Some(place) = place {
         files::write_by(("--log", &place), |out| {
-            export::write(Format::Json, &profile, None, out)
+            export::write(ProfileFormat::Json, &profile, None, out)
         })?;
     }
     let (format, baseline) = (arguments.format, baseline.as_ref());

@@ -71,7 +71,7 @@ pub(crate) struct ComparedScenario {
     pub(crate) key: ScenarioKey,
     /// The changes that count: by order if CPUs wait for each other or cannot be
     /// paired, else by CPU.
-    pub(crate) judged: Judged,
+    pub(crate) judged: JudgedBy,
     /// Changes of each CPU that both sides have; empty where
     /// [`Keyed::Ambiguous`].
     pub(crate) by_cpu: Vec<Change>,
@@ -88,7 +88,7 @@ pub(crate) struct ComparedScenario {
 /// The list of changes that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Judged {
+pub(crate) enum JudgedBy {
     Cpu,
     Order,
 }
@@ -138,8 +138,8 @@ impl ComparedScenario {
     /// Returns the changes that count.
     pub fn changes(&self) -> &[Change] {
         match self.judged {
-            Judged::Cpu => &self.by_cpu,
-            Judged::Order => &self.by_order,
+            JudgedBy::Cpu => &self.by_cpu,
+            JudgedBy::Order => &self.by_order,
         }
     }
 }
@@ -192,7 +192,7 @@ impl Comparison {
                 format!("{metrics} of {cpus} of the baseline, as the run does not have it")
             });
             let lone = scenario.unpaired.0.as_slice();
-            let has_lone = scenario.judged == Judged::Cpu && !lone.is_empty();
+            let has_lone = scenario.judged == JudgedBy::Cpu && !lone.is_empty();
             let news = has_lone.then(|| {
                 let cpus = cpus_text(run, lone.iter().copied());
                 format!("{cpus} of the run, as the baseline has no row of it")

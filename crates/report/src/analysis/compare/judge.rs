@@ -12,7 +12,7 @@ use run::measure::Summary;
 use run::model::{Scenario, Unit};
 
 use super::change::{Change, ChangeOutcome, Value};
-use super::comparison::{ComparedScenario, Judged};
+use super::comparison::{ComparedScenario, JudgedBy};
 use super::sides::{Keyed, Sides};
 use crate::analysis::conditions::count_of_rows;
 use crate::analysis::figure::{Figure, FigureKey, by_cpu_and_key, figures, is_sorted_by_size};
@@ -20,13 +20,13 @@ use crate::analysis::interval::{by_place, notch, notch_of_class};
 use crate::log::LoggedRun;
 
 /// The figures of a scenario that tables show.
-struct Shown<'r> {
+struct ShownSide<'r> {
     clock: Clock,
     scenario: &'r Scenario,
     figures: Vec<Figure<'r>>,
 }
 
-impl<'r> Shown<'r> {
+impl<'r> ShownSide<'r> {
     /// Collects the figures: metric by metric, and then points in their order.
     fn of(run: &'r LoggedRun, scenario: &'r Scenario) -> Self {
         let mut all = figures(run, scenario);
@@ -81,18 +81,21 @@ pub(super) fn compare_figures(
 ) -> Result<ComparedScenario, String> {
     let is_sorted = is_sorted_by_size(new.id) || sides.keyed == Keyed::Ambiguous;
     let judged = if is_sorted {
-        Judged::Order
+        JudgedBy::Order
     } else {
-        Judged::Cpu
+        JudgedBy::Cpu
     };
-    let (now, then) = (Shown::of(sides.new, new), Shown::of(&sides.old, old));
+    let (now, then) = (
+        ShownSide::of(sides.new, new),
+        ShownSide::of(&sides.old, old),
+    );
     for (side, name) in [(&now, "the run"), (&then, "the baseline")] {
         if side.figures.is_empty() {
             return Err(format!("{name} has no figure of it"));
         }
     }
     let [rows, before] = [new, old].map(count_of_rows);
-    if judged == Judged::Order && rows != before {
+    if judged == JudgedBy::Order && rows != before {
         let why = "figures that are compared by their order need as many on both sides";
         return Err(format!("{rows} rows against {before}: {why}"));
     }
@@ -105,10 +108,10 @@ pub(super) fn compare_figures(
         lacks: Vec::new(),
     };
     // The CPUs of a sweep's queue are compared in one way only.
-    if judged == Judged::Cpu || !new.rows.is_empty() {
+    if judged == JudgedBy::Cpu || !new.rows.is_empty() {
         compared.by_cpu = by_cpu(sides, &now, &then);
     }
-    if judged == Judged::Order {
+    if judged == JudgedBy::Order {
         compared.by_order = by_order(sides, &now, &then);
     }
     if compared.changes().is_empty() {
@@ -133,7 +136,7 @@ fn unpaired(sides: &Sides<'_>, new: &Scenario, old: &Scenario) -> (Vec<u16>, Vec
     (news, olds)
 }
 
-fn by_cpu(sides: &Sides<'_>, now: &Shown<'_>, then: &Shown<'_>) -> Vec<Change> {
+fn by_cpu(sides: &Sides<'_>, now: &ShownSide<'_>, then: &ShownSide<'_>) -> Vec<Change> {
     let olds = by_cpu_and_key(then.figures.clone());
     let each = now.figures.iter().filter_map(|figure| {
         let old = olds.get(&(sides.old_cpu(figure.cpu)?, figure.key))?;
@@ -143,7 +146,7 @@ fn by_cpu(sides: &Sides<'_>, now: &Shown<'_>, then: &Shown<'_>) -> Vec<Change> {
     each.collect()
 }
 
-fn by_order(sides: &Sides<'_>, now: &Shown<'_>, then: &Shown<'_>) -> Vec<Change> {
+fn by_order(sides: &Sides<'_>, now: &ShownSide<'_>, then: &ShownSide<'_>) -> Vec<Change> {
     let mut all = Vec::new();
     for key in now.keys() {
         let (news, olds) = (now.sorted(key), then.sorted(key));
@@ -152,14 +155,14 @@ fn by_order(sides: &Sides<'_>, now: &Shown<'_>, then: &Shown<'_>) -> Vec<Change>
             continue;
         }
         // All rounds together, or on both sides the one that is shown.
-        let places = |side: &Shown<'_>| {
+        let places = |side: &ShownSide<'_>| {
             let scenario = Some(side.scenario).filter(|it| it.id.is_parallel());
             by_place(scenario?, key.metric()?)
         };
         let places = places(now).zip(places(then));
         for (place, (new, old)) in news.iter().zip(&olds).enumerate() {
             let of_place = places.as_ref().and_then(|(news, olds)| {
-                let value = |side: &Shown<'_>, figure, all: &[Summary]| {
+                let value = |side: &ShownSide<'_>, figure, all: &[Summary]| {
                     let summary = all.get(place)?;
                     Some(side.value_of(figure, summary.median, Some(summary)))
                 };

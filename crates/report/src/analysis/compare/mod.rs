@@ -14,7 +14,7 @@ mod tests;
 
 pub(crate) use self::change::{Change, ChangeOutcome, Value, percent};
 pub use self::compare::compare;
-pub(crate) use self::comparison::{ComparedScenario, Judged, scenario_title};
+pub(crate) use self::comparison::{ComparedScenario, JudgedBy, scenario_title};
 pub use self::comparison::{Comparison, Options};
 pub(crate) use self::finding::{Basis, ComparisonFinding, basis_text};
 pub use self::sides::name_rows;

@@ -10,7 +10,7 @@ use itertools::Itertools as _;
 use run::model::{Instant, Instants, Row, Scenario};
 
 use super::chart::{Chart, Drawing, EDGE, LANE, LEFT, Mark, Scale};
-use crate::analysis::phases::{CpuPhase, PHASES, Side, groups, slices};
+use crate::analysis::phases::{CpuPhase, PHASES, PowerSide, groups, slices};
 use crate::export::document::Charts;
 use crate::log::grouped::grouped;
 
@@ -106,7 +106,7 @@ fn lanes<'r>(charts: &Charts<'r>) -> Vec<Lane<'r>> {
     let groups = groups(scenario);
     let all = || groups.iter().flatten();
     let mut slices_of_all = all().flat_map(|it| slices(it.instants));
-    let has_low_power = slices_of_all.any(|it| it.phase.side == Side::Between);
+    let has_low_power = slices_of_all.any(|it| it.phase.side == PowerSide::Between);
     let lanes = groups.iter().flat_map(|group| {
         let wakes = group.iter();
         let wakes = wakes.filter_map(|it| Some(anchor(it.instants)?.saturating_add(it.shift)));
@@ -124,8 +124,8 @@ fn lanes<'r>(charts: &Charts<'r>) -> Vec<Lane<'r>> {
             };
             let bars = slices.iter().map(|slice| {
                 let sides = match slice.phase.side {
-                    Side::Up if has_low_power => [1, 1],
-                    Side::Between => [0, 1],
+                    PowerSide::Up if has_low_power => [1, 1],
+                    PowerSide::Between => [0, 1],
                     _ => [0, 0],
                 };
                 let (phase, cpu) = (slice.phase, run.run.label(it.row.cpu));

@@ -14,8 +14,30 @@ use run::testing::fake::Fake;
 
 use super::golden::check;
 use crate::output::summary::Summary;
-use crate::output::{header, run as output, run_all};
+use crate::output::{RunObserver, header, run as output, run_all};
 use crate::scenario::tests::{STATES, stopping};
+
+/// Checks that scenarios neither overlap nor keep more samples than they ask for.
+#[derive(Default)]
+struct Observer {
+    is_in_scenario: bool,
+}
+
+impl RunObserver for Observer {
+    fn scenario_begins(&mut self) {
+        assert!(!self.is_in_scenario);
+        self.is_in_scenario = true;
+    }
+
+    fn note_samples(&mut self, kept: u32, asked: u32) {
+        assert!(self.is_in_scenario && kept <= asked, "{kept} of {asked}");
+    }
+
+    fn scenario_ends(&mut self) {
+        assert!(self.is_in_scenario);
+        self.is_in_scenario = false;
+    }
+}
 
 /// Returns a run of the fake machine before its scenarios.
 fn new_run(fake: &Fake, args: &str) -> Run {
@@ -40,7 +62,10 @@ fn new_run(fake: &Fake, args: &str) -> Run {
 fn printed(mut fake: Fake, args: &str, states: &[IdleState<'_>]) -> (String, Verdict) {
     let run = new_run(&fake, args);
     let mut out = String::new();
-    let verdict = run_all(&mut fake, run, states, &mut out).expect("a String takes all");
+    let mut observer = Observer::default();
+    let verdict = run_all(&mut fake, run, states, &mut out, &mut observer);
+    assert!(!observer.is_in_scenario);
+    let verdict = verdict.expect("a String takes all");
     (out, verdict)
 }
 
@@ -104,7 +129,8 @@ fn each_record_and_the_header_have_the_identity_of_the_run() {
     };
     let id = run.id;
     let mut out = String::new();
-    run_all(&mut fake, run, &STATES, &mut out).expect("a String takes all");
+    run_all(&mut fake, run, &STATES, &mut out, &mut Observer::default())
+        .expect("a String takes all");
     let (header, records) = out.split_at(out.find(MARK).expect("records"));
     assert!(header.contains(": 5e0ffb1d\n"), "{header}");
     let records = records.lines().filter(|line| line.starts_with(MARK));

@@ -5,7 +5,7 @@ use run::plan::ScenarioId;
 
 use super::support::{compared, found, sentences, try_compare};
 use crate::analysis::compare::ChangeOutcome::{Noise, Same, Worse};
-use crate::analysis::compare::Judged;
+use crate::analysis::compare::JudgedBy;
 use crate::analysis::made_up::{point, with_points};
 use crate::log::LoggedRun;
 
@@ -118,7 +118,7 @@ fn points_of_a_queue_are_compared_by_order() {
     let old = sweep(&[1000, 2000, 3000, 4000]);
     let order = compared(&sweep(&[4000, 1000, 2000, 3000]), &old);
     let own = &order.scenarios[0];
-    assert_eq!((own.judged, own.by_cpu.len()), (Judged::Order, 0));
+    assert_eq!((own.judged, own.by_cpu.len()), (JudgedBy::Order, 0));
     let all = own.by_order.iter();
     let all = all.map(|it| (it.cpu, it.old_cpu, it.outcome));
     let expected = [(1, 0, Same), (2, 1, Same), (3, 2, Same), (0, 3, Same)];

@@ -9,7 +9,7 @@ use run::plan::ScenarioId::{
 
 use super::support::{compared, found, juno, of, outcomes, sentences, with_rows};
 use crate::analysis::compare::ChangeOutcome::{Better, Same, Worse};
-use crate::analysis::compare::{ComparedScenario, Judged, Keyed, RowIs};
+use crate::analysis::compare::{ComparedScenario, JudgedBy, Keyed, RowIs};
 use crate::analysis::made_up::{cells, published, suite};
 use crate::log::LoggedRun;
 
@@ -47,7 +47,7 @@ fn published_releases_have_these_findings() {
 fn queue_is_compared_by_order_and_sequence_by_cpu() {
     let comparison = juno("v2.10", "v2.9");
     assert_eq!(comparison.keyed, Keyed::Labels);
-    assert_eq!(of(&comparison, CpuSuspendParallel).judged, Judged::Order);
+    assert_eq!(of(&comparison, CpuSuspendParallel).judged, JudgedBy::Order);
     for (new, old, fourth) in [("v2.10", "v2.9", Better), ("v2.9", "v2.10", Worse)] {
         let comparison = juno(new, old);
         let deep = of(&comparison, SuspendDeepParallel);
@@ -79,14 +79,14 @@ fn rows_of_equal_labels_are_sorted_or_named() {
     let old = with_equal_labels(new.clone());
     let sorted = compared(&new, &old);
     assert_eq!(sorted.keyed, Keyed::Ambiguous);
-    let is_sorted = |it: &ComparedScenario| it.judged == Judged::Order && it.by_cpu.is_empty();
+    let is_sorted = |it: &ComparedScenario| it.judged == JudgedBy::Order && it.by_cpu.is_empty();
     assert!(sorted.scenarios.len() == 6 && sorted.scenarios.iter().all(is_sorted));
     assert_eq!(sorted.regressions().count(), 0);
     found(&sorted, Kind::NotTold, &["--rows-are"]);
 
     let mapped = with_rows(&new, &old, "0.0,0.1,1.0,1.1").expect("named");
     assert_eq!(mapped.keyed, Keyed::Labels);
-    assert_eq!(mapped.scenarios[1].judged, Judged::Cpu);
+    assert_eq!(mapped.scenarios[1].judged, JudgedBy::Cpu);
     assert_eq!(mapped.regressions().count(), 0);
     let other = with_rows(&new, &old, "1.1,1.0,0.1,0.0").expect("named");
     assert!(other.regressions().count() > 0);
@@ -107,7 +107,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
         let named = with_rows(&old, &old, rows).expect("named");
         assert_eq!(
             (named.keyed, named.scenarios[1].judged),
-            (keyed, Judged::Cpu)
+            (keyed, JudgedBy::Cpu)
         );
         assert!(
             sentences(&named, Kind::NotTold)

@@ -1,0 +1,31 @@
+//! What the payload does between the rounds of a run: it marks the heap for each scenario, and
+//! shows the host how many samples there are.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use suite::output::RunObserver;
+
+use crate::machine::allocator::HEAP;
+
+/// The samples that the current scenario has kept; in the upper half, those that are asked for.
+/// xtask reads this word from QEMU's memory.
+#[used]
+static SAMPLES: AtomicU64 = AtomicU64::new(0);
+
+/// The observer of the payload's run.
+pub struct Observer;
+
+impl RunObserver for Observer {
+    fn scenario_begins(&mut self) {
+        HEAP.mark();
+    }
+
+    fn note_samples(&mut self, kept: u32, asked: u32) {
+        let word = u64::from(asked) << 32 | u64::from(kept);
+        SAMPLES.store(word, Ordering::Relaxed);
+    }
+
+    fn scenario_ends(&mut self) {
+        HEAP.release();
+    }
+}
