@@ -98,6 +98,7 @@ system_registers! {
     ICC_AP1R1_EL1<()>, "icc_ap1r1_el1": write;
     ICC_AP1R2_EL1<()>, "icc_ap1r2_el1": write;
     ICC_AP1R3_EL1<()>, "icc_ap1r3_el1": write;
+    ICC_EOIR1_EL1<()>, "icc_eoir1_el1": write;
     ICC_BPR1_EL1<()>, "icc_bpr1_el1": write;
     ICC_SGI1R_EL1<()>, "icc_sgi1r_el1": write;
     PMCR_EL0<PMCR_EL0::Register>, "pmcr_el0": read write;

@@ -9,8 +9,7 @@
 use core::sync::atomic::Ordering;
 
 use aarch64_cpu::registers::{Readable, Writeable};
-use arm_gic::gicv3::GicCpuInterface;
-use arm_gic::{IntId, InterruptGroup};
+use arm_gic::gicv3::{GicCpuInterface, InterruptGroup};
 use arrayvec::ArrayVec;
 use hardware::board::{REDISTRIBUTOR_REGIONS_MAX, Region};
 use hardware::devices::redistributor::{self, GICR_PIDR2, is_redistributor};
@@ -20,7 +19,7 @@ use crate::machine::cpu::instructions;
 use crate::machine::cpu::registers;
 use crate::machine::cpu::sysreg::{
     ICC_AP1R0_EL1, ICC_AP1R1_EL1, ICC_AP1R2_EL1, ICC_AP1R3_EL1, ICC_BPR1_EL1, ICC_CTLR_EL1,
-    ICC_SGI1R_EL1, ICC_SRE_EL1,
+    ICC_EOIR1_EL1, ICC_SGI1R_EL1, ICC_SRE_EL1,
 };
 use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY, WAKE_SGI};
 use crate::machine::memory::mmio::{Mmio, Registers};
@@ -59,10 +58,10 @@ impl GicV3 {
             return Err(GicError::NoSystemRegisters);
         }
         if registers::exception_level() == 2 {
-            GicCpuInterface::enable_system_register_el2(true);
+            GicCpuInterface::enable_system_register_el2(true, true);
             instructions::complete_accesses();
         }
-        GicCpuInterface::enable_system_register_el1();
+        GicCpuInterface::enable_system_register_el1(true);
         instructions::complete_accesses();
         if !ICC_SRE_EL1.is_set(ICC_SRE_EL1::SRE) {
             return Err(GicError::NoSystemRegisters);
@@ -148,10 +147,7 @@ impl GicV3 {
     }
 
     pub fn end(&self, acknowledged: Acknowledged) {
-        // acknowledge() had it from such a value.
-        if let Ok(intid) = IntId::try_from(acknowledged.intid) {
-            GicCpuInterface::end_interrupt(intid, InterruptGroup::Group1);
-        }
+        ICC_EOIR1_EL1.set(acknowledged.intid.into());
     }
 }
 

@@ -33,7 +33,7 @@ use crate::build::firmware::{self, Platform, Variant};
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::image_contents::{ImageWish, make_image};
 use crate::build::payload::{self, Tree};
-use crate::build::tf_a::TfA;
+use crate::build::tf_a::{TF_A, TfA};
 use crate::build::{self, flash, image};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, U_BOOT, scratch};
@@ -105,6 +105,10 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         machine,
         spec,
     };
+    let mut needs = needs(spec.firmware).to_vec();
+    if spec.firmware.is_tf_a() && tf_a.is_none() && !TF_A.is_there(&workspace) {
+        needs.push(Need::DpkgSource);
+    }
     // Packages are installed while the payload is built.
     let (boot, ()) = side_by_side(
         || match spec.firmware {
@@ -114,7 +118,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
             FirmwareKind::Efi | FirmwareKind::EfiAcpi => asked.on_edk2(),
             FirmwareKind::UBoot => asked.on_u_boot(tf_a),
         },
-        || setup::ensure(&workspace, needs(spec.firmware)),
+        || setup::ensure(&workspace, &needs),
     )?;
     let dir = temporary(tempfile::tempdir())?;
     let file = dir.path().join("boot.bin");

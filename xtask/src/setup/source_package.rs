@@ -38,11 +38,21 @@ pub struct Source {
 }
 
 impl Source {
+    /// Returns the directory for the unpacked source.
+    fn place(&self, workspace: &Workspace) -> PathBuf {
+        let name = self.title.to_lowercase().replace(' ', "-");
+        workspace.state().join(name).join(self.version)
+    }
+
+    /// Returns true if the source is there, so that nothing is needed to fetch it.
+    pub fn is_there(&self, workspace: &Workspace) -> bool {
+        self.place(workspace).is_dir()
+    }
+
     /// Returns the directory of the unpacked source, and fetches it if it is not there yet.
     pub fn fetch(&self, workspace: &Workspace) -> Result<PathBuf> {
         let (package, title, version) = (self.package, self.title, self.version);
-        let name = title.to_lowercase().replace(' ', "-");
-        let place = workspace.state().join(name).join(version);
+        let place = self.place(workspace);
         once(&place, |partial| {
             let work = Scratch::new(workspace)?;
             let _progress = Progress::start(&format!("fetching the source of {title} {version}"));

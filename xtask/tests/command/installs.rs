@@ -70,7 +70,7 @@ fn output_of_an_install_is_kept_in_a_file() {
             false,
         )
     };
-    let not_found = "xtask: installing qemu-system-arm, gcc-aarch64-linux-gnu, make\n\
+    let not_found = "xtask: installing qemu-system-arm, gcc-aarch64-linux-gnu, make, dpkg-dev\n\
                      xtask: error: qemu-system-arm was installed, and is still not found\n";
     assert_eq!(of_apt(0), not_found);
     let said = of_apt(7);
@@ -105,7 +105,7 @@ fn an_interrupted_install_ends_in_one_line() {
     let said = String::from_utf8_lossy(&end.stderr);
     assert_eq!(
         of_installation(&said),
-        "xtask: installing qemu-system-arm, gcc-aarch64-linux-gnu, make\nxtask: interrupted\n"
+        "xtask: installing qemu-system-arm, gcc-aarch64-linux-gnu, make, dpkg-dev\nxtask: interrupted\n"
     );
     assert_eq!(end.status.code(), Some(3));
 }
