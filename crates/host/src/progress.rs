@@ -1,7 +1,9 @@
 //! Progress: a spinner with its time or a bar on a terminal, lines otherwise. All of it goes
 //! to stderr, because stdout is the UART's.
 
+use std::env;
 use std::io::{IsTerminal, Write, stderr};
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -120,10 +122,17 @@ pub fn note(text: &str) {
     let _ = writeln!(stderr(), "\n{NOTE}{text}");
 }
 
-/// Prints a line to stderr, above the steps that are under way.
+/// The name by which this program was called, without its folder.
+static PROGRAM: LazyLock<String> = LazyLock::new(|| {
+    let path = env::args_os().next().map(PathBuf::from);
+    let name = path.as_deref().and_then(Path::file_name);
+    name.map_or("xtask".into(), |name| name.to_string_lossy().into_owned())
+});
+
+/// Prints a line to stderr after the program's name, above the steps that are under way.
 pub fn say(text: &str) {
     // A closed stderr does not stop the command.
-    let _ = above_steps(|| writeln!(stderr(), "xtask: {text}"));
+    let _ = above_steps(|| writeln!(stderr(), "{}: {text}", *PROGRAM));
 }
 
 /// Calls `print` while the displays of all steps are away: what it prints stays above.
