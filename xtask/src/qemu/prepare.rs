@@ -109,6 +109,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     if spec.firmware.is_tf_a() && tf_a.is_none() && !TF_A.is_there(&workspace) {
         needs.push(Need::DpkgSource);
     }
+    setup::check_no_install(&workspace, &[&needs[..], &[Need::RustTarget]].concat())?;
     // Packages are installed while the payload is built.
     let (boot, ()) = side_by_side(
         || match spec.firmware {

@@ -23,32 +23,47 @@ use super::workspace::Workspace;
 /// Installs everything in `needs` that is missing. With `NO_INSTALL` set to 1, returns
 /// the commands as an error instead.
 pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
-    let missing = missing(workspace, needs)?;
-    if missing.is_empty() {
+    let steps = steps(workspace, needs)?;
+    refuse_if_forbidden(&steps)?;
+    steps.iter().try_for_each(|step| step.install(workspace))
+}
+
+/// Returns an error with the commands for everything in `needs` that is missing if `NO_INSTALL`
+/// is set to 1. Steps that run side by side would each return an error with a part of them.
+pub fn check_no_install(workspace: &Workspace, needs: &[Need]) -> Result<()> {
+    match may_install() {
+        true => Ok(()),
+        false => refuse_if_forbidden(&steps(workspace, needs)?),
+    }
+}
+
+fn may_install() -> bool {
+    env::var_os(NO_INSTALL).is_none_or(|value| value != "1")
+}
+
+fn refuse_if_forbidden(steps: &[Step]) -> Result<()> {
+    if steps.is_empty() || may_install() {
         return Ok(());
     }
-    let (packages, others): (Vec<Need>, Vec<Need>) = missing
+    let commands = steps.iter().flat_map(|step| &step.commands);
+    bail!(
+        "programs are missing, and {NO_INSTALL}=1 prevents their installation. Run:\n  {}",
+        commands.map(|words| words.join(" ")).join("\n  ")
+    )
+}
+
+/// Returns the steps that install what is missing, Debian's packages first and in one step.
+fn steps(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Step>> {
+    let (packages, others): (Vec<Need>, Vec<Need>) = missing(workspace, needs)?
         .into_iter()
         .partition(|need| commands(workspace, *need).is_empty());
-    let mut steps: Vec<Step> = others
-        .into_iter()
-        .map(|need| Step {
-            what: need.row().0.to_owned(),
-            commands: commands(workspace, need),
-            needs: vec![need],
-        })
-        .collect();
-    if !packages.is_empty() {
-        steps.insert(0, Step::of_packages(packages));
-    }
-    if env::var_os(NO_INSTALL).is_some_and(|value| value == "1") {
-        let commands = steps.iter().flat_map(|step| &step.commands);
-        bail!(
-            "programs are missing, and {NO_INSTALL}=1 prevents their installation. Run:\n  {}",
-            commands.map(|words| words.join(" ")).join("\n  ")
-        );
-    }
-    steps.iter().try_for_each(|step| step.install(workspace))
+    let of_packages = (!packages.is_empty()).then(|| Step::of_packages(packages));
+    let of_others = others.into_iter().map(|need| Step {
+        what: need.row().0.to_owned(),
+        commands: commands(workspace, need),
+        needs: vec![need],
+    });
+    Ok(of_packages.into_iter().chain(of_others).collect())
 }
 
 /// What one installer installs at a time.

@@ -11,7 +11,7 @@ pub(crate) mod scratch;
 pub mod source_package;
 pub mod workspace;
 
-pub use self::ensure::ensure;
+pub use self::ensure::{check_no_install, ensure};
 pub use self::lava::{Lava, lava};
 pub use self::need::{
     AAVMF, EFI_TARGET, LINUX_TARGET, Need, TARGET, U_BOOT, all, cargo_fuzz, installed, qemu_version,

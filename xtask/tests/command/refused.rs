@@ -71,6 +71,9 @@ fn faulty() -> Scratch {
             "echo QEMU emulator version 5.2.0",
         ),
         ("odd", "qemu-system-aarch64", "echo something else"),
+        // What goes on beside an installation comes to no end of its own.
+        ("endless", "cargo", "exec /bin/sleep 60"),
+        ("endless", "rustc", "echo /"),
     ] {
         let folder = scratch.path("programs").join(folder);
         fs::create_dir_all(&folder).expect("made");
@@ -95,6 +98,10 @@ fn files_and_programs_are_refused_at_once_by_what_to_do() {
             .current_dir(scratch.path(""))
             .env("X", xtask(&[]).get_program());
         shell.env("CARGO_TARGET_DIR", scratch.path("target"));
+        let endless = scratch.path("programs/endless");
+        shell
+            .env("CARGO", endless.join("cargo"))
+            .env("RUSTC", endless.join("rustc"));
         let (code, said) = outcome(&mut shell);
         assert_eq!(code, 2, "{line}: {said}");
         said
