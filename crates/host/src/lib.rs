@@ -1,6 +1,6 @@
 //! What every program on the host needs: progress, child processes, files, interrupts.
 //!
-//! The crate has nothing of PSCI, boards or runs, and no command line.
+//! The crate knows nothing about PSCI, boards or runs, and has no command line.
 //!
 //! | file | task |
 //! |---|---|

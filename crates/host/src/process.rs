@@ -1,6 +1,6 @@
 //! Child processes: quiet while they succeed, with the end of their output in the error otherwise.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{Read, Seek};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -40,9 +40,14 @@ pub fn find(program: &str) -> Option<PathBuf> {
 /// Returns the command of the cargo that runs this tool, in a process group of its own: an
 /// interruption ends all that it has started.
 pub fn cargo() -> Command {
-    let mut command = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+    let mut command = Command::new(cargo_program());
     command.process_group(0);
     command
+}
+
+/// Returns the path of the cargo that runs this tool.
+pub fn cargo_program() -> OsString {
+    env::var_os("CARGO").unwrap_or("cargo".into())
 }
 
 /// Runs `command`, and returns its standard output.

@@ -12,7 +12,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 /// The least time of a step that a terminal shows after it, too.
 const LONG: Duration = Duration::from_secs(2);
 
-/// The displays of all steps that are under way, one below the other.
+/// The displays of all steps in progress, one below the other.
 static STEPS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
 /// The display of one long step.
@@ -67,11 +67,6 @@ impl Progress {
     /// Shows the part of the step that is done, after its name.
     pub fn part(&self, part: &str) {
         self.bar.set_prefix(part.to_owned());
-    }
-
-    /// Calls `print` while the display is away: what it prints stays above.
-    pub fn above<T>(&self, print: impl FnOnce() -> T) -> T {
-        above_steps(print)
     }
 
     /// Shows the part that is done.
@@ -129,13 +124,13 @@ static PROGRAM: LazyLock<String> = LazyLock::new(|| {
     name.map_or("xtask".into(), |name| name.to_string_lossy().into_owned())
 });
 
-/// Prints a line to stderr after the program's name, above the steps that are under way.
+/// Prints a line to stderr after the program's name, above the displays of steps in progress.
 pub fn say(text: &str) {
     // A closed stderr does not stop the command.
     let _ = above_steps(|| writeln!(stderr(), "{}: {text}", *PROGRAM));
 }
 
-/// Calls `print` while the displays of all steps are away: what it prints stays above.
+/// Hides the displays of all steps while `print` runs, so that what it prints stays above them.
 pub fn above_steps<T>(print: impl FnOnce() -> T) -> T {
     STEPS.suspend(print)
 }

@@ -7,15 +7,15 @@ use std::thread;
 
 use anyhow::{Error, Result};
 
-/// Two steps under way.
+/// Two steps in progress.
 struct Pair {
     has_failed: AtomicBool,
-    /// The pair of which this one is part of a step.
+    /// The pair with the step that started this one, if there is one.
     outer: Option<Arc<Pair>>,
 }
 
 thread_local! {
-    /// The pair of which this thread runs a step.
+    /// The pair with the step that this thread runs.
     static PAIR: RefCell<Option<Arc<Pair>>> = const { RefCell::new(None) };
 }
 
@@ -64,8 +64,8 @@ fn run_step<T>(
     }
 }
 
-/// Returns true if this thread runs a step of which the result is of no use, because the other
-/// step has failed.
+/// Returns true if the result of the step that this thread runs is no longer needed, because the
+/// other step has failed.
 pub(crate) fn is_given_up() -> bool {
     let mut pair = PAIR.with_borrow(Clone::clone);
     while let Some(current) = pair {

@@ -15,7 +15,7 @@ use anyhow::{Context, Result};
 use boards::{Conduit, Gic, StateFormat};
 use fdt_blob::Blob;
 use hardware::image::{PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE};
-use host::progress::{Progress, say};
+use host::progress::{Progress, above_steps, say};
 use report::follow::stream::MachineEnding;
 use run::model::Verdict;
 
@@ -243,7 +243,7 @@ fn run_all(
                 *count += u32::from(outcome == judged.0);
             }
             *findings += u32::from(judged.1.is_some());
-            progress.above(|| note(keep, *number, &mutant, &judged, &log))?;
+            above_steps(|| note(keep, *number, &mutant, &judged, &log))?;
             progress.percent(100.0 * index as f32 / jobs.len() as f32);
         }
         Ok(())

@@ -1,6 +1,5 @@
 //! Building the full program and running it instead of this one.
 
-use std::env;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
@@ -44,7 +43,7 @@ pub(super) fn run(arguments: &[OsString]) -> Result<u8> {
     process::run("building the rest of the tool", &mut build, &log)?;
 
     // In this process's group, which the terminal interrupts.
-    let mut run = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+    let mut run = Command::new(process::cargo_program());
     package(run.arg("run"));
     run.arg("--").args(arguments.iter().skip(1));
     // exec returns only if it fails.

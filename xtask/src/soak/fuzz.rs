@@ -14,7 +14,7 @@ use std::{env, thread};
 
 use anyhow::{Context, Result, bail};
 use host::process;
-use host::progress::Progress;
+use host::progress::{Progress, above_steps};
 use regex::Regex;
 
 use super::workers::in_threads;
@@ -155,14 +155,14 @@ fn run_all(
 ) -> Result<bool> {
     let all = names.join(", ");
     let what = format!("fuzzing for {seconds} s each, {jobs} at a time: {all}");
-    let progress = Progress::start(&what);
+    let _progress = Progress::start(&what);
     let (next, findings) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || -> Result<()> {
         while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
             let (is_clean, report) = run_target(workspace, &programs.join(name), name, seconds)?;
             findings.fetch_add(usize::from(!is_clean), Ordering::Relaxed);
             // Without a reader of stdout, the exit code is enough.
-            let _ = progress.above(|| stdout().write_all(report.as_bytes()));
+            let _ = above_steps(|| stdout().write_all(report.as_bytes()));
         }
         Ok(())
     };

@@ -5,7 +5,7 @@ use std::mem::take;
 use std::sync::LazyLock;
 
 use host::log_file::LogFile;
-use host::progress::Progress;
+use host::progress::{Progress, above_steps};
 use regex::{Regex, bytes};
 use run::record::MARK;
 
@@ -66,7 +66,7 @@ impl<'o> Screen<'o> {
         let mut print = || self.out.write_all(lines).and_then(|()| self.out.flush());
         match &self.progress {
             _ if lines.is_empty() => Ok(()),
-            Some(progress) => progress.above(print),
+            Some(_) => above_steps(print),
             None => print(),
         }
     }
