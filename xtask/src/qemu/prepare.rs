@@ -218,7 +218,8 @@ impl Asked<'_> {
             emulated: true,
         };
         let image = make_image(self.workspace, self.board, &wish, &spec.tree, None)?;
-        let elf = fs::read(payload::elf(self.workspace)).unwrap_or_default();
+        let elf = payload::elf(self.workspace);
+        let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
         map.payload = Symbols::of(&elf);
         map.samples = Symbols::variable(&elf, "::observer::SAMPLES");
         map.size = image.len() as u64;
