@@ -138,7 +138,7 @@ fn rust_files(root: &Path) -> BTreeMap<PathBuf, String> {
 }
 
 /// One file loads from addresses by itself or with a package: the translation tables, which are no
-/// device's. Devices have `src/machine/memory/mmio.rs`, whose loads `tests/entries` checks.
+/// device's. Devices are read by `src/machine/memory/mmio.rs`, whose loads `tests/entries` checks.
 #[test]
 fn no_other_file_of_the_machine_loads_from_addresses() {
     const HARMLESS: &str = "arm_gic::gicv3::{GicCpuInterface, InterruptGroup};";

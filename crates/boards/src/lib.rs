@@ -13,7 +13,7 @@
 //! | [`device_tree`] | the device tree of a board |
 //! | `check_tree` | the payload's own reader on those trees |
 //! | `check_package`, `check` | contradictions within a file |
-//! | `read` | board files to boards: [`load`], [`parse`], [`names`] |
+//! | `read` | finds and parses board files: [`load`], [`parse`], [`names`] |
 //! | `describe` | boards as text, for `cargo xtask boards` |
 //!
 //! A file imports only from those above it.

@@ -58,7 +58,7 @@ struct Part {
     stamp: Option<Stamp>,
     /// The number of instructions of all CPUs at the beginning.
     at: u64,
-    /// The costs by stack; empty until the part has ended.
+    /// The costs by stack. Empty until the part ends.
     costs: Vec<(u32, Cost)>,
 }
 
@@ -223,8 +223,9 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// Adds all executions of a plain block after `done` instructions but the last one, and
-    /// returns their instructions: they are of the function that the block entered before.
+    /// Adds the executions of a plain block that follow the first `done` instructions, except
+    /// the last one, and returns their number of instructions. They count for the function that
+    /// the block has already entered.
     fn repeat(&mut self, block: &Execution, done: u64) -> u64 {
         let instructions = (block.ran - done - 1) / block.len * block.len;
         let cpu = &mut self.cpus[self.last].1;

@@ -41,12 +41,12 @@ pub(super) struct Execution {
     pub stores: Vec<Store>,
 }
 
-/// A store to the memory of timestamps.
+/// A store to the timestamp memory.
 #[derive(Debug)]
 pub(super) struct Store {
     /// The number of instructions that all CPUs had executed before.
     pub at: u64,
-    /// The offset in the memory of timestamps.
+    /// The offset within the timestamp memory.
     pub offset: u64,
 }
 
@@ -153,7 +153,7 @@ pub(super) fn read(mut record: impl Read, mut take: impl FnMut(&Execution)) -> R
 mod tests {
     use super::*;
 
-    /// Returns the address, the instructions, their beginning and the stores of all executions.
+    /// Returns each execution's address, instruction count, start and number of stores.
     fn read_events(events: &[[u64; 3]]) -> Result<Vec<(u64, u64, u64, usize)>> {
         let bytes = events.as_flattened().iter().flat_map(|it| it.to_le_bytes());
         let bytes: Vec<u8> = bytes.collect();

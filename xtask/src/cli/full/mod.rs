@@ -36,7 +36,7 @@ use crate::soak::fuzz;
 pub enum FullVerb {
     /// List the boards that are described, and what can be measured on them.
     ///
-    /// With a name, tell all of one board: CPUs, power states, where its file
+    /// With a name, show one board in full: CPUs, power states, where its file
     /// goes. A board is described by platforms/NAME/board.toml; docs/boards.md
     /// says how to write one.
     #[command(after_help = "Examples:
@@ -46,8 +46,8 @@ pub enum FullVerb {
         /// A folder of platforms/.
         name: Option<String>,
     },
-    /// Build the payload and append a device tree: BL33 for a board; or make an
-    /// EFI application of it.
+    /// Build the payload with a device tree appended, as BL33 for a board, or
+    /// as an EFI application.
     Image(ImageArguments),
     /// Make a medium from which EFI starts the payload by itself.
     ///
