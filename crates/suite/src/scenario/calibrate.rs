@@ -13,7 +13,7 @@ use super::rows::came_too_soon;
 /// Sleep of the first trial, in microseconds for each CPU that goes down: they queue for locks.
 const FIRST_US: u64 = 1_000;
 /// The least sleep, in microseconds: rounds after the trial may be slower.
-pub(crate) const LEAST_US: u64 = 1_000;
+pub(crate) const LEAST_US: u64 = 500;
 /// Sleep in microseconds without PMF, by which alone the time to go down is known.
 pub(crate) const UNKNOWN_US: u64 = 10_000;
 pub(crate) const LONGEST_US: u64 = 2_000_000;
