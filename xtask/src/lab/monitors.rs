@@ -27,7 +27,7 @@
 //! characters only.
 
 use run::model::{Job, jobs};
-use run::plan::{Plan, ScenarioId};
+use run::plan::{Plan, Procedure, ScenarioId};
 use serde::Serialize;
 
 /// The most CPUs whose rows fit into the 4,000 characters that LAVA searches. Up to
@@ -139,8 +139,8 @@ fn framed_scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioId> {
 pub(super) fn list(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Monitor> {
     let mut all = Vec::new();
     for scenario in framed_scenarios(plan) {
-        let rows: &[[&str; 5]] = match scenario {
-            ScenarioId::PsciVersionParallel => &ONE,
+        let rows: &[[&str; 5]] = match scenario.procedure() {
+            Procedure::Version => &ONE,
             _ => &THREE,
         };
         all.push(case());

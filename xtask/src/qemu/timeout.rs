@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use run::plan::{LOOPS_LIMIT_S, Plan, ScenarioId, steps};
+use run::plan::{LOOPS_LIMIT_S, Plan, Procedure, ScenarioId};
 
 /// The shortest time that is given unasked.
 pub(super) const LEAST: Duration = Duration::from_secs(120);
@@ -14,16 +14,11 @@ const A_SAMPLE: Duration = Duration::from_millis(25);
 /// About four times what a loop's operation takes, a call to the firmware, where
 /// the host's CPUs are shared.
 const AN_OPERATION: Duration = Duration::from_micros(40);
-/// The kinds of operation that a loop has at most, each alone and on all CPUs.
-const LOOPS: u64 = 6;
 /// The time that a second of looking at timers may take under emulation, apart from a
 /// sample's time for each CPU: they are gathered once a second.
 const A_SECOND: Duration = Duration::from_secs(2);
-/// The states to suspend to that a sweep has, CPU_OFF included.
-const STATES: u64 = 3;
-/// The steps of `idle_states`: the trees of boards name up to four states, of
-/// which each is tried in sequence, at once, and in OS-initiated mode.
-const IDLE_STEPS: u64 = 4 * 3;
+/// The idle states of a board: the trees of boards name up to four.
+const IDLE_STATES: usize = 4;
 
 /// Returns the timeout of a run for which the user gives none: by the number of samples,
 /// those for warm-up included, of operations, and of seconds that timers are looked at.
@@ -42,45 +37,37 @@ fn times(time: Duration, count: u64) -> Duration {
 
 /// Returns the number of samples of a round of `id`, those of all its steps together.
 fn samples(id: ScenarioId, cpus: u32, plan: &Plan) -> u64 {
-    let all = u64::from(cpus);
-    match id {
-        ScenarioId::TimerLatency => 0,
-        ScenarioId::DirtySweep => {
-            let steps = plan.dirty.map(|steps| steps.as_slice().len());
-            STATES * all * steps.unwrap_or(steps::DIRTY_STEPS) as u64
+    let cells = id.cells(plan, cpus as usize, IDLE_STATES) as u64;
+    match id.procedure() {
+        Procedure::Suspend(..) | Procedure::CpuOff | Procedure::Version => {
+            plan.methods.iter().count() as u64 * cells
         }
-        ScenarioId::ContendSweep => {
-            let steps = plan
-                .contend
-                .unwrap_or_else(|| steps::contend(cpus as usize));
-            // A step with more CPUs than there are is skipped.
-            let steps = steps.as_slice().iter().filter(|step| **step <= cpus);
-            (STATES - 1) * steps.map(|step| u64::from(*step)).sum::<u64>()
-        }
-        ScenarioId::IdleStates => IDLE_STEPS * all,
-        ScenarioId::SystemSuspend => 1,
-        _ if id.is_suite() => plan.methods.iter().count() as u64 * all,
-        _ => all,
+        Procedure::Steps | Procedure::CpuOn => cells,
+        // They have no rounds of single samples.
+        Procedure::Loop | Procedure::Timers => 0,
     }
 }
 
 fn of_loops(cpus: u32, plan: &Plan) -> Duration {
-    let loops = plan.scenarios.iter().filter(|id| id.is_micro()).count() as u64;
+    let is_loop = |id: &ScenarioId| id.procedure() == Procedure::Loop;
+    let loops = || plan.scenarios.iter().filter(is_loop);
     let (batch, batches) = plan.batches();
     // Without loops= the payload has a limit in time, and goes on for some batches more.
     let (batches, limit) = match plan.loops {
         Some(_) => (u64::from(batches), Duration::ZERO),
         None => (200, Duration::from_secs(LOOPS_LIMIT_S.into())),
     };
-    let batches = (batches + u64::from(plan.warmup)) * loops * LOOPS;
-    let operations = batches.saturating_mul(u64::from(cpus) * u64::from(batch));
-    times(AN_OPERATION, operations).saturating_add(times(limit, loops))
+    let cells = loops().map(|id| id.cells(plan, cpus as usize, IDLE_STATES) as u64);
+    let batches = (batches + u64::from(plan.warmup)).saturating_mul(cells.sum());
+    let operations = batches.saturating_mul(u64::from(batch));
+    times(AN_OPERATION, operations).saturating_add(times(limit, loops().count() as u64))
 }
 
 /// Returns the time for each load: one stretch for each CPU whose timer is looked at alone,
 /// and one for all together.
 fn of_timers(cpus: u32, plan: &Plan) -> Duration {
-    if !plan.scenarios.contains(ScenarioId::TimerLatency) {
+    let is_timer = |id: ScenarioId| id.procedure() == Procedure::Timers;
+    if !plan.scenarios.iter().any(is_timer) {
         return Duration::ZERO;
     }
     let timer = &plan.timer;
@@ -118,8 +105,8 @@ mod tests {
             (8, sweep, "dirty=0,1M,2M,3M", 240),
             (8, sweep, "", 900),
             // A step with more CPUs than there are is not measured.
-            (32, contend, "contend=32,33", 160),
-            (8, contend, "", 180),
+            (32, contend, "contend=32,33", 165),
+            (8, contend, "", 200),
             (8, "iterations=99 warmup=1 only=idle_states", "", 240),
         ] {
             let plan = Plan::parse(&format!("{args} {more}")).expect("good words");

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use report::log::{LoggedRun, read_bytes};
 use run::model::{How, Measure, Scenario, Totals, Variant};
-use run::plan::{Plan, ScenarioId};
+use run::plan::{Plan, Procedure, ScenarioId};
 
 /// The account of the attempts of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,9 +39,9 @@ const COUNT_MAX: u64 = 1 << 40;
 
 /// Returns true if a run of `plan` attempts CPU_SUSPENDs that are counted.
 pub fn has_suspends(plan: &Plan) -> bool {
-    let is_suspend = |id: ScenarioId| match id {
-        ScenarioId::PsciVersionParallel => false,
-        id => id.is_suite() || id.is_sweep(),
+    let is_suspend = |id: ScenarioId| match id.procedure() {
+        Procedure::Suspend(..) | Procedure::CpuOff | Procedure::Steps => true,
+        Procedure::Version | Procedure::Loop | Procedure::CpuOn | Procedure::Timers => false,
     };
     !plan.list && plan.scenarios.iter().any(is_suspend)
 }
@@ -93,10 +93,10 @@ impl Account {
                 attempts += u64::from(*count);
                 self.reject(reason.key(), u64::from(*count));
             }
-            let is_suspend = match scenario.id {
-                ScenarioId::PsciVersionParallel => false,
+            let is_suspend = match scenario.id.procedure() {
+                Procedure::Version => false,
                 // The other CPUs are turned off.
-                ScenarioId::CpuOffSerial => run.run.lead() == Some(row.cpu.into()),
+                Procedure::CpuOff => run.run.lead() == Some(row.cpu.into()),
                 _ => true,
             };
             self.suspends += if is_suspend { attempts } else { 0 };

@@ -12,7 +12,7 @@ use hardware::text::plural::many;
 use itertools::Itertools as _;
 use run::measure::Metric;
 use run::model::heading;
-use run::plan::ScenarioId;
+use run::plan::{Procedure, ScenarioId};
 use serde::Serialize;
 
 use super::compare::percent;
@@ -159,7 +159,7 @@ fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable
     let columns = new.rows.first().map_or(0, |it| it.figures.len());
     let columns: Vec<Column> = (0..columns).map(|it| Column::of(new, old, it)).collect();
     let is_ambiguous = repeats(new) || repeats(old);
-    let is_queue = new.id != ScenarioId::PsciVersionParallel;
+    let is_queue = new.id.procedure() != Procedure::Version;
     let reordered = columns.first().filter(|_| is_queue && !is_ambiguous);
     let is_reordered = reordered.is_some_and(|it| it.is_reordered(tolerance_ppm));
     let absent = (old.rows.is_empty(), ABSENT);

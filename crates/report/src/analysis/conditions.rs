@@ -3,7 +3,7 @@
 use hardware::text::plural::many;
 use itertools::Itertools as _;
 use run::model::{Run, Scenario};
-use run::plan::{ScenarioId, TimerPlan};
+use run::plan::{Procedure, TimerPlan};
 
 use super::figure::has_figure;
 use crate::log::LoggedRun;
@@ -115,8 +115,7 @@ const POWER_STATE: Condition = condition("power_state", Some(Across::States), |(
 });
 const PATTERN: Condition = condition("the wake-up pattern", Some(Across::Wakes), |side| {
     let (plan, scenario) = (side.0.run.plan.as_ref()?, side.1?);
-    let is_version = scenario.id == ScenarioId::PsciVersionParallel;
-    let has_one = scenario.id.is_parallel() && !is_version;
+    let has_one = scenario.id.is_suite() && scenario.id.has_queue();
     has_one.then(|| plan.wake_by(scenario.method).word().to_owned())
 });
 /// With the CPU that stayed awake in a parallel scenario.
@@ -142,13 +141,13 @@ const BATCH: Condition = condition("batch=", None, |(_, scenario)| {
 });
 /// Firmware may still be busy with a CPU that is turned on right after its CPU_OFF.
 const CPU_ON_AFTER: Condition = condition("cpu-on-after=", None, |(run, scenario)| {
-    scenario.filter(|it| it.id == ScenarioId::CpuOn)?;
+    scenario.filter(|it| it.id.procedure() == Procedure::CpuOn)?;
     Some(format!("{} us", run.run.plan.as_ref()?.cpu_on_after))
 });
 
 /// Returns the plan of the timer, for a scenario that measures it.
 fn timer((run, scenario): ComparedSide<'_>) -> Option<TimerPlan> {
-    scenario.filter(|it| it.id == ScenarioId::TimerLatency)?;
+    scenario.filter(|it| it.id.procedure() == Procedure::Timers)?;
     Some(run.run.plan.as_ref()?.timer)
 }
 

@@ -6,7 +6,7 @@ use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
 use run::measure::{Metric, Summary};
 use run::model::{How, Measure, Point, Row, Scenario, Unit, Variant, heading};
-use run::plan::ScenarioId;
+use run::plan::{Axis, ScenarioId};
 use serde::Serialize;
 
 use crate::log::LoggedRun;
@@ -210,23 +210,22 @@ pub fn has_figures(scenario: &Scenario) -> bool {
 /// Returns true if CPUs wait for each other, so that a figure depends on the CPU's
 /// place in their order.
 pub fn is_sorted_by_size(id: ScenarioId) -> bool {
-    id.is_parallel() || id == ScenarioId::ContendSweep
+    id.is_parallel() || id.has_queue()
 }
 
 /// Returns the name of the quantity that was varied, as a heading.
 pub const fn x_heading(id: ScenarioId) -> &'static str {
-    match id {
-        ScenarioId::DirtySweep => "Bytes",
-        ScenarioId::ContendSweep => "CPUs",
-        ScenarioId::IdleStates => "power_state",
-        _ => "x",
+    match id.axis() {
+        Some(axis) => axis.heading(),
+        // A log may contain a step that its scenario does not have.
+        None => "x",
     }
 }
 
 /// Returns that quantity as a cell.
 pub fn x_text(id: ScenarioId, x: u64) -> String {
-    match id {
-        ScenarioId::IdleStates => format!("{x:#010x}"),
-        _ => x.to_string(),
+    match id.axis() {
+        Some(Axis::PowerState) => format!("{x:#010x}"),
+        Some(Axis::Bytes | Axis::Cpus) | None => x.to_string(),
     }
 }

@@ -8,12 +8,9 @@ use anyhow::{Result, bail, ensure};
 use itertools::Itertools as _;
 use run::measure::{Metric, Summary};
 use run::model::{How, Measure, Scenario, ScenarioKey, Variant};
-use run::plan::ScenarioId;
 
 use super::conditions::{OVERHEAD, differences};
-use super::figure::{
-    Figure, FigureKey, Origin, PointKey, by_cpu_and_key, figures, is_sorted_by_size, x_text,
-};
+use super::figure::{Figure, FigureKey, Origin, PointKey, by_cpu_and_key, figures, x_text};
 use super::interval::notch;
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
@@ -185,7 +182,7 @@ const LEFT_OUT: [&str; 6] = [
 
 /// Returns true if figures do not depend on the order in a queue.
 fn is_comparable(scenario: &Scenario) -> bool {
-    scenario.id == ScenarioId::PsciVersionParallel || !is_sorted_by_size(scenario.id)
+    !scenario.id.has_queue()
 }
 
 /// Returns true for a figure of the caller's side that depends on one CPU alone.

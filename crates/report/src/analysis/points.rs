@@ -5,7 +5,7 @@
 use hardware::text::plural::many;
 use itertools::Itertools as _;
 use run::model::{Confidence, Finding, Fit, How, Kind, Measure, Point, Run, Scenario, Variant};
-use run::plan::ScenarioId;
+use run::plan::{Axis, ScenarioId};
 
 use super::figure::FigureKey;
 use super::fit::{Bent, Series, Straight, extent, is_level, series};
@@ -98,7 +98,7 @@ fn lower_median(values: impl Iterator<Item = f64>) -> f64 {
 
 /// Describes the growth of powerdown with the CPUs that go down together.
 pub(super) fn contention(run: &Run, scenario: &Scenario) -> Vec<Finding> {
-    if scenario.id != ScenarioId::ContendSweep {
+    if scenario.id.axis() != Some(Axis::Cpus) {
         return Vec::new();
     }
     let all = series(scenario);
@@ -131,7 +131,7 @@ fn contended(run: &Run, series: &Series<'_>) -> Option<Finding> {
 
 /// Describes the growth of the flush with the dirty bytes, and its limit.
 pub(super) fn dirty_flush(run: &Run, scenario: &Scenario) -> Vec<Finding> {
-    if scenario.id != ScenarioId::DirtySweep {
+    if scenario.id.axis() != Some(Axis::Bytes) {
         return Vec::new();
     }
     let all = series(scenario);

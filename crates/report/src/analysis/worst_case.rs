@@ -21,7 +21,7 @@ use anyhow::{Context as _, Result, ensure};
 use itertools::Itertools as _;
 use run::measure::{Metric, Waker};
 use run::model::{How, Scenario, Variant, WakeSource};
-use run::plan::{ScenarioId, WakePattern};
+use run::plan::{Axis, Procedure, ScenarioId, StateChoice, WakePattern};
 
 use super::figure::{Figure, Origin, figures};
 use crate::log::LoggedRun;
@@ -110,20 +110,20 @@ pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<IdleState<'_>>> {
 
 /// Returns the state of a scenario of the suite, and the name that sweeps have for it.
 fn state_of_rows(scenario: &Scenario) -> Option<(u32, Variant)> {
-    use ScenarioId::{
-        CpuSuspendParallel, CpuSuspendSerial, SuspendDeepParallel, SuspendDeepSerial,
+    let Procedure::Suspend(choice, _) = scenario.id.procedure() else {
+        return None;
     };
-    let variant = match scenario.id {
-        SuspendDeepParallel | SuspendDeepSerial => Variant::Deepest,
-        CpuSuspendParallel | CpuSuspendSerial => Variant::Core,
-        _ => return None,
+    let variant = match choice {
+        StateChoice::Deepest => Variant::Deepest,
+        StateChoice::Core => Variant::Core,
     };
     let state = scenario.conditions.as_ref()?.power_state?;
     (!scenario.rows.is_empty()).then_some((state, variant))
 }
 
-fn is_sweep(id: ScenarioId) -> bool {
-    matches!(id, ScenarioId::DirtySweep | ScenarioId::ContendSweep)
+/// Returns true for steps of the suite's states.
+fn has_steps_of_suite(id: ScenarioId) -> bool {
+    matches!(id.axis(), Some(Axis::Bytes | Axis::Cpus))
 }
 
 /// Returns the state that a figure is of; None if it is of no suspend.
@@ -132,9 +132,10 @@ fn state_of(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> Result
         Origin::Row(_) => return Ok(state_of_rows(scenario).map(|it| it.0)),
         Origin::Point(point) => point,
     };
-    match (scenario.id, point.variant) {
-        (ScenarioId::IdleStates, _) => Ok(point.x.and_then(|x| u32::try_from(x).ok())),
-        (id, variant @ (Variant::Deepest | Variant::Core)) if is_sweep(id) => {
+    match (scenario.id.axis(), point.variant) {
+        (Some(Axis::PowerState), _) => Ok(point.x.and_then(|x| u32::try_from(x).ok())),
+        (Some(Axis::Bytes | Axis::Cpus), variant @ (Variant::Deepest | Variant::Core)) => {
+            let id = scenario.id;
             let mut suite = run.run.scenarios.iter().filter_map(state_of_rows);
             let found = suite.find(|it| it.1 == variant).with_context(|| {
                 let (input, variant) = (&run.source.input, variant.word());
@@ -179,7 +180,7 @@ fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
     let of_points = of.figures.iter().map(|it| it.0);
     let scenarios = of_points.chain(of.scenarios.iter().copied());
     let keys = scenarios.map(|it| (it.id, it.method)).unique();
-    let keys = keys.filter(|it| !is_sweep(it.0));
+    let keys = keys.filter(|it| !has_steps_of_suite(it.0));
     for (key, cpu) in keys.cartesian_product(cpus) {
         // A helper is measured while another CPU is the helper.
         let is_measured = of.figures.iter().any(|(scenario, figure)| {

@@ -7,7 +7,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use hardware::text::plural::many;
-use run::plan::ScenarioId;
+use run::plan::Axis;
 
 use super::report_data::Report;
 use crate::analysis::figure::{Origin, x_heading};
@@ -87,7 +87,9 @@ fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
     let by = match it.figure.origin {
         Origin::Point(point) => {
             // A power_state is the node's own.
-            let x = point.x.filter(|_| it.scenario.id != ScenarioId::IdleStates);
+            let x = point
+                .x
+                .filter(|_| it.scenario.id.axis() != Some(Axis::PowerState));
             let x = x.map(|x| format!(", {} {x}", x_heading(it.scenario.id)));
             format!("{}{}", point.variant.word(), x.unwrap_or_default())
         }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use run::plan::{Method, ScenarioId};
+use run::plan::{Method, Procedure};
 
 use super::table::Table;
 use crate::analysis::overhead::{Cost, CostOfCpu, Overhead, Unit};
@@ -74,7 +74,7 @@ impl Overhead {
              those of all CPUs, and Alike is how many have the row's. {unit}"
         )];
         let is_alone = |it: &&Cost| it.variant_text().as_deref() == Some("psci_version");
-        let is_suite = |it: &&Cost| it.scenario.id == ScenarioId::PsciVersionParallel;
+        let is_suite = |it: &&Cost| it.scenario.id.procedure() == Procedure::Version;
         let costs = || self.costs.iter();
         let version = costs().find(is_alone).or_else(|| costs().find(is_suite));
         let own = version.and_then(|it| match is_noisy {

@@ -14,7 +14,7 @@ use host::progress::say;
 use itertools::Itertools as _;
 use minijinja::value::Serde;
 use minijinja::{Value, context};
-use run::plan::ScenarioId;
+use run::plan::{Procedure, ScenarioId};
 use serde::Serialize;
 
 use super::commentary::Commentary;
@@ -196,8 +196,8 @@ fn scenario(
     (!tables.is_empty()).then(|| PageScenario {
         name: id.name(),
         underline: line_below(id.name(), "~"),
-        header: match id {
-            ScenarioId::PsciVersionParallel => "Cluster, Core, Latency",
+        header: match id.procedure() {
+            Procedure::Version => "Cluster, Core, Latency",
             _ => "Cluster, Core, Powerdown, Wakeup, Cache Flush",
         },
         tables,

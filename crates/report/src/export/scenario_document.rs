@@ -3,7 +3,7 @@
 use hardware::text::plural::many;
 use run::measure::Metric;
 use run::model::{self, Failure, Finding, Scenario, Skip, Status, WakeSource};
-use run::plan::{Method, ScenarioId};
+use run::plan::{Method, Procedure, ScenarioId};
 
 use super::document::{Block, Charts, ScenarioHeading};
 use super::point_tables::point_tables;
@@ -91,7 +91,7 @@ pub(super) fn conditions_text(run: &LoggedRun, scenario: &Scenario) -> String {
 }
 
 fn wake_source_text(id: ScenarioId, source: WakeSource) -> Option<&'static str> {
-    let is_of_lead = id == ScenarioId::CpuOffSerial;
+    let is_of_lead = id.procedure() == Procedure::CpuOff;
     match source {
         WakeSource::OwnTimers => None,
         WakeSource::Frame if is_of_lead => Some("the timer frame wakes the lead"),

@@ -21,7 +21,7 @@ use host::progress::say;
 use itertools::Itertools as _;
 use run::measure::Metric;
 use run::model::{Row, Scenario};
-use run::plan::{Method, ScenarioId};
+use run::plan::{Method, Procedure, ScenarioId};
 
 use super::published_page::{self, OnPage, PageFigures};
 use super::report_data::{Report, TreeWishes};
@@ -258,8 +258,8 @@ fn line(
     comparison: Option<&Comparison>,
 ) -> Option<Vec<String>> {
     use Metric::{CacheFlush, Latency, Powerdown, Wakeup};
-    let metrics = match scenario.id {
-        ScenarioId::PsciVersionParallel => &[Latency][..],
+    let metrics = match scenario.id.procedure() {
+        Procedure::Version => &[Latency][..],
         _ => &[Powerdown, Wakeup, CacheFlush],
     };
     let cpu = run.run.cpu(row.cpu);

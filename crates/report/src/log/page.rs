@@ -14,7 +14,7 @@ use host::read_file;
 use itertools::Itertools as _;
 use regex::Regex;
 use run::model::heading;
-use run::plan::ScenarioId;
+use run::plan::{Procedure, ScenarioId, StateChoice, Turns};
 
 use super::grid_table;
 use super::published_rows::{PublishedCell, PublishedRow, csv_lines, rows};
@@ -342,20 +342,25 @@ fn scenario(title: &str) -> Option<ScenarioId> {
     let is_parallel = has("parallel");
     let is_named = is_parallel != (has("serial") || has("sequence"));
     let is_deeper = has("level ") && !has("level 0") && !has("deepest");
-    if has("psci version") || has("cpu version") {
-        Some(ScenarioId::PsciVersionParallel)
+    let procedure = if has("psci version") || has("cpu version") {
+        Procedure::Version
     } else if has("cpu off") {
-        Some(ScenarioId::CpuOffSerial)
+        Procedure::CpuOff
     } else if !is_named || is_deeper || !has("suspend") {
-        None
+        return None;
     } else {
-        Some(match (has("deepest"), is_parallel) {
-            (true, true) => ScenarioId::SuspendDeepParallel,
-            (true, false) => ScenarioId::SuspendDeepSerial,
-            (false, true) => ScenarioId::CpuSuspendParallel,
-            (false, false) => ScenarioId::CpuSuspendSerial,
-        })
-    }
+        let state = match has("deepest") {
+            true => StateChoice::Deepest,
+            false => StateChoice::Core,
+        };
+        let turns = match is_parallel {
+            true => Turns::Parallel,
+            false => Turns::Serial,
+        };
+        Procedure::Suspend(state, turns)
+    };
+    let mut suite = ScenarioId::SUITE.into_iter();
+    suite.find(|id| id.procedure() == procedure)
 }
 
 /// Returns the nanoseconds in the unit that a title names.

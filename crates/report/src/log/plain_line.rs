@@ -6,7 +6,7 @@ use hardware::text::words::Word as _;
 use memchr::memmem;
 use regex::Regex;
 use run::model::{self, Failure, RunId, Skip, Status, Verdict};
-use run::plan::{Method, ScenarioId, WARM_TITLE};
+use run::plan::{Method, Procedure, ScenarioId, WARM_TITLE};
 
 /// A line without a checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,7 +190,7 @@ fn rt_instr(line: &str) -> Option<RtInstr<'_>> {
     let tag = found.get(1)?.as_str();
     let label = (found[2].parse().ok()?, found[3].parse().ok()?);
     // A line that lost its blanks may look like the other form.
-    let is_latency = ScenarioId::from_word(tag).map(|id| id == ScenarioId::PsciVersionParallel);
+    let is_latency = ScenarioId::from_word(tag).map(|id| id.procedure() == Procedure::Version);
     is_latency
         .is_none_or(|it| it == values[1].is_none())
         .then_some(RtInstr { tag, label, values })

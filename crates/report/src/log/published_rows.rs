@@ -8,7 +8,7 @@ use csv::{ReaderBuilder, Trim};
 use itertools::Itertools as _;
 use regex::Regex;
 use run::measure::Metric;
-use run::plan::ScenarioId;
+use run::plan::{Procedure, ScenarioId};
 
 use super::line_run::ROWS_MAX;
 
@@ -103,8 +103,8 @@ pub(super) fn rows(
 
 fn row(id: Option<ScenarioId>, cells: &[PublishedCell], unit: u64) -> Result<PublishedRow> {
     let (line, column) = cells.first().map_or((0, 1), |it| it.place);
-    let (metrics, expected) = match id {
-        Some(ScenarioId::PsciVersionParallel) => (LATENCY, "3, with a latency alone"),
+    let (metrics, expected) = match id.map(ScenarioId::procedure) {
+        Some(Procedure::Version) => (LATENCY, "3, with a latency alone"),
         None if cells.len() == 3 => (LATENCY, ""),
         None => (SUSPEND, "3 or 5"),
         Some(_) => (

@@ -8,7 +8,7 @@ use hardware::text::plural::Many;
 use super::words;
 use crate::measure::Reason;
 use crate::model::{Finding, How, Kind, Measure, Point, Run, Scenario};
-use crate::plan::ScenarioId;
+use crate::plan::Procedure;
 
 /// Finds the attempts that do not count, the reasons, and the CPUs.
 pub(crate) fn not_counted(run: &Run, scenario: &Scenario) -> Option<Finding> {
@@ -62,7 +62,7 @@ pub(crate) fn lost(run: &Run, scenario: &Scenario) -> Option<Finding> {
 pub(crate) fn overruns(run: &Run, scenario: &Scenario) -> Option<Finding> {
     let all = |point: &Point| u64::from(point.figures.n) + point.lost;
     let has_many = |point: &&Point| {
-        scenario.id == ScenarioId::TimerLatency
+        scenario.id.procedure() == Procedure::Timers
             && point.measure == Measure::Handler
             && point.lost * 10 > all(point)
     };

@@ -11,11 +11,12 @@ use alloc::vec::Vec;
 use super::words::{self, Detail};
 use crate::measure::{Metric, lower_median};
 use crate::model::{Confidence, Finding, Kind, Row, Run, Scenario};
-use crate::plan::ScenarioId;
+use crate::plan::StateChoice;
 
 /// Finds the last man of each cluster; only where the deepest level was asked for.
 pub(crate) fn last_man(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
-    if scenario.id != ScenarioId::SuspendDeepParallel || !scenario.has_pmf() {
+    let is_deepest = scenario.id.procedure().state() == Some(StateChoice::Deepest);
+    if !is_deepest || !scenario.id.is_parallel() || !scenario.has_pmf() {
         return Vec::new();
     }
     let not_told = |why: String| detail.is_full().then(|| not_told(scenario, &why));

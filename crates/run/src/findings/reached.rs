@@ -9,7 +9,7 @@ use hardware::spec::stat::{Mismatch, Reached};
 
 use super::words;
 use crate::model::{Confidence, Finding, Kind, Row, Run, Scenario};
-use crate::plan::ScenarioId;
+use crate::plan::Procedure;
 
 /// Finds what was reached, and one warning for each kind of contradiction.
 pub(crate) fn reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
@@ -47,7 +47,7 @@ pub(crate) fn reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
 /// Finds that it is not known what was reached, though it could be.
 fn unknown(run: &Run, scenario: &Scenario) -> Option<Finding> {
     let conditions = scenario.conditions.as_ref()?;
-    let suspends = conditions.power_state.is_some() && scenario.id != ScenarioId::CpuOffSerial;
+    let suspends = conditions.power_state.is_some() && scenario.id.procedure() != Procedure::CpuOff;
     let has_stat = run.facts.is_some_and(|facts| facts.stat);
     if !has_stat || !suspends || scenario.rows.is_empty() {
         return None;

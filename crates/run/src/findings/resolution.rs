@@ -11,7 +11,7 @@ use hardware::text::plural::Plural;
 use super::words::{self, Detail};
 use crate::measure::Metric;
 use crate::model::{Confidence, Finding, Kind, Run, Scenario, heading};
-use crate::plan::ScenarioId;
+use crate::plan::Procedure;
 
 /// Figures of fewer ticks than this have a resolution worth a word: one tick is more
 /// than 2 %, the tolerance with which TF-A's tables are compared.
@@ -74,9 +74,9 @@ fn of_column(
         Some(ps) => format!(" of {} ns", Hundredths(ps / 10)),
         None => String::new(),
     };
-    let more = match scenario.id {
+    let more = match scenario.id.procedure() {
         _ if !detail.is_full() || least >= TOO_FEW => "",
-        ScenarioId::PsciVersionParallel => " Only many calls in a row tell what one costs.",
+        Procedure::Version => " Only many calls in a row tell what one costs.",
         _ => " It is below what this counter resolves.",
     };
     Some(Finding {

@@ -4,14 +4,14 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::model::{Finding, Kind, Run, Scenario, WakeSource};
-use crate::plan::ScenarioId;
+use crate::plan::Procedure;
 
 /// Finds what woke the CPUs, if that is not as the header has it.
 pub(crate) fn wake_source(run: &Run, scenario: &Scenario) -> Option<Finding> {
     let source = scenario.conditions.as_ref()?.wake_source;
     let of_lead = helper_of_lead(run, scenario);
     // The other CPUs are turned on.
-    let lead_alone = scenario.id == ScenarioId::CpuOffSerial;
+    let lead_alone = scenario.id.procedure() == Procedure::CpuOff;
     let is_own = source == WakeSource::OwnTimers
         || lead_alone && source == WakeSource::Helper && of_lead.is_none();
     if is_own {

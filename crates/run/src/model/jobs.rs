@@ -1,7 +1,7 @@
 //! What a run does, in order.
 
 use super::ScenarioKey;
-use crate::plan::{Method, Plan, ScenarioId};
+use crate::plan::{Method, Plan, Procedure};
 
 /// A job of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum Job {
 /// Returns the jobs of a plan. Each trial may cost a CPU, so PSCI_VERSION, which suspends
 /// none, is measured before them. All else follows.
 pub fn jobs(plan: &Plan) -> impl Iterator<Item = Job> + use<> {
-    let is_first = |key: &ScenarioKey| key.id == ScenarioId::PsciVersionParallel;
+    let is_first = |key: &ScenarioKey| key.id.procedure() == Procedure::Version;
     let first = scenarios(plan).filter(is_first).map(Job::Measure);
     let rest = scenarios(plan).filter(move |key| !is_first(key));
     first.chain([Job::TryWakers]).chain(rest.map(Job::Measure))

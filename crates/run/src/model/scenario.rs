@@ -11,7 +11,7 @@ use super::point::Point;
 use super::row::Row;
 use super::skip::Skip;
 use crate::measure::{Metric, Reason, Summary};
-use crate::plan::{Method, ScenarioId, short_tag};
+use crate::plan::{Method, Procedure, ScenarioId, short_tag};
 
 /// The results of a scenario by one method and with one helper, if any.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -158,8 +158,8 @@ impl Scenario {
     /// Returns true if all CPUs go down at once, and timestamps give the order.
     pub fn has_order(&self) -> bool {
         self.has_pmf()
-            && self.id.is_parallel()
-            && self.id != ScenarioId::PsciVersionParallel
+            && self.id.has_queue()
+            && self.id.is_suite()
             && self.rows.iter().any(|row| row.shown.is_some())
     }
 
@@ -207,8 +207,8 @@ impl Scenario {
     /// Returns the metrics that are shown as columns, PMF's or those of the caller's side.
     pub fn columns(&self) -> Vec<Metric> {
         use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
-        let candidates: &[Metric] = match (self.has_pmf(), self.id) {
-            (true, ScenarioId::PsciVersionParallel) => &[Latency],
+        let candidates: &[Metric] = match (self.has_pmf(), self.id.procedure()) {
+            (true, Procedure::Version) => &[Latency],
             (true, _) => &[Powerdown, Wakeup, CacheFlush],
             (false, _) => &[TurnOff, TurnOn, Call, Wake],
         };

@@ -1,5 +1,6 @@
 //! Boot arguments become a [`Plan`].
 
+mod descriptor;
 mod key;
 mod method;
 mod plan;
@@ -10,9 +11,10 @@ pub mod steps;
 mod tests;
 mod timer;
 
+pub use self::descriptor::{Axis, Descriptor, Procedure, StateChoice, Turns};
 pub use self::method::{EndAction, Method, Methods, Records, WARM_TITLE, WakePattern};
 pub use self::plan::{LOOPS_LIMIT_S, Plan, is_foreign};
 pub(crate) use self::scenario_id::short as short_tag;
-pub use self::scenario_id::{Family, ScenarioId, TAG_PREFIX};
+pub use self::scenario_id::{ScenarioId, TAG_PREFIX};
 pub use self::scenario_set::ScenarioSet;
 pub use self::timer::{Load, TimerPlan};

@@ -6,9 +6,9 @@ use hardware::text::outside;
 use hardware::text::words::Word;
 use serde::{Deserialize, Serialize};
 
+use super::descriptor::Axis;
 use super::key::{Key, PlanError, PlanProblem};
 use super::method::{EndAction, Method, Methods, Records, WakePattern};
-use super::scenario_id::ScenarioId;
 use super::scenario_set::ScenarioSet;
 use super::steps::{Steps, bytes, cpus, dirty_bytes, next_bytes, next_cpus};
 use super::timer::{Load, TIMERS, TimerPlan};
@@ -99,7 +99,11 @@ impl Plan {
     /// The memory that takes, in bytes: none where nothing is made dirty.
     pub fn dirty_bytes(&self, outer_cache: Option<u64>) -> usize {
         let steps = self.dirty_steps(outer_cache);
-        let steps = steps.filter(|_| self.scenarios.contains(ScenarioId::DirtySweep));
+        let steps = steps.filter(|_| {
+            self.scenarios
+                .iter()
+                .any(|id| id.axis() == Some(Axis::Bytes))
+        });
         steps.map_or(0, |steps| steps.highest() as usize)
     }
 

@@ -1,50 +1,174 @@
-//! The measurements. Names, tags and order of the first six are those of the TF-A Tests suite
-//! "Runtime Instrumentation Validation": continuous integration looks for the names, and
-//! published tables are keyed by the tags.
+//! The scenarios: an ID for each, and the one table that describes them.
 
 use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
-use hardware::words;
+use hardware::text::words::Word;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::descriptor::{Axis, Descriptor, Procedure, StateChoice, Turns};
+use super::plan::Plan;
+use super::steps;
 
 /// The beginning of the suite's tags, which a user may leave out.
 pub const TAG_PREFIX: &str = "test_rt_instr_";
 
-words! {
-    /// One of the measurements.
-    #[expect(missing_docs, reason = "each has its name below")]
-    pub enum ScenarioId, tag {
-        SuspendDeepParallel = "test_rt_instr_susp_deep_parallel",
-        SuspendDeepSerial = "test_rt_instr_susp_deep_serial",
-        CpuSuspendParallel = "test_rt_instr_cpu_susp_parallel",
-        CpuSuspendSerial = "test_rt_instr_cpu_susp_serial",
-        CpuOffSerial = "test_rt_instr_cpu_off_serial",
-        PsciVersionParallel = "test_rt_instr_psci_version_parallel",
-        NullCall = "null_call",
-        SelfSgi = "self_sgi",
-        SysregTrap = "sysreg_trap",
-        PmfRead = "pmf_read",
-        CpuOn = "cpu_on",
-        Empty = "empty",
-        TimerLatency = "timer_latency",
-        DirtySweep = "dirty_sweep",
-        ContendSweep = "contend_sweep",
-        IdleStates = "idle_states",
-        SystemSuspend = "system_suspend",
-    }
+/// Defines [`ScenarioId`]: each variant with its descriptor.
+macro_rules! scenarios {
+    ($($variant:ident: $descriptor:expr,)+) => {
+        /// One of the measurements.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        #[expect(missing_docs, reason = "each has its name in its descriptor")]
+        pub enum ScenarioId {
+            $($variant,)+
+        }
+
+        impl ScenarioId {
+            /// The number of scenarios.
+            pub const COUNT: usize = [$(Self::$variant),+].len();
+
+            /// All scenarios, in the order of the table.
+            pub const ALL: [Self; Self::COUNT] = [$(Self::$variant),+];
+
+            /// Returns the scenario's row of the table.
+            pub const fn descriptor(self) -> &'static Descriptor {
+                match self {
+                    $(Self::$variant => {
+                        const DESCRIPTOR: Descriptor = $descriptor;
+                        &DESCRIPTOR
+                    })+
+                }
+            }
+        }
+    };
 }
 
-/// The kinds of scenarios, by how they are measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is the name of its scenarios")]
-pub enum Family {
-    /// One of TFTF's suite: it has rows. All others have points.
-    Suite,
-    /// An operation in a loop, and CPU_ON: the group `micro`.
-    Micro,
-    Timer,
-    Sweep,
+// The first six are those of the TF-A Tests suite "Runtime Instrumentation Validation", with
+// its names and tags, in its order: continuous integration looks for the names, and published
+// tables are keyed by the tags.
+scenarios! {
+    SuspendDeepParallel: Descriptor {
+        tag: "test_rt_instr_susp_deep_parallel",
+        name: "Suspend to deepest power level on all cores in parallel",
+        procedure: Procedure::Suspend(StateChoice::Deepest, Turns::Parallel),
+        ..Descriptor::SUITE
+    },
+    SuspendDeepSerial: Descriptor {
+        tag: "test_rt_instr_susp_deep_serial",
+        name: "Suspend to deepest power level on all cores in sequence",
+        procedure: Procedure::Suspend(StateChoice::Deepest, Turns::Serial),
+        ..Descriptor::SUITE
+    },
+    CpuSuspendParallel: Descriptor {
+        tag: "test_rt_instr_cpu_susp_parallel",
+        name: "CPU suspend on all cores in parallel",
+        procedure: Procedure::Suspend(StateChoice::Core, Turns::Parallel),
+        ..Descriptor::SUITE
+    },
+    CpuSuspendSerial: Descriptor {
+        tag: "test_rt_instr_cpu_susp_serial",
+        name: "CPU suspend on all cores in sequence",
+        procedure: Procedure::Suspend(StateChoice::Core, Turns::Serial),
+        ..Descriptor::SUITE
+    },
+    CpuOffSerial: Descriptor {
+        tag: "test_rt_instr_cpu_off_serial",
+        name: "CPU off on all non-lead cores in sequence and suspend lead to deepest power level",
+        procedure: Procedure::CpuOff,
+        needs_cpu_off: true,
+        ..Descriptor::SUITE
+    },
+    PsciVersionParallel: Descriptor {
+        tag: "test_rt_instr_psci_version_parallel",
+        name: "PSCI version call on all cores in parallel",
+        procedure: Procedure::Version,
+        ..Descriptor::SUITE
+    },
+    NullCall: Descriptor {
+        tag: "null_call",
+        name: "Calls to the firmware that do nothing",
+        cells: |_, cpus, _| 2 * 3 * cpus + 1,
+        ..Descriptor::LOOP
+    },
+    SelfSgi: Descriptor {
+        tag: "self_sgi",
+        name: "SGI to oneself, acknowledged and ended",
+        ..Descriptor::LOOP
+    },
+    SysregTrap: Descriptor {
+        tag: "sysreg_trap",
+        name: "Read of PMSELR_EL0, which a hypervisor may trap",
+        ..Descriptor::LOOP
+    },
+    PmfRead: Descriptor {
+        tag: "pmf_read",
+        name: "Read of one PMF timestamp",
+        ..Descriptor::LOOP
+    },
+    CpuOn: Descriptor {
+        tag: "cpu_on",
+        name: "CPU_ON and CPU_OFF",
+        procedure: Procedure::CpuOn,
+        needs_cpu_off: true,
+        ..Descriptor::LOOP
+    },
+    Empty: Descriptor {
+        tag: "empty",
+        name: "The loop of the others, with nothing in it",
+        ..Descriptor::LOOP
+    },
+    TimerLatency: Descriptor {
+        tag: "timer_latency",
+        name: "Timer expiry to handler, under memory stress",
+        procedure: Procedure::Timers,
+        cells: |plan, cpus, _| {
+            let hows = usize::from(plan.timer.alone()) + usize::from(plan.timer.all());
+            cpus * hows * plan.timer.loads().count()
+        },
+        ..Descriptor::LOOP
+    },
+    DirtySweep: Descriptor {
+        tag: "dirty_sweep",
+        name: "CPU_SUSPEND and CPU_OFF by dirty bytes in the cache",
+        axis: Some(Axis::Bytes),
+        // By the deepest state, the core's, and CPU_OFF.
+        cells: |plan, cpus, _| {
+            let steps = plan.dirty.map(|steps| steps.as_slice().len());
+            3 * cpus * steps.unwrap_or(steps::DIRTY_STEPS)
+        },
+        ..Descriptor::STEPS
+    },
+    ContendSweep: Descriptor {
+        tag: "contend_sweep",
+        name: "CPU_SUSPEND by CPUs that go down together",
+        axis: Some(Axis::Cpus),
+        // By two states, and one cell for each step that is left out.
+        cells: |plan, cpus, _| {
+            let steps = plan.contend.unwrap_or_else(|| steps::contend(cpus));
+            let fitting = steps.as_slice().iter().map(|step| *step as usize);
+            let parts: usize = fitting.filter(|step| *step <= cpus).sum();
+            2 * parts + steps.as_slice().len()
+        },
+        ..Descriptor::STEPS
+    },
+    IdleStates: Descriptor {
+        tag: "idle_states",
+        name: "Every idle state of the device tree",
+        axis: Some(Axis::PowerState),
+        // One CPU after another, all at once, and all at once in OS-initiated mode.
+        cells: |_, cpus, idle_states| 3 * cpus * idle_states,
+        ..Descriptor::STEPS
+    },
+    SystemSuspend: Descriptor {
+        tag: "system_suspend",
+        name: "SYSTEM_SUSPEND",
+        // Nothing may wake the system: it has to be asked for by name.
+        is_in_all: false,
+        cells: |_, _, _| 1,
+        ..Descriptor::STEPS
+    },
 }
 
 impl ScenarioId {
@@ -58,74 +182,64 @@ impl ScenarioId {
         Self::PsciVersionParallel,
     ];
 
-    /// Returns the kind.
-    pub fn family(self) -> Family {
-        match self {
-            Self::SuspendDeepParallel
-            | Self::SuspendDeepSerial
-            | Self::CpuSuspendParallel
-            | Self::CpuSuspendSerial
-            | Self::CpuOffSerial
-            | Self::PsciVersionParallel => Family::Suite,
-            Self::NullCall | Self::SelfSgi | Self::SysregTrap => Family::Micro,
-            Self::PmfRead | Self::CpuOn | Self::Empty => Family::Micro,
-            Self::TimerLatency => Family::Timer,
-            Self::DirtySweep | Self::ContendSweep => Family::Sweep,
-            Self::IdleStates | Self::SystemSuspend => Family::Sweep,
-        }
+    /// Returns the tag, in boot arguments, records and `RT_INSTR` lines.
+    pub const fn tag(self) -> &'static str {
+        self.descriptor().tag
     }
 
-    /// Returns true for one of the suite.
-    pub fn is_suite(self) -> bool {
-        self.family() == Family::Suite
+    /// Returns the tag without [`TAG_PREFIX`], if it has that.
+    pub fn short_tag(self) -> &'static str {
+        self.tag().strip_prefix(TAG_PREFIX).unwrap_or(self.tag())
+    }
+
+    /// Returns the name, which for the suite's is that in TFTF's `> Executing 'NAME'` line.
+    pub const fn name(self) -> &'static str {
+        self.descriptor().name
+    }
+
+    /// Returns the way in which it is measured.
+    pub const fn procedure(self) -> Procedure {
+        self.descriptor().procedure
+    }
+
+    /// Returns the quantity that its steps vary.
+    pub const fn axis(self) -> Option<Axis> {
+        self.descriptor().axis
+    }
+
+    /// Returns true for one of TFTF's suite.
+    pub const fn is_suite(self) -> bool {
+        self.procedure().is_of_suite()
     }
 
     /// Returns true for one of the group `micro`.
-    pub fn is_micro(self) -> bool {
-        self.family() == Family::Micro
+    pub const fn is_micro(self) -> bool {
+        matches!(self.procedure(), Procedure::Loop | Procedure::CpuOn)
     }
 
-    /// Returns true for a sweep.
-    pub fn is_sweep(self) -> bool {
-        self.family() == Family::Sweep
-    }
-
-    /// The name, of the suite's that in TFTF's `> Executing 'NAME'` line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::SuspendDeepParallel => "Suspend to deepest power level on all cores in parallel",
-            Self::SuspendDeepSerial => "Suspend to deepest power level on all cores in sequence",
-            Self::CpuSuspendParallel => "CPU suspend on all cores in parallel",
-            Self::CpuSuspendSerial => "CPU suspend on all cores in sequence",
-            Self::CpuOffSerial => {
-                "CPU off on all non-lead cores in sequence and suspend lead to deepest power level"
-            }
-            Self::PsciVersionParallel => "PSCI version call on all cores in parallel",
-            Self::NullCall => "Calls to the firmware that do nothing",
-            Self::SelfSgi => "SGI to oneself, acknowledged and ended",
-            Self::SysregTrap => "Read of PMSELR_EL0, which a hypervisor may trap",
-            Self::PmfRead => "Read of one PMF timestamp",
-            Self::CpuOn => "CPU_ON and CPU_OFF",
-            Self::Empty => "The loop of the others, with nothing in it",
-            Self::TimerLatency => "Timer expiry to handler, under memory stress",
-            Self::DirtySweep => "CPU_SUSPEND and CPU_OFF by dirty bytes in the cache",
-            Self::ContendSweep => "CPU_SUSPEND by CPUs that go down together",
-            Self::IdleStates => "Every idle state of the device tree",
-            Self::SystemSuspend => "SYSTEM_SUSPEND",
-        }
-    }
-
-    /// The tag without [`TAG_PREFIX`], if it has that.
-    pub fn short_tag(self) -> &'static str {
-        self.tag().strip_prefix(TAG_PREFIX).unwrap_or(self.tag())
+    /// Returns true for one whose steps are measured as the suite is.
+    pub const fn is_sweep(self) -> bool {
+        matches!(self.procedure(), Procedure::Steps)
     }
 
     /// Returns true for one of the suite's in which all CPUs call at once.
     pub const fn is_parallel(self) -> bool {
         matches!(
-            self,
-            Self::SuspendDeepParallel | Self::CpuSuspendParallel | Self::PsciVersionParallel
+            self.procedure(),
+            Procedure::Suspend(_, Turns::Parallel) | Procedure::Version
         )
+    }
+
+    /// Returns true if CPUs that go down together wait for each other.
+    pub const fn has_queue(self) -> bool {
+        let is_of_many = matches!(self.axis(), Some(Axis::Cpus));
+        is_of_many || matches!(self.procedure(), Procedure::Suspend(_, Turns::Parallel))
+    }
+
+    /// Returns the most cells that it has on a board with this number of CPUs and idle
+    /// states.
+    pub fn cells(self, plan: &Plan, cpus: usize, idle_states: usize) -> usize {
+        (self.descriptor().cells)(plan, cpus, idle_states)
     }
 
     /// Returns the place among all scenarios, from 0.
@@ -133,10 +247,18 @@ impl ScenarioId {
         self as usize
     }
 
-    /// The scenario with this tag, written in full or without its prefix.
+    /// Returns the scenario with this tag, written in full or without its prefix.
     pub fn from_tag(tag: &str) -> Option<Self> {
         let mut all = Self::ALL.into_iter();
         all.find(|id| id.tag() == tag || id.short_tag() == tag)
+    }
+}
+
+impl Word for ScenarioId {
+    const VALUES: &'static [Self] = &Self::ALL;
+
+    fn word(self) -> &'static str {
+        self.tag()
     }
 }
 
@@ -146,11 +268,31 @@ impl fmt::Display for ScenarioId {
     }
 }
 
+impl core::str::FromStr for ScenarioId {
+    type Err = String;
+
+    fn from_str(tag: &str) -> Result<Self, String> {
+        let tags = || Self::ALL.map(Self::short_tag).join(" ");
+        Self::from_tag(tag).ok_or_else(|| format!("no such scenario; the tags are {}", tags()))
+    }
+}
+
+impl Serialize for ScenarioId {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.tag())
+    }
+}
+
+impl<'de> Deserialize<'de> for ScenarioId {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let tag = String::deserialize(from)?;
+        Self::from_tag(&tag).ok_or_else(|| de::Error::custom("unknown scenario"))
+    }
+}
+
 /// Tags as records have them, for serde's `with`.
 pub(crate) mod short {
-    use alloc::string::String;
-
-    use serde::{Deserialize, Deserializer, Serializer, de};
+    use serde::{Deserialize, Deserializer, Serializer};
 
     use super::ScenarioId;
 
@@ -159,17 +301,7 @@ pub(crate) mod short {
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<ScenarioId, D::Error> {
-        let tag = String::deserialize(from)?;
-        ScenarioId::from_tag(&tag).ok_or_else(|| de::Error::custom("unknown scenario"))
-    }
-}
-
-impl core::str::FromStr for ScenarioId {
-    type Err = String;
-
-    fn from_str(tag: &str) -> Result<Self, String> {
-        let tags = || Self::ALL.map(Self::short_tag).join(" ");
-        Self::from_tag(tag).ok_or_else(|| format!("no such scenario; the tags are {}", tags()))
+        ScenarioId::deserialize(from)
     }
 }
 

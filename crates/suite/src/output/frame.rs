@@ -11,7 +11,7 @@ use core::fmt::{self, Write};
 
 use crate::output::prose::paragraph;
 use run::model::{Figures, Row, Run, Scenario, Status};
-use run::plan::ScenarioId;
+use run::plan::Procedure;
 
 pub(crate) fn begin(out: &mut dyn Write, exception_level: u8) -> fmt::Result {
     out.write_str("NOTICE:  Booting trusted firmware test framework\n")?;
@@ -103,7 +103,7 @@ impl RtInstrFigures {
         } = row.figures;
         let ns = |ticks: Option<u64>| run.clock().ns(ticks?);
         let first = ns(powerdown)?;
-        if scenario.id == ScenarioId::PsciVersionParallel {
+        if scenario.id.procedure() == Procedure::Version {
             return Some(Self::Latency(first));
         }
         // The line has a place for the flush, and there is none in standby: 0.

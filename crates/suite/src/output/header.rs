@@ -12,7 +12,7 @@ use hardware::text::outside::Shown;
 use hardware::text::plural::Many;
 use run::measure::{Facts, Identity};
 use run::model::{Head, Label, Run};
-use run::plan::{Plan, ScenarioId, TimerPlan, WakePattern, is_foreign};
+use run::plan::{Plan, Procedure, ScenarioId, TimerPlan, WakePattern, is_foreign};
 
 use super::frame;
 
@@ -246,7 +246,8 @@ fn of_plan(plan: &Plan) -> String {
     let any = |takes: fn(ScenarioId) -> bool| plan.scenarios.iter().any(takes);
     let (suite, sweep) = (any(ScenarioId::is_suite), any(ScenarioId::is_sweep));
     let warmup = plan.warmup;
-    let has_samples = suite || sweep || plan.scenarios.contains(ScenarioId::CpuOn);
+    let has_samples =
+        any(|id| id.is_suite() || id.is_sweep() || id.procedure() == Procedure::CpuOn);
     if has_samples {
         let samples = Many(plan.iterations.into(), "sample");
         text += &format!(", {samples} a CPU after {warmup} for warm-up");
@@ -267,12 +268,12 @@ fn of_plan(plan: &Plan) -> String {
     if has_samples {
         text += &of_cpu_on(plan.cpu_on_after);
     }
-    if any(|id| id.is_micro() && id != ScenarioId::CpuOn) {
+    if any(|id| id.procedure() == Procedure::Loop) {
         let (batch, batches) = plan.batches();
         let batches = Many(batches.into(), "batch");
         text += &format!("; loops of {batches} of {batch} after {warmup} for warm-up");
     }
-    if plan.scenarios.contains(ScenarioId::TimerLatency) {
+    if any(|id| id.procedure() == Procedure::Timers) {
         text += &of_timers(&plan.timer);
     }
     for (name, state) in [("deepest", plan.deepest), ("core", plan.core)] {

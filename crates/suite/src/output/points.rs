@@ -11,7 +11,7 @@ use hardware::spec::ticks::Clock;
 use hardware::text::plural::Many;
 use run::measure::Summary;
 use run::model::{How, Measure, Point, Run, Scenario, Status, Unit, Variant};
-use run::plan::{LOOPS_LIMIT_S, ScenarioId};
+use run::plan::{Axis, LOOPS_LIMIT_S, Procedure, ScenarioId};
 
 use super::grid::{Column, GridCell, grid};
 
@@ -43,10 +43,9 @@ fn one_table(
     };
     let id = scenario.id;
     let scale = PointScale::of(run.clock(), first);
-    let (heading, cell_of_x): (_, fn(u64) -> GridCell) = match id {
-        ScenarioId::ContendSweep => ("CPUs", GridCell::Count),
-        ScenarioId::IdleStates => ("power_state", GridCell::Hex),
-        _ => ("Bytes", GridCell::Count),
+    let cell_of_x: fn(u64) -> GridCell = match id.axis() {
+        Some(Axis::PowerState) => GridCell::Hex,
+        Some(Axis::Bytes | Axis::Cpus) | None => GridCell::Count,
     };
     let cells =
         |value: &dyn Fn(&Point) -> GridCell| points.iter().map(|it| value(it)).collect::<Vec<_>>();
@@ -61,7 +60,7 @@ fn one_table(
     let x = || cells(&|it| it.x.map_or(GridCell::Missing, cell_of_x));
     let lost = || cells(&|it| GridCell::Count(it.lost));
     let columns: [Option<Column>; 8] = [
-        any(|it| it.x.is_some()).then(|| (heading, x())),
+        id.axis().map(|axis| (axis.heading(), x())),
         Some(("Variant", cells(&|it| GridCell::Text(it.variant.word())))),
         Some(("n", cells(&|it| GridCell::Count(it.figures.n.into())))),
         Some(("Min", figures(|it| Some(it.min)))),
@@ -78,8 +77,8 @@ fn one_table(
 
 /// Returns the heading of the samples that were taken and do not count.
 pub const fn not_counted(id: ScenarioId) -> &'static str {
-    match id {
-        ScenarioId::TimerLatency => "Overruns",
+    match id.procedure() {
+        Procedure::Timers => "Overruns",
         _ => "Not Counted",
     }
 }
@@ -173,7 +172,7 @@ fn explanation(run: &Run, scenario: &Scenario) -> String {
     }
     let asked = scenario.conditions.as_ref().map_or(0, |it| it.asked);
     text += &format!("{} a CPU asked for. ", Many(asked.into(), "sample"));
-    if scenario.id == ScenarioId::TimerLatency {
+    if scenario.id.procedure() == Procedure::Timers {
         text += super::latency::HOW_TO_READ;
     } else if scenario.id.is_micro() {
         add_loops(&mut text, run, scenario, asked);

@@ -17,7 +17,7 @@ use hardware::board::{IdleState, NoFrame};
 use run::findings::{Detail, findings_of, list as listed};
 use run::measure::Machine;
 use run::model::{ClosingLine, End, Job, Run, Scenario, Status, Verdict, jobs};
-use run::plan::{Family, Method, Methods, ScenarioId, WARM_TITLE};
+use run::plan::{Method, Methods, ScenarioId, WARM_TITLE};
 use run::record::Writer;
 
 use super::frame;
@@ -210,7 +210,7 @@ pub fn run_all<M: Machine>(
             continue;
         };
         observer.scenario_begins();
-        let has_warm_twin = plan.methods != Methods::Tftf && key.id.family() == Family::Suite;
+        let has_warm_twin = plan.methods != Methods::Tftf && key.id.is_suite();
         if machine.facts().no_cpu_off.is_some() && !has_warm_twin {
             // As turned out in the scenario before.
             key.method = Method::Warm;

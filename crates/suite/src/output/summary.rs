@@ -10,7 +10,7 @@ use crate::output::prose::paragraph;
 use run::findings::list;
 use run::model::{CpuSet, Point, Row, Run, Scenario, Skip, Status, Totals, Unit, Variant, heading};
 use run::plan::steps::Steps;
-use run::plan::{Method, Plan, ScenarioId};
+use run::plan::{Axis, Method, Plan, ScenarioId};
 
 use super::grid::{GridCell, simple};
 use super::points::PointScale;
@@ -121,7 +121,7 @@ impl Summary {
 
     /// Adds the steps and states that a scenario left out.
     fn add_left_out(&mut self, scenario: &Scenario) {
-        let why = if scenario.id == ScenarioId::ContendSweep {
+        let why = if scenario.id.axis() == Some(Axis::Cpus) {
             Some(Skip::TooFewCpus)
         } else {
             let conditions = scenario.conditions.as_ref();
@@ -289,7 +289,7 @@ impl Skipped {
         let part = match &self.part {
             Part::Whole => String::new(),
             Part::Cpus(cpus) => format!(", CPU {}", list(cpus.iter().map(|cpu| run.label(cpu)))),
-            Part::Steps(steps) if self.id == ScenarioId::ContendSweep => {
+            Part::Steps(steps) if self.id.axis() == Some(Axis::Cpus) => {
                 format!(", contend={}", list(steps.as_slice().iter()))
             }
             Part::Steps(steps) => {

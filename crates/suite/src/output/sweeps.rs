@@ -10,7 +10,7 @@ use core::fmt::{self, Write};
 use crate::output::prose::paragraph;
 use hardware::text::plural::Many;
 use run::model::{Measure, Run, Scenario, Variant};
-use run::plan::ScenarioId;
+use run::plan::Axis;
 
 /// Writes them; nothing for a scenario without points.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
@@ -38,10 +38,10 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
 
 /// Returns a sentence for each curve: of the first measure that has figures.
 fn curves(run: &Run, scenario: &Scenario) -> Vec<String> {
-    let (first, x) = match scenario.id {
-        ScenarioId::DirtySweep => (Measure::CacheFlush, "bytes"),
-        ScenarioId::ContendSweep => (Measure::Powerdown, "CPUs"),
-        _ => return Vec::new(),
+    let (first, x) = match scenario.id.axis() {
+        Some(Axis::Bytes) => (Measure::CacheFlush, "bytes"),
+        Some(Axis::Cpus) => (Measure::Powerdown, "CPUs"),
+        Some(Axis::PowerState) | None => return Vec::new(),
     };
     let curve = |variant: Variant| {
         let has_figures = |measure: &Measure| {

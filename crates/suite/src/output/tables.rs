@@ -8,7 +8,7 @@ use crate::output::prose::paragraph;
 use hardware::text::plural::Many;
 use run::measure::Metric;
 use run::model::{Conditions, Row, Run, Scenario, heading};
-use run::plan::{Method, ScenarioId};
+use run::plan::{Method, Procedure, ScenarioId};
 
 use super::grid::{GridCell, grid, simple};
 
@@ -131,7 +131,7 @@ fn skew(run: &Run, conditions: &Conditions) -> String {
 /// Returns the meaning of a figure of the caller's side; TF-A defines PMF's.
 fn meaning(metric: Metric, id: ScenarioId) -> &'static str {
     match metric {
-        Metric::Call if id == ScenarioId::PsciVersionParallel => {
+        Metric::Call if id.procedure() == Procedure::Version => {
             "Call is from the call to its return. "
         }
         Metric::Call => "Call is from the call to the resume, the sleep between them included. ",

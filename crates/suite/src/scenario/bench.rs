@@ -52,7 +52,7 @@ pub(crate) struct Bench<'m> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turns {
+pub(crate) enum Rounds {
     Serial,
     Parallel,
     /// One after another, by CPU_OFF.
@@ -73,7 +73,7 @@ pub(crate) enum AttemptUse {
 /// The rounds of a scenario, or of one step of a sweep.
 #[derive(Clone, Copy)]
 pub(crate) struct BenchStep {
-    pub(crate) turns: Turns,
+    pub(crate) turns: Rounds,
     /// The action of each CPU; for CPU_OFF, that of the lead.
     pub(crate) action: Action,
     /// The states of which PSCI_STAT is read.
@@ -90,7 +90,7 @@ pub(crate) struct BenchStep {
 
 impl BenchStep {
     /// Returns the step of all CPUs, woken by their own timers.
-    pub(crate) fn new(turns: Turns, action: Action) -> Self {
+    pub(crate) fn new(turns: Rounds, action: Action) -> Self {
         Self {
             turns,
             action,
@@ -104,7 +104,7 @@ impl BenchStep {
     }
 
     /// Returns the step of all CPUs to an idle state.
-    pub(crate) fn to_state(turns: Turns, state: Chosen) -> Self {
+    pub(crate) fn to_state(turns: Rounds, state: Chosen) -> Self {
         Self {
             ladder: state.ladder,
             timers_stop: state.timer_stops,
@@ -174,7 +174,7 @@ impl<'m> Bench<'m> {
             progress,
             setting,
             method,
-            step: BenchStep::new(Turns::Serial, Action::None),
+            step: BenchStep::new(Rounds::Serial, Action::None),
             sleep: Sleep::default(),
             attempts: 0,
             trials: 0,
@@ -228,8 +228,8 @@ impl<'m> Bench<'m> {
     /// Returns the interrupt that wakes one CPU in its rounds of this step.
     pub(crate) fn waker_of(&self, cpu: usize) -> Waker {
         self.waker(match self.step.turns {
-            Turns::Parallel => self.step.who,
-            Turns::Serial | Turns::Off => Who::Only(cpu),
+            Rounds::Parallel => self.step.who,
+            Rounds::Serial | Rounds::Off => Who::Only(cpu),
         })
     }
 

@@ -9,10 +9,10 @@
 
 use alloc::vec::Vec;
 
-use run::measure::{Action, Round, Who};
-use run::model::{Failure, Measure, Point, Variant};
+use run::measure::{Action, Machine, Round, Who};
+use run::model::{Failure, Measure, Point, Scenario, ScenarioKey, Skip, Status, Variant};
 
-use super::bench::{LONGEST_QUIET_US, QUIET_US};
+use super::bench::{LONGEST_QUIET_US, QUIET_US, Setting};
 use super::point_bench::{PointBench, how};
 
 /// From the publication of the start to CPU_OFF, in microseconds: more than the nap
@@ -20,7 +20,23 @@ use super::point_bench::{PointBench, how};
 const LEAD_IN_US: u64 = 200;
 
 /// Measures each CPU alone, and all at once. A CPU's columns are CPU_ON and CPU_OFF.
-pub(crate) fn measure(bench: &mut PointBench<'_>) -> Result<(), Failure> {
+pub(crate) fn measure(
+    machine: &mut dyn Machine,
+    setting: Setting<'_>,
+    key: ScenarioKey,
+) -> Scenario {
+    let mut bench = PointBench::new(machine, setting, key.id, setting.plan.iterations);
+    if setting.cpus.len() < 2 {
+        return bench.finish(key, Status::Skipped(Skip::OneCpu));
+    }
+    let measured = measure_all(&mut bench);
+    bench.finish(
+        key,
+        measured.map_or_else(Status::Failed, |()| Status::Passed),
+    )
+}
+
+fn measure_all(bench: &mut PointBench<'_>) -> Result<(), Failure> {
     bench.conditions.asked = bench.setting.plan.iterations;
     let lead = bench.machine.facts().lead;
     let others = (0..bench.columns.len()).filter(|cpu| *cpu != lead);

@@ -5,11 +5,47 @@ use core::fmt;
 
 use run::measure::Machine;
 use run::model::{Failure, Scenario, ScenarioKey, Skip, Status};
-use run::plan::{Family, Method, ScenarioId};
+use run::plan::{Method, ScenarioId};
 
 use super::bench::Setting;
+use super::loops::Loops;
 use super::progress::Progress;
-use super::{micro, suite, sweep, timer_latency};
+use super::steps::Sweep;
+use super::{
+    contend_sweep, cpu_on, dirty_sweep, idle_states, loops, steps, suite, system_suspend,
+    timer_latency,
+};
+
+/// The code that measures a scenario.
+enum Measurement {
+    Suite,
+    Loops(&'static Loops),
+    CpuOn,
+    Timers,
+    Steps(fn(&mut Sweep<'_>)),
+}
+
+const fn measurement(id: ScenarioId) -> Measurement {
+    match id {
+        ScenarioId::SuspendDeepParallel
+        | ScenarioId::SuspendDeepSerial
+        | ScenarioId::CpuSuspendParallel
+        | ScenarioId::CpuSuspendSerial
+        | ScenarioId::CpuOffSerial
+        | ScenarioId::PsciVersionParallel => Measurement::Suite,
+        ScenarioId::NullCall => Measurement::Loops(&loops::NULL_CALL),
+        ScenarioId::SelfSgi => Measurement::Loops(&loops::SELF_SGI),
+        ScenarioId::SysregTrap => Measurement::Loops(&loops::SYSREG_TRAP),
+        ScenarioId::PmfRead => Measurement::Loops(&loops::PMF_READ),
+        ScenarioId::Empty => Measurement::Loops(&loops::EMPTY),
+        ScenarioId::CpuOn => Measurement::CpuOn,
+        ScenarioId::TimerLatency => Measurement::Timers,
+        ScenarioId::DirtySweep => Measurement::Steps(dirty_sweep::measure_steps),
+        ScenarioId::ContendSweep => Measurement::Steps(contend_sweep::measure_steps),
+        ScenarioId::IdleStates => Measurement::Steps(idle_states::measure_steps),
+        ScenarioId::SystemSuspend => Measurement::Steps(system_suspend::measure_steps),
+    }
+}
 
 /// Measures one scenario, once for each placement of its helper. One that turns CPUs off is
 /// skipped where that is not possible, and has no results where it turns out not to be.
@@ -19,8 +55,7 @@ pub fn measure(
     key: ScenarioKey,
     progress: &mut dyn Progress,
 ) -> Result<Vec<Scenario>, fmt::Error> {
-    let turns_off = key.method == Method::Tftf
-        || matches!(key.id, ScenarioId::CpuOffSerial | ScenarioId::CpuOn);
+    let turns_off = key.method == Method::Tftf || key.id.descriptor().needs_cpu_off;
     let ended = |status| {
         alloc::vec![Scenario {
             status,
@@ -30,13 +65,17 @@ pub fn measure(
     if let Some(why) = machine.facts().no_cpu_off.filter(|_| turns_off) {
         return Ok(ended(Status::Skipped(Skip::NoCpuOff(why))));
     }
-    let measured = match key.id.family() {
-        Family::Suite => suite::measure(machine, setting, key, progress),
-        Family::Sweep => alloc::vec![sweep::measure(machine, setting, key, progress)],
-        Family::Timer => {
+    let measured = match measurement(key.id) {
+        Measurement::Suite => suite::measure(machine, setting, key, progress),
+        Measurement::Loops(loops) => alloc::vec![loops::measure(machine, setting, key, loops)],
+        Measurement::CpuOn => alloc::vec![cpu_on::measure(machine, setting, key)],
+        Measurement::Timers => {
             alloc::vec![timer_latency::measure(machine, setting, key, progress)?]
         }
-        Family::Micro => alloc::vec![micro::measure(machine, setting, key)],
+        Measurement::Steps(measure_steps) => {
+            let scenario = steps::measure(machine, setting, key, progress, measure_steps);
+            alloc::vec![scenario]
+        }
     };
     Ok(match machine.facts().no_cpu_off.filter(|_| turns_off) {
         Some(why) => ended(Status::Failed(Failure::NoCpuOff(why))),

@@ -5,12 +5,13 @@ use alloc::vec::Vec;
 
 use run::measure::{Histogram, METRICS, Outcome, REASONS, Reason};
 use run::model::{Cpu, Point, Row, Samples, Scenario, Statistic, scenarios};
-use run::plan::{Family, Plan, ScenarioId};
+use run::plan::{Plan, Procedure, ScenarioId};
 
+use super::point_bench::MEASURES;
 use super::rows::RowState;
 use super::states::Chosen;
+use super::steps;
 use super::suite::{self, PLACEMENTS};
-use super::{micro, sweep, timer_latency};
 
 /// Bytes for texts of the run: versions, names, and the buffers of lines.
 const TEXT: usize = 8 << 10;
@@ -37,7 +38,10 @@ impl Needs {
     #[must_use]
     pub fn of(plan: &Plan, cpus: usize, idle_states: usize) -> Self {
         let scenarios = scenarios(plan).map(|key| scenario_bytes(plan, key.id, cpus, idle_states));
-        let has_timers = plan.scenarios.contains(ScenarioId::TimerLatency);
+        let has_timers = plan
+            .scenarios
+            .iter()
+            .any(|id| id.procedure() == Procedure::Timers);
         let (tallies, buffer) = match has_timers {
             true => (cpus, plan.timer.buffer()),
             false => (0, 0),
@@ -68,23 +72,25 @@ fn lasting_bytes(plan: &Plan, cpus: usize, idle_states: usize) -> usize {
 }
 
 fn scenario_bytes(plan: &Plan, id: ScenarioId, cpus: usize, idle_states: usize) -> usize {
-    let measured = match id.family() {
-        Family::Suite => {
+    let cells = id.cells(plan, cpus, idle_states);
+    let reasons = list::<(Reason, u32)>(REASONS);
+    let measured = match id.procedure() {
+        Procedure::Suspend(..) | Procedure::CpuOff | Procedure::Version => {
             bench_bytes(plan, cpus) + rows_bytes(plan, cpus) * suite::placements(id) + PRINTING
         }
-        Family::Sweep => {
-            let points = sweep::points(id, plan, cpus, idle_states);
-            bench_bytes(plan, cpus) + list::<(Reason, u32)>(REASONS) + points_bytes(points)
+        Procedure::Steps => {
+            bench_bytes(plan, cpus) + reasons + points_bytes(steps::PER_CPU * cells)
         }
-        Family::Timer => {
-            let points = timer_latency::points(&plan.timer, cpus);
+        Procedure::Timers => {
             let spread = list::<u32>(Histogram::default().counts().count());
-            point_bench_bytes(cpus, 0) + points / 2 * spread + points_bytes(points)
+            point_bench_bytes(cpus, 0) + cells * spread + points_bytes(MEASURES * cells)
         }
-        Family::Micro => {
-            let points = micro::points(id, cpus);
-            let reasons = list::<(Reason, u32)>(REASONS);
-            point_bench_bytes(cpus, micro::samples(id, plan)) + reasons + points_bytes(points)
+        Procedure::Loop | Procedure::CpuOn => {
+            let samples = match id.procedure() {
+                Procedure::CpuOn => plan.iterations,
+                _ => plan.batches().1,
+            };
+            point_bench_bytes(cpus, samples) + reasons + points_bytes(MEASURES * cells)
         }
     };
     list::<Scenario>(PLACEMENTS) + measured
@@ -98,8 +104,8 @@ fn bench_bytes(plan: &Plan, cpus: usize) -> usize {
 
 /// Returns the bytes of a [`super::point_bench::PointBench`] without its points.
 fn point_bench_bytes(cpus: usize, samples: u32) -> usize {
-    let columns = 2 * list::<u64>(samples as usize) * cpus;
-    list::<Outcome>(cpus) + list::<[Vec<u64>; 2]>(cpus) + columns
+    let columns = MEASURES * list::<u64>(samples as usize) * cpus;
+    list::<Outcome>(cpus) + list::<[Vec<u64>; MEASURES]>(cpus) + columns
 }
 
 fn rows_bytes(plan: &Plan, cpus: usize) -> usize {

@@ -3,10 +3,13 @@
 
 pub(crate) mod bench;
 mod calibrate;
+mod contend_sweep;
 mod cpu_on;
+mod dirty_sweep;
+mod idle_states;
+mod loops;
 mod measure;
 mod memory;
-mod micro;
 mod off;
 mod parallel;
 mod point_bench;
@@ -15,8 +18,9 @@ mod reached;
 mod rows;
 mod serial;
 mod states;
+mod steps;
 mod suite;
-mod sweep;
+mod system_suspend;
 #[cfg(test)]
 pub(crate) mod tests;
 mod timer_latency;

@@ -123,7 +123,7 @@ fn turn_off(bench: &mut Bench<'_>, cpu: usize) {
     };
 }
 
-/// Turns the CPU on again to read its timestamps: a sample, if both halves are good.
+/// Rounds the CPU on again to read its timestamps: a sample, if both halves are good.
 fn read_back(bench: &mut Bench<'_>, cpu: usize, phase: AttemptUse) {
     let first = bench.firsts[cpu];
     let outcome = if matches!(first.end, End::WentOff) && !bench.machine.is_lost(cpu) {

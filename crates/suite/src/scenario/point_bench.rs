@@ -4,9 +4,13 @@ use alloc::vec::Vec;
 
 use run::measure::{Machine, Outcome, REASONS, Round, Summary, Who};
 use run::model::{Conditions, Failure, How, Point, Scenario, ScenarioKey, Status};
+use run::plan::ScenarioId;
 
 use super::bench::{Setting, first_lost, too_few};
 use super::rows::by_reason;
+
+/// The most measures of one CPU in one step.
+pub(crate) const MEASURES: usize = 2;
 
 pub(crate) struct PointBench<'m> {
     pub(crate) machine: &'m mut dyn Machine,
@@ -14,7 +18,7 @@ pub(crate) struct PointBench<'m> {
     /// One for each CPU: the round in hand.
     pub(crate) outcomes: Vec<Outcome>,
     /// Samples by CPU, of two measures.
-    pub(crate) columns: Vec<[Vec<u64>; 2]>,
+    pub(crate) columns: Vec<[Vec<u64>; MEASURES]>,
     pub(crate) conditions: Conditions,
     /// Attempts that do not count, by [`run::measure::Reason`].
     pub(crate) rejected: [u32; REASONS],
@@ -30,14 +34,15 @@ pub(crate) fn how(who: Who) -> How {
 }
 
 impl<'m> PointBench<'m> {
-    /// Returns a bench with memory for so many points and samples.
+    /// Returns a bench with memory for the scenario's points and `samples` of each CPU.
     pub(crate) fn new(
         machine: &'m mut dyn Machine,
         setting: Setting<'m>,
-        points: usize,
+        id: ScenarioId,
         samples: u32,
     ) -> Self {
         let cpus = setting.cpus.len();
+        let points = MEASURES * id.cells(setting.plan, cpus, 0);
         let column = || Vec::with_capacity(samples as usize);
         let columns = (0..cpus).map(|_| [column(), column()]).collect();
         Self {

@@ -7,7 +7,7 @@ use hardware::spec::psci::StateFormat;
 use hardware::spec::stat::{Ladder, Rung};
 use run::measure::Action;
 use run::model::Skip;
-use run::plan::{Plan, ScenarioId};
+use run::plan::{Axis, Plan, Procedure, ScenarioId, StateChoice};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chosen {
@@ -107,12 +107,10 @@ impl States {
 
     /// Returns the state that a scenario of the suite suspends to.
     pub(crate) const fn of(&self, scenario: ScenarioId) -> Option<Chosen> {
-        match scenario {
-            ScenarioId::SuspendDeepParallel
-            | ScenarioId::SuspendDeepSerial
-            | ScenarioId::CpuOffSerial => self.deepest,
-            ScenarioId::CpuSuspendParallel | ScenarioId::CpuSuspendSerial => self.core,
-            _ => None,
+        match scenario.procedure().state() {
+            Some(StateChoice::Deepest) => self.deepest,
+            Some(StateChoice::Core) => self.core,
+            None => None,
         }
     }
 
@@ -122,13 +120,13 @@ impl States {
     pub(crate) fn to_try(&self, plan: &Plan) -> Vec<Chosen> {
         let both = [self.core, self.deepest];
         let is_wanted = |state: Chosen| {
-            plan.scenarios.iter().any(|id| match id {
-                ScenarioId::IdleStates => self.accepted.contains(&state),
-                ScenarioId::DirtySweep | ScenarioId::ContendSweep | ScenarioId::SystemSuspend => {
-                    both.contains(&Some(state))
-                }
-                id => self.of(id) == Some(state),
-            })
+            plan.scenarios
+                .iter()
+                .any(|id| match (id.procedure(), id.axis()) {
+                    (Procedure::Steps, Some(Axis::PowerState)) => self.accepted.contains(&state),
+                    (Procedure::Steps, _) => both.contains(&Some(state)),
+                    _ => self.of(id) == Some(state),
+                })
         };
         let accepted = self.accepted.iter().copied();
         let mut all: Vec<Chosen> = Vec::with_capacity(self.accepted.len() + 2);

@@ -4,9 +4,9 @@ use alloc::vec::Vec;
 
 use run::measure::{Action, Machine};
 use run::model::{Conditions, Scenario, ScenarioKey, Status};
-use run::plan::ScenarioId;
+use run::plan::{Procedure, ScenarioId, Turns};
 
-use super::bench::{Bench, BenchStep, Setting, Turns};
+use super::bench::{Bench, BenchStep, Rounds, Setting};
 use super::off::measure_off;
 use super::parallel::measure_parallel;
 use super::progress::Progress;
@@ -18,8 +18,8 @@ pub(crate) const PLACEMENTS: usize = 2;
 /// Returns the most placements of a scenario's helper, which has no row in a round of
 /// several CPUs.
 pub(crate) const fn placements(id: ScenarioId) -> usize {
-    match id {
-        ScenarioId::SuspendDeepParallel | ScenarioId::CpuSuspendParallel => PLACEMENTS,
+    match id.procedure() {
+        Procedure::Suspend(_, Turns::Parallel) => PLACEMENTS,
         _ => 1,
     }
 }
@@ -53,24 +53,24 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<usize>) ->
     let wakers = bench.setting.wakers;
     let state = states.of(id);
     let why = wakers.skip(state).map(|skip| states.explain(skip));
-    let turns = match id {
-        ScenarioId::CpuOffSerial => Turns::Off,
-        _ if id.is_parallel() => Turns::Parallel,
-        _ => Turns::Serial,
+    let turns = match id.procedure() {
+        Procedure::CpuOff => Rounds::Off,
+        _ if id.is_parallel() => Rounds::Parallel,
+        _ => Rounds::Serial,
     };
     let step = match state.filter(|_| why.is_none()) {
         Some(state) => BenchStep::to_state(turns, state),
         None => BenchStep::new(turns, Action::Version),
     };
     bench.begin(BenchStep { helper, ..step });
-    let needs_state = turns != Turns::Off && id != ScenarioId::PsciVersionParallel;
+    let needs_state = matches!(id.procedure(), Procedure::Suspend(..));
     let status = match why {
         Some(skip) if needs_state => {
             let fault = wakers.fault(skip);
             fault.map_or(Status::Skipped(skip), Status::Failed)
         }
         _ => {
-            if turns == Turns::Off {
+            if turns == Rounds::Off {
                 // The lead's part alone needs a state.
                 let lead = bench.lead();
                 bench.rows[lead].row.skipped = why;
@@ -116,9 +116,9 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<usize>) ->
 #[inline(never)]
 pub(crate) fn measure_step(bench: &mut Bench<'_>) -> Status {
     let measured = match bench.step.turns {
-        Turns::Serial => measure_serial(bench),
-        Turns::Parallel => measure_parallel(bench),
-        Turns::Off => measure_off(bench),
+        Rounds::Serial => measure_serial(bench),
+        Rounds::Parallel => measure_parallel(bench),
+        Rounds::Off => measure_off(bench),
     };
     bench.note_losses();
     measured.map_or_else(|status| status, |()| bench.status())
@@ -129,7 +129,7 @@ fn name_helpers(bench: &mut Bench<'_>) {
     let lead = bench.lead();
     for cpu in 0..bench.rows.len() {
         // CPU_OFF ends by CPU_ON: the lead alone is suspended.
-        let is_suspended = bench.step.turns != Turns::Off || cpu == lead;
+        let is_suspended = bench.step.turns != Rounds::Off || cpu == lead;
         let helper = bench.waker_of(cpu).helper();
         let state = &mut bench.rows[cpu];
         let has_samples = is_suspended && state.valid() > 0;

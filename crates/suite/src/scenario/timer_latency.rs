@@ -12,19 +12,13 @@ use run::model::{Failure, Measure, Point, Scenario, ScenarioKey, Skip, Spread, S
 use run::plan::{Load, TimerPlan};
 
 use super::bench::{Setting, lead_in};
-use super::point_bench::{PointBench, how};
+use super::point_bench::{MEASURES, PointBench, how};
 use super::progress::{Progress, Stretch};
 
-const FIGURES: [(Until, Measure); 2] = [
+const FIGURES: [(Until, Measure); MEASURES] = [
     (Until::Entry, Measure::Entry),
     (Until::Handler, Measure::Handler),
 ];
-
-/// Returns the most points that the scenario has; one of each pair has a spread.
-pub(crate) fn points(timer: &TimerPlan, cpus: usize) -> usize {
-    let hows = usize::from(timer.alone()) + usize::from(timer.all());
-    cpus * hows * timer.loads().count() * FIGURES.len()
-}
 
 /// Measures the scenario, and reports each window to `progress`.
 pub(crate) fn measure(
@@ -34,8 +28,7 @@ pub(crate) fn measure(
     progress: &mut dyn Progress,
 ) -> Result<Scenario, fmt::Error> {
     let mut timer = setting.plan.timer;
-    let points = points(&timer, setting.cpus.len());
-    let bench = PointBench::new(machine, setting, points, 0);
+    let bench = PointBench::new(machine, setting, key.id, 0);
     let facts = bench.machine.facts();
     if facts.gic == 0 {
         return Ok(bench.finish(key, Status::Skipped(Skip::NoInterrupts)));

@@ -2,7 +2,7 @@
 //! reach, the median that stands for them, and the line that fits best.
 
 use hardware::text::plural::many;
-use run::plan::ScenarioId;
+use run::plan::Axis;
 
 use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::analysis::figure::{is_sorted_by_size, x_heading, x_text};
@@ -12,8 +12,8 @@ use crate::export::point_tables::DrawnScale;
 
 pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
     // A power_state is a name, and no amount.
-    let amounts = [ScenarioId::DirtySweep, ScenarioId::ContendSweep];
-    let has_amounts = amounts.contains(&charts.scenario.id);
+    let axis = charts.scenario.id.axis();
+    let has_amounts = matches!(axis, Some(Axis::Bytes | Axis::Cpus));
     let all = series(charts.scenario).into_iter().enumerate();
     let all = all.filter(move |_| has_amounts);
     all.filter_map(move |(place, it)| figure(charts, place + 1, &it))
@@ -24,8 +24,8 @@ fn figure(charts: &Charts<'_>, number: usize, series: &Series<'_>) -> Option<Cha
     let is_queue = is_sorted_by_size(id);
     let points: Vec<_> = series.at.iter().flat_map(|at| at.all.clone()).collect();
     let unit = DrawnScale::of(run.clock(), points.first()?);
-    let (per, each, axis, by) = match id {
-        ScenarioId::DirtySweep => (1024.0, "KiB", "dirty KiB", "how much is dirty"),
+    let (per, each, axis, by) = match id.axis() {
+        Some(Axis::Bytes) => (1024.0, "KiB", "dirty KiB", "how much is dirty"),
         _ => (
             1.0,
             "CPU",

@@ -4,9 +4,10 @@
 
 use alloc::vec::Vec;
 
+use run::measure::Operation::{Call, ReadStamp, SelfSgi, SysregRead};
 use run::measure::{Action, After, End, Facts, Machine, Operation, Outcome, Round, Who};
 use run::model::{Failure, Measure, Point, Scenario, ScenarioKey, Skip, Status, Variant};
-use run::plan::{LOOPS_LIMIT_S, Plan, ScenarioId};
+use run::plan::LOOPS_LIMIT_S;
 use smccc::arch::SMCCC_VERSION;
 use smccc::psci::{PSCI_VERSION, error};
 
@@ -44,72 +45,65 @@ const fn kind(variant: Variant, operation: Operation, answers: (i32, i32)) -> Op
     }
 }
 
-const fn kinds(id: ScenarioId) -> &'static [OperationKind] {
-    use Operation::{Call, ReadStamp, SelfSgi, SysregRead};
-    const NULL_CALL: [OperationKind; 3] = [
+/// A scenario of loops.
+pub(crate) struct Loops {
+    operations: &'static [OperationKind],
+    /// Returns the reason why the machine cannot run them.
+    skip: fn(&Facts) -> Option<Skip>,
+}
+
+pub(crate) const NULL_CALL: Loops = Loops {
+    operations: &[
         kind(Variant::PsciVersion, Call(PSCI_VERSION), NUMBER),
         kind(Variant::SmcccVersion, Call(SMCCC_VERSION), NUMBER),
         kind(Variant::Unknown, Call(RESERVED_CALL), NOT_SUPPORTED),
-    ];
-    match id {
-        ScenarioId::NullCall => &NULL_CALL,
-        ScenarioId::SelfSgi => const { &[kind(Variant::Sgi, SelfSgi, NOTHING)] },
-        ScenarioId::SysregTrap => const { &[kind(Variant::Pmselr, SysregRead, NOTHING)] },
-        ScenarioId::PmfRead => const { &[kind(Variant::GetTimestamp, ReadStamp, NOTHING)] },
-        _ => &[LOOP],
-    }
-}
+    ],
+    skip: |_| None,
+};
 
-/// Returns the most points that a scenario has: in ticks and in cycles, of each kind
-/// on each CPU alone and of all at once, and of the loop on the lead.
-pub(crate) const fn points(id: ScenarioId, cpus: usize) -> usize {
-    2 * (2 * kinds(id).len() * cpus + 1)
-}
+pub(crate) const SELF_SGI: Loops = Loops {
+    operations: &[kind(Variant::Sgi, SelfSgi, NOTHING)],
+    skip: |facts| (facts.gic == 0).then_some(Skip::NoSgi),
+};
 
-pub(crate) fn samples(id: ScenarioId, plan: &Plan) -> u32 {
-    match id {
-        ScenarioId::CpuOn => plan.iterations,
-        _ => plan.batches().1,
-    }
-}
+pub(crate) const SYSREG_TRAP: Loops = Loops {
+    operations: &[kind(Variant::Pmselr, SysregRead, NOTHING)],
+    skip: |facts| (!facts.pmu).then_some(Skip::NoPmu),
+};
+
+pub(crate) const PMF_READ: Loops = Loops {
+    operations: &[kind(Variant::GetTimestamp, ReadStamp, NOTHING)],
+    skip: |facts| facts.pmf.is_err().then_some(Skip::NoPmf),
+};
+
+pub(crate) const EMPTY: Loops = Loops {
+    operations: &[LOOP],
+    skip: |_| None,
+};
 
 pub(crate) fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,
     key: ScenarioKey,
+    loops: &Loops,
 ) -> Scenario {
-    let cpus = setting.cpus.len();
-    let skip = skip(key.id, machine.facts(), cpus);
-    let samples = samples(key.id, setting.plan);
-    let mut bench = PointBench::new(machine, setting, points(key.id, cpus), samples);
-    let measured = match (skip, key.id) {
-        (Some(skip), _) => return bench.finish(key, Status::Skipped(skip)),
-        (None, ScenarioId::CpuOn) => super::cpu_on::measure(&mut bench),
-        (None, id) => {
-            let (batch, asked) = setting.plan.batches();
-            bench.conditions.asked = asked;
-            let mut micro = Micro {
-                bench: &mut bench,
-                batch,
-                asked,
-                limit: None,
-                quiet: 0,
-            };
-            micro.run(kinds(id))
-        }
+    let skip = (loops.skip)(machine.facts());
+    let (batch, asked) = setting.plan.batches();
+    let mut bench = PointBench::new(machine, setting, key.id, asked);
+    if let Some(skip) = skip {
+        return bench.finish(key, Status::Skipped(skip));
+    }
+    bench.conditions.asked = asked;
+    let mut micro = Micro {
+        bench: &mut bench,
+        batch,
+        asked,
+        limit: None,
+        quiet: 0,
     };
+    let measured = micro.run(loops.operations);
     let status = measured.map_or_else(Status::Failed, |()| Status::Passed);
     bench.finish(key, status)
-}
-
-fn skip(id: ScenarioId, facts: &Facts, cpus: usize) -> Option<Skip> {
-    match id {
-        ScenarioId::SelfSgi if facts.gic == 0 => Some(Skip::NoSgi),
-        ScenarioId::SysregTrap if !facts.pmu => Some(Skip::NoPmu),
-        ScenarioId::CpuOn if cpus < 2 => Some(Skip::OneCpu),
-        ScenarioId::PmfRead if facts.pmf.is_err() => Some(Skip::NoPmf),
-        _ => None,
-    }
 }
 
 /// A micro-benchmark under way. A CPU's columns are ticks and cycles.

@@ -1,0 +1,128 @@
+//! What describes a scenario.
+
+use super::plan::Plan;
+
+/// A scenario's only definition, apart from the code that measures it.
+#[derive(Clone, Copy, Debug)]
+pub struct Descriptor {
+    /// The tag, in boot arguments, records and `RT_INSTR` lines.
+    pub tag: &'static str,
+    /// The name, in headings.
+    pub name: &'static str,
+    /// The way in which it is measured.
+    pub procedure: Procedure,
+    /// The quantity that its steps vary; None if it has no steps, or one.
+    pub axis: Option<Axis>,
+    /// True if it powers CPUs off by either method.
+    pub needs_cpu_off: bool,
+    /// True if `only=all` includes it.
+    pub is_in_all: bool,
+    /// The most cells that it has, by the plan, the number of CPUs, and that of idle states:
+    /// memory and time are reserved for so many.
+    pub cells: fn(&Plan, usize, usize) -> usize,
+}
+
+/// The way in which a scenario is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Procedure {
+    /// CPU_SUSPEND of each CPU: one of TFTF's suite.
+    Suspend(StateChoice, Turns),
+    /// CPU_OFF of each CPU but the lead, which suspends: one of TFTF's suite.
+    CpuOff,
+    /// PSCI_VERSION on all CPUs at once: one of TFTF's suite.
+    Version,
+    /// An operation in a loop: one of the group `micro`.
+    Loop,
+    /// CPU_ON and CPU_OFF of each CPU: one of the group `micro`.
+    CpuOn,
+    /// Timers that expire while other CPUs load the memory.
+    Timers,
+    /// Steps of one quantity, each measured as a scenario of the suite is.
+    Steps,
+}
+
+/// The idle state that a scenario asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateChoice {
+    /// The power-down state of the highest level, or the one that `deepest=` names.
+    Deepest,
+    /// The power-down state of level 0, or the one that `core=` names.
+    Core,
+}
+
+/// The order in which CPUs are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turns {
+    /// One after another.
+    Serial,
+    /// All at once.
+    Parallel,
+}
+
+/// The quantity that the steps of a scenario vary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// Dirty bytes in the cache.
+    Bytes,
+    /// CPUs that go down together.
+    Cpus,
+    /// The `power_state` that is asked for.
+    PowerState,
+}
+
+impl Procedure {
+    /// Returns true if it is one of TFTF's suite.
+    pub const fn is_of_suite(self) -> bool {
+        match self {
+            Self::Suspend(..) | Self::CpuOff | Self::Version => true,
+            Self::Loop | Self::CpuOn | Self::Timers | Self::Steps => false,
+        }
+    }
+
+    /// Returns the idle state to which CPUs are suspended, if it is the same for all samples.
+    pub const fn state(self) -> Option<StateChoice> {
+        match self {
+            Self::Suspend(state, _) => Some(state),
+            Self::CpuOff => Some(StateChoice::Deepest),
+            Self::Version | Self::Loop | Self::CpuOn | Self::Timers | Self::Steps => None,
+        }
+    }
+}
+
+impl Axis {
+    /// Returns the quantity as a heading.
+    pub const fn heading(self) -> &'static str {
+        match self {
+            Self::Bytes => "Bytes",
+            Self::Cpus => "CPUs",
+            Self::PowerState => "power_state",
+        }
+    }
+}
+
+impl Descriptor {
+    /// The usual scenario of TFTF's suite.
+    pub(super) const SUITE: Self = Self {
+        tag: "",
+        name: "",
+        procedure: Procedure::Version,
+        axis: None,
+        needs_cpu_off: false,
+        is_in_all: true,
+        cells: |_, cpus, _| cpus,
+    };
+
+    /// The usual loop: of one operation, on each CPU alone and on all at once, and of nothing
+    /// on the lead.
+    pub(super) const LOOP: Self = Self {
+        procedure: Procedure::Loop,
+        cells: |_, cpus, _| 2 * cpus + 1,
+        ..Self::SUITE
+    };
+
+    /// The usual scenario of steps.
+    pub(super) const STEPS: Self = Self {
+        procedure: Procedure::Steps,
+        ..Self::SUITE
+    };
+}

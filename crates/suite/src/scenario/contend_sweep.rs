@@ -1,0 +1,36 @@
+//! The scenario `contend_sweep`: more and more CPUs that go down together.
+
+use run::measure::Who;
+use run::model::{How, Skip};
+use run::plan::steps;
+
+use super::bench::{BenchStep, Rounds};
+use super::steps::Sweep;
+
+/// Measures more and more CPUs that go down together.
+pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
+    let cpus = sweep.bench.rows.len();
+    let steps = sweep.bench.setting.plan.contend;
+    let steps = steps.unwrap_or_else(|| steps::contend(cpus));
+    let steps = || steps.as_slice().iter().map(|count| *count as usize);
+    // The most CPUs that can go down together, by the state of which fewer can.
+    let (mut most, mut any) = (cpus, false);
+    for (variant, step) in sweep.two_states(Rounds::Parallel) {
+        // A helper goes down with none of them.
+        let awake = usize::from(sweep.needs_helper(&step));
+        most = most.min(cpus - awake);
+        for count in steps().filter(|count| count + awake <= cpus) {
+            any = true;
+            let who = Who::First(count + awake);
+            if !sweep.step(variant, Some(count as u64), BenchStep { who, ..step }) {
+                break;
+            }
+        }
+    }
+    if !any {
+        return sweep.leave_out(Skip::TooFewCpus);
+    }
+    for count in steps().filter(|count| *count > most) {
+        sweep.push_left_out(How::All, count as u64);
+    }
+}

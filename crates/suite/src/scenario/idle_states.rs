@@ -1,0 +1,63 @@
+//! The scenario `idle_states`: every idle state of the device tree, one CPU after another, all
+//! at once, and in OS-initiated mode.
+
+use hardware::spec::psci::ReturnCode;
+use run::measure::{Action, Who};
+use run::model::{Failure, How, Skip, Variant};
+use smccc::psci::{PSCI_SET_SUSPEND_MODE, SuspendMode};
+
+use super::bench::{BenchStep, Rounds};
+use super::steps::Sweep;
+
+pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
+    let states = sweep.bench.setting.states;
+    for state in &states.foreign {
+        sweep.leave_out(Skip::OtherFormat(states.format));
+        sweep.push_left_out(How::Alone, u64::from(*state));
+    }
+    for state in &states.accepted {
+        let x = u64::from(state.power_state);
+        if sweep.usable(Some(*state)).is_none() {
+            sweep.push_left_out(How::Alone, x);
+            continue;
+        }
+        for (variant, turns) in [
+            (Variant::Serial, Rounds::Serial),
+            (Variant::Parallel, Rounds::Parallel),
+        ] {
+            sweep.step(variant, Some(x), BenchStep::to_state(turns, *state));
+        }
+    }
+    sweep.conditions.mode_left_out = measure_os_initiated(sweep).err();
+}
+
+/// Measures the states above a CPU's own in OS-initiated mode, and leaves the mode.
+fn measure_os_initiated(sweep: &mut Sweep<'_>) -> Result<(), Skip> {
+    if !sweep.facts().os_initiated {
+        return Err(Skip::NotSupported(PSCI_SET_SUSPEND_MODE));
+    }
+    set_mode(sweep, SuspendMode::OsInitiated).map_err(Skip::ModeRefused)?;
+    for state in &sweep.bench.setting.states.accepted {
+        let own = state.ladder.due(Some(0));
+        let asks_for_more = own.is_some_and(|own| own != state.power_state);
+        if state.powerdown && asks_for_more && sweep.usable(Some(*state)).is_some() {
+            let step = BenchStep {
+                osi: true,
+                ..BenchStep::to_state(Rounds::Parallel, *state)
+            };
+            sweep.step(Variant::Osi, Some(state.power_state.into()), step);
+        }
+    }
+    // In a firmware that stays in it, the figures of later scenarios would differ.
+    if let Err(error) = set_mode(sweep, SuspendMode::PlatformCoordinated) {
+        sweep.failure.get_or_insert(Failure::ModeStuck(error));
+    }
+    Ok(())
+}
+
+fn set_mode(sweep: &mut Sweep<'_>, mode: SuspendMode) -> Result<(), ReturnCode> {
+    let bench = &mut sweep.bench;
+    bench.step.osi = false;
+    bench.run(Who::Only(bench.lead()), Action::None);
+    Ok(bench.machine.set_suspend_mode(mode)?)
+}

@@ -1,0 +1,224 @@
+//! Scenarios of steps: PSCI under varied conditions. A step is measured as a scenario of the
+//! suite is; its rows then become points.
+
+use alloc::vec::Vec;
+
+use hardware::spec::stat::Ladder;
+use hardware::text::words::Word;
+use run::measure::{Facts, Machine, Metric, REASONS, Summary};
+use run::model::{
+    Conditions, Failure, How, Measure, Point, Scenario, ScenarioKey, Skip, Status, Variant,
+    WakeSource,
+};
+
+use super::bench::{Bench, BenchStep, Rounds, Setting};
+use super::progress::Progress;
+use super::rows::by_reason;
+use super::states::Chosen;
+use super::suite::measure_step;
+
+/// Points of a CPU in a step: three at most of those, and two by PSCI_STAT.
+pub(crate) const PER_CPU: usize = 5;
+
+/// A scenario of steps under way.
+pub(crate) struct Sweep<'m> {
+    pub(crate) bench: Bench<'m>,
+    points: Vec<Point>,
+    pub(crate) conditions: Conditions,
+    rejected: [u32; REASONS],
+    pub(crate) failure: Option<Failure>,
+    is_measured: bool,
+}
+
+/// Measures a scenario whose steps `measure_steps` runs.
+pub(crate) fn measure(
+    machine: &mut dyn Machine,
+    setting: Setting<'_>,
+    key: ScenarioKey,
+    progress: &mut dyn Progress,
+    measure_steps: fn(&mut Sweep<'_>),
+) -> Scenario {
+    let (plan, states) = (setting.plan, setting.states);
+    let idle_states = states.accepted.len() + states.foreign.len();
+    let points = PER_CPU * key.id.cells(plan, setting.cpus.len(), idle_states);
+    let bench = Bench::new(machine, setting, key.method, progress);
+    let mut sweep = Sweep {
+        conditions: Conditions {
+            pmf: bench.pmf,
+            asked: plan.iterations,
+            ..Conditions::default()
+        },
+        bench,
+        points: Vec::with_capacity(points),
+        rejected: [0; REASONS],
+        failure: None,
+        is_measured: false,
+    };
+    measure_steps(&mut sweep);
+    sweep.finish(key)
+}
+
+impl Sweep<'_> {
+    fn finish(self, key: ScenarioKey) -> Scenario {
+        let mut conditions = self.conditions;
+        let states = self.bench.setting.states;
+        let left_out = conditions.states_left_out.map(|why| states.explain(why));
+        conditions.states_left_out = left_out;
+        let status = match (self.failure, self.is_measured) {
+            (Some(failure), _) => Status::Failed(failure),
+            (None, true) => Status::Passed,
+            (None, false) => {
+                conditions.states_left_out = None;
+                Status::Skipped(left_out.unwrap_or(states.explain(Skip::NoIdleState)))
+            }
+        };
+        Scenario {
+            status,
+            conditions: Some(conditions),
+            rejected: by_reason(&self.rejected),
+            points: self.points,
+            ..Scenario::new(key)
+        }
+    }
+
+    pub(crate) fn facts(&self) -> &Facts {
+        self.bench.machine.facts()
+    }
+
+    /// Returns the state, if CPUs can be suspended to it.
+    pub(crate) fn usable(&mut self, state: Option<Chosen>) -> Option<Chosen> {
+        let why = self.bench.setting.wakers.skip(state);
+        why.inspect(|why| self.leave_out(*why));
+        state.filter(|_| why.is_none())
+    }
+
+    pub(crate) fn leave_out(&mut self, why: Skip) {
+        self.conditions.states_left_out.get_or_insert(why);
+    }
+
+    /// Returns steps to the deepest state and to the core's, which do not read
+    /// PSCI_STAT.
+    pub(crate) fn two_states(
+        &mut self,
+        turns: Rounds,
+    ) -> impl Iterator<Item = (Variant, BenchStep)> + use<> {
+        let states = self.bench.setting.states;
+        let deepest = self.usable(states.deepest);
+        let core = states.core.filter(|core| states.deepest != Some(*core));
+        let core = core.and_then(|core| self.usable(Some(core)));
+        let both = [(Variant::Deepest, deepest), (Variant::Core, core)];
+        both.into_iter().filter_map(move |(variant, state)| {
+            let step = BenchStep {
+                ladder: Ladder::default(),
+                ..BenchStep::to_state(turns, state?)
+            };
+            Some((variant, step))
+        })
+    }
+
+    pub(crate) fn push_left_out(&mut self, how: How, x: u64) {
+        self.points.push(Point {
+            how,
+            x: Some(x),
+            ..Point::new(0, Variant::LeftOut, measure_of(figures(self.bench.pmf)[0]))
+        });
+    }
+
+    pub(crate) fn needs_helper(&self, step: &BenchStep) -> bool {
+        let source = self.bench.setting.wakers.source(step.timers_stop);
+        step.turns == Rounds::Parallel && source == WakeSource::Helper
+    }
+
+    /// Measures one step, in which `x` is the quantity that is varied; returns false if
+    /// the next ones cannot be measured either.
+    pub(crate) fn step(&mut self, variant: Variant, x: Option<u64>, step: BenchStep) -> bool {
+        // One placement is enough for a curve: the lead stays awake.
+        let helper = self.needs_helper(&step).then_some(self.bench.lead());
+        let bench = &mut self.bench;
+        bench.begin(BenchStep { helper, ..step });
+        let status = measure_step(bench);
+        self.conditions.attempts += bench.attempts;
+        self.conditions.trials += bench.trials;
+        match status {
+            Status::Skipped(why) => {
+                self.leave_out(why);
+                return false;
+            }
+            Status::Failed(failure) => {
+                self.failure.get_or_insert(failure);
+            }
+            _ => self.is_measured = true,
+        }
+        if step.timers_stop {
+            self.conditions.wake_source = bench.setting.wakers.source(true);
+        }
+        for cpu in 0..self.bench.rows.len() {
+            self.add_points(cpu, variant, x);
+        }
+        true
+    }
+
+    /// Adds the points of a CPU in a step; one at least, if without samples.
+    fn add_points(&mut self, cpu: usize, variant: Variant, x: Option<u64>) {
+        let bench = &mut self.bench;
+        let row = &bench.rows[cpu];
+        if !row.needs_samples() {
+            return;
+        }
+        for (sum, count) in self.rejected.iter_mut().zip(row.rejected) {
+            *sum += count;
+        }
+        let metrics = figures(bench.pmf);
+        let plain = Point {
+            how: match bench.step.turns {
+                Rounds::Parallel => How::All,
+                Rounds::Serial | Rounds::Off => How::Alone,
+            },
+            x,
+            lost: row.rejected_total().into(),
+            waker: bench.waker_of(cpu),
+            ..Point::new(row.row.cpu, variant, measure_of(metrics[0]))
+        };
+        let point = |measure, figures| Point {
+            measure,
+            figures,
+            ..plain.clone()
+        };
+        let before = self.points.len();
+        for metric in metrics {
+            let figures = row.summary(*metric, bench.pmf, &mut bench.column);
+            if figures.n > 0 {
+                self.points.push(point(measure_of(*metric), figures));
+            }
+        }
+        if self.points.len() == before {
+            self.points.push(plain.clone());
+        }
+        if let Some(reached) = row.row.reached {
+            let is_asked = x.is_some() && reached.state.map(u64::from) == x;
+            let count = if is_asked { reached.times.into() } else { 0 };
+            let residency = (Measure::Residency, reached.residency_us.into());
+            let both = [(Measure::Count, count), residency];
+            self.points.extend(both.map(|(measure, figure)| Point {
+                lost: 0,
+                ..point(measure, Summary::of(&mut [figure]))
+            }));
+        }
+    }
+}
+
+/// Returns the metrics of a step. Without PMF these are the caller's: two of a suspend
+/// and two of CPU_OFF.
+const fn figures(pmf: bool) -> &'static [Metric] {
+    use Metric::{CacheFlush, Call, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
+    if pmf {
+        &[Powerdown, Wakeup, CacheFlush]
+    } else {
+        &[Call, Wake, TurnOff, TurnOn]
+    }
+}
+
+/// Returns the measure of a metric, which has its name.
+fn measure_of(metric: Metric) -> Measure {
+    Measure::from_word(metric.key()).unwrap_or_default()
+}

@@ -1,0 +1,33 @@
+//! The scenario `system_suspend`: SYSTEM_SUSPEND of the lead, all other CPUs off.
+
+use run::measure::{Action, Who};
+use run::model::{Skip, Variant};
+use smccc::psci::PSCI_SYSTEM_SUSPEND_64;
+
+use super::bench::{BenchStep, Rounds, Setting, first_lost};
+use super::steps::Sweep;
+
+pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
+    // A CPU that is lost may be on, and then the firmware refuses the call.
+    sweep.failure = first_lost(sweep.bench.machine, sweep.bench.rows.len());
+    if sweep.failure.is_some() {
+        return;
+    }
+    let Setting { states, wakers, .. } = sweep.bench.setting;
+    let facts = sweep.facts();
+    let timers_stop = match wakers.frame {
+        _ if facts.gic == 0 => return sweep.leave_out(Skip::NoGic),
+        _ if !facts.system_suspend => {
+            return sweep.leave_out(Skip::NotSupported(PSCI_SYSTEM_SUSPEND_64));
+        }
+        // A timer that stops in a CPU's state stops in the system's.
+        Err(why) if states.any_stops => return sweep.leave_out(Skip::TimerStops(why)),
+        frame => frame.is_ok(),
+    };
+    let step = BenchStep {
+        timers_stop,
+        who: Who::First(1),
+        ..BenchStep::new(Rounds::Serial, Action::SystemSuspend)
+    };
+    sweep.step(Variant::System, None, step);
+}
