@@ -37,7 +37,7 @@ fn times(time: Duration, count: u64) -> Duration {
 
 /// Returns the number of samples of a round of `id`, those of all its steps together.
 fn samples(id: ScenarioId, cpus: u32, plan: &Plan) -> u64 {
-    let cells = id.cells(plan, cpus as usize, IDLE_STATES) as u64;
+    let cells = plan.cells(id, cpus as usize, IDLE_STATES) as u64;
     match id.procedure() {
         Procedure::Suspend(..) | Procedure::CpuOff | Procedure::Version => {
             plan.methods.iter().count() as u64 * cells
@@ -57,7 +57,7 @@ fn of_loops(cpus: u32, plan: &Plan) -> Duration {
         Some(_) => (u64::from(batches), Duration::ZERO),
         None => (200, Duration::from_secs(LOOPS_LIMIT_S.into())),
     };
-    let cells = loops().map(|id| id.cells(plan, cpus as usize, IDLE_STATES) as u64);
+    let cells = loops().map(|id| plan.cells(id, cpus as usize, IDLE_STATES) as u64);
     let batches = (batches + u64::from(plan.warmup)).saturating_mul(cells.sum());
     let operations = batches.saturating_mul(u64::from(batch));
     times(AN_OPERATION, operations).saturating_add(times(limit, loops().count() as u64))

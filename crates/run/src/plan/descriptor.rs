@@ -1,6 +1,7 @@
 //! What describes a scenario.
 
-use super::plan::Plan;
+use super::steps::Steps;
+use super::timer::TimerPlan;
 
 /// A scenario's only definition, apart from the code that measures it.
 #[derive(Clone, Copy, Debug)]
@@ -17,9 +18,23 @@ pub struct Descriptor {
     pub needs_cpu_off: bool,
     /// True if `only=all` includes it.
     pub is_in_all: bool,
-    /// The most cells that it has, by the plan, the number of CPUs, and that of idle states:
-    /// memory and time are reserved for so many.
-    pub cells: fn(&Plan, usize, usize) -> usize,
+    /// The most cells that it has in a run: memory and time are reserved for so many.
+    pub cells: fn(&RunSize) -> usize,
+}
+
+/// What the number of a scenario's cells depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct RunSize {
+    /// The number of CPUs.
+    pub cpus: usize,
+    /// The number of idle states.
+    pub idle_states: usize,
+    /// The plan's dirty bytes.
+    pub dirty: Option<Steps>,
+    /// The plan's numbers of CPUs.
+    pub contend: Option<Steps>,
+    /// The plan's choices for timers.
+    pub timer: TimerPlan,
 }
 
 /// The way in which a scenario is measured.
@@ -109,14 +124,14 @@ impl Descriptor {
         axis: None,
         needs_cpu_off: false,
         is_in_all: true,
-        cells: |_, cpus, _| cpus,
+        cells: |size| size.cpus,
     };
 
     /// The usual loop: of one operation, on each CPU alone and on all at once, and of nothing
     /// on the lead.
     pub(super) const LOOP: Self = Self {
         procedure: Procedure::Loop,
-        cells: |_, cpus, _| 2 * cpus + 1,
+        cells: |size| 2 * size.cpus + 1,
         ..Self::SUITE
     };
 

@@ -6,9 +6,10 @@ use hardware::text::outside;
 use hardware::text::words::Word;
 use serde::{Deserialize, Serialize};
 
-use super::descriptor::Axis;
+use super::descriptor::{Axis, RunSize};
 use super::key::{Key, PlanError, PlanProblem};
 use super::method::{EndAction, Method, Methods, Records, WakePattern};
+use super::scenario_id::ScenarioId;
 use super::scenario_set::ScenarioSet;
 use super::steps::{Steps, bytes, cpus, dirty_bytes, next_bytes, next_cpus};
 use super::timer::{Load, TIMERS, TimerPlan};
@@ -105,6 +106,18 @@ impl Plan {
                 .any(|id| id.axis() == Some(Axis::Bytes))
         });
         steps.map_or(0, |steps| steps.highest() as usize)
+    }
+
+    /// Returns the most cells that a scenario has on a board with this number of CPUs and
+    /// idle states.
+    pub fn cells(&self, id: ScenarioId, cpus: usize, idle_states: usize) -> usize {
+        (id.descriptor().cells)(&RunSize {
+            cpus,
+            idle_states,
+            dirty: self.dirty,
+            contend: self.contend,
+            timer: self.timer,
+        })
     }
 
     /// Reads boot arguments; none at all is the default plan.

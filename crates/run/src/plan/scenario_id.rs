@@ -8,7 +8,6 @@ use hardware::text::words::Word;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::descriptor::{Axis, Descriptor, Procedure, StateChoice, Turns};
-use super::plan::Plan;
 use super::steps;
 
 /// The beginning of the suite's tags, which a user may leave out.
@@ -89,7 +88,7 @@ scenarios! {
     NullCall: Descriptor {
         tag: "null_call",
         name: "Calls to the firmware that do nothing",
-        cells: |_, cpus, _| 2 * 3 * cpus + 1,
+        cells: |size| 2 * 3 * size.cpus + 1,
         ..Descriptor::LOOP
     },
     SelfSgi: Descriptor {
@@ -123,9 +122,9 @@ scenarios! {
         tag: "timer_latency",
         name: "Timer expiry to handler, under memory stress",
         procedure: Procedure::Timers,
-        cells: |plan, cpus, _| {
-            let hows = usize::from(plan.timer.alone()) + usize::from(plan.timer.all());
-            cpus * hows * plan.timer.loads().count()
+        cells: |size| {
+            let hows = usize::from(size.timer.alone()) + usize::from(size.timer.all());
+            size.cpus * hows * size.timer.loads().count()
         },
         ..Descriptor::LOOP
     },
@@ -134,9 +133,9 @@ scenarios! {
         name: "CPU_SUSPEND and CPU_OFF by dirty bytes in the cache",
         axis: Some(Axis::Bytes),
         // By the deepest state, the core's, and CPU_OFF.
-        cells: |plan, cpus, _| {
-            let steps = plan.dirty.map(|steps| steps.as_slice().len());
-            3 * cpus * steps.unwrap_or(steps::DIRTY_STEPS)
+        cells: |size| {
+            let steps = size.dirty.map(|steps| steps.as_slice().len());
+            3 * size.cpus * steps.unwrap_or(steps::DIRTY_STEPS)
         },
         ..Descriptor::STEPS
     },
@@ -145,10 +144,10 @@ scenarios! {
         name: "CPU_SUSPEND by CPUs that go down together",
         axis: Some(Axis::Cpus),
         // By two states, and one cell for each step that is left out.
-        cells: |plan, cpus, _| {
-            let steps = plan.contend.unwrap_or_else(|| steps::contend(cpus));
-            let fitting = steps.as_slice().iter().map(|step| *step as usize);
-            let parts: usize = fitting.filter(|step| *step <= cpus).sum();
+        cells: |size| {
+            let steps = size.contend.unwrap_or_else(|| steps::contend(size.cpus));
+            let counts = steps.as_slice().iter().map(|step| *step as usize);
+            let parts: usize = counts.filter(|count| *count <= size.cpus).sum();
             2 * parts + steps.as_slice().len()
         },
         ..Descriptor::STEPS
@@ -158,7 +157,7 @@ scenarios! {
         name: "Every idle state of the device tree",
         axis: Some(Axis::PowerState),
         // One CPU after another, all at once, and all at once in OS-initiated mode.
-        cells: |_, cpus, idle_states| 3 * cpus * idle_states,
+        cells: |size| 3 * size.cpus * size.idle_states,
         ..Descriptor::STEPS
     },
     SystemSuspend: Descriptor {
@@ -166,7 +165,7 @@ scenarios! {
         name: "SYSTEM_SUSPEND",
         // Nothing may wake the system: it has to be asked for by name.
         is_in_all: false,
-        cells: |_, _, _| 1,
+        cells: |_| 1,
         ..Descriptor::STEPS
     },
 }
@@ -234,12 +233,6 @@ impl ScenarioId {
     pub const fn has_queue(self) -> bool {
         let is_of_many = matches!(self.axis(), Some(Axis::Cpus));
         is_of_many || matches!(self.procedure(), Procedure::Suspend(_, Turns::Parallel))
-    }
-
-    /// Returns the most cells that it has on a board with this number of CPUs and idle
-    /// states.
-    pub fn cells(self, plan: &Plan, cpus: usize, idle_states: usize) -> usize {
-        (self.descriptor().cells)(plan, cpus, idle_states)
     }
 
     /// Returns the place among all scenarios, from 0.

@@ -72,7 +72,7 @@ fn lasting_bytes(plan: &Plan, cpus: usize, idle_states: usize) -> usize {
 }
 
 fn scenario_bytes(plan: &Plan, id: ScenarioId, cpus: usize, idle_states: usize) -> usize {
-    let cells = id.cells(plan, cpus, idle_states);
+    let cells = plan.cells(id, cpus, idle_states);
     let reasons = list::<(Reason, u32)>(REASONS);
     let measured = match id.procedure() {
         Procedure::Suspend(..) | Procedure::CpuOff | Procedure::Version => {

@@ -42,7 +42,7 @@ impl<'m> PointBench<'m> {
         samples: u32,
     ) -> Self {
         let cpus = setting.cpus.len();
-        let points = MEASURES * id.cells(setting.plan, cpus, 0);
+        let points = MEASURES * setting.plan.cells(id, cpus, 0);
         let column = || Vec::with_capacity(samples as usize);
         let columns = (0..cpus).map(|_| [column(), column()]).collect();
         Self {

@@ -40,7 +40,7 @@ pub(crate) fn measure(
 ) -> Scenario {
     let (plan, states) = (setting.plan, setting.states);
     let idle_states = states.accepted.len() + states.foreign.len();
-    let points = PER_CPU * key.id.cells(plan, setting.cpus.len(), idle_states);
+    let points = PER_CPU * plan.cells(key.id, setting.cpus.len(), idle_states);
     let bench = Bench::new(machine, setting, key.method, progress);
     let mut sweep = Sweep {
         conditions: Conditions {
