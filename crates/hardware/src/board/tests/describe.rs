@@ -1,4 +1,4 @@
-//! The text of what is read from a tree, one line for each part, as `read.txt` has it.
+//! The text of what is read from a tree, one line for each part, as `read.rs` has it.
 
 use std::format;
 use std::string::{String, ToString};

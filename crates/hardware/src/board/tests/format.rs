@@ -5,7 +5,7 @@ use std::string::{String, ToString};
 
 use fdt_blob::cells;
 
-use super::node_model::NodeModel;
+use super::node_model::{NodeModel, Tree};
 use crate::board::total_size;
 use crate::board::{Board, TreeConsole};
 
@@ -21,7 +21,7 @@ fn headers_that_are_not_sound_are_refused() {
     let short = [0xd0, 0x0d, 0xfe, 0xed, 0, 0, 0];
     assert_eq!(message(&short), "7 bytes are less than a header");
     assert!(total_size(&cells(&[0xd00d_feed, 0x20_0001])).is_err());
-    let blob = NodeModel::tree("qemu 1").blob();
+    let blob = NodeModel::read(Tree::Qemu(1)).blob();
     let truncated = format!("truncated: {} of 131072 bytes", blob.len());
     let end = blob.len() as u32 - 8;
     let endless = format!("offset {end:#x}: the memory reservations have no end");

@@ -5,7 +5,10 @@ use std::string::{String, ToString};
 use std::time::{Duration, Instant};
 
 use super::describe::describe;
+use super::node_model::Edit::{Add, AddEach, Set};
 use super::node_model::NodeModel;
+use super::node_model::Tree::{Juno, Qemu};
+use super::node_model::Value::{Cells, Text};
 use crate::board::TreeConsole;
 
 /// Does all that is ever done with a tree; returns the error.
@@ -22,7 +25,7 @@ fn use_all(tree: &[u8]) -> Option<String> {
 #[test]
 fn a_tree_has_at_most_16_levels() {
     for (levels, is_read) in [(15, true), (16, false)] {
-        let mut tree = NodeModel::tree("qemu 1");
+        let mut tree = NodeModel::read(Qemu(1));
         let text = "n { ".repeat(levels) + &"}; ".repeat(levels);
         tree.children.push(NodeModel::parse(&text));
         let text = use_all(&tree.blob()).unwrap_or_default();
@@ -36,36 +39,32 @@ fn a_tree_has_at_most_16_levels() {
 #[test]
 fn large_trees_end_in_time() {
     let clusters = (0..2_000).rev().map(|n| format!("cluster{n} {{ }};"));
-    let clusters: String = clusters.collect();
-    let memory = "m@0 { device_type = \"memory\"; reg = <0 0 0 0>; }";
-    let state = "s { compatible = \"arm,idle-state\"; arm,psci-suspend-param = <0x10000>; }";
-    for (name, begin, middle, count, end) in [
-        ("qemu 2", "+20000/ ", memory, 1, ""),
-        ("juno", "+20000/cpus/idle-states ", state, 1, ""),
-        ("qemu 2", "+/cpus/cpu-map cluster1 {", &clusters, 1, "}"),
-        ("qemu 2", "/memory@40000000:reg = <0", " 0", 1 << 18, ">"),
-        ("qemu 2", "/timer:interrupts = <1", " 1", 120_000, ">"),
-        ("qemu 2", "/timer:interrupt-names = <0", " 0", 25_000, ">"),
-        ("juno", "/bus@7f000000:ranges = <1", " 1", 400_000, ">"),
+    let clusters = format!("cluster1 {{ {} }}", clusters.collect::<String>());
+    let memory = |_| "m@0 { device_type = \"memory\"; reg = <0 0 0 0>; }".into();
+    let state =
+        |_| "s { compatible = \"arm,idle-state\"; arm,psci-suspend-param = <0x10000>; }".into();
+    let path = "/pl011@9000000".repeat(70_000);
+    let long = "x".repeat(200_000);
+    for (tree, edit) in [
+        (Qemu(2), AddEach(20_000, "/", memory)),
+        (Juno, AddEach(20_000, "/cpus/idle-states", state)),
+        (Qemu(2), Add("/cpus/cpu-map", &clusters)),
         (
-            "qemu 2",
-            "/chosen:stdout-path = \"",
-            "/pl011@9000000",
-            70_000,
-            "\"",
+            Qemu(2),
+            Set("/memory@40000000", "reg", Cells(&[0; 1 << 18])),
         ),
+        (Qemu(2), Set("/timer", "interrupts", Cells(&[1; 120_000]))),
         (
-            "qemu 2",
-            "/pl011@9000000:compatible = \"",
-            "x",
-            200_000,
-            "\"",
+            Qemu(2),
+            Set("/timer", "interrupt-names", Cells(&[0; 25_000])),
         ),
+        (Juno, Set("/bus@7f000000", "ranges", Cells(&[1; 400_000]))),
+        (Qemu(2), Set("/chosen", "stdout-path", Text(&path))),
+        (Qemu(2), Set("/pl011@9000000", "compatible", Text(&long))),
     ] {
-        let change = format!("{begin}{}{end}", middle.repeat(count));
-        let mut tree = NodeModel::tree(name);
-        tree.change(&change);
-        let blob = tree.blob();
+        let mut model = NodeModel::read(tree);
+        model.edit(edit);
+        let blob = model.blob();
         assert!(blob.len() <= crate::image::TREE_MAX);
         let started = Instant::now();
         use_all(&blob);

@@ -1,10 +1,62 @@
-//! Device trees as models that can be changed: read from text, written as blobs.
+//! Device trees as models that can be edited: read from sources, written as blobs.
 
 use std::format;
 use std::string::String;
 use std::vec::Vec;
 
 use fdt_blob::{Blob, Token};
+
+/// The tree that is edited.
+#[derive(Clone, Copy, Debug)]
+pub enum Tree {
+    Juno,
+    /// QEMU's, with so many CPUs.
+    Qemu(u32),
+    /// QEMU's with further devices.
+    Devices(u32),
+}
+
+/// The value of a property.
+#[derive(Clone, Copy, Debug)]
+pub enum Value<'a> {
+    Empty,
+    Cells(&'a [u32]),
+    Text(&'a str),
+    Texts(&'a [&'a str]),
+    Bytes(&'a [u8]),
+}
+
+impl Value<'_> {
+    fn bytes(self) -> Vec<u8> {
+        match self {
+            Self::Empty => Vec::new(),
+            Self::Cells(cells) => fdt_blob::cells(cells),
+            Self::Text(text) => Value::Texts(&[text]).bytes(),
+            Self::Texts(texts) => {
+                let texts = texts.iter().map(|text| text.bytes().chain([0]));
+                texts.flatten().collect()
+            }
+            Self::Bytes(bytes) => bytes.to_vec(),
+        }
+    }
+}
+
+/// A change of a tree. Nodes are named by their paths.
+#[derive(Clone, Copy, Debug)]
+pub enum Edit<'a> {
+    /// Sets a property of a node.
+    Set(&'a str, &'a str, Value<'a>),
+    /// Removes a property of a node.
+    Unset(&'a str, &'a str),
+    /// Adds a node, by its source, to a node.
+    Add(&'a str, &'a str),
+    /// Adds a number of nodes to a node, each by its index.
+    AddEach(u32, &'a str, fn(u32) -> String),
+    /// Removes a node.
+    Remove(&'a str),
+    /// Adds an address and a size to the memory reservation block.
+    Reserve(u64, u64),
+}
 
 /// A node: its properties, then its children.
 #[derive(Clone, Default)]
@@ -24,19 +76,20 @@ impl NodeModel {
         Self::node(&mut text.collect::<Vec<_>>().join(" ").as_str())
     }
 
-    /// Reads the tree of this name: `juno`, or QEMU's with a number of CPUs after `qemu`
-    /// or, with further devices, after `devices`.
-    pub fn tree(name: &str) -> Self {
-        let Some((kind, cpus)) = name.split_once(' ') else {
-            return Self::parse(include_str!("juno.dts"));
+    /// Reads the source of `tree`.
+    pub fn read(tree: Tree) -> Self {
+        let (count, has_devices) = match tree {
+            Tree::Juno => return Self::parse(include_str!("juno.dts")),
+            Tree::Qemu(count) => (count, false),
+            Tree::Devices(count) => (count, true),
         };
-        let mut tree = Self::parse(include_str!("qemu.dts"));
-        tree.children.push(Self::cpus(cpus.parse().expect("CPUs")));
-        if kind == "devices" {
+        let mut model = Self::parse(include_str!("qemu.dts"));
+        model.children.push(Self::cpus(count));
+        if has_devices {
             let devices = Self::parse(include_str!("devices.dts"));
-            tree.children.extend(devices.children);
+            model.children.extend(devices.children);
         }
-        tree
+        model
     }
 
     /// Makes `count` CPUs in clusters of four, with MPIDRs as QEMU has them.
@@ -71,7 +124,8 @@ impl NodeModel {
             if text[end..].starts_with('{') {
                 node.children.push(Self::node(text));
             } else {
-                node.set(&text[..end]);
+                let (name, value) = text[..end].split_once('=').unwrap_or((&text[..end], ""));
+                node.set(name.trim(), bytes(value));
                 *text = &text[end + 1..];
             }
             *text = text.trim_start();
@@ -80,12 +134,9 @@ impl NodeModel {
         node
     }
 
-    /// Sets a property by its text, `name = value`.
-    fn set(&mut self, property: &str) {
-        let (name, value) = property.split_once('=').unwrap_or((property, ""));
-        let name = name.trim();
+    fn set(&mut self, name: &str, value: Vec<u8>) {
         self.properties.retain(|(its, _)| its != name);
-        self.properties.push((name.into(), bytes(value)));
+        self.properties.push((name.into(), value));
     }
 
     fn at(&mut self, path: &str) -> &mut Self {
@@ -96,34 +147,24 @@ impl NodeModel {
         })
     }
 
-    /// Makes one change: `path:name = value`, `-path:name`, `-path`, or `+path node`, in
-    /// which a number after `+` repeats the node, and `%` is the number of the repetition.
-    /// `memreserve address size` adds to the memory reservation block.
-    pub fn change(&mut self, change: &str) {
-        if let Some(words) = change.strip_prefix("memreserve ") {
-            let (address, size) = words.split_once(' ').expect("address and size");
-            self.reserved.push((number(address), number(size)));
-        } else if let Some(at) = change.strip_prefix('-') {
-            // The change must remove something.
-            let before = self.blob();
-            if let Some((path, name)) = at.rsplit_once(':') {
-                self.at(path).properties.retain(|(its, _)| its != name);
-            } else {
-                let (parent, name) = at.rsplit_once('/').expect(change);
+    /// Makes one change, which must change something.
+    pub fn edit(&mut self, edit: Edit<'_>) {
+        let before = self.blob();
+        match edit {
+            Edit::Set(path, name, value) => self.at(path).set(name, value.bytes()),
+            Edit::Unset(path, name) => self.at(path).properties.retain(|(its, _)| its != name),
+            Edit::Add(path, source) => self.at(path).children.push(Self::parse(source)),
+            Edit::AddEach(count, path, source) => {
+                let nodes = (0..count).map(|index| Self::parse(&source(index)));
+                self.at(path).children.extend(nodes);
+            }
+            Edit::Remove(path) => {
+                let (parent, name) = path.rsplit_once('/').expect(path);
                 self.at(parent).children.retain(|child| child.name != name);
             }
-            assert_ne!(self.blob(), before, "{change}");
-        } else if let Some(addition) = change.strip_prefix('+') {
-            let (path, node) = addition.split_once(' ').expect(change);
-            let (count, path) = path.split_once('/').expect(change);
-            for index in 0..count.parse().unwrap_or(1) {
-                let node = Self::parse(&node.replace('%', &format!("{index:x}")));
-                self.at(path).children.push(node);
-            }
-        } else {
-            let (path, property) = change.split_once(':').expect(change);
-            self.at(path).set(property);
+            Edit::Reserve(address, size) => self.reserved.push((address, size)),
         }
+        assert_ne!(self.blob(), before, "{edit:?}");
     }
 
     /// Writes the flattened tree, sound or not.

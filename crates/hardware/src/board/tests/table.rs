@@ -1,4 +1,4 @@
-//! The tables of trees that are read or refused, and what does not fit in a row.
+//! Trees that are read or refused: the rows of two tables, and what does not fit in a row.
 
 use std::string::ToString;
 use std::vec;
@@ -8,53 +8,54 @@ use std::{format, println};
 use super::describe::describe;
 use fdt_blob::cells;
 
-use super::node_model::NodeModel;
+use super::node_model::{Edit, NodeModel, Tree, Value};
+use super::read::READ;
+use super::refused::REFUSED;
 use crate::board::total_size;
 use crate::board::{Board, TreeConsole};
 use crate::image::Conduit;
 
-/// Checks that each row's description has the lines that the row expects; of a tree that
-/// is refused the message is the only line. A line of the table that begins with a blank
-/// continues the row before.
-fn check_rows(table: &str, is_read: bool) {
-    let lines = table.lines().filter(|line| !line.starts_with('#'));
-    let table = lines.collect::<Vec<_>>().join("\n").replace("\n ", " ");
-    let rows: Vec<_> = table.lines().filter(|row| !row.is_empty()).collect();
-    assert!(rows.len() > 80, "{}", rows.len());
-    let mut failed = false;
-    for row in rows {
-        let (tree, expected) = row.split_once(" => ").expect(row);
-        let mut changes = tree.split(" | ").map(str::trim);
-        let mut model = NodeModel::tree(changes.next().unwrap_or_default());
-        changes.for_each(|change| model.change(change));
-        let found = describe(&model.blob());
-        let (was_read, lines) = match found {
-            Ok(lines) => (true, lines),
-            Err(error) => (false, vec![error.to_string()]),
-        };
-        let has = |expected: &str| lines.iter().any(|line| line.trim_end() == expected);
-        if was_read != is_read || !expected.split(" | ").map(str::trim).all(has) {
-            println!("{row}\n  found {lines:#?}");
-            failed = true;
-        }
-    }
-    assert!(!failed);
+/// Returns the blob of `tree` after `edits`.
+fn edited(tree: Tree, edits: &[Edit<'_>]) -> Vec<u8> {
+    let mut model = NodeModel::read(tree);
+    edits.iter().for_each(|edit| model.edit(*edit));
+    model.blob()
 }
 
 #[test]
 fn trees_that_describe_a_board_are_read() {
-    check_rows(include_str!("read.txt"), true);
+    let mut is_right = true;
+    for (tree, edits, expected) in READ {
+        let found = describe(&edited(*tree, edits));
+        let has = |line: &&str| {
+            let mut lines = found.iter().flatten();
+            lines.any(|found| found.trim_end() == *line)
+        };
+        if !expected.iter().all(has) {
+            println!("{tree:?} {edits:?}: {expected:?}\n  found {found:#?}");
+            is_right = false;
+        }
+    }
+    assert!(is_right);
 }
 
 #[test]
 fn trees_that_describe_no_board_are_refused_by_node_and_property() {
-    check_rows(include_str!("refused.txt"), false);
+    let mut is_right = true;
+    for (tree, edits, expected) in REFUSED {
+        let found = describe(&edited(*tree, edits)).map_err(|error| error.to_string());
+        if found.as_ref().err().map(|error| error.as_str()) != Some(*expected) {
+            println!("{tree:?} {edits:?}: {expected}\n  found {found:#?}");
+            is_right = false;
+        }
+    }
+    assert!(is_right);
 }
 
 /// QEMU's trees have a MiB of padding, and loaders leave bytes after a tree.
 #[test]
 fn padding_and_bytes_after_the_tree_are_ignored() {
-    let plain = NodeModel::tree("qemu 8").blob();
+    let plain = NodeModel::read(Tree::Qemu(8)).blob();
     let mut blob = plain.clone();
     blob.resize(1 << 20, 0);
     blob[4..8].copy_from_slice(&cells(&[1 << 20]));
@@ -66,11 +67,11 @@ fn padding_and_bytes_after_the_tree_are_ignored() {
 /// Boot loaders remove nodes by NOPs in their place.
 #[test]
 fn removed_nodes_change_nothing() {
-    let tree = NodeModel::tree("qemu 4");
+    let tree = NodeModel::read(Tree::Qemu(4));
     let mut riddled = tree.clone();
     riddled.children.insert(0, NodeModel::parse("gone@0 { }"));
     for path in ["/", "/cpus", "/cpus/cpu-map", "/cpus/cpu-map/cluster0"] {
-        riddled.change(&format!("+{path} gone@0 {{ }}"));
+        riddled.edit(Edit::Add(path, "gone@0 { }"));
     }
     let mut blob = riddled.blob();
     let gone = [cells(&[1]), b"gone@0\0\0".to_vec(), cells(&[2])].concat();
@@ -82,7 +83,7 @@ fn removed_nodes_change_nothing() {
 
 #[test]
 fn the_most_cpus_are_labelled_in_order() {
-    let lines = describe(&NodeModel::tree("qemu 512").blob()).expect("a good tree");
+    let lines = describe(&NodeModel::read(Tree::Qemu(512)).blob()).expect("a good tree");
     let mut lines = lines.iter();
     let labels = lines.find_map(|line| line.strip_prefix("labels: CpuMap "));
     let labels: Vec<_> = labels.expect("labels").split(' ').collect();
@@ -93,16 +94,16 @@ fn the_most_cpus_are_labelled_in_order() {
 
 #[test]
 fn a_console_is_found_without_a_board() {
-    let mut tree = NodeModel::tree("qemu 4");
-    tree.change("-/intc@8000000");
-    tree.change("-/memory@40000000");
+    let mut tree = NodeModel::read(Tree::Qemu(4));
+    tree.edit(Edit::Remove("/intc@8000000"));
+    tree.edit(Edit::Remove("/memory@40000000"));
     assert!(Board::read(&tree.blob()).is_err());
     let blob = tree.blob();
     let console = TreeConsole::find(&blob).expect("a sound tree");
     assert_eq!(console.uart.map(|uart| uart.base), Ok(0x900_0000));
     assert_eq!(console.by, "/chosen/stdout-path");
     assert_eq!(console.conduit, Ok(Conduit::Smc));
-    tree.change("-/pl011@9000000");
+    tree.edit(Edit::Remove("/pl011@9000000"));
     let blob = tree.blob();
     let console = TreeConsole::find(&blob).expect("a sound tree");
     assert!(console.uart.is_err() && console.conduit.is_ok());
@@ -110,7 +111,7 @@ fn a_console_is_found_without_a_board() {
 
 #[test]
 fn too_many_reservations_are_refused() {
-    let mut tree = NodeModel::tree("qemu 4");
+    let mut tree = NodeModel::read(Tree::Qemu(4));
     tree.reserved = vec![(1, 1); 65];
     let error = describe(&tree.blob()).expect_err("too many").to_string();
     assert_eq!(error, "/ (memory reservation block): more than 64 of them");
@@ -118,8 +119,9 @@ fn too_many_reservations_are_refused() {
 
 #[test]
 fn a_long_model_is_cut() {
-    let mut tree = NodeModel::tree("qemu 1");
-    tree.change(&format!("/:model = \"{}\"", "x".repeat(1 << 20)));
+    let mut tree = NodeModel::read(Tree::Qemu(1));
+    let model = "x".repeat(1 << 20);
+    tree.edit(Edit::Set("/", "model", Value::Text(&model)));
     let lines = describe(&tree.blob()).expect("a good tree");
     assert_eq!(lines[0], format!("model: {}", "x".repeat(100)));
 }

@@ -1,0 +1,296 @@
+//! Trees that are refused.
+
+use std::format;
+
+use super::node_model::Edit::{self, Add, AddEach, Remove, Reserve, Set, Unset};
+use super::node_model::Tree::{self, Devices, Juno, Qemu};
+use super::node_model::Value::{Bytes, Cells, Empty, Text, Texts};
+
+/// Trees, their edits, and messages.
+#[rustfmt::skip]
+pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
+    // What must be there.
+    (Qemu(4), &[Remove("/psci"), Set("/cpus/cpu@2", "enable-method", Text("spin-table"))],
+        "no node compatible with arm,psci-1.0, and CPUs with enable-method = \"spin-table\": \
+         the firmware has no PSCI"),
+    (Qemu(4), &[Remove("/psci")],
+        "no node compatible with arm,psci-1.0 or arm,psci-0.2: the firmware has no PSCI"),
+    (Qemu(4), &[Unset("/psci", "method")], "/psci method: missing"),
+    (Qemu(4), &[Remove("/pl011@9000000")],
+        "/chosen stdout-path: no node has the path \"/pl011@9000000\""),
+    (Qemu(4), &[Unset("/pl011@9000000", "reg")], "/pl011@9000000 reg: missing"),
+    (Qemu(4), &[Unset("/pl011@9000000", "compatible")], "/pl011@9000000 compatible: missing"),
+    (Qemu(4), &[Unset("/intc@8000000", "reg")], "/intc@8000000 reg: missing"),
+    (Qemu(4), &[Unset("/intc@8000000", "#interrupt-cells")],
+        "/intc@8000000 #interrupt-cells: missing"),
+    (Qemu(4), &[Remove("/timer")], "no node compatible with arm,armv8-timer"),
+    (Qemu(4), &[Unset("/timer", "interrupts")], "/timer interrupts: missing"),
+    (Qemu(4), &[Remove("/memory@40000000")],
+        "no memory node with a size: boot loaders fill that in"),
+    (Qemu(4), &[Remove("/cpus")], "no node /cpus"),
+    (Qemu(4), &[Unset("/cpus", "#address-cells")], "/cpus #address-cells: missing"),
+    (Qemu(4), &[Unset("/cpus/cpu@2", "reg")], "/cpus/cpu@2 reg: missing"),
+    (Qemu(4), &[Unset("/cpus/cpu@2", "phandle")],
+        "/cpus/cpu-map/cluster0/core2 cpu: no CPU has the phandle 0x1002"),
+    (Qemu(4), &[Remove("/cpus/cpu-map/cluster0/core1")],
+        "/cpus cpu-map: the CPU with MPIDR 0x1 is left out"),
+    (Qemu(4), &[Remove("/cpus/cpu-map/cluster0")],
+        "/cpus cpu-map: the CPU with MPIDR 0x0 is left out"),
+    (Qemu(1), &[Remove("/chosen"), Remove("/aliases")],
+        "no stdout-path in /chosen and no alias serial0, so the console is not known"),
+    (Qemu(1), &[Set("/cpus/cpu@0", "status", Text("disabled"))],
+        "no CPU under /cpus that is not disabled"),
+
+    // The firmware.
+    (Qemu(4), &[Set("/psci", "compatible", Text("arm,psci"))],
+        "/psci compatible: PSCI 0.1 with its own function IDs; arm,psci-0.2 or arm,psci-1.0 is \
+         needed"),
+    (Qemu(4), &[Set("/psci", "method", Text("svc"))], "/psci method: \"svc\", expected smc or hvc"),
+    (Qemu(4), &[Set("/psci", "method", Bytes(&[0x73, 0x6d, 0x63]))],
+        "/psci method: not a string of printable ASCII characters"),
+    (Qemu(4), &[Set("/psci", "status", Text("disabled"))],
+        "no node compatible with arm,psci-1.0 or arm,psci-0.2: the firmware has no PSCI"),
+
+    // The console.
+    (Qemu(4), &[Set("/pl011@9000000", "compatible", Text("qcom,msm-uartdm-v1.4"))],
+        "/pl011@9000000 compatible: \"qcom,msm-uartdm-v1.4\", expected a PL011, 8250, Cadence, \
+         i.MX, LPUART32, STM32H7 or GENI UART"),
+    (Qemu(1), &[Set("/pl011@9000000", "compatible", Text("fsl,ls1021a-lpuart"))],
+        "/pl011@9000000 compatible: \"fsl,ls1021a-lpuart\", expected a PL011, 8250, Cadence, \
+         i.MX, LPUART32, STM32H7 or GENI UART"),
+    (Qemu(1), &[Set("/pl011@9000000", "compatible", Bytes(&[0xc3, 0x00]))],
+        "/pl011@9000000 compatible: not a string of printable ASCII characters"),
+    (Qemu(4), &[Set("/pl011@9000000", "status", Text("disabled"))],
+        "/pl011@9000000 status: \"disabled\", expected okay, as the console is on it"),
+    (Qemu(4), &[Set("/", "status", Text("disabled"))],
+        "/ status: \"disabled\", expected okay, as the console is on it"),
+    (Qemu(4), &[Set("/pl011@9000000", "reg", Cells(&[0, 0x900_0000, 0, 0x40]))],
+        "/pl011@9000000 reg: 0x40, expected room for all registers"),
+    (Qemu(4), &[Set("/pl011@9000000", "reg", Cells(&[0, 0x900_0000, 0, 0]))],
+        "/pl011@9000000 reg: the region at 0x9000000 has no size"),
+    (Qemu(4), &[Set("/pl011@9000000", "reg", Cells(&[0, 0x900_0002, 0, 0x1000]))],
+        "/pl011@9000000 reg: 0x9000002, expected an address aligned to reg-io-width"),
+    (Qemu(4), &[Set("/pl011@9000000", "reg", Cells(&[0xffff_ffff, 0xffff_f000, 0, 0x1001]))],
+        "/pl011@9000000 reg: 0x1001 bytes at 0xfffffffffffff000 exceed 64-bit addresses"),
+    (Qemu(4), &[Set("/pl011@9000000", "reg", Cells(&[0, 0x900_0000, 0x1000]))],
+        "/pl011@9000000 reg: 12 bytes, expected whole entries of address and size"),
+    (Qemu(4), &[Set("/pl011@9000000", "reg", Empty)],
+        "/pl011@9000000 reg: 0 bytes, expected more entries"),
+    (Qemu(4), &[Set("/pl011@9000000", "reg-offset", Cells(&[0xffff_ffff]))],
+        "/pl011@9000000 reg: 0x1000, expected room for all registers"),
+    (Qemu(4), &[Set("/pl011@9000000", "reg-offset", Bytes(&[0x00]))],
+        "/pl011@9000000 reg-offset: 1 bytes, expected 4"),
+    (Qemu(1), &[
+        Set("/pl011@9000000", "compatible", Text("ns16550a")),
+        Set("/pl011@9000000", "reg-shift", Cells(&[5])),
+    ], "/pl011@9000000 reg-shift: 0x5, expected 0 to 4"),
+    (Qemu(1), &[
+        Set("/pl011@9000000", "compatible", Text("ns16550a")),
+        Set("/pl011@9000000", "reg-shift", Cells(&[0x100])),
+    ], "/pl011@9000000 reg-shift: 0x100, expected 0 to 4"),
+    (Qemu(1), &[
+        Set("/pl011@9000000", "compatible", Text("ns16550a")),
+        Set("/pl011@9000000", "reg-io-width", Cells(&[3])),
+    ], "/pl011@9000000 reg-io-width: 0x3, expected 1, 2 or 4"),
+    (Qemu(1), &[
+        Set("/pl011@9000000", "compatible", Text("ns16550a")),
+        Set("/pl011@9000000", "reg-io-width", Cells(&[2])),
+    ], "/pl011@9000000 reg-io-width: 0x2, expected no more than from one register to the next"),
+    (Qemu(1), &[
+        Set("/pl011@9000000", "compatible", Text("ns16550a")),
+        Set("/pl011@9000000", "big-endian", Empty),
+    ], "/pl011@9000000 big-endian: not supported"),
+    (Qemu(1), &[
+        Set("/pl011@9000000", "compatible", Text("fsl,imx6q-uart")),
+        Set("/pl011@9000000", "reg", Cells(&[0, 0x900_0000, 0, 0x80])),
+    ], "/pl011@9000000 reg: 0x80, expected room for all registers"),
+    (Qemu(1), &[
+        Set("/pl011@9000000", "compatible", Text("st,stm32h7-uart")),
+        Set("/pl011@9000000", "reg", Cells(&[0, 0x900_0001, 0, 0x400])),
+    ], "/pl011@9000000 reg: 0x9000001, expected an address aligned to reg-io-width"),
+    (Qemu(4), &[Set("/chosen", "stdout-path", Text("serial1:9600"))],
+        "/chosen stdout-path: no node has the path \"serial1\""),
+    (Qemu(4), &[Unset("/chosen", "stdout-path"), Set("/aliases", "serial0", Bytes(&[0xff, 0x00]))],
+        "/aliases (alias of the console): not a string of printable ASCII characters"),
+
+    // Buses on the way to the console.
+    (Juno, &[Set("/bus@7f000000/apb", "ranges", Cells(&[0, 3, 0xf0_0000, 0x1_0000]))],
+        "/bus@7f000000/apb ranges: no entry holds 0x1000 bytes at 0x80000"),
+    (Juno, &[Set("/bus@7f000000/apb", "ranges", Cells(&[0, 3, 0xf0_0000, 0x8_0800]))],
+        "/bus@7f000000/apb ranges: no entry holds 0x1000 bytes at 0x80000"),
+    (Juno, &[Set("/bus@7f000000/apb", "ranges", Cells(&[0, 3, 0xf0_0000]))],
+        "/bus@7f000000/apb ranges: 12 bytes, expected whole entries of both addresses and size"),
+    (Juno, &[Set("/bus@7f000000/apb", "ranges", Cells(&[0, 0xffff_ffff, 0xffff_0000, 0x10_0000]))],
+        "/bus@7f000000/apb ranges: 0x100000 bytes at 0xffffffffffff0000 exceed 64-bit addresses"),
+    (Juno, &[Set("/bus@7f000000/apb", "#address-cells", Cells(&[3]))],
+        "/bus@7f000000/apb #address-cells: 0x3, expected 1 or 2 (a device on PCI cannot be \
+         used)"),
+    (Juno, &[Set("/bus@7f000000/apb", "#size-cells", Cells(&[0]))],
+        "/bus@7f000000/apb #size-cells: 0x0, expected 1 or 2"),
+    (Juno, &[Set("/bus@7f000000/apb", "status", Text("disabled"))],
+        "/bus@7f000000/apb status: \"disabled\", expected okay, as the console is on it"),
+    (Juno, &[Unset("/bus@7f000000", "ranges")],
+        "/bus@7f000000 ranges: missing, so what is on this bus has no address for the CPUs"),
+
+    // The boot arguments.
+    (Qemu(4), &[Set("/chosen", "bootargs", Bytes(&[0x71, 0x75, 0x69, 0x65, 0x74, 0xe9, 0x00]))],
+        "/chosen bootargs: not a string of printable ASCII characters"),
+    (Qemu(1), &[Set("/chosen", "bootargs", Texts(&["iterations=2", "iterations=9"]))],
+        "/chosen bootargs: text follows the NUL at offset 12"),
+
+    // GIC and timers.
+    (Qemu(4), &[
+        Set("/intc@8000000", "reg", Cells(&[0, 0x800_1000, 0, 0x1_0000, 0, 0x80a_0000, 0, 0x2_0000])),
+    ], "/intc@8000000 reg: 0x8001000, expected a frame aligned as the GIC's are"),
+    (Qemu(4), &[
+        Set("/intc@8000000", "reg", Cells(&[0, 0x800_0000, 0, 0x1_0000, 0, 0x80a_0000, 0, 0x1_0000])),
+    ], "/intc@8000000 reg: 0x10000, expected a size with room for the GIC's registers"),
+    (Qemu(4), &[Set("/intc@8000000", "#redistributor-regions", Cells(&[9]))],
+        "/intc@8000000 #redistributor-regions: 0x9, expected 1 to 8"),
+    (Qemu(4), &[Set("/intc@8000000", "#redistributor-regions", Cells(&[2]))],
+        "/intc@8000000 reg: 32 bytes, expected more entries"),
+    (Qemu(4), &[Set("/intc@8000000", "redistributor-stride", Cells(&[0, 0x2_1000]))],
+        "/intc@8000000 redistributor-stride: 0x21000, expected a multiple of 64 KiB, at least \
+         128 KiB"),
+    (Qemu(4), &[Set("/intc@8000000", "redistributor-stride", Cells(&[0, 0, 0x2_0000]))],
+        "/intc@8000000 redistributor-stride: 12 bytes, expected 8"),
+    (Qemu(4), &[Set("/intc@8000000", "#interrupt-cells", Cells(&[1]))],
+        "/intc@8000000 #interrupt-cells: 0x1, expected 3 or 4"),
+    (Qemu(4), &[Set("/timer", "interrupts", Cells(&[1, 13, 4, 1, 14]))],
+        "/timer interrupts: 20 bytes, expected whole specifiers of the GIC"),
+    (Qemu(4), &[Set("/timer", "interrupts", Cells(&[1, 13, 4, 0, 14, 4]))],
+        "/timer interrupts: 0x0, expected interrupt type 1 (PPI)"),
+    (Qemu(4), &[Set("/timer", "interrupts", Cells(&[1, 13, 4, 1, 16, 4]))],
+        "/timer interrupts: 0x10, expected a PPI from 0 to 15"),
+    (Qemu(4), &[Set("/timer", "interrupts", Cells(&[1, 13, 4]))],
+        "/timer interrupts: 12 bytes, expected a timer that is not secure"),
+    (Qemu(4), &[Set("/timer", "interrupts-extended", Cells(&[9, 1, 13, 4, 9, 1, 14, 4]))],
+        "/timer interrupts-extended: 0x9, expected the phandle of the GIC"),
+
+    // The CPUs and their labels.
+    (Qemu(4), &[Set("/cpus", "#address-cells", Cells(&[3]))],
+        "/cpus #address-cells: 0x3, expected 1 or 2"),
+    (Qemu(4), &[Set("/cpus/cpu@1", "reg", Cells(&[0, 1]))],
+        "/cpus/cpu@1 reg: 8 bytes, expected as many cells as #address-cells"),
+    (Qemu(4), &[Set("/cpus/cpu@1", "reg", Cells(&[0x8000_0001]))],
+        "/cpus/cpu@1 reg: 0x80000001, expected affinity fields only, 0xff00ffffff"),
+    (Qemu(4), &[Set("/cpus/cpu@3", "reg", Cells(&[1]))],
+        "/cpus reg (of the CPUs): MPIDR 0x1 is used twice"),
+    (Qemu(4), &[Set("/cpus/cpu@3", "enable-method", Text("spin-table"))],
+        "/cpus/cpu@3 enable-method: \"spin-table\", expected psci"),
+    (Qemu(4), &[Set("/cpus/cpu-map/cluster0/core2", "cpu", Cells(&[0x1001]))],
+        "/cpus/cpu-map/cluster0/core2 cpu: phandle 0x1001 is used twice"),
+    (Qemu(4), &[Set("/cpus/cpu-map/cluster0/core2", "cpu", Cells(&[0x8005]))],
+        "/cpus/cpu-map/cluster0/core2 cpu: no CPU has the phandle 0x8005"),
+    (Qemu(2), &[
+        Remove("/cpus/cpu-map"), Set("/cpus", "#address-cells", Cells(&[2])),
+        Set("/cpus/cpu@0", "reg", Cells(&[0, 0])), Set("/cpus/cpu@1", "reg", Cells(&[1, 0])),
+    ], "/cpus/cpu@1 reg: 0x100000000, expected Aff3 of 0 where there is no cpu-map"),
+    (Qemu(4), &[Add("/cpus/cpu-map/cluster0", "core { }")],
+        "/cpus/cpu-map/cluster0: \"core\", expected a name of kind and number, such as core0"),
+    (Qemu(4), &[Add("/cpus/cpu-map/cluster0", "core01 { }")],
+        "/cpus/cpu-map/cluster0: \"core01\", expected a name of kind and number, such as core0"),
+    (Qemu(4), &[Add("/cpus/cpu-map/cluster0", "core+1 { }")],
+        "/cpus/cpu-map/cluster0: \"core+1\", expected a name of kind and number, such as core0"),
+    (Qemu(4), &[Add("/cpus/cpu-map/cluster0", "core65535 { }")],
+        "/cpus/cpu-map/cluster0: \"core65535\", expected a name of kind and number, such as \
+         core0"),
+    (Qemu(4), &[Add("/cpus/cpu-map/cluster0", "core-a-very-long-name { }")],
+        "/cpus/cpu-map/cluster0: \"core-a-very-long-name\", expected a name of kind and \
+         number, such as core0"),
+    (Qemu(4), &[
+        Add("/cpus/cpu-map/cluster0/core1", "thread0 { }"),
+        Unset("/cpus/cpu-map/cluster0/core1", "cpu"),
+    ], "/cpus/cpu-map/cluster0/core1/thread0 cpu: missing"),
+
+    // More than there is room for.
+    (Qemu(4), &[
+        AddEach(32, "/", |n| format!("memory@{n:x} {{ device_type = \"memory\"; reg = <1 0x{n:x}000 0 0x1000>; }}")),
+    ], "/memory@1f reg: more than 32 of them"),
+    (Qemu(4), &[
+        AddEach(65, "/", |n| format!("memory@{n:x} {{ device_type = \"memory\"; reg = <0 0 0 0 0 0 0 0>; }}")),
+    ], "/memory@2a reg: more than 32 of them"),
+    (Juno, &[
+        AddEach(64, "/reserved-memory", |n| format!("r@{n:x} {{ reg = <0 0x{n:x}000 0 0x1000>; }}")),
+    ], "/reserved-memory/r@3f reg: more than 64 of them"),
+    (Qemu(1), &[Reserve(0xffff_ffff_ffff_ffff, 1)],
+        "/ (memory reservation block): 0x1 bytes at 0xffffffffffffffff exceed 64-bit addresses"),
+    (Qemu(513), &[], "/cpus: more than 512 of them"),
+    (Qemu(2), &[AddEach(2047, "/cpus/cpu-map", |n| format!("cluster1{n:x} {{ }}"))],
+        "/cpus/cpu-map: more than 2048 of them"),
+    (Juno, &[
+        AddEach(15, "/cpus/idle-states", |n| format!("s{n:x} {{ compatible = \"arm,idle-state\"; arm,psci-suspend-param = \
+             <0x{n:x}>; }}")),
+    ], "/cpus/idle-states/se arm,psci-suspend-param: more than 16 of them"),
+    (Qemu(1), &[
+        Add("/", "a-rather-long-name-of-a-bus@12345678 { a-rather-long-name-of-a-bus@12345678 { \
+             pl011@9000000 { }; }; }"),
+        Set("/chosen", "stdout-path", Text("/a-rather-long-name-of-a-bus@12345678/a-rather-long-name-of-a-bus@12345678/\
+            pl011@9000000")),
+    ], "...345678/a-rather-long-name-of-a-bus@12345678/pl011@9000000 compatible: missing"),
+
+    // Levels of idle states that contradict something.
+    (Juno, &[Set("/cpus/idle-states/cluster-sleep-0", "psci-bench,power-level", Cells(&[4]))],
+        "/cpus/idle-states/cluster-sleep-0 psci-bench,power-level: 0x4, expected 0 to 3"),
+    (Juno, &[
+        Set("/cpus/idle-states/cluster-sleep-0", "psci-bench,power-level", Cells(&[1])),
+        Set("/cpus/idle-states/cluster-sleep-0", "arm,psci-suspend-param", Cells(&[0x1_0000])),
+    ],
+        "/cpus/idle-states/cluster-sleep-0 psci-bench,power-level: 0x1, expected the level of \
+         the other node with this power_state"),
+    (Juno, &[Set("/cpus/idle-states/cpu-sleep-0", "psci-bench,power-level", Cells(&[1]))],
+        "/cpus/idle-states/cpu-sleep-0 psci-bench,power-level: 0x1, expected the power level \
+         that arm,psci-suspend-param names"),
+    (Juno, &[Set("/cpus/idle-states/cluster-sleep-0", "psci-bench,power-level", Cells(&[0]))],
+        "/cpus/idle-states/cluster-sleep-0 psci-bench,power-level: 0x0, expected the power \
+         level that arm,psci-suspend-param names"),
+    (Juno, &[
+        Set("/cpus/idle-states/cluster-sleep-0", "psci-bench,power-level", Cells(&[1])),
+        Set("/cpus/idle-states/cpu-sleep-0", "arm,psci-suspend-param", Cells(&[0x101_0000])),
+        Set("/cpus/idle-states/cluster-sleep-0", "arm,psci-suspend-param", Cells(&[0x1_0000])),
+    ],
+        "/cpus/idle-states/cpu-sleep-0 psci-bench,power-level: 0x0, expected the power level \
+         that arm,psci-suspend-param names"),
+    (Juno, &[
+        Set("/cpus/idle-states/cluster-sleep-0", "psci-bench,power-level", Cells(&[1])),
+        Set("/cpus/idle-states/cluster-sleep-0", "arm,psci-suspend-param", Cells(&[1])),
+    ],
+        "/cpus/idle-states/cluster-sleep-0 psci-bench,power-level: 0x1, expected 0, as of any \
+         standby state"),
+
+    // Registers in one place.
+    (Devices(2), &[Set("/watchdog@2a440000", "reg", Cells(&[0, 0x800_0000, 0, 0x1000]))],
+        "the watchdog at 0x8000000 overlaps the GIC's distributor at 0x8000000"),
+    (Devices(2), &[Set("/watchdog@2a440000", "reg", Cells(&[0, 0x80b_0000, 0, 0x1000]))],
+        "the watchdog at 0x80b0000 overlaps the GIC's redistributors at 0x80a0000"),
+    (Devices(2), &[Set("/watchdog@2a440000", "reg", Cells(&[0, 0x2a83_0000, 0, 0x1000]))],
+        "the watchdog at 0x2a830000 overlaps the timer frame at 0x2a830000"),
+    (Devices(2), &[Set("/watchdog@2a440000", "reg", Cells(&[0, 0x900_0000, 0, 0x1000]))],
+        "the console at 0x9000000 overlaps the watchdog at 0x9000000"),
+    (Devices(2), &[Set("/timer@2a810000", "ranges", Cells(&[0x1_0000, 0, 0x800_f000, 0x1000]))],
+        "the timer frame at 0x800f000 overlaps the GIC's distributor at 0x8000000"),
+    (Devices(2), &[Set("/timer@2a810000", "ranges", Cells(&[0x1_0000, 0, 0x2a81_0000, 0x1000]))],
+        "the timer frame at 0x2a810000 overlaps the timer's control frame at 0x2a810000"),
+    (Devices(2), &[Set("/timer@2a810000", "reg", Cells(&[0, 0x900_0000, 0, 0x1000]))],
+        "the console at 0x9000000 overlaps the timer's control frame at 0x9000000"),
+    (Devices(2), &[
+        Set("/intc@8000000", "reg", Cells(&[0, 0x800_0000, 0, 0x1_0000, 0, 0x800_0000, 0, 0xf6_0000])),
+    ], "the GIC's redistributors at 0x8000000 overlaps the GIC's distributor at 0x8000000"),
+    (Juno, &[
+        Set("/interrupt-controller@2c010000", "reg", Cells(&[0, 0x2c01_0000, 0, 0x1000, 0, 0x2c01_0000, 0, 0x2000])),
+    ], "the GIC's CPU interface at 0x2c010000 overlaps the GIC's distributor at 0x2c010000"),
+    (Devices(2), &[Set("/watchdog@2a440000", "reg", Cells(&[0, 0x4800_0000, 0, 0x1000]))],
+        "the watchdog at 0x48000000 overlaps memory at 0x40000000: mend the memory node, or \
+         reserve that part"),
+    (Qemu(1), &[Set("/intc@8000000", "redistributor-stride", Bytes(&[0x00, 0x01, 0x02]))],
+        "/intc@8000000 redistributor-stride: 3 bytes, expected 8"),
+    // A power_state of no format.
+    (Juno, &[
+        Set("/cpus/idle-states/cpu-sleep-0", "arm,psci-suspend-param", Cells(&[0xffff_ffff])),
+    ],
+        "/cpus/idle-states/cpu-sleep-0 arm,psci-suspend-param: 0xffffffff, expected a \
+         power_state of PSCI: this sets bits that both formats reserve"),
+    // A node that may be there or not.
+    (Qemu(4), &[Set("/cpus/cpu@1", "status", Bytes(&[0x6f, 0x6b, 0x61, 0x79]))],
+        "/cpus/cpu@1 status: a string without its final NUL"),
+];
