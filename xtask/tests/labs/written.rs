@@ -1,13 +1,14 @@
 //! The files for engines, byte for byte, and by the engines' own checks.
-//! Rewrite them by PSCI_BENCH_BLESS=1, and read the difference.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use expect_test::expect_file;
+
 use crate::support::packages::{boards_files, python};
+use crate::support::rows;
 use crate::support::scratch::files;
-use crate::support::{assert_golden, rows};
 use crate::tools::{said, tools};
 
 fn expected() -> PathBuf {
@@ -69,7 +70,7 @@ fn compare(cell: &Path, name: &str) {
             continue;
         }
         let text = String::from_utf8(data).expect("text");
-        assert_golden(&expected().join(name).join(file), &text);
+        expect_file![expected().join(name).join(file)].assert_eq(&text);
     }
 }
 

@@ -13,6 +13,7 @@ use std::sync::atomic::AtomicBool;
 
 use boards::Gic;
 use boards::device_tree::{self, Choices};
+use expect_test::expect_file;
 use xtask::qemu::prepare;
 use xtask::qemu::run_result::RunResult;
 use xtask::qemu::run_spec::{Payload, RunSpec};
@@ -132,25 +133,10 @@ pub fn path_with(dir: &Path) -> String {
     format!("{}:{path}", dir.display())
 }
 
-/// Compares with the golden file at `path`. To take over a change that was meant, run with
-/// `PSCI_BENCH_BLESS=1`, and read the difference.
-pub fn assert_golden(path: &Path, made: &str) {
-    if std::env::var_os("PSCI_BENCH_BLESS").is_some() {
-        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        std::fs::write(path, made).expect("written");
-    }
-    let expected = std::fs::read_to_string(path).unwrap_or_default();
-    let name = path.display();
-    assert!(
-        made == expected,
-        "{name} differs: see PSCI_BENCH_BLESS\n{made}"
-    );
-}
-
-/// Compares with the golden file of a report.
-pub fn assert_report(name: &str, made: &str) {
+/// Compares a report with `name` in the folder of expected reports.
+pub fn assert_report(name: &str, report: &str) {
     let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/report/expected");
-    assert_golden(&expected.join(name), made);
+    expect_file![expected.join(name)].assert_eq(report);
 }
 
 /// The rows of a table: lines that are not empty, in parts separated by ` | `.

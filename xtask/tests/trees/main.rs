@@ -1,7 +1,7 @@
 //! Device trees that others wrote, by the payload's own reader.
 //!
 //! For each there is a board, or a refusal of a known class. The files beside this
-//! one hold both; `PSCI_BENCH_BLESS=1` takes a change over.
+//! one hold both.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use described::{USABLE, describe, judge};
-use support::assert_golden;
+use expect_test::expect_file;
 use xtask::build::tf_a::TF_A;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
@@ -61,7 +61,7 @@ fn each_fixture_has_the_board_that_is_written_beside_it() {
     for source in sources {
         let blob = compile(&source);
         judge(&source.display().to_string(), &blob).expect("a known class");
-        assert_golden(&source.with_extension("txt"), &describe(&blob));
+        expect_file![source.with_extension("txt")].assert_eq(&describe(&blob));
     }
 }
 
@@ -139,5 +139,5 @@ fn trees_of_tf_a() {
             false => format!("{name}: {}\n", judged.class),
         };
     }
-    assert_golden(&here().join("tf-a.txt"), &text);
+    expect_file![here().join("tf-a.txt")].assert_eq(&text);
 }

@@ -1,13 +1,11 @@
 //! Output of made-up runs, byte for byte, or the lines in question.
-//!
-//! To take over a change that was meant, run the tests with
-//! `PSCI_BENCH_BLESS=1`, and read the difference.
 
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
 use crate::output::prose::COLUMNS;
+use expect_test::expect_file;
 use hardware::board::{LabelSource, NoWatchdog, Watchdog, WatchdogKind};
 use hardware::spec::caches::Caches;
 use hardware::spec::psci::ReturnCode;
@@ -25,13 +23,7 @@ use crate::output::summary::Summary;
 
 /// Compares with the file `expected/NAME.txt`.
 pub(super) fn check(name: &str, printed: &str) {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/output/tests/expected");
-    let path = format!("{folder}/{name}.txt");
-    if std::env::var_os("PSCI_BENCH_BLESS").is_some() {
-        std::fs::write(&path, printed).expect("the folder is there");
-    }
-    let expected = std::fs::read_to_string(&path).expect("the file is there");
-    assert_eq!(printed, expected, "{name}");
+    expect_file![format!("expected/{name}.txt")].assert_eq(printed);
 }
 
 fn printed(write: impl FnOnce(&mut String) -> core::fmt::Result) -> String {
