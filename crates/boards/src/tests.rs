@@ -1,5 +1,6 @@
 //! The board files that there are, and a made-up one with its changes.
 
+mod changes;
 mod real;
 mod refused;
 mod trees;

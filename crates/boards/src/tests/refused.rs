@@ -1,19 +1,15 @@
 //! Changes of a made-up board file that are refused or accepted, and its choices.
 
 use super::BOARD as GOOD;
+use super::changes::{ACCEPTED, REFUSED};
 use crate::StateFormat;
 use crate::read::{EMBEDDED, FILE_MAX, parse_in_folder};
 
-/// Returns the good file with the changes of a row of the table.
-fn changed(changes: &str) -> String {
+/// Returns the good file with each of `changes` made.
+fn changed(changes: &[(&str, &str)]) -> String {
     let mut text = GOOD.to_owned();
-    for change in changes.split(" | ") {
-        let change = change.replace("\\n", "\n").replace("\\\n", "\\n");
-        let (from, to) = match change.strip_prefix('-') {
-            Some(from) => (from, ""),
-            None => change.split_once(" -> ").expect("FROM -> TO"),
-        };
-        assert!(text.contains(from), "{from:?} of {changes}");
+    for (from, to) in changes {
+        assert!(text.contains(from), "{from:?} of {changes:?}");
         text = text.replacen(from, to, 1);
     }
     text
@@ -27,19 +23,26 @@ fn error(text: &str) -> String {
 
 #[test]
 fn wrong_board_files_are_refused_by_line_and_path() {
-    assert_eq!(error(GOOD), "accepted");
-    let rows = include_str!("refused.txt").lines();
-    let mut failed = false;
-    for row in rows.filter(|row| !row.is_empty() && !row.starts_with('#')) {
-        let (changes, expected) = row.split_once(" => ").expect("a message");
+    let mut is_right = true;
+    for (changes, expected) in REFUSED {
         let found = error(&changed(changes));
         let found = found.trim_start_matches(':');
-        if found != expected {
-            println!("{changes} => {found}");
-            failed = true;
+        if found != *expected {
+            println!("{changes:?}: {expected}\n  found {found}");
+            is_right = false;
         }
     }
-    assert!(!failed);
+    assert!(is_right);
+}
+
+#[test]
+fn values_at_the_limits_are_accepted() {
+    let long = "x".repeat(600);
+    let note = &[("It is not measured.", &*long)];
+    let all = ACCEPTED.iter().copied().chain([&[][..], note]);
+    for changes in all {
+        assert_eq!(error(&changed(changes)), "accepted", "{changes:?}");
+    }
 }
 
 #[test]

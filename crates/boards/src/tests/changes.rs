@@ -1,0 +1,386 @@
+//! Changes of a made-up board file that are refused or accepted.
+
+/// Parts of the file and what is put in the place of each, once.
+type Changes = &'static [(&'static str, &'static str)];
+
+/// Changes that are refused, and the line and message of each error.
+#[rustfmt::skip]
+pub const REFUSED: &[(Changes, &str)] = &[
+    // The file as a whole.
+    (&[("title =", "titel =")],
+        "2: unknown field `titel`, expected one of `name`, `title`, `verified`, `note`, \
+         `load-address`, `default-firmware`, `memory`, `reserved`, `uart`, `psci`, `timer`, \
+         `gic`, `watchdog`, `cpus`, `firmware`, `package`, `lab`, `publish`, `qemu`"),
+    (&[("title = \"A made-up board\"", "")], "1: missing field `title`"),
+    (&[("level = 1", "")], "70: missing field `level`"),
+    (&[("max-cpus = 16", "")], "62: missing field `max-cpus`"),
+    (&[("[psci]\nconduit = \"smc\"", "")], "1: missing field `psci`"),
+    (&[("[qemu]", "[qemu")], "106: unclosed table, expected `]`"),
+    (&[("conduit = \"smc\"", "conduit = \"svc\"")],
+        "21: unknown variant `svc`, expected `smc` or `hvc`"),
+    (&[("deploy = \"flasher\"", "deploy = \"pigeon\"")],
+        "100: unknown variant `pigeon`, expected `vemsd` or `flasher`"),
+    (&[("minutes =", "hours =")],
+        "102: unknown field `hours`, expected one of `device-type`, `deploy`, `recovery`, \
+         `console`, `prompt`, `minutes`"),
+    (&[("interrupt = 92", "irq = 92")],
+        "32: unknown field `irq`, expected one of `base`, `size`, `interrupt`, `control`, \
+         `number`"),
+    (&[("number = 1", "")], "29: missing field `number`"),
+    (&[("\nclock = 24_000_000", "")], "49: missing field `clock`"),
+    (&[("kind = \"sp805\"", "kind = \"sp806\"")],
+        "50: unknown variant `sp806`, expected `sp805` or `sbsa-gwdt`"),
+    (&[("kind = \"sp805\"", "kind = \"sbsa-gwdt\"")],
+        "49: unknown field `clock`, expected one of `control`, `refresh`, `interrupt`"),
+    (&[("kind = \"fip\"", "kind = \"zip\"")],
+        "87: unknown variant `zip`, expected one of `fip`, `raw`, `fit`, `vendor`"),
+    (&[("align = 512", "aligned = 512")],
+        "91: unknown field `aligned`, expected one of `kind`, `file`, `install`, `requires`, \
+         `align`, `blobs`, `parts`, `tool`"),
+    (&[("54464222-", "54464222")],
+        "93: UUID parsing failed: invalid group count: expected 5, found 4"),
+    (&[("title =", "verified = \"yes\"\ntitle =")],
+        "2: unknown variant `yes`, expected one of `hardware`, `emulated`, `no`"),
+    (&[("[gic]\n", "erratum = \"none\"\n[gic]\n")],
+        "36: unknown field `erratum`, expected one of `base`, `size`, `interrupt`, `control`, \
+         `number`"),
+
+    // Texts.
+    (&[("A made-up board", "")],
+        "2: title: \"\": one line of printable ASCII, at most 100 characters, is needed"),
+    (&[("A made-up board", "  ")],
+        "2: title: \"  \": one line of printable ASCII, at most 100 characters, is needed"),
+    (&[("A made-up board", "a\\nb")],
+        "2: title: \"a\\nb\": one line of printable ASCII, at most 100 characters, is needed"),
+    (&[("A made-up board", "a\\u0000")],
+        "2: title: \"a\\0\": one line of printable ASCII, at most 100 characters, is needed"),
+    (&[("A made-up board", "café")],
+        "2: title: \"café\": one line of printable ASCII, at most 100 characters, is needed"),
+    (&[("title =", "note = \"\"\ntitle =")],
+        "2: note: \"\": one line of printable ASCII, at most 600 characters, is needed"),
+    (&[("title =", "note = \"two\\nlines\"\ntitle =")],
+        "2: note: \"two\\nlines\": one line of printable ASCII, at most 600 characters, is \
+         needed"),
+    (&[("It is not measured.", "café")],
+        "83: firmware.tf-a-stock.note: \"café\": one line of printable ASCII, at most 600 \
+         characters, is needed"),
+    (&[("\"tee\"", "\"\"")],
+        "11: reserved[0].name: \"\": a node's name is needed: up to 31 letters, digits and \
+         dashes"),
+    (&[("\"tee\"", "\"a/b\"")],
+        "11: reserved[0].name: \"a/b\": a node's name is needed: up to 31 letters, digits and \
+         dashes"),
+    (&[("\"tee\"", "\"a\\u0000b\"")],
+        "11: reserved[0].name: \"a\\0b\": a node's name is needed: up to 31 letters, digits \
+         and dashes"),
+    (&[("\"tee\"", "\"01234567890123456789012345678901\"")],
+        "11: reserved[0].name: \"01234567890123456789012345678901\": a node's name is needed: \
+         up to 31 letters, digits and dashes"),
+    (&[("\"core-off\"", "\"core off\"")],
+        "66: firmware.tf-a.idle-state[0].name: \"core off\": a node's name is needed: up to \
+         31 letters, digits and dashes"),
+    (&[("\"fip.bin\"", "\"../fip.bin\"")],
+        "88: package.file: \"../fip.bin\": a name of letters, digits, '-', '_' and '.' is \
+         needed"),
+    (&[("\"scp_fw.bin\"", "\".scp\"")],
+        "95: package.parts[0].file: \".scp\": a name of letters, digits, '-', '_' and '.' is \
+         needed"),
+    (&[("In flash.", "  ")],
+        "89: package.install: \"  \": a sentence or two on one line are needed"),
+    (&[("doimage", "do\\nimage")],
+        "92: package.tool: \"do\\nimage\": a sentence or two on one line are needed"),
+    (&[("n1sdp", "n1 sdp")],
+        "99: lab.device-type: \"n1 sdp\": a name of letters, digits, '-', '_' and '.' is \
+         needed"),
+    (&[("a/fip.bin", "../fip.bin")],
+        "101: lab.recovery: \"../fip.bin\": the name of a file in a zip is needed, as in \
+         SOFTWARE/fip.bin"),
+    (&[("a/fip.bin", "a\\\\fip.bin")],
+        "101: lab.recovery: \"a\\\\fip.bin\": the name of a file in a zip is needed, as in \
+         SOFTWARE/fip.bin"),
+    (&[("uart1", "")],
+        "103: lab.console: \"\": a name of letters, digits, '-', '_' and '.' is needed"),
+    (&[("Cmd>", "\\u0007")],
+        "104: lab.prompt: \"\\u{7}\": one line of printable ASCII, at most 100 characters, is \
+         needed"),
+    (&[("continues", "compatible = [\"arm,cortex-a53\", \"arm\"]\ncontinues")],
+        "60: cpus.compatible[1]: \"arm\": a CPU's name with its vendor is needed, such as \
+         \"arm,cortex-a53\""),
+    (&[("continues", "compatible = [\"arm,cortex-a53\"]\ncontinues")],
+        "60: cpus.compatible: one name for each cluster is needed"),
+
+    // Where it was run.
+    (&[("[qemu]\nmachine = \"virt\"\ncpu = \"cortex-a57\"\ncpus = 2\nmemory-mib = 1024", "")],
+        "1: verified: missing: \"hardware\" or \"no\" is needed without [qemu]"),
+    (&[
+        ("title =", "verified = \"emulated\"\ntitle ="),
+        ("[qemu]\nmachine = \"virt\"\ncpu = \"cortex-a57\"\ncpus = 2\nmemory-mib = 1024", ""),
+    ], "2: verified: \"emulated\" is for boards with a recipe for QEMU, [qemu]"),
+    (&[
+        ("title =", "verified = \"no\"\ntitle ="),
+        ("[qemu]\nmachine = \"virt\"\ncpu = \"cortex-a57\"\ncpus = 2\nmemory-mib = 1024", ""),
+    ], "63: firmware.tf-a: pmf is missing: \"linked\", \"unlinked\" or \"none\""),
+
+    // Memory and devices.
+    (&[("base = 0x0900_0000", "base = 0x0800_f000")],
+        "15: uart: the console at 0x800f000 overlaps the GIC's distributor at 0x8000000"),
+    (&[("base = 0x0900_0000", "base = 0x1000_0000")],
+        "15: uart: the console at 0x10000000 overlaps the watchdog at 0x10000000"),
+    (&[("base = 0x0900_0000", "base = 0x1_0000_0000_0000")],
+        "15: uart: the console: 0x8 bytes at 0x1000000000000 are beyond the 48 bits that \
+         addresses have"),
+    (&[("base = 0x4000_0000", "base = 0x1_0000_0000_0000")],
+        "6: memory[0]: 0x40000000 bytes at 0x1000000000000 are no range: a size and at most \
+         48 bits of address are needed"),
+    (&[("base = 0x080a_0000", "base = 0x1_0000_0000_0000")],
+        "43: gic.v3: the GIC's redistributors: 0x400000 bytes at 0x1000000000000 are beyond \
+         the 48 bits that addresses have"),
+    (&[("base = 0x0801_0000", "base = 0x1_0000_0000_0000")],
+        "39: gic.v2: the GIC's CPU interface: 0x1000 bytes at 0x1000000000000 are beyond the \
+         48 bits that addresses have"),
+    (&[("registers = { base = 0x1000_0000", "registers = { base = 0x1_0000_0000_0000")],
+        "49: watchdog: 4 KiB or more on a page of 4 KiB are needed, and for an SP805 a clock"),
+    (&[("0x2a81_0000", "0x4000_0000")],
+        "29: timer.frame: the timer's control frame at 0x40000000 overlaps memory at \
+         0x40000000: mend the memory node, or reserve that part"),
+    (&[("0x2a83_0000", "0x900_0000")],
+        "15: uart: the console at 0x9000000 overlaps the timer frame at 0x9000000"),
+    (&[("size = 0x4000_0000", "size = 0xffff_ffff_0000")],
+        "6: memory[0]: 0xffffffff0000 bytes at 0x40000000 are no range: a size and at most 48 \
+         bits of address are needed"),
+    (&[("base = 0x0900_0000\nsize = 0x1000", "base = 0x0900_0000\nsize = 0")],
+        "15: uart: /serial@9000000 reg: the region at 0x9000000 has no size"),
+    (&[("[uart]", "[[memory]]\nbase = 0x100\nsize = 0\n[uart]")],
+        "15: memory[1]: 0x0 bytes at 0x100 are no range: a size and at most 48 bits of \
+         address are needed"),
+    (&[("[uart]", "[[memory]]\nbase = 0x7fff_f000\nsize = 0x2000\n[uart]")],
+        "15: memory[1]: overlaps memory[0]"),
+    (&[("base = 0x7000_0000\nsize = 0x1000", "base = 0x7000_0000\nsize = 0")],
+        "10: reserved[0]: 0x0 bytes at 0x70000000 are no range: a size and at most 48 bits of \
+         address are needed"),
+    (&[("base = 0x7000_0000", "base = 0x7fff_f800")],
+        "10: reserved[0]: not within one range of memory"),
+    (&[("[uart]", "[[reserved]]\nname = \"other\"\nbase = 0x7000_0000\nsize = 1\n[uart]")],
+        "15: reserved[1]: overlaps reserved[0]"),
+
+    // The load address: 16 CPUs need 256 + 64 + 16 * 32 KiB.
+    (&[("0x6000_0000", "0x8000_0000")], "3: load-address: 0x80000000 is not in memory"),
+    (&[("0x6000_0000", "0x6000_0010")], "3: load-address: 0x60000010 is not on a page of 4 KiB"),
+    (&[("0x6000_0000", "0x6fff_f000")],
+        "3: load-address: the image overlaps what tee has reserved"),
+    (&[("0x6000_0000", "0x7fff_0000")],
+        "3: load-address: 64 KiB of memory from there on, and the payload needs 896"),
+    (&[("0x6000_0000", "0x1_0000_0000_0000")], "3: load-address: 0x1000000000000 is not in memory"),
+
+    // The UART.
+    (&[("kind = \"ns16550\"", "kind = \"pl010\"")],
+        "16: unknown variant `pl010`, expected one of `pl011`, `ns16550`, `cadence`, `imx`, \
+         `lpuart`, `stm32`, `geni`"),
+    (&[("kind = \"ns16550\"", "kind = \"sbsa\"")],
+        "16: unknown variant `sbsa`, expected one of `pl011`, `ns16550`, `cadence`, `imx`, \
+         `lpuart`, `stm32`, `geni`"),
+    (&[("kind = \"ns16550\"", "kind = \"pl011\"\nreg-shift = 2")],
+        "15: uart: reg-shift and reg-io-width are for kind = \"ns16550\""),
+    (&[("kind = \"ns16550\"", "kind = \"pl011\"\nreg-io-width = 4")],
+        "15: uart: reg-shift and reg-io-width are for kind = \"ns16550\""),
+    (&[("kind = \"ns16550\"", "kind = \"ns16550\"\nreg-shift = 5")],
+        "15: uart: /serial@9000000 reg-shift: 0x5, expected 0 to 4"),
+    (&[("kind = \"ns16550\"", "kind = \"ns16550\"\nreg-shift = 1\nreg-io-width = 4")],
+        "15: uart: /serial@9000000 reg-io-width: 0x4, expected no more than from one register \
+         to the next"),
+    (&[
+        ("kind = \"ns16550\"\nbase = 0x0900_0000\nsize = 0x1000", "kind = \"imx\"\nbase = 0x0900_0000\nsize = 0x80"),
+    ], "15: uart: /serial@9000000 reg: 0x80, expected room for all registers"),
+
+    // Timers.
+    (&[("= 30", "= 32")], "23: timer: four INTIDs of PPIs are needed, each from 16 to 31"),
+    (&[("= 30", "= 27")], "23: timer: four INTIDs of PPIs are needed, each from 16 to 31"),
+    (&[("= 92", "= 30")], "32: timer.frame.interrupt: INTID 30 is no SPI: those are 32 to 1019"),
+    (&[("= 92", "= 1020")],
+        "32: timer.frame.interrupt: INTID 1020 is no SPI: those are 32 to 1019"),
+    (&[("number = 1", "number = 8")],
+        "29: timer.frame: the device tree's timer frame has no usable frame-number"),
+    (&[("base = 0x2a83_0000\nsize = 0x1000", "base = 0x2a83_0000\nsize = 0xfff")],
+        "29: timer.frame: the device tree's timer frame has no usable reg"),
+
+    // The interrupt controller.
+    (&[
+        ("[gic]\ndefault = 3\n\n[gic.v2]\ndistributor = { base = 0x0800_0000, size = 0x1_0000 }\ncpu-interface = { base = 0x0801_0000, size = 0x1_0000 }\n\n[gic.v3]\ndistributor = { base = 0x0800_0000, size = 0x1_0000 }\nredistributors = [\n    { base = 0x080a_0000, size = 0x40_0000 },\n]\n", ""),
+    ], "23: timer: INTIDs are a GIC's, and there is no [gic]"),
+    (&[
+        ("[timer]\nsecure-physical = 29\nphysical = 30\nvirtual = 27\nhypervisor = 26\n\n[timer.frame]\nbase = 0x2a83_0000\nsize = 0x1000\ninterrupt = 92\ncontrol = { base = 0x2a81_0000, size = 0x1000 }\nnumber = 1\n", ""),
+    ], "24: gic: a board with a [gic] needs a [timer]"),
+    (&[("default = 3", "default = 4")], "37: 2 or 3 is needed"),
+    (&[
+        ("default = 3\n\n[gic.v2]\n", "default = 2\n\n[gic.v3]\n"),
+        ("cpu-interface = { base = 0x0801_0000, size = 0x1_0000 }\n\n[gic.v3]\ndistributor = { base = 0x0800_0000, size = 0x1_0000 }\n", ""),
+    ], "37: gic.default: a version that is described is needed"),
+    (&[("0x0800_0000, size = 0x1_0000 }\ncpu", "0x0800_0000, size = 0x10 }\ncpu")],
+        "39: gic.v2: /interrupt-controller@8000000 reg: 0x10, expected a size with room for \
+         the GIC's registers"),
+    (&[("size = 0x1_0000 }\nredistributors", "size = 0x10 }\nredistributors")],
+        "43: gic.v3: /interrupt-controller@8000000 reg: 0x10, expected a size with room for \
+         the GIC's registers"),
+    (&[("size = 0x40_0000", "size = 0x41_0000")],
+        "45: gic.v3.redistributors: redistributors have 128 KiB each"),
+    (&[("size = 0x40_0000", "size = 0x2_0000")],
+        "45: gic.v3.redistributors: the redistributors are for 1 CPUs, and not for 16"),
+    (&[("base = 0x080a_0000", "base = 0x080a_1000")],
+        "43: gic.v3: /interrupt-controller@8000000 reg: 0x80a1000, expected a frame aligned \
+         as the GIC's are"),
+    (&[("    { base = 0x080a_0000, size = 0x40_0000 },\n", "")],
+        "45: gic.v3.redistributors: the redistributors are for 0 CPUs, and not for 16"),
+
+    // The watchdog.
+    (&[("interrupt = 48", "interrupt = 31")],
+        "53: watchdog.interrupt: INTID 31 is no SPI: those are 32 to 1019"),
+    (&[("24_000_000", "0")],
+        "49: watchdog: 4 KiB or more on a page of 4 KiB are needed, and for an SP805 a clock"),
+    (&[("0x1000_0000, size = 0x1000", "0x1000_0000, size = 0x800")],
+        "49: watchdog: 4 KiB or more on a page of 4 KiB are needed, and for an SP805 a clock"),
+
+    // CPUs.
+    (&[
+        ("continues = { cluster = 2, per-aff1 = 16, count = 32 }", ""),
+        ("max-cpus = 16", "max-cpus = 4"),
+        (", cluster = 16", ""),
+        ("0x002,", "0x001,"),
+    ], "56: cpus.clusters: MPIDR 0x1 appears twice; each CPU needs its own"),
+    (&[
+        ("continues = { cluster = 2, per-aff1 = 16, count = 32 }", ""),
+        ("max-cpus = 16", "max-cpus = 4"),
+        (", cluster = 16", ""),
+        ("0x002,", "0x8000_0002,"),
+    ], "56: cpus.clusters: /cpus/cpu@80000002 reg: 0x80000002, expected affinity fields only, \
+        0xff00ffffff"),
+    (&[("    [0x002, 0x003],", "    [],")], "56: cpus.clusters: a cluster without CPUs"),
+    (&[("    [0x000, 0x001],\n    [0x002, 0x003],\n", "")],
+        "56: cpus.clusters: a cluster without CPUs"),
+    (&[("cluster = 2", "cluster = 4")],
+        "60: cpus.continues: by this rule cpus.clusters are not the first clusters"),
+    (&[("cluster = 2", "cluster = 0")],
+        "60: cpus.continues: cluster is at least 1, per-aff1 1 to 256, count at most 512"),
+    (&[("per-aff1 = 16", "per-aff1 = 257")],
+        "60: cpus.continues: cluster is at least 1, per-aff1 1 to 256, count at most 512"),
+    (&[("count = 32", "count = 513")],
+        "60: cpus.continues: cluster is at least 1, per-aff1 1 to 256, count at most 512"),
+    (&[("count = 32", "count = 2")],
+        "60: cpus.continues: by this rule cpus.clusters are not the first clusters"),
+    (&[
+        ("continues = { cluster = 2, per-aff1 = 16, count = 32 }", ""),
+        ("max-cpus = 16", "max-cpus = 4"),
+    ], "84: firmware.tf-a-stock.stock.cluster: the rule cpus.continues is needed"),
+
+    // Firmwares.
+    (&[("default-firmware = \"tf-a\"", "default-firmware = \"uefi\"")],
+        "4: default-firmware: there is no [firmware.uefi]"),
+    (&[("max-cpus = 16", "max-cpus = 99999")],
+        "63: firmware.tf-a.max-cpus: 2 to 32 is needed: the CPUs that are used if no number \
+         is asked for, and all that there are"),
+    (&[("max-cpus = 16", "max-cpus = 0")],
+        "63: firmware.tf-a.max-cpus: 2 to 32 is needed: the CPUs that are used if no number \
+         is asked for, and all that there are"),
+    (&[("max-cpus = 16", "max-cpus = 1")],
+        "63: firmware.tf-a.max-cpus: 2 to 32 is needed: the CPUs that are used if no number \
+         is asked for, and all that there are"),
+    (&[("note = \"It is not measured.\"", "")],
+        "81: firmware.tf-a-stock: no idle-state: a note has to say why"),
+    (&[("max-cpus = 16", "max-cpus = 16\ncpu-off = false")],
+        "62: firmware.tf-a: cpu-off = false: a note has to say why"),
+    (&[("0x0101_0022", "0x0001_0022")],
+        "70: firmware.tf-a.idle-state[1]: /cpus/idle-states/cluster-off \
+         psci-bench,power-level: 0x1, expected the power level that arm,psci-suspend-param \
+         names"),
+    (&[("0x0101_0022", "0x0111_0022")],
+        "72: firmware.tf-a.idle-state[1].power-state: 0x1110022 sets bits that the original \
+         format reserves"),
+    (&[("0x4000_0022", "0xc000_0022")],
+        "78: firmware.tf-a.idle-state[2].power-state: 0xc0000022 sets bits that the extended \
+         format reserves"),
+    (&[("0x4000_0022", "0x22")],
+        "75: firmware.tf-a.idle-state[2]: /cpus/idle-states/cluster-off \
+         psci-bench,power-level: 0x1, expected 0, as of any standby state"),
+    (&[("name = \"cluster-off\"", "name = \"core-off\"")],
+        "70: firmware.tf-a.idle-state[1]: another idle state has the same name or power-state"),
+    (&[("0x0101_0022\nlevel = 1", "0x0001_0002\nlevel = 0")],
+        "70: firmware.tf-a.idle-state[1]: another idle state has the same name or power-state"),
+    (&[("level = 1", "level = 4")],
+        "70: firmware.tf-a.idle-state[1]: /cpus/idle-states/cluster-off \
+         psci-bench,power-level: 0x4, expected 0 to 3"),
+
+    // Packages.
+    (&[("512", "3")], "91: package.align: a power of two up to a MiB is needed"),
+    (&[("512", "0x20_0000")], "91: package.align: a power of two up to a MiB is needed"),
+    (&[("\"tb-fw\"", "\"tb-fw\", \"bl2\"")], "90: package.requires: fiptool has no option --bl2"),
+    (&[("\"tb-fw\"", "\"tb-fw\", \"tb-fw\"")], "90: package.requires: tb-fw appears twice"),
+    (&[("\"tb-fw\"", "\"nt-fw\"")], "90: package.requires: nt-fw is the payload: leave it out"),
+    (&[("\"tb-fw\"", "")], "87: package.kind: \"fip\" needs its images: requires = [\"tb-fw\", …]"),
+    (&[("54464222-a4cf-4bf8-b1b6-cee7dade539e", "9766fd3d-89be-e849-ae5d-78a140608213")],
+        "93: package.blobs: 9766fd3d-89be-e849-ae5d-78a140608213 is scp-fw, which goes into \
+         requires"),
+    (&[("54464222-a4cf-4bf8-b1b6-cee7dade539e", "00000000-0000-0000-0000-000000000000")],
+        "93: package.blobs: a UUID of zeros ends the list and names no image"),
+    (&[
+        ("\"MCP RAM\" }", "\"MCP RAM\" }, { uuid = \"54464222-a4cf-4bf8-b1b6-cee7dade539e\", title = \"\" }"),
+    ], "93: package.blobs: the UUID 54464222-a4cf-4bf8-b1b6-cee7dade539e appears twice"),
+    (&[(", requires = [\"scp-fw\"]", "")],
+        "95: package.parts[0]: nothing is in it: requires or blobs is needed"),
+    (&[("scp_fw.bin", "fip.bin")], "94: package.parts: two files have the name fip.bin"),
+    (&[("kind = \"fip\"", "kind = \"raw\"")],
+        "90: package.requires: this kind of package has no such key"),
+    (&[("kind = \"fip\"", "kind = \"raw\""), ("requires = [\"tb-fw\"]", "")],
+        "91: package.align: this kind of package has no such key"),
+    (&[("kind = \"fip\"", "kind = \"fit\""), ("requires = [\"tb-fw\"]", ""), ("align = 512", "")],
+        "93: package.blobs: this kind of package has no such key"),
+    (&[
+        ("kind = \"fip\"", "kind = \"raw\""),
+        ("requires = [\"tb-fw\"]", ""),
+        ("align = 512", ""),
+        ("blobs = [{ uuid = \"54464222-a4cf-4bf8-b1b6-cee7dade539e\", title = \"MCP RAM\" }]", ""),
+    ], "94: package.parts: this kind of package has no such key"),
+    (&[
+        ("kind = \"fip\"", "kind = \"raw\""),
+        ("requires = [\"tb-fw\"]", ""),
+        ("align = 512", ""),
+        ("blobs = [{ uuid = \"54464222-a4cf-4bf8-b1b6-cee7dade539e\", title = \"MCP RAM\" }]", ""),
+        ("parts = [\n    { file = \"scp_fw.bin\", requires = [\"scp-fw\"] },\n]", ""),
+    ], "92: package.tool: this kind of package has no such key"),
+    (&[
+        ("kind = \"fip\"", "kind = \"vendor\""),
+        ("requires = [\"tb-fw\"]", ""),
+        ("align = 512", ""),
+        ("blobs = [{ uuid = \"54464222-a4cf-4bf8-b1b6-cee7dade539e\", title = \"MCP RAM\" }]", ""),
+        ("parts = [\n    { file = \"scp_fw.bin\", requires = [\"scp-fw\"] },\n]", ""),
+        ("tool = \"doimage\"", ""),
+    ], "87: package.kind: \"vendor\" needs the vendor's tool: tool = …"),
+
+    // Labs and QEMU.
+    (&[("minutes = 30", "minutes = 0")], "102: lab.minutes: a job may take 1 to 1440 minutes"),
+    (&[("minutes = 30", "minutes = 1441")], "102: lab.minutes: a job may take 1 to 1440 minutes"),
+    (&[("cpus = 2", "cpus = 0")], "109: qemu.cpus: at least 1 is needed"),
+    (&[("memory-mib = 1024", "memory-mib = 512")],
+        "110: qemu.memory-mib: memory has 1024 MiB in all"),
+    (&[("memory-mib = 1024", "memory-mib = 0x1000_0000_0400")],
+        "110: qemu.memory-mib: memory has 1024 MiB in all"),
+];
+
+/// Changes that are accepted: values at the limits.
+#[rustfmt::skip]
+pub const ACCEPTED: &[Changes] = &[
+    &[("In flash.", "Über")],
+    &[("base = 0x0900_0000", "base = 0xffff_ffff_f000")],
+    &[("0x6000_0000", "0x7ff2_0000")],
+    &[("0x6000_0000", "0x6ffb_0000")],
+    &[("title =", "verified = \"hardware\"\ntitle =")],
+    &[("title =", "verified = \"emulated\"\ntitle =")],
+    &[("size = 0x40_0000", "size = 0x20_0000")],
+    &[("minutes = 30", "minutes = 1440")],
+    &[("interrupt = 48", "interrupt = 1019")],
+    &[("number = 1", "number = 7")],
+    &[("align = 512", "align = 0x10_0000")],
+    &[
+        ("\"sp805\"", "\"sbsa-gwdt\""),
+        ("registers", "control"),
+        ("clock = 24_000_000", "refresh = { base = 0x2000, size = 0x1000 }"),
+    ],
+];
