@@ -1,7 +1,5 @@
 use std::string::{String, ToString};
 
-use hardware::text::words::Word;
-
 use super::key::*;
 use super::plan::*;
 use super::*;
@@ -56,38 +54,62 @@ fn own_words_among_foreign_ones_are_as_strict() {
 }
 
 /// Good words, and the choices that they make, as records have them.
-const FOLLOWED: &str = r#"
-iterations=1000000 warmup=0 => "iterations":1000000,"warmup":0
-warmup=10000 => "warmup":10000
-only=cpu_susp_serial,test_rt_instr_psci_version_parallel => "scenarios":["cpu_susp_serial","psci_version_parallel"]
-only=help => "list":true
-method=warm,tftf => "methods":"both"
-method=warm => "methods":"warm"
-wake=staggered => "wake":"staggered"
-end=reset => "end":"reset"
-end=park => "end":"park"
-deepest=0x0101FFff core=0x0 => "deepest":16908287,"core":0
-samples=all => "samples":true
-records=twice => "records":"twice"
-loops=7 batch=300 => "loops":7,"batch":300
-duration=3600 period=500 => {"duration":3600,"period":500
-footprint=64K threshold=80 => "footprint":65536,"threshold":80
-footprint=1024M => "footprint":1073741824
-stress=mixed,idle,clean timers=all => "loads":49,"timers":2
-cpu-on-after=0 => "cpu_on_after":0
-cpu-on-after=1000000 => "cpu_on_after":1000000
-dirty=0,64K,1M,100 contend=1,6-14 => "dirty":[0,65536,1048576,100],"contend":[1,6,7,8,12,14]
-dirty=0,16K-64K => "dirty":[0,16384,32768,65536]
-dirty=0-64K => "dirty":[0,16384,32768,65536]
-dirty=48K-100K => "dirty":[49152,98304,102400]
-dirty=16K,0-16K => "dirty":[16384,0]
-dirty=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24 => ,24]"#;
+const FOLLOWED: &[(&str, &str)] = &[
+    (
+        "iterations=1000000 warmup=0",
+        r#""iterations":1000000,"warmup":0"#,
+    ),
+    ("warmup=10000", r#""warmup":10000"#),
+    (
+        "only=cpu_susp_serial,test_rt_instr_psci_version_parallel",
+        r#""scenarios":["cpu_susp_serial","psci_version_parallel"]"#,
+    ),
+    ("only=help", r#""list":true"#),
+    ("method=warm,tftf", r#""methods":"both""#),
+    ("method=warm", r#""methods":"warm""#),
+    ("wake=staggered", r#""wake":"staggered""#),
+    ("end=reset", r#""end":"reset""#),
+    ("end=park", r#""end":"park""#),
+    (
+        "deepest=0x0101FFff core=0x0",
+        r#""deepest":16908287,"core":0"#,
+    ),
+    ("samples=all", r#""samples":true"#),
+    ("records=twice", r#""records":"twice""#),
+    ("loops=7 batch=300", r#""loops":7,"batch":300"#),
+    (
+        "duration=3600 period=500",
+        r#"{"duration":3600,"period":500"#,
+    ),
+    (
+        "footprint=64K threshold=80",
+        r#""footprint":65536,"threshold":80"#,
+    ),
+    ("footprint=1024M", r#""footprint":1073741824"#),
+    (
+        "stress=mixed,idle,clean timers=all",
+        r#""loads":49,"timers":2"#,
+    ),
+    ("cpu-on-after=0", r#""cpu_on_after":0"#),
+    ("cpu-on-after=1000000", r#""cpu_on_after":1000000"#),
+    (
+        "dirty=0,64K,1M,100 contend=1,6-14",
+        r#""dirty":[0,65536,1048576,100],"contend":[1,6,7,8,12,14]"#,
+    ),
+    ("dirty=0,16K-64K", r#""dirty":[0,16384,32768,65536]"#),
+    ("dirty=0-64K", r#""dirty":[0,16384,32768,65536]"#),
+    ("dirty=48K-100K", r#""dirty":[49152,98304,102400]"#),
+    ("dirty=16K,0-16K", r#""dirty":[16384,0]"#),
+    (
+        "dirty=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24",
+        ",24]",
+    ),
+];
 
 #[test]
 fn every_word_is_followed() {
     let read = |bootargs| Plan::parse(bootargs).expect(bootargs);
-    for row in FOLLOWED.lines().skip(1) {
-        let (bootargs, choices) = row.split_once(" => ").expect("two parts");
+    for (bootargs, choices) in FOLLOWED {
         let plan = serde_json::to_string(&read(bootargs)).expect("a record");
         assert!(plan.contains(choices), "{bootargs}: {plan}");
     }
@@ -112,39 +134,77 @@ fn every_word_is_followed() {
 }
 
 /// Keys, and values that they do not take.
-const REFUSED: &str = "
-iterations 0 1000001 99999999999999999999 +5 -5 0x10
-warmup 10001 two
-only 'cpu_susp_serial' cpu_susp_serial, susp_deep help,null_call
-loops 0 1073741825
-batch 0 65537
-duration 0 86401
-period 49 1000001
-stress all idle, ,idle Idle
-footprint 4095 1025M 4096M 1G 64k K -1 4294967296
-timers each
-threshold 0
-method cold
-wake Together
-end halt o\\ff
-records all
-samples some
-deepest 0x 0x+1 0x123456789 65536
-core 0xfoo
-dirty 0, - 8- 2M-1M 65M 1G 1k +1 99999999999
-dirty 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25
-contend 0 513 1K 0-4
-cpu-on-after 1000001 -1 1ms";
+const REFUSED: &[(Key, &[&str])] = &[
+    (
+        Key::Iterations,
+        &["0", "1000001", "99999999999999999999", "+5", "-5", "0x10"],
+    ),
+    (Key::Warmup, &["10001", "two"]),
+    (
+        Key::Only,
+        &[
+            "'cpu_susp_serial'",
+            "cpu_susp_serial,",
+            "susp_deep",
+            "help,null_call",
+        ],
+    ),
+    (Key::Loops, &["0", "1073741825"]),
+    (Key::Batch, &["0", "65537"]),
+    (Key::Duration, &["0", "86401"]),
+    (Key::Period, &["49", "1000001"]),
+    (Key::Stress, &["all", "idle,", ",idle", "Idle"]),
+    (
+        Key::Footprint,
+        &[
+            "4095",
+            "1025M",
+            "4096M",
+            "1G",
+            "64k",
+            "K",
+            "-1",
+            "4294967296",
+        ],
+    ),
+    (Key::Timers, &["each"]),
+    (Key::Threshold, &["0"]),
+    (Key::Method, &["cold"]),
+    (Key::Wake, &["Together"]),
+    (Key::End, &["halt", "o\\ff"]),
+    (Key::Records, &["all"]),
+    (Key::Samples, &["some"]),
+    (Key::Deepest, &["0x", "0x+1", "0x123456789", "65536"]),
+    (Key::Core, &["0xfoo"]),
+    (
+        Key::Dirty,
+        &[
+            "0,",
+            "-",
+            "8-",
+            "2M-1M",
+            "65M",
+            "1G",
+            "1k",
+            "+1",
+            "99999999999",
+        ],
+    ),
+    (
+        Key::Dirty,
+        &["1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25"],
+    ),
+    (Key::Contend, &["0", "513", "1K", "0-4"]),
+    (Key::CpuOnAfter, &["1000001", "-1", "1ms"]),
+];
 
 #[test]
 fn the_wrong_word_is_named() {
     use crate::plan::key::PlanProblem::{Duplicate, UnknownKey, Value};
-    for row in REFUSED.lines().skip(1) {
-        let mut words = row.split(' ');
-        let key = Key::from_word(words.next().unwrap_or_default()).expect(row);
-        for value in words.chain([""]) {
+    for (key, values) in REFUSED {
+        for value in values.iter().chain([&""]) {
             let word = std::format!("{}={value}", key.word());
-            assert_eq!(refused(&word).problem, Value(key), "{word}");
+            assert_eq!(refused(&word).problem, Value(*key), "{word}");
         }
     }
     for word in ["=5", "earlycon=pl011", "Iterations=5"] {
@@ -157,28 +217,50 @@ fn the_wrong_word_is_named() {
     assert_eq!(error.problem, Duplicate(Key::Wake));
 }
 
-/// Arguments and the message for each; a line that begins with a blank continues it.
-const MESSAGES: &str = "
-warmup=1 iterations=0 => word 2 `iterations=0`: iterations takes a number from 1 to 1000000
-only=x => word 1 `only=x`: only takes help, or one or more, parted by commas, of
- susp_deep_parallel susp_deep_serial cpu_susp_parallel cpu_susp_serial cpu_off_serial
- psci_version_parallel null_call self_sgi sysreg_trap pmf_read cpu_on empty timer_latency
- dirty_sweep contend_sweep idle_states system_suspend suite micro all
-footprint=5000M => word 1 `footprint=5000M`: footprint takes a number from 4096 to 1073741824,
- K or M behind it
-dirty=65M => word 1 `dirty=65M`: dirty takes up to 24 of 0 to 64M bytes, parted by commas; A-B doubles
-a=b => word 1 `a=b`: unknown key; the keys are iterations warmup only method wake end deepest
- core samples records loops batch duration period stress footprint timers threshold dirty contend
- cpu-on-after
-end=halt => word 1 `end=halt`: end takes off, park or reset
-quiet => word 1 `quiet`: expected key=value
-end=off end=off => word 2 `end=off`: end was given before";
+/// Arguments and the message for each.
+const MESSAGES: &[(&str, &str)] = &[
+    (
+        "warmup=1 iterations=0",
+        "word 2 \"iterations=0\": iterations takes a number from 1 to 1000000",
+    ),
+    (
+        "only=x",
+        "word 1 \"only=x\": only takes help, or one or more, parted by commas, of \
+         susp_deep_parallel susp_deep_serial cpu_susp_parallel cpu_susp_serial \
+         cpu_off_serial psci_version_parallel null_call self_sgi sysreg_trap pmf_read \
+         cpu_on empty timer_latency dirty_sweep contend_sweep idle_states system_suspend \
+         suite micro all",
+    ),
+    (
+        "footprint=5000M",
+        "word 1 \"footprint=5000M\": footprint takes a number from 4096 to 1073741824, K \
+         or M behind it",
+    ),
+    (
+        "dirty=65M",
+        "word 1 \"dirty=65M\": dirty takes up to 24 of 0 to 64M bytes, parted by commas; \
+         A-B doubles",
+    ),
+    (
+        "a=b",
+        "word 1 \"a=b\": unknown key; the keys are iterations warmup only method wake end \
+         deepest core samples records loops batch duration period stress footprint timers \
+         threshold dirty contend cpu-on-after",
+    ),
+    (
+        "end=halt",
+        "word 1 \"end=halt\": end takes off, park or reset",
+    ),
+    ("quiet", "word 1 \"quiet\": expected key=value"),
+    (
+        "end=off end=off",
+        "word 2 \"end=off\": end was given before",
+    ),
+];
 
 #[test]
 fn an_error_says_what_is_accepted() {
-    let table = MESSAGES.replace("\n ", " ").replace('`', "\"");
-    for row in table.lines().skip(1) {
-        let (bootargs, text) = row.split_once(" => ").expect("two parts");
+    for (bootargs, text) in MESSAGES {
         let expected = std::format!("bootargs {text}");
         assert_eq!(refused(bootargs).to_string(), expected);
     }
