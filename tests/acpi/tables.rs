@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use device_tree::acpi::{Memory, Tables, to_tree};
 
 use crate::machine::{
-    bytes, convert, describe, gicc, gicd, gicr, madt, seal, table, tables, write,
+    Field, bytes, convert, describe, gicc, gicd, gicr, madt, seal, table, tables, write,
 };
 
 /// Numbers of the tables of [`tables`].
@@ -47,68 +47,73 @@ fn tables_make_the_board() {
     assert_eq!(one, other);
 }
 
-/// A table, its changed fields (offset, size in bytes and value in hexadecimal digits, or
-/// none for a table that is missing), and text in the description of the board, or the error.
-const ROWS: &str = r#"
-FACP 81:2=3               | conduit: Hvc
-FACP 10:8=20204232010107  | model: "PSCIB 2B"
-FACP 81:2=0               | error: FACP (file 1), offset 0x81: the firmware has no PSCI
-FACP 81:2=2               | error: FACP (file 1), offset 0x81: the firmware has no PSCI
-FACP                      | error: there is no ACPI table FACP, which has the conduit of PSCI: use
-APIC 38:4=8               | cpu_count: 3
-APIC 38:4=8               | CpuMap, [(100, 0, 0, 0), (101, 0, 1, 0), (10000, 0, 1, 1)]
-APIC 2d:1=0               | error: APIC (file 2), offset 0x2c: an entry of 0 bytes, expected 2 to
-APIC 2d:1=4b              | error: APIC (file 2), offset 0x2c: 75 bytes, expected at least 76
-APIC 70:8=80000000        | error: APIC (file 2), offset 0x2c: MPIDR 0x80000000, expected affi
-APIC 70:8=100             | error: APIC (file 2), offset 0x2c: MPIDR 0x100 is that of two enabled
-APIC                      | error: there is no ACPI table APIC, which has the CPUs and the GIC
-GTDT 48:4=0 30:4=0        | physical: Some(1e), virtual_: Some(1b), hypervisor: None
-GTDT a0:4=0               | number: 0, base: 2b000000, intid: 3c
-GTDT c8:4=1               | timer_frame: Err(NotInTree), watchdog: Some
-GTDT b8:4=1f              | timer_frame: Err(NotInTree), watchdog: Some
-GTDT e4:4=4               | watchdog: None
-GTDT 58:4=0               | timer_frame: Err(NotInTree), watchdog: None
-GTDT a:6=202049534948 10:8=2020203730504948 | counter_erratum: Some(HiSilicon)
-GTDT 38:4=20              | error: GTDT (file 3), offset 0x38: interrupt 32, expected a PPI (16
-GTDT                      | error: there is no ACPI table GTDT, which has the timers
-SPCR 24:1=e               | kind: Sbsa
-SPCR 24:1=0               | kind: Ns16550, base: 9000000, reg_shift: 0, io_width: 1
-SPCR 24:1=12 29:1=20      | kind: Ns16550, base: 9000000, reg_shift: 2, io_width: 1
-SPCR 24:1=1 2b:1=3        | kind: Ns16550, base: 9000000, reg_shift: 2, io_width: 4
-SPCR 24:1=2               | error: SPCR (file 4), offset 0x24: UART of type 0x2, expected a 16550
-SPCR 28:1=1               | error: SPCR (file 4), offset 0x28: the UART is in address space 1, exp
-SPCR 24:1=0 2b:1=4        | error: SPCR (file 4), offset 0x2b: access size 4, expected 0 to 3
-SPCR 24:1=0 29:1=7        | error: SPCR (file 4), offset 0x29: a bit width of 7, expected 0, 8
-SPCR                      | error: no console: there is no ACPI table SPCR with an address, and no
-PPTT 5c:4=4d              | the CPU with UID 0x0 is left out: CPUs are labelled by MPIDR
-PPTT f8:4=0               | second_level_cache: Some(100000)
-PPTT                      | ["there is no ACPI table PPTT: CPUs are labelled by MPIDR"
-"#;
+/// Tables, their changed fields, or none if the table is removed, and text in the
+/// description of the board, or the error.
+#[rustfmt::skip]
+const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
+    ("FACP", Some(&[(0x81, 2, 3)]), "conduit: Hvc"),
+    ("FACP", Some(&[(0x10, 8, 0x20_2042_3201_0107)]), "model: \"PSCIB 2B\""),
+    ("FACP", Some(&[(0x81, 2, 0)]), "error: FACP (file 1), offset 0x81: the firmware has no PSCI"),
+    ("FACP", Some(&[(0x81, 2, 2)]),
+        "error: FACP (file 1), offset 0x81: the firmware has no PSCI"),
+    ("FACP", None, "error: there is no ACPI table FACP, which has the conduit of PSCI: use"),
+    ("APIC", Some(&[(0x38, 4, 8)]), "cpu_count: 3"),
+    ("APIC", Some(&[(0x38, 4, 8)]), "CpuMap, [(100, 0, 0, 0), (101, 0, 1, 0), (10000, 0, 1, 1)]"),
+    ("APIC", Some(&[(0x2d, 1, 0)]),
+        "error: APIC (file 2), offset 0x2c: an entry of 0 bytes, expected 2 to"),
+    ("APIC", Some(&[(0x2d, 1, 0x4b)]),
+        "error: APIC (file 2), offset 0x2c: 75 bytes, expected at least 76"),
+    ("APIC", Some(&[(0x70, 8, 0x8000_0000)]),
+        "error: APIC (file 2), offset 0x2c: MPIDR 0x80000000, expected affi"),
+    ("APIC", Some(&[(0x70, 8, 0x100)]),
+        "error: APIC (file 2), offset 0x2c: MPIDR 0x100 is that of two enabled"),
+    ("APIC", None, "error: there is no ACPI table APIC, which has the CPUs and the GIC"),
+    ("GTDT", Some(&[(0x48, 4, 0), (0x30, 4, 0)]),
+        "physical: Some(1e), virtual_: Some(1b), hypervisor: None"),
+    ("GTDT", Some(&[(0xa0, 4, 0)]), "number: 0, base: 2b000000, intid: 3c"),
+    ("GTDT", Some(&[(0xc8, 4, 1)]), "timer_frame: Err(NotInTree), watchdog: Some"),
+    ("GTDT", Some(&[(0xb8, 4, 0x1f)]), "timer_frame: Err(NotInTree), watchdog: Some"),
+    ("GTDT", Some(&[(0xe4, 4, 4)]), "watchdog: None"),
+    ("GTDT", Some(&[(0x58, 4, 0)]), "timer_frame: Err(NotInTree), watchdog: None"),
+    ("GTDT", Some(&[(0xa, 6, 0x2020_4953_4948), (0x10, 8, 0x2020_2037_3050_4948)]),
+        "counter_erratum: Some(HiSilicon)"),
+    ("GTDT", Some(&[(0x38, 4, 0x20)]),
+        "error: GTDT (file 3), offset 0x38: interrupt 32, expected a PPI (16"),
+    ("GTDT", None, "error: there is no ACPI table GTDT, which has the timers"),
+    ("SPCR", Some(&[(0x24, 1, 0xe)]), "kind: Sbsa"),
+    ("SPCR", Some(&[(0x24, 1, 0)]), "kind: Ns16550, base: 9000000, reg_shift: 0, io_width: 1"),
+    ("SPCR", Some(&[(0x24, 1, 0x12), (0x29, 1, 0x20)]),
+        "kind: Ns16550, base: 9000000, reg_shift: 2, io_width: 1"),
+    ("SPCR", Some(&[(0x24, 1, 1), (0x2b, 1, 3)]),
+        "kind: Ns16550, base: 9000000, reg_shift: 2, io_width: 4"),
+    ("SPCR", Some(&[(0x24, 1, 2)]),
+        "error: SPCR (file 4), offset 0x24: UART of type 0x2, expected a 16550"),
+    ("SPCR", Some(&[(0x28, 1, 1)]),
+        "error: SPCR (file 4), offset 0x28: the UART is in address space 1, exp"),
+    ("SPCR", Some(&[(0x24, 1, 0), (0x2b, 1, 4)]),
+        "error: SPCR (file 4), offset 0x2b: access size 4, expected 0 to 3"),
+    ("SPCR", Some(&[(0x24, 1, 0), (0x29, 1, 7)]),
+        "error: SPCR (file 4), offset 0x29: a bit width of 7, expected 0, 8"),
+    ("SPCR", None, "error: no console: there is no ACPI table SPCR with an address, and no"),
+    ("PPTT", Some(&[(0x5c, 4, 0x4d)]),
+        "the CPU with UID 0x0 is left out: CPUs are labelled by MPIDR"),
+    ("PPTT", Some(&[(0xf8, 4, 0)]), "second_level_cache: Some(100000)"),
+    ("PPTT", None, "[\"there is no ACPI table PPTT: CPUs are labelled by MPIDR\""),
+];
 
 #[test]
 fn fields_are_used_or_refused() {
-    for row in ROWS.lines().skip(1) {
-        let (change, expected) = row.split_once(" | ").expect("two parts");
-        let mut words = change.split_whitespace();
-        let signature = words.next().expect("a table");
+    for (signature, fields, expected) in ROWS {
         let mut tables = tables();
-        let changed = tables
-            .iter()
-            .position(|it| it.starts_with(signature.as_bytes()));
-        let mut table = tables.remove(changed.expect("the table"));
-        let fields = words.map(|field| {
-            let numbers: Vec<_> = field.split([':', '=']).collect();
-            let [at, size, value] = [0, 1, 2].map(|n| u64::from_str_radix(numbers[n], 16));
-            let [at, size] = [at, size].map(|it| it.expect("digits") as usize);
-            (at, size, value.expect("digits"))
-        });
-        let fields: Vec<_> = fields.collect();
-        if !fields.is_empty() {
-            write(&mut table, &fields);
-            seal(&mut table);
-            tables.insert(changed.expect("as above"), table);
+        let is_it = |table: &Vec<u8>| table.starts_with(signature.as_bytes());
+        let changed = tables.iter().position(is_it).expect("the table");
+        if let Some(fields) = fields {
+            write(&mut tables[changed], fields);
+            seal(&mut tables[changed]);
+        } else {
+            tables.remove(changed);
         }
-        check(&tables, &[expected.trim()]);
+        check(&tables, &[expected]);
     }
 }
 
