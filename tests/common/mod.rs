@@ -60,14 +60,17 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The log contains each of these words; those behind a `!` it lacks.
-pub fn check_words<S: AsRef<str>>(plain: &str, words: &[S], seen: &str) {
+/// The log `plain` contains each of these words; `seen` is the log for people.
+pub fn has_words<S: AsRef<str>>(plain: &str, words: &[S], seen: &str) {
     for word in words.iter().map(AsRef::as_ref) {
-        let (has, word) = match word.strip_prefix('!') {
-            Some(word) => (false, word),
-            None => (true, word),
-        };
-        assert_eq!(plain.contains(word), has, "{word:?} in\n{seen}");
+        assert!(plain.contains(word), "no {word:?} in\n{seen}");
+    }
+}
+
+/// The log `plain` contains none of these words.
+pub fn lacks_words(plain: &str, words: &[&str], seen: &str) {
+    for word in words {
+        assert!(!plain.contains(word), "{word:?} in\n{seen}");
     }
 }
 
@@ -79,7 +82,12 @@ pub struct Ran {
 
 impl Ran {
     pub fn says<S: AsRef<str>>(self, words: &[S]) -> Self {
-        check_words(&self.plain, words, &self.result.text());
+        has_words(&self.plain, words, &self.result.text());
+        self
+    }
+
+    pub fn lacks(self, words: &[&str]) -> Self {
+        lacks_words(&self.plain, words, &self.result.text());
         self
     }
 

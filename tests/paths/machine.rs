@@ -185,10 +185,16 @@ pub struct Seen {
 }
 
 impl Seen {
+    /// The log has none of these words.
+    pub fn lacks(&self, words: &[&str]) -> &Self {
+        common::lacks_words(&self.plain, words, &self.text);
+        self
+    }
+
     fn check(&self, verdict: Verdict, ending: MachineEnding, words: &[&str]) {
         let ended = (self.verdict, &self.ending);
         assert_eq!(ended, (Some(verdict), &ending), "{}", self.text);
-        common::check_words(&self.plain, words, &self.text);
+        common::has_words(&self.plain, words, &self.text);
     }
 
     /// The run ended with this verdict and these words, and turned the machine off.
@@ -211,17 +217,14 @@ impl Seen {
     /// The run ended with this verdict and these words, and then waits, and has
     /// not called any firmware.
     pub fn parks(&self, verdict: Verdict, words: &[&str]) {
-        self.check(
-            verdict,
-            MachineEnding::Parked,
-            &[words, &["!Unhandled"]].concat(),
-        );
+        self.lacks(&["Unhandled"])
+            .check(verdict, MachineEnding::Parked, words);
         assert_eq!(self.calls, Some(0), "{}", self.text);
     }
 
     /// The run ended for its input, said this, and turned the machine off.
     pub fn refuses(&self, words: &[&str]) {
-        self.ends(Verdict::BadInput, &[words, &["!Unhandled"]].concat());
+        self.lacks(&["Unhandled"]).ends(Verdict::BadInput, words);
     }
 }
 

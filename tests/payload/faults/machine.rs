@@ -6,15 +6,29 @@ use xtask::build::payload::Tree;
 
 use super::*;
 
-faults! {
-    // Figures are in ticks then, and not in a unit that is not known.
-    cntfrq_is_zero: costs_nothing(spec("cntfrq"))
-        ["0 Hz can not be right", "!<RT_INSTR:", "!Warning: CNTFRQ"];
-    // All figures are by the lead's.
-    cntfrq_of_another_cpu: costs_nothing(spec("cntfrq,V"))
-        ["Warning: CNTFRQ_EL0 is 0 Hz on CPU 1.1, and 62500000 Hz on the lead.", "<RT_INSTR:"];
-    // As though the redistributor had lost its power.
-    the_gics_local_enables_are_gone_after_a_wake_up: costs_nothing(spec("gic-enables-lost")) [];
+/// Figures are in ticks then, and not in a unit that is not known.
+#[test]
+fn cntfrq_is_zero() {
+    costs_nothing(&spec("cntfrq"), &["0 Hz can not be right"])
+        .lacks(&["<RT_INSTR:", "Warning: CNTFRQ"]);
+}
+
+/// All figures are by the lead's.
+#[test]
+fn cntfrq_of_another_cpu() {
+    costs_nothing(
+        &spec(&at_victim("cntfrq")),
+        &[
+            "Warning: CNTFRQ_EL0 is 0 Hz on CPU 1.1, and 62500000 Hz on the lead.",
+            "<RT_INSTR:",
+        ],
+    );
+}
+
+/// As though the redistributor had lost its power.
+#[test]
+fn the_gics_local_enables_are_gone_after_a_wake_up() {
+    costs_nothing(&spec("gic-enables-lost"), &[]);
 }
 
 /// Several CPUs stop at once; each prints its last lines whole.
@@ -68,7 +82,7 @@ fn an_serror_is_pending_at_an_entry() {
     let tags = SUSPENDING.map(ScenarioId::short_tag).join(",");
     let is_lost_in_call = |entry: u32| {
         // In PSCI_VERSION all entries are by CPU_ON.
-        let spec = only(&tags, &format!("serror,V,skip={entry},count=1"));
+        let spec = only(&tags, &at_victim(&format!("serror,skip={entry},count=1")));
         let seen = run(&spec, Fail, &words).complete_but(&SUSPENDING, &[VICTIM]);
         let in_call = format!("{}return from the call", words[0]);
         seen.plain.contains(&in_call)
@@ -99,9 +113,13 @@ fn another_interrupt_is_not_taken_for_the_timers() {
 #[test]
 fn an_interrupt_storm() {
     let words = ["the last one failed on CPU 1.1: "];
-    run(&spec("interrupt-storm,V,skip=50,arg=100"), Fail, &words)
-        .complete_but(&SERIAL, &[VICTIM])
-        .complete_but(&[PsciVersionParallel], &[]);
+    run(
+        &spec(&at_victim("interrupt-storm,skip=50,arg=100")),
+        Fail,
+        &words,
+    )
+    .complete_but(&SERIAL, &[VICTIM])
+    .complete_but(&[PsciVersionParallel], &[]);
 }
 
 /// `image` on a CPU whose HCR_EL2.E2H does not clear: its one write of HCR_EL2 is
@@ -127,7 +145,7 @@ fn e2h_stays_set() {
     for gic in [Gic::V2, Gic::V3] {
         let tree = common::tree_of(&board, gic, 8, &format!("iterations={N} warmup=1"));
         let image = common::image_with(&tree, 8);
-        let with = |image: Vec<u8>, words: &[&str]| {
+        let with = |image: Vec<u8>| {
             let spec = RunSpec {
                 gic: Some(gic),
                 cpu: Some("max".into()),
@@ -135,12 +153,12 @@ fn e2h_stays_set() {
                 args: None,
                 ..spec("e2h-set")
             };
-            run(&spec, Pass, words).complete_but(&ALL, &[]).log()
+            run(&spec, Pass, &[]).complete_but(&ALL, &[])
         };
         let words = ["from EL2, E2H fixed at 1,", "CNTHP, interrupt 26,"];
-        let stuck = with(with_stuck_e2h(image.clone()), &words);
+        let stuck = with(with_stuck_e2h(image.clone())).says(&words).log();
         // Under the same fault, whose part in EL3 costs time: E2H clears here.
-        let plain = with(image, &["!E2H"]);
+        let plain = with(image).lacks(&["E2H"]).log();
         let metrics = |t| [Powerdown, Wakeup, CacheFlush].map(|metric| (t, metric));
         for (t, metric) in SERIAL.into_iter().flat_map(metrics) {
             let (stuck, plain) = (stuck.metric(t, metric), plain.metric(t, metric));
