@@ -22,80 +22,203 @@ fn grid(title: &str, rows: &[&str]) -> String {
     text + "\n"
 }
 
-/// Returns a page of one scenario in two releases; rows stand apart by semicolons.
-fn page(title: &str, new: &str, old: &str) -> String {
-    let tables = [("v9.10", new), ("v9.9", old)].map(|(release, rows)| {
-        let rows: Vec<&str> = rows.split("; ").collect();
-        grid(&format!("{title} ({release})"), &rows)
-    });
+/// Returns a page of one scenario in two releases.
+fn page(title: &str, new: &[&str], old: &[&str]) -> String {
+    let tables = [("v9.10", new), ("v9.9", old)];
+    let tables = tables.map(|(release, rows)| grid(&format!("{title} ({release})"), rows));
     format!("Title\n=====\n\n{}", tables.concat())
 }
 
-const NEW: &str = "0,0,110.0 (+10.00%),20.0,5.0; 0,1,200.0,20.0,5.0";
-const OLD: &str = "0,0,100.0,20.0,5.0; 0,1,200.0,20.0,5.0";
+const NEW: [&str; 2] = ["0,0,110.0 (+10.00%),20.0,5.0", "0,1,200.0,20.0,5.0"];
+const OLD: [&str; 2] = ["0,0,100.0,20.0,5.0", "0,1,200.0,20.0,5.0"];
 
-/// The rows of two releases, what is counted, and what is said.
-const AUDITED: &str = "\
-serial|0,1,220.0 (+120.00%),20.0,5.0; 0,0,100.0 (-50.00%),20.0,5.0|OLD|0 right, 2 wrong, 0|\
-2 printed changes fit the row at the same place of the previous table
-serial|0,0,110.0 (+37.50%),20.0,5.0; 0,1,300.0 (+20.00%),20.0,5.0|\
-0,0,100.0 (+25.00%),20.0,5.0; 0,1,200.0 (-20.00%),20.0,5.0|0 right, 2 wrong, 0|\
-2 of 2 figures with a change in both v9.10 and v9.9 imply the same old figure
-serial|0,0,110.0 (+10.00%),31.0,5.0; 0,1,200.0,20.0,5.4|OLD|1 right, 0 wrong, 0|\
-1 change of at least 10.00 % printed nowhere: cpu_susp_serial CPU 0.0 Wakeup +55.00 %
-deep|0,0,201.0,22.0 (+10.00%),5.0; 0,1,100.0,20.0,5.0|OLD|1 right, 0 wrong, 0|\
-the same figures in another order of CPUs
-deep|0,0,300.0 (+50.00%),20.0,5.0; 0,1,150.0 (+50.00%),20.0,5.0|OLD|2 right, 0 wrong, 0|
-serial|0,0,110.0 (+10.00%),20.0,5.0; 0,0,100.0 (-50.00%),20.0,5.0|\
-0,0,100.0,20.0,5.0; 0,0,200.0,20.0,5.0|0 right, 0 wrong, 2|labels repeat
-serial|0,0,160.0 (+60.00%),20.0,5.0; 0,0,300.0,20.0,5.0|\
-0,0,300.0,20.0,5.0; 0,0,100.0,20.0,5.0|0 right, 0 wrong, 1|labels repeat
-serial|0,0,110.0 (+10.00%),20.0,5.0; 0,0,400.0 (+100.00%),20.0,5.0|\
-0,0,100.0,20.0,5.0; 0,1,200.0,20.0,5.0|2 right, 0 wrong, 0|\
-2 printed changes fit the row at the same place of the previous table, which need not be
-serial|0,0,110.0 (+10.00%),20.0,5.0; 0,1,200.0,20.0,5.0|OLD|1 right, 0 wrong, 0|";
+/// A page and what is counted and said of it.
+struct Audited {
+    title: &'static str,
+    new: [&'static str; 2],
+    old: [&'static str; 2],
+    counts: &'static str,
+    says: &'static str,
+}
+
+const AUDITED: &[Audited] = &[
+    Audited {
+        title: SERIAL,
+        new: [
+            "0,1,220.0 (+120.00%),20.0,5.0",
+            "0,0,100.0 (-50.00%),20.0,5.0",
+        ],
+        old: OLD,
+        counts: "0 right, 2 wrong, 0",
+        says: "2 printed changes fit the row at the same place of the previous \
+               table",
+    },
+    Audited {
+        title: SERIAL,
+        new: [
+            "0,0,110.0 (+37.50%),20.0,5.0",
+            "0,1,300.0 (+20.00%),20.0,5.0",
+        ],
+        old: [
+            "0,0,100.0 (+25.00%),20.0,5.0",
+            "0,1,200.0 (-20.00%),20.0,5.0",
+        ],
+        counts: "0 right, 2 wrong, 0",
+        says: "2 of 2 figures with a change in both v9.10 and v9.9 imply the same old \
+               figure",
+    },
+    Audited {
+        title: SERIAL,
+        new: ["0,0,110.0 (+10.00%),31.0,5.0", "0,1,200.0,20.0,5.4"],
+        old: OLD,
+        counts: "1 right, 0 wrong, 0",
+        says: "1 change of at least 10.00 % printed nowhere: cpu_susp_serial CPU 0.0 Wakeup \
+               +55.00 %",
+    },
+    Audited {
+        title: DEEP,
+        new: ["0,0,201.0,22.0 (+10.00%),5.0", "0,1,100.0,20.0,5.0"],
+        old: OLD,
+        counts: "1 right, 0 wrong, 0",
+        says: "the same figures in another order of CPUs",
+    },
+    Audited {
+        title: DEEP,
+        new: [
+            "0,0,300.0 (+50.00%),20.0,5.0",
+            "0,1,150.0 (+50.00%),20.0,5.0",
+        ],
+        old: OLD,
+        counts: "2 right, 0 wrong, 0",
+        says: "",
+    },
+    Audited {
+        title: SERIAL,
+        new: [
+            "0,0,110.0 (+10.00%),20.0,5.0",
+            "0,0,100.0 (-50.00%),20.0,5.0",
+        ],
+        old: ["0,0,100.0,20.0,5.0", "0,0,200.0,20.0,5.0"],
+        counts: "0 right, 0 wrong, 2",
+        says: "labels repeat",
+    },
+    Audited {
+        title: SERIAL,
+        new: ["0,0,160.0 (+60.00%),20.0,5.0", "0,0,300.0,20.0,5.0"],
+        old: ["0,0,300.0,20.0,5.0", "0,0,100.0,20.0,5.0"],
+        counts: "0 right, 0 wrong, 1",
+        says: "labels repeat",
+    },
+    Audited {
+        title: SERIAL,
+        new: [
+            "0,0,110.0 (+10.00%),20.0,5.0",
+            "0,0,400.0 (+100.00%),20.0,5.0",
+        ],
+        old: ["0,0,100.0,20.0,5.0", "0,1,200.0,20.0,5.0"],
+        counts: "2 right, 0 wrong, 0",
+        says: "2 printed changes fit the row at the same place of the previous table, which \
+               need not be",
+    },
+    Audited {
+        title: SERIAL,
+        new: ["0,0,110.0 (+10.00%),20.0,5.0", "0,1,200.0,20.0,5.0"],
+        old: OLD,
+        counts: "1 right, 0 wrong, 0",
+        says: "",
+    },
+];
 
 #[test]
 fn changes_are_compared_with_the_tables_beside_them() {
-    for line in AUDITED.lines() {
-        let parts: Vec<&str> = line.split('|').collect();
-        let title = if parts[0] == "deep" { DEEP } else { SERIAL };
-        let (old, counts, said) = (parts[2].replace("OLD", OLD), parts[3], parts[4]);
+    for audited in AUDITED {
+        let Audited { counts, says, .. } = audited;
         let scratch = Scratch::empty();
-        scratch.write("page.rst", &page(title, parts[1], &old));
+        let page = page(audited.title, &audited.new, &audited.old);
+        scratch.write("page.rst", &page);
         let (code, text, last) = scratch.called("report --audit page.rst");
         let is_wrong = !counts.contains("0 wrong");
-        assert_eq!(code, i32::from(is_wrong), "{line}: {last}");
-        let is_said = last.contains(counts) && text.contains(said);
-        assert!(is_said, "{line}: {text}{last}");
+        assert_eq!(code, i32::from(is_wrong), "{page}: {last}");
+        assert!(last.contains(counts), "{page}: {last}");
+        assert!(text.contains(says), "{page}: {text}");
     }
 }
 
 /// Texts of a page, those put in their place, and the errors.
-const DAMAGE: &str = "\
-5.0=> 5.0=>page.rst:10:111: the table's border is elsewhere
-5.0 =>5.0=>page.rst:10:109: the table's border is elsewhere
-   |        20.0=>            20.0=>page.rst:10:68: merged cells
-    +--------------------+-=>    +                    +-=>page.rst:7:6: merged cells
-v9.9=>v9_9=>page.rst:15:1: this table's place among the releases is not known
- Wakeup =>Latency =>page.rst:4:1: the columns are
-level 0=>level 2=>page.rst:4:1: the title does not say
-110.0 (+10.00%)=>(+10.00%)      =>page.rst:10:50: \"(+10.00%)\" is no figure
-110.0 (+10.00%)=>110.0 (+10.00 )=>\"110.0 (+10.00 )\" is no figure
-(µs)=>(min)=>page.rst:4:1: the title names no unit
-serial=>line=>page.rst:4:1: the title does not say
-v9.10=>v9.9=>page.rst:15:1: another table of the same scenario
-|         0          |=>|         x          |=>is no number of a cluster or core";
+const DAMAGE: &[(&str, &str, &str)] = &[
+    (
+        "5.0",
+        " 5.0",
+        "page.rst:10:111: the table's border is elsewhere",
+    ),
+    (
+        "5.0 ",
+        "5.0",
+        "page.rst:10:109: the table's border is elsewhere",
+    ),
+    (
+        "   |        20.0",
+        "            20.0",
+        "page.rst:10:68: merged cells",
+    ),
+    (
+        "    +--------------------+-",
+        "    +                    +-",
+        "page.rst:7:6: merged cells",
+    ),
+    (
+        "v9.9",
+        "v9_9",
+        "page.rst:15:1: this table's place among the releases is not known",
+    ),
+    (" Wakeup ", "Latency ", "page.rst:4:1: the columns are"),
+    ("level 0", "level 2", "page.rst:4:1: the title does not say"),
+    (
+        "110.0 (+10.00%)",
+        "(+10.00%)      ",
+        r#"page.rst:10:50: "(+10.00%)" is no figure"#,
+    ),
+    (
+        "110.0 (+10.00%)",
+        "110.0 (+10.00 )",
+        r#""110.0 (+10.00 )" is no figure"#,
+    ),
+    ("(µs)", "(min)", "page.rst:4:1: the title names no unit"),
+    ("serial", "line", "page.rst:4:1: the title does not say"),
+    (
+        "v9.10",
+        "v9.9",
+        "page.rst:15:1: another table of the same scenario",
+    ),
+    (
+        "|         0          |",
+        "|         x          |",
+        "is no number of a cluster or core",
+    ),
+];
 
 /// Those of a page with a file of figures.
-const CSV_DAMAGE: &str = "\
-a.csv=>a.csv=>page.rst:1:1: data/a.csv:1:14: \"8 (x)\" is no figure
-a.csv=>b.csv=>page.rst:2:1: :file:: data/b.csv: No such file
-:file: data/a.csv=>:header: a=>page.rst:1:1: this table of latencies has no figures";
+const CSV_DAMAGE: &[(&str, &str, &str)] = &[
+    (
+        "a.csv",
+        "a.csv",
+        r#"page.rst:1:1: data/a.csv:1:14: "8 (x)" is no figure"#,
+    ),
+    (
+        "a.csv",
+        "b.csv",
+        "page.rst:2:1: :file:: data/b.csv: No such file",
+    ),
+    (
+        ":file: data/a.csv",
+        ":header: a",
+        "page.rst:1:1: this table of latencies has no figures",
+    ),
+];
 
 #[test]
 fn what_cannot_be_read_is_refused_with_its_place() {
-    let whole = page(SERIAL, NEW, OLD);
+    let whole = page(SERIAL, &NEW, &OLD);
     let csv = format!(".. csv-table:: {DEEP} (v9)\n    :file: data/a.csv\n").replace("µs", "ns");
     let last = whole.trim_end().rfind('\n').expect("a line");
     let cut = "page.rst:23:5: the table ends without its lower border";
@@ -107,10 +230,10 @@ fn what_cannot_be_read_is_refused_with_its_place() {
         ("Title\n".to_owned(), none),
     ];
     for (page, damage) in [(&whole, DAMAGE), (&csv, CSV_DAMAGE)] {
-        cases.extend(damage.lines().map(|line| {
-            let parts: Vec<&str> = line.split("=>").collect();
-            (page.replacen(parts[0], parts[1], 1), parts[2])
-        }));
+        let damaged = damage
+            .iter()
+            .map(|(from, to, said)| (page.replacen(from, to, 1), *said));
+        cases.extend(damaged);
     }
     for (text, said) in cases {
         let scratch = Scratch::empty();
@@ -125,7 +248,7 @@ fn what_cannot_be_read_is_refused_with_its_place() {
 fn pages_are_tables() {
     let scratch = Scratch::empty();
     let (new, old) = ("0,0,110.0,20.0,5.0", "0,0,100.0,20.0,5.0");
-    scratch.write("new.rst", &page(SERIAL, new, old));
+    scratch.write("new.rst", &page(SERIAL, &[new], &[old]));
     scratch.write("old.rst", &grid(&format!("{SERIAL} (v9.9)"), &[old]));
     scratch.write(
         "one.rst",
@@ -136,7 +259,7 @@ fn pages_are_tables() {
     );
     // Nanoseconds below a title that says microseconds.
     let [new, old] = [new, old].map(|it| it.replace(".0", "000.0"));
-    scratch.write("ns.rst", &page(SERIAL, &new, &old));
+    scratch.write("ns.rst", &page(SERIAL, &[&new], &[&old]));
     let name = |folder: &str| format!("data/juno/{folder}/test_rt_instr_cpu_susp_serial.csv");
     scratch.write(&name("current"), "0,0,110000 (+10.00%),20000,5000\n");
     scratch.write(&name("previous"), "0,0,100000,20000,5000\n");

@@ -5,7 +5,6 @@ use boards::image_kinds::called;
 use xtask::build::fip::{Fip, Image};
 
 use crate::support::packages::{CERT_CREATE, payload, trusted};
-use crate::support::rows;
 use crate::support::scratch::Scratch;
 
 const BUILD: &str = "fip build --board qemu --payload payload.bin --base";
@@ -27,14 +26,24 @@ fn fip(scratch: &Scratch, name: &str) -> Fip {
 }
 
 /// Options that are refused, and the words.
-const KEYS: &str = "
-world.pem | the key that the package's nt-fw-key-cert
-rot.pem | not the key
-bl33 | --nt-fw-key bl33: this is no private key in PEM form
-locked.pem | --nt-fw-key locked.pem: this key is encrypted
-broken.pem | --nt-fw-key broken.pem: TF-A's cert_create signs nothing
-gone.pem | --nt-fw-key gone.pem
-nt.pem --soc-fw bl31 | --soc-fw bl31: --base has cert";
+const KEYS: &[(&str, &str)] = &[
+    ("world.pem", "the key that the package's nt-fw-key-cert"),
+    ("rot.pem", "not the key"),
+    (
+        "bl33",
+        "--nt-fw-key bl33: this is no private key in PEM form",
+    ),
+    (
+        "locked.pem",
+        "--nt-fw-key locked.pem: this key is encrypted",
+    ),
+    (
+        "broken.pem",
+        "--nt-fw-key broken.pem: TF-A's cert_create signs nothing",
+    ),
+    ("gone.pem", "--nt-fw-key gone.pem"),
+    ("nt.pem --soc-fw bl31", "--soc-fw bl31: --base has cert"),
+];
 
 #[test]
 fn a_certificate_for_the_new_bl33() {
@@ -48,9 +57,9 @@ fn a_certificate_for_the_new_bl33() {
         scratch.refuses(&build, "--base base.bin: there are certificates");
         scratch.theirs("openssl pkey -in nt.pem -aes256 -passout pass:x -out locked.pem");
         scratch.write("broken.pem", "-----BEGIN PRIVATE KEY-----\n");
-        for row in rows(KEYS) {
-            let said = scratch.refused(&format!("{build} --nt-fw-key {}", row[0]));
-            let is_good = said.contains(row[1]) && !said.contains("--rot-key");
+        for (key, words) in KEYS {
+            let said = scratch.refused(&format!("{build} --nt-fw-key {key}"));
+            let is_good = said.contains(words) && !said.contains("--rot-key");
             assert!(is_good, "{said}");
         }
         // Of parts it is the old one.

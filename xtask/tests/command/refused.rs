@@ -1,5 +1,9 @@
 //! Bad input gets a message that says what to do, and exit code 2; nothing is written.
 
+mod commands;
+mod shell;
+
+use std::fmt::Debug;
 use std::fs::{self, File};
 use std::process::Command;
 
@@ -9,24 +13,13 @@ use crate::support::packages::{boards_files, material, trusted};
 use crate::support::scratch::Scratch;
 use crate::support::{End, PASS, called, outcome, script, stub, xtask};
 
-/// Has each command of the table refused by `refuse`, and checks the parts of what it says.
-fn check(table: &str, refuse: impl Fn(&str) -> String) {
-    let table = table.replace("\n ", " ");
+/// Has each command refused by `refuse`, and checks the parts of what it says.
+fn check<C: Debug + Copy>(rows: &[(C, &[&str])], refuse: impl Fn(C) -> String) {
     let mut wrong = String::new();
-    for row in table
-        .lines()
-        .filter(|row| !row.is_empty() && !row.starts_with('#'))
-    {
-        let (line, parts) = row.split_once("=> ").expect("a command and its message");
-        let said = refuse(line);
-        for part in parts.split(" | ").map(str::trim) {
-            let is_there = match part.strip_prefix('!') {
-                Some(part) => !said.contains(part),
-                None => said.contains(part),
-            };
-            if !is_there {
-                wrong += &format!("{line}: {part:?} in\n{said}\n");
-            }
+    for (command, parts) in rows {
+        let said = refuse(*command);
+        for part in parts.iter().filter(|part| !said.contains(**part)) {
+            wrong += &format!("{command:?}: {part:?} in\n{said}\n");
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
@@ -35,9 +28,33 @@ fn check(table: &str, refuse: impl Fn(&str) -> String) {
 #[test]
 fn commands_are_refused_by_name() {
     let scratch = material();
-    check(include_str!("../data/refused.txt"), |line| {
-        scratch.refused(&line.replace("\\uffff", "\u{ffff}"))
+    check(commands::REFUSED, |line| scratch.refused(line));
+    let at_once = |said: String| {
+        assert!(
+            !said.contains("building") && !said.contains("fetching"),
+            "{said}"
+        );
+        said
+    };
+    check(commands::REFUSED_AT_ONCE, |line| {
+        at_once(scratch.refused(line))
     });
+    check(commands::REFUSED_WORDS, |words| {
+        at_once(scratch.refused_words(words))
+    });
+}
+
+/// No base is named where there is none.
+#[test]
+fn cells_of_one_name_are_refused_by_the_options_that_are_there() {
+    let scratch = material();
+    let said = scratch.refused("lab --variant coherency=hw --variant coherency=hw -o set");
+    assert!(said.contains("two cells are called"), "{said}");
+    assert!(
+        said.contains("name each --board and --variant once"),
+        "{said}"
+    );
+    assert!(!said.contains("--base"), "{said}");
 }
 
 /// Little memory: nothing large is read. Who ignores SIGXFSZ gets an error instead.
@@ -86,14 +103,14 @@ fn faulty() -> Scratch {
 #[test]
 fn files_and_programs_are_refused_at_once_by_what_to_do() {
     let scratch = faulty();
-    check(include_str!("../data/refused_files.txt"), |line| {
+    check(shell::REFUSED, |line| {
         let limits = if line.contains("apt.conf") {
             ""
         } else {
             LIMITS
         };
         let mut shell = Command::new("sh");
-        shell.args(["-c", &format!("{limits} {}", line.replace('~', " "))]);
+        shell.args(["-c", &format!("{limits} {line}")]);
         shell
             .current_dir(scratch.path(""))
             .env("X", xtask(&[]).get_program());

@@ -7,7 +7,6 @@ use std::process::Command;
 use expect_test::expect_file;
 
 use crate::support::packages::{boards_files, python};
-use crate::support::rows;
 use crate::support::scratch::files;
 use crate::tools::{said, tools};
 
@@ -16,19 +15,31 @@ fn expected() -> PathBuf {
 }
 
 /// The cells whose files are kept, and what they are made by.
-const CELLS: &str = "
-lava-juno-v2.13 | --board juno --base v2.13=board.zip --tags juno-r2,rack-1
-lava-n1sdp-v2.13 | --board n1sdp --base v2.13=board.zip
-labgrid-juno-v2.13 | --board juno --base v2.13=board.zip --engine labgrid
-labgrid-hikey960-fip | --board hikey960 --base fip.bin --engine labgrid --place hi-1
-labgrid-rpi4-tf-a | --board rpi4 --engine labgrid --minutes 5";
+const CELLS: &[(&str, &str)] = &[
+    (
+        "lava-juno-v2.13",
+        "--board juno --base v2.13=board.zip --tags juno-r2,rack-1",
+    ),
+    ("lava-n1sdp-v2.13", "--board n1sdp --base v2.13=board.zip"),
+    (
+        "labgrid-juno-v2.13",
+        "--board juno --base v2.13=board.zip --engine labgrid",
+    ),
+    (
+        "labgrid-hikey960-fip",
+        "--board hikey960 --base fip.bin --engine labgrid --place hi-1",
+    ),
+    (
+        "labgrid-rpi4-tf-a",
+        "--board rpi4 --engine labgrid --minutes 5",
+    ),
+];
 
 #[test]
 fn boards() {
     let tools = tools();
     let scratch = boards_files();
-    for row in rows(CELLS) {
-        let (name, words) = (row[0], row[1]);
+    for (name, words) in CELLS {
         let url = match name.starts_with("lava") {
             true => "--url https://files.example.com/lab/",
             false => "",

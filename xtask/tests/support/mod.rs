@@ -139,12 +139,6 @@ pub fn assert_report(name: &str, report: &str) {
     expect_file![expected.join(name)].assert_eq(report);
 }
 
-/// The rows of a table: lines that are not empty, in parts separated by ` | `.
-pub fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
-    let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines.map(|line| line.split(" | ").collect())
-}
-
 /// Both ends of a terminal: ours, and the device file of the other.
 pub fn pseudo_terminal() -> (File, String) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};

@@ -56,11 +56,13 @@ impl Scratch {
         fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Exit code, stdout and stderr of `cargo xtask` with the words of `line`, in which `~`
-    /// stands for a blank.
+    /// Exit code, stdout and stderr of `cargo xtask` with the words of `line`.
     pub fn called(&self, line: &str) -> (i32, String, String) {
-        let words = line.split_whitespace().map(|word| word.replace('~', " "));
-        called(xtask(&[]).args(words).current_dir(self.dir.path()))
+        self.called_with(&line.split_whitespace().collect::<Vec<_>>())
+    }
+
+    fn called_with(&self, words: &[&str]) -> (i32, String, String) {
+        called(xtask(words).current_dir(self.dir.path()))
     }
 
     /// Exit code and stderr of such a command.
@@ -89,11 +91,15 @@ impl Scratch {
     /// stderr of `cargo xtask` with the words of `line`, which it must refuse
     /// without anything being written.
     pub fn refused(&self, line: &str) -> String {
+        self.refused_words(&line.split_whitespace().collect::<Vec<_>>())
+    }
+
+    /// The same for a command whose words may have blanks in them.
+    pub fn refused_words(&self, words: &[&str]) -> String {
         let before = self.files();
-        let (code, said) = self.outcome(line);
-        assert_eq!(code, 2, "{line}: {said}");
-        assert!(!said.contains("panicked"), "{line}: {said}");
-        assert!(self.files() == before, "{line} has written something");
+        let (code, _, said) = self.called_with(words);
+        assert_eq!(code, 2, "{words:?}: {said}");
+        assert!(self.files() == before, "{words:?}: something was written");
         said
     }
 

@@ -9,24 +9,35 @@ use dtoolkit::{Node as _, Property as _};
 use hardware::board::{Board, Cpu, FormatError, LabelSource};
 use run::crc::Crc32;
 
-use crate::support::rows;
-
 /// The class of a tree of which the payload makes a board.
 pub const USABLE: &str = "usable";
 
-/// A property of an error, or `-`, a part of its message, and the class of the tree, in
-/// which VALUE is the value in the message.
-const CLASSES: &str = r#"
-- | has no PSCI | firmware: no PSCI
-compatible | PSCI 0.1 | firmware: PSCI 0.1
-- | no stdout-path | console: the tree names none
-stdout-path | no node has | console: the tree names a node that it has not
-status | " | console: it is disabled
-compatible | " | console: no driver for VALUE
-- | boot loaders fill | memory: for the boot loader to fill in
-- | overlaps memory at | devices: in memory that is not reserved
-- | no node /cpus | CPUs: none
-enable-method | " | CPUs: enable-method VALUE"#;
+/// A property of an error, or none, a part of its message, and the class of the tree, which
+/// ends with the value in the message where it ends with a blank.
+const CLASSES: &[(Option<&str>, &str, &str)] = &[
+    (None, "has no PSCI", "firmware: no PSCI"),
+    (Some("compatible"), "PSCI 0.1", "firmware: PSCI 0.1"),
+    (None, "no stdout-path", "console: the tree names none"),
+    (
+        Some("stdout-path"),
+        "no node has",
+        "console: the tree names a node that it has not",
+    ),
+    (Some("status"), "\"", "console: it is disabled"),
+    (Some("compatible"), "\"", "console: no driver for "),
+    (
+        None,
+        "boot loaders fill",
+        "memory: for the boot loader to fill in",
+    ),
+    (
+        None,
+        "overlaps memory at",
+        "devices: in memory that is not reserved",
+    ),
+    (None, "no node /cpus", "CPUs: none"),
+    (Some("enable-method"), "\"", "CPUs: enable-method "),
+];
 
 /// A tree that was read or refused.
 #[derive(Clone)]
@@ -39,13 +50,15 @@ pub struct JudgedTree {
 }
 
 fn class_of(error: &str) -> Option<String> {
-    let is = |row: &Vec<&str>| {
-        let is_of_it = row[0] == "-" || error.contains(&format!(" {}: ", row[0]));
-        is_of_it && error.contains(row[1])
+    let is = |property: &Option<&str>, part: &str| {
+        let is_of_it = property.is_none_or(|name| error.contains(&format!(" {name}: ")));
+        is_of_it && error.contains(part)
     };
-    let row = rows(CLASSES).find(is)?;
+    let mut rows = CLASSES.iter();
+    let (.., class) = rows.find(|(property, part, _)| is(property, part))?;
     let value = error.split('"').nth(1).unwrap_or_default();
-    Some(row[2].replace("VALUE", value))
+    let value = if class.ends_with(' ') { value } else { "" };
+    Some(format!("{class}{value}"))
 }
 
 /// Classifies the tree `name`. The host tool changes the boot arguments of a user's tree

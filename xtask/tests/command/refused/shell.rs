@@ -1,0 +1,61 @@
+//! Commands of a shell that are refused with exit code 2, and parts of the message.
+//! A file has at most a KiB, and `$X` is `cargo xtask`.
+
+/// Files, boards and programs with something wrong.
+#[rustfmt::skip]
+pub const REFUSED: &[(&str, &[&str])] = &[
+    // A disk that is full, before and after other files.
+    ("$X fip create --out new --nt-fw large", &["error: --out new: File too large"]),
+    ("$X fip unpack fip.bin --out new", &["error: --out new/soc-fw.bin: File too large"]),
+    ("$X fip unpack fip.bin --out folder --force",
+        &["error: --out folder/soc-fw.bin: File too large"]),
+    ("$X image --board qemu --base payload.bin -o new", &["error: --output new: File too large"]),
+    ("$X image --board rk3399 --base payload.bin -o new", &["error: --output new: File too large"]),
+    ("$X fip create --out /dev/full --nt-fw old", &["error: --out /dev/full: No space left"]),
+    ("$X fip info fip.bin > /dev/full", &["error: stdout: No space left"]),
+    ("TMPDIR=gone $X qemu --firmware builtin --image old", &["error: TMPDIR gone: No such file"]),
+    ("TMPDIR=gone $X fip build --board qemu --payload payload.bin --base base.bin --nt-fw-key \
+      nt.pem -o new",
+        &["error: --base base.bin: TMPDIR gone: No such file"]),
+    ("TMPDIR=gone $X image --board qemu -o new", &["TMPDIR gone: No such file"]),
+    // Names that are no file's.
+    ("$X fip create --out newdir/ --nt-fw old",
+        &["error: --out newdir/: this names a directory, which is"]),
+    ("$X fip create --out - --nt-fw old",
+        &["error: --out -: name a file, ./- for one of this name"]),
+    ("$X report - -o - < old", &["error: -o -: name a file, ./- for"]),
+    ("$X report --serial - --log - < old", &["error: --log -: name a file, ./- for"]),
+    // Files that would keep a reader waiting.
+    ("$X fip info fifo", &["error: the FIP fifo: this is a named pipe"]),
+    ("$X fip create --out new --nt-fw fifo", &["error: --nt-fw fifo: this is a named pipe"]),
+    ("$X image --dtb fifo -o new", &["error: --dtb fifo: this is a named pipe"]),
+    ("$X report fifo", &["error: fifo: this is a named pipe"]),
+    ("$X report old --baseline fifo", &["error: fifo: this is a named pipe"]),
+    ("$X report /dev/zero", &["error: /dev/zero: this is a device"]),
+    ("$X fip info sparse", &["error: the FIP sparse: more than the 536870912 bytes"]),
+    // Pipes that are open, and the file that stdin is.
+    ("cat old | $X report /dev/stdin", &["error: /dev/stdin: no run in its 1 line"]),
+    ("cat old | $X report -", &["error: stdin: no run in its 1 line"]),
+    ("cat fip.bin | $X fip info /dev/stdin > /dev/full", &["error: stdout: No space left"]),
+    ("$X report - -o old < old", &["error: -o old: this is the file of LOG"]),
+    ("$X report --serial - --log old < old", &["error: --log old: this is the file of --serial"]),
+    // Boards.
+    ("$X boards greek", &["error: there is no board \"greek\""]),
+    // Programs that lack, and no network: the machine's own apt, through a proxy that does not
+    // listen.
+    ("PATH=none PSCI_BENCH_NO_INSTALL=1 $X qemu",
+        &["apt-get install -y --no-install-recommends qemu-system-arm gcc-aarch64-linux-gnu \
+           make dpkg-dev"]),
+    ("PATH=none $X qemu --firmware builtin", &["cannot install qemu-system-arm: is there"]),
+    ("PATH=$PWD/programs/fails $X qemu --firmware builtin", &["called: update"]),
+    ("PATH=programs/old:$PATH $X qemu --firmware builtin",
+        &["is QEMU 5.2, and 7.2 or later is needed"]),
+    ("PATH=programs/odd:$PATH $X qemu --firmware builtin",
+        &["not a QEMU version: \"something else\""]),
+    ("APT_CONFIG=$PWD/apt.conf $X qemu --image stub",
+        &[
+            "the tag v2.12.1",
+            "--tf-a",
+            "cannot fetch Debian's source package arm-trusted-firmware 2.12.1+dfsg-1",
+        ]),
+];
