@@ -19,7 +19,7 @@ use hardware::image::Conduit;
 use hardware::spec::timer::TimerName;
 use report::follow::stream::{self, MachineEnding, TimeLimits, Watch};
 use run::measure::{Counter, Metric};
-use run::model::{Measure, Variant, Verdict};
+use run::model::{Variant, Verdict};
 use run::plan::ScenarioId;
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::build::image::Emergency;
@@ -137,7 +137,7 @@ fn assert_exits_cost(log: &common::Log, has_pmu: bool) {
             point.map(|it| it.figures.min)
         };
         for exit in EXITS {
-            for (metric, is_there) in [(Measure::Ticks, true), (Measure::Cycles, has_pmu)] {
+            for (metric, is_there) in [(Metric::Time, true), (Metric::Cycles, has_pmu)] {
                 let (nothing, cost) = (least(EMPTY, metric), least(exit, metric));
                 let is_there = is_there && (has_pmu || exit.1 != Variant::Pmselr);
                 let seen = format!("{exit:?} {metric:?} of CPU {cpu}\n{}", log.text);

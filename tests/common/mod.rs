@@ -12,7 +12,7 @@ use boards::{Board, Conduit, Gic, StateFormat};
 use object::{Object, ObjectSymbol};
 use report::follow::stream::MachineEnding;
 use run::measure::{Facts, Metric, Summary};
-use run::model::{How, Measure, Point, Row, Run, Scenario, Variant, Verdict};
+use run::model::{How, Point, Row, Run, Scenario, Variant, Verdict};
 use run::plan::ScenarioId;
 use run::record::{Claim, RunBuilder, pieces};
 use xtask::build::firmware_kind::FirmwareKind;
@@ -277,7 +277,7 @@ impl Log {
         &self,
         id: ScenarioId,
         variant: Variant,
-        measure: Measure,
+        measure: Metric,
         cpu: u64,
     ) -> Option<&Point> {
         let is = |it: &Point| (it.how, it.variant, it.measure) == (How::Alone, variant, measure);

@@ -4,7 +4,7 @@
 use hardware::image::Conduit;
 use hardware::spec::psci::StateFormat;
 use run::measure::{Counter, Metric};
-use run::model::{How, Measure, Variant, Verdict};
+use run::model::{How, Variant, Verdict};
 use run::plan::ScenarioId;
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::Level;
@@ -85,7 +85,7 @@ fn loops_and_timers_on_every_machine() {
         let el = if level == Level::El1 { 1 } else { 2 };
         assert_eq!(found, (conduit, counter, el), "{machine}");
         let figures = |t, variant| {
-            let point = log.alone(t, variant, Measure::Ticks, 0);
+            let point = log.alone(t, variant, Metric::Time, 0);
             let it = point.expect("a point").figures;
             let figures = [it.min, it.median, it.p99.expect("enough"), it.max];
             assert!(figures.is_sorted(), "{figures:?} {machine}");
@@ -104,12 +104,12 @@ fn loops_and_timers_on_every_machine() {
             assert_eq!(log.text.contains(said), !has_pmf, "{machine}");
         }
         let points = log.points(ScenarioId::CpuOn);
-        let on = points.filter(|(_, it)| it.measure == Measure::TurnOn);
+        let on = points.filter(|(_, it)| it.measure == Metric::TurnOn);
         assert_eq!(on.count(), 2, "{machine}");
         let (hows, loads) = ([How::Alone, How::All], [Variant::Idle, Variant::Mixed]);
         assert_eq!(timer::check(&log, 2, &hows, &loads, 100), 0, "{machine}");
         // The branch, and the counter: an idle CPU costs its own instructions.
-        let entry = log.alone(ScenarioId::TimerLatency, Variant::Idle, Measure::Entry, 0);
+        let entry = log.alone(ScenarioId::TimerLatency, Variant::Idle, Metric::Entry, 0);
         let entry = entry.expect("a point").figures;
         assert!(entry.min <= 2 && entry.median <= 2, "{entry:?} {machine}");
     }
@@ -124,7 +124,7 @@ fn off_is_seen_when_it_is() {
     let log = common::pass(&common::spec("--smp 4 --icount", args));
     let told = log.metric(ScenarioId::CpuOffSerial, Metric::Powerdown);
     for cpu in 1..4 {
-        let seen = log.alone(ScenarioId::CpuOn, Variant::Joins, Measure::TurnOff, cpu);
+        let seen = log.alone(ScenarioId::CpuOn, Variant::Joins, Metric::TurnOff, cpu);
         let (seen, told) = (seen.expect("a point").figures.median, told[&cpu].median);
         // By this clock every second turn is the lead's, which looks without
         // pause; in the firmware's own figure the lead sleeps.

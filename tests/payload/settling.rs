@@ -1,7 +1,8 @@
 //! CPU_ON soon after CPU_OFF, on a firmware that for 500 us after a CPU's OFF either takes the
 //! CPU_ON and lets the CPU be powered off nevertheless, or refuses it.
 
-use run::model::{Measure, Verdict};
+use run::measure::Metric;
+use run::model::Verdict;
 use run::plan::ScenarioId;
 
 use crate::common::{self, Ran, rt_instr, spec};
@@ -44,7 +45,7 @@ fn an_internal_failure_that_passes_loses_no_cpu() {
     let log = run(variant, "only=cpu_on cpu-on-after=0", Verdict::Pass).log();
     // The time in which the firmware refused is no part of the way up.
     let points = log.points(ScenarioId::CpuOn);
-    let ways_up = points.filter(|(_, point)| point.measure == Measure::TurnOn);
+    let ways_up = points.filter(|(_, point)| point.measure == Metric::TurnOn);
     let longest = ways_up.map(|(_, point)| point.figures.max).max();
     assert!(
         longest.is_some_and(|ticks| ticks < log.facts().ticks(500)),

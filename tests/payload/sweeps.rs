@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use run::model::{Measure, Skip, Status, Variant, Verdict};
+use run::measure::Metric;
+use run::model::{Skip, Status, Variant, Verdict};
 use run::plan::ScenarioId;
 
 use crate::common::{self, Log, spec};
@@ -13,7 +14,7 @@ fn medians(
     log: &Log,
     scenario: ScenarioId,
     variant: Variant,
-    measure: Measure,
+    measure: Metric,
 ) -> BTreeMap<u64, BTreeMap<u64, u64>> {
     let mut found: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
     for (mpidr, it) in log.points(scenario) {
@@ -32,7 +33,7 @@ fn powerdown_rises_with_the_cpus_that_go_down_together() {
     let args = "only=contend_sweep iterations=3 warmup=1";
     let log = common::pass(&spec("--smp 8 --icount", args));
     let [deepest, core] = [Variant::Deepest, Variant::Core].map(|variant| {
-        let steps = medians(&log, ScenarioId::ContendSweep, variant, Measure::Powerdown);
+        let steps = medians(&log, ScenarioId::ContendSweep, variant, Metric::Powerdown);
         let counts = steps.iter().map(|(count, cpus)| (*count, cpus.len()));
         assert!(counts.eq((1..=8).map(|count| (count as u64, count))));
         let longest = steps.values().filter_map(|cpus| cpus.values().max());
@@ -51,7 +52,7 @@ fn what_is_made_dirty_is_so_before_the_start() {
     let args = "only=dirty_sweep iterations=2 warmup=0 dirty=0,4M";
     let log = common::pass(&spec("--smp 2 --icount --variant pmf=off", args));
     for variant in [Variant::Deepest, Variant::Core] {
-        let calls = medians(&log, ScenarioId::DirtySweep, variant, Measure::Call);
+        let calls = medians(&log, ScenarioId::DirtySweep, variant, Metric::Call);
         let (clean, dirty) = (&calls[&0], &calls[&(4 << 20)]);
         assert_eq!(clean.len(), 2);
         // QEMU has no caches, so it is the same call, in which it sleeps as long.
@@ -69,7 +70,7 @@ const CLUSTER: u64 = 0x101_0022;
 const SYSTEM: u64 = 0x201_0222;
 
 /// The states that were measured in one way on so many CPUs.
-fn states(log: &Log, variant: Variant, metric: Measure, cpus: usize) -> Vec<u64> {
+fn states(log: &Log, variant: Variant, metric: Metric, cpus: usize) -> Vec<u64> {
     let found = medians(log, ScenarioId::IdleStates, variant, metric);
     for (state, step) in &found {
         assert_eq!(step.len(), cpus, "{variant:?} {metric:?} {state:#x}");
@@ -83,11 +84,11 @@ fn every_idle_state_also_in_os_initiated_mode() {
     let log = common::pass(&spec("--smp 8 --icount --variant osi=1", args));
     let all = [STANDBY, CORE, CLUSTER, SYSTEM];
     for variant in [Variant::Serial, Variant::Parallel] {
-        assert_eq!(states(&log, variant, Measure::Powerdown, 8), all);
+        assert_eq!(states(&log, variant, Metric::Powerdown, 8), all);
         // Standby comes back to its caller, and flushes nothing.
-        assert_eq!(states(&log, variant, Measure::CacheFlush, 8), all[1..]);
+        assert_eq!(states(&log, variant, Metric::CacheFlush, 8), all[1..]);
     }
-    use Measure::{CacheFlush, Count, Powerdown, Residency};
+    use Metric::{CacheFlush, Count, Powerdown, Residency};
     for metric in [Powerdown, CacheFlush, Count, Residency] {
         let found = states(&log, Variant::Osi, metric, 8);
         assert_eq!(found, all[2..], "{metric:?}");
@@ -122,11 +123,11 @@ fn what_the_firmware_does_not_have_is_said() {
     let ran = common::ends(&spec, Verdict::Pass).says(&[no_mode]);
     let log = ran.log();
     for (scenario, variant, measure, steps) in [
-        (ScenarioId::DirtySweep, Variant::Deepest, Measure::Call, 2),
-        (ScenarioId::DirtySweep, Variant::Off, Measure::TurnOn, 2),
-        (ScenarioId::ContendSweep, Variant::Deepest, Measure::Call, 3),
-        (ScenarioId::IdleStates, Variant::Parallel, Measure::Call, 1),
-        (ScenarioId::IdleStates, Variant::Osi, Measure::Call, 0),
+        (ScenarioId::DirtySweep, Variant::Deepest, Metric::Call, 2),
+        (ScenarioId::DirtySweep, Variant::Off, Metric::TurnOn, 2),
+        (ScenarioId::ContendSweep, Variant::Deepest, Metric::Call, 3),
+        (ScenarioId::IdleStates, Variant::Parallel, Metric::Call, 1),
+        (ScenarioId::IdleStates, Variant::Osi, Metric::Call, 0),
     ] {
         let found = medians(&log, scenario, variant, measure);
         assert_eq!(found.len(), steps, "{scenario} {variant:?}");
@@ -145,7 +146,7 @@ fn system_suspend_comes_back() {
         let log = common::pass(&spec(&options, args));
         let points = log.points(ScenarioId::SystemSuspend);
         let points = points.map(|(mpidr, it)| (mpidr, it.measure, it.figures.n));
-        let all = [Measure::Powerdown, Measure::Wakeup, Measure::CacheFlush];
+        let all = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
         assert!(points.eq(all.map(|measure| (0, measure, 3))), "{variant}");
     }
 }

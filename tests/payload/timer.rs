@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use run::model::{How, Measure, Variant, Verdict};
+use run::measure::Metric;
+use run::model::{How, Variant, Verdict};
 use run::plan::ScenarioId;
 use xtask::build::payload::Tree;
 use xtask::qemu::run_spec::{Payload, RunSpec};
@@ -34,10 +35,10 @@ pub fn check(log: &Log, cpus: usize, hows: &[How], loads: &[Variant], expiries: 
         assert!(hows.contains(how) && loads.contains(load), "{at}");
         let n = point.figures.n;
         assert_eq!(u64::from(n) + point.lost, expiries, "{at}");
-        let spread = if *metric == Measure::Handler { n } else { 0 };
+        let spread = if *metric == Metric::Handler { n } else { 0 };
         let counts = point.spread.iter().flat_map(|it| &it.counts);
         assert_eq!(counts.sum::<u32>(), spread, "{at}");
-        let entry = points[&(*mpidr, *how, *load, Measure::Entry)];
+        let entry = points[&(*mpidr, *how, *load, Metric::Entry)];
         assert!(entry.figures.max <= point.figures.max, "{at}");
     }
     points.values().map(|point| point.lost).sum()

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use report::made_up_run;
-use run::measure::Summary;
+use run::measure::{Instant, Summary};
 use run::model::{ClosingLine, Instant as Moment, Row, Sample};
 use run::plan::{Records, ScenarioId};
 use run::record::Writer;
@@ -108,7 +108,7 @@ fn fill(row: &mut Row, samples: u64) {
     };
     row.samples = (0..samples).map(sample).collect();
     for statistic in &mut row.statistics {
-        let figure = |it: Sample| it.instants.figure(statistic.metric);
+        let figure = |it: Sample| it.instants.metric(statistic.metric);
         let figures = row.samples.iter().filter_map(figure);
         statistic.summary = Summary::of(&mut figures.collect::<Vec<u64>>());
     }

@@ -6,11 +6,11 @@
 use hardware::board::LabelSource;
 use hardware::spec::pmf::Stamp;
 use run::findings::{Detail, findings_of};
-use run::measure::{self, Facts, Identity, Metric};
+use run::measure::{self, Facts, Identity, Instant, Instants, Metric};
 use run::model::Verdict;
 use run::model::{
-    Attempts, Conditions, Cpu, End, Figures, Head, Instant, Instants, Measure, Point, Row, Run,
-    RunId, Sample, Scenario, ScenarioKey, Spread, Statistic, Status, Totals, Variant, WakeSource,
+    Attempts, Conditions, Cpu, End, Figures, Head, Point, Row, Run, RunId, Sample, Scenario,
+    ScenarioKey, Spread, Statistic, Status, Totals, Variant, WakeSource,
 };
 use run::plan::{Method, Plan, Records, ScenarioId};
 use run::record::{FORMAT, Writer};
@@ -146,9 +146,9 @@ fn row(cpu: u16, base: u64, is_suspend: bool) -> Row {
         true => &[Powerdown, Wakeup, CacheFlush, Call][..],
         false => &[Latency, Call],
     };
-    let figure = |metric| { samples[0].figure(metric) }.filter(|_| metrics.contains(&metric));
+    let figure = |metric| { samples[0].metric(metric) }.filter(|_| metrics.contains(&metric));
     let statistics = metrics.iter().map(|metric| {
-        let mut figures: Vec<u64> = samples.iter().filter_map(|it| it.figure(*metric)).collect();
+        let mut figures: Vec<u64> = samples.iter().filter_map(|it| it.metric(*metric)).collect();
         Statistic {
             metric: *metric,
             cold: Some(2 * figures[0]),
@@ -202,7 +202,7 @@ fn sweep() -> Scenario {
             first: 40,
             counts: vec![1, 0, 1],
         }),
-        ..Point::new(cpu, Variant::Deepest, Measure::Powerdown)
+        ..Point::new(cpu, Variant::Deepest, Metric::Powerdown)
     };
     let places = [(0, 0), (0, 4096), (1, 0), (1, 4096)];
     scenario.points = places.map(|(cpu, x)| point(cpu, x)).into();

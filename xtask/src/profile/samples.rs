@@ -6,7 +6,8 @@ use anyhow::{Result, bail};
 use hardware::spec::pmf::Stamp;
 use itertools::Itertools as _;
 use report::analysis::phases::{CpuPhase, PowerSide, phase_between};
-use run::model::{Instant, Instants, Run};
+use run::measure::{Instant, Instants};
+use run::model::Run;
 use run::plan::ScenarioId;
 
 use super::calls::Call;

@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use report::log::{LoggedRun, read_bytes};
-use run::model::{How, Measure, Scenario, Totals, Variant};
+use run::measure::Metric;
+use run::model::{How, Scenario, Totals, Variant};
 use run::plan::{Plan, Procedure, ScenarioId};
 
 /// The account of the attempts of one run.
@@ -109,7 +110,7 @@ impl Account {
         let mut steps: BTreeMap<Step, (u64, u64)> = BTreeMap::new();
         for point in &scenario.points {
             // These two are counts by the firmware, and no samples.
-            if matches!(point.measure, Measure::Count | Measure::Residency) {
+            if matches!(point.measure, Metric::Count | Metric::Residency) {
                 continue;
             }
             let step = (point.cpu, point.how, point.variant, point.x);

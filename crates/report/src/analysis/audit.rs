@@ -11,7 +11,6 @@ use std::collections::HashSet;
 use hardware::text::plural::many;
 use itertools::Itertools as _;
 use run::measure::Metric;
-use run::model::heading;
 use run::plan::{Procedure, ScenarioId};
 use serde::Serialize;
 
@@ -359,7 +358,7 @@ fn unprinted(audit: &Audit, tolerance_ppm: u32) -> Option<String> {
     let least = printed.reduce(f64::min).unwrap_or_default().max(tolerance);
     let missing = figures.iter().filter_map(|(id, it)| {
         let change = it.unprinted.filter(|it| it.abs() >= least)?;
-        let ((cluster, core), metric) = (it.label, heading(it.metric));
+        let ((cluster, core), metric) = (it.label, it.metric.heading());
         let tag = id.short_tag();
         let text = format!("{tag} CPU {cluster}.{core} {metric} {change:+.2} %");
         Some((change.abs(), text))

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
-use run::measure::{Metric, Summary};
-use run::model::{How, Measure, Point, Row, Scenario, Unit, Variant, heading};
+use run::measure::{Metric, Summary, Unit};
+use run::model::{How, Point, Row, Scenario, Variant};
 use run::plan::{Axis, ScenarioId};
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ pub struct PointKey {
     pub how: How,
     pub variant: Variant,
     pub x: Option<u64>,
-    pub measure: Measure,
+    pub measure: Metric,
     pub per: u32,
 }
 
@@ -55,7 +55,7 @@ impl FigureKey {
 
     pub fn heading(self) -> &'static str {
         match self {
-            Self::Row { metric } => heading(metric),
+            Self::Row { metric } => metric.heading(),
             Self::Point(point) => point.measure.heading(),
         }
     }
@@ -82,7 +82,7 @@ impl FigureKey {
     /// Returns the name in a sentence: a row's heading, a point's name.
     pub fn in_sentence(self) -> String {
         match self.metric() {
-            Some(metric) => heading(metric).to_owned(),
+            Some(metric) => metric.heading().to_owned(),
             None => self.name(),
         }
     }
@@ -97,7 +97,7 @@ impl FigureKey {
 
     /// Returns true if median and p99 are lower ends of a histogram's classes.
     pub fn is_of_classes(self) -> bool {
-        let is_timers = |it: PointKey| matches!(it.measure, Measure::Entry | Measure::Handler);
+        let is_timers = |it: PointKey| matches!(it.measure, Metric::Entry | Metric::Handler);
         matches!(self, Self::Point(point) if is_timers(point))
     }
 

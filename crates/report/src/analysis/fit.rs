@@ -3,7 +3,8 @@
 
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
-use run::model::{How, Measure, Point, Scenario, Variant};
+use run::measure::Metric;
+use run::model::{How, Point, Scenario, Variant};
 use run::plan::ScenarioId;
 
 use super::figure::{FigureKey, is_sorted_by_size};
@@ -15,7 +16,7 @@ const R2_SOME: f64 = 0.5;
 /// A figure over `x` in one circumstance.
 #[derive(Clone, Debug)]
 pub struct Series<'r> {
-    pub measure: Measure,
+    pub measure: Metric,
     pub how: How,
     pub variant: Variant,
     /// In the order of `x`.

@@ -64,7 +64,7 @@ pub(super) fn by_place(scenario: &Scenario, metric: Metric) -> Option<Vec<Summar
     let mut samples: Vec<_> = rows.iter().map(|row| row.samples.iter()).collect();
     for _ in 0..rounds {
         let figures = samples.iter_mut();
-        let figures = figures.map(|it| it.next()?.instants.figure(metric));
+        let figures = figures.map(|it| it.next()?.instants.metric(metric));
         let mut figures = figures.collect::<Option<Vec<u64>>>()?;
         figures.sort_unstable();
         for (place, figure) in places.iter_mut().zip(figures) {

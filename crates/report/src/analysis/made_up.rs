@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use hardware::spec::pmf::Stamp;
-use run::measure::{Metric, Summary};
+use run::measure::{Instant, Instants, Metric, Summary};
 use run::model::{
-    Attempts, Conditions, Cpu, Figures, Instant, Instants, Measure, Point, Row, Sample, Samples,
-    Scenario, ScenarioKey, Statistic, Status, Variant, WakeSource,
+    Attempts, Conditions, Cpu, Figures, Point, Row, Sample, Samples, Scenario, ScenarioKey,
+    Statistic, Status, Variant, WakeSource,
 };
 use run::plan::{Method, ScenarioId, WakePattern};
 
@@ -137,7 +137,7 @@ pub(super) fn suite() -> LoggedRun {
 
 /// Makes a point of ticks.
 pub(super) fn point(cpu: u16, variant: Variant, x: Option<u64>, samples: &[u64]) -> Point {
-    let mut point = Point::new(cpu, variant, Measure::Ticks);
+    let mut point = Point::new(cpu, variant, Metric::Time);
     (point.x, point.figures) = (x, Summary::of(&mut samples.to_vec()));
     point
 }

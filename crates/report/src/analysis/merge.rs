@@ -194,7 +194,7 @@ fn pooled<'f>(
             return None;
         }
         for sample in row.samples.iter() {
-            all.push(sample.instants.figure(key.metric()?)?);
+            all.push(sample.instants.metric(key.metric()?)?);
         }
     }
     Some(Summary::of(&mut all))

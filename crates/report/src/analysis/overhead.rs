@@ -7,7 +7,7 @@
 use anyhow::{Result, bail, ensure};
 use itertools::Itertools as _;
 use run::measure::{Metric, Summary};
-use run::model::{How, Measure, Scenario, ScenarioKey, Variant};
+use run::model::{How, Scenario, ScenarioKey, Variant};
 
 use super::conditions::{OVERHEAD, differences};
 use super::figure::{Figure, FigureKey, Origin, PointKey, by_cpu_and_key, figures, x_text};
@@ -194,8 +194,8 @@ fn is_compared(figure: &Figure<'_>) -> bool {
             metric => matches!(metric, Metric::Wake | Metric::TurnOn),
         },
         (_, Origin::Point(point)) => {
-            use Measure::{Ticks, TurnOn, Wake};
-            let is_callers = matches!(point.measure, Ticks | Wake | TurnOn);
+            use Metric::{Time, TurnOn, Wake};
+            let is_callers = matches!(point.measure, Time | Wake | TurnOn);
             is_callers && point.how == How::Alone && point.variant != Variant::Loop
         }
         _ => false,

@@ -4,8 +4,9 @@ use hardware::spec::pmf::Stamp::{
     EnterCflush, EnterHwLowPwr, EnterPsci, ExitCflush, ExitHwLowPwr, ExitPsci,
 };
 use itertools::Itertools as _;
-use run::model::Instant::{self, After, Before, Due, Entered, SeenOff, Stamp, TurnedOn};
-use run::model::{Instants, Row, Scenario};
+use run::measure::Instant::{self, After, Before, Due, Entered, SeenOff, Stamp, TurnedOn};
+use run::measure::Instants;
+use run::model::{Row, Scenario};
 
 /// The state of a CPU between two instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

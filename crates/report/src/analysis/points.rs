@@ -4,7 +4,8 @@
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
-use run::model::{Confidence, Finding, Fit, How, Kind, Measure, Point, Run, Scenario, Variant};
+use run::measure::Metric;
+use run::model::{Confidence, Finding, Fit, How, Kind, Point, Run, Scenario, Variant};
 use run::plan::{Axis, ScenarioId};
 
 use super::figure::FigureKey;
@@ -102,7 +103,7 @@ pub(super) fn contention(run: &Run, scenario: &Scenario) -> Vec<Finding> {
         return Vec::new();
     }
     let all = series(scenario);
-    let own = all.iter().filter(|it| it.measure == Measure::Powerdown);
+    let own = all.iter().filter(|it| it.measure == Metric::Powerdown);
     own.filter_map(|it| contended(run, it)).collect()
 }
 
@@ -136,8 +137,8 @@ pub(super) fn dirty_flush(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     }
     let all = series(scenario);
     // Without PMF's flush, the figure that contains it.
-    let mut measures = [Measure::CacheFlush, Measure::Powerdown].into_iter();
-    let is_there = |measure: &Measure| all.iter().any(|it| it.measure == *measure);
+    let mut measures = [Metric::CacheFlush, Metric::Powerdown].into_iter();
+    let is_there = |measure: &Metric| all.iter().any(|it| it.measure == *measure);
     let measure = measures.find(is_there);
     let own = all.iter().filter(|it| Some(it.measure) == measure);
     own.filter_map(|it| flushed(run, it)).collect()

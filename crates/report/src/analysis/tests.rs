@@ -3,7 +3,7 @@
 use hardware::spec::pmf::ReadError;
 use hardware::text::words::Word as _;
 use run::measure::{Metric, Waker};
-use run::model::{Confidence, Finding, How, Kind, Measure, Point, Row, Variant, WakeSource};
+use run::model::{Confidence, Finding, How, Kind, Point, Row, Variant, WakeSource};
 use run::plan::ScenarioId;
 
 use super::findings::findings;
@@ -32,8 +32,8 @@ fn finding_on_lines_is_marked() {
 /// Powerdown.
 fn of_points(id: ScenarioId, points: &[(u64, u64)]) -> Vec<Finding> {
     let (measure, unit) = match id {
-        ScenarioId::DirtySweep => (Measure::CacheFlush, 1024),
-        _ => (Measure::Powerdown, 1),
+        ScenarioId::DirtySweep => (Metric::CacheFlush, 1024),
+        _ => (Metric::Powerdown, 1),
     };
     let point = |(x, ticks): &(u64, u64)| Point {
         measure,
@@ -172,7 +172,7 @@ fn worst_case_is_of_sweeps_too() {
         let variant = Variant::from_word(variant).expect("a variant");
         let ticks: u64 = ticks.parse().expect("ticks");
         let point = Point {
-            measure: Measure::from_word(measure).expect("a measure"),
+            measure: Metric::from_word(measure).expect("a measure"),
             ..point(1, variant, Some(2), &[1, ticks])
         };
         let sweep = with_points(id.parse().expect("a scenario"), vec![point]);
@@ -228,7 +228,7 @@ fn each_placement_has_the_helper_of_the_other() {
 #[test]
 fn timer_of_a_state_is_known_by_the_interrupts_of_points() {
     let with = |waker, how| {
-        let points = [Measure::Powerdown, Measure::Wakeup].map(|measure| Point {
+        let points = [Metric::Powerdown, Metric::Wakeup].map(|measure| Point {
             measure,
             waker,
             how,

@@ -2,8 +2,6 @@
 
 use std::slice;
 
-use run::model::heading;
-
 use super::document::Block;
 use super::table::Table;
 use crate::analysis::audit::{Audit, AuditedFigure, AuditedTable, counts};
@@ -60,7 +58,7 @@ fn row(it: &AuditedFigure) -> Vec<String> {
     vec![
         place.to_owned(),
         format!("{}.{}", it.label.0, it.label.1),
-        heading(it.metric).to_owned(),
+        it.metric.heading().to_owned(),
         us(it.ns as f64),
         percent(it.printed),
         percent(it.by_cpu),

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use anyhow::Result;
 use csv::WriterBuilder;
-use run::measure::Waker;
-use run::model::{Scenario, Unit, WakeSource};
+use run::measure::{Unit, Waker};
+use run::model::{Scenario, WakeSource};
 use serde::Serialize;
 
 use super::object::object;

@@ -1,7 +1,6 @@
 //! Jobs and their runs side by side, in the order of reading.
 
 use itertools::Itertools as _;
-use run::model::heading;
 
 use super::document::Block;
 use super::table::{Table, cell};
@@ -101,7 +100,7 @@ fn figures(board: &Board, test: &SideBySide, runs: &[LoggedRun]) -> Option<Table
             0 => row.cpu.core.to_string(),
             thread => format!("{}.{thread}", row.cpu.core),
         };
-        let figure = heading(row.metric).to_owned();
+        let figure = row.metric.heading().to_owned();
         let mut cells = vec![row.cpu.cluster.to_string(), core, figure];
         cells.extend(row.shown.iter().zip(&columns).map(|it| match it {
             (Some((ticks, true)), Some(run)) => run.duration(*ticks),

@@ -12,7 +12,8 @@ use std::io::Write;
 
 use anyhow::{Result, bail};
 use itertools::Itertools as _;
-use run::model::{Instant, Scenario};
+use run::measure::Instant;
+use run::model::Scenario;
 use serde_json::{Map, Value, json};
 
 use super::method::method;

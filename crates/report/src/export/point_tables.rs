@@ -2,7 +2,8 @@
 //! each CPU, `x` and variant.
 
 use hardware::spec::ticks::Clock;
-use run::model::{Measure, Point, Scenario};
+use run::measure::Metric;
+use run::model::{Point, Scenario};
 use suite::output::{PointScale, not_counted};
 
 use super::table::{Table, cell, statistics};
@@ -26,7 +27,7 @@ fn table(run: &LoggedRun, scenario: &Scenario, points: &[&Point]) -> Option<Tabl
     let (id, first) = (scenario.id, points.first()?);
     let scale = PointScale::of(run.clock(), first);
     let measure = match first.measure {
-        Measure::Ticks | Measure::Cycles => String::new(),
+        Metric::Time | Metric::Cycles => String::new(),
         other => format!(": {}", other.heading()),
     };
     let (name, how) = (id.name(), first.how.text());

@@ -2,7 +2,7 @@
 
 use hardware::text::plural::many;
 use run::measure::Metric;
-use run::model::{self, Failure, Finding, Scenario, Skip, Status, WakeSource};
+use run::model::{Failure, Finding, Scenario, Skip, Status, WakeSource};
 use run::plan::{Method, Procedure, ScenarioId};
 
 use super::document::{Block, Charts, ScenarioHeading};
@@ -114,7 +114,7 @@ pub(super) fn status_reason(run: &LoggedRun, status: Status) -> Option<String> {
 fn main_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Option<Table> {
     let title = format!("{} ({})", table_title(run, scenario), run.unit());
     let mut table = Table::of_cpus(title);
-    table.numbers(columns.iter().map(|metric| model::heading(*metric)));
+    table.numbers(columns.iter().map(|metric| metric.heading()));
     for row in scenario.rows.iter().filter(|_| !columns.is_empty()) {
         let mark = mark(run.is_doubtful(row));
         let none = row.skipped.map_or("n/a", |_| "skipped");
@@ -140,7 +140,7 @@ fn spread_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Opt
     for metric in columns {
         for row in &scenario.rows {
             if let Some(summary) = row.summary(*metric) {
-                let mut cells = vec![model::heading(*metric).to_owned()];
+                let mut cells = vec![metric.heading().to_owned()];
                 cells.extend(statistics(Some(summary), |it| run.duration(it)));
                 table.cpu_row(&run.run, row.cpu, cells);
             }

@@ -13,7 +13,6 @@ use hardware::text::words::Word as _;
 use host::read_file;
 use itertools::Itertools as _;
 use regex::Regex;
-use run::model::heading;
 use run::plan::{Procedure, ScenarioId, StateChoice, Turns};
 
 use super::grid_table;
@@ -323,7 +322,7 @@ impl Directive {
 
 /// Refuses columns in another order than that of figures. Of a name the first letter counts.
 fn check_columns(header: &str, rows: &[PublishedRow]) -> Result<()> {
-    let metrics = rows[0].figures.iter().map(|it| heading(it.metric));
+    let metrics = rows[0].figures.iter().map(|it| it.metric.heading());
     let columns = ["Cluster", "Core"].into_iter().chain(metrics).collect_vec();
     let first = |name: &str| name.trim().to_lowercase().chars().next();
     let mut names = header.trim().split(',').zip(&columns);

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use hardware::text::plural::Many;
 
 use super::words;
-use crate::measure::Reason;
-use crate::model::{Finding, How, Kind, Measure, Point, Run, Scenario};
+use crate::measure::{Metric, Reason};
+use crate::model::{Finding, How, Kind, Point, Run, Scenario};
 use crate::plan::Procedure;
 
 /// Finds the attempts that do not count, the reasons, and the CPUs.
@@ -63,7 +63,7 @@ pub(crate) fn overruns(run: &Run, scenario: &Scenario) -> Option<Finding> {
     let all = |point: &Point| u64::from(point.figures.n) + point.lost;
     let has_many = |point: &&Point| {
         scenario.id.procedure() == Procedure::Timers
-            && point.measure == Measure::Handler
+            && point.measure == Metric::Handler
             && point.lost * 10 > all(point)
     };
     let many = scenario.points.iter().filter(has_many);

@@ -10,7 +10,7 @@ use hardware::text::plural::Plural;
 
 use super::words::{self, Detail};
 use crate::measure::Metric;
-use crate::model::{Confidence, Finding, Kind, Run, Scenario, heading};
+use crate::model::{Confidence, Finding, Kind, Run, Scenario};
 use crate::plan::Procedure;
 
 /// Figures of fewer ticks than this have a resolution worth a word: one tick is more
@@ -68,7 +68,7 @@ fn of_column(
     };
     let to = (most > least).then(|| format!(" to {most}"));
     let to = to.unwrap_or_default();
-    let (name, ticks, percent) = (heading(metric), Plural(most, "tick"), 100 / least);
+    let (name, ticks, percent) = (metric.heading(), Plural(most, "tick"), 100 / least);
     let length = match run.clock().tick_ps() {
         _ if !run.has_records() => format!(" of {tick} ns, which divide all figures"),
         Some(ps) => format!(" of {} ns", Hundredths(ps / 10)),

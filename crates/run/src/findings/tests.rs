@@ -5,6 +5,7 @@ use hardware::spec::pmf::Stamp;
 use hardware::spec::stat::Reached;
 
 use super::*;
+use crate::measure::{Instant, Metric};
 use crate::model::*;
 use crate::plan::ScenarioId;
 use crate::testing::example::{self, good};
@@ -280,7 +281,7 @@ In states that stop the CPUs' own timers: the lead wakes each other CPU by SGI."
 fn expiries_that_were_missed() {
     let run = example::run(4);
     let point = |cpu, how, n, lost| {
-        let mut point = Point::new(cpu, Variant::Mixed, Measure::Handler);
+        let mut point = Point::new(cpu, Variant::Mixed, Metric::Handler);
         (point.how, point.figures.n, point.lost) = (how, n, lost);
         point
     };

@@ -2,7 +2,9 @@
 
 mod facts;
 mod histogram;
+mod instants;
 mod machine;
+mod metric;
 pub mod order;
 mod outcome;
 mod path;
@@ -14,8 +16,10 @@ mod wait_limits;
 
 pub use self::facts::{Counter, Facts, Identity, NoCpuOff, Overheads};
 pub use self::histogram::{Bin, Histogram};
+pub use self::instants::{INSTANTS, Instant, Instants};
 pub use self::machine::Machine;
-pub use self::outcome::{Action, End, METRICS, Metric, Operation, Outcome};
+pub use self::metric::{METRICS, Metric, Unit};
+pub use self::outcome::{Action, End, Operation, Outcome};
 pub use self::rejection::{Cause, Detail, Loss, REASONS, Reason, Rejection, Step};
 pub use self::round::{After, OsInitiated, Round, Waker, Who, Window};
 pub use self::statistics::{FittedLine, P99_MIN, Summary, lower_median};

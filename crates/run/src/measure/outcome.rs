@@ -4,9 +4,10 @@
 use hardware::spec::pmf::{ReadError, Stamp, Stamps};
 use hardware::spec::psci;
 use hardware::spec::stat::Rise;
-use hardware::words;
 
-use super::path::{Latencies, Path};
+use super::instants::{Instant, Instants};
+use super::metric::Metric;
+use super::path::Path;
 use super::rejection::{Detail, Loss, Reason, Rejection};
 
 /// The instruction to a CPU for a round.
@@ -145,31 +146,6 @@ pub struct Outcome {
     pub rise: Rise,
 }
 
-words! {
-    /// A figure that an outcome may hold, in ticks.
-    pub enum Metric, key {
-        /// PMF: ENTER_PSCI to ENTER_HW_LOW_PWR.
-        Powerdown = "powerdown",
-        /// PMF: EXIT_HW_LOW_PWR to EXIT_PSCI.
-        Wakeup = "wakeup",
-        /// PMF: ENTER_CFLUSH to EXIT_CFLUSH.
-        CacheFlush = "cflush",
-        /// PMF: ENTER_PSCI to EXIT_PSCI of a call that only returns.
-        Latency = "latency",
-        /// Caller: from the call to its return or to the entry point.
-        Call = "call",
-        /// Caller: from the due wake-up to the return or the entry point.
-        Wake = "wake",
-        /// Caller: from CPU_OFF to AFFINITY_INFO saying OFF, as the lead polls.
-        TurnOff = "turnoff",
-        /// Caller: from the lead's CPU_ON to the CPU's first instruction.
-        TurnOn = "turnon",
-    }
-}
-
-/// Number of [`Metric`]s.
-pub const METRICS: usize = Metric::COUNT;
-
 impl Outcome {
     /// Returns true if the CPU had a part in the round.
     pub fn took_part(&self) -> bool {
@@ -234,7 +210,7 @@ impl Outcome {
             return refuse(Reason::PmfRead, Detail::Pmf(error));
         }
         if let Some(path) = self.path() {
-            path.latencies(&self.stamps, self.before, self.after)?;
+            path.check(&self.stamps, self.before, self.after)?;
         }
         if self.action.sleeps().is_some() && self.stamps.at(Stamp::ExitHwLowPwr) < self.due {
             return plain(Reason::EarlyWake);
@@ -264,32 +240,66 @@ impl Outcome {
         }
     }
 
-    /// Returns the PMF latencies; None where the timestamps do not hold.
-    pub fn latencies(&self) -> Option<Latencies> {
+    /// Returns true if the timestamps are those of this call.
+    pub fn has_own_stamps(&self) -> bool {
         let (before, after) = (self.before, self.after);
-        self.path()?.latencies(&self.stamps, before, after).ok()
+        self.path()
+            .is_some_and(|path| path.check(&self.stamps, before, after).is_ok())
     }
 
-    /// One figure of an accepted outcome in ticks, where the action has it.
+    /// Returns the instants of the sample; with `pmf`, those that its call writes, too.
+    pub fn instants(&self, pmf: bool) -> Instants {
+        // A sample of CPU_OFF has no agreed start.
+        let base = match self.start {
+            0 => self.before,
+            start => start,
+        };
+        let mut instants = Instants::new(base);
+        let path = self.path().filter(|_| pmf);
+        // The CPU_ON before a suspend and the power-off after it are no part of the sample.
+        let measures_arrival = self.action.measures_arrival();
+        for instant in Instant::ALL {
+            let counter = match instant {
+                Instant::Before => self.before,
+                Instant::Stamp(stamp) if path.is_some_and(|path| path.captures(stamp)) => {
+                    self.stamps.at(stamp)
+                }
+                Instant::Due => self.due,
+                Instant::After => self.after,
+                Instant::TurnedOn if measures_arrival => self.turned_on,
+                Instant::Entered if measures_arrival => self.entered,
+                Instant::SeenOff if measures_arrival => self.seen_off,
+                Instant::Stamp(_) | Instant::TurnedOn | Instant::Entered | Instant::SeenOff => 0,
+            };
+            if counter != 0 {
+                instants.set(instant, counter.wrapping_sub(base).cast_signed());
+            }
+        }
+        instants
+    }
+
+    /// Returns a figure of an accepted outcome, if its action has it: in ticks, or in the
+    /// unit of the metric.
     pub fn metric(&self, metric: Metric, pmf: bool) -> Option<u64> {
-        let latencies = if pmf { self.latencies() } else { None };
-        let suspend = self.action.sleeps().is_some();
-        let version = matches!(self.action, Action::Version);
-        let read_back = matches!(self.action, Action::ReadBack);
-        match metric {
-            Metric::Powerdown if !version => latencies.map(|l| l.powerdown),
-            Metric::Wakeup if !version => latencies.map(|l| l.wakeup),
-            Metric::CacheFlush if self.path() == Some(Path::Standby) => None,
-            Metric::CacheFlush if !version => latencies.map(|l| l.cache_flush),
-            Metric::Latency if version => latencies.map(|l| l.powerdown),
-            Metric::Call if suspend || version => self.after.checked_sub(self.before),
-            Metric::Wake if suspend => self.after.checked_sub(self.due),
+        let sleeps = self.action.sleeps().is_some();
+        let is_version = self.action == Action::Version;
+        let is_read_back = self.action == Action::ReadBack;
+        let is_on_off = self.action == Action::OnOff;
+        let has_metric = match metric {
+            Metric::Powerdown | Metric::Wakeup | Metric::CacheFlush => sleeps || is_read_back,
+            Metric::Latency => is_version,
+            Metric::Call => sleeps || is_version,
+            Metric::Wake => sleeps,
             // With PMF the lead polls so seldom, to disturb no other CPU, that when
             // it saw the CPU off says little.
-            Metric::TurnOff if read_back && !pmf => self.seen_off.checked_sub(self.before),
-            Metric::TurnOn if read_back => self.entered.checked_sub(self.turned_on),
-            _ => None,
-        }
+            Metric::TurnOff => is_on_off || is_read_back && !pmf,
+            Metric::TurnOn => is_on_off || is_read_back,
+            Metric::Time => matches!(self.action, Action::Repeat { .. }),
+            Metric::Cycles => return self.cycles,
+            Metric::Entry | Metric::Handler | Metric::Count | Metric::Residency => false,
+        };
+        let instants = has_metric.then(|| self.instants(pmf))?;
+        instants.metric(metric)
     }
 }
 
@@ -320,6 +330,17 @@ mod tests {
         let figures = metrics.map(|metric| outcome.metric(metric, true).unwrap_or(0));
         assert_eq!(figures, [50, 40, 30, 0, 250, 60]);
         assert_eq!(outcome.metric(Powerdown, false), None);
+        // Standby has no flush, and PSCI_VERSION nothing but a latency.
+        let mut standby = good();
+        standby.action = Action::Suspend {
+            power_state: 0,
+            powerdown: false,
+        };
+        assert_eq!(standby.metric(CacheFlush, true), None);
+        let mut version = good();
+        version.action = Action::Version;
+        let figures = [Powerdown, Latency, Wakeup, Wake].map(|it| version.metric(it, true));
+        assert_eq!(figures, [None, Some(230), None, None]);
     }
 
     type Edit = fn(&mut Outcome);

@@ -3,11 +3,9 @@
 
 use alloc::vec::Vec;
 
-use hardware::text::words::Word;
 use hardware::words;
 use serde::{Deserialize, Serialize};
 
-use super::row::heading;
 use crate::measure::{Histogram, Metric, Summary, Waker};
 
 words! {
@@ -64,68 +62,6 @@ impl How {
     }
 }
 
-/// Unit of a point's figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is the name of its unit")]
-pub enum Unit {
-    /// Ticks of the counter that the run uses.
-    Ticks,
-    Cycles,
-    /// Microseconds, as PSCI_STAT_RESIDENCY counts.
-    Microseconds,
-    Count,
-}
-
-words! {
-    /// Which figure of a sample a point is about.
-    #[derive(Default)]
-    #[expect(missing_docs, reason = "as of Metric, and named as headings below")]
-    pub enum Measure, key {
-        /// All that the sample's operations took.
-        #[default]
-        Ticks = "ticks",
-        Cycles = "cycles",
-        Entry = "entry",
-        Handler = "handler",
-        Powerdown = "powerdown",
-        Wakeup = "wakeup",
-        CacheFlush = "cflush",
-        Call = "call",
-        Wake = "wake",
-        TurnOn = "turnon",
-        TurnOff = "turnoff",
-        /// By how much PSCI_STAT_COUNT of the state that was asked for rose.
-        Count = "count",
-        /// By how much PSCI_STAT_RESIDENCY of the state that was reached rose.
-        Residency = "residency",
-    }
-}
-
-impl Measure {
-    /// Returns the unit of its figures.
-    pub const fn unit(self) -> Unit {
-        match self {
-            Self::Cycles => Unit::Cycles,
-            Self::Count => Unit::Count,
-            Self::Residency => Unit::Microseconds,
-            _ => Unit::Ticks,
-        }
-    }
-
-    /// Returns the name as a heading.
-    pub fn heading(self) -> &'static str {
-        match self {
-            Self::Ticks => "Time",
-            Self::Cycles => "Cycles",
-            Self::Entry => "Expiry to Vector",
-            Self::Handler => "Expiry to Handler",
-            Self::Count => "PSCI_STAT_COUNT",
-            Self::Residency => "PSCI_STAT_RESIDENCY",
-            metric => Metric::from_word(metric.key()).map_or("", heading),
-        }
-    }
-}
-
 /// One figure of one CPU in one circumstance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
@@ -139,7 +75,7 @@ pub struct Point {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<u64>,
     /// The figure.
-    pub measure: Measure,
+    pub measure: Metric,
     /// Operations in a sample, at least 1.
     pub per: u32,
     /// The samples, in the measure's unit, each of `per` operations.
@@ -186,7 +122,7 @@ fn is_own_timers(waker: &Waker) -> bool {
 
 impl Point {
     /// Returns the usual point of a CPU, without samples.
-    pub fn new(cpu: u16, variant: Variant, measure: Measure) -> Self {
+    pub fn new(cpu: u16, variant: Variant, measure: Metric) -> Self {
         Self {
             cpu,
             how: How::Alone,

@@ -6,9 +6,9 @@ use hardware::spec::pmf::Stamp;
 use hardware::spec::stat::Reached;
 use serde::{Deserialize, Serialize};
 
-use super::instants::{Instant, Instants};
 use super::samples::Samples;
 use super::skip::Skip;
+use crate::measure::{Instant, Instants};
 use crate::measure::{Loss, Metric, Reason, Rejection, Summary};
 
 /// One CPU's results. Durations are in ticks.
@@ -83,20 +83,6 @@ pub struct Statistic {
     /// The first sample of all, in ticks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold: Option<u64>,
-}
-
-/// Returns a metric's name as a heading.
-pub const fn heading(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Powerdown => "Powerdown",
-        Metric::Wakeup => "Wakeup",
-        Metric::CacheFlush => "Cache Flush",
-        Metric::Latency => "Latency",
-        Metric::Call => "Call",
-        Metric::Wake => "Wake",
-        Metric::TurnOff => "Turn Off",
-        Metric::TurnOn => "Turn On",
-    }
 }
 
 impl Figures {

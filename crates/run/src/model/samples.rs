@@ -5,7 +5,7 @@ use core::slice;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::instants::{INSTANTS, Instants};
+use crate::measure::{INSTANTS, Instants};
 
 /// One sample; in a parallel scenario those of one place are of one round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,7 +119,7 @@ impl Serialize for Samples {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Instant;
+    use crate::measure::Instant;
 
     #[test]
     fn samples_of_any_size_are_read_back() {

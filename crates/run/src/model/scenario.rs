@@ -198,7 +198,7 @@ impl Scenario {
             // A parallel row is one part of one round, on either side.
             _ if self.id.is_parallel() => {
                 row.summary(metric)?;
-                row.shown.as_ref()?.figure(metric)
+                row.shown.as_ref()?.metric(metric)
             }
             _ => row.summary(metric).map(|summary| summary.median),
         }

@@ -21,10 +21,8 @@ use arrayvec::ArrayVec;
 use hardware::spec::stat::Reached;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::measure::{Loss, METRICS, Metric, Reason, Rejection, Summary};
-use crate::model::{
-    Attempts, Figures, INSTANTS, Instants, Row, Samples, ScenarioKey, Skip, Statistic, is_tftf,
-};
+use crate::measure::{INSTANTS, Instants, Loss, METRICS, Metric, Reason, Rejection, Summary};
+use crate::model::{Attempts, Figures, Row, Samples, ScenarioKey, Skip, Statistic, is_tftf};
 use crate::plan::{Method, ScenarioId, short_tag};
 
 /// At most so many numbers, null where there is none; without heap, which a run has little of.
@@ -150,7 +148,7 @@ fn usual_first(rejected: &[(Reason, u32)]) -> Option<Rejection> {
 
 fn usual_figures(id: ScenarioId, row: &Row) -> Figures {
     Figures::of(&mut |metric| match id.is_parallel() {
-        true => row.shown?.figure(metric),
+        true => row.shown?.metric(metric),
         false => row.summary(metric).map(|it| it.median),
     })
 }

@@ -12,12 +12,12 @@ use hardware::spec::smccc::Service;
 use super::board;
 use super::fake::Fake;
 use crate::measure::{
-    Cause, Detail, Facts, Identity, Loss, Machine, Metric, Overheads, Reason, Rejection, Step,
-    Summary,
+    Cause, Detail, Facts, Identity, Instant, Instants, Loss, Machine, Metric, Overheads, Reason,
+    Rejection, Step, Summary,
 };
 use crate::model::{
-    Attempts, Conditions, Cpu, Failure, Figures, Head, Instant, Instants, Row, Run, Scenario,
-    ScenarioKey, Skip, Statistic, Status,
+    Attempts, Conditions, Cpu, Failure, Figures, Head, Row, Run, Scenario, ScenarioKey, Skip,
+    Statistic, Status,
 };
 use crate::plan::{Method, Plan, ScenarioId};
 
@@ -262,9 +262,9 @@ fn part(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> (Instants, &'st
 /// One CPU's part.
 fn row(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> Row {
     let (shown, metrics) = part(run, id, cpu, flushes);
-    let figure = |metric| shown.figure(metric).filter(|_| metrics.contains(&metric));
+    let figure = |metric| shown.metric(metric).filter(|_| metrics.contains(&metric));
     let statistic = |metric: &Metric| {
-        let figure = shown.figure(*metric)?;
+        let figure = shown.metric(*metric)?;
         Some(Statistic {
             metric: *metric,
             summary: spread(figure.max(9)),

@@ -9,8 +9,8 @@ use core::fmt::{self, Write};
 use crate::output::prose::paragraph;
 use hardware::spec::ticks::Clock;
 use hardware::text::plural::Many;
-use run::measure::Summary;
-use run::model::{How, Measure, Point, Run, Scenario, Status, Unit, Variant};
+use run::measure::{Metric, Summary, Unit};
+use run::model::{How, Point, Run, Scenario, Status, Variant};
 use run::plan::{Axis, LOOPS_LIMIT_S, Procedure, ScenarioId};
 
 use super::grid::{Column, GridCell, grid};
@@ -18,7 +18,7 @@ use super::grid::{Column, GridCell, grid};
 /// Writes the tables of a scenario and their explanation; nothing for a scenario without
 /// points.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
-    for measure in Measure::ALL {
+    for measure in Metric::ALL {
         for how in How::ALL {
             let points = scenario.points.iter();
             let points = points.filter(|it| it.measure == measure && it.how == how);
@@ -84,20 +84,21 @@ pub const fn not_counted(id: ScenarioId) -> &'static str {
 }
 
 /// Returns the words after the scenario's name in a title.
-fn meaning(measure: Measure) -> &'static str {
+fn meaning(measure: Metric) -> &'static str {
     match measure {
-        Measure::Ticks | Measure::Cycles => "",
-        Measure::Entry => ": expiry to vector",
-        Measure::Handler => ": expiry to handler",
-        Measure::Powerdown => ": powerdown",
-        Measure::Wakeup => ": wakeup",
-        Measure::CacheFlush => ": cache flush",
-        Measure::Call => ": call to return",
-        Measure::Wake => ": due wake-up to resume",
-        Measure::TurnOff => ": CPU_OFF to OFF",
-        Measure::TurnOn => ": CPU_ON to first instruction",
-        Measure::Count => ": PSCI_STAT_COUNT",
-        Measure::Residency => ": PSCI_STAT_RESIDENCY",
+        Metric::Time | Metric::Cycles => "",
+        Metric::Entry => ": expiry to vector",
+        Metric::Handler => ": expiry to handler",
+        Metric::Powerdown => ": powerdown",
+        Metric::Wakeup => ": wakeup",
+        Metric::CacheFlush => ": cache flush",
+        Metric::Latency => ": latency",
+        Metric::Call => ": call to return",
+        Metric::Wake => ": due wake-up to resume",
+        Metric::TurnOff => ": CPU_OFF to OFF",
+        Metric::TurnOn => ": CPU_ON to first instruction",
+        Metric::Count => ": PSCI_STAT_COUNT",
+        Metric::Residency => ": PSCI_STAT_RESIDENCY",
     }
 }
 
@@ -196,7 +197,7 @@ fn add_loops(text: &mut String, run: &Run, scenario: &Scenario, asked: u32) {
     if has(|it| it.variant == Variant::Loop) && has(|it| it.variant != Variant::Loop) {
         *text += "The loop's own cost is in all figures, and beside them as loop. ";
     }
-    if has(|it| it.measure == Measure::Cycles) {
+    if has(|it| it.measure == Metric::Cycles) {
         *text += "Cycles are PMCCNTR_EL0's, which firmware and hypervisors may stop while they \
                   run: then the ticks alone have their part. ";
     }

@@ -8,7 +8,8 @@ use core::fmt::{self, Write};
 
 use crate::output::prose::paragraph;
 use run::findings::list;
-use run::model::{CpuSet, Point, Row, Run, Scenario, Skip, Status, Totals, Unit, Variant, heading};
+use run::measure::Unit;
+use run::model::{CpuSet, Point, Row, Run, Scenario, Skip, Status, Totals, Variant};
 use run::plan::steps::Steps;
 use run::plan::{Axis, Method, Plan, ScenarioId};
 
@@ -242,7 +243,7 @@ fn of_rows(run: &Run, group: &[Scenario]) -> Option<Figures> {
     let (unit, clock) = (Unit::Ticks, run.clock());
     in_short(
         run,
-        heading(metric),
+        metric.heading(),
         &PointScale {
             unit,
             clock,

@@ -9,7 +9,8 @@ use core::fmt::{self, Write};
 
 use crate::output::prose::paragraph;
 use hardware::text::plural::Many;
-use run::model::{Measure, Run, Scenario, Variant};
+use run::measure::Metric;
+use run::model::{Run, Scenario, Variant};
 use run::plan::Axis;
 
 /// Writes them; nothing for a scenario without points.
@@ -39,16 +40,16 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
 /// Returns a sentence for each curve: of the first measure that has figures.
 fn curves(run: &Run, scenario: &Scenario) -> Vec<String> {
     let (first, x) = match scenario.id.axis() {
-        Some(Axis::Bytes) => (Measure::CacheFlush, "bytes"),
-        Some(Axis::Cpus) => (Measure::Powerdown, "CPUs"),
+        Some(Axis::Bytes) => (Metric::CacheFlush, "bytes"),
+        Some(Axis::Cpus) => (Metric::Powerdown, "CPUs"),
         Some(Axis::PowerState) | None => return Vec::new(),
     };
     let curve = |variant: Variant| {
-        let has_figures = |measure: &Measure| {
+        let has_figures = |measure: &Metric| {
             let mut points = scenario.points.iter();
             points.any(|it| it.variant == variant && it.measure == *measure)
         };
-        let measures = [first, Measure::Call, Measure::TurnOff];
+        let measures = [first, Metric::Call, Metric::TurnOff];
         let measure = measures.into_iter().find(has_figures)?;
         let (word, key) = (variant.word(), measure.key());
         let steps = steps(run, scenario, variant, measure);
@@ -59,7 +60,7 @@ fn curves(run: &Run, scenario: &Scenario) -> Vec<String> {
 }
 
 /// Returns the longest median over the CPUs of each step, in the steps' order.
-fn steps(run: &Run, scenario: &Scenario, variant: Variant, measure: Measure) -> String {
+fn steps(run: &Run, scenario: &Scenario, variant: Variant, measure: Metric) -> String {
     let points = scenario.points.iter();
     let of_curve = points.filter(|it| it.variant == variant && it.measure == measure);
     // The points of a step stand together.

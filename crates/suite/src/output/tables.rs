@@ -7,7 +7,7 @@ use core::fmt::{self, Write};
 use crate::output::prose::paragraph;
 use hardware::text::plural::Many;
 use run::measure::Metric;
-use run::model::{Conditions, Row, Run, Scenario, heading};
+use run::model::{Conditions, Row, Run, Scenario};
 use run::plan::{Method, Procedure, ScenarioId};
 
 use super::grid::{GridCell, grid, simple};
@@ -52,7 +52,7 @@ fn main_table(
     };
     let columns = metrics.iter().map(|metric| {
         let cells = scenario.rows.iter().map(|row| cell(row, *metric));
-        (heading(*metric), cells.collect())
+        (metric.heading(), cells.collect())
     });
     let cpus = scenario.rows.iter().map(|row| row.cpu);
     grid(out, run, &title(run, scenario), cpus, columns)
@@ -73,7 +73,7 @@ fn spread_table(
             Some(it) => GridCell::Spread(run.clock(), [it.min, it.median, it.max]),
             None => GridCell::Missing,
         };
-        (heading(*metric), rows.iter().map(cell).collect())
+        (metric.heading(), rows.iter().map(cell).collect())
     });
     let title = format!(
         "Spread of the samples: min/median/max ({})",

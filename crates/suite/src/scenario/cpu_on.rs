@@ -9,8 +9,8 @@
 
 use alloc::vec::Vec;
 
-use run::measure::{Action, Machine, Round, Who};
-use run::model::{Failure, Measure, Point, Scenario, ScenarioKey, Skip, Status, Variant};
+use run::measure::{Action, Machine, Metric, Round, Who};
+use run::model::{Failure, Point, Scenario, ScenarioKey, Skip, Status, Variant};
 
 use super::bench::{LONGEST_QUIET_US, QUIET_US, Setting};
 use super::point_bench::{PointBench, how};
@@ -72,8 +72,8 @@ fn take_samples(bench: &mut PointBench<'_>, who: Who) -> Result<(), Failure> {
             }
             match outcome.judge(false) {
                 Ok(()) => {
-                    on.extend(outcome.entered.checked_sub(outcome.turned_on));
-                    off.extend(outcome.seen_off.checked_sub(outcome.before));
+                    on.extend(outcome.metric(Metric::TurnOn, false));
+                    off.extend(outcome.metric(Metric::TurnOff, false));
                 }
                 Err(rejection) => bench.rejected[rejection.reason as usize] += 1,
             }
@@ -98,10 +98,10 @@ fn add_points(bench: &mut PointBench<'_>, who: Who, cpu: usize) -> Result<(), Fa
         how: how(who),
         ..Point::new(cpu as u16, variant, measure)
     };
-    bench.add_point(point(Measure::TurnOn), 0, asked)?;
+    bench.add_point(point(Metric::TurnOn), 0, asked)?;
     match who {
         Who::All => Ok(()),
-        _ => bench.add_point(point(Measure::TurnOff), 1, asked),
+        _ => bench.add_point(point(Metric::TurnOff), 1, asked),
     }
 }
 

@@ -5,8 +5,8 @@
 use alloc::vec::Vec;
 
 use run::measure::Operation::{Call, ReadStamp, SelfSgi, SysregRead};
-use run::measure::{Action, After, End, Facts, Machine, Operation, Outcome, Round, Who};
-use run::model::{Failure, Measure, Point, Scenario, ScenarioKey, Skip, Status, Variant};
+use run::measure::{Action, After, End, Facts, Machine, Metric, Operation, Outcome, Round, Who};
+use run::model::{Failure, Point, Scenario, ScenarioKey, Skip, Status, Variant};
 use run::plan::LOOPS_LIMIT_S;
 use smccc::arch::SMCCC_VERSION;
 use smccc::psci::{PSCI_VERSION, error};
@@ -204,8 +204,8 @@ impl Micro<'_, '_> {
             let bench = &mut *self.bench;
             for (outcome, [ticks, cycles]) in bench.outcomes.iter().zip(&mut bench.columns) {
                 if kind.is_good(outcome) {
-                    ticks.push(outcome.after.saturating_sub(outcome.before));
-                    cycles.extend(outcome.cycles);
+                    ticks.extend(outcome.metric(Metric::Time, false));
+                    cycles.extend(outcome.metric(Metric::Cycles, false));
                 } else {
                     lost += u32::from(outcome.took_part());
                 }
@@ -239,11 +239,11 @@ impl Micro<'_, '_> {
                 per: self.batch,
                 ..Point::new(cpu as u16, kind.variant, measure)
             };
-            let measured = self.bench.add_point(point(Measure::Ticks), 0, taken);
+            let measured = self.bench.add_point(point(Metric::Time), 0, taken);
             result = measured.and(result);
             // A CPU may have no cycle counter, or none that counts.
             if !self.bench.columns[cpu][1].is_empty() {
-                let _ = self.bench.add_point(point(Measure::Cycles), 1, taken);
+                let _ = self.bench.add_point(point(Metric::Cycles), 1, taken);
             }
         }
         result

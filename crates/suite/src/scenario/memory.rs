@@ -3,12 +3,12 @@
 
 use alloc::vec::Vec;
 
-use run::measure::{Histogram, METRICS, Outcome, REASONS, Reason};
+use run::measure::{Histogram, Outcome, REASONS, Reason};
 use run::model::{Cpu, Point, Row, Samples, Scenario, Statistic, scenarios};
 use run::plan::{Plan, Procedure, ScenarioId};
 
 use super::point_bench::MEASURES;
-use super::rows::RowState;
+use super::rows::{METRICS_MAX, RowState};
 use super::states::Chosen;
 use super::steps;
 use super::suite::{self, PLACEMENTS};
@@ -110,7 +110,7 @@ fn point_bench_bytes(cpus: usize, samples: u32) -> usize {
 
 fn rows_bytes(plan: &Plan, cpus: usize) -> usize {
     let samples = if plan.samples { plan.iterations } else { 0 };
-    let lists = list::<Statistic>(METRICS) + list::<(Reason, u32)>(REASONS);
+    let lists = list::<Statistic>(METRICS_MAX) + list::<(Reason, u32)>(REASONS);
     let row = lists + list::<u8>(Samples::BYTES_MAX * samples as usize) + PRINTING_ROW;
     list::<Row>(cpus) + row * cpus
 }

@@ -2,8 +2,11 @@
 
 use alloc::vec::Vec;
 
-use run::measure::{Detail, Loss, METRICS, Metric, Outcome, REASONS, Reason, Rejection, Summary};
-use run::model::{Attempts, Figures, Instants, Row, Sample, Samples, Statistic};
+use run::measure::{Detail, Loss, Metric, Outcome, REASONS, Reason, Rejection, Summary};
+use run::model::{Attempts, Figures, Row, Sample, Samples, Statistic};
+
+/// The most metrics that the samples of one action have.
+pub(crate) const METRICS_MAX: usize = 5;
 
 #[derive(Default)]
 pub(crate) struct RowState {
@@ -92,14 +95,14 @@ impl RowState {
         });
         let middle = sum_up(self.kept.iter().filter_map(|it| leading(it, pmf)), column).median;
         let shown = self.kept.iter().find(|it| leading(it, pmf) == Some(middle));
-        self.row.shown = shown.map(|it| Instants::of(it, pmf));
+        self.row.shown = shown.map(|it| it.instants(pmf));
     }
 
     /// Returns the row with its statistics, and with every sample if `samples`.
     pub(crate) fn finish(&mut self, pmf: bool, samples: bool, column: &mut Vec<u64>) -> Row {
         let mut row = core::mem::take(&mut self.row);
         let cold = |metric| self.cold.as_ref().and_then(|it| it.metric(metric, pmf));
-        row.statistics.reserve_exact(METRICS);
+        row.statistics.reserve_exact(METRICS_MAX);
         for metric in Metric::ALL {
             let (summary, cold) = (self.summary(metric, pmf, column), cold(metric));
             if summary.n > 0 || cold.is_some() {
@@ -118,7 +121,7 @@ impl RowState {
         if samples {
             row.samples = Samples::with_capacity(self.kept.len());
             for (place, outcome) in (0..).zip(&self.kept) {
-                let instants = Instants::of(outcome, pmf);
+                let instants = outcome.instants(pmf);
                 row.samples.push(Sample { place, instants });
             }
         }
@@ -148,7 +151,7 @@ pub(crate) fn show_round(
     for RowState { row, kept, .. } in rows {
         let part = shown.and_then(|place| kept.get(place));
         let part = part.filter(|it| leading(it).is_some());
-        row.shown = part.map(|it| Instants::of(it, pmf));
+        row.shown = part.map(|it| it.instants(pmf));
         row.figures = Figures::of(&mut |metric| part?.metric(metric, pmf));
     }
     skew

@@ -4,11 +4,9 @@
 use alloc::vec::Vec;
 
 use hardware::spec::stat::Ladder;
-use hardware::text::words::Word;
 use run::measure::{Facts, Machine, Metric, REASONS, Summary};
 use run::model::{
-    Conditions, Failure, How, Measure, Point, Scenario, ScenarioKey, Skip, Status, Variant,
-    WakeSource,
+    Conditions, Failure, How, Point, Scenario, ScenarioKey, Skip, Status, Variant, WakeSource,
 };
 
 use super::bench::{Bench, BenchStep, Rounds, Setting};
@@ -120,7 +118,7 @@ impl Sweep<'_> {
         self.points.push(Point {
             how,
             x: Some(x),
-            ..Point::new(0, Variant::LeftOut, measure_of(figures(self.bench.pmf)[0]))
+            ..Point::new(0, Variant::LeftOut, figures(self.bench.pmf)[0])
         });
     }
 
@@ -177,7 +175,7 @@ impl Sweep<'_> {
             x,
             lost: row.rejected_total().into(),
             waker: bench.waker_of(cpu),
-            ..Point::new(row.row.cpu, variant, measure_of(metrics[0]))
+            ..Point::new(row.row.cpu, variant, metrics[0])
         };
         let point = |measure, figures| Point {
             measure,
@@ -188,7 +186,7 @@ impl Sweep<'_> {
         for metric in metrics {
             let figures = row.summary(*metric, bench.pmf, &mut bench.column);
             if figures.n > 0 {
-                self.points.push(point(measure_of(*metric), figures));
+                self.points.push(point(*metric, figures));
             }
         }
         if self.points.len() == before {
@@ -197,8 +195,8 @@ impl Sweep<'_> {
         if let Some(reached) = row.row.reached {
             let is_asked = x.is_some() && reached.state.map(u64::from) == x;
             let count = if is_asked { reached.times.into() } else { 0 };
-            let residency = (Measure::Residency, reached.residency_us.into());
-            let both = [(Measure::Count, count), residency];
+            let residency = (Metric::Residency, reached.residency_us.into());
+            let both = [(Metric::Count, count), residency];
             self.points.extend(both.map(|(measure, figure)| Point {
                 lost: 0,
                 ..point(measure, Summary::of(&mut [figure]))
@@ -216,9 +214,4 @@ const fn figures(pmf: bool) -> &'static [Metric] {
     } else {
         &[Call, Wake, TurnOff, TurnOn]
     }
-}
-
-/// Returns the measure of a metric, which has its name.
-fn measure_of(metric: Metric) -> Measure {
-    Measure::from_word(metric.key()).unwrap_or_default()
 }

@@ -14,8 +14,8 @@ use run::measure::{
     Account, Action, After, End, Machine, Metric, Outcome, Reason, Round, Summary, Waker, Who,
 };
 use run::model::{
-    Conditions, Failure, How, Job, Measure, Point, Row, Scenario, Skip, Status, Totals, Variant,
-    WakeSource, jobs,
+    Conditions, Failure, How, Job, Point, Row, Scenario, Skip, Status, Totals, Variant, WakeSource,
+    jobs,
 };
 use run::plan::{Load, Plan, ScenarioId, WakePattern};
 use run::testing::board;
@@ -150,12 +150,12 @@ impl Ran {
     }
 
     /// Returns the points of these variant, x and measure.
-    fn select(&self, variant: Variant, x: u64, measure: Measure) -> Vec<&Point> {
+    fn select(&self, variant: Variant, x: u64, measure: Metric) -> Vec<&Point> {
         let is = |it: &&Point| (it.variant, it.x, it.measure) == (variant, Some(x), measure);
         self.points().filter(is).collect()
     }
 
-    fn median(&self, cpu: u16, variant: Variant, x: u64, measure: Measure) -> u64 {
+    fn median(&self, cpu: u16, variant: Variant, x: u64, measure: Metric) -> u64 {
         let of = self.select(variant, x, measure);
         let point = of.iter().find(|it| it.cpu == cpu).expect("a point");
         point.figures.median
@@ -255,7 +255,7 @@ fn statistics_samples_and_the_first_sample_are_in_the_row() {
         assert_eq!(metrics, expected);
         for it in &row.statistics {
             let figures = row.samples.iter();
-            let figures = figures.filter_map(|sample| sample.instants.figure(it.metric));
+            let figures = figures.filter_map(|sample| sample.instants.metric(it.metric));
             assert_eq!(it.summary, Summary::of(&mut figures.collect::<Vec<u64>>()));
             assert!(it.cold.is_some(), "the sample of the trial");
         }

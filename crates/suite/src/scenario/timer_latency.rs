@@ -6,18 +6,18 @@ use core::fmt;
 
 use hardware::text::words::Word;
 use run::measure::{
-    Account, Action, After, End, Machine, Round, Schedule, TimerFault, Until, Who, Window,
+    Account, Action, After, End, Machine, Metric, Round, Schedule, TimerFault, Until, Who, Window,
 };
-use run::model::{Failure, Measure, Point, Scenario, ScenarioKey, Skip, Spread, Status, Variant};
+use run::model::{Failure, Point, Scenario, ScenarioKey, Skip, Spread, Status, Variant};
 use run::plan::{Load, TimerPlan};
 
 use super::bench::{Setting, lead_in};
 use super::point_bench::{MEASURES, PointBench, how};
 use super::progress::{Progress, Stretch};
 
-const FIGURES: [(Until, Measure); MEASURES] = [
-    (Until::Entry, Measure::Entry),
-    (Until::Handler, Measure::Handler),
+const FIGURES: [(Until, Metric); MEASURES] = [
+    (Until::Entry, Metric::Entry),
+    (Until::Handler, Metric::Handler),
 ];
 
 /// Measures the scenario, and reports each window to `progress`.

@@ -237,6 +237,6 @@ impl<'t> Trials<'t> {
 fn slept_when_due(outcome: &Outcome, pmf: bool) -> bool {
     let wrong = outcome.judge(pmf).err().map(|it| it.reason);
     let is_late =
-        outcome.latencies().is_some() && outcome.stamps.at(Stamp::EnterHwLowPwr) >= outcome.due;
+        outcome.has_own_stamps() && outcome.stamps.at(Stamp::EnterHwLowPwr) >= outcome.due;
     wrong.is_none_or(|reason| reason == Reason::LateReturn) && !is_late
 }

@@ -2,8 +2,8 @@
 
 use report::log::Missing;
 use report::made_up_run;
-use run::measure::Reason;
-use run::model::{Attempts, Measure, Point, Row as RunRow, Variant};
+use run::measure::{Metric, Reason};
+use run::model::{Attempts, Point, Row as RunRow, Variant};
 
 use super::*;
 
@@ -61,17 +61,17 @@ fn points_of_sweeps_alone_suspend() {
     for (id, points, expected) in [
         (
             ScenarioId::NullCall,
-            &[(Variant::PsciVersion, 0, Measure::Ticks, 99, 3)][..],
+            &[(Variant::PsciVersion, 0, Metric::Time, 99, 3)][..],
             (0, 0),
         ),
         (
             ScenarioId::DirtySweep,
             &[
-                (Variant::Deepest, 0, Measure::Call, 5, 1),
-                (Variant::Deepest, 0, Measure::Wake, 5, 1),
-                (Variant::Deepest, 0, Measure::Count, 1, 0),
-                (Variant::Deepest, 4096, Measure::Call, 5, 0),
-                (Variant::Off, 0, Measure::TurnOn, 4, 1),
+                (Variant::Deepest, 0, Metric::Call, 5, 1),
+                (Variant::Deepest, 0, Metric::Wake, 5, 1),
+                (Variant::Deepest, 0, Metric::Count, 1, 0),
+                (Variant::Deepest, 4096, Metric::Call, 5, 0),
+                (Variant::Off, 0, Metric::TurnOn, 4, 1),
             ],
             (11, 2),
         ),

@@ -1,7 +1,7 @@
 //! Points of scenarios outside TFTF's suite.
 
-use run::measure::{Summary, Waker};
-use run::model::{Conditions, Measure, Point, Run, Scenario, ScenarioKey, Spread, Status, Variant};
+use run::measure::{Metric, Summary, Waker};
+use run::model::{Conditions, Point, Run, Scenario, ScenarioKey, Spread, Status, Variant};
 use run::plan::{Method, ScenarioId};
 
 use super::{edited, written};
@@ -33,7 +33,7 @@ pub fn of_points(run: &mut Run, percent: u64) {
         vec![Point {
             per: 1024,
             figures: figures(214_025),
-            ..Point::new(cpu, Variant::PsciVersion, Measure::Ticks)
+            ..Point::new(cpu, Variant::PsciVersion, Metric::Time)
         }]
     });
     add(run, ScenarioId::ContendSweep, |cpu| {
@@ -44,7 +44,7 @@ pub fn of_points(run: &mut Run, percent: u64) {
                 first: 150,
                 counts: vec![20, 70, 0, 9, 1],
             }),
-            ..Point::new(cpu, Variant::Core, Measure::Powerdown)
+            ..Point::new(cpu, Variant::Core, Metric::Powerdown)
         };
         [2, 3, 4].map(point).into()
     });
@@ -56,16 +56,16 @@ pub fn of_points(run: &mut Run, percent: u64) {
             ..Point::new(cpu, Variant::Idle, measure)
         };
         vec![
-            point(0x0001_0002, Measure::Powerdown, 5000),
-            point(0x0001_0002, Measure::Wakeup, 700),
-            point(0x0101_0022, Measure::Powerdown, 15_000),
-            point(0x0101_0022, Measure::Wakeup, 3000),
+            point(0x0001_0002, Metric::Powerdown, 5000),
+            point(0x0001_0002, Metric::Wakeup, 700),
+            point(0x0101_0022, Metric::Powerdown, 15_000),
+            point(0x0101_0022, Metric::Wakeup, 3000),
         ]
     });
     add(run, ScenarioId::TimerLatency, |cpu| {
         vec![Point {
             figures: figures(2000),
-            ..Point::new(cpu, Variant::Idle, Measure::Handler)
+            ..Point::new(cpu, Variant::Idle, Metric::Handler)
         }]
     });
 }
@@ -77,7 +77,7 @@ fn steps_without_samples_have_no_figures() {
         of_points(run, 100);
         let left_out = |x| Point {
             x: Some(x),
-            ..Point::new(0, Variant::LeftOut, Measure::Powerdown)
+            ..Point::new(0, Variant::LeftOut, Metric::Powerdown)
         };
         run.scenarios[1].points.extend([5, 6, 7].map(left_out));
     });

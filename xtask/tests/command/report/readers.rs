@@ -5,7 +5,8 @@ use std::process::Command;
 
 use report::export;
 use report::log::{Closing, LoggedRun};
-use run::model::{Failure, Instant, Sample, Skip, Status, Verdict};
+use run::measure::Instant;
+use run::model::{Failure, Sample, Skip, Status, Verdict};
 use run::plan::ScenarioId;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};

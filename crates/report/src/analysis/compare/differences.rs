@@ -1,7 +1,8 @@
 //! Differences besides figures, and facts that one side lacks.
 
 use itertools::Itertools as _;
-use run::model::{Confidence, Kind, Scenario, Unit};
+use run::measure::Unit;
+use run::model::{Confidence, Kind, Scenario};
 
 use super::change::Change;
 use super::comparison::{ComparedScenario, baseline_scenario, scenario_title};

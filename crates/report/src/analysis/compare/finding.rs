@@ -2,7 +2,7 @@
 
 use itertools::Itertools as _;
 use run::measure::Metric;
-use run::model::{Confidence, CpuSet, Finding, Kind, Run, ScenarioKey, heading};
+use run::model::{Confidence, CpuSet, Finding, Kind, Run, ScenarioKey};
 use serde::Serialize;
 
 use super::change::Change;
@@ -84,7 +84,7 @@ fn bases(scenario: ScenarioKey, changes: &[&Change]) -> Vec<Basis> {
 pub fn basis_text((new, old): (&Run, &Run), all: &[Basis]) -> String {
     let mut each = all.iter().map(|basis| {
         let ScenarioKey { id, method, .. } = basis.scenario;
-        let metrics = basis.metrics.iter().map(|it| heading(*it)).join(", ");
+        let metrics = basis.metrics.iter().map(|it| it.heading()).join(", ");
         let [now, then] = &basis.cpus;
         let now = cpus_text(new, now.iter().copied());
         let then = cpus_text(old, then.iter().copied());

@@ -8,8 +8,8 @@ use std::collections::HashSet;
 
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
-use run::measure::Summary;
-use run::model::{Scenario, Unit};
+use run::measure::{Summary, Unit};
+use run::model::Scenario;
 
 use super::change::{Change, ChangeOutcome, Value};
 use super::comparison::{ComparedScenario, JudgedBy};

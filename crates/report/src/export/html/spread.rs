@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use hardware::text::plural::many;
 use run::measure::{Histogram, Metric, lower_median};
-use run::model::{Point, heading};
+use run::model::Point;
 
 use super::chart::{Chart, Drawing, EDGE, LANE, LEFT, Scale, legend};
 use crate::analysis::figure::FigureKey;
@@ -48,7 +48,7 @@ pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
 }
 
 fn of_rows(charts: &Charts<'_>, metric: Metric) -> Option<Chart> {
-    let (run, name, unit) = (charts.run, heading(metric), charts.run.unit());
+    let (run, name, unit) = (charts.run, metric.heading(), charts.run.unit());
     let rows = charts.scenario.rows.iter();
     let lanes = rows.filter_map(|row| {
         let summary = row.summary(metric)?;

@@ -7,7 +7,8 @@
 use hardware::spec::pmf::Stamp;
 use hardware::text::plural::many;
 use itertools::Itertools as _;
-use run::model::{Instant, Instants, Row, Scenario};
+use run::measure::{Instant, Instants};
+use run::model::{Row, Scenario};
 
 use super::chart::{Chart, Drawing, EDGE, LANE, LEFT, Mark, Scale};
 use crate::analysis::phases::{CpuPhase, PHASES, PowerSide, groups, slices};

@@ -11,7 +11,8 @@ use hardware::spec::stat::Reached;
 
 use crate::findings::{self, findings_of};
 use crate::measure::{
-    Cause, Detail, Identity, Loss, Metric, Reason, Rejection, Step, Summary, Waker,
+    Cause, Detail, Identity, Instant, Instants, Loss, Metric, Reason, Rejection, Step, Summary,
+    Waker,
 };
 use crate::model::*;
 use crate::plan::steps::Steps;
@@ -125,7 +126,7 @@ fn longest_point(cpu: u16) -> Point {
         how: longest(&How::ALL),
         variant: longest(&Variant::ALL),
         x: Some(MOST),
-        measure: longest(&Measure::ALL),
+        measure: longest(&Metric::ALL),
         per: u32::MAX,
         figures: summary(MOST),
         lost: MOST,

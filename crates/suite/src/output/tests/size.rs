@@ -5,8 +5,8 @@ use std::vec::Vec;
 
 use hardware::spec::stat::Reached;
 use run::findings::{Detail, findings_of};
-use run::measure::{Reason, Rejection};
-use run::model::{Attempts, Figures, Instant, Row};
+use run::measure::{Instant, Reason, Rejection};
+use run::model::{Attempts, Figures, Row};
 use run::plan::Records;
 use run::testing::example;
 
@@ -50,7 +50,7 @@ fn spoil(row: &mut Row, is_parallel: bool) {
         }
     }
     let figure = |metric| match is_parallel {
-        true => row.shown?.figure(metric),
+        true => row.shown?.metric(metric),
         false => row.summary(metric).map(|it| it.median),
     };
     let figure = |metric| metrics.contains(&metric).then(|| figure(metric))?;

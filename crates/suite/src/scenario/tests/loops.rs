@@ -65,12 +65,12 @@ fn cpu_on_names_the_first_of_a_cluster() {
     let ran = run(Fake::new(8), "only=cpu_on iterations=2 warmup=0");
     let first = ran.points().filter(|it| it.variant == Variant::First);
     let keys = first.map(|it| (it.cpu, it.how, it.measure));
-    let both = [Measure::TurnOn, Measure::TurnOff];
+    let both = [Metric::TurnOn, Metric::TurnOff];
     let alone = (4..8).flat_map(|cpu| both.map(|measure| (cpu, How::Alone, measure)));
-    assert!(keys.eq(alone.chain([(4, How::All, Measure::TurnOn)])));
+    assert!(keys.eq(alone.chain([(4, How::All, Metric::TurnOn)])));
     for point in ran.points() {
         assert_ne!(point.cpu, 0, "the lead stays on");
-        let is_on = point.measure == Measure::TurnOn;
+        let is_on = point.measure == Metric::TurnOn;
         let ticks = if is_on { 700 } else { 900 };
         assert_eq!((point.figures.n, point.figures.min), (2, ticks));
     }

@@ -1,6 +1,7 @@
 //! Sweeps, idle states and SYSTEM_SUSPEND against the fake machine.
 
 use hardware::board::NoFrame;
+use run::measure::Metric;
 use run::testing::fake::CORE_LINES;
 use smccc::psci::SuspendMode;
 
@@ -17,7 +18,7 @@ fn flush_by_dirty_bytes() {
     // Three figures in each of three steps, for two states on five CPUs and CPU_OFF on four.
     assert_eq!(ran.points().count(), 3 * 3 * (5 + 5 + 4));
     for (bytes, lines) in [(0, 0), (16 << 10, 256), (1 << 20, 16384)] {
-        let flush = |cpu, variant| ran.median(cpu, variant, bytes, Measure::CacheFlush);
+        let flush = |cpu, variant| ran.median(cpu, variant, bytes, Metric::CacheFlush);
         // A CPU alone in its cluster flushes the cluster's caches; any other its core's.
         let own = CORE_FLUSH + lines.min(CORE_LINES);
         for variant in [Variant::Deepest, Variant::Off] {
@@ -101,7 +102,7 @@ fn points_name_what_woke_the_cpu() {
             (1, Variant::Core, 2, own),
             (1, Variant::Off, 0, own),
         ] {
-            let points = ran.select(variant, x, Measure::Powerdown);
+            let points = ran.select(variant, x, Metric::Powerdown);
             let mut points = points.iter().filter(|it| it.cpu == cpu);
             let found = points.next().map(|it| it.waker);
             assert_eq!(found, Some(waker), "{cpu} {variant:?} {x}");
@@ -115,7 +116,7 @@ fn system_suspend_needs_the_function_a_wake_up_source_and_all_cpus() {
     let with_modes = || Fake::new(3).with_modes();
     let ran = run(with_modes(), args);
     assert_eq!((ran.counts(), ran.points().count()), ([1, 0, 0], 3));
-    let flush = ran.points().find(|it| it.measure == Measure::CacheFlush);
+    let flush = ran.points().find(|it| it.measure == Metric::CacheFlush);
     let flush = flush.map(|it| (it.variant, it.x, it.figures.median));
     assert_eq!(flush, Some((Variant::System, None, CLUSTER_FLUSH)));
     assert!(!ran.asks(|round| round.who != Who::Only(0)));

@@ -1,6 +1,7 @@
 //! Comparisons of points.
 
-use run::model::{Confidence, How, Kind, Measure, Point, Variant};
+use run::measure::Metric;
+use run::model::{Confidence, How, Kind, Point, Variant};
 use run::plan::ScenarioId;
 
 use super::support::{compared, found, sentences, try_compare};
@@ -95,9 +96,9 @@ fn timers_medians_are_anywhere_in_their_classes() {
     };
     // Classes of 64 ticks begin at 1024, 1088 and 1152.
     for (measure, new, expected) in [
-        (Measure::Handler, 1088, Noise),
-        (Measure::Handler, 1152, Worse),
-        (Measure::Powerdown, 1088, Worse),
+        (Metric::Handler, 1088, Noise),
+        (Metric::Handler, 1152, Worse),
+        (Metric::Powerdown, 1088, Worse),
     ] {
         let comparison = compared(&of(measure, new), &of(measure, 1024));
         assert_eq!(comparison.scenarios[0].changes()[0].outcome, expected);
@@ -109,7 +110,7 @@ fn points_of_a_queue_are_compared_by_order() {
     let sweep = |medians: &[u64]| {
         let point = |(cpu, median): (u16, &u64)| Point {
             how: How::All,
-            measure: Measure::Powerdown,
+            measure: Metric::Powerdown,
             ..point(cpu, Variant::Core, Some(4), &[*median; 6])
         };
         let points = (0..).zip(medians).map(point).collect();
@@ -135,7 +136,7 @@ fn counts_of_the_firmware_have_no_noise() {
         point.measure = measure;
         with_points(ScenarioId::IdleStates, vec![point])
     };
-    let (count, residency) = (Measure::Count, Measure::Residency);
+    let (count, residency) = (Metric::Count, Metric::Residency);
     for (measure, new, old, expected) in [
         (count, 0, 1, Worse),
         (count, 2, 1, Same),

@@ -3,9 +3,9 @@
 use hardware::spec::pmf::Stamp;
 use serde::{Deserialize, Serialize};
 
-use crate::measure::{Metric, Outcome};
+use super::metric::Metric;
 
-/// An instant of a sample: a field of [`Outcome`].
+/// An instant of a sample: a field of [`super::Outcome`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the outcome's fields are described there")]
 pub enum Instant {
@@ -18,7 +18,8 @@ pub enum Instant {
     SeenOff,
 }
 
-pub(crate) const INSTANTS: usize = 12;
+/// Number of [`Instant`]s.
+pub const INSTANTS: usize = 12;
 
 impl Instant {
     /// All of them: those of a suspend in the order in which it passes them.
@@ -92,42 +93,6 @@ impl Instants {
         Self { base, at }
     }
 
-    /// Returns the instants of an outcome; with `pmf`, those that its call writes, too.
-    pub fn of(outcome: &Outcome, pmf: bool) -> Self {
-        // A sample of CPU_OFF has no agreed start.
-        let base = match outcome.start {
-            0 => outcome.before,
-            start => start,
-        };
-        let mut instants = Self::new(base);
-        let path = outcome.path().filter(|_| pmf);
-        for instant in Instant::ALL {
-            let counter = match instant {
-                Instant::Before => outcome.before,
-                Instant::Stamp(stamp) if path.is_some_and(|path| path.captures(stamp)) => {
-                    outcome.stamps.at(stamp)
-                }
-                Instant::Stamp(_) => 0,
-                Instant::Due => outcome.due,
-                Instant::After => outcome.after,
-                Instant::TurnedOn => outcome.turned_on,
-                Instant::Entered => outcome.entered,
-                Instant::SeenOff => outcome.seen_off,
-            };
-            // The CPU_ON before a suspend and the power-off after it are no part of the sample.
-            let is_part = match instant {
-                Instant::TurnedOn | Instant::Entered | Instant::SeenOff => {
-                    (outcome.before..=outcome.after).contains(&counter)
-                }
-                _ => counter != 0,
-            };
-            if is_part {
-                instants.set(instant, counter.wrapping_sub(base).cast_signed());
-            }
-        }
-        instants
-    }
-
     /// Returns the ticks from the base to `instant`.
     pub fn at(&self, instant: Instant) -> Option<i64> {
         self.at[instant.place()]
@@ -149,8 +114,10 @@ impl Instants {
         u64::try_from(ticks).ok()
     }
 
-    /// Returns a metric's figure in ticks; the row's statistics say which metrics the call has.
-    pub fn figure(&self, metric: Metric) -> Option<u64> {
+    /// Returns the figure of a metric in ticks, if its instants are known: the one
+    /// derivation of each figure between instants. [`super::Outcome::metric`] says which metrics an
+    /// action has.
+    pub fn metric(&self, metric: Metric) -> Option<u64> {
         use Instant::{After, Before, Due, Entered, SeenOff, TurnedOn};
         let stamps = |from, to| self.span(Instant::Stamp(from), Instant::Stamp(to));
         match metric {
@@ -158,10 +125,16 @@ impl Instants {
             Metric::Wakeup => stamps(Stamp::ExitHwLowPwr, Stamp::ExitPsci),
             Metric::CacheFlush => stamps(Stamp::EnterCflush, Stamp::ExitCflush),
             Metric::Latency => stamps(Stamp::EnterPsci, Stamp::ExitPsci),
-            Metric::Call => self.span(Before, After),
+            Metric::Call | Metric::Time => self.span(Before, After),
             Metric::Wake => self.span(Due, After),
             Metric::TurnOff => self.span(Before, SeenOff),
             Metric::TurnOn => self.span(TurnedOn, Entered),
+            // Not between instants of a sample.
+            Metric::Cycles
+            | Metric::Entry
+            | Metric::Handler
+            | Metric::Count
+            | Metric::Residency => None,
         }
     }
 }

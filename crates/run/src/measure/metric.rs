@@ -1,0 +1,94 @@
+//! The figures that are measured, and their units.
+
+use hardware::words;
+
+words! {
+    /// A figure of a sample.
+    pub enum Metric, key {
+        /// PMF: ENTER_PSCI to ENTER_HW_LOW_PWR.
+        Powerdown = "powerdown",
+        /// PMF: EXIT_HW_LOW_PWR to EXIT_PSCI.
+        Wakeup = "wakeup",
+        /// PMF: ENTER_CFLUSH to EXIT_CFLUSH.
+        CacheFlush = "cflush",
+        /// PMF: ENTER_PSCI to EXIT_PSCI of a call that only returns.
+        Latency = "latency",
+        /// Caller: from the call to its return or to the entry point.
+        Call = "call",
+        /// Caller: from the due wake-up to the return or the entry point.
+        Wake = "wake",
+        /// Caller: from the lead's CPU_ON to the CPU's first instruction.
+        TurnOn = "turnon",
+        /// Caller: from CPU_OFF to AFFINITY_INFO saying OFF, as the lead polls.
+        TurnOff = "turnoff",
+        /// A batch of operations in a loop.
+        Time = "ticks",
+        /// A batch of operations in a loop, by PMCCNTR_EL0.
+        Cycles = "cycles",
+        /// A timer's expiry to the first instruction of the handler.
+        Entry = "entry",
+        /// A timer's expiry to the first line of the handler in Rust.
+        Handler = "handler",
+        /// By how much PSCI_STAT_COUNT of the state that was asked for rose.
+        Count = "count",
+        /// By how much PSCI_STAT_RESIDENCY of the state that was reached rose.
+        Residency = "residency",
+    }
+}
+
+/// Number of [`Metric`]s.
+pub const METRICS: usize = Metric::COUNT;
+
+/// The unit of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the name of its unit")]
+pub enum Unit {
+    /// Ticks of the counter that the run uses.
+    Ticks,
+    Cycles,
+    /// Microseconds, as PSCI_STAT_RESIDENCY counts.
+    Microseconds,
+    Count,
+}
+
+impl Metric {
+    /// Returns the unit of its figures.
+    pub const fn unit(self) -> Unit {
+        match self {
+            Self::Powerdown
+            | Self::Wakeup
+            | Self::CacheFlush
+            | Self::Latency
+            | Self::Call
+            | Self::Wake
+            | Self::TurnOn
+            | Self::TurnOff
+            | Self::Time
+            | Self::Entry
+            | Self::Handler => Unit::Ticks,
+            Self::Cycles => Unit::Cycles,
+            Self::Count => Unit::Count,
+            Self::Residency => Unit::Microseconds,
+        }
+    }
+
+    /// Returns the name as a heading.
+    pub const fn heading(self) -> &'static str {
+        match self {
+            Self::Powerdown => "Powerdown",
+            Self::Wakeup => "Wakeup",
+            Self::CacheFlush => "Cache Flush",
+            Self::Latency => "Latency",
+            Self::Call => "Call",
+            Self::Wake => "Wake",
+            Self::TurnOn => "Turn On",
+            Self::TurnOff => "Turn Off",
+            Self::Time => "Time",
+            Self::Cycles => "Cycles",
+            Self::Entry => "Expiry to Vector",
+            Self::Handler => "Expiry to Handler",
+            Self::Count => "PSCI_STAT_COUNT",
+            Self::Residency => "PSCI_STAT_RESIDENCY",
+        }
+    }
+}
