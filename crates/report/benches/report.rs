@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use report::made_up_run;
-use run::measure::{Instant, Summary};
-use run::model::{ClosingLine, Instant as Moment, Row, Sample};
+use run::measure::{Instant as Moment, Summary};
+use run::model::{ClosingLine, Row, Sample};
 use run::plan::{Records, ScenarioId};
 use run::record::Writer;
 
