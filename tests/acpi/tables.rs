@@ -87,7 +87,7 @@ const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
     ("SPCR", Some(&[(0x24, 1, 1), (0x2b, 1, 3)]),
         "kind: Ns16550, base: 9000000, reg_shift: 2, io_width: 4"),
     ("SPCR", Some(&[(0x24, 1, 2)]),
-        "error: SPCR (file 4), offset 0x24: UART of type 0x2, expected a 16550"),
+        "error: SPCR (file 4), offset 0x24: UART of type 0x2, expected 0x3 (PL011)"),
     ("SPCR", Some(&[(0x28, 1, 1)]),
         "error: SPCR (file 4), offset 0x28: the UART is in address space 1, exp"),
     ("SPCR", Some(&[(0x24, 1, 0), (0x2b, 1, 4)]),

@@ -1,7 +1,7 @@
 //! The checks of a board file: values that cannot be, and contradictions.
 
 use hardware::board::{ADDRESSES, CPU_MAX, GICR, PPIS, Region, SPIS};
-use hardware::image::{BASE_MAX, UartKind, working_memory};
+use hardware::image::{BASE_MAX, working_memory};
 use itertools::Itertools as _;
 
 use super::board::{Board, Reserved, Verified};
@@ -151,7 +151,11 @@ fn devices(board: &Board) -> Check {
     let uart = &board.uart;
     let has_extra = uart.reg_shift.is_some() || uart.reg_io_width.is_some();
     let reason = "reg-shift and reg-io-width are for kind = \"ns16550\"";
-    require(!has_extra || uart.kind == UartKind::Ns16550, "uart", reason)?;
+    require(
+        !has_extra || uart.kind.descriptor().is_numbered,
+        "uart",
+        reason,
+    )?;
     match (&board.timer, &board.gic) {
         (None, None) => {}
         (None, Some(_)) => require(false, "gic", "a board with a [gic] needs a [timer]")?,

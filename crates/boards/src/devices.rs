@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use hardware::board::Region;
+use hardware::devices::uart::Layout;
 use hardware::image::{self, UartKind};
 use hardware::spec::counter::CounterErratum;
 use serde::de::Error as _;
@@ -28,7 +29,7 @@ impl Uart {
 
     /// Returns the UART as the parameter block has it.
     pub fn emergency(&self) -> image::Uart {
-        let layout = (self.reg_shift.unwrap_or(0), self.reg_io_width.unwrap_or(1));
+        let layout = Layout::new(self.reg_shift.unwrap_or(0), self.reg_io_width.unwrap_or(1));
         image::Uart::new(self.kind, self.base, layout)
     }
 }

@@ -145,16 +145,7 @@ pub fn uart(
     reg_shift: Option<u8>,
     reg_io_width: Option<u8>,
 ) -> Node {
-    let (name, compatible): (_, &[&str]) = match kind {
-        UartKind::Pl011 => ("pl011", &["arm,pl011", "arm,primecell"]),
-        UartKind::Sbsa => ("serial", &["arm,sbsa-uart"]),
-        UartKind::Ns16550 => ("serial", &["ns16550a"]),
-        UartKind::Cadence => ("serial", &["xlnx,zynqmp-uart", "cdns,uart-r1p12"]),
-        UartKind::Imx => ("serial", &["fsl,imx6q-uart", "fsl,imx21-uart"]),
-        UartKind::Lpuart => ("serial", &["fsl,imx8ulp-lpuart", "fsl,imx7ulp-lpuart"]),
-        UartKind::Stm32 => ("serial", &["st,stm32h7-uart"]),
-        UartKind::Geni => ("serial", &["qcom,geni-debug-uart"]),
-    };
+    let (name, compatible) = kind.descriptor().node;
     let mut node = Node::new(&format!("{name}@{:x}", registers.base))
         .texts("compatible", compatible)
         .reg(&[registers]);

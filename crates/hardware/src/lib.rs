@@ -8,8 +8,8 @@
 //! |---|---|
 //! | [`text`] | words, plurals and errors that several crates print |
 //! | [`spec`] | PSCI, SMCCC, PMF, ticks, counters, timers, caches |
-//! | [`image`] | the image's header, its parameter block and what a loader passes |
 //! | [`devices`] | register sequences over a [`devices::Bus`] |
+//! | [`image`] | the image's header, its parameter block and what a loader passes |
 //! | [`board`] | reads a device tree |
 //!
 //! A folder imports only from those above it.

@@ -58,6 +58,7 @@ impl Display for Consoles {
 mod tests {
     use boards::device_tree::{Choices, build};
     use boards::{Gic, load};
+    use hardware::devices::uart::Layout;
     use hardware::image::{Conduit, UartKind};
 
     use super::*;
@@ -86,7 +87,7 @@ mod tests {
         let tree = build(&board, &choices).expect("a tree");
         let of_tree = board.uart.emergency();
         let by_tree = format!("{of_tree}, by /chosen/stdout-path");
-        let other = Uart::new(UartKind::Imx, 0x21c_0500, (0, 4));
+        let other = Uart::new(UartKind::Imx, 0x21c_0500, Layout::new(0, 4));
         let no_tree = "and it has no device tree";
         for (emergency, tree, expected) in [
             (None, None, format!("block names no UART, {no_tree}")),

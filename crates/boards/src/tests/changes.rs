@@ -173,12 +173,6 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("0x6000_0000", "0x1_0000_0000_0000")], "3: load-address: 0x1000000000000 is not in memory"),
 
     // The UART.
-    (&[("kind = \"ns16550\"", "kind = \"pl010\"")],
-        "16: unknown variant `pl010`, expected one of `pl011`, `ns16550`, `cadence`, `imx`, \
-         `lpuart`, `stm32`, `geni`"),
-    (&[("kind = \"ns16550\"", "kind = \"sbsa\"")],
-        "16: unknown variant `sbsa`, expected one of `pl011`, `ns16550`, `cadence`, `imx`, \
-         `lpuart`, `stm32`, `geni`"),
     (&[("kind = \"ns16550\"", "kind = \"pl011\"\nreg-shift = 2")],
         "15: uart: reg-shift and reg-io-width are for kind = \"ns16550\""),
     (&[("kind = \"ns16550\"", "kind = \"pl011\"\nreg-io-width = 4")],

@@ -1,5 +1,8 @@
 //! Changes of a made-up board file that are refused or accepted, and its choices.
 
+use hardware::image::UartKind;
+use itertools::Itertools as _;
+
 use super::BOARD as GOOD;
 use super::changes::{ACCEPTED, REFUSED};
 use crate::StateFormat;
@@ -33,6 +36,23 @@ fn wrong_board_files_are_refused_by_line_and_path() {
         }
     }
     assert!(is_right);
+}
+
+#[test]
+fn a_uart_of_no_known_kind_is_refused_with_the_kinds() {
+    let kinds = UartKind::ALL.iter().map(|kind| kind.descriptor());
+    let kinds = kinds.filter(|kind| kind.is_in_board_files);
+    let kinds = kinds.map(|kind| format!("`{}`", kind.name)).join(", ");
+    assert!(
+        kinds.starts_with("`pl011`, `ns16550`, `cadence`, "),
+        "{kinds}"
+    );
+    for name in ["pl010", "sbsa"] {
+        let kind = format!("kind = \"{name}\"");
+        let found = error(&changed(&[("kind = \"ns16550\"", &kind)]));
+        let expected = format!("16: unknown variant `{name}`, expected one of {kinds}");
+        assert_eq!(found.trim_start_matches(':'), expected);
+    }
 }
 
 #[test]

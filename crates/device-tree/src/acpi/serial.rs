@@ -1,5 +1,9 @@
 //! The console, by SPCR or DBG2 (Microsoft's tables of these names, which ACPI 6.5 refers to).
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use hardware::board::{FormatError, Region};
 use hardware::image::UartKind;
 
@@ -46,30 +50,40 @@ fn uart(table: &Table<'_>, kind: u64, kind_at: usize, at: usize) -> Result<Node>
         let message = format_args!("the UART is in address space {space}, expected 0 (memory)");
         return Err(table.error(at, message));
     }
-    let page = Region { base, size: 0x1000 };
-    match kind {
+    let types = u8::try_from(kind).ok();
+    let Some(kind) = types.and_then(UartKind::from_acpi_type) else {
+        let message = format_args!(
+            "UART of type {kind:#x}, expected {}: use a device tree instead",
+            known_types()
+        );
+        return Err(table.error(kind_at, message));
+    };
+    if !kind.descriptor().is_numbered {
         // The access size is ignored: tables of real boards have a byte there.
-        3 => Ok(nodes::uart(UartKind::Pl011, page, None, None)),
-        0x0d | 0x0e => Ok(nodes::uart(UartKind::Sbsa, page, None, None)),
-        0 | 1 | 0x12 => {
-            let (shift, width) = layout(table, at)?;
-            let size = 8 << shift;
-            let (shift, width) = (Some(shift), Some(width));
-            Ok(nodes::uart(
-                UartKind::Ns16550,
-                Region { base, size },
-                shift,
-                width,
-            ))
-        }
-        kind => Err(table.error(
-            kind_at,
-            format_args!(
-                "UART of type {kind:#x}, expected a 16550 (0, 1, 0x12), a PL011 (3) or an SBSA \
-                 UART (0xd, 0xe): use a device tree instead"
-            ),
-        )),
+        let page = Region { base, size: 0x1000 };
+        return Ok(nodes::uart(kind, page, None, None));
     }
+    let (shift, width) = layout(table, at)?;
+    let registers = Region {
+        base,
+        size: 8 << shift,
+    };
+    Ok(nodes::uart(kind, registers, Some(shift), Some(width)))
+}
+
+/// Returns the types with their kinds: "3 (PL011), 0 or 1 (16550)".
+fn known_types() -> String {
+    let kinds = UartKind::ALL.iter().map(|kind| kind.descriptor());
+    let kinds = kinds.filter(|kind| !kind.acpi_types.is_empty());
+    let kinds = kinds.map(|kind| {
+        let types: Vec<_> = kind
+            .acpi_types
+            .iter()
+            .map(|it| format!("{it:#x}"))
+            .collect();
+        format!("{} ({})", types.join(" or "), kind.title)
+    });
+    kinds.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns a 16550's shift from register number to offset, and its access width in bytes. The

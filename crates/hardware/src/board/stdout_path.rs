@@ -4,12 +4,13 @@
 //! (`/aliases`) and 4.2 (`reg-shift`, `reg-io-width`, `reg-offset`). A UART is
 //! used as the firmware left it, so speed and clock do not matter.
 
+use alloc::string::ToString as _;
+
 use super::fdt::Fdt;
 use super::node::{Node, VALUE_MAX, first_text};
 use super::ranges;
-use crate::devices::uart::registers;
-use crate::image::UartKind::{self, Cadence, Geni, Imx, Lpuart, Ns16550, Pl011, Sbsa, Stm32};
-use crate::image::{Conduit, Uart};
+use crate::devices::uart::{AnyUart, Description as Uart, Layout, UartKind, registers};
+use crate::image::Conduit;
 use crate::text::format_error::{FormatError, Result};
 use crate::text::outside::Shown;
 
@@ -40,28 +41,6 @@ impl TreeConsole {
     }
 }
 
-/// UARTs by the names in `compatible`, with the `reg-shift` and the `reg-io-width` that
-/// the Linux drivers take where those are absent. PL011 registers are 32 bits apart, and
-/// an SBSA UART takes 32-bit accesses only.
-const MODELS: &[(&str, UartKind, u8, u8)] = &[
-    ("arm,pl011", Pl011, 2, 4),
-    ("arm,sbsa-uart", Sbsa, 2, 4),
-    ("ns16550a ns16550 ns16450 ns8250 ns16850", Ns16550, 0, 1),
-    ("snps,dw-apb-uart", Ns16550, 0, 1),
-    ("fsl,ns16550 fsl,16550-FIFO64", Ns16550, 0, 1),
-    ("nvidia,tegra20-uart mrvl,mmp-uart", Ns16550, 2, 1),
-    ("mediatek,mt6577-uart ti,am654-uart", Ns16550, 2, 4),
-    ("ti,omap4-uart brcm,bcm2835-aux-uart", Ns16550, 2, 4),
-    ("cdns,uart-r1p12 cdns,uart-r1p8", Cadence, 2, 4),
-    ("xlnx,xuartps", Cadence, 2, 4),
-    ("fsl,imx6q-uart fsl,imx21-uart", Imx, 2, 4),
-    ("fsl,imx7ulp-lpuart fsl,imx8ulp-lpuart", Lpuart, 2, 4),
-    ("fsl,imx8qxp-lpuart", Lpuart, 2, 4),
-    ("st,stm32h7-uart", Stm32, 2, 4),
-    ("qcom,geni-debug-uart", Geni, 2, 4),
-];
-const SUPPORTED: &str = "a PL011, 8250, Cadence, i.MX, LPUART32, STM32H7 or GENI UART";
-
 /// Reads the UART that `/chosen` names, else the alias `serial0`.
 pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
     let node = locate(tree)?.0;
@@ -73,30 +52,26 @@ pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
         }
     }
     let compatible = node.required("compatible")?;
-    let model = |name: &[u8]| {
-        let mut models = MODELS.iter();
-        models.find(|row| row.0.split(' ').any(|own| own.as_bytes() == name))
-    };
-    let Some(model) = compatible.split(|byte| *byte == 0).find_map(model) else {
+    let mut names = compatible.split(|byte| *byte == 0);
+    let Some((kind, mut layout)) = names.find_map(UartKind::from_compatible) else {
         return Err(match first_text(compatible) {
             None => node.not_text("compatible"),
-            Some(value) => node.wrong_text("compatible", value, SUPPORTED),
+            Some(value) => node.wrong_text("compatible", value, &AnyUart.to_string()),
         });
     };
     if node.value("big-endian").is_some() {
         return Err(node.error("big-endian", format_args!("not supported")));
     }
-    let (_, kind, mut reg_shift, mut io_width) = *model;
-    if kind == Ns16550 {
+    if kind.descriptor().is_numbered {
         let wrong =
             |name, value: u32, expected| Err(node.wrong_value(name, value.into(), expected));
-        reg_shift = match node.u32("reg-shift")? {
-            None => reg_shift,
+        let reg_shift = match node.u32("reg-shift")? {
+            None => layout.reg_shift,
             Some(shift @ 0..=4) => shift as u8,
             Some(shift) => return wrong("reg-shift", shift, "0 to 4"),
         };
-        io_width = match node.u32("reg-io-width")? {
-            None => io_width,
+        let io_width = match node.u32("reg-io-width")? {
+            None => layout.io_width,
             Some(width @ (1 | 2 | 4)) => width as u8,
             Some(width) => return wrong("reg-io-width", width, "1, 2 or 4"),
         };
@@ -104,12 +79,13 @@ pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
             let expected = "no more than from one register to the next";
             return wrong("reg-io-width", io_width.into(), expected);
         }
+        layout = Layout::new(reg_shift, io_width);
     }
     // The registers begin at `reg-offset` in `reg`.
     let region = ranges::region(node, 0)?;
     let offset = u64::from(node.u32("reg-offset")?.unwrap_or(0));
     let base = region.base.saturating_add(offset);
-    let uart = Uart::new(kind, base, (reg_shift, io_width));
+    let uart = Uart::new(kind, base, layout);
     if region.size < offset.saturating_add(registers(&uart).size) {
         return Err(node.wrong_value("reg", region.size, "room for all registers"));
     }

@@ -1,13 +1,18 @@
 //! UARTs: polled, transmit only, as the firmware left them configured.
 //!
-//! There is one driver, and a `UartModel` in `uart/models.rs` for each kind of UART.
+//! There is one driver, and a row of the table in `uart/kinds.rs` for each kind of UART.
 
-mod models;
+mod description;
+mod descriptor;
+mod kinds;
 
+pub use self::description::Uart as Description;
+pub use self::descriptor::{Layout, UartDescriptor, UartModel};
+pub use self::kinds::{AnyUart, UartKind};
+
+use self::descriptor::{Bits, KEPT_MAX, RestoreWrite};
 use super::bus::{Bus, Width};
-use crate::image::{Uart as Description, UartKind};
 use crate::spec::region::Region;
-use models::{Bits, KEPT_MAX, RestoreWrite, UartModel};
 
 /// Polls of a status register before a wait is given up: a UART that does not
 /// drain must not hang the run. At 9600 baud a byte takes about 1 ms.
@@ -24,33 +29,25 @@ const PATIENCE_FIRST: u32 = PATIENCE / 10;
 const ROOM: usize = 0;
 const IDLE: usize = 1;
 
-/// Returns the left shift from a register's place in the model to its offset in bytes.
-const fn shift(uart: &Description) -> u8 {
-    match uart.kind {
-        UartKind::Ns16550 => uart.reg_shift,
-        _ => 0,
-    }
-}
-
 /// Returns the registers of a UART.
 pub const fn registers(uart: &Description) -> Region {
     Region {
         base: uart.base,
-        size: (models::model(uart.kind).size as u64) << shift(uart),
+        size: (uart.kind.descriptor().model.size as u64) << uart.shift(),
     }
 }
 
 /// Returns the offset of the register that is polled for room: a read of it does nothing
 /// that the driver does not do for each byte.
 pub const fn status(uart: &Description) -> u64 {
-    (models::model(uart.kind).has_room.register as u64) << shift(uart)
+    (uart.kind.descriptor().model.has_room.register as u64) << uart.shift()
 }
 
 /// Returns the offset in bytes of the register whose writes are sent, for code that has no
 /// driver; None if a byte takes more than a write of it.
 pub fn mark_register(uart: &Description) -> Option<u16> {
-    let model = models::model(uart.kind);
-    let offset = model.data << shift(uart);
+    let model = &uart.kind.descriptor().model;
+    let offset = model.data << uart.shift();
     model.before_byte.is_empty().then_some(offset)
 }
 
@@ -72,8 +69,8 @@ impl<B: Bus> Uart<B> {
     pub fn new(bus: B, uart: &Description) -> Self {
         let mut uart = Self {
             bus,
-            model: models::model(uart.kind),
-            shift: shift(uart),
+            model: &uart.kind.descriptor().model,
+            shift: uart.shift(),
             width: Width::from_bytes(uart.io_width).unwrap_or(Width::Word),
             kept: [0; KEPT_MAX],
             patience: [PATIENCE; 2],

@@ -8,5 +8,6 @@ pub use self::boot_stage::BootStage;
 pub use self::parameter_block::{
     BASE_MAX, Conduit, HEADER_SIZE, IMAGE_SIZE_OFFSET, MAGIC, MAGIC_OFFSET, PARAMETER_BLOCK,
     PARAMETER_BLOCK_SIZE, PARAMETER_MAGIC, PARAMETER_VERSION, ParameterBlock, TREE_ALIGN, TREE_MAX,
-    Uart, UartKind, working_memory,
+    working_memory,
 };
+pub use crate::devices::uart::{Description as Uart, UartKind};

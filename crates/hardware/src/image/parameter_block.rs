@@ -11,8 +11,7 @@
 //! ....  device tree            at ParameterBlock::tree_offset, when appended
 //! ```
 
-use core::fmt;
-
+use crate::devices::uart::{Description as Uart, Layout, UartKind};
 use crate::text::format_error::FormatError;
 use crate::words;
 
@@ -44,72 +43,6 @@ pub const BASE_MAX: usize = 320 << 10;
 /// Returns the least working memory for this number of CPUs, in bytes.
 pub const fn working_memory(cpus: u32) -> u64 {
     (64 << 10) + (32 << 10) * cpus as u64
-}
-
-words! {
-    /// The programming model of a UART. The parameter block has the numbers, from 1.
-    pub enum UartKind, name {
-        /// Arm PrimeCell PL011 (DDI 0183).
-        Pl011 = "pl011",
-        /// An 8250/16550-compatible UART.
-        Ns16550 = "ns16550",
-        /// Arm's generic UART, a PL011 without settings (DEN0094); not in board files.
-        #[serde(skip_deserializing)]
-        Sbsa = "sbsa",
-        /// Cadence's UART, in Zynq and ZynqMP (Xilinx UG1087).
-        Cadence = "cadence",
-        /// The UART of i.MX 21 to 8M.
-        Imx = "imx",
-        /// The 32-bit LPUART of i.MX 7ULP, 8 and 9, after four version registers.
-        Lpuart = "lpuart",
-        /// The USART of STM32H7 and STM32MP.
-        Stm32 = "stm32",
-        /// Qualcomm's generic interface (GENI) as a UART.
-        Geni = "geni",
-    }
-}
-
-/// A UART to print on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Uart {
-    /// Programming model.
-    pub kind: UartKind,
-    /// Physical address of register 0.
-    pub base: u64,
-    /// Left shift from register number to byte offset: 0 to 4 for a 16550, 2 for
-    /// all others.
-    pub reg_shift: u8,
-    /// Width of a register access in bytes: 1, 2 or 4 for a 16550, 4 for all
-    /// others.
-    pub io_width: u8,
-}
-
-impl Uart {
-    /// Returns a UART of 32-bit registers, unless `layout` has a 16550's shift and width.
-    pub fn new(kind: UartKind, base: u64, layout: (u8, u8)) -> Self {
-        let (reg_shift, io_width) = match kind {
-            UartKind::Ns16550 => layout,
-            _ => (2, 4),
-        };
-        Self {
-            kind,
-            base,
-            reg_shift,
-            io_width,
-        }
-    }
-
-    /// Returns true if every register is aligned to the accesses to it.
-    pub fn is_aligned(&self) -> bool {
-        let width = u64::from(self.io_width);
-        width <= 1 << self.reg_shift && self.base.is_multiple_of(width)
-    }
-}
-
-impl fmt::Display for Uart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at {:#x}", self.kind.name(), self.base)
-    }
 }
 
 words! {
@@ -217,7 +150,11 @@ impl ParameterBlock {
             return Err(undefined(OFF_UART_WIDTH));
         }
         let base = number(block, OFF_UART_BASE, 8);
-        Ok(Some(Uart::new(kind, base, (reg_shift, io_width))))
+        Ok(Some(Uart::new(
+            kind,
+            base,
+            Layout::new(reg_shift, io_width),
+        )))
     }
 
     /// Decodes the block `block`. The running image has it apart from the header, which
@@ -306,10 +243,10 @@ mod tests {
     fn the_kinds_of_uart_keep_their_numbers() {
         use UartKind::{Cadence, Geni, Imx, Lpuart, Ns16550, Pl011, Sbsa, Stm32};
         let kinds = [Pl011, Ns16550, Sbsa, Cadence, Imx, Lpuart, Stm32, Geni];
-        assert_eq!(UartKind::ALL, kinds);
-        for (kind, number) in kinds.into_iter().zip(1u32..) {
+        assert!(UartKind::ALL.starts_with(&kinds), "a new kind comes last");
+        for (kind, number) in UartKind::ALL.into_iter().zip(1u32..) {
             let block = ParameterBlock {
-                uart: Some(Uart::new(kind, 0x21c_0500, (0, 1))),
+                uart: Some(Uart::new(kind, 0x21c_0500, Layout::new(0, 1))),
                 conduit: Some(Conduit::Hvc),
                 marks: Some(0x270),
                 tree_offset: 0x1_8000,
@@ -342,6 +279,7 @@ mod tests {
             (UartKind::Ns16550, 0x3f8, (1, 2), true),
             (UartKind::Ns16550, 0x3f8, (1, 4), false),
         ] {
+            let layout = Layout::new(layout.0, layout.1);
             assert_eq!(Uart::new(kind, base, layout).is_aligned(), is_aligned);
         }
     }

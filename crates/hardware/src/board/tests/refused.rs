@@ -52,12 +52,6 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
         "no node compatible with arm,psci-1.0 or arm,psci-0.2: the firmware has no PSCI"),
 
     // The console.
-    (Qemu(4), &[Set("/pl011@9000000", "compatible", Text("qcom,msm-uartdm-v1.4"))],
-        "/pl011@9000000 compatible: \"qcom,msm-uartdm-v1.4\", expected a PL011, 8250, Cadence, \
-         i.MX, LPUART32, STM32H7 or GENI UART"),
-    (Qemu(1), &[Set("/pl011@9000000", "compatible", Text("fsl,ls1021a-lpuart"))],
-        "/pl011@9000000 compatible: \"fsl,ls1021a-lpuart\", expected a PL011, 8250, Cadence, \
-         i.MX, LPUART32, STM32H7 or GENI UART"),
     (Qemu(1), &[Set("/pl011@9000000", "compatible", Bytes(&[0xc3, 0x00]))],
         "/pl011@9000000 compatible: not a string of printable ASCII characters"),
     (Qemu(4), &[Set("/pl011@9000000", "status", Text("disabled"))],

@@ -13,6 +13,7 @@ use super::read::READ;
 use super::refused::REFUSED;
 use crate::board::total_size;
 use crate::board::{Board, TreeConsole};
+use crate::devices::uart::AnyUart;
 use crate::image::Conduit;
 
 /// Returns the blob of `tree` after `edits`.
@@ -50,6 +51,18 @@ fn trees_that_describe_no_board_are_refused_by_node_and_property() {
         }
     }
     assert!(is_right);
+}
+
+#[test]
+fn a_console_of_no_known_kind_is_refused_with_the_kinds() {
+    for name in ["qcom,msm-uartdm-v1.4", "fsl,ls1021a-lpuart"] {
+        let edit = Edit::Set("/pl011@9000000", "compatible", Value::Text(name));
+        let found = describe(&edited(Tree::Qemu(1), &[edit])).map_err(|error| error.to_string());
+        let expected = format!("/pl011@9000000 compatible: \"{name}\", expected {AnyUart}");
+        assert_eq!(found, Err(expected));
+    }
+    assert!(AnyUart.to_string().starts_with("a PL011, 16550, SBSA, "));
+    assert!(AnyUart.to_string().ends_with(" UART"));
 }
 
 /// QEMU's trees have a MiB of padding, and loaders leave bytes after a tree.

@@ -3,9 +3,10 @@
 mod fake;
 mod manuals;
 
-use super::{PATIENCE, PATIENCE_LEFT, Uart, mark_register, registers, status};
+use super::{
+    Description, Layout, PATIENCE, PATIENCE_LEFT, Uart, UartKind, mark_register, registers, status,
+};
 use crate::devices::fake::pairs;
-use crate::image::{Uart as Description, UartKind};
 use fake::Fake;
 use fake::State::{Full, Rest, Room};
 use manuals::{IMX, NS16550, PL011, all};
@@ -161,7 +162,7 @@ fn size_covers_all_registers() {
         (UartKind::Ns16550, 0, 8, 5),
         (UartKind::Ns16550, 4, 0x80, 80),
     ] {
-        let uart = Description::new(kind, 0, (reg_shift, 1));
+        let uart = Description::new(kind, 0, Layout::new(reg_shift, 1));
         assert_eq!((registers(&uart).size, status(&uart)), (size, polled));
     }
     for manual in all() {
@@ -180,4 +181,16 @@ fn a_uart_that_needs_more_than_a_write_for_a_byte_takes_no_marks() {
         let expected = manual.before_byte.is_empty().then_some(manual.data);
         assert_eq!(register, expected, "{:?}", manual.kind);
     }
+}
+
+#[test]
+fn the_documentation_lists_the_table() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/boards.md");
+    let text = std::fs::read_to_string(path).expect("the documentation");
+    let rows = UartKind::ALL.map(|kind| {
+        let kind = kind.descriptor();
+        std::format!("| `\"{}\"` | {} |\n", kind.name, kind.about)
+    });
+    let table = rows.concat();
+    assert!(text.contains(&table), "{path} lacks\n{table}");
 }

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::vec::Vec;
 
 use crate::devices::fake::pairs;
-use crate::devices::uart::Uart;
+use crate::devices::uart::{Description, Layout, Uart, UartKind};
 use crate::devices::{Bus, Width};
-use crate::image::{Uart as Description, UartKind};
 
 /// The state of FIFO and shift register that status registers show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +42,8 @@ pub struct Manual {
 
 impl Manual {
     pub fn description(&self) -> Description {
-        Description::new(self.kind, 0x900_0000, (self.reg_shift, self.io_width))
+        let layout = Layout::new(self.reg_shift, self.io_width);
+        Description::new(self.kind, 0x900_0000, layout)
     }
 
     /// Returns the driver of a UART that rests, with these settings.

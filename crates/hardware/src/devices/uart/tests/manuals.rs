@@ -2,7 +2,7 @@
 
 use super::fake::Manual;
 use super::fake::State::{Full, Rest, Room};
-use crate::image::UartKind;
+use crate::devices::uart::UartKind;
 
 /// DDI 0183G, 3.3: UARTFR has TXFE, RXFE, TXFF and BUSY, which stays until the
 /// last bit, stop bits and all, has left the shift register. UARTLCR_H, after the

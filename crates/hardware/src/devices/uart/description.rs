@@ -1,0 +1,57 @@
+//! A UART as device trees, board files and the parameter block name it.
+
+use core::fmt;
+
+use super::descriptor::Layout;
+use super::kinds::UartKind;
+
+/// A UART to print on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Uart {
+    /// Programming model.
+    pub kind: UartKind,
+    /// Physical address of register 0.
+    pub base: u64,
+    /// Left shift from register number to byte offset: 0 to 4 for a 16550, 2 for
+    /// all others.
+    pub reg_shift: u8,
+    /// Width of a register access in bytes: 1, 2 or 4 for a 16550, 4 for all
+    /// others.
+    pub io_width: u8,
+}
+
+impl Uart {
+    /// Returns a UART of 32-bit registers, unless `layout` has a 16550's shift and width.
+    pub fn new(kind: UartKind, base: u64, layout: Layout) -> Self {
+        let layout = match kind.descriptor().is_numbered {
+            true => layout,
+            false => Layout::WORDS,
+        };
+        Self {
+            kind,
+            base,
+            reg_shift: layout.reg_shift,
+            io_width: layout.io_width,
+        }
+    }
+
+    /// Returns true if every register is aligned to the accesses to it.
+    pub fn is_aligned(&self) -> bool {
+        let width = u64::from(self.io_width);
+        width <= 1 << self.reg_shift && self.base.is_multiple_of(width)
+    }
+
+    /// Returns the left shift from a register's place in the model to its offset in bytes.
+    pub(super) const fn shift(&self) -> u8 {
+        match self.kind.descriptor().is_numbered {
+            true => self.reg_shift,
+            false => 0,
+        }
+    }
+}
+
+impl fmt::Display for Uart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {:#x}", self.kind.name(), self.base)
+    }
+}
