@@ -6,11 +6,10 @@ use hardware::spec::pmf::Stamp;
 use run::measure::{Instant, Instants, Metric, Summary};
 use run::model::{
     Attempts, Conditions, Cpu, Figures, Point, Row, Sample, Samples, Scenario, ScenarioKey,
-    Statistic, Status, Variant, WakeSource,
+    Statistic, Status, Variant,
 };
-use run::plan::{Method, ScenarioId, WakePattern};
+use run::plan::{Method, ScenarioId};
 
-use crate::log::logged_run::Stage;
 use crate::log::{LoggedRun, Records, tables};
 use crate::made_up_run;
 
@@ -148,80 +147,6 @@ pub(super) fn with_points(id: ScenarioId, points: Vec<Point>) -> LoggedRun {
     made.run.scenarios.push(scenario(id, Vec::new()));
     made.run.scenarios[0].points = points;
     made
-}
-
-/// Changes one thing in a run of the suite.
-pub(super) fn edit(run: &mut LoggedRun, what: &str) {
-    let (made, lost) = (&mut run.run, "a record");
-    let head = made.head.as_mut().expect(lost);
-    let facts = made.facts.as_mut().expect(lost);
-    let plan = made.plan.as_mut().expect(lost);
-    let [first, second, ..] = made.scenarios.as_mut_slice() else {
-        panic!("it has scenarios");
-    };
-    let conditions = first.conditions.as_mut().expect(lost);
-    match what {
-        "nothing" => {}
-        "board" => head.model = "Juno".into(),
-        "no head" => made.head = None,
-        "clock" => facts.frequency = 1_000_000,
-        "no clock" => facts.frequency = 0,
-        "no facts" => made.facts = None,
-        "level" => facts.exception_level = 1,
-        "no plan" => made.plan = None,
-        "iterations" => plan.iterations = 7,
-        "pattern" => plan.wake = Some(WakePattern::Staggered),
-        "firmware" => {
-            run.firmware = vec![Stage::default()];
-            run.firmware[0].version = Some("v2.1.1(release):x".into());
-        }
-        "MPIDR" => made.cpus[3].mpidr = Some(0x103),
-        "MPIDRs" => made.cpus.iter_mut().for_each(|cpu| cpu.mpidr = Some(9)),
-        "no MPIDR" => made.cpus.iter_mut().for_each(|cpu| cpu.mpidr = None),
-        "equal labels" => made.cpus.iter_mut().for_each(|cpu| {
-            (cpu.mpidr, cpu.core) = (None, 0);
-        }),
-        "state" => conditions.power_state = Some(7),
-        "source" => conditions.wake_source = WakeSource::Helper,
-        "caller" => conditions.pmf = false,
-        "helper" => {
-            conditions.wake_source = WakeSource::Helper;
-            first.helper = first.rows.pop().map(|row| row.cpu);
-        }
-        "lost row" => drop(first.rows.pop()),
-        "line" => {
-            let row = &mut second.rows[2];
-            (row.attempts, row.figures.powerdown) = (None, Some(1));
-        }
-        "no rows" => second.rows.clear(),
-        "no powerdown" => second.rows[3].figures.powerdown = None,
-        "warm" => second.method = Method::Warm,
-        "warm, too" => {
-            let mut warm = second.clone();
-            warm.method = Method::Warm;
-            made.scenarios.push(warm);
-        }
-        "three scenarios" => made.scenarios.truncate(3),
-        "no scenarios" => made.scenarios.clear(),
-        "two CPUs" => {
-            made.cpus.truncate(2);
-            made.scenarios.iter_mut().for_each(|it| it.rows.truncate(2));
-        }
-        what => panic!("no such edit: {what}"),
-    }
-}
-
-/// Makes the run of the suite with one thing changed.
-pub(super) fn edited(what: &str) -> LoggedRun {
-    let mut run = suite();
-    edit(&mut run, what);
-    run
-}
-
-/// Returns the cells of a table in text.
-pub(super) fn cells(table: &str) -> impl Iterator<Item = Vec<&str>> {
-    let lines = table.lines().filter(|line| !line.trim().is_empty());
-    lines.map(|line| line.split('|').map(str::trim).collect())
 }
 
 /// Reads the tables of a release, such as `juno/v2.9`.

@@ -206,30 +206,44 @@ mod tests {
     use run::plan::ScenarioId::{NullCall, TimerLatency};
 
     use super::*;
-    use crate::analysis::made_up::{cells, edited, point, suite, with_points};
+    use crate::analysis::edits::{self, Edit, edited};
+    use crate::analysis::made_up::{point, suite, with_points};
 
     /// Edits of the second run, and the condition that is named.
-    const REFUSED: &str = "
-        nothing|
-        no head|the board
-        clock|the counter's frequency in Hz
-        no facts|the counter's frequency in Hz
-        MPIDR|the list of CPUs
-        firmware|the firmware
-        level|the exception level
-        warm|the method
-        no plan|the wake-up pattern of test_rt_instr_susp_deep_parallel
-        state|power_state of test_rt_instr_susp_deep_parallel
-        source|the wake-up source of test_rt_instr_susp_deep_parallel
-        caller|the source of the figures of test_rt_instr_susp_deep_parallel";
+    const REFUSED: &[(Edit, &str)] = &[
+        (edits::nothing, ""),
+        (edits::no_head, "the board"),
+        (edits::clock, "the counter's frequency in Hz"),
+        (edits::no_facts, "the counter's frequency in Hz"),
+        (edits::one_mpidr, "the list of CPUs"),
+        (edits::firmware, "the firmware"),
+        (edits::level, "the exception level"),
+        (edits::warm, "the method"),
+        (
+            edits::no_plan,
+            "the wake-up pattern of test_rt_instr_susp_deep_parallel",
+        ),
+        (
+            edits::state,
+            "power_state of test_rt_instr_susp_deep_parallel",
+        ),
+        (
+            edits::wake_source,
+            "the wake-up source of test_rt_instr_susp_deep_parallel",
+        ),
+        (
+            edits::callers_figures,
+            "the source of the figures of test_rt_instr_susp_deep_parallel",
+        ),
+    ];
 
     #[test]
     fn runs_of_different_conditions_are_refused_by_name() {
-        for row in cells(REFUSED) {
-            let error = merge(&[suite(), edited(row[0])]).err();
+        for (edit, condition) in REFUSED {
+            let error = merge(&[suite(), edited(*edit)]).err();
             let error = error.map(|it| it.to_string()).unwrap_or_default();
-            let name = format!("a.log (run 1) and a.log (run 1): {} is ", row[1]);
-            assert_eq!(error.is_empty(), row[1].is_empty(), "{error}");
+            let name = format!("a.log (run 1) and a.log (run 1): {condition} is ");
+            assert_eq!(error.is_empty(), condition.is_empty(), "{error}");
             assert!(error.is_empty() || error.contains(&name), "{error}");
         }
         let of = |id, period| {
@@ -242,7 +256,7 @@ mod tests {
         let part = "period= of timer_latency is 1000 us in the first and 100 us in the second";
         assert!(refusal.to_string().contains(part), "{refusal}");
         assert!(merge(&[of(NullCall, 1000), of(NullCall, 100)]).is_ok());
-        let alike = ["equal labels"; 2].map(edited);
+        let alike = [edits::equal_labels as Edit; 2].map(edited);
         let refusal = merge(&alike).expect_err("ambiguous").to_string();
         assert!(refusal.contains("which row is which CPU is not known"));
     }
@@ -263,9 +277,9 @@ mod tests {
 
     #[test]
     fn figures_stand_in_the_boards_order_and_some_runs_lack_them() {
-        let mut short = edited("three scenarios");
+        let mut short = edited(edits::three_scenarios);
         short.run.scenarios[0].rows.remove(1);
-        let mut lines = edited("line");
+        let mut lines = edited(edits::line);
         lines.integrity.records = None;
         let merged = merge(&[short, lines]).expect("one board");
         let [first, second] = [&merged.scenarios[0].figures, &merged.scenarios[1].figures];
@@ -282,7 +296,7 @@ mod tests {
     fn repeated_run_counts_once() {
         let mut later = suite();
         later.source.place = 2;
-        let mut runs = vec![suite(), edited("line"), later];
+        let mut runs = vec![suite(), edited(edits::line), later];
         let repeats = take_repeats(&mut runs);
         let [repeat] = &repeats[..] else {
             panic!("{repeats:?}");

@@ -3,6 +3,8 @@
 pub mod audit;
 pub mod compare;
 pub(crate) mod conditions;
+#[cfg(test)]
+mod edits;
 pub(crate) mod figure;
 pub mod findings;
 pub(crate) mod fit;

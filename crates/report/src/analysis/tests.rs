@@ -1,13 +1,13 @@
 //! Findings, worst cases and the cost of instrumentation, of made-up runs.
 
 use hardware::spec::pmf::ReadError;
-use hardware::text::words::Word as _;
 use run::measure::{Metric, Waker};
 use run::model::{Confidence, Finding, How, Kind, Point, Row, Variant, WakeSource};
 use run::plan::ScenarioId;
 
+use super::edits::{self, Edit, edited};
 use super::findings::findings;
-use super::made_up::{cells, edit, point, run, scenario, set_summary, suite, with_points};
+use super::made_up::{point, run, scenario, set_summary, suite, with_points};
 use super::overhead::{CostOfCpu, Unit, overhead};
 use super::words::NOT_VERIFIED;
 use super::worst_case::{IdleState, Latency, TimerInState, idle_states};
@@ -44,37 +44,66 @@ fn of_points(id: ScenarioId, points: &[(u64, u64)]) -> Vec<Finding> {
 }
 
 /// A sweep, its CPUs or KiB with ticks, and the beginning of its finding.
-const SWEEPS: &str = "
-    contend_sweep|1:100 2:200 3:300|Contention (core): the longest Powerdown grows by 1.60 us \
-        with each CPU that goes down at the same time (1.60 us with 1 CPU, 4.80 us with 3 CPUs). \
-        Straight line through 3 points: R² 100 %, the farthest is 0.00 ns off.
-    contend_sweep|1:300 2:200 3:100|No contention to be seen (core): the longest Powerdown does not
-    contend_sweep|1:100 2:400 3:390 4:420|Contention (core): the longest Powerdown grows by \
-        1.52 us with each CPU that goes down at the same time (1.60 us with 1 CPU, 6.72 us with \
-        4 CPUs). Straight line through 4 points: R² 64 %
-    dirty_sweep|0:10 1:20 2:30 4:50|Dirty lines (core): Cache Flush grows by 160.00 ns with each \
-        KiB that is dirty, from 160.00 ns up to 4 KiB, the most that was tried. Straight line \
-        through 4 points
-    dirty_sweep|0:10 1:20 2:30 4:50 8:50 16:50 32:50|Dirty lines (core): Cache Flush grows by \
-        160.00 ns with each KiB that is dirty, from 160.00 ns up to 4 KiB, and is 800.00 ns from \
-        there on: no more than that stays dirty
-    dirty_sweep|0:1000 1:1001 2:1002|Dirty lines (core): Cache Flush does not depend on how much \
-        is dirty: 16.00 us to 16.03 us with up to 2 KiB.
-    dirty_sweep|0:1000 1:500 2:1002|Dirty lines (core): Cache Flush does not grow evenly with \
-        what is dirty: 8.00 us to 16.03 us.";
+const SWEEPS: &[(ScenarioId, &[(u64, u64)], &str)] = &[
+    (
+        ScenarioId::ContendSweep,
+        &[(1, 100), (2, 200), (3, 300)],
+        "Contention (core): the longest Powerdown grows by 1.60 us with each CPU that goes \
+         down at the same time (1.60 us with 1 CPU, 4.80 us with 3 CPUs). Straight line \
+         through 3 points: R² 100 %, the farthest is 0.00 ns off.",
+    ),
+    (
+        ScenarioId::ContendSweep,
+        &[(1, 300), (2, 200), (3, 100)],
+        "No contention to be seen (core): the longest Powerdown does not",
+    ),
+    (
+        ScenarioId::ContendSweep,
+        &[(1, 100), (2, 400), (3, 390), (4, 420)],
+        "Contention (core): the longest Powerdown grows by 1.52 us with each CPU that goes \
+         down at the same time (1.60 us with 1 CPU, 6.72 us with 4 CPUs). Straight line \
+         through 4 points: R² 64 %",
+    ),
+    (
+        ScenarioId::DirtySweep,
+        &[(0, 10), (1, 20), (2, 30), (4, 50)],
+        "Dirty lines (core): Cache Flush grows by 160.00 ns with each KiB that is dirty, from \
+         160.00 ns up to 4 KiB, the most that was tried. Straight line through 4 points",
+    ),
+    (
+        ScenarioId::DirtySweep,
+        &[
+            (0, 10),
+            (1, 20),
+            (2, 30),
+            (4, 50),
+            (8, 50),
+            (16, 50),
+            (32, 50),
+        ],
+        "Dirty lines (core): Cache Flush grows by 160.00 ns with each KiB that is dirty, from \
+         160.00 ns up to 4 KiB, and is 800.00 ns from there on: no more than that stays dirty",
+    ),
+    (
+        ScenarioId::DirtySweep,
+        &[(0, 1000), (1, 1001), (2, 1002)],
+        "Dirty lines (core): Cache Flush does not depend on how much is dirty: 16.00 us to \
+         16.03 us with up to 2 KiB.",
+    ),
+    (
+        ScenarioId::DirtySweep,
+        &[(0, 1000), (1, 500), (2, 1002)],
+        "Dirty lines (core): Cache Flush does not grow evenly with what is dirty: 8.00 us to \
+         16.03 us.",
+    ),
+];
 
 #[test]
 fn sweeps_have_a_line_and_its_limits() {
-    for row in cells(SWEEPS) {
-        let id = row[0].parse().expect("a scenario");
-        let number = |it: &str| it.parse().expect("a number");
-        let points = row[1].split(' ').map(|point| {
-            let (x, ticks) = point.split_once(':').expect("two numbers");
-            (number(x), number(ticks))
-        });
-        let found = of_points(id, &points.collect::<Vec<_>>());
+    for (id, points, expected) in SWEEPS {
+        let found = of_points(*id, points);
         let sentence = found[0].sentence.as_str();
-        assert!(found.len() == 1 && sentence.starts_with(row[2]));
+        assert!(found.len() == 1 && sentence.starts_with(expected));
         assert!(matches!(found[0].confidence, Confidence::Fit(fit) if !fit.by_stamps));
     }
     assert!(of_points(ScenarioId::ContendSweep, &[(1, 1), (2, 2)]).is_empty());
@@ -153,36 +182,32 @@ fn worst_case_is_of_all_samples_and_cpus() {
     assert!(error.contains("ENABLE_RUNTIME_INSTRUMENTATION=1"));
 }
 
-/// A sweep's points of one CPU: scenario, variant, measure and ticks, and the worst
+/// A sweep's points of one CPU: scenario, variant and ticks of Powerdown, and the worst
 /// entry; none if the state is not known.
-const STEPS: &str = "
-    contend_sweep|deepest|powerdown|242|242
-    dirty_sweep|deepest|powerdown|390|390
-    dirty_sweep|deepest|powerdown|90|200
-    dirty_sweep|off|powerdown|390|200
-    contend_sweep|core|powerdown|242|";
+const STEPS: &[(ScenarioId, Variant, u64, Option<u64>)] = &[
+    (ScenarioId::ContendSweep, Variant::Deepest, 242, Some(242)),
+    (ScenarioId::DirtySweep, Variant::Deepest, 390, Some(390)),
+    (ScenarioId::DirtySweep, Variant::Deepest, 90, Some(200)),
+    (ScenarioId::DirtySweep, Variant::Off, 390, Some(200)),
+    (ScenarioId::ContendSweep, Variant::Core, 242, None),
+];
 
 #[test]
 fn worst_case_is_of_sweeps_too() {
-    for row in cells(STEPS) {
-        let [id, variant, measure, ticks, expected] = row[..] else {
-            panic!("{row:?}")
-        };
+    for &(id, variant, ticks, expected) in STEPS {
         let mut made = suspends();
-        let variant = Variant::from_word(variant).expect("a variant");
-        let ticks: u64 = ticks.parse().expect("ticks");
         let point = Point {
-            measure: Metric::from_word(measure).expect("a measure"),
+            measure: Metric::Powerdown,
             ..point(1, variant, Some(2), &[1, ticks])
         };
-        let sweep = with_points(id.parse().expect("a scenario"), vec![point]);
+        let sweep = with_points(id, vec![point]);
         made.run.scenarios.extend(sweep.run.scenarios);
         match idle_states(&made) {
-            Ok(states) => assert_eq!(states[0].entry.ticks.to_string(), expected, "{row:?}"),
+            Ok(states) => assert_eq!(Some(states[0].entry.ticks), expected, "{id} {variant:?}"),
             Err(error) => {
                 let part = "contend_sweep does not name the power_state of its steps core";
                 assert!(
-                    expected.is_empty() && error.to_string().contains(part),
+                    expected.is_none() && error.to_string().contains(part),
                     "{error}"
                 );
             }
@@ -253,29 +278,32 @@ fn timer_of_a_state_is_known_by_the_interrupts_of_points() {
 /// The figures are those of whole runs: `xtask/tests/machine/overhead.rs`.
 #[test]
 fn runs_that_differ_in_more_than_pmf_have_no_cost() {
-    for (what, part) in [
-        ("", "has PMF: name the log of the instrumented build first"),
+    let refusal = |without: &LoggedRun| {
+        let error = overhead(&suite(), without, Unit::Time).expect_err("not comparable");
+        error.to_string()
+    };
+    let instrumented = refusal(&suite());
+    let part = "has PMF: name the log of the instrumented build first";
+    assert!(instrumented.contains(part), "{instrumented}");
+    for (edit, part) in [
         (
-            "board",
+            edits::board as Edit,
             "the board is QEMU virt in a.log, and Juno in a.log",
         ),
         (
-            "clock",
+            edits::clock,
             "frequency in Hz is 62500000 in a.log, and 1000000 in",
         ),
         (
-            "two CPUs",
+            edits::two_cpus,
             "the list of CPUs is 0x0 0x1 0x2 0x3 in a.log, and 0x0 0x1 in",
         ),
-        ("no scenarios", "no scenario in common"),
+        (edits::no_scenarios, "no scenario in common"),
     ] {
-        let mut without = suite();
-        if !what.is_empty() {
-            edit(&mut without, what);
-            let facts = without.run.facts.as_mut().expect("a record");
-            facts.pmf = Err(ReadError::NotImplemented);
-        }
-        let error = overhead(&suite(), &without, Unit::Time).expect_err("not comparable");
-        assert!(error.to_string().contains(part), "{error}");
+        let mut without = edited(edit);
+        let facts = without.run.facts.as_mut().expect("a record");
+        facts.pmf = Err(ReadError::NotImplemented);
+        let error = refusal(&without);
+        assert!(error.contains(part), "{error}");
     }
 }

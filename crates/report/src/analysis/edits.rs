@@ -1,0 +1,161 @@
+//! Changes of the made-up run of the suite, each of one thing.
+
+use run::measure::Facts;
+use run::model::{Conditions, WakeSource};
+use run::plan::{Method, Plan, WakePattern};
+
+use super::made_up::suite;
+use crate::log::LoggedRun;
+use crate::log::logged_run::Stage;
+
+/// A change of a run.
+pub(super) type Edit = fn(&mut LoggedRun);
+
+/// Makes the run of the suite with one thing changed.
+pub(super) fn edited(edit: Edit) -> LoggedRun {
+    let mut run = suite();
+    edit(&mut run);
+    run
+}
+
+fn facts(run: &mut LoggedRun) -> &mut Facts {
+    run.run.facts.as_mut().expect("a record")
+}
+
+fn plan(run: &mut LoggedRun) -> &mut Plan {
+    run.run.plan.as_mut().expect("a record")
+}
+
+/// Returns the conditions of the first scenario.
+fn conditions(run: &mut LoggedRun) -> &mut Conditions {
+    let conditions = run.run.scenarios[0].conditions.as_mut();
+    conditions.expect("a record")
+}
+
+pub(super) fn nothing(_: &mut LoggedRun) {}
+
+pub(super) fn board(run: &mut LoggedRun) {
+    run.run.head.as_mut().expect("a record").model = "Juno".into();
+}
+
+pub(super) fn no_head(run: &mut LoggedRun) {
+    run.run.head = None;
+}
+
+pub(super) fn clock(run: &mut LoggedRun) {
+    facts(run).frequency = 1_000_000;
+}
+
+pub(super) fn no_clock(run: &mut LoggedRun) {
+    facts(run).frequency = 0;
+}
+
+pub(super) fn no_facts(run: &mut LoggedRun) {
+    run.run.facts = None;
+}
+
+pub(super) fn level(run: &mut LoggedRun) {
+    facts(run).exception_level = 1;
+}
+
+pub(super) fn no_plan(run: &mut LoggedRun) {
+    run.run.plan = None;
+}
+
+pub(super) fn iterations(run: &mut LoggedRun) {
+    plan(run).iterations = 7;
+}
+
+pub(super) fn pattern(run: &mut LoggedRun) {
+    plan(run).wake = Some(WakePattern::Staggered);
+}
+
+pub(super) fn firmware(run: &mut LoggedRun) {
+    run.firmware = vec![Stage::default()];
+    run.firmware[0].version = Some("v2.1.1(release):x".into());
+}
+
+pub(super) fn one_mpidr(run: &mut LoggedRun) {
+    run.run.cpus[3].mpidr = Some(0x103);
+}
+
+pub(super) fn equal_mpidrs(run: &mut LoggedRun) {
+    run.run.cpus.iter_mut().for_each(|cpu| cpu.mpidr = Some(9));
+}
+
+pub(super) fn no_mpidrs(run: &mut LoggedRun) {
+    run.run.cpus.iter_mut().for_each(|cpu| cpu.mpidr = None);
+}
+
+pub(super) fn equal_labels(run: &mut LoggedRun) {
+    for cpu in &mut run.run.cpus {
+        (cpu.mpidr, cpu.core) = (None, 0);
+    }
+}
+
+pub(super) fn state(run: &mut LoggedRun) {
+    conditions(run).power_state = Some(7);
+}
+
+pub(super) fn wake_source(run: &mut LoggedRun) {
+    conditions(run).wake_source = WakeSource::Helper;
+}
+
+pub(super) fn callers_figures(run: &mut LoggedRun) {
+    conditions(run).pmf = false;
+}
+
+/// The last CPU of the first scenario is its helper.
+pub(super) fn helper(run: &mut LoggedRun) {
+    wake_source(run);
+    let first = &mut run.run.scenarios[0];
+    first.helper = first.rows.pop().map(|row| row.cpu);
+}
+
+/// The first scenario lacks a row.
+pub(super) fn lost_row(run: &mut LoggedRun) {
+    run.run.scenarios[0].rows.pop();
+}
+
+/// Of a row of the second scenario there is a line only, and no record.
+pub(super) fn line(run: &mut LoggedRun) {
+    let row = &mut run.run.scenarios[1].rows[2];
+    (row.attempts, row.figures.powerdown) = (None, Some(1));
+}
+
+/// The second scenario has no rows.
+pub(super) fn no_rows(run: &mut LoggedRun) {
+    run.run.scenarios[1].rows.clear();
+}
+
+/// A row of the second scenario has no Powerdown.
+pub(super) fn no_powerdown(run: &mut LoggedRun) {
+    run.run.scenarios[1].rows[3].figures.powerdown = None;
+}
+
+/// The second scenario is by the warm method.
+pub(super) fn warm(run: &mut LoggedRun) {
+    run.run.scenarios[1].method = Method::Warm;
+}
+
+/// The second scenario is by the warm method as well.
+pub(super) fn warm_too(run: &mut LoggedRun) {
+    let mut warm = run.run.scenarios[1].clone();
+    warm.method = Method::Warm;
+    run.run.scenarios.push(warm);
+}
+
+pub(super) fn three_scenarios(run: &mut LoggedRun) {
+    run.run.scenarios.truncate(3);
+}
+
+pub(super) fn no_scenarios(run: &mut LoggedRun) {
+    run.run.scenarios.clear();
+}
+
+pub(super) fn two_cpus(run: &mut LoggedRun) {
+    run.run.cpus.truncate(2);
+    for scenario in &mut run.run.scenarios {
+        scenario.rows.truncate(2);
+    }
+}
