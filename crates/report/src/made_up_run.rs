@@ -3,17 +3,17 @@
 //! Four CPUs in two clusters, whose suspends to the deepest state are measured twice, with
 //! CPU 0 and with CPU 2 as helper; two more scenarios of the suite, and a sweep.
 
-use hardware::board::LabelSource;
 use hardware::spec::pmf::Stamp;
 use run::findings::{Detail, findings_of};
-use run::measure::{self, Facts, Identity, Instant, Instants, Metric};
+use run::measure::{self, Identity, Instant, Instants, Metric};
 use run::model::Verdict;
 use run::model::{
-    Attempts, Conditions, Cpu, End, Figures, Head, Point, Row, Run, RunId, Sample, Scenario,
-    ScenarioKey, Spread, Statistic, Status, Totals, Variant, WakeSource,
+    Attempts, Conditions, Cpu, End, Figures, Point, Row, Run, RunId, Sample, Scenario, ScenarioKey,
+    Spread, Statistic, Status, Totals, Variant, WakeSource,
 };
 use run::plan::{Method, Plan, Records, ScenarioId};
-use run::record::{FORMAT, Writer};
+use run::record::Writer;
+use run::testing::example;
 use suite::output::{self, Summary};
 
 /// The firmware's lines before the payload's.
@@ -21,18 +21,10 @@ pub const FIRMWARE: &str = "NOTICE:  BL1: v2.12.1(release):v2.12.1\r\n\
     NOTICE:  BL1: Built : 12:00:01, Jan  2 2026\r\n\
     NOTICE:  BL31: v2.12.1(release):v2.12.1\r\n";
 
-/// Returns the made-up run.
+/// Returns the made-up run: that of `run`'s tests, but for clusters, plan and scenarios.
 pub fn run() -> Run {
     let mut run = Run {
         id: RunId::parse("1c291ca3"),
-        head: Some(Head {
-            format: FORMAT,
-            version: "0.1.0".into(),
-            model: "QEMU virt".into(),
-            labels: LabelSource::CpuMap,
-            cpus: 4,
-        }),
-        facts: Some(facts()),
         plan: Some(Plan::parse("iterations=2 warmup=1 samples=all").expect("good words")),
         cpus: (0..4).map(cpu).collect(),
         scenarios: vec![
@@ -42,8 +34,12 @@ pub fn run() -> Run {
             suspend(ScenarioId::PsciVersionParallel, None, &[0, 1, 2, 3]),
             sweep(),
         ],
-        end: None,
+        ..example::run_with(4, |facts| {
+            facts.service = None;
+            facts.own = cortex_a53();
+        })
     };
+    run.head.as_mut().expect("a head").model = "QEMU virt".into();
     for place in 0..run.scenarios.len() {
         run.scenarios[place].findings = findings_of(&run, &run.scenarios[place], Detail::Short);
     }
@@ -89,23 +85,6 @@ fn cortex_a53() -> Identity {
         midr: 0x410f_d034,
         ..Identity::default()
     }
-}
-
-/// The machine as its record has it.
-const FACTS: &str = r#"{
-    "frequency": 62500000, "counter": "physical", "timer": "CNTP", "timer_intid": 30,
-    "frame": {"Err": "not-in-tree"}, "watchdog": {"Err": "not-in-tree"}, "gic": 3,
-    "exception_level": 2, "e2h": false, "conduit": "smc", "psci_version": 65537, "smccc": 65541,
-    "service": null, "state_format": "original", "pmf": {"Ok": "vendor-el3"}, "stat": false,
-    "os_initiated": false, "system_suspend": false, "lead": 0, "outer_cache": null,
-    "pmu": false, "kvm": false, "zero": true,
-    "overheads": {"counter": 1, "empty": 1, "pmf_read": 41}
-}"#;
-
-fn facts() -> Facts {
-    let facts: Facts = serde_json::from_str(FACTS).expect("a record");
-    let own = cortex_a53();
-    Facts { own, ..facts }
 }
 
 /// Returns a scenario of the suite.

@@ -20,6 +20,7 @@ use crate::model::{
     Statistic, Status,
 };
 use crate::plan::{Method, Plan, ScenarioId};
+use crate::record::FORMAT;
 
 /// CNTFRQ_EL0 of QEMU's virt machine.
 pub const FREQUENCY: u64 = 62_500_000;
@@ -65,7 +66,7 @@ pub fn run(cpus: u16) -> Run {
     let all = board(cpus.into()).into_iter();
     Run {
         head: Some(Head {
-            format: 2,
+            format: FORMAT,
             version: "0.1.0".into(),
             model: "linux,dummy-virt".into(),
             labels: LabelSource::CpuMap,
