@@ -44,7 +44,9 @@ fn of_points(id: ScenarioId, points: &[(u64, u64)]) -> Vec<Finding> {
 }
 
 /// A sweep, its CPUs or KiB with ticks, and the beginning of its finding.
-const SWEEPS: &[(ScenarioId, &[(u64, u64)], &str)] = &[
+type Sweep = (ScenarioId, &'static [(u64, u64)], &'static str);
+
+const SWEEPS: &[Sweep] = &[
     (
         ScenarioId::ContendSweep,
         &[(1, 100), (2, 200), (3, 300)],
