@@ -157,3 +157,52 @@ impl fmt::Display for Rejection {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::string::ToString as _;
+
+    use super::*;
+
+    #[test]
+    fn each_loss_is_told_by_step_and_cause() {
+        let firmware = Cause::Firmware(psci::ReturnCode(-2));
+        let cpu_off = Cause::CpuOff(psci::ReturnCode(-3));
+        for (step, cause, expected) in [
+            (Step::TurnOn, Cause::Timeout, "timed out waiting for CPU_ON"),
+            (
+                Step::Arrive,
+                Cause::Timeout,
+                "CPU_ON returned SUCCESS, but the CPU did not arrive in time",
+            ),
+            (
+                Step::Begin,
+                Cause::Timeout,
+                "timed out waiting for rendezvous",
+            ),
+            (
+                Step::Finish,
+                Cause::Exception,
+                "took an exception before return from the call",
+            ),
+            (
+                Step::Arrive,
+                Cause::Context,
+                "entered with a wrong context ID before arrival after CPU_ON",
+            ),
+            (
+                Step::TurnOff,
+                firmware,
+                "AFFINITY_INFO to say OFF: firmware returned INVALID_PARAMETERS",
+            ),
+            (Step::TurnOff, cpu_off, "CPU_OFF returned DENIED"),
+            (
+                Step::TurnOff,
+                Cause::OffTooEarly,
+                "AFFINITY_INFO returned OFF before CPU_OFF",
+            ),
+        ] {
+            assert_eq!(Loss { step, cause }.to_string(), expected);
+        }
+    }
+}
