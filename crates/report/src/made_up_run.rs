@@ -4,7 +4,6 @@
 //! CPU 0 and with CPU 2 as helper; two more scenarios of the suite, and a sweep.
 
 use hardware::spec::pmf::Stamp;
-use run::findings::{Detail, findings_of};
 use run::measure::{self, Identity, Instant, Instants, Metric};
 use run::model::Verdict;
 use run::model::{
@@ -40,9 +39,6 @@ pub fn run() -> Run {
         })
     };
     run.head.as_mut().expect("a head").model = "QEMU virt".into();
-    for place in 0..run.scenarios.len() {
-        run.scenarios[place].findings = findings_of(&run, &run.scenarios[place], Detail::Short);
-    }
     run.end = Some(end(&run));
     run
 }

@@ -1,9 +1,10 @@
 //! `psci-report` in a folder in which there is nothing of the repository.
 
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Output};
 
+use report::made_up_run;
+use run::plan::Records;
 use tempfile::TempDir;
 
 /// Runs `psci-report` in `folder`, with no more of this process's environment than PATH.
@@ -18,9 +19,8 @@ fn psci_report(folder: &TempDir, arguments: &[&str]) -> Output {
 #[test]
 fn log_is_read_and_its_board_named_without_a_checkout() {
     let folder = tempfile::tempdir().expect("a temporary directory");
-    let sample =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/samples/kvm-guest-gicv3.log");
-    fs::copy(sample, folder.path().join("run.log")).expect("copied");
+    let log = made_up_run::log(&made_up_run::run(), Records::Once);
+    fs::write(folder.path().join("run.log"), log).expect("written");
     let output = psci_report(
         &folder,
         &["report", "run.log", "--format", "html", "-o", "run.html"],

@@ -1,34 +1,70 @@
 //! The findings of a scenario: the payload's, and those that need more than a
 //! board's integers.
 
+use hardware::text::plural::many;
 use run::findings::{Detail, findings_of};
-use run::model::{Finding, Scenario};
+use run::model::{Confidence, Finding, Kind, Scenario};
 
 use super::points::{contention, dirty_flush, net_of_loop};
-use super::words::{NOT_VERIFIED, RECORDS_LOST};
+use super::words::NOT_VERIFIED;
 use crate::log::LoggedRun;
 
-/// Returns the findings of a scenario: the payload's with more detail, or as far as they can
-/// be made anew where records are lost.
+/// Returns the findings of a scenario, all computed from its figures: the payload's with more
+/// detail, and the report's own. A scenario that lacks a record has none but the sentence
+/// that says so.
 pub fn findings(run: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
-    let mut all = match run.integrity.records.is_none() || run.integrity.is_whole() {
-        true => findings_of(&run.run, scenario, Detail::Full),
-        false => scenario.findings.clone(),
-    };
-    let own = [net_of_loop, contention, dirty_flush];
-    all.extend(own.iter().flat_map(|find| find(&run.run, scenario)));
-    let all = all.into_iter();
-    all.map(|it| with_doubts(run, scenario, it)).collect()
+    if let Some(what) = lost_records(run, scenario) {
+        return vec![not_told(format!("No findings: {what} lost."))];
+    }
+    let mut all = findings_of(&run.run, scenario, Detail::Full);
+    let net = net_of_loop(&run.run, scenario);
+    if has_other_scenarios(run) {
+        all.extend(net);
+    } else if !net.is_empty() {
+        let what = "Net of the loop: not told, as records of the run are lost.";
+        all.push(not_told(what.to_owned()));
+    }
+    all.extend(contention(&run.run, scenario));
+    all.extend(dirty_flush(&run.run, scenario));
+    for finding in &mut all {
+        let is_doubtful = |cpu| scenario.row(cpu).is_some_and(|row| run.is_doubtful(row));
+        if finding.cpus.iter().any(is_doubtful) {
+            finding.sentence += NOT_VERIFIED;
+        }
+    }
+    all
 }
 
-/// Adds a sentence if a finding rests on rows that are not verified, or on what is left of
-/// the records.
-fn with_doubts(run: &LoggedRun, scenario: &Scenario, mut finding: Finding) -> Finding {
-    let is_doubtful = |cpu| scenario.row(cpu).is_some_and(|row| run.is_doubtful(row));
-    if finding.cpus.iter().any(is_doubtful) {
-        finding.sentence += NOT_VERIFIED;
-    } else if run.integrity.records.is_some() && !run.integrity.is_whole() {
-        finding.sentence += RECORDS_LOST;
+fn not_told(sentence: String) -> Finding {
+    Finding {
+        kind: Kind::NotTold,
+        sentence,
+        cpus: [].into_iter().collect(),
+        metrics: Vec::new(),
+        confidence: Confidence::Unknown,
     }
-    finding
+}
+
+/// Returns the lost records without which findings would be wrong, with the verb; None if a
+/// log has all of them, or has no records at all.
+fn lost_records(run: &LoggedRun, scenario: &Scenario) -> Option<String> {
+    run.integrity.records.as_ref()?;
+    if let Some(what) = run.lost_of(scenario) {
+        return Some(what);
+    }
+    let is_named = |cpu: &run::model::Cpu| cpu.mpidr.is_some();
+    if run.run.facts.is_none() {
+        Some("the record of the machine is".to_owned())
+    } else if !run.run.cpus.iter().all(is_named) {
+        let lost = run.run.cpus.iter().filter(|cpu| !is_named(cpu));
+        Some(format!("the records of {} are", many(lost.count(), "CPU")))
+    } else {
+        None
+    }
+}
+
+/// Returns true if no other scenario of the run is lost: a finding that rests on one can be
+/// computed.
+fn has_other_scenarios(run: &LoggedRun) -> bool {
+    run.integrity.records.is_none() || run.integrity.is_whole()
 }

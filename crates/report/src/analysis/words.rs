@@ -7,9 +7,6 @@ use run::model::{Label, Run};
 /// Ends a finding on figures of a side that has records.
 pub(crate) const NOT_VERIFIED: &str = " Not verified: it rests on lines without a checksum.";
 
-/// Ends a finding on the records that came through.
-pub(crate) const RECORDS_LOST: &str = " Not certain: records of the run are lost.";
-
 /// Returns CPUs by their labels: `CPU 0.0, 0.1`; of more than 16 the number, the
 /// first and the last.
 pub(crate) fn cpus_text(run: &Run, cpus: impl IntoIterator<Item = u16>) -> String {

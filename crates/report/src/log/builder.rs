@@ -222,7 +222,7 @@ impl LoggedRunBuilder {
 fn is_possible(record: &Record) -> bool {
     let (helper, cpu) = match record {
         Record::Cpus(first, cpus) => (None, first.saturating_add(cpus.len().max(1) as u16 - 1)),
-        Record::Scenario(key, ..) | Record::Findings(key, _) => (key.helper, 0),
+        Record::Scenario(key, ..) => (key.helper, 0),
         Record::Row((key, row)) => (key.helper.max(row.helper), row.cpu),
         Record::Sample(key, cpu, _) => (key.helper, *cpu),
         Record::Point(key, _, point) => (key.helper, point.cpu),

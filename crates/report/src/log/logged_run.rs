@@ -173,6 +173,8 @@ impl LoggedRun {
                  they say may mean something else"
             )
         }));
+        let lost = self.run.scenarios.iter().filter_map(|it| self.lost_of(it));
+        all.extend(lost.take(NAMED_MAX).map(|what| format!("{what} lost")));
         all.extend(self.header_contradicts());
         all.extend((!self.is_reached()).then(|| self.end_lacks()));
         if self.run.scenarios.is_empty() {
@@ -183,6 +185,24 @@ impl LoggedRun {
             all.extend(self.lines_lack());
         }
         all
+    }
+
+    /// Returns the lost records of a scenario, with the verb; None if it has all of them. Only
+    /// its own, the last one, has their number.
+    pub fn lost_of(&self, scenario: &Scenario) -> Option<String> {
+        let lost = scenario.lost_records;
+        let name = scenario.id;
+        if lost == 0 || self.integrity.records.is_none() {
+            None
+        } else if scenario.status == Status::Unknown {
+            Some(format!("the last record of {name} is"))
+        } else {
+            let verb = if lost == 1 { "is" } else { "are" };
+            Some(format!(
+                "{} of {name} {verb}",
+                many(lost as usize, "record")
+            ))
+        }
     }
 
     /// Returns the contradiction between a header and records of different runs.

@@ -2,10 +2,11 @@
 
 use run::model::{Failure, Row, Run, RunId, Scenario, Skip, Status, Verdict};
 use run::plan::{Method, Records, ScenarioId};
-use run::record::MARK;
+use run::record::{FORMAT, MARK};
 
 use super::logged_run::LoggedRun;
 use super::reader::read_bytes;
+use crate::analysis::findings::findings;
 use crate::made_up_run;
 
 fn read_runs(log: impl AsRef<[u8]>) -> Vec<LoggedRun> {
@@ -119,7 +120,7 @@ fn lost_records_are_named_and_cost_themselves() {
         ("{\"run\":", "record 0000 lost"),
         ("{\"cpus\":", "record 0003 lost"),
         ("{\"end\":", "the end record lost: there may be more"),
-        ("{\"point\":", "record 0058 lost; record 0060 lost"),
+        ("{\"point\":", "record 0051 lost; record 0053 lost"),
         (&row, "record 00"),
         (own, "record 00"),
     ] {
@@ -149,6 +150,68 @@ fn lost_records_are_named_and_cost_themselves() {
         (logged.is_complete(), logged.integrity.rt_instr_wrong),
         (false, 1)
     );
+}
+
+/// Each other record verifies without the one that names the payload and the board.
+#[test]
+fn log_without_the_headers_record_keeps_the_rest() {
+    let (whole, logged) = (
+        read_one(whole_log()),
+        read_one(without(|it| it.contains("{\"run\":"))),
+    );
+    let rest = Run {
+        head: None,
+        ..sent()
+    };
+    assert_eq!(logged.run, rest);
+    assert_eq!(logged.lacks(), ["record 0000 lost"]);
+    assert_eq!(logged.board(), Some("QEMU virt"));
+    assert_eq!(logged.payload_version(), Some("0.1.0"));
+    for scenario in &whole.run.scenarios {
+        assert_eq!(findings(&logged, scenario), findings(&whole, scenario));
+    }
+}
+
+#[test]
+fn scenario_that_lacks_a_record_has_no_findings_and_is_named() {
+    let whole = read_one(whole_log());
+    let row = "{\"row\":[\"cpu_susp_serial\",1,";
+    let own = "{\"scenario\":[{\"s\":\"cpu_susp_serial\"}";
+    for (lost, what) in [
+        (&[row][..], "1 record of test_rt_instr_cpu_susp_serial is"),
+        (
+            &[row, "{\"sample\":[{\"s\":\"cpu_susp_serial\"},2,"],
+            "3 records of test_rt_instr_cpu_susp_serial are",
+        ),
+        (
+            &[own],
+            "the last record of test_rt_instr_cpu_susp_serial is",
+        ),
+    ] {
+        let logged = read_one(without(|it| lost.iter().any(|lost| it.contains(lost))));
+        assert!(logged.lacks().contains(&format!("{what} lost")), "{what}");
+        for (scenario, whole_one) in logged.run.scenarios.iter().zip(&whole.run.scenarios) {
+            let found = findings(&logged, scenario);
+            if scenario.id == ScenarioId::CpuSuspendSerial {
+                let sentences: Vec<&str> = found.iter().map(|it| it.sentence.as_str()).collect();
+                assert_eq!(sentences, [format!("No findings: {what} lost.")]);
+            } else {
+                assert_eq!(found, findings(&whole, whole_one), "{what}");
+            }
+        }
+    }
+    // Without these, labels and durations of all scenarios would be wrong.
+    for (lost, what) in [
+        ("{\"facts\":", "the record of the machine is"),
+        ("{\"cpus\":", "the records of 4 CPUs are"),
+    ] {
+        let logged = read_one(without(|it| it.contains(lost)));
+        for scenario in &logged.run.scenarios {
+            let found = findings(&logged, scenario);
+            assert_eq!(found[0].sentence, format!("No findings: {what} lost."));
+            assert_eq!(found.len(), 1);
+        }
+    }
 }
 
 /// As of a console that is logged by two programs to one file.
@@ -349,7 +412,8 @@ fn sound_records_that_cannot_be_read_are_lost_and_named() {
         let part = format!("record {seq} ({kind}, line {line}) is sound, and not");
         assert!(lack.starts_with(&part), "{lack}");
     }
-    assert!(lacks[2].contains("of format 9, and this version reads format 4"));
+    let format = format!("of format 9, and this version reads format {FORMAT}");
+    assert!(lacks[2].contains(&format), "{lacks:?}");
 }
 
 /// A log of lines alone that lacks something says so, and is not complete.

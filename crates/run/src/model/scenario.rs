@@ -6,7 +6,6 @@ use hardware::words;
 use serde::{Deserialize, Serialize};
 
 use super::failure::Failure;
-use super::finding::Finding;
 use super::point::Point;
 use super::row::Row;
 use super::skip::Skip;
@@ -36,9 +35,9 @@ pub struct Scenario {
     /// Points of the other scenarios.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<Point>,
-    /// Sentences about the figures.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub findings: Vec<Finding>,
+    /// Records of the scenario that did not come through: at least one if its own is lost.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lost_records: u32,
 }
 
 /// The name of a [`Scenario`] in its run.
@@ -88,6 +87,11 @@ pub(crate) fn is_tftf(method: &Method) -> bool {
     *method == Method::Tftf
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
 /// End of a scenario.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -131,7 +135,7 @@ impl Scenario {
             rejected: Vec::new(),
             rows: Vec::new(),
             points: Vec::new(),
-            findings: Vec::new(),
+            lost_records: 0,
         }
     }
 

@@ -5,9 +5,8 @@ use alloc::vec::Vec;
 use hardware::board::CPU_MAX;
 
 use super::record::Record;
-use crate::findings::{Detail, findings_of};
 use crate::measure::Identity;
-use crate::model::{Cpu, CpuSet, Kind, Point, Row, Run, Scenario, ScenarioKey, Spread};
+use crate::model::{Cpu, Point, Row, Run, Scenario, ScenarioKey, Spread};
 
 /// Joins records to a run. Parts of scenarios and rows whose own record is lost
 /// are kept; records may come in any order, and each once.
@@ -18,8 +17,22 @@ pub struct RunBuilder {
     points: Vec<((usize, u32), Point)>,
     /// Parts of the points' spreads.
     spreads: Vec<((usize, u32), Spread)>,
-    /// Findings, by scenario.
-    findings: Vec<(usize, (Kind, CpuSet))>,
+    /// The numbers of records, by scenario.
+    counts: Vec<Counts>,
+}
+
+/// The numbers of a scenario's records.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    added: u32,
+    /// None until the scenario's own record is added.
+    sent: Option<u32>,
+}
+
+impl Counts {
+    fn lost(self) -> u32 {
+        self.sent.map_or(1, |sent| sent.saturating_sub(self.added))
+    }
 }
 
 impl RunBuilder {
@@ -47,14 +60,17 @@ impl RunBuilder {
                     }
                 }
             }
-            Record::Scenario(key, status, conditions, rejected) => {
-                let scenario = self.scenario(key);
+            Record::Scenario(key, status, conditions, rejected, records) => {
+                let place = self.counted(key);
+                self.counts[place].sent = Some(records);
+                let scenario = &mut self.run.scenarios[place];
                 scenario.status = status;
                 scenario.conditions = conditions;
                 scenario.rejected = rejected;
             }
             Record::Row((key, mut row)) => {
-                let place = self.row(key, row.cpu);
+                let place = self.counted(key);
+                let place = row_of(&mut self.run.scenarios[place], row.cpu);
                 // A part of a row has nothing but statistics and instants.
                 if !row.lacks_own_record() {
                     row.samples = core::mem::take(&mut place.samples);
@@ -63,25 +79,24 @@ impl RunBuilder {
                 place.shown = place.shown.or(row.shown);
                 place.statistics.extend(row.statistics);
             }
-            Record::Sample(key, cpu, sample) => self.row(key, cpu).samples.push(sample),
+            Record::Sample(key, cpu, sample) => {
+                let place = self.counted(key);
+                let row = row_of(&mut self.run.scenarios[place], cpu);
+                row.samples.push(sample);
+            }
             Record::Point(key, place, point) => {
-                let at = (self.place_of(key), place);
+                let at = (self.counted(key), place);
                 self.points.push((at, point));
             }
             Record::Spread(key, place, part) => {
-                let at = (self.place_of(key), place);
+                let at = (self.counted(key), place);
                 self.spreads.push((at, part));
-            }
-            Record::Findings(key, found) => {
-                let of = self.place_of(key);
-                self.findings.extend(found.into_iter().map(|it| (of, it)));
             }
             Record::End(end) => self.run.end = Some(end),
         }
     }
 
-    /// Returns the run. Findings whose sentences cannot be made anew are not there: those of
-    /// records that are lost, and all without the CPUs' labels or the clock.
+    /// Returns the run.
     pub fn run(mut self) -> Run {
         let cpus = self.run.head.as_ref().map_or(0, |head| head.cpus);
         let cpus = usize::from(cpus).min(CPU_MAX).max(self.run.cpus.len());
@@ -101,12 +116,8 @@ impl RunBuilder {
         for ((scenario, _), point) in self.points {
             self.run.scenarios[scenario].points.push(point);
         }
-        let has_labels = self.run.cpus.iter().all(|cpu| cpu.mpidr.is_some());
-        let is_known = has_labels && self.run.facts.is_some();
-        for of in (0..self.run.scenarios.len()).filter(|_| is_known) {
-            let mut found = findings_of(&self.run, &self.run.scenarios[of], Detail::Short);
-            found.retain(|it| self.findings.contains(&(of, (it.kind, it.cpus))));
-            self.run.scenarios[of].findings = found;
+        for (scenario, counts) in self.run.scenarios.iter_mut().zip(self.counts) {
+            scenario.lost_records = counts.lost();
         }
         self.run
     }
@@ -121,35 +132,34 @@ impl RunBuilder {
         cpus.get_mut(index)
     }
 
-    /// Returns the place of a scenario, which is added if it is new.
-    fn place_of(&mut self, key: ScenarioKey) -> usize {
+    /// Counts a record of a scenario, and returns the scenario's place. A new one is added.
+    fn counted(&mut self, key: ScenarioKey) -> usize {
         let scenarios = &mut self.run.scenarios;
         let known = scenarios.iter().rposition(|it| it.key() == key);
-        known.unwrap_or_else(|| {
+        let place = known.unwrap_or_else(|| {
             scenarios.push(Scenario::new(key));
+            self.counts.push(Counts::default());
             scenarios.len() - 1
-        })
+        });
+        let added = &mut self.counts[place].added;
+        *added = added.saturating_add(1);
+        place
     }
+}
 
-    fn scenario(&mut self, key: ScenarioKey) -> &mut Scenario {
-        let place = self.place_of(key);
-        &mut self.run.scenarios[place]
-    }
-
-    /// Returns the row of a CPU, which is added in the CPUs' order if it is new.
-    fn row(&mut self, key: ScenarioKey, cpu: u16) -> &mut Row {
-        let rows = &mut self.scenario(key).rows;
-        let after = rows.partition_point(|row| row.cpu <= cpu);
-        match after.checked_sub(1) {
-            Some(last) if rows[last].cpu == cpu => &mut rows[last],
-            _ => {
-                let row = Row {
-                    cpu,
-                    ..Row::default()
-                };
-                rows.insert(after, row);
-                &mut rows[after]
-            }
+/// Returns the row of a CPU, which is added in the CPUs' order if it is new.
+fn row_of(scenario: &mut Scenario, cpu: u16) -> &mut Row {
+    let rows = &mut scenario.rows;
+    let after = rows.partition_point(|row| row.cpu <= cpu);
+    match after.checked_sub(1) {
+        Some(last) if rows[last].cpu == cpu => &mut rows[last],
+        _ => {
+            let row = Row {
+                cpu,
+                ..Row::default()
+            };
+            rows.insert(after, row);
+            &mut rows[after]
         }
     }
 }

@@ -16,7 +16,9 @@
 //!   of it, in eight hexadecimal digits.
 //!
 //! A scenario's records follow its tables, so that a run that is cut short keeps
-//! what it had.
+//! what it had. The scenario's own record is the last of them and has their number, so
+//! that a reader knows whether it has all of them. Findings are not sent: a reader
+//! computes them from the other records.
 
 use alloc::vec::Vec;
 
@@ -25,14 +27,14 @@ use serde::{Deserialize, Serialize};
 use super::{cpu_list, packed};
 use crate::measure::{Facts, Identity, Reason};
 use crate::model::{
-    Conditions, Cpu, CpuSet, End, Head, Kind, Point, Row, Sample, ScenarioKey, Spread, Status,
+    Conditions, Cpu, CpuSet, End, Head, Point, Row, Sample, ScenarioKey, Spread, Status,
 };
 use crate::plan::Plan;
 
 /// Version of the format, as [`Head::format`] gives it. The version must change when
 /// [`Plan`] or [`Facts`] gains a field without a serde default, or when the meaning
 /// of any field changes: older records would be refused or misread.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 
 /// The beginning of a record.
 pub const MARK: &str = "@PB ";
@@ -55,8 +57,15 @@ pub enum Record {
     Plan(Plan),
     /// CPUs without their identity, in the board's order, from this index on.
     Cpus(u16, #[serde(with = "cpu_list")] Vec<Cpu>),
-    /// A scenario: status, conditions, and counts of samples of points that do not count.
-    Scenario(ScenarioKey, Status, Option<Conditions>, Vec<(Reason, u32)>),
+    /// A scenario, after its other records: status, conditions, counts of samples of points
+    /// that do not count, and the number of its records, this one included.
+    Scenario(
+        ScenarioKey,
+        Status,
+        Option<Conditions>,
+        Vec<(Reason, u32)>,
+        u32,
+    ),
     /// A row without samples, in a short form. If that is too long for a line, further rows
     /// with nothing but statistics and instants follow.
     Row(#[serde(with = "packed")] (ScenarioKey, Row)),
@@ -66,9 +75,6 @@ pub enum Record {
     Point(ScenarioKey, u32, Point),
     /// A part of the spread of a point, by its place in the scenario.
     Spread(ScenarioKey, u32, Spread),
-    /// Findings of a scenario, each by its kind and the CPUs on which it rests. Sentences
-    /// are above, for people: a reader makes them anew of the other records.
-    Findings(ScenarioKey, Vec<(Kind, CpuSet)>),
     /// The identity of these CPUs without their clocks, and those, in MHz. It is known only
     /// once a CPU was up.
     Identity(CpuSet, Identity, Vec<Option<u64>>),

@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use self::longest::*;
 use super::*;
-use crate::findings::{Detail, findings_of};
 use crate::model::*;
 use crate::plan::{Method, Records, ScenarioId};
 use crate::testing::example;
@@ -84,6 +83,48 @@ fn line_of(body: &str) -> String {
     format!("{body} {:08x}", Crc32::of(body.as_bytes()))
 }
 
+/// A scenario's own record is the last of them, and each one that is lost is counted.
+#[test]
+fn scenario_counts_its_lost_records() {
+    let (text, run) = check(longest_run());
+    let is_own = |it: &Record| matches!(it, Record::Scenario(..));
+    let parts = records(&text).into_iter().filter(|it| !is_of_run(it));
+    let parts: Vec<Record> = parts.collect();
+    let [first, second] = [0, 1].map(|nth| {
+        let own = parts.iter().enumerate().filter(|it| is_own(it.1));
+        own.map(|it| it.0 + 1).nth(nth).expect("two scenarios")
+    });
+    for (from, to, lost) in [
+        (0, 0, [0, 0]),
+        (0, 3, [3, 0]),
+        (first - 1, first, [1, 0]),
+        (first - 3, first, [1, 0]),
+        (first, second - 1, [0, second as u32 - first as u32 - 1]),
+        (first + 1, first + 4, [0, 3]),
+    ] {
+        let rest = parts[..from].iter().chain(&parts[to..]).cloned();
+        let found = joined(rest).scenarios;
+        let found = run.scenarios.iter().map(|own| {
+            let found = found.iter().find(|it| it.key() == own.key());
+            found.expect("a part of it is there").lost_records
+        });
+        assert_eq!(found.collect::<Vec<_>>(), lost, "{from}..{to}");
+    }
+}
+
+/// Returns true if a record is of no scenario.
+fn is_of_run(record: &Record) -> bool {
+    matches!(
+        record,
+        Record::Run(_)
+            | Record::Facts(_)
+            | Record::Plan(_)
+            | Record::Cpus(..)
+            | Record::Identity(..)
+            | Record::End(_)
+    )
+}
+
 #[test]
 fn a_line_is_as_documented() {
     let (text, _) = check(short_run());
@@ -148,13 +189,12 @@ fn text_is_escaped_and_cut() {
 }
 
 #[test]
-fn cpus_and_findings_take_as_many_lines_as_they_need() {
+fn cpus_take_as_many_lines_as_they_need() {
     let mut run = example::run(512);
-    let mut scenario = example::good(&run, ScenarioId::SuspendDeepParallel);
-    scenario.findings = findings_of(&run, &scenario, Detail::Short);
-    (run.scenarios, run.end) = (vec![scenario], Some(end()));
+    run.scenarios = vec![example::good(&run, ScenarioId::SuspendDeepParallel)];
+    run.end = Some(end());
     let (text, _) = check(run);
-    for (kind, count) in [("cpus", 32), ("identity", 33), ("findings", 18)] {
+    for (kind, count) in [("cpus", 32), ("identity", 33)] {
         assert_eq!(
             text.matches(&format!("{{\"{kind}\":")).count(),
             count,
@@ -193,13 +233,7 @@ fn lost_records_lose_nothing_else() {
         let mut rest = records.clone();
         rest.remove(place);
         let mut keys = BTreeSet::new();
-        let (mut found, mut whole) = (joined(rest), whole.clone());
-        // Sentences are made of all other records.
-        if !matches!(lost, Record::Findings(..)) {
-            let scenarios = found.scenarios.iter_mut().chain(&mut whole.scenarios);
-            scenarios.for_each(|it| it.findings.clear());
-        }
-        add_differing(&mut keys, "", &json(&found), &json(&whole));
+        add_differing(&mut keys, "", &json(&joined(rest)), &json(&whole));
         let expected = match lost {
             Record::Run(_) => "head",
             Record::Facts(_) => "facts",
@@ -209,18 +243,19 @@ fn lost_records_lose_nothing_else() {
             // The lead's is among the first records, too.
             Record::Identity(cpus, ..) if cpus.iter().count() == 1 => "",
             Record::Identity(..) => "identity",
-            Record::Scenario(_, _, _, rejected) if rejected.is_empty() => "conditions status",
-            Record::Scenario(..) => "conditions rejected status",
-            Record::Row((_, row)) if !row.lacks_own_record() => {
-                "attempts c helper lost p reached w"
+            Record::Scenario(_, _, _, rejected, _) if rejected.is_empty() => {
+                "conditions lost_records status"
             }
-            Record::Row((_, row)) if row.shown.is_none() => "statistics",
-            Record::Row(_) => "shown statistics",
-            Record::Sample(..) => "samples",
-            Record::Point(..) => "points",
-            Record::Spread(_, _, part) if part.first == 0 => "counts first",
-            Record::Spread(..) => "counts",
-            Record::Findings(..) => "findings",
+            Record::Scenario(..) => "conditions lost_records rejected status",
+            Record::Row((_, row)) if !row.lacks_own_record() => {
+                "attempts c helper lost lost_records p reached w"
+            }
+            Record::Row((_, row)) if row.shown.is_none() => "lost_records statistics",
+            Record::Row(_) => "lost_records shown statistics",
+            Record::Sample(..) => "lost_records samples",
+            Record::Point(..) => "lost_records points",
+            Record::Spread(_, _, part) if part.first == 0 => "counts first lost_records",
+            Record::Spread(..) => "counts lost_records",
         };
         let keys: Vec<_> = keys.into_iter().collect();
         assert_eq!(keys.join(" "), expected, "{lost:?}");

@@ -8,9 +8,7 @@ use crate::crc::Crc32;
 
 use super::record::{CRC_DIGITS, LINE_MAX, MARK, Record};
 use crate::measure::{Facts, Identity};
-use crate::model::{
-    CpuSet, End, Head, Kind, Point, Row, Run, RunId, Scenario, ScenarioKey, Spread,
-};
+use crate::model::{End, Head, Point, Row, Run, RunId, Scenario, ScenarioKey, Spread};
 use crate::plan::Records;
 
 /// Bytes that are reserved for a line: a row has more than fit before its parts are
@@ -162,11 +160,7 @@ impl Writer {
 
     fn all_of(&mut self, out: &mut dyn Write, scenario: &Scenario) -> fmt::Result {
         let key = scenario.key();
-        let (conditions, rejected) = (scenario.conditions.clone(), scenario.rejected.clone());
-        self.write(
-            out,
-            Record::Scenario(key, scenario.status, conditions, rejected),
-        )?;
+        let first = self.seq;
         for row in &scenario.rows {
             self.row(out, key, row.without_samples())?;
             let mut samples = row.samples.iter();
@@ -182,11 +176,14 @@ impl Writer {
                 self.spread(out, (key, place), spread.first, &spread.counts)?;
             }
         }
-        let found = scenario.findings.iter().map(|it| (it.kind, it.cpus));
-        match scenario.findings.is_empty() {
-            true => Ok(()),
-            false => self.findings(out, key, found.collect()),
-        }
+        let own = Record::Scenario(
+            key,
+            scenario.status,
+            scenario.conditions.clone(),
+            scenario.rejected.clone(),
+            self.seq + 1 - first,
+        );
+        self.write(out, own)
     }
 
     /// Writes a row without samples: in parts, if one line is too short for it.
@@ -200,22 +197,6 @@ impl Writer {
         }
         self.write(out, record)?;
         rest.map_or(Ok(()), |rest| self.row(out, key, rest))
-    }
-
-    /// Writes findings, in halves if one line is too short for them.
-    fn findings(
-        &mut self,
-        out: &mut dyn Write,
-        key: ScenarioKey,
-        mut found: Vec<(Kind, CpuSet)>,
-    ) -> fmt::Result {
-        let record = Record::Findings(key, found.clone());
-        if found.len() < 2 || self.fits(&record) {
-            return self.write(out, record);
-        }
-        let rest = found.split_off(found.len() / 2);
-        self.findings(out, key, found)?;
-        self.findings(out, key, rest)
     }
 
     /// Writes a spread, in halves if one line is too short for it. Empty bins at

@@ -51,10 +51,11 @@ pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Resu
         super::tables::write(out, run, scenario)?;
         super::points::write(out, run, scenario)?;
         super::sweeps::write(out, run, scenario)?;
-        for finding in &scenario.findings {
+        let findings = findings_of(run, scenario, Detail::Short);
+        for finding in &findings {
             paragraph(out, "* ", 2, &finding.sentence)?;
         }
-        if !scenario.findings.is_empty() {
+        if !findings.is_empty() {
             out.write_char('\n')?;
         }
     }
@@ -223,10 +224,7 @@ pub fn run_all<M: Machine>(
             wakers: &wakers,
         };
         let mut progress = Lines { out, observer };
-        let mut group = measure(machine, setting, key, &mut progress)?;
-        for measured in &mut group {
-            measured.findings = findings_of(&run, measured, Detail::Short);
-        }
+        let group = measure(machine, setting, key, &mut progress)?;
         scenario(out, &run, &group)?;
         records.scenario(out, &group)?;
         summary.add(&run, &group);

@@ -1,6 +1,7 @@
 //! Output of made-up runs, byte for byte, or the lines in question.
 
 use std::format;
+use std::slice;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
@@ -9,7 +10,6 @@ use expect_test::expect_file;
 use hardware::board::{LabelSource, NoWatchdog, Watchdog, WatchdogKind};
 use hardware::spec::caches::Caches;
 use hardware::spec::psci::ReturnCode;
-use run::findings::{Detail, findings_of};
 use run::measure::{Facts, Identity, Metric};
 use run::model::{ClosingLine, Failure, Run, RunId, Scenario, Skip, Status};
 use run::plan::ScenarioId::*;
@@ -37,13 +37,9 @@ fn header(run: &Run) -> String {
 }
 
 fn scenario(run: &Run, scenario: &Scenario) -> String {
-    let scenario = Scenario {
-        findings: findings_of(run, scenario, Detail::Short),
-        ..scenario.clone()
-    };
     printed(|out| {
         output::begin_scenario(out, scenario.id, scenario.method)?;
-        output::scenario(out, run, &[scenario])
+        output::scenario(out, run, slice::from_ref(scenario))
     })
 }
 

@@ -4,7 +4,6 @@ use std::vec;
 use std::vec::Vec;
 
 use hardware::spec::stat::Reached;
-use run::findings::{Detail, findings_of};
 use run::measure::{Instant, Reason, Rejection};
 use run::model::{Attempts, Figures, Row};
 use run::plan::Records;
@@ -68,7 +67,6 @@ fn default_log_of_eight_cpus_on_a_loaded_host_has_at_most_40_kb() {
         let is_parallel = scenario.id.is_parallel();
         let rows = scenario.rows.iter_mut();
         rows.for_each(|row| spoil(row, is_parallel));
-        scenario.findings = findings_of(&run, &scenario, Detail::Short);
         run.scenarios.push(scenario);
     }
     let (log, _) = printed_again(&run, Records::Once);
