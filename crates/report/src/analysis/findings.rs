@@ -37,7 +37,7 @@ pub fn findings(run: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
 
 fn not_told(sentence: String) -> Finding {
     Finding {
-        kind: Kind::NotTold,
+        kind: Kind::NOT_TOLD,
         sentence,
         cpus: [].into_iter().collect(),
         metrics: Vec::new(),

@@ -14,7 +14,7 @@ mod made_up;
 pub mod merge;
 pub mod overhead;
 pub mod phases;
-mod points;
+pub(crate) mod points;
 #[cfg(test)]
 mod tests;
 pub mod typical;

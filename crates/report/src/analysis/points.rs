@@ -12,6 +12,13 @@ use super::figure::FigureKey;
 use super::fit::{Bent, Series, Straight, extent, is_level, series};
 use crate::log::grouped::grouped;
 
+/// The cost of an operation without the loop around it.
+pub(super) const NET: Kind = Kind::new("net");
+/// The growth of powerdown with the CPUs that go down together.
+pub(crate) const CONTENTION: Kind = Kind::new("contention");
+/// The growth of the flush with the dirty bytes.
+pub(crate) const DIRTY_FLUSH: Kind = Kind::new("dirty-flush");
+
 /// Computes the cost of each operation without the loop around it, which is the
 /// scenario's own or that of `empty`.
 pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
@@ -80,7 +87,7 @@ fn net(run: &Run, how: How, nets: &[Net<'_>]) -> Finding {
     };
     let of_loop = lower_median(nets.iter().map(|it| it.of_loop));
     Finding {
-        kind: Kind::Net,
+        kind: NET,
         sentence: format!(
             "Net of the loop ({of_loop:.2} {unit}), {}: {each}{medians}.",
             how.text()
@@ -127,7 +134,7 @@ fn contended(run: &Run, series: &Series<'_>) -> Option<Finding> {
         ),
     };
     let sentence = format!("{text} ({from}, {to}). {}", fit_text(run, &line));
-    Some(finding(run, Kind::Contention, sentence, series, &line))
+    Some(finding(run, CONTENTION, sentence, series, &line))
 }
 
 /// Describes the growth of the flush with the dirty bytes, and its limit.
@@ -171,7 +178,7 @@ fn flushed(run: &Run, series: &Series<'_>) -> Option<Finding> {
     };
     let (of, name) = (series.variant.word(), series.measure.heading());
     let sentence = format!("Dirty lines ({of}): {name} {text}");
-    Some(finding(run, Kind::DirtyFlush, sentence, series, &line))
+    Some(finding(run, DIRTY_FLUSH, sentence, series, &line))
 }
 
 fn finding(

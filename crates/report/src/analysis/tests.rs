@@ -1,6 +1,7 @@
 //! Findings, worst cases and the cost of instrumentation, of made-up runs.
 
 use hardware::spec::pmf::ReadError;
+use run::findings::WAITED;
 use run::measure::{Metric, Waker};
 use run::model::{Confidence, Finding, How, Kind, Point, Row, Variant, WakeSource};
 use run::plan::ScenarioId;
@@ -9,6 +10,7 @@ use super::edits::{self, Edit, edited};
 use super::findings::findings;
 use super::made_up::{point, run, scenario, set_summary, suite, with_points};
 use super::overhead::{CostOfCpu, Unit, overhead};
+use super::points::NET;
 use super::words::NOT_VERIFIED;
 use super::worst_case::{IdleState, Latency, TimerInState, idle_states};
 use crate::log::LoggedRun;
@@ -24,7 +26,7 @@ fn finding_on_lines_is_marked() {
     let mut run = suite();
     run.integrity.records = None;
     run.run.scenarios[0].rows[1].figures.wakeup = Some(9000);
-    let waited = of_kind(&run, 0, Kind::Waited).remove(0);
+    let waited = of_kind(&run, 0, WAITED).remove(0);
     assert!(waited.sentence.ends_with(NOT_VERIFIED), "{waited:?}");
 }
 
@@ -125,7 +127,7 @@ fn operation_is_net_of_its_loop() {
     ];
     let mut run = with_points(ScenarioId::NullCall, points);
     let text = |run: &LoggedRun| {
-        let found = of_kind(run, 0, Kind::Net).into_iter();
+        let found = of_kind(run, 0, NET).into_iter();
         found.map(|it| it.sentence).collect::<String>()
     };
     let expected = "Net of the loop (16.00 ns), one CPU alone: psci_version 160.00 ns, \
@@ -137,7 +139,7 @@ fn operation_is_net_of_its_loop() {
     let empty = with_points(ScenarioId::Empty, vec![own]).run.scenarios;
     run.run.scenarios.extend(empty);
     assert_eq!(text(&run), expected);
-    assert!(of_kind(&run, 1, Kind::Net).is_empty());
+    assert!(of_kind(&run, 1, NET).is_empty());
 }
 
 /// Adds statistics of a metric, and the first sample of all.

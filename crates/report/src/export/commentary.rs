@@ -4,12 +4,16 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use itertools::Itertools as _;
+use run::findings::{LAST_MAN, LOCK_QUEUE, LOST, NOT_COUNTED, WAITED};
 use run::model::Kind;
 use run::plan::{Method, ScenarioId};
 use serde::Serialize;
 
-use crate::analysis::compare::{Basis, Comparison, ComparisonFinding};
+use crate::analysis::compare::{
+    Basis, CHANGED, Comparison, ComparisonFinding, FLUSH_OF_CLUSTER, UNCHANGED,
+};
 use crate::analysis::findings::findings;
+use crate::analysis::points::{CONTENTION, DIRTY_FLUSH};
 use crate::log::LoggedRun;
 
 /// The number of findings that stand first.
@@ -34,15 +38,15 @@ pub(super) struct Commentary {
 /// Kinds that matter, the greatest first: what spoils figures, what has changed, and what the
 /// figures of a scenario are made of.
 const MATTERS: [Kind; 9] = [
-    Kind::Lost,
-    Kind::NotCounted,
-    Kind::FlushOfCluster,
-    Kind::Changed,
-    Kind::LockQueue,
-    Kind::LastMan,
-    Kind::Waited,
-    Kind::Contention,
-    Kind::DirtyFlush,
+    LOST,
+    NOT_COUNTED,
+    FLUSH_OF_CLUSTER,
+    CHANGED,
+    LOCK_QUEUE,
+    LAST_MAN,
+    WAITED,
+    CONTENTION,
+    DIRTY_FLUSH,
 ];
 
 fn rank(kind: Kind) -> usize {
@@ -58,7 +62,7 @@ impl Commentary {
         let suite = suite.filter(|it| it.method == Method::Tftf);
         let own = suite.flat_map(|scenario| {
             let all = findings(run, scenario).into_iter();
-            let all = all.filter(|it| it.kind != Kind::NotTold);
+            let all = all.filter(|it| it.kind != Kind::NOT_TOLD);
             all.map(|it| Ranked {
                 scenario: Some(scenario.id),
                 rank: rank(it.kind),
@@ -69,7 +73,7 @@ impl Commentary {
         let compared = comparison.into_iter().flat_map(|comparison| {
             let all = comparison.findings.iter();
             let is_shown = |it: &Basis| it.scenario.method == Method::Tftf;
-            let all = all.filter(|it| it.finding.kind != Kind::Unchanged);
+            let all = all.filter(|it| it.finding.kind != UNCHANGED);
             let all = all.filter(move |it| it.basis.iter().all(is_shown));
             all.map(|it| ranked(comparison, it))
         });

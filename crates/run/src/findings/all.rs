@@ -3,20 +3,26 @@
 use alloc::vec::Vec;
 
 use super::words::Detail;
-use super::{counts, last_man, lock_queue, reached, resolution, waited, wake_source};
 use crate::model::{Finding, Run, Scenario};
+
+/// Finds one kind of thing in the figures of a scenario.
+type Finder = fn(&Run, &Scenario, Detail) -> Vec<Finding>;
+
+/// All of them, in the order of their sentences.
+const FINDERS: &[Finder] = &[
+    super::wake_source::find_wake_source,
+    super::last_man::find_last_men,
+    super::lock_queue::find_lock_queue,
+    super::waited::find_waited,
+    super::resolution::find_resolution,
+    super::reached::find_reached,
+    super::not_counted::find_not_counted,
+    super::lost::find_lost,
+    super::overruns::find_overruns,
+];
 
 /// Returns what the figures of `scenario` show by themselves.
 pub fn findings_of(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
-    let mut found = Vec::new();
-    found.extend(wake_source::wake_source(run, scenario));
-    found.extend(last_man::last_man(run, scenario, detail));
-    found.extend(lock_queue::lock_queue(run, scenario, detail));
-    found.extend(waited::waited(run, scenario, detail));
-    found.extend(resolution::resolution(run, scenario, detail));
-    found.extend(reached::reached(run, scenario));
-    found.extend(counts::not_counted(run, scenario));
-    found.extend(counts::lost(run, scenario));
-    found.extend(counts::overruns(run, scenario));
-    found
+    let all = FINDERS.iter();
+    all.flat_map(|find| find(run, scenario, detail)).collect()
 }

@@ -13,8 +13,11 @@ use crate::measure::{Metric, lower_median};
 use crate::model::{Confidence, Finding, Kind, Row, Run, Scenario};
 use crate::plan::StateChoice;
 
+/// The last man down in a cluster.
+pub const LAST_MAN: Kind = Kind::new("last-man");
+
 /// Finds the last man of each cluster; only where the deepest level was asked for.
-pub(crate) fn last_man(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
+pub(super) fn find_last_men(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
     let is_deepest = scenario.id.procedure().state() == Some(StateChoice::Deepest);
     if !is_deepest || !scenario.id.is_parallel() || !scenario.has_pmf() {
         return Vec::new();
@@ -70,7 +73,7 @@ fn of_cluster(
     Ok(Finding {
         metrics: vec![Metric::CacheFlush],
         confidence: Confidence::Stamps,
-        ..Finding::by_counts(Kind::LastMan, sentence, rows.iter().map(|row| row.cpu))
+        ..Finding::by_counts(LAST_MAN, sentence, rows.iter().map(|row| row.cpu))
     })
 }
 
@@ -83,6 +86,6 @@ fn not_told(scenario: &Scenario, why: &str) -> Finding {
     Finding {
         metrics: vec![Metric::CacheFlush],
         confidence: Confidence::Unknown,
-        ..Finding::by_counts(Kind::NotTold, sentence, cpus)
+        ..Finding::by_counts(Kind::NOT_TOLD, sentence, cpus)
     }
 }

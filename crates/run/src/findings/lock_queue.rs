@@ -13,6 +13,9 @@ use super::words::{self, Detail};
 use crate::measure::{FittedLine, Metric, lower_median};
 use crate::model::{Confidence, CpuSet, Finding, Fit, Kind, Row, Run, Scenario};
 
+/// CPUs that wait for each other.
+pub const LOCK_QUEUE: Kind = Kind::new("lock-queue");
+
 /// The least R2, in percent, of a queue of even steps.
 const R2_EVEN: u8 = 90;
 /// The least R2, in percent, of a queue.
@@ -26,7 +29,11 @@ pub type Arrival = (u64, u16, u64);
 
 /// Finds whether CPUs that go down together wait for each other, and how long. The order
 /// cannot be seen from figures alone.
-pub(crate) fn lock_queue(run: &Run, scenario: &Scenario, detail: Detail) -> Option<Finding> {
+pub(super) fn find_lock_queue(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
+    lock_queue(run, scenario, detail).into_iter().collect()
+}
+
+fn lock_queue(run: &Run, scenario: &Scenario, detail: Detail) -> Option<Finding> {
     if !scenario.has_order() {
         return None;
     }
@@ -48,7 +55,7 @@ pub(crate) fn lock_queue(run: &Run, scenario: &Scenario, detail: Detail) -> Opti
         sentence += &format!(" In this order: CPU {cpus}.");
     }
     Some(Finding {
-        kind: Kind::LockQueue,
+        kind: LOCK_QUEUE,
         sentence,
         cpus: arrivals.iter().map(|it| it.1).collect(),
         metrics: vec![Metric::Powerdown],

@@ -1,9 +1,14 @@
 //! Findings: what the figures of a scenario show, and the basis of each.
+//!
+//! A finding is a file with its [`Kind`](crate::model::Kind), its sentences and the function
+//! that finds it, and a line in the list of [`findings_of`].
 
 mod all;
-mod counts;
 mod last_man;
 mod lock_queue;
+mod lost;
+mod not_counted;
+mod overruns;
 mod reached;
 mod resolution;
 #[cfg(test)]
@@ -13,6 +18,10 @@ mod wake_source;
 mod words;
 
 pub use self::all::findings_of;
-pub use self::lock_queue::{Arrival, is_queue, without_long_flushes};
+pub use self::last_man::LAST_MAN;
+pub use self::lock_queue::{Arrival, LOCK_QUEUE, is_queue, without_long_flushes};
+pub use self::lost::LOST;
+pub use self::not_counted::NOT_COUNTED;
 pub use self::resolution::tick_ns;
+pub use self::waited::WAITED;
 pub use self::words::{Detail, list};

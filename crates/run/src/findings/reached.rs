@@ -7,12 +7,15 @@ use alloc::vec::Vec;
 
 use hardware::spec::stat::{Mismatch, Reached};
 
-use super::words;
+use super::words::{self, Detail};
 use crate::model::{Confidence, Finding, Kind, Row, Run, Scenario};
 use crate::plan::Procedure;
 
+/// The states that were reached.
+pub(super) const REACHED: Kind = Kind::new("reached");
+
 /// Finds what was reached, and one warning for each kind of contradiction.
-pub(crate) fn reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
+pub(super) fn find_reached(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Finding> {
     let rows = scenario.rows.iter();
     let rows: Vec<_> = rows.filter_map(|row| Some((row, row.reached?))).collect();
     if rows.is_empty() {
@@ -33,12 +36,12 @@ pub(crate) fn reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     };
     let sentence = format!("Reached, by PSCI_STAT_COUNT: {each}.");
     let all = rows.iter().map(|it| it.0.cpu);
-    let mut found = vec![Finding::by_counts(Kind::Reached, sentence, all)];
+    let mut found = vec![Finding::by_counts(REACHED, sentence, all)];
     for mismatch in [Mismatch::State, Mismatch::Count, Mismatch::Residency] {
         let is_wrong = |it: &&(&Row, Reached)| it.1.mismatch() == Some(mismatch);
         if let Some((row, reached)) = rows.iter().find(is_wrong) {
             let sentence = warning(run, mismatch, row.cpu, reached);
-            found.push(Finding::by_counts(Kind::Reached, sentence, [row.cpu]));
+            found.push(Finding::by_counts(REACHED, sentence, [row.cpu]));
         }
     }
     found
@@ -60,7 +63,7 @@ fn unknown(run: &Run, scenario: &Scenario) -> Option<Finding> {
     let sentence = format!("Reached: not known, as {why}.");
     Some(Finding {
         confidence: Confidence::Unknown,
-        ..Finding::by_counts(Kind::Reached, sentence, [])
+        ..Finding::by_counts(REACHED, sentence, [])
     })
 }
 

@@ -13,6 +13,9 @@ use crate::measure::Metric;
 use crate::model::{Confidence, Finding, Kind, Run, Scenario};
 use crate::plan::Procedure;
 
+/// Figures of so few ticks that the tick shows.
+pub(super) const RESOLUTION: Kind = Kind::new("resolution");
+
 /// Figures of fewer ticks than this have a resolution worth a word: one tick is more
 /// than 2 %, the tolerance with which TF-A's tables are compared.
 const COARSE: u64 = 50;
@@ -43,7 +46,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 /// Finds the figures that are so few ticks that the tick itself shows.
-pub(crate) fn resolution(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
+pub(super) fn find_resolution(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
     // Figures alone are in nanoseconds.
     let tick = match run.has_records() {
         true => Some(1),
@@ -80,7 +83,7 @@ fn of_column(
         _ => " It is below what this counter resolves.",
     };
     Some(Finding {
-        kind: Kind::Resolution,
+        kind: RESOLUTION,
         sentence: format!(
             "Resolution: {name} is {least}{to} {ticks}{length}; a tick more or less is {percent} % \
              of the least.{more}"

@@ -4,6 +4,10 @@ use std::vec::Vec;
 use hardware::spec::pmf::Stamp;
 use hardware::spec::stat::Reached;
 
+use super::overruns::OVERRUNS;
+use super::reached::REACHED;
+use super::resolution::RESOLUTION;
+use super::wake_source::WAKE_SOURCE;
 use super::*;
 use crate::measure::{Instant, Metric};
 use crate::model::*;
@@ -51,7 +55,7 @@ fn the_last_man_by_timestamps() {
     let scenario = good(&run, ScenarioId::SuspendDeepParallel);
     let short = "Last man down in cluster 0, by ENTER_HW_LOW_PWR: CPU 0.3, cache flush 79.62 us; \
                  the others' 4.42 us.";
-    let last = |scenario: &Scenario, detail| of_kind(&run, scenario, detail, Kind::LastMan);
+    let last = |scenario: &Scenario, detail| of_kind(&run, scenario, detail, LAST_MAN);
     assert_eq!(last(&scenario, Detail::Short), [short]);
     let cost = " It took 75.20 us more than their median.";
     assert_eq!(last(&scenario, Detail::Full), [[short, cost].concat()]);
@@ -61,7 +65,7 @@ fn the_last_man_by_timestamps() {
     assert!(last(&shallow, Detail::Full).is_empty());
 
     let mut all = findings_of(&run, &scenario, Detail::Full).into_iter();
-    let finding = all.find(|it| it.kind == Kind::LastMan).expect("a finding");
+    let finding = all.find(|it| it.kind == LAST_MAN).expect("a finding");
     assert!(finding.cpus.iter().eq(0..4));
     assert_eq!(finding.confidence, Confidence::Stamps);
 }
@@ -80,14 +84,14 @@ fn a_last_man_that_is_not_known() {
         (none, 0, "there are no timestamps"),
     ] {
         let found = |detail, kind| of_kind(&run, &scenario, detail, kind);
-        let known = [Detail::Short, Detail::Full].map(|it| found(it, Kind::LastMan).len());
+        let known = [Detail::Short, Detail::Full].map(|it| found(it, LAST_MAN).len());
         assert_eq!(known, [others; 2], "{why}");
-        assert!(found(Detail::Short, Kind::NotTold).is_empty());
+        assert!(found(Detail::Short, Kind::NOT_TOLD).is_empty());
         let sentence = std::format!(
             "Last man down: cannot be seen from figures alone, as {why}; the size of a flush is \
              no evidence of it."
         );
-        assert_eq!(found(Detail::Full, Kind::NotTold), [sentence]);
+        assert_eq!(found(Detail::Full, Kind::NOT_TOLD), [sentence]);
     }
 }
 
@@ -95,7 +99,7 @@ fn a_last_man_that_is_not_known() {
 fn states_that_were_reached() {
     let run = example::run_with(4, |facts| facts.stat = true);
     let mut scenario = good(&run, ScenarioId::SuspendDeepSerial);
-    let reached = |scenario: &Scenario| of_kind(&run, scenario, Detail::Short, Kind::Reached);
+    let reached = |scenario: &Scenario| of_kind(&run, scenario, Detail::Short, REACHED);
     let unknown = "Reached: not known, as no round for it was good, or the states' levels are not \
                    told.";
     assert_eq!(reached(&scenario), [unknown]);
@@ -157,14 +161,14 @@ fn queue(powerdown: &[u64]) -> Scenario {
 #[test]
 fn lock_queues() {
     let run = example::run(4);
-    let short = |scenario: &Scenario| only(&run, scenario, Detail::Short, Kind::LockQueue);
+    let short = |scenario: &Scenario| only(&run, scenario, Detail::Short, LOCK_QUEUE);
     let even = queue(&[4000, 3000, 2010, 1000]);
     let sentence = "Lock queue: powerdown grows by 15.98 us with each place in the order of \
                     ENTER_HW_LOW_PWR (4 CPUs, R2 99 %).";
     assert_eq!(short(&even), sentence);
     let more = " They go down one after another; no figure is farther from the line than 112 ns. \
                 In this order: CPU 0.3, 0.2, 0.1, 0.0.";
-    let full = only(&run, &even, Detail::Full, Kind::LockQueue);
+    let full = only(&run, &even, Detail::Full, LOCK_QUEUE);
     assert_eq!(full, [sentence, more].concat());
     // CPU 2 is second, and its flush is in the Powerdown of all after it.
     let mut flushed = queue(&[24_000, 23_000, 22_000, 1000]);
@@ -181,14 +185,14 @@ No lock queue to be seen: powerdown does not grow with the place in the order of
 Lock queue: powerdown grows by 16.00 us with each place in the order of ENTER_HW_LOW_PWR (4 CPUs, R2 100 %), without \
 the longer cache flush of CPU 0.2, which those behind wait for.";
     assert_eq!(found.map(|it| short(&it)).join("\n"), expected);
-    assert!(of_kind(&run, &queue(&[1, 2]), Detail::Full, Kind::LockQueue).is_empty());
+    assert!(of_kind(&run, &queue(&[1, 2]), Detail::Full, LOCK_QUEUE).is_empty());
 }
 
 #[test]
 fn wake_ups_that_waited() {
     let run = example::run(4);
     let mut scenario = good(&run, ScenarioId::CpuSuspendParallel);
-    let waited = |scenario: &Scenario, detail| of_kind(&run, scenario, detail, Kind::Waited);
+    let waited = |scenario: &Scenario, detail| of_kind(&run, scenario, detail, WAITED);
     // Three times the least is not enough.
     scenario.rows[1].figures.wakeup = Some(3 * 1_625);
     assert!(waited(&scenario, Detail::Full).is_empty());
@@ -206,7 +210,7 @@ fn figures_of_few_ticks() {
     let scenario = good(&run, ScenarioId::PsciVersionParallel);
     let short = "Resolution: Latency is 3 to 5 ticks of 16.00 ns; a tick more or less is 33 % of \
                  the least.";
-    let found = |detail| only(&run, &scenario, detail, Kind::Resolution);
+    let found = |detail| only(&run, &scenario, detail, RESOLUTION);
     assert_eq!(found(Detail::Short), short);
     let why = " Only many calls in a row tell what one costs.";
     assert_eq!(found(Detail::Full), [short, why].concat());
@@ -221,7 +225,7 @@ fn figures_of_few_ticks() {
     let (run, scenario) = table(4, figures, ScenarioId::CpuSuspendSerial);
     assert_eq!(tick_ns(&run), Some(20));
     assert_eq!(
-        only(&run, &scenario, Detail::Full, Kind::Resolution),
+        only(&run, &scenario, Detail::Full, RESOLUTION),
         "Resolution: Cache Flush is 4 to 5 ticks of 20 ns, which divide all figures; a tick more \
          or less is 25 % of the least. It is below what this counter resolves."
     );
@@ -236,7 +240,7 @@ fn more_than_one_lost_cpu() {
     let mut scenario = example::with_a_lost_cpu(scenario);
     scenario.rows[5].lost = scenario.rows[3].lost;
     assert_eq!(
-        only(&run, &scenario, Detail::Short, Kind::Lost),
+        only(&run, &scenario, Detail::Short, LOST),
         "CPU 0.3 (MPIDR 0x3) was lost: CPU_ON returned SUCCESS, but the CPU did not arrive in time; so was CPU 1.1. \
          A lost CPU may be on, and keep its cluster on, so that the others in it do not flush it."
     );
@@ -261,7 +265,7 @@ fn wake_sources() {
         scenario.helper = helper;
         scenario.rows[0].helper = of_lead;
         scenario.conditions.as_mut().expect("there").wake_source = source;
-        of_kind(&run, &scenario, Detail::Short, Kind::WakeSource).concat()
+        of_kind(&run, &scenario, Detail::Short, WAKE_SOURCE).concat()
     });
     let suite = "The CPUs' own timers stop in this state:";
     let expected = std::format!(
@@ -295,6 +299,6 @@ fn expiries_that_were_missed() {
     .into();
     let sentence = "Overruns: on CPU 0.2 30 of 100 expiries were missed (all CPUs at once, mixed); \
                     min, median and max are of the others only.";
-    let found = only(&run, &scenario, Detail::Short, Kind::Overruns);
+    let found = only(&run, &scenario, Detail::Short, OVERRUNS);
     assert_eq!(found, sentence);
 }

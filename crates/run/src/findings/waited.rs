@@ -9,11 +9,18 @@ use super::words::{self, Detail};
 use crate::measure::Metric;
 use crate::model::{Confidence, Finding, Kind, Run, Scenario};
 
+/// Wake-ups that took far longer than the shortest of their round.
+pub const WAITED: Kind = Kind::new("waited");
+
 /// A wake-up waited if it took more than this many times the least of its round.
-const WAITED: u64 = 3;
+const FAR_LONGER: u64 = 3;
 
 /// Finds the wake-ups that took far longer than the shortest of their round.
-pub(crate) fn waited(run: &Run, scenario: &Scenario, detail: Detail) -> Option<Finding> {
+pub(super) fn find_waited(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
+    waited(run, scenario, detail).into_iter().collect()
+}
+
+fn waited(run: &Run, scenario: &Scenario, detail: Detail) -> Option<Finding> {
     let has_figures = detail.is_full() && scenario.has_pmf() && scenario.id.is_parallel();
     if !scenario.has_order() && !has_figures {
         return None;
@@ -21,7 +28,7 @@ pub(crate) fn waited(run: &Run, scenario: &Scenario, detail: Detail) -> Option<F
     let wakeup = |row| Some((scenario.figure(row, Metric::Wakeup)?, row.cpu));
     let all: Vec<_> = scenario.rows.iter().filter_map(wakeup).collect();
     let least = all.iter().map(|it| it.0).min().filter(|least| *least > 0)?;
-    let limit = least.saturating_mul(WAITED);
+    let limit = least.saturating_mul(FAR_LONGER);
     let (long, others): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.0 > limit);
     if long.is_empty() {
         return None;
@@ -32,7 +39,7 @@ pub(crate) fn waited(run: &Run, scenario: &Scenario, detail: Detail) -> Option<F
     let each = words::list(each);
     let others = clock.range(words::range(others.iter().map(|it| it.0))?);
     Some(Finding {
-        kind: Kind::Waited,
+        kind: WAITED,
         sentence: format!("Wake-ups that waited: CPU {each}; the others took {others}."),
         cpus: all.iter().map(|it| it.1).collect(),
         metrics: vec![Metric::Wakeup],

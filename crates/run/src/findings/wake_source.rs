@@ -2,20 +2,28 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
+use super::words::Detail;
 use crate::model::{Finding, Kind, Run, Scenario, WakeSource};
 use crate::plan::Procedure;
 
+/// The interrupt that woke the CPUs.
+pub(super) const WAKE_SOURCE: Kind = Kind::new("wake-source");
+
 /// Finds what woke the CPUs, if that is not as the header has it.
-pub(crate) fn wake_source(run: &Run, scenario: &Scenario) -> Option<Finding> {
-    let source = scenario.conditions.as_ref()?.wake_source;
+pub(super) fn find_wake_source(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Finding> {
+    let Some(conditions) = &scenario.conditions else {
+        return Vec::new();
+    };
+    let source = conditions.wake_source;
     let of_lead = helper_of_lead(run, scenario);
     // The other CPUs are turned on.
     let lead_alone = scenario.id.procedure() == Procedure::CpuOff;
     let is_own = source == WakeSource::OwnTimers
         || lead_alone && source == WakeSource::Helper && of_lead.is_none();
     if is_own {
-        return None;
+        return Vec::new();
     }
     let lead = match scenario.id.is_suite() {
         true => "The CPUs' own timers stop in this state: ",
@@ -40,7 +48,7 @@ pub(crate) fn wake_source(run: &Run, scenario: &Scenario) -> Option<Finding> {
     let of_lead = of_lead.map(|helper| run.label(helper));
     let of_lead = of_lead.map(|it| format!("{mark}CPU {it} stays awake and wakes the lead{by}"));
     let sentence = format!("{lead}{others}{}{end}", of_lead.unwrap_or_default());
-    Some(Finding::by_counts(Kind::WakeSource, sentence, []))
+    [Finding::by_counts(WAKE_SOURCE, sentence, [])].into()
 }
 
 /// Returns the CPU that stays awake for the lead alone, by a row or a point of the lead.

@@ -5,24 +5,23 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use hardware::board::CPU_MAX;
-use hardware::words;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::measure::Metric;
 
 /// A conclusion from figures of one scenario.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The kind.
     pub kind: Kind,
-    /// The conclusion in one or more sentences; a record has room for about 500 bytes.
+    /// The conclusion in one or more sentences.
     #[serde(rename = "text")]
     pub sentence: String,
     /// The CPUs whose rows or points it rests on.
-    #[serde(default, skip_serializing_if = "CpuSet::is_empty")]
+    #[serde(skip_serializing_if = "CpuSet::is_empty")]
     pub cpus: CpuSet,
     /// The metrics of these rows; empty if it rests on no single one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Metric>,
     /// The kind of evidence.
     pub confidence: Confidence,
@@ -45,36 +44,23 @@ impl Finding {
     }
 }
 
-words! {
-    /// Kinds of finding.
-    #[expect(missing_docs, reason = "each finding is a sentence that explains it")]
-    pub enum Kind, word {
-        LastMan = "last-man",
-        LockQueue = "lock-queue",
-        Waited = "waited",
-        Resolution = "resolution",
-        Reached = "reached",
-        WakeSource = "wake-source",
-        NotCounted = "not-counted",
-        Lost = "lost",
-        Overruns = "overruns",
-        /// Facts that the input lacks.
-        NotTold = "not-told",
-        /// The cost of an operation without the loop around it.
-        Net = "net",
-        Contention = "contention",
-        DirtyFlush = "dirty-flush",
-        /// Comparison: equal figures on other CPUs.
-        Reordered = "reordered",
-        Changed = "changed",
-        Unchanged = "unchanged",
-        FlushOfCluster = "flush-of-cluster",
-        Conditions = "conditions",
+/// A kind of finding, by its word. It is a constant beside the code that finds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Kind(&'static str);
+
+impl Kind {
+    /// Facts that the input lacks.
+    pub const NOT_TOLD: Self = Self::new("not-told");
+
+    /// Returns the kind with this word, which no other kind has.
+    pub const fn new(word: &'static str) -> Self {
+        Self(word)
     }
 }
 
 /// The kind of evidence for a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "each is the name of its evidence")]
 pub enum Confidence {
@@ -90,7 +76,7 @@ pub enum Confidence {
 }
 
 /// Fit of a straight line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Fit {
     /// Number of points.
     pub n: u32,

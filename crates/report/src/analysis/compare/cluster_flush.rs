@@ -16,6 +16,9 @@ use super::comparison::ComparedScenario;
 use super::finding::ComparisonFinding;
 use super::sides::Sides;
 
+/// Cache flushes of CPUs that began or ceased to pay for a cluster's.
+pub(crate) const FLUSH_OF_CLUSTER: Kind = Kind::new("flush-of-cluster");
+
 /// The least ratio of the largest flush to the least at which sizes can be kept
 /// apart.
 const CONTRAST: f64 = 4.0;
@@ -63,7 +66,7 @@ pub(super) fn cluster_flushes(
         let scenario = scenarios
             .iter()
             .find(|it| it.key.id == SuspendDeepParallel)?;
-        let (kind, of_changes) = (Kind::FlushOfCluster, ComparisonFinding::of_changes);
+        let (kind, of_changes) = (FLUSH_OF_CLUSTER, ComparisonFinding::of_changes);
         let changes = changes.concat();
         (!changes.is_empty()).then(|| of_changes(kind, sentence, scenario.key, &changes))
     };

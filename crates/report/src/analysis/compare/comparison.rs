@@ -56,10 +56,13 @@ pub struct Comparison {
     pub(crate) findings: Vec<ComparisonFinding>,
 }
 
+/// Figures that have changed.
+pub(crate) const CHANGED: Kind = Kind::new("changed");
+
 impl Comparison {
     /// Adds a finding by counted instructions.
     pub(crate) fn add_counted(&mut self, sentence: String) {
-        let finding = ComparisonFinding::new(Kind::Changed, Confidence::Counts, sentence);
+        let finding = ComparisonFinding::new(CHANGED, Confidence::Counts, sentence);
         self.findings.push(finding);
     }
 }

@@ -11,12 +11,15 @@ use super::sides::{Keyed, Sides};
 use crate::analysis::conditions::{COMPARED, NOTED, differences};
 use crate::log::LoggedRun;
 
+/// Differences besides figures.
+pub(super) const CONDITIONS: Kind = Kind::new("conditions");
+
 fn has_records(run: &LoggedRun) -> bool {
     run.integrity.records.is_some()
 }
 
 fn unknown(sentence: impl Into<String>) -> ComparisonFinding {
-    ComparisonFinding::new(Kind::NotTold, Confidence::Unknown, sentence.into())
+    ComparisonFinding::new(Kind::NOT_TOLD, Confidence::Unknown, sentence.into())
 }
 
 /// Names the differences besides figures, and the facts that one side lacks.
@@ -33,11 +36,7 @@ pub(super) fn conditions(
         ));
     }
     let mut add = |confidence, sentence| {
-        all.push(ComparisonFinding::new(
-            Kind::Conditions,
-            confidence,
-            sentence,
-        ));
+        all.push(ComparisonFinding::new(CONDITIONS, confidence, sentence));
     };
     // No record has the firmware: a digit may have been lost on the way.
     let versions = new.firmware_version().zip(old.firmware_version());

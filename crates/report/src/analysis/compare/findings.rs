@@ -7,12 +7,17 @@ use run::model::Kind;
 
 use super::change::{Change, ChangeOutcome};
 use super::cluster_flush::cluster_flushes;
-use super::comparison::{ComparedScenario, scenario_title};
+use super::comparison::{CHANGED, ComparedScenario, scenario_title};
 use super::differences::{conditions, unweighed};
 use super::finding::ComparisonFinding;
 use super::sides::Sides;
 use crate::analysis::words::{durations_text, range_text};
 use crate::log::grouped::grouped;
+
+/// Equal figures on other CPUs.
+pub(super) const REORDERED: Kind = Kind::new("reordered");
+/// Figures that have not changed.
+pub(crate) const UNCHANGED: Kind = Kind::new("unchanged");
 
 /// The most CPUs, places or points that a sentence names; tables have all.
 const NAMED_MAX: usize = 16;
@@ -79,7 +84,7 @@ impl<'s> Scenario<'s> {
             greatest(&still),
             shares(&cpus)
         );
-        self.finding(Kind::Reordered, &sentence, &order)
+        self.finding(REORDERED, &sentence, &order)
     }
 
     /// Describes the changes: one finding for each figure and direction.
@@ -104,7 +109,7 @@ impl<'s> Scenario<'s> {
             let (count, of) = (moved.len(), many(own.len(), what));
             let (shares, names) = (shares(&moved), self.names(&moved, &own));
             let text = format!("{heading} takes {word} in {count} of {of}{by} ({shares}){names}.");
-            self.finding(Kind::Changed, &text, &moved)
+            self.finding(CHANGED, &text, &moved)
         });
         each.collect()
     }
@@ -139,7 +144,7 @@ impl<'s> Scenario<'s> {
         };
         let (headings, greatest) = (headings.join(", "), greatest(&changes));
         let text = format!("{headings} unchanged (within {greatest:.2} %{noise}).");
-        self.finding(Kind::Unchanged, &text, &changes)
+        self.finding(UNCHANGED, &text, &changes)
     }
 }
 

@@ -13,10 +13,12 @@ mod sides;
 mod tests;
 
 pub(crate) use self::change::{Change, ChangeOutcome, Value, percent};
+pub(crate) use self::cluster_flush::FLUSH_OF_CLUSTER;
 pub use self::compare::compare;
-pub(crate) use self::comparison::{ComparedScenario, JudgedBy, scenario_title};
+pub(crate) use self::comparison::{CHANGED, ComparedScenario, JudgedBy, scenario_title};
 pub use self::comparison::{Comparison, Options};
 pub(crate) use self::finding::{Basis, ComparisonFinding, basis_text};
+pub(crate) use self::findings::UNCHANGED;
 pub use self::sides::name_rows;
 pub(crate) use self::sides::{Keyed, RowIs};
 pub(crate) use crate::analysis::conditions::Across;

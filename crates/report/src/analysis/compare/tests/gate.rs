@@ -4,6 +4,8 @@ use run::model::{Confidence, Kind};
 
 use super::support::{compared, found, sentences, try_compare, with_rows};
 use crate::analysis::compare::basis_text;
+use crate::analysis::compare::comparison::CHANGED;
+use crate::analysis::compare::differences::CONDITIONS;
 use crate::analysis::edits::{self, Edit, edited};
 use crate::analysis::made_up::suite;
 
@@ -92,8 +94,8 @@ fn differences_that_are_passed_over_are_named() {
         "Suspend to deepest power level on all cores in sequence, method tftf: the method is tftf, \
          and was warm, which is passed over as was asked for: it may have made a change.",
     ];
-    assert_eq!(sentences(&comparison, Kind::Conditions), expected);
-    let first = found(&comparison, Kind::Conditions, &["By its own lines"]);
+    assert_eq!(sentences(&comparison, CONDITIONS), expected);
+    let first = found(&comparison, CONDITIONS, &["By its own lines"]);
     assert_eq!(first.finding.confidence, Confidence::Lines);
 }
 
@@ -226,9 +228,9 @@ fn figures_of_lines_are_marked_and_said_once() {
     let comparison = compared(&new, &suite());
     let mut changes = comparison.scenarios[1].by_cpu.iter();
     assert!(changes.all(|it| it.new.is_doubtful && !it.old.is_doubtful));
-    assert_eq!(sentences(&comparison, Kind::Changed).len(), 1);
+    assert_eq!(sentences(&comparison, CHANGED).len(), 1);
     let part = "Of the run there are figures alone";
-    found(&comparison, Kind::NotTold, &[part]);
+    found(&comparison, Kind::NOT_TOLD, &[part]);
 }
 
 #[test]
@@ -240,7 +242,7 @@ fn methods_are_named_if_there_are_several() {
     }
     let comparison = compared(&new, &old);
     let name = "Suspend to deepest power level on all cores in sequence, method warm: Powerdown";
-    let changed = found(&comparison, Kind::Changed, &[name]);
+    let changed = found(&comparison, CHANGED, &[name]);
     let text = basis_text((&new.run, &old.run), &changed.basis);
     assert!(text.contains("in test_rt_instr_susp_deep_serial, method warm: CPU 0.0"));
 }

@@ -6,6 +6,7 @@ use run::plan::ScenarioId::PsciVersionParallel;
 
 use super::support::{compared, found};
 use crate::analysis::compare::ChangeOutcome::Noise;
+use crate::analysis::compare::comparison::CHANGED;
 use crate::analysis::made_up::{set_summary, suite};
 use crate::log::LoggedRun;
 
@@ -35,19 +36,19 @@ fn one_round_is_weighed_against_the_noise_of_its_cpus() {
         let comparison = compared(new, &old);
         assert_eq!(comparison.regressions().count(), expected);
         let parts = ["one round of each side", "samples=all"];
-        found(&comparison, Kind::NotTold, &parts);
+        found(&comparison, Kind::NOT_TOLD, &parts);
     }
     let unlucky = compared(&unlucky, &old);
     let last = unlucky.scenarios[0].by_order.last().expect("four places");
     assert_eq!((last.outcome, last.new.figure), (Noise, 16_000.0));
     assert!(last.new.interval.is_some_and(|it| it.1 < 16_000.0));
     let comparison = compared(&slow, &old);
-    let changed = found(&comparison, Kind::Changed, &["takes more in 4 of 4 rows"]);
+    let changed = found(&comparison, CHANGED, &["takes more in 4 of 4 rows"]);
     assert_eq!(changed.finding.confidence, Confidence::Intervals);
 
     let mut bare = old.clone();
     let rows = bare.run.scenarios[0].rows.iter_mut();
     rows.for_each(|row| row.statistics.clear());
     let part = "4 of 4 in test_rt_instr_psci_version_parallel";
-    found(&compared(&slow, &bare), Kind::NotTold, &["no noise", part]);
+    found(&compared(&slow, &bare), Kind::NOT_TOLD, &["no noise", part]);
 }

@@ -7,6 +7,8 @@ use run::plan::ScenarioId;
 use super::support::{compared, found, sentences, try_compare};
 use crate::analysis::compare::ChangeOutcome::{Noise, Same, Worse};
 use crate::analysis::compare::JudgedBy;
+use crate::analysis::compare::comparison::CHANGED;
+use crate::analysis::compare::findings::UNCHANGED;
 use crate::analysis::made_up::{point, with_points};
 use crate::log::LoggedRun;
 
@@ -28,18 +30,18 @@ fn points_are_compared_per_operation() {
     let slow = compared(&loops([256, 256], &LOOPS.map(|it| it * 2)), &old);
     let text = "Calls to the firmware that do nothing: Time takes more in 2 of 2 points (+100.00 %): \
                 alone.psci_version.ticks.";
-    let changed = found(&slow, Kind::Changed, &[text]);
+    let changed = found(&slow, CHANGED, &[text]);
     assert_eq!(changed.finding.confidence, Confidence::Intervals);
     let change = &slow.scenarios[0].changes()[0];
     assert_eq!((change.old.figure, change.new.figure), (62.625, 125.25));
     let same = compared(&old, &old);
-    found(&same, Kind::Unchanged, &["Time unchanged"]);
+    found(&same, UNCHANGED, &["Time unchanged"]);
     let single = compared(&old, &loops([256, 256], &[500]));
     assert_eq!(single.regressions().count(), 2);
     let part =
         "weighed against no noise, as one side does not tell how their samples spread: 2 of 2 in";
-    found(&single, Kind::NotTold, &[part]);
-    let changed = found(&single, Kind::Changed, &["takes more"]);
+    found(&single, Kind::NOT_TOLD, &[part]);
+    let changed = found(&single, CHANGED, &["takes more"]);
     assert_eq!(changed.finding.confidence, Confidence::Figures);
 }
 
@@ -144,6 +146,6 @@ fn counts_of_the_firmware_have_no_noise() {
     ] {
         let comparison = compared(&states(measure, new), &states(measure, old));
         assert_eq!(comparison.scenarios[0].changes()[0].outcome, expected);
-        assert!(sentences(&comparison, Kind::NotTold).is_empty());
+        assert!(sentences(&comparison, Kind::NOT_TOLD).is_empty());
     }
 }

@@ -8,6 +8,9 @@ use run::plan::ScenarioId::{
 
 use super::support::{compared, found, juno, of, outcomes, sentences, with_rows};
 use crate::analysis::compare::ChangeOutcome::{Better, Same, Worse};
+use crate::analysis::compare::cluster_flush::FLUSH_OF_CLUSTER;
+use crate::analysis::compare::comparison::CHANGED;
+use crate::analysis::compare::findings::{REORDERED, UNCHANGED};
 use crate::analysis::compare::{ComparedScenario, JudgedBy, Keyed, RowIs};
 use crate::analysis::made_up::{published, suite};
 use crate::log::LoggedRun;
@@ -18,7 +21,7 @@ const PUBLISHED: &[(&str, &str, Kind, &[&str])] = &[
     (
         "v2.10",
         "v2.9",
-        Kind::Reordered,
+        REORDERED,
         &[
             "CPU suspend on all cores in parallel",
             "unchanged by order of arrival",
@@ -30,7 +33,7 @@ const PUBLISHED: &[(&str, &str, Kind, &[&str])] = &[
     (
         "v2.10",
         "v2.9",
-        Kind::Changed,
+        CHANGED,
         &[
             "CPU suspend on all cores in sequence: Wakeup takes more in 6 of 6 rows",
             "by 2.92 us to 4.62 us",
@@ -39,29 +42,29 @@ const PUBLISHED: &[(&str, &str, Kind, &[&str])] = &[
     (
         "v2.10",
         "v2.9",
-        Kind::Unchanged,
+        UNCHANGED,
         &["CPU suspend on all cores in sequence: Powerdown"],
     ),
     (
         "v2.10",
         "v2.9",
-        Kind::NotTold,
+        Kind::NOT_TOLD,
         &["Of the run and the baseline there are figures alone"],
     ),
     (
         "v2.13",
         "v2.12",
-        Kind::FlushOfCluster,
+        FLUSH_OF_CLUSTER,
         &[
             "CPUs that are not last man now pay a cluster-size cache flush",
             "2 of 2 in cluster 0 (before: 1) and 4 of 4 in cluster 1 (before: 1)",
         ],
     ),
-    ("v2.12", "v2.13", Kind::FlushOfCluster, &["no longer pay"]),
-    ("v2.10", "v2.9", Kind::FlushOfCluster, &[]),
-    ("v2.12", "v2.10", Kind::FlushOfCluster, &[]),
-    ("v2.10", "v2.10", Kind::Changed, &[]),
-    ("v2.10", "v2.10", Kind::Reordered, &[]),
+    ("v2.12", "v2.13", FLUSH_OF_CLUSTER, &["no longer pay"]),
+    ("v2.10", "v2.9", FLUSH_OF_CLUSTER, &[]),
+    ("v2.12", "v2.10", FLUSH_OF_CLUSTER, &[]),
+    ("v2.10", "v2.10", CHANGED, &[]),
+    ("v2.10", "v2.10", REORDERED, &[]),
 ];
 
 #[test]
@@ -116,7 +119,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
     let is_sorted = |it: &ComparedScenario| it.judged == JudgedBy::Order && it.by_cpu.is_empty();
     assert!(sorted.scenarios.len() == 6 && sorted.scenarios.iter().all(is_sorted));
     assert_eq!(sorted.regressions().count(), 0);
-    found(&sorted, Kind::NotTold, &["--rows-are"]);
+    found(&sorted, Kind::NOT_TOLD, &["--rows-are"]);
 
     let mapped = with_rows(&new, &old, "0.0,0.1,1.0,1.1").expect("named");
     assert_eq!(mapped.keyed, Keyed::Labels);
@@ -144,7 +147,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
             (keyed, JudgedBy::Cpu)
         );
         assert!(
-            sentences(&named, Kind::NotTold)
+            sentences(&named, Kind::NOT_TOLD)
                 .iter()
                 .all(|it| !it.contains("--rows-are"))
         );

@@ -1,0 +1,32 @@
+//! Lost CPUs.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::words::{self, Detail};
+use crate::model::{Finding, Kind, Run, Scenario};
+
+/// CPUs that were lost.
+pub const LOST: Kind = Kind::new("lost");
+
+/// Finds the CPUs that were lost, and what that means for the others.
+pub(super) fn find_lost(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Finding> {
+    let rows = scenario.rows.iter();
+    let lost = rows.filter_map(|row| Some((row.cpu, row.lost?)));
+    let Some((cpu, loss)) = lost.clone().next() else {
+        return Vec::new();
+    };
+    let mpidr = run.cpu(cpu).mpidr.map(|it| format!(" (MPIDR {it:#x})"));
+    let (label, mpidr) = (run.label(cpu), mpidr.unwrap_or_default());
+    let mut others = words::cpus(run, lost.clone().skip(1).map(|it| it.0));
+    if !others.is_empty() {
+        others = format!("; so was CPU {others}");
+    }
+    // A CPU is off for sure only if CPU_ON failed.
+    let sentence = format!(
+        "CPU {label}{mpidr} was lost: {loss}{others}. A lost CPU may be on, and keep its cluster on, \
+         so that the others in it do not flush it."
+    );
+    let cpus = lost.map(|it| it.0);
+    [Finding::by_counts(LOST, sentence, cpus)].into()
+}

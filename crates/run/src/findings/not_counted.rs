@@ -1,0 +1,42 @@
+//! Attempts that do not count.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use hardware::text::plural::Many;
+
+use super::words::{self, Detail};
+use crate::measure::Reason;
+use crate::model::{Finding, Kind, Run, Scenario};
+
+/// Attempts that do not count.
+pub const NOT_COUNTED: Kind = Kind::new("not-counted");
+
+/// Finds the attempts that do not count, the reasons, and the CPUs.
+pub(super) fn find_not_counted(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Finding> {
+    let rows = scenario.rows.iter();
+    let rejected = rows.filter_map(|row| Some((row.cpu, row.attempts.as_ref()?)));
+    let rejected: Vec<_> = rejected.filter(|it| !it.1.rejected.is_empty()).collect();
+    let mut all = 0;
+    let each = Reason::ALL.into_iter().filter_map(|reason| {
+        let here = rejected.iter().filter(|it| it.1.rejected_for(reason) > 0);
+        let counts = here.clone().map(|it| u64::from(it.1.rejected_for(reason)));
+        let (total, key) = (counts.sum::<u64>(), reason.key());
+        all += total;
+        let cpus = words::cpus(run, here.map(|it| it.0));
+        (total > 0).then(|| format!("{total} {key} (CPU {cpus})"))
+    });
+    let each = each.collect::<Vec<_>>().join(", ");
+    if all == 0 {
+        return Vec::new();
+    }
+    // A companion is never the cause: it only shared the round.
+    let first = rejected.iter().find_map(|(cpu, attempts)| {
+        let first = attempts.first.filter(|it| it.reason != Reason::Companion)?;
+        Some(format!("; the first on CPU {}: {first}", run.label(*cpu)))
+    });
+    let (attempts, first) = (Many(all, "attempt"), first.unwrap_or_default());
+    let sentence = format!("Not counted: {attempts}: {each}{first}.");
+    let cpus = rejected.iter().map(|it| it.0);
+    [Finding::by_counts(NOT_COUNTED, sentence, cpus)].into()
+}
