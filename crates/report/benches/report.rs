@@ -1,4 +1,5 @@
-//! Time and memory of `psci-report report` for the log of a million samples.
+//! Time and memory of `psci-report report` for a log of a million samples, and for one of
+//! 2,500 runs.
 //!
 //! ```sh
 //! cargo bench -p report --bench report                  # optimised, as by --release
@@ -24,38 +25,59 @@ use run::record::Writer;
 
 const CPUS: u16 = 8;
 const SAMPLES: u64 = 1_000_000;
+const RUNS: usize = 2_500;
+
+/// Clock ticks of `/proc/PID/stat` in a second.
+const TICKS: f64 = 100.0;
 
 fn main() -> ExitCode {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("target/tmp is there");
-    let [log, out] = ["large.log", "report"].map(|name| folder.path().join(name));
-    let samples = write_log(&log).expect("there is room for the log");
-    let megabytes = fs::metadata(&log).expect("just written").len() as f64 / 1e6;
-    println!("{CPUS} CPUs, {samples} samples, {megabytes:.0} MB");
+    let [large, many, out] = ["large.log", "many.log", "report"].map(|it| folder.path().join(it));
+    let samples = write_log(&large).expect("there is room for the log");
+    let run = made_up_run::log(&made_up_run::run(), Records::Once);
+    fs::write(&many, run.repeat(RUNS)).expect("there is room for the log");
     let mut formats: Vec<String> = env::args().skip(1).filter(|it| it != "--bench").collect();
     if formats.is_empty() {
         formats.push("text".to_owned());
     }
-    let mut is_good = true;
-    for format in formats {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_psci-report"));
-        command.arg("report").arg(&log).args(["--format", &format]);
-        let begin = Instant::now();
-        let child = command.arg("-o").arg(&out).spawn();
-        let mut child = child.expect("it can be started");
-        let status = format!("/proc/{}/status", child.id());
-        let mut peak = String::new();
-        while child.try_wait().expect("it is ours").is_none() {
-            let text = fs::read_to_string(&status).unwrap_or_default();
-            let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-            peak = line.map_or(peak, |line| line.trim().to_owned());
-            thread::sleep(Duration::from_millis(2));
-        }
-        let seconds = begin.elapsed().as_secs_f64();
-        let speed = megabytes / seconds;
-        println!("{format:>8} {seconds:6.2} s, {speed:4.0} MB/s; peak memory {peak}");
-        is_good &= child.wait().expect("it is ours").success();
-    }
+    println!("{CPUS} CPUs, {samples} samples");
+    let mut is_good = formats.iter().all(|it| report(&large, it, &out));
+    println!("{RUNS} runs");
+    is_good &= formats.iter().all(|it| report(&many, it, &out));
     ExitCode::from(u8::from(!is_good))
+}
+
+/// Reports a log, and prints the time and the memory that it takes; false if it fails.
+fn report(log: &Path, format: &str, out: &Path) -> bool {
+    let megabytes = fs::metadata(log).expect("just written").len() as f64 / 1e6;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_psci-report"));
+    command.arg("report").arg(log).args(["--format", format]);
+    let begin = Instant::now();
+    let child = command.arg("-o").arg(out).spawn();
+    let mut child = child.expect("it can be started");
+    let process = Path::new("/proc").join(child.id().to_string());
+    let (mut peak, mut cpu) = (String::new(), 0.0);
+    while child.try_wait().expect("it is ours").is_none() {
+        let text = fs::read_to_string(process.join("status")).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        peak = line.map_or(peak, |line| line.trim().to_owned());
+        let text = fs::read_to_string(process.join("stat")).unwrap_or_default();
+        cpu = cpu_seconds(&text).unwrap_or(cpu);
+        thread::sleep(Duration::from_millis(2));
+    }
+    let seconds = begin.elapsed().as_secs_f64();
+    println!(
+        "{format:>8} {megabytes:.0} MB: {seconds:.2} s, {cpu:.2} s of CPU; peak memory {peak}"
+    );
+    child.wait().expect("it is ours").success()
+}
+
+/// Returns the time in user and system mode of a `/proc/PID/stat`.
+fn cpu_seconds(stat: &str) -> Option<f64> {
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let mut times = fields.split(' ').skip(11).map(str::parse::<f64>);
+    let (user, system) = (times.next()?.ok()?, times.next()?.ok()?);
+    Some((user + system) / TICKS)
 }
 
 /// Text with the lines' ends of a UART.
