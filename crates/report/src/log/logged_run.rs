@@ -1,15 +1,9 @@
 //! A run with what only its log has.
 
-use std::slice;
-
 use hardware::spec::ticks::Clock;
-use hardware::text::plural::many;
 use itertools::Itertools as _;
-use run::model::{
-    ClosingLine, End, Figures, Row, Run, RunId, Scenario, Skip, Status, Totals, Verdict,
-};
+use run::model::{Figures, Row, Run, RunId, Scenario, Skip, Status};
 use run::plan::{Method, ScenarioId};
-use run::record::FORMAT;
 use serde::Serialize;
 
 use super::closing::Closing;
@@ -78,222 +72,9 @@ pub struct HeaderLines {
 }
 
 /// The most CPUs that are named of one reason.
-const NAMED_MAX: usize = 8;
+pub(super) const NAMED_MAX: usize = 8;
 
 impl LoggedRun {
-    /// Returns the `end` record of a run whose last line does not contradict that
-    /// it was reached: the payload can stop between the two.
-    fn end(&self) -> Option<&End> {
-        self.run.end.as_ref().filter(|_| self.is_reached())
-    }
-
-    /// Returns true if the run was not cut short. A run ends otherwise only if its
-    /// last line says so.
-    fn is_reached(&self) -> bool {
-        let has_end = self.run.end.is_some();
-        match (&self.closing, &self.broken_closing) {
-            (Some(closing), _) => closing.is_reached(),
-            (None, Some(line)) => has_end && !line.contains("COMPL"),
-            (None, None) => has_end || self.is_left(),
-        }
-    }
-
-    /// Returns true for a log of TFTF's that comes to its end.
-    fn is_left(&self) -> bool {
-        self.header.version.is_none() && self.integrity.records.is_none() && self.integrity.farewell
-    }
-
-    /// Returns the verdict: by the `end` record, else by the last line.
-    pub fn verdict(&self) -> Option<Verdict> {
-        let by_records = self.end().map(|end| end.verdict);
-        by_records.or(self.closing.as_ref().map(|closing| closing.verdict))
-    }
-
-    /// Returns the last line, as it came or by the records, and its worth.
-    pub fn verdict_text(&self) -> String {
-        match (&self.closing, self.end()) {
-            (Some(closing), Some(end)) if closing.is_of(end) => closing.line.clone(),
-            (_, Some(end)) => format!("{}, by the records", ClosingLine::Ended(&end.totals)),
-            (Some(closing), None) if closing.is_reached() => {
-                format!("{} (not verified)", closing.line)
-            }
-            (Some(closing), None) => closing.line.clone(),
-            (None, None) if self.is_left() => {
-                "none, as of TFTF; the suite came to its end".to_owned()
-            }
-            (None, None) => format!("none: {}", self.lost_line()),
-        }
-    }
-
-    /// Returns what became of the last line in a log without a sound one.
-    fn lost_line(&self) -> String {
-        match &self.broken_closing {
-            Some(line) => format!("the last line is damaged: '{line}'"),
-            None => "the log has no last line".to_owned(),
-        }
-    }
-
-    /// Returns what is wrong with the last line, if the `end` record is there.
-    fn doubt_of_end(&self) -> Option<String> {
-        let end = self.end()?;
-        let what = match &self.closing {
-            Some(closing) if closing.is_of(end) => return None,
-            Some(closing) => format!(
-                "the last line, which has no checksum, contradicts the records: '{}'",
-                closing.line
-            ),
-            None => self.lost_line(),
-        };
-        Some(format!("{what}; the verdict is that of the records"))
-    }
-
-    /// Returns doubts about the run as it came, besides what it lacks.
-    pub fn doubts(&self) -> Vec<String> {
-        let of_end = self.doubt_of_end().into_iter();
-        of_end.chain(self.integrity.doubts()).collect()
-    }
-
-    /// Returns true if the log has the run to its end, with all records. A log of
-    /// TFTF's is complete with its farewell and all rows, and published tables by
-    /// themselves.
-    pub fn is_complete(&self) -> bool {
-        self.lacks().is_empty()
-    }
-
-    /// Returns the parts that the log lacks, a clause each.
-    pub fn lacks(&self) -> Vec<String> {
-        let mut all = self.integrity.shortfalls();
-        if self.integrity.tables {
-            return all;
-        }
-        let format = self.run.head.as_ref().map(|head| head.format);
-        all.extend(format.filter(|it| *it != FORMAT).map(|format| {
-            format!(
-                "the records are of format {format}, and this version reads format {FORMAT}: what \
-                 they say may mean something else"
-            )
-        }));
-        let lost = self.run.scenarios.iter().filter_map(|it| self.lost_of(it));
-        all.extend(lost.take(NAMED_MAX).map(|what| format!("{what} lost")));
-        all.extend(self.header_contradicts());
-        all.extend((!self.is_reached()).then(|| self.end_lacks()));
-        if self.run.scenarios.is_empty() {
-            all.push("there is no scenario in it".to_owned());
-        }
-        all.extend(self.integrity.contradictions.iter().cloned());
-        if self.integrity.records.is_none() {
-            all.extend(self.lines_lack());
-        }
-        all
-    }
-
-    /// Returns the lost records of a scenario, with the verb; None if it has all of them. Only
-    /// its own, the last one, has their number.
-    pub fn lost_of(&self, scenario: &Scenario) -> Option<String> {
-        let lost = scenario.lost_records;
-        let name = scenario.id;
-        if lost == 0 || self.integrity.records.is_none() {
-            None
-        } else if scenario.status == Status::Unknown {
-            Some(format!("the last record of {name} is"))
-        } else {
-            let verb = if lost == 1 { "is" } else { "are" };
-            Some(format!(
-                "{} of {name} {verb}",
-                many(lost as usize, "record")
-            ))
-        }
-    }
-
-    /// Returns the contradiction between a header and records of different runs.
-    fn header_contradicts(&self) -> Option<String> {
-        let (header, records) = (self.header.run?, self.run.id?);
-        (header != records)
-            .then(|| format!("the header is of run {header}, and the records of run {records}"))
-    }
-
-    /// Returns what records contradict that are all there: as of two runs that were pasted
-    /// together.
-    pub(super) fn records_contradict(&self) -> Option<String> {
-        let integrity = &self.integrity;
-        let end = self.run.end.as_ref().filter(|_| integrity.is_whole())?;
-        if integrity.guessed_cpus > 0 {
-            let cpus = many(integrity.guessed_cpus as usize, "CPU");
-            return Some(format!("there are rows of {cpus} that no record names"));
-        }
-        let mut own = Totals::default();
-        let scenarios = self.run.scenarios.iter();
-        scenarios.for_each(|it| own.add(slice::from_ref(it)));
-        let counts = |it: &Totals| [it.samples, it.rejected, it.rows_skipped];
-        let ([samples, ..], [counted, ..]) = (counts(&own), counts(&end.totals));
-        (counts(&own) != counts(&end.totals)).then(|| {
-            format!(
-                "the end record counts {}, and rows and points have {samples}: records of \
-                 several runs, or damaged before their checksums were made",
-                many(counted as usize, "sample")
-            )
-        })
-    }
-
-    /// Returns what the lines of a log without records lack: rows by the CPUs of other
-    /// scenarios, scenarios by the counts in the last line or in TFTF's summary.
-    fn lines_lack(&self) -> Vec<String> {
-        let damaged = self.integrity.rt_instr_wrong as usize;
-        let damaged = (damaged > 0).then(|| many(damaged, "damaged RT_INSTR line"));
-        let mut all: Vec<String> = damaged.into_iter().collect();
-        let mut ends = [0; 3];
-        for scenario in &self.run.scenarios {
-            let id = scenario.id;
-            match scenario.status {
-                Status::Passed => ends[0] += 1,
-                Status::Skipped(_) => ends[1] += 1,
-                Status::Failed(_) | Status::Crashed => ends[2] += 1,
-                Status::Unknown => all.push(format!("the log does not say how {id} ended")),
-            }
-            let is_skipped = matches!(scenario.status, Status::Skipped(_));
-            let is_there = |row: &Row| row.figures != Figures::default() || row.skipped.is_some();
-            let lost = (0..self.run.cpus.len() as u16)
-                .filter(|cpu| !scenario.row(*cpu).is_some_and(is_there));
-            let lost: Vec<u16> = lost.filter(|_| !is_skipped).collect();
-            if !is_skipped && lost.len() == self.run.cpus.len() {
-                all.push(format!("there is no figure of {id}"));
-            } else if !lost.is_empty() {
-                let cpus = self.named(&lost);
-                all.push(format!("there is no row of {cpus} in {id}"));
-            }
-        }
-        let totals = self.closing.as_ref().and_then(Closing::totals);
-        let lost = totals.map_or(0, |it| it.lost as usize);
-        let (own, named) = (self.run.cpus.len(), self.header.cpus.unwrap_or(0));
-        if (1..named.saturating_sub(lost)).contains(&own) {
-            let (own, named) = (many(own, "CPU"), many(named, "CPU"));
-            all.push(format!(
-                "there are rows of {own}, and the header names {named}"
-            ));
-        }
-        let [passed, skipped, failed] = ends;
-        if totals.is_some_and(|it| [it.passed, it.skipped, it.failed] != ends) {
-            all.push(format!(
-                "the last line contradicts the scenarios: {passed} passed, {skipped} skipped, \
-                 {failed} failed"
-            ));
-        }
-        all
-    }
-
-    /// Returns the end of an incomplete run, and what to do about it.
-    fn end_lacks(&self) -> String {
-        let is_tftf = self.header.version.is_none() && self.integrity.records.is_none();
-        match &self.closing {
-            Some(closing) => format!("it ends with '{}'", closing.line),
-            None if self.broken_closing.is_some() => self.lost_line(),
-            None if is_tftf => {
-                "it does not end with 'NOTICE:  Exiting tests.': log until TFTF says that".into()
-            }
-            None => "no last line: log until the board says its verdict".into(),
-        }
-    }
-
     /// Returns the payload's version; None for TFTF.
     pub fn payload_version(&self) -> Option<&str> {
         let head = self.run.head.as_ref().map(|head| head.version.as_str());
@@ -416,85 +197,12 @@ impl LoggedRun {
     }
 
     /// Returns the first of some CPUs, and the number of the others.
-    fn named(&self, cpus: &[u16]) -> String {
+    pub(super) fn named(&self, cpus: &[u16]) -> String {
         let labels = cpus.iter().take(NAMED_MAX).map(|cpu| self.run.label(*cpu));
         let named = format!("CPU {}", labels.format(", "));
         match cpus.len().saturating_sub(NAMED_MAX) {
             0 => named,
             more => format!("{named} and {more} more"),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use run::plan::ScenarioId;
-    use run::record::MARK;
-
-    use crate::log::tests::{read_one, sent, whole_log, with_records};
-
-    /// Records of two runs have sound checksums, and contradict each other.
-    #[test]
-    fn records_that_contradict_each_other_are_incomplete() {
-        let log = whole_log();
-        let end = log
-            .lines()
-            .rfind(|it| it.starts_with(MARK))
-            .expect("an end");
-        let (body, _) = end.rsplit_once(' ').expect("a checksum");
-        let (_, rest) = body[MARK.len()..].split_once(' ').expect("a record");
-        let (seq, json) = rest.split_once(' ').expect("a record");
-        let samples = format!(
-            "\"samples\":{}",
-            sent().end.expect("it ends").totals.samples
-        );
-        let other = json.replace(&samples, "\"samples\":7");
-        let fewer = "{\"cpus\":[0,[[\"0x0\",0,0,0]]]}";
-        for (edits, part) in [
-            ([(seq, json)], ""),
-            (
-                [(seq, other.as_str())],
-                "the end record counts 7 samples, and rows",
-            ),
-            (
-                [("0003", fewer)],
-                "there are rows of 3 CPUs that no record names",
-            ),
-        ] {
-            let logged = read_one(with_records(&log, &edits));
-            let lacks = logged.lacks().join("; ");
-            assert_eq!(lacks.is_empty(), part.is_empty(), "{lacks}");
-            assert!(lacks.contains(part), "{lacks}");
-        }
-    }
-
-    /// A CPU of which no line came is missed by the header's count.
-    #[test]
-    fn header_names_the_number_of_cpus() {
-        let id = ScenarioId::PsciVersionParallel;
-        let rows = [0, 1].map(|cpu| format!("<RT_INSTR:{}\t0\t{cpu}\t9/>\n", id.tag()));
-        let counts = "(1 passed, 0 skipped, 0 failed; 2 samples, 0 not counted, 0 rows skipped";
-        for (cpus, end, lack) in [
-            (2, "psci-bench: PASS", ""),
-            (
-                3,
-                "psci-bench: PASS",
-                "there are rows of 2 CPUs, and the header names 3 CPUs",
-            ),
-            (3, "psci-bench: FAIL", ""),
-        ] {
-            let lost = if end.ends_with("FAIL") {
-                "1 CPU"
-            } else {
-                "0 CPUs"
-            };
-            let logged = read_one(format!(
-                "  CPUs       : {cpus} in 1 cluster\n> Executing '{}'\n{}  TEST COMPLETE  Passed\n\
-                 {end} {counts}, {lost} lost)\n",
-                id.name(),
-                rows.concat()
-            ));
-            assert_eq!(logged.lacks().join("; "), lack, "{cpus} {end}");
         }
     }
 }

@@ -3,6 +3,7 @@
 mod builder;
 mod clean;
 mod closing;
+mod completeness;
 #[cfg(test)]
 mod damage;
 mod grid_table;
