@@ -15,6 +15,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use boards::Gic;
+use hardware::board::IntId;
 use hardware::image::Conduit;
 use hardware::spec::timer::TimerName;
 use report::follow::stream::{self, MachineEnding, TimeLimits, Watch};
@@ -117,7 +118,8 @@ fn assert_guest(log: &common::Log, gic: Gic, has_pmu: bool, device_tree: &str) {
     let facts = log.facts();
     assert_eq!(log.machine(), (1, Conduit::Hvc, gic.number() as u8));
     let timer = (facts.counter, facts.timer, facts.timer_intid);
-    assert_eq!(timer, (Counter::Virtual, TimerName::Cntv, 27));
+    let intid = IntId::new(27);
+    assert_eq!(timer, (Counter::Virtual, TimerName::Cntv, intid));
     assert!(log.text.contains(device_tree), "{}", log.text);
     assert_eq!(log.run.cpus.len(), 2);
     // Each CPU went down and came back, in parallel and in series.

@@ -1,6 +1,6 @@
 //! The timer frame, which wakes the lead where the CPUs' own timers stop.
 
-use hardware::board::{NoFrame, TimerFrame};
+use hardware::board::{IntId, NoFrame, TimerFrame};
 use hardware::devices::timer_frame::{self, CNTP_CTL, CNTTIDR};
 
 use crate::machine::call::call_path::CallPath;
@@ -17,8 +17,8 @@ const TOLERANCE: u64 = 1_000;
 /// An opened frame; only the lead uses it.
 pub struct TimerFrameDriver {
     registers: Registers,
-    /// The interrupt: an SPI, 32 to 1019.
-    pub intid: u32,
+    /// The interrupt, an SPI.
+    pub intid: IntId,
 }
 
 impl TimerFrameDriver {

@@ -1,6 +1,6 @@
 //! The checks of a board file: values that cannot be, and contradictions.
 
-use hardware::board::{ADDRESSES, CPU_MAX, GICR, PPIS, Region, SPIS};
+use hardware::board::{ADDRESSES, CPU_MAX, GICR, Region};
 use hardware::image::{BASE_MAX, working_memory};
 use itertools::Itertools as _;
 
@@ -165,7 +165,7 @@ fn devices(board: &Board) -> Check {
         }
         (Some(timer), Some(gic)) => {
             let intids = timer.intids();
-            let are_ppis = intids.iter().all(|it| PPIS.contains(it)) && intids.iter().all_unique();
+            let are_ppis = intids.iter().all(|it| it.is_ppi()) && intids.iter().all_unique();
             let reason = "four INTIDs of PPIs are needed, each from 16 to 31";
             require(are_ppis, "timer", reason)?;
             let reason = "a version that is described is needed";
@@ -179,10 +179,11 @@ fn devices(board: &Board) -> Check {
     let frame = board.timer_frame().map(|frame| frame.interrupt);
     let watchdog = board.watchdog.as_ref().and_then(Watchdog::interrupt);
     for (path, interrupt) in [("timer.frame", frame), ("watchdog", watchdog)] {
-        let intid = interrupt.unwrap_or(SPIS.start);
+        let Some(intid) = interrupt else {
+            continue;
+        };
         let reason = format_args!("INTID {intid} is no SPI: those are 32 to 1019");
-        let path = format_args!("{path}.interrupt");
-        require(SPIS.contains(&intid), path, reason)?;
+        require(intid.is_spi(), format_args!("{path}.interrupt"), reason)?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use hardware::board::Region;
+use hardware::board::{IntId, Region};
 use hardware::devices::uart::Layout;
 use hardware::image::{self, UartKind};
 use hardware::spec::counter::CounterErratum;
@@ -38,10 +38,10 @@ impl Uart {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Timer {
-    pub secure_physical: u32,
-    pub physical: u32,
-    pub r#virtual: u32,
-    pub hypervisor: u32,
+    pub secure_physical: IntId,
+    pub physical: IntId,
+    pub r#virtual: IntId,
+    pub hypervisor: IntId,
     #[serde(default, deserialize_with = "counter_erratum")]
     pub erratum: Option<CounterErratum>,
     /// The frame that wakes a CPU where those timers stop.
@@ -60,7 +60,7 @@ fn counter_erratum<'d, D: Deserializer<'d>>(value: D) -> Result<Option<CounterEr
 
 impl Timer {
     /// Returns the INTIDs in the order of the device tree binding.
-    pub fn intids(&self) -> [u32; 4] {
+    pub fn intids(&self) -> [IntId; 4] {
         let (secure, el2) = (self.secure_physical, self.hypervisor);
         [secure, self.physical, self.r#virtual, el2]
     }
@@ -75,8 +75,8 @@ pub struct Frame {
     pub base: u64,
     /// Size in bytes.
     pub size: u32,
-    /// INTID of the physical timer's interrupt, an SPI.
-    pub interrupt: u32,
+    /// The physical timer's interrupt, an SPI.
+    pub interrupt: IntId,
     /// CNTCTLBase.
     pub control: Region,
     /// The frame's number in CNTCTLBase.
@@ -166,15 +166,15 @@ pub enum Watchdog {
         registers: Region,
         /// Frequency of WDOGCLK in Hz.
         clock: u32,
-        /// INTID of the interrupt, an SPI.
-        interrupt: Option<u32>,
+        /// An SPI.
+        interrupt: Option<IntId>,
     },
     /// SBSA generic watchdog, which counts as the system counter does.
     SbsaGwdt {
         control: Region,
         refresh: Region,
-        /// INTID of WS0, an SPI.
-        interrupt: u32,
+        /// That of WS0, an SPI.
+        interrupt: IntId,
     },
 }
 
@@ -189,7 +189,7 @@ impl Watchdog {
         }
     }
 
-    pub fn interrupt(&self) -> Option<u32> {
+    pub fn interrupt(&self) -> Option<IntId> {
         match *self {
             Self::Sp805 { interrupt, .. } => interrupt,
             Self::SbsaGwdt { interrupt, .. } => Some(interrupt),

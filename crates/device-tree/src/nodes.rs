@@ -2,7 +2,7 @@
 
 use alloc::format;
 
-use hardware::board::{PPIS, Region, SPIS};
+use hardware::board::{IntId, Region};
 use hardware::image::{Conduit, UartKind};
 use hardware::spec::counter::CounterErratum;
 
@@ -91,12 +91,13 @@ pub fn idle_state(name: &str, power_state: u32, level: Option<u8>, timer_stops: 
     }
 }
 
-/// Makes the per-CPU timers' node. `intids` are PPIs in the order of the binding: secure,
+/// Makes the per-CPU timers' node. `intids` are in the order of the binding: secure,
 /// physical, virtual, EL2's; only if one is absent, each gets its name.
-pub fn timers(intids: [Option<u32>; 4], erratum: Option<CounterErratum>) -> Node {
-    // Type 1 is a PPI.
-    let cell = |intid: &u32| [1, intid - PPIS.start, LEVEL_HIGH];
-    let cells: alloc::vec::Vec<_> = intids.iter().flatten().map(cell).collect();
+///
+/// # Panics
+/// If one is neither a PPI nor an SPI: the caller has checked that.
+pub fn timers(intids: [Option<IntId>; 4], erratum: Option<CounterErratum>) -> Node {
+    let cells: alloc::vec::Vec<_> = intids.into_iter().flatten().map(specifier).collect();
     let mut node = Node::new("timer")
         .texts("compatible", &["arm,armv8-timer"])
         .cells("interrupts", cells.as_flattened());
@@ -157,19 +158,26 @@ pub fn uart(
     node
 }
 
-/// Returns the specifier of the interrupt `intid`, one of [`SPIS`]: type 0 is an SPI.
-pub fn spi(intid: u32) -> [u32; 3] {
-    [0, intid - SPIS.start, LEVEL_HIGH]
+/// Returns the specifier of a PPI or an SPI.
+///
+/// # Panics
+/// If it is neither: the caller has checked that.
+pub fn specifier(intid: IntId) -> [u32; 3] {
+    let (kind, number) = intid.specifier().expect("a PPI or an SPI");
+    [kind, number, LEVEL_HIGH]
 }
 
 /// Makes the memory-mapped timer with one frame; the frame's size has one cell.
-/// `intid` is one of [`SPIS`].
-pub fn timer_frame(control: Region, number: u32, frame: Region, intid: u32) -> Node {
+/// `intid` is an SPI.
+///
+/// # Panics
+/// As [`specifier`] does.
+pub fn timer_frame(control: Region, number: u32, frame: Region, intid: IntId) -> Node {
     let cells = |number: u64| [(number >> 32) as u32, number as u32];
     let [high, low] = cells(frame.base);
     let child = Node::new(&format!("frame@{:x}", frame.base))
         .cells("frame-number", &[number])
-        .cells("interrupts", &spi(intid))
+        .cells("interrupts", &specifier(intid))
         .cells("reg", &[high, low, frame.size as u32]);
     Node::new(&format!("timer@{:x}", control.base))
         .texts("compatible", &["arm,armv7-timer-mem"])
@@ -180,12 +188,15 @@ pub fn timer_frame(control: Region, number: u32, frame: Region, intid: u32) -> N
         .with(child)
 }
 
-/// Makes a watchdog's node, without `compatible`. `intid` is one of [`SPIS`].
-pub fn watchdog(frames: &[Region], intid: Option<u32>) -> Node {
+/// Makes a watchdog's node, without `compatible`. `intid` is an SPI.
+///
+/// # Panics
+/// As [`specifier`] does.
+pub fn watchdog(frames: &[Region], intid: Option<IntId>) -> Node {
     let base = frames.first().map_or(0, |frame| frame.base);
     let node = Node::new(&format!("watchdog@{base:x}")).reg(frames);
     match intid {
-        Some(intid) => node.cells("interrupts", &spi(intid)),
+        Some(intid) => node.cells("interrupts", &specifier(intid)),
         None => node,
     }
 }

@@ -66,7 +66,7 @@ fn find_loop(
             (body, [function.into(), 0, 0, 0])
         }
         Operation::SelfSgi => {
-            let is_v2 = waiter.gic.version() == 2;
+            let is_v2 = waiter.gic.version() == Some(2);
             let body: Body = if is_v2 { loop_sgi_v2 } else { loop_sgi_v3 };
             let [value, sgir, iar] = waiter.gic.own_sgi(own)?;
             (body, [value, sgir, iar, POLLS])

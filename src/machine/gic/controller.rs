@@ -6,7 +6,7 @@
 
 use core::sync::atomic::Ordering;
 
-use hardware::board::{Gic as Description, Region};
+use hardware::board::{Gic as Description, IntId, Region};
 use hardware::devices::spi::{self, SpiTarget};
 
 use crate::machine::cpu::instructions;
@@ -66,12 +66,12 @@ impl Gic {
         })
     }
 
-    /// Returns 2 or 3; 0 without a GIC.
-    pub fn version(&self) -> u8 {
+    /// Returns 2 or 3; None without a GIC.
+    pub fn version(&self) -> Option<u8> {
         match self {
-            Self::Absent => 0,
-            Self::V2(_) => 2,
-            Self::V3(_) => 3,
+            Self::Absent => None,
+            Self::V2(_) => Some(2),
+            Self::V3(_) => Some(3),
         }
     }
 
@@ -102,9 +102,9 @@ impl Gic {
 
     /// Sets up this CPU's part, whatever its state, for the PPIs of these timers
     /// and the SGI: on every entry.
-    pub fn init_cpu(&self, own: &GicCpu, timers: &[u32]) -> Result<(), GicError> {
-        let timers = timers.iter().map(|intid| 1 << intid);
-        let enabled = timers.fold(1 << WAKE_SGI, |all, bit| all | bit);
+    pub fn init_cpu(&self, own: &GicCpu, timers: &[IntId]) -> Result<(), GicError> {
+        let timers = timers.iter().map(|intid| 1 << intid.number());
+        let enabled = timers.fold(1 << WAKE_SGI.number(), |all, bit| all | bit);
         with_gic!(self, gic => gic.init_cpu(own, enabled), Ok(()))
     }
 
@@ -124,7 +124,7 @@ impl Gic {
 
     /// Routes an SPI, level-sensitive, to the CPU `own`, whose part of the GIC is set
     /// up. Only the lead does so. Returns false when the SPI cannot be enabled.
-    pub fn enable_spi(&self, intid: u32, own: &GicCpu) -> bool {
+    pub fn enable_spi(&self, intid: IntId, own: &GicCpu) -> bool {
         let target = match self {
             Self::V2(_) => SpiTarget::List(own.place.load(Ordering::Relaxed) as u8),
             _ => SpiTarget::Affinity(own.mpidr),
@@ -134,7 +134,7 @@ impl Gic {
     }
 
     /// Disables an SPI. Returns false when the GIC does not complete that.
-    pub fn disable_spi(&self, intid: u32) -> bool {
+    pub fn disable_spi(&self, intid: IntId) -> bool {
         let disable = |mut bus| spi::disable(&mut bus, intid);
         self.distributor().is_some_and(disable)
     }
@@ -154,7 +154,7 @@ impl Gic {
     }
 
     /// Acknowledges and ends the interrupt that is pending, if one is.
-    pub fn acknowledge_and_end(&self) -> Option<u32> {
+    pub fn acknowledge_and_end(&self) -> Option<IntId> {
         let acknowledged = self.acknowledge()?;
         let intid = acknowledged.intid;
         self.end(acknowledged);

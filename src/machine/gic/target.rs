@@ -2,7 +2,9 @@
 
 use core::sync::atomic::AtomicU64;
 
-pub const WAKE_SGI: u32 = 0;
+use hardware::board::IntId;
+
+pub const WAKE_SGI: IntId = IntId::sgi(0);
 
 /// The priority of all interrupts: a middle one of the non-secure half.
 pub const PRIORITY: u8 = 0xa0;
@@ -15,7 +17,7 @@ pub struct GicCpu {
 }
 
 pub struct Acknowledged {
-    pub intid: u32,
+    pub intid: IntId,
     /// The value of GICC_IAR, which ends the interrupt.
     pub register: u32,
 }
@@ -28,10 +30,10 @@ pub enum GicError {
     NoSystemRegisters,
     Timeout,
     Asleep,
-    /// The interrupt of this ID, the timer's, does not arrive.
-    SilentTimer(u32),
+    /// This interrupt, the timer's, does not arrive.
+    SilentTimer(IntId),
     /// That of a tree with a GICv2 on a CPU with the interface of a GICv3.
-    OtherGic(u32),
+    OtherGic(IntId),
 }
 
 impl core::fmt::Display for GicError {

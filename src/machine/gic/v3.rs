@@ -11,7 +11,7 @@ use core::sync::atomic::Ordering;
 use aarch64_cpu::registers::{Readable, Writeable};
 use arm_gic::gicv3::{GicCpuInterface, InterruptGroup};
 use arrayvec::ArrayVec;
-use hardware::board::{REDISTRIBUTOR_REGIONS_MAX, Region};
+use hardware::board::{IntId, REDISTRIBUTOR_REGIONS_MAX, Region};
 use hardware::devices::redistributor::{self, GICR_PIDR2, is_redistributor};
 use hardware::devices::{gicv3, sgi};
 
@@ -140,14 +140,14 @@ impl GicV3 {
 
     pub fn acknowledge(&self) -> Option<Acknowledged> {
         let intid = GicCpuInterface::get_and_acknowledge_interrupt(InterruptGroup::Group1)?;
-        // 1020 to 1022 are special, too.
-        let intid = Some(intid.into()).filter(|intid| !(1020..=1023).contains(intid))?;
-        let register = intid;
+        // The crate knows only one of the special values.
+        let intid = Some(IntId::new(intid.into())).filter(|intid| !intid.is_special())?;
+        let register = intid.number();
         Some(Acknowledged { intid, register })
     }
 
     pub fn end(&self, acknowledged: Acknowledged) {
-        ICC_EOIR1_EL1.set(acknowledged.intid.into());
+        ICC_EOIR1_EL1.set(acknowledged.register.into());
     }
 }
 

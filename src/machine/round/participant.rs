@@ -72,10 +72,10 @@ impl Participant {
         });
         gic.init_cpu(&self.channel.gic, &[timer.intid])?;
         let is_proven = &self.channel.timer_is_proven;
-        if gic.version() != 0 && !is_proven.load(Ordering::Relaxed) {
+        if gic.version().is_some() && !is_proven.load(Ordering::Relaxed) {
             if !self.parts.waiter.proves_timer() {
                 return Err(match gic.version() {
-                    2 if registers::has_gic_registers() => GicError::OtherGic(timer.intid),
+                    Some(2) if registers::has_gic_registers() => GicError::OtherGic(timer.intid),
                     _ => GicError::SilentTimer(timer.intid),
                 });
             }

@@ -4,6 +4,7 @@
 use core::arch::global_asm;
 use core::ffi::c_void;
 
+use hardware::board::IntId;
 use run::measure::{End, Outcome, Tally, Window};
 use run::plan::Load;
 
@@ -177,7 +178,7 @@ fn take_interrupts(
     }
 }
 
-fn enable_timers(waiter: &Waiter, channel: &CpuChannel, timers: &[u32]) {
+fn enable_timers(waiter: &Waiter, channel: &CpuChannel, timers: &[IntId]) {
     if let Err(error) = waiter.gic.init_cpu(&channel.gic, timers) {
         panic!("{error}");
     }

@@ -6,7 +6,7 @@ use aarch64_cpu::registers::{
     CNTHP_CTL_EL2, CNTP_CTL_EL0, CNTP_CVAL_EL0, CNTV_CTL_EL0, CNTV_CVAL_EL0, CNTV_TVAL_EL0,
     Writeable,
 };
-use hardware::board::TimerPpis;
+use hardware::board::{IntId, TimerPpis};
 use hardware::spec::timer::TimerName;
 use run::measure::Counter;
 use spin::Once;
@@ -21,8 +21,8 @@ const OFF: u64 = 0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timer {
     kind: TimerKind,
-    /// The interrupt: a PPI, 16 to 31.
-    pub intid: u32,
+    /// The interrupt, a PPI.
+    pub intid: IntId,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Timer {
     /// A timer whose interrupt reaches no CPU, for want of a GIC. It is only ever disarmed.
     pub const UNCONNECTED: Self = Self {
         kind: TimerKind::Physical,
-        intid: 0,
+        intid: IntId::new(0),
     };
 
     pub fn name(self) -> TimerName {

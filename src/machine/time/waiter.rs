@@ -91,7 +91,7 @@ impl Waiter {
     /// interrupt would end a WFI: then the counter is polled, which keeps off the
     /// memory, too.
     fn nap_until(&self, instant: u64) {
-        if self.gic.version() == 0 {
+        if self.gic.version().is_none() {
             while self.now() < instant {
                 core::hint::spin_loop();
             }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use hardware::board::{FRAMES, PPIS, Region, SPIS};
+use hardware::board::{FRAMES, IntId, Region};
 use hardware::image::Conduit;
 use hardware::spec::counter::CounterErratum;
 
@@ -40,11 +40,11 @@ pub fn timers(gtdt: &Table<'_>) -> Result<Node> {
     let mut intids = [None; TIMERS.len()];
     for (intid, at) in intids.iter_mut().zip(TIMERS) {
         let number = gtdt.field(at, 4)? as u32;
-        if number != 0 && !PPIS.contains(&number) {
+        *intid = Some(IntId::new(number)).filter(|_| number != 0);
+        if intid.is_some_and(|intid| !intid.is_ppi()) {
             let message = format_args!("interrupt {number}, expected a PPI (16 to 31) or 0");
             return Err(gtdt.error(at, message));
         }
-        *intid = Some(number).filter(|number| *number != 0);
     }
     let oem = gtdt.bytes.get(10..24).unwrap_or_default();
     let is_affected = HISILICON.iter().any(|name| *name == oem) && gtdt.field(24, 4)? == 0;
@@ -95,8 +95,8 @@ pub fn timer_frame(timers: &[Table<'_>]) -> Option<Node> {
             let is_secure = block.field(at + 36, 4).ok()? & 1 != 0;
             let number = block.field(at, 1).ok()? as u32;
             let frame = page(block.field(at + 4, 8).ok()?);
-            let intid = block.field(at + 20, 4).ok()? as u32;
-            let is_frame = number < FRAMES && is_usable(&frame) && SPIS.contains(&intid);
+            let intid = IntId::new(block.field(at + 20, 4).ok()? as u32);
+            let is_frame = number < FRAMES && is_usable(&frame) && intid.is_spi();
             let node = || nodes::timer_frame(control, number, frame, intid);
             (!is_secure && is_frame && is_usable(&control)).then(node)
         });
@@ -110,9 +110,9 @@ pub fn watchdog(timers: &[Table<'_>]) -> Option<Node> {
     watchdogs.find_map(|entry| {
         let [refresh, control] = [4, 12].map(|at| entry.field(at, 8).ok().map(page));
         let (refresh, control) = (refresh?, control?);
-        let intid = entry.field(20, 4).ok()? as u32;
+        let intid = IntId::new(entry.field(20, 4).ok()? as u32);
         let is_secure = entry.field(24, 4).ok()? & 1 << 2 != 0;
-        let intid = Some(intid).filter(|intid| SPIS.contains(intid));
+        let intid = Some(intid).filter(|intid| intid.is_spi());
         let node = || nodes::watchdog(&[control, refresh], intid);
         let node = (!is_secure && is_usable(&control) && is_usable(&refresh)).then(node)?;
         Some(node.texts("compatible", &["arm,sbsa-gwdt"]))

@@ -6,8 +6,9 @@
 
 use alloc::vec::Vec;
 
+use super::cpu_index::{CPU_MAX, CpuIndex};
 use super::fdt::{Fdt, number};
-use super::labels::{self, CPU_MAX, Cpu, Handle, LabelSource};
+use super::labels::{self, Cpu, Handle, LabelSource};
 use super::node::{Node, usable_nodes};
 use crate::spec::psci::AFFINITY_MASK;
 use crate::text::format_error::{FormatError, Result};
@@ -97,7 +98,7 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
             mpidr,
             is_available,
         } = cpu?;
-        let index = is_available.then_some(all.len() as u16);
+        let index = is_available.then_some(CpuIndex::new(all.len()));
         if is_available {
             let labelled = match map {
                 Some(_) => Some(labels::unlabelled(mpidr)),
@@ -118,8 +119,7 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
         }
     };
     all.sort_unstable_by_key(|cpu| cpu.mpidr);
-    // `cpu_nodes` has found the node, so the root is never used.
-    let cpus = Node::find(tree, "/cpus").unwrap_or(Node::root(tree));
+    let cpus = Node::find(tree, "/cpus").expect("cpu_nodes has found the node");
     let twice = all
         .array_windows()
         .find(|[one, other]| one.mpidr == other.mpidr);

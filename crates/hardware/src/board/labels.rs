@@ -8,13 +8,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cpu_index::{CPU_MAX, CpuIndex};
 use super::node::Node;
 use crate::text::format_error::Result;
 use crate::text::outside;
 use crate::words;
-
-/// The most CPUs that a board may have.
-pub const CPU_MAX: usize = 512;
 
 /// One CPU, by its number in the hardware and its labels in the topology.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +42,7 @@ words! {
 pub(crate) struct Handle {
     pub phandle: u32,
     /// Index in the list of CPUs; `None` for a disabled CPU, which cpu-map may still name.
-    pub index: Option<u16>,
+    pub index: Option<CpuIndex>,
 }
 
 /// The most nodes in a map: each CPU may be a thread in a core in a cluster in a
@@ -138,7 +136,7 @@ impl Labeller<'_> {
             let message = format_args!("no CPU has the phandle {phandle:#x}");
             return Err(leaf.error("cpu", message));
         };
-        let cpu = handle.index.and_then(|i| self.cpus.get_mut(usize::from(i)));
+        let cpu = handle.index.and_then(|i| self.cpus.get_mut(i.place()));
         let Some(cpu) = cpu else {
             return Ok(());
         };

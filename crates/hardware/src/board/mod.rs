@@ -1,6 +1,7 @@
 //! The conversion of a device tree to a [`Board`]: CPUs, memory, devices, idle states.
 
 mod board;
+mod cpu_index;
 mod cpus;
 mod fdt;
 pub mod free_memory;
@@ -18,16 +19,18 @@ mod timers;
 mod watchdog;
 
 pub use self::board::Board;
+pub use self::cpu_index::{CPU_MAX, CpuIndex};
 pub use self::fdt::total_size;
 pub use self::free_memory::Room;
 pub use self::gic::{FrameLimits, GICC_V2, GICD_V2, GICD_V3, GICR, Gic, REDISTRIBUTOR_REGIONS_MAX};
 pub use self::idle::{IDLE_STATES_MAX, IdleState};
-pub use self::labels::{CPU_MAX, Cpu, LabelSource};
+pub use self::labels::{Cpu, LabelSource};
 pub use self::memory::{MEMORY_MAX, RESERVED_MAX};
 pub use self::stdout_path::TreeConsole;
-pub use self::timers::{FRAMES, PPIS, SPIS, TimerFrame, TimerPpis};
+pub use self::timers::{FRAMES, TimerFrame, TimerPpis};
 pub use self::watchdog::Watchdog;
 pub use crate::devices::timer_frame::NoFrame;
 pub use crate::devices::watchdog::{NoWatchdog, WatchdogKind};
+pub use crate::spec::int_id::IntId;
 pub use crate::spec::region::{ADDRESSES, Region};
 pub use crate::text::format_error::FormatError;

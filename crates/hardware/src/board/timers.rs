@@ -10,7 +10,6 @@
 //! prints the reason.
 
 use core::fmt;
-use core::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,23 +19,19 @@ use super::node::Node;
 use super::ranges::{PAGE, Region, page};
 use crate::devices::timer_frame::{FrameProperty, NoFrame};
 use crate::spec::counter::CounterErratum;
+use crate::spec::int_id::IntId;
 use crate::text::format_error::{FormatError, Result};
 
-/// Interrupt numbers (INTID, 16 to 31) of the per-CPU timers.
+/// Interrupts of the per-CPU timers, PPIs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimerPpis {
     /// Non-secure EL1 physical timer, CNTP.
-    pub physical: Option<u32>,
+    pub physical: Option<IntId>,
     /// EL1 virtual timer, CNTV.
-    pub virtual_: Option<u32>,
+    pub virtual_: Option<IntId>,
     /// Non-secure EL2 physical timer, CNTHP.
-    pub hypervisor: Option<u32>,
+    pub hypervisor: Option<IntId>,
 }
-
-/// Type of a private peripheral interrupt in a GIC's specifier.
-const PPI: u32 = 1;
-/// INTIDs of private peripheral interrupts.
-pub const PPIS: Range<u32> = 16..32;
 
 /// The names of the timers in the binding's order, without the fifth.
 const NAMES: [&[u8]; 4] = [b"sec-phys", b"phys", b"virt", b"hyp-phys"];
@@ -88,13 +83,13 @@ pub(crate) fn read(node: Option<Node<'_>>, controller: &Controller) -> Result<Ti
         let (number, kind, phandle) = (cell(extra + 1), cell(extra), cell(0));
         let (value, expected) = if extra == 1 && Some(phandle) != controller.phandle {
             (phandle, "the phandle of the GIC")
-        } else if kind != PPI {
+        } else if kind != IntId::TYPE_PPI {
             (kind, "interrupt type 1 (PPI)")
-        } else if number >= PPIS.end - PPIS.start {
-            (number, "a PPI from 0 to 15")
-        } else {
-            *slot = Some(PPIS.start + number);
+        } else if let Some(intid) = IntId::from_ppi(number) {
+            *slot = Some(intid);
             continue;
+        } else {
+            (number, "a PPI from 0 to 15")
         };
         return Err(node.wrong_value(name, value.into(), expected));
     }
@@ -113,8 +108,8 @@ pub struct TimerFrame {
     pub number: u8,
     /// First address of CNTBaseN: a multiple of 4 KiB, with 48 bits at most.
     pub base: u64,
-    /// INTID of the physical timer's interrupt, an SPI: 32 to 1019.
-    pub intid: u32,
+    /// The physical timer's interrupt, an SPI.
+    pub intid: IntId,
 }
 
 impl TimerFrame {
@@ -126,7 +121,7 @@ impl TimerFrame {
 
 impl fmt::Display for TimerFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (base, intid) = (self.base, u64::from(self.intid));
+        let (base, intid) = (self.base, self.intid);
         write!(f, "timer frame at {base:#x}, interrupt {intid}")
     }
 }
@@ -135,10 +130,6 @@ impl fmt::Display for TimerFrame {
 pub(crate) const FRAMES_COMPATIBLE: &str = "arm,armv7-timer-mem";
 /// Number of frames that a timer can have.
 pub const FRAMES: u32 = 8;
-/// Type of a shared peripheral interrupt in a GIC's specifier.
-const SPI: u32 = 0;
-/// INTIDs of shared peripheral interrupts.
-pub const SPIS: Range<u32> = 32..1020;
 
 /// Reads the first frame of the timer at `node` that is not disabled.
 pub(crate) fn read_frame(node: Node<'_>) -> Result<TimerFrame, NoFrame> {
@@ -157,9 +148,10 @@ pub(crate) fn read_frame(node: Node<'_>) -> Result<TimerFrame, NoFrame> {
     })
 }
 
-/// Returns the INTID of the physical timer: the first interrupt of the frame.
-fn interrupt(frame: Node<'_>) -> Option<u32> {
+/// Returns the interrupt of the physical timer, the first one of the frame.
+fn interrupt(frame: Node<'_>) -> Option<IntId> {
     let value = frame.value("interrupts")?;
-    let number = word(value, 4)?;
-    (word(value, 0)? == SPI && number < SPIS.end - SPIS.start).then_some(SPIS.start + number)
+    let kind = word(value, 0)?;
+    let intid = IntId::from_spi(word(value, 4)?)?;
+    (kind == IntId::TYPE_SPI).then_some(intid)
 }

@@ -8,6 +8,7 @@ use tock_registers::register_bitfields;
 use super::bus::Bus;
 use super::private_interrupts::PrivateInterrupts;
 use super::register::Register;
+use crate::spec::int_id::IntId;
 
 register_bitfields! { u32,
     GICD_CONTROL [
@@ -74,23 +75,22 @@ pub fn enable_cpu_interface(gicc: &mut impl Bus) {
 }
 
 /// Sends an SGI to the CPUs of these bits.
-pub fn send_sgi(gicd: &mut impl Bus, list: u8, intid: u32) {
-    GICD_SGIR.set(gicd, u32::from(list) << 16 | intid);
+pub fn send_sgi(gicd: &mut impl Bus, list: u8, sgi: IntId) {
+    GICD_SGIR.set(gicd, u32::from(list) << 16 | sgi.number());
 }
 
 /// Returns the value of GICD_SGIR that sends an SGI to the CPU itself: TargetListFilter
 /// is 2.
-pub const fn own_sgi(intid: u32) -> u32 {
-    2 << 24 | intid
+pub const fn own_sgi(sgi: IntId) -> u32 {
+    2 << 24 | sgi.number()
 }
 
-/// Acknowledges the pending interrupt: returns its INTID and the value that ends it.
-pub fn acknowledge(gicc: &mut impl Bus) -> Option<(u32, u32)> {
+/// Acknowledges the pending interrupt: returns its ID and the value that ends it.
+pub fn acknowledge(gicc: &mut impl Bus) -> Option<(IntId, u32)> {
     let register = GICC_IAR.get(gicc);
-    // The other bits are the source CPU's number. 1020 to 1023 are special: nothing
-    // is pending for this view.
-    let intid = register & 0x3ff;
-    (intid < 1020).then_some((intid, register))
+    // The other bits are the source CPU's number.
+    let intid = IntId::new(register & 0x3ff);
+    (!intid.is_special()).then_some((intid, register))
 }
 
 /// Ends an interrupt by the value of its acknowledgement.

@@ -6,6 +6,7 @@ use tock_registers::register_bitfields;
 
 use super::bus::Bus;
 use super::register::Register;
+use crate::spec::int_id::IntId;
 
 register_bitfields! { u32,
     CONTROL [
@@ -50,13 +51,13 @@ pub enum SpiTarget {
 
 /// Returns register and lowest bit of an interrupt's field of so many `bits`, in an
 /// array of registers that begins at `array`.
-const fn field(array: u32, intid: u32, bits: u32) -> (Register, u32) {
-    let bit = intid * bits;
+const fn field(array: u32, intid: IntId, bits: u32) -> (Register, u32) {
+    let bit = intid.number() * bits;
     (Register::at(array + bit / 32 * 4), bit % 32)
 }
 
 /// Changes an interrupt's field of so many bits.
-fn change(gicd: &mut dyn Bus, array: u32, intid: u32, bits: u32, value: u32) {
+fn change(gicd: &mut dyn Bus, array: u32, intid: IntId, bits: u32, value: u32) {
     let (register, shift) = field(array, intid, bits);
     let mask = ((1 << bits) - 1) << shift;
     let others = register.get(gicd) & !mask;
@@ -64,7 +65,7 @@ fn change(gicd: &mut dyn Bus, array: u32, intid: u32, bits: u32, value: u32) {
 }
 
 /// Disables SPI `intid`. Returns false when that stays pending.
-pub fn disable(gicd: &mut dyn Bus, intid: u32) -> bool {
+pub fn disable(gicd: &mut dyn Bus, intid: IntId) -> bool {
     let (register, bit) = field(GICD_ICENABLER, intid, 1);
     register.set(gicd, 1 << bit);
     is_settled(gicd)
@@ -102,9 +103,9 @@ fn silence_word(gicd: &mut dyn Bus, arrays: [u32; 2], word: u32) {
     }
 }
 
-/// Enables SPI `intid` (32 to 1019) for one CPU, level-sensitive. A Secure SPI stays as
+/// Enables SPI `intid` for one CPU, level-sensitive. A Secure SPI stays as
 /// it is. Returns false when disabling it, which comes first, stays pending.
-pub fn enable(gicd: &mut dyn Bus, intid: u32, target: SpiTarget, priority: u8) -> bool {
+pub fn enable(gicd: &mut dyn Bus, intid: IntId, target: SpiTarget, priority: u8) -> bool {
     if !disable(gicd, intid) {
         return false;
     }
@@ -117,7 +118,7 @@ pub fn enable(gicd: &mut dyn Bus, intid: u32, target: SpiTarget, priority: u8) -
         SpiTarget::Affinity(affinity) => {
             // Counts only where there is one Security state.
             change(gicd, GICD_IGROUPR, intid, 1, 1);
-            gicd.write_double(u64::from(GICD_IROUTER + 8 * intid), affinity);
+            gicd.write_double(u64::from(GICD_IROUTER + 8 * intid.number()), affinity);
         }
     }
     let (register, bit) = field(GICD_ISENABLER, intid, 1);
@@ -131,7 +132,7 @@ mod tests {
     use crate::devices::fake::{Access, Fake, pairs};
 
     /// SPI 60: Juno's timer frame, in word 2 by bits, 23 by bytes, 5 by pairs.
-    const INTID: u32 = 92;
+    const INTID: IntId = IntId::new(92);
     const LIST: SpiTarget = SpiTarget::List(0x08);
 
     #[test]
@@ -152,10 +153,10 @@ mod tests {
                 "188=10000000 45c=a0 c14=0 88=10000001 62e0=20300 62e4=1 108=10000000",
             ),
             // The first INTID and the last.
-            ("", 32, LIST, "184=1 420=a0 c08=0 820=8 104=1"),
+            ("", IntId::new(32), LIST, "184=1 420=a0 c08=0 820=8 104=1"),
             (
                 "",
-                1019,
+                IntId::new(1019),
                 LIST,
                 "1fc=8000000 7f8=a0000000 cfc=0 bf8=8000000 17c=8000000",
             ),

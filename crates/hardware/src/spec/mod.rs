@@ -1,7 +1,9 @@
-//! Vocabulary of the specifications: PSCI, SMCCC, PMF, PSCI_STAT, caches, counters, timers.
+//! Vocabulary of the specifications: PSCI, SMCCC, PMF, PSCI_STAT, caches, counters, timers,
+//! interrupt IDs.
 
 pub mod caches;
 pub mod counter;
+pub mod int_id;
 pub mod pmf;
 pub mod psci;
 pub mod region;

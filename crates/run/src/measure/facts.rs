@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use hardware::board::{NoFrame, NoWatchdog, TimerFrame, Watchdog};
+use hardware::board::{IntId, NoFrame, NoWatchdog, TimerFrame, Watchdog};
 use hardware::image::Conduit;
 use hardware::spec::caches::Caches;
 use hardware::spec::counter::CounterErratum;
@@ -102,7 +102,7 @@ pub struct Facts {
     /// The timer that wakes a CPU.
     pub timer: TimerName,
     /// The timer's interrupt ID.
-    pub timer_intid: u32,
+    pub timer_intid: IntId,
     /// The timer frame that wakes the lead where the CPUs' timers stop, or why none does.
     pub frame: Result<TimerFrame, NoFrame>,
     /// Exception level of the payload: 1 or 2.

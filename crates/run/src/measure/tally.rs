@@ -4,6 +4,7 @@
 //! already when the handler runs are *overruns*: they have no handler, and no sample. At any
 //! time handled + overruns = expiries.
 
+use hardware::board::IntId;
 use serde::{Deserialize, Serialize};
 
 use super::histogram::Histogram;
@@ -102,7 +103,7 @@ pub struct Tally {
     /// The latencies of all windows, by [`Until`].
     pub histograms: [Histogram; 2],
     /// Another interrupt than the timer's, which was the end of it.
-    pub stray: Option<u32>,
+    pub stray: Option<IntId>,
     /// The latency that exceeded the threshold, which was the end of it.
     pub exceeded: Option<u64>,
     schedule: Schedule,
@@ -182,7 +183,7 @@ pub enum TimerFault {
     /// An interrupt was pending before the timer was set, and stayed.
     Pending,
     /// Another interrupt than the timer's was signalled, with this ID.
-    Stray(u32),
+    Stray(IntId),
     /// Interrupts were signalled again and again, and none was to be had.
     Spurious,
     /// The timer's interrupt did not come any more.

@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use hardware::board::{Cpu, NoFrame, NoWatchdog, TimerFrame};
+use hardware::board::{Cpu, IntId, NoFrame, NoWatchdog, TimerFrame};
 use hardware::image::Conduit;
 use hardware::spec::pmf::{Interface, ReadError, Stamps};
 use hardware::spec::psci::StateFormat;
@@ -76,7 +76,7 @@ fn facts() -> Facts {
         frequency: 62_500_000,
         counter: Counter::Physical,
         timer: TimerName::Cntp,
-        timer_intid: 30,
+        timer_intid: IntId::new(30),
         frame: Err(NoFrame::NotInTree),
         exception_level: 2,
         e2h: false,
@@ -160,7 +160,7 @@ impl Fake {
             control: 0x2a81_0000,
             number: 1,
             base: 0x2a83_0000,
-            intid: 92,
+            intid: IntId::new(92),
         };
         self.with_facts(|facts| facts.frame = Ok(frame))
     }

@@ -2,7 +2,7 @@
 
 use std::vec::Vec;
 
-use hardware::board::TimerFrame;
+use hardware::board::{IntId, TimerFrame};
 use hardware::spec::caches::Caches;
 use hardware::spec::pmf::Stamp;
 use hardware::spec::psci;
@@ -165,7 +165,7 @@ fn longest_machine() -> Run {
             control: MOST,
             number: 7,
             base: MOST,
-            intid: 1019,
+            intid: IntId::new(1019),
         });
         facts.outer_cache = Some(MOST);
         facts.service = Some(Service {

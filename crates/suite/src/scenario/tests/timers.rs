@@ -1,5 +1,6 @@
 //! `timer_latency` against the fake machine.
 
+use hardware::board::IntId;
 use run::measure::TimerFault;
 
 use super::*;
@@ -30,7 +31,7 @@ fn a_threshold_ends_it_and_fails() {
 fn each_fault_of_a_timer_has_its_name() {
     let args = "duration=5 stress=idle timers=all";
     for fault in [
-        TimerFault::Stray(40),
+        TimerFault::Stray(IntId::new(40)),
         TimerFault::Silent,
         TimerFault::Spurious,
     ] {

@@ -1,0 +1,71 @@
+//! The index of a CPU.
+
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The most CPUs that a board may have.
+pub const CPU_MAX: usize = 512;
+
+/// The index of a CPU in the list of a board's CPUs, which is in the order of MPIDR.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct CpuIndex(u16);
+
+impl CpuIndex {
+    /// Returns the index of the CPU at `place` in the list.
+    ///
+    /// # Panics
+    /// If a list cannot have that place: the most CPUs are [`CPU_MAX`].
+    pub const fn new(place: usize) -> Self {
+        assert!(place < CPU_MAX, "a board has at most CPU_MAX CPUs");
+        Self(place as u16)
+    }
+
+    /// Returns the place in the list.
+    pub const fn place(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Returns the indices of the first `count` CPUs.
+    ///
+    /// # Panics
+    /// If `count` is more than [`CPU_MAX`].
+    pub fn all(count: usize) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
+        assert!(count <= CPU_MAX, "a board has at most CPU_MAX CPUs");
+        (0..count as u16).map(Self)
+    }
+}
+
+/// An index from outside, which may be that of no CPU.
+impl From<u16> for CpuIndex {
+    fn from(index: u16) -> Self {
+        Self(index)
+    }
+}
+
+impl From<CpuIndex> for u32 {
+    fn from(index: CpuIndex) -> Self {
+        index.0.into()
+    }
+}
+
+impl fmt::Display for CpuIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_indices_are_in_order_and_keep_their_places() {
+        let all: std::vec::Vec<_> = CpuIndex::all(CPU_MAX).collect();
+        assert!(all.is_sorted() && all.iter().map(|cpu| cpu.place()).eq(0..CPU_MAX));
+        assert_eq!(all.last(), Some(&CpuIndex::new(CPU_MAX - 1)));
+    }
+}
