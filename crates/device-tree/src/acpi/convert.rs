@@ -7,15 +7,13 @@ use alloc::vec::Vec;
 use hardware::board::FormatError;
 use hardware::image::Conduit;
 
+use super::layouts::{FadtArm, Header};
 use super::madt::{self, Cpu};
 use super::pptt::Topology;
 use super::table::Table;
 use super::tables::Tables;
 use super::{gtdt, lpi, serial};
 use crate::{Node, Result, nodes};
-
-/// Offset in the FADT of the boot architecture flags of Arm (ACPI 6.5, section 5.2.9.4).
-const ARM_BOOT_ARCH: usize = 129;
 
 /// A device tree that is made of ACPI tables.
 #[derive(Clone, Debug)]
@@ -42,7 +40,7 @@ pub fn to_tree(tables: &Tables<'_>, cpu: &str) -> Result<Conversion> {
     let mut notes = tables.notes.clone();
     let timer_stops = gtdt::timer_stops(&gtdt, conduit)?;
     let cpus_node = cpus_node(tables, &cpus, cpu, timer_stops, &mut notes);
-    let root = nodes::root("psci-bench,acpi", &model(&fadt), true)
+    let root = nodes::root("psci-bench,acpi", &model(&fadt)?, true)
         .with(nodes::chosen(&uart, ""))
         .with(nodes::psci(conduit))
         .with(cpus_node)
@@ -61,9 +59,9 @@ pub fn to_tree(tables: &Tables<'_>, cpu: &str) -> Result<Conversion> {
 
 /// Reads the conduit of PSCI calls.
 fn conduit(fadt: &Table<'_>) -> Result<Conduit> {
-    match fadt.field(ARM_BOOT_ARCH, 2)? {
+    match fadt.read::<FadtArm>(0)?.arm_boot_flags.get() {
         flags if flags & 1 == 0 => Err(fadt.error(
-            ARM_BOOT_ARCH,
+            core::mem::offset_of!(FadtArm, arm_boot_flags),
             format_args!(
                 "the firmware has no PSCI by these flags ({flags:#x}), as bit 0 is 0: use a \
                  device tree instead"
@@ -75,9 +73,17 @@ fn conduit(fadt: &Table<'_>) -> Result<Conduit> {
 }
 
 /// Returns the name of the board: OEM ID and OEM table ID.
-fn model(fadt: &Table<'_>) -> String {
-    let (maker, board) = (fadt.text(10, 6), fadt.text(16, 8));
-    format!("{maker} {board}").trim().into()
+fn model(fadt: &Table<'_>) -> Result<String> {
+    let oem = &fadt.read::<Header>(0)?.oem;
+    let (maker, board) = (text(&oem.id), text(&oem.table_id));
+    Ok(format!("{maker} {board}").trim().into())
+}
+
+/// Returns a field's text, without what is not printable ASCII.
+fn text(field: &[u8]) -> String {
+    let plain = field.iter().filter(|byte| matches!(byte, b' '..=b'~'));
+    let text: String = plain.map(|byte| char::from(*byte)).collect();
+    text.trim().into()
 }
 
 /// Makes `/cpus`.

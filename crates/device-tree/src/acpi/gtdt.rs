@@ -6,30 +6,27 @@ use hardware::board::{FRAMES, IntId, Region};
 use hardware::image::Conduit;
 use hardware::spec::counter::CounterErratum;
 
+use super::layouts::{Gtdt, GtdtLong, TimerBlock, TimerFrame, TimerInterrupt, Watchdog};
 use super::table::Table;
 use crate::{Node, Result, nodes};
 
-/// Offsets of the interrupts of the non-secure EL1 timer, the virtual one and the EL2 one.
-const PHYSICAL: usize = 56;
-const VIRTUAL: usize = 64;
-const HYPERVISOR: usize = 72;
-/// Offsets of the per-CPU timers' interrupts, in the order of the device tree's binding.
-const TIMERS: [usize; 4] = [48, PHYSICAL, VIRTUAL, HYPERVISOR];
-/// From a timer's interrupt to its flags.
-const FLAGS: usize = 4;
-/// In these flags: the timer goes on in every state.
-const ALWAYS_ON: u64 = 1 << 2;
+/// Offset of the per-CPU timers' interrupts.
+const TIMERS: usize = core::mem::offset_of!(Gtdt, secure);
+/// In an interrupt's flags: the timer goes on in every state.
+const ALWAYS_ON: u32 = 1 << 2;
 /// Kinds of platform timers.
 const BLOCK: u8 = 0;
 const WATCHDOG: u8 = 1;
 /// The least offset of platform timers.
-const PLATFORM_TIMERS: usize = 96;
-/// Size in bytes of a frame in a block.
-const FRAME_SIZE: usize = 40;
+const PLATFORM_TIMERS: usize = size_of::<GtdtLong>();
 /// Bytes of registers in each frame of a device.
 const PAGE: u64 = 0x1000;
 /// SoCs of HiSilicon with erratum 161010101, by OEM ID and OEM table ID, as in Linux.
-const HISILICON: [&[u8; 14]; 3] = [b"HISI  HIP05   ", b"HISI  HIP06   ", b"HISI  HIP07   "];
+const HISILICON: [(&[u8; 6], &[u8; 8]); 3] = [
+    (b"HISI  ", b"HIP05   "),
+    (b"HISI  ", b"HIP06   "),
+    (b"HISI  ", b"HIP07   "),
+];
 
 fn page(base: u64) -> Region {
     Region { base, size: PAGE }
@@ -37,17 +34,27 @@ fn page(base: u64) -> Region {
 
 /// Makes the node of the per-CPU timers.
 pub fn timers(gtdt: &Table<'_>) -> Result<Node> {
-    let mut intids = [None; TIMERS.len()];
-    for (intid, at) in intids.iter_mut().zip(TIMERS) {
-        let number = gtdt.field(at, 4)? as u32;
+    let fields = gtdt.read::<Gtdt>(0)?;
+    // In the order of the device tree's binding.
+    let timers = [
+        &fields.secure,
+        &fields.physical,
+        &fields.virtual_,
+        &fields.hypervisor,
+    ];
+    let mut intids = [None; 4];
+    for (place, (intid, timer)) in intids.iter_mut().zip(timers).enumerate() {
+        let number = timer.intid.get();
         *intid = Some(IntId::new(number)).filter(|_| number != 0);
         if intid.is_some_and(|intid| !intid.is_ppi()) {
+            let at = TIMERS + place * size_of::<TimerInterrupt>();
             let message = format_args!("interrupt {number}, expected a PPI (16 to 31) or 0");
             return Err(gtdt.error(at, message));
         }
     }
-    let oem = gtdt.bytes.get(10..24).unwrap_or_default();
-    let is_affected = HISILICON.iter().any(|name| *name == oem) && gtdt.field(24, 4)? == 0;
+    let header = &fields.header;
+    let oem = (&header.oem.id, &header.oem.table_id);
+    let is_affected = HISILICON.contains(&oem) && header.oem_revision.get() == 0;
     let erratum = is_affected.then_some(CounterErratum::HiSilicon);
     Ok(nodes::timers(intids, erratum))
 }
@@ -56,25 +63,29 @@ pub fn timers(gtdt: &Table<'_>) -> Result<Node> {
 /// payload uses the virtual timer behind HVC, and otherwise the physical one, or without
 /// an interrupt for that the EL2 one.
 pub fn timer_stops(gtdt: &Table<'_>, conduit: Conduit) -> Result<bool> {
+    let gtdt = gtdt.read::<Gtdt>(0)?;
     let timer = match conduit {
-        Conduit::Hvc => VIRTUAL,
-        Conduit::Smc if gtdt.field(PHYSICAL, 4)? != 0 => PHYSICAL,
-        Conduit::Smc => HYPERVISOR,
+        Conduit::Hvc => &gtdt.virtual_,
+        Conduit::Smc if gtdt.physical.intid.get() != 0 => &gtdt.physical,
+        Conduit::Smc => &gtdt.hypervisor,
     };
-    Ok(gtdt.field(timer + FLAGS, 4)? & ALWAYS_ON == 0)
+    Ok(timer.flags.get() & ALWAYS_ON == 0)
 }
 
 /// Returns the platform timers.
 pub fn platform_timers<'m>(gtdt: &Table<'m>) -> Result<Vec<Table<'m>>> {
     // The table of revision 1 ends before these fields.
-    let (count, offset) = match gtdt.bytes.len() {
-        ..PLATFORM_TIMERS => (0, 0),
-        _ => (gtdt.field(88, 4)? as usize, gtdt.field(92, 4)? as usize),
-    };
+    let (count, offset) = gtdt.read::<GtdtLong>(0).map_or((0, 0), |gtdt| {
+        let (count, offset) = (gtdt.timer_count.get(), gtdt.timer_offset.get());
+        (count as usize, offset as usize)
+    });
     let timers: Vec<_> = gtdt.entries(offset, 2).take(count).collect::<Result<_>>()?;
     match timers.len() == count && (count == 0 || offset >= PLATFORM_TIMERS) {
         true => Ok(timers),
-        false => Err(gtdt.error(88, format_args!("{count} platform timers at {offset:#x}"))),
+        false => {
+            let at = core::mem::offset_of!(GtdtLong, timer_count);
+            Err(gtdt.error(at, format_args!("{count} platform timers at {offset:#x}")))
+        }
     }
 }
 
@@ -87,15 +98,17 @@ fn is_usable(page: &Region) -> bool {
 pub fn timer_frame(timers: &[Table<'_>]) -> Option<Node> {
     let mut blocks = timers.iter().filter(|timer| timer.kind() == BLOCK);
     blocks.find_map(|block| {
-        let (count, first) = (block.field(12, 4).ok()?, block.field(16, 4).ok()?);
-        let control = page(block.field(4, 8).ok()?);
-        let offsets =
-            (0..count.min(FRAMES.into()) as usize).map(|n| first as usize + n * FRAME_SIZE);
-        let mut frames = offsets.filter_map(|at| {
-            let is_secure = block.field(at + 36, 4).ok()? & 1 != 0;
-            let number = block.field(at, 1).ok()? as u32;
-            let frame = page(block.field(at + 4, 8).ok()?);
-            let intid = IntId::new(block.field(at + 20, 4).ok()? as u32);
+        let fields = block.read::<TimerBlock>(0).ok()?;
+        let control = page(fields.control.get());
+        let first = fields.frame_offset.get() as usize;
+        let count = fields.frame_count.get().min(FRAMES) as usize;
+        let mut frames = (0..count).filter_map(|place| {
+            let at = first + place * size_of::<TimerFrame>();
+            let fields = block.read::<TimerFrame>(at).ok()?;
+            let is_secure = fields.flags.get() & 1 != 0;
+            let number = u32::from(fields.number);
+            let frame = page(fields.base.get());
+            let intid = IntId::new(fields.physical.intid.get());
             let is_frame = number < FRAMES && is_usable(&frame) && intid.is_spi();
             let node = || nodes::timer_frame(control, number, frame, intid);
             (!is_secure && is_frame && is_usable(&control)).then(node)
@@ -108,10 +121,10 @@ pub fn timer_frame(timers: &[Table<'_>]) -> Option<Node> {
 pub fn watchdog(timers: &[Table<'_>]) -> Option<Node> {
     let mut watchdogs = timers.iter().filter(|timer| timer.kind() == WATCHDOG);
     watchdogs.find_map(|entry| {
-        let [refresh, control] = [4, 12].map(|at| entry.field(at, 8).ok().map(page));
-        let (refresh, control) = (refresh?, control?);
-        let intid = IntId::new(entry.field(20, 4).ok()? as u32);
-        let is_secure = entry.field(24, 4).ok()? & 1 << 2 != 0;
+        let fields = entry.read::<Watchdog>(0).ok()?;
+        let (refresh, control) = (page(fields.refresh.get()), page(fields.control.get()));
+        let intid = IntId::new(fields.intid.get());
+        let is_secure = fields.flags.get() & 1 << 2 != 0;
         let intid = Some(intid).filter(|intid| intid.is_spi());
         let node = || nodes::watchdog(&[control, refresh], intid);
         let node = (!is_secure && is_usable(&control) && is_usable(&refresh)).then(node)?;

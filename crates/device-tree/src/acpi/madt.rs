@@ -6,11 +6,12 @@ use hardware::board::{CPU_MAX, GICC_V2, GICD_V2, GICD_V3, GICR};
 use hardware::board::{REDISTRIBUTOR_REGIONS_MAX, Region};
 use hardware::spec::psci::AFFINITY_MASK;
 
+use super::layouts::{Gicc, GiccStart, Gicd, GicrRange, Madt};
 use super::table::Table;
 use crate::{Node, Result, merge, nodes};
 
 /// Offset of the first entry.
-const ENTRIES: usize = 44;
+const ENTRIES: usize = size_of::<Madt>();
 /// Kinds of entries.
 const GICC: u8 = 0x0b;
 const GICD: u8 = 0x0c;
@@ -40,10 +41,11 @@ pub fn cpus(madt: &Table<'_>) -> Result<Vec<Cpu>> {
     let mut cpus: Vec<Cpu> = Vec::new();
     for entry in entries(madt, GICC) {
         let entry = entry?;
-        if entry.field(12, 4)? & 1 == 0 {
+        if entry.read::<GiccStart>(0)?.flags.get() & 1 == 0 {
             continue;
         }
-        let mpidr = entry.field(68, 8)?;
+        let gicc = entry.read::<Gicc>(0)?;
+        let mpidr = gicc.mpidr.get();
         if mpidr & !AFFINITY_MASK != 0 {
             let expected = "affinity fields only, 0xff00ffffff";
             return Err(entry.error(0, format_args!("MPIDR {mpidr:#x}, expected {expected}")));
@@ -52,10 +54,10 @@ pub fn cpus(madt: &Table<'_>) -> Result<Vec<Cpu>> {
             return Err(entry.error(0, format_args!("more than {CPU_MAX} enabled CPUs")));
         }
         cpus.push(Cpu {
-            uid: entry.field(8, 4)? as u32,
+            uid: gicc.start.uid.get(),
             mpidr,
-            interface: entry.field(32, 8)?,
-            redistributor: entry.field(60, 8)?,
+            interface: gicc.interface.get(),
+            redistributor: gicc.redistributor.get(),
         });
     }
     if cpus.is_empty() {
@@ -79,7 +81,8 @@ pub fn cpus(madt: &Table<'_>) -> Result<Vec<Cpu>> {
 pub fn controller(madt: &Table<'_>, cpus: &[Cpu]) -> Result<Node> {
     let missing = || madt.error(ENTRIES, format_args!("no GIC distributor (entry 0x0c)"));
     let distributor = entries(madt, GICD).next().ok_or_else(missing)??;
-    let (base, version) = (distributor.field(8, 8)?, distributor.field(20, 1)?);
+    let gicd = distributor.read::<Gicd>(0)?;
+    let (base, version) = (gicd.base.get(), gicd.version);
     let regions = redistributors(madt, cpus, version == 4)?;
     let frame = |base, size| Region { base, size };
     let (count, most) = (regions.len(), REDISTRIBUTOR_REGIONS_MAX);
@@ -115,9 +118,11 @@ pub fn controller(madt: &Table<'_>, cpus: &[Cpu]) -> Result<Node> {
 fn redistributors(madt: &Table<'_>, cpus: &[Cpu], has_vlpis: bool) -> Result<Vec<Region>> {
     let mut regions = Vec::new();
     for range in entries(madt, GICR_RANGE) {
-        let range = range?;
-        let (base, size) = (range.field(4, 8)?, range.field(12, 4)?);
-        regions.push(Region { base, size });
+        let range = range?.read::<GicrRange>(0)?;
+        regions.push(Region {
+            base: range.base.get(),
+            size: range.size.get().into(),
+        });
     }
     if regions.is_empty() {
         // With virtual LPIs a redistributor has two more frames (IHI 0069, section 12.10).

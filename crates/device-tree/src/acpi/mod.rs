@@ -3,6 +3,7 @@
 //!
 //! | file | tables |
 //! |---|---|
+//! | `layouts` | the fields of all of them but DSDT and SSDT |
 //! | `table`, `tables` | RSDP, XSDT; the checks of all others |
 //! | `convert` | FADT; the device tree |
 //! | `madt` | MADT: CPUs, interrupt controller |
@@ -14,6 +15,7 @@
 mod aml;
 mod convert;
 mod gtdt;
+mod layouts;
 mod lpi;
 mod madt;
 mod namespace;

@@ -4,24 +4,26 @@
 use alloc::format;
 use alloc::vec::Vec;
 
+use zerocopy::little_endian::U32;
+
+use super::layouts::{Cache, Processor};
 use super::madt::Cpu;
-use super::table::Table;
+use super::table::{HEADER_SIZE, Table};
 use crate::{Node, Result, nodes};
 
 /// Offset of the first entry.
-const ENTRIES: usize = 36;
+const ENTRIES: usize = HEADER_SIZE;
 /// Kinds of entries.
 const PROCESSOR: u8 = 0;
 const CACHE: u8 = 1;
-/// Offsets in a processor's entry.
-const FLAGS: usize = 4;
-const PARENT: usize = 8;
+/// Offset of the parent in a processor's entry.
+const PARENT: usize = core::mem::offset_of!(Processor, parent);
 /// In the flags of a processor: the leaf is a thread.
-const IS_THREAD: u64 = 1 << 2;
+const IS_THREAD: u32 = 1 << 2;
 /// In the flags of a cache: the size is valid.
-const HAS_SIZE: u64 = 1;
+const HAS_SIZE: u32 = 1;
 /// The most private resources of a processor that are looked at.
-const RESOURCES_MAX: u64 = 16;
+const RESOURCES_MAX: u32 = 16;
 /// The most processors above one: machines have threads, cores, clusters, dies and packages.
 const LEVELS_MAX: usize = 16;
 
@@ -63,7 +65,7 @@ impl<'m> Topology<'m> {
                 let message = format_args!("the CPU with UID {uid:#x} is left out");
                 return Err(pptt.error(ENTRIES, message));
             };
-            let is_thread = leaf.field(FLAGS, 4)? & IS_THREAD != 0;
+            let is_thread = leaf.read::<Processor>(0)?.flags.get() & IS_THREAD != 0;
             let core = match is_thread {
                 false => *leaf,
                 true => processors
@@ -118,7 +120,8 @@ impl<'m> Topology<'m> {
     pub fn second_level_cache(&self) -> Option<u64> {
         let of_cpu = |place: &CpuPlace| {
             let first = self.caches(place.leaf).chain(self.caches(place.core));
-            let next: Vec<u64> = first.filter_map(|it| it.field(8, 4).ok()).collect();
+            let next = first.filter_map(|cache| cache.read::<Cache>(0).ok());
+            let next: Vec<u32> = next.map(|cache| cache.next_level.get()).collect();
             let (has_first, has_next) = (!next.is_empty(), next.iter().any(|at| *at != 0));
             let second = next.iter().filter_map(|at| self.cache(*at as usize));
             let shared = self.caches(place.cluster);
@@ -138,11 +141,13 @@ impl<'m> Topology<'m> {
     fn caches(&self, at: usize) -> impl Iterator<Item = Table<'m>> {
         let entry = self.pptt.entry(at, 1).ok();
         let processor = entry.filter(|entry| at >= ENTRIES && entry.kind() == PROCESSOR);
-        let count = processor.and_then(|entry| entry.field(16, 4).ok());
-        let indices = 0..count.unwrap_or(0).min(RESOURCES_MAX) as usize;
+        let fields = processor.and_then(|entry| entry.read::<Processor>(0).ok());
+        let count = fields.map_or(0, |processor| processor.resource_count.get());
+        let indices = 0..count.min(RESOURCES_MAX) as usize;
         indices.filter_map(move |index| {
-            let at = processor?.field(20 + 4 * index, 4).ok()?;
-            self.cache(at as usize)
+            let at = size_of::<Processor>() + index * size_of::<U32>();
+            let cache = processor?.read::<U32>(at).ok()?;
+            self.cache(cache.get() as usize)
         })
     }
 }
@@ -169,8 +174,9 @@ impl<'m> Processors<'m> {
         uids.sort_unstable();
         let (mut leaves, mut parents) = (Vec::new(), Vec::new());
         for processor in &self.0 {
-            parents.push(processor.field(PARENT, 4)? as usize);
-            let uid = processor.field(12, 4)? as u32;
+            let fields = processor.read::<Processor>(0)?;
+            parents.push(fields.parent.get() as usize);
+            let uid = fields.uid.get();
             if uids.binary_search(&uid).is_ok() {
                 leaves.push((uid, *processor));
             }
@@ -183,7 +189,7 @@ impl<'m> Processors<'m> {
 
     /// Returns the parent of a processor; None at the top.
     fn parent(&self, processor: &Table<'m>) -> Result<Option<Table<'m>>> {
-        let at = processor.field(PARENT, 4)? as usize;
+        let at = processor.read::<Processor>(0)?.parent.get() as usize;
         if at == 0 {
             return Ok(None);
         }
@@ -211,9 +217,9 @@ impl<'m> Processors<'m> {
 }
 
 fn cache_size(cache: &Table<'_>) -> Option<u64> {
-    let has_size = cache.field(4, 4).ok()? & HAS_SIZE != 0;
-    let size = cache.field(12, 4).ok()?;
-    (has_size && size != 0).then_some(size)
+    let cache = cache.read::<Cache>(0).ok()?;
+    let (has_size, size) = (cache.flags.get() & HAS_SIZE != 0, cache.size.get());
+    (has_size && size != 0).then_some(size.into())
 }
 
 /// Makes the node of the core that consists of `cpus`: one CPU, or threads.

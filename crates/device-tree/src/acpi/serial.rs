@@ -3,35 +3,45 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::mem::offset_of;
 
 use hardware::board::{FormatError, Region};
 use hardware::image::UartKind;
 
+use super::layouts::{Dbg2, DebugDevice, GenericAddress, Spcr};
 use super::table::Table;
 use super::tables::Tables;
 use crate::{Node, Result, nodes};
 
 /// Type of a serial port in DBG2.
-const SERIAL: u64 = 0x8000;
+const SERIAL: u16 = 0x8000;
 
 /// Makes the node of the console.
 pub fn console(tables: &Tables<'_>) -> Result<Node> {
-    if let Some(spcr) = tables.get(*b"SPCR")?
+    if let Some(spcr) = tables.get(*b"SPCR")? {
+        let fields = spcr.read::<Spcr>(0)?;
         // An address of 0 means that the console is not in use.
-        && spcr.field(44, 8)? != 0
-    {
-        return uart(&spcr, spcr.field(36, 1)?, 36, 40);
+        if fields.address.address.get() != 0 {
+            let kind_at = offset_of!(Spcr, interface_type);
+            let kind = fields.interface_type.into();
+            return uart(&spcr, kind, kind_at, offset_of!(Spcr, address));
+        }
     }
     if let Some(dbg2) = tables.get(*b"DBG2")? {
-        let (first, count) = (dbg2.field(36, 4)? as usize, dbg2.field(40, 4)? as usize);
+        let fields = dbg2.read::<Dbg2>(0)?;
+        let (first, count) = (fields.first_offset.get(), fields.count.get());
         // Where other tables have a kind, DBG2 has a revision.
-        for entry in dbg2.entries(first, 2).take(count) {
+        for entry in dbg2.entries(first as usize, 2).take(count as usize) {
             let entry = entry?;
-            let address = entry.at + entry.field(18, 2)? as usize;
-            let (count, is_serial) = (entry.field(3, 1)?, entry.field(12, 2)? == SERIAL);
+            let device = entry.read::<DebugDevice>(0)?;
+            if device.port_type.get() != SERIAL || device.address_count == 0 {
+                continue;
+            }
+            let at = entry.at + usize::from(device.address_offset.get());
             // As in SPCR, an address of 0 is none.
-            if is_serial && count > 0 && dbg2.field(address + 4, 8)? != 0 {
-                return uart(&dbg2, entry.field(14, 2)?, entry.at + 14, address);
+            if dbg2.read::<GenericAddress>(at)?.address.get() != 0 {
+                let kind_at = entry.at + offset_of!(DebugDevice, port_subtype);
+                return uart(&dbg2, device.port_subtype.get(), kind_at, at);
             }
         }
     }
@@ -43,9 +53,9 @@ pub fn console(tables: &Tables<'_>) -> Result<Node> {
 
 /// Makes the node of a UART of the type `kind`, which is at the offset `kind_at`, with the
 /// Generic Address Structure (ACPI 6.5, section 5.2.3.2) at `at`.
-fn uart(table: &Table<'_>, kind: u64, kind_at: usize, at: usize) -> Result<Node> {
-    let base = table.field(at + 4, 8)?;
-    let space = table.field(at, 1)?;
+fn uart(table: &Table<'_>, kind: u16, kind_at: usize, at: usize) -> Result<Node> {
+    let address = table.read::<GenericAddress>(at)?;
+    let (base, space) = (address.address.get(), address.space);
     if space != 0 {
         let message = format_args!("the UART is in address space {space}, expected 0 (memory)");
         return Err(table.error(at, message));
@@ -89,23 +99,25 @@ fn known_types() -> String {
 /// Returns a 16550's shift from register number to offset, and its access width in bytes. The
 /// bit width is the distance of two registers, at least an access.
 fn layout(table: &Table<'_>, at: usize) -> Result<(u8, u8)> {
-    let bits = table.field(at + 1, 1)?;
-    let access = match table.field(at + 3, 1)? {
-        size @ 0..=3 => size.saturating_sub(1) as u8,
+    let address = table.read::<GenericAddress>(at)?;
+    let bits = address.bit_width;
+    let access = match address.access_size {
+        size @ 0..=3 => size.saturating_sub(1),
         size => {
+            let at = at + offset_of!(GenericAddress, access_size);
             let message = format_args!("access size {size}, expected 0 to 3");
-            return Err(table.error(at + 3, message));
+            return Err(table.error(at, message));
         }
     };
     match bits {
         0 | 8 | 16 | 32 | 64 | 128 => {
-            let distance = (bits / 8).max(1).trailing_zeros() as u8;
+            let distance = (bits / 8).max(1).ilog2() as u8;
             Ok((distance.max(access), 1 << access))
         }
         _ => {
             let expected = "0, 8, 16, 32, 64 or 128";
             let message = format_args!("a bit width of {bits}, expected {expected}");
-            Err(table.error(at + 1, message))
+            Err(table.error(at + offset_of!(GenericAddress, bit_width), message))
         }
     }
 }

@@ -4,11 +4,13 @@ use alloc::string::String;
 use core::fmt;
 
 use hardware::board::FormatError;
+use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
+use super::layouts::Header;
 use crate::Result;
 
 /// Size in bytes of the header that each table begins with.
-pub const HEADER_SIZE: usize = 36;
+pub const HEADER_SIZE: usize = size_of::<Header>();
 /// The largest table in bytes; the largest known is a DSDT of less than a MiB.
 const TABLE_MAX: usize = 16 << 20;
 
@@ -74,7 +76,8 @@ impl<'m> Table<'m> {
     /// # Errors
     /// When its size or its checksum is wrong, or not all of it can be read.
     pub fn check(self) -> Result<Self> {
-        let (length, have) = (self.field(4, 4)? as usize, self.bytes.len());
+        let length = self.read::<Header>(0)?.length.get() as usize;
+        let have = self.bytes.len();
         if !(HEADER_SIZE..=TABLE_MAX).contains(&length) {
             let expected = format_args!("expected {HEADER_SIZE} to {TABLE_MAX}");
             return Err(self.error(4, format_args!("{length} bytes, {expected}")));
@@ -94,20 +97,19 @@ impl<'m> Table<'m> {
         Ok(Self { bytes, ..self })
     }
 
-    /// Returns the field of `size` bytes at an offset.
-    pub fn field(&self, at: usize, size: usize) -> Result<u64> {
-        let (least, have) = (at.saturating_add(size), self.bytes.len());
-        let missing = || self.error(0, format_args!("{have} bytes, expected at least {least}"));
-        number(self.bytes, at, size).ok_or_else(missing)
-    }
-
-    /// Returns the text of `size` bytes at an offset, without what is not printable ASCII.
-    pub fn text(&self, at: usize, size: usize) -> String {
-        let field = self.bytes.get(at..).and_then(|rest| rest.get(..size));
-        let plain = |byte: &&u8| matches!(byte, b' '..=b'~');
-        let text = field.unwrap_or_default().iter().filter(plain);
-        let text: String = text.map(|byte| char::from(*byte)).collect();
-        text.trim().into()
+    /// Returns the structure at an offset.
+    ///
+    /// # Errors
+    /// When the table or entry ends before the structure does.
+    pub fn read<T>(&self, at: usize) -> Result<&'m T>
+    where
+        T: FromBytes + KnownLayout + Immutable + Unaligned,
+    {
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        T::ref_from_prefix(rest).map(|found| found.0).map_err(|_| {
+            let (least, have) = (at.saturating_add(size_of::<T>()), self.bytes.len());
+            self.error(0, format_args!("{have} bytes, expected at least {least}"))
+        })
     }
 
     /// Returns the entry at an offset. An entry begins with a byte for the kind and a length of

@@ -5,14 +5,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use hardware::board::FormatError;
+use zerocopy::FromBytes as _;
 
-use super::table::{HEADER_SIZE, Table, TableOrigin, checksum, number};
+use super::layouts::{FadtLong, FadtStart, Header, Rsdp};
+use super::table::{HEADER_SIZE, Table, TableOrigin, checksum};
 use crate::Result;
 
 /// The most tables; machines have 10 to 40.
 const TABLES_MAX: usize = 256;
-/// Size in bytes of an RSDP of revision 2.
-const RSDP_SIZE: u64 = 36;
 
 /// Physical memory that tables may be in.
 pub trait Memory<'m> {
@@ -37,21 +37,23 @@ impl<'m> Tables<'m> {
         let wrong =
             |message: &str| FormatError::new(format_args!("RSDP (at {rsdp:#x}): {message}"));
         let unreadable = || wrong("it is not in memory that can be read");
-        let root = memory.bytes(rsdp, RSDP_SIZE).ok_or_else(unreadable)?;
-        let field = |at, size| number(root, at, size).unwrap_or(0);
-        if !root.starts_with(b"RSD PTR ") {
+        let bytes = memory.bytes(rsdp, size_of::<Rsdp>() as u64);
+        let bytes = bytes.ok_or_else(unreadable)?;
+        let root = Rsdp::ref_from_bytes(bytes).map_err(|_| unreadable())?;
+        if root.signature != *b"RSD PTR " {
             return Err(wrong("it does not begin with \"RSD PTR \""));
         }
-        if field(15, 1) < 2 {
+        if root.revision < 2 {
             return Err(wrong("revision 0 has no XSDT: use a device tree instead"));
         }
-        if field(20, 4) != RSDP_SIZE {
+        if root.length.get() as usize != size_of::<Rsdp>() {
             return Err(wrong("its length is not 36 bytes"));
         }
-        if checksum(root.get(..20).unwrap_or_default()) != 0 || checksum(root) != 0 {
+        let (first, _) = bytes.split_at(core::mem::offset_of!(Rsdp, length));
+        if checksum(first) != 0 || checksum(bytes) != 0 {
             return Err(wrong("a checksum is wrong"));
         }
-        let address = field(24, 8);
+        let address = root.xsdt.get();
         let xsdt = read(memory, address).filter(|it| it.signature() == *b"XSDT");
         let xsdt = xsdt.ok_or_else(|| wrong(&format!("no XSDT is at {address:#x}")))?;
         let xsdt = xsdt.check()?;
@@ -61,9 +63,10 @@ impl<'m> Tables<'m> {
             found.add(memory, u64::from_le_bytes(*address), "XSDT");
         }
         if let Ok(Some(fadt)) = found.get(*b"FACP") {
-            let address = [(140, 8), (40, 4)].map(|(at, size)| number(fadt.bytes, at, size));
-            let mut addresses = address.into_iter().flatten().filter(|it| *it != 0);
-            if let Some(address) = addresses.next() {
+            let long = fadt.read::<FadtLong>(0).map(|fadt| fadt.dsdt.get());
+            let short = fadt.read::<FadtStart>(0).map(|fadt| fadt.dsdt.get().into());
+            let mut addresses = [long, short].into_iter().flatten();
+            if let Some(address) = addresses.find(|address| *address != 0) {
                 found.add(memory, address, "FACP");
             }
         }
@@ -140,7 +143,8 @@ impl<'m> Tables<'m> {
 fn read<'m>(memory: &impl Memory<'m>, address: u64) -> Option<Table<'m>> {
     let place = TableOrigin::Address(address);
     let bytes = memory.bytes(address, HEADER_SIZE as u64)?;
-    let length = number(bytes, 4, 4).filter(|length| *length >= HEADER_SIZE as u64);
-    let whole = length.and_then(|length| memory.bytes(address, length));
+    let length = u64::from(Header::ref_from_bytes(bytes).ok()?.length.get());
+    let whole = Some(length).filter(|length| *length >= HEADER_SIZE as u64);
+    let whole = whole.and_then(|length| memory.bytes(address, length));
     Some(Table::new(whole.unwrap_or(bytes), place))
 }

@@ -134,6 +134,7 @@ mod tests {
     #[test]
     fn an_interrupt_is_ended_by_what_acknowledged_it() {
         for (register, found) in [(0x803, Some((3, 0x803))), (0x3fb, Some((0x3fb, 0x3fb)))] {
+            let found = found.map(|(intid, register)| (IntId::new(intid), register));
             assert_eq!(acknowledge(&mut Fake::new(&[(0xc, register)])), found);
         }
         for special in 1020..=1023 {

@@ -1,11 +1,7 @@
 //! Firmware Image Packages: the file that TF-A's boot stages load from.
 //!
-//! ```text
-//! 0x00  u32 0xaa640001, u32 serial number, u64 flags      header
-//! 0x10  UUID, u64 offset, u64 size, u64 flags             an entry an image
-//! ....  nil UUID, u64 end of the package, u64 0, u64 0    terminator
-//! ....  the images
-//! ```
+//! A [`Header`], an [`Entry`] for each image, an entry of zeros but for the offset, which is
+//! the package's end, and the images.
 //!
 //! Little-endian. The reader trusts nothing: it finds each offset, size and order that
 //! firmware cannot use, and names the entry and its offset in the file. The writer
@@ -14,12 +10,14 @@
 use anyhow::{Context, Result, bail};
 use boards::image_kinds::{IMAGE_KINDS, label};
 use uuid::Uuid;
+use zerocopy::little_endian::{U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 const MAGIC: u32 = 0xaa64_0001;
 /// fiptool's serial number; any but 0 will do.
 const SERIAL: u32 = 0x1234_5678;
-const HEADER_SIZE: u64 = 16;
-const ENTRY_SIZE: u64 = 40;
+const HEADER_SIZE: u64 = size_of::<Header>() as u64;
+const ENTRY_SIZE: u64 = size_of::<Entry>() as u64;
 /// More entries than any package has; TF-A knows some 40 kinds.
 const ENTRIES_MAX: usize = 256;
 
@@ -28,6 +26,40 @@ const ENTRIES_MAX: usize = 256;
 pub const IMAGE_MAX: usize = 128 << 20;
 /// The largest package that is read, in bytes: more than boards have flash.
 pub const PACKAGE_MAX: usize = 4 * IMAGE_MAX;
+
+/// What a package begins with.
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+struct Header {
+    magic: U32,
+    serial: U32,
+    flags: U64,
+}
+
+/// An image's place in a package.
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+struct Entry {
+    uuid: [u8; 16],
+    offset: U64,
+    size: U64,
+    flags: U64,
+}
+
+impl Entry {
+    fn new(uuid: Uuid, offset: u64, size: u64, flags: u64) -> Self {
+        Self {
+            uuid: uuid.into_bytes(),
+            offset: offset.into(),
+            size: size.into(),
+            flags: flags.into(),
+        }
+    }
+
+    fn uuid(&self) -> Uuid {
+        Uuid::from_bytes(self.uuid)
+    }
+}
 
 /// A package.
 #[derive(Clone, Debug)]
@@ -99,8 +131,8 @@ impl Fip {
     /// # Errors
     /// When the file is no package, or an image's bytes are not in it.
     pub fn inspect(file: &[u8]) -> Result<Inspected> {
-        let (serial, flags) = header(file)?;
-        let (entries, terminator) = list(file)?;
+        let (header, rest) = header(file)?;
+        let (entries, terminator) = list(file, rest)?;
         let at = |index: usize| HEADER_SIZE + ENTRY_SIZE * index as u64;
         let list_end = at(entries.len() + 1);
         let mut faults = Vec::new();
@@ -110,14 +142,14 @@ impl Fip {
             ));
         }
         let mut fip = Self {
-            serial,
-            flags,
+            serial: header.serial.get(),
+            flags: header.flags.get(),
             ..Self::default()
         };
         for (index, entry) in entries.iter().enumerate() {
             let place = format!(
                 "entry {index} ({}) at offset {:#x}",
-                label(entry.0),
+                label(entry.uuid()),
                 at(index)
             );
             let image = fip.read_image(entry, file).context(place.clone())?;
@@ -130,7 +162,7 @@ impl Fip {
         let place = format!("offset {:#x}: the terminator", at(entries.len()));
         let of_terminator = faults_of_terminator(terminator, last, size);
         faults.extend(of_terminator.map(|fault| format!("{place}: {fault}")));
-        let [end, ..] = terminator;
+        let end = terminator.offset.get();
         let after = size.saturating_sub(end);
         let is_end = (last..size).contains(&end);
         let rest = is_end.then(|| format!("{after} bytes follow the package's end at {end:#x}"));
@@ -139,7 +171,8 @@ impl Fip {
 
     /// Reads the image of an entry.
     fn read_image(&self, entry: &Entry, file: &[u8]) -> Result<Image> {
-        let (uuid, [offset, size, flags]) = *entry;
+        let (uuid, flags) = (entry.uuid(), entry.flags.get());
+        let (offset, size) = (entry.offset.get(), entry.size.get());
         let Some(end) = offset.checked_add(size) else {
             bail!("{offset:#x} + {size:#x} wraps round 64 bits");
         };
@@ -254,22 +287,21 @@ impl Fip {
         let place = |uuid: Uuid| IMAGE_KINDS.iter().position(|kind| kind.uuid == uuid);
         images.sort_by_key(|image| place(image.uuid).unwrap_or(IMAGE_KINDS.len()));
         let mut file = Vec::new();
-        file.extend(MAGIC.to_le_bytes());
-        file.extend(self.serial.to_le_bytes());
-        file.extend(self.flags.to_le_bytes());
-        let mut entry = |uuid: Uuid, offset_size_flags: [u64; 3]| {
-            file.extend(uuid.as_bytes());
-            file.extend(offset_size_flags.map(u64::to_le_bytes).as_flattened());
+        let header = Header {
+            magic: MAGIC.into(),
+            serial: self.serial.into(),
+            flags: self.flags.into(),
         };
+        file.extend(header.as_bytes());
         let mut at = HEADER_SIZE + ENTRY_SIZE * (images.len() as u64 + 1);
         for image in &images {
             let size = image.data.len() as u64;
             at = at.next_multiple_of(self.align);
-            entry(image.uuid, [at, size, image.flags]);
+            file.extend(Entry::new(image.uuid, at, size, image.flags).as_bytes());
             at += size;
         }
         let end = at.next_multiple_of(self.align);
-        entry(Uuid::nil(), [end, 0, 0]);
+        file.extend(Entry::new(Uuid::nil(), end, 0, 0).as_bytes());
         for image in &images {
             file.resize(file.len().next_multiple_of(self.align as usize), 0);
             file.extend(&image.data);
@@ -285,53 +317,43 @@ impl Image {
     }
 }
 
-/// An entry of the list, as it stands in the file: offset, size and flags.
-type Entry = (Uuid, [u64; 3]);
-
-/// Returns the serial number and the flags.
-fn header(file: &[u8]) -> Result<(u32, u64)> {
-    let Some(header) = file.first_chunk() else {
+/// Returns the header, and the bytes after it.
+fn header(file: &[u8]) -> Result<(&Header, &[u8])> {
+    let Ok((header, rest)) = Header::ref_from_prefix(file) else {
         bail!("offset {:#x}: the file ends within the header", file.len());
     };
-    let header = u128::from_le_bytes(*header);
-    let (magic, serial, flags) = (header as u32, (header >> 32) as u32, (header >> 64) as u64);
+    let magic = header.magic.get();
     if magic != MAGIC {
         bail!("offset 0x0: no FIP: {magic:#010x} instead of {MAGIC:#010x}");
     }
-    if serial == 0 {
+    if header.serial.get() == 0 {
         bail!("offset 0x4: the serial number is 0, which firmware takes for no FIP");
     }
-    Ok((serial, flags))
+    Ok((header, rest))
 }
 
-/// Returns the entries, and the numbers of the terminator.
-fn list(file: &[u8]) -> Result<(Vec<Entry>, [u64; 3])> {
+/// Returns the entries of `list`, and the terminator.
+fn list<'f>(file: &[u8], mut list: &'f [u8]) -> Result<(Vec<&'f Entry>, &'f Entry)> {
     let mut entries = Vec::new();
-    let (list, _) = file[HEADER_SIZE as usize..].as_chunks::<{ ENTRY_SIZE as usize }>();
-    for bytes in list.iter().take(ENTRIES_MAX + 1) {
-        let (uuid, numbers) = bytes.split_first_chunk().context("16 of 40 bytes")?;
-        let number = |at| u64::from_le_bytes(numbers.as_chunks().0[at]);
-        let (uuid, numbers) = (Uuid::from_bytes(*uuid), [0, 1, 2].map(number));
-        if uuid.is_nil() {
-            return Ok((entries, numbers));
+    while let Ok((entry, rest)) = Entry::ref_from_prefix(list) {
+        if entry.uuid().is_nil() {
+            return Ok((entries, entry));
         }
-        entries.push((uuid, numbers));
+        if entries.len() == ENTRIES_MAX {
+            bail!("more than {ENTRIES_MAX} entries");
+        }
+        entries.push(entry);
+        list = rest;
     }
     let size = file.len();
-    if entries.len() > ENTRIES_MAX {
-        bail!("more than {ENTRIES_MAX} entries");
-    }
     bail!("offset {size:#x}: the file ends within the list of entries, before its terminator")
 }
 
 /// Returns the faults of a terminator, whose offset is the package's end: not before the last
 /// byte of an image, not after the file's end. (fiptool rounds it up to the alignment.)
-fn faults_of_terminator(
-    [end, size, flags]: [u64; 3],
-    last: u64,
-    file: u64,
-) -> impl Iterator<Item = String> {
-    let has_more = size != 0 || flags != 0;
+fn faults_of_terminator(terminator: &Entry, last: u64, file: u64) -> impl Iterator<Item = String> {
+    let end = terminator.offset.get();
+    let has_more = terminator.size.get() != 0 || terminator.flags.get() != 0;
     let more = has_more.then(|| "it has a size or flags".to_owned());
     let wrong_end = (!(last..=file).contains(&end)).then(|| {
         format!(
