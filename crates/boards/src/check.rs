@@ -48,15 +48,19 @@ fn memory(board: &Board) -> Check {
             let reason = "are no range: a size and at most 48 bits of address are needed";
             let reason = format_args!("{size:#x} bytes at {base:#x} {reason}");
             require(size > 0 && end.is_some(), &path, reason)?;
-            let other = ranges[..index].iter().position(|it| it.overlaps(range));
-            let reason = format_args!("overlaps {list}[{}]", other.unwrap_or(0));
-            require(other.is_none(), path, reason)?;
+            if let Some(other) = ranges[..index].iter().position(|it| it.overlaps(range)) {
+                require(false, path, format_args!("overlaps {list}[{other}]"))?;
+            }
         }
     }
     let is_in_memory = |part: &Region| board.memory.iter().any(|memory| memory.contains(part));
-    let outside = reserved.iter().position(|part| !is_in_memory(part));
-    let path = format_args!("reserved[{}]", outside.unwrap_or(0));
-    require(outside.is_none(), path, "not within one range of memory")
+    match reserved.iter().position(|part| !is_in_memory(part)) {
+        None => Ok(()),
+        Some(outside) => {
+            let path = format_args!("reserved[{outside}]");
+            require(false, path, "not within one range of memory")
+        }
+    }
 }
 
 fn cpus(board: &Board) -> Check {

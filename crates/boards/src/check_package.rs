@@ -60,18 +60,20 @@ fn images(path: &str, options: &[String], blobs: &[Blob]) -> Result<(), BoardFau
         let reason = format_args!("fiptool has no option --{option}");
         require(!uuid_of(option).is_nil(), at, reason)?;
     }
-    let twice = options.iter().duplicates().next();
-    let reason = format_args!("{} appears twice", twice.map_or("", |option| option));
-    require(twice.is_none(), at, reason)?;
+    if let Some(twice) = options.iter().duplicates().next() {
+        require(false, at, format_args!("{twice} appears twice"))?;
+    }
     let at = format_args!("{path}.blobs");
     for Blob { uuid, .. } in blobs {
         let reason = "a UUID of zeros ends the list and names no image";
         require(*uuid != Uuid::nil(), at, reason)?;
-        let option = known(*uuid).map_or("", |kind| kind.option);
-        let reason = format_args!("{uuid} is {option}, which goes into requires");
-        require(option.is_empty(), at, reason)?;
+        if let Some(kind) = known(*uuid) {
+            let reason = format_args!("{uuid} is {}, which goes into requires", kind.option);
+            require(false, at, reason)?;
+        }
     }
-    let twice = blobs.iter().map(|blob| blob.uuid).duplicates().next();
-    let reason = format_args!("the UUID {} appears twice", twice.unwrap_or_default());
-    require(twice.is_none(), at, reason)
+    match blobs.iter().map(|blob| blob.uuid).duplicates().next() {
+        None => Ok(()),
+        Some(twice) => require(false, at, format_args!("the UUID {twice} appears twice")),
+    }
 }

@@ -114,7 +114,7 @@ impl FromStr for Gic {
     type Err = &'static str;
 
     fn from_str(digit: &str) -> Result<Self, Self::Err> {
-        Self::try_from(digit.parse().unwrap_or(0))
+        Self::try_from(digit.parse::<u32>().map_err(|_| "2 or 3 is needed")?)
     }
 }
 

@@ -122,8 +122,8 @@ fn find_tree(
     let (offset, size) = (block.tree_offset as usize, block.tree_size as usize);
     if size > 0 {
         let tree = IMAGE.get(offset..).and_then(|rest| rest.get(..size));
-        let name = "the device tree of the application";
-        return Ok((tree.unwrap_or_default().into(), name.into()));
+        let tree = tree.ok_or("the application's device tree is not in its image")?;
+        return Ok((tree.into(), "the device tree of the application".into()));
     }
     if let Some(base) = services.configuration_table(DEVICE_TREE) {
         let name = format!("the device tree of EFI at {base:#x}");
@@ -176,7 +176,8 @@ fn place(
     mut block: ParameterBlock,
     cpus: usize,
 ) -> Result<Loaded, String> {
-    let base = IMAGE.get(..block.base_size as usize).unwrap_or_default();
+    let base = IMAGE.get(..block.base_size as usize);
+    let base = base.ok_or("the application's image is shorter than its header says")?;
     let offset = base.len().next_multiple_of(TREE_ALIGN);
     block.tree_offset = offset as u64;
     let size = offset + TREE_MAX + PAGE_SIZE + working_memory(cpus as u32) as usize;

@@ -134,7 +134,7 @@ fn states_of(namespace: &Namespace<'_>, cpu: &[Segment], notes: &mut Vec<String>
     below.retain(|state| matches!(state.entry, Entry::Register(_)));
     let mut states = below.clone();
     for length in (1..cpu.len()).rev() {
-        let container = cpu.get(..length).unwrap_or_default();
+        let container = &cpu[..length];
         let id = namespace.get(&[container, &[*b"_HID"]].concat());
         if !matches!(id, Some(Object::Value(Value::Text(b"ACPI0010")))) {
             break;

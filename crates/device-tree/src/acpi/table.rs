@@ -55,9 +55,12 @@ pub struct Table<'m> {
 }
 
 impl<'m> Table<'m> {
-    /// Takes the bytes of a table, at least the header.
+    /// Takes the bytes of a table.
+    ///
+    /// # Panics
+    /// If they are less than a header: the caller has checked that.
     pub fn new(bytes: &'m [u8], place: TableOrigin) -> Self {
-        let signature = bytes.first_chunk().copied().unwrap_or_default();
+        let signature = *bytes.first_chunk().expect("at least a header");
         Self {
             signature,
             place,
