@@ -9,6 +9,10 @@
 //! and padding after the blocks (QEMU's trees have a MiB) is never looked at.
 
 use core::fmt;
+use core::mem::offset_of;
+
+use zerocopy::big_endian::U32;
+use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use crate::image::TREE_MAX;
 use crate::text::format_error::{FormatError, Result};
@@ -17,13 +21,25 @@ use crate::text::format_error::{FormatError, Result};
 const DEPTH_MAX: usize = 16;
 
 const MAGIC: u32 = 0xd00d_feed;
-const VERSION: usize = 17;
-const HEADER_SIZE: usize = 40;
+const VERSION: u32 = 17;
 
-/// Offsets of the header's fields (section 5.2).
-const OFF_DT_STRUCT: usize = 8;
-const OFF_DT_STRINGS: usize = 12;
-const OFF_MEM_RSVMAP: usize = 16;
+/// The header (section 5.2), big-endian.
+#[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+struct Header {
+    magic: U32,
+    total_size: U32,
+    structure: U32,
+    strings: U32,
+    reservations: U32,
+    version: U32,
+    last_compatible_version: U32,
+    boot_cpu: U32,
+    strings_size: U32,
+    structure_size: U32,
+}
+
+const _: () = assert!(size_of::<Header>() == 40 && offset_of!(Header, version) == 20);
 
 /// Size in bytes of an entry of the memory reservation block (section 5.3).
 const RESERVATION_SIZE: usize = 16;
@@ -57,16 +73,15 @@ pub(crate) fn until(bytes: &[u8], end: u8) -> &[u8] {
 
 /// The bytes of a sound tree.
 #[derive(Clone, Copy)]
-pub(crate) struct Fdt<'t>(&'t [u8]);
+pub(crate) struct Fdt<'t> {
+    blob: &'t [u8],
+    header: &'t Header,
+}
 
 impl<'t> Fdt<'t> {
-    fn field(self, at: usize) -> usize {
-        word(self.0, at).map_or(0, |value| value as usize)
-    }
-
     /// Returns the name at an offset, without its NUL.
     pub fn string(self, at: usize) -> Option<&'t [u8]> {
-        let rest = self.0.get(at..)?;
+        let rest = self.blob.get(at..)?;
         let window = rest.get(..=NAME_MAX).unwrap_or(rest);
         let end = window.iter().position(|byte| *byte == 0)?;
         window.get(..end)
@@ -74,13 +89,13 @@ impl<'t> Fdt<'t> {
 
     /// Returns the offset of the root's BEGIN_NODE.
     pub fn root(self) -> usize {
-        self.field(OFF_DT_STRUCT)
+        self.header.structure.get() as usize
     }
 
     /// Returns address and size of each entry of the memory reservation block.
     pub fn reservations(self) -> impl Iterator<Item = (u64, u64)> {
-        let block = self.field(OFF_MEM_RSVMAP);
-        let block = self.0.get(block..).unwrap_or_default();
+        let block = self.header.reservations.get() as usize;
+        let block = self.blob.get(block..).unwrap_or_default();
         let entries = block.chunks_exact(RESERVATION_SIZE).map(|entry| {
             let (address, size) = entry.split_at(RESERVATION_SIZE / 2);
             (number(address), number(size))
@@ -90,21 +105,24 @@ impl<'t> Fdt<'t> {
 
     /// Returns the token at an offset, and the offset of the next one.
     pub fn token(self, at: usize) -> Option<(Token<'t>, usize)> {
-        let (at, token) = (at + 4, word(self.0, at)?);
+        let (at, token) = (at + 4, word(self.blob, at)?);
         let (end, token) = match token {
             BEGIN_NODE => (at + self.string(at)?.len() + 1, Token::Begin),
             PROP => {
-                let (length, name) = (word(self.0, at)? as usize, word(self.0, at + 4)? as usize);
-                let name = self.string(self.field(OFF_DT_STRINGS) + name)?;
+                let (length, name) = (
+                    word(self.blob, at)? as usize,
+                    word(self.blob, at + 4)? as usize,
+                );
+                let name = self.string(self.header.strings.get() as usize + name)?;
                 let (at, end) = (at + 8, at + 8 + length);
-                (end, Token::Property(name, self.0.get(at..end)?))
+                (end, Token::Property(name, self.blob.get(at..end)?))
             }
             END_NODE => (at, Token::End),
             _ => return None,
         };
         let mut next = end.next_multiple_of(4);
         // A NOP belongs to no node: boot loaders overwrite removed nodes with them.
-        while word(self.0, next) == Some(NOP) {
+        while word(self.blob, next) == Some(NOP) {
             next += 4;
         }
         Some((token, next))
@@ -113,7 +131,7 @@ impl<'t> Fdt<'t> {
 
 impl fmt::Debug for Fdt<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Fdt({} bytes)", self.0.len())
+        write!(f, "Fdt({} bytes)", self.blob.len())
     }
 }
 
@@ -164,25 +182,32 @@ pub(crate) fn open(tree: &[u8]) -> Result<Fdt<'_>> {
 type Checked<T> = Result<T, (usize, &'static str)>;
 
 fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
-    if blob.len() < HEADER_SIZE {
-        return Err((4, "totalsize is less than the header's size"));
-    }
-    let tree = Fdt(blob);
-    let field = |at| tree.field(at);
+    let Ok((header, _)) = Header::ref_from_prefix(blob) else {
+        let at = offset_of!(Header, total_size);
+        return Err((at, "totalsize is less than the header's size"));
+    };
+    let tree = Fdt { blob, header };
     // The version, and the last one with which it is compatible.
-    if field(20) < VERSION || field(24) > VERSION {
-        return Err((20, "another version of the format than 17"));
+    if header.version.get() < VERSION || header.last_compatible_version.get() > VERSION {
+        let at = offset_of!(Header, version);
+        return Err((at, "another version of the format than 17"));
     }
     // A block begins after the header and ends in the blob.
-    let block = |at, size: usize| match field(at).checked_add(size) {
-        Some(end) if field(at) >= HEADER_SIZE && end <= blob.len() => Ok((field(at), end)),
-        _ => Err((at, "the block is outside the tree")),
+    let block = |at, start: U32, size: u32| {
+        let (start, size) = (start.get() as usize, size as usize);
+        match start.checked_add(size) {
+            Some(end) if start >= size_of::<Header>() && end <= blob.len() => Ok((start, end)),
+            _ => Err((at, "the block is outside the tree")),
+        }
     };
-    let (nodes, end) = block(OFF_DT_STRUCT, field(36))?;
-    block(OFF_DT_STRINGS, field(32))?;
-    let (reserved, _) = block(OFF_MEM_RSVMAP, 0)?;
+    let at = offset_of!(Header, structure);
+    let (nodes, end) = block(at, header.structure, header.structure_size.get())?;
+    let strings = offset_of!(Header, strings);
+    block(strings, header.strings, header.strings_size.get())?;
+    let reservations = offset_of!(Header, reservations);
+    let (reserved, _) = block(reservations, header.reservations, 0)?;
     if !nodes.is_multiple_of(4) {
-        return Err((OFF_DT_STRUCT, "the structure block is not aligned"));
+        return Err((at, "the structure block is not aligned"));
     }
     let entries = blob.get(reserved..).unwrap_or_default();
     let mut entries = entries.chunks_exact(RESERVATION_SIZE);
@@ -204,7 +229,7 @@ fn check_structure(tree: Fdt<'_>, root: usize, end: usize) -> Checked<()> {
         let broken = (at, "a token that is unknown, broken or not allowed here");
         let wrong_name = (at, "the name of a node or property is not acceptable");
         let Some((token, next)) = tree.token(at) else {
-            let is_end = word(tree.0, at) == Some(END) && depth == 0 && at != root;
+            let is_end = word(tree.blob, at) == Some(END) && depth == 0 && at != root;
             return is_end.then_some(()).ok_or(broken);
         };
         match token {

@@ -14,7 +14,7 @@
 
 use core::ops::Range;
 
-use super::parameter_block::{TREE_MAX, number};
+use super::parameter_block::TREE_MAX;
 use crate::text::format_error::FormatError;
 
 /// The number that a transfer list begins with.
@@ -35,8 +35,11 @@ fn wrong<T>(what: &str, at: usize) -> Result<T, FormatError> {
     Err(FormatError::new(format_args!("{what} at offset {at:#x}")))
 }
 
+/// Returns the little-endian number in `size` bytes at `at`; 0 outside of `list`.
 fn field(list: &[u8], at: usize, size: usize) -> usize {
-    number(list, at, size) as usize
+    let bytes = list.get(at..at + size).unwrap_or_default();
+    let number = bytes.iter().rfold(0, |n, byte| n << 8 | u64::from(*byte));
+    number as usize
 }
 
 /// Returns the bytes in use of the list that begins with `header`.

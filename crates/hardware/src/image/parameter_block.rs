@@ -11,23 +11,41 @@
 //! ....  device tree            at ParameterBlock::tree_offset, when appended
 //! ```
 
+use core::mem::offset_of;
+
+use zerocopy::little_endian::{U16, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
 use crate::devices::uart::{Description as Uart, Layout, UartKind};
 use crate::text::format_error::FormatError;
 use crate::words;
 
+/// The arm64 `Image` header, little-endian.
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+struct Header {
+    code: [U32; 2],
+    text_offset: U64,
+    image_size: U64,
+    flags: U64,
+    reserved: [U64; 3],
+    magic: [u8; 4],
+    reserved_5: U32,
+}
+
 /// Size in bytes of the arm64 `Image` header.
-pub const HEADER_SIZE: usize = 0x40;
+pub const HEADER_SIZE: usize = size_of::<Header>();
 /// Offset in the file of the header's `image_size` field (u64).
-pub const IMAGE_SIZE_OFFSET: usize = 0x10;
+pub const IMAGE_SIZE_OFFSET: usize = offset_of!(Header, image_size);
 /// Offset in the file of the header's magic number.
-pub const MAGIC_OFFSET: usize = 0x38;
+pub const MAGIC_OFFSET: usize = offset_of!(Header, magic);
 /// The header's magic number, "ARM\x64".
 pub const MAGIC: [u8; 4] = *b"ARM\x64";
 
 /// Offset in the file of the parameter block.
 pub const PARAMETER_BLOCK: usize = HEADER_SIZE;
 /// Size in bytes of the parameter block.
-pub const PARAMETER_BLOCK_SIZE: usize = 0x40;
+pub const PARAMETER_BLOCK_SIZE: usize = size_of::<Block>();
 /// The parameter block's magic number.
 pub const PARAMETER_MAGIC: [u8; 8] = *b"PSCIBNCH";
 /// The layout's version; a block of another version is refused.
@@ -75,25 +93,34 @@ pub struct ParameterBlock {
     pub build: u32,
 }
 
-// Offsets in the block.
-const OFF_VERSION: usize = 0x08;
-const OFF_LENGTH: usize = 0x0c;
-const OFF_UART_KIND: usize = 0x10;
-const OFF_UART_SHIFT: usize = 0x14;
-const OFF_UART_WIDTH: usize = 0x15;
-const OFF_MARKS: usize = 0x16;
-const OFF_UART_BASE: usize = 0x18;
-const OFF_TREE_OFFSET: usize = 0x20;
-const OFF_TREE_SIZE: usize = 0x28;
-const OFF_BASE_SIZE: usize = 0x30;
-const OFF_CONDUIT: usize = 0x38;
-const OFF_BUILD: usize = 0x3c;
-
-/// Returns the little-endian number in `size` bytes at `at`; 0 outside of `bytes`.
-pub(super) fn number(bytes: &[u8], at: usize, size: usize) -> u64 {
-    let bytes = bytes.get(at..at + size).unwrap_or_default();
-    bytes.iter().rfold(0, |n, byte| n << 8 | u64::from(*byte))
+/// The parameter block, little-endian. `linker/payload.ld` and the entry code have its place.
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+struct Block {
+    magic: [u8; 8],
+    version: U32,
+    length: U32,
+    /// From 1; 0 for none.
+    uart_kind: U32,
+    uart_shift: u8,
+    uart_width: u8,
+    /// The offset and 1; 0 for none.
+    marks: U16,
+    uart_base: U64,
+    tree_offset: U64,
+    tree_size: U64,
+    base_size: U64,
+    /// From 1; 0 for none.
+    conduit: U32,
+    build: U32,
 }
+
+// A host tool may be older than a payload.
+const _: () = {
+    assert!(HEADER_SIZE == 0x40 && PARAMETER_BLOCK_SIZE == 0x40);
+    assert!(IMAGE_SIZE_OFFSET == 0x10 && MAGIC_OFFSET == 0x38);
+    assert!(offset_of!(Block, marks) == 0x16 && offset_of!(Block, build) == 0x3c);
+};
 
 fn undefined(at: usize) -> FormatError {
     let at = PARAMETER_BLOCK + at;
@@ -101,14 +128,16 @@ fn undefined(at: usize) -> FormatError {
 }
 
 /// Returns one of `all` by its number from 1 in the field at `at`; None for 0.
-fn choice<T: Copy>(all: &[T], block: &[u8], at: usize) -> Result<Option<T>, FormatError> {
-    let code = number(block, at, 4) as usize;
-    let chosen = code.checked_sub(1).map(|place| all.get(place).copied());
-    chosen.map_or(Ok(None), |it| it.map(Some).ok_or_else(|| undefined(at)))
+fn choice<T: Copy>(all: &[T], field: U32, at: usize) -> Result<Option<T>, FormatError> {
+    let Some(place) = field.get().checked_sub(1) else {
+        return Ok(None);
+    };
+    let chosen = all.get(place as usize).copied();
+    chosen.map(Some).ok_or_else(|| undefined(at))
 }
 
-fn check_magic(what: &str, magic: &[u8], bytes: &[u8], at: usize) -> Result<(), FormatError> {
-    match bytes.starts_with(magic) {
+fn check_magic(what: &str, is_right: bool, at: usize) -> Result<(), FormatError> {
+    match is_right {
         true => Ok(()),
         false => Err(FormatError::new(format_args!(
             "no {what} at offset {at:#x}"
@@ -116,20 +145,38 @@ fn check_magic(what: &str, magic: &[u8], bytes: &[u8], at: usize) -> Result<(), 
     }
 }
 
-/// Refuses bytes that are no block of this version.
-fn check(block: &[u8]) -> Result<(), FormatError> {
-    if block.len() < PARAMETER_BLOCK_SIZE {
+/// Returns the block that `bytes` begin with, and refuses another version.
+fn check(bytes: &[u8]) -> Result<&Block, FormatError> {
+    let Ok((block, _)) = Block::ref_from_prefix(bytes) else {
         let message = format_args!("shorter than an arm64 Image header");
         return Err(FormatError::new(message));
-    }
+    };
     let what = "psci-bench parameter block";
-    check_magic(what, &PARAMETER_MAGIC, block, PARAMETER_BLOCK)?;
-    let (version, expected) = (number(block, OFF_VERSION, 4), PARAMETER_VERSION);
-    if version != u64::from(expected) {
+    check_magic(what, block.magic == PARAMETER_MAGIC, PARAMETER_BLOCK)?;
+    let (version, expected) = (block.version.get(), PARAMETER_VERSION);
+    if version != expected {
         let message = format_args!("parameter block version {version}, expected {expected}");
         return Err(FormatError::new(message));
     }
-    Ok(())
+    Ok(block)
+}
+
+impl Block {
+    /// Decodes the UART.
+    fn uart(&self) -> Result<Option<Uart>, FormatError> {
+        let at = offset_of!(Block, uart_kind);
+        let Some(kind) = choice(&UartKind::ALL, self.uart_kind, at)? else {
+            return Ok(None);
+        };
+        if self.uart_shift > 4 {
+            return Err(undefined(offset_of!(Block, uart_shift)));
+        }
+        if !matches!(self.uart_width, 1 | 2 | 4) {
+            return Err(undefined(offset_of!(Block, uart_width)));
+        }
+        let layout = Layout::new(self.uart_shift, self.uart_width);
+        Ok(Some(Uart::new(kind, self.uart_base.get(), layout)))
+    }
 }
 
 impl ParameterBlock {
@@ -138,23 +185,7 @@ impl ParameterBlock {
     /// # Errors
     /// A field that is not accepted.
     pub fn decode_uart(block: &[u8]) -> Result<Option<Uart>, FormatError> {
-        check(block)?;
-        let (reg_shift, io_width) = (block[OFF_UART_SHIFT], block[OFF_UART_WIDTH]);
-        let Some(kind) = choice(&UartKind::ALL, block, OFF_UART_KIND)? else {
-            return Ok(None);
-        };
-        if reg_shift > 4 {
-            return Err(undefined(OFF_UART_SHIFT));
-        }
-        if !matches!(io_width, 1 | 2 | 4) {
-            return Err(undefined(OFF_UART_WIDTH));
-        }
-        let base = number(block, OFF_UART_BASE, 8);
-        Ok(Some(Uart::new(
-            kind,
-            base,
-            Layout::new(reg_shift, io_width),
-        )))
+        check(block)?.uart()
     }
 
     /// Decodes the block `block`. The running image has it apart from the header, which
@@ -163,18 +194,19 @@ impl ParameterBlock {
     /// # Errors
     /// As for [`Self::decode_uart`].
     pub fn decode(block: &[u8]) -> Result<Self, FormatError> {
-        let uart = Self::decode_uart(block)?;
-        if number(block, OFF_LENGTH, 4) != PARAMETER_BLOCK_SIZE as u64 {
-            return Err(undefined(OFF_LENGTH));
+        let block = check(block)?;
+        let uart = block.uart()?;
+        if block.length.get() as usize != PARAMETER_BLOCK_SIZE {
+            return Err(undefined(offset_of!(Block, length)));
         }
         Ok(Self {
             uart,
-            conduit: choice(&Conduit::ALL, block, OFF_CONDUIT)?,
-            marks: (number(block, OFF_MARKS, 2) as u16).checked_sub(1),
-            tree_offset: number(block, OFF_TREE_OFFSET, 8),
-            tree_size: number(block, OFF_TREE_SIZE, 8),
-            base_size: number(block, OFF_BASE_SIZE, 8),
-            build: number(block, OFF_BUILD, 4) as u32,
+            conduit: choice(&Conduit::ALL, block.conduit, offset_of!(Block, conduit))?,
+            marks: block.marks.get().checked_sub(1),
+            tree_offset: block.tree_offset.get(),
+            tree_size: block.tree_size.get(),
+            base_size: block.base_size.get(),
+            build: block.build.get(),
         })
     }
 
@@ -183,12 +215,11 @@ impl ParameterBlock {
     /// # Errors
     /// A header or field that is not accepted.
     pub fn read(file: &[u8]) -> Result<Self, FormatError> {
-        let Some(block) = file.get(PARAMETER_BLOCK..) else {
+        let Ok((header, block)) = Header::ref_from_prefix(file) else {
             let message = format_args!("shorter than an arm64 Image header");
             return Err(FormatError::new(message));
         };
-        let what = "arm64 Image magic";
-        check_magic(what, &MAGIC, &file[MAGIC_OFFSET..], MAGIC_OFFSET)?;
+        check_magic("arm64 Image magic", header.magic == MAGIC, MAGIC_OFFSET)?;
         Self::decode(block)
     }
 
@@ -199,27 +230,29 @@ impl ParameterBlock {
     /// When `file` has no block.
     pub fn write(&self, file: &mut [u8], image_size: u64) -> Result<(), FormatError> {
         Self::read(file)?;
-        file[IMAGE_SIZE_OFFSET..][..8].copy_from_slice(&image_size.to_le_bytes());
-        let block = &mut file[PARAMETER_BLOCK..];
-        let mut write = |at: usize, value: &[u8]| {
-            block[at..at + value.len()].copy_from_slice(value);
+        let (kind, shift, width, base) = match self.uart {
+            None => (0, 0, 0, 0),
+            Some(it) => (it.kind as u32 + 1, it.reg_shift, it.io_width, it.base),
         };
-        let (kind, layout, base) = match self.uart {
-            None => (0u32, [0, 0], 0),
-            Some(it) => (it.kind as u32 + 1, [it.reg_shift, it.io_width], it.base),
+        let block = Block {
+            magic: PARAMETER_MAGIC,
+            version: PARAMETER_VERSION.into(),
+            length: (PARAMETER_BLOCK_SIZE as u32).into(),
+            uart_kind: kind.into(),
+            uart_shift: shift,
+            uart_width: width,
+            // From 1, as all choices.
+            marks: self.marks.map_or(0, |offset| offset + 1).into(),
+            uart_base: base.into(),
+            tree_offset: self.tree_offset.into(),
+            tree_size: self.tree_size.into(),
+            base_size: self.base_size.into(),
+            conduit: self.conduit.map_or(0, |conduit| conduit as u32 + 1).into(),
+            build: self.build.into(),
         };
-        let conduit = self.conduit.map_or(0, |conduit| conduit as u32 + 1);
-        write(OFF_UART_KIND, &kind.to_le_bytes());
-        write(OFF_UART_SHIFT, &layout);
-        write(OFF_UART_BASE, &base.to_le_bytes());
-        write(OFF_TREE_OFFSET, &self.tree_offset.to_le_bytes());
-        write(OFF_TREE_SIZE, &self.tree_size.to_le_bytes());
-        write(OFF_BASE_SIZE, &self.base_size.to_le_bytes());
-        write(OFF_CONDUIT, &conduit.to_le_bytes());
-        write(OFF_BUILD, &self.build.to_le_bytes());
-        // From 1, as all choices.
-        let marks = self.marks.map_or(0, |offset| offset + 1);
-        write(OFF_MARKS, &marks.to_le_bytes());
+        let size: U64 = image_size.into();
+        file[IMAGE_SIZE_OFFSET..][..size_of::<U64>()].copy_from_slice(size.as_bytes());
+        file[PARAMETER_BLOCK..][..PARAMETER_BLOCK_SIZE].copy_from_slice(block.as_bytes());
         Ok(())
     }
 }
@@ -233,8 +266,8 @@ mod tests {
         let mut file = [0; 0x80];
         file[MAGIC_OFFSET..][..4].copy_from_slice(&MAGIC);
         file[PARAMETER_BLOCK..][..8].copy_from_slice(&PARAMETER_MAGIC);
-        file[PARAMETER_BLOCK + OFF_VERSION] = 1;
-        file[PARAMETER_BLOCK + OFF_LENGTH] = 0x40;
+        file[PARAMETER_BLOCK + 0x08] = 1;
+        file[PARAMETER_BLOCK + 0x0c] = 0x40;
         file
     }
 
@@ -256,16 +289,13 @@ mod tests {
             };
             let mut file = blank();
             block.write(&mut file, 0x12345).expect("a good file");
-            assert_eq!(
-                file[PARAMETER_BLOCK + OFF_UART_KIND..][..4],
-                number.to_le_bytes()
-            );
-            assert_eq!(file[PARAMETER_BLOCK + OFF_CONDUIT], 2);
+            assert_eq!(file[PARAMETER_BLOCK + 0x10..][..4], number.to_le_bytes());
+            assert_eq!(file[PARAMETER_BLOCK + 0x38], 2);
             assert_eq!(file[0x7c..0x80], [0xef, 0xcd, 0xab, 0x89]);
             assert_eq!(file[0x10..0x18], 0x12345u64.to_le_bytes());
             assert_eq!(ParameterBlock::read(&file), Ok(block));
             // An old block has neither shift nor width for a PL011.
-            file[PARAMETER_BLOCK + OFF_UART_SHIFT..][..2].copy_from_slice(&[0, 1]);
+            file[PARAMETER_BLOCK + 0x14..][..2].copy_from_slice(&[0, 1]);
             assert_eq!(ParameterBlock::read(&file), Ok(block));
         }
     }
@@ -304,32 +334,17 @@ mod tests {
                 "no psci-bench parameter block at offset 0x40",
             ),
             (
-                PARAMETER_BLOCK + OFF_VERSION,
+                PARAMETER_BLOCK + 0x08,
                 "parameter block version 9, expected 1",
             ),
-            (
-                PARAMETER_BLOCK + OFF_LENGTH,
-                "undefined value at offset 0x4c",
-            ),
-            (
-                PARAMETER_BLOCK + OFF_UART_KIND,
-                "undefined value at offset 0x50",
-            ),
-            (
-                PARAMETER_BLOCK + OFF_UART_SHIFT,
-                "undefined value at offset 0x54",
-            ),
-            (
-                PARAMETER_BLOCK + OFF_UART_WIDTH,
-                "undefined value at offset 0x55",
-            ),
-            (
-                PARAMETER_BLOCK + OFF_CONDUIT,
-                "undefined value at offset 0x78",
-            ),
+            (PARAMETER_BLOCK + 0x0c, "undefined value at offset 0x4c"),
+            (PARAMETER_BLOCK + 0x10, "undefined value at offset 0x50"),
+            (PARAMETER_BLOCK + 0x14, "undefined value at offset 0x54"),
+            (PARAMETER_BLOCK + 0x15, "undefined value at offset 0x55"),
+            (PARAMETER_BLOCK + 0x38, "undefined value at offset 0x78"),
         ] {
             let mut file = blank();
-            file[PARAMETER_BLOCK + OFF_UART_KIND..][..6].copy_from_slice(&[2, 0, 0, 0, 0, 1]);
+            file[PARAMETER_BLOCK + 0x10..][..6].copy_from_slice(&[2, 0, 0, 0, 0, 1]);
             file[at] = 9;
             fails(&file, expected);
         }
