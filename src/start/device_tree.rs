@@ -7,16 +7,16 @@
 //! the address of a transfer list: a damaged list is an error.
 
 use alloc::format;
-use alloc::string::{String, ToString};
-use core::fmt::Display;
+use alloc::string::String;
 
-use hardware::board::{Region, total_size};
+use hardware::board::{FormatError, Region, total_size};
 use hardware::image::handoff;
 use hardware::image::{PARAMETER_BLOCK, ParameterBlock, TREE_ALIGN, TREE_MAX};
+use thiserror::Error;
 
 use crate::machine::boot::layout;
 use crate::machine::memory::loader_data;
-use crate::machine::memory::tables::{PAGE, TranslationTables};
+use crate::machine::memory::tables::{MapError, PAGE, TranslationTables};
 
 /// Below this no device tree is looked for.
 const LOWEST: u64 = 0x1_0000;
@@ -31,6 +31,38 @@ const HEADER: usize = 40;
 
 /// A tree's bytes, and the region that is in use for them.
 type Found = (&'static [u8], Region);
+
+/// The reason why there is no device tree.
+#[derive(Debug, Error)]
+pub enum TreeError {
+    #[error("device tree {source_name}: {reason}")]
+    Unusable {
+        /// The place, as it follows "device tree".
+        source_name: String,
+        reason: LoadError,
+    },
+    #[error(
+        "no device tree: none is appended to the image, and neither X0 = {x0:#x} nor X2 = \
+         {x2:#x} points to one; append one with cargo xtask image"
+    )]
+    None { x0: u64, x2: u64 },
+    #[error(
+        "the parameter block at offset {PARAMETER_BLOCK:#x} is impossible: tree_offset \
+         {offset:#x}, tree_size {size:#x}; make the image anew with cargo xtask image"
+    )]
+    ParameterBlock { offset: u64, size: u64 },
+}
+
+/// The reason why what a loader handed over cannot be used.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    #[error("there is none")]
+    NoList,
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    #[error(transparent)]
+    Map(#[from] MapError),
+}
 
 pub struct DeviceTree {
     pub bytes: &'static [u8],
@@ -48,12 +80,15 @@ pub fn find(
     tables: &mut TranslationTables,
     block: &ParameterBlock,
     registers: [u64; 4],
-) -> Result<DeviceTree, String> {
+) -> Result<DeviceTree, TreeError> {
     if block.tree_offset != 0 || block.tree_size != 0 {
         return appended(tables, block);
     }
     let [x0, x1, x2, x3] = registers;
-    let unusable = |source: &str, reason| format!("device tree {source}: {reason}");
+    let unusable = |source: &str, reason| TreeError::Unusable {
+        source_name: source.into(),
+        reason,
+    };
     if x1 == handoff::REGISTER {
         let source = format!("in the transfer list at {x3:#x} (X3)");
         let found = in_list(tables, x3).map_err(|reason| unusable(&source, reason))?;
@@ -79,14 +114,11 @@ pub fn find(
             });
         }
     }
-    Err(format!(
-        "no device tree: none is appended to the image, and neither X0 = {x0:#x} nor \
-         X2 = {x2:#x} points to one; append one with cargo xtask image"
-    ))
+    Err(TreeError::None { x0, x2 })
 }
 
 /// Finds the tree after the image, which boot.S has mapped.
-fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<DeviceTree, String> {
+fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<DeviceTree, TreeError> {
     let (offset, size) = (block.tree_offset, block.tree_size);
     let image = layout::image();
     let fits = offset >= image.size
@@ -103,12 +135,7 @@ fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<Device
     } else {
         None
     };
-    let bytes = bytes.ok_or_else(|| {
-        format!(
-            "the parameter block at offset {PARAMETER_BLOCK:#x} is impossible: tree_offset \
-             {offset:#x}, tree_size {size:#x}; make the image anew with cargo xtask image"
-        )
-    })?;
+    let bytes = bytes.ok_or(TreeError::ParameterBlock { offset, size })?;
     Ok(DeviceTree {
         bytes,
         region,
@@ -132,27 +159,23 @@ fn header(tables: &mut TranslationTables, address: u64, magic: u32) -> Option<[u
 }
 
 /// Maps the whole tree that begins with this header.
-fn take(tables: &mut TranslationTables, base: u64, header: &[u8]) -> Result<Found, String> {
-    let size = total_size(header).map_err(text)? as u64;
+fn take(tables: &mut TranslationTables, base: u64, header: &[u8]) -> Result<Found, LoadError> {
+    let size = total_size(header)? as u64;
     let region = Region { base, size };
-    let bytes = loader_data::map_for_good(tables, region).map_err(text)?;
+    let bytes = loader_data::map_for_good(tables, region)?;
     Ok((bytes, region))
 }
 
 /// Finds the tree in the transfer list at `base`, if it has one.
-fn in_list(tables: &mut TranslationTables, base: u64) -> Result<Option<Found>, String> {
-    let header = header(tables, base, handoff::SIGNATURE).ok_or("there is none")?;
-    let size = handoff::used_size(&header).map_err(text)? as u64;
+fn in_list(tables: &mut TranslationTables, base: u64) -> Result<Option<Found>, LoadError> {
+    let header = header(tables, base, handoff::SIGNATURE).ok_or(LoadError::NoList)?;
+    let size = handoff::used_size(&header)? as u64;
     let region = Region { base, size };
     // Without a tree in it, working memory may be there.
     let place = loader_data::read_once(tables, region, handoff::device_tree);
-    let Some(place) = place.map_err(text)?.map_err(text)? else {
+    let Some(place) = place?? else {
         return Ok(None);
     };
-    let list = loader_data::map_for_good(tables, region).map_err(text)?;
+    let list = loader_data::map_for_good(tables, region)?;
     Ok(list.get(place).map(|bytes| (bytes, region)))
-}
-
-fn text(error: impl Display) -> String {
-    error.to_string()
 }

@@ -31,7 +31,7 @@ pub fn spec(options: &str, args: &str) -> RunSpec {
     RunSpec {
         args,
         timeout,
-        ..RunSpec::of(options)
+        ..RunSpec::parse(options).expect("options of a run")
     }
 }
 

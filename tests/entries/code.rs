@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
+use anyhow::{Context, Result};
 use object::{Object, ObjectSection, ObjectSymbol};
 use xtask::build::image::Emergency;
 use xtask::build::payload;
@@ -77,8 +78,8 @@ impl Code {
         &self,
         entry: &str,
         first: S,
-        mut step: impl FnMut(u64, u32, S) -> Result<Option<S>, String>,
-    ) -> Result<(), String> {
+        mut step: impl FnMut(u64, u32, S) -> Result<Option<S>>,
+    ) -> Result<()> {
         let mut seen = BTreeSet::new();
         // An address, and the addresses to return to.
         let mut pending = vec![(self.symbol(entry), first, Vec::new())];
@@ -103,7 +104,7 @@ impl Code {
                     callers.push(at + 4);
                     target(offset)
                 }
-                Flow::Return => callers.pop().ok_or("a return without a call")?,
+                Flow::Return => callers.pop().context("a return without a call")?,
             };
             pending.push((next, state, callers));
         }

@@ -18,6 +18,7 @@ mod suspend;
 
 use std::collections::BTreeMap;
 
+use anyhow::{Result, bail};
 use code::{Code, Flow, flow};
 
 /// Returns true for a word that loads or stores (Arm ARM, C4.1: op0 is x1x0).
@@ -77,7 +78,7 @@ fn without_offset(code: &Code, word: u32) -> u32 {
 
 /// Holds what comes before the SCTLR write against a list: all of it, and
 /// nothing else.
-fn check(code: &Code, entry: &str, may: &[(&str, u32)]) -> Result<(), String> {
+fn check(code: &Code, entry: &str, may: &[(&str, u32)]) -> Result<()> {
     let (mut accesses, mut met) = (BTreeMap::new(), false);
     code.follow(entry, (), |at, word, ()| {
         let is_end = turns_caches_on(code, at, word);
@@ -88,19 +89,19 @@ fn check(code: &Code, entry: &str, may: &[(&str, u32)]) -> Result<(), String> {
         Ok((!is_end).then_some(()))
     })?;
     if !met {
-        return Err("no write of SCTLR".into());
+        bail!("no write of SCTLR");
     }
     let mut left: Vec<u32> = may.iter().map(|(_, word)| *word).collect();
     for (at, word) in accesses {
         let word = without_offset(code, word);
         match left.iter().position(|allowed| *allowed == word) {
             Some(place) => left.swap_remove(place),
-            None => return Err(format!("{word:08x} at {at:#x} is not on the list")),
+            None => bail!("{word:08x} at {at:#x} is not on the list"),
         };
     }
     match left[..] {
         [] => Ok(()),
-        _ => Err(format!("the list has {left:08x?} too much")),
+        _ => bail!("the list has {left:08x?} too much"),
     }
 }
 
@@ -149,7 +150,7 @@ fn a_timed_region_is_the_call_and_nothing_else() {
 
 #[test]
 fn reset_touches_only_what_is_on_its_list() {
-    assert_eq!(check(&Code::load(), "_start", &RESET_MAY), Ok(()));
+    check(&Code::load(), "_start", &RESET_MAY).expect("nothing else");
 }
 
 /// EL3 is left by one ERET, to the word behind it, where the path of the other
@@ -187,7 +188,7 @@ fn leaving_el3_keeps_them_off() {
 fn cpu_on_and_wake_up_load_one_word_before_the_caches_are_on() {
     let code = Code::load();
     for entry in ["secondary_entry", "wake_entry"] {
-        assert_eq!(check(&code, entry, &[LOAD_ROOT]), Ok(()), "{entry}");
+        check(&code, entry, &[LOAD_ROOT]).expect(entry);
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use anyhow::{Result, bail};
+
 use super::code::Code;
 
 /// `msr daifclr, #4`: PSTATE.A, and nothing else.
@@ -24,11 +26,11 @@ fn binds(word: u32) -> bool {
 
 /// Follows every path from `entry` to the writes of SP, and returns the addresses of
 /// those, each with true if TPIDR was written before.
-fn stacks(code: &Code, entry: &str) -> Result<BTreeSet<(u64, bool)>, String> {
+fn stacks(code: &Code, entry: &str) -> Result<BTreeSet<(u64, bool)>> {
     let mut found = BTreeSet::new();
     code.follow(entry, false, |at, word, is_bound| {
         if may_unmask(word) {
-            return Err(format!("{word:08x} at {at:#x} comes before a stack"));
+            bail!("{word:08x} at {at:#x} comes before a stack");
         }
         if sets_sp(word) {
             found.insert((at, is_bound));
@@ -53,7 +55,7 @@ fn serrors_are_let_in_when_there_is_a_stack() {
         };
         assert_eq!(code.word(at + 4), UNMASK, "{entry}: SErrors stay masked");
     }
-    assert_eq!(stacks(&code, "_start").map(|found| found.len()), Ok(1));
+    assert_eq!(stacks(&code, "_start").expect("a stack first").len(), 1);
     // boot.S twice, the lead's own, and behind the handler's return (timer_load.S).
     assert_eq!(code.places(may_unmask).len(), 4);
 }

@@ -109,7 +109,7 @@ fn undeclared(options: &str) -> RunSpec {
         smp: Some(4),
         args: None,
         tree: Tree::Raw(tree),
-        ..RunSpec::of(options)
+        ..RunSpec::parse(options).expect("options of a run")
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use thiserror::Error;
 use uuid::Uuid;
 
 /// A kind of image.
@@ -34,10 +35,17 @@ pub fn uuid_of(option: &str) -> Uuid {
     called(option).map_or(Uuid::nil(), |kind| kind.uuid)
 }
 
+/// A word that is not a UUID.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0:?} is no UUID: those have the form 8-4-4-4-12")]
+pub struct NotAUuid(String);
+
 /// Reads a UUID of the command line.
-pub fn parse_uuid(text: &str) -> Result<Uuid, String> {
-    let wrong = |_| format!("{text:?} is no UUID: those have the form 8-4-4-4-12");
-    Uuid::try_parse(text).map_err(wrong)
+///
+/// # Errors
+/// If `text` does not have the form of a UUID.
+pub fn parse_uuid(text: &str) -> Result<Uuid, NotAUuid> {
+    Uuid::try_parse(text).map_err(|_| NotAUuid(text.to_owned()))
 }
 
 /// UUID, option and title of each kind, in the order in which fiptool packs them.

@@ -1,19 +1,19 @@
 //! From EFI's call to the payload's first instruction.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
-use core::fmt::Display;
 
 use device_tree::acpi::{self, Memory as _, Tables};
 use device_tree::{Changes, adapt};
-use hardware::board::{Board, Gic, TreeConsole, total_size};
+use hardware::board::{Board, FormatError, Gic, TreeConsole, total_size};
 use hardware::image::{ParameterBlock, TREE_ALIGN, TREE_MAX, working_memory};
 use hardware::text::plural::Many;
 use psci_bench_efi::load_options::{self, LoadOptions};
 use psci_bench_efi::memory_map::free;
 use run::model::ClosingLine;
 use run::plan::Plan;
+use thiserror::Error;
 use uefi_raw::Status;
 use uefi_raw::table::boot::PAGE_SIZE;
 
@@ -35,6 +35,50 @@ struct Loaded {
     memory: &'static mut [u8],
     block: ParameterBlock,
     tree: Vec<u8>,
+}
+
+/// The reason why the payload cannot run.
+#[derive(Debug, Error)]
+enum LoadError {
+    #[error("begun at EL{0}: PSCI is called from EL1 or EL2")]
+    ExceptionLevel(u64),
+    #[error("the image: {0}")]
+    Image(FormatError),
+    #[error("the application's image is shorter than its header says")]
+    CutImage,
+    #[error("EFI returns no memory map: status {:#x}", .0.0)]
+    NoMemoryMap(Status),
+    #[error(
+        "EFI has neither a device tree nor ACPI tables: give the application a tree, with cargo \
+         xtask image --efi --dtb"
+    )]
+    NoTree,
+    #[error("{name}: EFI's memory map has no memory there")]
+    NotInMemory { name: String },
+    #[error("{name}: {reason}")]
+    Tree { name: String, reason: TreeError },
+    #[error("EFI has no {size} bytes for the payload: status {:#x}", .status.0)]
+    NoMemory { size: usize, status: Status },
+}
+
+/// The reason why a device tree is not one for this machine.
+#[derive(Debug, Error)]
+enum TreeError {
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    #[error("no CPU has the MPIDR of this one, {0:#x}")]
+    NoSuchCpu(u64),
+    #[error("it has a GICv3, and this CPU has no system registers of one")]
+    NoGicV3,
+    #[error("the console is at address 0: no UART is there")]
+    NoUart,
+    /// The boot arguments in it are wrong: the message of a plan's error.
+    #[error("{0}")]
+    BootArguments(String),
+    #[error("it has {size} bytes, more than {TREE_MAX}")]
+    TooLarge { size: usize },
+    #[error("the image: {0}")]
+    Image(FormatError),
 }
 
 /// The application. Returns if the payload cannot be started.
@@ -59,21 +103,20 @@ pub fn main(mut services: EfiServices) -> MainResult {
 }
 
 /// Makes everything that the payload needs, or returns the reason why it could not run.
-fn load(services: &mut EfiServices) -> Result<Loaded, String> {
+fn load(services: &mut EfiServices) -> Result<Loaded, LoadError> {
     let level = registers::exception_level();
     if !(1..=2).contains(&level) {
-        return Err(format!(
-            "begun at EL{level}: PSCI is called from EL1 or EL2"
-        ));
+        return Err(LoadError::ExceptionLevel(level));
     }
-    let block = ParameterBlock::read(IMAGE).map_err(|error| format!("the image: {error}"))?;
-    let map = services
-        .memory_map()
-        .map_err(|status| format!("EFI returns no memory map: status {:#x}", status.0))?;
+    let block = ParameterBlock::read(IMAGE).map_err(LoadError::Image)?;
+    let map = services.memory_map().map_err(LoadError::NoMemoryMap)?;
     let memory = free(&map.descriptors);
     let arguments = arguments(services);
     let (tree, name) = find_tree(services, &block, &services.readable(&map))?;
-    let of_tree = |error: &dyn Display| format!("{name}: {error}");
+    let of_tree = |reason| LoadError::Tree {
+        name: name.clone(),
+        reason,
+    };
     let changes = Changes {
         bootargs: match (&arguments, ARGUMENTS) {
             (Some(given), _) => Some(given),
@@ -83,10 +126,10 @@ fn load(services: &mut EfiServices) -> Result<Loaded, String> {
         },
         memory: Some(&memory),
     };
-    let tree = adapt(&tree, changes).map_err(|error| of_tree(&error))?;
-    let cpus = check(&tree).map_err(|error| of_tree(&error))?;
+    let tree = adapt(&tree, changes).map_err(|error| of_tree(error.into()))?;
+    let cpus = check(&tree).map_err(of_tree)?;
     let mut loaded = place(services, block, cpus)?;
-    loaded.write(tree).map_err(|error| of_tree(&error))?;
+    loaded.write(tree).map_err(of_tree)?;
     print_line!(
         "Begun at EL{level}, with {name}, of {}",
         Many(cpus as u64, "CPU")
@@ -118,7 +161,7 @@ fn find_tree(
     services: &EfiServices,
     block: &ParameterBlock,
     readable: &Readable,
-) -> Result<Tree, String> {
+) -> Result<Tree, LoadError> {
     let (offset, size) = (block.tree_offset as usize, block.tree_size as usize);
     if size > 0 {
         let tree = IMAGE.get(offset..).and_then(|rest| rest.get(..size));
@@ -127,43 +170,51 @@ fn find_tree(
     }
     if let Some(base) = services.configuration_table(DEVICE_TREE) {
         let name = format!("the device tree of EFI at {base:#x}");
-        let missing = || format!("{name}: EFI's memory map has no memory there");
+        let missing = || LoadError::NotInMemory { name: name.clone() };
+        let unusable = |error: FormatError| LoadError::Tree {
+            name: name.clone(),
+            reason: error.into(),
+        };
         let header = readable.bytes(base, 8).ok_or_else(missing)?;
-        let size = total_size(header).map_err(|error| format!("{name}: {error}"))?;
+        let size = total_size(header).map_err(unusable)?;
         let tree = readable.bytes(base, size as u64).ok_or_else(missing)?;
         return Ok((tree.into(), name));
     }
-    let base = services.configuration_table(RSDP).ok_or(
-        "EFI has neither a device tree nor ACPI tables: give the application a tree, with cargo \
-         xtask image --efi --dtb",
-    )?;
+    let base = services.configuration_table(RSDP);
+    let base = base.ok_or(LoadError::NoTree)?;
     let name = format!("the device tree made of ACPI tables at {base:#x}");
     let cpu = registers::cpu_compatible();
     let made = Tables::find(readable, base).and_then(|tables| acpi::to_tree(&tables, cpu));
-    let made = made.map_err(|error| format!("{name}: {error}"))?;
-    for note in &made.notes {
-        print_line!("Note: {note}");
+    match made {
+        Ok(made) => {
+            for note in &made.notes {
+                print_line!("Note: {note}");
+            }
+            Ok((made.tree, name))
+        }
+        Err(error) => Err(LoadError::Tree {
+            name,
+            reason: error.into(),
+        }),
     }
-    Ok((made.tree, name))
 }
 
 /// Reads all that the payload reads of its tree before it measures, and returns the number of
 /// CPUs.
-fn check(tree: &[u8]) -> Result<usize, String> {
-    let board = Board::read(tree).map_err(|error| format!("{error}"))?;
-    let cpus = board.cpus(registers::mpidr_counts_threads());
-    let (_, cpus) = cpus.map_err(|error| format!("{error}"))?;
+fn check(tree: &[u8]) -> Result<usize, TreeError> {
+    let board = Board::read(tree)?;
+    let (_, cpus) = board.cpus(registers::mpidr_counts_threads())?;
     let own = registers::mpidr();
     if !cpus.iter().any(|cpu| cpu.mpidr == own) {
-        return Err(format!("no CPU has the MPIDR of this one, {own:#x}"));
+        return Err(TreeError::NoSuchCpu(own));
     }
     if matches!(board.gic, Some(Gic::V3 { .. })) && !registers::has_gic_v3() {
-        return Err("it has a GICv3, and this CPU has no system registers of one".into());
+        return Err(TreeError::NoGicV3);
     }
     if board.uart.base == 0 {
-        return Err("the console is at address 0: no UART is there".into());
+        return Err(TreeError::NoUart);
     }
-    Plan::parse(board.bootargs).map_err(|error| format!("{error}"))?;
+    Plan::parse(board.bootargs).map_err(|error| TreeError::BootArguments(error.to_string()))?;
     let (kind, base) = (board.uart.kind.name(), board.uart.base);
     print_line!("Boot arguments: {:?}", board.bootargs);
     print_line!("Results are printed on the UART alone: {kind} at {base:#x}");
@@ -175,18 +226,14 @@ fn place(
     services: &mut EfiServices,
     mut block: ParameterBlock,
     cpus: usize,
-) -> Result<Loaded, String> {
+) -> Result<Loaded, LoadError> {
     let base = IMAGE.get(..block.base_size as usize);
-    let base = base.ok_or("the application's image is shorter than its header says")?;
+    let base = base.ok_or(LoadError::CutImage)?;
     let offset = base.len().next_multiple_of(TREE_ALIGN);
     block.tree_offset = offset as u64;
     let size = offset + TREE_MAX + PAGE_SIZE + working_memory(cpus as u32) as usize;
-    let memory = services.take(size).map_err(|status| {
-        format!(
-            "EFI has no {size} bytes for the payload: status {:#x}",
-            status.0
-        )
-    })?;
+    let memory = services.take(size);
+    let memory = memory.map_err(|status| LoadError::NoMemory { size, status })?;
     memory[..base.len()].copy_from_slice(base);
     Ok(Loaded {
         memory,
@@ -197,12 +244,12 @@ fn place(
 
 impl Loaded {
     /// Writes `tree` behind the image, and its place to the parameter block.
-    fn write(&mut self, tree: Vec<u8>) -> Result<(), String> {
+    fn write(&mut self, tree: Vec<u8>) -> Result<(), TreeError> {
         let (offset, size) = (self.block.tree_offset as usize, tree.len());
         if size > TREE_MAX {
-            return Err(format!("it has {size} bytes, more than {TREE_MAX}"));
+            return Err(TreeError::TooLarge { size });
         }
-        let console = TreeConsole::find(&tree).map_err(|error| format!("{error}"))?;
+        let console = TreeConsole::find(&tree)?;
         let block = ParameterBlock {
             tree_size: size as u64,
             uart: console.uart.ok(),
@@ -210,8 +257,7 @@ impl Loaded {
             ..self.block
         };
         let needs = self.memory.len() as u64;
-        let written = block.write(self.memory, needs);
-        written.map_err(|error| format!("the image: {error}"))?;
+        block.write(self.memory, needs).map_err(TreeError::Image)?;
         self.memory[offset..][..size].copy_from_slice(&tree);
         self.tree = tree;
         Ok(())

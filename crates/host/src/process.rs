@@ -1,7 +1,7 @@
 //! Child processes: quiet while they succeed, with the end of their output in the error otherwise.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{Read, Seek};
+use std::io::{self, ErrorKind, Read, Seek};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,9 @@ use std::{env, fs, iter, thread};
 
 use anyhow::{Context, Result, bail};
 use itertools::Itertools as _;
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use thiserror::Error;
 
 use crate::interrupt;
 use crate::progress::Progress;
@@ -25,6 +27,34 @@ const TICK: Duration = Duration::from_millis(20);
 const GRACE: Duration = Duration::from_secs(1);
 /// The time after which a step's progress is shown: most steps find everything built.
 const LATE: Duration = Duration::from_millis(500);
+
+/// A program that did not succeed.
+#[derive(Debug, Error)]
+#[error("{message}")]
+pub struct ProgramFailure {
+    message: String,
+    /// The cause, where the program's output has an error of the system's.
+    kind: Option<ErrorKind>,
+}
+
+impl ProgramFailure {
+    fn new(message: String, output: &str) -> Self {
+        // A program has no other way to tell of it: its exit code is that of any failure.
+        let full = io::Error::from(Errno::NOSPC).to_string();
+        let full = full.split(" (os error").next().unwrap_or(&full);
+        let kind = output.contains(full).then_some(ErrorKind::StorageFull);
+        Self { message, kind }
+    }
+}
+
+/// Returns true if `error` comes of a full disk: this program's, or one that it ran.
+pub fn is_storage_full(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let own = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        let program = cause.downcast_ref::<ProgramFailure>();
+        own.or(program.and_then(|it| it.kind)) == Some(ErrorKind::StorageFull)
+    })
+}
 
 /// Finds `program` by PATH.
 pub fn find(program: &str) -> Option<PathBuf> {
@@ -59,7 +89,8 @@ pub fn output(command: &mut Command) -> Result<String> {
         .with_context(|| format!("cannot run `{name}`"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        bail!("`{name}` failed ({}): {}", output.status, said.trim());
+        let message = format!("`{name}` failed ({}): {}", output.status, said.trim());
+        return Err(ProgramFailure::new(message, &said).into());
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -83,7 +114,8 @@ pub fn run(what: &str, command: &mut Command, log: &Path) -> Result<()> {
     let at = log.display();
     log.parent().map_or(Ok(()), fs::create_dir_all)?;
     fs::write(log, format!("$ {}\n{text}", display(command))).with_context(|| at.to_string())?;
-    bail!("`{name}` failed ({status}):\n{tail}\nall of its output is in {at}")
+    let message = format!("`{name}` failed ({status}):\n{tail}\nall of its output is in {at}");
+    Err(ProgramFailure::new(message, &text).into())
 }
 
 /// Runs `command`, the step `what`, without input. An interruption ends the command, and its

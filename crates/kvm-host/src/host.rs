@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use anyhow::{Context, Result};
 use rustix::fs::OFlags;
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
@@ -20,7 +21,7 @@ const COMMAND: &str = "/vmm";
 pub fn run() -> ! {
     match guest() {
         Ok(how) => say(&format!("the VMM ended {how}")),
-        Err(error) => say(&error),
+        Err(error) => say(&format!("{error:#}")),
     }
     loop {
         // This returns only if it fails, which the kernel then says.
@@ -36,27 +37,31 @@ pub fn say(text: &str) {
     let _ = write!(out, "kvm-host: {text}\r\n").and_then(|()| out.flush());
 }
 
-fn guest() -> Result<String, String> {
+fn guest() -> Result<String> {
     raw_console();
     for (kind, place) in [("devtmpfs", "/dev"), ("proc", "/proc")] {
         mount(kind, place, kind, MountFlags::empty(), None)
-            .map_err(|error| format!("{place} cannot be mounted: {error}"))?;
+            .with_context(|| format!("{place} cannot be mounted"))?;
     }
-    let version = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    const VERSION: &str = "/proc/sys/kernel/osrelease";
+    let version = fs::read_to_string(VERSION).context(VERSION)?;
     say(&format!("Linux {}", version.trim()));
     say_kernel_log();
-    File::open("/dev/kvm").map_err(|error| format!("there is no KVM: /dev/kvm: {error}"))?;
-    let text = fs::read_to_string(COMMAND).map_err(|error| format!("{COMMAND}: {error}"))?;
+    File::open("/dev/kvm").context("there is no KVM: /dev/kvm")?;
+    let text = fs::read_to_string(COMMAND).context(COMMAND)?;
     let mut words = text.lines();
-    let program = words.next().unwrap_or_default();
+    let program = words.next().context("/vmm: it names no program")?;
     let status = Command::new(program)
         .args(words)
         .stdin(Stdio::null())
         .status()
-        .map_err(|error| format!("{program}: {error}"))?;
-    Ok(match (status.code(), status.signal()) {
-        (Some(code), _) => format!("with exit code {code}"),
-        (None, signal) => format!("by signal {}", signal.unwrap_or_default()),
+        .with_context(|| program.to_owned())?;
+    Ok(match status.code() {
+        Some(code) => format!("with exit code {code}"),
+        None => {
+            let signal = status.signal();
+            format!("by signal {}", signal.expect("it ended without an exit code"))
+        }
     })
 }
 
@@ -81,9 +86,11 @@ fn say_kernel_log() {
     // Each read yields one message, `PRIORITY,NUMBER,TIME,FLAGS;TEXT`, and an error after
     // the last one.
     while let Ok(length @ 1..) = log.read(&mut record) {
-        let text = String::from_utf8_lossy(record.get(..length).unwrap_or_default());
-        let (_, message) = text.split_once(';').unwrap_or_default();
-        let line = message.lines().next().unwrap_or_default();
+        let text = String::from_utf8_lossy(&record[..length]);
+        let message = text.split_once(';').and_then(|(_, message)| message.lines().next());
+        let Some(line) = message else {
+            continue;
+        };
         if line.contains("kvm") && !line.contains("Kernel command line") {
             say(line);
         }

@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     match vmm::run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            host::say(&error);
+            host::say(&format!("{error:#}"));
             ExitCode::FAILURE
         }
     }

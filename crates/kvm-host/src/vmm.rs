@@ -16,6 +16,7 @@ use std::io::{self, Stdout};
 use std::sync::{Mutex, PoisonError};
 use std::{fs, process, thread};
 
+use anyhow::{Context, Result, bail};
 use kvm_bindings::{
     KVM_ARM_VCPU_POWER_OFF, KVM_ARM_VCPU_PSCI_0_2, KVM_DEV_ARM_VGIC_CTRL_INIT,
     KVM_DEV_ARM_VGIC_GRP_ADDR, KVM_DEV_ARM_VGIC_GRP_CTRL, KVM_REG_ARM_CORE, KVM_REG_ARM64,
@@ -70,14 +71,14 @@ struct Wish {
 }
 
 /// Runs a guest until it turns itself off.
-pub fn run(arguments: &[String]) -> Result<(), String> {
+pub fn run(arguments: &[String]) -> Result<()> {
     let wish = &Wish::parse(arguments)?;
-    let kvm = Kvm::new().map_err(|error| format!("/dev/kvm: {error}"))?;
-    let vm = kvm.create_vm().map_err(|error| format!("no VM: {error}"))?;
+    let kvm = Kvm::new().context("/dev/kvm")?;
+    let vm = kvm.create_vm().context("no VM")?;
     let (entry, tree) = load(&vm, wish)?;
     let mut cpus = Vec::new();
     for index in 0..wish.cpus {
-        cpus.push(cpu(&vm, index).map_err(|error| format!("CPU {index}: {error}"))?);
+        cpus.push(cpu(&vm, index).with_context(|| format!("CPU {index}"))?);
     }
     // The GIC stays as long as this handle.
     let _gic = gic(&vm, wish)?;
@@ -85,7 +86,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         for (register, value) in [(X0, tree), (PC, entry)] {
             first
                 .set_one_reg(register, &value.to_le_bytes())
-                .map_err(|error| format!("register {register:#x}: {error}"))?;
+                .with_context(|| format!("register {register:#x}"))?;
         }
     }
     let uart = Mutex::new(Serial::new(Unconnected, io::stdout()));
@@ -96,7 +97,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
                 // The first CPU that ends ends the process.
                 let result = run_cpu(&mut cpu, wish.uart, uart);
                 if let Err(error) = &result {
-                    say(error);
+                    say(&format!("{error:#}"));
                 }
                 process::exit(result.is_err().into())
             });
@@ -106,16 +107,16 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
 }
 
 impl Wish {
-    fn parse(arguments: &[String]) -> Result<Self, String> {
+    fn parse(arguments: &[String]) -> Result<Self> {
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let ["vmm", image, tree, cpus, gic, uart, mib] = words[..] else {
-            return Err(format!("vmm and six arguments are wanted: {words:?}"));
+            bail!("vmm and six arguments are wanted: {words:?}");
         };
-        let file = |path: &str| fs::read(path).map_err(|error| format!("{path}: {error}"));
+        let file = |path: &str| fs::read(path).with_context(|| path.to_owned());
         let number = |text: &str| {
             let digits = text.strip_prefix("0x");
             let parsed = digits.map_or_else(|| text.parse(), |hex| u64::from_str_radix(hex, 16));
-            parsed.map_err(|error| format!("{text}: {error}"))
+            parsed.with_context(|| text.to_owned())
         };
         Ok(Self {
             image: file(image)?,
@@ -129,20 +130,20 @@ impl Wish {
 }
 
 /// Gives the guest its memory with image and tree in it; where they are.
-fn load(vm: &VmFd, wish: &Wish) -> Result<(u64, u64), String> {
+fn load(vm: &VmFd, wish: &Wish) -> Result<(u64, u64)> {
     // Kept for good: the guest has it as long as the process lives.
     let memory = vec![0u8; (wish.memory + ALIGN) as usize].leak();
     let skip = memory.as_ptr().align_offset(ALIGN as usize);
-    let memory = memory.get_mut(skip..).unwrap_or_default();
+    let memory = &mut memory[skip..];
     let offset = wish.image.get(8..).and_then(|rest| rest.first_chunk());
-    let offset = u64::from_le_bytes(*offset.ok_or("the image has no header")?);
+    let offset = u64::from_le_bytes(*offset.context("the image has no header")?);
     let low = wish.memory.min(LOW_MEMORY);
     let room = ALIGN.max(wish.tree.len() as u64);
-    let tree = low.checked_sub(room).ok_or("too little memory")? & !(ALIGN - 1);
+    let tree = low.checked_sub(room).context("too little memory")? & !(ALIGN - 1);
     for (what, at, bytes) in [("image", offset, &wish.image), ("tree", tree, &wish.tree)] {
         memory
             .get_mut(at as usize..at as usize + bytes.len())
-            .ok_or_else(|| format!("too little memory for the {what}"))?
+            .with_context(|| format!("too little memory for the {what}"))?
             .copy_from_slice(bytes);
     }
     let region = kvm_userspace_memory_region {
@@ -154,7 +155,7 @@ fn load(vm: &VmFd, wish: &Wish) -> Result<(u64, u64), String> {
     };
     // SAFETY: the region is `wish.memory` bytes of an allocation that is
     // leaked, of which no reference is used from here on; it is the only one.
-    unsafe { vm.set_user_memory_region(region) }.map_err(|error| format!("memory: {error}"))?;
+    unsafe { vm.set_user_memory_region(region) }.context("memory")?;
     Ok((MEMORY + offset, MEMORY + tree))
 }
 
@@ -171,7 +172,7 @@ fn cpu(vm: &VmFd, index: u64) -> Result<VcpuFd, kvm_ioctls::Error> {
     Ok(cpu)
 }
 
-fn gic(vm: &VmFd, wish: &Wish) -> Result<DeviceFd, String> {
+fn gic(vm: &VmFd, wish: &Wish) -> Result<DeviceFd> {
     let (kind, parts, address) = match wish.gic {
         2 => (
             kvm_device_type_KVM_DEV_TYPE_ARM_VGIC_V2,
@@ -183,14 +184,14 @@ fn gic(vm: &VmFd, wish: &Wish) -> Result<DeviceFd, String> {
             [KVM_VGIC_V3_ADDR_TYPE_DIST, KVM_VGIC_V3_ADDR_TYPE_REDIST],
             DISTRIBUTOR - wish.cpus * REDISTRIBUTOR_SIZE,
         ),
-        other => return Err(format!("there is no GICv{other}")),
+        other => bail!("there is no GICv{other}"),
     };
-    let fail = |error| format!("GICv{}: {error}", wish.gic);
+    let what = || format!("GICv{}", wish.gic);
     let mut create = kvm_create_device {
         type_: kind,
         ..kvm_create_device::default()
     };
-    let gic = vm.create_device(&mut create).map_err(fail)?;
+    let gic = vm.create_device(&mut create).with_context(what)?;
     let set = |group, attr: u32, addr| {
         let attribute = kvm_device_attr {
             flags: 0,
@@ -198,7 +199,7 @@ fn gic(vm: &VmFd, wish: &Wish) -> Result<DeviceFd, String> {
             attr: attr.into(),
             addr,
         };
-        gic.set_device_attr(&attribute).map_err(fail)
+        gic.set_device_attr(&attribute).with_context(what)
     };
     for (part, address) in parts.into_iter().zip([DISTRIBUTOR, address]) {
         set(KVM_DEV_ARM_VGIC_GRP_ADDR, part, &raw const address as u64)?;
@@ -208,12 +209,12 @@ fn gic(vm: &VmFd, wish: &Wish) -> Result<DeviceFd, String> {
 }
 
 /// Runs one CPU until the guest turns itself off or resets.
-fn run_cpu(cpu: &mut VcpuFd, base: u64, uart: &Mutex<Uart>) -> Result<(), String> {
+fn run_cpu(cpu: &mut VcpuFd, base: u64, uart: &Mutex<Uart>) -> Result<()> {
     let register = |address: u64, length: usize| {
         let offset = address.checked_sub(base).filter(|it| *it < UART_SIZE);
         let offset = offset.filter(|_| length == 1).map(|it| it as u8);
         let place = || format!("{length} bytes at {address:#x}, where nothing is");
-        offset.ok_or_else(|| format!("the guest accesses {}", place()))
+        offset.with_context(|| format!("the guest accesses {}", place()))
     };
     loop {
         let uart = || uart.lock().unwrap_or_else(PoisonError::into_inner);
@@ -231,10 +232,10 @@ fn run_cpu(cpu: &mut VcpuFd, base: u64, uart: &Mutex<Uart>) -> Result<(), String
             Ok(VcpuExit::SystemEvent(KVM_SYSTEM_EVENT_SHUTDOWN | KVM_SYSTEM_EVENT_RESET, _)) => {
                 return Ok(());
             }
-            Ok(other) => return Err(format!("the guest left KVM by {other:?}")),
+            Ok(other) => bail!("the guest left KVM by {other:?}"),
             // EINTR and EAGAIN: nothing happened.
             Err(error) if matches!(error.errno(), 4 | 11) => {}
-            Err(error) => return Err(format!("KVM cannot run the guest: {error}")),
+            Err(error) => return Err(error).context("KVM cannot run the guest"),
         }
     }
 }

@@ -11,6 +11,7 @@ use core::slice;
 
 use aarch64_cpu::asm::barrier;
 use hardware::board::{Region, Room, free_memory};
+use thiserror::Error;
 
 use crate::machine::cpu::registers;
 
@@ -51,30 +52,23 @@ pub enum Mapping {
     Device,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum MapError {
+    #[error("no translation table left")]
     OutOfTables,
     /// The page at this address is mapped already, as another kind.
+    #[error("{0:#x} is in use as something else")]
     Conflict(u64),
+    #[error("{0:#x} has more than 48 bits")]
     Address(u64),
     /// The page is the one that a null pointer points to, and no device's.
+    #[error("the page at address 0 is not used as memory")]
     Null,
+    #[error("there is no memory at {0:#x}")]
     Unreadable(u64),
     /// The device at this address has more registers than the tree has for it.
+    #[error("there are too few of them at {0:#x}")]
     TooFew(u64),
-}
-
-impl core::fmt::Display for MapError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::OutOfTables => write!(f, "no translation table left"),
-            Self::Conflict(at) => write!(f, "{at:#x} is in use as something else"),
-            Self::Address(at) => write!(f, "{at:#x} has more than 48 bits"),
-            Self::Null => write!(f, "the page at address 0 is not used as memory"),
-            Self::Unreadable(at) => write!(f, "there is no memory at {at:#x}"),
-            Self::TooFew(at) => write!(f, "there are too few of them at {at:#x}"),
-        }
-    }
 }
 
 /// The tables, and the pool that new ones come from.

@@ -7,6 +7,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hardware::spec::psci::StateFormat;
 use hardware::text::words::Word;
+use thiserror::Error;
 
 /// The options that choose the idle states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
@@ -30,15 +31,21 @@ fn format() -> impl TypedValueParser<Value = StateFormat> {
         PossibleValue::new("original").help("StateID, type and power level"),
         PossibleValue::new("extended").help("StateID and type"),
     ]);
-    values.map(|word| StateFormat::from_word(&word).unwrap_or_default())
+    values.map(|word| StateFormat::from_word(&word).expect("one of the possible values"))
 }
 
-fn power_state(text: &str) -> Result<u32, String> {
-    let digits = text.strip_prefix("0x").unwrap_or_default();
-    let value = u32::from_str_radix(digits, 16).ok();
+/// A word that is not a power_state.
+#[derive(Debug, Error)]
+#[error("expected 32 bits in hexadecimal, such as 0x40000002")]
+struct NotAPowerState;
+
+fn power_state(text: &str) -> Result<u32, NotAPowerState> {
+    let digits = text.strip_prefix("0x").ok_or(NotAPowerState)?;
     // from_str_radix takes a sign.
-    let value = value.filter(|_| !digits.starts_with('+'));
-    value.ok_or_else(|| "expected 32 bits in hexadecimal, such as 0x40000002".into())
+    if digits.starts_with('+') {
+        return Err(NotAPowerState);
+    }
+    u32::from_str_radix(digits, 16).map_err(|_| NotAPowerState)
 }
 
 impl GivenStates {

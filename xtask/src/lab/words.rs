@@ -1,36 +1,54 @@
 //! Words of the user's that go into jobs and environments.
 
+use thiserror::Error;
+
 /// The most characters of a device type in LAVA.
 const DEVICE_TYPE_MAX: usize = 200;
 /// The most characters of a tag in LAVA's database.
 const TAG_MAX: usize = 50;
 
+/// A word that a job cannot have.
+#[derive(Debug, Error)]
+pub enum WordError {
+    /// Not a type of devices.
+    #[error("LAVA takes up to {DEVICE_TYPE_MAX} characters, and no '/'")]
+    DeviceType,
+    /// Not a tag.
+    #[error("a tag of LAVA's has up to {TAG_MAX} letters, digits, '-' and '_'")]
+    Tag,
+    /// Empty, or with a character that YAML does not print.
+    #[error("this is printable text, and not empty")]
+    NotPrintable,
+    /// Not an address that LAVA's dispatcher reads.
+    #[error("LAVA's dispatcher takes http://HOST/…, https://HOST/…, scp://HOST/… and file:///…")]
+    Scheme,
+    /// An address with a character that ends its path.
+    #[error("a file's name is added, and LAVA ends an address's path at {0:?}")]
+    Parts(char),
+}
+
 /// Returns a type of devices: LAVA's schema has a length for it, and YAML does not have
 /// all characters.
-pub fn device_type(text: &str) -> Result<String, String> {
+pub fn device_type(text: &str) -> Result<String, WordError> {
     if text.chars().count() > DEVICE_TYPE_MAX || text.contains('/') {
-        return Err(format!(
-            "LAVA takes up to {DEVICE_TYPE_MAX} characters, and no '/'"
-        ));
+        return Err(WordError::DeviceType);
     }
     printable(text)
 }
 
 /// Returns a tag.
-pub fn tag(text: &str) -> Result<String, String> {
+pub fn tag(text: &str) -> Result<String, WordError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     if text.is_empty() || text.len() > TAG_MAX || !text.chars().all(plain) {
-        return Err(format!(
-            "a tag of LAVA's has up to {TAG_MAX} letters, digits, '-' and '_'"
-        ));
+        return Err(WordError::Tag);
     }
     Ok(text.to_owned())
 }
 
 /// Text that people and YAML can read.
-pub fn printable(text: &str) -> Result<String, String> {
+pub fn printable(text: &str) -> Result<String, WordError> {
     if text.trim().is_empty() || text.chars().any(is_odd) {
-        return Err("this is printable text, and not empty".to_owned());
+        return Err(WordError::NotPrintable);
     }
     Ok(text.to_owned())
 }
@@ -41,10 +59,14 @@ pub(super) fn is_odd(c: char) -> bool {
 }
 
 /// Checks the address of a folder for LAVA's dispatcher. A file's name is put after it.
-pub fn url(text: &str) -> Result<String, String> {
-    let (scheme, rest) = text.split_once("://").unwrap_or_default();
-    let host = rest.split('/').next().unwrap_or_default();
-    let host = host.rsplit('@').next().unwrap_or_default();
+pub fn url(text: &str) -> Result<String, WordError> {
+    let (scheme, rest) = text.split_once("://").ok_or(WordError::Scheme)?;
+    let authority = rest
+        .split_once('/')
+        .map_or(rest, |(authority, _)| authority);
+    let host = authority
+        .rsplit_once('@')
+        .map_or(authority, |(_, host)| host);
     let has_host = !host.is_empty() && !host.starts_with(':');
     let is_good = match scheme.to_ascii_lowercase().as_str() {
         "http" | "https" | "scp" => has_host && !text.contains(char::is_whitespace),
@@ -52,13 +74,10 @@ pub fn url(text: &str) -> Result<String, String> {
         _ => false,
     };
     if !is_good {
-        let kinds = "http://HOST/…, https://HOST/…, scp://HOST/… and file:///…";
-        return Err(format!("LAVA's dispatcher takes {kinds}"));
+        return Err(WordError::Scheme);
     }
     match parts(text) {
-        Some(c) => Err(format!(
-            "a file's name is added, and LAVA ends an address's path at {c:?}"
-        )),
+        Some(end) => Err(WordError::Parts(end)),
         None => printable(text),
     }
 }

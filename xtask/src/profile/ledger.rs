@@ -9,12 +9,14 @@ use std::slice;
 use anyhow::{Context, Result, bail};
 use host::files;
 use host::interrupt;
+use host::process;
 use host::progress::say;
 use itertools::Itertools as _;
 use report::log::untrusted_text::plain;
 use report::profile::difference::{InstructionScope, PhaseChange, PhaseSide, changes};
 use report::profile::profile::{PhaseFigure, Profile, ProfilePhase};
 use serde::Serialize;
+use thiserror::Error;
 
 use super::bisect::find_steps;
 use super::checkout::{self, Commit};
@@ -53,6 +55,20 @@ impl Entry {
             profile: Some(profile),
         }
     }
+}
+
+/// The reason why a commit has no profile.
+#[derive(Debug, Error)]
+enum NoProfile {
+    /// It cannot be built; the compiler's line.
+    #[error("{0}")]
+    NotBuilt(String),
+    /// Its run did not pass.
+    #[error("{0}")]
+    NotPassed(String),
+    /// The record of its run is not whole.
+    #[error("{0}")]
+    Damaged(String),
 }
 
 /// A commit by which figures changed by more than the tolerance.
@@ -167,7 +183,7 @@ impl Bench {
             Ok(measured) => measured,
             Err(failure) => {
                 say(&format!("  skipped: {failure}"));
-                let failure = Some(failure);
+                let failure = Some(failure.to_string());
                 return Ok(Entry {
                     commit,
                     failure,
@@ -182,7 +198,7 @@ impl Bench {
 
     /// Returns the identity of a commit's run and its profile, as it was kept or measured; or
     /// the reason why this commit cannot be measured.
-    fn profile(&self, commit: &Commit) -> Result<Result<(String, Profile), String>> {
+    fn profile(&self, commit: &Commit) -> Result<Result<(String, Profile), NoProfile>> {
         interrupt::check()?;
         let source = Scratch::new(&self.workspace)?;
         checkout::unpack(&self.checkout, commit, source.path())?;
@@ -333,30 +349,33 @@ impl Ledger {
 ///
 /// # Errors
 /// If the reason is this machine's full disk, which is no fault of the commit.
-fn failure_of_commit(error: anyhow::Error) -> Result<String> {
-    let failure = format!("{error:#}");
-    match failure.contains("No space left") {
-        true => Err(error),
-        false => Ok(short(&failure)),
+fn failure_of_commit(error: anyhow::Error) -> Result<NoProfile> {
+    if process::is_storage_full(&error) {
+        return Err(error);
     }
+    Ok(NoProfile::NotBuilt(short(&error)))
 }
 
 /// Returns the profile of a run that passed, or the reason why there is none, which is the same
 /// each time that the commit is measured.
-fn profile_of_run(result: &RunResult, profile: Option<Result<Profile>>) -> Result<Profile, String> {
+fn profile_of_run(
+    result: &RunResult,
+    profile: Option<Result<Profile>>,
+) -> Result<Profile, NoProfile> {
     match profile {
         Some(profile) if result.exit_code() == 0 => {
-            profile.map_err(|error| short(&format!("{error:#}")))
+            profile.map_err(|error| NoProfile::Damaged(short(&error)))
         }
-        _ => Err(result.reason()),
+        _ => Err(NoProfile::NotPassed(result.reason())),
     }
 }
 
 /// Returns the line of a compiler's error, if there is one, else the first line.
-fn short(failure: &str) -> String {
+fn short(error: &anyhow::Error) -> String {
+    let failure = format!("{error:#}");
     let of_compiler = failure.lines().find(|line| line.contains("error: "));
     let line = of_compiler.or(failure.lines().next());
-    plain(line.unwrap_or_default().trim())
+    plain(line.unwrap_or(&failure).trim())
 }
 
 /// Returns the changes of all phases from one entry to another, if both were measured.
@@ -371,6 +390,7 @@ fn step((since, entry): (&Entry, &Entry)) -> Option<LedgerStep> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
     use std::time::Duration;
 
     use anyhow::anyhow;
@@ -404,11 +424,21 @@ mod tests {
 
     #[test]
     fn full_disk_is_no_failure_of_a_commit() {
-        let failed = |said: &str| failure_of_commit(anyhow!("{said}").context("make"));
+        let failed = |said: &str| {
+            let mut command = Command::new("sh");
+            command
+                .args(["-c", "echo \"$SAID\" >&2; exit 1"])
+                .env("SAID", said);
+            let error = process::output(&mut command);
+            failure_of_commit(error.expect_err("exit code 1").context("make"))
+        };
         let of_commit = failed("making bl31\na.c:1:2: error: expected ';'").expect("a reason");
-        assert_eq!(of_commit, "a.c:1:2: error: expected ';'");
+        assert_eq!(of_commit.to_string(), "a.c:1:2: error: expected ';'");
         let full = failed("cc1: error: a.o: No space left on device").expect_err("a full disk");
         assert_eq!(full.to_string(), "make");
+        let own = io::Error::from(io::ErrorKind::StorageFull);
+        let full = failure_of_commit(anyhow!(own).context("unpacking"));
+        assert_eq!(full.expect_err("a full disk").to_string(), "unpacking");
     }
 
     #[test]
@@ -423,12 +453,17 @@ mod tests {
         };
         let failures = [7, 8].map(|seconds| {
             let hung = run(Verdict::Incomplete, seconds);
-            profile_of_run(&hung, None).expect_err("no verdict")
+            profile_of_run(&hung, None)
+                .expect_err("no verdict")
+                .to_string()
         });
         assert_eq!(failures, ["INCOMPLETE: no closing line within 7 s"; 2]);
         let passed = run(Verdict::Pass, 1);
         let cut = profile_of_run(&passed, Some(Err(anyhow!("the record is cut"))));
-        assert_eq!(cut.expect_err("no profile"), "the record is cut");
+        assert_eq!(
+            cut.expect_err("no profile").to_string(),
+            "the record is cut"
+        );
     }
 
     #[test]

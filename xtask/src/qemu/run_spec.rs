@@ -33,7 +33,7 @@ pub enum Payload {
 }
 
 /// A run that is asked for. `Default` is that of `cargo xtask qemu` without arguments.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct RunSpec {
     /// The board: a folder of platforms/ that QEMU emulates.
     #[arg(long, value_name = "NAME", default_value = "qemu")]
@@ -108,26 +108,54 @@ pub struct RunSpec {
 }
 
 impl RunSpec {
-    /// Returns the run of these options, each word of which is separated by blanks.
-    pub fn of(options: &str) -> Self {
+    /// Reads options, whose words are separated by blanks.
+    ///
+    /// # Errors
+    /// As the command line: for an unknown option or a wrong value.
+    pub fn parse(options: &str) -> Result<Self, clap::Error> {
         // The options of idle states conflict with this one.
         let command = Command::new("run").arg(Arg::new("dtb"));
         let command = Self::augment_args(command);
         let words = ["run"].into_iter().chain(options.split_whitespace());
-        let matches = command.try_get_matches_from(words);
-        matches
-            .and_then(|matches| Self::from_arg_matches(&matches))
-            .unwrap_or_else(|error| error.exit())
+        Self::from_arg_matches(&command.try_get_matches_from(words)?)
     }
 }
 
 impl Default for RunSpec {
     fn default() -> Self {
-        Self::of("")
+        Self {
+            board: "qemu".to_owned(),
+            smp: None,
+            gic: None,
+            level: Level::El2,
+            cpu: None,
+            firmware: FirmwareKind::TfA,
+            variant: Variant::default(),
+            fault: None,
+            tf_a: None,
+            icount: false,
+            args: None,
+            states: GivenStates::default(),
+            tree: Tree::default(),
+            payload: Payload::default(),
+            timeout: LEAST,
+        }
     }
 }
 
 fn level() -> impl TypedValueParser<Value = Level> {
     let number = clap::value_parser!(u8).range(1..=2);
     number.map(|number| [Level::El1, Level::El2][usize::from(number == 2)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_is_the_command_line_without_arguments() {
+        let parsed = RunSpec::parse("").expect("no argument is required");
+        assert_eq!(parsed, RunSpec::default());
+        assert!(RunSpec::parse("--smp many").is_err());
+    }
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::Result;
 use report::follow::stream::MachineEnding;
 use run::model::Verdict;
+use thiserror::Error;
 
 use super::account::Account;
 use super::keep::Keep;
@@ -56,13 +57,16 @@ impl SoakLimits {
     }
 }
 
+/// A word that is not a time.
+#[derive(Debug, Error)]
+#[error("{0:?} is not a time: use a number and s, m or h, such as 90s, 10m or 2h")]
+struct NotATime(String);
+
 /// Reads a time such as `90s`, `10m` or `2h`.
-fn parse_time(text: &str) -> Result<Duration, String> {
+fn parse_time(text: &str) -> Result<Duration, NotATime> {
     match humantime::parse_duration(text) {
         Ok(time) if !time.is_zero() => Ok(time),
-        _ => Err(format!(
-            "{text:?} is not a time: use a number and s, m or h, such as 90s, 10m or 2h"
-        )),
+        _ => Err(NotATime(text.to_owned())),
     }
 }
 

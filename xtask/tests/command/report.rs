@@ -50,11 +50,10 @@ fn short() -> Report {
 }
 
 /// Returns a report in a format, or the reason against it.
-fn try_written(report: &Report, format: &str) -> Result<String, String> {
+fn try_written(report: &Report, format: &str) -> anyhow::Result<String> {
     let format = export::by_name(format).expect("a format");
     let mut out = Vec::new();
-    let result = format.write(report, &mut out);
-    result.map_err(|error| error.to_string())?;
+    format.write(report, &mut out)?;
     Ok(String::from_utf8(out).expect("UTF-8"))
 }
 

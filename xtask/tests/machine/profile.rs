@@ -84,11 +84,10 @@ fn spec(tf_a: Option<PathBuf>) -> RunSpec {
     }
 }
 
-fn profile(spec: &RunSpec, lose: Option<u64>) -> Result<Profile, String> {
+fn profile(spec: &RunSpec, lose: Option<u64>) -> anyhow::Result<Profile> {
     let prepared = ProfiledRun::prepare(spec, lose).expect("prepared");
-    let (result, profile) = prepared.run(None).map_err(|error| format!("{error:#}"))?;
-    let profile = profile.unwrap_or_else(|| panic!("{}", result.line()));
-    profile.map_err(|error| format!("{error:#}"))
+    let (result, profile) = prepared.run(None)?;
+    profile.unwrap_or_else(|| panic!("{}", result.line()))
 }
 
 #[test]
@@ -97,6 +96,7 @@ fn lost_block_is_refused() {
         let error = profile(&spec(None), Some(lose))
             .map(|_| ())
             .expect_err("refused");
+        let error = format!("{error:#}");
         assert!(error.contains("the record lacks a block"), "{error}");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::{Debug, Write};
 
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use device_tree::{Changes, adapt};
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::standard::{NodeStandard, Status};
@@ -63,17 +64,16 @@ fn class_of(error: &str) -> Option<String> {
 
 /// Classifies the tree `name`. The host tool changes the boot arguments of a user's tree
 /// that is usable, and nothing else.
-pub fn judge(name: &str, blob: &[u8]) -> Result<JudgedTree, String> {
-    let wrong = |what: String| format!("{name}: {what}");
+pub fn judge(name: &str, blob: &[u8]) -> Result<JudgedTree> {
     let text = describe(blob);
     let (class, path) = match Board::read(blob) {
         Ok(board) => {
-            second_opinion(&board, blob).map_err(wrong)?;
+            second_opinion(&board, blob).with_context(|| name.to_owned())?;
             (USABLE.to_owned(), String::new())
         }
         Err(error) => {
             let error = error.to_string();
-            let class = class_of(&error).ok_or_else(|| wrong(error.clone()))?;
+            let class = class_of(&error).ok_or_else(|| anyhow!("{name}: {error}"))?;
             let path = error.split([' ', ':']).next().unwrap_or_default();
             (class, path.to_owned())
         }
@@ -90,14 +90,13 @@ pub fn judge(name: &str, blob: &[u8]) -> Result<JudgedTree, String> {
             };
             let adapted = describe(&adapted);
             if !text.lines().zip(adapted.lines()).all(is_same) {
-                return Err(wrong(format!("with boot arguments:\n{adapted}")));
+                bail!("{name}: with boot arguments:\n{adapted}");
             }
         }
         (false, Err(_)) => {}
         (_, adapted) => {
             let length = adapted.map(|tree| tree.len());
-            let message = format!("{class}, and with boot arguments {length:?}");
-            return Err(wrong(message));
+            bail!("{name}: {class}, and with boot arguments {length:?}");
         }
     }
     let digest = Crc32::of(text.as_bytes());
@@ -109,7 +108,7 @@ pub fn judge(name: &str, blob: &[u8]) -> Result<JudgedTree, String> {
 }
 
 /// Compares the parts of a tree that another crate reads.
-fn second_opinion(board: &Board<'_>, blob: &[u8]) -> Result<(), String> {
+fn second_opinion(board: &Board<'_>, blob: &[u8]) -> Result<()> {
     let fdt = Fdt::new_unchecked(blob);
     let text = |node: &str, name| {
         let property = fdt.find_node(node)?.property(name)?;
@@ -118,7 +117,7 @@ fn second_opinion(board: &Board<'_>, blob: &[u8]) -> Result<(), String> {
     };
     let model = text("/", "model").or_else(|| text("/", "compatible"));
     let bootargs = text("/chosen", "bootargs");
-    let cpus = fdt.find_node("/cpus").ok_or("no node /cpus")?;
+    let cpus = fdt.find_node("/cpus").context("no node /cpus")?;
     let is_cpu = |node: &FdtNode<'_>| {
         let kind = node.property("device_type");
         kind.is_some_and(|kind| kind.value() == b"cpu\0") && node.status() == Ok(Status::Okay)
@@ -127,10 +126,8 @@ fn second_opinion(board: &Board<'_>, blob: &[u8]) -> Result<(), String> {
     let found = (board.model.into(), board.bootargs.into(), board.cpu_count);
     let (model, bootargs) = (model.unwrap_or_default(), bootargs.unwrap_or_default());
     let expected = (model, bootargs, count);
-    match found == expected {
-        true => Ok(()),
-        false => Err(format!("{found:?}, and by dtoolkit {expected:?}")),
-    }
+    ensure!(found == expected, "{found:?}, and by dtoolkit {expected:?}");
+    Ok(())
 }
 
 /// The CPUs with their labels. A CPU and not its tree shows if Aff0 numbers threads, so

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use attributes::{Attributes, Walked};
 use cache_model::{Actor, CacheFault, CacheModel, Finding, Maintenance, Way};
-use qemu_abi::{Access, Arguments, Block, Counts, Plugin, read_register};
+use qemu_abi::{Access, ArgumentError, Arguments, Block, Counts, Plugin, read_register};
 
 /// The RAM of QEMU's `virt`, secure and not.
 const RAM: [Range<u64>; 2] = [0x0e00_0000..0x0f00_0000, 0x4000_0000..0x1_4000_0000];
@@ -101,7 +101,7 @@ struct Coherence {
     executed: u64,
 }
 
-fn make(arguments: &Arguments) -> Result<Coherence, String> {
+fn make(arguments: &Arguments) -> Result<Coherence, ArgumentError> {
     Ok(Coherence {
         out: arguments.get("out")?.to_owned(),
         image: arguments.range("entry")?,

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 
-use qemu_abi::{Access, Arguments, Block, Counts, Plugin};
+use qemu_abi::{Access, ArgumentError, Arguments, Block, Counts, Plugin};
 
 const BLOCK: u64 = 0;
 const EXECUTION: u64 = 1;
@@ -25,9 +25,13 @@ struct Profile {
     lose: Option<u64>,
 }
 
-fn make(arguments: &Arguments) -> Result<Profile, String> {
+fn make(arguments: &Arguments) -> Result<Profile, ArgumentError> {
     let path = arguments.get("out")?;
-    let file = File::create(path).map_err(|error| format!("out={path}: {error}"))?;
+    let file = File::create(path).map_err(|error| ArgumentError::File {
+        name: "out".to_owned(),
+        path: path.to_owned(),
+        error,
+    })?;
     Ok(Profile {
         blocks: arguments.range("blocks")?,
         stores: arguments.range("stores")?,

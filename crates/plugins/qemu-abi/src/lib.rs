@@ -14,7 +14,7 @@ mod declarations;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::{ptr, slice};
+use std::{fmt, io, ptr, slice};
 
 #[cfg(feature = "api-4")]
 pub use cpus::read_memory;
@@ -208,25 +208,63 @@ extern "C" fn ended(_: u64, _: *mut c_void) {
     with_plugin(|plugin| plugin.end(counts()));
 }
 
+/// An argument that a plugin cannot use.
+#[derive(Debug)]
+pub enum ArgumentError {
+    /// The argument of this name is missing.
+    Missing(String),
+    /// The argument of this name is not a range.
+    NotARange(String),
+    /// The file that the argument `name` names cannot be written.
+    File {
+        /// The argument's name.
+        name: String,
+        /// Its value.
+        path: String,
+        /// The system's error.
+        error: io::Error,
+    },
+}
+
+impl fmt::Display for ArgumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(name) => write!(f, "the argument {name}= is missing"),
+            Self::NotARange(name) => {
+                write!(f, "{name}=: expected two hexadecimal numbers, A-B")
+            }
+            Self::File { name, path, error } => write!(f, "{name}={path}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for ArgumentError {}
+
 /// The plugin's arguments, each `name=value`.
 pub struct Arguments(Vec<String>);
 
 impl Arguments {
     /// Returns the value of the argument `name`.
-    pub fn get(&self, name: &str) -> Result<&str, String> {
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn get(&self, name: &str) -> Result<&str, ArgumentError> {
         let mut pairs = self.0.iter().filter_map(|it| it.split_once('='));
         let found = pairs.find(|it| it.0 == name);
         found
             .map(|it| it.1)
-            .ok_or_else(|| format!("the argument {name}= is missing"))
+            .ok_or_else(|| ArgumentError::Missing(name.to_owned()))
     }
 
     /// Returns the two numbers of the argument `name`, which are hexadecimal: `name=A-B`.
-    pub fn range(&self, name: &str) -> Result<std::ops::Range<u64>, String> {
+    ///
+    /// # Errors
+    /// If it is missing, or has another form.
+    pub fn range(&self, name: &str) -> Result<std::ops::Range<u64>, ArgumentError> {
         let number = |text: &str| u64::from_str_radix(text, 16).ok();
         let numbers = self.get(name)?.split_once('-');
         let range = numbers.and_then(|(from, to)| Some(number(from)?..number(to)?));
-        range.ok_or_else(|| format!("{name}=: expected two hexadecimal numbers, A-B"))
+        range.ok_or_else(|| ArgumentError::NotARange(name.to_owned()))
     }
 }
 
@@ -237,7 +275,7 @@ impl Arguments {
 pub unsafe fn install<P: Plugin + 'static>(
     id: u64,
     (count, words): (c_int, *const *const c_char),
-    make: impl FnOnce(&Arguments) -> Result<P, String>,
+    make: impl FnOnce(&Arguments) -> Result<P, ArgumentError>,
 ) -> c_int {
     let words = match count {
         1.. => {

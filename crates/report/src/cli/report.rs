@@ -13,6 +13,7 @@ use host::log_file::LogFile;
 use host::progress::say;
 use host::read_file;
 use itertools::Itertools as _;
+use thiserror::Error;
 
 use super::chosen_runs::{ChosenRuns, read_each};
 use super::overhead;
@@ -390,10 +391,18 @@ fn write(report: &Report, arguments: &ReportArguments, options: &compare::Option
     }
 }
 
-fn parse_across(word: &str) -> Result<Across, String> {
+/// A word that an option does not take.
+#[derive(Debug, Error)]
+enum WordError {
+    #[error("expected methods, states, wakes, boards, scenarios or cpus")]
+    Across,
+    #[error("the formats are {}", export::ALL.iter().map(|it| it.name).join(", "))]
+    Format,
+}
+
+fn parse_across(word: &str) -> Result<Across, WordError> {
     let found = Across::ALL.iter().find(|it| it.1 == word);
-    let expected = "expected methods, states, wakes, boards, scenarios or cpus";
-    found.map(|it| it.0).ok_or_else(|| expected.to_owned())
+    found.map(|it| it.0).ok_or(WordError::Across)
 }
 
 /// Returns what `--help` says after the options: formats, exit codes, and examples of `program`.
@@ -436,11 +445,6 @@ fn formats() -> String {
     export::ALL.iter().map(line).collect()
 }
 
-fn parse_format(name: &str) -> Result<&'static Format, String> {
-    export::by_name(name).ok_or_else(|| {
-        format!(
-            "the formats are {}",
-            export::ALL.iter().map(|it| it.name).join(", ")
-        )
-    })
+fn parse_format(name: &str) -> Result<&'static Format, WordError> {
+    export::by_name(name).ok_or(WordError::Format)
 }

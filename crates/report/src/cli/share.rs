@@ -1,7 +1,17 @@
 //! Shares on a command line.
 
+use thiserror::Error;
+
+/// A word that is not a share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("expected a share below 1, such as 0.02 or 2%")]
+pub struct NotAShare;
+
 /// A share as parts of a million: `0.02`, or `2%`.
-pub fn parse_share(text: &str) -> Result<u32, String> {
+///
+/// # Errors
+/// If `text` is not a number from 0 to less than 1.
+pub fn parse_share(text: &str) -> Result<u32, NotAShare> {
     let (number, scale) = match text.strip_suffix('%') {
         Some(number) => (number, 10_000.0),
         None => (text, 1_000_000.0),
@@ -13,6 +23,6 @@ pub fn parse_share(text: &str) -> Result<u32, String> {
     let ppm = number.map(|it| (it * scale).round());
     match ppm {
         Some(ppm) if (0.0..1_000_000.0).contains(&ppm) => Ok(ppm as u32),
-        _ => Err("expected a share below 1, such as 0.02 or 2%".to_owned()),
+        _ => Err(NotAShare),
     }
 }

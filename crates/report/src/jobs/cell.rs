@@ -5,16 +5,25 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, ensure};
 use host::read_file;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 /// Returns true for a character that a name may have.
 pub fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || "-_.+".contains(c)
 }
 
-/// Refuses a name of a firmware that cannot be part of a folder's.
-pub fn check_name(name: &str) -> Result<String, String> {
+/// A name of a firmware that cannot be part of a folder's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("a name has up to 64 letters, digits, '-', '_', '.' and '+'")]
+pub struct BadName;
+
+/// Returns `name`, if it can be part of a folder's.
+///
+/// # Errors
+/// If it has a character that is not [plain](is_plain), or its length is wrong.
+pub fn check_name(name: &str) -> Result<String, BadName> {
     if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) || name.starts_with('.') {
-        return Err("a name has up to 64 letters, digits, '-', '_', '.' and '+'".to_owned());
+        return Err(BadName);
     }
     Ok(name.to_owned())
 }

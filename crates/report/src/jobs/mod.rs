@@ -11,7 +11,7 @@ pub mod matrix;
 mod read;
 mod results;
 
-pub use self::cell::check_name;
+pub use self::cell::{BadName, check_name};
 pub use self::find::{Found, find};
 pub use self::job::Job;
 pub use self::lava::read_log;

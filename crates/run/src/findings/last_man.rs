@@ -8,6 +8,8 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use thiserror::Error;
+
 use super::words::{self, Detail};
 use crate::measure::{Metric, lower_median};
 use crate::model::{Confidence, Finding, Kind, Row, Run, Scenario};
@@ -16,17 +18,28 @@ use crate::plan::StateChoice;
 /// The last man down in a cluster.
 pub const LAST_MAN: Kind = Kind::new("last-man");
 
+/// The reason why the last man of a cluster is not known.
+#[derive(Debug, Error)]
+enum NotTold {
+    #[error("there are no timestamps")]
+    NoTimestamps,
+    #[error("not all CPUs of cluster {0} have a row")]
+    RowMissing(u16),
+    #[error("a CPU of cluster {0} has no timestamps")]
+    CpuWithoutTimestamps(u16),
+}
+
 /// Finds the last man of each cluster; only where the deepest level was asked for.
 pub(super) fn find_last_men(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
     let is_deepest = scenario.id.procedure().state() == Some(StateChoice::Deepest);
     if !is_deepest || !scenario.id.is_parallel() || !scenario.has_pmf() {
         return Vec::new();
     }
-    let not_told = |why: String| detail.is_full().then(|| not_told(scenario, &why));
+    let not_told = |why: NotTold| detail.is_full().then(|| not_told(scenario, &why));
     if !scenario.has_order() {
         let mut rows = scenario.rows.iter();
         let has_figures = rows.any(|row| row.figures.cache_flush.is_some());
-        let why = has_figures.then(|| "there are no timestamps".into());
+        let why = has_figures.then_some(NotTold::NoTimestamps);
         return why.and_then(not_told).into_iter().collect();
     }
     let clusters = run.cluster_heads().map(|head| run.cpu(head).cluster);
@@ -42,20 +55,19 @@ fn of_cluster(
     scenario: &Scenario,
     cluster: u16,
     detail: Detail,
-) -> Result<Finding, String> {
+) -> Result<Finding, NotTold> {
     let is_mine = |row: &&Row| run.cpu(row.cpu).cluster == cluster;
     let rows: Vec<_> = scenario.rows.iter().filter(is_mine).collect();
     let cpus = run.cpus.iter().filter(|cpu| cpu.cluster == cluster);
     if rows.len() < cpus.count() {
-        return Err(format!("not all CPUs of cluster {cluster} have a row"));
+        return Err(NotTold::RowMissing(cluster));
     }
     let order = |row: &&Row| Some((row.went_down()?, row.cpu, row.figures.cache_flush?));
     let known: Option<Vec<_>> = rows.iter().map(order).collect();
-    let mut known = known.unwrap_or_default();
+    let mut known = known.ok_or(NotTold::CpuWithoutTimestamps(cluster))?;
     known.sort_unstable();
-    let Some((_, cpu, flush)) = known.pop() else {
-        return Err(format!("a CPU of cluster {cluster} has no timestamps"));
-    };
+    let last = known.pop();
+    let (_, cpu, flush) = last.expect("a cluster has a CPU, and each CPU a row");
     let (cpu, clock) = (run.label(cpu), run.clock());
     let others = words::range(known.iter().map(|it| it.2)).map(|it| clock.range(it));
     let others = others.map_or_else(String::new, |it| format!("; the others' {it}"));
@@ -77,7 +89,7 @@ fn of_cluster(
     })
 }
 
-fn not_told(scenario: &Scenario, why: &str) -> Finding {
+fn not_told(scenario: &Scenario, why: &NotTold) -> Finding {
     let sentence = format!(
         "Last man down: cannot be seen from figures alone, as {why}; the size of a flush is no \
          evidence of it."

@@ -1,11 +1,11 @@
 //! The scenarios: an ID for each, and the one table that describes them.
 
-use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
 use hardware::text::words::Word;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use thiserror::Error;
 
 use super::descriptor::{Axis, Descriptor, Procedure, StateChoice, Turns};
 use super::steps;
@@ -261,12 +261,16 @@ impl fmt::Display for ScenarioId {
     }
 }
 
-impl core::str::FromStr for ScenarioId {
-    type Err = String;
+/// A word that is no scenario's tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("no such scenario; the tags are {}", ScenarioId::ALL.map(ScenarioId::short_tag).join(" "))]
+pub struct UnknownTag;
 
-    fn from_str(tag: &str) -> Result<Self, String> {
-        let tags = || Self::ALL.map(Self::short_tag).join(" ");
-        Self::from_tag(tag).ok_or_else(|| format!("no such scenario; the tags are {}", tags()))
+impl core::str::FromStr for ScenarioId {
+    type Err = UnknownTag;
+
+    fn from_str(tag: &str) -> Result<Self, UnknownTag> {
+        Self::from_tag(tag).ok_or(UnknownTag)
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use itertools::Itertools as _;
 use regex::Regex;
+use thiserror::Error;
 
 /// The file under which QEMU hands the specification to the firmware.
 pub const FILE: &str = "opt/psci-bench/fault";
@@ -31,20 +32,33 @@ fn faults() -> impl Iterator<Item = &'static str> {
     LIST.split('"').skip(1).step_by(2)
 }
 
+/// A specification that the firmware refuses.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum FaultError {
+    /// There is no fault of this name.
+    #[error("there is no fault {0:?}; there are {known}", known = faults().join(", "))]
+    Unknown(String),
+    /// The fault of this name has other conditions.
+    #[error(
+        "{0:?} takes cpu=MPIDR, skip=N, count=N and arg=N, each once and with commas between; \
+         count=0 would never strike"
+    )]
+    Conditions(String),
+}
+
 /// Checks `NAME[,cpu=MPIDR][,skip=N][,count=N][,arg=N]`, and returns it.
-pub fn check(spec: &str) -> Result<String, String> {
+///
+/// # Errors
+/// If the firmware would refuse it.
+pub fn check(spec: &str) -> Result<String, FaultError> {
     let (name, conditions) = spec.split_at(spec.find(',').unwrap_or(spec.len()));
     if !faults().any(|fault| fault == name) {
-        let known = faults().join(", ");
-        return Err(format!("there is no fault {name:?}; there are {known}"));
+        return Err(FaultError::Unknown(name.to_owned()));
     }
     let mut keys = conditions.split(',').map(|word| word.split('=').next());
     let is_good = CONDITIONS.is_match(conditions) && keys.all_unique();
     if !is_good || conditions.split(',').contains(&"count=0") || spec.len() > LENGTH_MAX {
-        return Err(format!(
-            "{name:?} takes cpu=MPIDR, skip=N, count=N and arg=N, each once and with commas \
-             between; count=0 would never strike"
-        ));
+        return Err(FaultError::Conditions(name.to_owned()));
     }
     Ok(spec.to_owned())
 }
@@ -77,7 +91,7 @@ mod tests {
         for good in ["cpu-on-denied", "smc-hang,arg=0x0f,cpu=1f,skip=2,count=1"] {
             assert_eq!(check(good), Ok(good.to_owned()));
         }
-        let error = check("cpu-on-Denied").expect_err("unknown");
+        let error = check("cpu-on-Denied").expect_err("unknown").to_string();
         assert!(error.contains("there is no fault") && error.contains("interrupt-storm"));
         for bad in [
             "",
@@ -88,7 +102,9 @@ mod tests {
             "skip=1,skip=2",
             "count=0",
         ] {
-            let error = check(&format!("cpu-on-denied,{bad}")).expect_err(bad);
+            let error = check(&format!("cpu-on-denied,{bad}"))
+                .expect_err(bad)
+                .to_string();
             assert!(error.contains("takes cpu=MPIDR"), "{bad}: {error}");
         }
     }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use boards::StateFormat;
+use thiserror::Error;
 
 /// The words of each key; the first is the default.
 const KEYS: [&[&str]; 8] = [
@@ -98,29 +99,40 @@ impl fmt::Display for Variant {
     }
 }
 
-impl FromStr for Variant {
-    type Err = String;
+/// Words that name no variant.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum VariantError {
+    /// A key that is given twice, in this word the second time.
+    #[error("{0:?}: this key is given twice")]
+    Twice(String),
+    /// A word that is in no list.
+    #[error(
+        "{0:?} is no variant: use {known}, {CPU_ON_RACE}=0 to {CPU_ON_RACE_MOST} in \
+         microseconds, with commas between",
+        known = KEYS.map(|words| words.join("|")).join(", ")
+    )]
+    Unknown(String),
+    /// An answer for a race that there is not.
+    #[error("cpu-on-answer=failure: there is no race without {CPU_ON_RACE}=")]
+    NoRace,
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for Variant {
+    type Err = VariantError;
+
+    fn from_str(text: &str) -> Result<Self, VariantError> {
         let (mut variant, mut given) = (Self::default(), Vec::new());
         for word in text.split(',').filter(|word| !word.is_empty()) {
-            let key = word.split('=').next().unwrap_or_default();
+            let key = word.split_once('=').map_or(word, |(key, _)| key);
             if given.contains(&key) {
-                return Err(format!("{word:?}: this key is given twice"));
+                return Err(VariantError::Twice(word.to_owned()));
             }
             given.push(key);
-            variant.set(word).ok_or_else(|| {
-                let known = KEYS.map(|words| words.join("|")).join(", ");
-                format!(
-                    "{word:?} is no variant: use {known}, {CPU_ON_RACE}=0 to {CPU_ON_RACE_MOST} \
-                     in microseconds, with commas between"
-                )
-            })?;
+            let unknown = || VariantError::Unknown(word.to_owned());
+            variant.set(word).ok_or_else(unknown)?;
         }
         if variant.cpu_on_race_us == 0 && variant.has("cpu-on-answer=failure") {
-            return Err(format!(
-                "cpu-on-answer=failure: there is no race without {CPU_ON_RACE}="
-            ));
+            return Err(VariantError::NoRace);
         }
         Ok(variant)
     }
@@ -148,14 +160,16 @@ mod tests {
             "cpu-on-race=-1",
             "cpu-on-race",
         ] {
-            let error = bad.parse::<Variant>().expect_err(bad);
+            let error = bad.parse::<Variant>().expect_err(bad).to_string();
             assert!(error.contains("cpu-on-race=0 to 1000000"), "{error}");
         }
         let error = "cpu-on-race=1,cpu-on-race=2".parse::<Variant>();
-        assert!(error.expect_err("twice").contains("given twice"));
+        let twice = VariantError::Twice("cpu-on-race=2".to_owned());
+        assert_eq!(error, Err(twice));
         let error = "cpu-on-answer=failure".parse::<Variant>();
-        assert!(error.expect_err("no race").contains("without cpu-on-race="));
+        assert_eq!(error, Err(VariantError::NoRace));
         let error = "pmf=none".parse::<Variant>().expect_err("unknown");
+        let error = error.to_string();
         let expected = "\"pmf=none\" is no variant: use coherency=hw|coherency=sw, gic-reset=0|";
         assert!(error.starts_with(expected), "{error}");
     }

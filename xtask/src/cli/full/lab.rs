@@ -12,8 +12,9 @@ use host::progress::say;
 use host::read_file;
 use itertools::Itertools as _;
 use report::jobs::cell::is_plain;
-use report::jobs::check_name;
+use report::jobs::{BadName, check_name};
 use run::plan::Plan;
+use thiserror::Error;
 
 use crate::build::firmware::{Variant, fault};
 use crate::build::image_contents::TreeWish;
@@ -44,17 +45,28 @@ impl NamedFile {
     }
 }
 
-impl FromStr for NamedFile {
-    type Err = String;
+/// An argument that is neither a file nor a name and a file.
+#[derive(Debug, Error)]
+pub enum NamedFileError {
+    /// The name is not one of a firmware.
+    #[error(transparent)]
+    Name(#[from] BadName),
+    /// There is only a name.
+    #[error("there is no file's name")]
+    NoFile,
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for NamedFile {
+    type Err = NamedFileError;
+
+    fn from_str(text: &str) -> Result<Self, NamedFileError> {
         // A path may have a `=`: what is before it is a name if it can be one.
         let (name, path) = match text.split_once('=') {
             Some((name, path)) if !name.contains('/') => (Some(check_name(name)?), path),
             _ => (None, text),
         };
         if path.is_empty() {
-            return Err("there is no file's name".to_owned());
+            return Err(NamedFileError::NoFile);
         }
         let path = PathBuf::from(path);
         Ok(Self { name, path })

@@ -16,8 +16,9 @@ use host::files;
 use host::progress::say;
 use host::read_file;
 use regex::{Captures, Regex};
+use thiserror::Error;
 
-use super::fip::images::number;
+use super::fip::images::{FormError, number};
 use crate::build::image_contents::adapt_for_efi;
 
 /// The largest table, in bytes.
@@ -54,13 +55,24 @@ pub struct FromAcpi {
     pub output: Option<PathBuf>,
 }
 
+/// An argument that is not a region.
+#[derive(Debug, Error)]
+enum RegionError {
+    #[error("use BASE+SIZE")]
+    NotAPair,
+    #[error(transparent)]
+    Number(#[from] FormError),
+    #[error("no byte has such an address")]
+    NoSuchAddress,
+}
+
 /// Reads a region: an address and a number of bytes.
-fn region(text: &str) -> Result<Region, String> {
-    let parts = text.split_once('+').ok_or("use BASE+SIZE")?;
+fn region(text: &str) -> Result<Region, RegionError> {
+    let parts = text.split_once('+').ok_or(RegionError::NotAPair)?;
     let (base, size) = (number(parts.0)?, number(parts.1)?);
     match base.checked_add(size) {
         Some(_) if size > 0 => Ok(Region { base, size }),
-        _ => Err("no byte has such an address".into()),
+        _ => Err(RegionError::NoSuchAddress),
     }
 }
 

@@ -10,6 +10,7 @@ use host::interrupt;
 use host::process;
 use host::progress::say;
 use host::stdout::Out;
+use thiserror::Error;
 
 use crate::build::payload;
 use crate::qemu::run_spec::RunSpec;
@@ -104,7 +105,7 @@ pub(super) fn run(arguments: &VerifyArguments) -> Result<u8> {
 }
 
 fn prepare(options: &str, args: &str) -> Result<Checker> {
-    let mut spec = RunSpec::of(options);
+    let mut spec = RunSpec::parse(options)?;
     spec.args = Some(args.to_owned());
     Checker::prepare(&spec)
 }
@@ -128,8 +129,22 @@ fn mutate(out: &mut Out) -> Result<bool> {
     Ok(is_good)
 }
 
+/// The reason why a mutation is not found.
+#[derive(Debug, Error)]
+enum NotFound<'c> {
+    #[error("expected {fault}; {count} findings; {line}")]
+    NoSuchFault {
+        fault: &'static str,
+        count: usize,
+        line: &'c str,
+    },
+    #[error("{count} findings; {line}")]
+    NoDump { count: usize, line: &'c str },
+}
+
 /// Returns what found a mutation.
-fn judge(killer: Killer, checked: &Checked) -> Result<String, String> {
+fn judge(killer: Killer, checked: &Checked) -> Result<String, NotFound<'_>> {
+    let line = &*checked.line;
     let count = checked
         .findings
         .iter()
@@ -142,11 +157,11 @@ fn judge(killer: Killer, checked: &Checked) -> Result<String, String> {
                 .iter()
                 .find(|it| it.fault == fault && it.is_of_payload());
             let found = found.map(|it| format!("{count} findings, such as {it}"));
-            found.ok_or_else(|| format!("expected {fault}; {count} findings; {}", checked.line))
+            found.ok_or(NotFound::NoSuchFault { fault, count, line })
         }
         Killer::Dump => match (count, checked.has_dump) {
-            (0, true) => Ok(format!("dumped without a finding; {}", checked.line)),
-            _ => Err(format!("{count} findings; {}", checked.line)),
+            (0, true) => Ok(format!("dumped without a finding; {line}")),
+            _ => Err(NotFound::NoDump { count, line }),
         },
         Killer::Entries(why) => match count {
             0 => Ok(format!("by tests/entries alone: {why}")),

@@ -123,6 +123,7 @@ fn idle_states_are_refused() {
         let mut report = read(log());
         edit(&mut report.runs[0]);
         let said = try_written(&report, "dt").expect_err("refused");
+        let said = said.to_string();
         assert!(said.contains(why), "{said}");
     }
 }

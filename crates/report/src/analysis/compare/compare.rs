@@ -7,7 +7,7 @@ use run::model::Scenario;
 
 use super::comparison::{ComparedScenario, Comparison, Options, Refused, baseline_scenario};
 use super::findings::findings;
-use super::judge::compare_figures;
+use super::judge::{Incomparable, compare_figures};
 use super::sides::Sides;
 use crate::analysis::conditions::{Across, COMPARED_RUNS, differences, refusal};
 use crate::analysis::figure::has_figures;
@@ -90,7 +90,7 @@ fn compare_scenarios(
             }
             Err(why) => {
                 missed.extend(key.map(|key| (key, refused.len())));
-                refused.push(Refused::of(scenario, why, false));
+                refused.push(Refused::of(scenario, why.to_string(), false));
             }
         }
     }
@@ -115,11 +115,11 @@ fn compare_scenario(
     new: &Scenario,
     before: Option<&Scenario>,
     across: &[Across],
-) -> Result<ComparedScenario, String> {
-    let old = before.ok_or("the baseline does not have it")?;
+) -> Result<ComparedScenario, Incomparable> {
+    let old = before.ok_or(Incomparable::NotInBaseline)?;
     let of = [(sides.new, Some(new)), (&sides.old, Some(old))];
     match refusal(of, across) {
-        Some(why) => Err(why),
+        Some(why) => Err(Incomparable::Conditions(why)),
         None => compare_figures(sides, new, old),
     }
 }

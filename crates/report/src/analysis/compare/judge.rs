@@ -10,6 +10,7 @@ use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
 use run::measure::{Summary, Unit};
 use run::model::Scenario;
+use thiserror::Error;
 
 use super::change::{Change, ChangeOutcome, Value};
 use super::comparison::{ComparedScenario, JudgedBy};
@@ -18,6 +19,25 @@ use crate::analysis::conditions::count_of_rows;
 use crate::analysis::figure::{Figure, FigureKey, by_cpu_and_key, figures, is_sorted_by_size};
 use crate::analysis::interval::{by_place, notch, notch_of_class};
 use crate::log::LoggedRun;
+
+/// The reason why a scenario is not compared.
+#[derive(Debug, Error)]
+pub(super) enum Incomparable {
+    #[error("the baseline does not have it")]
+    NotInBaseline,
+    /// Conditions differ: the sentence that says which.
+    #[error("{0}")]
+    Conditions(String),
+    #[error("{0} has no figure of it")]
+    NoFigure(&'static str),
+    #[error(
+        "{rows} rows against {before}: figures that are compared by their order need as many on \
+         both sides"
+    )]
+    RowCount { rows: usize, before: usize },
+    #[error("the two have no figure in common")]
+    NothingInCommon,
+}
 
 /// The figures of a scenario that tables show.
 struct ShownSide<'r> {
@@ -78,7 +98,7 @@ pub(super) fn compare_figures(
     sides: &Sides<'_>,
     new: &Scenario,
     old: &Scenario,
-) -> Result<ComparedScenario, String> {
+) -> Result<ComparedScenario, Incomparable> {
     let is_sorted = is_sorted_by_size(new.id) || sides.keyed == Keyed::Ambiguous;
     let judged = if is_sorted {
         JudgedBy::Order
@@ -91,13 +111,12 @@ pub(super) fn compare_figures(
     );
     for (side, name) in [(&now, "the run"), (&then, "the baseline")] {
         if side.figures.is_empty() {
-            return Err(format!("{name} has no figure of it"));
+            return Err(Incomparable::NoFigure(name));
         }
     }
     let [rows, before] = [new, old].map(count_of_rows);
     if judged == JudgedBy::Order && rows != before {
-        let why = "figures that are compared by their order need as many on both sides";
-        return Err(format!("{rows} rows against {before}: {why}"));
+        return Err(Incomparable::RowCount { rows, before });
     }
     let mut compared = ComparedScenario {
         key: new.key(),
@@ -115,7 +134,7 @@ pub(super) fn compare_figures(
         compared.by_order = by_order(sides, &now, &then);
     }
     if compared.changes().is_empty() {
-        return Err("the two have no figure in common".to_owned());
+        return Err(Incomparable::NothingInCommon);
     }
     let changes = compared.changes().iter().map(|it| (it.old_cpu, it.key));
     let changes: HashSet<(u16, FigureKey)> = changes.collect();

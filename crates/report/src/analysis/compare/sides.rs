@@ -5,6 +5,7 @@ use hardware::text::plural::many;
 use run::findings::tick_ns;
 use run::model::{Cpu, Run};
 use serde::Serialize;
+use thiserror::Error;
 
 use crate::analysis::conditions::is_ambiguous;
 use crate::log::LoggedRun;
@@ -31,11 +32,16 @@ pub enum RowIs {
     Label(u16, u16),
 }
 
+/// A word that names no CPU.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0:?} is no MPIDR, such as 0x101, and no label, such as 1.0")]
+pub struct NotACpu(String);
+
 impl std::str::FromStr for RowIs {
-    type Err = String;
+    type Err = NotACpu;
 
     /// Reads `0x101` or `1.0`.
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, NotACpu> {
         // Numbers of the standard library may have a sign.
         let is_plain = !text.contains('+');
         let read = || match text.strip_prefix("0x") {
@@ -45,9 +51,8 @@ impl std::str::FromStr for RowIs {
                 Some(Self::Label(cluster.parse().ok()?, core.parse().ok()?))
             }
         };
-        read().filter(|_| is_plain).ok_or_else(|| {
-            format!("{text:?} is no MPIDR, such as 0x101, and no label, such as 1.0")
-        })
+        let cpu = read().filter(|_| is_plain);
+        cpu.ok_or_else(|| NotACpu(text.to_owned()))
     }
 }
 

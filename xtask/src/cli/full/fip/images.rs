@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use boards::Uuid;
-use boards::image_kinds::{IMAGE_KINDS, ImageKind, parse_uuid};
+use boards::image_kinds::{IMAGE_KINDS, ImageKind, NotAUuid, parse_uuid};
 use clap::{ArgAction, Args};
 use host::files;
 use host::progress::say;
 use host::read_file;
+use thiserror::Error;
 
 use crate::build::fip::{Fip, IMAGE_MAX, Inspected, PACKAGE_MAX};
 use crate::build::package::Given;
@@ -24,8 +25,23 @@ pub struct Layout {
     pub plat_toc_flags: Option<u16>,
 }
 
+/// An argument of an option that is not of the option's form.
+#[derive(Debug, Error)]
+pub(in crate::cli) enum FormError {
+    #[error("this is no number of bytes, such as 512 or 0x200")]
+    Number,
+    #[error("these are 16 bits in hexadecimal")]
+    Flags,
+    #[error("this has the form uuid=U,file=F")]
+    Blob,
+    #[error("this has the form uuid=U")]
+    BareUuid,
+    #[error(transparent)]
+    Uuid(#[from] NotAUuid),
+}
+
 /// As C's `strtoul` and so fiptool has it: decimal, 0x200, or octal from 0.
-pub(in crate::cli) fn number(text: &str) -> Result<u64, String> {
+pub(in crate::cli) fn number(text: &str) -> Result<u64, FormError> {
     let lower = text.to_ascii_lowercase();
     let (digits, radix) = match (lower.strip_prefix("0x"), lower.strip_prefix('0')) {
         (Some(digits), _) => (digits, 16),
@@ -33,29 +49,29 @@ pub(in crate::cli) fn number(text: &str) -> Result<u64, String> {
         _ => (lower.as_str(), 10),
     };
     let number = u64::from_str_radix(digits, radix);
-    number.map_err(|_| "this is no number of bytes, such as 512 or 0x200".into())
+    number.map_err(|_| FormError::Number)
 }
 
-fn hexadecimal(text: &str) -> Result<u16, String> {
+fn hexadecimal(text: &str) -> Result<u16, FormError> {
     let digits = text.strip_prefix("0x").unwrap_or(text);
     let number = u16::from_str_radix(digits, 16);
-    number.map_err(|_| "these are 16 bits in hexadecimal".into())
+    number.map_err(|_| FormError::Flags)
 }
 
 /// `uuid=U,file=F` or `file=F,uuid=U`.
-fn blob(text: &str) -> Result<(Uuid, PathBuf), String> {
+fn blob(text: &str) -> Result<(Uuid, PathBuf), FormError> {
     let by_file = || text.strip_prefix("file=")?.rsplit_once(",uuid=");
     let by_uuid = || text.strip_prefix("uuid=")?.split_once(",file=");
     let split = by_file().map(|(file, uuid)| (uuid, file)).or_else(by_uuid);
     let split = split.filter(|(_, file)| !file.is_empty());
-    let (uuid, file) = split.ok_or("this has the form uuid=U,file=F")?;
+    let (uuid, file) = split.ok_or(FormError::Blob)?;
     Ok((parse_uuid(uuid)?, file.into()))
 }
 
 /// `uuid=U`.
-fn bare_uuid(text: &str) -> Result<(Uuid, PathBuf), String> {
+fn bare_uuid(text: &str) -> Result<(Uuid, PathBuf), FormError> {
     let uuid = text.strip_prefix("uuid=");
-    let uuid = parse_uuid(uuid.ok_or("this has the form uuid=U")?)?;
+    let uuid = parse_uuid(uuid.ok_or(FormError::BareUuid)?)?;
     Ok((uuid, PathBuf::new()))
 }
 
