@@ -18,11 +18,10 @@ fuzz_target!(|data: &[u8]| {
             assert!(written.is_err());
         }
     }
-    let block = block.unwrap_or_default();
-    let emergency = Emergency {
+    let emergency = block.map_or_else(Emergency::default, |block| Emergency {
         uart: block.uart,
         conduit: block.conduit,
-    };
+    });
     make(data.to_vec(), emergency);
     let at = loaded_at(0x4000_0000, data);
     let _ = Symbols::of(data).and(Symbols::of(data)).at(at);
@@ -43,7 +42,7 @@ fn write_again(file: &[u8], block: ParameterBlock) {
 
 /// Images of `base`, with a part of it for a tree and without.
 fn make(base: Vec<u8>, emergency: Emergency) {
-    let tree = base.get(base.len() / 2..).unwrap_or_default().to_vec();
+    let tree = base[base.len() / 2..].to_vec();
     for (tree, cpus) in [(None, 1), (Some(tree.as_slice()), 512)] {
         let Ok(image) = assemble(base.clone(), tree, emergency, cpus) else {
             continue;
@@ -53,7 +52,7 @@ fn make(base: Vec<u8>, emergency: Emergency) {
         assert_eq!(block.conduit, emergency.conduit);
         assert_eq!(block.base_size, base.len() as u64);
         let (from, size) = (block.tree_offset as usize, block.tree_size as usize);
-        assert_eq!(image.get(from..from + size), Some(tree.unwrap_or_default()));
+        assert_eq!(image.get(from..from + size), Some(tree.unwrap_or(&[])));
         let size = image[IMAGE_SIZE_OFFSET..].first_chunk();
         let size = size.copied().map(u64::from_le_bytes);
         assert!(size.is_some_and(|size| size > image.len() as u64));

@@ -232,7 +232,7 @@ fn find_facts(own: Participant, board: &Board<'_>, answers: &FirmwareAnswers) ->
         no_cpu_off: answers.no_cpu_off,
         lead: channel.index,
         outer_cache: None,
-        own: channel.identity.get().copied().unwrap_or_default(),
+        own: *channel.identity.get().expect("the lead has read its own"),
         overheads: overhead::measure_overheads(*path, answers.pmf, channel.mpidr()),
     }
 }

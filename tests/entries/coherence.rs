@@ -32,7 +32,7 @@ fn image() -> BTreeMap<u64, u64> {
         .sections()
         .filter(|it| it.address() > 0 || it.name() == Ok(".text"))
     {
-        let data = section.data().unwrap_or_default();
+        let data = section.data().expect("the section's bytes");
         for (at, word) in (BASE + section.address()..).step_by(8).zip(data.chunks(8)) {
             let mut bytes = [0; 8];
             bytes[..word.len()].copy_from_slice(word);

@@ -76,7 +76,7 @@ impl Crates {
                     let mut paths = Vec::new();
                     paths_of_use(&item.tree, &[], &mut paths);
                     let seen =
-                        |path: &Names| (path.last().cloned().unwrap_or_default(), path.clone());
+                        |path: &Names| (path.last().cloned().expect("a path has a name"), path.clone());
                     source.uses.extend(paths.iter().map(seen));
                     if matches!(item.vis, Visibility::Inherited) {
                         source.named.extend(paths);
@@ -139,7 +139,7 @@ impl Crates {
 /// its first brace.
 fn is_for_tests(item: &Item) -> bool {
     let text = item.to_token_stream().to_string().replace(' ', "");
-    let head = text.split('{').next().unwrap_or_default();
+    let head = text.split('{').next().expect("a split has a part");
     head.contains("#[cfg(test)]") || head.contains("#[cfg(all(test")
 }
 

@@ -73,7 +73,7 @@ fn check_rows(text: &str) {
 /// fits on a screen of 100 columns and 30 lines with the last line.
 fn check_order(text: &str) {
     let parts = text.split("> Executing ");
-    for part in parts.map(|part| part.split("******").next().unwrap_or_default()) {
+    for part in parts.map(|part| part.split("******").next().expect("a split has a part")) {
         let (text, records) = part.split_at(part.find("@PB ").expect("records"));
         let is_header = text.contains("\r\npsci-bench ") && text.contains("\r\n  Plan       : ");
         assert!(is_header || text.contains("  TEST COMPLETE"), "{part}");
@@ -114,7 +114,7 @@ fn other_programs_find_their_marks() {
         assert!(is_short, "{line:?}");
     }
     check_order(own);
-    let last = own.trim_end().lines().last().unwrap_or_default();
+    let last = own.trim_end().lines().last().expect("a line");
     let pass = "psci-bench: PASS (6 passed, 0 skipped, 0 failed; ";
     assert!(last.starts_with(pass), "{last}");
 }

@@ -73,8 +73,8 @@ fn by_the_hosts_clock(fault: &str) -> RunSpec {
 fn run(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
     let seen = common::ends(spec, verdict).says(words);
     // The firmware names its fault; without it nothing is shown.
-    let fault = spec.fault.as_deref().unwrap_or_default();
-    let name = fault.split(',').next().unwrap_or_default();
+    let fault = spec.fault.as_deref().expect("a run with a fault");
+    let name = fault.split(',').next().expect("a split has a part");
     let struck = format!("psci-bench fault: {name} struck ");
     let text = seen.result.text();
     let times = text.split_once(&struck).map(|(_, rest)| rest);

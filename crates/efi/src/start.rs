@@ -46,6 +46,8 @@ enum LoadError {
     Image(FormatError),
     #[error("the application's image is shorter than its header says")]
     CutImage,
+    #[error("the application's device tree is not in its image")]
+    TreeNotInImage,
     #[error("EFI returns no memory map: status {:#x}", .0.0)]
     NoMemoryMap(Status),
     #[error(
@@ -165,7 +167,7 @@ fn find_tree(
     let (offset, size) = (block.tree_offset as usize, block.tree_size as usize);
     if size > 0 {
         let tree = IMAGE.get(offset..).and_then(|rest| rest.get(..size));
-        let tree = tree.ok_or("the application's device tree is not in its image")?;
+        let tree = tree.ok_or(LoadError::TreeNotInImage)?;
         return Ok((tree.into(), "the device tree of the application".into()));
     }
     if let Some(base) = services.configuration_table(DEVICE_TREE) {

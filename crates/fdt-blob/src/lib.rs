@@ -105,7 +105,7 @@ impl Blob {
                 }
                 Some((b'!', numbers)) => {
                     let mut words = numbers.split(|byte| *byte == b' ').map(number);
-                    let mut next = || words.next().unwrap_or_default();
+                    let mut next = || words.next().expect("a reservation has two numbers");
                     self.reservations.push((next(), next()));
                 }
                 Some(_) => {
@@ -159,7 +159,7 @@ pub fn cells(cells: &[u32]) -> Vec<u8> {
 
 /// Returns `bytes` up to the first `end`.
 fn before(bytes: &[u8], end: u8) -> &[u8] {
-    bytes.split(|byte| *byte == end).next().unwrap_or_default()
+    bytes.split(|byte| *byte == end).next().expect("a split has a part")
 }
 
 fn text_before_nul(bytes: &[u8]) -> String {
@@ -182,7 +182,7 @@ fn value(mut text: &[u8]) -> Vec<u8> {
             b'.' => value.push(number(word) as u8),
             _ => value.extend((number(word) as u32).to_be_bytes()),
         }
-        text = text.get(word.len() + length..).unwrap_or_default();
+        text = text.get(word.len() + length..).unwrap_or("");
     }
     value
 }

@@ -102,7 +102,7 @@ fn write_log(path: &Path) -> Result<u64, fmt::Error> {
     run.scenarios.clear();
     run.cpus = cpus.iter().map(|cpu| made_up_run::cpu(*cpu)).collect();
     run.head.as_mut().expect("a head").cpus = CPUS;
-    let mut writer = Writer::new(Records::Once, run.id.unwrap_or_default());
+    let mut writer = Writer::new(Records::Once, run.id.expect("the made-up run has an ID"));
     writer.machine(&mut out, &run)?;
     let mut end = made_up_run::end(&run);
     for id in ScenarioId::SUITE {

@@ -187,8 +187,8 @@ fn sweep() -> Scenario {
 /// Returns the log of `run`, each record written as often as `records` says.
 pub fn log(run: &Run, records: Records) -> String {
     let mut log = FIRMWARE.to_owned();
-    let mut writer = Writer::new(records, run.id.unwrap_or_default());
-    let mut summary = Summary::new(&run.plan.unwrap_or_default());
+    let mut writer = Writer::new(records, run.id.expect("the made-up run has an ID"));
+    let mut summary = Summary::new(&run.plan.expect("the made-up run has a plan"));
     output::header(&mut log, run).expect("written");
     writer.machine(&mut log, run).expect("written");
     for group in groups(run) {

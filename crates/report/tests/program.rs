@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 /// Runs `psci-report` in `folder`, with no more of this process's environment than PATH.
 fn psci_report(folder: &TempDir, arguments: &[&str]) -> Output {
-    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::var_os("PATH").expect("PATH");
     let mut command = Command::new(env!("CARGO_BIN_EXE_psci-report"));
     command.args(arguments).current_dir(folder.path());
     command.env_clear().env("PATH", path);

@@ -12,7 +12,7 @@ fn panic_of<T: std::fmt::Debug>(act: impl FnOnce() -> T) -> String {
     let caught = catch_unwind(AssertUnwindSafe(act)).expect_err("a panic");
     let text = caught.downcast_ref::<&str>().map(|it| it.to_string());
     text.or(caught.downcast_ref::<String>().cloned())
-        .unwrap_or_default()
+        .expect("a panic's message")
 }
 
 fn block_of(heap: &Heap) -> *mut u8 {

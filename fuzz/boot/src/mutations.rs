@@ -77,7 +77,7 @@ fn choose(
         _ => None,
     });
     match &tree.tokens[at] {
-        Token::Property(name, _) => Some((at, format!("{} {name}", node.unwrap_or_default()))),
+        Token::Property(name, _) => Some((at, format!("{} {name}", node.expect("a property is in a node")))),
         _ => None,
     }
 }
@@ -269,7 +269,7 @@ pub fn change_bootargs(tree: &mut Blob, random: &mut Random) -> Option<String> {
 /// at `at` of the parameter block.
 pub fn change_field(block: &mut [u8], random: &mut Random, at: usize) -> String {
     let field = &mut block[at..][..8];
-    let old = u64::from_le_bytes(field.try_into().unwrap_or_default());
+    let old = u64::from_le_bytes(field.try_into().expect("eight bytes"));
     let (_, address) = random.pick(ADDRESSES);
     let any = random.word();
     let near = [

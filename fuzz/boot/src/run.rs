@@ -95,7 +95,8 @@ impl Base {
 
     /// Returns the unmutated tree.
     pub fn tree(&self) -> &[u8] {
-        self.contents.tree.as_deref().unwrap_or_default()
+        let tree = self.contents.tree.as_deref();
+        tree.expect("the wish is for the board's tree")
     }
 
     /// Returns the payload's image with `tree` appended.

@@ -391,7 +391,7 @@ impl Participant {
             |window| timer_load::observe_timer(self.channel, waiter, guard, window, start);
         Outcome {
             action: order.action,
-            ..order.round.window.as_ref().map(observe).unwrap_or_default()
+            ..order.round.window.as_ref().map_or_else(Outcome::default, observe)
         }
     }
 

@@ -85,10 +85,7 @@ pub fn assemble(
         uart: emergency.uart,
         conduit: emergency.conduit,
         base_size: base.len() as u64,
-        build: Crc32::of(
-            base.get(HEADER_SIZE + PARAMETER_BLOCK_SIZE..)
-                .unwrap_or_default(),
-        ),
+        build: Crc32::of(&base[HEADER_SIZE + PARAMETER_BLOCK_SIZE..]),
         ..ParameterBlock::default()
     };
     if let Some(tree) = tree {
@@ -144,8 +141,8 @@ pub fn strip(mut file: Vec<u8>) -> Result<Vec<u8>> {
     let (base, tree) = (block.base_size as usize, block.tree_offset as usize);
     if (tree, block.tree_size) != (0, 0) {
         let is_aligned = base.checked_next_multiple_of(TREE_ALIGN) == Some(tree);
-        let rest = file.get(tree..).unwrap_or_default();
-        if !is_aligned || !rest.starts_with(&TREE_MAGIC) {
+        let rest = file.get(tree..);
+        if !is_aligned || !rest.is_some_and(|rest| rest.starts_with(&TREE_MAGIC)) {
             bail!("its parameter block names a device tree that is not where it says");
         }
     }

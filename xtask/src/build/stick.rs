@@ -41,7 +41,7 @@ pub fn image(workspace: &Workspace, application: &[u8]) -> Result<Vec<u8>> {
     let format = format!("mformat -C -i image -T {SECTORS} -c 1 -v {LABEL} -N {NUMBER} ::");
     for line in [&*format, "mcopy -s -i image EFI startup.nsh ::"] {
         let mut words = line.split(' ');
-        let mut command = process::clean(words.next().unwrap_or_default());
+        let mut command = process::clean(words.next().expect("a split has a part"));
         command.args(words).current_dir(dir.path());
         command.env("SOURCE_DATE_EPOCH", EPOCH);
         process::run("", &mut command, &workspace.state().join("stick.log"))?;
@@ -52,9 +52,9 @@ pub fn image(workspace: &Workspace, application: &[u8]) -> Result<Vec<u8>> {
 /// Returns true if `bytes` are an application, a script or an image that was made here.
 pub fn is_from_here(bytes: &[u8]) -> bool {
     let first = SCRIPT.split(':').next().unwrap_or(SCRIPT);
-    let label = bytes.get(LABEL_OFFSET..).unwrap_or_default();
+    let label = bytes.get(LABEL_OFFSET..);
     let has_payload = || memmem::find(bytes, &PARAMETER_MAGIC).is_some();
     bytes.starts_with(first.as_bytes())
-        || label.starts_with(LABEL.as_bytes())
+        || label.is_some_and(|label| label.starts_with(LABEL.as_bytes()))
         || bytes.starts_with(b"MZ") && has_payload()
 }

@@ -16,7 +16,7 @@ Exit codes:
 /// Returns the plan that the boot arguments `args` make: the payload would refuse bad
 /// ones, but only after it has been built and started.
 pub(super) fn plan(args: Option<&str>) -> Result<Plan> {
-    let args = args.unwrap_or_default();
+    let args = args.unwrap_or("");
     check_bootargs(args).context("--args")?;
     Plan::parse(args).map_err(|error| anyhow!("--args: {error}"))
 }

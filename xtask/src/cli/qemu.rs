@@ -125,8 +125,9 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<RunResult> {
 
 /// Prints the name of the log, and the commands for which a run is good.
 fn say_next(log: &Path, spec: &RunSpec, result: &RunResult) {
-    let here = env::current_dir().unwrap_or_default();
-    let log = log.strip_prefix(here).unwrap_or(log).display();
+    let here = env::current_dir().ok();
+    let from_here = here.and_then(|here| log.strip_prefix(here).ok());
+    let log = from_here.unwrap_or(log).display();
     let is_usual = spec.smp.is_none() && spec.gic.is_none() && spec.board == "qemu";
     let is_usual = is_usual && spec.firmware == FirmwareKind::TfA;
     say(&format!("log: {log}"));

@@ -211,7 +211,7 @@ impl Sum {
         );
         if failed > 0 {
             line = format!("{failed} failed, {line}");
-            let (_, names) = rest.rsplit_once("failures:\n").unwrap_or_default();
+            let names = rest.rsplit_once("failures:\n").map_or("", |(_, names)| names);
             let names = names.lines().filter_map(|line| line.strip_prefix("    "));
             let names = names.map(|test| format!("{name} {test}"));
             self.failures.extend(names);

@@ -104,7 +104,7 @@ impl Call {
     pub fn costs(&self, from: Stamp, to: Stamp) -> impl Iterator<Item = (u32, Cost)> {
         let places = self.place(from).zip(self.place(to));
         let parts = places.and_then(|(from, to)| self.parts.get(from..to));
-        let parts = parts.unwrap_or_default().iter();
+        let parts = parts.unwrap_or(&[]).iter();
         parts.flat_map(|part| part.costs.iter().copied())
     }
 }
@@ -127,8 +127,8 @@ impl Stacks {
     /// Returns the names of a stack's functions, outermost first, with semicolons between.
     pub fn name(&self, code: &Code, stack: u32) -> String {
         let (below, function) = self.all[stack as usize];
-        let below = below.map(|it| self.name(code, it) + ";");
-        below.unwrap_or_default() + code.name(function)
+        let below = below.map_or_else(String::new, |it| self.name(code, it) + ";");
+        below + code.name(function)
     }
 }
 

@@ -44,7 +44,7 @@ impl Code {
         let file = object::File::parse(elf).context("no ELF file")?;
         let mut symbols = Vec::new();
         for symbol in file.symbols() {
-            let name = symbol.name().unwrap_or_default();
+            let name = symbol.name().context("a symbol's name")?;
             if !name.is_empty() && !name.starts_with('$') {
                 let is_function = symbol.kind() == SymbolKind::Text;
                 symbols.push((symbol.address(), is_function, name));

@@ -279,8 +279,8 @@ impl Ledger {
         mut steps: Vec<LedgerStep>,
     ) -> Self {
         let ends = entries.first().zip(entries.last());
-        let whole = ends.and_then(step).map(|it| it.changes);
-        let mut whole = whole.unwrap_or_default();
+        let whole = ends.and_then(step);
+        let mut whole = whole.map_or_else(Vec::new, |it| it.changes);
         if let Some(selected) = &selected {
             let is_it = |it: &PhaseChange| it.figure == selected.figure;
             whole.retain(is_it);

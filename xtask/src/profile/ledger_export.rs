@@ -195,8 +195,8 @@ fn figure_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
             }));
         }
         let [first, last] = ends.map(|figure| figure?.waiting());
-        let waiting = first.zip(last).map(|(first, last)| signed(last - first));
-        cells.push(waiting.unwrap_or_default());
+        let waiting = first.zip(last);
+        cells.push(waiting.map_or_else(String::new, |(first, last)| signed(last - first)));
         let is_of_it = |step: &&LedgerStep| step.changes.iter().any(|it| it.figure == **name);
         cells.push(ledger.steps.iter().filter(is_of_it).count().to_string());
         table.rows.push(cells);

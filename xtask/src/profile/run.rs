@@ -77,9 +77,8 @@ impl ProfiledRun {
         if args.split_whitespace().any(|it| it == park) {
             bail!("--args {park}: a profile's record ends with the machine, which has to end");
         }
-        (spec.icount, spec.args) = (true, Some(args));
-        let args = spec.args.as_deref().unwrap_or_default();
         let conditions = format!("variant {}, args {args}", spec.variant);
+        (spec.icount, spec.args) = (true, Some(args));
         let prepared = prepare::prepare(&spec)?;
         let version = setup::qemu_version()?;
         let is_new = version >= setup::PLUGINS_READ_REGISTERS;

@@ -74,7 +74,7 @@ pub fn command(arguments: &[OsString]) -> Command {
     words.push(PROGRAM.into());
     words.extend_from_slice(arguments);
     let mut words = words.into_iter();
-    let mut command = Command::new(words.next().unwrap_or_default());
+    let mut command = Command::new(words.next().expect("the program is one"));
     command.args(words);
     command
 }

@@ -28,7 +28,7 @@ pub fn start_command(size: usize) -> String {
 /// Makes the environment of a U-Boot that runs `command`, with `args` as the boot arguments: a
 /// checksum, and variables that end with NUL.
 pub fn environment(command: &str, args: Option<&str>) -> Vec<u8> {
-    let args = args.unwrap_or_default();
+    let args = args.unwrap_or("");
     let variables = format!("bootcmd={command}\0bootargs={args}\0bootdelay=0\0");
     let mut variables = variables.into_bytes();
     variables.resize(ENVIRONMENT_SIZE - size_of::<u32>(), 0);

@@ -71,7 +71,7 @@ impl Machine<'_> {
     }
 
     fn model(&self) -> &str {
-        self.cpu.split(',').next().unwrap_or_default()
+        self.cpu.split(',').next().expect("a split has a part")
     }
 
     /// Refuses a CPU model that QEMU does not have.

@@ -95,7 +95,7 @@ impl Map {
                 (place, self.payload.at(offset))
             }
         };
-        let function = function.map(|it| format!(", {it}")).unwrap_or_default();
+        let function = function.map_or_else(String::new, |it| format!(", {it}"));
         format!("EL{level} at {pc:#x}{place}{function}")
     }
 }

@@ -31,8 +31,11 @@ impl Symbols {
     pub fn variable(elf: &[u8], name: &str) -> Option<u64> {
         let file = object::File::parse(elf).ok()?;
         let is_it = |symbol: &object::Symbol<'_, '_>| {
-            let own = rustc_demangle::demangle(symbol.name().unwrap_or_default());
-            symbol.kind() == SymbolKind::Data && format!("{own:#}").ends_with(name)
+            let is_called = |own: &str| {
+                let own = rustc_demangle::demangle(own);
+                format!("{own:#}").ends_with(name)
+            };
+            symbol.kind() == SymbolKind::Data && symbol.name().is_ok_and(is_called)
         };
         file.symbols().find(is_it).map(|symbol| symbol.address())
     }

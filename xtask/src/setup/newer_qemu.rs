@@ -21,7 +21,7 @@ pub const PLUGINS_READ_REGISTERS: (u32, u32) = (9, 0);
 /// Returns the value of PATH by which QEMU is of 9.0 or later. Fetches one if the installed one
 /// is older.
 pub fn newer_qemu(workspace: &Workspace) -> Result<OsString> {
-    let path = env::var_os("PATH").unwrap_or_default();
+    let path = env::var_os("PATH").context("there is no PATH")?;
     if qemu_version()? >= PLUGINS_READ_REGISTERS {
         return Ok(path);
     }

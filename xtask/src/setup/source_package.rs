@@ -85,7 +85,7 @@ impl Source {
         if let Some(pinned) = self.dsc_sha256 {
             let found = hex(&Sha256::digest(fs::read(&dsc)?));
             if found != pinned {
-                let name = dsc.file_name().unwrap_or_default().display();
+                let name = dsc.file_name().expect("a file of the folder").display();
                 bail!("{name} has the SHA-256 {found}, and not {pinned}");
             }
         }

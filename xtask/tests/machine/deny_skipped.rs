@@ -26,7 +26,7 @@ fn what_is_skipped_is_denied_and_named() {
     assert_eq!(code, 1, "{said}");
     assert!(said.contains(DENIED), "{said}");
     let text = String::from_utf8(scratch.read("run.log")).expect("UTF-8");
-    let last = text.lines().last().unwrap_or_default();
+    let last = text.lines().last().expect("a line");
     let counts = "psci-bench: PASS (2 passed, 4 skipped, 0 failed; ";
     assert!(last.starts_with(counts), "{text}");
     assert!(last.ends_with(", 1 row skipped, 0 CPUs lost)"), "{text}");

@@ -129,7 +129,7 @@ pub fn script(dir: &Path, name: &str, body: &str) {
 
 /// PATH with `dir` before everything else.
 pub fn path_with(dir: &Path) -> String {
-    let path = std::env::var("PATH").unwrap_or_default();
+    let path = std::env::var("PATH").expect("PATH");
     format!("{}:{path}", dir.display())
 }
 

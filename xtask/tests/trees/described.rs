@@ -57,7 +57,7 @@ fn class_of(error: &str) -> Option<String> {
     };
     let mut rows = CLASSES.iter();
     let (.., class) = rows.find(|(property, part, _)| is(property, part))?;
-    let value = error.split('"').nth(1).unwrap_or_default();
+    let value = error.split('"').nth(1).unwrap_or("");
     let value = if class.ends_with(' ') { value } else { "" };
     Some(format!("{class}{value}"))
 }
@@ -74,7 +74,7 @@ pub fn judge(name: &str, blob: &[u8]) -> Result<JudgedTree> {
         Err(error) => {
             let error = error.to_string();
             let class = class_of(&error).ok_or_else(|| anyhow!("{name}: {error}"))?;
-            let path = error.split([' ', ':']).next().unwrap_or_default();
+            let path = error.split([' ', ':']).next().expect("a split has a part");
             (class, path.to_owned())
         }
     };

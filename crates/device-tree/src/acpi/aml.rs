@@ -43,7 +43,7 @@ pub struct Stream<'m> {
 impl<'m> Stream<'m> {
     /// Begins at an offset of a table.
     pub fn new(table: &'m [u8], at: usize) -> Self {
-        let bytes = table.get(at..).unwrap_or_default();
+        let bytes = table.get(at..).unwrap_or(&[]);
         Self { bytes, at }
     }
 

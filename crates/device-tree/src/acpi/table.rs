@@ -118,7 +118,7 @@ impl<'m> Table<'m> {
     /// Returns the entry at an offset. An entry begins with a byte for the kind and a length of
     /// `length_size` bytes.
     pub fn entry(&self, at: usize, length_size: usize) -> Result<Self> {
-        let rest = self.bytes.get(at..).unwrap_or_default();
+        let rest = self.bytes.get(at..).unwrap_or(&[]);
         let length = number(rest, 1, length_size).unwrap_or(0) as usize;
         let bytes = rest.get(..length).filter(|_| length > length_size);
         let Some(bytes) = bytes else {

@@ -209,7 +209,7 @@ fn check(blob: &[u8]) -> Checked<Fdt<'_>> {
     if !nodes.is_multiple_of(4) {
         return Err((at, "the structure block is not aligned"));
     }
-    let entries = blob.get(reserved..).unwrap_or_default();
+    let entries = blob.get(reserved..).unwrap_or(&[]);
     let mut entries = entries.chunks_exact(RESERVATION_SIZE);
     if !entries.any(|entry| entry.iter().all(|byte| *byte == 0)) {
         return Err((reserved, "the memory reservations have no end"));

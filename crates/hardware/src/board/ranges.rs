@@ -37,7 +37,7 @@ pub(crate) fn regions<'t>(
 ) -> Result<impl ExactSizeIterator<Item = Result<Region>> + use<'t>> {
     let buses = node.parents();
     let parent = buses.last().copied().unwrap_or(node);
-    let value = node.value("reg").unwrap_or_default();
+    let value = node.value("reg").unwrap_or(&[]);
     let (address, size) = match value {
         [] => (4, 4),
         _ => cells(parent)?,

@@ -355,7 +355,7 @@ fn unprinted(audit: &Audit, tolerance_ppm: u32) -> Option<String> {
     let figures = figures.collect_vec();
     let printed = figures.iter().filter_map(|it| it.1.printed).map(f64::abs);
     let tolerance = f64::from(tolerance_ppm) / 10_000.0;
-    let least = printed.reduce(f64::min).unwrap_or_default().max(tolerance);
+    let least = printed.reduce(f64::min).unwrap_or(0.0).max(tolerance);
     let missing = figures.iter().filter_map(|(id, it)| {
         let change = it.unprinted.filter(|it| it.abs() >= least)?;
         let ((cluster, core), metric) = (it.label, it.metric.heading());

@@ -212,7 +212,7 @@ pub(crate) fn is_of_platform(name: &str, platform: &str) -> bool {
         name.replace(|c: char| !c.is_ascii_alphanumeric(), "")
     };
     let board = boards::load(platform);
-    let title = board.map(|board| board.title).unwrap_or_default();
+    let title = board.map_or_else(|_| String::new(), |board| board.title);
     let mut names = [platform, &title].map(plain).into_iter();
     names.any(|it| !it.is_empty() && plain(name).contains(&it))
 }

@@ -70,8 +70,7 @@ struct Net<'r> {
 fn net(run: &Run, how: How, nets: &[Net<'_>]) -> Finding {
     let unit = nets
         .first()
-        .map(|it| FigureKey::of(it.point).unit_name(run.clock()));
-    let unit = unit.unwrap_or_default();
+        .map_or_else(Default::default, |it| FigureKey::of(it.point).unit_name(run.clock()));
     let kinds = nets
         .iter()
         .map(|it| ((it.point.variant, it.point.x), it.net));

@@ -54,7 +54,7 @@ fn row(it: &AuditedFigure) -> Vec<String> {
     let absent = || "n/a".to_owned();
     let percent = |of: Option<f64>| of.map_or_else(absent, |it| format!("{it:+.2} %"));
     // The path is in the title, or in that of the directive.
-    let place = it.place.rsplit('/').next().unwrap_or_default();
+    let place = it.place.rsplit('/').next().expect("a split has a part");
     vec![
         place.to_owned(),
         format!("{}.{}", it.label.0, it.label.1),

@@ -116,7 +116,7 @@ fn ranked(comparison: &Comparison, found: &ComparisonFinding) -> Ranked {
     Ranked {
         scenario,
         rank: rank(found.finding.kind),
-        greatest: greatest.unwrap_or_default(),
+        greatest: greatest.unwrap_or(0),
         sentence: own.unwrap_or(sentence).to_owned(),
     }
 }
@@ -134,5 +134,5 @@ fn greatest(comparison: &Comparison, basis: &Basis) -> u64 {
     });
     own.map(|it| it.delta().abs() as u64)
         .max()
-        .unwrap_or_default()
+        .unwrap_or(0)
 }

@@ -90,8 +90,8 @@ fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
             let x = point
                 .x
                 .filter(|_| it.scenario.id.axis() != Some(Axis::PowerState));
-            let x = x.map(|x| format!(", {} {x}", x_heading(it.scenario.id)));
-            format!("{}{}", point.variant.word(), x.unwrap_or_default())
+            let x = x.map_or_else(String::new, |x| format!(", {} {x}", x_heading(it.scenario.id)));
+            format!("{}{x}", point.variant.word())
         }
         Origin::Row(_) => it.scenario.method.word().to_owned(),
     };

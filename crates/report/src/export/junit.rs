@@ -108,9 +108,9 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
         let cpu = run.run.cpu(cpu);
         format!("cluster{}.core{}", cpu.cluster, run.run.core_number(&cpu))
     };
-    let helper = scenario.helper.map(|it| format!("woken_by.{}.", cpu(it)));
+    let helper = scenario.helper;
+    let helper = helper.map_or_else(String::new, |it| format!("woken_by.{}.", cpu(it)));
     let (id, method) = (scenario.id, scenario.method.word());
-    let helper = helper.unwrap_or_default();
     let mut all = Vec::new();
     let mut add = |of: u16, what: &str, value: String| {
         all.push((format!("{id}.{method}.{helper}{}.{what}", cpu(of)), value));
@@ -203,8 +203,8 @@ fn change_text(run: &LoggedRun, change: &Change) -> String {
     let (name, cpu) = (change.key.in_sentence(), run.run.label(change.cpu));
     let [new, old] = [&change.new, &change.old].map(|it| plain(it.figure));
     let unit = change.key.unit_name(run.clock());
-    let percent = change.percent().map(|it| format!(" ({it:+.2} %)"));
-    let percent = percent.unwrap_or_default();
+    let percent = change.percent();
+    let percent = percent.map_or_else(String::new, |it| format!(" ({it:+.2} %)"));
     format!("{name} of CPU {cpu}: {new} {unit} after {old}{percent}")
 }
 

@@ -60,9 +60,10 @@ fn cpus(run: &LoggedRun) -> Option<String> {
     let lead = run.run.lead().and_then(|lead| u16::try_from(lead).ok());
     if let Some(lead) = lead {
         let cpu = run.run.cpu(lead);
-        let mpidr = cpu.mpidr.map(|it| format!(" (MPIDR {it:#x})"));
-        let core = cpu.identity.map(|it| format!(", {}", core_name(it.midr)));
-        let (mpidr, core) = (mpidr.unwrap_or_default(), core.unwrap_or_default());
+        let mpidr = cpu.mpidr;
+        let mpidr = mpidr.map_or_else(String::new, |it| format!(" (MPIDR {it:#x})"));
+        let core = cpu.identity;
+        let core = core.map_or_else(String::new, |it| format!(", {}", core_name(it.midr)));
         text += &format!("; the lead is {}{mpidr}{core}", run.run.label(lead));
     }
     (!cpus.is_empty()).then_some(text)
@@ -100,8 +101,8 @@ fn service(run: &LoggedRun) -> Option<String> {
     let owner = if uid == TF_A { "TF-A's, " } else { "" };
     let revision = service
         .revision
-        .map(|[major, minor]| format!(", revision {major}.{minor}"));
-    Some(format!("{owner}UID {uid}{}", revision.unwrap_or_default()))
+        .map_or_else(String::new, |[major, minor]| format!(", revision {major}.{minor}"));
+    Some(format!("{owner}UID {uid}{revision}"))
 }
 
 /// Returns the builds of a run's firmware, in the order of its stages.
@@ -115,11 +116,9 @@ pub(super) fn firmware(run: &LoggedRun) -> Vec<String> {
 fn build(stages: &[Stage]) -> String {
     let names = stages.iter().map(|stage| &stage.name).join(", ");
     let version = stages[0].version.as_deref().unwrap_or("of no version");
-    let built = stages[0].built.as_ref().map(|it| format!(", built {it}"));
-    format!(
-        "{names} {version}{} (not verified)",
-        built.unwrap_or_default()
-    )
+    let built = stages[0].built.as_ref();
+    let built = built.map_or_else(String::new, |it| format!(", built {it}"));
+    format!("{names} {version}{built} (not verified)")
 }
 
 /// Returns the `power_state`s that were asked for, each with its scenarios.

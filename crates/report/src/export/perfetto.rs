@@ -77,8 +77,9 @@ impl Trace<'_> {
             self.name("process", self.cpu(index), &name);
         }
         for (index, cpu) in cpus {
-            let mpidr = cpu.mpidr.map(|it| format!(" (MPIDR {it:#x})"));
-            let (label, mpidr) = (self.run.run.label(index), mpidr.unwrap_or_default());
+            let mpidr = cpu.mpidr;
+            let mpidr = mpidr.map_or_else(String::new, |it| format!(" (MPIDR {it:#x})"));
+            let label = self.run.run.label(index);
             self.name("thread", self.cpu(index), &format!("CPU {label}{mpidr}"));
         }
     }

@@ -24,7 +24,7 @@ pub(super) fn heading(run: &LoggedRun, scenario: &Scenario, id: String) -> Scena
 /// Returns the words on a helper after a comma or none; empty without one.
 pub(super) fn woken_by(run: &LoggedRun, helper: Option<u16>, comma: &str) -> String {
     let text = |cpu| format!("{comma} woken by CPU {}", run.run.label(cpu));
-    helper.map(text).unwrap_or_default()
+    helper.map_or_else(String::new, text)
 }
 
 pub(super) fn scenario<'r>(
@@ -54,8 +54,9 @@ pub(super) fn scenario<'r>(
 /// Returns the conditions under which a scenario was run, and its end.
 pub(super) fn conditions_text(run: &LoggedRun, scenario: &Scenario) -> String {
     let (id, method) = (scenario.id, scenario.method.word());
-    let reason = status_reason(run, scenario.status).map(|it| format!(" ({it})"));
-    let (status, reason) = (reason_word(&scenario.status), reason.unwrap_or_default());
+    let reason = status_reason(run, scenario.status);
+    let reason = reason.map_or_else(String::new, |it| format!(" ({it})"));
+    let status = reason_word(&scenario.status);
     let mut all = vec![format!("{id}, method {method}, {status}{reason}")];
     let skipped = run.skipped_rows(scenario).into_iter();
     all.extend(skipped.map(|(cpus, reason)| format!("{cpus} skipped ({reason})")));

@@ -146,7 +146,7 @@ pub fn run(
     let _ = reader.join();
     Ok(MachineResult {
         log,
-        stderr: complaints.join().unwrap_or_default(),
+        stderr: complaints.join().expect("its reader does not panic"),
         ending,
         elapsed: started.elapsed(),
     })
@@ -160,7 +160,7 @@ pub(crate) fn chunks(mut from: impl Read + Send + 'static) -> (Receiver<Vec<u8>>
         loop {
             let chunk = match from.read(&mut buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                count => buffer.get(..count.unwrap_or(0)).unwrap_or_default(),
+                count => &buffer[..count.unwrap_or(0)],
             };
             if chunk.is_empty() || sender.send(chunk.to_vec()).is_err() {
                 break;

@@ -4,6 +4,7 @@
 //! cannot be looked at is named: it may hide a cell that failed.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -75,7 +76,9 @@ pub(super) fn named(path: &Path) -> String {
 }
 
 fn is_read(path: &Path) -> bool {
-    let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
+    let Some(ending) = path.extension().map(OsStr::to_ascii_lowercase) else {
+        return false;
+    };
     let known = ["xml", "yaml", "yml", "log", "txt"];
     let is_known = known.iter().any(|known| ending == *known);
     is_known && !path.ends_with("description.yaml")
@@ -115,7 +118,7 @@ impl Found {
         // Links last, so that their targets go by their own names.
         paths.sort_by_cached_key(|path| (path.is_symlink(), path.clone()));
         for path in paths {
-            let name = path.file_name().unwrap_or_default();
+            let name = path.file_name().expect("an entry of a folder");
             if name.as_encoded_bytes().starts_with(b".") {
                 continue;
             }

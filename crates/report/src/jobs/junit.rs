@@ -138,7 +138,7 @@ impl Case {
                 results.measured.entry(name).or_default().push(value);
             }
         }
-        let class = self.class.map(|class| class + "/").unwrap_or_default();
+        let class = self.class.map_or_else(String::new, |class| class + "/");
         results.add(message(&(class + &self.name)), status);
         status
     }

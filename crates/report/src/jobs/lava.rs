@@ -120,7 +120,7 @@ pub(super) fn read_results(text: &[u8], results: &mut Results) -> Result<()> {
     };
     let all = all.map_err(|error| {
         let error = error.to_string();
-        let line = message(error.lines().next().unwrap_or_default());
+        let line = message(error.lines().next().unwrap_or(&error));
         let each = "each with its suite, its name and its result";
         anyhow!("these are no results of LAVA's, {each}: {line}")
     })?;

@@ -80,7 +80,7 @@ pub(super) fn parse(line: &[u8]) -> PlainLine<'_> {
     } else {
         PlainLine::Other
     };
-    let text = str::from_utf8(line).unwrap_or_default().trim_end();
+    let text = str::from_utf8(line).unwrap_or("").trim_end();
     let parsed = if is_row {
         rt_instr(text).map(PlainLine::RtInstr)
     } else {

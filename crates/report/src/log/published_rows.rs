@@ -64,11 +64,11 @@ pub(super) fn csv_lines(bytes: &[u8]) -> Result<Vec<Vec<PublishedCell>>> {
             .skip(first - 1)
             .take_while(|it| it.trim().is_empty());
         let line = first + blank.count();
-        let whole = texts.get(line - 1).copied().unwrap_or_default();
+        let whole = texts.get(line - 1).copied().unwrap_or("");
         let mut behind = 0;
         let cells = record.iter().map(|text| {
-            let rest = whole.get(behind..).unwrap_or_default();
-            let begin = behind + rest.find(text).unwrap_or_default();
+            let rest = whole.get(behind..).unwrap_or("");
+            let begin = behind + rest.find(text).unwrap_or(0);
             behind = begin + text.len();
             let column = whole.get(..begin).map_or(0, |it| it.chars().count());
             let (text, place) = (text.to_owned(), (line, column + 1));
@@ -164,5 +164,6 @@ fn figure(text: &str, unit: u64) -> Option<(u64, Option<i64>)> {
 fn scaled(number: &str, places: usize) -> i64 {
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
     let digits = format!("{whole}{part:0<places$}");
-    digits.parse().unwrap_or_default()
+    let number = digits.parse();
+    number.expect("the pattern of a figure has at most 15 digits")
 }

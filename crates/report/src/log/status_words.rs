@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Returns the word of a reason: `not-tried`.
 pub fn reason_word(reason: &impl Serialize) -> String {
     let text = reason_text(reason);
-    text.split(": ").next().unwrap_or_default().to_owned()
+    text.split(": ").next().expect("a split has a part").to_owned()
 }
 
 /// Returns a reason with its details: `not-tried: mpidr 0x1, power_state 5`.
@@ -14,7 +14,7 @@ pub fn reason_text(reason: &impl Serialize) -> String {
     match serde_json::to_value(reason) {
         Ok(Value::Object(reason)) => {
             let named = |(word, details)| format!("{word}: {}", details_text(details));
-            reason.iter().next().map(named).unwrap_or_default()
+            reason.iter().next().map_or_else(String::new, named)
         }
         Ok(word) => details_text(&word),
         Err(_) => String::new(),

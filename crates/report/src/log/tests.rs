@@ -379,7 +379,7 @@ pub(super) fn with_records(log: &str, others: &[(&str, &str)]) -> String {
     let lines = log.lines().map(|line| {
         let run = line
             .get(..MARK.len() + RunId::DIGITS + 1)
-            .unwrap_or_default();
+            .unwrap_or("");
         let mut own = others.iter();
         let own = own.find(|it| line.starts_with(&format!("{run}{} ", it.0)));
         let Some((seq, json)) = own.filter(|_| run.starts_with(MARK)) else {

@@ -27,8 +27,7 @@ wide as its instructions with its callees', and callees are below it.";
 /// Returns the document; with a baseline, that of the differences.
 pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'static>> {
     let changes = baseline
-        .map(|it| difference::changes(it, profile))
-        .unwrap_or_default();
+        .map_or_else(Vec::new, |it| difference::changes(it, profile));
     let mut all = vec![
         Block::Title(title(profile, baseline)),
         Block::Definitions(definitions(profile, baseline)),
@@ -144,7 +143,7 @@ fn functions(scenario: &str, phases: &[ProfilePhase]) -> Option<Table> {
         for (place, (name, cost)) in functions.enumerate() {
             if place < NAMED_MAX && cost.instructions as f64 >= SHARE_LEAST * all {
                 let calls = number(phase.mean(cost.calls));
-                let caller = phase.caller(name).unwrap_or_default().to_owned();
+                let caller = phase.caller(name).unwrap_or("").to_owned();
                 row(name.to_owned(), cost.instructions, calls, caller);
             } else {
                 (others, instructions) = (others + 1, instructions + cost.instructions);

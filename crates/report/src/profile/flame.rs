@@ -77,7 +77,7 @@ impl Graph {
             let label = match room {
                 0..3 => String::new(),
                 room if room >= name.len() => name.clone(),
-                room => format!("{}…", name.get(..room - 1).unwrap_or_default()),
+                room => name.chars().take(room - 1).chain(['…']).collect(),
             };
             if !label.is_empty() {
                 self.drawing.text("start", (x + 3.0, y + 14.0), &label);

@@ -247,9 +247,10 @@ fn add(all: &mut Vec<ProfilePhase>, phase: ProfilePhase) {
 pub fn name_of(scenario: &Scenario) -> String {
     let tag = scenario.id.short_tag().to_owned();
     let method = Some(scenario.method).filter(|it| *it != Method::Tftf);
-    let method = method.map(|it| format!("/{}", it.word()));
-    let helper = scenario.helper.map(|it| format!("/helper-{it}"));
-    tag + &method.unwrap_or_default() + &helper.unwrap_or_default()
+    let method = method.map_or_else(String::new, |it| format!("/{}", it.word()));
+    let helper = scenario.helper;
+    let helper = helper.map_or_else(String::new, |it| format!("/helper-{it}"));
+    tag + &method + &helper
 }
 
 #[cfg(any(test, feature = "testing"))]

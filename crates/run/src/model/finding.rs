@@ -139,7 +139,7 @@ impl Serialize for CpuSet {
 impl<'de> Deserialize<'de> for CpuSet {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
-        let digits = text.strip_prefix("0x").unwrap_or_default();
+        let digits = text.strip_prefix("0x").unwrap_or("");
         let mut set = Self::default();
         let mut places = digits.chars().rev().enumerate();
         let is_read = (1..=CPU_MAX / 4).contains(&digits.len())

@@ -41,7 +41,7 @@ impl Steps {
 
     /// The steps, in the order in which they were added.
     pub fn as_slice(&self) -> &[u32] {
-        self.list.get(..self.len.into()).unwrap_or_default()
+        &self.list[..usize::from(self.len)]
     }
 
     /// The highest one; 0 without any.

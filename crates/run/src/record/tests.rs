@@ -209,7 +209,7 @@ fn add_differing(keys: &mut BTreeSet<String>, key: &str, found: &Value, whole: &
         (Value::Object(found), Value::Object(whole)) => {
             for key in found.keys().chain(whole.keys()) {
                 let of = |object: &serde_json::Map<_, _>| object.get(key).cloned();
-                let [found, whole] = [found, whole].map(|it| of(it).unwrap_or_default());
+                let [found, whole] = [found, whole].map(|it| of(it).unwrap_or(Value::Null));
                 add_differing(keys, key, &found, &whole);
             }
         }

@@ -139,8 +139,8 @@ impl Writer {
 
     /// Puts the record's line into `line`, and returns false if it is too long.
     fn fits(&mut self, record: &Record) -> bool {
-        // A record has neither fractions nor maps: it can always be written.
-        let json = serde_json::to_string(record).unwrap_or_default();
+        let json = serde_json::to_string(record);
+        let json = json.expect("a record has neither fractions nor maps");
         self.line.clear();
         // A String takes all.
         let _ = write!(self.line, "{MARK}{} {:04} ", self.run, self.seq);

@@ -135,8 +135,9 @@ fn firmware(facts: &Facts) -> String {
     };
     let (psci, level) = (version(facts.psci_version), facts.exception_level);
     let e2h = if facts.e2h { ", E2H fixed at 1" } else { "" };
-    let smccc = facts.smccc.map(|it| format!(", SMCCC {}", version(it)));
-    let (smccc, format) = (smccc.unwrap_or_default(), facts.state_format.name());
+    let smccc = facts.smccc;
+    let smccc = smccc.map_or_else(String::new, |it| format!(", SMCCC {}", version(it)));
+    let format = facts.state_format.name();
     format!(
         "PSCI {psci} by {conduit} from EL{level}{e2h}{smccc}, power_state in the {format} format"
     )
@@ -235,8 +236,7 @@ fn overheads(facts: &Facts) -> String {
     let (counter, empty) = (unit.span(costs.counter), unit.span(costs.empty));
     let read = costs
         .pmf_read
-        .map(|it| format!(", PMF read {}", unit.span(it)));
-    let read = read.unwrap_or_default();
+        .map_or_else(String::new, |it| format!(", PMF read {}", unit.span(it)));
     format!("counter read {counter}, empty timed region {empty}{read}")
 }
 

@@ -185,7 +185,7 @@ pub fn run_all<M: Machine>(
     out: &mut dyn Write,
     observer: &mut dyn RunObserver,
 ) -> Result<Verdict, fmt::Error> {
-    let mut plan = run.plan.unwrap_or_default();
+    let mut plan = run.plan.expect("a run that is made has a plan");
     if machine.facts().no_cpu_off.is_some() {
         plan.methods = Methods::Warm;
         run.plan = run.plan.map(|_| plan);
@@ -195,7 +195,7 @@ pub fn run_all<M: Machine>(
     header(out, &run)?;
     foreign_states(out, &states, idle_states)?;
     let mut wakers = Wakers::untried(machine.facts());
-    let mut records = Writer::new(plan.records, run.id.unwrap_or_default());
+    let mut records = Writer::new(plan.records, run.id.expect("a run that is made has an ID"));
     records.machine(out, &run)?;
     let mut summary = Summary::new(&plan);
     for job in jobs(&plan) {

@@ -120,12 +120,12 @@ fn wake_ups(run: &Run, scenario: &Scenario, conditions: &Conditions) -> String {
 }
 
 fn skew(run: &Run, conditions: &Conditions) -> String {
-    let skew = conditions.skew.filter(|skew| skew.n > 0).map(|skew| {
+    let skew = conditions.skew.filter(|skew| skew.n > 0);
+    skew.map_or_else(String::new, |skew| {
         let [median, most] = [skew.median, skew.max].map(|it| run.clock().span(it));
         let rounds = Many(skew.n.into(), "round");
         format!("Calls began within {median} of each other (median of {rounds}; at most {most}). ")
-    });
-    skew.unwrap_or_default()
+    })
 }
 
 /// Returns the meaning of a figure of the caller's side; TF-A defines PMF's.

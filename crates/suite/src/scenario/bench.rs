@@ -300,7 +300,7 @@ impl<'m> Bench<'m> {
         let needing = self.rows.iter().filter(|row| row.needs_samples());
         let counts = needing.map(|row| (row.valid(), self.setting.plan.iterations));
         let sum = counts.reduce(|sum, row| (sum.0 + row.0, sum.1 + row.1));
-        let (kept, asked) = sum.unwrap_or_default();
+        let (kept, asked) = sum.unwrap_or((0, 0));
         self.progress.note_samples(kept, asked);
         self.machine.run(&round, &mut self.outcomes);
     }

@@ -165,7 +165,7 @@ impl<'t> Trials<'t> {
     }
 
     fn mpidr(&self, cpu: usize) -> u64 {
-        self.cpus[cpu].mpidr.unwrap_or_default()
+        self.cpus[cpu].mpidr.expect("the machine has it of each CPU")
     }
 
     fn did_not_wake(&self, cpu: usize, state: Chosen) -> Skip {

@@ -74,7 +74,9 @@ fn arguments(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<V
 pub fn toolchain() -> Result<[String; 2]> {
     let version = |program: &str| -> Result<String> {
         let said = process::output(process::clean(program).arg("--version"))?;
-        Ok(said.lines().next().unwrap_or_default().to_owned())
+        let version = said.lines().next();
+        let version = version.with_context(|| format!("`{program} --version` prints nothing"))?;
+        Ok(version.to_owned())
     };
     let [gcc, ld] = ["aarch64-linux-gnu-gcc", "aarch64-linux-gnu-ld"].map(version);
     Ok([gcc?, ld?])
@@ -130,7 +132,7 @@ fn make(
     let built = scratch.path().join(&platform.name).join("release");
     for file in files {
         let from = built.join(file);
-        let to = place.join(from.file_name().unwrap_or_default());
+        let to = place.join(from.file_name().expect("a list of files"));
         let made = || format!("TF-A's build made no {}", from.display());
         fs::copy(&from, to).with_context(made)?;
     }

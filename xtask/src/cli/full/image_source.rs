@@ -41,7 +41,7 @@ impl ImageSource {
     pub(super) fn inputs<'p>(&'p self, sign: Option<&'p [PathBuf]>) -> Vec<Input<'p>> {
         let own = [("--dtb", &self.tree.dtb), ("--base", &self.base)];
         let own = own.map(|(option, path)| (option, path.as_deref()));
-        let signer = sign.unwrap_or_default().iter();
+        let signer = sign.unwrap_or(&[]).iter();
         let signer = signer.map(|path| ("--sign", Some(path.as_path())));
         own.into_iter().chain(signer).collect()
     }

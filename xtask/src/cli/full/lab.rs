@@ -296,7 +296,7 @@ fn cell<'a>(
 
 /// Returns the boot arguments, with the end that the engine needs.
 fn with_end(arguments: &LabArguments) -> Result<String> {
-    let args = arguments.tree.args.as_deref().unwrap_or_default();
+    let args = arguments.tree.args.as_deref().unwrap_or("");
     // A word that is wrong is named as the user has written it.
     plan(Some(args))?;
     let mut words: Vec<&str> = args.split_whitespace().collect();
@@ -364,8 +364,7 @@ fn sources<'a>(arguments: &'a LabArguments, board: &Board) -> Result<Vec<(String
         let fault = arguments
             .fault
             .as_ref()
-            .map(|fault| format!("_{}", as_name(fault)));
-        let fault = fault.unwrap_or_default();
+            .map_or_else(String::new, |fault| format!("_{}", as_name(fault)));
         let built = |(name, variant)| (format!("{name}{fault}"), Source::Built(variant));
         let variants = arguments.variant.iter();
         let mut cells: Vec<_> = variants.map(|it| built((variant_name(*it), *it))).collect();

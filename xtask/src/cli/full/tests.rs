@@ -66,7 +66,7 @@ fn readme_lists_all_that_is_installed() {
 
 /// Returns the place of this system's column in the table of docs/hosts.md.
 fn column(heading: &str) -> Option<usize> {
-    let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let release = fs::read_to_string("/etc/os-release").ok()?;
     let value = |key: &str| {
         let line = release.lines().find_map(|line| line.strip_prefix(key));
         line.map(|value| value.trim_matches('"'))
@@ -129,7 +129,7 @@ fn shell_blocks(root: &Path) -> Vec<String> {
 
 /// The words of a line of shell, without its comment.
 fn words(line: &str) -> Vec<String> {
-    let line = line.split(" # ").next().unwrap_or_default();
+    let line = line.split(" # ").next().expect("a split has a part");
     let parts = line.split(['"', '\'']).enumerate();
     let words = parts.flat_map(|(nth, part)| match nth % 2 {
         1 => vec![part],

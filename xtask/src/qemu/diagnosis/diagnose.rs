@@ -66,7 +66,7 @@ pub fn refused(outcome: &MachineResult) -> bool {
 
 /// Returns a warning for a CPU model on which power-down may not complete.
 pub fn doubt(firmware: FirmwareKind, cpu: &str) -> Option<String> {
-    let model = cpu.split(',').next().unwrap_or_default();
+    let model = cpu.split(',').next().expect("a split has a part");
     (firmware.is_tf_a() && !POWER_DOWN.contains(&model)).then(|| {
         let models = POWER_DOWN.join(", ");
         format!("power-down under TF-A may not complete on QEMU's {model}; use {models}")

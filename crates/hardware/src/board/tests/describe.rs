@@ -72,8 +72,8 @@ fn span(region: &Region) -> String {
 }
 
 fn idle_state(state: &IdleState<'_>) -> String {
-    let level = state.level.map(|level| format!(" level {level}"));
-    let stops = state.local_timer_stop.then_some(" stops timers");
-    let (level, stops) = (level.unwrap_or_default(), stops.unwrap_or_default());
+    let level = state.level;
+    let level = level.map_or_else(String::new, |level| format!(" level {level}"));
+    let stops = if state.local_timer_stop { " stops timers" } else { "" };
     format!("{} {:#x}{level}{stops}", state.name, state.power_state)
 }

@@ -126,7 +126,7 @@ impl<'r> Sides<'r> {
             false => (Keyed::Labels, "cluster and core"),
         };
         let key = |run: &Run, cpu: &Cpu| match keyed {
-            Keyed::Mpidr => (0, cpu.mpidr.unwrap_or_default()),
+            Keyed::Mpidr => (0, cpu.mpidr.expect("all CPUs have one")),
             _ => (cpu.cluster, run.core_number(cpu)),
         };
         let find = |(cpu, own): (u16, &Cpu)| {

@@ -55,8 +55,9 @@ fn of_rows(charts: &Charts<'_>, metric: Metric) -> Option<Chart> {
         let label = run.run.label(row.cpu).to_string();
         let [min, max, median] = [summary.min, summary.max, summary.median];
         let [least, most, middle] = [min, max, median].map(|it| run.duration(it));
-        let p99 = summary.p99.map(|it| format!(", p99 {}", run.duration(it)));
-        let (n, p99) = (many(summary.n as usize, "sample"), p99.unwrap_or_default());
+        let p99 = summary.p99;
+        let p99 = p99.map_or_else(String::new, |it| format!(", p99 {}", run.duration(it)));
+        let n = many(summary.n as usize, "sample");
         Some(Lane {
             said: format!("CPU {label}: {n}, {least} to {most}, median {middle}{p99} {unit}"),
             name: label,

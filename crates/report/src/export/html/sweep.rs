@@ -65,8 +65,7 @@ fn figure(charts: &Charts<'_>, number: usize, series: &Series<'_>) -> Option<Cha
         false => "the middle one of the CPUs' medians",
     };
     let fit = fit
-        .map(|it| fit_text(&it, unit, per, each))
-        .unwrap_or_default();
+        .map_or_else(String::new, |it| fit_text(&it, unit, per, each));
     let legend = legend([
         ("range", "least to greatest sample of all CPUs", true),
         ("point", median, true),

@@ -92,7 +92,7 @@ pub(super) fn printed_again(run: &Run, records: Records) -> (String, Verdict) {
     let mut out = String::new();
     let plan = run.plan.expect("a plan");
     let (mut records, mut summary) = (
-        Writer::new(records, run.id.unwrap_or_default()),
+        Writer::new(records, run.id.expect("an ID")),
         Summary::new(&plan),
     );
     let mut print = || {
