@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use boards::Gic;
+use boards::GicVersion;
 use hardware::board::IntId;
 use hardware::image::Conduit;
 use hardware::spec::timer::TimerName;
@@ -26,7 +26,7 @@ use xtask::build::firmware_kind::FirmwareKind;
 use xtask::build::image::Emergency;
 use xtask::qemu::kvm_host::{self, KvmHost};
 use xtask::qemu::run_spec::RunSpec;
-use xtask::qemu::{self, Machine};
+use xtask::qemu::{self, QemuMachine};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
@@ -54,7 +54,7 @@ const UART: u64 = 0x100_0000;
 const UART_BEFORE: u64 = 0x3f8;
 
 /// Runs a guest with two CPUs on a Linux with this GIC and these CPUs.
-fn guest(gic: Gic, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common::Log {
+fn guest(gic: GicVersion, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common::Log {
     let workspace = Workspace::find().expect("the workspace");
     setup::ensure(&workspace, &[Need::Qemu]).expect("QEMU");
     let linux = KvmHost::ready(&workspace).expect("a Linux with KVM");
@@ -63,7 +63,7 @@ fn guest(gic: Gic, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common
         firmware: FirmwareKind::Kvm,
         ..RunSpec::default()
     };
-    let machine = Machine {
+    let machine = QemuMachine {
         recipe: board.qemu.as_ref().expect("a recipe"),
         cpu,
         cpus: kvm_host::CPUS,
@@ -114,7 +114,7 @@ fn bare() -> Vec<u8> {
 
 /// Checks the facts of a guest, and that all scenarios were measured that it can have:
 /// those of the PMU only with one.
-fn assert_guest(log: &common::Log, gic: Gic, has_pmu: bool, device_tree: &str) {
+fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: &str) {
     let facts = log.facts();
     assert_eq!(log.machine(), (1, Conduit::Hvc, gic.number() as u8));
     let timer = (facts.counter, facts.timer, facts.timer_intid);
@@ -152,14 +152,14 @@ fn assert_exits_cost(log: &common::Log, has_pmu: bool) {
     assert_ne!(skipped, has_pmu, "{}", log.text);
 }
 
-fn in_qemu(gic: Gic, cpu: &str) {
+fn in_qemu(gic: GicVersion, cpu: &str) {
     let vmm = kvm_host::qemu(gic, 2, Some(ARGS));
     let log = guest(gic, cpu, &vmm, &[(kvm_host::IMAGE, &bare())]);
     let device_tree = "Image at 0x40200000, device tree at 0x44000000 (X0)";
     assert_guest(&log, gic, true, device_tree);
 }
 
-fn in_kvmtools_layout(gic: Gic, uart: u64) {
+fn in_kvmtools_layout(gic: GicVersion, uart: u64) {
     let tree = kvmtools_tree(gic, uart);
     let files = [(kvm_host::IMAGE, &*bare()), ("tree", &*tree)];
     // The VMM of kvm-host: image, tree, CPUs, GIC, UART and MiB of memory.
@@ -171,12 +171,12 @@ fn in_kvmtools_layout(gic: Gic, uart: u64) {
 }
 
 /// The tree that kvmtool makes, with this GIC and the UART there.
-fn kvmtools_tree(gic: Gic, uart: u64) -> Vec<u8> {
+fn kvmtools_tree(gic: GicVersion, uart: u64) -> Vec<u8> {
     let workspace = Workspace::find().expect("the workspace");
     let source = workspace.root.join("tests/data/kvmtool.dts");
     let (compatible, base, size) = match gic {
-        Gic::V2 => ("arm,cortex-a15-gic", "3ffd0000", "20000"),
-        Gic::V3 => ("arm,gic-v3", "3ffb0000", "40000"),
+        GicVersion::V2 => ("arm,cortex-a15-gic", "3ffd0000", "20000"),
+        GicVersion::V3 => ("arm,gic-v3", "3ffb0000", "40000"),
     };
     let mut text = fs::read_to_string(source).expect("a device tree's source");
     for (name, value) in [
@@ -202,9 +202,9 @@ macro_rules! guests {
 }
 
 guests! {
-    qemu_with_a_gicv3: in_qemu(Gic::V3, kvm_host::CPU);
-    qemu_with_a_gicv2_and_a_host_without_vhe: in_qemu(Gic::V2, WITHOUT_VHE);
-    kvmtools_layout_with_a_gicv3: in_kvmtools_layout(Gic::V3, UART);
+    qemu_with_a_gicv3: in_qemu(GicVersion::V3, kvm_host::CPU);
+    qemu_with_a_gicv2_and_a_host_without_vhe: in_qemu(GicVersion::V2, WITHOUT_VHE);
+    kvmtools_layout_with_a_gicv3: in_kvmtools_layout(GicVersion::V3, UART);
     kvmtools_layout_with_a_gicv2_and_its_uart_of_before_2021:
-        in_kvmtools_layout(Gic::V2, UART_BEFORE);
+        in_kvmtools_layout(GicVersion::V2, UART_BEFORE);
 }

@@ -3,7 +3,7 @@
 #![no_main]
 
 use device_tree::acpi::{Tables, to_tree};
-use device_tree::{Changes, adapt};
+use device_tree::adapt;
 use fuzz::worded;
 use hardware::board::{Board, Region, TreeConsole};
 use libfuzzer_sys::fuzz_target;
@@ -52,11 +52,7 @@ fn make(tables: &[Vec<u8>]) {
     let console = TreeConsole::find(&made.tree).expect("a tree that was made");
     assert!(console.conduit.is_ok());
     assert!(made.notes.iter().all(|note| note.is_ascii()));
-    let changes = Changes {
-        bootargs: None,
-        memory: Some(&[MEMORY]),
-    };
-    if let Some(tree) = worded(adapt(&made.tree, changes)) {
+    if let Some(tree) = worded(adapt(&made.tree, None, Some(&[MEMORY]))) {
         let board = Board::read(&tree).expect("a tree that was read");
         assert_eq!(board.memory, [MEMORY]);
         let (_, cpus) = board.cpus(true).expect("CPUs that were listed");

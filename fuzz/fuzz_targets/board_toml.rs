@@ -3,11 +3,13 @@
 #![no_main]
 
 use boards::device_tree::{self, Choices};
-use boards::{Board, Gic, StateFormat};
+use boards::{BoardFile, GicVersion, StateFormat};
 use fuzz::worded;
 use hardware::board as payload;
 use libfuzzer_sys::fuzz_target;
 use xtask::build::image::Emergency;
+
+const BOOTARGS: &str = "iterations=3";
 
 fuzz_target!(|text: &str| {
     let board = match boards::parse("board.toml", text) {
@@ -21,8 +23,12 @@ fuzz_target!(|text: &str| {
     let default = board.default_cpus().expect("a file is not so long");
     let choices = [
         (board.default_gic(), default, StateFormat::Original),
-        (Gic::V2, 1, StateFormat::Extended),
-        (Gic::V3, default.saturating_add(1), StateFormat::Original),
+        (GicVersion::V2, 1, StateFormat::Extended),
+        (
+            GicVersion::V3,
+            default.saturating_add(1),
+            StateFormat::Original,
+        ),
     ];
     // Each firmware has its own idle states.
     let firmwares = board.firmware.values().cycle();
@@ -33,7 +39,6 @@ fuzz_target!(|text: &str| {
             conduit: board.psci.conduit,
             cpu_off: true,
             idle_states: &firmware.idle_states(state_id),
-            bootargs: "iterations=3",
         };
         make(&board, &choices);
     }
@@ -41,8 +46,8 @@ fuzz_target!(|text: &str| {
 
 /// A tree that is made is one that the payload reads, and says what the board
 /// file says.
-fn make(board: &Board, choices: &Choices<'_>) {
-    let Some(blob) = worded(device_tree::build(board, choices)) else {
+fn make(board: &BoardFile, choices: &Choices<'_>) {
+    let Some(blob) = worded(device_tree::build(board, choices, BOOTARGS)) else {
         return;
     };
     let read = payload::Board::read(&blob).expect("a tree that was made");
@@ -54,7 +59,7 @@ fn make(board: &Board, choices: &Choices<'_>) {
     let mut listed = clusters.concat();
     listed.sort_unstable();
     assert!(numbers.eq(listed));
-    assert_eq!(read.bootargs, choices.bootargs);
+    assert_eq!(read.bootargs, BOOTARGS);
     let gic = board.gic.as_ref().map(|_| choices.gic);
     assert_eq!(device_tree::machine(&blob).expect("as above"), (gic, cpus));
     let windows = board.memory.iter().map(|it| (it.base, it.size));

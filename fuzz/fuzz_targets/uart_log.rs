@@ -20,7 +20,7 @@ use run::record::{Claim, MARK, RunBuilder, pieces};
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::qemu::diagnosis::{Context, diagnose, doubt, refused};
 use xtask::qemu::run_result::RunResult;
-use xtask::soak::{Account, Totals};
+use xtask::soak::{SoakAccount, SoakTotals};
 
 fuzz_target!(|data: &[u8]| {
     let mended = with_checksums(data);
@@ -108,7 +108,7 @@ fn with_checksums(log: &[u8]) -> Vec<u8> {
 
 /// Adds a log to a soak's totals, twice.
 fn account(log: Vec<u8>) {
-    let account = Account::of(&log);
+    let account = SoakAccount::of(&log);
     let verdict = closing(&log);
     let result = RunResult {
         log,
@@ -118,7 +118,7 @@ fn account(log: Vec<u8>) {
         positions: Vec::new(),
         elapsed: Duration::ZERO,
     };
-    let mut totals = Totals::default();
+    let mut totals = SoakTotals::default();
     for _ in 0..2 {
         totals.add(&result, &account);
     }

@@ -3,7 +3,7 @@
 #![no_main]
 
 use boards::device_tree::machine;
-use device_tree::{Changes, adapt};
+use device_tree::adapt;
 use fuzz::worded;
 use hardware::board::Board;
 use libfuzzer_sys::fuzz_target;
@@ -18,15 +18,11 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn check(blob: &[u8]) {
-    let changed = Changes {
-        bootargs: Some(BOOTARGS),
-        memory: None,
-    };
-    let kept = match adapt(blob, Changes::default()) {
+    let kept = match adapt(blob, None, None) {
         Ok(kept) => kept,
         Err(error) => {
             assert!(!format!("{error:#}").is_empty());
-            assert!(adapt(blob, changed).is_err());
+            assert!(adapt(blob, Some(BOOTARGS), None).is_err());
             assert!(machine(blob).is_err());
             let _ = Emergency::of_tree(blob);
             return;
@@ -35,7 +31,7 @@ fn check(blob: &[u8]) {
     assert!(blob.starts_with(&kept));
     let emergency = Emergency::of_tree(&kept);
     assert!(emergency.uart.is_some() && emergency.conduit.is_some());
-    let Some(changed) = worded(adapt(blob, changed)) else {
+    let Some(changed) = worded(adapt(blob, Some(BOOTARGS), None)) else {
         return;
     };
     assert_eq!(emergency, Emergency::of_tree(&changed));

@@ -9,7 +9,7 @@
 
 use std::fmt::Display;
 
-use fdt_blob::{Blob, Token};
+use fdt_blob::{Blob, BlobToken};
 
 const MAGIC: u32 = 0xd00d_feed;
 
@@ -37,7 +37,7 @@ pub fn trees(data: &[u8]) -> Vec<Vec<u8>> {
 /// Returns the tree that `text` stands for.
 fn tree(text: &[u8]) -> Vec<u8> {
     let mut blob = Blob::default();
-    blob.tokens = vec![Token::Begin(String::new()), Token::End];
+    blob.tokens = vec![BlobToken::Begin(String::new()), BlobToken::End];
     blob.add_text(text);
     blob.write()
 }

@@ -8,7 +8,7 @@ use hardware::image::Uart as Description;
 use spin::mutex::SpinMutex;
 
 use crate::machine::cpu::{instructions, registers};
-use crate::machine::memory::mmio::{Mmio, Registers};
+use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::{MapError, PAGE, TranslationTables};
 
@@ -17,7 +17,7 @@ static CONSOLE: SpinMutex<Option<Uart<Mmio>>> = SpinMutex::new(None);
 /// Maps a UART's registers, and checks that its status can be read.
 pub fn open(tables: &mut TranslationTables, uart: &Description) -> Result<Uart<Mmio>, MapError> {
     let region = uart::registers(uart);
-    let mapped = Registers::map(tables, region)?;
+    let mapped = MappedRegisters::map(tables, region)?;
     // All are of one device: a read proves the registers that are written.
     let last = region.end() - 1;
     if last / PAGE != uart.base / PAGE {

@@ -4,9 +4,9 @@ use hardware::board::{IntId, NoFrame, TimerFrame};
 use hardware::devices::timer_frame::{self, CNTP_CTL, CNTTIDR};
 
 use crate::machine::call::call_path::CallPath;
-use crate::machine::gic::controller::Gic;
+use crate::machine::gic::controller::GicDriver;
 use crate::machine::gic::target::GicCpu;
-use crate::machine::memory::mmio::{Mmio, Registers};
+use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::TranslationTables;
 
@@ -16,7 +16,7 @@ const TOLERANCE: u64 = 1_000;
 
 /// An opened frame; only the lead uses it.
 pub struct TimerFrameDriver {
-    registers: Registers,
+    registers: MappedRegisters,
     /// The interrupt, an SPI.
     pub intid: IntId,
 }
@@ -30,7 +30,7 @@ impl TimerFrameDriver {
         path: CallPath,
     ) -> Result<Self, NoFrame> {
         let [control, base] = description.registers();
-        let mut map = |region| Registers::map(tables, region).map_err(|_| NoFrame::NotThere);
+        let mut map = |region| MappedRegisters::map(tables, region).map_err(|_| NoFrame::NotThere);
         let (control_frame, registers) = (map(control)?, map(base)?);
         let readable = |address: u64| probe::try_read_word(address).is_some();
         if !readable(control.base + u64::from(CNTTIDR.offset()))
@@ -55,12 +55,12 @@ impl TimerFrameDriver {
 
     /// Lets the frame interrupt the lead when the count reaches `at`. Returns false where
     /// its interrupt cannot be enabled.
-    pub fn arm(&self, gic: &Gic, lead: &GicCpu, at: u64) -> bool {
+    pub fn arm(&self, gic: &GicDriver, lead: &GicCpu, at: u64) -> bool {
         timer_frame::arm(&mut self.registers(), at);
         gic.enable_spi(self.intid, lead)
     }
 
-    pub fn disarm(&self, gic: &Gic) {
+    pub fn disarm(&self, gic: &GicDriver) {
         timer_frame::disarm(&mut self.registers());
         // If the interrupt cannot be disabled, no harm is done: a disarmed frame does not
         // assert it.

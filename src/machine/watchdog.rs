@@ -5,16 +5,16 @@ use hardware::board::{NoWatchdog, Watchdog as Description};
 use hardware::devices::watchdog::Driver;
 
 use crate::machine::cpu::instructions;
-use crate::machine::memory::mmio::{Mmio, Registers};
+use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::TranslationTables;
 
-pub struct Watchdog {
+pub struct WatchdogDriver {
     pub description: Description,
     driver: Driver<Mmio>,
 }
 
-impl Watchdog {
+impl WatchdogDriver {
     /// Maps the board's watchdog, and leaves it as it is. It must be able to wait
     /// for `least` seconds. The system counter has `hz` ticks a second.
     pub fn new(
@@ -23,7 +23,7 @@ impl Watchdog {
         least: u64,
         hz: u64,
     ) -> Result<Self, NoWatchdog> {
-        let registers = Registers::map(tables, description.registers());
+        let registers = MappedRegisters::map(tables, description.registers());
         let registers = registers.map_err(|_| NoWatchdog::NotThere)?;
         let kind = description.kind;
         let place = registers.region().base + u64::from(kind.identification());

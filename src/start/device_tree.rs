@@ -30,7 +30,7 @@ const MAGIC: u32 = 0xd00d_feed_u32.swap_bytes();
 const HEADER: usize = 40;
 
 /// A tree's bytes, and the region that is in use for them.
-type Found = (&'static [u8], Region);
+type FoundTree = (&'static [u8], Region);
 
 /// The reason why there is no device tree.
 #[derive(Debug, Error)]
@@ -159,7 +159,7 @@ fn header(tables: &mut TranslationTables, address: u64, magic: u32) -> Option<[u
 }
 
 /// Maps the whole tree that begins with this header.
-fn take(tables: &mut TranslationTables, base: u64, header: &[u8]) -> Result<Found, LoadError> {
+fn take(tables: &mut TranslationTables, base: u64, header: &[u8]) -> Result<FoundTree, LoadError> {
     let size = total_size(header)? as u64;
     let region = Region { base, size };
     let bytes = loader_data::map_for_good(tables, region)?;
@@ -167,7 +167,7 @@ fn take(tables: &mut TranslationTables, base: u64, header: &[u8]) -> Result<Foun
 }
 
 /// Finds the tree in the transfer list at `base`, if it has one.
-fn in_list(tables: &mut TranslationTables, base: u64) -> Result<Option<Found>, LoadError> {
+fn in_list(tables: &mut TranslationTables, base: u64) -> Result<Option<FoundTree>, LoadError> {
     let header = header(tables, base, handoff::SIGNATURE).ok_or(LoadError::NoList)?;
     let size = handoff::used_size(&header)? as u64;
     let region = Region { base, size };

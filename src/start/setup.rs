@@ -17,13 +17,13 @@ use run::record::FORMAT;
 use suite::scenario::Needs;
 
 use super::firmware_answers::FirmwareAnswers;
-use super::working_memory::{self, Memory, UNMAPPED};
+use super::working_memory::{self, UNMAPPED, WorkingMemory};
 use crate::machine::boot_marks;
 use crate::machine::call::call_path::CallPath;
 use crate::machine::call::overhead;
 use crate::machine::cpu::{cycle_counter, registers};
 use crate::machine::ending::{accept, give_up, refuse, require};
-use crate::machine::gic::controller::Gic;
+use crate::machine::gic::controller::GicDriver;
 use crate::machine::memory::dirty_lines::DirtyLines;
 use crate::machine::memory::stacks::CpuStack;
 use crate::machine::memory::stress::StressBuffer;
@@ -32,10 +32,10 @@ use crate::machine::round::channel::{self, CpuChannel};
 use crate::machine::round::lead::Lead;
 use crate::machine::round::lead_watch::{LeadWatch, WATCHDOG_S};
 use crate::machine::round::participant::{PARTS, Participant, RoundParts};
-use crate::machine::time::timer::{self, Timer};
+use crate::machine::time::timer::{self, CpuTimer};
 use crate::machine::time::waiter::Waiter;
 use crate::machine::timer_frame::TimerFrameDriver;
-use crate::machine::watchdog::Watchdog;
+use crate::machine::watchdog::WatchdogDriver;
 
 /// The parts that the payload was started with.
 pub struct Start<'t> {
@@ -128,7 +128,7 @@ fn cpus(board: &Board<'_>) -> (&'static [Cpu], LabelSource) {
 /// that the plan needs.
 fn channels(
     tables: &mut TranslationTables,
-    memory: &mut Memory,
+    memory: &mut WorkingMemory,
     cpus: &[Cpu],
     needs: &Needs,
 ) -> &'static [CpuChannel] {
@@ -146,8 +146,8 @@ fn waiter(tables: &mut TranslationTables, board: &Board<'_>, path: CallPath) -> 
     }
     let level = registers::exception_level();
     let chosen = match &board.gic {
-        Some(_) => Timer::choose(path.counter(), level, &board.timers),
-        None => Some(Timer::UNCONNECTED),
+        Some(_) => CpuTimer::choose(path.counter(), level, &board.timers),
+        None => Some(CpuTimer::UNCONNECTED),
     };
     let Some(timer) = chosen else {
         refuse(&format_args!(
@@ -155,7 +155,7 @@ fn waiter(tables: &mut TranslationTables, board: &Board<'_>, path: CallPath) -> 
             path.counter().name()
         ));
     };
-    let gic = Gic::new(tables, board.gic.as_ref());
+    let gic = GicDriver::new(tables, board.gic.as_ref());
     let gic = accept(gic, "device tree: the GIC's registers: ");
     require(gic.init_distributor(), "GIC: ");
     require(gic.silence_spis(), "GIC: ");
@@ -182,9 +182,9 @@ fn watchdog(
     tables: &mut TranslationTables,
     board: &Board<'_>,
     clock: Clock,
-) -> Result<Watchdog, NoWatchdog> {
+) -> Result<WatchdogDriver, NoWatchdog> {
     let watchdog = board.watchdog.ok_or(NoWatchdog::NotInTree)?;
-    Watchdog::new(tables, watchdog, WATCHDOG_S, clock.believed())
+    WatchdogDriver::new(tables, watchdog, WATCHDOG_S, clock.believed())
 }
 
 /// Makes this CPU the lead, with its own timer and its own part of the GIC.

@@ -12,7 +12,7 @@ use suite::scenario::Needs;
 use crate::machine::allocator::HEAP;
 use crate::machine::boot::{exception, layout};
 use crate::machine::ending::{accept, give_up, refuse, require};
-use crate::machine::memory::mmio::Registers;
+use crate::machine::memory::mmio::MappedRegisters;
 use crate::machine::memory::stacks;
 use crate::machine::memory::tables::{BLOCK, PAGE, Pages, TranslationTables};
 use crate::machine::round::channel::CpuChannel;
@@ -24,7 +24,7 @@ const TOO_LARGE: &str = "iterations= or footprint= is too large for this many CP
 /// The beginning of the error of working memory that cannot be mapped.
 pub const UNMAPPED: &str = "working memory: ";
 
-pub struct Memory {
+pub struct WorkingMemory {
     pub buffers: Pages,
     /// Memory for the CPUs' stacks, not yet mapped.
     pub stacks: Room,
@@ -36,7 +36,7 @@ pub fn map_devices(tables: &mut TranslationTables, board: &Board<'_>) {
     for (name, region) in board.devices() {
         exception::register_device_name(name, region);
         let what = format!("device tree: the {name} at {:#x}: ", region.base);
-        accept(Registers::map(tables, region), &what);
+        accept(MappedRegisters::map(tables, region), &what);
     }
 }
 
@@ -80,7 +80,7 @@ pub fn find(
     needs: &Needs,
     dirty: usize,
     used: [Region; 2],
-) -> Memory {
+) -> WorkingMemory {
     let cpus = board.cpu_count as u64;
     let per_cpu = stacks::BYTES_PER_CPU
         + (size_of::<CpuChannel>() + size_of::<Cpu>() + CpuStates::BYTES_EACH) as u64;
@@ -118,5 +118,5 @@ pub fn find(
     let mut pages = require(Pages::map(tables, room), UNMAPPED);
     let buffers = pages.split_off(needs.buffer * cpus);
     HEAP.add(pages.into_bytes());
-    Memory { buffers, stacks }
+    WorkingMemory { buffers, stacks }
 }

@@ -2,11 +2,10 @@
 
 use std::fs;
 
-use device_tree::adapt;
 use hardware::board::Board;
 
 use crate::common::{compile_asl, workspace};
-use crate::machine::{CHANGES, Field, convert, seal, tables, write};
+use crate::machine::{Field, complete, convert, seal, tables, write};
 
 /// Compiles a source in `tests/data/acpi`.
 pub fn compile(name: &str) -> Vec<u8> {
@@ -31,7 +30,7 @@ fn check(aml: &[Vec<u8>], gtdt: &[Field], states: &[State], notes: &[&str]) {
 
 fn check_states(tables: &[Vec<u8>], states: &[State], notes: &[&str]) {
     let made = convert(tables).expect("good tables");
-    let tree = adapt(&made.tree, CHANGES).expect("a good tree");
+    let tree = complete(&made).expect("a good tree");
     let board = Board::read(&tree).expect("a good tree");
     let found = board.idle_states.iter();
     let found: Vec<_> = found

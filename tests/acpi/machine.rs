@@ -1,7 +1,7 @@
 //! The ACPI tables of a made-up machine, and the board that the payload reads of them.
 
 use device_tree::acpi::{Conversion, Tables, to_tree};
-use device_tree::{Changes, adapt};
+use device_tree::adapt;
 use hardware::board::{Board, FormatError, Region};
 
 /// A field: offset, size in bytes, value.
@@ -168,14 +168,14 @@ pub fn convert(tables: &[Vec<u8>]) -> Result<Conversion, FormatError> {
     to_tree(&Tables::of_files(&files)?, "arm,armv8")
 }
 
-/// Memory and boot arguments for a tree.
-pub const CHANGES: Changes<'_> = Changes {
-    bootargs: Some("iterations=3"),
-    memory: Some(&[Region {
+/// Returns the tree of `made` with memory and boot arguments, as the payload reads it.
+pub fn complete(made: &Conversion) -> Result<Vec<u8>, FormatError> {
+    let memory = Region {
         base: 0x4000_0000,
         size: 0x4000_0000,
-    }]),
-};
+    };
+    adapt(&made.tree, Some("iterations=3"), Some(&[memory]))
+}
 
 /// Describes the board that tables make, or the error.
 pub fn describe(tables: &[Vec<u8>]) -> String {
@@ -183,7 +183,7 @@ pub fn describe(tables: &[Vec<u8>]) -> String {
         Ok(made) => made,
         Err(error) => return format!("error: {error}"),
     };
-    match adapt(&made.tree, CHANGES) {
+    match complete(&made) {
         Err(error) => format!("board: {error}"),
         Ok(tree) => {
             let board = Board::read(&tree).expect("a tree that was read");

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use boards::device_tree::{self, Choices};
-use boards::{Board, Conduit, Gic, StateFormat};
+use boards::{BoardFile, Conduit, GicVersion, StateFormat};
 use object::{Object, ObjectSymbol};
 use report::follow::stream::MachineEnding;
 use run::measure::{Facts, Metric, Summary};
@@ -45,11 +45,11 @@ pub fn run(spec: &RunSpec) -> RunResult {
 }
 
 /// Each firmware on each GIC at each level.
-pub fn machines() -> impl Iterator<Item = (FirmwareKind, Gic, Level)> {
+pub fn machines() -> impl Iterator<Item = (FirmwareKind, GicVersion, Level)> {
     [FirmwareKind::TfA, FirmwareKind::Builtin]
         .into_iter()
         .flat_map(|firmware| {
-            let gics = [Gic::V2, Gic::V3].into_iter();
+            let gics = [GicVersion::V2, GicVersion::V3].into_iter();
             let levels = move |gic| [Level::El1, Level::El2].map(|level| (firmware, gic, level));
             gics.flat_map(levels)
         })
@@ -118,7 +118,7 @@ pub fn workspace() -> Workspace {
 }
 
 /// QEMU's board, with `change` made in the text of its file.
-pub fn changed_board(change: impl Fn(&str) -> String) -> Board {
+pub fn changed_board(change: impl Fn(&str) -> String) -> BoardFile {
     let path = workspace().board("qemu").join("board.toml");
     let text = std::fs::read_to_string(path).expect("the board file");
     let changed = change(&text);
@@ -126,7 +126,7 @@ pub fn changed_board(change: impl Fn(&str) -> String) -> Board {
 }
 
 /// QEMU's board, with `from` in the text of its file replaced.
-pub fn board_with(from: &str, to: &str) -> Board {
+pub fn board_with(from: &str, to: &str) -> BoardFile {
     changed_board(|text| {
         assert!(text.contains(from), "{from}");
         text.replace(from, to)
@@ -134,21 +134,21 @@ pub fn board_with(from: &str, to: &str) -> Board {
 }
 
 /// A device tree of `board` under TF-A for so many CPUs.
-pub fn tree_of(board: &Board, gic: Gic, cpus: u32, bootargs: &str) -> Vec<u8> {
+pub fn tree_of(board: &BoardFile, gic: GicVersion, cpus: u32, bootargs: &str) -> Vec<u8> {
     tree_under("tf-a", Conduit::Smc, board, gic, cpus, bootargs)
 }
 
 /// A device tree of `board` under QEMU's own PSCI, with a GICv3.
-pub fn builtin_tree(board: &Board, conduit: Conduit, cpus: u32, bootargs: &str) -> Vec<u8> {
-    tree_under("builtin", conduit, board, Gic::V3, cpus, bootargs)
+pub fn builtin_tree(board: &BoardFile, conduit: Conduit, cpus: u32, bootargs: &str) -> Vec<u8> {
+    tree_under("builtin", conduit, board, GicVersion::V3, cpus, bootargs)
 }
 
 /// A device tree of `board` for this one of its firmwares.
 pub fn tree_under(
     firmware: &str,
     conduit: Conduit,
-    board: &Board,
-    gic: Gic,
+    board: &BoardFile,
+    gic: GicVersion,
     cpus: u32,
     bootargs: &str,
 ) -> Vec<u8> {
@@ -159,14 +159,18 @@ pub fn tree_under(
         conduit,
         cpu_off: true,
         idle_states: &firmware.idle_states(StateFormat::Original),
-        bootargs,
     };
-    device_tree::build(board, &choices).expect("a tree")
+    device_tree::build(board, &choices, bootargs).expect("a tree")
 }
 
 /// The device tree of QEMU's board file, for so many CPUs.
 pub fn good_tree(cpus: u32, bootargs: &str) -> Vec<u8> {
-    tree_of(&changed_board(str::to_owned), Gic::V3, cpus, bootargs)
+    tree_of(
+        &changed_board(str::to_owned),
+        GicVersion::V3,
+        cpus,
+        bootargs,
+    )
 }
 
 /// The payload with that tree appended, for a test to put something wrong in.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::RangeInclusive;
 
-use cache_model::{Actor, CacheFault, LINE, Way};
+use cache_model::{CacheActor, CacheFault, LINE, Way};
 use object::{Object, ObjectSection};
 use xtask::setup::workspace::Workspace;
 
@@ -143,7 +143,7 @@ fn again(code: &Code, image: &BTreeMap<u64, u64>, entry: &str) -> Result {
             for at in (line..line + LINE).step_by(8).filter(|at| *at != root) {
                 let (cpu_1, pc, way) = (1, 0, Way::Cached);
                 cpu.model.store(
-                    Actor {
+                    CacheActor {
                         cpu: cpu_1,
                         pc,
                         way,

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cache_model::{Actor, CacheModel, Finding, Maintenance, Way};
+use cache_model::{CacheActor, CacheFinding, CacheModel, Maintenance, Way};
 
 use super::code::{Code, Flow, flow};
 use super::writes_sctlr;
@@ -38,7 +38,7 @@ pub struct Cpu<'c> {
     pub e2h_stays: bool,
     pub memory: BTreeMap<u64, u64>,
     pub model: CacheModel,
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CacheFinding>,
     pub executed: BTreeSet<u64>,
     /// Bytes that were sent to the UART at [`UART`].
     pub sent: Vec<u8>,
@@ -87,13 +87,13 @@ impl<'c> Cpu<'c> {
         self.model.set_caches(CPU, is_on);
     }
 
-    fn actor(&self) -> Actor {
+    fn actor(&self) -> CacheActor {
         let control = SCTLR
             .get(self.el as usize)
             .and_then(|it| self.system.get(it));
         let is_on = control.is_some_and(|it| it & ENABLES == ENABLES);
         let way = if is_on { Way::Cached } else { Way::Uncached };
-        Actor {
+        CacheActor {
             cpu: CPU,
             pc: self.pc - BASE,
             way,
@@ -152,7 +152,7 @@ impl<'c> Cpu<'c> {
             }
             let own = self.el < 3 && word & !0x1f == SCTLR[self.el as usize] & !0x0020_0000;
             if own && self.x[word as usize & 0x1f] & ENABLES == ENABLES {
-                let actor = Actor {
+                let actor = CacheActor {
                     way: Way::Cached,
                     ..self.actor()
                 };

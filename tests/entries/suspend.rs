@@ -28,7 +28,7 @@ fn calls(code: &Code) -> Vec<Call> {
     };
     // The length of a name stands before it, and `17h` before its hash.
     let begin = named("11Participant7suspend17h");
-    let drain = named("3Gic5drain17h");
+    let drain = named("9GicDriver5drain17h");
     let again = named("11Participant12set_up_again17h");
     let closures = code.symbols.iter();
     let closures = closures.filter(|(name, _)| name.contains("11Participant13execute_order28_"));

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use boards::Gic;
+use boards::GicVersion;
 use xtask::qemu::Level;
 use xtask::qemu::run_spec::RunSpec;
 
 /// A machine and how it is entered.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
-    pub gic: Gic,
+    pub gic: GicVersion,
     pub level: Level,
     pub cpus: u32,
 }
@@ -18,7 +18,10 @@ impl Machine {
     /// Returns all machines: 1, 4, 8 and 32 CPUs, of which a GICv2 has 8 at most.
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
-        for (gic, counts) in [(Gic::V2, &[1, 4, 8][..]), (Gic::V3, &[1, 4, 8, 32])] {
+        for (gic, counts) in [
+            (GicVersion::V2, &[1, 4, 8][..]),
+            (GicVersion::V3, &[1, 4, 8, 32]),
+        ] {
             for level in [Level::El1, Level::El2] {
                 all.extend(counts.iter().map(|&cpus| Self { gic, level, cpus }));
             }

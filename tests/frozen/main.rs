@@ -31,7 +31,7 @@ mod machine;
 use std::collections::BTreeMap;
 use std::fs;
 
-use boards::Gic;
+use boards::GicVersion;
 use common::{Rows, rt_instr};
 use firmware::FirmwareFingerprint;
 use host::hex::hex;
@@ -114,7 +114,7 @@ fn differences(frozen: &Rows, found: &Rows) -> Vec<String> {
 
 /// Returns the firmware that runs are made with on this host.
 fn firmware_here() -> FirmwareFingerprint {
-    let bl31 = [Gic::V2, Gic::V3].map(|gic| {
+    let bl31 = [GicVersion::V2, GicVersion::V3].map(|gic| {
         let machines = Machine::all();
         let machine = machines.iter().find(|machine| machine.gic == gic);
         let prepared = prepare(&machine.expect("a machine").spec()).expect("prepared");

@@ -75,8 +75,12 @@ impl Crates {
                 Item::Use(item) => {
                     let mut paths = Vec::new();
                     paths_of_use(&item.tree, &[], &mut paths);
-                    let seen =
-                        |path: &Names| (path.last().cloned().expect("a path has a name"), path.clone());
+                    let seen = |path: &Names| {
+                        (
+                            path.last().cloned().expect("a path has a name"),
+                            path.clone(),
+                        )
+                    };
                     source.uses.extend(paths.iter().map(seen));
                     if matches!(item.vis, Visibility::Inherited) {
                         source.named.extend(paths);

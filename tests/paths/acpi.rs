@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use std::thread;
 
 use device_tree::acpi::{self, Memory, Tables};
-use device_tree::{Changes, adapt};
+use device_tree::adapt;
 use hardware::board::{Board, Region};
 use run::model::Verdict;
 use run::plan::ScenarioId;
@@ -125,11 +125,7 @@ fn tables_and_device_tree_give_the_same_board() {
 /// The device tree of tables, with memory and boot arguments.
 fn with_memory(tables: &Tables<'_>, bootargs: &str) -> Vec<u8> {
     let made = acpi::to_tree(tables, "arm,cortex-a57").expect("a tree");
-    let changes = Changes {
-        bootargs: Some(bootargs),
-        memory: Some(&[RAM]),
-    };
-    adapt(&made.tree, changes).expect("a tree that can be used")
+    adapt(&made.tree, Some(bootargs), Some(&[RAM])).expect("a tree that can be used")
 }
 
 /// A DSDT of four CPUs in two containers, with these states in its source.

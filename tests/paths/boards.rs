@@ -1,8 +1,8 @@
 //! Machines that are not `virt`: other UARTs, other GICs or none, with PSCI
 //! and without.
 
-use boards::Gic;
-use device_tree::{Changes, adapt};
+use boards::GicVersion;
+use device_tree::adapt;
 use hardware::image::Conduit;
 use run::measure::Metric;
 use run::model::Verdict;
@@ -32,11 +32,7 @@ fn zcu102() {
 /// tree is handed over, and the memory around it is the image's own.
 #[test]
 fn zcu102_from_address_0() {
-    let changes = Changes {
-        bootargs: Some(FEW),
-        memory: None,
-    };
-    let tree = adapt(&compiled("zcu102.dts"), changes).expect("a good tree");
+    let tree = adapt(&compiled("zcu102.dts"), Some(FEW), None).expect("a good tree");
     let log = Machine::new("xlnx-zcu102,virtualization=off")
         .with("-m 512")
         .loaded("Image", &with_tree(&tree), 0, ",cpu-num=0")
@@ -102,7 +98,7 @@ fn raspi3b_has_no_psci() {
 fn raspi3b_under_tf_a() {
     // PLAT_RPI3_FIP_BASE in plat/rpi/rpi3/include/platform_def.h.
     let stock = stock("rpi3", 0x2_0000, false);
-    let firmware = built(&Platform::stock(&stock, 0, Gic::V3));
+    let firmware = built(&Platform::stock(&stock, 0, GicVersion::V3));
     let image = with_tree(&compiled("raspi3b-tf-a.dts"));
     let (armstub, _) = flash::build(&firmware, Some(&stock), image).expect("an armstub");
     // All four CPUs begin at 0, at EL3, as on the board.

@@ -2,7 +2,7 @@
 //! follows the Firmware Handoff specification. (With X0 = MPIDR, as it comes
 //! by default, all other tests run.)
 
-use boards::{Conduit, Gic, Stock};
+use boards::{Conduit, GicVersion, Stock};
 use xtask::build::firmware::{self, FirmwareBuild, Platform, Variant};
 use xtask::build::flash;
 use xtask::build::tf_a::TfA;
@@ -19,7 +19,7 @@ pub fn built(platform: &Platform) -> FirmwareBuild {
 
 /// The overlay platform for GICv3.
 pub fn overlay() -> Platform {
-    Platform::overlay(&workspace(), "qemu", Gic::V3, Variant::default())
+    Platform::overlay(&workspace(), "qemu", GicVersion::V3, Variant::default())
 }
 
 /// TF-A's own platform, which has the FIP at `fip_base` and, if `preloaded`, BL33 in memory.

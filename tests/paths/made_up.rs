@@ -5,7 +5,7 @@
 //! state, a standby that the tree's own boot arguments choose. (No CPU comes back from its
 //! power-down states.)
 
-use boards::{Conduit, Gic};
+use boards::{Conduit, GicVersion};
 use run::measure::Metric;
 use run::plan::ScenarioId;
 use xtask::build::firmware::Platform;
@@ -21,7 +21,7 @@ const LOADED_AT: u64 = 0x100_2000_0000;
 fn by_its_tree_alone() {
     // PLAT_QEMU_FIP_BASE; BL33 is in memory.
     let stock = stock("qemu_sbsa", 0x1_2000, true);
-    let firmware = built(&Platform::stock(&stock, LOADED_AT, Gic::V3));
+    let firmware = built(&Platform::stock(&stock, LOADED_AT, GicVersion::V3));
     let image = with_tree(&compiled("made-up.dts"));
     let (flash, image) = flash::build(&firmware, Some(&stock), image).expect("a flash");
     let log = Machine::new("sbsa-ref")

@@ -1,6 +1,6 @@
 //! QEMU's own loaders, on `virt` with QEMU's own PSCI.
 
-use boards::{Board, Conduit, Gic};
+use boards::{BoardFile, Conduit, GicVersion};
 use run::measure::Metric;
 use run::model::Verdict;
 use run::plan::ScenarioId::{CpuOffSerial, CpuSuspendParallel, PsciVersionParallel};
@@ -77,7 +77,7 @@ fn loaded_anywhere() {
 }
 
 /// A machine at EL2, with the payload and a tree of this board.
-fn at_el2(options: &str, board: &Board, cpus: u32) -> Machine {
+fn at_el2(options: &str, board: &BoardFile, cpus: u32) -> Machine {
     let image = with_tree(&common::builtin_tree(board, Conduit::Smc, cpus, FEW));
     Machine::new("virt,virtualization=on,gic-version=3")
         .with(options)
@@ -201,8 +201,8 @@ fn an_earlier_stage_left_the_gic_in_use() {
     ];
     let board = boards::load("qemu").expect("the board");
     for (gic, stores, acknowledge) in [
-        (Gic::V2, v2, &acknowledge_v2[..]),
-        (Gic::V3, v3, &acknowledge_v3),
+        (GicVersion::V2, v2, &acknowledge_v2[..]),
+        (GicVersion::V3, v3, &acknowledge_v3),
     ] {
         let mut code = storing(&[&stores[..], &uart].concat(), acknowledge);
         // On to the next page.

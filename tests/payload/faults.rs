@@ -187,8 +187,8 @@ mod machine;
 
 mod cpu_off {
     use boards::device_tree::{self, Choices};
-    use boards::{Conduit, Gic, StateFormat};
-    use xtask::build::payload::Tree;
+    use boards::{Conduit, GicVersion, StateFormat};
+    use xtask::build::payload::TreeSource;
 
     use super::*;
 
@@ -247,14 +247,15 @@ mod cpu_off {
         let firmware = board.firmware("tf-a").expect("TF-A");
         let choices = Choices {
             cpus: 2,
-            gic: Gic::V3,
+            gic: GicVersion::V3,
             conduit: Conduit::Smc,
             cpu_off: false,
             idle_states: &firmware.idle_states(StateFormat::Original),
-            bootargs: "only=suite,cpu_on iterations=1 warmup=0",
         };
+        let bootargs = "only=suite,cpu_on iterations=1 warmup=0";
+        let tree = device_tree::build(&board, &choices, bootargs).expect("a tree");
         let spec = RunSpec {
-            tree: Tree::Raw(device_tree::build(&board, &choices).expect("a tree")),
+            tree: TreeSource::Raw(tree),
             ..common::spec("--smp 2 --icount --fault cpu-off-denied", "")
         };
         let words = [

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use boards::Gic;
+use boards::GicVersion;
 use host::process;
 use report::follow::stream::{self, Display, MachineEnding, MachineResult, Watch};
 use run::model::Verdict;
@@ -18,7 +18,7 @@ use xtask::build::firmware::{self, FirmwareBuild, NT_FW_KEY, Platform, Variant};
 use xtask::build::flash::{self, FIP_BASE};
 use xtask::build::tf_a::TfA;
 use xtask::qemu::run_spec::RunSpec;
-use xtask::qemu::{self, Machine};
+use xtask::qemu::{self, QemuMachine};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
@@ -30,7 +30,7 @@ const ARGS: &str = "iterations=3 only=cpu_susp_serial";
 fn built() -> FirmwareBuild {
     let workspace = Workspace::find().expect("the workspace");
     let tf_a = TfA::locate(&workspace, None).expect("TF-A");
-    let overlay = Platform::overlay(&workspace, "qemu", Gic::V3, Variant::default());
+    let overlay = Platform::overlay(&workspace, "qemu", GicVersion::V3, Variant::default());
     let platform = Platform {
         trusted_fip: true,
         ..overlay
@@ -75,11 +75,11 @@ fn boot(firmware: &FirmwareBuild, fip: &str, until: &str) -> MachineResult {
     setup::ensure(&workspace, &[Need::Qemu]).expect("QEMU");
     let board = boards::load("qemu").expect("the board");
     let recipe = board.qemu.as_ref().expect("a recipe");
-    let machine = Machine {
+    let machine = QemuMachine {
         recipe,
         cpu: &recipe.cpu,
         cpus: CPUS,
-        gic: Gic::V3,
+        gic: GicVersion::V3,
         spec: &RunSpec::default(),
     };
     let bl1 = firmware.read("bl1").expect("BL1");

@@ -1,12 +1,12 @@
 //! Bad input from outside: the payload says what and where,
 //! and ends with the right exit code.
 
-use boards::Gic;
+use boards::GicVersion;
 use fdt_blob::{Blob, cells};
 use hardware::image::{PARAMETER_BLOCK, ParameterBlock, TREE_MAX};
 use report::follow::stream::MachineEnding;
 use run::model::Verdict;
-use xtask::build::payload::Tree;
+use xtask::build::payload::TreeSource;
 use xtask::qemu::run_spec::{Payload, RunSpec};
 
 use crate::common::{self, Ran, spec};
@@ -17,7 +17,7 @@ fn ends(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
 }
 
 fn with_tree(options: &str, tree: Vec<u8>) -> RunSpec {
-    let tree = Tree::Raw(tree);
+    let tree = TreeSource::Raw(tree);
     RunSpec {
         tree,
         ..spec(options, "")
@@ -34,7 +34,7 @@ fn of_image(image: Vec<u8>) -> RunSpec {
 
 #[test]
 fn no_device_tree() {
-    let tree = Tree::None;
+    let tree = TreeSource::None;
     let spec = RunSpec {
         tree,
         ..spec("--smp 4", "")
@@ -175,7 +175,7 @@ fn of_a_mute_end_both_uarts_are_named() {
 #[test]
 fn a_gicv2_in_the_tree_of_a_gicv3_machine_is_named() {
     let board = common::changed_board(str::to_owned);
-    let mut tree = Blob::read(&common::tree_of(&board, Gic::V2, 2, "iterations=1"));
+    let mut tree = Blob::read(&common::tree_of(&board, GicVersion::V2, 2, "iterations=1"));
     // The CPU interface is at a device that can be read: virtio's.
     let reg = cells(&[0, 0x800_0000, 0, 0x1_0000, 0, 0xa00_0000, 0, 0x2000]);
     let node = "interrupt-controller@8000000";

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use run::measure::Metric;
 use run::model::{How, Variant, Verdict};
 use run::plan::ScenarioId;
-use xtask::build::payload::Tree;
+use xtask::build::payload::TreeSource;
 use xtask::qemu::run_spec::{Payload, RunSpec};
 
 use crate::common::{self, Log};
@@ -76,7 +76,7 @@ fn a_silent_timer_is_named_where_the_cpu_is_idle() {
         image[at..at + 4].copy_from_slice(&SILENCE.to_le_bytes());
         let spec = RunSpec {
             payload: Payload::Image(image),
-            tree: Tree::None,
+            tree: TreeSource::None,
             ..common::spec(&format!("--smp {smp} --el {level} --icount"), "")
         };
         let words = ["raised no interrupt any more", "0 CPUs lost"];

@@ -7,13 +7,13 @@
 //! A frame that works is shown with fakes: `crates/hardware/src/devices/timer_frame.rs`,
 //! `crates/suite/src/scenario/tests/wake.rs`, `xtask/tests/machine/sse_timer.rs`.
 
-use boards::Gic;
+use boards::GicVersion;
 use run::model::{Row, Verdict};
 use run::plan::ScenarioId::{
     self, CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel,
     SuspendDeepParallel,
 };
-use xtask::build::payload::Tree;
+use xtask::build::payload::TreeSource;
 use xtask::qemu::run_spec::RunSpec;
 
 use crate::common;
@@ -104,11 +104,16 @@ fn a_fault_of_a_helper_costs_one_cpu() {
 /// A run of four CPUs with the device tree of firmware whose power-downs stop no timer.
 fn undeclared(options: &str) -> RunSpec {
     let board = common::changed_board(str::to_owned);
-    let tree = common::tree_of(&board, Gic::V3, 4, &format!("iterations={N} warmup=0"));
+    let tree = common::tree_of(
+        &board,
+        GicVersion::V3,
+        4,
+        &format!("iterations={N} warmup=0"),
+    );
     RunSpec {
         smp: Some(4),
         args: None,
-        tree: Tree::Raw(tree),
+        tree: TreeSource::Raw(tree),
         ..RunSpec::parse(options).expect("options of a run")
     }
 }
@@ -184,11 +189,16 @@ fn a_frame_that_can_not_be_used_is_named() {
                      number = {number}\ncontrol = {{ base = {control}, size = 0x1000 }}\n"
                 )
         });
-        let tree = common::tree_of(&board, Gic::V3, 2, "iterations=1 only=susp_deep_serial");
+        let tree = common::tree_of(
+            &board,
+            GicVersion::V3,
+            2,
+            "iterations=1 only=susp_deep_serial",
+        );
         let spec = RunSpec {
             smp: Some(2),
             args: None,
-            tree: Tree::Raw(tree),
+            tree: TreeSource::Raw(tree),
             ..spec("", "")
         };
         let said = format!("woke the lead, as the timer frame {why}.");

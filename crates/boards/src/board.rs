@@ -11,7 +11,7 @@ use hardware::board::Region;
 use hardware::image::Conduit;
 use serde::Deserialize;
 
-use super::devices::{Controller, Frame, Gic, Timer, Uart, Watchdog};
+use super::devices::{Frame, GicChoice, GicVersion, Timer, UartEntry, WatchdogEntry};
 use super::firmware::{Firmware, yes};
 use super::lab::Lab;
 use super::package::Package;
@@ -109,7 +109,7 @@ pub enum Verified {
 /// All of a board file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Board {
+pub struct BoardFile {
     /// The name of its folder.
     pub name: String,
     /// The name that people use.
@@ -128,15 +128,15 @@ pub struct Board {
     #[serde(default)]
     pub reserved: Vec<Reserved>,
     /// The console.
-    pub uart: Uart,
+    pub uart: UartEntry,
     /// PSCI, on the board's own firmware.
     pub psci: Psci,
     /// The per-CPU timers' interrupts; there if a GIC is.
     pub timer: Option<Timer>,
     /// The interrupt controller, if it is a GIC.
-    pub gic: Option<Controller>,
+    pub gic: Option<GicChoice>,
     /// A watchdog that firmware may leave running.
-    pub watchdog: Option<Watchdog>,
+    pub watchdog: Option<WatchdogEntry>,
     /// The CPUs.
     pub cpus: Cpus,
     /// The firmwares, by name.
@@ -151,7 +151,7 @@ pub struct Board {
     pub qemu: Option<Qemu>,
 }
 
-impl Board {
+impl BoardFile {
     /// Returns the firmware `name`.
     pub fn firmware(&self, name: &str) -> Result<&Firmware> {
         self.firmware.get(name).with_context(|| {
@@ -162,8 +162,8 @@ impl Board {
     }
 
     /// Returns the GIC version if none is asked for; of no use without a GIC.
-    pub fn default_gic(&self) -> Gic {
-        self.gic.as_ref().map_or(Gic::V3, |gic| gic.default)
+    pub fn default_gic(&self) -> GicVersion {
+        self.gic.as_ref().map_or(GicVersion::V3, |gic| gic.default)
     }
 
     /// Returns the memory-mapped timer.
@@ -172,7 +172,7 @@ impl Board {
     }
 
     /// Refuses `asked` if there is no GIC to choose.
-    pub fn check_gic(&self, asked: Option<Gic>) -> Result<()> {
+    pub fn check_gic(&self, asked: Option<GicVersion>) -> Result<()> {
         match asked {
             Some(gic) if self.gic.is_none() => {
                 bail!("--gic {}: {} has no GIC", gic.number(), self.title)

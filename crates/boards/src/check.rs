@@ -4,16 +4,16 @@ use hardware::board::{ADDRESSES, CPU_MAX, GICR, Region};
 use hardware::image::{BASE_MAX, working_memory};
 use itertools::Itertools as _;
 
-use super::board::{Board, Reserved, Verified};
+use super::board::{BoardFile, Reserved, Verified};
 use super::board_fault::{BoardFault, require};
-use super::devices::Watchdog;
+use super::devices::WatchdogEntry;
 use super::lab::MINUTES_MAX;
 use super::{check_package, check_tree, texts};
 
 type Check = Result<(), BoardFault>;
 
 /// Refuses the first fault.
-pub(super) fn check(board: &Board) -> Check {
+pub(super) fn check(board: &BoardFile) -> Check {
     texts::check(board)?;
     verified(board)?;
     memory(board)?;
@@ -29,7 +29,7 @@ pub(super) fn check(board: &Board) -> Check {
     require((1..=MINUTES_MAX).contains(&minutes), "lab.minutes", reason)
 }
 
-fn verified(board: &Board) -> Check {
+fn verified(board: &BoardFile) -> Check {
     let reason = match board.verified {
         None => "missing: \"hardware\" or \"no\" is needed without [qemu]",
         Some(Verified::Emulated) => "\"emulated\" is for boards with a recipe for QEMU, [qemu]",
@@ -39,7 +39,7 @@ fn verified(board: &Board) -> Check {
 }
 
 /// Checks that all ranges lie side by side, and those that are reserved within one of memory.
-fn memory(board: &Board) -> Check {
+fn memory(board: &BoardFile) -> Check {
     let reserved = board.reserved.iter().map(Reserved::region).collect();
     for (list, ranges) in [("memory", &board.memory), ("reserved", &reserved)] {
         for (index, range) in ranges.iter().enumerate() {
@@ -63,7 +63,7 @@ fn memory(board: &Board) -> Check {
     }
 }
 
-fn cpus(board: &Board) -> Check {
+fn cpus(board: &BoardFile) -> Check {
     let listed = &board.cpus.clusters;
     let has_empty = listed.is_empty() || listed.iter().any(Vec::is_empty);
     require(!has_empty, "cpus.clusters", "a cluster without CPUs")?;
@@ -86,7 +86,7 @@ fn cpus(board: &Board) -> Check {
     require(rule.clusters().starts_with(listed), path, reason)
 }
 
-fn firmwares(board: &Board) -> Check {
+fn firmwares(board: &BoardFile) -> Check {
     let default = &board.default_firmware;
     let has_default = board.firmware.contains_key(default);
     let reason = format_args!("there is no [firmware.{default}]");
@@ -129,7 +129,7 @@ fn firmwares(board: &Board) -> Check {
 }
 
 /// Checks that the image and its least working memory fit in at the load address.
-fn load_address(board: &Board) -> Check {
+fn load_address(board: &BoardFile) -> Check {
     let (path, base, size) = ("load-address", board.load_address, BASE_MAX as u64);
     let is_there = |memory: &&Region| memory.contains(&Region { base, size: 1 });
     let end = board.memory.iter().find(is_there).map(Region::end);
@@ -151,7 +151,7 @@ fn load_address(board: &Board) -> Check {
 }
 
 /// Checks the parts of devices that the payload does not read in a tree.
-fn devices(board: &Board) -> Check {
+fn devices(board: &BoardFile) -> Check {
     let uart = &board.uart;
     let has_extra = uart.reg_shift.is_some() || uart.reg_io_width.is_some();
     let reason = "reg-shift and reg-io-width are for kind = \"ns16550\"";
@@ -181,7 +181,7 @@ fn devices(board: &Board) -> Check {
         }
     }
     let frame = board.timer_frame().map(|frame| frame.interrupt);
-    let watchdog = board.watchdog.as_ref().and_then(Watchdog::interrupt);
+    let watchdog = board.watchdog.as_ref().and_then(WatchdogEntry::interrupt);
     for (path, interrupt) in [("timer.frame", frame), ("watchdog", watchdog)] {
         let Some(intid) = interrupt else {
             continue;
@@ -192,7 +192,7 @@ fn devices(board: &Board) -> Check {
     Ok(())
 }
 
-fn qemu(board: &Board) -> Check {
+fn qemu(board: &BoardFile) -> Check {
     let Some(qemu) = &board.qemu else {
         return Ok(());
     };

@@ -3,13 +3,13 @@
 use itertools::Itertools as _;
 use uuid::Uuid;
 
-use super::board::Board;
+use super::board::BoardFile;
 use super::board_fault::{BoardFault, require};
 use super::image_kinds::{known, uuid_of};
-use super::package::{Blob, PackageKind};
+use super::package::{PackageBlob, PackageKind};
 
 /// Refuses the first fault.
-pub(super) fn check(board: &Board) -> Result<(), BoardFault> {
+pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
     let Some(package) = &board.package else {
         return Ok(());
     };
@@ -54,7 +54,7 @@ pub(super) fn check(board: &Board) -> Result<(), BoardFault> {
 }
 
 /// Refuses unknown options, UUIDs that name no image or have an option, and repetitions.
-fn images(path: &str, options: &[String], blobs: &[Blob]) -> Result<(), BoardFault> {
+fn images(path: &str, options: &[String], blobs: &[PackageBlob]) -> Result<(), BoardFault> {
     let at = format_args!("{path}.requires");
     for option in options {
         let reason = format_args!("fiptool has no option --{option}");
@@ -64,7 +64,7 @@ fn images(path: &str, options: &[String], blobs: &[Blob]) -> Result<(), BoardFau
         require(false, at, format_args!("{twice} appears twice"))?;
     }
     let at = format_args!("{path}.blobs");
-    for Blob { uuid, .. } in blobs {
+    for PackageBlob { uuid, .. } in blobs {
         let reason = "a UUID of zeros ends the list and names no image";
         require(*uuid != Uuid::nil(), at, reason)?;
         if let Some(kind) = known(*uuid) {

@@ -1,11 +1,11 @@
 //! The check of a board file by the payload's own reader, which gets the trees that are made
 //! of the file.
 
-use super::board::Board;
+use super::board::BoardFile;
 use super::board_fault::{BoardFault, require};
 use super::device_tree::{Choices, build, read};
-use super::devices::Gic;
-use super::firmware::IdleState;
+use super::devices::GicVersion;
+use super::firmware::StateEntry;
 
 /// The keys of a board file that an error of the reader is about, by the error's beginning.
 const KEYS: [(&str, &str); 15] = [
@@ -28,8 +28,8 @@ const KEYS: [(&str, &str); 15] = [
 
 /// Refuses a board if the payload could not use a tree of it: with either GIC and all CPUs, or
 /// with the idle states of a firmware.
-pub(super) fn check(board: &Board) -> Result<(), BoardFault> {
-    let versions = [Gic::V2, Gic::V3].into_iter();
+pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
+    let versions = [GicVersion::V2, GicVersion::V3].into_iter();
     for gic in versions.filter(|it| board.gic.as_ref().is_none_or(|gic| gic.has(*it))) {
         check_tree(board, gic, board.most_cpus(), &[], "")?;
     }
@@ -48,10 +48,10 @@ pub(super) fn check(board: &Board) -> Result<(), BoardFault> {
 }
 
 fn check_tree(
-    board: &Board,
-    gic: Gic,
+    board: &BoardFile,
+    gic: GicVersion,
     cpus: u32,
-    idle_states: &[IdleState],
+    idle_states: &[StateEntry],
     state: &str,
 ) -> Result<(), BoardFault> {
     let refused = |error: anyhow::Error| {
@@ -69,9 +69,8 @@ fn check_tree(
         conduit: board.psci.conduit,
         cpu_off: true,
         idle_states,
-        bootargs: "",
     };
-    let tree = build(board, &choices).map_err(refused)?;
+    let tree = build(board, &choices, "").map_err(refused)?;
     let read = read(&tree).map_err(refused)?;
     if let (Some(_), Err(reason)) = (board.timer_frame(), read.timer_frame) {
         return Err(BoardFault::new("timer.frame", reason));

@@ -2,8 +2,8 @@
 
 use itertools::Itertools;
 
-use super::board::{Board, Verified};
-use super::firmware::{Firmware, IdleState, Pmf};
+use super::board::{BoardFile, Verified};
+use super::firmware::{Firmware, Pmf, StateEntry};
 
 /// The widest line, in columns.
 const WIDTH: usize = 118;
@@ -21,7 +21,7 @@ run on      Where the payload was run with the board file: - is nowhere, all of 
 ";
 
 /// Makes the table of `boards`, and lists what cannot be measured on them.
-pub fn table(boards: &[Board]) -> String {
+pub fn table(boards: &[BoardFile]) -> String {
     let mut rows = vec![HEADINGS.split('|').map(String::from).collect()];
     rows.extend(boards.iter().map(row));
     let width = |column: usize| rows.iter().map(|row: &Vec<String>| row[column].len()).max();
@@ -45,7 +45,7 @@ pub fn table(boards: &[Board]) -> String {
     out
 }
 
-fn row(board: &Board) -> Vec<String> {
+fn row(board: &BoardFile) -> Vec<String> {
     let firmware = firmware(board);
     let cpus = board.all_clusters().iter().flatten().count();
     vec![
@@ -65,7 +65,7 @@ fn yes_or_no(is: bool) -> &'static str {
 }
 
 /// Returns the default firmware; the check has made sure that there is one.
-fn firmware(board: &Board) -> &Firmware {
+fn firmware(board: &BoardFile) -> &Firmware {
     &board.firmware[&board.default_firmware]
 }
 
@@ -81,9 +81,9 @@ fn powerdowns(firmware: &Firmware) -> String {
 }
 
 /// Returns what wakes CPUs from power-down states, and whether it did on a board.
-fn woken_by(board: &Board, firmware: &Firmware) -> String {
+fn woken_by(board: &BoardFile, firmware: &Firmware) -> String {
     let has = |timer_stops: bool| {
-        let is = |it: &IdleState| it.is_powerdown() && it.local_timer_stop == timer_stops;
+        let is = |it: &StateEntry| it.is_powerdown() && it.local_timer_stop == timer_stops;
         board.gic.is_some() && firmware.idle_state.iter().any(is)
     };
     let other = match (board.timer_frame(), board.verified()) {
@@ -111,7 +111,7 @@ fn level(level: Option<u8>) -> &'static str {
 
 /// Returns the source of times, short and in words. The overlay platform has
 /// PMF; the file does not say if a stock platform under QEMU has it, so it is not promised.
-fn times(board: &Board, firmware: &Firmware) -> [&'static str; 2] {
+fn times(board: &BoardFile, firmware: &Firmware) -> [&'static str; 2] {
     let is_overlay = board.qemu.is_some() && firmware.stock.is_none();
     let default = if is_overlay { Pmf::Linked } else { Pmf::None };
     match firmware.pmf.unwrap_or(default) {
@@ -128,7 +128,7 @@ fn times(board: &Board, firmware: &Firmware) -> [&'static str; 2] {
     }
 }
 
-fn ran_on(board: &Board) -> &'static str {
+fn ran_on(board: &BoardFile) -> &'static str {
     match board.verified() {
         Verified::Hardware => "the board",
         Verified::Emulated => "QEMU",
@@ -137,7 +137,7 @@ fn ran_on(board: &Board) -> &'static str {
 }
 
 /// Describes all of `board`.
-pub fn describe(board: &Board) -> String {
+pub fn describe(board: &BoardFile) -> String {
     let mut out = format!("{}: {}\n\n", board.name, board.title);
     let mut say = |key: &str, text: &str| paragraph(&mut out, key, text, 14);
     let ran = match board.verified() {
@@ -178,7 +178,7 @@ pub fn describe(board: &Board) -> String {
     out
 }
 
-fn idle_state(board: &Board, state: &IdleState) -> String {
+fn idle_state(board: &BoardFile, state: &StateEntry) -> String {
     let kind = match state.is_powerdown() {
         true => "power-down",
         false => "standby",

@@ -6,14 +6,14 @@
 
 use anyhow::{Result, anyhow, bail};
 use device_tree::nodes::{self, CPU_PHANDLES};
-use device_tree::{Node, check_bootargs};
+use device_tree::{TreeNode, check_bootargs};
 use hardware::board::{self as payload, ADDRESSES, GICR, Region};
 use hardware::devices::uart::registers;
 use hardware::image::Conduit;
 
-use super::board::{Board, Reserved};
-use super::devices::{Controller, Gic, GicV3, Watchdog};
-use super::firmware::IdleState;
+use super::board::{BoardFile, Reserved};
+use super::devices::{GicChoice, GicV3, GicVersion, WatchdogEntry};
+use super::firmware::StateEntry;
 
 /// The choices of a board that a tree describes.
 #[derive(Clone, Debug)]
@@ -21,23 +21,21 @@ pub struct Choices<'c> {
     /// Number of CPUs.
     pub cpus: u32,
     /// The interrupt controller; of no use without a GIC.
-    pub gic: Gic,
+    pub gic: GicVersion,
     /// The conduit of PSCI calls.
     pub conduit: Conduit,
     /// False if no CPU comes back after CPU_OFF.
     pub cpu_off: bool,
     /// The idle states that the firmware takes.
-    pub idle_states: &'c [IdleState],
-    /// `/chosen/bootargs`.
-    pub bootargs: &'c str,
+    pub idle_states: &'c [StateEntry],
 }
 
 const CLOCK_PHANDLE: u32 = 2;
 const IDLE_PHANDLES: u32 = 0x10;
 
-/// Makes the tree of `board`.
-pub fn build(board: &Board, choices: &Choices<'_>) -> Result<Vec<u8>> {
-    check_bootargs(choices.bootargs)?;
+/// Makes the tree of `board`, with `bootargs` in `/chosen`.
+pub fn build(board: &BoardFile, choices: &Choices<'_>, bootargs: &str) -> Result<Vec<u8>> {
+    check_bootargs(bootargs)?;
     let uart = &board.uart;
     let uart = nodes::uart(
         uart.kind,
@@ -45,7 +43,7 @@ pub fn build(board: &Board, choices: &Choices<'_>) -> Result<Vec<u8>> {
         uart.reg_shift,
         uart.reg_io_width,
     );
-    let mut children = vec![nodes::chosen(&uart, choices.bootargs)];
+    let mut children = vec![nodes::chosen(&uart, bootargs)];
     children.extend(board.memory.iter().map(|memory| nodes::memory(*memory)));
     children.extend((!board.reserved.is_empty()).then(|| reserved(&board.reserved)));
     let psci = nodes::psci(choices.conduit);
@@ -71,37 +69,37 @@ pub fn build(board: &Board, choices: &Choices<'_>) -> Result<Vec<u8>> {
     children.extend(board.watchdog.iter().flat_map(watchdog_nodes));
     let compatible = format!("psci-bench,{}", board.name);
     let root = nodes::root(&compatible, &board.title, devices.is_some());
-    Ok(children.into_iter().fold(root, Node::with).flatten())
+    Ok(children.into_iter().fold(root, TreeNode::with).flatten())
 }
 
-fn reserved(parts: &[Reserved]) -> Node {
-    let parent = Node::new("reserved-memory")
+fn reserved(parts: &[Reserved]) -> TreeNode {
+    let parent = TreeNode::new("reserved-memory")
         .cells("#address-cells", &[2])
         .cells("#size-cells", &[2])
         .bytes("ranges", &[]);
     let parts = parts.iter().map(|part| {
-        Node::new(&format!("{}@{:x}", part.name, part.base))
+        TreeNode::new(&format!("{}@{:x}", part.name, part.base))
             .reg(&[part.region()])
             .bytes("no-map", &[])
     });
-    parts.fold(parent, Node::with)
+    parts.fold(parent, TreeNode::with)
 }
 
-fn cpus(board: &Board, choices: &Choices<'_>) -> Result<Node> {
+fn cpus(board: &BoardFile, choices: &Choices<'_>) -> Result<TreeNode> {
     let mut parent = nodes::cpus();
-    let mut map = Node::new("cpu-map");
+    let mut map = TreeNode::new("cpu-map");
     let states = IDLE_PHANDLES..IDLE_PHANDLES + choices.idle_states.len() as u32;
     let states: Vec<u32> = states.collect();
     let mut phandle = CPU_PHANDLES;
     for (number, cluster) in board.clusters(choices.cpus)?.iter().enumerate() {
-        let mut siblings = Node::new(&format!("cluster{number}"));
+        let mut siblings = TreeNode::new(&format!("cluster{number}"));
         for (core, mpidr) in cluster.iter().enumerate() {
             let mut cpu = nodes::cpu(*mpidr, board.cpu_compatible(number));
             if !states.is_empty() {
                 cpu = cpu.cells("cpu-idle-states", &states);
             }
             parent = parent.with(cpu.cells("phandle", &[phandle]));
-            let core = Node::new(&format!("core{core}")).cells("cpu", &[phandle]);
+            let core = TreeNode::new(&format!("core{core}")).cells("cpu", &[phandle]);
             siblings = siblings.with(core);
             phandle += 1;
         }
@@ -114,7 +112,7 @@ fn cpus(board: &Board, choices: &Choices<'_>) -> Result<Node> {
     Ok(parent)
 }
 
-fn idle_states(states: &[IdleState]) -> Node {
+fn idle_states(states: &[StateEntry]) -> TreeNode {
     let mut parent = nodes::idle_states();
     for (it, phandle) in states.iter().zip(IDLE_PHANDLES..) {
         let mut node = nodes::idle_state(&it.name, it.power_state, it.level, it.local_timer_stop);
@@ -127,14 +125,14 @@ fn idle_states(states: &[IdleState]) -> Node {
     parent
 }
 
-fn controller(board: &Board, gic: &Controller, choices: &Choices<'_>) -> Result<Node> {
+fn controller(board: &BoardFile, gic: &GicChoice, choices: &Choices<'_>) -> Result<TreeNode> {
     let lacking = || anyhow!("{} has no GICv{}", board.title, choices.gic.number());
     Ok(match choices.gic {
-        Gic::V2 => {
+        GicVersion::V2 => {
             let gic = gic.v2.ok_or_else(lacking)?;
             nodes::gic_v2(gic.distributor, gic.cpu_interface)
         }
-        Gic::V3 => {
+        GicVersion::V3 => {
             let gic = gic.v3.as_ref().ok_or_else(lacking)?;
             nodes::gic_v3(&frames_of_v3(gic, choices.cpus)?)
         }
@@ -159,12 +157,12 @@ fn frames_of_v3(gic: &GicV3, cpus: u32) -> Result<Vec<Region>> {
 }
 
 /// Makes the watchdog, and its clock if it has one of its own.
-fn watchdog_nodes(watchdog: &Watchdog) -> Vec<Node> {
+fn watchdog_nodes(watchdog: &WatchdogEntry) -> Vec<TreeNode> {
     let node = nodes::watchdog(&watchdog.frames(), watchdog.interrupt());
     match watchdog {
-        Watchdog::SbsaGwdt { .. } => vec![node.texts("compatible", &["arm,sbsa-gwdt"])],
-        Watchdog::Sp805 { clock, .. } => {
-            let clock = Node::new("watchdog-clock")
+        WatchdogEntry::SbsaGwdt { .. } => vec![node.texts("compatible", &["arm,sbsa-gwdt"])],
+        WatchdogEntry::Sp805 { clock, .. } => {
+            let clock = TreeNode::new("watchdog-clock")
                 .texts("compatible", &["fixed-clock"])
                 .cells("#clock-cells", &[0])
                 .cells("clock-frequency", &[*clock])
@@ -180,11 +178,11 @@ fn watchdog_nodes(watchdog: &Watchdog) -> Vec<Node> {
 }
 
 /// Returns the GIC that the tree `blob` describes, if any, and the number of CPUs.
-pub fn machine(blob: &[u8]) -> Result<(Option<Gic>, usize)> {
+pub fn machine(blob: &[u8]) -> Result<(Option<GicVersion>, usize)> {
     let board = read(blob)?;
     let gic = board.gic.map(|gic| match gic {
-        payload::Gic::V2 { .. } => Gic::V2,
-        payload::Gic::V3 { .. } => Gic::V3,
+        payload::Gic::V2 { .. } => GicVersion::V2,
+        payload::Gic::V3 { .. } => GicVersion::V3,
     });
     Ok((gic, board.cpu_count))
 }

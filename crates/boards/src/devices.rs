@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Uart {
+pub struct UartEntry {
     pub kind: UartKind,
     pub base: u64,
     pub size: u64,
@@ -21,7 +21,7 @@ pub struct Uart {
     pub reg_io_width: Option<u8>,
 }
 
-impl Uart {
+impl UartEntry {
     pub fn registers(&self) -> Region {
         let (base, size) = (self.base, self.size);
         Region { base, size }
@@ -86,21 +86,21 @@ pub struct Frame {
 /// The version of the interrupt controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "u32")]
-pub enum Gic {
+pub enum GicVersion {
     /// GICv2.
     V2 = 2,
     /// GICv3.
     V3 = 3,
 }
 
-impl Gic {
+impl GicVersion {
     /// Returns 2 or 3.
     pub fn number(self) -> u32 {
         self as u32
     }
 }
 
-impl TryFrom<u32> for Gic {
+impl TryFrom<u32> for GicVersion {
     type Error = &'static str;
 
     fn try_from(number: u32) -> Result<Self, Self::Error> {
@@ -110,7 +110,7 @@ impl TryFrom<u32> for Gic {
     }
 }
 
-impl FromStr for Gic {
+impl FromStr for GicVersion {
     type Err = &'static str;
 
     fn from_str(digit: &str) -> Result<Self, Self::Err> {
@@ -136,18 +136,18 @@ pub struct GicV3 {
 /// The interrupt controller; of an emulated board, each that can be chosen.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Controller {
+pub struct GicChoice {
     /// The version if none is asked for.
-    pub default: Gic,
+    pub default: GicVersion,
     pub v2: Option<GicV2>,
     pub v3: Option<GicV3>,
 }
 
-impl Controller {
-    pub(super) fn has(&self, version: Gic) -> bool {
+impl GicChoice {
+    pub(super) fn has(&self, version: GicVersion) -> bool {
         match version {
-            Gic::V2 => self.v2.is_some(),
-            Gic::V3 => self.v3.is_some(),
+            GicVersion::V2 => self.v2.is_some(),
+            GicVersion::V3 => self.v3.is_some(),
         }
     }
 }
@@ -160,7 +160,7 @@ impl Controller {
     rename_all = "kebab-case",
     rename_all_fields = "kebab-case"
 )]
-pub enum Watchdog {
+pub enum WatchdogEntry {
     /// Arm PrimeCell SP805.
     Sp805 {
         registers: Region,
@@ -178,7 +178,7 @@ pub enum Watchdog {
     },
 }
 
-impl Watchdog {
+impl WatchdogEntry {
     /// Returns the frames in the order of the device tree binding.
     pub fn frames(&self) -> Vec<Region> {
         match *self {

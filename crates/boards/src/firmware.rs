@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 /// A state that a CPU can be suspended to.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct IdleState {
+pub struct StateEntry {
     /// The name of its node.
     pub name: String,
     /// CPU_SUSPEND's argument.
@@ -29,7 +29,7 @@ fn required_level<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u8>, D::E
     u8::deserialize(from).map(Some)
 }
 
-impl IdleState {
+impl StateEntry {
     /// Returns true if a CPU loses its context in it.
     pub fn is_powerdown(&self) -> bool {
         self.format.is_powerdown(self.power_state)
@@ -84,7 +84,7 @@ pub struct Firmware {
     pub stock: Option<Stock>,
     /// The states that its CPU_SUSPEND takes.
     #[serde(default)]
-    pub idle_state: Vec<IdleState>,
+    pub idle_state: Vec<StateEntry>,
 }
 
 pub(super) fn yes() -> bool {
@@ -94,7 +94,7 @@ pub(super) fn yes() -> bool {
 impl Firmware {
     /// Returns the states in the format that the firmware was built for, or all of them
     /// if there is no choice: all have the other format.
-    pub fn idle_states(&self, format: StateFormat) -> Vec<IdleState> {
+    pub fn idle_states(&self, format: StateFormat) -> Vec<StateEntry> {
         match self.of_format(format) {
             none if none.is_empty() => self.idle_state.clone(),
             states => states,
@@ -102,7 +102,7 @@ impl Firmware {
     }
 
     /// Returns the states of this format.
-    pub fn of_format(&self, format: StateFormat) -> Vec<IdleState> {
+    pub fn of_format(&self, format: StateFormat) -> Vec<StateEntry> {
         let states = self.idle_state.iter();
         states
             .filter(|state| state.format == format)

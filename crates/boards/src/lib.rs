@@ -8,7 +8,7 @@
 //! | [`image_kinds`] | the kinds of images in a FIP |
 //! | `board_fault` | an error in a board file, with its line |
 //! | `devices`, `firmware`, `lab`, `package`, `publish` | parts of a board file |
-//! | `board` | a board file as a [`Board`] |
+//! | `board` | a board file as a [`BoardFile`] |
 //! | `texts` | impossible values |
 //! | [`device_tree`] | the device tree of a board |
 //! | `check_tree` | the payload's own reader on those trees |
@@ -42,11 +42,11 @@ pub use hardware::image::Conduit;
 pub use hardware::spec::psci::StateFormat;
 pub use uuid::Uuid;
 
-pub use self::board::{Board, Qemu, Verified};
+pub use self::board::{BoardFile, Qemu, Verified};
 pub use self::describe::{describe, table};
-pub use self::devices::{Frame, Gic};
-pub use self::firmware::{Firmware, IdleState, Pmf, Stock};
+pub use self::devices::{Frame, GicVersion};
+pub use self::firmware::{Firmware, Pmf, StateEntry, Stock};
 pub use self::lab::{Deploy, Lab, MINUTES_MAX};
-pub use self::package::{Blob, ExtraFip, Package, PackageKind};
+pub use self::package::{ExtraFip, Package, PackageBlob, PackageKind};
 pub use self::publish::{ClockDomain, Publish};
 pub use self::read::{load, names, parse};

@@ -20,7 +20,7 @@ pub enum PackageKind {
 /// An image that fiptool has no option for.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Blob {
+pub struct PackageBlob {
     /// The UUID in a FIP.
     pub uuid: Uuid,
     /// The name for people.
@@ -40,7 +40,7 @@ pub struct ExtraFip {
     pub requires: Vec<String>,
     /// The images that it needs and that fiptool has no option for.
     #[serde(default)]
-    pub blobs: Vec<Blob>,
+    pub blobs: Vec<PackageBlob>,
 }
 
 /// The `[package]` table.
@@ -61,7 +61,7 @@ pub struct Package {
     pub align: u64,
     /// The images that the FIP needs and that fiptool has no option for.
     #[serde(default)]
-    pub blobs: Vec<Blob>,
+    pub blobs: Vec<PackageBlob>,
     /// Further FIPs.
     #[serde(default)]
     pub parts: Vec<ExtraFip>,

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use super::board::Board;
+use super::board::BoardFile;
 use super::board_fault::{line, require};
 use super::check::check;
 
@@ -17,7 +17,7 @@ pub(super) const FILE_MAX: usize = 64 << 10;
 ///
 /// # Errors
 /// There is no such board, or its file has a fault, which is named with its line.
-pub fn load(name: &str) -> Result<Board> {
+pub fn load(name: &str) -> Result<BoardFile> {
     let found = EMBEDDED.iter().find(|(folder, _)| *folder == name);
     let (folder, text) = found.with_context(|| {
         let known = names().collect::<Vec<_>>().join(", ");
@@ -27,7 +27,7 @@ pub fn load(name: &str) -> Result<Board> {
 }
 
 /// Parses the board file of the folder `folder`, which has the board's name.
-pub(super) fn parse_in_folder(folder: &str, text: &str) -> Result<Board> {
+pub(super) fn parse_in_folder(folder: &str, text: &str) -> Result<BoardFile> {
     let file = format!("platforms/{folder}/board.toml");
     let board = parse(&file, text)?;
     let reason = format!("{:?} is not the name of the folder, {folder:?}", board.name);
@@ -40,11 +40,11 @@ pub(super) fn parse_in_folder(folder: &str, text: &str) -> Result<Board> {
 ///
 /// # Errors
 /// The text is too long, is not TOML, or describes no board that there can be.
-pub fn parse(name: &str, text: &str) -> Result<Board> {
+pub fn parse(name: &str, text: &str) -> Result<BoardFile> {
     if text.len() > FILE_MAX {
         bail!("{name}:1: more than the {FILE_MAX} bytes that are accepted");
     }
-    let board: Board = toml::from_str(text).map_err(|error| {
+    let board: BoardFile = toml::from_str(text).map_err(|error| {
         let line = line(text, error.span().map_or(0, |span| span.start));
         anyhow!("{name}:{line}: {}", error.message())
     })?;

@@ -6,15 +6,15 @@ mod refused;
 mod trees;
 mod user_tree;
 
-use crate::Board;
+use crate::BoardFile;
 
 /// The made-up board.
 pub const BOARD: &str = include_str!("tests/board.toml");
 
-fn load(name: &str) -> Board {
+fn load(name: &str) -> BoardFile {
     crate::load(name).expect("a sound board file")
 }
 
-fn all_boards() -> Vec<Board> {
+fn all_boards() -> Vec<BoardFile> {
     crate::names().map(load).collect()
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::board::Board;
+use super::board::BoardFile;
 use super::board_fault::{BoardFault, require};
 
 /// A regular expression for a text, and the rule in words for an error.
@@ -59,7 +59,7 @@ fn one(path: impl Display, text: &str, (pattern, words): &Rule) -> Result<(), Bo
 }
 
 /// Refuses the first text that breaks its rule.
-pub(super) fn check(board: &Board) -> Result<(), BoardFault> {
+pub(super) fn check(board: &BoardFile) -> Result<(), BoardFault> {
     one("title", &board.title, &TITLE)?;
     each("note", &board.note, &NOTE)?;
     for (index, part) in board.reserved.iter().enumerate() {

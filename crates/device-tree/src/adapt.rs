@@ -14,30 +14,22 @@ use super::{Result, merge, nodes};
 /// The most nodes and properties of a tree that is changed: the largest of Linux's have a third.
 pub const ITEMS_MAX: usize = 30_000;
 
-/// The parts of a tree that are changed; None leaves a part as it is.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Changes<'c> {
-    /// `/chosen/bootargs`.
-    pub bootargs: Option<&'c str>,
-    /// All memory that may be used.
-    pub memory: Option<&'c [Region]>,
-}
-
-/// Returns the tree `blob` with `changes`, as the payload can read it. Without a change, not
-/// a byte is another one.
+/// Returns the tree `blob` with other `bootargs` in `/chosen` and other `memory`, all that may
+/// be used, as the payload can read it. None leaves a part as it is; with neither, not a byte
+/// changes.
 ///
 /// # Errors
 /// When the payload could not use the tree, or a change cannot be made.
-pub fn adapt(blob: &[u8], changes: Changes<'_>) -> Result<Vec<u8>> {
+pub fn adapt(blob: &[u8], bootargs: Option<&str>, memory: Option<&[Region]>) -> Result<Vec<u8>> {
     // Only sound trees reach dtoolkit.
     TreeConsole::find(blob)?;
     let size = total_size(blob)?;
     let blob = blob
         .get(..size)
         .ok_or_else(|| error(format!("it is truncated: it has not all {size} bytes")))?;
-    if changes.memory.is_none() {
+    if memory.is_none() {
         Board::read(blob)?;
-        if changes.bootargs.is_none() {
+        if bootargs.is_none() {
             return Ok(blob.to_vec());
         }
     }
@@ -51,17 +43,17 @@ pub fn adapt(blob: &[u8], changes: Changes<'_>) -> Result<Vec<u8>> {
     }
     check_names(&fdt.root(), "")?;
     let mut tree = DeviceTree::from_fdt(&fdt);
-    let memory = changes.memory.map(|memory| merge(memory.to_vec()));
+    let memory = memory.map(|memory| merge(memory.to_vec()));
     if let Some(memory) = &memory {
         replace_memory(&mut tree.root, memory);
     }
-    if let Some(bootargs) = changes.bootargs {
+    if let Some(bootargs) = bootargs {
         check_bootargs(bootargs)?;
         replace_bootargs(&mut tree.root, bootargs);
     }
     let changed = tree.to_dtb();
     let board = Board::read(&changed)?;
-    if changes.bootargs.is_some_and(|it| board.bootargs != it) {
+    if bootargs.is_some_and(|it| board.bootargs != it) {
         let why = "its boot arguments cannot be changed: it has a second /chosen";
         return Err(error(why.into()));
     }

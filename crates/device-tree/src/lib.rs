@@ -28,8 +28,8 @@ mod node;
 pub mod nodes;
 mod regions;
 
-pub use self::adapt::{Changes, ITEMS_MAX, adapt, check_bootargs};
-pub use self::node::Node;
+pub use self::adapt::{ITEMS_MAX, adapt, check_bootargs};
+pub use self::node::TreeNode;
 pub use self::regions::merge;
 
 /// The result of reading bytes from outside.

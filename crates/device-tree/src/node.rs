@@ -7,9 +7,9 @@ use hardware::board::Region;
 
 /// A node with properties and children, added one by one.
 #[derive(Clone, Debug)]
-pub struct Node(pub(crate) DeviceTreeNode);
+pub struct TreeNode(pub(crate) DeviceTreeNode);
 
-impl Node {
+impl TreeNode {
     /// Makes an empty node; the root's name is empty.
     pub fn new(name: &str) -> Self {
         Self(DeviceTreeNode::new_unchecked(name))

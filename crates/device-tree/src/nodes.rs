@@ -6,7 +6,7 @@ use hardware::board::{IntId, Region};
 use hardware::image::{Conduit, UartKind};
 use hardware::spec::counter::CounterErratum;
 
-use super::node::Node;
+use super::node::TreeNode;
 
 /// The interrupt controller's phandle.
 pub const GIC_PHANDLE: u32 = 1;
@@ -18,8 +18,8 @@ const LEVEL_HIGH: u32 = 4;
 const TIMERS: [&str; 4] = ["sec-phys", "phys", "virt", "hyp-phys"];
 
 /// Makes the root, without children; `has_gic` makes the controller the interrupts' parent.
-pub fn root(compatible: &str, model: &str, has_gic: bool) -> Node {
-    let root = Node::new("")
+pub fn root(compatible: &str, model: &str, has_gic: bool) -> TreeNode {
+    let root = TreeNode::new("")
         .cells("#address-cells", &[2])
         .cells("#size-cells", &[2])
         .texts("compatible", &[compatible])
@@ -31,41 +31,41 @@ pub fn root(compatible: &str, model: &str, has_gic: bool) -> Node {
 }
 
 /// Makes `/chosen` for the console at `uart`, a child of the root.
-pub fn chosen(uart: &Node, bootargs: &str) -> Node {
-    Node::new("chosen")
+pub fn chosen(uart: &TreeNode, bootargs: &str) -> TreeNode {
+    TreeNode::new("chosen")
         .texts("stdout-path", &[&format!("/{}", uart.name())])
         .texts("bootargs", &[bootargs])
 }
 
 /// Makes the node of a part of memory.
-pub fn memory(region: Region) -> Node {
-    Node::new(&format!("memory@{:x}", region.base))
+pub fn memory(region: Region) -> TreeNode {
+    TreeNode::new(&format!("memory@{:x}", region.base))
         .texts("device_type", &["memory"])
         .reg(&[region])
 }
 
 /// Makes the firmware's node.
-pub fn psci(conduit: Conduit) -> Node {
-    Node::new("psci")
+pub fn psci(conduit: Conduit) -> TreeNode {
+    TreeNode::new("psci")
         .texts("compatible", &["arm,psci-1.0", "arm,psci-0.2"])
         .texts("method", &[conduit.word()])
 }
 
 /// Says, in the firmware's node, that no CPU comes back after CPU_OFF.
-pub fn without_cpu_off(psci: Node) -> Node {
+pub fn without_cpu_off(psci: TreeNode) -> TreeNode {
     psci.bytes("psci-bench,no-cpu-off", &[])
 }
 
 /// Makes `/cpus` without children.
-pub fn cpus() -> Node {
-    Node::new("cpus")
+pub fn cpus() -> TreeNode {
+    TreeNode::new("cpus")
         .cells("#address-cells", &[2])
         .cells("#size-cells", &[0])
 }
 
 /// Makes a CPU's node, without its phandle.
-pub fn cpu(mpidr: u64, compatible: &str) -> Node {
-    Node::new(&format!("cpu@{mpidr:x}"))
+pub fn cpu(mpidr: u64, compatible: &str) -> TreeNode {
+    TreeNode::new(&format!("cpu@{mpidr:x}"))
         .texts("device_type", &["cpu"])
         .texts("compatible", &[compatible])
         .bytes("reg", &mpidr.to_be_bytes())
@@ -73,13 +73,13 @@ pub fn cpu(mpidr: u64, compatible: &str) -> Node {
 }
 
 /// Makes `/cpus/idle-states` without children.
-pub fn idle_states() -> Node {
-    Node::new("idle-states").texts("entry-method", &["psci"])
+pub fn idle_states() -> TreeNode {
+    TreeNode::new("idle-states").texts("entry-method", &["psci"])
 }
 
 /// Makes the node of an idle state, without latencies and phandle.
-pub fn idle_state(name: &str, power_state: u32, level: Option<u8>, timer_stops: bool) -> Node {
-    let mut node = Node::new(name)
+pub fn idle_state(name: &str, power_state: u32, level: Option<u8>, timer_stops: bool) -> TreeNode {
+    let mut node = TreeNode::new(name)
         .texts("compatible", &["arm,idle-state"])
         .cells("arm,psci-suspend-param", &[power_state]);
     if let Some(level) = level {
@@ -96,9 +96,9 @@ pub fn idle_state(name: &str, power_state: u32, level: Option<u8>, timer_stops: 
 ///
 /// # Panics
 /// If one is neither a PPI nor an SPI: the caller has checked that.
-pub fn timers(intids: [Option<IntId>; 4], erratum: Option<CounterErratum>) -> Node {
+pub fn timers(intids: [Option<IntId>; 4], erratum: Option<CounterErratum>) -> TreeNode {
     let cells: alloc::vec::Vec<_> = intids.into_iter().flatten().map(specifier).collect();
-    let mut node = Node::new("timer")
+    let mut node = TreeNode::new("timer")
         .texts("compatible", &["arm,armv8-timer"])
         .cells("interrupts", cells.as_flattened());
     if cells.len() < TIMERS.len() {
@@ -113,7 +113,7 @@ pub fn timers(intids: [Option<IntId>; 4], erratum: Option<CounterErratum>) -> No
 }
 
 /// Makes a GICv2's node.
-pub fn gic_v2(distributor: Region, cpu_interface: Region) -> Node {
+pub fn gic_v2(distributor: Region, cpu_interface: Region) -> TreeNode {
     controller(
         &["arm,gic-400", "arm,cortex-a15-gic"],
         &[distributor, cpu_interface],
@@ -121,13 +121,13 @@ pub fn gic_v2(distributor: Region, cpu_interface: Region) -> Node {
 }
 
 /// Makes a GICv3's node; `frames` are the distributor and the redistributor regions.
-pub fn gic_v3(frames: &[Region]) -> Node {
+pub fn gic_v3(frames: &[Region]) -> TreeNode {
     controller(&["arm,gic-v3"], frames)
 }
 
-fn controller(compatible: &[&str], frames: &[Region]) -> Node {
+fn controller(compatible: &[&str], frames: &[Region]) -> TreeNode {
     let base = frames.first().map_or(0, |distributor| distributor.base);
-    let mut node = Node::new(&format!("interrupt-controller@{base:x}"))
+    let mut node = TreeNode::new(&format!("interrupt-controller@{base:x}"))
         .texts("compatible", compatible)
         .reg(frames);
     if compatible == ["arm,gic-v3"] && frames.len() > 2 {
@@ -145,9 +145,9 @@ pub fn uart(
     registers: Region,
     reg_shift: Option<u8>,
     reg_io_width: Option<u8>,
-) -> Node {
+) -> TreeNode {
     let (name, compatible) = kind.descriptor().node;
-    let mut node = Node::new(&format!("{name}@{:x}", registers.base))
+    let mut node = TreeNode::new(&format!("{name}@{:x}", registers.base))
         .texts("compatible", compatible)
         .reg(&[registers]);
     for (name, value) in [("reg-shift", reg_shift), ("reg-io-width", reg_io_width)] {
@@ -172,14 +172,14 @@ pub fn specifier(intid: IntId) -> [u32; 3] {
 ///
 /// # Panics
 /// As [`specifier`] does.
-pub fn timer_frame(control: Region, number: u32, frame: Region, intid: IntId) -> Node {
+pub fn timer_frame(control: Region, number: u32, frame: Region, intid: IntId) -> TreeNode {
     let cells = |number: u64| [(number >> 32) as u32, number as u32];
     let [high, low] = cells(frame.base);
-    let child = Node::new(&format!("frame@{:x}", frame.base))
+    let child = TreeNode::new(&format!("frame@{:x}", frame.base))
         .cells("frame-number", &[number])
         .cells("interrupts", &specifier(intid))
         .cells("reg", &[high, low, frame.size as u32]);
-    Node::new(&format!("timer@{:x}", control.base))
+    TreeNode::new(&format!("timer@{:x}", control.base))
         .texts("compatible", &["arm,armv7-timer-mem"])
         .reg(&[control])
         .cells("#address-cells", &[2])
@@ -192,9 +192,9 @@ pub fn timer_frame(control: Region, number: u32, frame: Region, intid: IntId) ->
 ///
 /// # Panics
 /// As [`specifier`] does.
-pub fn watchdog(frames: &[Region], intid: Option<IntId>) -> Node {
+pub fn watchdog(frames: &[Region], intid: Option<IntId>) -> TreeNode {
     let base = frames.first().map_or(0, |frame| frame.base);
-    let node = Node::new(&format!("watchdog@{base:x}")).reg(frames);
+    let node = TreeNode::new(&format!("watchdog@{base:x}")).reg(frames);
     match intid {
         Some(intid) => node.cells("interrupts", &specifier(intid)),
         None => node,

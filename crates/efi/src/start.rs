@@ -5,7 +5,7 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
 use device_tree::acpi::{self, Memory as _, Tables};
-use device_tree::{Changes, adapt};
+use device_tree::adapt;
 use hardware::board::{Board, FormatError, Gic, TreeConsole, total_size};
 use hardware::image::{ParameterBlock, TREE_ALIGN, TREE_MAX, working_memory};
 use hardware::text::plural::Many;
@@ -28,7 +28,7 @@ const IMAGE: &[u8] = include_bytes!(env!("PSCI_BENCH_IMAGE"));
 const ARGUMENTS: &str = env!("PSCI_BENCH_ARGS");
 
 /// The bytes of a device tree, and its name in messages.
-type Tree = (Vec<u8>, String);
+type NamedTree = (Vec<u8>, String);
 
 /// The payload in memory, whole but for the last memory map.
 struct Loaded {
@@ -39,7 +39,7 @@ struct Loaded {
 
 /// The reason why the payload cannot run.
 #[derive(Debug, Error)]
-enum LoadError {
+enum StartError {
     #[error("begun at EL{0}: PSCI is called from EL1 or EL2")]
     ExceptionLevel(u64),
     #[error("the image: {0}")]
@@ -58,14 +58,14 @@ enum LoadError {
     #[error("{name}: EFI's memory map has no memory there")]
     NotInMemory { name: String },
     #[error("{name}: {reason}")]
-    Tree { name: String, reason: TreeError },
+    Tree { name: String, reason: UnfitTree },
     #[error("EFI has no {size} bytes for the payload: status {:#x}", .status.0)]
     NoMemory { size: usize, status: Status },
 }
 
 /// The reason why a device tree is not one for this machine.
 #[derive(Debug, Error)]
-enum TreeError {
+enum UnfitTree {
     #[error(transparent)]
     Format(#[from] FormatError),
     #[error("no CPU has the MPIDR of this one, {0:#x}")]
@@ -105,30 +105,27 @@ pub fn main(mut services: EfiServices) -> MainResult {
 }
 
 /// Makes everything that the payload needs, or returns the reason why it could not run.
-fn load(services: &mut EfiServices) -> Result<Loaded, LoadError> {
+fn load(services: &mut EfiServices) -> Result<Loaded, StartError> {
     let level = registers::exception_level();
     if !(1..=2).contains(&level) {
-        return Err(LoadError::ExceptionLevel(level));
+        return Err(StartError::ExceptionLevel(level));
     }
-    let block = ParameterBlock::read(IMAGE).map_err(LoadError::Image)?;
-    let map = services.memory_map().map_err(LoadError::NoMemoryMap)?;
+    let block = ParameterBlock::read(IMAGE).map_err(StartError::Image)?;
+    let map = services.memory_map().map_err(StartError::NoMemoryMap)?;
     let memory = free(&map.descriptors);
     let arguments = arguments(services);
     let (tree, name) = find_tree(services, &block, &services.readable(&map))?;
-    let of_tree = |reason| LoadError::Tree {
+    let of_tree = |reason| StartError::Tree {
         name: name.clone(),
         reason,
     };
-    let changes = Changes {
-        bootargs: match (&arguments, ARGUMENTS) {
-            (Some(given), _) => Some(given),
-            // The user's own tree.
-            (None, "") if block.tree_size > 0 => None,
-            (None, built_in) => Some(built_in),
-        },
-        memory: Some(&memory),
+    let bootargs = match (arguments.as_deref(), ARGUMENTS) {
+        (Some(given), _) => Some(given),
+        // The user's own tree.
+        (None, "") if block.tree_size > 0 => None,
+        (None, built_in) => Some(built_in),
     };
-    let tree = adapt(&tree, changes).map_err(|error| of_tree(error.into()))?;
+    let tree = adapt(&tree, bootargs, Some(&memory)).map_err(|error| of_tree(error.into()))?;
     let cpus = check(&tree).map_err(of_tree)?;
     let mut loaded = place(services, block, cpus)?;
     loaded.write(tree).map_err(of_tree)?;
@@ -163,17 +160,17 @@ fn find_tree(
     services: &EfiServices,
     block: &ParameterBlock,
     readable: &Readable,
-) -> Result<Tree, LoadError> {
+) -> Result<NamedTree, StartError> {
     let (offset, size) = (block.tree_offset as usize, block.tree_size as usize);
     if size > 0 {
         let tree = IMAGE.get(offset..).and_then(|rest| rest.get(..size));
-        let tree = tree.ok_or(LoadError::TreeNotInImage)?;
+        let tree = tree.ok_or(StartError::TreeNotInImage)?;
         return Ok((tree.into(), "the device tree of the application".into()));
     }
     if let Some(base) = services.configuration_table(DEVICE_TREE) {
         let name = format!("the device tree of EFI at {base:#x}");
-        let missing = || LoadError::NotInMemory { name: name.clone() };
-        let unusable = |error: FormatError| LoadError::Tree {
+        let missing = || StartError::NotInMemory { name: name.clone() };
+        let unusable = |error: FormatError| StartError::Tree {
             name: name.clone(),
             reason: error.into(),
         };
@@ -183,7 +180,7 @@ fn find_tree(
         return Ok((tree.into(), name));
     }
     let base = services.configuration_table(RSDP);
-    let base = base.ok_or(LoadError::NoTree)?;
+    let base = base.ok_or(StartError::NoTree)?;
     let name = format!("the device tree made of ACPI tables at {base:#x}");
     let cpu = registers::cpu_compatible();
     let made = Tables::find(readable, base).and_then(|tables| acpi::to_tree(&tables, cpu));
@@ -194,7 +191,7 @@ fn find_tree(
             }
             Ok((made.tree, name))
         }
-        Err(error) => Err(LoadError::Tree {
+        Err(error) => Err(StartError::Tree {
             name,
             reason: error.into(),
         }),
@@ -203,20 +200,20 @@ fn find_tree(
 
 /// Reads all that the payload reads of its tree before it measures, and returns the number of
 /// CPUs.
-fn check(tree: &[u8]) -> Result<usize, TreeError> {
+fn check(tree: &[u8]) -> Result<usize, UnfitTree> {
     let board = Board::read(tree)?;
     let (_, cpus) = board.cpus(registers::mpidr_counts_threads())?;
     let own = registers::mpidr();
     if !cpus.iter().any(|cpu| cpu.mpidr == own) {
-        return Err(TreeError::NoSuchCpu(own));
+        return Err(UnfitTree::NoSuchCpu(own));
     }
     if matches!(board.gic, Some(Gic::V3 { .. })) && !registers::has_gic_v3() {
-        return Err(TreeError::NoGicV3);
+        return Err(UnfitTree::NoGicV3);
     }
     if board.uart.base == 0 {
-        return Err(TreeError::NoUart);
+        return Err(UnfitTree::NoUart);
     }
-    Plan::parse(board.bootargs).map_err(|error| TreeError::BootArguments(error.to_string()))?;
+    Plan::parse(board.bootargs).map_err(|error| UnfitTree::BootArguments(error.to_string()))?;
     let (kind, base) = (board.uart.kind.name(), board.uart.base);
     print_line!("Boot arguments: {:?}", board.bootargs);
     print_line!("Results are printed on the UART alone: {kind} at {base:#x}");
@@ -228,14 +225,14 @@ fn place(
     services: &mut EfiServices,
     mut block: ParameterBlock,
     cpus: usize,
-) -> Result<Loaded, LoadError> {
+) -> Result<Loaded, StartError> {
     let base = IMAGE.get(..block.base_size as usize);
-    let base = base.ok_or(LoadError::CutImage)?;
+    let base = base.ok_or(StartError::CutImage)?;
     let offset = base.len().next_multiple_of(TREE_ALIGN);
     block.tree_offset = offset as u64;
     let size = offset + TREE_MAX + PAGE_SIZE + working_memory(cpus as u32) as usize;
     let memory = services.take(size);
-    let memory = memory.map_err(|status| LoadError::NoMemory { size, status })?;
+    let memory = memory.map_err(|status| StartError::NoMemory { size, status })?;
     memory[..base.len()].copy_from_slice(base);
     Ok(Loaded {
         memory,
@@ -246,10 +243,10 @@ fn place(
 
 impl Loaded {
     /// Writes `tree` behind the image, and its place to the parameter block.
-    fn write(&mut self, tree: Vec<u8>) -> Result<(), TreeError> {
+    fn write(&mut self, tree: Vec<u8>) -> Result<(), UnfitTree> {
         let (offset, size) = (self.block.tree_offset as usize, tree.len());
         if size > TREE_MAX {
-            return Err(TreeError::TooLarge { size });
+            return Err(UnfitTree::TooLarge { size });
         }
         let console = TreeConsole::find(&tree)?;
         let block = ParameterBlock {
@@ -259,7 +256,7 @@ impl Loaded {
             ..self.block
         };
         let needs = self.memory.len() as u64;
-        block.write(self.memory, needs).map_err(TreeError::Image)?;
+        block.write(self.memory, needs).map_err(UnfitTree::Image)?;
         self.memory[offset..][..size].copy_from_slice(&tree);
         self.tree = tree;
         Ok(())
@@ -279,11 +276,7 @@ fn leave(services: EfiServices, mut loaded: Loaded) -> Status {
     };
     // Nothing new can fail: the tree that is in memory is kept where there is no better one.
     let memory = free(&left.0);
-    let changes = Changes {
-        bootargs: None,
-        memory: Some(&memory),
-    };
-    if let Ok(tree) = adapt(&loaded.tree, changes) {
+    if let Ok(tree) = adapt(&loaded.tree, None, Some(&memory)) {
         let _ = loaded.write(tree);
     }
     payload::jump(&left)

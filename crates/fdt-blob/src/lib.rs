@@ -10,7 +10,7 @@ use dtoolkit::{Node as _, Property as _};
 
 /// A token of the structure block (Devicetree Specification v0.4, section 5.4).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Token {
+pub enum BlobToken {
     /// A node begins; its name.
     Begin(String),
     /// A property; its name and value.
@@ -23,7 +23,7 @@ pub enum Token {
 #[derive(Clone, Debug, Default)]
 pub struct Blob {
     /// The structure block.
-    pub tokens: Vec<Token>,
+    pub tokens: Vec<BlobToken>,
     /// Base and size of each memory reservation.
     pub reservations: Vec<(u64, u64)>,
 }
@@ -37,15 +37,15 @@ impl Blob {
     }
 
     fn add(&mut self, node: &FdtNode<'_>) {
-        self.tokens.push(Token::Begin(node.name().to_owned()));
+        self.tokens.push(BlobToken::Begin(node.name().to_owned()));
         for property in node.properties() {
             let (name, value) = (property.name().to_owned(), property.value().to_vec());
-            self.tokens.push(Token::Property(name, value));
+            self.tokens.push(BlobToken::Property(name, value));
         }
         for child in node.children() {
             self.add(&child);
         }
-        self.tokens.push(Token::End);
+        self.tokens.push(BlobToken::End);
     }
 
     /// Returns the index after the last token of the node that begins at `begin`.
@@ -53,9 +53,9 @@ impl Blob {
         let mut depth = 0usize;
         for (at, token) in self.tokens.iter().enumerate().skip(begin) {
             match token {
-                Token::Begin(_) => depth += 1,
-                Token::End => depth = depth.saturating_sub(1),
-                Token::Property(..) => {}
+                BlobToken::Begin(_) => depth += 1,
+                BlobToken::End => depth = depth.saturating_sub(1),
+                BlobToken::Property(..) => {}
             }
             if depth == 0 {
                 return at + 1;
@@ -66,11 +66,11 @@ impl Blob {
 
     /// Returns the value of the first property `name` after the first node called `node`.
     pub fn value(&mut self, node: &str, name: &str) -> Option<&mut Vec<u8>> {
-        let is_node = |token: &Token| matches!(token, Token::Begin(it) if it == node);
+        let is_node = |token: &BlobToken| matches!(token, BlobToken::Begin(it) if it == node);
         let begin = self.tokens.iter().position(is_node)?;
         let mut properties = self.tokens.iter_mut().skip(begin);
         properties.find_map(|token| match token {
-            Token::Property(it, value) if it == name => Some(value),
+            BlobToken::Property(it, value) if it == name => Some(value),
             _ => None,
         })
     }
@@ -94,13 +94,13 @@ impl Blob {
             match line.split_first() {
                 None => {}
                 Some((b'+', name)) => {
-                    self.tokens.push(Token::Begin(text_before_nul(name)));
+                    self.tokens.push(BlobToken::Begin(text_before_nul(name)));
                     depth += 1;
                 }
                 // The root ends with the text.
                 Some((b'-', _)) if depth == 1 => {}
                 Some((b'-', _)) => {
-                    self.tokens.push(Token::End);
+                    self.tokens.push(BlobToken::End);
                     depth -= 1;
                 }
                 Some((b'!', numbers)) => {
@@ -111,12 +111,12 @@ impl Blob {
                 Some(_) => {
                     let end = line.iter().position(|byte| *byte == b' ');
                     let (name, rest) = line.split_at(end.unwrap_or(line.len()));
-                    let property = Token::Property(text_before_nul(name), value(rest));
+                    let property = BlobToken::Property(text_before_nul(name), value(rest));
                     self.tokens.push(property);
                 }
             }
         }
-        self.tokens.extend((0..depth).map(|_| Token::End));
+        self.tokens.extend((0..depth).map(|_| BlobToken::End));
     }
 
     /// Returns the flattened tree (section 5).
@@ -124,16 +124,16 @@ impl Blob {
         let (mut structure, mut strings) = (Vec::new(), Vec::new());
         for token in &self.tokens {
             match token {
-                Token::Begin(name) => {
+                BlobToken::Begin(name) => {
                     structure.extend(cells(&[1]));
                     structure.extend(name.bytes().chain([0]));
                 }
-                Token::Property(name, value) => {
+                BlobToken::Property(name, value) => {
                     structure.extend(cells(&[3, value.len() as u32, strings.len() as u32]));
                     structure.extend(value);
                     strings.extend(name.bytes().chain([0]));
                 }
-                Token::End => structure.extend(cells(&[2])),
+                BlobToken::End => structure.extend(cells(&[2])),
             }
             structure.resize(structure.len().next_multiple_of(4), 0);
         }
@@ -159,7 +159,10 @@ pub fn cells(cells: &[u32]) -> Vec<u8> {
 
 /// Returns `bytes` up to the first `end`.
 fn before(bytes: &[u8], end: u8) -> &[u8] {
-    bytes.split(|byte| *byte == end).next().expect("a split has a part")
+    bytes
+        .split(|byte| *byte == end)
+        .next()
+        .expect("a split has a part")
 }
 
 fn text_before_nul(bytes: &[u8]) -> String {
@@ -182,7 +185,7 @@ fn value(mut text: &[u8]) -> Vec<u8> {
             b'.' => value.push(number(word) as u8),
             _ => value.extend((number(word) as u32).to_be_bytes()),
         }
-        text = text.get(word.len() + length..).unwrap_or("");
+        text = text.get(word.len() + length..).unwrap_or(&[]);
     }
     value
 }

@@ -12,12 +12,12 @@ use crate::progress::say;
 use crate::stdout::Out;
 
 /// An option and the file that it names.
-type Named<'n, P> = (&'n str, P);
+type NamedPath<'n, P> = (&'n str, P);
 /// A file that is complete but for its name, and the name; None if it is in its place.
 type Staged = Option<(TempPath, PathBuf)>;
 
 /// Refuses to write over a file that is read, or into a folder whose files are read.
-pub fn apart(output: Named<'_, &Path>, input: Named<'_, Option<&Path>>) -> Result<()> {
+pub fn apart(output: NamedPath<'_, &Path>, input: NamedPath<'_, Option<&Path>>) -> Result<()> {
     let ((option, path), (reader, Some(input))) = (output, input) else {
         return Ok(());
     };
@@ -45,7 +45,7 @@ fn is_below(path: &Path, folder: &Path) -> bool {
 }
 
 /// Refuses an output that is no place for a file, or one of the files that are read.
-pub fn check(output: Named<'_, &Path>, inputs: &[Named<'_, Option<&Path>>]) -> Result<()> {
+pub fn check(output: NamedPath<'_, &Path>, inputs: &[NamedPath<'_, Option<&Path>>]) -> Result<()> {
     writable(output)?;
     inputs.iter().try_for_each(|input| apart(output, *input))
 }
@@ -75,7 +75,7 @@ fn directory(path: &Path) -> &Path {
 }
 
 /// Refuses what can be seen to be no place for a file.
-fn writable((option, path): Named<'_, &Path>) -> Result<()> {
+fn writable((option, path): NamedPath<'_, &Path>) -> Result<()> {
     let at = format!("{option} {}", path.display());
     if path.is_dir() {
         bail!("{at}: this is a directory");
@@ -107,7 +107,7 @@ fn writable((option, path): Named<'_, &Path>) -> Result<()> {
 
 /// Writes files that are each either as they were or all new, whatever happens meanwhile, and
 /// says so. None is replaced before there is room for all of them.
-pub fn write(files: &[(Named<'_, &Path>, &[u8])]) -> Result<()> {
+pub fn write(files: &[(NamedPath<'_, &Path>, &[u8])]) -> Result<()> {
     let beside = |(named, data): &(_, &[u8])| stage(*named, |out| Ok(out.write_all(data)?));
     let staged = files.iter().map(beside).collect::<Result<Vec<_>>>()?;
     for ((named, data), staged) in files.iter().zip(staged) {
@@ -120,7 +120,7 @@ pub fn write(files: &[(Named<'_, &Path>, &[u8])]) -> Result<()> {
 /// Has `fill` write a file that is either as it was or all new, whatever
 /// happens meanwhile.
 pub fn write_by(
-    named: Named<'_, &Path>,
+    named: NamedPath<'_, &Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
 ) -> Result<()> {
     put(named, stage(named, fill)?)
@@ -140,14 +140,14 @@ pub fn write_or_print(
 }
 
 /// Gives a file its name.
-fn put((option, path): Named<'_, &Path>, staged: Staged) -> Result<()> {
+fn put((option, path): NamedPath<'_, &Path>, staged: Staged) -> Result<()> {
     let put = staged.map_or(Ok(()), |(file, target)| file.persist(target));
     put.with_context(|| format!("{option} {}", path.display()))
 }
 
 /// Has `fill` write a file beside the one that it is to replace.
 fn stage(
-    (option, path): Named<'_, &Path>,
+    (option, path): NamedPath<'_, &Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<()>,
 ) -> Result<Staged> {
     writable((option, path))?;

@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use thiserror::Error;
 
 use crate::interrupt;
-use crate::progress::Progress;
+use crate::progress::StepProgress;
 use crate::temporary;
 
 /// The number of last lines of a failed program that are shown.
@@ -135,7 +135,7 @@ pub fn status(what: &str, command: &mut Command) -> Result<ExitStatus> {
             return Ok(status);
         }
         if !what.is_empty() && progress.is_none() && started.elapsed() > LATE {
-            progress = Some(Progress::start(what));
+            progress = Some(StepProgress::start(what));
         }
     }
     let pid = Pid::from_child(&child);

@@ -16,7 +16,7 @@ const LONG: Duration = Duration::from_secs(2);
 static STEPS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
 /// The display of one long step.
-pub struct Progress {
+pub struct StepProgress {
     bar: ProgressBar,
     /// The step's name, if a terminal shows the step after it, too.
     what: String,
@@ -24,7 +24,7 @@ pub struct Progress {
     is_printed: bool,
 }
 
-impl Progress {
+impl StepProgress {
     /// Shows that `what` begins; where there is no terminal, by a line.
     pub fn start(what: &str) -> Self {
         let is_printed = !stderr().is_terminal();
@@ -80,7 +80,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for StepProgress {
     fn drop(&mut self) {
         let is_kept = !self.bar.is_hidden() && self.bar.message() == self.what;
         self.bar.finish_and_clear();

@@ -8,15 +8,15 @@ use std::thread;
 use anyhow::{Error, Result};
 
 /// Two steps in progress.
-struct Pair {
+struct TwoSteps {
     has_failed: AtomicBool,
     /// The pair with the step that started this one, if there is one.
-    outer: Option<Arc<Pair>>,
+    outer: Option<Arc<TwoSteps>>,
 }
 
 thread_local! {
     /// The pair with the step that this thread runs.
-    static PAIR: RefCell<Option<Arc<Pair>>> = const { RefCell::new(None) };
+    static PAIR: RefCell<Option<Arc<TwoSteps>>> = const { RefCell::new(None) };
 }
 
 /// Runs `first` on this thread and `second` on another one, and returns both results.
@@ -29,7 +29,7 @@ pub fn side_by_side<A, B: Send>(
     second: impl FnOnce() -> Result<B> + Send,
 ) -> Result<(A, B)> {
     let outer = PAIR.with_borrow(Clone::clone);
-    let pair = Arc::new(Pair {
+    let pair = Arc::new(TwoSteps {
         has_failed: AtomicBool::new(false),
         outer: outer.clone(),
     });
@@ -48,7 +48,7 @@ pub fn side_by_side<A, B: Send>(
 
 /// Runs one of two steps. Keeps its error if the other one has none yet.
 fn run_step<T>(
-    pair: &Arc<Pair>,
+    pair: &Arc<TwoSteps>,
     failure: &OnceLock<Error>,
     step: impl FnOnce() -> Result<T>,
 ) -> Option<T> {

@@ -55,13 +55,13 @@ impl Trigger for Unconnected {
     }
 }
 
-type Uart = Serial<Unconnected, NoEvents, Stdout>;
+type GuestUart = Serial<Unconnected, NoEvents, Stdout>;
 
 /// The eight registers of the UART, a byte each.
 const UART_SIZE: u64 = 8;
 
 /// The parameters of a run.
-struct Wish {
+struct GuestWish {
     image: Vec<u8>,
     tree: Vec<u8>,
     cpus: u64,
@@ -72,7 +72,7 @@ struct Wish {
 
 /// Runs a guest until it turns itself off.
 pub fn run(arguments: &[String]) -> Result<()> {
-    let wish = &Wish::parse(arguments)?;
+    let wish = &GuestWish::parse(arguments)?;
     let kvm = Kvm::new().context("/dev/kvm")?;
     let vm = kvm.create_vm().context("no VM")?;
     let (entry, tree) = load(&vm, wish)?;
@@ -106,7 +106,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-impl Wish {
+impl GuestWish {
     fn parse(arguments: &[String]) -> Result<Self> {
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let ["vmm", image, tree, cpus, gic, uart, mib] = words[..] else {
@@ -130,7 +130,7 @@ impl Wish {
 }
 
 /// Gives the guest its memory with image and tree in it; where they are.
-fn load(vm: &VmFd, wish: &Wish) -> Result<(u64, u64)> {
+fn load(vm: &VmFd, wish: &GuestWish) -> Result<(u64, u64)> {
     // Kept for good: the guest has it as long as the process lives.
     let memory = vec![0u8; (wish.memory + ALIGN) as usize].leak();
     let skip = memory.as_ptr().align_offset(ALIGN as usize);
@@ -172,7 +172,7 @@ fn cpu(vm: &VmFd, index: u64) -> Result<VcpuFd, kvm_ioctls::Error> {
     Ok(cpu)
 }
 
-fn gic(vm: &VmFd, wish: &Wish) -> Result<DeviceFd> {
+fn gic(vm: &VmFd, wish: &GuestWish) -> Result<DeviceFd> {
     let (kind, parts, address) = match wish.gic {
         2 => (
             kvm_device_type_KVM_DEV_TYPE_ARM_VGIC_V2,
@@ -209,7 +209,7 @@ fn gic(vm: &VmFd, wish: &Wish) -> Result<DeviceFd> {
 }
 
 /// Runs one CPU until the guest turns itself off or resets.
-fn run_cpu(cpu: &mut VcpuFd, base: u64, uart: &Mutex<Uart>) -> Result<()> {
+fn run_cpu(cpu: &mut VcpuFd, base: u64, uart: &Mutex<GuestUart>) -> Result<()> {
     let register = |address: u64, length: usize| {
         let offset = address.checked_sub(base).filter(|it| *it < UART_SIZE);
         let offset = offset.filter(|_| length == 1).map(|it| it as u8);

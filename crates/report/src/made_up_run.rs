@@ -13,7 +13,7 @@ use run::model::{
 use run::plan::{Method, Plan, Records, ScenarioId};
 use run::record::Writer;
 use run::testing::example;
-use suite::output::{self, Summary};
+use suite::output::{self, ClosingSummary};
 
 /// The firmware's lines before the payload's.
 pub const FIRMWARE: &str = "NOTICE:  BL1: v2.12.1(release):v2.12.1\r\n\
@@ -188,7 +188,7 @@ fn sweep() -> Scenario {
 pub fn log(run: &Run, records: Records) -> String {
     let mut log = FIRMWARE.to_owned();
     let mut writer = Writer::new(records, run.id.expect("the made-up run has an ID"));
-    let mut summary = Summary::new(&run.plan.expect("the made-up run has a plan"));
+    let mut summary = ClosingSummary::new(&run.plan.expect("the made-up run has a plan"));
     output::header(&mut log, run).expect("written");
     writer.machine(&mut log, run).expect("written");
     for group in groups(run) {

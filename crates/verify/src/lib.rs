@@ -23,7 +23,7 @@ const ORDERS: u64 = 2;
 /// The names by which this program calls itself to explore with an ordering weakened.
 const PLACE: &str = "VERIFY_PLACE";
 
-type Handover = sync::Handover<u64, u64, ()>;
+type ModelHandover = sync::Handover<u64, u64, ()>;
 
 /// The orderings on which the exchange of messages depends, by the code that has them.
 const NEEDED: [&str; 4] = [
@@ -52,7 +52,7 @@ fn explore(scenario: fn()) {
 /// Each order reaches the CPU whole, each outcome the lead, in turn; after the last one the CPU
 /// waits for its release.
 fn exchange() {
-    let lead = Arc::new(Handover::new(None));
+    let lead = Arc::new(ModelHandover::new(None));
     let cpu = lead.clone();
     let cpu = thread::spawn(move || {
         for number in 1..=ORDERS {
@@ -73,7 +73,7 @@ fn exchange() {
 
 /// A CPU that is given up either did its order whole or sees that.
 fn dismissal() {
-    let lead = Arc::new(Handover::new(None));
+    let lead = Arc::new(ModelHandover::new(None));
     let cpu = lead.clone();
     lead.give_order(1);
     let cpu = thread::spawn(move || {

@@ -4,15 +4,15 @@
 use fdt_blob::Blob;
 
 use self::Allows::{Nothing, OtherFigures, OtherStates};
-use self::Change::{Bits, Byte, Field, Tree};
+use self::TreeChange::{Bits, Byte, Field, Tree};
 use crate::mutations::*;
 
 /// The change of a part of the image.
 #[derive(Clone, Copy, Debug)]
-pub enum Change {
+pub enum TreeChange {
     /// Changes the tree's tokens, and returns a description. None if the tree has nothing
     /// to change.
-    Tree(fn(&mut Blob, &mut Random) -> Option<String>),
+    Tree(fn(&mut Blob, &mut FuzzRandom) -> Option<String>),
     /// Changes the number of 8 bytes at this offset of the parameter block.
     Field(usize),
     /// Changes a byte of the parameter block in the range from an offset, of a size.
@@ -34,11 +34,11 @@ pub enum Allows {
 #[derive(Clone, Copy, Debug)]
 pub struct Class {
     pub name: &'static str,
-    pub change: Change,
+    pub change: TreeChange,
     pub allows: Allows,
 }
 
-const fn class(name: &'static str, change: Change, allows: Allows) -> Class {
+const fn class(name: &'static str, change: TreeChange, allows: Allows) -> Class {
     Class {
         name,
         change,

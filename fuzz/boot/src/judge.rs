@@ -56,12 +56,12 @@ impl BootOutcome {
 pub type JudgedBoot = (BootOutcome, Option<String>);
 
 /// A serial scenario's tag, its power_state, and a CPU's MPIDR.
-type Key = (&'static str, u32, u64);
+type RowKey = (&'static str, u32, u64);
 /// Power-down, wake-up and cache flush, in ticks.
-type Figures = [Option<u64>; 3];
+type RowFigures = [Option<u64>; 3];
 
 /// Rows of the serial scenarios that suspend CPUs.
-pub type Rows = BTreeMap<Key, Figures>;
+pub type Rows = BTreeMap<RowKey, RowFigures>;
 
 /// Returns the rows in the records of a log.
 pub fn read_rows(log: &[u8]) -> Rows {

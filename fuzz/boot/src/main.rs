@@ -17,7 +17,7 @@ use clap::Parser;
 use host::stdout::Out;
 use host::{exit_code, interrupt};
 
-use crate::run::Options;
+use crate::run::FuzzOptions;
 
 /// Boots device trees and parameter blocks with something wrong in them, in QEMU under TF-A.
 ///
@@ -38,13 +38,13 @@ Examples:
   cargo run -p boot-fuzz -- --trees 1000 --blocks 100
   cargo run -p boot-fuzz -- --trees 20 --blocks 5 --seed 7"
 )]
-struct Arguments {
+struct BootFuzzArguments {
     #[command(flatten)]
-    options: Options,
+    options: FuzzOptions,
 }
 
 fn main() -> ExitCode {
-    let options = Arguments::parse().options;
+    let options = BootFuzzArguments::parse().options;
     let watched = interrupt::watch();
     let result = watched.and_then(|flag| run::run(&options, flag, &mut Out::default()));
     ExitCode::from(exit_code::of(result))

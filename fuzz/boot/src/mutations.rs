@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fdt_blob::{Blob, Token, cells};
+use fdt_blob::{Blob, BlobToken, cells};
 
 /// A size in the range of trees' sizes.
 const TREE_SIZE: u64 = 0x1000;
@@ -27,9 +27,9 @@ const ADDRESSES: &[(&str, u64)] = &[
 ];
 
 /// A pseudo-random generator (SplitMix64); the field is its state, at first the seed.
-pub struct Random(pub u64);
+pub struct FuzzRandom(pub u64);
 
-impl Random {
+impl FuzzRandom {
     pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut word = self.0;
@@ -50,14 +50,14 @@ impl Random {
 }
 
 /// Returns the indices of the tokens after the root for which `is_wanted` is true.
-fn tokens(tree: &Blob, is_wanted: impl Fn(&Token) -> bool) -> Vec<usize> {
+fn tokens(tree: &Blob, is_wanted: impl Fn(&BlobToken) -> bool) -> Vec<usize> {
     let all = tree.tokens.iter().enumerate().skip(1);
     all.filter(|it| is_wanted(it.1)).map(|it| it.0).collect()
 }
 
 /// Returns the range of tokens of a node.
-fn choose_node(tree: &Blob, random: &mut Random) -> Range<usize> {
-    let begin = random.pick(&tokens(tree, |token| matches!(token, Token::Begin(_))));
+fn choose_node(tree: &Blob, random: &mut FuzzRandom) -> Range<usize> {
+    let begin = random.pick(&tokens(tree, |token| matches!(token, BlobToken::Begin(_))));
     begin..tree.end(begin)
 }
 
@@ -65,44 +65,47 @@ fn choose_node(tree: &Blob, random: &mut Random) -> Range<usize> {
 /// `wanted` is true.
 fn choose(
     tree: &Blob,
-    random: &mut Random,
+    random: &mut FuzzRandom,
     wanted: impl Fn(&str, &[u8]) -> bool,
 ) -> Option<(usize, String)> {
-    let is = |token: &Token| matches!(token, Token::Property(name, value) if wanted(name, value));
+    let is = |token: &BlobToken| matches!(token, BlobToken::Property(name, value) if wanted(name, value));
     let all = tokens(tree, is);
     let at = (!all.is_empty()).then(|| random.pick(&all))?;
     let mut before = tree.tokens[..at].iter().rev();
     let node = before.find_map(|token| match token {
-        Token::Begin(node) => Some(node.as_str()),
+        BlobToken::Begin(node) => Some(node.as_str()),
         _ => None,
     });
     match &tree.tokens[at] {
-        Token::Property(name, _) => Some((at, format!("{} {name}", node.expect("a property is in a node")))),
+        BlobToken::Property(name, _) => Some((
+            at,
+            format!("{} {name}", node.expect("a property is in a node")),
+        )),
         _ => None,
     }
 }
 
 fn value(tree: &mut Blob, at: usize) -> Option<&mut Vec<u8>> {
     match &mut tree.tokens[at] {
-        Token::Property(_, value) => Some(value),
+        BlobToken::Property(_, value) => Some(value),
         _ => None,
     }
 }
 
-pub fn delete_property(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn delete_property(tree: &mut Blob, random: &mut FuzzRandom) -> Option<String> {
     let (at, what) = choose(tree, random, |_, _| true)?;
     tree.tokens.remove(at);
     Some(what)
 }
 
-pub fn delete_node(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn delete_node(tree: &mut Blob, random: &mut FuzzRandom) -> Option<String> {
     let node = choose_node(tree, random);
     let what = format!("{:?}", tree.tokens[node.start]);
     tree.tokens.drain(node);
     Some(what)
 }
 
-pub fn duplicate_node(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn duplicate_node(tree: &mut Blob, random: &mut FuzzRandom) -> Option<String> {
     let node = choose_node(tree, random);
     let what = format!("{:?}", tree.tokens[node.start]);
     let copy = tree.tokens[node.clone()].to_vec();
@@ -114,7 +117,7 @@ fn is_text(value: &[u8]) -> bool {
     value.len() > 1 && value[0].is_ascii_graphic() && value.ends_with(&[0])
 }
 
-pub fn change_string(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn change_string(tree: &mut Blob, random: &mut FuzzRandom) -> Option<String> {
     const OTHERS: &[&str] = &["", "\n", "x", "disabled", "hvc", "smc", "/", "\x7f"];
     let (at, what) = choose(tree, random, |_, value| is_text(value))?;
     let other = random.pick(OTHERS);
@@ -123,7 +126,7 @@ pub fn change_string(tree: &mut Blob, random: &mut Random) -> Option<String> {
 }
 
 /// Flips one to three bits.
-pub fn flip(bytes: &mut [u8], random: &mut Random) -> String {
+pub fn flip(bytes: &mut [u8], random: &mut FuzzRandom) -> String {
     let mut flipped = String::new();
     for _ in 0..=random.below(3) {
         let bit = random.below(bytes.len() * 8);
@@ -133,13 +136,13 @@ pub fn flip(bytes: &mut [u8], random: &mut Random) -> String {
     flipped
 }
 
-pub fn flip_bits(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn flip_bits(tree: &mut Blob, random: &mut FuzzRandom) -> Option<String> {
     let (at, what) = choose(tree, random, |_, value| !value.is_empty())?;
     let flipped = flip(value(tree, at)?, random);
     Some(what + &flipped)
 }
 
-pub fn change_cell(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn change_cell(tree: &mut Blob, random: &mut FuzzRandom) -> Option<String> {
     let is_cells = |_: &str, value: &[u8]| value.len() >= 4 && !is_text(value);
     let (at, what) = choose(tree, random, is_cells)?;
     let by = random.pick(&[1u32, u32::MAX]);
@@ -152,9 +155,9 @@ pub fn change_cell(tree: &mut Blob, random: &mut Random) -> Option<String> {
 }
 
 /// Exchanges the values of two properties that have one name.
-pub fn exchange_values(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn exchange_values(tree: &mut Blob, random: &mut FuzzRandom) -> Option<String> {
     let (one, what) = choose(tree, random, |_, _| true)?;
-    let Token::Property(name, first) = tree.tokens[one].clone() else {
+    let BlobToken::Property(name, first) = tree.tokens[one].clone() else {
         return None;
     };
     let (other, with) = choose(tree, random, |other, value| name == other && first != value)?;
@@ -163,7 +166,7 @@ pub fn exchange_values(tree: &mut Blob, random: &mut Random) -> Option<String> {
     Some(format!("{what} and {with}"))
 }
 
-pub fn change_state(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn change_state(tree: &mut Blob, random: &mut FuzzRandom) -> Option<String> {
     let all = [0, 1, 0x1_0000, 0x101_0000, 0x201_0000, 1 << 30, u32::MAX];
     let (at, what) = choose(tree, random, |name, _| name == "arm,psci-suspend-param")?;
     let state = random.pick(&all);
@@ -172,7 +175,12 @@ pub fn change_state(tree: &mut Blob, random: &mut Random) -> Option<String> {
 }
 
 /// Changes one half of a 16-byte entry of a `reg`: 0 is the address, 1 the size.
-fn change_reg(tree: &mut Blob, random: &mut Random, half: usize, number: u64) -> Option<String> {
+fn change_reg(
+    tree: &mut Blob,
+    random: &mut FuzzRandom,
+    half: usize,
+    number: u64,
+) -> Option<String> {
     let is_reg = |name: &str, value: &[u8]| name == "reg" && value.len() >= 16;
     let (at, what) = choose(tree, random, is_reg)?;
     let (entries, _) = value(tree, at)?.as_chunks_mut::<16>();
@@ -181,12 +189,12 @@ fn change_reg(tree: &mut Blob, random: &mut Random, half: usize, number: u64) ->
     Some(format!("{what} entry {entry}: {number:#x}"))
 }
 
-pub fn move_reg(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn move_reg(tree: &mut Blob, random: &mut FuzzRandom) -> Option<String> {
     let (name, base) = random.pick(ADDRESSES);
     Some(change_reg(tree, random, 0, base)? + ", " + name)
 }
 
-pub fn resize_reg(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn resize_reg(tree: &mut Blob, random: &mut FuzzRandom) -> Option<String> {
     let sizes = [0, 1, 0xfff, 0x1000, 0x10_0000, 1 << 32, 1 << 47, u64::MAX];
     let size = random.pick(&sizes);
     change_reg(tree, random, 1, size)
@@ -197,7 +205,7 @@ fn page(base: u64) -> String {
     format!("{:x} {:x} 0 1000", base >> 32, base as u32)
 }
 
-pub fn add_watchdog(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn add_watchdog(tree: &mut Blob, random: &mut FuzzRandom) -> Option<String> {
     let (name, base) = random.pick(ADDRESSES);
     let (kind, clock) = random.pick(&[("arm,sbsa-gwdt", 0), ("arm,sp805", 0x77)]);
     let (first, second) = (page(base), page(base.wrapping_add(0x1000)));
@@ -207,7 +215,7 @@ pub fn add_watchdog(tree: &mut Blob, random: &mut Random) -> Option<String> {
     Some(format!("{kind} at {name}, {base:#x}"))
 }
 
-pub fn add_frame(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn add_frame(tree: &mut Blob, random: &mut FuzzRandom) -> Option<String> {
     let (control, frame) = (random.pick(ADDRESSES), random.pick(ADDRESSES));
     let (control_page, frame_page) = (page(control.1), page(frame.1));
     let timer = format!(
@@ -219,7 +227,7 @@ pub fn add_frame(tree: &mut Blob, random: &mut Random) -> Option<String> {
     Some(format!("control at {}, frame at {}", control.0, frame.0))
 }
 
-pub fn change_console(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn change_console(tree: &mut Blob, random: &mut FuzzRandom) -> Option<String> {
     const KINDS: &[&str] = &[
         "arm,pl011",
         "arm,sbsa-uart",
@@ -239,14 +247,14 @@ pub fn change_console(tree: &mut Blob, random: &mut Random) -> Option<String> {
     Some(format!("{kind} at {name}, {base:#x}"))
 }
 
-pub fn reserve_memory(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn reserve_memory(tree: &mut Blob, random: &mut FuzzRandom) -> Option<String> {
     let (name, base) = random.pick(ADDRESSES);
     let size = random.pick(&[0, 0x1000, 0x1000_0000, 1 << 63, u64::MAX]);
     tree.reservations.push((base, size));
     Some(format!("{name}, {size:#x} bytes"))
 }
 
-pub fn change_bootargs(tree: &mut Blob, random: &mut Random) -> Option<String> {
+pub fn change_bootargs(tree: &mut Blob, random: &mut FuzzRandom) -> Option<String> {
     let all: [&[u8]; 8] = [
         b"\0iterations=9\0",
         b"quiet",
@@ -267,7 +275,7 @@ pub fn change_bootargs(tree: &mut Blob, random: &mut Random) -> Option<String> {
 
 /// Writes a number that is too large, or like an offset or a size, to the field of 8 bytes
 /// at `at` of the parameter block.
-pub fn change_field(block: &mut [u8], random: &mut Random, at: usize) -> String {
+pub fn change_field(block: &mut [u8], random: &mut FuzzRandom, at: usize) -> String {
     let field = &mut block[at..][..8];
     let old = u64::from_le_bytes(field.try_into().expect("eight bytes"));
     let (_, address) = random.pick(ADDRESSES);
@@ -286,7 +294,7 @@ pub fn change_field(block: &mut [u8], random: &mut Random, at: usize) -> String 
 }
 
 /// Changes byte `at` of the parameter block to a small number, or to any.
-pub fn change_byte(block: &mut [u8], random: &mut Random, at: usize) -> String {
+pub fn change_byte(block: &mut [u8], random: &mut FuzzRandom, at: usize) -> String {
     let any = random.word() as u8;
     block[at] = random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 0xff, any]);
     format!("byte {at:#x} is {:#x}", block[at])

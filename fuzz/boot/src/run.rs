@@ -12,22 +12,22 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use boards::{Conduit, Gic, StateFormat};
+use boards::{Conduit, GicVersion, StateFormat};
 use fdt_blob::Blob;
 use hardware::image::{PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE};
-use host::progress::{Progress, above_steps, say};
+use host::progress::{StepProgress, above_steps, say};
 use report::follow::stream::MachineEnding;
 use run::model::Verdict;
 
-use crate::classes::{BLOCKS, Change, Class, TREES};
+use crate::classes::{BLOCKS, Class, TREES, TreeChange};
 use crate::judge::{BootOutcome, JudgedBoot, Reference, Rows, read_rows};
-use crate::mutations::{Random, change_byte, change_field, flip};
+use crate::mutations::{FuzzRandom, change_byte, change_field, flip};
 use xtask::build::GivenStates;
 use xtask::build::firmware::Variant;
 use xtask::build::firmware_kind::FirmwareKind;
 use xtask::build::image;
 use xtask::build::image_contents::{Contents, ImageWish, contents};
-use xtask::build::payload::{self, Tree};
+use xtask::build::payload::{self, TreeSource};
 use xtask::qemu::prepare::{self, Prepared};
 use xtask::qemu::run_spec::{Payload, RunSpec};
 use xtask::setup::workspace::Workspace;
@@ -45,7 +45,7 @@ const EXIT_NOT_JUDGED: u8 = 3;
 
 /// The options of a run.
 #[derive(Clone, Debug, clap::Args)]
-pub struct Options {
+pub struct FuzzOptions {
     /// Number of mutated device trees to boot.
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub trees: u32,
@@ -79,7 +79,7 @@ impl Base {
         let board = boards::load(BOARD)?;
         let wish = ImageWish {
             cpus: CPUS,
-            gic: Gic::V3,
+            gic: GicVersion::V3,
             firmware: FirmwareKind::TfA,
             conduit: Conduit::Smc,
             variant: Variant::default(),
@@ -89,7 +89,7 @@ impl Base {
         };
         Ok(Self {
             flat: payload::flat(workspace)?,
-            contents: contents(&board, &wish, &Tree::Board)?,
+            contents: contents(&board, &wish, &TreeSource::Board)?,
         })
     }
 
@@ -108,34 +108,34 @@ impl Base {
     /// Makes mutant `number` by one of `classes`, which take turns. `number` and `seed`
     /// alone determine the mutation.
     pub fn mutant(&self, classes: &'static [Class], number: usize, seed: u64) -> Result<Mutant> {
-        let mut random = Random(seed ^ (number as u64 + 1) << 32 ^ classes.len() as u64);
+        let mut random = FuzzRandom(seed ^ (number as u64 + 1) << 32 ^ classes.len() as u64);
         let random = &mut random;
         let class = &classes[number % classes.len()];
         let mut image = self.image(self.tree())?;
         let block = &mut image[PARAMETER_BLOCK..][..PARAMETER_BLOCK_SIZE];
         let what = match class.change {
-            Change::Tree(change) => loop {
+            TreeChange::Tree(change) => loop {
                 let mut tree = Blob::read(self.tree());
                 if let Some(what) = change(&mut tree, random) {
                     image = self.image(&tree.write())?;
                     break what;
                 }
             },
-            Change::Field(at) => change_field(block, random, at),
-            Change::Byte(at, size) => {
+            TreeChange::Field(at) => change_field(block, random, at),
+            TreeChange::Byte(at, size) => {
                 let at = at + random.below(size);
                 change_byte(block, random, at)
             }
-            Change::Bits => flip(block, random),
+            TreeChange::Bits => flip(block, random),
         };
         Ok(Mutant { class, what, image })
     }
 }
 
 /// The number of mutants with each outcome, and of findings.
-type Counts = ([u32; BootOutcome::ALL.len()], u32);
+type OutcomeCounts = ([u32; BootOutcome::ALL.len()], u32);
 
-struct Bench<'b> {
+struct FuzzBench<'b> {
     base: Base,
     prepared: Prepared,
     reference: Reference,
@@ -145,7 +145,7 @@ struct Bench<'b> {
 
 /// Boots mutants, and writes the numbers of their outcomes to `out`. Returns the exit code:
 /// 1 with findings.
-pub fn run(options: &Options, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<u8> {
+pub fn run(options: &FuzzOptions, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<u8> {
     let workspace = Workspace::find()?;
     let spec = RunSpec {
         smp: Some(CPUS),
@@ -159,7 +159,7 @@ pub fn run(options: &Options, interrupt: &AtomicBool, out: &mut dyn Write) -> Re
     let Some(reference) = reference(&workspace, &prepared, interrupt)? else {
         return Ok(EXIT_NOT_JUDGED);
     };
-    let bench = Bench {
+    let bench = FuzzBench {
         base: Base::of(&workspace, PLAN)?,
         prepared,
         reference,
@@ -222,14 +222,14 @@ fn reference(
 /// Runs all mutants, `at_a_time` of them in parallel, and keeps those that are findings.
 /// An interruption ends the runs early.
 fn run_all(
-    bench: &Bench<'_>,
+    bench: &FuzzBench<'_>,
     jobs: &[(&'static [Class], u32)],
     at_a_time: u16,
     keep: Keep,
-) -> Result<Counts> {
-    let progress = Progress::start(&format!("booting {} mutants", jobs.len()));
+) -> Result<OutcomeCounts> {
+    let progress = StepProgress::start(&format!("booting {} mutants", jobs.len()));
     let next = AtomicUsize::new(0);
-    let done = Mutex::new((Counts::default(), keep));
+    let done = Mutex::new((OutcomeCounts::default(), keep));
     let work = || -> Result<()> {
         while let index = next.fetch_add(1, Ordering::Relaxed)
             && let Some((classes, number)) = jobs.get(index)
@@ -279,7 +279,7 @@ fn note(
     keep.note(&format!("  FOUND: {found}"))
 }
 
-impl Bench<'_> {
+impl FuzzBench<'_> {
     /// Runs a mutant. If that is a finding, runs the mutant once more and returns the
     /// second result: a finding must repeat. None if the user has interrupted a run.
     fn judge(&self, mutant: &Mutant) -> Result<Option<(JudgedBoot, Vec<u8>)>> {

@@ -12,10 +12,10 @@ use hardware::devices::spi::{self, SpiTarget};
 use crate::machine::cpu::instructions;
 use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY, WAKE_SGI};
 use crate::machine::gic::{v2, v3};
-use crate::machine::memory::mmio::{Mmio, Registers};
+use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::tables::{MapError, TranslationTables};
 
-/// Acknowledged interrupts until [`Gic::drain`] gives up: more than are private.
+/// Acknowledged interrupts until [`GicDriver::drain`] gives up: more than are private.
 const DRAIN_LIMIT: u32 = 64;
 
 /// Polls of ISR_EL1 for the GIC to take back an interrupt that is no more
@@ -23,37 +23,40 @@ const DRAIN_LIMIT: u32 = 64;
 const SETTLE_POLLS: u32 = 10_000;
 
 /// A GIC of either kind, or none: then nothing is pending, and no CPU is woken.
-pub enum Gic {
+pub enum GicDriver {
     Absent,
-    V2(v2::GicV2),
-    V3(v3::GicV3),
+    V2(v2::GicV2Driver),
+    V3(v3::GicV3Driver),
 }
 
 /// Does the same with a GIC of either kind; without one, returns `$absent`.
 macro_rules! with_gic {
     ($of:expr, $gic:ident => $act:expr, $absent:expr) => {
         match $of {
-            Gic::Absent => $absent,
-            Gic::V2($gic) => $act,
-            Gic::V3($gic) => $act,
+            GicDriver::Absent => $absent,
+            GicDriver::V2($gic) => $act,
+            GicDriver::V3($gic) => $act,
         }
     };
 }
 
-impl Gic {
+impl GicDriver {
     /// Maps the GIC that the device tree describes. Fails where its registers cannot be
     /// mapped, or are too few.
     pub fn new(
         tables: &mut TranslationTables,
         gic: Option<&Description>,
     ) -> Result<Self, MapError> {
-        let mut map = |region: &Region| Registers::map(tables, *region);
+        let mut map = |region: &Region| MappedRegisters::map(tables, *region);
         Ok(match gic {
             None => Self::Absent,
             Some(Description::V2 {
                 distributor,
                 cpu_interface,
-            }) => Self::V2(v2::GicV2::new(map(distributor)?, map(cpu_interface)?)?),
+            }) => Self::V2(v2::GicV2Driver::new(
+                map(distributor)?,
+                map(cpu_interface)?,
+            )?),
             Some(Description::V3 {
                 distributor,
                 redistributors,
@@ -61,7 +64,7 @@ impl Gic {
             }) => {
                 let distributor = map(distributor)?;
                 let redistributors = redistributors.iter().map(map).collect::<Result<_, _>>()?;
-                Self::V3(v3::GicV3::new(distributor, redistributors, *stride)?)
+                Self::V3(v3::GicV3Driver::new(distributor, redistributors, *stride)?)
             }
         })
     }

@@ -6,21 +6,24 @@ use core::sync::atomic::Ordering;
 use hardware::devices::gicv2::{self, CPU_INTERFACE_SIZE, DISTRIBUTOR_SIZE, GICC_IAR, GICD_SGIR};
 
 use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY, WAKE_SGI};
-use crate::machine::memory::mmio::{Mmio, Registers};
+use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::tables::MapError;
 
 /// Distributor and CPU interface by address. Of the registers that are not banked, the
 /// lead alone writes GICD_CTLR, when it is set up and again after SYSTEM_SUSPEND, and
 /// those of SPIs, when it is set up and in rounds, while others are on; GICD_SGIR takes
 /// single writes from any.
-pub struct GicV2 {
-    pub distributor: Registers,
-    cpu_interface: Registers,
+pub struct GicV2Driver {
+    pub distributor: MappedRegisters,
+    cpu_interface: MappedRegisters,
 }
 
-impl GicV2 {
+impl GicV2Driver {
     /// Fails where one of the two is too small.
-    pub fn new(distributor: Registers, cpu_interface: Registers) -> Result<Self, MapError> {
+    pub fn new(
+        distributor: MappedRegisters,
+        cpu_interface: MappedRegisters,
+    ) -> Result<Self, MapError> {
         Ok(Self {
             distributor: distributor.with_at_least(DISTRIBUTOR_SIZE)?,
             cpu_interface: cpu_interface.with_at_least(CPU_INTERFACE_SIZE)?,

@@ -22,23 +22,23 @@ use crate::machine::cpu::sysreg::{
     ICC_EOIR1_EL1, ICC_SGI1R_EL1, ICC_SRE_EL1,
 };
 use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY, WAKE_SGI};
-use crate::machine::memory::mmio::{Mmio, Registers};
+use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::MapError;
 
 /// Distributor and redistributors by address. No CPU but the lead accesses the
 /// distributor. Each CPU accesses its own redistributor, and of others reads
 /// registers that are constant (GICR_PIDR2, GICR_TYPER).
-pub struct GicV3 {
-    pub distributor: Registers,
-    redistributors: ArrayVec<Registers, REDISTRIBUTOR_REGIONS_MAX>,
+pub struct GicV3Driver {
+    pub distributor: MappedRegisters,
+    redistributors: ArrayVec<MappedRegisters, REDISTRIBUTOR_REGIONS_MAX>,
     stride: Option<u64>,
 }
 
-impl GicV3 {
+impl GicV3Driver {
     pub fn new(
-        distributor: Registers,
-        redistributors: ArrayVec<Registers, REDISTRIBUTOR_REGIONS_MAX>,
+        distributor: MappedRegisters,
+        redistributors: ArrayVec<MappedRegisters, REDISTRIBUTOR_REGIONS_MAX>,
         stride: Option<u64>,
     ) -> Result<Self, MapError> {
         Ok(Self {
@@ -100,7 +100,7 @@ impl GicV3 {
         }
     }
 
-    fn registers(&self, base: u64) -> Option<Registers> {
+    fn registers(&self, base: u64) -> Option<MappedRegisters> {
         let size = redistributor::STRIDE;
         let mut regions = self.redistributors.iter();
         regions.find_map(|region| region.subset(Region { base, size }))

@@ -16,9 +16,9 @@ use crate::machine::memory::tables::{MapError, Mapping, TranslationTables};
 /// Registers of a device, mapped as such for good: no value of the program's is
 /// there, and accesses do to the device what they do.
 #[derive(Clone, Copy)]
-pub struct Registers(Region);
+pub struct MappedRegisters(Region);
 
-impl Registers {
+impl MappedRegisters {
     /// Maps a device's registers. Fails where a page is in use as memory, or no table is
     /// left.
     pub fn map(tables: &mut TranslationTables, region: Region) -> Result<Self, MapError> {
@@ -43,10 +43,10 @@ impl Registers {
     }
 }
 
-pub struct Mmio(Registers);
+pub struct Mmio(MappedRegisters);
 
 impl Mmio {
-    pub const fn new(registers: Registers) -> Self {
+    pub const fn new(registers: MappedRegisters) -> Self {
         Self(registers)
     }
 

@@ -11,7 +11,7 @@ use crate::machine::cpu::registers;
 use crate::machine::gic::target::GicCpu;
 use crate::machine::memory::stacks::CpuStack;
 use crate::machine::memory::stress::StressBuffer;
-use crate::machine::round::handover::Handover;
+use crate::machine::round::handover::CpuHandover;
 
 /// The channel of one CPU. No cache line is shared by two channels.
 #[repr(C, align(128))]
@@ -25,7 +25,7 @@ pub struct CpuChannel {
     /// alone reads and writes it.
     pub timer_is_proven: AtomicBool,
     pub identity: Once<Identity>,
-    pub handover: Handover,
+    pub handover: CpuHandover,
 }
 
 impl CpuChannel {
@@ -50,7 +50,7 @@ impl CpuChannel {
             stress_buffer,
             timer_is_proven: AtomicBool::new(false),
             identity: Once::new(),
-            handover: Handover::new(tally),
+            handover: CpuHandover::new(tally),
         }
     }
 

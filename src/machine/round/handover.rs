@@ -5,7 +5,7 @@ use run::measure::{Cause, Outcome, Tally};
 use sync::Stop;
 
 /// The state that the lead and one other CPU share.
-pub type Handover = sync::Handover<Order, Outcome, Tally>;
+pub type CpuHandover = sync::Handover<Order, Outcome, Tally>;
 
 /// Returns the cause of a loss: the CPU stopped.
 pub const fn cause_of(stop: Stop) -> Cause {

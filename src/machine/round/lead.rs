@@ -22,7 +22,7 @@ use crate::machine::console;
 use crate::machine::cpu::instructions;
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::cpu_states::{CpuState, CpuStates};
-use crate::machine::round::handover::{Handover, cause_of};
+use crate::machine::round::handover::{CpuHandover, cause_of};
 use crate::machine::round::participant::Participant;
 use crate::machine::time::waiter::{NAP_US, Waiter};
 
@@ -176,7 +176,7 @@ impl Lead {
         cpu: &CpuChannel,
         step: Step,
         deadline: u64,
-        condition: impl Fn(&Handover) -> bool,
+        condition: impl Fn(&CpuHandover) -> bool,
     ) -> Result<(), Loss> {
         self.poll_step(step, NAP_US, deadline, || match condition(&cpu.handover) {
             true => Some(Ok(())),
@@ -233,7 +233,7 @@ impl Lead {
                 continue;
             }
             cpu.handover.give_order(Order::default());
-            let done = Handover::is_done;
+            let done = CpuHandover::is_done;
             let gone = self
                 .wait(cpu, Step::Finish, self.deadline_of(Step::Finish), done)
                 .and_then(|()| self.wait_off(cpu, Action::None, self.deadline_of(Step::TurnOff)));
@@ -273,7 +273,7 @@ impl Lead {
                 CpuState::On => Step::Begin,
                 _ => Step::Arrive,
             };
-            let ready = self.wait(cpu, step, deadline, Handover::is_ready);
+            let ready = self.wait(cpu, step, deadline, CpuHandover::is_ready);
             self.note(&orders.round, index, ready.map(|()| CpuState::On), outcomes);
         }
     }
@@ -329,7 +329,7 @@ impl Lead {
             let deadline = self.last_finish(orders, start);
             for (index, cpu) in measured().chain(self.participants(orders).filter(is_helper)) {
                 cpu.handover.release();
-                let done = self.wait(cpu, Step::Finish, deadline, Handover::is_done);
+                let done = self.wait(cpu, Step::Finish, deadline, CpuHandover::is_done);
                 let done = done.map(|()| self.take_outcome(index, round, outcomes));
                 self.note(round, index, done.map(|_| CpuState::On), outcomes);
             }

@@ -13,9 +13,9 @@ use spin::mutex::SpinMutex;
 use crate::machine::console;
 use crate::machine::cpu::registers;
 use crate::machine::ending;
-use crate::machine::round::handover::Handover;
+use crate::machine::round::handover::CpuHandover;
 use crate::machine::time::waiter::Waiter;
-use crate::machine::watchdog::Watchdog;
+use crate::machine::watchdog::WatchdogDriver;
 
 /// Time after the deadline of a step for which the lead may be silent.
 const GRACE_US: u64 = 10_000_000;
@@ -38,13 +38,13 @@ pub struct LeadWatch {
     is_reported: AtomicBool,
     lead: u64,
     /// Used by the lead alone.
-    watchdog: SpinMutex<Result<Watchdog, NoWatchdog>>,
+    watchdog: SpinMutex<Result<WatchdogDriver, NoWatchdog>>,
 }
 
 impl LeadWatch {
     /// Returns a watch that is not active. `lead` is the lead's MPIDR, `watchdog` the
     /// board's.
-    pub const fn new(lead: u64, watchdog: Result<Watchdog, NoWatchdog>) -> Self {
+    pub const fn new(lead: u64, watchdog: Result<WatchdogDriver, NoWatchdog>) -> Self {
         Self {
             until: AtomicU64::new(NEVER),
             step: AtomicU32::new(Step::TurnOn as u32),
@@ -88,7 +88,7 @@ impl LeadWatch {
     pub fn wait_for_lead<T>(
         &self,
         waiter: &Waiter,
-        handover: &Handover,
+        handover: &CpuHandover,
         mut given: impl FnMut() -> Option<T>,
     ) -> Option<T> {
         let waited = waiter.poll(NEVER, || {

@@ -21,7 +21,7 @@ use crate::machine::memory::dirty_lines::DirtyLines;
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::lead_watch::LeadWatch;
 use crate::machine::round::timer_load;
-use crate::machine::time::timer::Timer;
+use crate::machine::time::timer::CpuTimer;
 use crate::machine::time::waiter::Waiter;
 use crate::machine::timer_frame::TimerFrameDriver;
 
@@ -38,7 +38,7 @@ pub struct RoundParts {
     pub pmf: Result<Interface, ReadError>,
     /// The reason for leaving CPUs on, if it is known from the start.
     pub no_cpu_off: Option<NoCpuOff>,
-    pub guard_timer: Option<Timer>,
+    pub guard_timer: Option<CpuTimer>,
     /// The timer frame that wakes the lead, or the reason why none does.
     pub timer_frame: Result<TimerFrameDriver, NoFrame>,
     pub dirty_lines: DirtyLines,
@@ -391,7 +391,11 @@ impl Participant {
             |window| timer_load::observe_timer(self.channel, waiter, guard, window, start);
         Outcome {
             action: order.action,
-            ..order.round.window.as_ref().map_or_else(Outcome::default, observe)
+            ..order
+                .round
+                .window
+                .as_ref()
+                .map_or_else(Outcome::default, observe)
         }
     }
 

@@ -10,11 +10,11 @@ use run::plan::Load;
 
 use crate::machine::call::call_path::CallPath;
 use crate::machine::cpu::registers;
-use crate::machine::gic::controller::Gic;
+use crate::machine::gic::controller::GicDriver;
 use crate::machine::memory::stress::{self, Function};
 use crate::machine::memory::tables::PAGE;
 use crate::machine::round::channel::CpuChannel;
-use crate::machine::time::timer::Timer;
+use crate::machine::time::timer::CpuTimer;
 use crate::machine::time::waiter::Waiter;
 
 /// Bytes of a chunk of load: between two of them a CPU reads the counter. A page, which
@@ -47,9 +47,9 @@ struct LoadLoop {
 
 struct TimerHandler {
     path: CallPath,
-    timer: Timer,
-    guard: Option<Timer>,
-    gic: &'static Gic,
+    timer: CpuTimer,
+    guard: Option<CpuTimer>,
+    gic: &'static GicDriver,
     tally: &'static mut Tally,
 }
 
@@ -88,7 +88,7 @@ extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) 
 pub fn observe_timer(
     channel: &'static CpuChannel,
     waiter: &'static Waiter,
-    guard: Option<Timer>,
+    guard: Option<CpuTimer>,
     window: &Window,
     start: &mut dyn FnMut() -> Option<u64>,
 ) -> Outcome {

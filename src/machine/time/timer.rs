@@ -19,7 +19,7 @@ const ON: u64 = CNTP_CTL_EL0::ENABLE::SET.value;
 const OFF: u64 = 0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timer {
+pub struct CpuTimer {
     kind: TimerKind,
     /// The interrupt, a PPI.
     pub intid: IntId,
@@ -34,7 +34,7 @@ enum TimerKind {
     VirtualEl02,
 }
 
-impl Timer {
+impl CpuTimer {
     /// Chooses the timer that counts by `counter` and for which the board names an
     /// interrupt: in a guest CNTV; else CNTP, or at EL2 CNTHP where there is no interrupt
     /// for CNTP. Where E2H is 1, CNTP's names mean CNTHP at EL2.
@@ -116,9 +116,9 @@ impl Timer {
     }
 }
 
-static IN_USE: Once<Timer> = Once::new();
+static IN_USE: Once<CpuTimer> = Once::new();
 
-pub fn set_in_use(timer: Timer) {
+pub fn set_in_use(timer: CpuTimer) {
     IN_USE.call_once(|| timer);
 }
 

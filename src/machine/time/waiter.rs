@@ -7,8 +7,8 @@ use hardware::spec::ticks::Clock;
 
 use crate::machine::call::call_path::CallPath;
 use crate::machine::cpu::instructions;
-use crate::machine::gic::controller::Gic;
-use crate::machine::time::timer::Timer;
+use crate::machine::gic::controller::GicDriver;
+use crate::machine::time::timer::CpuTimer;
 
 /// The length of a nap, and so the delay after the end of a wait, in microseconds.
 pub const NAP_US: u64 = 50;
@@ -26,8 +26,8 @@ pub struct Waiter {
     pub path: CallPath,
     /// The counter's frequency, by the lead's CNTFRQ_EL0.
     pub clock: Clock,
-    pub timer: Timer,
-    pub gic: Gic,
+    pub timer: CpuTimer,
+    pub gic: GicDriver,
 }
 
 impl Waiter {

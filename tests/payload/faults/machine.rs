@@ -1,8 +1,8 @@
 //! Counter, interrupts, exception level: in firmware's hands, though not PSCI's.
 
-use boards::Gic;
+use boards::GicVersion;
 use run::measure::Metric;
-use xtask::build::payload::Tree;
+use xtask::build::payload::TreeSource;
 
 use super::*;
 
@@ -96,11 +96,11 @@ fn an_serror_is_pending_at_an_entry() {
 #[test]
 fn another_interrupt_is_not_taken_for_the_timers() {
     let board = common::board_with("\nphysical = 30\n", "\nphysical = 24\n");
-    let tree = common::tree_of(&board, Gic::V3, 2, "iterations=1 warmup=0");
+    let tree = common::tree_of(&board, GicVersion::V3, 2, "iterations=1 warmup=0");
     let spec = RunSpec {
         smp: Some(2),
         args: None,
-        tree: Tree::Raw(tree),
+        tree: TreeSource::Raw(tree),
         ..spec("interrupt-storm")
     };
     let words = ["the timer's interrupt 24 does not arrive"];
@@ -142,7 +142,7 @@ fn with_stuck_e2h(mut image: Vec<u8>) -> Vec<u8> {
 fn e2h_stays_set() {
     use Metric::{CacheFlush, Powerdown, Wakeup};
     let board = common::changed_board(str::to_owned);
-    for gic in [Gic::V2, Gic::V3] {
+    for gic in [GicVersion::V2, GicVersion::V3] {
         let tree = common::tree_of(&board, gic, 8, &format!("iterations={N} warmup=1"));
         let image = common::image_with(&tree, 8);
         let with = |image: Vec<u8>| {

@@ -2,7 +2,7 @@
 //! whose file does not know the firmware's.
 
 use anyhow::{Result, bail};
-use boards::{Board, Firmware, IdleState};
+use boards::{BoardFile, Firmware, StateEntry};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hardware::spec::psci::StateFormat;
@@ -53,10 +53,10 @@ impl GivenStates {
     /// `built`.
     pub(crate) fn choose(
         &self,
-        board: &Board,
+        board: &BoardFile,
         firmware: &Firmware,
         built: StateFormat,
-    ) -> Result<Vec<IdleState>> {
+    ) -> Result<Vec<StateEntry>> {
         let own = firmware.idle_states(built);
         let Some(core) = self.core else {
             let states = self.state_format.map(|format| firmware.of_format(format));
@@ -82,7 +82,7 @@ impl GivenStates {
 
 /// Returns the power-down state `value` of the option `--name`: the board file's
 /// own, if it has such a one.
-fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Result<IdleState> {
+fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Result<StateEntry> {
     let (is_core, said) = (name == "core", format.name());
     let wrong = format!("--{name} {value:#x}");
     if !format.accepts(value) {
@@ -103,7 +103,7 @@ fn state(firmware: &Firmware, format: StateFormat, name: &str, value: u32) -> Re
     // The value does not say whether the timers stop. To assume that they run on
     // would cost a CPU that nothing wakes.
     let mut alike = all.filter(|it| it.is_powerdown() && (!is_core || it.level == Some(0)));
-    Ok(IdleState {
+    Ok(StateEntry {
         name: name.to_owned(),
         power_state: value,
         level,
@@ -152,7 +152,7 @@ mod tests {
                 deepest: Some(deepest),
             };
             let chosen = given.choose(&board, firmware, StateFormat::Original);
-            let show = |it: &IdleState| {
+            let show = |it: &StateEntry| {
                 let stops = if it.local_timer_stop { " T" } else { "" };
                 let level = it.level.map_or("?".into(), |level| level.to_string());
                 format!("{:#x} {level}{stops}; ", it.power_state)

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use boards::Board;
+use boards::BoardFile;
 use hardware::devices::uart::mark_register;
 use hardware::image::{
     BASE_MAX, Conduit, HEADER_SIZE, IMAGE_SIZE_OFFSET, PARAMETER_BLOCK_SIZE, ParameterBlock,
@@ -33,7 +33,7 @@ pub struct Emergency {
 
 impl Emergency {
     /// Returns those of `board`.
-    pub fn of_board(board: &Board, conduit: Conduit) -> Self {
+    pub fn of_board(board: &BoardFile, conduit: Conduit) -> Self {
         Self {
             uart: Some(board.uart.emergency()),
             conduit: Some(conduit),

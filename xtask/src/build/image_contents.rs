@@ -3,10 +3,9 @@
 
 use std::path::PathBuf;
 
-use ::device_tree::Changes;
 use anyhow::{Context, Result, bail};
 use boards::device_tree::{self, Choices};
-use boards::{Board, Conduit, Gic};
+use boards::{BoardFile, Conduit, GicVersion};
 use clap::Args;
 use hardware::board::Region;
 use hardware::image::TREE_MAX;
@@ -14,7 +13,7 @@ use host::read_file;
 
 use super::firmware::Variant;
 use super::image::{self, Emergency};
-use super::payload::{self, Tree};
+use super::payload::{self, TreeSource};
 use crate::build::GivenStates;
 use crate::build::firmware_kind::FirmwareKind;
 use crate::setup::workspace::Workspace;
@@ -33,7 +32,7 @@ pub struct TreeWish {
     pub smp: Option<u32>,
     /// GIC version, 2 or 3 [default: as the board file says].
     #[arg(long, value_name = "2|3")]
-    pub gic: Option<Gic>,
+    pub gic: Option<GicVersion>,
     /// The idle states of the device tree.
     #[command(flatten)]
     pub states: GivenStates,
@@ -41,15 +40,15 @@ pub struct TreeWish {
 
 impl TreeWish {
     /// Returns the device tree that is asked for.
-    pub fn tree(&self) -> Tree {
-        self.dtb.clone().map_or(Tree::Board, Tree::File)
+    pub fn tree(&self) -> TreeSource {
+        self.dtb.clone().map_or(TreeSource::Board, TreeSource::File)
     }
 
     /// Builds the payload, unless `base` is one, and the image of it for `board`.
     pub fn make_image(
         &self,
         workspace: &Workspace,
-        board: &Board,
+        board: &BoardFile,
         base: Option<Vec<u8>>,
     ) -> Result<Vec<u8>> {
         board.check_gic(self.gic)?;
@@ -72,7 +71,7 @@ pub struct ImageWish<'w> {
     /// The number of CPUs.
     pub cpus: u32,
     /// The interrupt controller.
-    pub gic: Gic,
+    pub gic: GicVersion,
     /// The firmware that it runs under.
     pub firmware: FirmwareKind,
     /// The conduit of PSCI calls.
@@ -103,9 +102,9 @@ pub struct Contents {
 /// with `tree`.
 pub(crate) fn make_image(
     workspace: &Workspace,
-    board: &Board,
+    board: &BoardFile,
     wish: &ImageWish<'_>,
-    tree: &Tree,
+    tree: &TreeSource,
     base: Option<Vec<u8>>,
 ) -> Result<Vec<u8>> {
     let contents = contents(board, wish, tree)?;
@@ -115,22 +114,22 @@ pub(crate) fn make_image(
 }
 
 /// Makes the contents of the image for `board` with `tree`.
-pub fn contents(board: &Board, wish: &ImageWish<'_>, tree: &Tree) -> Result<Contents> {
+pub fn contents(board: &BoardFile, wish: &ImageWish<'_>, tree: &TreeSource) -> Result<Contents> {
     let (cpus, most) = (wish.cpus, board.firmware(wish.firmware.name())?.max_cpus);
     if cpus == 0 || cpus > most {
         bail!("--smp {cpus}: {} can have 1 to {most} CPUs", board.title);
     }
     let tree = match tree {
-        Tree::Board => Some(tree_of_board(board, wish)?),
-        Tree::File(path) => {
+        TreeSource::Board => Some(tree_of_board(board, wish)?),
+        TreeSource::File(path) => {
             let blob = read_file::read("--dtb", path, TREE_MAX)?;
             return of_file(&blob, wish).with_context(|| format!("--dtb {}", path.display()));
         }
-        Tree::Raw(_) | Tree::None if wish.args.is_some() && wish.firmware.is_tf_a() => {
+        TreeSource::Raw(_) | TreeSource::None if wish.args.is_some() && wish.firmware.is_tf_a() => {
             bail!("boot arguments need a device tree to be in")
         }
-        Tree::Raw(bytes) => Some(bytes.clone()),
-        Tree::None => None,
+        TreeSource::Raw(bytes) => Some(bytes.clone()),
+        TreeSource::None => None,
     };
     Ok(Contents {
         tree,
@@ -148,18 +147,14 @@ const MADE_UP: Region = Region {
 /// Returns the user's tree `blob` with `bootargs`, for an EFI application, which will replace its
 /// memory: a tree without memory gets a page of it, as the payload can read none without.
 pub fn adapt_for_efi(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
-    let adapt = |memory| ::device_tree::adapt(blob, Changes { bootargs, memory });
+    let adapt = |memory| ::device_tree::adapt(blob, bootargs, memory);
     // The application will do the same.
     let replaced = adapt(Some(&[MADE_UP]))?;
     Ok(adapt(None).unwrap_or(replaced))
 }
 
 fn of_file(blob: &[u8], wish: &ImageWish<'_>) -> Result<Contents> {
-    let changes = Changes {
-        bootargs: wish.args,
-        memory: None,
-    };
-    let blob = ::device_tree::adapt(blob, changes)?;
+    let blob = ::device_tree::adapt(blob, wish.args, None)?;
     let (gic, cpus) = device_tree::machine(&blob)?;
     if let Some(gic) = gic.filter(|gic| wish.emulated && *gic != wish.gic) {
         let (its, ours) = (gic.number(), wish.gic.number());
@@ -172,7 +167,7 @@ fn of_file(blob: &[u8], wish: &ImageWish<'_>) -> Result<Contents> {
     })
 }
 
-fn tree_of_board(board: &Board, wish: &ImageWish<'_>) -> Result<Vec<u8>> {
+fn tree_of_board(board: &BoardFile, wish: &ImageWish<'_>) -> Result<Vec<u8>> {
     let firmware = board.firmware(wish.firmware.name())?;
     let mut idle_states = wish
         .states
@@ -187,9 +182,9 @@ fn tree_of_board(board: &Board, wish: &ImageWish<'_>) -> Result<Vec<u8>> {
         conduit: wish.conduit,
         cpu_off: firmware.cpu_off,
         idle_states: &idle_states,
-        bootargs: wish.args.unwrap_or(""),
     };
-    device_tree::build(&board.with_clusters_of(firmware), &choices)
+    let board = board.with_clusters_of(firmware);
+    device_tree::build(&board, &choices, wish.args.unwrap_or(""))
 }
 
 #[cfg(test)]
@@ -213,7 +208,7 @@ mod tests {
                 args: None,
                 emulated: false,
             };
-            let made = contents(&board, &wish, &Tree::Board).expect("contents");
+            let made = contents(&board, &wish, &TreeSource::Board).expect("contents");
             let tree = made.tree.expect("a tree");
             let read = Read::read(&tree).expect("a good tree");
             assert_eq!(read.forbids_cpu_off, !cpu_off, "{name}");

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use boards::image_kinds::{called, known, label, uuid_of};
-use boards::{Blob, Board, Package, PackageKind};
+use boards::{BoardFile, Package, PackageBlob, PackageKind};
 use itertools::Itertools as _;
 use minijinja::{Environment, context};
 use uuid::Uuid;
@@ -25,7 +25,7 @@ pub(crate) struct Given {
 }
 
 /// Returns the `[package]` of `board`.
-pub(crate) fn package(board: &Board) -> Result<&Package> {
+pub(crate) fn package(board: &BoardFile) -> Result<&Package> {
     board.package.as_ref().with_context(|| {
         let name = &board.name;
         format!("platforms/{name}/board.toml has no [package], which says what its loader takes")
@@ -33,7 +33,7 @@ pub(crate) fn package(board: &Board) -> Result<&Package> {
 }
 
 /// Returns the `[package]` of `board`, which has to be a FIP.
-pub(crate) fn takes_fip(board: &Board) -> Result<&Package> {
+pub(crate) fn takes_fip(board: &BoardFile) -> Result<&Package> {
     let package = package(board)?;
     if package.kind != PackageKind::Fip {
         let (name, title) = (&board.name, &board.title);
@@ -43,7 +43,7 @@ pub(crate) fn takes_fip(board: &Board) -> Result<&Package> {
 }
 
 /// Describes the steps that remain after the image is in the file `output`.
-pub(crate) fn after_image(board: &Board, output: &Path) -> Option<String> {
+pub(crate) fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
     let package = board.package.as_ref()?;
     let (file, install) = (&package.file, &package.install);
     Some(match package.kind {
@@ -92,7 +92,7 @@ impl Recipe<'_> {
     pub fn make(
         self,
         workspace: &Workspace,
-        board: &Board,
+        board: &BoardFile,
         image: impl FnOnce() -> Result<Vec<u8>>,
     ) -> Result<Fip> {
         let package = takes_fip(board)?;
@@ -125,7 +125,7 @@ impl Recipe<'_> {
     }
 
     /// Refuses images that cannot become a FIP for `board` with any payload.
-    fn check(&self, board: &Board, package: &Package) -> Result<()> {
+    fn check(&self, board: &BoardFile, package: &Package) -> Result<()> {
         let bl33 = self.given.iter().find(|it| it.uuid == uuid_of("nt-fw"));
         if let Some(Given { option, .. }) = bl33 {
             bail!(
@@ -154,7 +154,7 @@ impl Recipe<'_> {
 }
 
 /// Makes the further FIP `file` of `board`, without the payload.
-pub(crate) fn part(board: &Board, file: &str, given: Vec<Given>) -> Result<Fip> {
+pub(crate) fn part(board: &BoardFile, file: &str, given: Vec<Given>) -> Result<Fip> {
     let package = takes_fip(board)?;
     let part = package.parts.iter().find(|part| part.file == file);
     let part = part.with_context(|| {
@@ -185,10 +185,10 @@ pub(crate) fn add(fip: &mut Fip, given: Vec<Given>) -> Result<()> {
 }
 
 /// Images that a FIP needs, by option and by UUID.
-type Needs<'n> = (&'n [String], &'n [Blob]);
+type NeededImages<'n> = (&'n [String], &'n [PackageBlob]);
 
 /// Refuses a FIP that would not boot because it lacks an image.
-fn complete(what: &str, needs: Needs<'_>, given: &[Given], or: &str) -> Result<()> {
+fn complete(what: &str, needs: NeededImages<'_>, given: &[Given], or: &str) -> Result<()> {
     let (requires, blobs) = needs;
     let lacks = |uuid| given.iter().all(|given| given.uuid != uuid);
     let mut missing = Vec::new();
@@ -197,7 +197,7 @@ fn complete(what: &str, needs: Needs<'_>, given: &[Given], or: &str) -> Result<(
             missing.push(format!("--{} FILE ({})", kind.option, kind.title));
         }
     }
-    for Blob { uuid, title, file } in blobs.iter().filter(|blob| lacks(blob.uuid)) {
+    for PackageBlob { uuid, title, file } in blobs.iter().filter(|blob| lacks(blob.uuid)) {
         let file = file.as_deref().unwrap_or("FILE");
         missing.push(format!("--blob uuid={uuid},file={file} ({title})"));
     }

@@ -19,7 +19,7 @@ pub(super) const PROFILE: &str = "payload";
 
 /// The device tree that an image carries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Tree {
+pub enum TreeSource {
     /// Made of the board file.
     #[default]
     Board,

@@ -8,12 +8,12 @@ use host::hex::hex;
 use host::progress::say;
 use sha2::{Digest, Sha256};
 
-use crate::setup::source_package::Source;
+use crate::setup::source_package::SourcePackage;
 use crate::setup::workspace::Workspace;
 use crate::setup::workspace::refuse_blanks;
 
 /// TF-A, as Debian 13 has it: the upstream tag v2.12.1 without vendors' binaries.
-pub const TF_A: Source = Source {
+pub const TF_A: SourcePackage = SourcePackage {
     package: "arm-trusted-firmware",
     title: "TF-A",
     version: "2.12.1+dfsg-1",
@@ -25,7 +25,7 @@ pub const TF_A: Source = Source {
 
 /// Mbed TLS, with which TF-A checks signatures. Only tests use it. It is not pinned, because
 /// Debian removes a version when it has a security update.
-pub const MBED_TLS: Source = Source {
+pub const MBED_TLS: SourcePackage = SourcePackage {
     package: "mbedtls",
     title: "Mbed TLS",
     version: "3.6",
@@ -193,7 +193,11 @@ mod tests {
         }
         for (version, is_doubted) in [("2.12.1", false), ("2.15.3", false), ("2.16", true)] {
             let said = doubt(version).expect("not too old");
-            assert_eq!(said.is_some_and(|it| it.contains("with 2.12 to 2.15")), is_doubted, "{version}");
+            assert_eq!(
+                said.is_some_and(|it| it.contains("with 2.12 to 2.15")),
+                is_doubted,
+                "{version}"
+            );
         }
         doubt("2.11.9").expect_err("too old");
     }

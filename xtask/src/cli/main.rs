@@ -29,15 +29,15 @@ Examples:
   cargo xtask qemu                                 # the six tables, on QEMU under real TF-A
   cargo xtask image --board rpi4 -o kernel8.img    # the file that a board boots
   cargo xtask report run.log --format html -o run.html"))]
-pub struct Arguments {
+pub struct XtaskArguments {
     /// The verb.
     #[command(subcommand)]
-    pub verb: Verb,
+    pub verb: XtaskVerb,
 }
 
 /// A command.
 #[derive(Subcommand)]
-pub enum Verb {
+pub enum XtaskVerb {
     /// A verb that each build of the program has.
     #[command(flatten)]
     First(FirstVerb),
@@ -55,7 +55,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     if full_program::is_needed(&arguments) {
         return exit_code::of(full_program::run(&arguments));
     }
-    let parsed = match Arguments::try_parse_from(arguments) {
+    let parsed = match XtaskArguments::try_parse_from(arguments) {
         Ok(parsed) => parsed,
         Err(error) => {
             // A closed stdout is no reason to change what happened.
@@ -66,15 +66,15 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     exit_code::of(run(parsed.verb))
 }
 
-fn run(verb: Verb) -> Result<u8> {
+fn run(verb: XtaskVerb) -> Result<u8> {
     match verb {
-        Verb::First(verb) => {
+        XtaskVerb::First(verb) => {
             interrupt::watch()?;
             run_first(verb)
         }
         // A report builds nothing, and may read for long.
         #[cfg(feature = "full")]
-        Verb::Full(verb) => {
+        XtaskVerb::Full(verb) => {
             if !matches!(*verb, FullVerb::Report(_)) {
                 interrupt::watch()?;
             }

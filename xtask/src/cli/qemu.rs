@@ -10,7 +10,7 @@ use clap::Args;
 use host::files;
 use host::interrupt;
 use host::log_file::LogFile;
-use host::progress::{Progress, say};
+use host::progress::{StepProgress, say};
 use host::read_file;
 use host::stdout::Out;
 use report::follow::screen::Screen;
@@ -21,7 +21,7 @@ use crate::build::GivenStates;
 use crate::build::firmware::Variant;
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::flash;
-use crate::build::payload::Tree;
+use crate::build::payload::TreeSource;
 use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::{Payload, RunSpec};
 use crate::qemu::timeout::{self, TIMEOUT_MAX};
@@ -107,7 +107,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<RunResult> {
         None => None,
     };
     let mut out = Out::default();
-    let progress = is_terminal.then(|| Progress::on_terminal("starting QEMU"));
+    let progress = is_terminal.then(|| StepProgress::on_terminal("starting QEMU"));
     let mut screen = Screen::new(log.as_mut(), &mut out, progress);
     screen.has_records |= arguments.records;
     let result = prepared.run(interrupt, &mut screen);
@@ -199,7 +199,7 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
         }
     };
     if let Some(path) = &arguments.dtb {
-        spec.tree = Tree::File(path.clone());
+        spec.tree = TreeSource::File(path.clone());
     }
     if let Some(path) = &arguments.image {
         spec.payload = Payload::Image(read_file::read("--image", path, flash::IMAGE_MAX)?);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use hardware::text::plural::many;
 use host::process;
-use host::progress::{NOTE, Progress, in_words, say};
+use host::progress::{NOTE, StepProgress, in_words, say};
 use regex::Regex;
 
 use crate::build::{payload, tf_a};
@@ -39,8 +39,8 @@ pub(super) fn run_setup() -> Result<u8> {
 
 /// Returns the tests of all packages; or that of the device trees of Linux's boards; or those as
 /// a guest under KVM. Sets up what they need.
-fn suites(workspace: &Workspace, trees: bool, kvm: bool) -> Result<Vec<Suite>> {
-    let ignored = Suite {
+fn suites(workspace: &Workspace, trees: bool, kvm: bool) -> Result<Vec<TestPrograms>> {
+    let ignored = TestPrograms {
         packages: "",
         options: "--ignored --nocapture",
         environment: None,
@@ -48,7 +48,7 @@ fn suites(workspace: &Workspace, trees: bool, kvm: bool) -> Result<Vec<Suite>> {
     };
     if trees {
         linux_trees::fetch(workspace)?;
-        return Ok(vec![Suite {
+        return Ok(vec![TestPrograms {
             packages: "--package xtask --test trees",
             // A thousand trees are minutes without any optimisation.
             environment: Some(("CARGO_PROFILE_DEV_OPT_LEVEL", "1")),
@@ -59,7 +59,7 @@ fn suites(workspace: &Workspace, trees: bool, kvm: bool) -> Result<Vec<Suite>> {
         setup::ensure(workspace, &[Need::Qemu, Need::Dtc, Need::RustTarget])?;
         KvmHost::ready(workspace)?;
         payload::build(workspace)?;
-        return Ok(vec![Suite {
+        return Ok(vec![TestPrograms {
             packages: "--package psci-bench --test kvm",
             // One machine at a time: each of them is a Linux and its guest.
             options: "--ignored --nocapture --test-threads=1",
@@ -68,13 +68,13 @@ fn suites(workspace: &Workspace, trees: bool, kvm: bool) -> Result<Vec<Suite>> {
     }
     set_up(workspace)?;
     payload::build(workspace)?;
-    let all = Suite {
+    let all = TestPrograms {
         packages: "--workspace",
         options: "",
         ..ignored
     };
     // A program has either loom's atomics or the processor's.
-    let loom = Suite {
+    let loom = TestPrograms {
         packages: "--package verify",
         options: "",
         environment: Some(("RUSTFLAGS", "--cfg loom")),
@@ -111,7 +111,7 @@ pub(super) fn run(trees: bool, kvm: bool, filter: &[String]) -> Result<u8> {
 }
 
 /// Test programs that one `cargo test` builds and runs.
-struct Suite {
+struct TestPrograms {
     /// Options of cargo that choose the programs.
     packages: &'static str,
     /// Options of the programs.
@@ -122,7 +122,7 @@ struct Suite {
     target: PathBuf,
 }
 
-impl Suite {
+impl TestPrograms {
     fn cargo_test(&self, workspace: &Workspace) -> Command {
         let mut command = process::cargo();
         command.arg("test").args(self.packages.split(' '));
@@ -179,7 +179,7 @@ impl Sum {
                 self.note_early_end();
                 self.rest.clear();
                 self.program = words[1].to_owned();
-                progress = (!is_loud).then(|| Progress::on_terminal(&words[1]));
+                progress = (!is_loud).then(|| StepProgress::on_terminal(&words[1]));
                 done = 0;
             } else if let Some(counts) = result.captures(&line) {
                 progress = None;
@@ -188,7 +188,7 @@ impl Sum {
             } else if line.ends_with(" ... ok\n") || line.contains(" ... ignored") {
                 done += 1;
                 let part = many(done, "test");
-                progress.iter().for_each(|it: &Progress| it.part(&part));
+                progress.iter().for_each(|it: &StepProgress| it.part(&part));
             } else {
                 self.rest += &line;
             }
@@ -211,7 +211,9 @@ impl Sum {
         );
         if failed > 0 {
             line = format!("{failed} failed, {line}");
-            let names = rest.rsplit_once("failures:\n").map_or("", |(_, names)| names);
+            let names = rest
+                .rsplit_once("failures:\n")
+                .map_or("", |(_, names)| names);
             let names = names.lines().filter_map(|line| line.strip_prefix("    "));
             let names = names.map(|test| format!("{name} {test}"));
             self.failures.extend(names);

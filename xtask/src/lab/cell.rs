@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use boards::{Board, Deploy, MINUTES_MAX};
+use boards::{BoardFile, Deploy, MINUTES_MAX};
 use clap::Args;
 use minijinja::context;
 use minijinja::value::{Serde, Value};
@@ -68,7 +68,7 @@ pub struct JobOptions {
 pub struct LabCell<'c> {
     pub names: Names,
     pub place: CellFolder,
-    pub board: &'c Board,
+    pub board: &'c BoardFile,
     pub plan: Plan,
     pub cpus: u32,
     /// The longest time that the plan may take; a job gets at least as much.

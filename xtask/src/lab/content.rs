@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use boards::Board;
+use boards::BoardFile;
 use host::progress::say;
 use host::read_file;
 
@@ -19,7 +19,7 @@ use crate::setup::workspace::Workspace;
 /// signed.
 pub fn content(
     workspace: &Workspace,
-    (board, engine): (&Board, Engine),
+    (board, engine): (&BoardFile, Engine),
     path: &Path,
     key: Option<&Path>,
     image: impl FnOnce() -> Result<Vec<u8>>,

@@ -9,7 +9,7 @@ const TAG_MAX: usize = 50;
 
 /// A word that a job cannot have.
 #[derive(Debug, Error)]
-pub enum WordError {
+pub enum JobWordError {
     /// Not a type of devices.
     #[error("LAVA takes up to {DEVICE_TYPE_MAX} characters, and no '/'")]
     DeviceType,
@@ -29,26 +29,26 @@ pub enum WordError {
 
 /// Returns a type of devices: LAVA's schema has a length for it, and YAML does not have
 /// all characters.
-pub fn device_type(text: &str) -> Result<String, WordError> {
+pub fn device_type(text: &str) -> Result<String, JobWordError> {
     if text.chars().count() > DEVICE_TYPE_MAX || text.contains('/') {
-        return Err(WordError::DeviceType);
+        return Err(JobWordError::DeviceType);
     }
     printable(text)
 }
 
 /// Returns a tag.
-pub fn tag(text: &str) -> Result<String, WordError> {
+pub fn tag(text: &str) -> Result<String, JobWordError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     if text.is_empty() || text.len() > TAG_MAX || !text.chars().all(plain) {
-        return Err(WordError::Tag);
+        return Err(JobWordError::Tag);
     }
     Ok(text.to_owned())
 }
 
 /// Text that people and YAML can read.
-pub fn printable(text: &str) -> Result<String, WordError> {
+pub fn printable(text: &str) -> Result<String, JobWordError> {
     if text.trim().is_empty() || text.chars().any(is_odd) {
-        return Err(WordError::NotPrintable);
+        return Err(JobWordError::NotPrintable);
     }
     Ok(text.to_owned())
 }
@@ -59,8 +59,8 @@ pub(super) fn is_odd(c: char) -> bool {
 }
 
 /// Checks the address of a folder for LAVA's dispatcher. A file's name is put after it.
-pub fn url(text: &str) -> Result<String, WordError> {
-    let (scheme, rest) = text.split_once("://").ok_or(WordError::Scheme)?;
+pub fn url(text: &str) -> Result<String, JobWordError> {
+    let (scheme, rest) = text.split_once("://").ok_or(JobWordError::Scheme)?;
     let authority = rest
         .split_once('/')
         .map_or(rest, |(authority, _)| authority);
@@ -74,10 +74,10 @@ pub fn url(text: &str) -> Result<String, WordError> {
         _ => false,
     };
     if !is_good {
-        return Err(WordError::Scheme);
+        return Err(JobWordError::Scheme);
     }
     match parts(text) {
-        Some(end) => Err(WordError::Parts(end)),
+        Some(end) => Err(JobWordError::Parts(end)),
         None => printable(text),
     }
 }

@@ -11,7 +11,7 @@ use report::profile::profile::{Cost, Profile, ProfilePhase, name_of};
 use super::calls::Builder;
 use super::code::Code;
 use super::record;
-use super::samples::{self, Sample};
+use super::samples::{self, ProfiledSample};
 
 /// Attributes the calls of `run`, whose log has this SHA-256, by the plugin's record and the
 /// firmware's ELF file.
@@ -45,7 +45,7 @@ pub fn of_log(run: &LoggedRun, log: String) -> Result<Profile> {
 fn of_samples(
     run: &LoggedRun,
     log: String,
-    samples: &[Sample<'_>],
+    samples: &[ProfiledSample<'_>],
     name: impl Fn(u32) -> String,
 ) -> Result<Profile> {
     if samples.is_empty() {

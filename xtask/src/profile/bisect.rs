@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 
 /// A commit by its place in the range, and its figure.
-type Point = (usize, f64);
+type MeasuredCommit = (usize, f64);
 
 /// A part of the range between two commits that were measured.
 #[derive(Clone, Copy, Debug)]
-struct Segment {
-    from: Point,
-    to: Point,
+struct CommitRange {
+    from: MeasuredCommit,
+    to: MeasuredCommit,
 }
 
-impl Segment {
+impl CommitRange {
     fn change(&self) -> f64 {
         (self.to.1 - self.from.1).abs()
     }
@@ -37,7 +37,7 @@ pub(super) fn find_steps(
         return Ok(Vec::new());
     };
     let least = tolerance * first.abs();
-    let mut segments = vec![Segment {
+    let mut segments = vec![CommitRange {
         from: (0, first),
         to: (last, end),
     }];
@@ -49,11 +49,11 @@ pub(super) fn find_steps(
             steps.sort_unstable();
             return Ok(steps);
         };
-        let Segment { from, to } = segments.swap_remove(place);
+        let CommitRange { from, to } = segments.swap_remove(place);
         match middle(from.0, to.0, &mut skipped, &mut measure)? {
             Some(middle) => {
-                segments.push(Segment { from, to: middle });
-                segments.push(Segment { from: middle, to });
+                segments.push(CommitRange { from, to: middle });
+                segments.push(CommitRange { from: middle, to });
             }
             None => steps.push((from.0, to.0)),
         }
@@ -66,7 +66,7 @@ fn middle(
     to: usize,
     skipped: &mut BTreeSet<usize>,
     measure: &mut impl FnMut(usize) -> Result<Option<f64>>,
-) -> Result<Option<Point>> {
+) -> Result<Option<MeasuredCommit>> {
     let mut places: Vec<usize> = (from + 1..to).collect();
     places.sort_by_key(|it| it.abs_diff(from.midpoint(to)));
     for place in places {

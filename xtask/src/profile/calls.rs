@@ -12,14 +12,14 @@ use super::record::Execution;
 
 /// The costs of the part of a call that has not ended, by stack.
 #[derive(Debug, Default)]
-struct Tally {
+struct CostTally {
     /// By the number of the stack in [`Stacks`].
     costs: Vec<Cost>,
     /// The stacks that have costs.
     stacks: Vec<u32>,
 }
 
-impl Tally {
+impl CostTally {
     fn add(&mut self, stack: u32, instructions: u64, calls: u64) {
         let place = stack as usize;
         if place >= self.costs.len() {
@@ -48,12 +48,12 @@ impl Tally {
 pub(super) struct Call {
     /// The CPU, as the plugin identifies it.
     pub cpu: u32,
-    parts: Vec<Part>,
+    parts: Vec<CallPart>,
 }
 
 /// The part of a call from one read of the counter to the next.
 #[derive(Debug)]
-struct Part {
+struct CallPart {
     /// The timestamp that was read at the beginning; None if the value was stored elsewhere.
     stamp: Option<Stamp>,
     /// The number of instructions of all CPUs at the beginning.
@@ -74,7 +74,7 @@ impl Call {
 
     fn begin_part(&mut self, at: u64) {
         let (stamp, costs) = (None, Vec::new());
-        self.parts.push(Part { stamp, at, costs });
+        self.parts.push(CallPart { stamp, at, costs });
     }
 
     fn end_part(&mut self, costs: Vec<(u32, Cost)>) {
@@ -133,27 +133,27 @@ impl Stacks {
 }
 
 /// A function that is not done, and the address to which it returns.
-struct Frame {
+struct CallFrame {
     function: u32,
     stack: u32,
     back: Option<u64>,
 }
 
 #[derive(Default)]
-struct Cpu {
+struct CpuCalls {
     call: Option<Call>,
     /// The costs of the last part of the call.
-    tally: Tally,
-    frames: Vec<Frame>,
+    tally: CostTally,
+    frames: Vec<CallFrame>,
     /// The return address of the call at the end of the last block.
     called_from: Option<u64>,
 }
 
-impl Cpu {
+impl CpuCalls {
     /// Enters a function that returns to `back`.
     fn push(&mut self, function: u32, back: Option<u64>, stacks: &mut Stacks) -> u32 {
         let stack = stacks.number(self.frames.last().map(|it| it.stack), function);
-        self.frames.push(Frame {
+        self.frames.push(CallFrame {
             function,
             stack,
             back,
@@ -178,7 +178,7 @@ impl Cpu {
 /// Rebuilds calls.
 pub(super) struct Builder<'c> {
     code: &'c Code,
-    cpus: Vec<(u32, Cpu)>,
+    cpus: Vec<(u32, CpuCalls)>,
     /// The place of the CPU of the last block: the next one is mostly its, too.
     last: usize,
     pub stacks: Stacks,
@@ -203,7 +203,7 @@ impl<'c> Builder<'c> {
         }
         let found = self.cpus.iter().position(|cpu| cpu.0 == id);
         self.last = found.unwrap_or_else(|| {
-            self.cpus.push((id, Cpu::default()));
+            self.cpus.push((id, CpuCalls::default()));
             self.cpus.len() - 1
         });
     }

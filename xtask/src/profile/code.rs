@@ -11,7 +11,7 @@ use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 #[derive(Debug)]
 pub(super) struct Code {
     base: u64,
-    instructions: Vec<Instruction>,
+    instructions: Vec<FirmwareInstruction>,
     /// Beginning and name of functions and of labels, sorted.
     functions: Vec<(u64, String)>,
     /// The place of the first function with the name of each.
@@ -27,7 +27,7 @@ pub(super) struct Code {
 
 /// An instruction, with what is looked up for each executed block.
 #[derive(Clone, Copy, Debug)]
-struct Instruction {
+struct FirmwareInstruction {
     word: u32,
     /// The number of its function, and the address where that ends.
     function: (u32, u64),
@@ -103,7 +103,7 @@ impl Code {
             if word & !0x1f == 0xd53b_e020 {
                 counter_read = Some(address);
             }
-            self.instructions.push(Instruction {
+            self.instructions.push(FirmwareInstruction {
                 word,
                 function: self.find_function(address),
                 counter_read,
@@ -117,7 +117,7 @@ impl Code {
         self.base..self.base + 4 * self.instructions.len() as u64
     }
 
-    fn instruction(&self, address: u64) -> Option<&Instruction> {
+    fn instruction(&self, address: u64) -> Option<&FirmwareInstruction> {
         let place = address.checked_sub(self.base)? / 4;
         self.instructions.get(place as usize)
     }

@@ -29,7 +29,7 @@ use crate::setup::{self, Need};
 
 /// A commit with what was measured of it.
 #[derive(Debug, Default, Serialize)]
-pub struct Entry {
+pub struct LedgerEntry {
     /// The commit.
     pub commit: Commit,
     /// The reason why there is no profile of it; None where there is one.
@@ -42,7 +42,7 @@ pub struct Entry {
     profile: Option<Profile>,
 }
 
-impl Entry {
+impl LedgerEntry {
     fn measured(commit: Commit, same_as: Option<Commit>, mut profile: Profile) -> Self {
         // The phases of each CPU are kept in a file, and not in memory for every commit.
         profile.phases = profile.merged();
@@ -110,14 +110,14 @@ impl Selected {
         }
     }
 
-    fn of(&self, entry: &Entry) -> Option<f64> {
+    fn of(&self, entry: &LedgerEntry) -> Option<f64> {
         self.part.of(*entry.figures.get(&self.figure)?)
     }
 }
 
 /// The figures over a range of commits.
 #[derive(Debug, Serialize)]
-pub struct Ledger {
+pub struct CommitLedger {
     /// The range as it was given.
     pub range: String,
     /// The share of a figure below which a difference is no step.
@@ -125,7 +125,7 @@ pub struct Ledger {
     /// The figure of a bisection; None if all commits were measured.
     pub selected: Option<Selected>,
     /// The commits, in their order; those of a bisection are the ones that were measured.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<LedgerEntry>,
     /// The steps.
     pub steps: Vec<LedgerStep>,
     /// The changes from the first commit to the last; none if one of them was not measured.
@@ -134,7 +134,7 @@ pub struct Ledger {
 
 /// Measures commits of a checkout.
 #[derive(Debug)]
-pub struct Bench {
+pub struct LedgerBench {
     checkout: PathBuf,
     spec: RunSpec,
     commits: Vec<Commit>,
@@ -143,7 +143,7 @@ pub struct Bench {
     seen: BTreeMap<String, Commit>,
 }
 
-impl Bench {
+impl LedgerBench {
     /// Prepares for the commits `range` of the checkout that `spec` names.
     pub fn new(spec: &RunSpec, range: &str, first_parent: bool) -> Result<Self> {
         let checkout = spec.tf_a.clone();
@@ -175,7 +175,7 @@ impl Bench {
     }
 
     /// Measures the commit at `place`. Where it cannot be built or run, the entry says so.
-    fn measure(&mut self, place: usize) -> Result<Entry> {
+    fn measure(&mut self, place: usize) -> Result<LedgerEntry> {
         let commit = self.commits[place].clone();
         let (number, all, id) = (place + 1, self.commits.len(), commit.short());
         say(&format!("{number}/{all} {id} {}", commit.title));
@@ -184,16 +184,16 @@ impl Bench {
             Err(failure) => {
                 say(&format!("  skipped: {failure}"));
                 let failure = Some(failure.to_string());
-                return Ok(Entry {
+                return Ok(LedgerEntry {
                     commit,
                     failure,
-                    ..Entry::default()
+                    ..LedgerEntry::default()
                 });
             }
         };
         let same_as = self.seen.get(&identity).cloned();
         self.seen.entry(identity).or_insert_with(|| commit.clone());
-        Ok(Entry::measured(commit, same_as, profile))
+        Ok(LedgerEntry::measured(commit, same_as, profile))
     }
 
     /// Returns the identity of a commit's run and its profile, as it was kept or measured; or
@@ -232,9 +232,9 @@ impl Bench {
     }
 
     /// Measures all commits.
-    pub fn ledger(mut self, range: &str, tolerance: f64) -> Result<Ledger> {
+    pub fn ledger(mut self, range: &str, tolerance: f64) -> Result<CommitLedger> {
         let entries = (0..self.commits.len()).map(|place| self.measure(place));
-        let entries: Vec<Entry> = entries.collect::<Result<_>>()?;
+        let entries: Vec<LedgerEntry> = entries.collect::<Result<_>>()?;
         let measured = entries.iter().filter(|it| it.profile.is_some());
         let mut steps: Vec<LedgerStep> = measured.tuple_windows().filter_map(step).collect();
         for step in &mut steps {
@@ -242,11 +242,16 @@ impl Bench {
                 .retain(|it| it.exceeds(&InstructionScope::BOTH, tolerance));
         }
         steps.retain(|it| !it.changes.is_empty());
-        Ok(Ledger::new((range, tolerance), None, entries, steps))
+        Ok(CommitLedger::new((range, tolerance), None, entries, steps))
     }
 
     /// Finds the commits at which a figure changes, by halves.
-    pub fn bisect(mut self, range: &str, tolerance: f64, selected: Selected) -> Result<Ledger> {
+    pub fn bisect(
+        mut self,
+        range: &str,
+        tolerance: f64,
+        selected: Selected,
+    ) -> Result<CommitLedger> {
         let mut entries = BTreeMap::new();
         let places = find_steps(self.commits.len(), tolerance, |place| {
             let entry = self.measure(place)?;
@@ -262,7 +267,7 @@ impl Bench {
         let steps = steps.filter_map(|(old, new)| step((&entries[old], &entries[new])));
         let steps = steps.collect();
         let entries = entries.into_values().collect();
-        Ok(Ledger::new(
+        Ok(CommitLedger::new(
             (range, tolerance),
             Some(selected),
             entries,
@@ -271,11 +276,11 @@ impl Bench {
     }
 }
 
-impl Ledger {
+impl CommitLedger {
     fn new(
         (range, tolerance): (&str, f64),
         selected: Option<Selected>,
-        entries: Vec<Entry>,
+        entries: Vec<LedgerEntry>,
         mut steps: Vec<LedgerStep>,
     ) -> Self {
         let ends = entries.first().zip(entries.last());
@@ -379,7 +384,7 @@ fn short(error: &anyhow::Error) -> String {
 }
 
 /// Returns the changes of all phases from one entry to another, if both were measured.
-fn step((since, entry): (&Entry, &Entry)) -> Option<LedgerStep> {
+fn step((since, entry): (&LedgerEntry, &LedgerEntry)) -> Option<LedgerStep> {
     Some(LedgerStep {
         commit: entry.commit.clone(),
         since: since.commit.clone(),
@@ -401,20 +406,24 @@ mod tests {
     use crate::profile::ledger_export::{self, LedgerFormat, conclusion};
 
     /// Returns entries with the sums of two calls: own instructions, and those of all CPUs.
-    fn entries(sums: &[(u64, u64)]) -> Vec<Entry> {
+    fn entries(sums: &[(u64, u64)]) -> Vec<LedgerEntry> {
         let entries = sums.iter().enumerate().map(|(place, (own, all))| {
             let commit = Commit {
                 id: format!("c{place}"),
                 title: String::new(),
             };
             let profile = Profile::made_up(&[("s", "entry", *own, *all)]);
-            Entry::measured(commit, None, profile)
+            LedgerEntry::measured(commit, None, profile)
         });
         entries.collect()
     }
 
-    fn ledger(entries: Vec<Entry>, selected: Option<&str>, steps: Vec<LedgerStep>) -> Ledger {
-        Ledger::new(
+    fn ledger(
+        entries: Vec<LedgerEntry>,
+        selected: Option<&str>,
+        steps: Vec<LedgerStep>,
+    ) -> CommitLedger {
+        CommitLedger::new(
             ("a..b", 0.01),
             selected.map(Selected::parse),
             entries,
@@ -468,7 +477,7 @@ mod tests {
 
     #[test]
     fn tables_have_waiting_and_no_figure_of_what_was_not_measured() {
-        let text = |entries: Vec<Entry>| {
+        let text = |entries: Vec<LedgerEntry>| {
             let mut text = Vec::new();
             let ledger = ledger(entries, None, Vec::new());
             ledger_export::write(LedgerFormat::Text, &ledger, &mut text).expect("written");
@@ -485,7 +494,7 @@ mod tests {
         let row = "s:entry | 1394 | 772 | 31717 | 471513 | +440418 | 0";
         assert_eq!(cells(&said), row, "{said}");
         let other = Profile::made_up(&[("t", "entry", 2000, 2000)]);
-        let mut other = vec![Entry::measured(Commit::default(), None, other)];
+        let mut other = vec![LedgerEntry::measured(Commit::default(), None, other)];
         other.splice(0..0, entries(&figures));
         let said = text(other);
         let row = "s:entry | 1394 | not measured | 31717 | not measured | 0";
@@ -524,7 +533,7 @@ mod tests {
         for selected in [None, Some("s:entry")] {
             let mut other = entries(&[(2000, 2000)]);
             let profile = Profile::made_up(&[("t", "entry", 2000, 2000)]);
-            other.push(Entry::measured(Commit::default(), None, profile));
+            other.push(LedgerEntry::measured(Commit::default(), None, profile));
             let other = ledger(other, selected, Vec::new());
             let said = "the last commit has no figure of s:entry";
             assert_eq!(other.lack().as_deref(), Some(said));

@@ -14,7 +14,7 @@ use report::profile::document::{
 };
 
 use super::checkout::Commit;
-use super::ledger::{Entry, Ledger, LedgerStep, Selected};
+use super::ledger::{CommitLedger, LedgerEntry, LedgerStep, Selected};
 
 /// A format of ledgers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -30,7 +30,7 @@ pub enum LedgerFormat {
 }
 
 /// Writes `ledger`.
-pub fn write(format: LedgerFormat, ledger: &Ledger, out: &mut dyn Write) -> Result<()> {
+pub fn write(format: LedgerFormat, ledger: &CommitLedger, out: &mut dyn Write) -> Result<()> {
     match format {
         LedgerFormat::Text => write_blocks(document(ledger), out),
         LedgerFormat::Html => write_page(&title(ledger), NOTES, document(ledger), out),
@@ -39,7 +39,7 @@ pub fn write(format: LedgerFormat, ledger: &Ledger, out: &mut dyn Write) -> Resu
     }
 }
 
-fn write_csv(ledger: &Ledger, out: &mut dyn Write) -> Result<()> {
+fn write_csv(ledger: &CommitLedger, out: &mut dyn Write) -> Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record(["commit", "title", "figure", "own", "all", "failure"])?;
     for entry in &ledger.entries {
@@ -55,11 +55,11 @@ fn write_csv(ledger: &Ledger, out: &mut dyn Write) -> Result<()> {
     Ok(csv.flush()?)
 }
 
-fn title(ledger: &Ledger) -> String {
+fn title(ledger: &CommitLedger) -> String {
     format!("PSCI calls of TF-A {}, commit by commit", ledger.range)
 }
 
-fn document(ledger: &Ledger) -> Vec<Block<'static>> {
+fn document(ledger: &CommitLedger) -> Vec<Block<'static>> {
     let failed = ledger.entries.iter().filter(|it| it.failure.is_some());
     let failed = failed.count();
     let measured = ledger.entries.len() - failed;
@@ -88,7 +88,7 @@ fn document(ledger: &Ledger) -> Vec<Block<'static>> {
     all
 }
 
-fn commit_table(ledger: &Ledger) -> Option<Table> {
+fn commit_table(ledger: &CommitLedger) -> Option<Table> {
     let mut table = Table::titled("Commits");
     table.words(["Commit", "Title", "Result"]);
     for it in &ledger.entries {
@@ -107,12 +107,12 @@ fn commit_table(ledger: &Ledger) -> Option<Table> {
 }
 
 /// A part of a figure over the commits.
-struct Series<'l> {
+struct LedgerSeries<'l> {
     name: String,
-    points: Vec<Point<'l>>,
+    points: Vec<LedgerPoint<'l>>,
 }
 
-struct Point<'l> {
+struct LedgerPoint<'l> {
     place: usize,
     commit: &'l Commit,
     figure: f64,
@@ -121,22 +121,22 @@ struct Point<'l> {
 
 /// Returns the series of a figure: the CPU's own instructions, and those of all CPUs if others
 /// execute some.
-fn series<'l>(ledger: &'l Ledger, name: &str) -> Vec<Series<'l>> {
+fn series<'l>(ledger: &'l CommitLedger, name: &str) -> Vec<LedgerSeries<'l>> {
     let figures = ledger.entries.iter().filter_map(|it| it.figures.get(name));
     let has_waiting = figures.filter_map(|it| it.waiting()).any(|it| it != 0.0);
-    let own = Series::new(ledger, name, InstructionScope::Own);
-    let all = has_waiting.then(|| Series::new(ledger, name, InstructionScope::All));
+    let own = LedgerSeries::new(ledger, name, InstructionScope::Own);
+    let all = has_waiting.then(|| LedgerSeries::new(ledger, name, InstructionScope::All));
     iter::once(own).chain(all).collect()
 }
 
-impl<'l> Series<'l> {
-    fn new(ledger: &'l Ledger, name: &str, part: InstructionScope) -> Self {
-        let point = |(place, entry): (usize, &'l Entry)| {
+impl<'l> LedgerSeries<'l> {
+    fn new(ledger: &'l CommitLedger, name: &str, part: InstructionScope) -> Self {
+        let point = |(place, entry): (usize, &'l LedgerEntry)| {
             let (commit, figure) = (&entry.commit, part.of(*entry.figures.get(name)?)?);
             let is_step =
                 |it: &PhaseChange| it.figure == name && it.exceeds(&[part], ledger.tolerance);
             let mut steps = ledger.steps.iter().filter(|it| it.commit.id == commit.id);
-            Some(Point {
+            Some(LedgerPoint {
                 place,
                 commit,
                 figure,
@@ -159,9 +159,9 @@ impl<'l> Series<'l> {
         let most = self.points.iter().map(|it| it.figure).fold(0.0, f64::max);
         let (mut drawing, y) = Drawing::of_values(most, "Instructions");
         let x = Scale::linear((-0.5, count as f64 - 0.5), (LEFT, EDGE));
-        let tick = |it: &Point<'_>| (it.place as f64, it.commit.short().to_owned());
+        let tick = |it: &LedgerPoint<'_>| (it.place as f64, it.commit.short().to_owned());
         drawing.bottom(&x, "commit", x.spaced(self.points.iter().map(tick)));
-        let at = |it: &Point<'_>| (x.at(it.place as f64), y.at(it.figure));
+        let at = |it: &LedgerPoint<'_>| (x.at(it.place as f64), y.at(it.figure));
         for pair in self.points.windows(2) {
             drawing.line("axis", at(&pair[0]), at(&pair[1]));
         }
@@ -179,13 +179,13 @@ impl<'l> Series<'l> {
     }
 }
 
-fn figure_table(ledger: &Ledger, names: &BTreeSet<&String>) -> Option<Table> {
+fn figure_table(ledger: &CommitLedger, names: &BTreeSet<&String>) -> Option<Table> {
     let mut table = Table::titled("Figures (a CPU's own instructions, and all: PMF's ticks)");
     table.words(["Figure"]);
     table.numbers(["Own, first", "Own, last", "All, first", "All, last"]);
     table.numbers(["Waiting", "Steps"]);
     for name in names {
-        let of = |entry: Option<&Entry>| entry.and_then(|it| it.figures.get(*name)).copied();
+        let of = |entry: Option<&LedgerEntry>| entry.and_then(|it| it.figures.get(*name)).copied();
         let ends = [of(ledger.entries.first()), of(ledger.entries.last())];
         let mut cells = vec![(*name).clone()];
         for part in InstructionScope::BOTH {
@@ -210,7 +210,7 @@ fn of_whole(share: f64) -> String {
 }
 
 /// Returns the result in lines.
-pub fn conclusion(ledger: &Ledger) -> Vec<String> {
+pub fn conclusion(ledger: &CommitLedger) -> Vec<String> {
     let steps = ledger.steps.iter().map(|step| {
         let (id, title) = (step.commit.short(), &step.commit.title);
         let changed = match (&ledger.selected, &step.changes[..]) {
@@ -241,7 +241,7 @@ fn change_text(change: &PhaseChange, part: InstructionScope) -> String {
 
 /// Returns sentences about a figure over the whole range, and the commit that makes it larger
 /// than any other does.
-fn whole(ledger: &Ledger, selected: &Selected) -> Vec<String> {
+fn whole(ledger: &CommitLedger, selected: &Selected) -> Vec<String> {
     let part = selected.part;
     let Some(change) = ledger.whole.first().filter(|it| it.both(part).is_some()) else {
         return Vec::new();
@@ -273,7 +273,7 @@ fn whole(ledger: &Ledger, selected: &Selected) -> Vec<String> {
 }
 
 /// Returns a sentence about figures that are larger at the end of the range.
-fn larger(ledger: &Ledger) -> Option<String> {
+fn larger(ledger: &CommitLedger) -> Option<String> {
     let figures = ledger.larger().map(|it| it.figure.as_str()).join(", ");
     (!figures.is_empty()).then(|| format!("larger at the end of the range: {figures}"))
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use host::hex::hex;
 use host::interrupt;
 use host::log_file::LogFile;
-use host::progress::Progress;
+use host::progress::StepProgress;
 use host::temporary;
 use report::follow::screen::Screen;
 use report::log::read_bytes;
@@ -127,7 +127,7 @@ impl ProfiledRun {
         self.plugin.push(",out=");
         self.plugin.push(&record);
         self.prepared.add_plugin(&self.plugin);
-        let (mut out, progress) = (io::sink(), Progress::on_terminal("starting QEMU"));
+        let (mut out, progress) = (io::sink(), StepProgress::on_terminal("starting QEMU"));
         let mut screen = Screen::new(log, &mut out, Some(progress));
         let result = self.prepared.run(interrupt::watch()?, &mut screen);
         drop(screen);

@@ -14,7 +14,7 @@ use super::calls::Call;
 
 /// A phase of a sample.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
+pub(super) struct PhaseSpan {
     pub phase: CpuPhase,
     pub from: Stamp,
     pub to: Stamp,
@@ -23,25 +23,25 @@ pub(super) struct Span {
 
 /// A sample of a run.
 #[derive(Debug)]
-pub(super) struct Sample<'c> {
+pub(super) struct ProfiledSample<'c> {
     /// The scenario's place in the run.
     pub scenario: usize,
     /// The CPU's place in the run.
     pub cpu: u16,
-    pub spans: Vec<Span>,
+    pub spans: Vec<PhaseSpan>,
     /// The call of the firmware; None until it is found.
     pub call: Option<&'c Call>,
 }
 
 /// Returns the phases of a sample between timestamps, without low power.
-fn spans(instants: &Instants) -> Vec<Span> {
+fn spans(instants: &Instants) -> Vec<PhaseSpan> {
     let path = Stamp::IN_TIME.into_iter();
     let path = path.filter(|it| instants.at(Instant::Stamp(*it)).is_some());
     let span = |(from, to)| {
         let ends = (Instant::Stamp(from), Instant::Stamp(to));
         let phase = phase_between(ends.0, ends.1)?;
         let ticks = instants.span(ends.0, ends.1)?;
-        Some(Span {
+        Some(PhaseSpan {
             phase,
             from,
             to,
@@ -52,8 +52,8 @@ fn spans(instants: &Instants) -> Vec<Span> {
     path.tuple_windows().filter_map(span).collect()
 }
 
-fn is_of(call: &Call, spans: &[Span]) -> bool {
-    let is_equal = |span: &Span| {
+fn is_of(call: &Call, spans: &[PhaseSpan]) -> bool {
+    let is_equal = |span: &PhaseSpan| {
         let ends = call.at(span.from).zip(call.at(span.to));
         ends.and_then(|(from, to)| to.checked_sub(from)) == Some(span.ticks)
     };
@@ -61,12 +61,12 @@ fn is_of(call: &Call, spans: &[Span]) -> bool {
 }
 
 /// Returns the samples of `run` that have timestamps, by CPU, in the order of time.
-pub(super) fn read<'c>(run: &Run) -> Vec<Sample<'c>> {
+pub(super) fn read<'c>(run: &Run) -> Vec<ProfiledSample<'c>> {
     let mut all = Vec::new();
     for cpu in 0..run.cpus.len() as u16 {
         for (scenario, it) in run.scenarios.iter().enumerate() {
             let samples = it.row(cpu).into_iter().flat_map(|row| row.samples.iter());
-            all.extend(samples.map(|sample| Sample {
+            all.extend(samples.map(|sample| ProfiledSample {
                 scenario,
                 cpu,
                 spans: spans(&sample.instants),
@@ -80,12 +80,12 @@ pub(super) fn read<'c>(run: &Run) -> Vec<Sample<'c>> {
 
 /// Returns a scenario in sequence in which samples of most CPUs differ in their phases. On the
 /// instruction clock a CPU on its own takes the same number of ticks each time.
-pub(super) fn varying(samples: &[Sample<'_>], run: &Run) -> Option<ScenarioId> {
-    let is_alone = |it: &&Sample<'_>| {
+pub(super) fn varying(samples: &[ProfiledSample<'_>], run: &Run) -> Option<ScenarioId> {
+    let is_alone = |it: &&ProfiledSample<'_>| {
         let id = run.scenarios[it.scenario].id;
         !id.is_parallel() && it.spans.len() > 1
     };
-    let key = |it: &&Sample<'_>| (it.scenario, it.cpu);
+    let key = |it: &&ProfiledSample<'_>| (it.scenario, it.cpu);
     let alone = samples.iter().filter(is_alone);
     let mut varying = BTreeMap::new();
     for (key, own) in &alone.chunk_by(key) {
@@ -107,7 +107,7 @@ pub(super) fn varying(samples: &[Sample<'_>], run: &Run) -> Option<ScenarioId> {
 /// # Errors
 /// A sample for which there is no call of as many instructions in each phase.
 pub(super) fn find_calls<'c>(
-    samples: &mut [Sample<'c>],
+    samples: &mut [ProfiledSample<'c>],
     run: &Run,
     calls: &'c [Call],
 ) -> Result<()> {

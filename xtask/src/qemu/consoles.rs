@@ -57,7 +57,7 @@ impl Display for Consoles {
 #[cfg(test)]
 mod tests {
     use boards::device_tree::{Choices, build};
-    use boards::{Gic, load};
+    use boards::{GicVersion, load};
     use hardware::devices::uart::Layout;
     use hardware::image::{Conduit, UartKind};
 
@@ -78,13 +78,12 @@ mod tests {
         let board = load("juno").expect("a good board");
         let choices = Choices {
             cpus: 1,
-            gic: Gic::V2,
+            gic: GicVersion::V2,
             conduit: Conduit::Smc,
             cpu_off: true,
             idle_states: &[],
-            bootargs: "",
         };
-        let tree = build(&board, &choices).expect("a tree");
+        let tree = build(&board, &choices, "").expect("a tree");
         let of_tree = board.uart.emergency();
         let by_tree = format!("{of_tree}, by /chosen/stdout-path");
         let other = Uart::new(UartKind::Imx, 0x21c_0500, Layout::new(0, 4));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use boards::Gic;
+use boards::GicVersion;
 use host::process;
 
 use super::command_line::{CommandLine, PROGRAM};
@@ -26,7 +26,7 @@ const NARROW: [&str; 2] = ["cortex-a7", "cortex-a15"];
 
 /// A machine to start.
 #[derive(Clone, Debug)]
-pub struct Machine<'m> {
+pub struct QemuMachine<'m> {
     /// The board's recipe.
     pub recipe: &'m boards::Qemu,
     /// `-cpu`.
@@ -34,18 +34,18 @@ pub struct Machine<'m> {
     /// `-smp`.
     pub cpus: u32,
     /// Interrupt controller.
-    pub gic: Gic,
+    pub gic: GicVersion,
     /// The run that is asked for.
     pub spec: &'m RunSpec,
 }
 
-impl Machine<'_> {
+impl QemuMachine<'_> {
     /// Refuses options that the machine or its firmware, which `described` describes, does
     /// not have. `gic` is the GIC of a machine that is not adjustable.
-    pub fn check(&self, described: &boards::Firmware, gic: Gic) -> Result<()> {
+    pub fn check(&self, described: &boards::Firmware, gic: GicVersion) -> Result<()> {
         let (cpus, in_all, name) = (self.cpus, described.max_cpus, self.spec.firmware.name());
         let (most, why) = match self.gic {
-            Gic::V2 if in_all > GIC_V2_CPUS => (GIC_V2_CPUS, "a GICv2".to_owned()),
+            GicVersion::V2 if in_all > GIC_V2_CPUS => (GIC_V2_CPUS, "a GICv2".to_owned()),
             _ => (in_all, format!("firmware {name}")),
         };
         if cpus == 0 || cpus > most {

@@ -17,5 +17,5 @@ pub mod symbols;
 pub mod timeout;
 
 pub use self::command_line::{CommandLine, PROGRAM, command, preload};
-pub use self::machine::{ICOUNT_NS, Machine};
+pub use self::machine::{ICOUNT_NS, QemuMachine};
 pub use self::run_spec::Level;

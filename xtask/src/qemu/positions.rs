@@ -18,7 +18,7 @@ const TEXT_OFFSET: usize = 8;
 
 /// The parts of a machine's memory that have names.
 #[derive(Clone, Debug, Default)]
-pub struct Map {
+pub struct NamedMemory {
     /// Address of the image.
     pub image: u64,
     /// Size of the image in bytes.
@@ -51,12 +51,12 @@ pub fn loaded_at(memory: u64, image: &[u8]) -> u64 {
 
 /// Stops the machine behind `socket`, and returns a line for all CPUs that are at the same
 /// place. A machine that hangs may not answer: then there are no lines.
-pub fn ask(socket: &Socket, map: &Map) -> Vec<String> {
+pub fn ask(socket: &Socket, map: &NamedMemory) -> Vec<String> {
     lines(&socket.registers(TIME).unwrap_or_default(), map)
 }
 
 /// Returns the lines for the answer `said` to `info registers -a`.
-fn lines(said: &str, map: &Map) -> Vec<String> {
+fn lines(said: &str, map: &NamedMemory) -> Vec<String> {
     // PSTATE=600003c9 -ZC- NS EL2h; QEMU 7.2 shows no world at EL3.
     let pattern = r"CPU#(\d+)\s+PC=([0-9a-f]+)[^#]*\sPSTATE=\S+ \S+ (S )?(?:NS )?EL(\d)";
     let cpu = Regex::new(pattern).expect("a pattern that a test shows");
@@ -83,7 +83,7 @@ fn lines(said: &str, map: &Map) -> Vec<String> {
     places.into_iter().map(line).collect()
 }
 
-impl Map {
+impl NamedMemory {
     fn describe(&self, pc: u64, level: &str, is_secure: bool) -> String {
         let offset = pc.wrapping_sub(self.image);
         let (place, function) = match level {

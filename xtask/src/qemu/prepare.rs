@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use boards::{Board, Conduit, Stock};
+use boards::{BoardFile, Conduit, Stock};
 use host::hex::hex;
 use host::interrupt;
 use host::progress::say;
@@ -23,16 +23,16 @@ use super::diagnosis::{self, diagnose};
 use super::efi;
 use super::guest_memory::GuestMemory;
 use super::kvm_host::{self, KvmHost};
-use super::machine::Machine;
+use super::machine::QemuMachine;
 use super::monitor::Socket;
-use super::positions::{self, Map};
+use super::positions::{self, NamedMemory};
 use super::run_result::RunResult;
 use super::run_spec::{Level, Payload, RunSpec};
 use super::symbols::Symbols;
 use crate::build::firmware::{self, Platform, Variant};
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::image_contents::{ImageWish, make_image};
-use crate::build::payload::{self, Tree};
+use crate::build::payload::{self, TreeSource};
 use crate::build::tf_a::{TF_A, TfA};
 use crate::build::{self, flash, image};
 use crate::setup::workspace::Workspace;
@@ -44,7 +44,7 @@ pub struct Prepared {
     firmware: FirmwareKind,
     timeout: Duration,
     line: CommandLine,
-    map: Map,
+    map: NamedMemory,
     /// The memory's first address.
     memory: u64,
     /// The files of the flash besides BL33; None if BL33 is in no flash.
@@ -64,7 +64,7 @@ struct Boot {
     /// Files that are in memory before the machine starts, and their addresses.
     in_memory: Vec<(Vec<u8>, u64)>,
     rest: Vec<OsString>,
-    map: Map,
+    map: NamedMemory,
     stages: Option<firmware::FirmwareBuild>,
     image: Vec<u8>,
 }
@@ -72,8 +72,8 @@ struct Boot {
 /// A run that can be: what is asked for, and the machine for it.
 struct Asked<'a> {
     workspace: &'a Workspace,
-    board: &'a Board,
-    machine: Machine<'a>,
+    board: &'a BoardFile,
+    machine: QemuMachine<'a>,
     spec: &'a RunSpec,
 }
 
@@ -160,7 +160,7 @@ fn needs(firmware: FirmwareKind) -> &'static [Need] {
 }
 
 /// Returns the machine that `spec` asks for, if `board` can be it.
-fn machine<'m>(board: &'m Board, spec: &'m RunSpec) -> Result<Machine<'m>> {
+fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m>> {
     let recipe = board.qemu.as_ref();
     let recipe = recipe.with_context(|| format!("QEMU does not emulate {}", board.title))?;
     // A Linux and its guest have fewer and other CPUs, unless the user says so.
@@ -168,7 +168,7 @@ fn machine<'m>(board: &'m Board, spec: &'m RunSpec) -> Result<Machine<'m>> {
         FirmwareKind::Kvm => (kvm_host::CPU, kvm_host::CPUS),
         _ => (recipe.cpu.as_str(), recipe.cpus),
     };
-    let machine = Machine {
+    let machine = QemuMachine {
         recipe,
         cpu: spec.cpu.as_deref().unwrap_or(cpu),
         cpus: spec.smp.unwrap_or(cpus),
@@ -192,9 +192,9 @@ fn machine<'m>(board: &'m Board, spec: &'m RunSpec) -> Result<Machine<'m>> {
 
 impl Asked<'_> {
     /// Returns the image that is named, or builds it, and begins the map of it.
-    fn image(&self) -> Result<(Vec<u8>, Map)> {
+    fn image(&self) -> Result<(Vec<u8>, NamedMemory)> {
         let (spec, machine) = (self.spec, &self.machine);
-        let mut map = Map::default();
+        let mut map = NamedMemory::default();
         if spec.firmware == FirmwareKind::UBoot {
             setup::ensure(self.workspace, &[Need::UBoot])?;
             return Ok((fs::read(U_BOOT).context(U_BOOT)?, map));
@@ -232,7 +232,7 @@ impl Asked<'_> {
         map.image = positions::loaded_at(memory, &file);
         // Without a tree of this tool, QEMU's own has the boot arguments.
         let args = self.spec.args.iter();
-        let args = args.filter(|_| self.spec.tree == Tree::None);
+        let args = args.filter(|_| self.spec.tree == TreeSource::None);
         let append = args.flat_map(|args| ["-append", args]);
         Ok(Boot {
             image: file.clone(),
@@ -322,7 +322,7 @@ impl Asked<'_> {
     fn on_kvm(&self) -> Result<Boot> {
         let (image, map) = self.image()?;
         let args = self.spec.args.as_deref();
-        let args = args.filter(|_| self.spec.tree == Tree::None);
+        let args = args.filter(|_| self.spec.tree == TreeSource::None);
         let vmm = kvm_host::qemu(self.machine.gic, self.machine.cpus, args);
         let linux = KvmHost::ready(self.workspace)?;
         Ok(Boot {
@@ -362,7 +362,7 @@ impl Prepared {
     }
 
     /// Returns the parts of memory that have names.
-    pub fn map(&self) -> &Map {
+    pub fn map(&self) -> &NamedMemory {
         &self.map
     }
 

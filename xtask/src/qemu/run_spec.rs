@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use boards::Gic;
+use boards::GicVersion;
 use clap::builder::TypedValueParser;
 use clap::{Arg, Args, Command, FromArgMatches};
 
@@ -11,7 +11,7 @@ use super::timeout::LEAST;
 use crate::build::GivenStates;
 use crate::build::firmware::{Variant, fault};
 use crate::build::firmware_kind::FirmwareKind;
-use crate::build::payload::Tree;
+use crate::build::payload::TreeSource;
 
 /// The exception level that BL33 is entered at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct RunSpec {
     /// Interrupt controller of machine, firmware and device tree [default: as
     /// the board file says].
     #[arg(long, value_name = "2|3")]
-    pub gic: Option<Gic>,
+    pub gic: Option<GicVersion>,
     /// Exception level at which the payload is entered [default: 2; a guest of
     /// KVM has EL1].
     #[arg(
@@ -98,7 +98,7 @@ pub struct RunSpec {
     pub states: GivenStates,
     /// The device tree.
     #[arg(skip)]
-    pub tree: Tree,
+    pub tree: TreeSource,
     /// BL33.
     #[arg(skip)]
     pub payload: Payload,
@@ -136,7 +136,7 @@ impl Default for RunSpec {
             icount: false,
             args: None,
             states: GivenStates::default(),
-            tree: Tree::default(),
+            tree: TreeSource::default(),
             payload: Payload::default(),
             timeout: LEAST,
         }

@@ -13,7 +13,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use host::interrupt;
 use host::process;
-use host::progress::{Progress, above_steps};
+use host::progress::{StepProgress, above_steps};
 use itertools::Itertools as _;
 
 use super::need::{CARGO_FUZZ, NO_INSTALL, Need, cargo_fuzz_root};
@@ -102,7 +102,7 @@ impl Step {
             let _ = above_steps(|| Command::new("sudo").arg("-v").status());
         }
         let what = &self.what;
-        let progress = Progress::start(&format!("installing {what}"));
+        let progress = StepProgress::start(&format!("installing {what}"));
         let mut installed = self.commands.iter().map(|words| run(workspace, words));
         installed.try_for_each(|done| done).with_context(|| {
             format!("cannot install {what}: is there a network? Or install it, then run this again")

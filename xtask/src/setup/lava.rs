@@ -12,7 +12,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 use host::places::once;
-use host::progress::Progress;
+use host::progress::StepProgress;
 
 use super::apt::{self, Apt, Archive};
 use super::python;
@@ -99,7 +99,7 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     fs::create_dir_all(&root)?;
     once(&root.join("root"), |partial| {
         let work = Scratch::new(workspace)?;
-        let _progress = Progress::start("fetching LAVA's dispatcher");
+        let _progress = StepProgress::start("fetching LAVA's dispatcher");
         let wanted = PACKAGES
             .split(' ')
             .map(|package| format!("{package}={VERSION}"));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use host::places::once;
-use host::progress::Progress;
+use host::progress::StepProgress;
 
 use super::apt::{self, Apt};
 use super::scratch::Scratch;
@@ -34,7 +34,7 @@ pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
     once(&place, |partial| {
         let work = Scratch::new(workspace)?;
         let root = work.path().join("root");
-        let _progress = Progress::start("fetching Debian's kernel for arm64, 90 MB");
+        let _progress = StepProgress::start("fetching Debian's kernel for arm64, 90 MB");
         let get = |apt: &Apt<'_>| apt.download_dependency(META);
         let package = apt::fetch(work.path(), &apt::ARM64, get);
         let package = package.with_context(|| format!("cannot fetch Debian's package {META}"))?;

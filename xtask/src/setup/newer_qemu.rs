@@ -6,7 +6,7 @@ use std::ffi::OsString;
 
 use anyhow::{Context, Result};
 use host::places::once;
-use host::progress::Progress;
+use host::progress::StepProgress;
 
 use super::apt::{self, Archive};
 use super::need::qemu_version;
@@ -28,7 +28,7 @@ pub fn newer_qemu(workspace: &Workspace) -> Result<OsString> {
     let place = workspace.state().join("qemu-backports");
     once(&place, |partial| {
         let work = Scratch::new(workspace)?;
-        let _progress = Progress::start("fetching QEMU of Debian's backports, 13 MB");
+        let _progress = StepProgress::start("fetching QEMU of Debian's backports, 13 MB");
         let download = [&["download"][..], &PACKAGES].concat();
         let fetched = apt::fetch(work.path(), &BACKPORTS, |apt| apt.get(&download));
         fetched

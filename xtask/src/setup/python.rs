@@ -13,16 +13,16 @@ pub(super) const READY: &str = "ready";
 
 /// A package in an environment of its own: the name, the only version that is used, and what else
 /// is installed there.
-pub(super) struct Package(&'static str, &'static str, &'static [&'static str]);
+pub(super) struct PythonPackage(&'static str, &'static str, &'static [&'static str]);
 
 /// Sphinx, which builds TF-A's documentation, and in tests pages of reports.
-pub(super) const SPHINX: Package = Package("sphinx", "8.1.3", &[]);
+pub(super) const SPHINX: PythonPackage = PythonPackage("sphinx", "8.1.3", &[]);
 
 /// labgrid, with which tests run the environments that are made for it, and a pytest with
 /// labgrid's plugin.
-pub(super) const LABGRID: Package = Package("labgrid", "26.0.1", &["pytest==9.2.0"]);
+pub(super) const LABGRID: PythonPackage = PythonPackage("labgrid", "26.0.1", &["pytest==9.2.0"]);
 
-impl Package {
+impl PythonPackage {
     fn root(&self, workspace: &Workspace) -> PathBuf {
         workspace.state().join(format!("{}-{}", self.0, self.1))
     }

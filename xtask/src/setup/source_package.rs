@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use host::hex::hex;
 use host::places::once;
 use host::process;
-use host::progress::Progress;
+use host::progress::StepProgress;
 use sha2::{Digest, Sha256};
 
 use super::apt;
@@ -21,7 +21,7 @@ use super::workspace::Workspace;
 
 /// A source package.
 #[derive(Clone, Copy, Debug)]
-pub struct Source {
+pub struct SourcePackage {
     /// The name in Debian.
     pub package: &'static str,
     /// The name for people.
@@ -37,7 +37,7 @@ pub struct Source {
     pub(crate) check: fn(&Path) -> Result<()>,
 }
 
-impl Source {
+impl SourcePackage {
     /// Returns the directory for the unpacked source.
     fn place(&self, workspace: &Workspace) -> PathBuf {
         let name = self.title.to_lowercase().replace(' ', "-");
@@ -55,7 +55,8 @@ impl Source {
         let place = self.place(workspace);
         once(&place, |partial| {
             let work = Scratch::new(workspace)?;
-            let _progress = Progress::start(&format!("fetching the source of {title} {version}"));
+            let _progress =
+                StepProgress::start(&format!("fetching the source of {title} {version}"));
             let pinned = self.dsc_sha256.map(|_| format!("{package}={version}"));
             let wanted = pinned.as_deref().unwrap_or(package);
             let source = ["source", "--download-only", "--only-source", wanted];

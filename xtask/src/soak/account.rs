@@ -11,7 +11,7 @@ use run::plan::{Plan, Procedure, ScenarioId};
 
 /// The account of the attempts of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Account {
+pub struct SoakAccount {
     /// Attempts of CPU_SUSPENDs.
     pub suspends: u64,
     /// Attempts of any call that are no sample, by the reason's key.
@@ -20,12 +20,12 @@ pub struct Account {
     /// The counts of the `end` record, else of the last line; None if the run did
     /// not reach its end.
     pub(crate) totals: Option<Totals>,
-    pub(crate) records: Found,
+    pub(crate) records: FoundRecords,
 }
 
 /// The part of a run's records that its log contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Found {
+pub enum FoundRecords {
     All,
     Some,
     #[default]
@@ -50,7 +50,7 @@ pub fn has_suspends(plan: &Plan) -> bool {
 /// A CPU's step of a sweep.
 type Step = (u16, How, Variant, Option<u64>);
 
-impl Account {
+impl SoakAccount {
     /// Returns the account of the run that left `log`.
     pub fn of(log: &[u8]) -> Self {
         let runs = read_bytes("log", log).ok();
@@ -66,9 +66,9 @@ impl Account {
         let mut account = Self {
             totals: end.or_else(|| closing?.totals()),
             records: match run.integrity.is_whole() {
-                true => Found::All,
-                false if rows().any(|row| !row.lacks_own_record()) => Found::Some,
-                false => Found::None,
+                true => FoundRecords::All,
+                false if rows().any(|row| !row.lacks_own_record()) => FoundRecords::Some,
+                false => FoundRecords::None,
             },
             ..Self::default()
         };

@@ -14,7 +14,7 @@ use std::{env, thread};
 
 use anyhow::{Context, Result, bail};
 use host::process;
-use host::progress::{Progress, above_steps};
+use host::progress::{StepProgress, above_steps};
 use regex::Regex;
 
 use super::workers::in_threads;
@@ -155,7 +155,7 @@ fn run_all(
 ) -> Result<bool> {
     let all = names.join(", ");
     let what = format!("fuzzing for {seconds} s each, {jobs} at a time: {all}");
-    let _progress = Progress::start(&what);
+    let _progress = StepProgress::start(&what);
     let (next, findings) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || -> Result<()> {
         while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {

@@ -10,9 +10,9 @@ mod tests;
 mod totals;
 mod workers;
 
-pub use self::account::{Account, has_suspends};
+pub use self::account::{SoakAccount, has_suspends};
 pub use self::keep::Keep;
 pub(crate) use self::load::keep_busy;
 pub(crate) use self::soak::{SoakLimits, soak};
-pub use self::totals::Totals;
+pub use self::totals::SoakTotals;
 pub use self::workers::in_threads;

@@ -1,8 +1,8 @@
 //! Repeated runs, for faults that occur in few of many runs.
 //!
 //! The log of a run that did not pass is kept. Each run has a line in the summary; at
-//! the end [`Totals`] sums up the runs and the fate of each attempt ([`Account`]).
-//! Tests replace the machine by their own [`Run`].
+//! the end [`SoakTotals`] sums up the runs and the fate of each attempt ([`SoakAccount`]).
+//! Tests replace the machine by their own [`RunMachine`].
 
 use std::io::Write;
 use std::time::Duration;
@@ -12,16 +12,16 @@ use report::follow::stream::MachineEnding;
 use run::model::Verdict;
 use thiserror::Error;
 
-use super::account::Account;
+use super::account::SoakAccount;
 use super::keep::Keep;
-use super::totals::Totals;
+use super::totals::SoakTotals;
 use crate::qemu::run_result::RunResult;
 
 /// The time of a soak for which the user gives no limit.
 pub const TIME: Duration = Duration::from_secs(600);
 
 /// Runs the machine once more. Returns the time since the soak began, too.
-pub type Run<'r> = dyn FnMut() -> Result<(Duration, RunResult)> + 'r;
+pub type RunMachine<'r> = dyn FnMut() -> Result<(Duration, RunResult)> + 'r;
 
 /// The limits of a soak; the one that is reached first ends it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
@@ -49,7 +49,7 @@ impl SoakLimits {
         self
     }
 
-    fn are_reached(&self, totals: &Totals) -> bool {
+    fn are_reached(&self, totals: &SoakTotals) -> bool {
         let suspends = totals.account.suspends;
         self.time.is_some_and(|time| totals.elapsed >= time)
             || self.runs.is_some_and(|runs| totals.runs() >= runs)
@@ -74,12 +74,12 @@ fn parse_time(text: &str) -> Result<Duration, NotATime> {
 /// input, which the next run would refuse, too. A line for each run and the totals go
 /// to `out` and to the summary in `keep`.
 pub fn soak(
-    run: &mut Run<'_>,
+    run: &mut RunMachine<'_>,
     limits: &SoakLimits,
     keep: &mut Keep,
     out: &mut dyn Write,
-) -> Result<Totals> {
-    let mut totals = Totals::default();
+) -> Result<SoakTotals> {
+    let mut totals = SoakTotals::default();
     let ran = repeat(run, limits, keep, out, &mut totals);
     let (logs, dir) = (keep.logs, keep.dir().display());
     let text = format!("\n{totals}logs kept: {logs}, in {dir}");
@@ -88,11 +88,11 @@ pub fn soak(
 }
 
 fn repeat(
-    run: &mut Run<'_>,
+    run: &mut RunMachine<'_>,
     limits: &SoakLimits,
     keep: &mut Keep,
     out: &mut dyn Write,
-    totals: &mut Totals,
+    totals: &mut SoakTotals,
 ) -> Result<()> {
     while !limits.are_reached(totals) {
         let number = totals.runs() + 1;
@@ -103,7 +103,7 @@ fn repeat(
             let line = format!("run {number}: interrupted, not counted");
             return write_both(&line, keep, out);
         }
-        let account = Account::of(&result.log);
+        let account = SoakAccount::of(&result.log);
         totals.add(&result, &account);
         write_both(&line(number, &result, &account), keep, out)?;
         if result.verdict != Verdict::Pass {
@@ -117,7 +117,7 @@ fn repeat(
 }
 
 /// Returns the line of one run, with further lines if the run did not end by itself.
-fn line(number: u64, result: &RunResult, account: &Account) -> String {
+fn line(number: u64, result: &RunResult, account: &SoakAccount) -> String {
     let seconds = result.elapsed.as_secs_f64();
     let mut line = format!("run {number}: {}, {seconds:.1} s", result.word());
     if let Some(it) = &account.totals {

@@ -12,7 +12,7 @@ use run::plan::{Records, ScenarioId};
 
 use super::keep::Keep;
 use super::soak::{SoakLimits, TIME, soak};
-use super::totals::Totals;
+use super::totals::SoakTotals;
 use crate::qemu::run_result::RunResult;
 
 /// Returns a run of two CPUs with this verdict, of four samples each in two scenarios; one
@@ -57,7 +57,7 @@ fn hung() -> RunResult {
 }
 
 struct Came {
-    result: Result<Totals>,
+    result: Result<SoakTotals>,
     said: String,
     files: Vec<String>,
     summary: String,

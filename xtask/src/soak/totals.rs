@@ -6,19 +6,19 @@ use std::time::Duration;
 use itertools::Itertools as _;
 use run::model::Verdict;
 
-use super::account::{Account, Found};
+use super::account::{FoundRecords, SoakAccount};
 use crate::qemu::run_result::RunResult;
 
 /// The sums over all runs.
 #[derive(Clone, Debug, Default)]
-pub struct Totals {
+pub struct SoakTotals {
     pub(crate) passed: u64,
     pub(crate) failed: u64,
     pub(crate) refused: u64,
     pub(crate) incomplete: u64,
     pub(crate) samples: u64,
     /// The attempts of all runs, and lost CPUs.
-    pub(crate) account: Account,
+    pub(crate) account: SoakAccount,
     /// Runs without records; their attempts are unknown.
     pub(crate) unrecorded: u64,
     /// Runs with some lost records.
@@ -28,7 +28,7 @@ pub struct Totals {
     pub(crate) elapsed: Duration,
 }
 
-impl Totals {
+impl SoakTotals {
     /// Returns the number of runs.
     pub fn runs(&self) -> u64 {
         self.passed + self.failed + self.refused + self.incomplete
@@ -46,7 +46,7 @@ impl Totals {
     }
 
     /// Adds a run.
-    pub fn add(&mut self, result: &RunResult, account: &Account) {
+    pub fn add(&mut self, result: &RunResult, account: &SoakAccount) {
         match result.verdict {
             Verdict::Pass => self.passed += 1,
             Verdict::Fail => self.failed += 1,
@@ -60,16 +60,16 @@ impl Totals {
         }
         self.account.lost += account.lost;
         match account.records {
-            Found::All => {}
-            Found::Some => self.damaged += 1,
-            Found::None => self.unrecorded += 1,
+            FoundRecords::All => {}
+            FoundRecords::Some => self.damaged += 1,
+            FoundRecords::None => self.unrecorded += 1,
         }
         let slowest = self.slowest.filter(|it| it.1 >= result.elapsed);
         self.slowest = slowest.or(Some((self.runs(), result.elapsed)));
     }
 }
 
-impl fmt::Display for Totals {
+impl fmt::Display for SoakTotals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let minutes = self.elapsed.as_secs_f64().max(1e-9) / 60.0;
         let rate = self.runs() as f64 / minutes;

@@ -4,11 +4,11 @@ use std::fmt;
 
 use anyhow::{Context, Result, bail};
 
-use crate::qemu::positions::Map;
+use crate::qemu::positions::NamedMemory;
 
 /// A CPU's instruction.
 #[derive(Clone, Debug)]
-pub struct Actor {
+pub struct FindingActor {
     cpu: String,
     place: String,
     way: String,
@@ -18,13 +18,13 @@ pub struct Actor {
 
 /// A load that may return an old value on hardware.
 #[derive(Clone, Debug)]
-pub struct Finding {
+pub struct PlacedFinding {
     /// The reason: a name of the model's `CacheFault`.
     pub fault: String,
     /// The load.
-    pub reader: Actor,
+    pub reader: FindingActor,
     /// The last store; None for an earlier stage's.
-    pub writer: Option<Actor>,
+    pub writer: Option<FindingActor>,
     address: String,
     count: String,
 }
@@ -40,8 +40,8 @@ pub struct Covered {
     pub losses: u64,
 }
 
-impl Actor {
-    fn read(words: &[&str], map: &Map) -> Option<Self> {
+impl FindingActor {
+    fn read(words: &[&str], map: &NamedMemory) -> Option<Self> {
         let [cpu, pc, way] = words else {
             return None;
         };
@@ -61,24 +61,24 @@ impl Actor {
     }
 }
 
-impl Finding {
+impl PlacedFinding {
     /// Returns true if the payload loads or stored the bytes.
     pub fn is_of_payload(&self) -> bool {
         let writer = self.writer.as_ref();
         self.reader.is_of_payload || writer.is_some_and(|it| it.is_of_payload)
     }
 
-    fn read(words: &[&str], map: &Map) -> Option<Self> {
+    fn read(words: &[&str], map: &NamedMemory) -> Option<Self> {
         let [fault, rest @ .., address, count] = words else {
             return None;
         };
         let (reader, writer) = rest.split_at_checked(3)?;
         Some(Self {
             fault: (*fault).to_owned(),
-            reader: Actor::read(reader, map)?,
+            reader: FindingActor::read(reader, map)?,
             writer: match writer {
                 ["-", "-", "-"] => None,
-                words => Some(Actor::read(words, map)?),
+                words => Some(FindingActor::read(words, map)?),
             },
             address: (*address).to_owned(),
             count: (*count).to_owned(),
@@ -86,16 +86,16 @@ impl Finding {
     }
 }
 
-impl fmt::Display for Actor {
+impl fmt::Display for FindingActor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CPU {} at {} ({})", self.cpu, self.place, self.way)
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for PlacedFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let writer = self.writer.as_ref();
-        let writer = writer.map_or_else(|| "an earlier stage".to_owned(), Actor::to_string);
+        let writer = writer.map_or_else(|| "an earlier stage".to_owned(), FindingActor::to_string);
         let (fault, reader, address) = (&self.fault, &self.reader, &self.address);
         let count = &self.count;
         write!(
@@ -109,7 +109,7 @@ impl fmt::Display for Finding {
 ///
 /// # Errors
 /// A text that is cut off.
-pub fn read(text: &str, map: &Map) -> Result<(Vec<Finding>, Covered)> {
+pub fn read(text: &str, map: &NamedMemory) -> Result<(Vec<PlacedFinding>, Covered)> {
     let mut findings = Vec::new();
     for line in text.lines() {
         let words: Vec<&str> = line.split(' ').collect();
@@ -125,7 +125,7 @@ pub fn read(text: &str, map: &Map) -> Result<(Vec<Finding>, Covered)> {
                 },
             ));
         }
-        let finding = Finding::read(&words, map);
+        let finding = PlacedFinding::read(&words, map);
         findings.push(finding.with_context(|| format!("not a finding: {line}"))?);
     }
     bail!("the findings are cut off: QEMU was killed, or the disk is full")

@@ -18,7 +18,7 @@ pub enum Killer {
 
 /// The change of an image.
 #[derive(Clone, Copy, Debug)]
-enum Change {
+enum ImageChange {
     /// The nth instruction after the symbol that is this word becomes NOP.
     Remove(u32, usize),
     /// The first calls of two functions after the symbol change their places.
@@ -36,7 +36,7 @@ pub struct Mutation {
     pub at: &'static str,
     /// The change in words.
     pub name: &'static str,
-    change: Change,
+    change: ImageChange,
     /// The finder that it must have.
     pub killer: Killer,
 }
@@ -61,7 +61,7 @@ const fn remove(
     nth: usize,
     killer: Killer,
 ) -> Mutation {
-    let change = Change::Remove(word, nth);
+    let change = ImageChange::Remove(word, nth);
     Mutation {
         at,
         name,
@@ -76,13 +76,13 @@ pub const ALL: &[Mutation] = &[
     Mutation {
         at: "left_el3",
         name: "no invalidate before the first store",
-        change: Change::Uncall("invalidate_written", 0),
+        change: ImageChange::Uncall("invalidate_written", 0),
         killer: Killer::Checker("Overwritten"),
     },
     Mutation {
         at: "left_el3",
         name: "no invalidate after the last store",
-        change: Change::Uncall("invalidate_written", 1),
+        change: ImageChange::Uncall("invalidate_written", 1),
         killer: OTHERS,
     },
     remove(
@@ -114,19 +114,19 @@ pub const ALL: &[Mutation] = &[
     Mutation {
         at: "secondary_entry",
         name: "channel loaded before the caches are on, at CPU_ON",
-        change: Change::Swap("cpu_setup", "find_slot"),
+        change: ImageChange::Swap("cpu_setup", "find_slot"),
         killer: Killer::Checker("NotCleaned"),
     },
     Mutation {
         at: "wake_entry",
         name: "channel loaded before the caches are on, at a wake-up",
-        change: Change::Swap("cpu_setup", "find_slot"),
+        change: ImageChange::Swap("cpu_setup", "find_slot"),
         killer: Killer::Checker("NotCleaned"),
     },
     Mutation {
         at: "secondary_ready",
         name: "undefined instruction",
-        change: Change::Undefine,
+        change: ImageChange::Undefine,
         killer: Killer::Dump,
     },
 ];
@@ -169,17 +169,17 @@ impl Mutation {
         };
         let mut mutant = image.to_vec();
         match self.change {
-            Change::Remove(word, nth) => {
+            ImageChange::Remove(word, nth) => {
                 let at = find(&|_, it| it == word, nth)?;
                 put(&mut mutant, at, NOP);
             }
-            Change::Undefine => put(&mut mutant, begin, 0),
-            Change::Uncall(name, nth) => {
+            ImageChange::Undefine => put(&mut mutant, begin, 0),
+            ImageChange::Uncall(name, nth) => {
                 let to = symbol(name)?;
                 let at = find(&|at, it| it == call(at, to), nth)?;
                 put(&mut mutant, at, NOP);
             }
-            Change::Swap(one, other) => {
+            ImageChange::Swap(one, other) => {
                 let (one, other) = (symbol(one)?, symbol(other)?);
                 let first = find(&|at, it| it == call(at, one), 0)?;
                 let second = find(&|at, it| it == call(at, other), 0)?;

@@ -6,12 +6,12 @@ use std::io;
 
 use anyhow::{Context, Result};
 use host::interrupt;
-use host::progress::Progress;
+use host::progress::StepProgress;
 use host::temporary;
 use object::{Object, ObjectSymbol};
 use report::follow::screen::Screen;
 
-use super::findings::{self, Covered, Finding};
+use super::findings::{self, Covered, PlacedFinding};
 use crate::build::plugin;
 use crate::qemu::prepare::{self, Prepared};
 use crate::qemu::run_spec::RunSpec;
@@ -34,9 +34,9 @@ pub struct Checker {
 
 /// The result of a run.
 #[derive(Debug)]
-pub struct Checked {
+pub struct CheckedRun {
     /// All findings.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<PlacedFinding>,
     /// The code that was executed.
     pub covered: Covered,
     /// The verdict of the run, and its time.
@@ -76,7 +76,7 @@ impl Checker {
     }
 
     /// Runs with `image` as BL33, which has the size of [`Self::image`].
-    pub fn check(&self, what: &str, image: Vec<u8>) -> Result<Checked> {
+    pub fn check(&self, what: &str, image: Vec<u8>) -> Result<CheckedRun> {
         let mut prepared = self.prepared.with_image(image)?;
         let dir = temporary(tempfile::tempdir())?;
         let out = dir.path().join("findings");
@@ -90,7 +90,7 @@ impl Checker {
         ));
         argument.push(&out);
         prepared.add_plugin(&argument);
-        let (mut sink, progress) = (io::sink(), Progress::on_terminal(what));
+        let (mut sink, progress) = (io::sink(), StepProgress::on_terminal(what));
         let mut screen = Screen::new(None, &mut sink, Some(progress));
         let result = prepared.run(interrupt::watch()?, &mut screen);
         drop(screen);
@@ -98,7 +98,7 @@ impl Checker {
         interrupt::check()?;
         let text = fs::read_to_string(&out).with_context(|| result.line())?;
         let (findings, covered) = findings::read(&text, map).with_context(|| result.line())?;
-        Ok(Checked {
+        Ok(CheckedRun {
             findings,
             is_passed: result.exit_code() == 0 && covered.losses > 0,
             has_dump: result.text().contains(DUMP),

@@ -1,6 +1,6 @@
 //! The files that boards take, made without compiler or Rust target.
 
-use boards::{Blob, Board, Package, PackageKind};
+use boards::{BoardFile, Package, PackageBlob, PackageKind};
 use hardware::image::{MAGIC_OFFSET, PARAMETER_BLOCK, ParameterBlock, working_memory};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
@@ -8,13 +8,13 @@ use xtask::setup::{self, Need};
 use crate::support::packages::payload;
 use crate::support::scratch::Scratch;
 
-fn boards() -> Vec<Board> {
+fn boards() -> Vec<BoardFile> {
     let load = |name| boards::load(name).expect("a sound board file");
     boards::names().map(load).collect()
 }
 
 /// Stand-ins for what a board's FIP has besides BL33, as options.
-fn stand_ins(scratch: &Scratch, requires: &[String], blobs: &[Blob]) -> String {
+fn stand_ins(scratch: &Scratch, requires: &[String], blobs: &[PackageBlob]) -> String {
     let mut words = String::new();
     for option in requires.iter().map(|it| it.as_str()) {
         scratch.write(option, format!("a stand-in for {option}").as_bytes());

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use boards::Gic;
+use boards::GicVersion;
 use xtask::build::firmware::{self, Platform, Variant};
 use xtask::build::flash;
 use xtask::build::tf_a::{self, TfA};
@@ -24,7 +24,7 @@ fn flash(text: &str, end: End) -> Vec<u8> {
     let workspace = Workspace::find().expect("the repository");
     tf_a::TF_A.fetch(&workspace).expect("TF-A's source");
     let tf_a = TfA::locate(&workspace, None).expect("TF-A's source");
-    let platform = Platform::overlay(&workspace, "qemu", Gic::V3, Variant::default());
+    let platform = Platform::overlay(&workspace, "qemu", GicVersion::V3, Variant::default());
     let firmware = firmware::build(&workspace, &tf_a, &platform).expect("TF-A");
     let (flash, _) = flash::build(&firmware, None, stub(text, end)).expect("a flash");
     flash
@@ -115,7 +115,7 @@ fn what_is_skipped_fails_a_job_that_denies_it() {
     let tools = tools();
     let dir = tempfile::tempdir().expect("a directory");
     let tree = dir.path().join("tree.dtb");
-    fs::write(&tree, tree_with(Gic::V3, "iterations=1")).expect("written");
+    fs::write(&tree, tree_with(GicVersion::V3, "iterations=1")).expect("written");
     let (strict, lax) = (dir.path().join("strict"), dir.path().join("lax"));
     for engine in ["lava", "labgrid"] {
         let skips = format!(

@@ -1,7 +1,7 @@
 //! `--deny-skipped` of `qemu` and `report`: a run that passes, and has skipped
 //! scenarios and a row, ends with exit code 1 and with their names.
 
-use boards::Gic;
+use boards::GicVersion;
 use report::made_up_run;
 use run::plan::Records;
 
@@ -19,7 +19,7 @@ const DENIED: &str = "skipped, which --deny-skipped forbids: \
 #[test]
 fn what_is_skipped_is_denied_and_named() {
     let scratch = Scratch::of_reports(&made_up_run::log(&made_up_run::run(), Records::Once));
-    let tree = tree_with(Gic::V3, "iterations=2 warmup=0");
+    let tree = tree_with(GicVersion::V3, "iterations=2 warmup=0");
     scratch.write("tree.dtb", &tree);
     let line = "qemu --smp 2 --dtb tree.dtb --log run.log --deny-skipped";
     let (code, said) = scratch.outcome(line);

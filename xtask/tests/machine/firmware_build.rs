@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use boards::Gic;
+use boards::GicVersion;
 use xtask::build::firmware::{self, Platform, Variant};
 use xtask::build::tf_a::TfA;
 use xtask::setup::workspace::Workspace;
@@ -40,7 +40,7 @@ fn a_build_leaves_tf_a_alone_and_repeats() {
     let (found, _, tf_a) = places(dirs[0].path());
     let (mut before, mut after) = (BTreeMap::new(), BTreeMap::new());
     files(&tf_a.dir, &mut before);
-    let platform = Platform::overlay(&found, "qemu", Gic::V3, Variant::default());
+    let platform = Platform::overlay(&found, "qemu", GicVersion::V3, Variant::default());
     let builds = dirs.each_ref().map(|dir| {
         let (_, elsewhere, _) = places(dir.path());
         let build = || {
@@ -72,7 +72,7 @@ fn every_variant_builds_and_each_is_another() {
         "faults=1",
         "cpu-on-race=500",
     ] {
-        for gic in [Gic::V2, Gic::V3] {
+        for gic in [GicVersion::V2, GicVersion::V3] {
             let variant: Variant = words.parse().expect("known words");
             let platform = Platform::overlay(&workspace, "qemu", gic, variant);
             let built = firmware::build(&workspace, &tf_a, &platform);
@@ -89,7 +89,7 @@ fn every_variant_builds_and_each_is_another() {
 fn a_build_that_fails_is_told_and_leaves_nothing() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let (found, elsewhere, tf_a) = places(dir.path());
-    let mut platform = Platform::overlay(&found, "qemu", Gic::V3, Variant::default());
+    let mut platform = Platform::overlay(&found, "qemu", GicVersion::V3, Variant::default());
     platform.variables.push("PB_PMF=none".into());
     let error = firmware::build(&elsewhere, &tf_a, &platform);
     let error = format!("{:#}", error.expect_err("no such variant"));

@@ -82,7 +82,10 @@ fn terminal_shows_the_samples_under_way() {
     }
     let counts = said.split("/600 samples\r").map(|before| {
         let digits = before.rsplit(|it: char| !it.is_ascii_digit()).next();
-        digits.expect("a split has a part").parse::<u32>().unwrap_or(0)
+        digits
+            .expect("a split has a part")
+            .parse::<u32>()
+            .unwrap_or(0)
     });
     assert!(
         counts.filter(|kept| (1..600).contains(kept)).count() > 1,

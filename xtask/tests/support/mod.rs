@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
-use boards::Gic;
+use boards::GicVersion;
 use boards::device_tree::{self, Choices};
 use expect_test::expect_file;
 use xtask::qemu::prepare;
@@ -72,7 +72,7 @@ pub fn run(spec: &RunSpec) -> RunResult {
 }
 
 /// A device tree of QEMU's board file for two CPUs and this GIC, without idle states.
-pub fn tree_with(gic: Gic, bootargs: &str) -> Vec<u8> {
+pub fn tree_with(gic: GicVersion, bootargs: &str) -> Vec<u8> {
     let board = boards::load("qemu").expect("a board");
     let choices = Choices {
         cpus: 2,
@@ -80,9 +80,8 @@ pub fn tree_with(gic: Gic, bootargs: &str) -> Vec<u8> {
         conduit: board.psci.conduit,
         cpu_off: true,
         idle_states: &[],
-        bootargs,
     };
-    device_tree::build(&board, &choices).expect("a tree")
+    device_tree::build(&board, &choices, bootargs).expect("a tree")
 }
 
 /// A run of a stub.

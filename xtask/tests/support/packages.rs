@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use boards::Gic;
+use boards::GicVersion;
 use hardware::image::{
     MAGIC, MAGIC_OFFSET, PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE, PARAMETER_MAGIC, PARAMETER_VERSION,
 };
@@ -59,7 +59,7 @@ pub fn boards_files() -> Scratch {
 
 /// Writes trees for both GICs, and one of a console that overlaps the GIC.
 fn write_trees(scratch: &Scratch) {
-    let [v2, v3] = [Gic::V2, Gic::V3].map(|gic| super::tree_with(gic, ""));
+    let [v2, v3] = [GicVersion::V2, GicVersion::V3].map(|gic| super::tree_with(gic, ""));
     let mut console = v3.clone();
     let from = [0x900_0000u64, 0x1000].map(u64::to_be_bytes).concat();
     let mut windows = console.windows(from.len());

@@ -3,7 +3,7 @@
 use std::fmt::{Debug, Write};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use device_tree::{Changes, adapt};
+use device_tree::adapt;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::standard::{NodeStandard, Status};
 use dtoolkit::{Node as _, Property as _};
@@ -79,11 +79,7 @@ pub fn judge(name: &str, blob: &[u8]) -> Result<JudgedTree> {
         }
     };
     let args = "iterations=8 only=off";
-    let changes = Changes {
-        bootargs: Some(args),
-        memory: None,
-    };
-    match (class == USABLE, adapt(blob, changes)) {
+    match (class == USABLE, adapt(blob, Some(args), None)) {
         (true, Ok(adapted)) => {
             let is_same = |(old, new): (&str, &str)| {
                 old == new || new == format!("{:<12} {args:?}", "bootargs")

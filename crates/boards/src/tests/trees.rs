@@ -7,32 +7,33 @@ use hardware::spec::counter::CounterErratum;
 use super::{BOARD, all_boards, load};
 use crate::board::Reserved;
 use crate::device_tree::{Choices, build, machine};
-use crate::devices::{Gic, Watchdog};
-use crate::{Board, StateFormat, parse};
+use crate::devices::{GicVersion, WatchdogEntry};
+use crate::{BoardFile, StateFormat, parse};
 
 /// Returns the made-up board with a change of its file.
-fn made_up(from: &str, to: &str) -> Board {
+fn made_up(from: &str, to: &str) -> BoardFile {
     assert!(BOARD.contains(from), "{from}");
     parse("board.toml", &BOARD.replacen(from, to, 1)).expect("a good board")
 }
 
-fn choices(cpus: u32, gic: Gic) -> Choices<'static> {
+const BOOTARGS: &str = "iterations=3 warmup=0";
+
+fn choices(cpus: u32, gic: GicVersion) -> Choices<'static> {
     Choices {
         cpus,
         gic,
         conduit: Conduit::Smc,
         cpu_off: true,
         idle_states: &[],
-        bootargs: "iterations=3 warmup=0",
     }
 }
 
 /// Checks that the payload reads in the tree what the board file says.
-fn check_tree(board: &Board, choices: &Choices<'_>) {
-    let blob = build(board, choices).expect("a tree");
+fn check_tree(board: &BoardFile, choices: &Choices<'_>, bootargs: &str) {
+    let blob = build(board, choices, bootargs).expect("a tree");
     let read = payload::Board::read(&blob).expect("a good tree");
     let said = (read.model, read.bootargs, read.conduit);
-    assert_eq!(said, (&*board.title, choices.bootargs, choices.conduit));
+    assert_eq!(said, (&*board.title, bootargs, choices.conduit));
     assert_eq!(read.forbids_cpu_off, !choices.cpu_off);
     assert_eq!(read.uart, board.uart.emergency());
     check_devices(board, choices.gic, &read);
@@ -58,7 +59,7 @@ fn check_tree(board: &Board, choices: &Choices<'_>) {
     assert!(found.eq(labels));
 }
 
-fn check_devices(board: &Board, version: Gic, read: &payload::Board<'_>) {
+fn check_devices(board: &BoardFile, version: GicVersion, read: &payload::Board<'_>) {
     let ppis = board.timer.as_ref().map_or([None; 3], |timer| {
         [timer.physical, timer.r#virtual, timer.hypervisor].map(Some)
     });
@@ -67,8 +68,12 @@ fn check_devices(board: &Board, version: Gic, read: &payload::Board<'_>) {
     let mut bases = Vec::new();
     if let Some(gic) = &board.gic {
         bases.extend(match version {
-            Gic::V2 => (gic.v2.as_ref()).map(|it| [it.distributor.base, it.cpu_interface.base]),
-            Gic::V3 => (gic.v3.as_ref()).map(|it| [it.distributor.base, it.redistributors[0].base]),
+            GicVersion::V2 => {
+                (gic.v2.as_ref()).map(|it| [it.distributor.base, it.cpu_interface.base])
+            }
+            GicVersion::V3 => {
+                (gic.v3.as_ref()).map(|it| [it.distributor.base, it.redistributors[0].base])
+            }
         });
     }
     let devices = read.devices();
@@ -84,10 +89,10 @@ fn check_devices(board: &Board, version: Gic, read: &payload::Board<'_>) {
         payload::WatchdogKind::Sbsa => (0, watchdog.base),
     });
     let watchdog = board.watchdog.as_ref().map(|watchdog| match watchdog {
-        Watchdog::Sp805 {
+        WatchdogEntry::Sp805 {
             clock, registers, ..
         } => (u64::from(*clock), registers.base),
-        Watchdog::SbsaGwdt { control, .. } => (0, control.base),
+        WatchdogEntry::SbsaGwdt { control, .. } => (0, control.base),
     });
     assert_eq!(found, watchdog);
 }
@@ -101,7 +106,7 @@ fn the_payload_reads_what_board_files_say() {
                 let mut choices = choices(firmware.max_cpus, board.default_gic());
                 (choices.conduit, choices.idle_states) = (board.psci.conduit, &states);
                 choices.cpu_off = firmware.cpu_off;
-                check_tree(&board, &choices);
+                check_tree(&board, &choices, BOOTARGS);
             }
         }
     }
@@ -126,17 +131,17 @@ fn the_payload_reads_what_board_files_say() {
         ("24_000_000", "32_768"),
         (sp805, sbsa),
     ] {
-        check_tree(&made_up(from, to), &choices(3, Gic::V3));
+        check_tree(&made_up(from, to), &choices(3, GicVersion::V3), BOOTARGS);
     }
-    let mut hvc = choices(6, Gic::V2);
-    (hvc.conduit, hvc.bootargs) = (Conduit::Hvc, "");
-    check_tree(&made_up("", ""), &hvc);
+    let mut hvc = choices(6, GicVersion::V2);
+    hvc.conduit = Conduit::Hvc;
+    check_tree(&made_up("", ""), &hvc, "");
 }
 
 #[test]
 fn redistributor_regions_are_as_many_as_the_cpus_need() {
     for (cpus, regions) in [(123, 1), (124, 2), (512, 2)] {
-        let blob = build(&load("qemu"), &choices(cpus, Gic::V3)).expect("a tree");
+        let blob = build(&load("qemu"), &choices(cpus, GicVersion::V3), BOOTARGS).expect("a tree");
         let read = payload::Board::read(&blob).expect("a good tree");
         let Some(payload::Gic::V3 { redistributors, .. }) = read.gic else {
             panic!("{:?}", read.gic);
@@ -151,10 +156,10 @@ fn a_board_without_a_gic_has_a_tree_without_one() {
     let (_, after) = rest.split_once("[watchdog]").expect("it");
     let board = parse("board.toml", &format!("{before}[watchdog]{after}"));
     let board = board.expect("a good board");
-    let blob = build(&board, &choices(4, board.default_gic())).expect("a tree");
+    let blob = build(&board, &choices(4, board.default_gic()), BOOTARGS).expect("a tree");
     assert_eq!(machine(&blob).expect("a good tree"), (None, 4));
     assert!(board.check_gic(None).is_ok());
-    let error = board.check_gic(Some(Gic::V2)).expect_err("no GIC");
+    let error = board.check_gic(Some(GicVersion::V2)).expect_err("no GIC");
     assert_eq!(error.to_string(), "--gic 2: A made-up board has no GIC");
 }
 

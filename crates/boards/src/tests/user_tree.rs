@@ -1,6 +1,6 @@
 //! Trees of QEMU's board file, as a user's.
 
-use device_tree::{Changes, Result, adapt};
+use device_tree::{Result, adapt};
 use dtoolkit::Node as _;
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode};
@@ -18,14 +18,12 @@ fn tree() -> Vec<u8> {
         conduit: board.psci.conduit,
         cpu_off: true,
         idle_states: &board.firmware["tf-a"].idle_states(StateFormat::Original),
-        bootargs: "",
     };
-    build(&board, &choices).expect("a tree")
+    build(&board, &choices, "").expect("a tree")
 }
 
 fn with_bootargs(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
-    let memory = None;
-    adapt(blob, Changes { bootargs, memory })
+    adapt(blob, bootargs, None)
 }
 
 #[test]

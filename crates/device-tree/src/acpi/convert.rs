@@ -8,12 +8,12 @@ use hardware::board::FormatError;
 use hardware::image::Conduit;
 
 use super::layouts::{FadtArm, Header};
-use super::madt::{self, Cpu};
+use super::madt::{self, MadtCpu};
 use super::pptt::Topology;
-use super::table::Table;
+use super::table::AcpiTable;
 use super::tables::Tables;
 use super::{gtdt, lpi, serial};
-use crate::{Node, Result, nodes};
+use crate::{Result, TreeNode, nodes};
 
 /// A device tree that is made of ACPI tables.
 #[derive(Clone, Debug)]
@@ -52,13 +52,13 @@ pub fn to_tree(tables: &Tables<'_>, cpu: &str) -> Result<Conversion> {
         Vec::new()
     });
     let devices = [gtdt::timer_frame(&timers), gtdt::watchdog(&timers)];
-    let root = devices.into_iter().flatten().fold(root, Node::with);
+    let root = devices.into_iter().flatten().fold(root, TreeNode::with);
     let tree = root.flatten();
     Ok(Conversion { tree, notes })
 }
 
 /// Reads the conduit of PSCI calls.
-fn conduit(fadt: &Table<'_>) -> Result<Conduit> {
+fn conduit(fadt: &AcpiTable<'_>) -> Result<Conduit> {
     match fadt.read::<FadtArm>(0)?.arm_boot_flags.get() {
         flags if flags & 1 == 0 => Err(fadt.error(
             core::mem::offset_of!(FadtArm, arm_boot_flags),
@@ -73,7 +73,7 @@ fn conduit(fadt: &Table<'_>) -> Result<Conduit> {
 }
 
 /// Returns the name of the board: OEM ID and OEM table ID.
-fn model(fadt: &Table<'_>) -> Result<String> {
+fn model(fadt: &AcpiTable<'_>) -> Result<String> {
     let oem = &fadt.read::<Header>(0)?.oem;
     let (maker, board) = (text(&oem.id), text(&oem.table_id));
     Ok(format!("{maker} {board}").trim().into())
@@ -89,11 +89,11 @@ fn text(field: &[u8]) -> String {
 /// Makes `/cpus`.
 fn cpus_node(
     tables: &Tables<'_>,
-    cpus: &[Cpu],
+    cpus: &[MadtCpu],
     compatible: &str,
     timer_stops: bool,
     notes: &mut Vec<String>,
-) -> Node {
+) -> TreeNode {
     let mut node = nodes::cpus();
     for (cpu, phandle) in cpus.iter().zip(nodes::CPU_PHANDLES..) {
         let cpu = nodes::cpu(cpu.mpidr, compatible);
@@ -108,7 +108,7 @@ fn cpus_node(
         Ok(topology) => {
             node = node.with(topology.map());
             if let Some(size) = topology.second_level_cache() {
-                let cache = Node::new("l2-cache")
+                let cache = TreeNode::new("l2-cache")
                     .texts("compatible", &["cache"])
                     .cells("cache-level", &[2])
                     .cells("cache-size", &[size as u32]);
@@ -118,5 +118,5 @@ fn cpus_node(
     }
     let uids: Vec<u32> = cpus.iter().map(|cpu| cpu.uid).collect();
     let states = lpi::idle_states(tables, &uids, timer_stops, notes);
-    states.into_iter().fold(node, Node::with)
+    states.into_iter().fold(node, TreeNode::with)
 }

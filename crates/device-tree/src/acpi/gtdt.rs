@@ -7,8 +7,8 @@ use hardware::image::Conduit;
 use hardware::spec::counter::CounterErratum;
 
 use super::layouts::{Gtdt, GtdtLong, TimerBlock, TimerFrame, TimerInterrupt, Watchdog};
-use super::table::Table;
-use crate::{Node, Result, nodes};
+use super::table::AcpiTable;
+use crate::{Result, TreeNode, nodes};
 
 /// Offset of the per-CPU timers' interrupts.
 const TIMERS: usize = core::mem::offset_of!(Gtdt, secure);
@@ -33,7 +33,7 @@ fn page(base: u64) -> Region {
 }
 
 /// Makes the node of the per-CPU timers.
-pub fn timers(gtdt: &Table<'_>) -> Result<Node> {
+pub fn timers(gtdt: &AcpiTable<'_>) -> Result<TreeNode> {
     let fields = gtdt.read::<Gtdt>(0)?;
     // In the order of the device tree's binding.
     let timers = [
@@ -62,7 +62,7 @@ pub fn timers(gtdt: &Table<'_>) -> Result<Node> {
 /// Returns true if the timer that wakes the CPUs stops where a CPU loses its context. The
 /// payload uses the virtual timer behind HVC, and otherwise the physical one, or without
 /// an interrupt for that the EL2 one.
-pub fn timer_stops(gtdt: &Table<'_>, conduit: Conduit) -> Result<bool> {
+pub fn timer_stops(gtdt: &AcpiTable<'_>, conduit: Conduit) -> Result<bool> {
     let gtdt = gtdt.read::<Gtdt>(0)?;
     let timer = match conduit {
         Conduit::Hvc => &gtdt.virtual_,
@@ -73,7 +73,7 @@ pub fn timer_stops(gtdt: &Table<'_>, conduit: Conduit) -> Result<bool> {
 }
 
 /// Returns the platform timers.
-pub fn platform_timers<'m>(gtdt: &Table<'m>) -> Result<Vec<Table<'m>>> {
+pub fn platform_timers<'m>(gtdt: &AcpiTable<'m>) -> Result<Vec<AcpiTable<'m>>> {
     // The table of revision 1 ends before these fields.
     let (count, offset) = gtdt.read::<GtdtLong>(0).map_or((0, 0), |gtdt| {
         let (count, offset) = (gtdt.timer_count.get(), gtdt.timer_offset.get());
@@ -95,7 +95,7 @@ fn is_usable(page: &Region) -> bool {
 }
 
 /// Makes the node of the memory-mapped timer with the first frame that can be used.
-pub fn timer_frame(timers: &[Table<'_>]) -> Option<Node> {
+pub fn timer_frame(timers: &[AcpiTable<'_>]) -> Option<TreeNode> {
     let mut blocks = timers.iter().filter(|timer| timer.kind() == BLOCK);
     blocks.find_map(|block| {
         let fields = block.read::<TimerBlock>(0).ok()?;
@@ -118,7 +118,7 @@ pub fn timer_frame(timers: &[Table<'_>]) -> Option<Node> {
 }
 
 /// Makes the node of the first watchdog that can be used.
-pub fn watchdog(timers: &[Table<'_>]) -> Option<Node> {
+pub fn watchdog(timers: &[AcpiTable<'_>]) -> Option<TreeNode> {
     let mut watchdogs = timers.iter().filter(|timer| timer.kind() == WATCHDOG);
     watchdogs.find_map(|entry| {
         let fields = entry.read::<Watchdog>(0).ok()?;

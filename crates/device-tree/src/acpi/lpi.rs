@@ -13,7 +13,7 @@ use hardware::spec::psci::StateFormat;
 use super::aml::{Segment, Stream, Value};
 use super::namespace::{Namespace, Object};
 use super::tables::Tables;
-use crate::{Node, nodes};
+use crate::{TreeNode, nodes};
 
 /// The address that means WFI in a register of [`FIXED_HARDWARE`].
 const WFI: u64 = 0xffff_ffff;
@@ -53,7 +53,7 @@ pub fn idle_states(
     uids: &[u32],
     timer_stops: bool,
     notes: &mut Vec<String>,
-) -> Option<Node> {
+) -> Option<TreeNode> {
     let namespace = Namespace::read(tables, notes);
     let mut states: BTreeMap<u64, State> = BTreeMap::new();
     let is_used = |cpu: &&[Segment]| {

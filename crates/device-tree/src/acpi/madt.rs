@@ -7,8 +7,8 @@ use hardware::board::{REDISTRIBUTOR_REGIONS_MAX, Region};
 use hardware::spec::psci::AFFINITY_MASK;
 
 use super::layouts::{Gicc, GiccStart, Gicd, GicrRange, Madt};
-use super::table::Table;
-use crate::{Node, Result, merge, nodes};
+use super::table::AcpiTable;
+use crate::{Result, TreeNode, merge, nodes};
 
 /// Offset of the first entry.
 const ENTRIES: usize = size_of::<Madt>();
@@ -19,7 +19,7 @@ const GICR_RANGE: u8 = 0x0e;
 
 /// An enabled CPU.
 #[derive(Clone, Copy, Debug)]
-pub struct Cpu {
+pub struct MadtCpu {
     /// ACPI processor UID.
     pub uid: u32,
     /// Affinity fields of MPIDR_EL1.
@@ -31,14 +31,17 @@ pub struct Cpu {
 }
 
 /// Returns the entries of a kind.
-fn entries<'m>(madt: &Table<'m>, kind: u8) -> impl Iterator<Item = Result<Table<'m>>> + use<'m> {
+fn entries<'m>(
+    madt: &AcpiTable<'m>,
+    kind: u8,
+) -> impl Iterator<Item = Result<AcpiTable<'m>>> + use<'m> {
     let entries = madt.entries(ENTRIES, 1);
     entries.filter(move |entry| entry.as_ref().map_or(true, |entry| entry.kind() == kind))
 }
 
 /// Reads the enabled CPUs, in the order of the table.
-pub fn cpus(madt: &Table<'_>) -> Result<Vec<Cpu>> {
-    let mut cpus: Vec<Cpu> = Vec::new();
+pub fn cpus(madt: &AcpiTable<'_>) -> Result<Vec<MadtCpu>> {
+    let mut cpus: Vec<MadtCpu> = Vec::new();
     for entry in entries(madt, GICC) {
         let entry = entry?;
         if entry.read::<GiccStart>(0)?.flags.get() & 1 == 0 {
@@ -53,7 +56,7 @@ pub fn cpus(madt: &Table<'_>) -> Result<Vec<Cpu>> {
         if cpus.len() == CPU_MAX {
             return Err(entry.error(0, format_args!("more than {CPU_MAX} enabled CPUs")));
         }
-        cpus.push(Cpu {
+        cpus.push(MadtCpu {
             uid: gicc.start.uid.get(),
             mpidr,
             interface: gicc.interface.get(),
@@ -78,7 +81,7 @@ pub fn cpus(madt: &Table<'_>) -> Result<Vec<Cpu>> {
 }
 
 /// Makes the node of the interrupt controller.
-pub fn controller(madt: &Table<'_>, cpus: &[Cpu]) -> Result<Node> {
+pub fn controller(madt: &AcpiTable<'_>, cpus: &[MadtCpu]) -> Result<TreeNode> {
     let missing = || madt.error(ENTRIES, format_args!("no GIC distributor (entry 0x0c)"));
     let distributor = entries(madt, GICD).next().ok_or_else(missing)??;
     let gicd = distributor.read::<Gicd>(0)?;
@@ -115,7 +118,7 @@ pub fn controller(madt: &Table<'_>, cpus: &[Cpu]) -> Result<Node> {
 }
 
 /// Returns the regions of redistributors, by ranges or else by CPUs.
-fn redistributors(madt: &Table<'_>, cpus: &[Cpu], has_vlpis: bool) -> Result<Vec<Region>> {
+fn redistributors(madt: &AcpiTable<'_>, cpus: &[MadtCpu], has_vlpis: bool) -> Result<Vec<Region>> {
     let mut regions = Vec::new();
     for range in entries(madt, GICR_RANGE) {
         let range = range?.read::<GicrRange>(0)?;

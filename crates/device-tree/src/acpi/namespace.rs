@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::aml::{Name, Segment, Stream, Value};
-use super::table::{HEADER_SIZE, Table};
+use super::table::{AcpiTable, HEADER_SIZE};
 use super::tables::Tables;
 
 /// The deepest nesting of term lists.
@@ -21,7 +21,7 @@ const OBJECTS_MAX: usize = 16384;
 const KEPT: [&Segment; 4] = [b"_HID", b"_LPI", b"_STA", b"_UID"];
 
 /// The absolute path of an object.
-pub type Path = Vec<Segment>;
+pub type ObjectPath = Vec<Segment>;
 
 /// An object with a path.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub enum Object<'m> {
 /// The objects of all tables.
 #[derive(Debug, Default)]
 pub struct Namespace<'m> {
-    objects: BTreeMap<Path, Object<'m>>,
+    objects: BTreeMap<ObjectPath, Object<'m>>,
     /// Offset of the first term in the table that could not be read.
     first_fault: Option<usize>,
 }
@@ -68,7 +68,7 @@ impl<'m> Namespace<'m> {
     }
 
     /// Reads a table, and returns the first reason for which objects may be missing.
-    fn read_table(&mut self, table: &Table<'m>) -> Option<String> {
+    fn read_table(&mut self, table: &AcpiTable<'m>) -> Option<String> {
         self.first_fault = None;
         self.list(Stream::new(table.bytes, HEADER_SIZE), &[], 0);
         let at = self.first_fault?;
@@ -164,7 +164,7 @@ impl<'m> Namespace<'m> {
     }
 
     /// Adds an object; of two with one path, the first counts.
-    fn add(&mut self, path: Path, object: Object<'m>) {
+    fn add(&mut self, path: ObjectPath, object: Object<'m>) {
         if self.objects.len() < OBJECTS_MAX {
             self.objects.entry(path).or_insert(object);
         }
@@ -172,7 +172,7 @@ impl<'m> Namespace<'m> {
 
     /// Finds the object that `name` means in a scope: a single segment is looked for in the
     /// scopes around as well (section 5.3).
-    pub fn find(&self, scope: &[Segment], name: &Name) -> Option<(Path, &Object<'m>)> {
+    pub fn find(&self, scope: &[Segment], name: &Name) -> Option<(ObjectPath, &Object<'m>)> {
         let is_searched = !name.is_absolute && name.ups == 0 && name.segments.len() == 1;
         let last = if is_searched { 0 } else { scope.len() };
         (last..=scope.len()).rev().find_map(|length| {
@@ -220,7 +220,7 @@ impl<'m> Namespace<'m> {
 }
 
 /// Returns the absolute path of a name in a scope.
-fn absolute(scope: &[Segment], name: &Name) -> Option<Path> {
+fn absolute(scope: &[Segment], name: &Name) -> Option<ObjectPath> {
     let kept = match name.is_absolute {
         true => 0,
         false => scope.len().checked_sub(name.ups)?,

@@ -7,9 +7,9 @@ use alloc::vec::Vec;
 use zerocopy::little_endian::U32;
 
 use super::layouts::{Cache, Processor};
-use super::madt::Cpu;
-use super::table::{HEADER_SIZE, Table};
-use crate::{Node, Result, nodes};
+use super::madt::MadtCpu;
+use super::table::{AcpiTable, HEADER_SIZE};
+use crate::{Result, TreeNode, nodes};
 
 /// Offset of the first entry.
 const ENTRIES: usize = HEADER_SIZE;
@@ -42,7 +42,7 @@ struct CpuPlace {
 
 /// The hierarchy above the CPUs.
 pub struct Topology<'m> {
-    pptt: Table<'m>,
+    pptt: AcpiTable<'m>,
     /// Sorted; one for each CPU.
     places: Vec<CpuPlace>,
 }
@@ -52,7 +52,7 @@ impl<'m> Topology<'m> {
     ///
     /// # Errors
     /// When an entry is not sound, a CPU is left out, or the CPUs are at different levels.
-    pub fn read(pptt: Table<'m>, cpus: &[Cpu]) -> Result<Self> {
+    pub fn read(pptt: AcpiTable<'m>, cpus: &[MadtCpu]) -> Result<Self> {
         let processors = Processors::read(&pptt)?;
         let leaves = processors.leaves(cpus)?;
         let mut places: Vec<CpuPlace> = Vec::with_capacity(cpus.len());
@@ -101,11 +101,11 @@ impl<'m> Topology<'m> {
     }
 
     /// Makes `cpu-map`, a child of `/cpus`.
-    pub fn map(&self) -> Node {
-        let mut map = Node::new("cpu-map");
+    pub fn map(&self) -> TreeNode {
+        let mut map = TreeNode::new("cpu-map");
         let is_cluster = |one: &CpuPlace, other: &CpuPlace| one.cluster == other.cluster;
         for (number, cluster) in self.places.chunk_by(is_cluster).enumerate() {
-            let mut node = Node::new(&format!("cluster{number}"));
+            let mut node = TreeNode::new(&format!("cluster{number}"));
             let cores = cluster.chunk_by(|one, other| one.core == other.core);
             for (number, core) in cores.enumerate() {
                 node = node.with(core_node(core, number));
@@ -132,13 +132,13 @@ impl<'m> Topology<'m> {
     }
 
     /// Returns the cache at an offset; None for another entry.
-    fn cache(&self, at: usize) -> Option<Table<'m>> {
+    fn cache(&self, at: usize) -> Option<AcpiTable<'m>> {
         let entry = self.pptt.entry(at, 1).ok();
         entry.filter(|entry| at >= ENTRIES && entry.kind() == CACHE)
     }
 
     /// Returns the private caches of the processor at an offset; none for another entry.
-    fn caches(&self, at: usize) -> impl Iterator<Item = Table<'m>> {
+    fn caches(&self, at: usize) -> impl Iterator<Item = AcpiTable<'m>> {
         let entry = self.pptt.entry(at, 1).ok();
         let processor = entry.filter(|entry| at >= ENTRIES && entry.kind() == PROCESSOR);
         let fields = processor.and_then(|entry| entry.read::<Processor>(0).ok());
@@ -153,10 +153,10 @@ impl<'m> Topology<'m> {
 }
 
 /// The processors of the table, sorted by their offsets.
-struct Processors<'m>(Vec<Table<'m>>);
+struct Processors<'m>(Vec<AcpiTable<'m>>);
 
 impl<'m> Processors<'m> {
-    fn read(pptt: &Table<'m>) -> Result<Self> {
+    fn read(pptt: &AcpiTable<'m>) -> Result<Self> {
         let mut processors = Vec::new();
         for entry in pptt.entries(ENTRIES, 1) {
             let entry = entry?;
@@ -169,7 +169,7 @@ impl<'m> Processors<'m> {
 
     /// Returns the processors with the UID of a CPU that are no other processor's parent,
     /// sorted by UID; of one UID, in the order of the table.
-    fn leaves(&self, cpus: &[Cpu]) -> Result<Vec<(u32, Table<'m>)>> {
+    fn leaves(&self, cpus: &[MadtCpu]) -> Result<Vec<(u32, AcpiTable<'m>)>> {
         let mut uids: Vec<u32> = cpus.iter().map(|cpu| cpu.uid).collect();
         uids.sort_unstable();
         let (mut leaves, mut parents) = (Vec::new(), Vec::new());
@@ -188,7 +188,7 @@ impl<'m> Processors<'m> {
     }
 
     /// Returns the parent of a processor; None at the top.
-    fn parent(&self, processor: &Table<'m>) -> Result<Option<Table<'m>>> {
+    fn parent(&self, processor: &AcpiTable<'m>) -> Result<Option<AcpiTable<'m>>> {
         let at = processor.read::<Processor>(0)?.parent.get() as usize;
         if at == 0 {
             return Ok(None);
@@ -203,7 +203,7 @@ impl<'m> Processors<'m> {
     }
 
     /// Returns the number of processors above one.
-    fn level(&self, processor: &Table<'m>) -> Result<usize> {
+    fn level(&self, processor: &AcpiTable<'m>) -> Result<usize> {
         let mut top = *processor;
         for level in 0..=LEVELS_MAX {
             match self.parent(&top)? {
@@ -216,19 +216,19 @@ impl<'m> Processors<'m> {
     }
 }
 
-fn cache_size(cache: &Table<'_>) -> Option<u64> {
+fn cache_size(cache: &AcpiTable<'_>) -> Option<u64> {
     let cache = cache.read::<Cache>(0).ok()?;
     let (has_size, size) = (cache.flags.get() & HAS_SIZE != 0, cache.size.get());
     (has_size && size != 0).then_some(size.into())
 }
 
 /// Makes the node of the core that consists of `cpus`: one CPU, or threads.
-fn core_node(cpus: &[CpuPlace], number: usize) -> Node {
-    let mut node = Node::new(&format!("core{number}"));
+fn core_node(cpus: &[CpuPlace], number: usize) -> TreeNode {
+    let mut node = TreeNode::new(&format!("core{number}"));
     for (number, place) in cpus.iter().enumerate() {
         let cpu = [nodes::CPU_PHANDLES + place.cpu];
         node = match place.is_thread {
-            true => node.with(Node::new(&format!("thread{number}")).cells("cpu", &cpu)),
+            true => node.with(TreeNode::new(&format!("thread{number}")).cells("cpu", &cpu)),
             false => node.cells("cpu", &cpu),
         };
     }

@@ -9,15 +9,15 @@ use hardware::board::{FormatError, Region};
 use hardware::image::UartKind;
 
 use super::layouts::{Dbg2, DebugDevice, GenericAddress, Spcr};
-use super::table::Table;
+use super::table::AcpiTable;
 use super::tables::Tables;
-use crate::{Node, Result, nodes};
+use crate::{Result, TreeNode, nodes};
 
 /// Type of a serial port in DBG2.
 const SERIAL: u16 = 0x8000;
 
 /// Makes the node of the console.
-pub fn console(tables: &Tables<'_>) -> Result<Node> {
+pub fn console(tables: &Tables<'_>) -> Result<TreeNode> {
     if let Some(spcr) = tables.get(*b"SPCR")? {
         let fields = spcr.read::<Spcr>(0)?;
         // An address of 0 means that the console is not in use.
@@ -53,7 +53,7 @@ pub fn console(tables: &Tables<'_>) -> Result<Node> {
 
 /// Makes the node of a UART of the type `kind`, which is at the offset `kind_at`, with the
 /// Generic Address Structure (ACPI 6.5, section 5.2.3.2) at `at`.
-fn uart(table: &Table<'_>, kind: u16, kind_at: usize, at: usize) -> Result<Node> {
+fn uart(table: &AcpiTable<'_>, kind: u16, kind_at: usize, at: usize) -> Result<TreeNode> {
     let address = table.read::<GenericAddress>(at)?;
     let (base, space) = (address.address.get(), address.space);
     if space != 0 {
@@ -98,7 +98,7 @@ fn known_types() -> String {
 
 /// Returns a 16550's shift from register number to offset, and its access width in bytes. The
 /// bit width is the distance of two registers, at least an access.
-fn layout(table: &Table<'_>, at: usize) -> Result<(u8, u8)> {
+fn layout(table: &AcpiTable<'_>, at: usize) -> Result<(u8, u8)> {
     let address = table.read::<GenericAddress>(at)?;
     let bits = address.bit_width;
     let access = match address.access_size {

@@ -45,7 +45,7 @@ impl fmt::Display for TableOrigin {
 
 /// A table whose bytes begin with a whole header, or an entry of a table.
 #[derive(Clone, Copy, Debug)]
-pub struct Table<'m> {
+pub struct AcpiTable<'m> {
     signature: [u8; 4],
     place: TableOrigin,
     /// Offset of an entry in its table; 0 for a table.
@@ -54,7 +54,7 @@ pub struct Table<'m> {
     pub bytes: &'m [u8],
 }
 
-impl<'m> Table<'m> {
+impl<'m> AcpiTable<'m> {
     /// Takes the bytes of a table.
     ///
     /// # Panics

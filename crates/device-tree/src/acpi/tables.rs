@@ -8,7 +8,7 @@ use hardware::board::FormatError;
 use zerocopy::FromBytes as _;
 
 use super::layouts::{FadtLong, FadtStart, Header, Rsdp};
-use super::table::{HEADER_SIZE, Table, TableOrigin, checksum};
+use super::table::{AcpiTable, HEADER_SIZE, TableOrigin, checksum};
 use crate::Result;
 
 /// The most tables; machines have 10 to 40.
@@ -23,7 +23,7 @@ pub trait Memory<'m> {
 /// The tables of a machine. Only those that are used are checked.
 #[derive(Clone, Debug)]
 pub struct Tables<'m> {
-    tables: Vec<Table<'m>>,
+    tables: Vec<AcpiTable<'m>>,
     /// Reasons for which tables could not be found.
     pub(super) notes: Vec<String>,
 }
@@ -89,7 +89,7 @@ impl<'m> Tables<'m> {
             }
             found
                 .tables
-                .push(Table::new(bytes, TableOrigin::File(number)));
+                .push(AcpiTable::new(bytes, TableOrigin::File(number)));
         }
         Ok(found)
     }
@@ -116,19 +116,19 @@ impl<'m> Tables<'m> {
     }
 
     /// Returns all tables with a signature, not checked.
-    pub(super) fn all(&self, signature: [u8; 4]) -> impl Iterator<Item = Table<'m>> {
+    pub(super) fn all(&self, signature: [u8; 4]) -> impl Iterator<Item = AcpiTable<'m>> {
         let tables = self.tables.iter().copied();
         tables.filter(move |table| table.signature() == signature)
     }
 
     /// Returns the first table with a signature, checked.
-    pub(super) fn get(&self, signature: [u8; 4]) -> Result<Option<Table<'m>>> {
-        self.all(signature).next().map(Table::check).transpose()
+    pub(super) fn get(&self, signature: [u8; 4]) -> Result<Option<AcpiTable<'m>>> {
+        self.all(signature).next().map(AcpiTable::check).transpose()
     }
 
     /// Returns the first table with a signature, checked; `purpose` is for the error that it is
     /// missing.
-    pub(super) fn require(&self, signature: [u8; 4], purpose: &str) -> Result<Table<'m>> {
+    pub(super) fn require(&self, signature: [u8; 4], purpose: &str) -> Result<AcpiTable<'m>> {
         let name = String::from_utf8_lossy(&signature);
         let missing = || {
             FormatError::new(format_args!(
@@ -140,11 +140,11 @@ impl<'m> Tables<'m> {
 }
 
 /// Reads the table at an address, or only its header where the rest cannot be read.
-fn read<'m>(memory: &impl Memory<'m>, address: u64) -> Option<Table<'m>> {
+fn read<'m>(memory: &impl Memory<'m>, address: u64) -> Option<AcpiTable<'m>> {
     let place = TableOrigin::Address(address);
     let bytes = memory.bytes(address, HEADER_SIZE as u64)?;
     let length = u64::from(Header::ref_from_bytes(bytes).ok()?.length.get());
     let whole = Some(length).filter(|length| *length >= HEADER_SIZE as u64);
     let whole = whole.and_then(|length| memory.bytes(address, length));
-    Some(Table::new(whole.unwrap_or(bytes), place))
+    Some(AcpiTable::new(whole.unwrap_or(bytes), place))
 }

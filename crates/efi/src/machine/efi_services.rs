@@ -75,7 +75,7 @@ impl Memory<'static> for Readable {
 }
 
 /// A memory map, and the key that says if it is the last one.
-pub struct Map {
+pub struct MemoryMap {
     pub descriptors: Vec<MemoryDescriptor>,
     key: usize,
 }
@@ -152,7 +152,7 @@ impl EfiServices {
 
     /// Returns the memory of `map` that tables may be in. The image's pages must not be taken
     /// yet.
-    pub fn readable(&self, map: &Map) -> Readable {
+    pub fn readable(&self, map: &MemoryMap) -> Readable {
         let (base, size) = (self.pages[0].0, HEAP_SIZE as u64);
         Readable {
             parts: readable(&map.descriptors),
@@ -225,7 +225,7 @@ impl EfiServices {
     }
 
     /// Reads the memory map into memory of the heap, so that reading does not change it.
-    pub fn memory_map(&self) -> Result<Map, Status> {
+    pub fn memory_map(&self) -> Result<MemoryMap, Status> {
         let mut buffer: Vec<u64> = Vec::new();
         let (mut key, mut step, mut version) = (0, 0, 0);
         // The first call finds the sizes; descriptors may be added before the second.
@@ -253,7 +253,7 @@ impl EfiServices {
                         unsafe { at.read_unaligned() }
                     };
                     let descriptors = (0..size / step).map(descriptor).collect();
-                    return Ok(Map { descriptors, key });
+                    return Ok(MemoryMap { descriptors, key });
                 }
                 Status::BUFFER_TOO_SMALL if !is_last => {}
                 status => return Err(status),

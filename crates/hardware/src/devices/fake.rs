@@ -18,13 +18,13 @@ type Registers = BTreeMap<u32, u32>;
 type Behaviour = dyn FnMut(&mut Registers, Access) -> u32;
 
 /// The registers of one device; the behaviour returns the value of a read.
-pub struct Fake {
+pub struct FakeDevice {
     registers: Registers,
     written: Vec<(u32, u32)>,
     behaviour: Box<Behaviour>,
 }
 
-impl Fake {
+impl FakeDevice {
     /// Returns registers that keep their value; at first all are 0 except these.
     pub fn new(registers: &[(u32, u32)]) -> Self {
         Self::with(registers, plain)
@@ -65,7 +65,7 @@ pub fn plain(registers: &mut Registers, access: Access) -> u32 {
     }
 }
 
-impl Bus for Fake {
+impl Bus for FakeDevice {
     fn read(&mut self, offset: u64, width: Width) -> u32 {
         assert_eq!(width, Width::Word);
         (self.behaviour)(&mut self.registers, Access::Read(offset as u32))

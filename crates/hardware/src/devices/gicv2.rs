@@ -103,12 +103,12 @@ mod tests {
     use std::vec::Vec;
 
     use super::*;
-    use crate::devices::fake::{Fake, pairs};
+    use crate::devices::fake::{FakeDevice, pairs};
 
     #[test]
     fn bypass_disables_stay_and_active_priorities_and_eoimode_go() {
         for (before, after) in [(0, 1), (0x60, 0x61), (0x1e0, 0x1e1), (0x261, 0x61)] {
-            let mut gicc = Fake::new(&[(0, before), (0xd0, 0x10_0000)]);
+            let mut gicc = FakeDevice::new(&[(0, before), (0xd0, 0x10_0000)]);
             enable_cpu_interface(&mut gicc);
             let (priorities, enabling) = ([0xd0, 0xd4, 0xd8, 0xdc], [(4, 0xff), (0, after)]);
             let expected: Vec<_> = priorities
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn only_the_named_private_interrupts_are_enabled() {
         for (targets, own) in [(0x0404_0404, 4), (0, 1)] {
-            let mut gicd = Fake::new(&[(0x800, targets)]);
+            let mut gicd = FakeDevice::new(&[(0x800, targets)]);
             let bit = set_up_private_interrupts(&mut gicd, 1 << 30 | 1, 0xa0);
             assert_eq!(bit, own);
             let expected = "180=ffffffff 380=ffffffff 400=a0a0a0a0 41c=a0a0a0a0 100=40000001";
@@ -135,10 +135,10 @@ mod tests {
     fn an_interrupt_is_ended_by_what_acknowledged_it() {
         for (register, found) in [(0x803, Some((3, 0x803))), (0x3fb, Some((0x3fb, 0x3fb)))] {
             let found = found.map(|(intid, register)| (IntId::new(intid), register));
-            assert_eq!(acknowledge(&mut Fake::new(&[(0xc, register)])), found);
+            assert_eq!(acknowledge(&mut FakeDevice::new(&[(0xc, register)])), found);
         }
         for special in 1020..=1023 {
-            assert_eq!(acknowledge(&mut Fake::new(&[(0xc, special)])), None);
+            assert_eq!(acknowledge(&mut FakeDevice::new(&[(0xc, special)])), None);
         }
     }
 }

@@ -59,7 +59,7 @@ pub fn set_up_private_interrupts(gicr: &mut impl Bus, bits: u32, priority: u8) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::fake::{Access, Fake, pairs, plain};
+    use crate::devices::fake::{Access, FakeDevice, pairs, plain};
 
     #[test]
     fn affinity_routing_comes_first() {
@@ -70,7 +70,7 @@ mod tests {
             // Another group and Security states stay.
             (0x41, "0=51 0=53"),
         ] {
-            let mut gicd = Fake::new(&[(0, before)]);
+            let mut gicd = FakeDevice::new(&[(0, before)]);
             assert!(forward_interrupts(&mut gicd));
             assert_eq!(gicd.writes(), pairs(writes), "{before:#x}");
         }
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn private_interrupts_are_silent_before_some_are_enabled() {
-        let mut gicr = Fake::new(&[]);
+        let mut gicr = FakeDevice::new(&[]);
         assert!(set_up_private_interrupts(&mut gicr, 1 << 30 | 1, 0xa0));
         let expected = "10180=ffffffff 10380=ffffffff 10080=ffffffff 10400=a0a0a0a0 \
                         1041c=a0a0a0a0 10100=40000001";
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn a_write_that_stays_pending_is_given_up() {
         let stuck = |bit: u32| {
-            Fake::with(&[], move |registers, access| match access {
+            FakeDevice::with(&[], move |registers, access| match access {
                 Access::Read(0) => bit | plain(registers, access),
                 _ => plain(registers, access),
             })

@@ -55,7 +55,7 @@ impl PrivateInterrupts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::fake::{Fake, pairs};
+    use crate::devices::fake::{FakeDevice, pairs};
 
     #[test]
     fn what_an_earlier_stage_left_is_disabled_and_deactivated() {
@@ -66,7 +66,7 @@ mod tests {
                 "10180=ffffffff 10380=ffffffff",
             ),
         ] {
-            let mut gic = Fake::new(&[]);
+            let mut gic = FakeDevice::new(&[]);
             private.silence(&mut gic);
             assert_eq!(gic.writes(), pairs(writes));
         }
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn interrupts_are_enabled_with_their_words_priority() {
-        let mut gic = Fake::new(&[]);
+        let mut gic = FakeDevice::new(&[]);
         PrivateInterrupts::BANKED.enable(&mut gic, 1 << 30 | 1 << 26 | 1, 0xa0);
         let expected = "400=a0a0a0a0 418=a0a0a0a0 41c=a0a0a0a0 100=44000001";
         assert_eq!(gic.writes(), pairs(expected));

@@ -137,7 +137,7 @@ pub fn power_on_and_wake(redistributor: &mut dyn Bus) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::fake::{Access, Fake, plain};
+    use crate::devices::fake::{Access, FakeDevice, plain};
 
     #[test]
     fn redistributor_is_found_by_affinity_within_regions() {
@@ -189,10 +189,10 @@ mod tests {
     const WAKER: u32 = GICR_WAKER.offset();
 
     /// A redistributor that is off and asleep, and changes after three reads.
-    fn sleeper(iidr: u32) -> Fake {
+    fn sleeper(iidr: u32) -> FakeDevice {
         let mut reads = 0;
         let registers = [(GICR_IIDR.offset(), iidr), (PWRR, 0b1101), (WAKER, 0b110)];
-        Fake::with(&registers, move |registers, access| match access {
+        FakeDevice::with(&registers, move |registers, access| match access {
             // RDGPD follows RDPD.
             Access::Write(PWRR, value) => {
                 reads = 0;
@@ -238,7 +238,7 @@ mod tests {
             ([(iidr, gic_700), (PWRR, 0b100)], false, &[]),
             ([(iidr, 0), (WAKER, 0b110)], false, &[(WAKER, 0b100)]),
         ] {
-            let mut gic = Fake::new(&registers);
+            let mut gic = FakeDevice::new(&registers);
             assert_eq!(power_on_and_wake(&mut gic), is_awake, "{registers:x?}");
             assert_eq!(gic.writes(), writes);
         }

@@ -129,7 +129,7 @@ pub fn enable(gicd: &mut dyn Bus, intid: IntId, target: SpiTarget, priority: u8)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::fake::{Access, Fake, pairs};
+    use crate::devices::fake::{Access, FakeDevice, pairs};
 
     /// SPI 60: Juno's timer frame, in word 2 by bits, 23 by bytes, 5 by pairs.
     const INTID: IntId = IntId::new(92);
@@ -161,7 +161,7 @@ mod tests {
                 "1fc=8000000 7f8=a0000000 cfc=0 bf8=8000000 17c=8000000",
             ),
         ] {
-            let (mut gicd, writes) = (Fake::new(&pairs(before)), pairs(writes));
+            let (mut gicd, writes) = (FakeDevice::new(&pairs(before)), pairs(writes));
             assert!(enable(&mut gicd, intid, target, 0xa0));
             assert_eq!(gicd.writes(), writes, "{intid} {target:x?}");
             assert!(disable(&mut gicd, intid));
@@ -185,7 +185,7 @@ mod tests {
             ("4=8000101", "184 384", "1400 1c00 1404 1c04"),
             ("4=8000000", "", ""),
         ] {
-            let mut gicd = Fake::new(&pairs(kinds));
+            let mut gicd = FakeDevice::new(&pairs(kinds));
             assert!(silence_all(&mut gicd));
             assert_eq!(gicd.writes(), ones(spis), "{kinds}");
             assert!(silence_extended(&mut gicd));
@@ -197,7 +197,7 @@ mod tests {
     fn pending_write_is_polled_and_given_up() {
         for (polls, is_enabled) in [(5, true), (u32::MAX, false)] {
             let mut left = polls;
-            let mut gicd = Fake::with(&[], move |_, access| match access {
+            let mut gicd = FakeDevice::with(&[], move |_, access| match access {
                 Access::Read(0) if left > 0 => {
                     left -= 1;
                     CONTROL::RWP::SET.value

@@ -158,15 +158,15 @@ fn halves(high: u32, low: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::fake::{Access, Fake, plain};
+    use crate::devices::fake::{Access, FakeDevice, plain};
 
     const CTL: u32 = CNTP_CTL.offset();
     const CVAL: u32 = CNTP_CVAL.offset();
 
     /// CNTCTLBase with frames 0 and 2; only the latter is not Secure.
-    fn control() -> Fake {
+    fn control() -> FakeDevice {
         let registers = [(0x008, 0x101), (0x48, 0x02)];
-        Fake::with(&registers, |registers, access| match access {
+        FakeDevice::with(&registers, |registers, access| match access {
             // RAZ/WI for a Secure frame, RES0 above bit 5.
             Access::Write(0x040, _) => 0,
             Access::Write(at, value) => plain(registers, Access::Write(at, value & 0x3f)),
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn usable_frame_is_opened_with_its_timer_off() {
-        let (mut control, mut frame) = (control(), Fake::new(&[(CTL, 1)]));
+        let (mut control, mut frame) = (control(), FakeDevice::new(&[(CTL, 1)]));
         assert_eq!(open(&mut control, &mut frame, 2), Ok(()));
         // An access that was allowed already stays allowed.
         assert_eq!(control.writes(), [(0x48, 0x23)]);
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn absent_or_unreachable_frame_is_refused() {
         use NoFrame::{NoAccess, NotThere};
-        let mut frame = Fake::new(&[]);
+        let mut frame = FakeDevice::new(&[]);
         for (number, reason) in [(1, NotThere), (3, NotThere), (7, NotThere), (0, NoAccess)] {
             let opened = open(&mut control(), &mut frame, number);
             assert_eq!(opened, Err(reason), "frame {number}");
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(frame.writes(), [], "an unusable frame is not written to");
         // CNTACR allows access, and the frame keeps only one half of CVAL.
         for lacking in [CVAL, CVAL + 4] {
-            let mut half = Fake::with(&[], move |registers, access| match access {
+            let mut half = FakeDevice::with(&[], move |registers, access| match access {
                 Access::Write(offset, _) if offset == lacking => 0,
                 other => plain(registers, other),
             });
@@ -214,7 +214,7 @@ mod tests {
         for start in 0x6_ffff_fffc..0x7_0000_0002u64 {
             // The count goes on with each access.
             let mut count = start;
-            let mut frame = Fake::with(&[], move |_, access| {
+            let mut frame = FakeDevice::with(&[], move |_, access| {
                 count += 1;
                 match access {
                     Access::Read(0x000) => (count - 1) as u32,

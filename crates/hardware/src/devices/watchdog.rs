@@ -112,7 +112,7 @@ impl WatchdogKind {
 
 /// The setting of a watchdog.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Setting {
+struct WatchdogSetting {
     /// The bits that let it run and reset; 0 where it stands.
     control: u32,
     /// Ticks of its clock until the interrupt, and again until the reset.
@@ -126,7 +126,7 @@ pub struct Driver<B> {
     /// The most that can be counted to, and that twice; less than 2^63.
     longest: u64,
     /// The setting before the first change.
-    found: Setting,
+    found: WatchdogSetting,
 }
 
 impl<B: Bus> Driver<B> {
@@ -154,7 +154,7 @@ impl<B: Bus> Driver<B> {
             bus,
             kind,
             longest,
-            found: Setting::default(),
+            found: WatchdogSetting::default(),
         };
         driver.found = driver.setting();
         let ticks = least.saturating_mul(hz);
@@ -171,7 +171,7 @@ impl<B: Bus> Driver<B> {
     pub fn arm(&mut self, least: u64, wish: u64, hz: u64) {
         let control = self.kind.on();
         let count = self.count(least, wish, hz);
-        self.set(count.map_or(self.found, |count| Setting { control, count }));
+        self.set(count.map_or(self.found, |count| WatchdogSetting { control, count }));
     }
 
     /// Gives it the setting that it had at first, its time counted from now on: a watchdog
@@ -211,7 +211,7 @@ impl<B: Bus> Driver<B> {
         seconds.saturating_add((ticks % hz).saturating_mul(clock) / hz)
     }
 
-    fn setting(&mut self) -> Setting {
+    fn setting(&mut self) -> WatchdogSetting {
         let bus = &mut self.bus;
         let (control, count) = match self.kind {
             WatchdogKind::Sbsa => {
@@ -222,11 +222,11 @@ impl<B: Bus> Driver<B> {
         };
         // Without WS0 and WS1 of WCS, which must not be written.
         let control = control & self.kind.on();
-        Setting { control, count }
+        WatchdogSetting { control, count }
     }
 
     /// Writes the setting. The time begins anew.
-    fn set(&mut self, Setting { control, count }: Setting) {
+    fn set(&mut self, WatchdogSetting { control, count }: WatchdogSetting) {
         let (bus, low, high) = (&mut self.bus, count as u32, (count >> 32) as u32);
         match self.kind {
             WatchdogKind::Sbsa => {
@@ -254,7 +254,7 @@ impl<B: Bus> Driver<B> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::fake::{Fake, pairs};
+    use crate::devices::fake::{FakeDevice, pairs};
 
     const MHZ: u64 = 1_000_000;
     const SBSA: WatchdogKind = WatchdogKind::Sbsa;
@@ -264,8 +264,8 @@ mod tests {
         WatchdogKind::Sp805 { clock }
     }
 
-    fn driver(kind: WatchdogKind, longest: u64) -> Driver<Fake> {
-        let driver = Driver::new(Fake::new(&[]), kind, 0x5, (0, 1)).ok();
+    fn driver(kind: WatchdogKind, longest: u64) -> Driver<FakeDevice> {
+        let driver = Driver::new(FakeDevice::new(&[]), kind, 0x5, (0, 1)).ok();
         Driver {
             longest,
             ..driver.expect("a watchdog")
@@ -341,7 +341,7 @@ mod tests {
                 "c00=1acce551 8=0 0=1234 c=1 8=3 c00=1",
             ),
         ] {
-            let driver = Driver::new(Fake::new(&pairs(registers)), kind, id, (1, 1));
+            let driver = Driver::new(FakeDevice::new(&pairs(registers)), kind, id, (1, 1));
             let mut driver = driver.expect("a watchdog");
             assert_eq!(driver.bus.writes(), []);
             driver.arm(1, 10, 1);
@@ -356,7 +356,8 @@ mod tests {
 
     #[test]
     fn another_device_and_a_short_reach_are_refused() {
-        let fails = |kind, id, least| Driver::new(Fake::new(&[]), kind, id, (least, MHZ)).err();
+        let fails =
+            |kind, id, least| Driver::new(FakeDevice::new(&[]), kind, id, (least, MHZ)).err();
         assert_eq!(fails(sp805(1), 0x11, 1), Some(NoWatchdog::NotThere));
         let (most, least) = (8589, 8590);
         let too_soon = NoWatchdog::TooSoon { most, least };

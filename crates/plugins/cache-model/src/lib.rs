@@ -1,6 +1,6 @@
 //! A model of data caches that do whatever the architecture permits: a line that a cache may
 //! hold is held, is filled at any time, and is evicted at any time. A [`CacheModel`] takes accesses
-//! and maintenance, and returns a [`Finding`] for a load that may return another value than the
+//! and maintenance, and returns a [`CacheFinding`] for a load that may return another value than the
 //! last one stored (Arm ARM, B2.7 "Caches", B2.8 "Mismatched memory attributes").
 //!
 //! Not modelled: instruction caches, barriers between CPUs, dirty lines that move to another
@@ -29,7 +29,7 @@ pub enum Way {
 
 /// An instruction that accesses memory, on a CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Actor {
+pub struct CacheActor {
     /// The CPU's number, below 64.
     pub cpu: u32,
     /// The instruction's address.
@@ -58,15 +58,15 @@ pub enum CacheFault {
 
 /// A load that may return another value than the last one stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Finding {
+pub struct CacheFinding {
     /// The reason.
     pub fault: CacheFault,
     /// The address of the first such byte.
     pub address: u64,
     /// The load.
-    pub reader: Actor,
+    pub reader: CacheActor,
     /// The last store; None for one before the model began, by an earlier stage.
-    pub writer: Option<Actor>,
+    pub writer: Option<CacheActor>,
 }
 
 /// Maintenance of a line by its address (`DC`), to the point of coherency.
@@ -81,7 +81,7 @@ pub enum Maintenance {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Cpu {
+struct CpuCaches {
     is_on: bool,
     /// The last instant with the caches on.
     last_on: u64,
@@ -100,9 +100,9 @@ pub struct CacheModel {
     lines: HashMap<u64, CacheLine>,
     /// The lines that may be dirty.
     dirty: BTreeSet<u64>,
-    cpus: HashMap<u32, Cpu>,
-    writers: Vec<Actor>,
-    known: HashMap<Actor, u32>,
+    cpus: HashMap<u32, CpuCaches>,
+    writers: Vec<CacheActor>,
+    known: HashMap<CacheActor, u32>,
     /// Memory whose lines an earlier stage may have left dirty, until they are accessed.
     soiled: Vec<(Range<u64>, bool)>,
     clock: u64,
@@ -149,11 +149,11 @@ impl CacheModel {
     /// Returns true if a cache may hold a copy of a line that was invalidated last at this
     /// instant.
     fn may_hold(&self, invalidated: u64) -> bool {
-        let may = |cpu: &Cpu| cpu.is_on || cpu.last_on > invalidated.max(cpu.flushed);
+        let may = |cpu: &CpuCaches| cpu.is_on || cpu.last_on > invalidated.max(cpu.flushed);
         self.cpus.values().any(may)
     }
 
-    fn writer(&mut self, actor: Actor) -> u32 {
+    fn writer(&mut self, actor: CacheActor) -> u32 {
         *self.known.entry(actor).or_insert_with(|| {
             self.writers.push(actor);
             self.writers.len() as u32
@@ -173,7 +173,7 @@ impl CacheModel {
     }
 
     /// Takes a store of `size` bytes.
-    pub fn store(&mut self, actor: Actor, address: u64, size: u64) {
+    pub fn store(&mut self, actor: CacheActor, address: u64, size: u64) {
         self.clock += 1;
         let (writer, now) = (self.writer(actor), self.clock);
         for (line, bytes) in Self::parts(address, size) {
@@ -195,7 +195,7 @@ impl CacheModel {
     }
 
     /// Takes a load of `size` bytes. Returns the first byte that may be wrong.
-    pub fn load(&mut self, actor: Actor, address: u64, size: u64) -> Option<Finding> {
+    pub fn load(&mut self, actor: CacheActor, address: u64, size: u64) -> Option<CacheFinding> {
         self.clock += 1;
         let mut found = None;
         for (line, bytes) in Self::parts(address, size) {
@@ -206,7 +206,7 @@ impl CacheModel {
             };
             let writer = (writer as usize).checked_sub(1);
             let writer = writer.and_then(|it| self.writers.get(it).copied());
-            found = found.or(Some(Finding {
+            found = found.or(Some(CacheFinding {
                 fault,
                 address: line + byte,
                 reader: actor,

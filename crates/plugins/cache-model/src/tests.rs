@@ -27,7 +27,7 @@ fn faults(steps: &[(u32, Step)]) -> Vec<CacheFault> {
     let mut model = CacheModel::new(2);
     let mut found = Vec::new();
     for (pc, (cpu, step)) in (0..).zip(steps.iter().copied()) {
-        let actor = |way| Actor { cpu, pc, way };
+        let actor = |way| CacheActor { cpu, pc, way };
         match step {
             Store(way) => model.store(actor(way), AT, 8),
             Load(way) => found.extend(model.load(actor(way), AT, 8).map(|it| it.fault)),
@@ -204,16 +204,16 @@ fn loads_that_may_be_wrong_are_found() {
 fn finding_names_byte_reader_and_writer() {
     let mut model = CacheModel::default();
     let (cpu, way) = (0, Way::Cached);
-    let writer = Actor { cpu, pc: 4, way };
+    let writer = CacheActor { cpu, pc: 4, way };
     model.store(writer, 0x103c, 8);
-    model.store(Actor { pc: 8, ..writer }, 0x1038, 4);
-    let reader = Actor {
+    model.store(CacheActor { pc: 8, ..writer }, 0x1038, 4);
+    let reader = CacheActor {
         cpu: 1,
         pc: 12,
         way: OFF,
     };
     let found = model.load(reader, 0x1040, 4);
-    let expected = Finding {
+    let expected = CacheFinding {
         fault: NotCleaned,
         address: 0x1040,
         reader,

@@ -13,8 +13,11 @@ use std::fs;
 use std::ops::Range;
 
 use attributes::{Attributes, Walked};
-use cache_model::{Actor, CacheFault, CacheModel, Finding, Maintenance, Way};
-use qemu_abi::{Access, ArgumentError, Arguments, Block, Counts, Plugin, read_register};
+use cache_model::{CacheActor, CacheFault, CacheFinding, CacheModel, Maintenance, Way};
+use qemu_abi::{
+    ArgumentError, InstructionCounts, MemoryAccess, Plugin, PluginArguments, TranslatedBlock,
+    read_register,
+};
 
 /// The RAM of QEMU's `virt`, secure and not.
 const RAM: [Range<u64>; 2] = [0x0e00_0000..0x0f00_0000, 0x4000_0000..0x1_4000_0000];
@@ -97,11 +100,11 @@ struct Coherence {
     /// The block that is executed.
     now: Now,
     /// Findings by all but the address, with the first address and their number.
-    findings: BTreeMap<(CacheFault, Actor, Option<Actor>), (u64, u64)>,
+    findings: BTreeMap<(CacheFault, CacheActor, Option<CacheActor>), (u64, u64)>,
     executed: u64,
 }
 
-fn make(arguments: &Arguments) -> Result<Coherence, ArgumentError> {
+fn make(arguments: &PluginArguments) -> Result<Coherence, ArgumentError> {
     Ok(Coherence {
         out: arguments.get("out")?.to_owned(),
         image: arguments.range("entry")?,
@@ -132,7 +135,7 @@ fn is_ram(address: u64) -> bool {
 
 impl Coherence {
     /// Returns the actor of an access to RAM; None for other memory.
-    fn actor(&mut self, pc: u64, address: u64) -> Option<Actor> {
+    fn actor(&mut self, pc: u64, address: u64) -> Option<CacheActor> {
         if !is_ram(address) {
             return None;
         }
@@ -140,7 +143,7 @@ impl Coherence {
             cpu, level, is_on, ..
         } = self.now;
         if !is_on {
-            return Some(Actor {
+            return Some(CacheActor {
                 cpu,
                 pc,
                 way: Way::Uncached,
@@ -149,13 +152,13 @@ impl Coherence {
         let mut walks = Vec::new();
         let way = self.attributes.way(level, address, |it| walks.push(it));
         for Walked { address, way } in walks.into_iter().filter(|it| is_ram(it.address)) {
-            let found = self.model.load(Actor { cpu, pc, way }, address, 8);
+            let found = self.model.load(CacheActor { cpu, pc, way }, address, 8);
             self.note(found);
         }
-        Some(Actor { cpu, pc, way })
+        Some(CacheActor { cpu, pc, way })
     }
 
-    fn note(&mut self, finding: Option<Finding>) {
+    fn note(&mut self, finding: Option<CacheFinding>) {
         if let Some(it) = finding {
             let key = (it.fault, it.reader, it.writer);
             self.findings.entry(key).or_insert((it.address, 0)).1 += 1;
@@ -164,7 +167,7 @@ impl Coherence {
 }
 
 impl Plugin for Coherence {
-    fn translate(&mut self, block: &mut Block) {
+    fn translate(&mut self, block: &mut TranslatedBlock) {
         for place in 0..block.instruction_count() {
             if let Some(special) = special(block.word(place)) {
                 block.report_instruction(place, self.specials.len() as u32);
@@ -176,7 +179,7 @@ impl Plugin for Coherence {
         self.blocks.push(block.address());
     }
 
-    fn execute(&mut self, block: u32, cpu: u32, _: Counts) {
+    fn execute(&mut self, block: u32, cpu: u32, _: InstructionCounts) {
         self.executed += 1;
         let address = self.blocks[block as usize];
         let level = read_register("cpsr").unwrap_or(0) >> 2 & 3;
@@ -202,7 +205,7 @@ impl Plugin for Coherence {
         };
     }
 
-    fn access(&mut self, instruction: u32, access: Access) {
+    fn access(&mut self, instruction: u32, access: MemoryAccess) {
         let pc = self.now.address + 4 * u64::from(instruction);
         let Some(actor) = self.actor(pc, access.address) else {
             return;
@@ -245,8 +248,8 @@ impl Plugin for Coherence {
         }
     }
 
-    fn end(&mut self, _: Counts) {
-        let text = |it: &Actor| {
+    fn end(&mut self, _: InstructionCounts) {
+        let text = |it: &CacheActor| {
             let way = if it.way == Way::Cached {
                 "cached"
             } else {

@@ -8,14 +8,16 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 
-use qemu_abi::{Access, ArgumentError, Arguments, Block, Counts, Plugin};
+use qemu_abi::{
+    ArgumentError, InstructionCounts, MemoryAccess, Plugin, PluginArguments, TranslatedBlock,
+};
 
 const BLOCK: u64 = 0;
 const EXECUTION: u64 = 1;
 const STORE: u64 = 2;
 const END: u64 = 3;
 
-struct Profile {
+struct ProfilePlugin {
     blocks: Range<u64>,
     stores: Range<u64>,
     out: BufWriter<File>,
@@ -25,14 +27,14 @@ struct Profile {
     lose: Option<u64>,
 }
 
-fn make(arguments: &Arguments) -> Result<Profile, ArgumentError> {
+fn make(arguments: &PluginArguments) -> Result<ProfilePlugin, ArgumentError> {
     let path = arguments.get("out")?;
     let file = File::create(path).map_err(|error| ArgumentError::File {
         name: "out".to_owned(),
         path: path.to_owned(),
         error,
     })?;
-    Ok(Profile {
+    Ok(ProfilePlugin {
         blocks: arguments.range("blocks")?,
         stores: arguments.range("stores")?,
         out: BufWriter::new(file),
@@ -43,7 +45,7 @@ fn make(arguments: &Arguments) -> Result<Profile, ArgumentError> {
     })
 }
 
-impl Profile {
+impl ProfilePlugin {
     fn write(&mut self, kind: u64, (cpu, number): (u32, u32), numbers: [u64; 2]) {
         // Where one write failed, as on a full disk, each later one would take its time to fail.
         if self.error.is_some() {
@@ -56,8 +58,8 @@ impl Profile {
     }
 }
 
-impl Plugin for Profile {
-    fn translate(&mut self, block: &mut Block) {
+impl Plugin for ProfilePlugin {
+    fn translate(&mut self, block: &mut TranslatedBlock) {
         let (address, len) = (block.address(), block.instruction_count() as u64);
         if !self.blocks.contains(&address) {
             return block.count();
@@ -68,21 +70,21 @@ impl Plugin for Profile {
         self.defined += 1;
     }
 
-    fn execute(&mut self, block: u32, cpu: u32, counts: Counts) {
+    fn execute(&mut self, block: u32, cpu: u32, counts: InstructionCounts) {
         self.executed += 1;
         if self.lose != Some(self.executed) {
             self.write(EXECUTION, (cpu, block), [counts.inside, counts.outside]);
         }
     }
 
-    fn access(&mut self, instruction: u32, access: Access) {
+    fn access(&mut self, instruction: u32, access: MemoryAccess) {
         if access.is_store && self.stores.contains(&access.address) {
             let offset = access.address - self.stores.start;
             self.write(STORE, (0, instruction), [offset, 0]);
         }
     }
 
-    fn end(&mut self, counts: Counts) {
+    fn end(&mut self, counts: InstructionCounts) {
         // A record that lacks something has no end.
         if self.error.is_none() {
             self.write(END, (0, 0), [counts.inside, counts.outside]);

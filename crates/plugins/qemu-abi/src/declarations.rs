@@ -12,17 +12,17 @@ pub const VERSION: c_int = match (cfg!(feature = "api-4"), cfg!(feature = "api-2
 /// A block under translation; opaque.
 #[repr(C)]
 #[derive(Debug)]
-pub struct Block([u8; 0]);
+pub struct RawBlock([u8; 0]);
 
 /// An instruction of such a block; opaque.
 #[repr(C)]
-pub struct Instruction([u8; 0]);
+pub struct RawInstruction([u8; 0]);
 
 pub const NO_REGISTERS: c_int = 0;
 pub const READS_REGISTERS: c_int = 1;
 pub const LOADS_AND_STORES: c_int = 3;
 
-pub type Translated = extern "C" fn(u64, *mut Block);
+pub type Translated = extern "C" fn(u64, *mut RawBlock);
 pub type Executed = extern "C" fn(c_uint, *mut c_void);
 pub type Accessed = extern "C" fn(c_uint, u32, u64, *mut c_void);
 pub type Ended = extern "C" fn(u64, *mut c_void);
@@ -30,23 +30,23 @@ pub type Ended = extern "C" fn(u64, *mut c_void);
 unsafe extern "C" {
     pub fn qemu_plugin_register_vcpu_tb_trans_cb(id: u64, call: Translated);
     pub fn qemu_plugin_register_atexit_cb(id: u64, call: Ended, data: *mut c_void);
-    pub fn qemu_plugin_tb_n_insns(block: *const Block) -> usize;
-    pub fn qemu_plugin_tb_vaddr(block: *const Block) -> u64;
-    pub fn qemu_plugin_tb_get_insn(block: *const Block, index: usize) -> *mut Instruction;
+    pub fn qemu_plugin_tb_n_insns(block: *const RawBlock) -> usize;
+    pub fn qemu_plugin_tb_vaddr(block: *const RawBlock) -> u64;
+    pub fn qemu_plugin_tb_get_insn(block: *const RawBlock, index: usize) -> *mut RawInstruction;
     pub fn qemu_plugin_register_vcpu_tb_exec_cb(
-        block: *mut Block,
+        block: *mut RawBlock,
         call: Executed,
         flags: c_int,
         data: *mut c_void,
     );
     pub fn qemu_plugin_register_vcpu_insn_exec_cb(
-        instruction: *mut Instruction,
+        instruction: *mut RawInstruction,
         call: Executed,
         flags: c_int,
         data: *mut c_void,
     );
     pub fn qemu_plugin_register_vcpu_mem_cb(
-        instruction: *mut Instruction,
+        instruction: *mut RawInstruction,
         call: Accessed,
         flags: c_int,
         kinds: c_int,
@@ -59,7 +59,7 @@ unsafe extern "C" {
 #[cfg(feature = "api-4")]
 unsafe extern "C" {
     pub fn qemu_plugin_insn_data(
-        instruction: *const Instruction,
+        instruction: *const RawInstruction,
         to: *mut c_void,
         len: usize,
     ) -> usize;

@@ -26,22 +26,22 @@ pub use declarations::VERSION;
 /// A plugin. All calls come from one thread.
 pub trait Plugin: Send {
     /// Prepares for a block of instructions that QEMU is going to execute.
-    fn translate(&mut self, block: &mut Block);
-    /// Takes an execution of a block. `block` is the number given to [`Block::report`], and
+    fn translate(&mut self, block: &mut TranslatedBlock);
+    /// Takes an execution of a block. `block` is the number given to [`TranslatedBlock::report`], and
     /// `counts` are the instructions before its first one.
-    fn execute(&mut self, block: u32, cpu: u32, counts: Counts);
+    fn execute(&mut self, block: u32, cpu: u32, counts: InstructionCounts);
     /// Takes an access by the block that was executed last, with the instruction's place in it.
-    fn access(&mut self, instruction: u32, access: Access);
-    /// Takes an instruction of which [`Block::report_instruction`] was called, with its number
+    fn access(&mut self, instruction: u32, access: MemoryAccess);
+    /// Takes an instruction of which [`TranslatedBlock::report_instruction`] was called, with its number
     /// there, before it is executed.
     fn instruction(&mut self, _number: u32) {}
     /// Takes the end of QEMU.
-    fn end(&mut self, counts: Counts);
+    fn end(&mut self, counts: InstructionCounts);
 }
 
 /// Instructions executed since the machine's start, by all CPUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct InstructionCounts {
     /// In blocks whose execution is reported.
     pub inside: u64,
     /// In other blocks.
@@ -50,7 +50,7 @@ pub struct Counts {
 
 /// An access to memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Access {
+pub struct MemoryAccess {
     /// True for a store.
     pub is_store: bool,
     /// The number of bytes.
@@ -72,9 +72,9 @@ fn with_plugin(act: impl FnOnce(&mut dyn Plugin)) {
 
 /// A block of instructions under translation.
 #[derive(Debug)]
-pub struct Block(*mut qemu::Block);
+pub struct TranslatedBlock(*mut qemu::RawBlock);
 
-impl Block {
+impl TranslatedBlock {
     /// Returns the address of the first instruction.
     pub fn address(&self) -> u64 {
         // SAFETY: QEMU passed the block to `translated`, which has not returned.
@@ -87,7 +87,7 @@ impl Block {
         unsafe { qemu::qemu_plugin_tb_n_insns(self.0) }
     }
 
-    fn instructions(&self) -> impl Iterator<Item = *mut qemu::Instruction> {
+    fn instructions(&self) -> impl Iterator<Item = *mut qemu::RawInstruction> {
         // SAFETY: as in `address`; the index is below the number of instructions.
         (0..self.instruction_count())
             .map(|index| unsafe { qemu::qemu_plugin_tb_get_insn(self.0, index) })
@@ -154,7 +154,7 @@ static INSIDE: AtomicU64 = AtomicU64::new(0);
 static OUTSIDE: AtomicU64 = AtomicU64::new(0);
 
 /// Has `call` called before each execution of an instruction.
-fn call(instruction: *mut qemu::Instruction, call: qemu::Executed) {
+fn call(instruction: *mut qemu::RawInstruction, call: qemu::Executed) {
     let (flags, data) = (qemu::NO_REGISTERS, ptr::null_mut());
     // SAFETY: the instruction is one of a block under translation; the callback takes no data.
     unsafe { qemu::qemu_plugin_register_vcpu_insn_exec_cb(instruction, call, flags, data) };
@@ -173,13 +173,13 @@ extern "C" fn outside(_: c_uint, _: *mut c_void) {
     increment(&OUTSIDE);
 }
 
-fn counts() -> Counts {
+fn counts() -> InstructionCounts {
     let [inside, outside] = [&INSIDE, &OUTSIDE].map(|it| it.load(Ordering::Relaxed));
-    Counts { inside, outside }
+    InstructionCounts { inside, outside }
 }
 
-extern "C" fn translated(_: u64, block: *mut qemu::Block) {
-    with_plugin(|plugin| plugin.translate(&mut Block(block)));
+extern "C" fn translated(_: u64, block: *mut qemu::RawBlock) {
+    with_plugin(|plugin| plugin.translate(&mut TranslatedBlock(block)));
 }
 
 extern "C" fn executed(index: c_uint, number: *mut c_void) {
@@ -196,7 +196,7 @@ extern "C" fn accessed(_: c_uint, access: u32, address: u64, place: *mut c_void)
     let is_store = unsafe { qemu::qemu_plugin_mem_is_store(access) };
     // SAFETY: as above.
     let size = 1 << unsafe { qemu::qemu_plugin_mem_size_shift(access) };
-    let access = Access {
+    let access = MemoryAccess {
         is_store,
         size,
         address,
@@ -241,9 +241,9 @@ impl fmt::Display for ArgumentError {
 impl std::error::Error for ArgumentError {}
 
 /// The plugin's arguments, each `name=value`.
-pub struct Arguments(Vec<String>);
+pub struct PluginArguments(Vec<String>);
 
-impl Arguments {
+impl PluginArguments {
     /// Returns the value of the argument `name`.
     ///
     /// # Errors
@@ -275,7 +275,7 @@ impl Arguments {
 pub unsafe fn install<P: Plugin + 'static>(
     id: u64,
     (count, words): (c_int, *const *const c_char),
-    make: impl FnOnce(&Arguments) -> Result<P, ArgumentError>,
+    make: impl FnOnce(&PluginArguments) -> Result<P, ArgumentError>,
 ) -> c_int {
     let words = match count {
         1.. => {
@@ -290,7 +290,7 @@ pub unsafe fn install<P: Plugin + 'static>(
             .to_string_lossy()
             .into_owned()
     };
-    let made = make(&Arguments(words.iter().map(word).collect()));
+    let made = make(&PluginArguments(words.iter().map(word).collect()));
     let plugin = match made {
         Ok(plugin) => plugin,
         Err(error) => {
@@ -307,7 +307,7 @@ pub unsafe fn install<P: Plugin + 'static>(
     0
 }
 
-/// Makes a library a plugin of QEMU, by a function from [`Arguments`] to a [`Plugin`].
+/// Makes a library a plugin of QEMU, by a function from [`PluginArguments`] to a [`Plugin`].
 #[macro_export]
 macro_rules! export {
     ($make:expr) => {

@@ -156,7 +156,9 @@ pub(crate) fn audit(page: &Page, tolerance_ppm: u32) -> Audit {
 /// Compares a table with that of the former release.
 fn audited(new: &PageTable, old: &PageTable, tolerance_ppm: u32) -> AuditedTable {
     let columns = new.rows.first().map_or(0, |it| it.figures.len());
-    let columns: Vec<Column> = (0..columns).map(|it| Column::of(new, old, it)).collect();
+    let columns: Vec<AuditColumn> = (0..columns)
+        .map(|it| AuditColumn::of(new, old, it))
+        .collect();
     let is_ambiguous = repeats(new) || repeats(old);
     let is_queue = new.id.procedure() != Procedure::Version;
     let reordered = columns.first().filter(|_| is_queue && !is_ambiguous);
@@ -199,7 +201,7 @@ fn repeats(table: &PageTable) -> bool {
 }
 
 /// The figures of one metric, each beside the old ones that it can be compared with.
-struct Column<'t> {
+struct AuditColumn<'t> {
     cells: Vec<Beside<'t>>,
 }
 
@@ -227,7 +229,7 @@ fn fits(new: &PublishedFigure, old: u64) -> bool {
     both.is_some_and(|(printed, exact)| (printed - exact * 100.0).abs() <= ROUNDED)
 }
 
-impl<'t> Column<'t> {
+impl<'t> AuditColumn<'t> {
     fn of(new: &'t PageTable, old: &'t PageTable, column: usize) -> Self {
         let former = old.rows.iter().map(|it| it.figures[column].ns).sorted();
         let former = former.collect_vec();

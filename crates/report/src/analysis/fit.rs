@@ -15,7 +15,7 @@ const R2_SOME: f64 = 0.5;
 
 /// A figure over `x` in one circumstance.
 #[derive(Clone, Debug)]
-pub struct Series<'r> {
+pub struct FittedSeries<'r> {
     pub measure: Metric,
     pub how: How,
     pub variant: Variant,
@@ -42,7 +42,7 @@ impl<'r> At<'r> {
     }
 }
 
-impl Series<'_> {
+impl FittedSeries<'_> {
     /// Returns `x` and the figure that stands for it, of one operation.
     pub fn points(&self, clock: Clock, is_queue: bool) -> Vec<(f64, f64)> {
         let each = self.at.iter().filter_map(|at| {
@@ -80,7 +80,7 @@ pub(super) fn is_level((least, most): (f64, f64)) -> bool {
 }
 
 /// Returns all series of a scenario with at least two `x`.
-pub fn series(scenario: &Scenario) -> Vec<Series<'_>> {
+pub fn series(scenario: &Scenario) -> Vec<FittedSeries<'_>> {
     let points = scenario.points.iter().filter(|it| it.figures.n > 0);
     let keys = points.filter_map(|it| Some(((it.measure, it.how, it.variant), (it.x?, it))));
     let each = grouped(keys).into_iter().map(|(key, points)| {
@@ -88,7 +88,7 @@ pub fn series(scenario: &Scenario) -> Vec<Series<'_>> {
             all.sort_by_key(|it| (it.figures.median, it.cpu));
             At { x, all }
         });
-        Series {
+        FittedSeries {
             measure: key.0,
             how: key.1,
             variant: key.2,

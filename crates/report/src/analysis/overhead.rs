@@ -17,7 +17,7 @@ use crate::log::grouped::grouped;
 
 /// The unit of costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum CostUnit {
     /// Nanoseconds, or ticks without a clock.
     Time,
     /// Instructions, each of which adds `ns` to the clock.
@@ -31,7 +31,7 @@ pub enum Unit {
 #[derive(Clone, Debug)]
 pub struct Overhead {
     /// The unit of all costs.
-    pub unit: Unit,
+    pub unit: CostUnit,
     /// The name of that unit in headings.
     pub unit_name: &'static str,
     /// One for each figure of a scenario that both runs have.
@@ -51,7 +51,7 @@ pub struct Cost {
     pub cpus: Vec<CostOfCpu>,
 }
 
-/// A CPU's medians under both builds, in the [`Unit`].
+/// A CPU's medians under both builds, in the [`CostUnit`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct CostOfCpu {
     /// The CPU's label.
@@ -117,7 +117,7 @@ impl Cost {
 }
 
 /// Compares the run `with` instrumentation with the one `without`.
-pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: Unit) -> Result<Overhead> {
+pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result<Overhead> {
     let (a, b) = (&with.source.input, &without.source.input);
     for (run, is_due) in [(with, true), (without, false)] {
         let facts = run.run.facts.as_ref();
@@ -137,10 +137,10 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: Unit) -> Result<Ove
     let clock = with.run.clock();
     let ns = clock.is_known().then(|| 1e9 / clock.hz as f64);
     let (scale, unit_name) = match (unit, ns) {
-        (Unit::Time, Some(ns)) => (ns, "ns"),
-        (Unit::Time, None) => (1.0, "ticks"),
-        (Unit::Instructions { ns: each }, Some(ns)) => (ns / f64::from(each), "instructions"),
-        (Unit::Instructions { .. }, None) => {
+        (CostUnit::Time, Some(ns)) => (ns, "ns"),
+        (CostUnit::Time, None) => (1.0, "ticks"),
+        (CostUnit::Instructions { ns: each }, Some(ns)) => (ns / f64::from(each), "instructions"),
+        (CostUnit::Instructions { .. }, None) => {
             bail!("the counter's frequency is not known, and so not what a tick is")
         }
     };

@@ -9,7 +9,7 @@ use run::model::{Confidence, Finding, Fit, How, Kind, Point, Run, Scenario, Vari
 use run::plan::{Axis, ScenarioId};
 
 use super::figure::FigureKey;
-use super::fit::{Bent, Series, Straight, extent, is_level, series};
+use super::fit::{Bent, FittedSeries, Straight, extent, is_level, series};
 use crate::log::grouped::grouped;
 
 /// The cost of an operation without the loop around it.
@@ -68,9 +68,9 @@ struct Net<'r> {
 }
 
 fn net(run: &Run, how: How, nets: &[Net<'_>]) -> Finding {
-    let unit = nets
-        .first()
-        .map_or_else(Default::default, |it| FigureKey::of(it.point).unit_name(run.clock()));
+    let unit = nets.first().map_or_else(Default::default, |it| {
+        FigureKey::of(it.point).unit_name(run.clock())
+    });
     let kinds = nets
         .iter()
         .map(|it| ((it.point.variant, it.point.x), it.net));
@@ -113,7 +113,7 @@ pub(super) fn contention(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     own.filter_map(|it| contended(run, it)).collect()
 }
 
-fn contended(run: &Run, series: &Series<'_>) -> Option<Finding> {
+fn contended(run: &Run, series: &FittedSeries<'_>) -> Option<Finding> {
     let points = series.points(run.clock(), true);
     let line = Straight::through(&points)?;
     let [from, to] = [points.first()?, points.last()?].map(|(x, figure)| {
@@ -150,7 +150,7 @@ pub(super) fn dirty_flush(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     own.filter_map(|it| flushed(run, it)).collect()
 }
 
-fn flushed(run: &Run, series: &Series<'_>) -> Option<Finding> {
+fn flushed(run: &Run, series: &FittedSeries<'_>) -> Option<Finding> {
     let points = series.points(run.clock(), false);
     let Bent { line, level } = Bent::through(&points)?;
     let last = bytes(points.last()?.0);
@@ -184,7 +184,7 @@ fn finding(
     run: &Run,
     kind: Kind,
     sentence: String,
-    series: &Series<'_>,
+    series: &FittedSeries<'_>,
     line: &Straight,
 ) -> Finding {
     let points = series.at.iter().flat_map(|at| &at.all);

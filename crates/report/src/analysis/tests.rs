@@ -9,10 +9,10 @@ use run::plan::ScenarioId;
 use super::edits::{self, Edit, edited};
 use super::findings::findings;
 use super::made_up::{point, run, scenario, set_summary, suite, with_points};
-use super::overhead::{CostOfCpu, Unit, overhead};
+use super::overhead::{CostOfCpu, CostUnit, overhead};
 use super::points::NET;
 use super::words::NOT_VERIFIED;
-use super::worst_case::{IdleState, Latency, TimerInState, idle_states};
+use super::worst_case::{Latency, TimerInState, WorstIdleState, idle_states};
 use crate::log::LoggedRun;
 
 /// Returns the findings of one kind in a scenario.
@@ -265,7 +265,7 @@ fn timer_of_a_state_is_known_by_the_interrupts_of_points() {
         });
         let mut made = with_points(ScenarioId::IdleStates, points.to_vec());
         made.run.cpus.truncate(1);
-        let timer = |it: &IdleState<'_>| it.timer;
+        let timer = |it: &WorstIdleState<'_>| it.timer;
         timer(&idle_states(&made).expect("a state")[0])
     };
     use TimerInState::{NotMeasured, Stops, WakesCpu};
@@ -283,7 +283,7 @@ fn timer_of_a_state_is_known_by_the_interrupts_of_points() {
 #[test]
 fn runs_that_differ_in_more_than_pmf_have_no_cost() {
     let refusal = |without: &LoggedRun| {
-        let error = overhead(&suite(), without, Unit::Time).expect_err("not comparable");
+        let error = overhead(&suite(), without, CostUnit::Time).expect_err("not comparable");
         error.to_string()
     };
     let instrumented = refusal(&suite());

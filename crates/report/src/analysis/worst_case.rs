@@ -28,7 +28,7 @@ use crate::log::LoggedRun;
 
 /// An idle state with its latencies.
 #[derive(Clone, Debug)]
-pub struct IdleState<'r> {
+pub struct WorstIdleState<'r> {
     pub power_state: u32,
     /// True for the state of a scenario that suspends to the deepest level.
     pub is_deepest: bool,
@@ -56,7 +56,7 @@ pub struct Latency<'r> {
 }
 
 /// Returns the worst cases of each idle state, the shallowest state first.
-pub fn worst_cases(run: &LoggedRun) -> Result<Vec<IdleState<'_>>> {
+pub fn worst_cases(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
     let input = &run.source.input;
     ensure!(
         run.integrity.records.is_some(),
@@ -82,7 +82,7 @@ struct Suspends<'r> {
     figures: Vec<(&'r Scenario, Figure<'r>)>,
 }
 
-pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<IdleState<'_>>> {
+pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
     let mut all: BTreeMap<u32, Suspends<'_>> = BTreeMap::new();
     for scenario in &run.run.scenarios {
         if let Some((state, _)) = state_of_rows(scenario) {
@@ -103,7 +103,7 @@ pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<IdleState<'_>>> {
         run.source.input
     );
     let each = all.iter().map(|(state, of)| idle_state(run, *state, of));
-    let mut states: Vec<IdleState<'_>> = each.collect::<Result<_>>()?;
+    let mut states: Vec<WorstIdleState<'_>> = each.collect::<Result<_>>()?;
     states.sort_by_key(|it| it.is_deepest);
     Ok(states)
 }
@@ -150,7 +150,11 @@ fn state_of(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> Result
     }
 }
 
-fn idle_state<'r>(run: &LoggedRun, power_state: u32, of: &Suspends<'r>) -> Result<IdleState<'r>> {
+fn idle_state<'r>(
+    run: &LoggedRun,
+    power_state: u32,
+    of: &Suspends<'r>,
+) -> Result<WorstIdleState<'r>> {
     check_all_cpus(run, of)?;
     let what = format!("power_state {power_state:#010x}");
     let entry = worst(run, of, &["powerdown"]).with_context(|| {
@@ -164,7 +168,7 @@ fn idle_state<'r>(run: &LoggedRun, power_state: u32, of: &Suspends<'r>) -> Resul
         exit.with_context(|| format!("{what}: it was not measured how long leaving it takes"))?;
     let variants = of.scenarios.iter().filter_map(|it| state_of_rows(it));
     let variants: Vec<Variant> = variants.map(|it| it.1).collect();
-    Ok(IdleState {
+    Ok(WorstIdleState {
         power_state,
         // Only the suite's scenarios say whether a state is of more than a core.
         is_deepest: variants.contains(&Variant::Deepest) && !variants.contains(&Variant::Core),

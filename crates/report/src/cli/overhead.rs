@@ -10,7 +10,7 @@ use itertools::Itertools as _;
 
 use super::chosen_runs::read_all;
 use super::report_verdict::all_complete;
-use crate::analysis::overhead::{Unit, overhead};
+use crate::analysis::overhead::{CostUnit, overhead};
 use crate::log::LoggedRun;
 
 /// Compares the log of an instrumented build with that of the plain one.
@@ -24,7 +24,7 @@ pub fn of_logs(logs: &[PathBuf], without: &Path) -> Result<u8> {
     let with = read_all(std::slice::from_ref(log))?;
     let without = read_all(&[without.to_owned()])?;
     let [with, without] = [only(with)?, only(without)?];
-    print(&with, &without, Unit::Time)?;
+    print(&with, &without, CostUnit::Time)?;
     let whole = all_complete([&with, &without]);
     Ok(if whole { 0 } else { INCOMPLETE })
 }
@@ -43,7 +43,7 @@ pub fn only(runs: Vec<LoggedRun>) -> Result<LoggedRun> {
 ///
 /// # Errors
 /// The runs cannot be compared, or stdout cannot be written to.
-pub fn print(with: &LoggedRun, without: &LoggedRun, unit: Unit) -> Result<()> {
+pub fn print(with: &LoggedRun, without: &LoggedRun, unit: CostUnit) -> Result<()> {
     let overhead = overhead(with, without, unit)?;
     let mut out = Out::default();
     overhead.write(&mut out)?;

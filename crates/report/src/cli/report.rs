@@ -23,7 +23,7 @@ use crate::analysis::audit::{self, AuditOutcome};
 use crate::analysis::compare::{self, Across, RowIs};
 use crate::analysis::merge::{merge, take_repeats};
 use crate::analysis::typical::typical;
-use crate::export::{self, Format, Report, ReportPart, TreeWishes, Writer};
+use crate::export::{self, Format, FormatWriter, Report, ReportPart, TreeWishes};
 use crate::follow::explain_marks;
 use crate::follow::serial;
 use crate::follow::serial::TIMEOUT_MAX;
@@ -379,7 +379,7 @@ fn check_output(arguments: &ReportArguments) -> Result<()> {
 fn write(report: &Report, arguments: &ReportArguments, options: &compare::Options) -> Result<()> {
     let format = arguments.format;
     match (&format.writer, &arguments.output) {
-        (Writer::Tree(write_tree), Some(dir)) => {
+        (FormatWriter::Tree(write_tree), Some(dir)) => {
             let wishes = TreeWishes {
                 platform: arguments.platform.as_deref(),
                 page: arguments.page,

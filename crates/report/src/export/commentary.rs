@@ -132,7 +132,5 @@ fn greatest(comparison: &Comparison, basis: &Basis) -> u64 {
         let metric = it.key.metric();
         metric.is_some_and(|it| basis.metrics.contains(&it)) && basis.cpus[0].contains(&it.cpu)
     });
-    own.map(|it| it.delta().abs() as u64)
-        .max()
-        .unwrap_or(0)
+    own.map(|it| it.delta().abs() as u64).max().unwrap_or(0)
 }

@@ -6,7 +6,8 @@ use super::document::{Block, LabeledLine};
 use super::scenario_document::mark;
 use super::table::{Table, key_cells};
 use crate::analysis::compare::{
-    Change, ComparedScenario, Comparison, JudgedBy, Keyed, Value, basis_text, scenario_title,
+    Change, ComparedScenario, ComparedValue, Comparison, JudgedBy, Keyed, basis_text,
+    scenario_title,
 };
 use crate::analysis::figure::OF_CLASSES;
 use crate::log::LoggedRun;
@@ -129,7 +130,7 @@ fn change_cells(run: &LoggedRun, change: &Change, is_of_points: bool) -> [String
         // Halves are rounded up, as in other tables.
         (false, true) => format!("{:.2}", (value / 10.0 + 0.5).floor() / 100.0),
     };
-    let side = |value: &Value| {
+    let side = |value: &ComparedValue| {
         let figure = text(value.figure) + mark(value.is_doubtful);
         match value.interval {
             Some((low, high)) => format!("{figure} [{}, {}]", text(low), text(high)),

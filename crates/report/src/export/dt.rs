@@ -11,7 +11,7 @@ use run::plan::Axis;
 
 use super::report_data::Report;
 use crate::analysis::figure::{Origin, x_heading};
-use crate::analysis::worst_case::{IdleState, Latency, TimerInState, worst_cases};
+use crate::analysis::worst_case::{Latency, TimerInState, WorstIdleState, worst_cases};
 use crate::log::LoggedRun;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
@@ -37,7 +37,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-fn node(run: &LoggedRun, state: &IdleState<'_>, name: &str) -> String {
+fn node(run: &LoggedRun, state: &WorstIdleState<'_>, name: &str) -> String {
     let label = name.to_uppercase().replace('-', "_");
     let timer = match state.timer {
         TimerInState::Stops => "local-timer-stop;",
@@ -66,7 +66,7 @@ fn node(run: &LoggedRun, state: &IdleState<'_>, name: &str) -> String {
     )
 }
 
-fn name(run: &LoggedRun, state: &IdleState<'_>) -> &'static str {
+fn name(run: &LoggedRun, state: &WorstIdleState<'_>) -> &'static str {
     let facts = run.run.facts.as_ref();
     let is_down = facts.is_none_or(|facts| facts.state_format.is_powerdown(state.power_state));
     match (is_down, state.is_deepest) {
@@ -90,7 +90,9 @@ fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
             let x = point
                 .x
                 .filter(|_| it.scenario.id.axis() != Some(Axis::PowerState));
-            let x = x.map_or_else(String::new, |x| format!(", {} {x}", x_heading(it.scenario.id)));
+            let x = x.map_or_else(String::new, |x| {
+                format!(", {} {x}", x_heading(it.scenario.id))
+            });
             format!("{}{x}", point.variant.word())
         }
         Origin::Row(_) => it.scenario.method.word().to_owned(),

@@ -18,7 +18,7 @@ pub struct Format {
     /// The parts that it has a place for besides runs, each for itself.
     pub takes: &'static [ReportPart],
     /// The function that writes it.
-    pub writer: Writer,
+    pub writer: FormatWriter,
 }
 
 /// A part of a report besides runs.
@@ -42,7 +42,7 @@ type WriteStream = fn(&Report, &mut dyn Write) -> Result<()>;
 
 /// The function that writes a report, by its kind of output.
 #[derive(Debug)]
-pub enum Writer {
+pub enum FormatWriter {
     /// One stream.
     Stream(WriteStream),
     /// Files below a directory, with the platform's name in their paths. What is there
@@ -54,15 +54,15 @@ pub enum Writer {
 impl Format {
     /// Returns true if it makes a tree of files instead of one stream.
     pub fn is_tree(&self) -> bool {
-        matches!(self.writer, Writer::Tree(_))
+        matches!(self.writer, FormatWriter::Tree(_))
     }
 
     /// Writes the report as one stream.
     pub fn write(&self, report: &Report, out: &mut dyn Write) -> Result<()> {
         let name = self.name;
         match self.writer {
-            Writer::Stream(write) => write(report, out),
-            Writer::Tree(_) => {
+            FormatWriter::Stream(write) => write(report, out),
+            FormatWriter::Tree(_) => {
                 bail!("--format {name} writes a tree of files: name its directory by -o")
             }
         }
@@ -87,7 +87,7 @@ const NO_MATRIX: &[ReportPart] = &[
 const COMPARED: &[ReportPart] = &[ReportPart::Comparisons];
 
 const fn stream(name: &'static str, write: WriteStream, takes: &'static [ReportPart]) -> Format {
-    let (about, writer) = ("", Writer::Stream(write));
+    let (about, writer) = ("", FormatWriter::Stream(write));
     Format {
         name,
         about,
@@ -121,7 +121,7 @@ pub static ALL: [Format; 10] = [
             ReportPart::Platform,
             ReportPart::Page,
         ],
-        writer: Writer::Tree(tfa_docs::write_tree),
+        writer: FormatWriter::Tree(tfa_docs::write_tree),
     },
 ];
 

@@ -6,7 +6,7 @@ use super::document::Block;
 use super::table::{Table, cell};
 use crate::jobs::CaseStatus;
 use crate::jobs::job_outcome::JobOutcome;
-use crate::jobs::matrix::{Board, Matrix, SideBySide};
+use crate::jobs::matrix::{Matrix, MatrixBoard, SideBySide};
 use crate::log::LoggedRun;
 
 pub(super) fn matrix<'r>(matrix: &Matrix, runs: &[LoggedRun]) -> Vec<Block<'r>> {
@@ -67,7 +67,7 @@ fn jobs(matrix: &Matrix) -> Option<Table> {
 }
 
 /// Returns the table of a board's runs, which are the columns of its others.
-fn columns(board: &Board, runs: &[LoggedRun]) -> Option<Table> {
+fn columns(board: &MatrixBoard, runs: &[LoggedRun]) -> Option<Table> {
     let mut table = Table::titled(format!("{}: runs", board.name));
     table.words(["Run", "Model", "Firmware says", "Verdict"]);
     table.numbers(["CPUs"]);
@@ -84,7 +84,7 @@ fn columns(board: &Board, runs: &[LoggedRun]) -> Option<Table> {
     table.finished()
 }
 
-fn figures(board: &Board, test: &SideBySide, runs: &[LoggedRun]) -> Option<Table> {
+fn figures(board: &MatrixBoard, test: &SideBySide, runs: &[LoggedRun]) -> Option<Table> {
     let columns: Vec<Option<&LoggedRun>> = board.columns.iter().map(|it| runs.get(it.0)).collect();
     // A run whose clock is not known has ticks.
     let units = columns.iter().flatten().map(|run| run.unit());

@@ -99,9 +99,9 @@ fn service(run: &LoggedRun) -> Option<String> {
     let service = run.run.facts.as_ref()?.service?;
     let uid = service.to_string();
     let owner = if uid == TF_A { "TF-A's, " } else { "" };
-    let revision = service
-        .revision
-        .map_or_else(String::new, |[major, minor]| format!(", revision {major}.{minor}"));
+    let revision = service.revision.map_or_else(String::new, |[major, minor]| {
+        format!(", revision {major}.{minor}")
+    });
     Some(format!("{owner}UID {uid}{revision}"))
 }
 

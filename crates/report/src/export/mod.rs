@@ -29,7 +29,7 @@ mod template;
 mod tfa_docs;
 
 pub use self::document::Block;
-pub use self::formats::{ALL, Format, ReportPart, Writer, by_name};
+pub use self::formats::{ALL, Format, FormatWriter, ReportPart, by_name};
 pub use self::html::{Chart, Drawing, EDGE, LANE, LEFT, Scale, write_page};
 pub use self::markup::write_blocks;
 pub use self::report_data::{Report, TreeWishes};

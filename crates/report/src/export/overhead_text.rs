@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use run::plan::{Method, Procedure};
 
 use super::table::Table;
-use crate::analysis::overhead::{Cost, CostOfCpu, Overhead, Unit};
+use crate::analysis::overhead::{Cost, CostOfCpu, CostUnit, Overhead};
 
 /// The timestamps that PSCI_VERSION passes: ENTER_PSCI and EXIT_PSCI.
 const STAMPS: f64 = 2.0;
@@ -28,7 +28,7 @@ impl Overhead {
         let unit = self.unit_name;
         let title = format!("The price of instrumentation, by the caller's figures ({unit})");
         let mut table = Table::titled(title);
-        let is_noisy = self.unit == Unit::Time;
+        let is_noisy = self.unit == CostUnit::Time;
         table.words(["Scenario", "Figure", "CPU"]);
         table.numbers(["Instrumented", "Plain", "Difference"]);
         table.numbers(is_noisy.then_some("+-"));
@@ -42,7 +42,7 @@ impl Overhead {
         let (own, sorted) = (cost.typical()?, cost.sorted());
         let more = |it: &CostOfCpu| signed(it.difference());
         let edge = |of: Option<&&CostOfCpu>| of.map_or(String::new(), |it| more(it));
-        let is_noisy = self.unit == Unit::Time;
+        let is_noisy = self.unit == CostUnit::Time;
         let mut cells = vec![name(cost), cost.key.heading().to_owned(), own.label.clone()];
         cells.extend([number(own.with), number(own.without), more(own)]);
         cells.extend(is_noisy.then(|| own.margin.map_or("n/a".to_owned(), number)));
@@ -58,7 +58,7 @@ impl Overhead {
     }
 
     fn meaning(&self) -> Vec<String> {
-        let is_noisy = self.unit == Unit::Time;
+        let is_noisy = self.unit == CostUnit::Time;
         let unit = match is_noisy {
             false => {
                 "The clock counts the instructions of all CPUs together: what another one did \

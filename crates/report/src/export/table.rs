@@ -16,7 +16,7 @@ use crate::analysis::figure::{FigureKey, x_heading, x_text};
 const ABSENT: &str = "n/a";
 
 #[derive(Serialize)]
-struct Column {
+struct TableColumn {
     name: String,
     is_number: bool,
     /// The cell of a row without a value, for a column that goes where no row has one.
@@ -28,7 +28,7 @@ struct Column {
 #[derive(Serialize)]
 pub struct Table {
     title: String,
-    columns: Vec<Column>,
+    columns: Vec<TableColumn>,
     /// The cells.
     pub rows: Vec<Vec<String>>,
 }
@@ -63,7 +63,7 @@ impl Table {
         is_number: bool,
         absent: Option<&'static str>,
     ) {
-        let column = |name| Column {
+        let column = |name| TableColumn {
             name,
             is_number,
             absent,
@@ -152,7 +152,7 @@ impl Table {
     /// Writes Markdown as GitHub reads it.
     pub(crate) fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         let (title, widths, mut lines) = self.drawn(escape::markup);
-        let rule = |(width, column): (&usize, &Column)| match column.is_number {
+        let rule = |(width, column): (&usize, &TableColumn)| match column.is_number {
             false => "-".repeat(*width.max(&3)),
             true => format!("{}:", "-".repeat(width.max(&3) - 1)),
         };

@@ -5,7 +5,7 @@ use std::mem::take;
 use std::sync::LazyLock;
 
 use host::log_file::LogFile;
-use host::progress::{Progress, above_steps};
+use host::progress::{StepProgress, above_steps};
 use regex::{Regex, bytes};
 use run::record::MARK;
 
@@ -20,7 +20,7 @@ const LINE_MAX: usize = 4096;
 pub struct Screen<'o> {
     log: Option<&'o mut LogFile>,
     out: &'o mut dyn Write,
-    progress: Option<Progress>,
+    progress: Option<StepProgress>,
     /// True if a person gets records, too.
     pub has_records: bool,
     line: Vec<u8>,
@@ -34,7 +34,7 @@ impl<'o> Screen<'o> {
     pub fn new(
         log: Option<&'o mut LogFile>,
         out: &'o mut dyn Write,
-        progress: Option<Progress>,
+        progress: Option<StepProgress>,
     ) -> Self {
         Self {
             log,

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use host::log_file::LogFile;
-use host::progress::Progress;
+use host::progress::StepProgress;
 use serial2::SerialPort;
 
 use crate::follow::screen::Screen;
@@ -65,7 +65,10 @@ pub fn follow(
         Box::new(port)
     };
     let started = Instant::now();
-    let (mut out, progress) = (io::sink(), Progress::start(&format!("following {name}")));
+    let (mut out, progress) = (
+        io::sink(),
+        StepProgress::start(&format!("following {name}")),
+    );
     let mut screen = Screen::new(log, &mut out, Some(progress));
     let mut all = Vec::new();
     // The reading thread may wait for ever, and ends with the process.

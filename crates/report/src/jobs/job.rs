@@ -10,7 +10,7 @@ use crate::log::LoggedRun;
 
 /// A job of an engine, or a file of one, with its outcome.
 #[derive(Clone, Debug, Serialize)]
-pub struct Job {
+pub struct LabJob {
     pub(crate) name: String,
     #[serde(flatten)]
     pub(crate) key: Key,

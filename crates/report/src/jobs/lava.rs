@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::results::{CaseStatus, Results};
 use crate::log::lava_log::LavaEntry;
-use crate::log::lines::Lines;
+use crate::log::lines::LogLines;
 use crate::log::untrusted_text::{message, plain};
 
 const OWN: &str = "lava";
@@ -74,7 +74,7 @@ impl Results {
 /// damaged entry is counted: it may be a test case that failed.
 pub fn read_log(from: impl Read) -> Result<Option<Results>> {
     let [mark, level] = ["results", "lvl"].map(memmem::Finder::new);
-    let mut lines = Lines::of(from);
+    let mut lines = LogLines::of(from);
     let mut found: Option<Results> = None;
     // The first one, and how many there are.
     let mut damaged: Option<(u64, usize)> = None;

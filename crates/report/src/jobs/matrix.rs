@@ -10,21 +10,21 @@ use run::model::{Cpu, ScenarioKey};
 use run::plan::{Method, ScenarioId};
 use serde::Serialize;
 
-use super::job::{Job, Key};
+use super::job::{Key, LabJob};
 use crate::log::LoggedRun;
 
 /// Jobs and their runs, by board and firmware.
 #[derive(Clone, Debug, Serialize)]
 pub struct Matrix {
-    pub(crate) jobs: Vec<Job>,
-    pub(crate) boards: Vec<Board>,
+    pub(crate) jobs: Vec<LabJob>,
+    pub(crate) boards: Vec<MatrixBoard>,
     /// Inputs that were not looked at: the matrix is complete without any.
     pub(crate) unread: Vec<String>,
 }
 
 /// All runs of one board.
 #[derive(Clone, Debug, Serialize)]
-pub struct Board {
+pub struct MatrixBoard {
     pub(crate) name: String,
     /// The runs, by index, and the names of their columns.
     pub(crate) columns: Vec<(usize, String)>,
@@ -39,12 +39,12 @@ pub struct SideBySide {
     /// The index of the CPU that stayed awake for the others.
     pub(crate) helper: Option<u16>,
     /// The rows: one for each CPU and figure, CPUs first.
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<MatrixRow>,
 }
 
 /// A figure of a CPU in several runs. Durations are in ticks of each run.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct MatrixRow {
     pub(crate) cpu: Cpu,
     pub(crate) metric: Metric,
     /// The figure in each run's main table, and true if it is from a record.
@@ -52,7 +52,7 @@ pub struct Row {
 }
 
 /// Puts `runs`, which are those of `jobs`, side by side.
-pub fn matrix(mut jobs: Vec<Job>, runs: &[LoggedRun], unread: Vec<String>) -> Matrix {
+pub fn matrix(mut jobs: Vec<LabJob>, runs: &[LoggedRun], unread: Vec<String>) -> Matrix {
     jobs.sort_by(|a, b| a.key.cmp(&b.key));
     let mut columns: Vec<(Key, usize)> = Vec::new();
     for job in &jobs {
@@ -72,7 +72,7 @@ pub fn matrix(mut jobs: Vec<Job>, runs: &[LoggedRun], unread: Vec<String>) -> Ma
     columns.sort();
     let boards = columns.chunk_by(|a, b| a.0.board == b.0.board).map(|own| {
         let columns = named(own);
-        Board {
+        MatrixBoard {
             name: own[0].0.board.clone(),
             tests: side_by_side(&columns, runs),
             columns,
@@ -99,8 +99,12 @@ fn named(runs: &[(Key, usize)]) -> Vec<(usize, String)> {
 }
 
 /// Returns the boards that logs of a job's cell, and of others of its board, name.
-fn models<'r>(job: &Job, jobs: &[Job], runs: &'r [LoggedRun]) -> impl Iterator<Item = &'r str> {
-    let board = |job: &Job| job.mark.as_ref().map(|mark| mark.board.clone());
+fn models<'r>(
+    job: &LabJob,
+    jobs: &[LabJob],
+    runs: &'r [LoggedRun],
+) -> impl Iterator<Item = &'r str> {
+    let board = |job: &LabJob| job.mark.as_ref().map(|mark| mark.board.clone());
     let own = board(job);
     let same = jobs.iter().filter(|it| own.is_some() && board(it) == own);
     let places = same.flat_map(|job| job.runs.clone());
@@ -132,8 +136,8 @@ fn is_same(one: &Cpu, other: &Cpu) -> bool {
     }
 }
 
-fn rows(key: ScenarioKey, runs: &[&LoggedRun]) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+fn rows(key: ScenarioKey, runs: &[&LoggedRun]) -> Vec<MatrixRow> {
+    let mut rows: Vec<MatrixRow> = Vec::new();
     for (place, run) in runs.iter().enumerate() {
         let Some(own) = run.run.scenarios.iter().find(|it| it.key() == key) else {
             continue;
@@ -147,12 +151,12 @@ fn rows(key: ScenarioKey, runs: &[&LoggedRun]) -> Vec<Row> {
             };
             let cpu = run.run.cpu(row.cpu);
             // Of rows with equal labels each has a line of its own.
-            let is_it = |it: &Row| {
+            let is_it = |it: &MatrixRow| {
                 it.metric == metric && it.shown[place].is_none() && is_same(&it.cpu, &cpu)
             };
             let at = rows.iter().position(is_it).unwrap_or_else(|| {
                 let shown = vec![None; runs.len()];
-                rows.push(Row { cpu, metric, shown });
+                rows.push(MatrixRow { cpu, metric, shown });
                 rows.len() - 1
             });
             rows[at].shown[place] = Some((ticks, !run.is_doubtful(row)));

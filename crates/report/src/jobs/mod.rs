@@ -13,7 +13,7 @@ mod results;
 
 pub use self::cell::{BadName, check_name};
 pub use self::find::{Found, find};
-pub use self::job::Job;
+pub use self::job::LabJob;
 pub use self::lava::read_log;
 pub use self::read::{ResultsFormat, read_all};
 pub(crate) use self::results::CaseStatus;

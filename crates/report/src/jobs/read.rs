@@ -14,12 +14,12 @@ use host::read_file;
 use super::agreed;
 use super::cell::Mark;
 use super::find::{Found, named};
-use super::job::{Job, Key};
+use super::job::{Key, LabJob};
 use super::job_outcome::outcome;
 use super::results::Results;
 use crate::analysis::merge::take_repeats;
 use crate::log::untrusted_text::plain;
-use crate::log::{LoggedRun, ReadError, read};
+use crate::log::{LogReadError, LoggedRun, read};
 
 /// The largest file of results, in bytes; a log may be larger.
 const RESULTS_MAX: usize = 64 << 20;
@@ -57,7 +57,7 @@ impl ResultsFormat {
 /// Reads the jobs that were `found`, and the runs in their logs. Jobs fail where something was
 /// skipped if `deny_skipped`, or their cells say so. An error names a file of none of the
 /// kinds above.
-pub fn read_all(found: &Found, deny_skipped: bool) -> Result<(Vec<Job>, Vec<LoggedRun>)> {
+pub fn read_all(found: &Found, deny_skipped: bool) -> Result<(Vec<LabJob>, Vec<LoggedRun>)> {
     let (mut jobs, mut runs) = (Vec::new(), Vec::new());
     for cell in &found.cells {
         let mut parts = Parts::default();
@@ -115,14 +115,14 @@ impl Parts {
         match read(&at(), file) {
             Ok(runs) => self.runs.extend(runs),
             // A job that failed early has none, and is not left out for that.
-            Err(error @ ReadError::NoRun(_)) => self.without.push(plain(&error.to_string())),
+            Err(error @ LogReadError::NoRun(_)) => self.without.push(plain(&error.to_string())),
             Err(error) => return Err(error.into()),
         }
         Ok(())
     }
 
     /// Returns the job with its outcome, and moves its runs to `runs`.
-    fn into_job(mut self, path: &Path, deny_skipped: bool, runs: &mut Vec<LoggedRun>) -> Job {
+    fn into_job(mut self, path: &Path, deny_skipped: bool, runs: &mut Vec<LoggedRun>) -> LabJob {
         // A run in two files of a job ran once.
         let mut notes = take_repeats(&mut self.runs);
         let is_read = self.lacks.is_empty();
@@ -139,7 +139,7 @@ impl Parts {
         let is_denied = deny_skipped || mark.as_ref().is_some_and(|mark| mark.deny_skipped);
         let (outcome, said) = outcome(results.as_ref(), &self.runs, self.lacks, is_denied);
         let own = runs.len()..runs.len() + self.runs.len();
-        let job = Job {
+        let job = LabJob {
             name: named(path),
             key: Key::of(mark.as_ref(), self.runs.iter()),
             engine: mark.as_ref().map(|mark| mark.engine.clone()),

@@ -20,7 +20,7 @@ pub(crate) struct LogLine<'b> {
 }
 
 /// The lines of a reader.
-pub(crate) struct Lines<R> {
+pub(crate) struct LogLines<R> {
     from: BufReader<R>,
     line: Vec<u8>,
     /// Number and offset of the next byte.
@@ -33,7 +33,7 @@ pub(crate) struct Lines<R> {
     is_at_start: bool,
 }
 
-impl<R: Read> Lines<R> {
+impl<R: Read> LogLines<R> {
     pub(crate) fn of(from: R) -> Self {
         Self {
             from: BufReader::with_capacity(CHUNK, from),
@@ -92,7 +92,7 @@ impl<R: Read> Lines<R> {
 mod tests {
     use super::*;
 
-    fn all(mut lines: Lines<impl Read>) -> Vec<(u64, u64, Vec<u8>)> {
+    fn all(mut lines: LogLines<impl Read>) -> Vec<(u64, u64, Vec<u8>)> {
         let mut all = Vec::new();
         while let Some(line) = lines.next().expect("reads") {
             if !line.bytes.is_empty() {
@@ -108,14 +108,14 @@ mod tests {
         let ends = [(1, 0, "a"), (2, 2, "bb"), (3, 6, "c"), (4, 10, "d")];
         let ends = ends.into_iter().chain([(4, 12, "e"), (5, 15, "f")]);
         let expected: Vec<_> = ends.map(|(a, b, text)| (a, b, text.into())).collect();
-        assert_eq!(all(Lines::of(&log[..])), expected);
-        let mut slow = Lines::of(&log[..]);
+        assert_eq!(all(LogLines::of(&log[..])), expected);
+        let mut slow = LogLines::of(&log[..]);
         slow.from = BufReader::with_capacity(1, &log[..]);
         assert_eq!(all(slow), expected);
-        let numbers = |log: &'static [u8]| all(Lines::of(log)).into_iter().map(|it| it.0);
+        let numbers = |log: &'static [u8]| all(LogLines::of(log)).into_iter().map(|it| it.0);
         assert!(numbers(b"a\rb\rc").eq([1, 2, 3]));
         let endless = vec![b'x'; 3 * LINE_MAX + 7];
-        let pieces = all(Lines::of(&endless[..]));
+        let pieces = all(LogLines::of(&endless[..]));
         let len: usize = pieces.iter().map(|piece| piece.2.len()).sum();
         assert_eq!((pieces.len(), len, pieces[3].0), (4, endless.len(), 1));
     }

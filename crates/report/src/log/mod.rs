@@ -30,5 +30,5 @@ pub mod untrusted_text;
 pub use self::closing::Closing;
 pub use self::integrity::{Integrity, Missing, Records};
 pub use self::logged_run::{HeaderLines, LoggedRun, Source, Stage};
-pub use self::reader::{ReadError, read, read_bytes, runs};
+pub use self::reader::{LogReadError, read, read_bytes, runs};
 pub use self::status_words::{reason_text, reason_word};

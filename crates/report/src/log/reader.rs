@@ -16,35 +16,35 @@ use run::record::{MARK, pieces};
 use super::builder::LoggedRunBuilder;
 use super::clean::clean;
 use super::ledger::{CRC_DIGITS, Claim};
-use super::lines::{Lines, LogLine};
+use super::lines::{LogLine, LogLines};
 use super::logged_run::LoggedRun;
 use super::plain_line::{self, PlainLine};
 
 /// The reason for which a log has no report, with the log's name.
 #[derive(Debug)]
-pub enum ReadError {
+pub enum LogReadError {
     /// The log cannot be read.
     Io(String),
     /// The log has no run.
     NoRun(String),
 }
 
-impl fmt::Display for ReadError {
+impl fmt::Display for LogReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Self::Io(message) | Self::NoRun(message)) = self;
         f.write_str(message)
     }
 }
 
-impl std::error::Error for ReadError {}
+impl std::error::Error for LogReadError {}
 
 /// Reads the runs of a log, which is called `name` in messages.
-pub fn read(name: &str, from: impl Read) -> Result<Vec<LoggedRun>, ReadError> {
+pub fn read(name: &str, from: impl Read) -> Result<Vec<LoggedRun>, LogReadError> {
     runs(name, from).collect()
 }
 
 /// Reads a log that is in memory.
-pub fn read_bytes(name: &str, log: &[u8]) -> Result<Vec<LoggedRun>, ReadError> {
+pub fn read_bytes(name: &str, log: &[u8]) -> Result<Vec<LoggedRun>, LogReadError> {
     read(name, log)
 }
 
@@ -57,7 +57,7 @@ pub fn runs<R: Read>(name: &str, from: R) -> Runs<R> {
     };
     Runs {
         reader,
-        lines: Lines::of(from),
+        lines: LogLines::of(from),
         is_over: false,
     }
 }
@@ -65,12 +65,12 @@ pub fn runs<R: Read>(name: &str, from: R) -> Runs<R> {
 /// The runs of a log. An error is the last.
 pub struct Runs<R> {
     reader: LogReader,
-    lines: Lines<R>,
+    lines: LogLines<R>,
     is_over: bool,
 }
 
 impl<R: Read> Iterator for Runs<R> {
-    type Item = Result<LoggedRun, ReadError>;
+    type Item = Result<LoggedRun, LogReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -86,14 +86,14 @@ impl<R: Read> Iterator for Runs<R> {
                     self.is_over = true;
                     let why = self.reader.finish(self.lines.count(), self.lines.offset);
                     if let Some(why) = why {
-                        return Some(Err(ReadError::NoRun(why)));
+                        return Some(Err(LogReadError::NoRun(why)));
                     }
                 }
                 Err(error) => {
                     self.is_over = true;
                     let (name, offset) = (&self.reader.name, self.lines.offset);
                     let text = format!("{name}: cannot read on at byte {offset}: {error}");
-                    return Some(Err(ReadError::Io(text)));
+                    return Some(Err(LogReadError::Io(text)));
                 }
             }
         }

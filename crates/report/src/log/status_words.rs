@@ -6,7 +6,10 @@ use serde_json::Value;
 /// Returns the word of a reason: `not-tried`.
 pub fn reason_word(reason: &impl Serialize) -> String {
     let text = reason_text(reason);
-    text.split(": ").next().expect("a split has a part").to_owned()
+    text.split(": ")
+        .next()
+        .expect("a split has a part")
+        .to_owned()
 }
 
 /// Returns a reason with its details: `not-tried: mpidr 0x1, power_state 5`.

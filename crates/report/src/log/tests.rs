@@ -377,9 +377,7 @@ fn clock_is_unknown_without_facts() {
 /// Returns the log with other records of some numbers, whose checksums are right.
 pub(super) fn with_records(log: &str, others: &[(&str, &str)]) -> String {
     let lines = log.lines().map(|line| {
-        let run = line
-            .get(..MARK.len() + RunId::DIGITS + 1)
-            .unwrap_or("");
+        let run = line.get(..MARK.len() + RunId::DIGITS + 1).unwrap_or("");
         let mut own = others.iter();
         let own = own.find(|it| line.starts_with(&format!("{run}{} ", it.0)));
         let Some((seq, json)) = own.filter(|_| run.starts_with(MARK)) else {

@@ -26,8 +26,7 @@ wide as its instructions with its callees', and callees are below it.";
 
 /// Returns the document; with a baseline, that of the differences.
 pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'static>> {
-    let changes = baseline
-        .map_or_else(Vec::new, |it| difference::changes(it, profile));
+    let changes = baseline.map_or_else(Vec::new, |it| difference::changes(it, profile));
     let mut all = vec![
         Block::Title(title(profile, baseline)),
         Block::Definitions(definitions(profile, baseline)),

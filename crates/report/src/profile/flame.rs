@@ -12,12 +12,12 @@ const LETTER: f64 = 7.5;
 
 /// A function with its callees, in instructions of a mean call.
 #[derive(Default)]
-struct Node {
+struct FlameNode {
     own: [f64; 2],
-    callees: BTreeMap<String, Node>,
+    callees: BTreeMap<String, FlameNode>,
 }
 
-impl Node {
+impl FlameNode {
     fn add(&mut self, phase: &ProfilePhase, side: usize) {
         for (stack, cost) in &phase.stacks {
             let mut node = &mut *self;
@@ -55,7 +55,7 @@ struct Graph {
 }
 
 impl Graph {
-    fn draw(&mut self, node: &Node, x: f64, depth: usize) {
+    fn draw(&mut self, node: &FlameNode, x: f64, depth: usize) {
         let mut x = x;
         for (name, callee) in &node.callees {
             let (width, y) = (callee.width() * self.scale, LANE * depth as f64);
@@ -92,7 +92,7 @@ impl Graph {
 pub(super) fn figure(phase: &ProfilePhase, old: Option<&ProfilePhase>) -> Chart {
     let id = phase.figure_name().replace([':', '/'], "-");
     let title = format!("{}: {}", phase.scenario, phase.name);
-    let mut root = Node::default();
+    let mut root = FlameNode::default();
     root.add(phase, 1);
     old.iter().for_each(|old| root.add(old, 0));
     let all = root.sum(1);

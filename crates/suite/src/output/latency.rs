@@ -25,12 +25,12 @@ pub(crate) const HOW_TO_READ: &str = "Timers run in windows of at most a second.
     other CPUs are on, and do what the variant says. The worst case may take hours to appear. ";
 
 /// Writes the lines of a stretch while it is measured.
-pub(crate) struct Lines<'w> {
+pub(crate) struct LatencyLines<'w> {
     pub(crate) out: &'w mut dyn Write,
     pub(crate) observer: &'w mut dyn RunObserver,
 }
 
-impl Progress for Lines<'_> {
+impl Progress for LatencyLines<'_> {
     fn note_samples(&mut self, kept: u32, asked: u32) {
         self.observer.note_samples(kept, asked);
     }

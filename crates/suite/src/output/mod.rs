@@ -19,4 +19,4 @@ pub use self::header::{conditions, header, passed_over};
 pub use self::points::{PointScale, not_counted};
 pub use self::run::{begin_scenario, closing, cut_short, list, run_all, scenario};
 pub use self::run_observer::RunObserver;
-pub use self::summary::Summary;
+pub use self::summary::ClosingSummary;

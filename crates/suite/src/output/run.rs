@@ -22,9 +22,9 @@ use run::record::Writer;
 
 use super::frame;
 use super::header::{cpu_clocks, frequencies, header};
-use super::latency::Lines;
+use super::latency::LatencyLines;
 use super::run_observer::RunObserver;
-use super::summary::Summary;
+use super::summary::ClosingSummary;
 use crate::scenario::{Setting, States, Wakers, measure};
 
 /// Prints which scenario follows: before it is measured, so that a log that ends
@@ -133,7 +133,7 @@ pub fn list(out: &mut dyn Write) -> fmt::Result {
 pub fn closing(
     out: &mut dyn Write,
     run: &Run,
-    summary: &Summary,
+    summary: &ClosingSummary,
     records: &mut Writer,
 ) -> Result<Verdict, fmt::Error> {
     let totals = summary.totals;
@@ -195,9 +195,9 @@ pub fn run_all<M: Machine>(
     header(out, &run)?;
     foreign_states(out, &states, idle_states)?;
     let mut wakers = Wakers::untried(machine.facts());
-    let mut records = Writer::new(plan.records, run.id.expect("a run that is made has an ID"));
+    let mut records = Writer::new(plan.records, run.id.unwrap_or_default());
     records.machine(out, &run)?;
-    let mut summary = Summary::new(&plan);
+    let mut summary = ClosingSummary::new(&plan);
     for job in jobs(&plan) {
         let Job::Measure(mut key) = job else {
             wakers.try_out(machine, &run.cpus, &plan, &mut states);
@@ -223,7 +223,7 @@ pub fn run_all<M: Machine>(
             states: &states,
             wakers: &wakers,
         };
-        let mut progress = Lines { out, observer };
+        let mut progress = LatencyLines { out, observer };
         let group = measure(machine, setting, key, &mut progress)?;
         scenario(out, &run, &group)?;
         records.scenario(out, &group)?;

@@ -24,16 +24,16 @@ const PLACES: usize = 4;
 ///
 /// All memory is reserved at the beginning.
 #[derive(Debug, Default)]
-pub struct Summary {
+pub struct ClosingSummary {
     /// The counts of the last line.
     pub totals: Totals,
-    results: Vec<Result>,
+    results: Vec<SummaryRow>,
     skipped: Vec<Skipped>,
 }
 
 /// A row of the summary, but for the scenario's figures.
 #[derive(Debug)]
-struct Result {
+struct SummaryRow {
     id: ScenarioId,
     method: Method,
     status: Status,
@@ -68,7 +68,7 @@ enum Part {
     Steps(Steps),
 }
 
-impl Summary {
+impl ClosingSummary {
     /// Reserves the memory that `plan` needs.
     pub fn new(plan: &Plan) -> Self {
         Self {
@@ -82,7 +82,7 @@ impl Summary {
     pub fn add(&mut self, run: &Run, group: &[Scenario]) {
         self.totals.add(group);
         if self.results.len() < self.results.capacity() {
-            self.results.extend(Result::of(run, group));
+            self.results.extend(SummaryRow::of(run, group));
         }
         group.iter().for_each(|scenario| self.add_skips(scenario));
     }
@@ -91,7 +91,7 @@ impl Summary {
     /// rows, and is skipped.
     pub(crate) fn tests_of_tftf(&self, run: &Run) -> [usize; 3] {
         let mut counts = [0; 3];
-        let is_framed = |it: &&Result| it.id.is_suite() && it.method == Method::Tftf;
+        let is_framed = |it: &&SummaryRow| it.id.is_suite() && it.method == Method::Tftf;
         for it in self.results.iter().filter(is_framed) {
             let place = match it.status {
                 Status::Failed(_) | Status::Crashed => 2,
@@ -155,7 +155,7 @@ impl Summary {
 
     /// Writes a row for each scenario, what was skipped, and why.
     pub(crate) fn write(&self, out: &mut dyn Write, run: &Run) -> fmt::Result {
-        type Of = fn(&Result) -> GridCell;
+        type Of = fn(&SummaryRow) -> GridCell;
         let of_figures = |of: fn(Figures) -> GridCell| {
             let cells = self
                 .results
@@ -168,7 +168,7 @@ impl Summary {
             "Summary: each scenario's first figure: the median over the CPUs, and the worst CPU";
         let columns = [
             ("Scenario", each(|it| GridCell::Text(it.id.short_tag()))),
-            ("Method", each(Result::method)),
+            ("Method", each(SummaryRow::method)),
             ("Result", each(|it| GridCell::Text(it.word()))),
             ("Samples", each(|it| GridCell::Count(it.samples))),
             ("Figure", of_figures(|it| GridCell::Text(it.name))),
@@ -196,7 +196,7 @@ impl Summary {
     }
 }
 
-impl Result {
+impl SummaryRow {
     fn of(run: &Run, group: &[Scenario]) -> Option<Self> {
         let first = group.first()?;
         let mut own = Totals::default();

@@ -52,7 +52,7 @@ pub(crate) enum OwnTimer {
 }
 
 /// The result of the trials of one CPU.
-enum Verdict {
+enum TrialVerdict {
     Woken,
     /// By the SGI that follows if the source in question fails.
     WokenInstead,
@@ -90,16 +90,16 @@ impl<'t> Trials<'t> {
         for _ in 0..CPUS {
             let Some(cpu) = next else { break };
             match self.run(cpu, Waker::TimerTrial, state) {
-                Verdict::Woken | Verdict::Refused => break,
-                Verdict::WokenInstead => return Ok(OwnTimer::Stops(cpu)),
-                Verdict::Asleep => {
+                TrialVerdict::Woken | TrialVerdict::Refused => break,
+                TrialVerdict::WokenInstead => return Ok(OwnTimer::Stops(cpu)),
+                TrialVerdict::Asleep => {
                     return Err(Skip::NothingWoke {
                         mpidr: self.mpidr(cpu),
                         power_state: state.power_state,
                     });
                 }
-                Verdict::Lost => return Err(self.not_tried(cpu, state)),
-                Verdict::Unclear => next = self.last_other_before(cpu),
+                TrialVerdict::Lost => return Err(self.not_tried(cpu, state)),
+                TrialVerdict::Unclear => next = self.last_other_before(cpu),
             }
         }
         Ok(OwnTimer::Wakes)
@@ -114,11 +114,11 @@ impl<'t> Trials<'t> {
         for _ in 0..CPUS {
             let Some(cpu) = next else { break };
             match self.run(cpu, Waker::Helper(lead), state) {
-                Verdict::Woken => return Ok(Some(cpu)),
-                Verdict::Refused => verdict = Ok(None),
-                Verdict::Asleep => return Err(self.did_not_wake(cpu, state)),
-                Verdict::Lost => return Err(self.not_tried(cpu, state)),
-                Verdict::WokenInstead | Verdict::Unclear => {
+                TrialVerdict::Woken => return Ok(Some(cpu)),
+                TrialVerdict::Refused => verdict = Ok(None),
+                TrialVerdict::Asleep => return Err(self.did_not_wake(cpu, state)),
+                TrialVerdict::Lost => return Err(self.not_tried(cpu, state)),
+                TrialVerdict::WokenInstead | TrialVerdict::Unclear => {
                     verdict = verdict.or(Err(self.not_tried(cpu, state)));
                 }
             }
@@ -138,10 +138,10 @@ impl<'t> Trials<'t> {
         let mut last = (Skip::NoHelper, lead);
         while let Some(helper) = helper_of(self.machine, self.cpus, lead) {
             let why = match self.run(lead, waker(helper), state) {
-                Verdict::Woken => return Ok(Some(helper)),
-                Verdict::Refused => return Ok(None),
-                Verdict::WokenInstead | Verdict::Asleep => self.did_not_wake(lead, state),
-                Verdict::Lost | Verdict::Unclear => self.not_tried(lead, state),
+                TrialVerdict::Woken => return Ok(Some(helper)),
+                TrialVerdict::Refused => return Ok(None),
+                TrialVerdict::WokenInstead | TrialVerdict::Asleep => self.did_not_wake(lead, state),
+                TrialVerdict::Lost | TrialVerdict::Unclear => self.not_tried(lead, state),
             };
             last = (why, helper);
             if !self.machine.is_lost(helper) {
@@ -165,7 +165,9 @@ impl<'t> Trials<'t> {
     }
 
     fn mpidr(&self, cpu: usize) -> u64 {
-        self.cpus[cpu].mpidr.expect("the machine has it of each CPU")
+        self.cpus[cpu]
+            .mpidr
+            .expect("the machine has it of each CPU")
     }
 
     fn did_not_wake(&self, cpu: usize, state: Chosen) -> Skip {
@@ -179,7 +181,7 @@ impl<'t> Trials<'t> {
     }
 
     /// Tries if `waker` wakes the CPU from this state, with longer and longer sleeps.
-    fn run(&mut self, cpu: usize, waker: Waker, state: Chosen) -> Verdict {
+    fn run(&mut self, cpu: usize, waker: Waker, state: Chosen) -> TrialVerdict {
         let facts = self.machine.facts();
         let has_pmf = facts.pmf.is_ok();
         let is_own_timer = waker == Waker::TimerTrial;
@@ -204,20 +206,20 @@ impl<'t> Trials<'t> {
             let outcome = &self.outcomes[cpu];
             match outcome.end {
                 End::NotRung if waker.is_frame() || was_not_rung => {
-                    return Verdict::WokenInstead;
+                    return TrialVerdict::WokenInstead;
                 }
                 // Once, the timer's wake-up may only have been late.
                 End::NotRung if is_own_timer => was_not_rung = true,
-                End::Lost(ASLEEP) => return Verdict::Asleep,
+                End::Lost(ASLEEP) => return TrialVerdict::Asleep,
                 End::Lost(loss) if loss.step == Step::Finish => {
                     let cpu = cpu as u16;
                     self.wrong = Some(Failure::CpuLost { cpu, loss });
-                    return Verdict::Lost;
+                    return TrialVerdict::Lost;
                 }
                 End::Lost(_) => break,
-                End::Resumed | End::Returned if outcome.code < 0 => return Verdict::Refused,
+                End::Resumed | End::Returned if outcome.code < 0 => return TrialVerdict::Refused,
                 End::Resumed | End::Returned if slept_when_due(outcome, has_pmf) => {
-                    return Verdict::Woken;
+                    return TrialVerdict::Woken;
                 }
                 _ => round.sleep *= 2,
             }
@@ -228,7 +230,7 @@ impl<'t> Trials<'t> {
             last: self.outcomes[cpu].judge(false).err().unwrap_or(early),
             cpu: cpu as u16,
         });
-        Verdict::Unclear
+        TrialVerdict::Unclear
     }
 }
 

@@ -1,6 +1,6 @@
 //! Firmware Image Packages: the file that TF-A's boot stages load from.
 //!
-//! A [`Header`], an [`Entry`] for each image, an entry of zeros but for the offset, which is
+//! A [`Header`], an [`FipEntry`] for each image, an entry of zeros but for the offset, which is
 //! the package's end, and the images.
 //!
 //! Little-endian. The reader trusts nothing: it finds each offset, size and order that
@@ -17,7 +17,7 @@ const MAGIC: u32 = 0xaa64_0001;
 /// fiptool's serial number; any but 0 will do.
 const SERIAL: u32 = 0x1234_5678;
 const HEADER_SIZE: u64 = size_of::<Header>() as u64;
-const ENTRY_SIZE: u64 = size_of::<Entry>() as u64;
+const ENTRY_SIZE: u64 = size_of::<FipEntry>() as u64;
 /// More entries than any package has; TF-A knows some 40 kinds.
 const ENTRIES_MAX: usize = 256;
 
@@ -39,14 +39,14 @@ struct Header {
 /// An image's place in a package.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
-struct Entry {
+struct FipEntry {
     uuid: [u8; 16],
     offset: U64,
     size: U64,
     flags: U64,
 }
 
-impl Entry {
+impl FipEntry {
     fn new(uuid: Uuid, offset: u64, size: u64, flags: u64) -> Self {
         Self {
             uuid: uuid.into_bytes(),
@@ -170,7 +170,7 @@ impl Fip {
     }
 
     /// Reads the image of an entry.
-    fn read_image(&self, entry: &Entry, file: &[u8]) -> Result<Image> {
+    fn read_image(&self, entry: &FipEntry, file: &[u8]) -> Result<Image> {
         let (uuid, flags) = (entry.uuid(), entry.flags.get());
         let (offset, size) = (entry.offset.get(), entry.size.get());
         let Some(end) = offset.checked_add(size) else {
@@ -297,11 +297,11 @@ impl Fip {
         for image in &images {
             let size = image.data.len() as u64;
             at = at.next_multiple_of(self.align);
-            file.extend(Entry::new(image.uuid, at, size, image.flags).as_bytes());
+            file.extend(FipEntry::new(image.uuid, at, size, image.flags).as_bytes());
             at += size;
         }
         let end = at.next_multiple_of(self.align);
-        file.extend(Entry::new(Uuid::nil(), end, 0, 0).as_bytes());
+        file.extend(FipEntry::new(Uuid::nil(), end, 0, 0).as_bytes());
         for image in &images {
             file.resize(file.len().next_multiple_of(self.align as usize), 0);
             file.extend(&image.data);
@@ -333,9 +333,9 @@ fn header(file: &[u8]) -> Result<(&Header, &[u8])> {
 }
 
 /// Returns the entries of `list`, and the terminator.
-fn list<'f>(file: &[u8], mut list: &'f [u8]) -> Result<(Vec<&'f Entry>, &'f Entry)> {
+fn list<'f>(file: &[u8], mut list: &'f [u8]) -> Result<(Vec<&'f FipEntry>, &'f FipEntry)> {
     let mut entries = Vec::new();
-    while let Ok((entry, rest)) = Entry::ref_from_prefix(list) {
+    while let Ok((entry, rest)) = FipEntry::ref_from_prefix(list) {
         if entry.uuid().is_nil() {
             return Ok((entries, entry));
         }
@@ -351,7 +351,11 @@ fn list<'f>(file: &[u8], mut list: &'f [u8]) -> Result<(Vec<&'f Entry>, &'f Entr
 
 /// Returns the faults of a terminator, whose offset is the package's end: not before the last
 /// byte of an image, not after the file's end. (fiptool rounds it up to the alignment.)
-fn faults_of_terminator(terminator: &Entry, last: u64, file: u64) -> impl Iterator<Item = String> {
+fn faults_of_terminator(
+    terminator: &FipEntry,
+    last: u64,
+    file: u64,
+) -> impl Iterator<Item = String> {
     let end = terminator.offset.get();
     let has_more = terminator.size.get() != 0 || terminator.flags.get() != 0;
     let more = has_more.then(|| "it has a size or flags".to_owned());

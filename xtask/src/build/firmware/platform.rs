@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use boards::{Gic, Stock};
+use boards::{GicVersion, Stock};
 
 use super::variant::Variant;
 use crate::setup::workspace::Workspace;
@@ -22,7 +22,7 @@ pub struct Platform {
 
 impl Platform {
     /// Returns the overlay platform of the board `board`.
-    pub fn overlay(workspace: &Workspace, board: &str, gic: Gic, variant: Variant) -> Self {
+    pub fn overlay(workspace: &Workspace, board: &str, gic: GicVersion, variant: Variant) -> Self {
         let mut variables = vec![format!("PB_GIC={}", gic.number())];
         for (key, value) in variant.values().filter(|(key, _)| *key != "osi") {
             let key = key.to_uppercase().replace('-', "_");
@@ -41,14 +41,14 @@ impl Platform {
 
     /// Returns the board's name, and the variables that differ from the default variant's.
     pub(super) fn special(&self, workspace: &Workspace) -> String {
-        let usual = Self::overlay(workspace, "", Gic::V3, Variant::default()).variables;
+        let usual = Self::overlay(workspace, "", GicVersion::V3, Variant::default()).variables;
         let board = self.name.trim_start_matches("psci_bench_");
         let special = self.variables.iter().filter(|it| !usual.contains(it));
         special.fold(board.to_owned(), |text, it| format!("{text}, {it}"))
     }
 
     /// Returns a platform of TF-A's own for `gic`. `load_address` is the board's.
-    pub fn stock(stock: &Stock, load_address: u64, gic: Gic) -> Self {
+    pub fn stock(stock: &Stock, load_address: u64, gic: GicVersion) -> Self {
         let gic = gic.number().to_string();
         let variables = stock.variables.iter();
         let variables = variables.map(|variable| variable.replace("{gic}", &gic));
@@ -73,7 +73,7 @@ mod tests {
         let workspace = Workspace::find().expect("the repository");
         let variables = |variant: &str| {
             let variant = variant.parse().expect("known words");
-            let platform = Platform::overlay(&workspace, "qemu", Gic::V2, variant);
+            let platform = Platform::overlay(&workspace, "qemu", GicVersion::V2, variant);
             platform.variables.join(" ")
         };
         assert_eq!(

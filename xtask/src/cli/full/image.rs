@@ -95,7 +95,10 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     if let Some([(tree, at), (its, path)]) = &parts {
         let blob = ParameterBlock::read(&image)?.tree_offset as usize;
         its_text = package::fit_source(&board.title, &output, at, board.load_address)?;
-        all.push(((tree, at), image.get(blob..).expect("the tree is in its image")));
+        all.push((
+            (tree, at),
+            image.get(blob..).expect("the tree is in its image"),
+        ));
         all.push(((its, path), its_text.as_bytes()));
     }
     files::write(&all)?;

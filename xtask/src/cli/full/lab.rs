@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result, anyhow, bail};
 use boards::device_tree;
-use boards::{Board, PackageKind};
+use boards::{BoardFile, PackageKind};
 use clap::Args;
 use hardware::image::TREE_MAX;
 use host::progress::say;
@@ -149,7 +149,7 @@ pub struct LabArguments {
 }
 
 /// The source of a cell's firmware.
-enum Source<'a> {
+enum CellFirmware<'a> {
     /// TF-A that is built, in this variant.
     Built(Variant),
     Given(&'a Path),
@@ -157,10 +157,10 @@ enum Source<'a> {
     None,
 }
 
-struct Wish<'a> {
-    board: &'a Board,
+struct CellWish<'a> {
+    board: &'a BoardFile,
     names: Names,
-    source: Source<'a>,
+    source: CellFirmware<'a>,
     place: CellFolder,
 }
 
@@ -198,7 +198,7 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
 }
 
 /// Returns the cells, each with a name and a place of its own.
-fn wishes<'a>(arguments: &'a LabArguments, boards: &'a [Board]) -> Result<Vec<Wish<'a>>> {
+fn wishes<'a>(arguments: &'a LabArguments, boards: &'a [BoardFile]) -> Result<Vec<CellWish<'a>>> {
     let mut wishes = Vec::new();
     for board in boards {
         for (usual, source) in sources(arguments, board)? {
@@ -212,7 +212,7 @@ fn wishes<'a>(arguments: &'a LabArguments, boards: &'a [Board]) -> Result<Vec<Wi
                 firmware,
             };
             let place = CellFolder::of(&arguments.output, &names, arguments.force)?;
-            wishes.push(Wish {
+            wishes.push(CellWish {
                 board,
                 names,
                 source,
@@ -238,7 +238,7 @@ fn wishes<'a>(arguments: &'a LabArguments, boards: &'a [Board]) -> Result<Vec<Wi
 fn cell<'a>(
     workspace: &Workspace,
     arguments: &'a LabArguments,
-    wish: Wish<'a>,
+    wish: CellWish<'a>,
     tree: &TreeWish,
     plan: Plan,
 ) -> Result<LabCell<'a>> {
@@ -262,7 +262,7 @@ fn cell<'a>(
         tree.make_image(workspace, board, released)
     };
     let content = match wish.source {
-        Source::Built(variant) => Content::Qemu(Box::new(prepare::prepare(&RunSpec {
+        CellFirmware::Built(variant) => Content::Qemu(Box::new(prepare::prepare(&RunSpec {
             board: board.name.clone(),
             smp: Some(cpus),
             gic: tree.gic,
@@ -276,11 +276,11 @@ fn cell<'a>(
             timeout: run,
             ..RunSpec::default()
         })?)),
-        Source::Given(base) => {
+        CellFirmware::Given(base) => {
             let of = (board, arguments.engine);
             content(workspace, of, base, arguments.nt_fw_key.as_deref(), image)?
         }
-        Source::None => Content::Loose(image()?),
+        CellFirmware::None => Content::Loose(image()?),
     };
     Ok(LabCell {
         names: wish.names,
@@ -307,7 +307,7 @@ fn with_end(arguments: &LabArguments) -> Result<String> {
     Ok(words.join(" "))
 }
 
-fn check(arguments: &LabArguments, boards: &[Board]) -> Result<()> {
+fn check(arguments: &LabArguments, boards: &[BoardFile]) -> Result<()> {
     if let Some(twice) = arguments.board.iter().duplicates().next() {
         bail!("--board {twice}: named twice");
     }
@@ -338,7 +338,10 @@ fn check(arguments: &LabArguments, boards: &[Board]) -> Result<()> {
 }
 
 /// Returns the sources of firmware for `board`, a cell each, and their usual names.
-fn sources<'a>(arguments: &'a LabArguments, board: &Board) -> Result<Vec<(String, Source<'a>)>> {
+fn sources<'a>(
+    arguments: &'a LabArguments,
+    board: &BoardFile,
+) -> Result<Vec<(String, CellFirmware<'a>)>> {
     let (name, title) = (&board.name, &board.title);
     let is_built = board.qemu.is_some();
     let (base, payload) = (!arguments.base.is_empty(), arguments.payload.is_some());
@@ -365,7 +368,7 @@ fn sources<'a>(arguments: &'a LabArguments, board: &Board) -> Result<Vec<(String
             .fault
             .as_ref()
             .map_or_else(String::new, |fault| format!("_{}", as_name(fault)));
-        let built = |(name, variant)| (format!("{name}{fault}"), Source::Built(variant));
+        let built = |(name, variant)| (format!("{name}{fault}"), CellFirmware::Built(variant));
         let variants = arguments.variant.iter();
         let mut cells: Vec<_> = variants.map(|it| built((variant_name(*it), *it))).collect();
         if cells.is_empty() {
@@ -378,14 +381,14 @@ fn sources<'a>(arguments: &'a LabArguments, board: &Board) -> Result<Vec<(String
             "{title} boots a FIP: give the one that it boots now, or its recovery image, by --base"
         ),
         (PackageKind::Fip, bases) => {
-            let given = |base: &'a NamedFile| (base.name(), Source::Given(&base.path));
+            let given = |base: &'a NamedFile| (base.name(), CellFirmware::Given(&base.path));
             Ok(bases.iter().map(given).collect())
         }
         (_, [base, ..]) => bail!(
             "--base {}: {title} takes no FIP (see `cargo xtask boards {name}`)",
             base.path.display()
         ),
-        (PackageKind::Raw, []) => Ok(vec![(usual, Source::None)]),
+        (PackageKind::Raw, []) => Ok(vec![(usual, CellFirmware::None)]),
         (kind, []) => bail!(
             "{title} takes {kind:?}, which its own tool makes: use `cargo xtask image --board \
              {name}`, and the labgrid files of another board as an example"

@@ -11,7 +11,7 @@ use host::progress::say;
 use report::cli::parse_share;
 
 use crate::cli::qemu::{self, RunArguments};
-use crate::profile::ledger::{Bench, Selected};
+use crate::profile::ledger::{LedgerBench, Selected};
 use crate::profile::ledger_export::{self, LedgerFormat, conclusion};
 
 /// Arguments of `ledger`.
@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &LedgerArguments) -> Result<u8> {
         )?;
     }
     let spec = qemu::spec(&arguments.run)?;
-    let bench = Bench::new(&spec, &arguments.range, arguments.first_parent)?;
+    let bench = LedgerBench::new(&spec, &arguments.range, arguments.first_parent)?;
     let (range, tolerance) = (&arguments.range, f64::from(arguments.rtol) / 1e6);
     let ledger = match &arguments.bisect {
         Some(figure) => bench.bisect(range, tolerance, Selected::parse(figure))?,

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use host::interrupt;
 use host::log_file::LogFile;
-use host::progress::{Progress, say};
-use report::analysis::overhead::Unit;
+use host::progress::{StepProgress, say};
+use report::analysis::overhead::CostUnit;
 use report::cli::overhead::{only, print};
 use report::follow::screen::Screen;
 use report::log::read_bytes;
@@ -49,7 +49,7 @@ pub(crate) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
         let prepared = prepare::prepare(&spec)?;
         let log = logs.as_ref().map(|logs| LogFile::create(&logs[place]));
         let mut log = log.transpose()?;
-        let (mut out, progress) = (io::sink(), Progress::on_terminal(build));
+        let (mut out, progress) = (io::sink(), StepProgress::on_terminal(build));
         let mut screen = Screen::new(log.as_mut(), &mut out, Some(progress));
         let result = prepared.run(interrupt, &mut screen);
         drop(screen);
@@ -63,8 +63,8 @@ pub(crate) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
     let (with, one) = run(0, "instrumented", spec.variant)?;
     let (without, other) = run(1, "plain", plain)?;
     let unit = match spec.icount {
-        true => Unit::Instructions { ns: ICOUNT_NS },
-        false => Unit::Time,
+        true => CostUnit::Instructions { ns: ICOUNT_NS },
+        false => CostUnit::Time,
     };
     print(&with, &without, unit)?;
     Ok(one.max(other))

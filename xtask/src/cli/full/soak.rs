@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use host::interrupt;
-use host::progress::{Progress, say};
+use host::progress::{StepProgress, say};
 use host::stdout::Out;
 use report::follow::screen::Screen;
 
@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &SoakArguments) -> Result<u8> {
     keep_busy(load).with_context(|| format!("--load {load}"))?;
     let started = Instant::now();
     let mut run = || {
-        let (mut out, progress) = (io::sink(), Progress::on_terminal("starting QEMU"));
+        let (mut out, progress) = (io::sink(), StepProgress::on_terminal("starting QEMU"));
         let mut screen = Screen::new(None, &mut out, Some(progress));
         let result = prepared.run(interrupt, &mut screen)?;
         Ok((started.elapsed(), result))

@@ -8,14 +8,14 @@ use host::process;
 use host::progress::note;
 
 use crate::build::tf_a::{MBED_TLS, TF_A};
-use crate::cli::main::Arguments;
+use crate::cli::main::XtaskArguments;
 use crate::qemu::kvm_host::KERNEL;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, linux_trees};
 
 #[test]
 fn the_definition_is_sound() {
-    Arguments::command().debug_assert();
+    XtaskArguments::command().debug_assert();
 }
 
 /// The examples of the help of each command.
@@ -45,8 +45,8 @@ fn check_help(command: Command) {
 
 #[test]
 fn help_is_wrapped_has_examples_and_no_links_of_rustdoc() {
-    check_help(Arguments::command());
-    let help = Arguments::command().render_help().to_string();
+    check_help(XtaskArguments::command());
+    let help = XtaskArguments::command().render_help().to_string();
     assert!(
         help.starts_with("psci-bench measures what PSCI calls cost"),
         "{help}"
@@ -142,7 +142,7 @@ fn words(line: &str) -> Vec<String> {
 fn documented_commands_are_accepted() {
     let root = Workspace::find().expect("the workspace").root;
     let mut texts = shell_blocks(&root);
-    texts.extend(examples(&Arguments::command()));
+    texts.extend(examples(&XtaskArguments::command()));
     let mut count = 0;
     let mut refused = Vec::new();
     for text in texts {
@@ -153,7 +153,8 @@ fn documented_commands_are_accepted() {
             count += 1;
             let words = words(line);
             let is_one = !words.iter().any(|it| it == "cargo" || it == "xtask");
-            let parsed = Arguments::try_parse_from(["xtask".to_owned()].into_iter().chain(words));
+            let parsed =
+                XtaskArguments::try_parse_from(["xtask".to_owned()].into_iter().chain(words));
             if !is_one || parsed.is_err() {
                 refused.push(format!(
                     "{line}: {:?}",

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Subcommand};
 use device_tree::acpi::{self, Tables};
-use device_tree::{Changes, adapt};
+use device_tree::adapt;
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::DeviceTree;
 use hardware::board::{Board, Gic, Region};
@@ -98,12 +98,8 @@ pub(super) fn run(verb: TreeVerb) -> Result<u8> {
         say(&format!("note: {}", with_names(note, &paths)));
     }
     let memory = Some(&*arguments.memory).filter(|memory| !memory.is_empty());
-    let changes = Changes {
-        bootargs: None,
-        memory,
-    };
     let tree = match memory {
-        Some(_) => adapt(&made.tree, changes).context("the payload cannot use the tree")?,
+        Some(_) => adapt(&made.tree, None, memory).context("the payload cannot use the tree")?,
         None => made.tree,
     };
     let summary = summary(&tree).context("the payload cannot use the tree")?;

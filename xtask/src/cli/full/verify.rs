@@ -15,9 +15,9 @@ use thiserror::Error;
 use crate::build::payload;
 use crate::qemu::run_spec::RunSpec;
 use crate::setup::workspace::Workspace;
-use crate::verify::findings::Finding;
+use crate::verify::findings::PlacedFinding;
 use crate::verify::mutations::{self, Killer};
-use crate::verify::run::{Checked, Checker};
+use crate::verify::run::{CheckedRun, Checker};
 
 /// Arguments of `verify`.
 #[derive(Debug, Args)]
@@ -40,7 +40,7 @@ pub struct VerifyArguments {
 
 /// A run: options, boot arguments, and true if findings in the firmware are shown, too. They do
 /// not count.
-type Run = (&'static str, &'static str, bool);
+type RunToVerify = (&'static str, &'static str, bool);
 
 const SUITE: &str = "iterations=1 records=none";
 const WARM: &str = "iterations=1 records=none method=warm";
@@ -49,8 +49,8 @@ const SHALLOW: &str = "iterations=1 records=none only=cpu_susp_serial";
 /// Each idle state by itself: a deeper one flushes what a shallower one does not.
 const STATES: &str = "iterations=1 records=none only=idle_states,system_suspend";
 
-const QUICK: &[Run] = &[("--smp 2 --variant coherency=sw", SUITE, true)];
-const ALL: &[Run] = &[
+const QUICK: &[RunToVerify] = &[("--smp 2 --variant coherency=sw", SUITE, true)];
+const ALL: &[RunToVerify] = &[
     ("--smp 2 --variant coherency=sw", SUITE, true),
     ("--smp 2 --variant coherency=sw", STATES, false),
     ("--smp 8 --variant coherency=sw", SUITE, false),
@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &VerifyArguments) -> Result<u8> {
         let checker = prepare(options, args)?;
         let image = checker.image().to_vec();
         let checked = checker.check(options, image)?;
-        let is_ours = |it: &&Finding| it.is_of_payload();
+        let is_ours = |it: &&PlacedFinding| it.is_of_payload();
         let found = checked.findings.iter().filter(is_ours).count();
         let (blocks, maintenance) = (checked.covered.blocks, checked.covered.maintenance);
         writeln!(
@@ -143,7 +143,7 @@ enum NotFound<'c> {
 }
 
 /// Returns what found a mutation.
-fn judge(killer: Killer, checked: &Checked) -> Result<String, NotFound<'_>> {
+fn judge(killer: Killer, checked: &CheckedRun) -> Result<String, NotFound<'_>> {
     let line = &*checked.line;
     let count = checked
         .findings

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use boards::Gic;
+use boards::GicVersion;
 use host::process;
 use report::follow::stream;
 
@@ -90,7 +90,7 @@ impl KvmHost {
 
 /// Returns the words that start Debian's QEMU as the VMM, with a machine like that of the board
 /// qemu. `args` are for QEMU's device tree, if the image carries none.
-pub fn qemu(gic: Gic, cpus: u32, args: Option<&str>) -> Vec<String> {
+pub fn qemu(gic: GicVersion, cpus: u32, args: Option<&str>) -> Vec<String> {
     let machine = format!("virt,gic-version={}", gic.number());
     let cpus = cpus.to_string();
     let image = format!("/{IMAGE}");

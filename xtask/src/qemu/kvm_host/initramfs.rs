@@ -17,10 +17,10 @@ const CONSOLE_NUMBERS: (u32, u32) = (5, 1);
 const ALIGN: usize = 4;
 
 /// A file: its name, mode and content. A directory comes before the files in it.
-pub type Entry<'e> = (&'e str, u32, &'e [u8]);
+pub type ArchiveEntry<'e> = (&'e str, u32, &'e [u8]);
 
 /// Returns the archives `before`, which may be empty, with an archive of `entries` after them.
-pub fn archive(before: Vec<u8>, entries: &[Entry<'_>]) -> Result<Vec<u8>> {
+pub fn archive(before: Vec<u8>, entries: &[ArchiveEntry<'_>]) -> Result<Vec<u8>> {
     let mut all = before;
     all.resize(all.len().next_multiple_of(ALIGN), 0);
     for (number, (name, mode, bytes)) in (1..).zip(entries) {

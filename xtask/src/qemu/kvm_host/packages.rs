@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use host::places::once;
-use host::progress::Progress;
+use host::progress::StepProgress;
 use object::Object;
 
 use super::initramfs::{CONSOLE, DIRECTORY, PROGRAM as MODE, archive};
@@ -31,7 +31,7 @@ pub fn fetch(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
     once(&place, |partial| {
         let work = Scratch::new(workspace)?;
         let what = "fetching Debian's kernel and QEMU for arm64, 62 MB";
-        let _progress = Progress::start(what);
+        let _progress = StepProgress::start(what);
         let said = download(work.path()).with_context(|| {
             format!(
                 "cannot fetch Debian's packages {KERNEL} and {QEMU} for arm64, without which \

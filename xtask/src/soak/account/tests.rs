@@ -35,8 +35,8 @@ fn run(scenario: Scenario) -> LoggedRun {
 
 /// Returns the attempts of suspends, and those of any call that are no sample.
 fn counts(scenario: Scenario) -> (u64, u64) {
-    let account = Account::of_run(&run(scenario));
-    assert_eq!(account.records, Found::All);
+    let account = SoakAccount::of_run(&run(scenario));
+    assert_eq!(account.records, FoundRecords::All);
     (account.suspends, account.rejected.values().sum())
 }
 
@@ -102,12 +102,16 @@ fn plans_without_suspends() {
 fn last_line_counts_without_records() {
     let line = "psci-bench: FAIL (5 passed, 0 skipped, 1 failed; 955 samples, 9 not counted, \
                 2 CPUs lost)\r\n";
-    let alone = Account::of(line.as_bytes());
-    assert_eq!((alone.lost, alone.records), (2, Found::None));
+    let alone = SoakAccount::of(line.as_bytes());
+    assert_eq!((alone.lost, alone.records), (2, FoundRecords::None));
     assert_eq!(alone.totals.map(|it| it.samples), Some(955));
     let absurd = line.replace("955", &u64::MAX.to_string());
     for other in [&absurd, "psci-bench: INCOMPLETE: 1 2 3 4 5 6\n", "", "x"] {
-        assert_eq!(Account::of(other.as_bytes()), Account::default(), "{other}");
+        assert_eq!(
+            SoakAccount::of(other.as_bytes()),
+            SoakAccount::default(),
+            "{other}"
+        );
     }
 }
 
@@ -120,5 +124,5 @@ fn lost_records_are_noted() {
     ));
     let missing = vec![Missing { first: 7, last: 7 }];
     run.integrity.records.as_mut().expect("records").missing = missing;
-    assert_eq!(Account::of_run(&run).records, Found::Some);
+    assert_eq!(SoakAccount::of_run(&run).records, FoundRecords::Some);
 }

@@ -74,6 +74,10 @@ fn span(region: &Region) -> String {
 fn idle_state(state: &IdleState<'_>) -> String {
     let level = state.level;
     let level = level.map_or_else(String::new, |level| format!(" level {level}"));
-    let stops = if state.local_timer_stop { " stops timers" } else { "" };
+    let stops = if state.local_timer_stop {
+        " stops timers"
+    } else {
+        ""
+    };
     format!("{} {:#x}{level}{stops}", state.name, state.power_state)
 }

@@ -4,7 +4,7 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-use fdt_blob::{Blob, Token};
+use fdt_blob::{Blob, BlobToken};
 
 /// The tree that is edited.
 #[derive(Clone, Copy, Debug)]
@@ -175,12 +175,12 @@ impl NodeModel {
         blob.write()
     }
 
-    fn add_to(&self, tokens: &mut Vec<Token>) {
-        tokens.push(Token::Begin(self.name.clone()));
+    fn add_to(&self, tokens: &mut Vec<BlobToken>) {
+        tokens.push(BlobToken::Begin(self.name.clone()));
         let properties = self.properties.iter().cloned();
-        tokens.extend(properties.map(|(name, value)| Token::Property(name, value)));
+        tokens.extend(properties.map(|(name, value)| BlobToken::Property(name, value)));
         self.children.iter().for_each(|child| child.add_to(tokens));
-        tokens.push(Token::End);
+        tokens.push(BlobToken::End);
     }
 }
 

@@ -14,15 +14,15 @@ pub(crate) struct Change {
     /// The CPUs of the run and of the baseline, each by its own index.
     pub(crate) cpu: u16,
     pub(crate) old_cpu: u16,
-    pub(crate) new: Value,
-    pub(crate) old: Value,
+    pub(crate) new: ComparedValue,
+    pub(crate) old: ComparedValue,
     #[serde(skip)]
     pub(crate) outcome: ChangeOutcome,
 }
 
 /// The figure of one operation, in the unit of its `FigureKey`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(crate) struct Value {
+pub(crate) struct ComparedValue {
     pub(crate) figure: f64,
     /// The interval in which noise may move it; None of a single measurement. Where
     /// one round of many is shown, it is that of the CPU's median.
@@ -74,7 +74,12 @@ pub(crate) fn is_close(a: f64, b: f64, ppm: u32) -> bool {
 
 impl ChangeOutcome {
     /// Judges a change; `tick` is the resolution of the coarser side.
-    pub(super) fn of(new: &Value, old: &Value, tolerance_ppm: u32, tick: f64) -> Self {
+    pub(super) fn of(
+        new: &ComparedValue,
+        old: &ComparedValue,
+        tolerance_ppm: u32,
+        tick: f64,
+    ) -> Self {
         if is_close(new.figure, old.figure, tolerance_ppm) {
             return Self::Same;
         }
@@ -111,7 +116,7 @@ impl ChangeOutcome {
 #[cfg(test)]
 mod tests {
     use super::ChangeOutcome::{self, Better, Noise, Same, Worse};
-    use super::Value;
+    use super::ComparedValue;
 
     #[test]
     fn outcome_depends_on_tolerance_tick_and_intervals() {
@@ -133,7 +138,7 @@ mod tests {
             // An interval on one side alone says nothing of the other's noise.
             (150.0, 100.0, [60.0, 0.0], 0.0, Worse),
         ] {
-            let value = |figure: f64, half: f64| Value {
+            let value = |figure: f64, half: f64| ComparedValue {
                 figure,
                 interval: (half > 0.0).then_some((figure - half, figure + half)),
                 is_doubtful: false,

@@ -31,7 +31,7 @@ pub(super) fn findings(
     all.extend(unweighed(sides, scenarios));
     all.extend(cluster_flushes(sides, scenarios));
     for compared in scenarios {
-        let of = Scenario { sides, compared };
+        let of = OneScenario { sides, compared };
         all.extend(of.reordered());
         all.extend(of.changed());
         all.extend(of.unchanged());
@@ -40,12 +40,12 @@ pub(super) fn findings(
 }
 
 /// A scenario whose changes are described.
-struct Scenario<'s> {
+struct OneScenario<'s> {
     sides: &'s Sides<'s>,
     compared: &'s ComparedScenario,
 }
 
-impl<'s> Scenario<'s> {
+impl<'s> OneScenario<'s> {
     /// Returns a finding that rests on `changes`; None without any.
     fn finding(&self, kind: Kind, text: &str, changes: &[&Change]) -> Option<ComparisonFinding> {
         let key = self.compared.key;

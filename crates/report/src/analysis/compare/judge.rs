@@ -12,7 +12,7 @@ use run::measure::{Summary, Unit};
 use run::model::Scenario;
 use thiserror::Error;
 
-use super::change::{Change, ChangeOutcome, Value};
+use super::change::{Change, ChangeOutcome, ComparedValue};
 use super::comparison::{ComparedScenario, JudgedBy};
 use super::sides::{Keyed, Sides};
 use crate::analysis::conditions::count_of_rows;
@@ -72,20 +72,20 @@ impl<'r> ShownSide<'r> {
         own.sorted_by_key(|it| (it.shown, it.cpu)).collect()
     }
 
-    fn value(&self, figure: &Figure<'_>) -> Value {
+    fn value(&self, figure: &Figure<'_>) -> ComparedValue {
         let shown = figure.shown.unwrap_or(0);
         // A serial figure that is no median is of no known spread.
         let is_known = |it: &&Summary| self.scenario.id.is_parallel() || it.median == shown;
         self.value_of(figure, shown, figure.summary.filter(is_known))
     }
 
-    fn value_of(&self, figure: &Figure<'_>, shown: u64, spread: Option<&Summary>) -> Value {
+    fn value_of(&self, figure: &Figure<'_>, shown: u64, spread: Option<&Summary>) -> ComparedValue {
         let each = |it| figure.key.per_operation(self.clock, it);
         let interval = spread.and_then(match figure.key.is_of_classes() {
             true => notch_of_class,
             false => notch,
         });
-        Value {
+        ComparedValue {
             figure: each(shown),
             interval: interval.map(|(low, high)| (each(low), each(high))),
             is_doubtful: figure.is_doubtful,
@@ -199,7 +199,7 @@ fn change(
     new: &Figure<'_>,
     old: &Figure<'_>,
     place: Option<usize>,
-    values: (Value, Value),
+    values: (ComparedValue, ComparedValue),
 ) -> Change {
     let key = new.key;
     // A tick of a sample is part of one for an operation.

@@ -12,7 +12,7 @@ mod sides;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::change::{Change, ChangeOutcome, Value, percent};
+pub(crate) use self::change::{Change, ChangeOutcome, ComparedValue, percent};
 pub(crate) use self::cluster_flush::FLUSH_OF_CLUSTER;
 pub use self::compare::compare;
 pub(crate) use self::comparison::{CHANGED, ComparedScenario, JudgedBy, scenario_title};

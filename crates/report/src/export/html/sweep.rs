@@ -6,7 +6,7 @@ use run::plan::Axis;
 
 use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::analysis::figure::{is_sorted_by_size, x_heading, x_text};
-use crate::analysis::fit::{At, Bent, Series, series};
+use crate::analysis::fit::{At, Bent, FittedSeries, series};
 use crate::export::document::Charts;
 use crate::export::point_tables::DrawnScale;
 
@@ -19,7 +19,7 @@ pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
     all.filter_map(move |(place, it)| figure(charts, place + 1, &it))
 }
 
-fn figure(charts: &Charts<'_>, number: usize, series: &Series<'_>) -> Option<Chart> {
+fn figure(charts: &Charts<'_>, number: usize, series: &FittedSeries<'_>) -> Option<Chart> {
     let (run, id) = (charts.run, charts.scenario.id);
     let is_queue = is_sorted_by_size(id);
     let points: Vec<_> = series.at.iter().flat_map(|at| at.all.clone()).collect();
@@ -64,8 +64,7 @@ fn figure(charts: &Charts<'_>, number: usize, series: &Series<'_>) -> Option<Cha
         true => "the longest median of a CPU",
         false => "the middle one of the CPUs' medians",
     };
-    let fit = fit
-        .map_or_else(String::new, |it| fit_text(&it, unit, per, each));
+    let fit = fit.map_or_else(String::new, |it| fit_text(&it, unit, per, each));
     let legend = legend([
         ("range", "least to greatest sample of all CPUs", true),
         ("point", median, true),

@@ -20,18 +20,18 @@ const GAP: f64 = 48.0;
 const LEAST: f64 = 0.3;
 
 /// A side of low power, and an instant on its axis in the unit of tables.
-type End = (usize, f64);
+type LaneEnd = (usize, f64);
 
 struct Bar {
     phase: CpuPhase,
-    ends: [End; 2],
+    ends: [LaneEnd; 2],
     said: String,
 }
 
 struct Lane<'r> {
     row: &'r Row,
     bars: Vec<Bar>,
-    due: Option<End>,
+    due: Option<LaneEnd>,
 }
 
 pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
@@ -81,12 +81,12 @@ fn order_text(scenario: &Scenario) -> &'static str {
     }
 }
 
-fn is_cut(ends: [End; 2]) -> bool {
+fn is_cut(ends: [LaneEnd; 2]) -> bool {
     ends[0].0 != ends[1].0
 }
 
 fn draw_lane(drawing: &mut Drawing, scales: &[Option<Scale>; 2], lane: &Lane<'_>, y: f64) {
-    let at = |(side, value): End| Some(scales[side]?.at(value));
+    let at = |(side, value): LaneEnd| Some(scales[side]?.at(value));
     for bar in &lane.bars {
         let [from, to] = bar.ends.map(at);
         let (from, to) = (from.unwrap_or(LEFT), to.unwrap_or(EDGE));

@@ -19,7 +19,7 @@ use run::testing::example::{self, good, made};
 
 use crate::output::header::{cpu_clocks, frequencies, header as print_header};
 use crate::output::run as output;
-use crate::output::summary::Summary;
+use crate::output::summary::ClosingSummary;
 
 /// Compares with the file `expected/NAME.txt`.
 pub(super) fn check(name: &str, printed: &str) {
@@ -44,7 +44,7 @@ fn scenario(run: &Run, scenario: &Scenario) -> String {
 }
 
 fn closing(run: &Run, all: &[Scenario]) -> String {
-    let mut summary = Summary::new(&run.plan.expect("a plan"));
+    let mut summary = ClosingSummary::new(&run.plan.expect("a plan"));
     all.chunks(1).for_each(|group| summary.add(run, group));
     let mut records = Writer::new(Records::None, RunId::default());
     printed(|out| output::closing(out, run, &summary, &mut records).map(drop))

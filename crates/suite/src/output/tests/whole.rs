@@ -13,7 +13,7 @@ use run::testing::board;
 use run::testing::fake::Fake;
 
 use super::golden::check;
-use crate::output::summary::Summary;
+use crate::output::summary::ClosingSummary;
 use crate::output::{RunObserver, header, run as output, run_all};
 use crate::scenario::tests::{STATES, stopping};
 
@@ -92,8 +92,8 @@ pub(super) fn printed_again(run: &Run, records: Records) -> (String, Verdict) {
     let mut out = String::new();
     let plan = run.plan.expect("a plan");
     let (mut records, mut summary) = (
-        Writer::new(records, run.id.expect("an ID")),
-        Summary::new(&plan),
+        Writer::new(records, run.id.unwrap_or_default()),
+        ClosingSummary::new(&plan),
     );
     let mut print = || {
         header::header(&mut out, run)?;

@@ -94,7 +94,7 @@ pub struct ImageOptions<const WITH_FILES: bool> {
 /// Files for images of a FIP.
 pub type Images = ImageOptions<true>;
 /// Images of a FIP that are named alone.
-pub type Chosen = ImageOptions<false>;
+pub type ChosenImages = ImageOptions<false>;
 
 impl<const WITH_FILES: bool> clap::FromArgMatches for ImageOptions<WITH_FILES> {
     fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {

@@ -12,7 +12,7 @@ use host::progress::say;
 use host::stdout::Out;
 
 use super::build::{self, BuildArguments};
-use super::images::{Chosen, ImageFile, Images, Layout, inspect, load, number, save};
+use super::images::{ChosenImages, ImageFile, Images, Layout, inspect, load, number, save};
 use crate::build::fip::{Image, certificate};
 use crate::build::package;
 
@@ -86,7 +86,7 @@ The options are those of TF-A's fiptool.")]
         #[arg(long, value_name = "N", default_value_t = 1, value_parser = number)]
         align: u64,
         #[command(flatten)]
-        images: Chosen,
+        images: ChosenImages,
     },
     /// Make the FIP that a board boots, with the payload as BL33.
     ///
