@@ -58,11 +58,14 @@ fn report(log: &Path, format: &str, out: &Path) -> bool {
     let process = Path::new("/proc").join(child.id().to_string());
     let (mut peak, mut cpu) = (String::new(), 0.0);
     while child.try_wait().expect("it is ours").is_none() {
-        let text = fs::read_to_string(process.join("status")).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        peak = line.map_or(peak, |line| line.trim().to_owned());
-        let text = fs::read_to_string(process.join("stat")).unwrap_or_default();
-        cpu = cpu_seconds(&text).unwrap_or(cpu);
+        // A process that has just ended has no such files any more.
+        if let Ok(text) = fs::read_to_string(process.join("status")) {
+            let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            peak = line.map_or(peak, |line| line.trim().to_owned());
+        }
+        if let Ok(text) = fs::read_to_string(process.join("stat")) {
+            cpu = cpu_seconds(&text).unwrap_or(cpu);
+        }
         thread::sleep(Duration::from_millis(2));
     }
     let seconds = begin.elapsed().as_secs_f64();

@@ -108,7 +108,7 @@ impl<'m> AcpiTable<'m> {
     where
         T: FromBytes + KnownLayout + Immutable + Unaligned,
     {
-        let rest = self.bytes.get(at..).unwrap_or_default();
+        let rest = self.bytes.get(at..).unwrap_or(&[]);
         T::ref_from_prefix(rest).map(|found| found.0).map_err(|_| {
             let (least, have) = (at.saturating_add(size_of::<T>()), self.bytes.len());
             self.error(0, format_args!("{have} bytes, expected at least {least}"))

@@ -95,7 +95,7 @@ impl<'t> Fdt<'t> {
     /// Returns address and size of each entry of the memory reservation block.
     pub fn reservations(self) -> impl Iterator<Item = (u64, u64)> {
         let block = self.header.reservations.get() as usize;
-        let block = self.blob.get(block..).unwrap_or_default();
+        let block = self.blob.get(block..).unwrap_or(&[]);
         let entries = block.chunks_exact(RESERVATION_SIZE).map(|entry| {
             let (address, size) = entry.split_at(RESERVATION_SIZE / 2);
             (number(address), number(size))

@@ -37,7 +37,7 @@ fn wrong<T>(what: &str, at: usize) -> Result<T, FormatError> {
 
 /// Returns the little-endian number in `size` bytes at `at`; 0 outside of `list`.
 fn field(list: &[u8], at: usize, size: usize) -> usize {
-    let bytes = list.get(at..at + size).unwrap_or_default();
+    let bytes = list.get(at..at + size).unwrap_or(&[]);
     let number = bytes.iter().rfold(0, |n, byte| n << 8 | u64::from(*byte));
     number as usize
 }

@@ -45,7 +45,7 @@ pub const MAGIC: [u8; 4] = *b"ARM\x64";
 /// Offset in the file of the parameter block.
 pub const PARAMETER_BLOCK: usize = HEADER_SIZE;
 /// Size in bytes of the parameter block.
-pub const PARAMETER_BLOCK_SIZE: usize = size_of::<Block>();
+pub const PARAMETER_BLOCK_SIZE: usize = size_of::<BlockFields>();
 /// The parameter block's magic number.
 pub const PARAMETER_MAGIC: [u8; 8] = *b"PSCIBNCH";
 /// The layout's version; a block of another version is refused.
@@ -96,7 +96,7 @@ pub struct ParameterBlock {
 /// The parameter block, little-endian. `linker/payload.ld` and the entry code have its place.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
-struct Block {
+struct BlockFields {
     magic: [u8; 8],
     version: U32,
     length: U32,
@@ -119,7 +119,7 @@ struct Block {
 const _: () = {
     assert!(HEADER_SIZE == 0x40 && PARAMETER_BLOCK_SIZE == 0x40);
     assert!(IMAGE_SIZE_OFFSET == 0x10 && MAGIC_OFFSET == 0x38);
-    assert!(offset_of!(Block, marks) == 0x16 && offset_of!(Block, build) == 0x3c);
+    assert!(offset_of!(BlockFields, marks) == 0x16 && offset_of!(BlockFields, build) == 0x3c);
 };
 
 fn undefined(at: usize) -> FormatError {
@@ -146,8 +146,8 @@ fn check_magic(what: &str, is_right: bool, at: usize) -> Result<(), FormatError>
 }
 
 /// Returns the block that `bytes` begin with, and refuses another version.
-fn check(bytes: &[u8]) -> Result<&Block, FormatError> {
-    let Ok((block, _)) = Block::ref_from_prefix(bytes) else {
+fn check(bytes: &[u8]) -> Result<&BlockFields, FormatError> {
+    let Ok((block, _)) = BlockFields::ref_from_prefix(bytes) else {
         let message = format_args!("shorter than an arm64 Image header");
         return Err(FormatError::new(message));
     };
@@ -161,18 +161,18 @@ fn check(bytes: &[u8]) -> Result<&Block, FormatError> {
     Ok(block)
 }
 
-impl Block {
+impl BlockFields {
     /// Decodes the UART.
     fn uart(&self) -> Result<Option<Uart>, FormatError> {
-        let at = offset_of!(Block, uart_kind);
+        let at = offset_of!(BlockFields, uart_kind);
         let Some(kind) = choice(&UartKind::ALL, self.uart_kind, at)? else {
             return Ok(None);
         };
         if self.uart_shift > 4 {
-            return Err(undefined(offset_of!(Block, uart_shift)));
+            return Err(undefined(offset_of!(BlockFields, uart_shift)));
         }
         if !matches!(self.uart_width, 1 | 2 | 4) {
-            return Err(undefined(offset_of!(Block, uart_width)));
+            return Err(undefined(offset_of!(BlockFields, uart_width)));
         }
         let layout = Layout::new(self.uart_shift, self.uart_width);
         Ok(Some(Uart::new(kind, self.uart_base.get(), layout)))
@@ -197,11 +197,15 @@ impl ParameterBlock {
         let block = check(block)?;
         let uart = block.uart()?;
         if block.length.get() as usize != PARAMETER_BLOCK_SIZE {
-            return Err(undefined(offset_of!(Block, length)));
+            return Err(undefined(offset_of!(BlockFields, length)));
         }
         Ok(Self {
             uart,
-            conduit: choice(&Conduit::ALL, block.conduit, offset_of!(Block, conduit))?,
+            conduit: choice(
+                &Conduit::ALL,
+                block.conduit,
+                offset_of!(BlockFields, conduit),
+            )?,
             marks: block.marks.get().checked_sub(1),
             tree_offset: block.tree_offset.get(),
             tree_size: block.tree_size.get(),
@@ -234,7 +238,7 @@ impl ParameterBlock {
             None => (0, 0, 0, 0),
             Some(it) => (it.kind as u32 + 1, it.reg_shift, it.io_width, it.base),
         };
-        let block = Block {
+        let block = BlockFields {
             magic: PARAMETER_MAGIC,
             version: PARAMETER_VERSION.into(),
             length: (PARAMETER_BLOCK_SIZE as u32).into(),

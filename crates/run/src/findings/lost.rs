@@ -1,6 +1,7 @@
 //! Lost CPUs.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::words::{self, Detail};
@@ -16,8 +17,9 @@ pub(super) fn find_lost(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Findin
     let Some((cpu, loss)) = lost.clone().next() else {
         return Vec::new();
     };
-    let mpidr = run.cpu(cpu).mpidr.map(|it| format!(" (MPIDR {it:#x})"));
-    let (label, mpidr) = (run.label(cpu), mpidr.unwrap_or_default());
+    let mpidr = run.cpu(cpu).mpidr;
+    let mpidr = mpidr.map_or_else(String::new, |it| format!(" (MPIDR {it:#x})"));
+    let label = run.label(cpu);
     let mut others = words::cpus(run, lost.clone().skip(1).map(|it| it.0));
     if !others.is_empty() {
         others = format!("; so was CPU {others}");

@@ -69,8 +69,10 @@ fn of_column(
     let (least @ ..COARSE, most) = words::range(all.iter().map(|it| it.0))? else {
         return None;
     };
-    let to = (most > least).then(|| format!(" to {most}"));
-    let to = to.unwrap_or_default();
+    let to = match most > least {
+        true => format!(" to {most}"),
+        false => String::new(),
+    };
     let (name, ticks, percent) = (metric.heading(), Plural(most, "tick"), 100 / least);
     let length = match run.clock().tick_ps() {
         _ if !run.has_records() => format!(" of {tick} ns, which divide all figures"),

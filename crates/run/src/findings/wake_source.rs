@@ -46,8 +46,10 @@ pub(super) fn find_wake_source(run: &Run, scenario: &Scenario, _: Detail) -> Vec
         false => ("; ", "", "."),
     };
     let of_lead = of_lead.map(|helper| run.label(helper));
-    let of_lead = of_lead.map(|it| format!("{mark}CPU {it} stays awake and wakes the lead{by}"));
-    let sentence = format!("{lead}{others}{}{end}", of_lead.unwrap_or_default());
+    let of_lead = of_lead.map_or_else(String::new, |it| {
+        format!("{mark}CPU {it} stays awake and wakes the lead{by}")
+    });
+    let sentence = format!("{lead}{others}{of_lead}{end}");
     [Finding::by_counts(WAKE_SOURCE, sentence, [])].into()
 }
 

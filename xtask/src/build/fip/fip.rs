@@ -1,6 +1,6 @@
 //! Firmware Image Packages: the file that TF-A's boot stages load from.
 //!
-//! A [`Header`], an [`FipEntry`] for each image, an entry of zeros but for the offset, which is
+//! A [`FipHeader`], an [`FipEntry`] for each image, an entry of zeros but for the offset, which is
 //! the package's end, and the images.
 //!
 //! Little-endian. The reader trusts nothing: it finds each offset, size and order that
@@ -16,7 +16,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 const MAGIC: u32 = 0xaa64_0001;
 /// fiptool's serial number; any but 0 will do.
 const SERIAL: u32 = 0x1234_5678;
-const HEADER_SIZE: u64 = size_of::<Header>() as u64;
+const HEADER_SIZE: u64 = size_of::<FipHeader>() as u64;
 const ENTRY_SIZE: u64 = size_of::<FipEntry>() as u64;
 /// More entries than any package has; TF-A knows some 40 kinds.
 const ENTRIES_MAX: usize = 256;
@@ -30,7 +30,7 @@ pub const PACKAGE_MAX: usize = 4 * IMAGE_MAX;
 /// What a package begins with.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
-struct Header {
+struct FipHeader {
     magic: U32,
     serial: U32,
     flags: U64,
@@ -287,7 +287,7 @@ impl Fip {
         let place = |uuid: Uuid| IMAGE_KINDS.iter().position(|kind| kind.uuid == uuid);
         images.sort_by_key(|image| place(image.uuid).unwrap_or(IMAGE_KINDS.len()));
         let mut file = Vec::new();
-        let header = Header {
+        let header = FipHeader {
             magic: MAGIC.into(),
             serial: self.serial.into(),
             flags: self.flags.into(),
@@ -318,8 +318,8 @@ impl Image {
 }
 
 /// Returns the header, and the bytes after it.
-fn header(file: &[u8]) -> Result<(&Header, &[u8])> {
-    let Ok((header, rest)) = Header::ref_from_prefix(file) else {
+fn header(file: &[u8]) -> Result<(&FipHeader, &[u8])> {
+    let Ok((header, rest)) = FipHeader::ref_from_prefix(file) else {
         bail!("offset {:#x}: the file ends within the header", file.len());
     };
     let magic = header.magic.get();

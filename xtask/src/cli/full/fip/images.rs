@@ -16,7 +16,7 @@ use crate::build::package::Given;
 
 /// The layout of a FIP.
 #[derive(Clone, Copy, Debug, Args)]
-pub struct Layout {
+pub struct FipLayout {
     /// Align each image to so many bytes, a power of two [default: 1].
     #[arg(long, value_name = "N", value_parser = number)]
     pub align: Option<u64>,

@@ -12,7 +12,7 @@ use host::progress::say;
 use host::stdout::Out;
 
 use super::build::{self, BuildArguments};
-use super::images::{ChosenImages, ImageFile, Images, Layout, inspect, load, number, save};
+use super::images::{ChosenImages, FipLayout, ImageFile, Images, inspect, load, number, save};
 use crate::build::fip::{Image, certificate};
 use crate::build::package;
 
@@ -30,7 +30,7 @@ The options are those of TF-A's fiptool.")]
         #[arg(long, value_name = "FIP")]
         out: PathBuf,
         #[command(flatten)]
-        layout: Layout,
+        layout: FipLayout,
         #[command(flatten)]
         images: Images,
     },
@@ -69,7 +69,7 @@ The options are those of TF-A's fiptool.")]
         #[arg(long)]
         force: bool,
         #[command(flatten)]
-        layout: Layout,
+        layout: FipLayout,
         #[command(flatten)]
         images: Images,
     },
@@ -158,7 +158,7 @@ fn pack(
     base: Option<&Path>,
     out: (&str, &Path),
     force: bool,
-    layout: Layout,
+    layout: FipLayout,
     images: &Images,
 ) -> Result<()> {
     // As with fiptool, an update can be of the layout alone.
