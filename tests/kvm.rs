@@ -135,8 +135,8 @@ fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: 
 fn assert_exits_cost(log: &common::Log, has_pmu: bool) {
     for cpu in [0, 1] {
         let least = |(t, variant), metric| {
-            let point = log.alone(t, variant, metric, cpu);
-            point.map(|it| it.figures.min)
+            let summary = log.alone(t, variant, metric, cpu);
+            summary.map(|it| it.min)
         };
         for exit in EXITS {
             for (metric, is_there) in [(Metric::Time, true), (Metric::Cycles, has_pmu)] {

@@ -61,9 +61,8 @@ fn reports(log: &[u8]) {
         assert_eq!(logged.is_complete(), logged.lacks().is_empty());
         let cpus = logged.run.cpus.len();
         for scenario in &logged.run.scenarios {
-            assert!(scenario.rows.iter().all(|row| usize::from(row.cpu) < cpus));
-            let mut points = scenario.points.iter();
-            assert!(points.all(|point| usize::from(point.cpu) < cpus));
+            let mut cells = scenario.cells.iter();
+            assert!(cells.all(|cell| usize::from(cell.cpu) < cpus));
         }
         let Some(records) = &logged.integrity.records else {
             continue;

@@ -12,7 +12,7 @@ use boards::{BoardFile, Conduit, GicVersion, StateFormat};
 use object::{Object, ObjectSymbol};
 use report::follow::stream::MachineEnding;
 use run::measure::{Facts, Metric, Summary};
-use run::model::{How, Point, Row, Run, Scenario, Variant, Verdict};
+use run::model::{Cell, CellSeries, How, Run, Scenario, Variant, Verdict};
 use run::plan::ScenarioId;
 use run::record::{Claim, RunBuilder, pieces};
 use xtask::build::firmware_kind::FirmwareKind;
@@ -258,36 +258,36 @@ impl Log {
         self.run.scenarios.iter().filter(move |it| it.id == id)
     }
 
-    /// The rows of a scenario, with the MPIDRs of their CPUs.
-    pub fn rows(&self, id: ScenarioId) -> impl Iterator<Item = (u64, &Row)> {
-        let rows = self.scenarios(id).flat_map(|it| &it.rows);
-        rows.map(|row| (self.mpidr(row.cpu), row))
+    /// The cells of a scenario, with the MPIDRs of their CPUs.
+    pub fn cells(&self, id: ScenarioId) -> impl Iterator<Item = (u64, &Cell)> {
+        let cells = self.scenarios(id).flat_map(|it| &it.cells);
+        cells.map(|cell| (self.mpidr(cell.cpu), cell))
     }
 
-    /// The points of a scenario, with the MPIDRs of their CPUs.
-    pub fn points(&self, id: ScenarioId) -> impl Iterator<Item = (u64, &Point)> {
-        let points = self.scenarios(id).flat_map(|it| &it.points);
-        points.map(|point| (self.mpidr(point.cpu), point))
+    /// The series of a scenario, with the MPIDRs of their CPUs.
+    pub fn series(&self, id: ScenarioId) -> impl Iterator<Item = (u64, CellSeries<'_>)> {
+        let all = self.scenarios(id).flat_map(Scenario::all_series);
+        all.map(|it| (self.mpidr(it.cell.cpu), it))
     }
 
     /// The statistics of one metric of a scenario, by MPIDR.
     pub fn metric(&self, id: ScenarioId, metric: Metric) -> BTreeMap<u64, Summary> {
-        let found = |(cpu, row): (u64, &Row)| Some((cpu, *row.summary(metric)?));
-        self.rows(id).filter_map(found).collect()
+        let found = |(cpu, cell): (u64, &Cell)| Some((cpu, *cell.summary(metric)?));
+        self.cells(id).filter_map(found).collect()
     }
 
-    /// The point of a CPU that was alone.
+    /// The statistics of one metric of a CPU that was alone.
     pub fn alone(
         &self,
         id: ScenarioId,
         variant: Variant,
-        measure: Metric,
+        metric: Metric,
         cpu: u64,
-    ) -> Option<&Point> {
-        let is = |it: &Point| (it.how, it.variant, it.measure) == (How::Alone, variant, measure);
-        let mut points = self.points(id);
-        let found = points.find(|(mpidr, it)| *mpidr == cpu && is(it));
-        found.map(|(_, point)| point)
+    ) -> Option<&Summary> {
+        let step = (How::Alone, variant);
+        let mut own = self.cells(id).filter(|(mpidr, _)| *mpidr == cpu);
+        let found = own.find(|(_, it)| (it.step.how, it.step.variant) == step);
+        Some(&found?.1.series_of(metric)?.summary)
     }
 
     /// Cluster of each CPU, by MPIDR.

@@ -88,7 +88,7 @@ impl Ran {
     fn complete_but(self, scenarios: &[ScenarioId], but: &[u64]) -> Self {
         let log = self.log();
         for t in scenarios {
-            let complete = log.rows(*t).filter(|(_, row)| row.valid() == N);
+            let complete = log.cells(*t).filter(|(_, cell)| cell.valid() == N);
             let rest = (0..CPUS).filter(|cpu| !but.contains(cpu));
             assert!(complete.map(|it| it.0).eq(rest), "{t:?}\n{}", log.text);
         }
@@ -98,8 +98,8 @@ impl Ran {
     /// Counts the attempts of scenario `t` on `cpu` that were rejected for `reason`.
     fn rejected(&self, t: ScenarioId, reason: Reason, cpu: u64) -> u32 {
         let log = self.log();
-        let rows = log.rows(t).filter(|(mpidr, _)| *mpidr == cpu);
-        let counts = rows.flat_map(|(_, row)| row.attempts.iter().flat_map(|it| &it.rejected));
+        let cells = log.cells(t).filter(|(mpidr, _)| *mpidr == cpu);
+        let counts = cells.flat_map(|(_, cell)| cell.counts.iter().flat_map(|it| &it.rejected));
         counts.filter(|it| it.0 == reason).map(|it| it.1).sum()
     }
 }
@@ -169,8 +169,8 @@ fn spoils_stamps(spec: &RunSpec, words: &[&str]) {
     let reason = format!("on CPU 1.1: {}", words[0]);
     let seen = run(spec, Fail, &[&reason]).complete_but(&SERIAL, &[VICTIM]);
     let log = seen.log();
-    let row = log.rows(SuspendDeepSerial).find(|it| it.0 == VICTIM);
-    assert_eq!(row.expect("a row").1.valid(), 0, "{}", seen.plain);
+    let cell = log.cells(SuspendDeepSerial).find(|it| it.0 == VICTIM);
+    assert_eq!(cell.expect("a cell").1.valid(), 0, "{}", seen.plain);
 }
 
 /// Loses the lead; another CPU reports it, and ends the run.
@@ -639,8 +639,9 @@ mod suspend {
         let seen = run(&spec(&at_victim("suspend-shallow")), Pass, &words).complete_but(&ALL, &[]);
         let log = seen.log();
         let reached = |t| {
-            let rows = log.rows(t);
-            rows.filter_map(|(cpu, row)| Some((cpu, row.reached?.state)))
+            let cells = log.cells(t);
+            cells
+                .filter_map(|(cpu, cell)| Some((cpu, cell.reached?.state)))
                 .collect::<BTreeMap<_, _>>()
         };
         let deep = reached(SuspendDeepSerial);

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use run::measure::Metric;
-use run::model::Row;
+use run::model::Cell;
 use run::plan::ScenarioId::{
     CpuOffSerial, CpuSuspendSerial, PsciVersionParallel, SuspendDeepParallel, SuspendDeepSerial,
 };
@@ -17,15 +17,15 @@ use crate::common::{self, Log, spec};
 #[test]
 fn last_men_pay_alone_and_a_timed_region_costs_its_instructions() {
     let log = common::pass(&spec("--smp 8 --icount", "iterations=12"));
-    let rows: Vec<(u64, &Row)> = log.rows(SuspendDeepParallel).collect();
-    let flush = |row: &Row| row.figures.cache_flush.expect("a figure");
-    let longest = rows.iter().map(|it| flush(it.1)).max().expect("rows");
+    let cells: Vec<(u64, &Cell)> = log.cells(SuspendDeepParallel).collect();
+    let flush = |cell: &Cell| cell.figure(Metric::CacheFlush).expect("a figure");
+    let longest = cells.iter().map(|it| flush(it.1)).max().expect("cells");
     let clusters = log.clusters();
     for cluster in 0..2 {
-        let mates = || rows.iter().filter(|it| clusters[&it.0] == cluster);
+        let mates = || cells.iter().filter(|it| clusters[&it.0] == cluster);
         let payers = mates().filter(|it| flush(it.1) > longest / 2);
         let last = mates().max_by_key(|it| it.1.went_down());
-        assert!(payers.eq(last), "{rows:?}");
+        assert!(payers.eq(last), "{cells:?}");
     }
     // isb and mrs between the two reads: what a call adds is the call's own.
     assert_eq!(log.facts().overheads.empty, 2);
@@ -66,7 +66,10 @@ fn no_figure_depends_on_how_often_the_lead_looks() {
     };
     let (seldom, often) = (run(62_500_000), run(31_250_000));
     for t in [SuspendDeepSerial, CpuSuspendSerial, CpuOffSerial] {
-        let figures = |log: &Log| log.rows(t).map(|it| it.1.figures).collect::<Vec<_>>();
+        let figures = |log: &Log| {
+            let series = log.series(t).map(|it| it.1.series);
+            series.map(|it| (it.metric, it.shown)).collect::<Vec<_>>()
+        };
         assert_eq!(figures(&seldom), figures(&often), "{t:?}");
     }
 }

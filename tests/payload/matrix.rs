@@ -15,7 +15,11 @@ use crate::timer;
 
 /// Returns the number of rows in a log.
 fn count_rows(log: &common::Log) -> usize {
-    log.run.scenarios.iter().map(|it| it.rows.len()).sum()
+    log.run
+        .scenarios
+        .iter()
+        .map(|it| it.suite_cells().len())
+        .sum()
 }
 
 /// Few samples: only their presence is tested.
@@ -85,8 +89,8 @@ fn loops_and_timers_on_every_machine() {
         let el = if level == Level::El1 { 1 } else { 2 };
         assert_eq!(found, (conduit, counter, el), "{machine}");
         let figures = |t, variant| {
-            let point = log.alone(t, variant, Metric::Time, 0);
-            let it = point.expect("a point").figures;
+            let summary = log.alone(t, variant, Metric::Time, 0);
+            let it = summary.expect("samples");
             let figures = [it.min, it.median, it.p99.expect("enough"), it.max];
             assert!(figures.is_sorted(), "{figures:?} {machine}");
             it.min
@@ -103,14 +107,14 @@ fn loops_and_timers_on_every_machine() {
         for said in ["SMCCC_VERSION.", lacks] {
             assert_eq!(log.text.contains(said), !has_pmf, "{machine}");
         }
-        let points = log.points(ScenarioId::CpuOn);
-        let on = points.filter(|(_, it)| it.measure == Metric::TurnOn);
+        let series = log.series(ScenarioId::CpuOn);
+        let on = series.filter(|(_, it)| it.series.metric == Metric::TurnOn);
         assert_eq!(on.count(), 2, "{machine}");
         let (hows, loads) = ([How::Alone, How::All], [Variant::Idle, Variant::Mixed]);
         assert_eq!(timer::check(&log, 2, &hows, &loads, 100), 0, "{machine}");
         // The branch, and the counter: an idle CPU costs its own instructions.
         let entry = log.alone(ScenarioId::TimerLatency, Variant::Idle, Metric::Entry, 0);
-        let entry = entry.expect("a point").figures;
+        let entry = entry.expect("samples");
         assert!(entry.min <= 2 && entry.median <= 2, "{entry:?} {machine}");
     }
 }
@@ -125,7 +129,7 @@ fn off_is_seen_when_it_is() {
     let told = log.metric(ScenarioId::CpuOffSerial, Metric::Powerdown);
     for cpu in 1..4 {
         let seen = log.alone(ScenarioId::CpuOn, Variant::Joins, Metric::TurnOff, cpu);
-        let (seen, told) = (seen.expect("a point").figures.median, told[&cpu].median);
+        let (seen, told) = (seen.expect("samples").median, told[&cpu].median);
         // By this clock every second turn is the lead's, which looks without
         // pause; in the firmware's own figure the lead sleeps.
         let is_soon = seen < 2 * told + 1_000 && seen > told;

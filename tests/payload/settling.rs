@@ -44,9 +44,9 @@ fn an_internal_failure_that_passes_loses_no_cpu() {
     let variant = "cpu-on-race=500,cpu-on-answer=failure";
     let log = run(variant, "only=cpu_on cpu-on-after=0", Verdict::Pass).log();
     // The time in which the firmware refused is no part of the way up.
-    let points = log.points(ScenarioId::CpuOn);
-    let ways_up = points.filter(|(_, point)| point.measure == Metric::TurnOn);
-    let longest = ways_up.map(|(_, point)| point.figures.max).max();
+    let cells = log.cells(ScenarioId::CpuOn);
+    let ways_up = cells.filter_map(|(_, cell)| cell.series_of(Metric::TurnOn));
+    let longest = ways_up.map(|it| it.summary.max).max();
     assert!(
         longest.is_some_and(|ticks| ticks < log.facts().ticks(500)),
         "{longest:?}"

@@ -9,18 +9,19 @@ use run::plan::ScenarioId;
 
 use crate::common::{self, Log, spec};
 
-/// Returns the medians of one variant and measure: by x, then by MPIDR.
+/// Returns the medians of one variant and metric: by x, then by MPIDR.
 fn medians(
     log: &Log,
     scenario: ScenarioId,
     variant: Variant,
-    measure: Metric,
+    metric: Metric,
 ) -> BTreeMap<u64, BTreeMap<u64, u64>> {
     let mut found: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
-    for (mpidr, it) in log.points(scenario) {
-        if (it.measure, it.variant) == (measure, variant) {
-            let step = found.entry(it.x.unwrap_or(0)).or_default();
-            step.insert(mpidr, it.figures.median);
+    for (mpidr, it) in log.series(scenario) {
+        let own = it.cell.step;
+        if (it.series.metric, own.variant) == (metric, variant) {
+            let step = found.entry(own.x.unwrap_or(0)).or_default();
+            step.insert(mpidr, it.series.summary.median);
         }
     }
     found
@@ -144,9 +145,9 @@ fn system_suspend_comes_back() {
         let options = format!("--smp 3 --icount --variant {variant}");
         let args = "only=system_suspend,susp_deep_serial iterations=3 warmup=0";
         let log = common::pass(&spec(&options, args));
-        let points = log.points(ScenarioId::SystemSuspend);
-        let points = points.map(|(mpidr, it)| (mpidr, it.measure, it.figures.n));
+        let series = log.series(ScenarioId::SystemSuspend);
+        let series = series.map(|(mpidr, it)| (mpidr, it.series.metric, it.series.summary.n));
         let all = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
-        assert!(points.eq(all.map(|measure| (0, measure, 3))), "{variant}");
+        assert!(series.eq(all.map(|metric| (0, metric, 3))), "{variant}");
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use run::measure::Metric;
-use run::model::{How, Variant, Verdict};
+use run::model::{CellSeries, How, Variant, Verdict};
 use run::plan::ScenarioId;
 use xtask::build::payload::TreeSource;
 use xtask::qemu::run_spec::{Payload, RunSpec};
@@ -23,25 +23,30 @@ fn spec(options: &str, args: &str) -> RunSpec {
     common::spec(options, &format!("only=timer_latency {args}"))
 }
 
-/// Holds each point to the one rule, and to its histogram. Returns how many
-/// expiries were overruns.
+/// Holds each series to the one rule, and to its histogram. Returns how many
+/// expiries were overruns, counted for each series.
 pub fn check(log: &Log, cpus: usize, hows: &[How], loads: &[Variant], expiries: u64) -> u64 {
-    let points = log.points(ScenarioId::TimerLatency);
-    let points = points.map(|(mpidr, it)| ((mpidr, it.how, it.variant, it.measure), it));
-    let points: BTreeMap<_, _> = points.collect();
-    assert_eq!(points.len(), 2 * cpus * hows.len() * loads.len());
-    for ((mpidr, how, load, metric), point) in &points {
+    let all = log.series(ScenarioId::TimerLatency);
+    let all = all.map(|(mpidr, it)| {
+        let step = it.cell.step;
+        ((mpidr, step.how, step.variant, it.series.metric), it)
+    });
+    let all: BTreeMap<_, _> = all.collect();
+    assert_eq!(all.len(), 2 * cpus * hows.len() * loads.len());
+    let overruns = |it: &CellSeries<'_>| u64::from(it.cell.not_counted(it.series.metric));
+    for ((mpidr, how, load, metric), it) in &all {
         let at = format!("{mpidr:#x} {how:?} {load:?} {metric:?}");
         assert!(hows.contains(how) && loads.contains(load), "{at}");
-        let n = point.figures.n;
-        assert_eq!(u64::from(n) + point.lost, expiries, "{at}");
-        let spread = if *metric == Metric::Handler { n } else { 0 };
-        let counts = point.spread.iter().flat_map(|it| &it.counts);
-        assert_eq!(counts.sum::<u32>(), spread, "{at}");
-        let entry = points[&(*mpidr, *how, *load, Metric::Entry)];
-        assert!(entry.figures.max <= point.figures.max, "{at}");
+        let summary = it.series.summary;
+        assert_eq!(u64::from(summary.n) + overruns(it), expiries, "{at}");
+        let is_handler = *metric == Metric::Handler;
+        let counted = if is_handler { summary.n } else { 0 };
+        let counts = it.series.histogram.iter().flat_map(|it| &it.counts);
+        assert_eq!(counts.sum::<u32>(), counted, "{at}");
+        let entry = all[&(*mpidr, *how, *load, Metric::Entry)];
+        assert!(entry.series.summary.max <= summary.max, "{at}");
     }
-    points.values().map(|point| point.lost).sum()
+    all.values().map(overruns).sum()
 }
 
 /// Under the instruction clock none is missed; as the host lets it be, some are, and counted.

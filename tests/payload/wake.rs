@@ -8,7 +8,8 @@
 //! `crates/suite/src/scenario/tests/wake.rs`, `xtask/tests/machine/sse_timer.rs`.
 
 use boards::GicVersion;
-use run::model::{Row, Verdict};
+use run::measure::Metric;
+use run::model::{Cell, Verdict};
 use run::plan::ScenarioId::{
     self, CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, PsciVersionParallel,
     SuspendDeepParallel,
@@ -29,6 +30,12 @@ fn spec(options: &str, args: &str) -> RunSpec {
     common::spec(&options, &format!("iterations={N} warmup=1 {args}"))
 }
 
+/// Returns true if Powerdown or Latency of a cell is known.
+fn has_first_figure(cell: &Cell) -> bool {
+    let metrics = [Metric::Powerdown, Metric::Latency];
+    metrics.iter().any(|it| cell.figure(*it).is_some())
+}
+
 /// All scenarios have all rows, in parallel over both placements of the helper,
 /// and PSCI_STAT counts the level that is due.
 fn has_all_rows(log: &common::Log) {
@@ -37,14 +44,14 @@ fn has_all_rows(log: &common::Log) {
     for t in [SuspendDeepParallel, CpuSuspendParallel] {
         for helper in [0, 4] {
             let part = log.scenarios(t).find(|it| it.helper == Some(helper));
-            let rows = part.iter().flat_map(|it| &it.rows);
-            let valid: Vec<u32> = rows.map(Row::valid).collect();
+            let cells = part.iter().flat_map(|it| &it.cells);
+            let valid: Vec<u32> = cells.map(Cell::valid).collect();
             assert_eq!(valid, [N; 7], "{t:?}, helper {helper}\n{text}");
         }
     }
     assert!(!text.contains("Warning:"), "{text}");
-    let rows = ScenarioId::SUITE.into_iter().flat_map(|t| log.rows(t));
-    for reached in rows.filter_map(|(_, row)| row.reached) {
+    let cells = ScenarioId::SUITE.into_iter().flat_map(|t| log.cells(t));
+    for reached in cells.filter_map(|(_, cell)| cell.reached) {
         assert_eq!(Some(reached.due), reached.state, "{reached:?}\n{text}");
     }
 }
@@ -153,9 +160,7 @@ fn a_state_from_which_nothing_wakes_costs_one_cpu_and_its_rows() {
     let others = [CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial];
     for (ids, cpus) in [(&[PsciVersionParallel][..], 4), (&others, 3)] {
         for id in ids {
-            let whole = log
-                .rows(*id)
-                .filter(|(_, row)| row.figures.powerdown.is_some());
+            let whole = log.cells(*id).filter(|(_, cell)| has_first_figure(cell));
             let skipped = usize::from(*id == CpuOffSerial);
             assert_eq!(whole.count(), cpus - skipped, "{id:?}\n{}", log.text);
         }

@@ -19,7 +19,7 @@ use std::{env, thread};
 
 use report::made_up_run;
 use run::measure::{Instant as Moment, Summary};
-use run::model::{ClosingLine, Row, Sample};
+use run::model::{Cell, ClosingLine, Sample};
 use run::plan::{Records, ScenarioId};
 use run::record::Writer;
 
@@ -110,7 +110,11 @@ fn write_log(path: &Path) -> Result<u64, fmt::Error> {
     let mut end = made_up_run::end(&run);
     for id in ScenarioId::SUITE {
         let mut scenario = made_up_run::suspend(id, None, &cpus);
-        scenario.rows.iter_mut().for_each(|row| fill(row, each));
+        let is_parallel = id.is_parallel();
+        scenario
+            .cells
+            .iter_mut()
+            .for_each(|cell| fill(cell, each, is_parallel));
         end.totals.add(std::slice::from_ref(&scenario));
         writer.scenario(&mut out, &[scenario])?;
     }
@@ -121,8 +125,8 @@ fn write_log(path: &Path) -> Result<u64, fmt::Error> {
 }
 
 /// Gives a row so many samples like its first, some ticks apart.
-fn fill(row: &mut Row, samples: u64) {
-    let first = row.samples.iter().next().expect("a sample").instants;
+fn fill(cell: &mut Cell, samples: u64, is_parallel: bool) {
+    let first = cell.samples.iter().next().expect("a sample").instants;
     let after = first.at(Moment::After).expect("each call returns");
     let sample = |place: u64| {
         let (mut instants, ticks) = (first, after + (place % 99) as i64);
@@ -131,11 +135,12 @@ fn fill(row: &mut Row, samples: u64) {
         let place = place as u32;
         Sample { place, instants }
     };
-    row.samples = (0..samples).map(sample).collect();
-    for statistic in &mut row.statistics {
-        let figure = |it: Sample| it.instants.metric(statistic.metric);
-        let figures = row.samples.iter().filter_map(figure);
-        statistic.summary = Summary::of(&mut figures.collect::<Vec<u64>>());
+    cell.samples = (0..samples).map(sample).collect();
+    for series in &mut cell.series {
+        let figure = |it: Sample| it.instants.metric(series.metric);
+        let figures = cell.samples.iter().filter_map(figure);
+        series.summary = Summary::of(&mut figures.collect::<Vec<u64>>());
     }
-    row.attempts.as_mut().expect("counts").valid = samples as u32;
+    cell.counts.as_mut().expect("counts").valid = samples as u32;
+    cell.choose_figures(is_parallel);
 }

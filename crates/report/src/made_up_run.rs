@@ -7,8 +7,8 @@ use hardware::spec::pmf::Stamp;
 use run::measure::{self, Identity, Instant, Instants, Metric};
 use run::model::Verdict;
 use run::model::{
-    Attempts, Conditions, Cpu, End, Figures, Point, Row, Run, RunId, Sample, Scenario, ScenarioKey,
-    Spread, Statistic, Status, Totals, Variant, WakeSource,
+    Cell, CellStep, Conditions, Counts, Cpu, End, Run, RunId, Sample, Scenario, ScenarioKey,
+    Series, Spread, Status, Totals, Variant, WakeSource,
 };
 use run::plan::{Method, Plan, Records, ScenarioId};
 use run::record::Writer;
@@ -107,13 +107,15 @@ pub fn suspend(id: ScenarioId, helper: Option<u16>, cpus: &[u16]) -> Scenario {
         ..Conditions::default()
     });
     let base = 1000 * ((id.index() as u64 + 1) + 10 * u64::from(helper.unwrap_or(0)));
-    let rows = cpus.iter().map(|cpu| row(*cpu, base, is_suspend));
-    scenario.rows = rows.collect();
+    let is_parallel = id.is_parallel();
+    let cells = cpus.iter();
+    let cells = cells.map(|cpu| cell(*cpu, base, is_suspend, is_parallel));
+    scenario.cells = cells.collect();
     scenario
 }
 
-/// Returns a row of two samples, whose figures depend on `base` and the CPU.
-fn row(cpu: u16, base: u64, is_suspend: bool) -> Row {
+/// Returns a cell of two samples, whose figures depend on `base` and the CPU.
+fn cell(cpu: u16, base: u64, is_suspend: bool, is_parallel: bool) -> Cell {
     use Metric::{CacheFlush, Call, Latency, Powerdown, Wakeup};
     let powerdown = base + 100 * u64::from(cpu);
     let samples = [0, 8].map(|more| instants(base, powerdown + more, is_suspend));
@@ -121,33 +123,27 @@ fn row(cpu: u16, base: u64, is_suspend: bool) -> Row {
         true => &[Powerdown, Wakeup, CacheFlush, Call][..],
         false => &[Latency, Call],
     };
-    let figure = |metric| { samples[0].metric(metric) }.filter(|_| metrics.contains(&metric));
-    let statistics = metrics.iter().map(|metric| {
+    let series = metrics.iter().map(|metric| {
         let mut figures: Vec<u64> = samples.iter().filter_map(|it| it.metric(*metric)).collect();
-        Statistic {
-            metric: *metric,
+        Series {
             cold: Some(2 * figures[0]),
-            summary: measure::Summary::of(&mut figures),
+            ..Series::of(*metric, measure::Summary::of(&mut figures))
         }
     });
     let sample = |(place, instants)| Sample { place, instants };
-    Row {
-        cpu,
-        figures: Figures {
-            powerdown: figure(Powerdown).or(figure(Latency)),
-            wakeup: figure(Wakeup),
-            cache_flush: figure(CacheFlush),
-        },
-        attempts: Some(Attempts {
+    let mut cell = Cell {
+        counts: Some(Counts {
             valid: 2,
             rejected: vec![],
             first: None,
         }),
-        statistics: statistics.collect(),
+        series: series.collect(),
         shown: Some(samples[0]),
         samples: (0..).zip(samples).map(sample).collect(),
-        ..Row::default()
-    }
+        ..Cell::new(cpu, CellStep::default())
+    };
+    cell.choose_figures(is_parallel);
+    cell
 }
 
 fn instants(base: u64, powerdown: u64, is_suspend: bool) -> Instants {
@@ -170,18 +166,67 @@ fn instants(base: u64, powerdown: u64, is_suspend: bool) -> Instants {
 
 fn sweep() -> Scenario {
     let mut scenario = suspend(ScenarioId::DirtySweep, None, &[]);
-    let point = |cpu, x| Point {
-        x: Some(x),
-        figures: measure::Summary::of(&mut [x + 500, x + 501]),
-        spread: Some(Spread {
+    let cell = |cpu, x| {
+        let step = CellStep {
+            x: Some(x),
+            ..CellStep::of(Variant::Deepest)
+        };
+        let mut series = Series::of(
+            Metric::Powerdown,
+            measure::Summary::of(&mut [x + 500, x + 501]),
+        );
+        series.histogram = Some(Spread {
             first: 40,
             counts: vec![1, 0, 1],
-        }),
-        ..Point::new(cpu, Variant::Deepest, Metric::Powerdown)
+        });
+        Cell {
+            counts: Some(Counts {
+                valid: 2,
+                ..Counts::default()
+            }),
+            power_state: Some(0x0201_0222),
+            wake_source: Some(WakeSource::OwnTimers),
+            series: vec![series],
+            ..Cell::new(cpu, step)
+        }
     };
     let places = [(0, 0), (0, 4096), (1, 0), (1, 4096)];
-    scenario.points = places.map(|(cpu, x)| point(cpu, x)).into();
+    scenario.cells = places.map(|(cpu, x)| cell(cpu, x)).into();
     scenario
+}
+
+/// Changes the Powerdown or Latency of each cell of TFTF's suite, in its statistics and in the
+/// sample shown.
+pub fn change_first_figures(run: &mut Run, change: impl Fn(u64) -> u64) {
+    let suite = run.scenarios.iter_mut().filter(|it| it.id.is_suite());
+    for scenario in suite {
+        let is_parallel = scenario.id.is_parallel();
+        for cell in &mut scenario.cells {
+            change_first_figure(cell, is_parallel, &change);
+        }
+    }
+}
+
+/// Changes the Powerdown or Latency of one cell.
+fn change_first_figure(cell: &mut Cell, is_parallel: bool, change: impl Fn(u64) -> u64) {
+    for series in &mut cell.series {
+        let end = match series.metric {
+            Metric::Powerdown => Stamp::EnterHwLowPwr,
+            Metric::Latency => Stamp::ExitPsci,
+            _ => continue,
+        };
+        let summary = &mut series.summary;
+        for figure in [&mut summary.min, &mut summary.median, &mut summary.max] {
+            *figure = change(*figure);
+        }
+        if let Some(shown) = &mut cell.shown
+            && let Some(begin) = shown.at(Instant::Stamp(Stamp::EnterPsci))
+            && let Some(ticks) = shown.metric(series.metric)
+        {
+            shown.set(Instant::Stamp(end), begin + change(ticks) as i64);
+        }
+    }
+    cell.choose_figures(is_parallel);
 }
 
 /// Returns the log of `run`, each record written as often as `records` says.

@@ -9,7 +9,7 @@
 //! | [`crc`], [`hex`] | the checksum of records, and numbers in them |
 //! | [`plan`] | reads boot arguments |
 //! | [`measure`] | rounds, outcomes, samples and their statistics |
-//! | [`model`] | scenarios, rows, points, the verdict |
+//! | [`model`] | scenarios, cells and their series, the verdict |
 //! | [`findings`] | sentences that figures support |
 //! | [`record`] | lines for programs, with a checksum each |
 //!

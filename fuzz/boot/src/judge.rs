@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use hardware::image::Uart;
 use report::follow::stream::MachineEnding;
 use report::log::read_bytes;
+use run::measure::Metric;
 use run::model::Verdict;
 
 use crate::classes::{Allows, Class};
@@ -75,10 +76,10 @@ pub fn read_rows(log: &[u8]) -> Rows {
             let Some(state) = conditions.and_then(|it| it.power_state) else {
                 continue;
             };
-            for row in scenario.rows.iter().filter(|row| !row.lacks_own_record()) {
-                let mpidr = run.cpu(row.cpu).mpidr.unwrap_or(u64::MAX);
-                let it = row.figures;
-                let figures = [it.powerdown, it.wakeup, it.cache_flush];
+            for cell in scenario.cells.iter().filter(|it| !it.lacks_own_record()) {
+                let mpidr = run.cpu(cell.cpu).mpidr.unwrap_or(u64::MAX);
+                let metrics = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
+                let figures = metrics.map(|metric| cell.figure(metric));
                 rows.insert((tag, state, mpidr), figures);
             }
         }

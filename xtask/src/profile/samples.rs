@@ -65,7 +65,8 @@ pub(super) fn read<'c>(run: &Run) -> Vec<ProfiledSample<'c>> {
     let mut all = Vec::new();
     for cpu in 0..run.cpus.len() as u16 {
         for (scenario, it) in run.scenarios.iter().enumerate() {
-            let samples = it.row(cpu).into_iter().flat_map(|row| row.samples.iter());
+            let samples = it.cell(cpu).into_iter();
+            let samples = samples.flat_map(|cell| cell.samples.iter());
             all.extend(samples.map(|sample| ProfiledSample {
                 scenario,
                 cpu,

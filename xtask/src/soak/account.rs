@@ -5,8 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use report::log::{LoggedRun, read_bytes};
-use run::measure::Metric;
-use run::model::{How, Scenario, Totals, Variant};
+use run::model::{Scenario, Totals, Variant};
 use run::plan::{Plan, Procedure, ScenarioId};
 
 /// The account of the attempts of one run.
@@ -32,12 +31,6 @@ pub enum FoundRecords {
     None,
 }
 
-/// The key for attempts that a sweep lost: records do not have their reasons.
-const IN_SWEEPS: &str = "in a sweep";
-
-/// The largest count that is believed, so that sums of counts do not overflow.
-const COUNT_MAX: u64 = 1 << 40;
-
 /// Returns true if a run of `plan` attempts CPU_SUSPENDs that are counted.
 pub fn has_suspends(plan: &Plan) -> bool {
     let is_suspend = |id: ScenarioId| match id.procedure() {
@@ -46,9 +39,6 @@ pub fn has_suspends(plan: &Plan) -> bool {
     };
     !plan.list && plan.scenarios.iter().any(is_suspend)
 }
-
-/// A CPU's step of a sweep.
-type Step = (u16, How, Variant, Option<u64>);
 
 impl SoakAccount {
     /// Returns the account of the run that left `log`.
@@ -60,68 +50,45 @@ impl SoakAccount {
 
     fn of_run(run: &LoggedRun) -> Self {
         let scenarios = &run.run.scenarios;
-        let rows = || scenarios.iter().flat_map(|scenario| &scenario.rows);
+        let cells = || scenarios.iter().flat_map(|scenario| &scenario.cells);
         let end = run.run.end.as_ref().map(|end| end.totals);
         let closing = run.closing.as_ref();
         let mut account = Self {
             totals: end.or_else(|| closing?.totals()),
             records: match run.integrity.is_whole() {
                 true => FoundRecords::All,
-                false if rows().any(|row| !row.lacks_own_record()) => FoundRecords::Some,
+                false if cells().any(|cell| !cell.lacks_own_record()) => FoundRecords::Some,
                 false => FoundRecords::None,
             },
             ..Self::default()
         };
         for scenario in scenarios {
-            if scenario.id.is_suite() {
-                account.add_suite(run, scenario);
-            } else if scenario.id.is_sweep() {
-                account.add_sweep(scenario);
+            if scenario.id.is_suite() || scenario.id.is_sweep() {
+                account.add_scenario(run, scenario);
             }
         }
-        let lost = rows().filter(|row| row.lost.is_some());
-        let lost: BTreeSet<u16> = lost.map(|row| row.cpu).collect();
+        let lost = cells().filter(|cell| cell.lost.is_some());
+        let lost: BTreeSet<u16> = lost.map(|cell| cell.cpu).collect();
         let counted = account.totals.map_or(0, |totals| totals.lost.into());
         account.lost = counted.max(lost.len() as u64);
         account
     }
 
-    /// Adds a scenario of the suite by its rows.
-    fn add_suite(&mut self, run: &LoggedRun, scenario: &Scenario) {
-        for row in scenario.rows.iter().filter(|row| !row.lacks_own_record()) {
-            let mut attempts = u64::from(row.valid());
-            for (reason, count) in row.attempts.iter().flat_map(|it| &it.rejected) {
+    /// Adds a scenario of the suite, or a sweep, by its cells.
+    fn add_scenario(&mut self, run: &LoggedRun, scenario: &Scenario) {
+        for cell in scenario.cells.iter().filter(|it| !it.lacks_own_record()) {
+            let mut attempts = u64::from(cell.valid());
+            for (reason, count) in cell.counts.iter().flat_map(|it| &it.rejected) {
                 attempts += u64::from(*count);
                 self.reject(reason.key(), u64::from(*count));
             }
             let is_suspend = match scenario.id.procedure() {
                 Procedure::Version => false,
                 // The other CPUs are turned off.
-                Procedure::CpuOff => run.run.lead() == Some(row.cpu.into()),
-                _ => true,
+                Procedure::CpuOff => run.run.lead() == Some(cell.cpu.into()),
+                _ => cell.step.variant != Variant::Off,
             };
             self.suspends += if is_suspend { attempts } else { 0 };
-        }
-    }
-
-    /// Adds a sweep by its points: a CPU's figures in a step are of the same
-    /// attempts.
-    fn add_sweep(&mut self, scenario: &Scenario) {
-        let mut steps: BTreeMap<Step, (u64, u64)> = BTreeMap::new();
-        for point in &scenario.points {
-            // These two are counts by the firmware, and no samples.
-            if matches!(point.measure, Metric::Count | Metric::Residency) {
-                continue;
-            }
-            let step = (point.cpu, point.how, point.variant, point.x);
-            let (samples, lost) = steps.entry(step).or_default();
-            *samples = u64::from(point.figures.n).max(*samples);
-            *lost = point.lost.min(COUNT_MAX).max(*lost);
-        }
-        for ((_, _, variant, _), (samples, lost)) in steps {
-            let is_suspend = variant != Variant::Off;
-            self.suspends += if is_suspend { samples + lost } else { 0 };
-            self.reject(IN_SWEEPS, lost);
         }
     }
 

@@ -24,12 +24,12 @@ fn ended(verdict: Verdict) -> RunResult {
         ScenarioId::PsciVersionParallel,
     ];
     run.scenarios = ids.map(|id| made_up_run::suspend(id, None, &[0, 1])).into();
-    for row in run.scenarios.iter_mut().flat_map(|it| &mut it.rows) {
-        row.attempts.get_or_insert_default().valid = 4;
+    for cell in run.scenarios.iter_mut().flat_map(|it| &mut it.cells) {
+        cell.counts.get_or_insert_default().valid = 4;
     }
-    let rows = run.scenarios[0].rows.iter_mut();
-    for (row, reason) in rows.zip([Reason::Companion, Reason::Abandoned]) {
-        row.attempts.get_or_insert_default().rejected = vec![(reason, 1)];
+    let cells = run.scenarios[0].cells.iter_mut();
+    for (cell, reason) in cells.zip([Reason::Companion, Reason::Abandoned]) {
+        cell.counts.get_or_insert_default().rejected = vec![(reason, 1)];
     }
     let mut end = made_up_run::end(&run);
     (end.verdict, end.totals.rejected) = (verdict, 2);

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use report::made_up_run;
+
 use crate::report::{edited_log, log};
 use crate::support::scratch::Scratch;
 
@@ -302,9 +304,7 @@ fn page_keeps_what_is_not_between_its_marks() {
     let scratch = Scratch::of_reports(log());
     for (name, percent) in [("a.log", 110), ("b.log", 150), ("c.log", 190)] {
         let slower = edited_log(|run| {
-            let rows = run.scenarios.iter_mut().flat_map(|it| &mut it.rows);
-            let own = rows.filter_map(|it| it.figures.powerdown.as_mut());
-            own.for_each(|it| *it = *it * percent / 100);
+            made_up_run::change_first_figures(run, |ticks| ticks * percent / 100);
         });
         scratch.write(name, &slower);
     }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use report::made_up_run;
+
 use crate::report::{edited_log, log};
 use crate::support::scratch::Scratch;
 use crate::support::{outcome, xtask};
@@ -95,9 +97,7 @@ fn new_folder_for_figures_of_an_unknown_board_is_named() {
 fn page_keeps_its_line_ends_and_names_the_release_before() {
     let scratch = Scratch::of_reports(log());
     let slower = edited_log(|run| {
-        let rows = run.scenarios.iter_mut().flat_map(|it| &mut it.rows);
-        let own = rows.filter_map(|it| it.figures.powerdown.as_mut());
-        own.for_each(|it| *it *= 2);
+        made_up_run::change_first_figures(run, |ticks| ticks * 2);
     });
     scratch.write(
         "slower.log",

@@ -3,8 +3,8 @@
 
 mod exit_codes;
 pub mod formats;
-pub mod points;
 mod readers;
+pub mod steps;
 
 use std::sync::LazyLock;
 
@@ -43,8 +43,8 @@ pub fn edited(edit: impl FnOnce(&mut Run)) -> Report {
 fn short() -> Report {
     edited(|run| {
         run.scenarios.drain(2..4);
-        for row in run.scenarios.iter_mut().flat_map(|it| &mut it.rows) {
-            row.samples = Default::default();
+        for cell in run.scenarios.iter_mut().flat_map(|it| &mut it.cells) {
+            cell.samples = Default::default();
         }
     })
 }

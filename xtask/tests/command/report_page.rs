@@ -11,11 +11,12 @@ use std::process::Command;
 
 use report::analysis::compare::{Options as Compared, compare};
 use report::log::LoggedRun;
-use run::model::{Cpu, Failure, Skip, Status};
+use run::measure::Summary;
+use run::model::{Cpu, Failure, Series, Skip, Status};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
-use crate::report::points::of_points;
+use crate::report::steps::of_steps;
 use crate::report::{edited, written};
 
 /// The widths that pages are opened at.
@@ -31,7 +32,7 @@ const PROBE: &str = include_str!("../data/report/probe.js");
 fn page() -> String {
     let mut report = edited(|run| {
         let rows = run.scenarios.clone();
-        of_points(run, 100);
+        of_steps(run, 100);
         run.scenarios.splice(..0, rows);
     });
     let mut wide = report.runs[0].clone();
@@ -45,22 +46,24 @@ fn page() -> String {
             ..Cpu::default()
         });
         let scenarios = wide.run.scenarios.iter_mut();
-        for scenario in scenarios.filter(|it| !it.rows.is_empty()) {
-            let mut row = scenario.rows[usize::from(index) % scenario.rows.len()].clone();
-            row.cpu = index;
-            scenario.rows.push(row);
+        for scenario in scenarios.filter(|it| !it.suite_cells().is_empty()) {
+            let place = usize::from(index) % scenario.cells.len();
+            let mut cell = scenario.cells[place].clone();
+            cell.cpu = index;
+            scenario.cells.push(cell);
         }
     }
     wide.run.scenarios[2].status = Status::Failed(Failure::NotStated);
-    wide.run.scenarios[3].rows.clear();
+    wide.run.scenarios[3].cells.clear();
     wide.run.scenarios[3].status = Status::Skipped(Skip::NoIdleState);
     report.runs.push(wide);
     let mut lines = report.runs[0].clone();
     lines.integrity.unverified_rows = 24;
-    for row in lines.run.scenarios.iter_mut().flat_map(|it| &mut it.rows) {
-        row.attempts = None;
-        row.shown = None;
-        row.statistics.clear();
+    let suite = lines.run.scenarios.iter_mut().filter(|it| it.id.is_suite());
+    for cell in suite.flat_map(|it| &mut it.cells) {
+        cell.counts = None;
+        cell.shown = None;
+        cell.series.iter_mut().for_each(clear);
     }
     report.runs.push(lines);
     let baseline = baseline(&report.runs[0]);
@@ -81,21 +84,28 @@ fn page() -> String {
     page
 }
 
+/// Leaves a figure alone.
+fn clear(series: &mut Series) {
+    (series.summary, series.cold) = (Summary::default(), None);
+}
+
 /// Returns a run whose figures are by CPU more and less than those of `run`.
 fn baseline(run: &LoggedRun) -> LoggedRun {
     let mut baseline = run.clone();
     for scenario in &mut baseline.run.scenarios {
-        for (nth, row) in (0u64..).zip(&mut scenario.rows) {
-            let scale = |figure: &mut Option<u64>| *figure = figure.map(|it| it * (nth + 2) / 3);
-            scale(&mut row.figures.powerdown);
-            scale(&mut row.figures.wakeup);
-            scale(&mut row.figures.cache_flush);
-            row.statistics.clear();
-        }
-        for point in &mut scenario.points {
-            let figures = &mut point.figures;
-            for figure in [&mut figures.min, &mut figures.median, &mut figures.max] {
-                *figure = *figure * 2 / 3;
+        let is_suite = scenario.id.is_suite();
+        for (nth, cell) in (0u64..).zip(&mut scenario.cells) {
+            for series in &mut cell.series {
+                if is_suite {
+                    series.shown = series.shown.map(|it| it * (nth + 2) / 3);
+                    clear(series);
+                    continue;
+                }
+                series.shown = series.shown.map(|it| it * 2 / 3);
+                let summary = &mut series.summary;
+                for figure in [&mut summary.min, &mut summary.median, &mut summary.max] {
+                    *figure = *figure * 2 / 3;
+                }
             }
         }
     }

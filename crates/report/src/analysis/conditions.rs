@@ -137,7 +137,10 @@ const FOOTPRINT: Condition = condition("footprint=", None, |it| {
     Some(format!("{} bytes", timer(it)?.footprint))
 });
 const BATCH: Condition = condition("batch=", None, |(_, scenario)| {
-    Some(many(scenario?.points.first()?.per as usize, "operation"))
+    Some(many(
+        scenario?.cells.first()?.step.per as usize,
+        "operation",
+    ))
 });
 /// Firmware may still be busy with a CPU that is turned on right after its CPU_OFF.
 const CPU_ON_AFTER: Condition = condition("cpu-on-after=", None, |(run, scenario)| {
@@ -257,8 +260,8 @@ pub(super) fn refusal(sides: [ComparedSide<'_>; 2], across: &[Across]) -> Option
 
 /// Returns the number of rows with a figure.
 pub(super) fn count_of_rows(scenario: &Scenario) -> usize {
-    let rows = scenario.rows.iter();
-    rows.filter(|row| has_figure(scenario, row)).count()
+    let cells = scenario.suite_cells().iter();
+    cells.filter(|cell| has_figure(scenario, cell)).count()
 }
 
 #[cfg(test)]

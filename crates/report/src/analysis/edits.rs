@@ -1,6 +1,6 @@
 //! Changes of the made-up run of the suite, each of one thing.
 
-use run::measure::Facts;
+use run::measure::{Facts, Metric};
 use run::model::{Conditions, WakeSource};
 use run::plan::{Method, Plan, WakePattern};
 
@@ -109,28 +109,29 @@ pub(super) fn callers_figures(run: &mut LoggedRun) {
 pub(super) fn helper(run: &mut LoggedRun) {
     wake_source(run);
     let first = &mut run.run.scenarios[0];
-    first.helper = first.rows.pop().map(|row| row.cpu);
+    first.helper = first.cells.pop().map(|cell| cell.cpu);
 }
 
 /// The first scenario lacks a row.
 pub(super) fn lost_row(run: &mut LoggedRun) {
-    run.run.scenarios[0].rows.pop();
+    run.run.scenarios[0].cells.pop();
 }
 
 /// Of a row of the second scenario there is a line only, and no record.
 pub(super) fn line(run: &mut LoggedRun) {
-    let row = &mut run.run.scenarios[1].rows[2];
-    (row.attempts, row.figures.powerdown) = (None, Some(1));
+    let cell = &mut run.run.scenarios[1].cells[2];
+    cell.counts = None;
+    cell.set_figure(Metric::Powerdown, Some(1));
 }
 
 /// The second scenario has no rows.
 pub(super) fn no_rows(run: &mut LoggedRun) {
-    run.run.scenarios[1].rows.clear();
+    run.run.scenarios[1].cells.clear();
 }
 
 /// A row of the second scenario has no Powerdown.
 pub(super) fn no_powerdown(run: &mut LoggedRun) {
-    run.run.scenarios[1].rows[3].figures.powerdown = None;
+    run.run.scenarios[1].cells[3].set_figure(Metric::Powerdown, None);
 }
 
 /// The second scenario is by the warm method.
@@ -156,6 +157,6 @@ pub(super) fn no_scenarios(run: &mut LoggedRun) {
 pub(super) fn two_cpus(run: &mut LoggedRun) {
     run.run.cpus.truncate(2);
     for scenario in &mut run.run.scenarios {
-        scenario.rows.truncate(2);
+        scenario.cells.truncate(2);
     }
 }

@@ -1,11 +1,11 @@
-//! A figure of one CPU: a metric of a row, or a point.
+//! A figure of one CPU: one series of a cell.
 
 use std::collections::BTreeMap;
 
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
 use run::measure::{Metric, Summary, Unit};
-use run::model::{How, Point, Row, Scenario, Variant};
+use run::model::{Cell, CellSeries, CellStep, Scenario, Series};
 use run::plan::{Axis, ScenarioId};
 use serde::Serialize;
 
@@ -14,98 +14,74 @@ use crate::log::LoggedRun;
 /// The question that a figure answers. Equal keys in one scenario differ only in
 /// their CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(untagged)]
-pub enum FigureKey {
-    Row { metric: Metric },
-    Point(PointKey),
-}
-
-/// The fields of a [`Point`] that are not of its CPU or of its samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct PointKey {
-    pub how: How,
-    pub variant: Variant,
-    pub x: Option<u64>,
-    pub measure: Metric,
-    pub per: u32,
+pub struct FigureKey {
+    #[serde(skip_serializing_if = "CellStep::is_only")]
+    pub step: CellStep,
+    pub metric: Metric,
 }
 
 impl FigureKey {
-    pub fn of(point: &Point) -> Self {
-        Self::Point(PointKey {
-            how: point.how,
-            variant: point.variant,
-            x: point.x,
-            measure: point.measure,
-            per: point.per.max(1),
-        })
+    pub fn of(it: CellSeries<'_>) -> Self {
+        let (step, metric) = (it.cell.step, it.series.metric);
+        Self { step, metric }
     }
 
-    /// Returns a row's metric.
-    pub const fn metric(self) -> Option<Metric> {
-        match self {
-            Self::Row { metric } => Some(metric),
-            Self::Point(_) => None,
-        }
+    /// Returns the key of a scenario of TFTF's suite.
+    pub fn of_suite(metric: Metric) -> Self {
+        let step = CellStep::default();
+        Self { step, metric }
     }
 
-    pub const fn is_point(self) -> bool {
-        self.metric().is_none()
+    /// Returns the metric of a scenario of TFTF's suite; None of others.
+    pub fn suite_metric(self) -> Option<Metric> {
+        (!self.is_of_step()).then_some(self.metric)
     }
 
-    pub fn heading(self) -> &'static str {
-        match self {
-            Self::Row { metric } => metric.heading(),
-            Self::Point(point) => point.measure.heading(),
-        }
+    /// Returns true for a scenario outside TFTF's suite.
+    pub fn is_of_step(self) -> bool {
+        !self.step.is_only()
     }
 
-    /// Returns the key of the metric or the measure.
+    pub const fn heading(self) -> &'static str {
+        self.metric.heading()
+    }
+
+    /// Returns the key of the metric.
     pub const fn word(self) -> &'static str {
-        match self {
-            Self::Row { metric } => metric.key(),
-            Self::Point(point) => point.measure.key(),
-        }
+        self.metric.key()
     }
 
     /// Returns the name in words separated by dots: `powerdown`,
     /// `alone.psci_version.ticks`.
     pub fn name(self) -> String {
-        let Self::Point(point) = self else {
+        if !self.is_of_step() {
             return self.word().to_owned();
-        };
-        let x = point.x.map_or_else(String::new, |x| format!(".{x}"));
-        let (how, variant) = (point.how.word(), point.variant.word());
+        }
+        let x = self.step.x.map_or_else(String::new, |x| format!(".{x}"));
+        let (how, variant) = (self.step.how.word(), self.step.variant.word());
         format!("{how}.{variant}{x}.{}", self.word())
     }
 
-    /// Returns the name in a sentence: a row's heading, a point's name.
+    /// Returns the name in a sentence: the heading in TFTF's suite, else the name.
     pub fn in_sentence(self) -> String {
-        match self.metric() {
-            Some(metric) => metric.heading().to_owned(),
-            None => self.name(),
+        match self.is_of_step() {
+            false => self.heading().to_owned(),
+            true => self.name(),
         }
     }
 
     /// Returns the number of operations in a sample.
-    pub const fn per(self) -> u32 {
-        match self {
-            Self::Row { .. } => 1,
-            Self::Point(point) => point.per,
-        }
+    pub fn per(self) -> u32 {
+        self.step.per.max(1)
     }
 
     /// Returns true if median and p99 are lower ends of a histogram's classes.
-    pub fn is_of_classes(self) -> bool {
-        let is_timers = |it: PointKey| matches!(it.measure, Metric::Entry | Metric::Handler);
-        matches!(self, Self::Point(point) if is_timers(point))
+    pub const fn is_of_classes(self) -> bool {
+        matches!(self.metric, Metric::Entry | Metric::Handler)
     }
 
     pub const fn unit(self) -> Unit {
-        match self {
-            Self::Row { .. } => Unit::Ticks,
-            Self::Point(point) => point.measure.unit(),
-        }
+        self.metric.unit()
     }
 
     /// Returns the name of the unit of [`Self::per_operation`].
@@ -120,12 +96,12 @@ impl FigureKey {
     }
 
     /// Returns a sample's figure as that of one operation: nanoseconds instead of
-    /// ticks if the clock is known. Those of a row are truncated to whole ones, as
+    /// ticks if the clock is known. Those of TFTF's suite are truncated to whole ones, as
     /// RT_INSTR lines have them.
     pub fn per_operation(self, clock: Clock, figure: u64) -> f64 {
-        let scale = match (self, self.unit()) {
-            (Self::Row { .. }, _) => return clock.ns(figure).unwrap_or(figure) as f64,
-            (_, Unit::Ticks) if clock.is_known() => 1e9 / clock.hz as f64,
+        let scale = match self.unit() {
+            _ if !self.is_of_step() => return clock.ns(figure).unwrap_or(figure) as f64,
+            Unit::Ticks if clock.is_known() => 1e9 / clock.hz as f64,
             _ => 1.0,
         };
         figure as f64 * scale / f64::from(self.per())
@@ -135,57 +111,54 @@ impl FigureKey {
 /// The end of a table's title where a figure is one of [`FigureKey::is_of_classes`].
 pub const OF_CLASSES: &str = "; medians and p99 are lower ends of classes, up to 1/16 too small";
 
-/// The part of the model that a figure is from.
-#[derive(Clone, Copy, Debug)]
-pub enum Origin<'r> {
-    Row(&'r Row),
-    Point(&'r Point),
-}
-
 /// A figure of one CPU.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure<'r> {
+    pub cell: &'r Cell,
+    pub series: &'r Series,
     pub cpu: u16,
     pub key: FigureKey,
-    /// The value that stands for the CPU, in the samples' unit: that of tables, or
-    /// a point's median. None if there are only statistics.
+    /// The value that stands for the CPU in tables, in the samples' unit. None if there are
+    /// only statistics.
     pub shown: Option<u64>,
     pub summary: Option<&'r Summary>,
-    /// True for a row of a line without a checksum.
+    /// True for a cell of a line without a checksum.
     pub is_doubtful: bool,
-    pub origin: Origin<'r>,
 }
 
-/// Returns a scenario's figures: those of each row, columns of tables first, and
-/// then points.
+/// Returns a scenario's figures, cell by cell; in TFTF's suite those of columns of tables first.
 pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
     let columns = scenario.columns();
     let mut all = Vec::new();
-    for row in &scenario.rows {
-        let others = row.statistics.iter().map(|it| it.metric);
+    for cell in scenario.suite_cells() {
+        let others = cell.series.iter().map(|it| it.metric);
         for metric in columns.iter().copied().chain(others).unique() {
-            let shown = scenario.figure(row, metric);
-            let shown = shown.filter(|_| columns.contains(&metric));
-            let summary = row.summary(metric);
-            if shown.is_some() || summary.is_some() || row.cold(metric).is_some() {
+            let Some(series) = cell.series_of(metric) else {
+                continue;
+            };
+            let shown = series.shown.filter(|_| columns.contains(&metric));
+            let summary = cell.summary(metric);
+            if shown.is_some() || summary.is_some() || series.cold.is_some() {
                 all.push(Figure {
-                    cpu: row.cpu,
-                    key: FigureKey::Row { metric },
+                    cell,
+                    series,
+                    cpu: cell.cpu,
+                    key: FigureKey::of_suite(metric),
                     shown,
                     summary,
-                    is_doubtful: run.is_doubtful(row),
-                    origin: Origin::Row(row),
+                    is_doubtful: run.is_doubtful(cell),
                 });
             }
         }
     }
-    all.extend(scenario.points.iter().map(|point| Figure {
-        cpu: point.cpu,
-        key: FigureKey::of(point),
-        shown: (point.figures.n > 0).then_some(point.figures.median),
-        summary: Some(&point.figures),
+    all.extend(scenario.step_series().map(|it| Figure {
+        cell: it.cell,
+        series: it.series,
+        cpu: it.cell.cpu,
+        key: FigureKey::of(it),
+        shown: it.series.shown,
+        summary: Some(&it.series.summary),
         is_doubtful: false,
-        origin: Origin::Point(point),
     }));
     all
 }
@@ -196,15 +169,15 @@ pub(super) fn by_cpu_and_key(all: Vec<Figure<'_>>) -> BTreeMap<(u16, FigureKey),
     all.map(|it| ((it.cpu, it.key), it)).collect()
 }
 
-/// Returns true if tables show a figure of this row.
-pub fn has_figure(scenario: &Scenario, row: &Row) -> bool {
+/// Returns true if tables show a figure of this cell of TFTF's suite.
+pub fn has_figure(scenario: &Scenario, cell: &Cell) -> bool {
     let mut columns = scenario.columns().into_iter();
-    columns.any(|metric| scenario.figure(row, metric).is_some())
+    columns.any(|metric| cell.figure(metric).is_some())
 }
 
 /// Returns true if tables show any figure of the scenario.
 pub fn has_figures(scenario: &Scenario) -> bool {
-    !scenario.points.is_empty() || !scenario.columns().is_empty()
+    scenario.step_series().next().is_some() || !scenario.columns().is_empty()
 }
 
 /// Returns true if CPUs wait for each other, so that a figure depends on the CPU's

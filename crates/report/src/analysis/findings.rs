@@ -5,7 +5,7 @@ use hardware::text::plural::many;
 use run::findings::{Detail, findings_of};
 use run::model::{Confidence, Finding, Kind, Scenario};
 
-use super::points::{contention, dirty_flush, net_of_loop};
+use super::step_findings::{contention, dirty_flush, net_of_loop};
 use super::words::NOT_VERIFIED;
 use crate::log::LoggedRun;
 
@@ -27,7 +27,7 @@ pub fn findings(run: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
     all.extend(contention(&run.run, scenario));
     all.extend(dirty_flush(&run.run, scenario));
     for finding in &mut all {
-        let is_doubtful = |cpu| scenario.row(cpu).is_some_and(|row| run.is_doubtful(row));
+        let is_doubtful = |cpu| scenario.cell(cpu).is_some_and(|it| run.is_doubtful(it));
         if finding.cpus.iter().any(is_doubtful) {
             finding.sentence += NOT_VERIFIED;
         }

@@ -1,10 +1,10 @@
-//! Points over the quantity that was varied: series, and straight lines through
+//! Figures over the quantity that was varied: curves, and straight lines through
 //! them.
 
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
 use run::measure::Metric;
-use run::model::{How, Point, Scenario, Variant};
+use run::model::{CellSeries, How, Scenario, Variant};
 use run::plan::ScenarioId;
 
 use super::figure::{FigureKey, is_sorted_by_size};
@@ -15,26 +15,26 @@ const R2_SOME: f64 = 0.5;
 
 /// A figure over `x` in one circumstance.
 #[derive(Clone, Debug)]
-pub struct FittedSeries<'r> {
-    pub measure: Metric,
+pub struct Curve<'r> {
+    pub metric: Metric,
     pub how: How,
     pub variant: Variant,
     /// In the order of `x`.
     pub at: Vec<At<'r>>,
 }
 
-/// The points at one `x`.
+/// The figures at one `x`.
 #[derive(Clone, Debug)]
 pub struct At<'r> {
     pub x: u64,
-    /// The points of all CPUs, the least median first.
-    pub all: Vec<&'r Point>,
+    /// The figures of all CPUs, the least median first.
+    pub all: Vec<CellSeries<'r>>,
 }
 
 impl<'r> At<'r> {
-    /// Returns the point whose median stands for all: in a queue that of the last to
+    /// Returns the figure whose median stands for all: in a queue that of the last to
     /// get through, else the median, the lower of two.
-    pub fn typical(&self, is_queue: bool) -> Option<&'r Point> {
+    pub fn typical(&self, is_queue: bool) -> Option<CellSeries<'r>> {
         match is_queue {
             true => self.all.last().copied(),
             false => self.all.get(self.all.len().saturating_sub(1) / 2).copied(),
@@ -42,12 +42,13 @@ impl<'r> At<'r> {
     }
 }
 
-impl FittedSeries<'_> {
+impl Curve<'_> {
     /// Returns `x` and the figure that stands for it, of one operation.
     pub fn points(&self, clock: Clock, is_queue: bool) -> Vec<(f64, f64)> {
         let each = self.at.iter().filter_map(|at| {
-            let point = at.typical(is_queue)?;
-            let figure = FigureKey::of(point).per_operation(clock, point.figures.median);
+            let it = at.typical(is_queue)?;
+            let median = it.series.summary.median;
+            let figure = FigureKey::of(it).per_operation(clock, median);
             Some((at.x as f64, figure))
         });
         each.collect()
@@ -79,17 +80,22 @@ pub(super) fn is_level((least, most): (f64, f64)) -> bool {
     most - least <= most / 50.0
 }
 
-/// Returns all series of a scenario with at least two `x`.
-pub fn series(scenario: &Scenario) -> Vec<FittedSeries<'_>> {
-    let points = scenario.points.iter().filter(|it| it.figures.n > 0);
-    let keys = points.filter_map(|it| Some(((it.measure, it.how, it.variant), (it.x?, it))));
+/// Returns all curves of a scenario with at least two `x`.
+pub fn curves(scenario: &Scenario) -> Vec<Curve<'_>> {
+    let all = scenario.step_series();
+    let all = all.filter(|it| it.series.summary.n > 0);
+    let keys = all.filter_map(|it| {
+        let step = it.cell.step;
+        let key = (it.series.metric, step.how, step.variant);
+        Some((key, (step.x?, it)))
+    });
     let each = grouped(keys).into_iter().map(|(key, points)| {
         let at = grouped(points.into_iter()).into_iter().map(|(x, mut all)| {
-            all.sort_by_key(|it| (it.figures.median, it.cpu));
+            all.sort_by_key(|it| (it.series.summary.median, it.cell.cpu));
             At { x, all }
         });
-        FittedSeries {
-            measure: key.0,
+        Curve {
+            metric: key.0,
             how: key.1,
             variant: key.2,
             at: at.sorted_by_key(|it| it.x).collect(),

@@ -52,16 +52,16 @@ pub(super) fn notch_of_class(summary: &Summary) -> Option<(u64, u64)> {
 /// Returns the statistics of each place in the order of a metric, over the rounds
 /// of a parallel scenario; None if a sample lacks.
 pub(super) fn by_place(scenario: &Scenario, metric: Metric) -> Option<Vec<Summary>> {
-    let rows = &scenario.rows;
-    let rounds = rows.first()?.samples.len();
-    let has_all = rows.iter().all(|row| {
-        row.samples.len() == rounds && u32::try_from(rounds).is_ok_and(|it| it == row.valid())
+    let cells = scenario.suite_cells();
+    let rounds = cells.first()?.samples.len();
+    let has_all = cells.iter().all(|cell| {
+        cell.samples.len() == rounds && u32::try_from(rounds).is_ok_and(|it| it == cell.valid())
     });
     if rounds < 2 || !has_all {
         return None;
     }
-    let mut places = vec![Vec::with_capacity(rounds); rows.len()];
-    let mut samples: Vec<_> = rows.iter().map(|row| row.samples.iter()).collect();
+    let mut places = vec![Vec::with_capacity(rounds); cells.len()];
+    let mut samples: Vec<_> = cells.iter().map(|cell| cell.samples.iter()).collect();
     for _ in 0..rounds {
         let figures = samples.iter_mut();
         let figures = figures.map(|it| it.next()?.instants.metric(metric));

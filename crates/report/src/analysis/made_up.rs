@@ -5,8 +5,8 @@ use std::path::Path;
 use hardware::spec::pmf::Stamp;
 use run::measure::{Instant, Instants, Metric, Summary};
 use run::model::{
-    Attempts, Conditions, Cpu, Figures, Point, Row, Sample, Samples, Scenario, ScenarioKey,
-    Statistic, Status, Variant,
+    Cell, CellStep, Conditions, Counts, Cpu, Sample, Samples, Scenario, ScenarioKey, Series,
+    Status, Variant,
 };
 use run::plan::{Method, ScenarioId};
 
@@ -36,14 +36,14 @@ pub(super) fn run(cpus: u16) -> LoggedRun {
 }
 
 /// Makes a scenario by TFTF's method, with its record.
-pub(super) fn scenario(id: ScenarioId, rows: Vec<Row>) -> Scenario {
+pub(super) fn scenario(id: ScenarioId, cells: Vec<Cell>) -> Scenario {
     use ScenarioId::{PsciVersionParallel, SuspendDeepParallel, SuspendDeepSerial};
     let is_deepest = matches!(id, SuspendDeepParallel | SuspendDeepSerial);
     let is_suspend = id != PsciVersionParallel && id.is_suite();
     let (method, helper) = (Method::Tftf, None);
     let mut scenario = Scenario::new(ScenarioKey { id, method, helper });
     scenario.status = Status::Passed;
-    scenario.rows = rows;
+    scenario.cells = cells;
     scenario.conditions = Some(Conditions {
         pmf: true,
         power_state: is_suspend.then_some(1 + u32::from(is_deepest)),
@@ -70,48 +70,40 @@ fn instants(figures: [u64; 3]) -> Instants {
     all
 }
 
-/// Makes a row of the samples of suspends in ticks: Powerdown, Wakeup and Cache
+/// Makes a cell of the samples of suspends in ticks: Powerdown, Wakeup and Cache
 /// Flush. The first sample is shown.
-pub(super) fn row(cpu: u16, samples: &[[u64; 3]]) -> Row {
-    let mut row = Row {
-        cpu,
-        attempts: Some(Attempts::default()),
+pub(super) fn cell(cpu: u16, samples: &[[u64; 3]]) -> Cell {
+    let mut cell = Cell {
+        counts: Some(Counts::default()),
         shown: samples.first().map(|it| instants(*it)),
-        ..Row::default()
+        ..Cell::new(cpu, CellStep::default())
     };
     let metrics = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
     for (nth, metric) in metrics.into_iter().enumerate() {
         let figures: Vec<u64> = samples.iter().map(|it| it[nth]).collect();
         let median = Summary::of(&mut figures.clone()).median;
-        set_summary(&mut row, metric, median, &figures);
+        set_summary(&mut cell, metric, median, &figures);
     }
     for (figures, place) in samples.iter().zip(0..) {
         let instants = instants(*figures);
-        row.samples.push(Sample { place, instants });
+        cell.samples.push(Sample { place, instants });
     }
-    row
+    cell
 }
 
 /// Replaces the samples of a metric, all of which are only in statistics then, and
 /// shows a figure.
-pub(super) fn set_summary(row: &mut Row, metric: Metric, shown: u64, samples: &[u64]) {
-    row.samples = Samples::default();
-    row.statistics.retain(|it| it.metric != metric);
-    let (summary, cold) = (Summary::of(&mut samples.to_vec()), None);
-    let statistic = Statistic {
-        metric,
-        summary,
-        cold,
-    };
-    row.statistics.push(statistic);
-    if let Some(attempts) = &mut row.attempts {
-        attempts.valid = samples.len() as u32;
-    }
-    match metric {
-        Metric::Powerdown | Metric::Latency => row.figures.powerdown = Some(shown),
-        Metric::Wakeup => row.figures.wakeup = Some(shown),
-        Metric::CacheFlush => row.figures.cache_flush = Some(shown),
-        _ => {}
+pub(super) fn set_summary(cell: &mut Cell, metric: Metric, shown: u64, samples: &[u64]) {
+    cell.samples = Samples::default();
+    cell.series.retain(|it| it.metric != metric);
+    let summary = Summary::of(&mut samples.to_vec());
+    cell.series.push(Series {
+        shown: Some(shown),
+        ..Series::of(metric, summary)
+    });
+    cell.series.sort_by_key(|it| it.metric);
+    if let Some(counts) = &mut cell.counts {
+        counts.valid = samples.len() as u32;
     }
 }
 
@@ -119,33 +111,45 @@ pub(super) fn set_summary(row: &mut Row, metric: Metric, shown: u64, samples: &[
 pub(super) fn suite() -> LoggedRun {
     let mut made = run(4);
     for (nth, id) in (0u64..).zip(ScenarioId::SUITE) {
-        let rows = (0..4u16).map(|cpu| {
+        let cells = (0..4u16).map(|cpu| {
             let base = 1000 * (nth + 1) + 3000 * u64::from(cpu);
             if id != ScenarioId::PsciVersionParallel {
-                return row(cpu, &[[base, 900, 100], [base + 1, 901, 101]]);
+                return cell(cpu, &[[base, 900, 100], [base + 1, 901, 101]]);
             }
-            let mut row = row(cpu, &[]);
-            (row.figures, row.statistics) = (Figures::default(), Vec::new());
-            set_summary(&mut row, Metric::Latency, base, &[base, base + 1]);
-            row
+            let mut cell = cell(cpu, &[]);
+            cell.series.clear();
+            set_summary(&mut cell, Metric::Latency, base, &[base, base + 1]);
+            cell
         });
-        made.run.scenarios.push(scenario(id, rows.collect()));
+        made.run.scenarios.push(scenario(id, cells.collect()));
     }
     made
 }
 
-/// Makes a point of ticks.
-pub(super) fn point(cpu: u16, variant: Variant, x: Option<u64>, samples: &[u64]) -> Point {
-    let mut point = Point::new(cpu, variant, Metric::Time);
-    (point.x, point.figures) = (x, Summary::of(&mut samples.to_vec()));
-    point
+/// Makes a step of one operation on one CPU alone.
+pub(super) fn step(variant: Variant, x: Option<u64>) -> CellStep {
+    CellStep {
+        x,
+        ..CellStep::of(variant)
+    }
 }
 
-/// Makes a run of one scenario of points.
-pub(super) fn with_points(id: ScenarioId, points: Vec<Point>) -> LoggedRun {
+/// Makes a cell of one metric.
+pub(super) fn cell_of(cpu: u16, step: CellStep, metric: Metric, samples: &[u64]) -> Cell {
+    Cell {
+        counts: Some(Counts {
+            valid: samples.len() as u32,
+            ..Counts::default()
+        }),
+        series: vec![Series::of(metric, Summary::of(&mut samples.to_vec()))],
+        ..Cell::new(cpu, step)
+    }
+}
+
+/// Makes a run of one scenario of steps.
+pub(super) fn with_steps(id: ScenarioId, cells: Vec<Cell>) -> LoggedRun {
     let mut made = run(4);
-    made.run.scenarios.push(scenario(id, Vec::new()));
-    made.run.scenarios[0].points = points;
+    made.run.scenarios.push(scenario(id, cells));
     made
 }
 

@@ -13,7 +13,7 @@ use run::model::{Cpu, Scenario, ScenarioKey};
 use serde::Serialize;
 
 use super::conditions::{MERGED, MERGED_RUNS, differences, is_ambiguous};
-use super::figure::{Figure, FigureKey, Origin, by_cpu_and_key, figures};
+use super::figure::{Figure, FigureKey, by_cpu_and_key, figures};
 use crate::log::{LoggedRun, Source};
 
 /// Several runs of one board.
@@ -34,7 +34,7 @@ pub(crate) struct MergedScenario {
     pub(crate) key: ScenarioKey,
     pub(crate) power_state: Option<u32>,
     /// One for each figure of a CPU that any of the runs has: CPUs first, then
-    /// points.
+    /// steps.
     pub(crate) figures: Vec<MergedFigure>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct MergedFigure {
 /// A figure in one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct RunFigure {
-    /// The table's figure, or a point's median.
+    /// The table's figure, or a median.
     pub(crate) figure: u64,
     /// The samples.
     pub(crate) summary: Option<Summary>,
@@ -114,7 +114,7 @@ pub(super) fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
     }
     let of_runs = differences(MERGED_RUNS, [(a, None), (b, None)], true);
     let of_runs = of_runs.map(|it| (String::new(), it));
-    let is_measured = |it: &&Scenario| !it.rows.is_empty() || !it.points.is_empty();
+    let is_measured = |it: &&Scenario| !it.cells.is_empty();
     let scenarios = a.run.scenarios.iter().filter(is_measured);
     let of_scenarios = scenarios.flat_map(|it| {
         let other = counterpart(it, b).filter(is_measured).into_iter();
@@ -155,7 +155,7 @@ fn merged(runs: &[LoggedRun], key: ScenarioKey) -> MergedScenario {
     let order = each.iter().flatten().map(|it| (it.cpu, it.key)).unique();
     // A CPU whose row only a later run has stands in the board's order.
     let order =
-        order.sorted_by_key(|(cpu, key)| (key.is_point(), u16::from(!key.is_point()) * cpu));
+        order.sorted_by_key(|(cpu, key)| (key.is_of_step(), u16::from(!key.is_of_step()) * cpu));
     let each: Vec<BTreeMap<_, _>> = each.iter().cloned().map(by_cpu_and_key).collect();
     let figures = order.map(|(cpu, key)| {
         let own: Vec<Option<&Figure<'_>>> = each.iter().map(|it| it.get(&(cpu, key))).collect();
@@ -187,14 +187,12 @@ fn pooled<'f>(
 ) -> Option<Summary> {
     let mut all = Vec::new();
     for figure in figures {
-        let Origin::Row(row) = figure?.origin else {
-            return None;
-        };
-        if row.samples.is_empty() || u32::try_from(row.samples.len()) != Ok(row.valid()) {
+        let cell = figure?.cell;
+        if cell.samples.is_empty() || u32::try_from(cell.samples.len()) != Ok(cell.valid()) {
             return None;
         }
-        for sample in row.samples.iter() {
-            all.push(sample.instants.metric(key.metric()?)?);
+        for sample in cell.samples.iter() {
+            all.push(sample.instants.metric(key.suite_metric()?)?);
         }
     }
     Some(Summary::of(&mut all))
@@ -202,12 +200,13 @@ fn pooled<'f>(
 
 #[cfg(test)]
 mod tests {
+    use run::measure::Metric;
     use run::model::Variant;
     use run::plan::ScenarioId::{NullCall, TimerLatency};
 
     use super::*;
     use crate::analysis::edits::{self, Edit, edited};
-    use crate::analysis::made_up::{point, suite, with_points};
+    use crate::analysis::made_up::{cell_of, step, suite, with_steps};
 
     /// Edits of the second run, and the condition that is named.
     const REFUSED: &[(Edit, &str)] = &[
@@ -247,7 +246,10 @@ mod tests {
             assert!(error.is_empty() || error.contains(&name), "{error}");
         }
         let of = |id, period| {
-            let mut run = with_points(id, vec![point(0, Variant::Idle, None, &[1, 2])]);
+            let mut run = with_steps(
+                id,
+                vec![cell_of(0, step(Variant::Idle, None), Metric::Time, &[1, 2])],
+            );
             run.run.plan.as_mut().expect("a plan").timer.period = period;
             run
         };
@@ -269,7 +271,7 @@ mod tests {
         let pooled = first.pooled.map(|it| it.n);
         assert_eq!((first.cpu, first.shown.len(), pooled), (0, 3, Some(6)));
         let mut lossy = suite();
-        let samples = &mut lossy.run.scenarios[0].rows[0].samples;
+        let samples = &mut lossy.run.scenarios[0].cells[0].samples;
         *samples = samples.iter().skip(1).collect();
         let merged = merge(&[suite(), lossy]).expect("one board");
         assert_eq!(merged.scenarios[0].figures[0].pooled, None);
@@ -278,7 +280,7 @@ mod tests {
     #[test]
     fn figures_stand_in_the_boards_order_and_some_runs_lack_them() {
         let mut short = edited(edits::three_scenarios);
-        short.run.scenarios[0].rows.remove(1);
+        short.run.scenarios[0].cells.remove(1);
         let mut lines = edited(edits::line);
         lines.integrity.records = None;
         let merged = merge(&[short, lines]).expect("one board");

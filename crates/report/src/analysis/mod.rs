@@ -14,7 +14,7 @@ mod made_up;
 pub mod merge;
 pub mod overhead;
 pub mod phases;
-pub(crate) mod points;
+pub(crate) mod step_findings;
 #[cfg(test)]
 mod tests;
 pub mod typical;

@@ -7,10 +7,10 @@
 use anyhow::{Result, bail, ensure};
 use itertools::Itertools as _;
 use run::measure::{Metric, Summary};
-use run::model::{How, Scenario, ScenarioKey, Variant};
+use run::model::{CellStep, How, Scenario, ScenarioKey, Variant};
 
 use super::conditions::{OVERHEAD, differences};
-use super::figure::{Figure, FigureKey, Origin, PointKey, by_cpu_and_key, figures, x_text};
+use super::figure::{Figure, FigureKey, by_cpu_and_key, figures, x_text};
 use super::interval::notch;
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
@@ -106,11 +106,12 @@ impl Cost {
         self.cpus.iter().filter(is_same).count()
     }
 
-    /// Returns a point's variant, and the quantity that was varied.
+    /// Returns a step's variant, and the quantity that was varied; None in TFTF's suite.
     pub fn variant_text(&self) -> Option<String> {
-        let FigureKey::Point(PointKey { variant, x, .. }) = self.key else {
+        if !self.key.is_of_step() {
             return None;
-        };
+        }
+        let CellStep { variant, x, .. } = self.key.step;
         let x = x.map_or_else(String::new, |x| format!(" {}", x_text(self.scenario.id, x)));
         Some(format!("{}{x}", variant.word()))
     }
@@ -187,18 +188,15 @@ fn is_comparable(scenario: &Scenario) -> bool {
 
 /// Returns true for a figure of the caller's side that depends on one CPU alone.
 fn is_compared(figure: &Figure<'_>) -> bool {
-    match (figure.key, figure.origin) {
+    let (key, cell) = (figure.key, figure.cell);
+    if key.is_of_step() {
+        let is_callers = matches!(key.metric, Metric::Time | Metric::Wake | Metric::TurnOn);
+        return is_callers && key.step.how == How::Alone && key.step.variant != Variant::Loop;
+    }
+    match key.metric {
         // A call that sleeps is as long as the sleep.
-        (FigureKey::Row { metric }, Origin::Row(row)) => match metric {
-            Metric::Call => row.summary(Metric::Wake).is_none(),
-            metric => matches!(metric, Metric::Wake | Metric::TurnOn),
-        },
-        (_, Origin::Point(point)) => {
-            use Metric::{Time, TurnOn, Wake};
-            let is_callers = matches!(point.measure, Time | Wake | TurnOn);
-            is_callers && point.how == How::Alone && point.variant != Variant::Loop
-        }
-        _ => false,
+        Metric::Call => cell.summary(Metric::Wake).is_none(),
+        metric => matches!(metric, Metric::Wake | Metric::TurnOn),
     }
 }
 

@@ -6,7 +6,7 @@ use hardware::spec::pmf::Stamp::{
 use itertools::Itertools as _;
 use run::measure::Instant::{self, After, Before, Due, Entered, SeenOff, Stamp, TurnedOn};
 use run::measure::Instants;
-use run::model::{Row, Scenario};
+use run::model::{Cell, Scenario};
 
 /// The state of a CPU between two instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,31 +141,31 @@ pub fn phase_between(from: Instant, to: Instant) -> Option<CpuPhase> {
     found.copied()
 }
 
-/// A row's instants on the axis of its group.
+/// A cell's instants on the axis of its group.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed<'r> {
-    /// The row.
-    pub row: &'r Row,
+    /// The cell.
+    pub cell: &'r Cell,
     /// Its instants.
     pub instants: &'r Instants,
-    /// Ticks from the least base of the group to the row's.
+    /// Ticks from the least base of the group to the cell's.
     pub shift: i64,
 }
 
-/// Returns the rows that have instants, by the axis on which they lie: those of a
+/// Returns the cells that have instants, by the axis on which they lie: those of a
 /// parallel scenario on one, as their counter values are comparable; the others
 /// each on its own, in the order of time.
 pub fn groups(scenario: &Scenario) -> Vec<Vec<Placed<'_>>> {
-    let rows = scenario.rows.iter();
-    let rows = rows.filter_map(|row| Some((row, row.shown.as_ref()?)));
+    let cells = scenario.suite_cells().iter();
+    let cells = cells.filter_map(|cell| Some((cell, cell.shown.as_ref()?)));
     let is_parallel = scenario.id.is_parallel();
-    let first = rows.clone().map(|it| it.1.base).min();
+    let first = cells.clone().map(|it| it.1.base).min();
     let first = first.filter(|_| is_parallel);
-    let placed = rows.map(|(row, instants)| {
+    let placed = cells.map(|(cell, instants)| {
         let shift = instants.base - first.unwrap_or(instants.base);
         let shift = i64::try_from(shift).unwrap_or(i64::MAX);
         Placed {
-            row,
+            cell,
             instants,
             shift,
         }

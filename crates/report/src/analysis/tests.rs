@@ -3,14 +3,14 @@
 use hardware::spec::pmf::ReadError;
 use run::findings::WAITED;
 use run::measure::{Metric, Waker};
-use run::model::{Confidence, Finding, How, Kind, Point, Row, Variant, WakeSource};
+use run::model::{Cell, CellStep, Confidence, Finding, How, Kind, Variant, WakeSource};
 use run::plan::ScenarioId;
 
 use super::edits::{self, Edit, edited};
 use super::findings::findings;
-use super::made_up::{point, run, scenario, set_summary, suite, with_points};
+use super::made_up::{cell_of, run, scenario, set_summary, step, suite, with_steps};
 use super::overhead::{CostOfCpu, CostUnit, overhead};
-use super::points::NET;
+use super::step_findings::NET;
 use super::words::NOT_VERIFIED;
 use super::worst_case::{Latency, TimerInState, WorstIdleState, idle_states};
 use crate::log::LoggedRun;
@@ -25,23 +25,22 @@ fn of_kind(run: &LoggedRun, nth: usize, kind: Kind) -> Vec<Finding> {
 fn finding_on_lines_is_marked() {
     let mut run = suite();
     run.integrity.records = None;
-    run.run.scenarios[0].rows[1].figures.wakeup = Some(9000);
+    run.run.scenarios[0].cells[1].set_figure(Metric::Wakeup, Some(9000));
     let waited = of_kind(&run, 0, WAITED).remove(0);
     assert!(waited.sentence.ends_with(NOT_VERIFIED), "{waited:?}");
 }
 
 /// Returns the findings of a sweep: what was varied, and the ticks of Cache Flush or
 /// Powerdown.
-fn of_points(id: ScenarioId, points: &[(u64, u64)]) -> Vec<Finding> {
-    let (measure, unit) = match id {
+fn of_steps(id: ScenarioId, steps: &[(u64, u64)]) -> Vec<Finding> {
+    let (metric, unit) = match id {
         ScenarioId::DirtySweep => (Metric::CacheFlush, 1024),
         _ => (Metric::Powerdown, 1),
     };
-    let point = |(x, ticks): &(u64, u64)| Point {
-        measure,
-        ..point(0, Variant::Core, Some(x * unit), &[*ticks])
+    let cell = |(x, ticks): &(u64, u64)| {
+        cell_of(0, step(Variant::Core, Some(x * unit)), metric, &[*ticks])
     };
-    let run = with_points(id, points.iter().map(point).collect());
+    let run = with_steps(id, steps.iter().map(cell).collect());
     findings(&run, &run.run.scenarios[0])
 }
 
@@ -104,28 +103,31 @@ const SWEEPS: &[Sweep] = &[
 
 #[test]
 fn sweeps_have_a_line_and_its_limits() {
-    for (id, points, expected) in SWEEPS {
-        let found = of_points(*id, points);
+    for (id, steps, expected) in SWEEPS {
+        let found = of_steps(*id, steps);
         let sentence = found[0].sentence.as_str();
         assert!(found.len() == 1 && sentence.starts_with(expected));
         assert!(matches!(found[0].confidence, Confidence::Fit(fit) if !fit.by_stamps));
     }
-    assert!(of_points(ScenarioId::ContendSweep, &[(1, 1), (2, 2)]).is_empty());
+    assert!(of_steps(ScenarioId::ContendSweep, &[(1, 1), (2, 2)]).is_empty());
 }
 
 #[test]
 fn operation_is_net_of_its_loop() {
-    let batch = |cpu, variant, ticks| Point {
-        per: 100,
-        ..point(cpu, variant, None, &[ticks])
+    let batch = |cpu, variant, ticks| {
+        let step = CellStep {
+            per: 100,
+            ..CellStep::of(variant)
+        };
+        cell_of(cpu, step, Metric::Time, &[ticks])
     };
-    let points = vec![
+    let batches = vec![
         batch(0, Variant::Loop, 100),
         batch(0, Variant::PsciVersion, 1100),
         batch(0, Variant::SmcccVersion, 1300),
         batch(1, Variant::PsciVersion, 2100),
     ];
-    let mut run = with_points(ScenarioId::NullCall, points);
+    let mut run = with_steps(ScenarioId::NullCall, batches);
     let text = |run: &LoggedRun| {
         let found = of_kind(run, 0, NET).into_iter();
         found.map(|it| it.sentence).collect::<String>()
@@ -134,30 +136,32 @@ fn operation_is_net_of_its_loop() {
                     smccc_version 192.00 ns; medians of 2 CPUs.";
     assert_eq!(text(&run), expected);
     // The loop of another scenario.
-    let own = run.run.scenarios[0].points.remove(0);
+    let own = run.run.scenarios[0].cells.remove(0);
     assert_eq!(text(&run), "");
-    let empty = with_points(ScenarioId::Empty, vec![own]).run.scenarios;
+    let empty = with_steps(ScenarioId::Empty, vec![own]).run.scenarios;
     run.run.scenarios.extend(empty);
     assert_eq!(text(&run), expected);
     assert!(of_kind(&run, 1, NET).is_empty());
 }
 
 /// Adds statistics of a metric, and the first sample of all.
-fn add(row: &mut Row, metric: Metric, samples: &[u64], cold: u64) {
-    set_summary(row, metric, samples[0], samples);
-    row.statistics.last_mut().expect("it was added").cold = Some(cold);
+fn add(cell: &mut Cell, metric: Metric, samples: &[u64], cold: u64) {
+    set_summary(cell, metric, samples[0], samples);
+    let mut series = cell.series.iter_mut();
+    let own = series.find(|it| it.metric == metric);
+    own.expect("it was added").cold = Some(cold);
 }
 
 /// Two CPUs that suspend to the deepest level, one after another.
 fn suspends() -> LoggedRun {
     let mut made = run(2);
-    let rows = (0..2).map(|cpu| {
-        let mut row = super::made_up::row(cpu, &[[100, 50, 10], [200, 60, 10]]);
-        add(&mut row, Metric::Wakeup, &[60, 70], 900 + u64::from(cpu));
-        add(&mut row, Metric::Wake, &[500, 800 + u64::from(cpu)], 10);
-        row
+    let cells = (0..2).map(|cpu| {
+        let mut cell = super::made_up::cell(cpu, &[[100, 50, 10], [200, 60, 10]]);
+        add(&mut cell, Metric::Wakeup, &[60, 70], 900 + u64::from(cpu));
+        add(&mut cell, Metric::Wake, &[500, 800 + u64::from(cpu)], 10);
+        cell
     });
-    let serial = scenario(ScenarioId::SuspendDeepSerial, rows.collect());
+    let serial = scenario(ScenarioId::SuspendDeepSerial, cells.collect());
     made.run.scenarios.push(serial);
     made
 }
@@ -174,20 +178,20 @@ fn worst_case_is_of_all_samples_and_cpus() {
     assert_eq!(parts(state.exit), (901, 1, true));
 
     let serial = &mut made.run.scenarios[0];
-    serial.rows.remove(0);
+    serial.cells.remove(0);
     let lost = idle_states(&made).expect_err("a row is lost").to_string();
     let part = "has no sample of CPU 0.0, which may be the worst case";
     assert!(lost.contains(part), "{lost}");
     let mut caller = suspends();
-    for row in &mut caller.run.scenarios[0].rows {
-        row.statistics.retain(|it| it.metric != Metric::Powerdown);
+    for cell in &mut caller.run.scenarios[0].cells {
+        cell.series.retain(|it| it.metric != Metric::Powerdown);
     }
     let error = idle_states(&caller).expect_err("no timestamps").to_string();
     assert!(error.contains("ENABLE_RUNTIME_INSTRUMENTATION=1"));
 }
 
-/// A sweep's points of one CPU: scenario, variant and ticks of Powerdown, and the worst
-/// entry; none if the state is not known.
+/// A sweep's step on one CPU: scenario, variant and ticks of Powerdown, and the worst
+/// entry; none if it is of a state that CPUs were not seen to leave.
 const STEPS: &[(ScenarioId, Variant, u64, Option<u64>)] = &[
     (ScenarioId::ContendSweep, Variant::Deepest, 242, Some(242)),
     (ScenarioId::DirtySweep, Variant::Deepest, 390, Some(390)),
@@ -200,16 +204,18 @@ const STEPS: &[(ScenarioId, Variant, u64, Option<u64>)] = &[
 fn worst_case_is_of_sweeps_too() {
     for &(id, variant, ticks, expected) in STEPS {
         let mut made = suspends();
-        let point = Point {
-            measure: Metric::Powerdown,
-            ..point(1, variant, Some(2), &[1, ticks])
+        let mut cell = cell_of(1, step(variant, Some(2)), Metric::Powerdown, &[1, ticks]);
+        cell.power_state = match variant {
+            Variant::Deepest => Some(2),
+            Variant::Core => Some(1),
+            _ => None,
         };
-        let sweep = with_points(id, vec![point]);
+        let sweep = with_steps(id, vec![cell]);
         made.run.scenarios.extend(sweep.run.scenarios);
         match idle_states(&made) {
             Ok(states) => assert_eq!(Some(states[0].entry.ticks), expected, "{id} {variant:?}"),
             Err(error) => {
-                let part = "contend_sweep does not name the power_state of its steps core";
+                let part = "power_state 0x00000001: it was not measured how long leaving it takes";
                 assert!(
                     expected.is_none() && error.to_string().contains(part),
                     "{error}"
@@ -242,7 +248,7 @@ fn each_placement_has_the_helper_of_the_other() {
     for helper in 0..2 {
         let mut parallel = made.run.scenarios[0].clone();
         (parallel.id, parallel.helper) = (ScenarioId::SuspendDeepParallel, Some(helper));
-        parallel.rows.retain(|row| row.cpu != helper);
+        parallel.cells.retain(|cell| cell.cpu != helper);
         made.run.scenarios.push(parallel);
     }
     let states = idle_states(&made).expect("all CPUs were measured");
@@ -255,15 +261,17 @@ fn each_placement_has_the_helper_of_the_other() {
 }
 
 #[test]
-fn timer_of_a_state_is_known_by_the_interrupts_of_points() {
-    let with = |waker, how| {
-        let points = [Metric::Powerdown, Metric::Wakeup].map(|measure| Point {
-            measure,
-            waker,
+fn timer_of_a_state_is_known_by_the_interrupts_of_steps() {
+    let with = |waker: Waker, how| {
+        let step = CellStep {
             how,
-            ..point(0, Variant::Serial, Some(5), &[7])
-        });
-        let mut made = with_points(ScenarioId::IdleStates, points.to_vec());
+            ..step(Variant::Serial, Some(5))
+        };
+        let mut cell = cell_of(0, step, Metric::Powerdown, &[7]);
+        set_summary(&mut cell, Metric::Wakeup, 7, &[7]);
+        cell.wake_source = Some(waker.into());
+        cell.power_state = Some(5);
+        let mut made = with_steps(ScenarioId::IdleStates, vec![cell]);
         made.run.cpus.truncate(1);
         let timer = |it: &WorstIdleState<'_>| it.timer;
         timer(&idle_states(&made).expect("a state")[0])

@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 use itertools::Itertools as _;
+use run::measure::Metric;
 use run::model::Scenario;
 
 use super::merge::check;
@@ -49,9 +50,7 @@ pub fn typical(runs: &[LoggedRun]) -> Result<LoggedRun> {
 
 /// Returns the longest Powerdown or latency.
 fn longest(scenario: &Scenario) -> Option<u64> {
-    scenario
-        .rows
-        .iter()
-        .filter_map(|it| it.figures.powerdown)
-        .max()
+    let cells = scenario.suite_cells().iter();
+    let figures = cells.map(|it| it.figure(Metric::Powerdown).or(it.figure(Metric::Latency)));
+    figures.flatten().max()
 }

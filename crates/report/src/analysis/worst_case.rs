@@ -12,18 +12,18 @@
 //!
 //! The scenario `idle_states`, which suspends to every state of the device tree,
 //! counts like those of the suite, and has states that these do not have. The steps of
-//! sweeps count for the states of the suite.
+//! sweeps count for the states that they ask for.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, ensure};
 use itertools::Itertools as _;
-use run::measure::{Metric, Waker};
+use run::measure::Metric;
 use run::model::{How, Scenario, Variant, WakeSource};
 use run::plan::{Axis, Procedure, ScenarioId, StateChoice, WakePattern};
 
-use super::figure::{Figure, Origin, figures};
+use super::figure::{Figure, figures};
 use crate::log::LoggedRun;
 
 /// An idle state with its latencies.
@@ -85,11 +85,11 @@ struct Suspends<'r> {
 pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
     let mut all: BTreeMap<u32, Suspends<'_>> = BTreeMap::new();
     for scenario in &run.run.scenarios {
-        if let Some((state, _)) = state_of_rows(scenario) {
+        if let Some((state, _)) = state_of_suite(scenario) {
             all.entry(state).or_default().scenarios.push(scenario);
         }
         for figure in figures(run, scenario) {
-            if let Some(state) = state_of(run, scenario, &figure)? {
+            if let Some(state) = state_of(scenario, &figure) {
                 all.entry(state)
                     .or_default()
                     .figures
@@ -109,7 +109,7 @@ pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
 }
 
 /// Returns the state of a scenario of the suite, and the name that sweeps have for it.
-fn state_of_rows(scenario: &Scenario) -> Option<(u32, Variant)> {
+fn state_of_suite(scenario: &Scenario) -> Option<(u32, Variant)> {
     let Procedure::Suspend(choice, _) = scenario.id.procedure() else {
         return None;
     };
@@ -118,7 +118,7 @@ fn state_of_rows(scenario: &Scenario) -> Option<(u32, Variant)> {
         StateChoice::Core => Variant::Core,
     };
     let state = scenario.conditions.as_ref()?.power_state?;
-    (!scenario.rows.is_empty()).then_some((state, variant))
+    (!scenario.suite_cells().is_empty()).then_some((state, variant))
 }
 
 /// Returns true for steps of the suite's states.
@@ -127,26 +127,10 @@ fn has_steps_of_suite(id: ScenarioId) -> bool {
 }
 
 /// Returns the state that a figure is of; None if it is of no suspend.
-fn state_of(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> Result<Option<u32>> {
-    let point = match figure.origin {
-        Origin::Row(_) => return Ok(state_of_rows(scenario).map(|it| it.0)),
-        Origin::Point(point) => point,
-    };
-    match (scenario.id.axis(), point.variant) {
-        (Some(Axis::PowerState), _) => Ok(point.x.and_then(|x| u32::try_from(x).ok())),
-        (Some(Axis::Bytes | Axis::Cpus), variant @ (Variant::Deepest | Variant::Core)) => {
-            let id = scenario.id;
-            let mut suite = run.run.scenarios.iter().filter_map(state_of_rows);
-            let found = suite.find(|it| it.1 == variant).with_context(|| {
-                let (input, variant) = (&run.source.input, variant.word());
-                format!(
-                    "{input}: {id} does not name the power_state of its steps {variant}, and no \
-                     scenario of the suite does: measure both in one run"
-                )
-            })?;
-            Ok(Some(found.0))
-        }
-        _ => Ok(None),
+fn state_of(scenario: &Scenario, figure: &Figure<'_>) -> Option<u32> {
+    match figure.key.is_of_step() {
+        true => figure.cell.power_state,
+        false => state_of_suite(scenario).map(|it| it.0),
     }
 }
 
@@ -166,7 +150,7 @@ fn idle_state<'r>(
     let exit = worst(run, of, &["wakeup", "wake"]);
     let exit =
         exit.with_context(|| format!("{what}: it was not measured how long leaving it takes"))?;
-    let variants = of.scenarios.iter().filter_map(|it| state_of_rows(it));
+    let variants = of.scenarios.iter().filter_map(|it| state_of_suite(it));
     let variants: Vec<Variant> = variants.map(|it| it.1).collect();
     Ok(WorstIdleState {
         power_state,
@@ -181,14 +165,14 @@ fn idle_state<'r>(
 /// Refuses a state that was not measured on every CPU. A sweep has steps of fewer CPUs.
 fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
     let cpus = 0..u16::try_from(run.run.cpus.len()).unwrap_or(u16::MAX);
-    let of_points = of.figures.iter().map(|it| it.0);
-    let scenarios = of_points.chain(of.scenarios.iter().copied());
+    let of_figures = of.figures.iter().map(|it| it.0);
+    let scenarios = of_figures.chain(of.scenarios.iter().copied());
     let keys = scenarios.map(|it| (it.id, it.method)).unique();
     let keys = keys.filter(|it| !has_steps_of_suite(it.0));
     for (key, cpu) in keys.cartesian_product(cpus) {
         // A helper is measured while another CPU is the helper.
         let is_measured = of.figures.iter().any(|(scenario, figure)| {
-            let is_shown = figure.key.is_point() || figure.shown.is_some();
+            let is_shown = figure.key.is_of_step() || figure.shown.is_some();
             (scenario.id, scenario.method) == key && figure.cpu == cpu && is_shown
         });
         ensure!(
@@ -205,18 +189,14 @@ fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
 /// Returns the greatest sample of some figures; of equal ones the first.
 fn worst<'r>(run: &LoggedRun, of: &Suspends<'r>, words: &[&str]) -> Option<Latency<'r>> {
     let all = of.figures.iter().filter(|(scenario, figure)| {
-        let is_own = figure.key.metric() != Some(Metric::Wake) || wakes_itself(run, scenario);
+        let is_own = figure.key.suite_metric() != Some(Metric::Wake) || wakes_itself(run, scenario);
         is_own && words.contains(&figure.key.word())
     });
     let all = all.flat_map(|&(scenario, figure)| {
         let most = figure
             .summary
             .map(|it| it.max / u64::from(figure.key.per()));
-        let cold = match (figure.origin, figure.key.metric()) {
-            (Origin::Row(row), Some(metric)) => row.cold(metric),
-            _ => None,
-        };
-        let each = [(most, false), (cold, true)].into_iter();
+        let each = [(most, false), (figure.series.cold, true)].into_iter();
         each.filter_map(move |(ticks, is_cold)| {
             Some(Latency {
                 ticks: ticks?,
@@ -247,23 +227,19 @@ fn wakes_itself(run: &LoggedRun, scenario: &Scenario) -> bool {
 
 /// Returns the state's effect on the timer, by the interrupts that woke CPUs.
 fn timer_in_state(run: &LoggedRun, of: &Suspends<'_>) -> TimerInState {
-    // Each point has its wake-up source.
-    let points = of
-        .figures
-        .iter()
-        .filter_map(|(_, figure)| match figure.origin {
-            Origin::Point(point) => Some(point),
-            Origin::Row(_) => None,
-        });
+    // Each cell of a step has its wake-up source.
+    let figures = of.figures.iter().map(|it| it.1);
+    let steps = figures.filter(|it| it.key.is_of_step());
+    let source = |it: Figure<'_>| it.cell.wake_source.unwrap_or_default();
     let mut suite = of.scenarios.iter();
     let stops = suite
         .clone()
         .any(|it| wake_source(it) != WakeSource::OwnTimers)
-        || points.clone().any(|it| it.waker != Waker::OwnTimers);
+        || steps.clone().any(|it| source(it) != WakeSource::OwnTimers);
     let wakes = suite.any(|it| wakes_itself(run, it))
-        || points
+        || steps
             .clone()
-            .any(|it| it.how == How::Alone && it.figures.n > 0);
+            .any(|it| it.key.step.how == How::Alone && it.series.summary.n > 0);
     match stops {
         true => TimerInState::Stops,
         false if wakes && run.run.facts.is_some() => TimerInState::WakesCpu,

@@ -13,7 +13,7 @@ use crate::analysis::compare::{
     Basis, CHANGED, Comparison, ComparisonFinding, FLUSH_OF_CLUSTER, UNCHANGED,
 };
 use crate::analysis::findings::findings;
-use crate::analysis::points::{CONTENTION, DIRTY_FLUSH};
+use crate::analysis::step_findings::{CONTENTION, DIRTY_FLUSH};
 use crate::log::LoggedRun;
 
 /// The number of findings that stand first.
@@ -129,7 +129,7 @@ fn greatest(comparison: &Comparison, basis: &Basis) -> u64 {
         .filter(|it| it.key == basis.scenario);
     let changes = scenarios.flat_map(|it| it.changes());
     let own = changes.filter(|it| {
-        let metric = it.key.metric();
+        let metric = it.key.suite_metric();
         metric.is_some_and(|it| basis.metrics.contains(&it)) && basis.cpus[0].contains(&it.cpu)
     });
     own.map(|it| it.delta().abs() as u64).max().unwrap_or(0)

@@ -81,12 +81,12 @@ fn table(
         (JudgedBy::Cpu, JudgedBy::Order) => (&scenario.by_cpu, "by CPU, not judged"),
         (JudgedBy::Order, _) => (&scenario.by_order, "by order"),
     };
-    let is_of_points = changes.iter().any(|it| it.key.is_point());
+    let is_of_steps = changes.iter().any(|it| it.key.is_of_step());
     let is_of_classes = changes.iter().any(|it| it.key.is_of_classes());
     let classes = if is_of_classes { OF_CLASSES } else { "" };
     let name = scenario_title((&run.run, &comparison.baseline.run), scenario.key);
     let (each, of_run) = ("of one operation", run.unit());
-    let unit = if is_of_points { each } else { of_run };
+    let unit = if is_of_steps { each } else { of_run };
     let title = format!("{name}: change {how} ({unit}{classes})");
     let mut table = match judged {
         JudgedBy::Cpu => Table::of_cpus(title),
@@ -105,7 +105,7 @@ fn table(
     table.optional_words(["Outcome"]);
     for change in changes {
         let mut cells = key_cells(scenario.key.id, change.key);
-        cells.extend(change_cells(run, change, is_of_points));
+        cells.extend(change_cells(run, change, is_of_steps));
         let is_judged = judged == scenario.judged;
         cells.push(if is_judged { change.outcome.word() } else { "" }.to_owned());
         match change.place {
@@ -121,9 +121,9 @@ fn table(
     table.finished()
 }
 
-fn change_cells(run: &LoggedRun, change: &Change, is_of_points: bool) -> [String; 4] {
+fn change_cells(run: &LoggedRun, change: &Change, is_of_steps: bool) -> [String; 4] {
     let clock = run.clock();
-    let text = |value: f64| match (is_of_points, clock.is_known()) {
+    let text = |value: f64| match (is_of_steps, clock.is_known()) {
         (true, _) if value.abs() >= 1000.0 => format!("{value:.0}"),
         (true, _) => format!("{value:.2}"),
         (false, false) => value.to_string(),
@@ -143,7 +143,7 @@ fn change_cells(run: &LoggedRun, change: &Change, is_of_points: bool) -> [String
         None => "from zero".to_owned(),
     };
     let unit = change.key.unit_name(clock);
-    let unit = if is_of_points { unit } else { "" };
+    let unit = if is_of_steps { unit } else { "" };
     let [old, new] = [&change.old, &change.new].map(side);
     [old, new, percent, unit.to_owned()]
 }

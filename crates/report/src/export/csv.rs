@@ -4,13 +4,13 @@ use std::io::Write;
 
 use anyhow::Result;
 use csv::WriterBuilder;
-use run::measure::{Unit, Waker};
-use run::model::{Scenario, WakeSource};
+use run::measure::Unit;
+use run::model::Scenario;
 use serde::Serialize;
 
 use super::object::object;
 use super::report_data::Report;
-use crate::analysis::figure::{Figure, FigureKey, Origin, figures};
+use crate::analysis::figure::{Figure, figures};
 use crate::log::{LoggedRun, reason_word};
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
@@ -35,18 +35,19 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
     let ns = |ticks: Option<u64>| ticks.filter(|_| is_time).and_then(|it| run.ns(it));
     let conditions = scenario.conditions.as_ref();
     let power_state = conditions.and_then(|it| it.power_state);
-    let (attempts, lost) = match figure.origin {
-        Origin::Row(row) => (row.attempts.as_ref(), None),
-        Origin::Point(point) => (None, Some(point.lost)),
-    };
-    let (waker, helper) = woken(scenario, figure.origin);
-    let (point, of_point) = match figure.key {
-        FigureKey::Point(point) => (Some(point), summary),
-        FigureKey::Row { .. } => (None, None),
+    let power_state = power_state.or(figure.cell.power_state);
+    let (key, cell) = (figure.key, figure.cell);
+    let counts = cell.counts.as_ref();
+    let wake_source = cell.wake_source.or(conditions.map(|it| it.wake_source));
+    let helper = cell.helper.or(scenario.helper);
+    let step = key.is_of_step().then_some(key.step);
+    let of_step = summary.filter(|_| key.is_of_step());
+    let rejected = match step {
+        Some(_) => Some(cell.not_counted(key.metric)),
+        None => counts.map(|it| it.rejected_total()),
     };
     // A step that was left out has no figure.
-    let [filled, filled_point] = [summary, of_point].map(|it| it.filter(|it| it.n > 0));
-    let rejected = attempts.map(|it| it.rejected_total().into());
+    let [filled, filled_step] = [summary, of_step].map(|it| it.filter(|it| it.n > 0));
     object! {
         input: &run.source.input,
         run: run.source.place,
@@ -71,42 +72,22 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
         p99_ns: ns(filled.and_then(|it| it.p99)),
         max_ns: ns(filled.map(|it| it.max)),
         mad_ns: ns(filled.map(|it| it.mad)),
-        valid: attempts.map(|it| it.valid).or(of_point.map(|it| it.n)),
-        rejected: rejected.or(lost),
+        valid: of_step.map(|it| it.n).or(counts.map(|it| it.valid)),
+        rejected: rejected,
         hz: run.run.facts.as_ref().map(|it| it.frequency),
-        // From here on only points have fields; those from `min` on are in `unit`.
-        how: point.map(|it| it.how.word()),
-        variant: point.map(|it| it.variant.word()),
-        x: point.and_then(|it| it.x),
-        unit: point.map(|_| if is_time { "ticks" } else { figure.key.unit_name(run.clock()) }),
-        per: point.map(|it| it.per),
-        lost: lost,
-        min: filled_point.map(|it| it.min),
-        median: filled_point.map(|it| it.median),
-        p99: filled_point.and_then(|it| it.p99),
-        max: filled_point.map(|it| it.max),
-        mad: filled_point.map(|it| it.mad),
-        waker: waker.map(|it| it.word()),
+        // From here on only steps have fields; those from `min` on are in `unit`.
+        how: step.map(|it| it.how.word()),
+        variant: step.map(|_| cell.variant_word()),
+        x: step.and_then(|it| it.x),
+        unit: step.map(|_| if is_time { "ticks" } else { key.unit_name(run.clock()) }),
+        per: step.map(|it| it.per),
+        lost: step.and(rejected),
+        min: filled_step.map(|it| it.min),
+        median: filled_step.map(|it| it.median),
+        p99: filled_step.and_then(|it| it.p99),
+        max: filled_step.map(|it| it.max),
+        mad: filled_step.map(|it| it.mad),
+        waker: wake_source.map(|it| it.word()),
         helper: helper.and_then(|it| run.run.cpu(it).mpidr).map(|it| format!("{it:#x}")),
     }
-}
-
-/// Returns the interrupt that woke the CPU, and the CPU that stayed awake.
-fn woken(scenario: &Scenario, origin: Origin<'_>) -> (Option<WakeSource>, Option<u16>) {
-    let (waker, helper) = match origin {
-        Origin::Row(row) => {
-            let conditions = scenario.conditions.as_ref();
-            (conditions.map(|it| it.wake_source), row.helper)
-        }
-        Origin::Point(point) => {
-            let waker = match point.waker {
-                Waker::OwnTimers | Waker::TimerTrial => WakeSource::OwnTimers,
-                Waker::Frame | Waker::FrameTrial(_) => WakeSource::Frame,
-                Waker::Helper(_) => WakeSource::Helper,
-            };
-            let helper = point.waker.helper();
-            (Some(waker), helper.and_then(|it| u16::try_from(it).ok()))
-        }
-    };
-    (waker, helper.or(scenario.helper))
 }

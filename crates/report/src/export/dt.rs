@@ -10,7 +10,7 @@ use hardware::text::plural::many;
 use run::plan::Axis;
 
 use super::report_data::Report;
-use crate::analysis::figure::{Origin, x_heading};
+use crate::analysis::figure::x_heading;
 use crate::analysis::worst_case::{Latency, TimerInState, WorstIdleState, worst_cases};
 use crate::log::LoggedRun;
 
@@ -84,20 +84,20 @@ fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
         true => format!("its cold first sample, apart from {}", many(n, "other")),
         false => format!("the most of {}", many(n, "sample")),
     };
-    let by = match it.figure.origin {
-        Origin::Point(point) => {
+    let key = it.figure.key;
+    let by = match key.is_of_step() {
+        true => {
             // A power_state is the node's own.
-            let x = point
-                .x
-                .filter(|_| it.scenario.id.axis() != Some(Axis::PowerState));
+            let x = key.step.x;
+            let x = x.filter(|_| it.scenario.id.axis() != Some(Axis::PowerState));
             let x = x.map_or_else(String::new, |x| {
                 format!(", {} {x}", x_heading(it.scenario.id))
             });
-            format!("{}{x}", point.variant.word())
+            format!("{}{x}", key.step.variant.word())
         }
-        Origin::Row(_) => it.scenario.method.word().to_owned(),
+        false => it.scenario.method.word().to_owned(),
     };
-    let (heading, cpu) = (it.figure.key.heading(), run.run.label(it.figure.cpu));
+    let (heading, cpu) = (key.heading(), run.run.label(it.figure.cpu));
     let (duration, tag) = (run.duration(it.ticks), it.scenario.id.short_tag());
     format!("{heading} {duration} us: {tag} ({by}), CPU {cpu}, {samples}.")
 }

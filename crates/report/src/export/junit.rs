@@ -119,7 +119,7 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
         let (key, name, cpu) = (figure.key, figure.key.name(), figure.cpu);
         let unit = key.unit_name(run.clock());
         let each = |figure| plain(key.per_operation(run.clock(), figure));
-        if let Some(shown) = figure.shown.filter(|_| !key.is_point()) {
+        if let Some(shown) = figure.shown.filter(|_| !key.is_of_step()) {
             add(cpu, &format!("{name}.{unit}"), each(shown));
         }
         if let Some(summary) = figure.summary.filter(|it| it.n > 0) {
@@ -128,11 +128,11 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
             add(cpu, &format!("{name}.max_{unit}"), each(summary.max));
         }
     }
-    for row in &scenario.rows {
-        if let Some(reason) = &row.skipped {
-            add(row.cpu, "skipped", reason_text(reason));
-        } else if run.integrity.tables || run.is_doubtful(row) {
-            add(row.cpu, "verified", "no".to_owned());
+    for cell in scenario.suite_cells() {
+        if let Some(reason) = &cell.skipped {
+            add(cell.cpu, "skipped", reason_text(reason));
+        } else if run.integrity.tables || run.is_doubtful(cell) {
+            add(cell.cpu, "verified", "no".to_owned());
         }
     }
     all

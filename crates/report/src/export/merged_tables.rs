@@ -8,25 +8,25 @@ use crate::analysis::figure::OF_CLASSES;
 use crate::analysis::merge::{Merged, MergedScenario, RunFigure};
 use crate::log::LoggedRun;
 
-/// Returns the tables of all scenarios: those of rows, and those of points.
+/// Returns the tables of all scenarios: those of TFTF's suite, and those of steps.
 pub(super) fn merged_tables(run: &LoggedRun, merged: &Merged) -> impl Iterator<Item = Table> {
     let runs = merged.sources.len();
-    [false, true].into_iter().flat_map(move |is_of_points| {
+    [false, true].into_iter().flat_map(move |is_of_steps| {
         let all = merged.scenarios.iter();
-        all.filter_map(move |it| table(run, it, is_of_points, runs))
+        all.filter_map(move |it| table(run, it, is_of_steps, runs))
     })
 }
 
-/// Returns the figures of rows, or the medians of points, those of one operation.
+/// Returns the figures of TFTF's suite, or the medians of steps, those of one operation.
 fn table(
     run: &LoggedRun,
     scenario: &MergedScenario,
-    is_of_points: bool,
+    is_of_steps: bool,
     runs: usize,
 ) -> Option<Table> {
     let (id, method) = (scenario.key.id, scenario.key.method.word());
     let (name, count, unit) = (id.name(), many(runs, "run"), run.unit());
-    let mut table = Table::of_cpus(match is_of_points {
+    let mut table = Table::of_cpus(match is_of_steps {
         true => {
             let mut figures = scenario.figures.iter();
             let is_of_classes = figures.any(|it| it.key.is_of_classes());
@@ -40,14 +40,14 @@ fn table(
     table.statistics();
     table.optional_words(["Unit"]);
     let figures = scenario.figures.iter();
-    for it in figures.filter(|it| it.key.is_point() == is_of_points) {
-        let text = |shown: &RunFigure| match is_of_points {
+    for it in figures.filter(|it| it.key.is_of_step() == is_of_steps) {
+        let text = |shown: &RunFigure| match is_of_steps {
             true => format!("{:.2}", it.key.per_operation(run.clock(), shown.figure)),
             false => run.duration(shown.figure) + mark(shown.is_doubtful),
         };
-        let pooled = it.pooled.as_ref().filter(|_| !is_of_points);
+        let pooled = it.pooled.as_ref().filter(|_| !is_of_steps);
         let unit = it.key.unit_name(run.clock());
-        let unit = if is_of_points { unit } else { "" };
+        let unit = if is_of_steps { unit } else { "" };
         let mut cells = key_cells(id, it.key);
         cells.extend(it.shown.iter().map(|shown| cell(shown.as_ref().map(text))));
         cells.extend(statistics(pooled, |ticks| run.duration(ticks)));

@@ -104,7 +104,7 @@ impl Overhead {
 fn name(cost: &Cost) -> String {
     let tag = cost.scenario.id.short_tag();
     match cost.variant_text() {
-        // Scenarios of points have one method only.
+        // Scenarios outside TFTF's suite have one method only.
         Some(variant) => format!("{tag} {variant}"),
         None if cost.scenario.method == Method::Tftf => tag.to_owned(),
         None => format!("{tag}, {}", cost.scenario.method.word()),

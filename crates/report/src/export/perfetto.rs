@@ -136,11 +136,11 @@ impl Trace<'_> {
         slices: &[Slice],
         at: impl Fn(i64) -> i64,
     ) -> i64 {
-        let (row, instants) = (placed.row, placed.instants);
-        let track @ [pid, tid] = self.cpu(row.cpu);
+        let (cell, instants) = (placed.cell, placed.instants);
+        let track @ [pid, tid] = self.cpu(cell.cpu);
         let (first, last) = (slices[0].from, slices[slices.len() - 1].to);
         let figures = scenario.columns().into_iter().filter_map(|metric| {
-            let ns = self.run.ns(scenario.figure(row, metric)?)?;
+            let ns = self.run.ns(cell.figure(metric)?)?;
             Some((format!("{}_ns", metric.key()), Value::from(ns)))
         });
         let mut args: Map<_, _> = figures.collect();
@@ -150,7 +150,7 @@ impl Trace<'_> {
         if let Some(state) = conditions.and_then(|it| it.power_state) {
             args.insert("power_state".to_owned(), format!("{state:#010x}").into());
         }
-        args.insert("verified".to_owned(), (!self.run.is_doubtful(row)).into());
+        args.insert("verified".to_owned(), (!self.run.is_doubtful(cell)).into());
         let (whole, args) = ((at(first), at(last)), Value::Object(args));
         self.slice(track, scenario.id.short_tag(), whole, args);
         for slice in slices {

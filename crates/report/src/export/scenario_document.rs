@@ -6,7 +6,7 @@ use run::model::{Failure, Finding, Scenario, Skip, Status, WakeSource};
 use run::plan::{Method, Procedure, ScenarioId};
 
 use super::document::{Block, Charts, ScenarioHeading};
-use super::point_tables::point_tables;
+use super::step_tables::step_tables;
 use super::table::{Table, statistics};
 use crate::analysis::findings::findings;
 use crate::log::{LoggedRun, reason_word};
@@ -38,9 +38,9 @@ pub(super) fn scenario<'r>(
         Block::Paragraph(format!("{}.", conditions_text(run, scenario))),
     ];
     let columns = scenario.columns();
-    let of_rows = [main_table, spread_table].map(|table| table(run, scenario, &columns));
-    let of_rows = of_rows.into_iter().flatten();
-    let mut tables = of_rows.chain(point_tables(run, scenario));
+    let of_suite = [main_table, spread_table].map(|table| table(run, scenario, &columns));
+    let of_suite = of_suite.into_iter().flatten();
+    let mut tables = of_suite.chain(step_tables(run, scenario));
     all.extend(tables.next().map(Block::Table));
     let remarks = remarks(run, scenario);
     if !remarks.is_empty() {
@@ -116,14 +116,18 @@ fn main_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Optio
     let title = format!("{} ({})", table_title(run, scenario), run.unit());
     let mut table = Table::of_cpus(title);
     table.numbers(columns.iter().map(|metric| metric.heading()));
-    for row in scenario.rows.iter().filter(|_| !columns.is_empty()) {
-        let mark = mark(run.is_doubtful(row));
-        let none = row.skipped.map_or("n/a", |_| "skipped");
+    for cell in scenario
+        .suite_cells()
+        .iter()
+        .filter(|_| !columns.is_empty())
+    {
+        let mark = mark(run.is_doubtful(cell));
+        let none = cell.skipped.map_or("n/a", |_| "skipped");
         let cells = columns.iter().map(|metric| {
-            let figure = scenario.figure(row, *metric);
+            let figure = cell.figure(*metric);
             figure.map_or(none.to_owned(), |it| run.duration(it) + mark)
         });
-        table.cpu_row(&run.run, row.cpu, cells);
+        table.cpu_row(&run.run, cell.cpu, cells);
     }
     table.finished()
 }
@@ -139,11 +143,11 @@ fn spread_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Opt
     table.words(["Figure"]);
     table.statistics();
     for metric in columns {
-        for row in &scenario.rows {
-            if let Some(summary) = row.summary(*metric) {
+        for cell in scenario.suite_cells() {
+            if let Some(summary) = cell.summary(*metric) {
                 let mut cells = vec![metric.heading().to_owned()];
                 cells.extend(statistics(Some(summary), |it| run.duration(it)));
-                table.cpu_row(&run.run, row.cpu, cells);
+                table.cpu_row(&run.run, cell.cpu, cells);
             }
         }
     }

@@ -185,9 +185,10 @@ pub(crate) fn cell(value: Option<impl ToString>) -> String {
 
 /// Returns cells for a figure: its x, how and in which variant it was measured, its name.
 pub(crate) fn key_cells(id: ScenarioId, key: FigureKey) -> Vec<String> {
-    let (x, how, variant) = match key {
-        FigureKey::Point(it) => (it.x, it.how.word(), it.variant.word()),
-        FigureKey::Row { .. } => (None, "", ""),
+    let step = key.step;
+    let (x, how, variant) = match key.is_of_step() {
+        true => (step.x, step.how.word(), step.variant.word()),
+        false => (None, "", ""),
     };
     let words = [how, variant, key.heading()].map(str::to_owned);
     let x = cell(x.map(|x| x_text(id, x)));

@@ -20,7 +20,7 @@ use host::files as output_files;
 use host::progress::say;
 use itertools::Itertools as _;
 use run::measure::Metric;
-use run::model::{Row, Scenario};
+use run::model::{Cell, Scenario};
 use run::plan::{Method, Procedure, ScenarioId};
 
 use super::published_page::{self, OnPage, PageFigures};
@@ -236,8 +236,8 @@ fn file(id: ScenarioId) -> String {
 fn files(run: &LoggedRun, comparison: Option<&Comparison>) -> Files {
     let framed = run.framed().into_iter().filter(Scenario::has_pmf);
     let files = framed.map(|it| {
-        let rows = it.rows.iter();
-        let lines = rows.filter_map(|row| line(run, &it, row, comparison));
+        let cells = it.suite_cells().iter();
+        let lines = cells.filter_map(|cell| line(run, &it, cell, comparison));
         (file(it.id), lines.collect::<Vec<_>>())
     });
     files.filter(|it| !it.1.is_empty()).collect()
@@ -254,7 +254,7 @@ fn sorted(files: &Files) -> Files {
 fn line(
     run: &LoggedRun,
     scenario: &Scenario,
-    row: &Row,
+    cell: &Cell,
     comparison: Option<&Comparison>,
 ) -> Option<Vec<String>> {
     use Metric::{CacheFlush, Latency, Powerdown, Wakeup};
@@ -262,49 +262,49 @@ fn line(
         Procedure::Version => &[Latency][..],
         _ => &[Powerdown, Wakeup, CacheFlush],
     };
-    let cpu = run.run.cpu(row.cpu);
-    let mut cells = vec![
+    let cpu = run.run.cpu(cell.cpu);
+    let mut texts = vec![
         cpu.cluster.to_string(),
         run.run.core_number(&cpu).to_string(),
     ];
     for metric in metrics {
         // Standby flushes nothing, and the table has a column for it.
         let none = (*metric == CacheFlush).then_some(0);
-        let ns = run.ns(scenario.figure(row, *metric).or(none)?)?;
-        let change = comparison.and_then(|it| change(it, scenario.id, row, *metric));
+        let ns = run.ns(cell.figure(*metric).or(none)?)?;
+        let change = comparison.and_then(|it| change(it, scenario.id, cell, *metric));
         let change =
             change.filter(|it| matches!(it.outcome, ChangeOutcome::Better | ChangeOutcome::Worse));
         // Of the figures that the tables show, also where rounds were compared together.
         let percent = change.and_then(|it| {
             let old = &comparison?.baseline;
             let its = old.scenario(scenario.id, Method::Tftf)?;
-            let row = its.row(it.old_cpu)?;
-            let before = old.ns(its.figure(row, *metric).or(none)?)?;
+            let own = its.cell(it.old_cpu)?;
+            let before = old.ns(own.figure(*metric).or(none)?)?;
             percent(ns as f64, before as f64)
         });
-        cells.push(match percent {
+        texts.push(match percent {
             Some(percent) => format!("{ns} ({percent:+.2}%)"),
             None => ns.to_string(),
         });
     }
-    Some(cells)
+    Some(texts)
 }
 
 /// Returns the change of a figure that the comparison judges, by one method.
 fn change<'c>(
     comparison: &'c Comparison,
     id: ScenarioId,
-    row: &Row,
+    cell: &Cell,
     metric: Metric,
 ) -> Option<&'c Change> {
     comparison.baseline.scenario(id, Method::Tftf)?;
     let mut scenarios = comparison.scenarios.iter();
     let own = scenarios.find(|it| {
-        let is_placement = it.key.helper.is_none() || it.key.helper == row.helper;
+        let is_placement = it.key.helper.is_none() || it.key.helper == cell.helper;
         (it.key.id, it.key.method) == (id, Method::Tftf) && is_placement
     });
     let mut changes = own?.changes().iter();
-    changes.find(|it| it.cpu == row.cpu && it.key.metric() == Some(metric))
+    changes.find(|it| it.cpu == cell.cpu && it.key.suite_metric() == Some(metric))
 }
 
 /// Returns the names of a folder's tables; none if there is no folder.

@@ -80,8 +80,12 @@ fn measurements(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, f64)> {
     let Some(tag) = tag.filter(|_| scenario.has_pmf()) else {
         return all;
     };
-    for (row, metric) in scenario.rows.iter().cartesian_product(scenario.columns()) {
-        let cpu = run.run.cpu(row.cpu);
+    for (cell, metric) in scenario
+        .suite_cells()
+        .iter()
+        .cartesian_product(scenario.columns())
+    {
+        let cpu = run.run.cpu(cell.cpu);
         let label = format!("{}_{}", cpu.cluster, run.run.core_number(&cpu));
         let word = match metric {
             Metric::Powerdown => "powerdown",
@@ -90,7 +94,7 @@ fn measurements(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, f64)> {
             Metric::Latency => "latency",
             _ => continue,
         };
-        let ticks = scenario.figure(row, metric);
+        let ticks = cell.figure(metric);
         if let Some(ns) = ticks.and_then(|ticks| run.ns(ticks)) {
             all.push((name(word, tag, &label), ns as f64));
         }

@@ -143,13 +143,13 @@ fn rows(key: ScenarioKey, runs: &[&LoggedRun]) -> Vec<MatrixRow> {
             continue;
         };
         let columns = own.columns();
-        let cells = own.rows.iter();
-        let cells = cells.flat_map(|row| columns.iter().map(move |metric| (row, *metric)));
-        for (row, metric) in cells {
-            let Some(ticks) = own.figure(row, metric) else {
+        let cells = own.suite_cells().iter();
+        let figures = cells.flat_map(|cell| columns.iter().map(move |metric| (cell, *metric)));
+        for (cell, metric) in figures {
+            let Some(ticks) = cell.figure(metric) else {
                 continue;
             };
-            let cpu = run.run.cpu(row.cpu);
+            let cpu = run.run.cpu(cell.cpu);
             // Of rows with equal labels each has a line of its own.
             let is_it = |it: &MatrixRow| {
                 it.metric == metric && it.shown[place].is_none() && is_same(&it.cpu, &cpu)
@@ -159,7 +159,7 @@ fn rows(key: ScenarioKey, runs: &[&LoggedRun]) -> Vec<MatrixRow> {
                 rows.push(MatrixRow { cpu, metric, shown });
                 rows.len() - 1
             });
-            rows[at].shown[place] = Some((ticks, !run.is_doubtful(row)));
+            rows[at].shown[place] = Some((ticks, !run.is_doubtful(cell)));
         }
     }
     // A CPU that only a later run has stands with its like.

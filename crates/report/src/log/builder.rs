@@ -4,7 +4,7 @@ use hardware::board::CPU_MAX;
 use hardware::text::outside::printable;
 use hardware::text::plural::many;
 use hardware::text::words::Word as _;
-use run::model::{Cpu, Head, Run, Status};
+use run::model::{Cpu, Head, Run, ScenarioKey, Status};
 use run::plan::ScenarioId;
 use run::record::{Record, RunBuilder};
 
@@ -18,7 +18,7 @@ use super::plain_line::{PlainLine, RtInstr};
 use super::status_words::reason_word;
 use super::untrusted_text::plain;
 
-/// More bins than a spread has.
+/// More bins than a histogram has.
 const BINS_MAX: usize = 1 << 12;
 
 /// The most unknown scenarios that are named.
@@ -191,8 +191,8 @@ impl LoggedRunBuilder {
         let records = self.ledger.finish();
         if records.received + records.damaged == 0 {
             logged.run = self.lines.run(&mut logged.integrity);
-            let rows = logged.run.scenarios.iter().flat_map(|it| &it.rows);
-            let doubtful = rows.filter(|row| logged.is_doubtful(row)).count();
+            let cells = logged.run.scenarios.iter().flat_map(|it| &it.cells);
+            let doubtful = cells.filter(|cell| logged.is_doubtful(cell)).count();
             logged.integrity.unverified_rows = doubtful as u32;
             return logged;
         }
@@ -203,8 +203,9 @@ impl LoggedRunBuilder {
         logged.integrity.guessed_cpus = label_lost_cpus(&mut logged.run);
         // A second copy fills gaps in the end.
         if records.from_second > 0 {
-            let rows = logged.run.scenarios.iter_mut().flat_map(|it| &mut it.rows);
-            rows.for_each(|row| row.samples.sort());
+            let scenarios = logged.run.scenarios.iter_mut();
+            let cells = scenarios.flat_map(|it| &mut it.cells);
+            cells.for_each(|cell| cell.samples.sort());
         }
         logged.integrity.records = Some(records);
         // Records count, and no lines.
@@ -217,17 +218,24 @@ impl LoggedRunBuilder {
     }
 }
 
-/// Returns true if a record's CPUs have indices that a board has, and a spread bins
+/// Returns true if a record's CPUs have indices that a board has, and a histogram bins
 /// that one has: the memory that a log takes is bounded.
 fn is_possible(record: &Record) -> bool {
+    // The place of a cell of TFTF's suite is its CPU's.
+    let cpu_of = |key: &ScenarioKey, place: u32| match key.id.is_suite() {
+        true => u16::try_from(place).unwrap_or(u16::MAX),
+        false => 0,
+    };
     let (helper, cpu) = match record {
         Record::Cpus(first, cpus) => (None, first.saturating_add(cpus.len().max(1) as u16 - 1)),
         Record::Scenario(key, ..) => (key.helper, 0),
-        Record::Row((key, row)) => (key.helper.max(row.helper), row.cpu),
-        Record::Sample(key, cpu, _) => (key.helper, *cpu),
-        Record::Point(key, _, point) => (key.helper, point.cpu),
-        Record::Spread(_, _, spread) if usize::from(spread.first) > BINS_MAX => return false,
-        Record::Spread(key, ..) => (key.helper, 0),
+        Record::Cell((key, place, cell)) => {
+            let cpu = cell.cpu.max(cpu_of(key, *place));
+            (key.helper.max(cell.helper), cpu)
+        }
+        Record::Sample(key, place, _) => (key.helper, cpu_of(key, *place)),
+        Record::Histogram(.., part) if usize::from(part.first) > BINS_MAX => return false,
+        Record::Histogram(key, ..) => (key.helper, 0),
         Record::Identity(..)
         | Record::Run(_)
         | Record::Facts(_)
@@ -237,14 +245,13 @@ fn is_possible(record: &Record) -> bool {
     usize::from(cpu.max(helper.unwrap_or(0))) < CPU_MAX
 }
 
-/// Adds a CPU for each index that a row, a point or a helper has, and makes up labels of
+/// Adds a CPU for each index that a cell or a helper has, and makes up labels of
 /// those without a record, so that no two CPUs share any; returns their number.
 fn label_lost_cpus(run: &mut Run) -> u32 {
     let each = run.scenarios.iter().flat_map(|scenario| {
-        let rows = scenario.rows.iter();
-        let rows = rows.flat_map(|row| [Some(row.cpu), row.helper]);
-        let points = scenario.points.iter().map(|point| Some(point.cpu));
-        rows.chain(points).chain([scenario.helper])
+        let cells = scenario.cells.iter();
+        let cells = cells.flat_map(|cell| [Some(cell.cpu), cell.helper]);
+        cells.chain([scenario.helper])
     });
     let count = each.flatten().max().map_or(0, |last| usize::from(last) + 1);
     if run.cpus.len() < count {

@@ -3,7 +3,7 @@
 use std::slice;
 
 use hardware::text::plural::many;
-use run::model::{ClosingLine, End, Figures, Row, Scenario, Status, Totals, Verdict};
+use run::model::{Cell, ClosingLine, End, Scenario, Status, Totals, Verdict};
 use run::record::FORMAT;
 
 use super::closing::Closing;
@@ -157,7 +157,7 @@ impl LoggedRun {
         let ([samples, ..], [counted, ..]) = (counts(&own), counts(&end.totals));
         (counts(&own) != counts(&end.totals)).then(|| {
             format!(
-                "the end record counts {}, and rows and points have {samples}: records of \
+                "the end record counts {}, and cells have {samples}: records of \
                  several runs, or damaged before their checksums were made",
                 many(counted as usize, "sample")
             )
@@ -180,9 +180,9 @@ impl LoggedRun {
                 Status::Unknown => all.push(format!("the log does not say how {id} ended")),
             }
             let is_skipped = matches!(scenario.status, Status::Skipped(_));
-            let is_there = |row: &Row| row.figures != Figures::default() || row.skipped.is_some();
+            let is_there = |cell: &Cell| cell.has_figures() || cell.skipped.is_some();
             let lost = (0..self.run.cpus.len() as u16)
-                .filter(|cpu| !scenario.row(*cpu).is_some_and(is_there));
+                .filter(|cpu| !scenario.cell(*cpu).is_some_and(is_there));
             let lost: Vec<u16> = lost.filter(|_| !is_skipped).collect();
             if !is_skipped && lost.len() == self.run.cpus.len() {
                 all.push(format!("there is no figure of {id}"));
@@ -252,7 +252,7 @@ mod tests {
             ([(seq, json)], ""),
             (
                 [(seq, other.as_str())],
-                "the end record counts 7 samples, and rows",
+                "the end record counts 7 samples, and cells",
             ),
             (
                 [("0003", fewer)],

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use run::model::{Figures, Row, Run, Scenario, Skip, Status};
+use run::model::{Cell, Run, Scenario, Series, Skip, Status};
 use run::plan::{Records, ScenarioId};
 use serde_json::Value;
 
@@ -127,20 +127,23 @@ impl Truth {
             if logged.integrity.records.is_none() {
                 scenario.status = Status::Unknown;
             }
-            for row in scenario.rows.iter_mut().filter(|it| it.lacks_own_record()) {
-                let cpu = sent_cpu(logged, row.cpu);
-                let is_true = row.skipped.is_none() || self.has_skipped(scenario.id, cpu);
+            for cell in scenario.cells.iter_mut().filter(|it| it.lacks_own_record()) {
+                let cpu = sent_cpu(logged, cell.cpu);
+                let is_true = cell.skipped.is_none() || self.has_skipped(scenario.id, cpu);
                 assert!(is_true || !logged.is_complete());
-                row.skipped = None;
-                assert!(row.figures == Figures::default() || logged.is_doubtful(row));
-                row.figures = Figures::default();
+                cell.skipped = None;
+                let is_doubtful = logged.is_doubtful(cell);
+                // Only a line has a figure without samples.
+                let is_of_line = |it: &Series| it.summary.n == 0;
+                assert!(is_doubtful || !cell.series.iter().any(is_of_line));
+                cell.series.retain(|it| !is_of_line(it));
             }
-            let empty = |it: &Row| Row {
-                cpu: it.cpu,
-                helper: it.helper,
-                ..Row::default()
+            let is_empty = |it: &Cell| {
+                let mut empty = Cell::new(it.cpu, it.step);
+                empty.helper = it.helper;
+                *it == empty
             };
-            scenario.rows.retain(|it| *it != empty(it));
+            scenario.cells.retain(|it| !is_empty(it));
         }
         assert!(is_part(&json(&run), &json(&self.run)), "{run:#?}");
         for sentence in sentences(logged) {
@@ -152,10 +155,10 @@ impl Truth {
         }
     }
 
-    /// Returns true if the row of a CPU was skipped.
+    /// Returns true if the cell of a CPU was skipped.
     fn has_skipped(&self, id: ScenarioId, cpu: u16) -> bool {
         let mut all = self.run.scenarios.iter().filter(|it| it.id == id);
-        all.any(|it| it.row(cpu).is_some_and(is_skipped))
+        all.any(|it| it.cell(cpu).is_some_and(is_skipped))
     }
 
     /// Asserts that a log whose runs are all complete has everything, in one run.
@@ -175,7 +178,7 @@ impl Truth {
     fn has_all_rows(&self, logged: &LoggedRun) -> bool {
         let mut framed = self.run.scenarios.iter().filter(|it| it.is_framed());
         let has = |it: &Scenario, cpu: u16| {
-            let own = logged.scenario(it.id, it.method)?.row(cpu)?;
+            let own = logged.scenario(it.id, it.method)?.cell(cpu)?;
             let is_left_out = || self.has_skipped(it.id, sent_cpu(logged, cpu));
             Some(logged.is_doubtful(own) || is_skipped(own) && is_left_out())
         };
@@ -189,8 +192,8 @@ fn sent_cpu(logged: &LoggedRun, cpu: u16) -> u16 {
     cpu.cluster.saturating_mul(2).saturating_add(cpu.core)
 }
 
-fn is_skipped(row: &Row) -> bool {
-    row.skipped.is_some()
+fn is_skipped(cell: &Cell) -> bool {
+    cell.skipped.is_some()
 }
 
 /// Returns a run whose log may be without records; with a row that was skipped, in every
@@ -199,12 +202,10 @@ fn run_of_lines(nth: u64) -> Run {
     let mut run = made_up_run::run();
     run.scenarios.pop();
     if nth % 2 == 1 {
-        let row = &mut run.scenarios[2].rows[3];
-        let (cpu, skipped) = (row.cpu, Some(Skip::NoGic));
-        *row = Row {
-            cpu,
-            skipped,
-            ..Row::default()
+        let cell = &mut run.scenarios[2].cells[3];
+        *cell = Cell {
+            skipped: Some(Skip::NoGic),
+            ..Cell::new(cell.cpu, cell.step)
         };
     }
     run.end = Some(made_up_run::end(&run));
@@ -315,11 +316,11 @@ fn pasted_logs_lose_no_row_in_silence() {
             assert!(!is_complete || truth.has_all_rows(&logged), "{text}");
             let mut run = logged.run.clone();
             for scenario in &mut run.scenarios {
-                for row in &mut scenario.rows {
-                    row.cpu = sent_cpu(&logged, row.cpu);
+                for cell in &mut scenario.cells {
+                    cell.cpu = sent_cpu(&logged, cell.cpu);
                 }
-                let rows = &mut scenario.rows;
-                rows.retain(|it| !is_skipped(it) || !truth.has_skipped(scenario.id, it.cpu));
+                let cells = &mut scenario.cells;
+                cells.retain(|it| !is_skipped(it) || !truth.has_skipped(scenario.id, it.cpu));
             }
             assert!(is_part(&json(&run), &json(&truth.run)), "{text}");
             whole += u64::from(is_complete);

@@ -2,7 +2,7 @@
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
-use run::model::{Row, Scenario};
+use run::model::{Cell, Scenario};
 use suite::output::RtInstrFigures;
 
 use super::integrity::NAMED_MAX;
@@ -16,12 +16,13 @@ pub(super) fn contradicted(lines: &LineRun, logged: &LoggedRun) -> Vec<String> {
     let is_whole = logged.integrity.is_whole();
     let contradicts = |line: &RowOfLine| {
         let scenario = framed.iter().find(|it| it.id == line.id);
-        let rows = scenario.map(|scenario| (scenario, rows_of_label(logged, scenario, line.label)));
-        match rows {
-            Some((scenario, rows)) if !rows.is_empty() => {
+        let cells =
+            scenario.map(|scenario| (scenario, cells_of_label(logged, scenario, line.label)));
+        match cells {
+            Some((scenario, cells)) if !cells.is_empty() => {
                 let is_held =
-                    |row: &&Row| is_lost(logged, row) || is_of(line, logged, scenario, row);
-                !rows.iter().any(is_held)
+                    |cell: &&Cell| is_lost(logged, cell) || is_of(line, logged, scenario, cell);
+                !cells.iter().any(is_held)
             }
             _ => is_whole,
         }
@@ -42,26 +43,26 @@ pub(super) fn clause(wrong: &[String]) -> String {
     format!("the records contradict {lines}: {named}{more}")
 }
 
-/// Returns the rows whose lines have this cluster and core.
-fn rows_of_label<'s>(
+/// Returns the cells whose lines have this cluster and core.
+fn cells_of_label<'s>(
     logged: &LoggedRun,
     scenario: &'s Scenario,
     (cluster, core): (u16, u16),
-) -> Vec<&'s Row> {
-    let is_it = |row: &&Row| {
-        let cpu = logged.run.cpu(row.cpu);
+) -> Vec<&'s Cell> {
+    let is_it = |cell: &&Cell| {
+        let cpu = logged.run.cpu(cell.cpu);
         cpu.cluster == cluster && logged.run.core_number(&cpu) == u64::from(core)
     };
-    scenario.rows.iter().filter(is_it).collect()
+    scenario.suite_cells().iter().filter(is_it).collect()
 }
 
-/// Returns true if the figures of a row are not known, or not in nanoseconds.
-fn is_lost(logged: &LoggedRun, row: &Row) -> bool {
-    row.lacks_own_record() || logged.run.facts.is_none()
+/// Returns true if the figures of a cell are not known, or not in nanoseconds.
+fn is_lost(logged: &LoggedRun, cell: &Cell) -> bool {
+    cell.lacks_own_record() || logged.run.facts.is_none()
 }
 
-fn is_of(line: &RowOfLine, logged: &LoggedRun, scenario: &Scenario, row: &Row) -> bool {
-    let figures = RtInstrFigures::from_row(&logged.run, scenario, row);
+fn is_of(line: &RowOfLine, logged: &LoggedRun, scenario: &Scenario, cell: &Cell) -> bool {
+    let figures = RtInstrFigures::from_cell(&logged.run, scenario, cell);
     let values = figures.map(|figures| match figures {
         RtInstrFigures::Latency(latency) => [Some(latency), None, None],
         RtInstrFigures::PowerDown(all) => all.map(Some),

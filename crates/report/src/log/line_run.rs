@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use hardware::board::CPU_MAX;
 use itertools::Itertools as _;
-use run::model::{Cpu, Figures, Row, Run, Scenario, ScenarioKey, Skip, Status};
-use run::plan::{Method, ScenarioId};
+use run::measure::Metric;
+use run::model::{Cell, CellStep, Cpu, Run, Scenario, ScenarioKey, Skip, Status};
+use run::plan::{Method, Procedure, ScenarioId};
 
 use super::integrity::Integrity;
 use super::plain_line::RtInstr;
@@ -199,37 +200,32 @@ impl LineScenario {
         self.rows = kept;
     }
 
-    /// Returns the scenario, with a row for each CPU of `keys` that has figures or was
+    /// Returns the scenario, with a cell for each CPU of `keys` that has figures or was
     /// skipped. With a helper at two places, a CPU may be skipped at one of them.
     fn scenario(&self, keys: &[((u16, u16), usize)]) -> Scenario {
         let (id, method, helper) = (self.id, self.method, None);
         let mut scenario = Scenario::new(ScenarioKey { id, method, helper });
         scenario.status = self.status;
-        let rows = (0..).zip(keys).filter_map(|(cpu, key)| {
+        let metrics: &[Metric] = match id.procedure() {
+            Procedure::Version => &[Metric::Latency],
+            _ => &[Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush],
+        };
+        let cells = (0..).zip(keys).filter_map(|(cpu, key)| {
             let own = self.rows.iter().find(|it| (it.label, it.nth) == *key);
-            let mut row = Row {
-                cpu,
-                ..Row::default()
-            };
+            let mut cell = Cell::new(cpu, CellStep::default());
             match own.and_then(|it| it.values) {
-                Some([powerdown, wakeup, cache_flush]) => {
-                    row.figures = Figures {
-                        powerdown,
-                        wakeup,
-                        cache_flush,
-                    };
+                Some(values) => {
+                    for (metric, value) in metrics.iter().zip(values) {
+                        cell.set_figure(*metric, value);
+                    }
                 }
                 None => {
-                    row.skipped = Some(Skip::NotStated).filter(|_| self.skipped.contains(&key.0))
+                    cell.skipped = Some(Skip::NotStated).filter(|_| self.skipped.contains(&key.0));
                 }
             }
-            (row != Row {
-                cpu,
-                ..Row::default()
-            })
-            .then_some(row)
+            (cell.has_figures() || cell.skipped.is_some()).then_some(cell)
         });
-        scenario.rows = rows.collect();
+        scenario.cells = cells.collect();
         scenario
     }
 }
@@ -252,9 +248,9 @@ mod tests {
             }
         }
         let run = run.run(&mut integrity);
-        let rows = run.scenarios.iter().flat_map(|it| &it.rows);
-        let rows = rows.map(|it| (it.cpu, it.figures.powerdown.unwrap_or(0)));
-        (rows.collect(), integrity.rt_instr_ambiguous)
+        let cells = run.scenarios.iter().flat_map(|it| &it.cells);
+        let cells = cells.map(|it| (it.cpu, it.figure(Metric::Powerdown).unwrap_or(0)));
+        (cells.collect(), integrity.rt_instr_ambiguous)
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
-use run::model::{Figures, Row, Run, RunId, Scenario, Skip, Status};
+use run::model::{Cell, Run, RunId, Scenario, Skip, Status};
 use run::plan::{Method, ScenarioId};
 use serde::Serialize;
 
@@ -98,11 +98,11 @@ impl LoggedRun {
         self.run.clock()
     }
 
-    /// Returns true for a row whose figures are from a line without a checksum and
+    /// Returns true for a cell whose figures are from a line without a checksum and
     /// are marked so. Published tables are not marked.
-    pub fn is_doubtful(&self, row: &Row) -> bool {
+    pub fn is_doubtful(&self, cell: &Cell) -> bool {
         let is_log_of_lines = self.integrity.records.is_none() && !self.integrity.tables;
-        is_log_of_lines && row.figures != Figures::default()
+        is_log_of_lines && cell.has_figures()
     }
 
     /// Returns `ticks` in nanoseconds, truncated, as RT_INSTR lines have it.
@@ -134,7 +134,7 @@ impl LoggedRun {
     }
 
     /// Returns the scenarios of TFTF's method with one row for each CPU, that of
-    /// [`Scenario::row_of`], which has the helper of its placement.
+    /// [`Scenario::cell_of`], which has the helper of its placement.
     pub fn framed(&self) -> Vec<Scenario> {
         let tftf = self.run.scenarios.iter();
         let tftf = tftf.filter(|it| it.method == Method::Tftf);
@@ -143,13 +143,13 @@ impl LoggedRun {
             let group: Vec<Scenario> = group.cloned().collect();
             let cluster = |cpu: u16| self.run.cpu(cpu).cluster;
             let cpus = 0..u16::try_from(self.run.cpus.len()).unwrap_or(u16::MAX);
-            let rows = cpus.filter_map(|cpu| Scenario::row_of(&group, cpu, &cluster));
+            let cells = cpus.filter_map(|cpu| Scenario::cell_of(&group, cpu, &cluster));
             let mut framed = scenario.clone();
-            let rows = rows.map(|(of, row)| Row {
-                helper: of.helper.or(row.helper),
-                ..row.clone()
+            let cells = cells.map(|(of, cell)| Cell {
+                helper: of.helper.or(cell.helper),
+                ..cell.clone()
             });
-            framed.rows = rows.collect();
+            framed.cells = cells.collect();
             framed
         });
         framed.collect()
@@ -188,11 +188,11 @@ impl LoggedRun {
 
     /// Returns the skipped rows of a scenario: each reason with its CPUs.
     pub fn skipped_rows(&self, scenario: &Scenario) -> Vec<(String, Skip)> {
-        let rows = scenario.rows.iter();
-        let rows = rows.filter_map(|row| Some((row.skipped?, row.cpu)));
-        let named = grouped(rows)
+        let cells = scenario.suite_cells().iter();
+        let cells = cells.filter_map(|cell| Some((cell.skipped?, cell.cpu)));
+        let named = grouped(cells)
             .into_iter()
-            .map(|(skip, rows)| (self.named(&rows), skip));
+            .map(|(skip, cpus)| (self.named(&cpus), skip));
         named.collect()
     }
 

@@ -145,6 +145,8 @@ fn line<'t>(tag: &'t str, row: &PublishedRow) -> PlainLine<'t> {
 
 #[cfg(test)]
 mod tests {
+    use run::measure::Metric;
+
     use super::*;
 
     #[test]
@@ -202,10 +204,10 @@ mod tests {
             fs::write(dir.path().join(format!("{tag}.csv")), text).expect("written");
         }
         let logged = read(dir.path()).expect("tables");
-        let rows = &logged.run.scenarios[0].rows;
-        assert_eq!(rows[0].figures.powerdown, Some(7));
+        let cells = &logged.run.scenarios[0].cells;
+        assert_eq!(cells[0].figure(Metric::Latency), Some(7));
         assert!(logged.run.scenarios.len() == 1 && logged.is_complete());
-        assert!(!logged.is_doubtful(&rows[0]));
+        assert!(!logged.is_doubtful(&cells[0]));
         let part = "1 row of scenarios that this version does not know left out: test_later";
         assert!(logged.doubts().join("\n").contains(part));
     }

@@ -1,6 +1,7 @@
 //! Whole logs: however they were logged, and whatever is lost of them.
 
-use run::model::{Failure, Row, Run, RunId, Scenario, Skip, Status, Verdict};
+use run::measure::Metric;
+use run::model::{Cell, Failure, Run, RunId, Scenario, Skip, Status, Verdict};
 use run::plan::{Method, Records, ScenarioId};
 use run::record::{FORMAT, MARK};
 
@@ -113,14 +114,17 @@ fn scenario(run: &LoggedRun, id: ScenarioId) -> &Scenario {
 #[test]
 fn lost_records_are_named_and_cost_themselves() {
     let serial = "{\"s\":\"cpu_susp_serial\"}";
-    let row = "{\"row\":[\"cpu_susp_serial\",1,".to_owned();
+    let row = "{\"cell\":[\"cpu_susp_serial\",1,".to_owned();
     let of_row = format!("[{serial},1,");
     let own = "{\"scenario\":[{\"s\":\"cpu_susp_serial\"}";
     for (lost, shortfall) in [
         ("{\"run\":", "record 0000 lost"),
         ("{\"cpus\":", "record 0003 lost"),
         ("{\"end\":", "the end record lost: there may be more"),
-        ("{\"point\":", "record 0051 lost; record 0053 lost"),
+        (
+            "{\"cell\":[\"dirty_sweep\"",
+            "record 0051 lost; record 0053 lost",
+        ),
         (&row, "record 00"),
         (own, "record 00"),
     ] {
@@ -133,14 +137,14 @@ fn lost_records_are_named_and_cost_themselves() {
         if lost == "{\"cpus\":" {
             assert_eq!(logged.integrity.guessed_cpus, 4);
             assert_eq!(logged.run.label(1).to_string(), "65535.1");
-            assert_eq!(logged.run.scenarios[2].rows, whole.scenarios[2].rows);
+            assert_eq!(logged.run.scenarios[2].cells, whole.scenarios[2].cells);
         }
     }
-    // No line stands in for the records of a row.
+    // No line stands in for the records of a cell.
     let logged = read_one(without(|it| it.contains(&row) || it.contains(&of_row)));
     assert!(
         scenario(&logged, ScenarioId::CpuSuspendSerial)
-            .row(1)
+            .cell(1)
             .is_none()
     );
     let wrong = whole_log().replacen("serial\t0\t1\t", "serial\t0\t1\t9", 1);
@@ -175,7 +179,7 @@ fn log_without_the_headers_record_keeps_the_rest() {
 #[test]
 fn scenario_that_lacks_a_record_has_no_findings_and_is_named() {
     let whole = read_one(whole_log());
-    let row = "{\"row\":[\"cpu_susp_serial\",1,";
+    let row = "{\"cell\":[\"cpu_susp_serial\",1,";
     let own = "{\"scenario\":[{\"s\":\"cpu_susp_serial\"}";
     for (lost, what) in [
         (&[row][..], "1 record of test_rt_instr_cpu_susp_serial is"),
@@ -344,8 +348,8 @@ fn tftf_log_has_lines_alone() {
     // Rows with equal labels are no threads.
     assert_eq!((logged.run.cpus.len(), logged.run.threads()), (4, 1));
     let suspend = scenario(&logged, ScenarioId::CpuSuspendSerial);
-    let ns = suspend.rows.iter();
-    let ns = ns.map(|row| logged.ns(row.figures.powerdown?));
+    let ns = suspend.cells.iter();
+    let ns = ns.map(|cell| logged.ns(cell.figure(Metric::Powerdown)?));
     let ns: Vec<Option<u64>> = ns.collect();
     assert_eq!(ns, [106_120, 106_880, 106_900, 106_910].map(Some));
     let version = scenario(&logged, ScenarioId::PsciVersionParallel);
@@ -481,11 +485,10 @@ fn lines_that_lack_something_are_incomplete() {
 fn rows_that_the_summary_names_may_lack() {
     let mut run = made_up_run::run();
     run.scenarios.pop();
-    let (cpu, skipped) = (3, Some(Skip::NoGic));
-    run.scenarios[2].rows[3] = Row {
-        cpu,
-        skipped,
-        ..Row::default()
+    run.scenarios[2].cells[3] = Cell {
+        cpu: 3,
+        skipped: Some(Skip::NoGic),
+        ..Cell::default()
     };
     run.end = Some(made_up_run::end(&run));
     let log = made_up_run::log(&run, Records::None);

@@ -215,7 +215,7 @@ fn notes(run: &LoggedRun) -> Vec<String> {
         .as_ref()
         .filter(|it| it.verdict != Verdict::Pass);
     let lost = lost.map(|it| format!("the run did not pass: {}", it.line));
-    let is_left_out = |it: &&Scenario| it.rows.iter().all(|row| row.samples.is_empty());
+    let is_left_out = |it: &&Scenario| it.suite_cells().iter().all(|cell| cell.samples.is_empty());
     let left_out = run
         .run
         .scenarios

@@ -12,7 +12,7 @@ use thiserror::Error;
 
 use super::words::{self, Detail};
 use crate::measure::{Metric, lower_median};
-use crate::model::{Confidence, Finding, Kind, Row, Run, Scenario};
+use crate::model::{Cell, Confidence, Finding, Kind, Run, Scenario};
 use crate::plan::StateChoice;
 
 /// The last man down in a cluster.
@@ -37,8 +37,8 @@ pub(super) fn find_last_men(run: &Run, scenario: &Scenario, detail: Detail) -> V
     }
     let not_told = |why: NotTold| detail.is_full().then(|| not_told(scenario, &why));
     if !scenario.has_order() {
-        let mut rows = scenario.rows.iter();
-        let has_figures = rows.any(|row| row.figures.cache_flush.is_some());
+        let mut cells = scenario.cells.iter();
+        let has_figures = cells.any(|cell| cell.figure(Metric::CacheFlush).is_some());
         let why = has_figures.then_some(NotTold::NoTimestamps);
         return why.and_then(not_told).into_iter().collect();
     }
@@ -56,14 +56,20 @@ fn of_cluster(
     cluster: u16,
     detail: Detail,
 ) -> Result<Finding, NotTold> {
-    let is_mine = |row: &&Row| run.cpu(row.cpu).cluster == cluster;
-    let rows: Vec<_> = scenario.rows.iter().filter(is_mine).collect();
+    let is_mine = |cell: &&Cell| run.cpu(cell.cpu).cluster == cluster;
+    let cells: Vec<_> = scenario.cells.iter().filter(is_mine).collect();
     let cpus = run.cpus.iter().filter(|cpu| cpu.cluster == cluster);
-    if rows.len() < cpus.count() {
+    if cells.len() < cpus.count() {
         return Err(NotTold::RowMissing(cluster));
     }
-    let order = |row: &&Row| Some((row.went_down()?, row.cpu, row.figures.cache_flush?));
-    let known: Option<Vec<_>> = rows.iter().map(order).collect();
+    let order = |cell: &&Cell| {
+        Some((
+            cell.went_down()?,
+            cell.cpu,
+            cell.figure(Metric::CacheFlush)?,
+        ))
+    };
+    let known: Option<Vec<_>> = cells.iter().map(order).collect();
     let mut known = known.ok_or(NotTold::CpuWithoutTimestamps(cluster))?;
     known.sort_unstable();
     let last = known.pop();
@@ -85,7 +91,7 @@ fn of_cluster(
     Ok(Finding {
         metrics: vec![Metric::CacheFlush],
         confidence: Confidence::Stamps,
-        ..Finding::by_counts(LAST_MAN, sentence, rows.iter().map(|row| row.cpu))
+        ..Finding::by_counts(LAST_MAN, sentence, cells.iter().map(|cell| cell.cpu))
     })
 }
 
@@ -94,7 +100,7 @@ fn not_told(scenario: &Scenario, why: &NotTold) -> Finding {
         "Last man down: cannot be seen from figures alone, as {why}; the size of a flush is no \
          evidence of it."
     );
-    let cpus = scenario.rows.iter().map(|row| row.cpu);
+    let cpus = scenario.cells.iter().map(|cell| cell.cpu);
     Finding {
         metrics: vec![Metric::CacheFlush],
         confidence: Confidence::Unknown,

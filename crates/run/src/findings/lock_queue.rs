@@ -11,7 +11,7 @@ use hardware::text::plural::Plural;
 
 use super::words::{self, Detail};
 use crate::measure::{FittedLine, Metric, lower_median};
-use crate::model::{Confidence, CpuSet, Finding, Fit, Kind, Row, Run, Scenario};
+use crate::model::{Cell, Confidence, CpuSet, Finding, Fit, Kind, Run, Scenario};
 
 /// CPUs that wait for each other.
 pub const LOCK_QUEUE: Kind = Kind::new("lock-queue");
@@ -37,8 +37,9 @@ fn lock_queue(run: &Run, scenario: &Scenario, detail: Detail) -> Option<Finding>
     if !scenario.has_order() {
         return None;
     }
-    let arrival = |row: &Row| Some((row.went_down()?, row.cpu, row.figures.powerdown?));
-    let mut arrivals: Vec<Arrival> = scenario.rows.iter().filter_map(arrival).collect();
+    let arrival =
+        |cell: &Cell| Some((cell.went_down()?, cell.cpu, cell.figure(Metric::Powerdown)?));
+    let mut arrivals: Vec<Arrival> = scenario.cells.iter().filter_map(arrival).collect();
     arrivals.sort_unstable();
     let long = without_long_flushes(scenario, &mut arrivals);
     let points = || (0..).zip(arrivals.iter().map(|it| it.2));
@@ -102,7 +103,7 @@ fn sentence(run: &Run, line: FittedLine, long: &CpuSet) -> String {
 /// Subtracts long cache flushes from the Powerdown of their CPUs and of those after
 /// them, and returns these CPUs. `arrivals` are in the order of their instants.
 pub fn without_long_flushes(scenario: &Scenario, arrivals: &mut [Arrival]) -> CpuSet {
-    let flush = |it: &Arrival| scenario.row(it.1)?.figures.cache_flush;
+    let flush = |it: &Arrival| scenario.cell(it.1)?.figure(Metric::CacheFlush);
     let all: Option<Vec<u64>> = arrivals.iter().map(flush).collect();
     let mut long = CpuSet::default();
     let Some(flushes) = all else {

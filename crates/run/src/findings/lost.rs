@@ -12,8 +12,8 @@ pub const LOST: Kind = Kind::new("lost");
 
 /// Finds the CPUs that were lost, and what that means for the others.
 pub(super) fn find_lost(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Finding> {
-    let rows = scenario.rows.iter();
-    let lost = rows.filter_map(|row| Some((row.cpu, row.lost?)));
+    let cells = scenario.suite_cells().iter();
+    let lost = cells.filter_map(|cell| Some((cell.cpu, cell.lost?)));
     let Some((cpu, loss)) = lost.clone().next() else {
         return Vec::new();
     };

@@ -12,10 +12,11 @@ use crate::model::{Finding, Kind, Run, Scenario};
 /// Attempts that do not count.
 pub const NOT_COUNTED: Kind = Kind::new("not-counted");
 
-/// Finds the attempts that do not count, the reasons, and the CPUs.
+/// Finds the attempts that do not count, the reasons, and the CPUs. Other scenarios than
+/// those of TFTF's suite have tables and sentences for them.
 pub(super) fn find_not_counted(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Finding> {
-    let rows = scenario.rows.iter();
-    let rejected = rows.filter_map(|row| Some((row.cpu, row.attempts.as_ref()?)));
+    let cells = scenario.suite_cells().iter();
+    let rejected = cells.filter_map(|cell| Some((cell.cpu, cell.counts.as_ref()?)));
     let rejected: Vec<_> = rejected.filter(|it| !it.1.rejected.is_empty()).collect();
     let mut all = 0;
     let each = Reason::ALL.into_iter().filter_map(|reason| {
@@ -31,8 +32,8 @@ pub(super) fn find_not_counted(run: &Run, scenario: &Scenario, _: Detail) -> Vec
         return Vec::new();
     }
     // A companion is never the cause: it only shared the round.
-    let first = rejected.iter().find_map(|(cpu, attempts)| {
-        let first = attempts.first.filter(|it| it.reason != Reason::Companion)?;
+    let first = rejected.iter().find_map(|(cpu, counts)| {
+        let first = counts.first.filter(|it| it.reason != Reason::Companion)?;
         Some(format!("; the first on CPU {}: {first}", run.label(*cpu)))
     });
     let (attempts, first) = (Many(all, "attempt"), first.unwrap_or_default());

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::words::Detail;
 use crate::measure::Metric;
-use crate::model::{Finding, How, Kind, Point, Run, Scenario};
+use crate::model::{Cell, Finding, How, Kind, Run, Scenario};
 use crate::plan::Procedure;
 
 /// Timer expiries that were missed.
@@ -13,32 +13,30 @@ pub(super) const OVERRUNS: Kind = Kind::new("overruns");
 
 /// Finds that more than a tenth of the expiries were overruns: a result, and no failure.
 pub(super) fn find_overruns(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Finding> {
-    let all = |point: &Point| u64::from(point.figures.n) + point.lost;
-    let has_many = |point: &&Point| {
-        scenario.id.procedure() == Procedure::Timers
-            && point.measure == Metric::Handler
-            && point.lost * 10 > all(point)
-    };
-    let many = scenario.points.iter().filter(has_many);
+    let lost = |cell: &Cell| u64::from(cell.not_counted(Metric::Handler));
+    let all = |cell: &Cell| u64::from(cell.valid()) + lost(cell);
+    let has_many =
+        |cell: &&Cell| scenario.id.procedure() == Procedure::Timers && lost(cell) * 10 > all(cell);
+    let many = scenario.cells.iter().filter(has_many);
     // By the share: no stretch has 2^32 expiries.
-    let is_worse = |a: &Point, b: &Point| a.lost * all(b) > b.lost * all(a);
+    let is_worse = |a: &Cell, b: &Cell| lost(a) * all(b) > lost(b) * all(a);
     let worst = many.clone();
     let worst = worst.reduce(|worst, it| if is_worse(it, worst) { it } else { worst });
     let Some(worst) = worst else {
         return Vec::new();
     };
-    let is_alone = worst.how == How::Alone;
+    let is_alone = worst.step.how == How::Alone;
     let how = if is_alone {
         "alone"
     } else {
         "all CPUs at once"
     };
-    let (cpu, lost, all) = (run.label(worst.cpu), worst.lost, all(worst));
-    let word = worst.variant.word();
+    let (cpu, lost, all) = (run.label(worst.cpu), lost(worst), all(worst));
+    let word = worst.step.variant.word();
     let sentence = format!(
         "Overruns: on CPU {cpu} {lost} of {all} expiries were missed ({how}, {word}); min, median \
          and max are of the others only."
     );
-    let cpus = many.map(|point| point.cpu);
+    let cpus = many.map(|cell| cell.cpu);
     [Finding::by_counts(OVERRUNS, sentence, cpus)].into()
 }

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use hardware::spec::stat::{Mismatch, Reached};
 
 use super::words::{self, Detail};
-use crate::model::{Confidence, Finding, Kind, Row, Run, Scenario};
+use crate::model::{Cell, Confidence, Finding, Kind, Run, Scenario};
 use crate::plan::Procedure;
 
 /// The states that were reached.
@@ -16,17 +16,19 @@ pub(super) const REACHED: Kind = Kind::new("reached");
 
 /// Finds what was reached, and one warning for each kind of contradiction.
 pub(super) fn find_reached(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Finding> {
-    let rows = scenario.rows.iter();
-    let rows: Vec<_> = rows.filter_map(|row| Some((row, row.reached?))).collect();
-    if rows.is_empty() {
+    let cells = scenario.suite_cells().iter();
+    let cells: Vec<_> = cells
+        .filter_map(|cell| Some((cell, cell.reached?)))
+        .collect();
+    if cells.is_empty() {
         return unknown(run, scenario).into_iter().collect();
     }
     // Each state once, the shallowest first.
-    let mut states: Vec<_> = rows.iter().filter_map(|it| it.1.state).collect();
+    let mut states: Vec<_> = cells.iter().filter_map(|it| it.1.state).collect();
     states.sort_unstable();
     states.dedup();
     let each = states.iter().map(|state| {
-        let here = rows.iter().filter(|it| it.1.state == Some(*state));
+        let here = cells.iter().filter(|it| it.1.state == Some(*state));
         let cpus = words::cpus(run, here.map(|it| it.0.cpu));
         format!("{state:#010x} (CPU {cpus})")
     });
@@ -35,13 +37,13 @@ pub(super) fn find_reached(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Fin
         false => each.collect::<Vec<_>>().join(", "),
     };
     let sentence = format!("Reached, by PSCI_STAT_COUNT: {each}.");
-    let all = rows.iter().map(|it| it.0.cpu);
+    let all = cells.iter().map(|it| it.0.cpu);
     let mut found = vec![Finding::by_counts(REACHED, sentence, all)];
     for mismatch in [Mismatch::State, Mismatch::Count, Mismatch::Residency] {
-        let is_wrong = |it: &&(&Row, Reached)| it.1.mismatch() == Some(mismatch);
-        if let Some((row, reached)) = rows.iter().find(is_wrong) {
-            let sentence = warning(run, mismatch, row.cpu, reached);
-            found.push(Finding::by_counts(REACHED, sentence, [row.cpu]));
+        let is_wrong = |it: &&(&Cell, Reached)| it.1.mismatch() == Some(mismatch);
+        if let Some((cell, reached)) = cells.iter().find(is_wrong) {
+            let sentence = warning(run, mismatch, cell.cpu, reached);
+            found.push(Finding::by_counts(REACHED, sentence, [cell.cpu]));
         }
     }
     found
@@ -52,10 +54,14 @@ fn unknown(run: &Run, scenario: &Scenario) -> Option<Finding> {
     let conditions = scenario.conditions.as_ref()?;
     let suspends = conditions.power_state.is_some() && scenario.id.procedure() != Procedure::CpuOff;
     let has_stat = run.facts.is_some_and(|facts| facts.stat);
-    if !has_stat || !suspends || scenario.rows.is_empty() {
+    if !has_stat || !suspends || scenario.suite_cells().is_empty() {
         return None;
     }
-    let why = if scenario.rows.iter().any(|row| row.lost.is_some()) {
+    let why = if scenario
+        .suite_cells()
+        .iter()
+        .any(|cell| cell.lost.is_some())
+    {
         "a CPU was lost, and may be on"
     } else {
         "no round for it was good, or the states' levels are not told"

@@ -10,7 +10,7 @@ use hardware::text::plural::Plural;
 
 use super::words::{self, Detail};
 use crate::measure::Metric;
-use crate::model::{Confidence, Finding, Kind, Run, Scenario};
+use crate::model::{Cell, Confidence, Finding, Kind, Run, Scenario};
 use crate::plan::Procedure;
 
 /// Figures of so few ticks that the tick shows.
@@ -31,10 +31,9 @@ pub fn tick_ns(run: &Run) -> Option<u64> {
         let tick = run.clock().tick_ps()?;
         return Some(tick.div_ceil(1000).max(1));
     }
-    let rows = run.scenarios.iter().flat_map(|scenario| &scenario.rows);
-    let figures = rows.map(|row| row.figures);
-    let each = figures.flat_map(|it| [it.powerdown, it.wakeup, it.cache_flush]);
-    let mut all: Vec<u64> = each.flatten().filter(|figure| *figure > 0).collect();
+    let series = run.scenarios.iter().flat_map(Scenario::all_series);
+    let figures = series.filter_map(|it| it.series.shown);
+    let mut all: Vec<u64> = figures.filter(|figure| *figure > 0).collect();
     all.sort_unstable();
     all.dedup();
     let divisor = all.iter().copied().fold(0, gcd);
@@ -63,9 +62,9 @@ fn of_column(
     detail: Detail,
     (metric, tick): (Metric, u64),
 ) -> Option<Finding> {
-    let rows = scenario.rows.iter();
-    let ticks = |row| Some((scenario.figure(row, metric)? / tick, row.cpu));
-    let all: Vec<_> = rows.filter_map(ticks).filter(|it| it.0 > 0).collect();
+    let cells = scenario.cells.iter();
+    let ticks = |cell: &Cell| Some((cell.figure(metric)? / tick, cell.cpu));
+    let all: Vec<_> = cells.filter_map(ticks).filter(|it| it.0 > 0).collect();
     let (least @ ..COARSE, most) = words::range(all.iter().map(|it| it.0))? else {
         return None;
     };

@@ -9,7 +9,7 @@ use super::reached::REACHED;
 use super::resolution::RESOLUTION;
 use super::wake_source::WAKE_SOURCE;
 use super::*;
-use crate::measure::{Instant, Metric};
+use crate::measure::{Instant, Metric, Reason};
 use crate::model::*;
 use crate::plan::ScenarioId;
 use crate::testing::example::{self, good};
@@ -29,15 +29,18 @@ fn only(run: &Run, scenario: &Scenario, detail: Detail, kind: Kind) -> String {
 }
 
 /// A table of figures: no record, and so no timestamps.
-fn table(cpus: u16, figures: impl Fn(u16) -> Figures, id: ScenarioId) -> (Run, Scenario) {
-    let row = |cpu| Row {
-        cpu,
-        figures: figures(cpu),
-        ..Row::default()
+fn table(cpus: u16, figures: impl Fn(u16) -> [u64; 3], id: ScenarioId) -> (Run, Scenario) {
+    let cell = |cpu| {
+        let mut cell = Cell::new(cpu, CellStep::default());
+        let metrics = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
+        for (metric, figure) in metrics.into_iter().zip(figures(cpu)) {
+            cell.set_figure(metric, Some(figure).filter(|it| *it > 0));
+        }
+        cell
     };
     let scenario = Scenario {
         conditions: None,
-        rows: (0..cpus).map(row).collect(),
+        cells: (0..cpus).map(cell).collect(),
         ..good(&example::run(1), id)
     };
     let run = Run {
@@ -75,9 +78,9 @@ fn a_last_man_that_is_not_known() {
     let run = example::run(8);
     let parallel = good(&run, ScenarioId::SuspendDeepParallel);
     let [mut no_stamps, mut no_row, mut none] = [0; 3].map(|_| parallel.clone());
-    no_stamps.rows[5].shown = None;
-    no_row.rows.remove(5);
-    none.rows.iter_mut().for_each(|row| row.shown = None);
+    no_stamps.cells[5].shown = None;
+    no_row.cells.remove(5);
+    none.cells.iter_mut().for_each(|row| row.shown = None);
     for (scenario, others, why) in [
         (no_stamps, 1, "a CPU of cluster 1 has no timestamps"),
         (no_row, 1, "not all CPUs of cluster 1 have a row"),
@@ -103,7 +106,7 @@ fn states_that_were_reached() {
     let unknown = "Reached: not known, as no round for it was good, or the states' levels are not \
                    told.";
     assert_eq!(reached(&scenario), [unknown]);
-    scenario.rows[3] = example::with_a_lost_cpu(scenario.clone()).rows[3].clone();
+    scenario.cells[3] = example::with_a_lost_cpu(scenario.clone()).cells[3].clone();
     let lost = "Reached: not known, as a CPU was lost, and may be on.";
     assert_eq!(reached(&scenario), [lost]);
 
@@ -117,8 +120,8 @@ fn states_that_were_reached() {
             most_us: Some(1000),
         })
     };
-    scenario.rows[0].reached = reach(Some(due), 1, 900);
-    scenario.rows[1].reached = reach(Some(2), 1, 900);
+    scenario.cells[0].reached = reach(Some(due), 1, 900);
+    scenario.cells[1].reached = reach(Some(2), 1, 900);
     assert_eq!(
         reached(&scenario),
         [
@@ -126,9 +129,9 @@ fn states_that_were_reached() {
             "Warning: CPU 0.1 should have reached 0x01020022, and reached 0x00000002."
         ]
     );
-    scenario.rows[0].reached = reach(None, 0, 900);
-    scenario.rows[1].reached = reach(Some(due), 2, 900);
-    scenario.rows[2].reached = reach(Some(due), 1, 5000);
+    scenario.cells[0].reached = reach(None, 0, 900);
+    scenario.cells[1].reached = reach(Some(due), 2, 900);
+    scenario.cells[2].reached = reach(Some(due), 1, 5000);
     assert_eq!(
         reached(&scenario)[1..],
         [
@@ -139,7 +142,7 @@ fn states_that_were_reached() {
              most."
         ]
     );
-    scenario.rows.truncate(1);
+    scenario.cells.truncate(1);
     let none = "Reached, by PSCI_STAT_COUNT: none of the states, by no CPU.";
     assert_eq!(reached(&scenario)[0], none);
 }
@@ -148,8 +151,8 @@ fn states_that_were_reached() {
 fn queue(powerdown: &[u64]) -> Scenario {
     let run = example::run(powerdown.len() as u16);
     let mut scenario = good(&run, ScenarioId::CpuSuspendParallel);
-    for (row, ticks) in scenario.rows.iter_mut().zip(powerdown) {
-        row.figures.powerdown = Some(*ticks);
+    for (row, ticks) in scenario.cells.iter_mut().zip(powerdown) {
+        row.set_figure(Metric::Powerdown, Some(*ticks));
         if let Some(shown) = &mut row.shown {
             // The highest index goes down first.
             shown.set(DOWN, 1_000_000 - i64::from(row.cpu));
@@ -172,7 +175,7 @@ fn lock_queues() {
     assert_eq!(full, [sentence, more].concat());
     // CPU 2 is second, and its flush is in the Powerdown of all after it.
     let mut flushed = queue(&[24_000, 23_000, 22_000, 1000]);
-    flushed.rows[2].figures.cache_flush = Some(20_276);
+    flushed.cells[2].set_figure(Metric::CacheFlush, Some(20_276));
     let found = [
         queue(&[4000, 3000, 500, 1000]),
         queue(&[1000, 3000, 1000, 3000]),
@@ -194,9 +197,9 @@ fn wake_ups_that_waited() {
     let mut scenario = good(&run, ScenarioId::CpuSuspendParallel);
     let waited = |scenario: &Scenario, detail| of_kind(&run, scenario, detail, WAITED);
     // Three times the least is not enough.
-    scenario.rows[1].figures.wakeup = Some(3 * 1_625);
+    scenario.cells[1].set_figure(Metric::Wakeup, Some(3 * 1_625));
     assert!(waited(&scenario, Detail::Full).is_empty());
-    scenario.rows[2].figures.wakeup = Some(9_000);
+    scenario.cells[2].set_figure(Metric::Wakeup, Some(9_000));
     let sentence =
         "Wake-ups that waited: CPU 0.2 (144.00 us); the others took 26.00 us to 78.00 us.";
     for detail in [Detail::Short, Detail::Full] {
@@ -217,10 +220,9 @@ fn figures_of_few_ticks() {
     assert_eq!(tick_ns(&run), Some(16));
 
     // Figures alone are multiples of the tick.
-    let figures = |cpu| Figures {
-        powerdown: Some(20 * (50 + u64::from(cpu))),
-        wakeup: Some(20 * (90 + u64::from(cpu))),
-        cache_flush: Some(20 * (4 + u64::from(cpu % 2))),
+    let figures = |cpu| {
+        let cpu = u64::from(cpu);
+        [50 + cpu, 90 + cpu, 4 + cpu % 2].map(|ticks| 20 * ticks)
     };
     let (run, scenario) = table(4, figures, ScenarioId::CpuSuspendSerial);
     assert_eq!(tick_ns(&run), Some(20));
@@ -238,7 +240,7 @@ fn more_than_one_lost_cpu() {
     let run = example::run(8);
     let scenario = good(&run, ScenarioId::SuspendDeepParallel);
     let mut scenario = example::with_a_lost_cpu(scenario);
-    scenario.rows[5].lost = scenario.rows[3].lost;
+    scenario.cells[5].lost = scenario.cells[3].lost;
     assert_eq!(
         only(&run, &scenario, Detail::Short, LOST),
         "CPU 0.3 (MPIDR 0x3) was lost: CPU_ON returned SUCCESS, but the CPU did not arrive in time; so was CPU 1.1. \
@@ -263,7 +265,7 @@ fn wake_sources() {
     .map(|(id, source, helper, of_lead)| {
         let mut scenario = good(&run, id);
         scenario.helper = helper;
-        scenario.rows[0].helper = of_lead;
+        scenario.cells[0].helper = of_lead;
         scenario.conditions.as_mut().expect("there").wake_source = source;
         of_kind(&run, &scenario, Detail::Short, WAKE_SOURCE).concat()
     });
@@ -284,17 +286,24 @@ In states that stop the CPUs' own timers: the lead wakes each other CPU by SGI."
 #[test]
 fn expiries_that_were_missed() {
     let run = example::run(4);
-    let point = |cpu, how, n, lost| {
-        let mut point = Point::new(cpu, Variant::Mixed, Metric::Handler);
-        (point.how, point.figures.n, point.lost) = (how, n, lost);
-        point
+    let cell = |cpu, how, valid, overruns| {
+        let step = CellStep {
+            how,
+            ..CellStep::of(Variant::Mixed)
+        };
+        let mut cell = Cell::new(cpu, step);
+        cell.counts = Some(Counts {
+            valid,
+            rejected: [(Reason::Overrun, overruns)].into(),
+            first: None,
+        });
+        cell
     };
     let mut scenario = good(&run, ScenarioId::TimerLatency);
-    scenario.rows.clear();
-    scenario.points = [
-        point(0, How::Alone, 90, 10),
-        point(1, How::Alone, 80, 20),
-        point(2, How::All, 70, 30),
+    scenario.cells = [
+        cell(0, How::Alone, 90, 10),
+        cell(1, How::Alone, 80, 20),
+        cell(2, How::All, 70, 30),
     ]
     .into();
     let sentence = "Overruns: on CPU 0.2 30 of 100 expiries were missed (all CPUs at once, mixed); \

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::words::{self, Detail};
 use crate::measure::Metric;
-use crate::model::{Confidence, Finding, Kind, Run, Scenario};
+use crate::model::{Cell, Confidence, Finding, Kind, Run, Scenario};
 
 /// Wake-ups that took far longer than the shortest of their round.
 pub const WAITED: Kind = Kind::new("waited");
@@ -25,8 +25,8 @@ fn waited(run: &Run, scenario: &Scenario, detail: Detail) -> Option<Finding> {
     if !scenario.has_order() && !has_figures {
         return None;
     }
-    let wakeup = |row| Some((scenario.figure(row, Metric::Wakeup)?, row.cpu));
-    let all: Vec<_> = scenario.rows.iter().filter_map(wakeup).collect();
+    let wakeup = |cell: &Cell| Some((cell.figure(Metric::Wakeup)?, cell.cpu));
+    let all: Vec<_> = scenario.cells.iter().filter_map(wakeup).collect();
     let least = all.iter().map(|it| it.0).min().filter(|least| *least > 0)?;
     let limit = least.saturating_mul(FAR_LONGER);
     let (long, others): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.0 > limit);

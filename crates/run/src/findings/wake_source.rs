@@ -53,12 +53,11 @@ pub(super) fn find_wake_source(run: &Run, scenario: &Scenario, _: Detail) -> Vec
     [Finding::by_counts(WAKE_SOURCE, sentence, [])].into()
 }
 
-/// Returns the CPU that stays awake for the lead alone, by a row or a point of the lead.
+/// Returns the CPU that stays awake for the lead alone, by a cell of the lead.
 fn helper_of_lead(run: &Run, scenario: &Scenario) -> Option<u16> {
     let lead = run.lead()? as u16;
-    let row = scenario.row(lead).filter(|_| scenario.helper.is_none());
-    let mut points = scenario.points.iter().filter(|point| point.cpu == lead);
-    let mut of_point = || points.find_map(|point| point.waker.helper());
-    row.and_then(|row| row.helper)
-        .or_else(|| of_point().map(|helper| helper as u16))
+    // A helper of the whole scenario wakes the others, too.
+    let is_of_lead = scenario.helper.is_none();
+    let mut cells = scenario.cells.iter().filter(|cell| cell.cpu == lead);
+    cells.find_map(|cell| cell.helper).filter(|_| is_of_lead)
 }

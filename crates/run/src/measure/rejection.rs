@@ -104,6 +104,10 @@ words! {
         Companion = "companion",
         /// The CPU was lost, or sent away before it did its part.
         Lost = "lost",
+        /// A batch in a loop: an operation was given up, or its return value is wrong.
+        WrongAnswer = "wrong-answer",
+        /// A timer's expiry that had passed before its turn.
+        Overrun = "overrun",
     }
 }
 

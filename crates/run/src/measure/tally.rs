@@ -11,7 +11,7 @@ use super::histogram::Histogram;
 
 /// Least, greatest and sum of some latencies, exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Series {
+pub struct RunningSummary {
     /// The number of them. All other fields are 0 when there is none.
     pub n: u32,
     /// The least, in ticks.
@@ -22,7 +22,7 @@ pub struct Series {
     pub sum: u64,
 }
 
-impl Series {
+impl RunningSummary {
     /// Returns the least, if there is one.
     pub fn least(&self) -> Option<u64> {
         (self.n > 0).then_some(self.min)
@@ -56,7 +56,7 @@ pub enum Until {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Account {
     /// The latencies of those that were handled, by [`Until`].
-    pub series: [Series; 2],
+    pub series: [RunningSummary; 2],
     /// Expiries dealt with.
     pub expiries: u32,
     /// Those of them that had passed before their turn.
@@ -67,7 +67,7 @@ pub struct Account {
 
 impl Account {
     /// Returns the latencies until then.
-    pub fn until(&self, until: Until) -> &Series {
+    pub fn until(&self, until: Until) -> &RunningSummary {
         &self.series[until as usize]
     }
 

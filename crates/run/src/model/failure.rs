@@ -3,7 +3,7 @@
 use hardware::spec::psci;
 use serde::{Deserialize, Serialize};
 
-use super::point::Variant;
+use super::cell::Variant;
 use crate::measure::{Loss, NoCpuOff, Rejection, TimerFault};
 
 /// The reason why a scenario failed; CPUs are named by their index.

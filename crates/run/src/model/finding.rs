@@ -17,10 +17,10 @@ pub struct Finding {
     /// The conclusion in one or more sentences.
     #[serde(rename = "text")]
     pub sentence: String,
-    /// The CPUs whose rows or points it rests on.
+    /// The CPUs whose cells it rests on.
     #[serde(skip_serializing_if = "CpuSet::is_empty")]
     pub cpus: CpuSet,
-    /// The metrics of these rows; empty if it rests on no single one.
+    /// The metrics of these cells; empty if it rests on no single one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Metric>,
     /// The kind of evidence.

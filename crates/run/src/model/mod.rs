@@ -1,31 +1,33 @@
 //! The model of a run: what the payload fills, records carry and reports take.
 
+mod cell;
 mod cpu;
 mod failure;
 mod failure_sentence;
 mod finding;
 mod jobs;
-mod point;
-mod row;
 mod run;
 mod run_id;
 mod samples;
 mod scenario;
+mod series;
 mod skip;
 mod totals;
 mod verdict;
+mod wake_source;
 
+pub use self::cell::{Cell, CellSeries, CellStep, Counts, How, Variant};
 pub use self::cpu::{Cpu, Label};
 pub use self::failure::Failure;
 pub use self::finding::{Confidence, CpuSet, Finding, Fit, Kind};
 pub use self::jobs::{Job, jobs, scenarios};
-pub use self::point::{How, Point, Spread, Variant};
-pub use self::row::{Attempts, Figures, Row, Statistic};
 pub use self::run::{End, Head, Run};
 pub use self::run_id::RunId;
 pub use self::samples::{Sample, Samples};
 pub(crate) use self::scenario::is_tftf;
-pub use self::scenario::{Conditions, Scenario, ScenarioKey, Status, WakeSource};
+pub use self::scenario::{Conditions, Scenario, ScenarioKey, Status};
+pub use self::series::{Series, Spread};
 pub use self::skip::Skip;
 pub use self::totals::Totals;
 pub use self::verdict::{ClosingLine, PREFIX, Verdict, parse_line, parse_totals};
+pub use self::wake_source::WakeSource;

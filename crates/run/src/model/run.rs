@@ -7,8 +7,8 @@ use hardware::board::LabelSource;
 use hardware::spec::ticks::Clock;
 use serde::{Deserialize, Serialize};
 
+use super::cell::Cell;
 use super::cpu::{Cpu, Label};
-use super::row::Row;
 use super::run_id::RunId;
 use super::scenario::{Scenario, ScenarioKey};
 use super::totals::Totals;
@@ -67,11 +67,12 @@ impl Run {
     /// Returns false for a run without any record: a table, or a log of TFTF.
     pub fn has_records(&self) -> bool {
         let is_of_records = |it: &Scenario| {
-            let is_of_line = |row: &Row| {
-                let has_parts = row.shown.is_some() || !row.samples.is_empty();
-                row.lacks_own_record() && row.statistics.is_empty() && !has_parts
+            let is_of_line = |cell: &Cell| {
+                let has_parts = cell.shown.is_some() || !cell.samples.is_empty();
+                let mut summaries = cell.series.iter().map(|it| it.summary.n);
+                cell.lacks_own_record() && !has_parts && summaries.all(|n| n == 0)
             };
-            it.conditions.is_some() || !it.points.is_empty() || !it.rows.iter().all(is_of_line)
+            it.conditions.is_some() || !it.cells.iter().all(is_of_line)
         };
         let has_head = self.head.is_some() || self.facts.is_some() || self.plan.is_some();
         has_head || self.end.is_some() || self.scenarios.iter().any(is_of_records)

@@ -1,4 +1,4 @@
-//! The samples of a row, in some 25 bytes each: a log may have a million.
+//! The samples of a cell, in some 25 bytes each: a log may have a million.
 
 use alloc::vec::Vec;
 use core::slice;

@@ -2,13 +2,12 @@
 
 use alloc::vec::Vec;
 
-use hardware::words;
 use serde::{Deserialize, Serialize};
 
+use super::cell::{Cell, CellSeries};
 use super::failure::Failure;
-use super::point::Point;
-use super::row::Row;
 use super::skip::Skip;
+use super::wake_source::WakeSource;
 use crate::measure::{Metric, Reason, Summary};
 use crate::plan::{Method, Procedure, ScenarioId, short_tag};
 
@@ -26,15 +25,10 @@ pub struct Scenario {
     pub status: Status,
     /// The conditions; None in TFTF's logs, and where the record was lost.
     pub conditions: Option<Conditions>,
-    /// Samples of points that do not count, by reason; only reasons that occurred.
+    /// The results. TFTF's suite has a cell for each CPU but the helper; other scenarios have
+    /// one for each step and CPU, and one for each step that is left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rejected: Vec<(Reason, u32)>,
-    /// Rows of the suite's scenarios, one for each CPU but the helper.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rows: Vec<Row>,
-    /// Points of the other scenarios.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub points: Vec<Point>,
+    pub cells: Vec<Cell>,
     /// Records of the scenario that did not come through: at least one if its own is lost.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lost_records: u32,
@@ -64,7 +58,7 @@ pub struct Conditions {
     pub power_state: Option<u32>,
     /// The interrupt that woke the CPUs.
     pub wake_source: WakeSource,
-    /// Samples asked for on each CPU, or of each point.
+    /// Samples asked for, of each cell.
     pub asked: u32,
     /// Parallel rounds, or attempts on all CPUs together.
     pub attempts: u32,
@@ -109,20 +103,6 @@ pub enum Status {
     Unknown,
 }
 
-words! {
-    /// The interrupt that wakes the CPUs of a scenario.
-    #[derive(Default)]
-    pub enum WakeSource, word {
-        /// Each CPU's own timer.
-        #[default]
-        OwnTimers = "timer",
-        /// The timer frame wakes the lead, and the lead the others by SGI.
-        Frame = "frame",
-        /// A CPU that stays awake wakes the others by SGI.
-        Helper = "helper",
-    }
-}
-
 impl Scenario {
     /// Returns the results of which nothing but the key is known.
     pub fn new(key: ScenarioKey) -> Self {
@@ -132,9 +112,7 @@ impl Scenario {
             helper: key.helper,
             status: Status::Unknown,
             conditions: None,
-            rejected: Vec::new(),
-            rows: Vec::new(),
-            points: Vec::new(),
+            cells: Vec::new(),
             lost_records: 0,
         }
     }
@@ -164,12 +142,41 @@ impl Scenario {
         self.has_pmf()
             && self.id.has_queue()
             && self.id.is_suite()
-            && self.rows.iter().any(|row| row.shown.is_some())
+            && self.cells.iter().any(|cell| cell.shown.is_some())
     }
 
-    /// Returns the row of a CPU.
-    pub fn row(&self, cpu: u16) -> Option<&Row> {
-        self.rows.iter().find(|row| row.cpu == cpu)
+    /// Returns the first cell of a CPU, the only one in TFTF's suite.
+    pub fn cell(&self, cpu: u16) -> Option<&Cell> {
+        self.cells.iter().find(|cell| cell.cpu == cpu)
+    }
+
+    /// Returns the cells of one of TFTF's suite, one for each CPU; none of other scenarios.
+    pub fn suite_cells(&self) -> &[Cell] {
+        match self.id.is_suite() {
+            true => &self.cells,
+            false => &[],
+        }
+    }
+
+    /// Returns all series of a scenario outside TFTF's suite; none of one of the suite.
+    pub fn step_series(&self) -> impl Iterator<Item = CellSeries<'_>> + Clone {
+        self.all_series().filter(|_| !self.id.is_suite())
+    }
+
+    /// Returns all series of all cells.
+    pub fn all_series(&self) -> impl Iterator<Item = CellSeries<'_>> + Clone {
+        self.cells.iter().flat_map(Cell::all_series)
+    }
+
+    /// Returns the number of attempts that do not count, by reason, over all cells; only
+    /// reasons that occurred.
+    pub fn rejected(&self) -> impl Iterator<Item = (Reason, u64)> {
+        let all = Reason::ALL.into_iter().map(|reason| {
+            let counts = self.cells.iter().filter_map(|cell| cell.counts.as_ref());
+            let counts = counts.map(|counts| u64::from(counts.rejected_for(reason)));
+            (reason, counts.sum())
+        });
+        all.filter(|it| it.1 > 0)
     }
 
     /// Returns the status of a scenario over all placements of its helper.
@@ -179,36 +186,22 @@ impl Scenario {
         failed.or(all().next()).unwrap_or_default()
     }
 
-    /// Returns the row that stands for a CPU: of the first placement whose helper is in
-    /// another cluster, else in another core.
-    pub fn row_of<'g>(
+    /// Returns the cell of TFTF's suite that stands for a CPU: of the first placement whose
+    /// helper is in another cluster, else in another core.
+    pub fn cell_of<'g>(
         group: &'g [Self],
         cpu: u16,
         cluster: &dyn Fn(u16) -> u16,
-    ) -> Option<(&'g Self, &'g Row)> {
+    ) -> Option<(&'g Self, &'g Cell)> {
         let others = || group.iter().filter(|it| it.helper != Some(cpu));
-        let mut rows = others().filter_map(|it| Some((it, it.row(cpu)?)));
-        let first = rows.clone().next();
+        let mut cells = others().filter_map(|it| Some((it, it.cell(cpu)?)));
+        let first = cells.clone().next();
         let is_far = |helper: u16| cluster(helper) != cluster(cpu);
-        rows.find(|(it, _)| it.helper.is_none_or(is_far)).or(first)
+        cells.find(|(it, _)| it.helper.is_none_or(is_far)).or(first)
     }
 
-    /// Returns the figure that stands for `row`'s CPU, in ticks.
-    pub fn figure(&self, row: &Row, metric: Metric) -> Option<u64> {
-        match metric {
-            Metric::Powerdown | Metric::Latency => row.figures.powerdown,
-            Metric::Wakeup => row.figures.wakeup,
-            Metric::CacheFlush => row.figures.cache_flush,
-            // A parallel row is one part of one round, on either side.
-            _ if self.id.is_parallel() => {
-                row.summary(metric)?;
-                row.shown.as_ref()?.metric(metric)
-            }
-            _ => row.summary(metric).map(|summary| summary.median),
-        }
-    }
-
-    /// Returns the metrics that are shown as columns, PMF's or those of the caller's side.
+    /// Returns the metrics that tables of TFTF's suite show as columns, PMF's or those of the
+    /// caller's side; none of other scenarios.
     pub fn columns(&self) -> Vec<Metric> {
         use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
         let candidates: &[Metric] = match (self.has_pmf(), self.id.procedure()) {
@@ -217,8 +210,8 @@ impl Scenario {
             (false, _) => &[TurnOff, TurnOn, Call, Wake],
         };
         let is_shown = |metric: &Metric| {
-            let mut rows = self.rows.iter();
-            rows.any(|row| self.figure(row, *metric).is_some())
+            let mut cells = self.suite_cells().iter();
+            cells.any(|cell| cell.figure(*metric).is_some())
         };
         candidates.iter().copied().filter(is_shown).collect()
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::failure::Failure;
-use super::point::Variant;
+use super::finding::CpuSet;
 use super::scenario::{Scenario, Status};
 
 /// Counts over all scenarios, as the TFTF frame and the closing line count them.
@@ -21,7 +21,7 @@ pub struct Totals {
     pub samples: u64,
     /// Attempts that do not.
     pub rejected: u64,
-    /// Rows skipped, and steps and states left out, of scenarios that were not.
+    /// Cells skipped, of CPUs or of steps and states left out, of scenarios that were not.
     pub rows_skipped: u64,
     /// CPUs lost.
     pub lost: u32,
@@ -44,28 +44,19 @@ impl Totals {
     }
 
     fn add_samples(&mut self, scenario: &Scenario) {
-        for row in &scenario.rows {
-            let attempts = row.attempts.as_ref();
-            self.samples += u64::from(row.valid());
-            self.rejected += attempts.map_or(0, |it| u64::from(it.rejected_total()));
-            self.rows_skipped += u64::from(row.skipped.is_some());
-        }
-        if !matches!(scenario.status, Status::Skipped(_)) {
-            let points = scenario.points.iter();
-            let left_out = points.filter(|it| it.variant == Variant::LeftOut);
-            self.rows_skipped += left_out.count() as u64;
-        }
-        // Other figures of the same samples do not make more of them.
-        let mut of = None;
-        for point in &scenario.points {
-            if *of.get_or_insert(point.measure) == point.measure {
-                self.samples += u64::from(point.figures.n);
-                self.rejected = self.rejected.saturating_add(point.lost);
+        let is_skipped = matches!(scenario.status, Status::Skipped(_));
+        let mut lost = CpuSet::default();
+        for cell in &scenario.cells {
+            let counts = cell.counts.as_ref();
+            self.samples += u64::from(cell.valid());
+            self.rejected += counts.map_or(0, |it| u64::from(it.rejected_total()));
+            self.rows_skipped += u64::from(cell.skipped.is_some() && !is_skipped);
+            if cell.lost.is_some() {
+                lost.insert(cell.cpu);
             }
         }
         // A CPU that was lost stays lost: each scenario counts it again.
-        let lost = scenario.rows.iter().filter(|row| row.lost.is_some());
-        let lost = (lost.count() as u32).max(match scenario.status {
+        let lost = (lost.iter().count() as u32).max(match scenario.status {
             Status::Failed(Failure::CpuLost { .. }) => 1,
             _ => 0,
         });

@@ -1,35 +1,37 @@
 //! Joins records to a run.
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use hardware::board::CPU_MAX;
 
+use super::packed::cpu_of;
 use super::record::Record;
-use crate::measure::Identity;
-use crate::model::{Cpu, Point, Row, Run, Scenario, ScenarioKey, Spread};
+use crate::measure::{Identity, Metric};
+use crate::model::{Cell, CellStep, Cpu, Run, Scenario, ScenarioKey, Spread};
 
-/// Joins records to a run. Parts of scenarios and rows whose own record is lost
+/// Joins records to a run. Parts of scenarios and cells whose own record is lost
 /// are kept; records may come in any order, and each once.
 #[derive(Default)]
 pub struct RunBuilder {
     run: Run,
-    /// Points, by scenario and place.
-    points: Vec<((usize, u32), Point)>,
-    /// Parts of the points' spreads.
-    spreads: Vec<((usize, u32), Spread)>,
+    /// Cells, by scenario and place.
+    cells: BTreeMap<(usize, u32), Cell>,
+    /// Parts of the cells' histograms.
+    histograms: Vec<((usize, u32), Metric, Spread)>,
     /// The numbers of records, by scenario.
-    counts: Vec<Counts>,
+    counts: Vec<RecordCounts>,
 }
 
 /// The numbers of a scenario's records.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts {
+struct RecordCounts {
     added: u32,
     /// None until the scenario's own record is added.
     sent: Option<u32>,
 }
 
-impl Counts {
+impl RecordCounts {
     fn lost(self) -> u32 {
         self.sent.map_or(1, |sent| sent.saturating_sub(self.added))
     }
@@ -60,37 +62,27 @@ impl RunBuilder {
                     }
                 }
             }
-            Record::Scenario(key, status, conditions, rejected, records) => {
+            Record::Scenario(key, status, conditions, records) => {
                 let place = self.counted(key);
                 self.counts[place].sent = Some(records);
                 let scenario = &mut self.run.scenarios[place];
                 scenario.status = status;
                 scenario.conditions = conditions;
-                scenario.rejected = rejected;
             }
-            Record::Row((key, mut row)) => {
-                let place = self.counted(key);
-                let place = row_of(&mut self.run.scenarios[place], row.cpu);
-                // A part of a row has nothing but statistics and instants.
-                if !row.lacks_own_record() {
-                    row.samples = core::mem::take(&mut place.samples);
-                    core::mem::swap(place, &mut row);
+            Record::Cell((key, place, mut cell)) => {
+                let own = self.cell(key, place);
+                // A part of a cell has nothing but series and instants.
+                if !cell.lacks_own_record() {
+                    cell.samples = core::mem::take(&mut own.samples);
+                    core::mem::swap(own, &mut cell);
                 }
-                place.shown = place.shown.or(row.shown);
-                place.statistics.extend(row.statistics);
+                own.shown = own.shown.or(cell.shown);
+                own.series.extend(cell.series);
             }
-            Record::Sample(key, cpu, sample) => {
-                let place = self.counted(key);
-                let row = row_of(&mut self.run.scenarios[place], cpu);
-                row.samples.push(sample);
-            }
-            Record::Point(key, place, point) => {
+            Record::Sample(key, place, sample) => self.cell(key, place).samples.push(sample),
+            Record::Histogram(key, place, metric, part) => {
                 let at = (self.counted(key), place);
-                self.points.push((at, point));
-            }
-            Record::Spread(key, place, part) => {
-                let at = (self.counted(key), place);
-                self.spreads.push((at, part));
+                self.histograms.push((at, metric, part));
             }
             Record::End(end) => self.run.end = Some(end),
         }
@@ -105,16 +97,22 @@ impl RunBuilder {
             let lead = self.run.cpus.get(facts.lead);
             facts.own = lead.and_then(|cpu| cpu.identity).unwrap_or_default();
         }
-        self.points.sort_by_key(|(at, _)| *at);
-        for (at, part) in self.spreads {
-            // The spread of a point that is lost is of no use.
-            if let Ok(place) = self.points.binary_search_by_key(&at, |(at, _)| *at) {
-                let point = &mut self.points[place].1;
-                add_part(point.spread.get_or_insert_default(), part);
+        for (at, metric, part) in self.histograms {
+            // The histogram of a series that is lost is of no use.
+            let cell = self.cells.get_mut(&at);
+            let mut series = cell.into_iter().flat_map(|cell| &mut cell.series);
+            if let Some(series) = series.find(|it| it.metric == metric) {
+                add_part(series.histogram.get_or_insert_default(), part);
             }
         }
-        for ((scenario, _), point) in self.points {
-            self.run.scenarios[scenario].points.push(point);
+        for ((scenario, _), mut cell) in self.cells {
+            let scenario = &mut self.run.scenarios[scenario];
+            // Only the place of a cell of TFTF's suite says which it is.
+            if scenario.id.is_suite() || !cell.lacks_own_record() {
+                cell.series.sort_by_key(|it| it.metric);
+                cell.choose_figures(scenario.id.is_parallel());
+                scenario.cells.push(cell);
+            }
         }
         for (scenario, counts) in self.run.scenarios.iter_mut().zip(self.counts) {
             scenario.lost_records = counts.lost();
@@ -132,35 +130,26 @@ impl RunBuilder {
         cpus.get_mut(index)
     }
 
+    /// Counts a record of a scenario, and returns the cell of that place, which is added if it
+    /// is new.
+    fn cell(&mut self, key: ScenarioKey, place: u32) -> &mut Cell {
+        let at = (self.counted(key), place);
+        let new = || Cell::new(cpu_of(place), CellStep::default());
+        self.cells.entry(at).or_insert_with(new)
+    }
+
     /// Counts a record of a scenario, and returns the scenario's place. A new one is added.
     fn counted(&mut self, key: ScenarioKey) -> usize {
         let scenarios = &mut self.run.scenarios;
         let known = scenarios.iter().rposition(|it| it.key() == key);
         let place = known.unwrap_or_else(|| {
             scenarios.push(Scenario::new(key));
-            self.counts.push(Counts::default());
+            self.counts.push(RecordCounts::default());
             scenarios.len() - 1
         });
         let added = &mut self.counts[place].added;
         *added = added.saturating_add(1);
         place
-    }
-}
-
-/// Returns the row of a CPU, which is added in the CPUs' order if it is new.
-fn row_of(scenario: &mut Scenario, cpu: u16) -> &mut Row {
-    let rows = &mut scenario.rows;
-    let after = rows.partition_point(|row| row.cpu <= cpu);
-    match after.checked_sub(1) {
-        Some(last) if rows[last].cpu == cpu => &mut rows[last],
-        _ => {
-            let row = Row {
-                cpu,
-                ..Row::default()
-            };
-            rows.insert(after, row);
-            &mut rows[after]
-        }
     }
 }
 

@@ -1,19 +1,22 @@
-//! The short form of a row in its record: rows are most of a log's bytes.
+//! The short form of a cell in its record: cells are most of a log's bytes.
 //!
-//! A row is a list of
-//! * the scenario's tag, the CPU's index, and the number of valid samples;
+//! A cell is a list of
+//! * the scenario's tag, the cell's place, and the number of valid samples. The place of a cell
+//!   of TFTF's suite is the index of its CPU;
 //! * a list for each of [`Metric::ALL`], empty without samples: the median; by how much the
 //!   least is below it; by how much the greatest, the first sample of all and the 99th
-//!   percentile are above it; MAD; by how much the number of samples is above that of the row;
-//! * the base of [`Row::shown`], and the steps from one instant to the next, null where there
+//!   percentile are above it; MAD; by how much the number of samples is above that of the
+//!   cell. A metric without samples that the cell has all the same is null;
+//! * the base of [`Cell::shown`], and the steps from one instant to the next, null where there
 //!   is none;
 //! * `due`, `residency_us` and `most_us` of [`Reached`];
-//! * all else by name: `first` is left out if it is of the first reason of `rejected` and has
-//!   no detail; `figures` are left out if they are those of the instants or, in serial
-//!   scenarios, the medians; `rose` has `state` and `times` of [`Reached`], and is left out if
-//!   the state that was due rose by one.
+//! * all else by name: `cpu` is left out if it is the place, and `step` if it is the only one;
+//!   `first` is left out if it is of the first reason of `rejected` and has no detail; `rose`
+//!   has `state` and `times` of [`Reached`], and is left out if the state that was due rose by
+//!   one.
 //!
-//! Usual numbers at the end of a list are left out.
+//! The figures that stand for the CPU are not sent: a reader chooses them as the payload does
+//! ([`Cell::choose_figures`]). Usual numbers at the end of a list are left out.
 
 use alloc::vec::Vec;
 
@@ -22,22 +25,24 @@ use hardware::spec::stat::Reached;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::measure::{INSTANTS, Instants, Loss, METRICS, Metric, Reason, Rejection, Summary};
-use crate::model::{Attempts, Figures, Row, Samples, ScenarioKey, Skip, Statistic, is_tftf};
+use crate::model::{
+    Cell, CellStep, Counts, How, Samples, ScenarioKey, Series, Skip, Variant, WakeSource, is_tftf,
+};
 use crate::plan::{Method, ScenarioId, short_tag};
 
 /// At most so many numbers, null where there is none; without heap, which a run has little of.
 type Numbers<const MOST: usize> = ArrayVec<Option<i64>, MOST>;
 
-/// Numbers of a statistic, and of the instants of a sample.
-const STATISTIC: usize = 7;
+/// Numbers of a series, and of the instants of a sample.
+const SERIES: usize = 7;
 const SAMPLE: usize = 1 + INSTANTS;
 
 #[derive(Serialize, Deserialize)]
 struct Packed(
     #[serde(with = "short_tag")] ScenarioId,
-    u16,
+    u32,
     Option<u32>,
-    ArrayVec<Numbers<STATISTIC>, METRICS>,
+    ArrayVec<Option<Numbers<SERIES>>, METRICS>,
     Numbers<SAMPLE>,
     Option<(u32, u32, Option<u64>)>,
     Named,
@@ -51,16 +56,22 @@ struct Named {
     m: Method,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     h: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cpu: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    step: Option<(How, Variant, Option<u64>, u32)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     rejected: Vec<(Reason, u32)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     first: Option<Rejection>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    figures: Option<Figures>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     skipped: Option<Skip>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     helper: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    wake_source: Option<WakeSource>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    power_state: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rose: Option<(Option<u32>, u8)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,49 +79,69 @@ struct Named {
 }
 
 pub(super) fn serialize<S: Serializer>(
-    (key, row): &(ScenarioKey, Row),
+    (key, place, cell): &(ScenarioKey, u32, Cell),
     to: S,
 ) -> Result<S::Ok, S::Error> {
-    let attempts = row.attempts.as_ref();
-    let rejected = attempts.map_or_else(Vec::new, |it| it.rejected.clone());
-    let first = attempts.and_then(|it| it.first);
-    let mut stat: ArrayVec<_, METRICS> = ArrayVec::new();
-    stat.extend(Metric::ALL.into_iter().map(|metric| {
-        let own = row.statistics.iter().find(|it| it.metric == metric);
-        own.map_or_else(Numbers::new, |it| packed_statistic(it, row.valid()))
+    let counts = cell.counts.as_ref();
+    let rejected = counts.map_or_else(Vec::new, |it| it.rejected.clone());
+    let first = counts.and_then(|it| it.first);
+    let mut series: ArrayVec<_, METRICS> = ArrayVec::new();
+    series.extend(Metric::ALL.into_iter().map(|metric| {
+        let own = cell.series_of(metric);
+        own.map_or_else(
+            || Some(Numbers::new()),
+            |it| packed_series(it, cell.valid()),
+        )
     }));
-    trim(&mut stat, |_| Numbers::new());
+    trim(&mut series, |_| Some(Numbers::new()));
+    let CellStep {
+        how,
+        variant,
+        x,
+        per,
+    } = cell.step;
     let named = Named {
         m: key.method,
         h: key.helper,
+        cpu: (u32::from(cell.cpu) != *place).then_some(cell.cpu),
+        step: (!cell.step.is_only()).then_some((how, variant, x, per)),
         first: first.filter(|_| first != usual_first(&rejected)),
         rejected,
-        figures: Some(row.figures).filter(|it| *it != usual_figures(key.id, row)),
-        skipped: row.skipped,
-        helper: row.helper,
-        rose: row
+        skipped: cell.skipped,
+        helper: cell.helper,
+        wake_source: cell.wake_source,
+        power_state: cell.power_state,
+        rose: cell
             .reached
             .filter(|it| (it.state, it.times) != (Some(it.due), 1))
             .map(|it| (it.state, it.times)),
-        lost: row.lost,
+        lost: cell.lost,
     };
-    let at = row.shown.map_or_else(Numbers::new, packed_instants);
-    let reached = row.reached.map(|it| (it.due, it.residency_us, it.most_us));
-    let n = attempts.map(|it| it.valid);
-    Packed(key.id, row.cpu, n, stat, at, reached, named).serialize(to)
+    let at = cell.shown.map_or_else(Numbers::new, packed_instants);
+    let reached = cell.reached.map(|it| (it.due, it.residency_us, it.most_us));
+    let n = counts.map(|it| it.valid);
+    Packed(key.id, *place, n, series, at, reached, named).serialize(to)
 }
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     from: D,
-) -> Result<(ScenarioKey, Row), D::Error> {
-    let Packed(id, cpu, n, stat, at, reached, named) = Packed::deserialize(from)?;
-    let lists = Metric::ALL.into_iter().zip(&stat);
-    let lists = lists.filter(|(_, list)| !list.is_empty());
-    let mut row = Row {
-        cpu,
-        figures: Figures::default(),
+) -> Result<(ScenarioKey, u32, Cell), D::Error> {
+    let Packed(id, place, n, lists, at, reached, named) = Packed::deserialize(from)?;
+    let lists = Metric::ALL.into_iter().zip(&lists);
+    let lists = lists.filter(|(_, list)| list.as_ref().is_none_or(|it| !it.is_empty()));
+    let step = named.step.map(|(how, variant, x, per)| CellStep {
+        how,
+        variant,
+        x,
+        per,
+    });
+    let mut cell = Cell {
+        cpu: named.cpu.unwrap_or_else(|| cpu_of(place)),
+        step: step.unwrap_or_default(),
         skipped: named.skipped,
         helper: named.helper,
+        wake_source: named.wake_source,
+        power_state: named.power_state,
         reached: reached.map(|(due, residency_us, most_us)| {
             let (state, times) = named.rose.unwrap_or((Some(due), 1));
             Reached {
@@ -122,10 +153,10 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
             }
         }),
         lost: named.lost,
-        statistics: lists
-            .map(|(metric, list)| statistic(metric, list, n.unwrap_or(0)))
+        series: lists
+            .map(|(metric, list)| series(metric, list.as_deref(), n.unwrap_or(0)))
             .collect(),
-        attempts: n.map(|valid| Attempts {
+        counts: n.map(|valid| Counts {
             valid,
             first: named.first.or(usual_first(&named.rejected)),
             rejected: named.rejected,
@@ -133,24 +164,23 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         shown: instants(&at),
         samples: Samples::default(),
     };
-    row.figures = named.figures.unwrap_or_else(|| usual_figures(id, &row));
+    cell.choose_figures(id.is_parallel());
     let key = ScenarioKey {
         id,
         method: named.m,
         helper: named.h,
     };
-    Ok((key, row))
+    Ok((key, place, cell))
+}
+
+/// Returns the CPU of a cell of TFTF's suite by its place; one that no board has for a place
+/// that is too great.
+pub(super) fn cpu_of(place: u32) -> u16 {
+    u16::try_from(place).unwrap_or(u16::MAX)
 }
 
 fn usual_first(rejected: &[(Reason, u32)]) -> Option<Rejection> {
     rejected.first().map(|it| Rejection::plain(it.0))
-}
-
-fn usual_figures(id: ScenarioId, row: &Row) -> Figures {
-    Figures::of(&mut |metric| match id.is_parallel() {
-        true => row.shown?.metric(metric),
-        false => row.summary(metric).map(|it| it.median),
-    })
 }
 
 /// Leaves out numbers at the end that are as usual, but for the first.
@@ -162,13 +192,16 @@ fn trim<T: PartialEq, const MOST: usize>(list: &mut ArrayVec<T, MOST>, usual: im
     }
 }
 
-/// Returns the usual number at a place of a statistic: there is no percentile.
-fn usual_of_statistic(place: usize) -> Option<i64> {
+/// Returns the usual number at a place of a series: there is no percentile.
+fn usual_of_series(place: usize) -> Option<i64> {
     (place != 5).then_some(0)
 }
 
-fn packed_statistic(it: &Statistic, valid: u32) -> Numbers<STATISTIC> {
+fn packed_series(it: &Series, valid: u32) -> Option<Numbers<SERIES>> {
     let summary = &it.summary;
+    if summary.n == 0 && it.cold.is_none() {
+        return None;
+    }
     let from_median = |ticks: u64| Some(ticks.wrapping_sub(summary.median).cast_signed());
     let mut list = Numbers::from([
         Some(summary.median.cast_signed()),
@@ -179,21 +212,23 @@ fn packed_statistic(it: &Statistic, valid: u32) -> Numbers<STATISTIC> {
         summary.p99.and_then(from_median),
         Some(i64::from(summary.n) - i64::from(valid)),
     ]);
-    trim(&mut list, usual_of_statistic);
-    list
+    trim(&mut list, usual_of_series);
+    Some(list)
 }
 
-fn statistic(metric: Metric, list: &[Option<i64>], valid: u32) -> Statistic {
+fn series(metric: Metric, list: Option<&[Option<i64>]>, valid: u32) -> Series {
+    let Some(list) = list else {
+        return Series::new(metric);
+    };
     let at = |place: usize| {
         list.get(place)
             .copied()
-            .unwrap_or_else(|| usual_of_statistic(place))
+            .unwrap_or_else(|| usual_of_series(place))
     };
     let number = |place| at(place).unwrap_or(0).cast_unsigned();
     let median = number(0);
     let from_median = |place| at(place).map(|it| median.wrapping_add_signed(it));
-    Statistic {
-        metric,
+    Series {
         summary: Summary {
             n: (number(6) as u32).wrapping_add(valid),
             min: median.wrapping_sub(number(1)),
@@ -203,6 +238,7 @@ fn statistic(metric: Metric, list: &[Option<i64>], valid: u32) -> Statistic {
             mad: number(4),
         },
         cold: from_median(3),
+        ..Series::new(metric)
     }
 }
 

@@ -25,10 +25,8 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::{cpu_list, packed};
-use crate::measure::{Facts, Identity, Reason};
-use crate::model::{
-    Conditions, Cpu, CpuSet, End, Head, Point, Row, Sample, ScenarioKey, Spread, Status,
-};
+use crate::measure::{Facts, Identity, Metric};
+use crate::model::{Cell, Conditions, Cpu, CpuSet, End, Head, Sample, ScenarioKey, Spread, Status};
 use crate::plan::Plan;
 
 /// Version of the format, as [`Head::format`] gives it. The version must change when
@@ -57,24 +55,16 @@ pub enum Record {
     Plan(Plan),
     /// CPUs without their identity, in the board's order, from this index on.
     Cpus(u16, #[serde(with = "cpu_list")] Vec<Cpu>),
-    /// A scenario, after its other records: status, conditions, counts of samples of points
-    /// that do not count, and the number of its records, this one included.
-    Scenario(
-        ScenarioKey,
-        Status,
-        Option<Conditions>,
-        Vec<(Reason, u32)>,
-        u32,
-    ),
-    /// A row without samples, in a short form. If that is too long for a line, further rows
-    /// with nothing but statistics and instants follow.
-    Row(#[serde(with = "packed")] (ScenarioKey, Row)),
-    /// A sample of a row, by the index of its CPU.
-    Sample(ScenarioKey, u16, Sample),
-    /// A point without its spread, by its place in the scenario.
-    Point(ScenarioKey, u32, Point),
-    /// A part of the spread of a point, by its place in the scenario.
-    Spread(ScenarioKey, u32, Spread),
+    /// A scenario, after its other records: status, conditions, and the number of its records,
+    /// this one included.
+    Scenario(ScenarioKey, Status, Option<Conditions>, u32),
+    /// A cell without samples and histograms, by its place in the scenario, in a short form. If
+    /// that is too long for a line, further cells with nothing but series and instants follow.
+    Cell(#[serde(with = "packed")] (ScenarioKey, u32, Cell)),
+    /// A sample of a cell, by the cell's place.
+    Sample(ScenarioKey, u32, Sample),
+    /// A part of the histogram of a metric, by the cell's place.
+    Histogram(ScenarioKey, u32, Metric, Spread),
     /// The identity of these CPUs without their clocks, and those, in MHz. It is known only
     /// once a CPU was up.
     Identity(CpuSet, Identity, Vec<Option<u64>>),

@@ -67,10 +67,10 @@ fn short_run() -> Run {
         helper: None,
         ..skipped.clone()
     };
-    first.rows.push(Row {
+    first.cells.push(Cell {
         cpu: 2,
-        attempts: Some(Attempts::default()),
-        ..Row::default()
+        counts: Some(Counts::default()),
+        ..Cell::default()
     });
     Run {
         scenarios: vec![first, skipped],
@@ -131,7 +131,7 @@ fn a_line_is_as_documented() {
     let json = r#"{"cpus":[0,[["0x0",0,0,0],["0x1",0,1,0],["0x2",0,2,0]]]}"#;
     let line = line_of(&format!("@PB 00000000 0003 {json}"));
     assert_eq!(text.lines().nth(3), Some(line.as_str()));
-    assert!(text.contains(r#"{"row":["cpu_susp_serial",2,0,[[]],[],null,{"m":"warm"}]}"#));
+    assert!(text.contains(r#"{"cell":["cpu_susp_serial",2,0,[[]],[],null,{"m":"warm"}]}"#));
     assert!(text.contains(r#"{"scenario":[{"s":"cpu_susp_serial","m":"warm","h":1},{"skipped":"#));
     for wrong in [
         line.replace("0003", "003"),
@@ -243,19 +243,17 @@ fn lost_records_lose_nothing_else() {
             // The lead's is among the first records, too.
             Record::Identity(cpus, ..) if cpus.iter().count() == 1 => "",
             Record::Identity(..) => "identity",
-            Record::Scenario(_, _, _, rejected, _) if rejected.is_empty() => {
-                "conditions lost_records status"
-            }
-            Record::Scenario(..) => "conditions lost_records rejected status",
-            Record::Row((_, row)) if !row.lacks_own_record() => {
-                "attempts c helper lost lost_records p reached w"
-            }
-            Record::Row((_, row)) if row.shown.is_none() => "lost_records statistics",
-            Record::Row(_) => "lost_records shown statistics",
+            Record::Scenario(..) => "conditions lost_records status",
+            Record::Cell((key, _, cell)) => match (key.id.is_suite(), cell.lacks_own_record()) {
+                (true, false) => "counts helper lost lost_records reached",
+                (true, true) if cell.shown.is_none() => "lost_records series",
+                (true, true) => "lost_records series shown",
+                (false, false) => "cells lost_records",
+                (false, true) => "lost_records series",
+            },
             Record::Sample(..) => "lost_records samples",
-            Record::Point(..) => "lost_records points",
-            Record::Spread(_, _, part) if part.first == 0 => "counts first lost_records",
-            Record::Spread(..) => "counts lost_records",
+            Record::Histogram(.., part) if part.first == 0 => "counts first lost_records",
+            Record::Histogram(..) => "counts lost_records",
         };
         let keys: Vec<_> = keys.into_iter().collect();
         assert_eq!(keys.join(" "), expected, "{lost:?}");
@@ -267,8 +265,8 @@ fn lost_records_lose_nothing_else() {
 fn hostile_records() {
     let (text, run) = check(longest_run());
     for (kind, from, to) in [
-        ("point", "\"cpu\":", "\"gpu\":"),
-        ("point", "\"per\":4294967295", "\"per\":4294967296"),
+        ("cell", "\"cpu\":", "\"gpu\":"),
+        ("cell", ",4294967295],\"", ",4294967296],\""),
         ("sample", "\"i\":[", "\"i\":[0,"),
     ] {
         let mut lines = text.lines();
@@ -279,16 +277,17 @@ fn hostile_records() {
         let claim = Claim::of(line.as_bytes()).expect("of its form");
         assert!(claim.is_sound() && claim.record().is_none(), "{line}");
     }
-    // Places that no run has, and parts of a spread that overlap.
-    let (key, point) = (run.scenarios[1].key(), &run.scenarios[1].points[0]);
-    let part = point.spread.clone().expect("a spread");
+    // Places that no run has, and parts of a histogram that overlap.
+    let (key, cell) = (run.scenarios[1].key(), &run.scenarios[1].cells[0]);
+    let metric = cell.series[0].metric;
+    let part = cell.series[0].histogram.clone().expect("a histogram");
     let found = joined([
         Record::Cpus(u16::MAX, vec![Cpu::default(); 2]),
-        Record::Point(key, u32::MAX, point.clone()),
-        Record::Spread(key, u32::MAX, part.clone()),
-        Record::Spread(key, u32::MAX, part.clone()),
-        Record::Spread(key, 0, part),
+        Record::Cell((key, u32::MAX, cell.without_parts())),
+        Record::Histogram(key, u32::MAX, metric, part.clone()),
+        Record::Histogram(key, u32::MAX, metric, part.clone()),
+        Record::Histogram(key, 0, metric, part),
     ]);
     assert!(found.cpus.is_empty());
-    assert_eq!(found.scenarios[0].points.len(), 1);
+    assert_eq!(found.scenarios[0].cells.len(), 1);
 }

@@ -7,11 +7,11 @@ use core::fmt::{self, Write};
 use crate::crc::Crc32;
 
 use super::record::{CRC_DIGITS, LINE_MAX, MARK, Record};
-use crate::measure::{Facts, Identity};
-use crate::model::{End, Head, Point, Row, Run, RunId, Scenario, ScenarioKey, Spread};
+use crate::measure::{Facts, Identity, Metric};
+use crate::model::{Cell, CellStep, End, Head, Run, RunId, Scenario, ScenarioKey, Spread};
 use crate::plan::Records;
 
-/// Bytes that are reserved for a line: a row has more than fit before its parts are
+/// Bytes that are reserved for a line: a cell has more than fit before its parts are
 /// written by themselves.
 const ROOM: usize = 4 * LINE_MAX;
 
@@ -161,50 +161,54 @@ impl Writer {
     fn all_of(&mut self, out: &mut dyn Write, scenario: &Scenario) -> fmt::Result {
         let key = scenario.key();
         let first = self.seq;
-        for row in &scenario.rows {
-            self.row(out, key, row.without_samples())?;
-            let mut samples = row.samples.iter();
-            samples.try_for_each(|it| self.write(out, Record::Sample(key, row.cpu, it)))?;
-        }
-        for (place, point) in (0..).zip(&scenario.points) {
-            let alone = Point {
-                spread: None,
-                ..point.clone()
+        for (index, cell) in (0..).zip(&scenario.cells) {
+            let place = match scenario.id.is_suite() {
+                true => cell.cpu.into(),
+                false => index,
             };
-            self.write(out, Record::Point(key, place, alone))?;
-            if let Some(spread) = &point.spread {
-                self.spread(out, (key, place), spread.first, &spread.counts)?;
+            self.cell(out, (key, place), cell.without_parts())?;
+            let mut samples = cell.samples.iter();
+            samples.try_for_each(|it| self.write(out, Record::Sample(key, place, it)))?;
+            for series in &cell.series {
+                if let Some(all) = &series.histogram {
+                    let at = (key, place, series.metric);
+                    self.histogram(out, at, all.first, &all.counts)?;
+                }
             }
         }
         let own = Record::Scenario(
             key,
             scenario.status,
             scenario.conditions.clone(),
-            scenario.rejected.clone(),
             self.seq + 1 - first,
         );
         self.write(out, own)
     }
 
-    /// Writes a row without samples: in parts, if one line is too short for it.
-    fn row(&mut self, out: &mut dyn Write, key: ScenarioKey, row: Row) -> fmt::Result {
-        let mut record = Record::Row((key, row));
-        let mut rest = None;
-        if !self.fits(&record)
-            && let Record::Row((_, row)) = &mut record
-        {
-            rest = split(row);
-        }
-        self.write(out, record)?;
-        rest.map_or(Ok(()), |rest| self.row(out, key, rest))
-    }
-
-    /// Writes a spread, in halves if one line is too short for it. Empty bins at
-    /// both ends of a half are left out.
-    fn spread(
+    /// Writes a cell without samples and histograms: in parts, if one line is too short for it.
+    fn cell(
         &mut self,
         out: &mut dyn Write,
         (key, place): (ScenarioKey, u32),
+        cell: Cell,
+    ) -> fmt::Result {
+        let mut record = Record::Cell((key, place, cell));
+        let mut rest = None;
+        if !self.fits(&record)
+            && let Record::Cell((.., cell)) = &mut record
+        {
+            rest = split(cell);
+        }
+        self.write(out, record)?;
+        rest.map_or(Ok(()), |rest| self.cell(out, (key, place), rest))
+    }
+
+    /// Writes a histogram, in halves if one line is too short for it. Empty bins at
+    /// both ends of a half are left out.
+    fn histogram(
+        &mut self,
+        out: &mut dyn Write,
+        at: (ScenarioKey, u32, Metric),
         mut first: u16,
         mut counts: &[u32],
     ) -> fmt::Result {
@@ -221,30 +225,27 @@ impl Writer {
             first,
             counts: counts.to_vec(),
         };
-        let record = Record::Spread(key, place, part);
+        let record = Record::Histogram(at.0, at.1, at.2, part);
         if counts.len() < 2 || self.fits(&record) {
             return self.write(out, record);
         }
         let (left, right) = counts.split_at(counts.len() / 2);
-        self.spread(out, (key, place), first, left)?;
-        self.spread(out, (key, place), first + left.len() as u16, right)
+        self.histogram(out, at, first, left)?;
+        self.histogram(out, at, first + left.len() as u16, right)
     }
 }
 
-/// Takes out the statistics and instants of a row, or half of the statistics of what was
-/// taken out before; None if there is nothing to take.
-fn split(row: &mut Row) -> Option<Row> {
-    let mut rest = Row {
-        cpu: row.cpu,
-        ..Row::default()
-    };
-    if row.lacks_own_record() {
-        rest.statistics = row.statistics.split_off(row.statistics.len().div_ceil(2));
+/// Takes out the series and instants of a cell, or half of the series of what was taken out
+/// before; None if there is nothing to take.
+fn split(cell: &mut Cell) -> Option<Cell> {
+    let mut rest = Cell::new(cell.cpu, CellStep::default());
+    if cell.lacks_own_record() {
+        rest.series = cell.series.split_off(cell.series.len().div_ceil(2));
     } else {
-        rest.statistics = core::mem::take(&mut row.statistics);
-        rest.shown = row.shown.take();
+        rest.series = core::mem::take(&mut cell.series);
+        rest.shown = cell.shown.take();
     }
-    let is_empty = rest.statistics.is_empty() && rest.shown.is_none();
+    let is_empty = rest.series.is_empty() && rest.shown.is_none();
     (!is_empty).then_some(rest)
 }
 

@@ -16,8 +16,8 @@ use crate::measure::{
     Rejection, Step, Summary,
 };
 use crate::model::{
-    Attempts, Conditions, Cpu, Failure, Figures, Head, Row, Run, Scenario, ScenarioKey, Skip,
-    Statistic, Status,
+    Cell, CellStep, Conditions, Counts, Cpu, Failure, Head, Run, Scenario, ScenarioKey, Series,
+    Skip, Status,
 };
 use crate::plan::{Method, Plan, ScenarioId};
 use crate::record::FORMAT;
@@ -115,7 +115,7 @@ pub fn made(run: &Run, id: ScenarioId, method: Method) -> Scenario {
     let parallel = id.is_parallel();
     let flush_of = |cpu| flush(run, cpu, deep, parallel);
     let flushes: Vec<u64> = (0..run.cpus.len()).map(flush_of).collect();
-    let rows = 0..run.cpus.len() as u16;
+    let cpus = 0..run.cpus.len() as u16;
     Scenario {
         status: Status::Passed,
         conditions: Some(Conditions {
@@ -128,7 +128,7 @@ pub fn made(run: &Run, id: ScenarioId, method: Method) -> Scenario {
             skew: parallel.then(|| Summary::of(&mut [20, 21, 19, 30, 22])),
             ..Conditions::default()
         }),
-        rows: rows.map(|cpu| row(run, id, cpu, &flushes)).collect(),
+        cells: cpus.map(|cpu| cell(run, id, cpu, &flushes)).collect(),
         ..Scenario::new(ScenarioKey {
             id,
             method,
@@ -140,7 +140,7 @@ pub fn made(run: &Run, id: ScenarioId, method: Method) -> Scenario {
 /// Makes `scenario` one that was skipped.
 pub fn skipped(mut scenario: Scenario) -> Scenario {
     scenario.status = Status::Skipped(Skip::NoIdleState);
-    scenario.rows.clear();
+    scenario.cells.clear();
     scenario
 }
 
@@ -152,10 +152,10 @@ pub fn with_a_lost_cpu(mut scenario: Scenario) -> Scenario {
     };
     scenario.status = Status::Failed(Failure::CpuLost { cpu: 3, loss });
     let (cpu, lost) = (3, Some(loss));
-    scenario.rows[3] = Row {
+    scenario.cells[3] = Cell {
         cpu,
         lost,
-        ..Row::default()
+        ..Cell::default()
     };
     let refused = Detail::Firmware(psci::ReturnCode(-77));
     for (cpu, reason, detail, count) in [
@@ -164,9 +164,9 @@ pub fn with_a_lost_cpu(mut scenario: Scenario) -> Scenario {
         (2, Reason::Refused, refused, 1),
         (3, Reason::Lost, Detail::Loss(loss), 1),
     ] {
-        let attempts = scenario.rows[cpu].attempts.get_or_insert_default();
-        attempts.rejected.push((reason, count));
-        attempts.first.get_or_insert(Rejection { reason, detail });
+        let counts = scenario.cells[cpu].counts.get_or_insert_default();
+        counts.rejected.push((reason, count));
+        counts.first.get_or_insert(Rejection { reason, detail });
     }
     scenario
 }
@@ -239,7 +239,7 @@ fn part(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> (Instants, &'st
         set(Instant::After, low + 7_500);
         let metrics: &[_] = match pmf {
             true => &[Powerdown, Wakeup, CacheFlush, TurnOn],
-            false => &[TurnOff, TurnOn],
+            false => &[TurnOn, TurnOff],
         };
         (low + 5_500, metrics)
     } else {
@@ -260,31 +260,24 @@ fn part(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> (Instants, &'st
     (shown, metrics)
 }
 
-/// One CPU's part.
-fn row(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> Row {
+/// One CPU's results.
+fn cell(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> Cell {
     let (shown, metrics) = part(run, id, cpu, flushes);
-    let figure = |metric| shown.metric(metric).filter(|_| metrics.contains(&metric));
-    let statistic = |metric: &Metric| {
+    let series = |metric: &Metric| {
         let figure = shown.metric(*metric)?;
-        Some(Statistic {
-            metric: *metric,
-            summary: spread(figure.max(9)),
+        Some(Series {
+            shown: Some(figure),
             cold: Some(figure),
+            ..Series::of(*metric, spread(figure.max(9)))
         })
     };
-    Row {
-        cpu,
-        figures: Figures {
-            powerdown: figure(Metric::Powerdown).or(figure(Metric::Latency)),
-            wakeup: figure(Metric::Wakeup),
-            cache_flush: figure(Metric::CacheFlush),
-        },
-        attempts: Some(Attempts {
+    Cell {
+        counts: Some(Counts {
             valid: 20,
-            ..Attempts::default()
+            ..Counts::default()
         }),
-        statistics: metrics.iter().filter_map(statistic).collect(),
+        series: metrics.iter().filter_map(series).collect(),
         shown: Some(shown),
-        ..Row::default()
+        ..Cell::new(cpu, CellStep::default())
     }
 }

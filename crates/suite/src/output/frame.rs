@@ -10,7 +10,8 @@ use alloc::format;
 use core::fmt::{self, Write};
 
 use crate::output::prose::paragraph;
-use run::model::{Figures, Row, Run, Scenario, Status};
+use run::measure::Metric;
+use run::model::{Cell, Run, Scenario, Status};
 use run::plan::Procedure;
 
 pub(crate) fn begin(out: &mut dyn Write, exception_level: u8) -> fmt::Result {
@@ -23,8 +24,8 @@ pub(crate) fn begin(out: &mut dyn Write, exception_level: u8) -> fmt::Result {
 pub(crate) fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Result {
     let cluster = |cpu: u16| run.cpu(cpu).cluster;
     for cpu in 0..run.cpus.len() as u16 {
-        if let Some((scenario, row)) = Scenario::row_of(group, cpu, &cluster) {
-            rt_instr(out, run, scenario, row)?;
+        if let Some((scenario, cell)) = Scenario::cell_of(group, cpu, &cluster) {
+            rt_instr(out, run, scenario, cell)?;
         }
     }
     let status = Scenario::status_of(group);
@@ -91,24 +92,19 @@ pub enum RtInstrFigures {
 }
 
 impl RtInstrFigures {
-    /// Returns the figures in the line of a row; None for a row that has no line.
-    pub fn from_row(run: &Run, scenario: &Scenario, row: &Row) -> Option<Self> {
-        if row.skipped.is_some() || !scenario.has_pmf() {
+    /// Returns the figures in the line of a cell; None for a cell that has no line.
+    pub fn from_cell(run: &Run, scenario: &Scenario, cell: &Cell) -> Option<Self> {
+        if cell.skipped.is_some() || !scenario.has_pmf() {
             return None;
         }
-        let Figures {
-            powerdown,
-            wakeup,
-            cache_flush,
-        } = row.figures;
-        let ns = |ticks: Option<u64>| run.clock().ns(ticks?);
-        let first = ns(powerdown)?;
+        let ns = |metric| run.clock().ns(cell.figure(metric)?);
         if scenario.id.procedure() == Procedure::Version {
-            return Some(Self::Latency(first));
+            return ns(Metric::Latency).map(Self::Latency);
         }
+        let (powerdown, wakeup) = (ns(Metric::Powerdown)?, ns(Metric::Wakeup)?);
         // The line has a place for the flush, and there is none in standby: 0.
-        let flush = ns(cache_flush).unwrap_or(0);
-        Some(Self::PowerDown([first, ns(wakeup)?, flush]))
+        let flush = ns(Metric::CacheFlush).unwrap_or(0);
+        Some(Self::PowerDown([powerdown, wakeup, flush]))
     }
 }
 
@@ -124,10 +120,10 @@ impl fmt::Display for RtInstrFigures {
 }
 
 /// Writes the figures of a row in nanoseconds; nothing if it has none.
-fn rt_instr(out: &mut dyn Write, run: &Run, scenario: &Scenario, row: &Row) -> fmt::Result {
-    let cpu = run.cpu(row.cpu);
+fn rt_instr(out: &mut dyn Write, run: &Run, scenario: &Scenario, cell: &Cell) -> fmt::Result {
+    let cpu = run.cpu(cell.cpu);
     let (tag, cluster, core) = (scenario.id.tag(), cpu.cluster, run.core_number(&cpu));
-    match RtInstrFigures::from_row(run, scenario, row) {
+    match RtInstrFigures::from_cell(run, scenario, cell) {
         Some(figures) => writeln!(out, "<RT_INSTR:{tag}\t{cluster}\t{core}\t{figures}/>"),
         None => Ok(()),
     }

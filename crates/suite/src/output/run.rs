@@ -49,7 +49,7 @@ pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Resu
     out.write_char('\n')?;
     for scenario in group {
         super::tables::write(out, run, scenario)?;
-        super::points::write(out, run, scenario)?;
+        super::step_tables::write(out, run, scenario)?;
         super::sweeps::write(out, run, scenario)?;
         let findings = findings_of(run, scenario, Detail::Short);
         for finding in &findings {

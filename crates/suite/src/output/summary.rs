@@ -8,16 +8,16 @@ use core::fmt::{self, Write};
 
 use crate::output::prose::paragraph;
 use run::findings::list;
-use run::measure::Unit;
-use run::model::{CpuSet, Point, Row, Run, Scenario, Skip, Status, Totals, Variant};
+use run::measure::{Metric, Unit};
+use run::model::{Cell, CellSeries, CpuSet, Run, Scenario, Skip, Status, Totals, Variant};
 use run::plan::steps::Steps;
 use run::plan::{Axis, Method, Plan, ScenarioId};
 
 use super::grid::{GridCell, simple};
-use super::points::PointScale;
+use super::step_tables::MetricScale;
 
 /// Places for what one scenario skips, by both placements of its helper: itself, or
-/// two reasons of rows each, or steps.
+/// two reasons of CPUs each, or steps.
 const PLACES: usize = 4;
 
 /// Results that the end of a run prints of scenarios that are gone by then.
@@ -39,12 +39,12 @@ struct SummaryRow {
     status: Status,
     has_pmf: bool,
     samples: u64,
-    figures: Option<Figures>,
+    figures: Option<InShort>,
 }
 
 /// The figures of a scenario's CPUs in short.
 #[derive(Clone, Copy, Debug)]
-struct Figures {
+struct InShort {
     name: &'static str,
     unit: &'static str,
     median: GridCell,
@@ -108,13 +108,13 @@ impl ClosingSummary {
             Status::Skipped(skip) => self.push(scenario, Part::Whole, skip),
             _ => self.add_left_out(scenario),
         }
-        let rows = &scenario.rows;
-        for (place, row) in rows.iter().enumerate() {
-            let is_same = |other: &&Row| other.skipped == row.skipped;
-            if let Some(skip) = row.skipped
-                && rows.iter().position(|it| is_same(&it)) == Some(place)
+        let cells = scenario.suite_cells();
+        for (place, cell) in cells.iter().enumerate() {
+            let is_same = |other: &&Cell| other.skipped == cell.skipped;
+            if let Some(skip) = cell.skipped
+                && cells.iter().position(|it| is_same(&it)) == Some(place)
             {
-                let cpus = rows.iter().filter(is_same).map(|row| row.cpu);
+                let cpus = cells.iter().filter(is_same).map(|cell| cell.cpu);
                 self.push(scenario, Part::Cpus(cpus.collect()), skip);
             }
         }
@@ -128,10 +128,10 @@ impl ClosingSummary {
             let conditions = scenario.conditions.as_ref();
             conditions.and_then(|conditions| conditions.states_left_out)
         };
-        let points = scenario.points.iter();
-        let left_out = points.filter(|point| point.variant == Variant::LeftOut);
+        let cells = scenario.cells.iter();
+        let left_out = cells.filter(|it| it.skipped.is_some() && !scenario.id.is_suite());
         let mut steps = Steps::EMPTY;
-        for step in left_out.filter_map(|point| u32::try_from(point.x?).ok()) {
+        for step in left_out.filter_map(|it| u32::try_from(it.step.x?).ok()) {
             // A sweep has no more steps than there is room for.
             let _ = steps.add(step);
         }
@@ -156,7 +156,7 @@ impl ClosingSummary {
     /// Writes a row for each scenario, what was skipped, and why.
     pub(crate) fn write(&self, out: &mut dyn Write, run: &Run) -> fmt::Result {
         type Of = fn(&SummaryRow) -> GridCell;
-        let of_figures = |of: fn(Figures) -> GridCell| {
+        let of_figures = |of: fn(InShort) -> GridCell| {
             let cells = self
                 .results
                 .iter()
@@ -207,7 +207,10 @@ impl SummaryRow {
             status: Scenario::status_of(group),
             has_pmf: group.iter().all(Scenario::has_pmf),
             samples: own.samples,
-            figures: of_rows(run, group).or_else(|| of_points(run, group)),
+            figures: match first.id.is_suite() {
+                true => of_suite(run, group),
+                false => of_steps(run, group),
+            },
         })
     }
 
@@ -228,54 +231,48 @@ impl SummaryRow {
 }
 
 /// Returns the first column of the main tables, each CPU by the placement that stands for it.
-fn of_rows(run: &Run, group: &[Scenario]) -> Option<Figures> {
+fn of_suite(run: &Run, group: &[Scenario]) -> Option<InShort> {
     let columns = |it: &Scenario| it.columns().first().copied();
     let metric = group.iter().find_map(columns)?;
     let cluster = |cpu: u16| run.cpu(cpu).cluster;
     let figure = |cpu| {
-        let (scenario, row) = Scenario::row_of(group, cpu, &cluster)?;
-        let figure = scenario
-            .figure(row, metric)
-            .filter(|_| row.skipped.is_none());
+        let (_, cell) = Scenario::cell_of(group, cpu, &cluster)?;
+        let figure = cell.figure(metric).filter(|_| cell.skipped.is_none());
         Some((figure?, cpu))
     };
     let all = (0..run.cpus.len() as u16).filter_map(figure).collect();
-    let (unit, clock) = (Unit::Ticks, run.clock());
-    in_short(
-        run,
-        metric.heading(),
-        &PointScale {
-            unit,
-            clock,
-            per: 1,
-        },
-        all,
-    )
+    let scale = MetricScale {
+        unit: Unit::Ticks,
+        clock: run.clock(),
+        per: 1,
+    };
+    in_short(run, metric, &scale, all)
 }
 
-/// Returns the medians of the points that differ from the first in the CPU alone.
-fn of_points(run: &Run, group: &[Scenario]) -> Option<Figures> {
-    let points = group.iter().flat_map(|it| &it.points);
-    let points = points.filter(|it| it.figures.n > 0);
-    let first = points.clone().find(|it| it.variant != Variant::Loop);
-    let first = first.or(points.clone().next())?;
-    let key = |it: &Point| (it.measure, it.variant, it.x, it.how);
-    let same = points.filter(|it| key(it) == key(first));
-    let all = same.map(|it| (it.figures.median, it.cpu)).collect();
-    let scale = PointScale::of(run.clock(), first);
-    in_short(run, first.measure.heading(), &scale, all)
+/// Returns the medians of the cells that differ from the first in the CPU alone.
+fn of_steps(run: &Run, group: &[Scenario]) -> Option<InShort> {
+    let all = group.iter().flat_map(Scenario::all_series);
+    let all = all.filter(|it| it.series.summary.n > 0);
+    let mut own = all.clone();
+    let first = own.find(|it| it.cell.step.variant != Variant::Loop);
+    let first = first.or(all.clone().next())?;
+    let key = |it: &CellSeries<'_>| (it.series.metric, it.cell.step);
+    let same = all.filter(|it| key(it) == key(&first));
+    let figures = same.map(|it| (it.series.summary.median, it.cell.cpu));
+    let scale = MetricScale::of(run.clock(), first);
+    in_short(run, first.series.metric, &scale, figures.collect())
 }
 
 fn in_short(
     run: &Run,
-    name: &'static str,
-    scale: &PointScale,
+    metric: Metric,
+    scale: &MetricScale,
     mut all: Vec<(u64, u16)>,
-) -> Option<Figures> {
+) -> Option<InShort> {
     all.sort_unstable_by_key(|(figure, cpu)| (*figure, core::cmp::Reverse(*cpu)));
     let (worst, cpu) = *all.last()?;
-    Some(Figures {
-        name,
+    Some(InShort {
+        name: metric.heading(),
         unit: scale.name(),
         median: scale.cell(all[(all.len() - 1) / 2].0),
         worst: scale.cell(worst),

@@ -1,4 +1,4 @@
-//! Sentences beside the tables of points: one for each curve of a sweep, the attempts that
+//! Sentences beside the tables of steps: one for each curve of a sweep, the attempts that
 //! do not count, and the states that were left out. (The end of the run lists the steps that
 //! were.)
 
@@ -11,11 +11,11 @@ use crate::output::prose::paragraph;
 use hardware::text::plural::Many;
 use run::measure::Metric;
 use run::model::{Run, Scenario, Variant};
-use run::plan::Axis;
+use run::plan::{Axis, Procedure};
 
-/// Writes them; nothing for a scenario without points.
+/// Writes them; nothing for one of TFTF's suite, or without results.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
-    if scenario.points.is_empty() {
+    if scenario.id.is_suite() || scenario.cells.is_empty() {
         return Ok(());
     }
     let mut items = curves(run, scenario);
@@ -37,7 +37,7 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
     out.write_char('\n')
 }
 
-/// Returns a sentence for each curve: of the first measure that has figures.
+/// Returns a sentence for each curve: of the first metric that has figures.
 fn curves(run: &Run, scenario: &Scenario) -> Vec<String> {
     let (first, x) = match scenario.id.axis() {
         Some(Axis::Bytes) => (Metric::CacheFlush, "bytes"),
@@ -45,14 +45,17 @@ fn curves(run: &Run, scenario: &Scenario) -> Vec<String> {
         Some(Axis::PowerState) | None => return Vec::new(),
     };
     let curve = |variant: Variant| {
-        let has_figures = |measure: &Metric| {
-            let mut points = scenario.points.iter();
-            points.any(|it| it.variant == variant && it.measure == *measure)
+        let has_figures = |metric: &Metric| {
+            let mut own = scenario
+                .cells
+                .iter()
+                .filter(|it| it.step.variant == variant);
+            own.any(|it| it.series_of(*metric).is_some())
         };
-        let measures = [first, Metric::Call, Metric::TurnOff];
-        let measure = measures.into_iter().find(has_figures)?;
-        let (word, key) = (variant.word(), measure.key());
-        let steps = steps(run, scenario, variant, measure);
+        let metrics = [first, Metric::Call, Metric::TurnOff];
+        let metric = metrics.into_iter().find(has_figures)?;
+        let (word, key) = (variant.word(), metric.key());
+        let steps = steps(run, scenario, variant, metric);
         Some(format!("{word}: longest median of {key} by {x}: {steps}."))
     };
     let variants = [Variant::Deepest, Variant::Core, Variant::Off];
@@ -60,24 +63,36 @@ fn curves(run: &Run, scenario: &Scenario) -> Vec<String> {
 }
 
 /// Returns the longest median over the CPUs of each step, in the steps' order.
-fn steps(run: &Run, scenario: &Scenario, variant: Variant, measure: Metric) -> String {
-    let points = scenario.points.iter();
-    let of_curve = points.filter(|it| it.variant == variant && it.measure == measure);
-    // The points of a step stand together.
+fn steps(run: &Run, scenario: &Scenario, variant: Variant, metric: Metric) -> String {
+    let own = scenario
+        .cells
+        .iter()
+        .filter(|it| it.step.variant == variant);
+    let of_curve = own.filter_map(|it| Some((it.step.x, it.series_of(metric)?)));
+    // The cells of a step stand together.
     let of_curve: Vec<_> = of_curve.collect();
-    let each = of_curve.chunk_by(|a, b| a.x == b.x).map(|step| {
-        let longest = step.iter().map(|it| it.figures.median).max();
+    let each = of_curve.chunk_by(|a, b| a.0 == b.0).map(|step| {
+        let longest = step.iter().map(|it| it.1.summary.median).max();
         let longest = run.clock().span(longest.unwrap_or(0));
-        format!("{}: {longest}", step[0].x.unwrap_or(0))
+        format!("{}: {longest}", step[0].0.unwrap_or(0))
     });
     each.collect::<Vec<_>>().join(", ")
 }
 
 /// Counts the attempts that do not count, by reason.
 fn not_counted(scenario: &Scenario) -> Option<String> {
-    let rejected = scenario.rejected.iter();
-    let all: u64 = rejected.clone().map(|it| u64::from(it.1)).sum();
-    let each = rejected.map(|(reason, count)| format!("{count} {}", reason.key()));
+    match scenario.id.procedure() {
+        // They have one reason each, and a column for it.
+        Procedure::Loop | Procedure::Timers => return None,
+        Procedure::Suspend(..)
+        | Procedure::CpuOff
+        | Procedure::Version
+        | Procedure::CpuOn
+        | Procedure::Steps => {}
+    }
+    let all: u64 = scenario.rejected().map(|it| it.1).sum();
+    let each = scenario.rejected();
+    let each = each.map(|(reason, count)| format!("{count} {}", reason.key()));
     let (attempts, each) = (Many(all, "attempt"), each.collect::<Vec<_>>().join(", "));
     (all > 0).then(|| format!("Not counted: {attempts}: {each}."))
 }

@@ -7,7 +7,7 @@ use core::fmt::{self, Write};
 use crate::output::prose::paragraph;
 use hardware::text::plural::Many;
 use run::measure::Metric;
-use run::model::{Conditions, Row, Run, Scenario};
+use run::model::{Cell, Conditions, Run, Scenario};
 use run::plan::{Method, Procedure, ScenarioId};
 
 use super::grid::{GridCell, grid, simple};
@@ -46,15 +46,16 @@ fn main_table(
     scenario: &Scenario,
     metrics: &[Metric],
 ) -> fmt::Result {
-    let cell = |row: &Row, metric: Metric| match row.skipped {
+    let grid_cell = |cell: &Cell, metric: Metric| match cell.skipped {
         Some(_) => GridCell::Text("Skipped"),
-        None => GridCell::ticks(run.clock(), scenario.figure(row, metric)),
+        None => GridCell::ticks(run.clock(), cell.figure(metric)),
     };
     let columns = metrics.iter().map(|metric| {
-        let cells = scenario.rows.iter().map(|row| cell(row, *metric));
+        let cells = scenario.cells.iter();
+        let cells = cells.map(|cell| grid_cell(cell, *metric));
         (metric.heading(), cells.collect())
     });
-    let cpus = scenario.rows.iter().map(|row| row.cpu);
+    let cpus = scenario.cells.iter().map(|cell| cell.cpu);
     grid(out, run, &title(run, scenario), cpus, columns)
 }
 
@@ -65,15 +66,15 @@ fn spread_table(
     scenario: &Scenario,
     metrics: &[Metric],
 ) -> fmt::Result {
-    let rows = &scenario.rows;
-    let names = rows.iter().map(|row| GridCell::Cpu(run.label(row.cpu)));
-    let counts = rows.iter().map(|row| GridCell::Count(row.valid().into()));
+    let cells = &scenario.cells;
+    let names = cells.iter().map(|it| GridCell::Cpu(run.label(it.cpu)));
+    let counts = cells.iter().map(|it| GridCell::Count(it.valid().into()));
     let columns = metrics.iter().map(|metric| {
-        let cell = |row: &Row| match row.summary(*metric) {
+        let spread = |cell: &Cell| match cell.summary(*metric) {
             Some(it) => GridCell::Spread(run.clock(), [it.min, it.median, it.max]),
             None => GridCell::Missing,
         };
-        (metric.heading(), rows.iter().map(cell).collect())
+        (metric.heading(), cells.iter().map(spread).collect())
     });
     let title = format!(
         "Spread of the samples: min/median/max ({})",

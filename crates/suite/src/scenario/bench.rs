@@ -1,18 +1,20 @@
-//! One scenario of the suite, or one step of a sweep, under way: rounds on a [`Machine`],
-//! whose samples are kept in one [`RowState`] for each CPU.
+//! A scenario under way: rounds on a [`Machine`], whose samples are kept in one [`CellState`]
+//! for each CPU. Its results are cells.
 
 use alloc::vec::Vec;
 
 use hardware::spec::stat::Ladder;
 use run::measure::{
-    Action, After, Facts, Machine, OsInitiated, Outcome, Reason, Rejection, Round, Summary, Waker,
-    Who,
+    Action, After, Facts, Machine, Metric, OsInitiated, Outcome, Reason, Rejection, Round, Summary,
+    Waker, Who,
 };
-use run::model::{Cpu, Failure, Status};
+use run::model::{
+    Cell, CellStep, Conditions, Counts, Cpu, Failure, How, Scenario, ScenarioKey, Series, Status,
+};
 use run::plan::{Method, Plan};
 
+use super::cell_state::CellState;
 use super::progress::Progress;
-use super::rows::RowState;
 use super::states::{Chosen, States};
 use super::wakers::Wakers;
 
@@ -33,12 +35,14 @@ pub struct Setting<'r> {
 /// The machine, the step in hand, and its results.
 pub(crate) struct Bench<'m> {
     pub(crate) machine: &'m mut dyn Machine,
-    progress: &'m mut dyn Progress,
+    pub(crate) progress: &'m mut dyn Progress,
     pub(crate) setting: Setting<'m>,
     pub(crate) method: Method,
     pub(crate) pmf: bool,
     pub(crate) step: BenchStep,
     pub(crate) sleep: Sleep,
+    /// Samples asked for, of each cell.
+    pub(crate) asked: u32,
     pub(crate) attempts: u32,
     pub(crate) trials: u32,
     pub(crate) skew: Summary,
@@ -46,7 +50,10 @@ pub(crate) struct Bench<'m> {
     pub(crate) outcomes: Vec<Outcome>,
     /// One for each CPU: the CPU_OFF of a pair of rounds.
     pub(crate) firsts: Vec<Outcome>,
-    pub(crate) rows: Vec<RowState>,
+    /// One for each CPU: the step in hand.
+    pub(crate) cells: Vec<CellState>,
+    /// The cells of the steps that are done.
+    pub(crate) results: Vec<Cell>,
     /// Memory for one figure of each sample, or of each round.
     pub(crate) column: Vec<u64>,
 }
@@ -57,6 +64,25 @@ pub(crate) enum Rounds {
     Parallel,
     /// One after another, by CPU_OFF.
     Off,
+}
+
+/// The samples and results for which a [`Bench`] has memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    /// Outcomes of each CPU.
+    pub(crate) outcomes: usize,
+    /// Figures of each CPU, of each of its metrics.
+    pub(crate) figures: usize,
+    /// Cells of the scenario.
+    pub(crate) cells: usize,
+}
+
+/// Returns the number of CPUs of a round of `who` as cells name it.
+pub(crate) fn how(who: Who) -> How {
+    match who {
+        Who::Only(_) => How::Alone,
+        Who::All | Who::First(_) => How::All,
+    }
 }
 
 /// The use of an attempt of one CPU.
@@ -160,14 +186,16 @@ pub(crate) fn too_few(cpu: u16, valid: u32, asked: u32) -> Option<Failure> {
 }
 
 impl<'m> Bench<'m> {
+    /// Returns a bench with memory for the samples and results that `room` names.
     pub(crate) fn new(
         machine: &'m mut dyn Machine,
         setting: Setting<'m>,
         method: Method,
         progress: &'m mut dyn Progress,
+        room: Room,
     ) -> Self {
-        let (cpus, iterations) = (setting.cpus.len(), setting.plan.iterations as usize);
-        let rows = (0..cpus).map(|_| RowState::with_capacity(iterations));
+        let cpus = setting.cpus.len();
+        let cells = (0..cpus).map(|_| CellState::with_capacity(room.outcomes, room.figures));
         Self {
             pmf: machine.facts().pmf.is_ok(),
             machine,
@@ -176,17 +204,76 @@ impl<'m> Bench<'m> {
             method,
             step: BenchStep::new(Rounds::Serial, Action::None),
             sleep: Sleep::default(),
+            asked: 0,
             attempts: 0,
             trials: 0,
             skew: Summary::default(),
             outcomes: alloc::vec![Outcome::default(); cpus],
             firsts: alloc::vec![Outcome::default(); cpus],
-            rows: rows.collect(),
-            column: Vec::with_capacity(iterations.max(cpus)),
+            cells: cells.collect(),
+            results: Vec::with_capacity(room.cells),
+            column: Vec::with_capacity(room.outcomes.max(cpus)),
         }
     }
 
-    /// Begins a step: without counts, and with empty rows.
+    /// Returns the results of a scenario outside the suite that has no steps of a sweep.
+    pub(crate) fn finish(self, key: ScenarioKey, status: Status) -> Scenario {
+        Scenario {
+            status,
+            conditions: Some(Conditions {
+                asked: self.asked,
+                attempts: self.attempts,
+                trials: self.trials,
+                ..Conditions::default()
+            }),
+            cells: self.results,
+            ..Scenario::new(key)
+        }
+    }
+
+    /// Forgets all samples.
+    pub(crate) fn clear_cells(&mut self) {
+        for (cpu, state) in self.cells.iter_mut().enumerate() {
+            // A CPU that is lost already has no samples here either.
+            state.clear(cpu as u16, self.machine.lost(cpu));
+        }
+    }
+
+    /// Runs a round; an error is that a CPU is lost.
+    pub(crate) fn run_round(&mut self, round: &Round) -> Result<(), Failure> {
+        self.machine.run(round, &mut self.outcomes);
+        first_lost(self.machine, self.setting.cpus.len()).map_or(Ok(()), Err)
+    }
+
+    /// Adds the cell of a CPU's columns, which are `metrics`, of samples out of `taken`; an
+    /// error is that too few of the first metric are valid. Other metrics may have none.
+    pub(crate) fn add_cell(
+        &mut self,
+        cpu: usize,
+        step: CellStep,
+        metrics: &[Metric],
+        taken: u32,
+    ) -> Result<(), Failure> {
+        let state = &mut self.cells[cpu];
+        let valid = state.columns[0].len() as u32;
+        let mut series = Vec::with_capacity(metrics.len());
+        for (place, (metric, column)) in metrics.iter().zip(&mut state.columns).enumerate() {
+            if place == 0 || !column.is_empty() {
+                series.push(Series::of(*metric, Summary::of(column)));
+            }
+        }
+        self.results.push(Cell {
+            counts: Some(Counts {
+                valid,
+                ..state.counts()
+            }),
+            series,
+            ..Cell::new(cpu as u16, step)
+        });
+        too_few(cpu as u16, valid, taken).map_or(Ok(()), Err)
+    }
+
+    /// Begins a step: without counts, and with empty cells.
     pub(crate) fn begin(&mut self, step: BenchStep) {
         self.step = step;
         (self.attempts, self.trials) = (0, 0);
@@ -197,17 +284,14 @@ impl<'m> Bench<'m> {
             off: self.sleep.off,
             ..Sleep::default()
         };
-        for (cpu, row) in self.rows.iter_mut().enumerate() {
-            // A CPU that is lost already has no samples here either.
-            row.clear(cpu as u16, self.machine.lost(cpu));
-        }
+        self.clear_cells();
     }
 
     /// Expects samples of each CPU that has a part in a round of several.
     pub(crate) fn expect_all(&mut self) {
         let (lead, step) = (self.lead(), self.step);
-        for (cpu, row) in self.rows.iter_mut().enumerate() {
-            row.is_expected = step.who.includes(cpu, lead) && step.helper != Some(cpu);
+        for (cpu, state) in self.cells.iter_mut().enumerate() {
+            state.is_expected = step.who.includes(cpu, lead) && step.helper != Some(cpu);
         }
     }
 
@@ -236,41 +320,41 @@ impl<'m> Bench<'m> {
     /// Copies the machine's losses: a CPU can be lost while it powers off for another CPU's
     /// turn, without an outcome. States that were reached before are not those of now.
     pub(crate) fn note_losses(&mut self) {
-        for (cpu, state) in self.rows.iter_mut().enumerate() {
-            state.row.lost = state.row.lost.or(self.machine.lost(cpu));
+        for (cpu, state) in self.cells.iter_mut().enumerate() {
+            state.cell.lost = state.cell.lost.or(self.machine.lost(cpu));
         }
-        if self.rows.iter().any(|state| state.row.lost.is_some()) {
-            self.rows
+        if self.cells.iter().any(|state| state.cell.lost.is_some()) {
+            self.cells
                 .iter_mut()
-                .for_each(|state| state.row.reached = None);
+                .for_each(|state| state.cell.reached = None);
         }
     }
 
     pub(crate) fn status(&self) -> Status {
-        let rows = || self.rows.iter().map(|state| &state.row);
-        if let Some(Some(skip)) = rows().next().map(|row| row.skipped)
-            && rows().all(|row| row.skipped.is_some())
+        let cells = || self.cells.iter().map(|state| &state.cell);
+        if let Some(Some(skip)) = cells().next().map(|cell| cell.skipped)
+            && cells().all(|cell| cell.skipped.is_some())
         {
             return Status::Skipped(skip);
         }
-        let mut lost = rows().filter_map(|row| Some((row.cpu, row.lost?)));
+        let mut lost = cells().filter_map(|cell| Some((cell.cpu, cell.lost?)));
         if let Some((cpu, loss)) = lost.next() {
             return Status::Failed(Failure::CpuLost { cpu, loss });
         }
-        let needing = self.rows.iter().filter(|row| row.needs_samples());
-        // Of two rows with as few samples, the one that only shared a round with the
+        let needing = self.cells.iter().filter(|state| state.needs_samples());
+        // Of two CPUs with as few samples, the one that only shared a round with the
         // cause is not named.
-        let worst = needing.min_by_key(|row| {
-            let shared = row.rejected[Reason::Companion as usize];
-            2 * u64::from(row.valid()) + u64::from(shared == row.rejected_total())
+        let worst = needing.min_by_key(|state| {
+            let shared = state.rejected[Reason::Companion as usize];
+            2 * u64::from(state.valid()) + u64::from(shared == state.rejected_total())
         });
         let asked = self.setting.plan.iterations;
-        let failure = worst.and_then(|row| too_few(row.row.cpu, row.valid(), asked));
+        let failure = worst.and_then(|state| too_few(state.cell.cpu, state.valid(), asked));
         failure.map_or(Status::Passed, Status::Failed)
     }
 
     pub(crate) fn round(&self, who: Who, action: Action) -> Round {
-        let lead_in = lead_in(self.machine.facts(), who, self.rows.len());
+        let lead_in = lead_in(self.machine.facts(), who, self.cells.len());
         let (sleep, osi) = (self.sleep.now, self.step.osi);
         Round {
             sleep: sleep * if osi { 3 } else { 1 },
@@ -297,9 +381,9 @@ impl<'m> Bench<'m> {
 
     pub(crate) fn run(&mut self, who: Who, action: Action) {
         let round = self.round(who, action);
-        let needing = self.rows.iter().filter(|row| row.needs_samples());
-        let counts = needing.map(|row| (row.valid(), self.setting.plan.iterations));
-        let sum = counts.reduce(|sum, row| (sum.0 + row.0, sum.1 + row.1));
+        let needing = self.cells.iter().filter(|state| state.needs_samples());
+        let counts = needing.map(|state| (state.valid(), self.setting.plan.iterations));
+        let sum = counts.reduce(|sum, cell| (sum.0 + cell.0, sum.1 + cell.1));
         let (kept, asked) = sum.unwrap_or((0, 0));
         self.progress.note_samples(kept, asked);
         self.machine.run(&round, &mut self.outcomes);
@@ -318,16 +402,17 @@ impl<'m> Bench<'m> {
         phase: AttemptUse,
     ) -> Result<(), Rejection> {
         let verdict = outcome.judge(self.pmf);
-        let row = &mut self.rows[cpu];
-        let is_counted = phase == AttemptUse::Measure && row.valid() < self.setting.plan.iterations;
+        let state = &mut self.cells[cpu];
+        let is_counted =
+            phase == AttemptUse::Measure && state.valid() < self.setting.plan.iterations;
         match verdict {
-            Ok(()) if is_counted => row.kept.push(*outcome),
+            Ok(()) if is_counted => state.kept.push(*outcome),
             Ok(()) if phase == AttemptUse::Cold => {
-                row.cold.get_or_insert(*outcome);
+                state.cold.get_or_insert(*outcome);
             }
             Ok(()) => {}
-            Err(rejection) if is_counted => row.reject(rejection),
-            Err(rejection) => row.note_loss(rejection),
+            Err(rejection) if is_counted => state.reject(rejection),
+            Err(rejection) => state.note_loss(rejection),
         }
         verdict
     }

@@ -8,7 +8,7 @@ use run::model::{Failure, Skip};
 use smccc::psci;
 
 use super::bench::Bench;
-use super::rows::came_too_soon;
+use super::cell_state::came_too_soon;
 
 /// Sleep of the first trial, in microseconds for each CPU that goes down: they queue for locks.
 const FIRST_US: u64 = 1_000;
@@ -37,7 +37,7 @@ pub(crate) type Wrong = (usize, Rejection);
 pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> {
     let action = bench.step.action;
     let longest = bench.us(LONGEST_US);
-    let cpus = who.count(bench.rows.len()) as u64;
+    let cpus = who.count(bench.cells.len()) as u64;
     bench.sleep.now = bench.sleep.now.max(bench.us(FIRST_US * cpus));
     bench.sleep.longest = longest;
     let mut tries = TRIES;
@@ -123,9 +123,9 @@ fn longest_way_down(bench: &Bench<'_>) -> Option<u64> {
 pub(crate) fn run_trial(bench: &mut Bench<'_>, who: Who) -> Result<(), Wrong> {
     bench.trials += 1;
     bench.run(who, bench.step.action);
-    for (row, outcome) in bench.rows.iter_mut().zip(&bench.outcomes) {
+    for (state, outcome) in bench.cells.iter_mut().zip(&bench.outcomes) {
         if outcome.took_part() && outcome.judge(bench.pmf).is_ok() {
-            row.cold.get_or_insert(*outcome);
+            state.cold.get_or_insert(*outcome);
         }
     }
     judge_round(bench)
@@ -135,11 +135,11 @@ pub(crate) fn run_trial(bench: &mut Bench<'_>, who: Who) -> Result<(), Wrong> {
 pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), Wrong> {
     let first_up = first_wake_up(bench);
     let (mut wrong, mut late) = (None, None);
-    for cpu in 0..bench.rows.len() {
+    for cpu in 0..bench.cells.len() {
         let Err(rejection) = judge_part(bench, cpu, first_up) else {
             continue;
         };
-        bench.rows[cpu].note_loss(rejection);
+        bench.cells[cpu].note_loss(rejection);
         match rejection.reason {
             Reason::Overlap | Reason::LateReturn => late.get_or_insert((cpu, rejection)),
             _ => wrong.get_or_insert((cpu, rejection)),

@@ -9,7 +9,7 @@ use super::steps::Sweep;
 
 /// Measures more and more CPUs that go down together.
 pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
-    let cpus = sweep.bench.rows.len();
+    let cpus = sweep.bench.cells.len();
     let steps = sweep.bench.setting.plan.contend;
     let steps = steps.unwrap_or_else(|| steps::contend(cpus));
     let steps = || steps.as_slice().iter().map(|count| *count as usize);
@@ -31,6 +31,6 @@ pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
         return sweep.leave_out(Skip::TooFewCpus);
     }
     for count in steps().filter(|count| *count > most) {
-        sweep.push_left_out(How::All, count as u64);
+        sweep.push_left_out(How::All, count as u64, Skip::TooFewCpus);
     }
 }

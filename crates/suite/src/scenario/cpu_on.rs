@@ -7,13 +7,11 @@
 //! After its last CPU_ON the lead sleeps for twice the time that the slowest CPU has taken so
 //! far, so that it does not disturb CPUs on their way up.
 
-use alloc::vec::Vec;
-
 use run::measure::{Action, Machine, Metric, Round, Who};
-use run::model::{Failure, Point, Scenario, ScenarioKey, Skip, Status, Variant};
+use run::model::{CellStep, Failure, Scenario, ScenarioKey, Skip, Status, Variant};
 
-use super::bench::{LONGEST_QUIET_US, QUIET_US, Setting};
-use super::point_bench::{PointBench, how};
+use super::bench::{Bench, LONGEST_QUIET_US, QUIET_US, Room, Setting, how, too_few};
+use super::progress::Progress;
 
 /// From the publication of the start to CPU_OFF, in microseconds: more than the nap
 /// in which the CPU may be.
@@ -24,8 +22,14 @@ pub(crate) fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,
     key: ScenarioKey,
+    progress: &mut dyn Progress,
 ) -> Scenario {
-    let mut bench = PointBench::new(machine, setting, key.id, setting.plan.iterations);
+    let room = Room {
+        outcomes: 0,
+        figures: setting.plan.iterations as usize,
+        cells: setting.plan.cells(key.id, setting.cpus.len(), 0),
+    };
+    let mut bench = Bench::new(machine, setting, key.method, progress, room);
     if setting.cpus.len() < 2 {
         return bench.finish(key, Status::Skipped(Skip::OneCpu));
     }
@@ -36,46 +40,47 @@ pub(crate) fn measure(
     )
 }
 
-fn measure_all(bench: &mut PointBench<'_>) -> Result<(), Failure> {
-    bench.conditions.asked = bench.setting.plan.iterations;
+fn measure_all(bench: &mut Bench<'_>) -> Result<(), Failure> {
+    bench.asked = bench.setting.plan.iterations;
     let lead = bench.machine.facts().lead;
-    let others = (0..bench.columns.len()).filter(|cpu| *cpu != lead);
+    let others = (0..bench.cells.len()).filter(|cpu| *cpu != lead);
     for who in others.clone().map(Who::Only).chain([Who::All]) {
         take_samples(bench, who)?;
         for cpu in others.clone().filter(|cpu| who.includes(*cpu, lead)) {
-            add_points(bench, who, cpu)?;
+            add_cell(bench, who, cpu)?;
         }
     }
     Ok(())
 }
 
-fn take_samples(bench: &mut PointBench<'_>, who: Who) -> Result<(), Failure> {
+fn take_samples(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> {
     let lead_in = bench.machine.facts().ticks(LEAD_IN_US);
     let mut round = Round {
         quiet: bench.machine.facts().ticks(QUIET_US),
         ..Round::new(who, Action::OnOff, lead_in)
     };
-    bench.columns.iter_mut().flatten().for_each(Vec::clear);
+    bench.clear_cells();
     // The first round powers off CPUs that are still on.
     for _ in 0..bench.setting.plan.warmup.max(1) {
-        bench.conditions.trials += 1;
-        bench.run(&round)?;
+        bench.trials += 1;
+        bench.run_round(&round)?;
         round.quiet = round.quiet.max(quiet_for_slowest(bench));
     }
     for _ in 0..bench.setting.plan.iterations {
-        bench.conditions.attempts += 1;
-        bench.run(&round)?;
+        bench.attempts += 1;
+        bench.run_round(&round)?;
         round.quiet = round.quiet.max(quiet_for_slowest(bench));
-        for (outcome, [on, off]) in bench.outcomes.iter().zip(&mut bench.columns) {
+        for (outcome, state) in bench.outcomes.iter().zip(&mut bench.cells) {
             if !outcome.took_part() {
                 continue;
             }
             match outcome.judge(false) {
                 Ok(()) => {
+                    let [on, off] = &mut state.columns;
                     on.extend(outcome.metric(Metric::TurnOn, false));
                     off.extend(outcome.metric(Metric::TurnOff, false));
                 }
-                Err(rejection) => bench.rejected[rejection.reason as usize] += 1,
+                Err(rejection) => state.reject(rejection),
             }
         }
     }
@@ -84,30 +89,34 @@ fn take_samples(bench: &mut PointBench<'_>, who: Who) -> Result<(), Failure> {
 
 /// Returns twice the time that the slowest CPU of the last round took to come up, within
 /// the limit of quiet times.
-fn quiet_for_slowest(bench: &PointBench<'_>) -> u64 {
+fn quiet_for_slowest(bench: &Bench<'_>) -> u64 {
     let arrivals = bench.outcomes.iter().filter(|outcome| outcome.took_part());
     let way_up = arrivals.map(|outcome| outcome.entered.saturating_sub(outcome.turned_on));
     let longest = bench.machine.facts().ticks(LONGEST_QUIET_US);
     (2 * way_up.max().unwrap_or(0)).min(longest)
 }
 
-fn add_points(bench: &mut PointBench<'_>, who: Who, cpu: usize) -> Result<(), Failure> {
-    let asked = bench.conditions.asked;
-    let variant = variant(bench, who, cpu);
-    let point = |measure| Point {
+fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: usize) -> Result<(), Failure> {
+    let asked = bench.asked;
+    let step = CellStep {
         how: how(who),
-        ..Point::new(cpu as u16, variant, measure)
+        ..CellStep::of(variant(bench, who, cpu))
     };
-    bench.add_point(point(Metric::TurnOn), 0, asked)?;
+    let metrics: &[Metric] = match who {
+        Who::All => &[Metric::TurnOn],
+        _ => &[Metric::TurnOn, Metric::TurnOff],
+    };
+    let turned_off = bench.cells[cpu].columns[1].len() as u32;
+    bench.add_cell(cpu, step, metrics, asked)?;
     match who {
         Who::All => Ok(()),
-        _ => bench.add_point(point(Metric::TurnOff), 1, asked),
+        _ => too_few(cpu as u16, turned_off, asked).map_or(Ok(()), Err),
     }
 }
 
 /// Returns [`Variant::Joins`] if the CPU's cluster is up already: by the lead, or by a
 /// CPU that the lead turned on before it in the same round.
-fn variant(bench: &PointBench<'_>, who: Who, cpu: usize) -> Variant {
+fn variant(bench: &Bench<'_>, who: Who, cpu: usize) -> Variant {
     let (cpus, lead) = (bench.setting.cpus, bench.machine.facts().lead);
     let is_up = |other: usize| other == lead || who == Who::All && other < cpu;
     let is_mate = |other: usize| other != cpu && cpus[other].cluster == cpus[cpu].cluster;

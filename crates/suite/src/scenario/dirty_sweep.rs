@@ -17,7 +17,7 @@ pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
     let off = BenchStep::new(Rounds::Off, Action::Off);
     let no_cpu_off = sweep.facts().no_cpu_off;
     no_cpu_off.inspect(|why| sweep.leave_out(Skip::NoCpuOff(*why)));
-    let has_off = sweep.bench.rows.len() > 1 && no_cpu_off.is_none();
+    let has_off = sweep.bench.cells.len() > 1 && no_cpu_off.is_none();
     let off = has_off.then_some((Variant::Off, off));
     for (variant, step) in sweep.two_states(Rounds::Serial).chain(off) {
         for bytes in steps.as_slice() {

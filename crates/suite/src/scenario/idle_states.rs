@@ -12,13 +12,15 @@ use super::steps::Sweep;
 pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
     let states = sweep.bench.setting.states;
     for state in &states.foreign {
-        sweep.leave_out(Skip::OtherFormat(states.format));
-        sweep.push_left_out(How::Alone, u64::from(*state));
+        let why = Skip::OtherFormat(states.format);
+        sweep.leave_out(why);
+        sweep.push_left_out(How::Alone, u64::from(*state), why);
     }
     for state in &states.accepted {
         let x = u64::from(state.power_state);
-        if sweep.usable(Some(*state)).is_none() {
-            sweep.push_left_out(How::Alone, x);
+        if let Some(why) = sweep.bench.setting.wakers.skip(Some(*state)) {
+            sweep.leave_out(why);
+            sweep.push_left_out(How::Alone, x, why);
             continue;
         }
         for (variant, turns) in [

@@ -2,17 +2,17 @@
 //! whole by one round, on one CPU alone and on all at once. The cost of the loop itself is
 //! the variant `loop`; nothing is subtracted.
 
-use alloc::vec::Vec;
-
 use run::measure::Operation::{Call, ReadStamp, SelfSgi, SysregRead};
-use run::measure::{Action, After, End, Facts, Machine, Metric, Operation, Outcome, Round, Who};
-use run::model::{Failure, Point, Scenario, ScenarioKey, Skip, Status, Variant};
+use run::measure::{
+    Action, After, End, Facts, Machine, Metric, Operation, Outcome, Reason, Rejection, Round, Who,
+};
+use run::model::{CellStep, Failure, Scenario, ScenarioKey, Skip, Status, Variant};
 use run::plan::LOOPS_LIMIT_S;
 use smccc::arch::SMCCC_VERSION;
 use smccc::psci::{PSCI_VERSION, error};
 
-use super::bench::{LONGEST_QUIET_US, Setting, lead_in};
-use super::point_bench::{PointBench, how};
+use super::bench::{Bench, LONGEST_QUIET_US, Room, Setting, how, lead_in};
+use super::progress::Progress;
 
 /// Batches that are taken even when the time is up: enough for a percentile.
 const LEAST: u32 = run::measure::P99_MIN;
@@ -85,15 +85,21 @@ pub(crate) fn measure(
     machine: &mut dyn Machine,
     setting: Setting<'_>,
     key: ScenarioKey,
+    progress: &mut dyn Progress,
     loops: &Loops,
 ) -> Scenario {
     let skip = (loops.skip)(machine.facts());
     let (batch, asked) = setting.plan.batches();
-    let mut bench = PointBench::new(machine, setting, key.id, asked);
+    let room = Room {
+        outcomes: 0,
+        figures: asked as usize,
+        cells: setting.plan.cells(key.id, setting.cpus.len(), 0),
+    };
+    let mut bench = Bench::new(machine, setting, key.method, progress, room);
     if let Some(skip) = skip {
         return bench.finish(key, Status::Skipped(skip));
     }
-    bench.conditions.asked = asked;
+    bench.asked = asked;
     let mut micro = Micro {
         bench: &mut bench,
         batch,
@@ -108,7 +114,7 @@ pub(crate) fn measure(
 
 /// A micro-benchmark under way. A CPU's columns are ticks and cycles.
 struct Micro<'s, 'm> {
-    bench: &'s mut PointBench<'m>,
+    bench: &'s mut Bench<'m>,
     batch: u32,
     asked: u32,
     /// Ticks that each series of batches may take.
@@ -120,7 +126,7 @@ struct Micro<'s, 'm> {
 
 impl Micro<'_, '_> {
     fn run(&mut self, kinds: &[OperationKind]) -> Result<(), Failure> {
-        let cpus = self.bench.columns.len();
+        let cpus = self.bench.cells.len();
         let facts = self.bench.machine.facts();
         let lead = facts.lead;
         let series = (kinds.len() * (cpus + 1) + 1) as u64;
@@ -147,9 +153,9 @@ impl Micro<'_, '_> {
     }
 
     fn round(&mut self, who: Who, operation: Operation, count: u32) -> Result<(), Failure> {
-        let cpus = self.bench.columns.len();
+        let cpus = self.bench.cells.len();
         let lead_in = lead_in(self.bench.machine.facts(), who, cpus);
-        self.bench.run(&Round {
+        self.bench.run_round(&Round {
             after: After::Stay,
             quiet: self.quiet,
             ..Round::new(who, Action::Repeat { operation, count }, lead_in)
@@ -164,7 +170,7 @@ impl Micro<'_, '_> {
     /// Runs the operation once on each CPU; returns false if it is one that may be
     /// missing, and is.
     fn probe(&mut self, kind: &OperationKind) -> Result<bool, Failure> {
-        self.bench.conditions.trials += 1;
+        self.bench.trials += 1;
         self.round(Who::All, kind.operation, 1)?;
         for (cpu, outcome) in self.bench.outcomes.iter().enumerate() {
             if kind.is_good(outcome) {
@@ -189,25 +195,26 @@ impl Micro<'_, '_> {
     /// Takes batches until there are enough, or the time is up, which warming up counts for.
     fn series(&mut self, kind: &OperationKind, who: Who) -> Result<(), Failure> {
         let (mut taken, mut lost, mut began) = (0, 0, None);
-        let columns = &mut self.bench.columns;
-        columns.iter_mut().flatten().for_each(Vec::clear);
+        self.bench.clear_cells();
         for _ in 0..self.bench.setting.plan.warmup {
-            self.bench.conditions.trials += 1;
+            self.bench.trials += 1;
             self.round(who, kind.operation, self.batch)?;
             self.spent(&mut began);
         }
         // A batch that is given up may have taken seconds.
         while taken < self.asked && lost <= self.asked / 10 {
-            self.bench.conditions.attempts += 1;
+            self.bench.attempts += 1;
             self.round(who, kind.operation, self.batch)?;
             taken += 1;
             let bench = &mut *self.bench;
-            for (outcome, [ticks, cycles]) in bench.outcomes.iter().zip(&mut bench.columns) {
+            for (outcome, state) in bench.outcomes.iter().zip(&mut bench.cells) {
                 if kind.is_good(outcome) {
+                    let [ticks, cycles] = &mut state.columns;
                     ticks.extend(outcome.metric(Metric::Time, false));
                     cycles.extend(outcome.metric(Metric::Cycles, false));
-                } else {
-                    lost += u32::from(outcome.took_part());
+                } else if outcome.took_part() {
+                    state.reject(Rejection::plain(Reason::WrongAnswer));
+                    lost += 1;
                 }
             }
             let spent = self.spent(&mut began);
@@ -232,19 +239,17 @@ impl Micro<'_, '_> {
     fn sum_up(&mut self, kind: &OperationKind, who: Who, taken: u32) -> Result<(), Failure> {
         let mut result = Ok(());
         let lead = self.bench.machine.facts().lead;
-        let cpus = 0..self.bench.columns.len();
+        let cpus = 0..self.bench.cells.len();
+        let step = CellStep {
+            how: how(who),
+            per: self.batch,
+            ..CellStep::of(kind.variant)
+        };
         for cpu in cpus.filter(|cpu| who.includes(*cpu, lead)) {
-            let point = |measure| Point {
-                how: how(who),
-                per: self.batch,
-                ..Point::new(cpu as u16, kind.variant, measure)
-            };
-            let measured = self.bench.add_point(point(Metric::Time), 0, taken);
-            result = measured.and(result);
             // A CPU may have no cycle counter, or none that counts.
-            if !self.bench.columns[cpu][1].is_empty() {
-                let _ = self.bench.add_point(point(Metric::Cycles), 1, taken);
-            }
+            let metrics = &[Metric::Time, Metric::Cycles];
+            let measured = self.bench.add_cell(cpu, step, metrics, taken);
+            result = measured.and(result);
         }
         result
     }

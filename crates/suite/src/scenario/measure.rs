@@ -67,8 +67,10 @@ pub fn measure(
     }
     let measured = match measurement(key.id) {
         Measurement::Suite => suite::measure(machine, setting, key, progress),
-        Measurement::Loops(loops) => alloc::vec![loops::measure(machine, setting, key, loops)],
-        Measurement::CpuOn => alloc::vec![cpu_on::measure(machine, setting, key)],
+        Measurement::Loops(loops) => {
+            alloc::vec![loops::measure(machine, setting, key, progress, loops)]
+        }
+        Measurement::CpuOn => alloc::vec![cpu_on::measure(machine, setting, key, progress)],
         Measurement::Timers => {
             alloc::vec![timer_latency::measure(machine, setting, key, progress)?]
         }

@@ -1,14 +1,11 @@
 //! The memory that a plan needs, computed before the first scenario. No sum overflows:
 //! iterations, loops and CPUs are limited.
 
-use alloc::vec::Vec;
-
 use run::measure::{Histogram, Outcome, REASONS, Reason};
-use run::model::{Cpu, Point, Row, Samples, Scenario, Statistic, scenarios};
+use run::model::{Cell, Cpu, Samples, Scenario, Series, scenarios};
 use run::plan::{Plan, Procedure, ScenarioId};
 
-use super::point_bench::MEASURES;
-use super::rows::{METRICS_MAX, RowState};
+use super::cell_state::{COLUMNS, CellState, METRICS_MAX};
 use super::states::Chosen;
 use super::steps;
 use super::suite::{self, PLACEMENTS};
@@ -17,10 +14,10 @@ use super::suite::{self, PLACEMENTS};
 const TEXT: usize = 8 << 10;
 /// Bytes for the summary of one scenario.
 const SUMMARY: usize = 768;
-/// Bytes to print one scenario, and more for each row and each point of it.
+/// Bytes to print one scenario, and more for each CPU of the suite's and each series of others.
 const PRINTING: usize = 32 << 10;
 const PRINTING_ROW: usize = 1024;
-const PRINTING_POINT: usize = 288;
+const PRINTING_SERIES: usize = 288;
 
 /// The memory that a plan needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,48 +70,44 @@ fn lasting_bytes(plan: &Plan, cpus: usize, idle_states: usize) -> usize {
 
 fn scenario_bytes(plan: &Plan, id: ScenarioId, cpus: usize, idle_states: usize) -> usize {
     let cells = plan.cells(id, cpus, idle_states);
-    let reasons = list::<(Reason, u32)>(REASONS);
+    let iterations = plan.iterations as usize;
+    let spread = list::<u32>(Histogram::default().counts().count());
     let measured = match id.procedure() {
         Procedure::Suspend(..) | Procedure::CpuOff | Procedure::Version => {
-            bench_bytes(plan, cpus) + rows_bytes(plan, cpus) * suite::placements(id) + PRINTING
+            let placements = suite::placements(id);
+            bench_bytes(cpus, iterations, 0) + suite_bytes(plan, cpus) * placements + PRINTING
         }
         Procedure::Steps => {
-            bench_bytes(plan, cpus) + reasons + points_bytes(steps::PER_CPU * cells)
+            bench_bytes(cpus, iterations, 0) + cells_bytes(cells, steps::SERIES_MAX)
         }
-        Procedure::Timers => {
-            let spread = list::<u32>(Histogram::default().counts().count());
-            point_bench_bytes(cpus, 0) + cells * spread + points_bytes(MEASURES * cells)
-        }
-        Procedure::Loop | Procedure::CpuOn => {
-            let samples = match id.procedure() {
-                Procedure::CpuOn => plan.iterations,
-                _ => plan.batches().1,
-            };
-            point_bench_bytes(cpus, samples) + reasons + points_bytes(MEASURES * cells)
+        Procedure::Timers => bench_bytes(cpus, 0, 0) + cells * spread + cells_bytes(cells, COLUMNS),
+        Procedure::CpuOn => bench_bytes(cpus, 0, iterations) + cells_bytes(cells, COLUMNS),
+        Procedure::Loop => {
+            let samples = plan.batches().1 as usize;
+            bench_bytes(cpus, 0, samples) + cells_bytes(cells, COLUMNS)
         }
     };
     list::<Scenario>(PLACEMENTS) + measured
 }
 
-fn bench_bytes(plan: &Plan, cpus: usize) -> usize {
-    let iterations = plan.iterations as usize;
-    let rows = list::<RowState>(cpus) + list::<Outcome>(iterations) * cpus;
-    rows + 2 * list::<Outcome>(cpus) + list::<u64>(iterations.max(cpus))
+/// Returns the bytes of a [`super::bench::Bench`] without its results.
+fn bench_bytes(cpus: usize, outcomes: usize, figures: usize) -> usize {
+    let samples = list::<Outcome>(outcomes) + COLUMNS * list::<u64>(figures);
+    let of_cpus = list::<CellState>(cpus) + samples * cpus;
+    of_cpus + 2 * list::<Outcome>(cpus) + list::<u64>(outcomes.max(cpus))
 }
 
-/// Returns the bytes of a [`super::point_bench::PointBench`] without its points.
-fn point_bench_bytes(cpus: usize, samples: u32) -> usize {
-    let columns = MEASURES * list::<u64>(samples as usize) * cpus;
-    list::<Outcome>(cpus) + list::<[Vec<u64>; MEASURES]>(cpus) + columns
-}
-
-fn rows_bytes(plan: &Plan, cpus: usize) -> usize {
+/// Returns the bytes of the cells of a scenario of the suite, and to print them.
+fn suite_bytes(plan: &Plan, cpus: usize) -> usize {
     let samples = if plan.samples { plan.iterations } else { 0 };
-    let lists = list::<Statistic>(METRICS_MAX) + list::<(Reason, u32)>(REASONS);
-    let row = lists + list::<u8>(Samples::BYTES_MAX * samples as usize) + PRINTING_ROW;
-    list::<Row>(cpus) + row * cpus
+    let samples = list::<u8>(Samples::BYTES_MAX * samples as usize);
+    let lists = list::<Series>(METRICS_MAX) + list::<(Reason, u32)>(REASONS);
+    list::<Cell>(cpus) + (lists + samples + PRINTING_ROW) * cpus
 }
 
-fn points_bytes(points: usize) -> usize {
-    list::<Point>(points) + PRINTING_POINT * points + PRINTING
+/// Returns the bytes of the cells of another scenario, each with so many series, and to print
+/// them.
+fn cells_bytes(cells: usize, series: usize) -> usize {
+    let lists = list::<Series>(series) + list::<(Reason, u32)>(REASONS);
+    list::<Cell>(cells) + (lists + PRINTING_SERIES * series) * cells + PRINTING
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod bench;
 mod calibrate;
+mod cell_state;
 mod contend_sweep;
 mod cpu_on;
 mod dirty_sweep;
@@ -12,10 +13,8 @@ mod measure;
 mod memory;
 mod off;
 mod parallel;
-mod point_bench;
 pub(crate) mod progress;
 mod reached;
-mod rows;
 mod serial;
 mod states;
 mod steps;

@@ -18,7 +18,7 @@ use super::serial::{show_medians, skip_lead_without_helper};
 pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     let (lead, action) = (bench.lead(), bench.step.action);
     skip_lead_without_helper(bench);
-    let has_waker = bench.rows[lead].row.skipped.is_none();
+    let has_waker = bench.cells[lead].cell.skipped.is_none();
     let mut failure = None;
     if has_waker && action.sleeps().is_some() {
         failure = calibrate(bench, Who::Only(lead)).err();
@@ -27,11 +27,11 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     // state; the other CPUs' rows do not depend on it.
     let suspends = has_waker && action.sleeps().is_some() && failure.is_none();
     if failure.is_some() && no_cpu_can_suspend(&bench.outcomes) {
-        bench.rows[lead].row.skipped = Some(not_supported(action));
+        bench.cells[lead].cell.skipped = Some(not_supported(action));
         failure = None;
     }
-    for (cpu, row) in bench.rows.iter_mut().enumerate() {
-        row.is_expected = cpu != lead || suspends;
+    for (cpu, state) in bench.cells.iter_mut().enumerate() {
+        state.is_expected = cpu != lead || suspends;
     }
     // The first pass is cold for all but the lead, which has slept.
     bench.trials += 1;
@@ -57,16 +57,16 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
 
 /// Returns true if each CPU that can still give samples has given all.
 fn is_complete(bench: &Bench<'_>) -> bool {
-    bench.rows.iter().all(|row| {
-        !row.needs_samples()
-            || row.valid() >= bench.setting.plan.iterations
-            || bench.machine.is_lost(row.row.cpu.into())
+    bench.cells.iter().all(|state| {
+        !state.needs_samples()
+            || state.valid() >= bench.setting.plan.iterations
+            || bench.machine.is_lost(state.cell.cpu.into())
     })
 }
 
 fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: AttemptUse) {
     let lead = bench.lead();
-    let others = (0..bench.rows.len()).filter(|cpu| *cpu != lead);
+    let others = (0..bench.cells.len()).filter(|cpu| *cpu != lead);
     match bench.method {
         Method::Tftf => {
             // A helper powers off once more, which overwrites the timestamps of its
@@ -101,7 +101,7 @@ fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: AttemptUse) {
 /// longest CPU_OFF of the pass before, by PMF. Without PMF the lead calls
 /// AFFINITY_INFO all the time, as the time until OFF is a figure.
 fn calibrate_off(bench: &mut Bench<'_>) {
-    let cold = bench.rows.iter().filter_map(|row| row.cold);
+    let cold = bench.cells.iter().filter_map(|state| state.cold);
     let others = cold.filter(|sample| sample.action == Action::ReadBack);
     let down = others.map(|it| it.stamps.at(Stamp::EnterHwLowPwr).saturating_sub(it.before));
     if let Some(longest) = down.max().filter(|_| bench.pmf) {

@@ -11,8 +11,8 @@ use super::calibrate::{
     calibrate, first_wake_up, judge_part, judge_round, lengthen_wait, no_cpu_can_suspend,
     not_supported, run_trial,
 };
+use super::cell_state::show_round;
 use super::reached::read_reached;
-use super::rows::show_round;
 
 pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
     let (who, action) = (bench.step.who, bench.step.action);
@@ -33,7 +33,7 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
     let mut count = 0;
     while count < bench.setting.plan.iterations && !bench.retries_are_exhausted(bench.attempts) {
         let is_warm_up = bench.attempts < warmup;
-        let lost = bench.machine.count_lost(bench.rows.len());
+        let lost = bench.machine.count_lost(bench.cells.len());
         bench.attempts += 1;
         bench.run(who, action);
         let Err((_, wrong)) = judge_round(bench) else {
@@ -47,41 +47,41 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
             reject_round(bench);
         }
         lengthen_wait(bench, wrong);
-        if bench.machine.count_lost(bench.rows.len()) > lost {
+        if bench.machine.count_lost(bench.cells.len()) > lost {
             count = 0;
             begin_anew(bench);
         }
     }
     let count = count as usize;
-    bench.skew = show_round(&mut bench.rows, count, bench.pmf, &mut bench.column);
+    bench.skew = show_round(&mut bench.cells, count, bench.pmf, &mut bench.column);
     Ok(())
 }
 
 /// Gives up the rounds that were kept: those to come are without a CPU that was in
 /// them, and the two must not be mixed.
 fn begin_anew(bench: &mut Bench<'_>) {
-    for row in &mut bench.rows {
-        row.rejected[Reason::Companion as usize] += row.valid();
-        row.kept.clear();
+    for state in &mut bench.cells {
+        state.rejected[Reason::Companion as usize] += state.valid();
+        state.kept.clear();
     }
 }
 
 /// Keeps each CPU's part of a round. A CPU that is lost has none in later rounds
 /// either, so that the samples of one place are of one round.
 fn keep_round(bench: &mut Bench<'_>) {
-    for (row, outcome) in bench.rows.iter_mut().zip(&bench.outcomes) {
+    for (state, outcome) in bench.cells.iter_mut().zip(&bench.outcomes) {
         if outcome.took_part() {
-            row.kept.push(*outcome);
+            state.kept.push(*outcome);
         }
     }
 }
 
 fn reject_round(bench: &mut Bench<'_>) {
     let first_up = first_wake_up(bench);
-    for cpu in 0..bench.rows.len() {
+    for cpu in 0..bench.cells.len() {
         if bench.outcomes[cpu].took_part() {
             let own = judge_part(bench, cpu, first_up).err();
-            bench.rows[cpu].reject(own.unwrap_or(Rejection::plain(Reason::Companion)));
+            bench.cells[cpu].reject(own.unwrap_or(Rejection::plain(Reason::Companion)));
         }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) fn read_reached(bench: &mut Bench<'_>, who: Who) -> u32 {
     let ladder = bench.step.ladder;
     let has_statistics = !ladder.is_empty() && bench.machine.facts().stat;
     for _ in 0..TRIES {
-        if !has_statistics || first_lost(bench.machine, bench.rows.len()).is_some() {
+        if !has_statistics || first_lost(bench.machine, bench.cells.len()).is_some() {
             return warmup;
         }
         bench.trials += 1;
@@ -48,7 +48,7 @@ fn keep_reached(bench: &mut Bench<'_>, who: Who, ladder: &Ladder) {
     };
     let awake = || (0..cpus.len()).filter(|index| is_awake(*index));
     let has_awake = |cluster: u16| awake().any(|index| cpus[index].cluster == cluster);
-    for ((cpu, outcome), state) in cpus.iter().zip(&bench.outcomes).zip(&mut bench.rows) {
+    for ((cpu, outcome), state) in cpus.iter().zip(&bench.outcomes).zip(&mut bench.cells) {
         // An awake CPU keeps up its own cluster, which is taken to be level 1, and all
         // levels above.
         let limit = awake().next().map(|_| u8::from(!has_awake(cpu.cluster)));
@@ -59,6 +59,6 @@ fn keep_reached(bench: &mut Bench<'_>, who: Who, ladder: &Ladder) {
         // TF-A divides by whole megahertz: 62 for 62.5.
         let megahertz = (clock.hz / 1_000_000).max(1);
         let most_us = clock.is_known().then(|| away / megahertz);
-        state.row.reached = Some(Reached::read(ladder, &outcome.rise, due, most_us));
+        state.cell.reached = Some(Reached::read(ladder, &outcome.rise, due, most_us));
     }
 }

@@ -14,7 +14,7 @@ use super::reached::read_reached;
 pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     bench.expect_all();
     skip_lead_without_helper(bench);
-    let (cpus, lead) = (bench.rows.len(), bench.lead());
+    let (cpus, lead) = (bench.cells.len(), bench.lead());
     if bench.machine.facts().no_cpu_off.is_some() {
         // All CPUs are on while the first one is measured, as they are later.
         bench.run(Who::All, Action::Version);
@@ -25,7 +25,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     let mut failure = None;
     let mut can_suspend = false;
     for cpu in (0..cpus).map(|turn| cpu_of_turn(turn, lead, cpus)) {
-        if bench.machine.is_lost(cpu) || !bench.rows[cpu].needs_samples() {
+        if bench.machine.is_lost(cpu) || !bench.cells[cpu].needs_samples() {
             continue;
         }
         // Each calibration begins anew.
@@ -40,7 +40,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
             }
             // The other CPUs are measured nevertheless.
             Err(wrong) => {
-                bench.rows[cpu].is_given_up = true;
+                bench.cells[cpu].is_given_up = true;
                 failure.get_or_insert(wrong);
             }
         }
@@ -64,8 +64,8 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
 }
 
 pub(crate) fn show_medians(bench: &mut Bench<'_>) {
-    for row in &mut bench.rows {
-        row.show_medians(bench.pmf, &mut bench.column);
+    for state in &mut bench.cells {
+        state.show_median(bench.pmf, &mut bench.column);
     }
 }
 
@@ -73,8 +73,8 @@ pub(crate) fn show_medians(bench: &mut Bench<'_>) {
 pub(crate) fn skip_lead_without_helper(bench: &mut Bench<'_>) {
     let lead = bench.lead();
     let helper = bench.waker(Who::Only(lead)).helper();
-    if helper.is_some_and(|helper| helper >= bench.rows.len()) {
-        bench.rows[lead].row.skipped = Some(Skip::NoHelper);
+    if helper.is_some_and(|helper| helper >= bench.cells.len()) {
+        bench.cells[lead].cell.skipped = Some(Skip::NoHelper);
     }
 }
 
@@ -95,10 +95,10 @@ fn take_sample(bench: &mut Bench<'_>, cpu: usize, repeat: u32, warmup: u32) {
         false => AttemptUse::Measure,
     };
     while !bench.machine.is_lost(cpu) {
-        let row = &bench.rows[cpu];
+        let state = &bench.cells[cpu];
         // Repeats that are done, and attempts that failed.
-        let made = warmup.min(repeat) + row.valid() + row.rejected_total();
-        let is_done = row.is_given_up || !row.needs_samples();
+        let made = warmup.min(repeat) + state.valid() + state.rejected_total();
+        let is_done = state.is_given_up || !state.needs_samples();
         if is_done || bench.retries_are_exhausted(made) {
             return;
         }

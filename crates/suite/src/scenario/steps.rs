@@ -1,29 +1,27 @@
 //! Scenarios of steps: PSCI under varied conditions. A step is measured as a scenario of the
-//! suite is; its rows then become points.
+//! suite is.
 
 use alloc::vec::Vec;
 
 use hardware::spec::stat::Ladder;
-use run::measure::{Facts, Machine, Metric, REASONS, Summary};
+use run::measure::{Action, Facts, Machine, Metric, Summary};
 use run::model::{
-    Conditions, Failure, How, Point, Scenario, ScenarioKey, Skip, Status, Variant, WakeSource,
+    Cell, CellStep, Conditions, Failure, How, Scenario, ScenarioKey, Series, Skip, Status, Variant,
+    WakeSource,
 };
 
-use super::bench::{Bench, BenchStep, Rounds, Setting};
+use super::bench::{Bench, BenchStep, Room, Rounds, Setting};
 use super::progress::Progress;
-use super::rows::by_reason;
 use super::states::Chosen;
 use super::suite::measure_step;
 
-/// Points of a CPU in a step: three at most of those, and two by PSCI_STAT.
-pub(crate) const PER_CPU: usize = 5;
+/// Series of a CPU in a step: three at most of samples, and two by PSCI_STAT.
+pub(crate) const SERIES_MAX: usize = 5;
 
 /// A scenario of steps under way.
 pub(crate) struct Sweep<'m> {
     pub(crate) bench: Bench<'m>,
-    points: Vec<Point>,
     pub(crate) conditions: Conditions,
-    rejected: [u32; REASONS],
     pub(crate) failure: Option<Failure>,
     is_measured: bool,
 }
@@ -38,8 +36,12 @@ pub(crate) fn measure(
 ) -> Scenario {
     let (plan, states) = (setting.plan, setting.states);
     let idle_states = states.accepted.len() + states.foreign.len();
-    let points = PER_CPU * plan.cells(key.id, setting.cpus.len(), idle_states);
-    let bench = Bench::new(machine, setting, key.method, progress);
+    let room = Room {
+        outcomes: plan.iterations as usize,
+        figures: 0,
+        cells: plan.cells(key.id, setting.cpus.len(), idle_states),
+    };
+    let bench = Bench::new(machine, setting, key.method, progress, room);
     let mut sweep = Sweep {
         conditions: Conditions {
             pmf: bench.pmf,
@@ -47,8 +49,6 @@ pub(crate) fn measure(
             ..Conditions::default()
         },
         bench,
-        points: Vec::with_capacity(points),
-        rejected: [0; REASONS],
         failure: None,
         is_measured: false,
     };
@@ -73,8 +73,7 @@ impl Sweep<'_> {
         Scenario {
             status,
             conditions: Some(conditions),
-            rejected: by_reason(&self.rejected),
-            points: self.points,
+            cells: self.bench.results,
             ..Scenario::new(key)
         }
     }
@@ -114,12 +113,21 @@ impl Sweep<'_> {
         })
     }
 
-    pub(crate) fn push_left_out(&mut self, how: How, x: u64) {
-        self.points.push(Point {
+    /// Adds the cell of a step that is left out.
+    pub(crate) fn push_left_out(&mut self, how: How, x: u64, why: Skip) {
+        let step = CellStep {
             how,
             x: Some(x),
-            ..Point::new(0, Variant::LeftOut, figures(self.bench.pmf)[0])
-        });
+            ..CellStep::default()
+        };
+        let why = self.bench.setting.states.explain(why);
+        let mut cell = Cell {
+            skipped: Some(why),
+            ..Cell::new(0, step)
+        };
+        cell.series.reserve_exact(1);
+        cell.series.push(Series::new(figures(self.bench.pmf)[0]));
+        self.bench.results.push(cell);
     }
 
     pub(crate) fn needs_helper(&self, step: &BenchStep) -> bool {
@@ -150,58 +158,63 @@ impl Sweep<'_> {
         if step.timers_stop {
             self.conditions.wake_source = bench.setting.wakers.source(true);
         }
-        for cpu in 0..self.bench.rows.len() {
-            self.add_points(cpu, variant, x);
+        for cpu in 0..self.bench.cells.len() {
+            self.add_cell(cpu, variant, x);
         }
         true
     }
 
-    /// Adds the points of a CPU in a step; one at least, if without samples.
-    fn add_points(&mut self, cpu: usize, variant: Variant, x: Option<u64>) {
+    /// Adds the cell of a CPU in a step; one series at least, if without samples.
+    fn add_cell(&mut self, cpu: usize, variant: Variant, x: Option<u64>) {
         let bench = &mut self.bench;
-        let row = &bench.rows[cpu];
-        if !row.needs_samples() {
+        let state = &bench.cells[cpu];
+        if !state.needs_samples() {
             return;
         }
-        for (sum, count) in self.rejected.iter_mut().zip(row.rejected) {
-            *sum += count;
-        }
-        let metrics = figures(bench.pmf);
-        let plain = Point {
-            how: match bench.step.turns {
-                Rounds::Parallel => How::All,
-                Rounds::Serial | Rounds::Off => How::Alone,
-            },
+        let how = match bench.step.turns {
+            Rounds::Parallel => How::All,
+            Rounds::Serial | Rounds::Off => How::Alone,
+        };
+        let step = CellStep {
+            how,
             x,
-            lost: row.rejected_total().into(),
-            waker: bench.waker_of(cpu),
-            ..Point::new(row.row.cpu, variant, metrics[0])
+            ..CellStep::of(variant)
         };
-        let point = |measure, figures| Point {
-            measure,
-            figures,
-            ..plain.clone()
-        };
-        let before = self.points.len();
+        let metrics = figures(bench.pmf);
+        let mut series = Vec::with_capacity(SERIES_MAX);
         for metric in metrics {
-            let figures = row.summary(*metric, bench.pmf, &mut bench.column);
-            if figures.n > 0 {
-                self.points.push(point(*metric, figures));
+            let summary = state.summary(*metric, bench.pmf, &mut bench.column);
+            if summary.n > 0 {
+                series.push(Series::of(*metric, summary));
             }
         }
-        if self.points.len() == before {
-            self.points.push(plain.clone());
+        if series.is_empty() {
+            series.push(Series::new(metrics[0]));
         }
-        if let Some(reached) = row.row.reached {
+        if let Some(reached) = state.cell.reached {
             let is_asked = x.is_some() && reached.state.map(u64::from) == x;
             let count = if is_asked { reached.times.into() } else { 0 };
             let residency = (Metric::Residency, reached.residency_us.into());
             let both = [(Metric::Count, count), residency];
-            self.points.extend(both.map(|(measure, figure)| Point {
-                lost: 0,
-                ..point(measure, Summary::of(&mut [figure]))
-            }));
+            series.extend(
+                both.map(|(metric, figure)| Series::of(metric, Summary::of(&mut [figure]))),
+            );
         }
+        let waker = bench.waker_of(cpu);
+        let state = &bench.cells[cpu];
+        bench.results.push(Cell {
+            counts: Some(state.counts()),
+            helper: waker.helper().map(|index| index as u16),
+            wake_source: Some(waker.into()),
+            power_state: match bench.step.action {
+                Action::Suspend { power_state, .. } => Some(power_state),
+                _ => None,
+            },
+            reached: state.cell.reached,
+            lost: state.cell.lost,
+            series,
+            ..Cell::new(state.cell.cpu, step)
+        });
     }
 }
 
@@ -212,6 +225,6 @@ const fn figures(pmf: bool) -> &'static [Metric] {
     if pmf {
         &[Powerdown, Wakeup, CacheFlush]
     } else {
-        &[Call, Wake, TurnOff, TurnOn]
+        &[Call, Wake, TurnOn, TurnOff]
     }
 }

@@ -6,7 +6,7 @@ use run::measure::{Action, Machine};
 use run::model::{Conditions, Scenario, ScenarioKey, Status};
 use run::plan::{Procedure, ScenarioId, Turns};
 
-use super::bench::{Bench, BenchStep, Rounds, Setting};
+use super::bench::{Bench, BenchStep, Room, Rounds, Setting};
 use super::off::measure_off;
 use super::parallel::measure_parallel;
 use super::progress::Progress;
@@ -15,7 +15,7 @@ use super::serial::measure_serial;
 /// Times that a scenario is measured at most: once for each placement.
 pub(crate) const PLACEMENTS: usize = 2;
 
-/// Returns the most placements of a scenario's helper, which has no row in a round of
+/// Returns the most placements of a scenario's helper, which has no cell in a round of
 /// several CPUs.
 pub(crate) const fn placements(id: ScenarioId) -> usize {
     match id.procedure() {
@@ -32,7 +32,12 @@ pub(crate) fn measure(
 ) -> Vec<Scenario> {
     let state = setting.states.of(key.id);
     let timers_stop = key.id.is_parallel() && state.is_some_and(|state| state.timer_stops);
-    let mut bench = Bench::new(machine, setting, key.method, progress);
+    let room = Room {
+        outcomes: setting.plan.iterations as usize,
+        figures: 0,
+        cells: 0,
+    };
+    let mut bench = Bench::new(machine, setting, key.method, progress, room);
     let mut group = Vec::with_capacity(placements(key.id));
     for place in 0..placements(key.id) {
         // Chosen anew: the helper may have been lost since.
@@ -73,20 +78,21 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<usize>) ->
             if turns == Rounds::Off {
                 // The lead's part alone needs a state.
                 let lead = bench.lead();
-                bench.rows[lead].row.skipped = why;
+                bench.cells[lead].cell.skipped = why;
             }
             let status = measure_step(bench);
             name_helpers(bench);
             status
         }
     };
-    let mut rows = Vec::new();
+    let mut cells = Vec::new();
     if !matches!(status, Status::Skipped(_)) {
-        rows.reserve_exact(bench.rows.len());
-        for state in &mut bench.rows {
+        cells.reserve_exact(bench.cells.len());
+        for state in &mut bench.cells {
             // The helper has no figures.
-            if helper != Some(state.row.cpu.into()) {
-                rows.push(state.finish(bench.pmf, plan.samples, &mut bench.column));
+            if helper != Some(state.cell.cpu.into()) {
+                let (pmf, samples) = (bench.pmf, plan.samples);
+                cells.push(state.finish(id.is_parallel(), pmf, samples, &mut bench.column));
             }
         }
     }
@@ -103,7 +109,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<usize>) ->
             skew: Some(bench.skew).filter(|skew| skew.n > 0),
             ..Conditions::default()
         }),
-        rows,
+        cells,
         ..Scenario::new(ScenarioKey {
             id,
             method: bench.method,
@@ -124,15 +130,15 @@ pub(crate) fn measure_step(bench: &mut Bench<'_>) -> Status {
     measured.map_or_else(|status| status, |()| bench.status())
 }
 
-/// Writes into each row the CPU that stayed awake for it.
+/// Writes into each cell the CPU that stayed awake for it.
 fn name_helpers(bench: &mut Bench<'_>) {
     let lead = bench.lead();
-    for cpu in 0..bench.rows.len() {
+    for cpu in 0..bench.cells.len() {
         // CPU_OFF ends by CPU_ON: the lead alone is suspended.
         let is_suspended = bench.step.turns != Rounds::Off || cpu == lead;
         let helper = bench.waker_of(cpu).helper();
-        let state = &mut bench.rows[cpu];
+        let state = &mut bench.cells[cpu];
         let has_samples = is_suspended && state.valid() > 0;
-        state.row.helper = helper.filter(|_| has_samples).map(|index| index as u16);
+        state.cell.helper = helper.filter(|_| has_samples).map(|index| index as u16);
     }
 }

@@ -9,7 +9,7 @@ use super::steps::Sweep;
 
 pub(crate) fn measure_steps(sweep: &mut Sweep<'_>) {
     // A CPU that is lost may be on, and then the firmware refuses the call.
-    sweep.failure = first_lost(sweep.bench.machine, sweep.bench.rows.len());
+    sweep.failure = first_lost(sweep.bench.machine, sweep.bench.cells.len());
     if sweep.failure.is_some() {
         return;
     }

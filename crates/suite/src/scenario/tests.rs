@@ -14,8 +14,8 @@ use run::measure::{
     Account, Action, After, End, Machine, Metric, Outcome, Reason, Round, Summary, Waker, Who,
 };
 use run::model::{
-    Conditions, Failure, How, Job, Point, Row, Scenario, Skip, Status, Totals, Variant, WakeSource,
-    jobs,
+    Cell, CellSeries, Conditions, Counts, Failure, How, Job, Scenario, Skip, Status, Totals,
+    Variant, WakeSource, jobs,
 };
 use run::plan::{Load, Plan, ScenarioId, WakePattern};
 use run::testing::board;
@@ -136,12 +136,12 @@ impl Ran {
         self.scenarios[0].conditions.as_ref().expect("conditions")
     }
 
-    fn points(&self) -> impl Iterator<Item = &Point> + Clone {
-        self.scenarios.iter().flat_map(|it| &it.points)
+    fn series(&self) -> impl Iterator<Item = CellSeries<'_>> + Clone {
+        self.scenarios.iter().flat_map(Scenario::all_series)
     }
 
-    fn rows(&self) -> impl Iterator<Item = &Row> + Clone {
-        self.scenarios.iter().flat_map(|it| &it.rows)
+    fn cells(&self) -> impl Iterator<Item = &Cell> + Clone {
+        self.scenarios.iter().flat_map(|it| &it.cells)
     }
 
     fn wake_sources(&self) -> impl Iterator<Item = WakeSource> {
@@ -149,16 +149,12 @@ impl Ran {
         conditions.map(|it| it.expect("conditions").wake_source)
     }
 
-    /// Returns the points of these variant, x and measure.
-    fn select(&self, variant: Variant, x: u64, measure: Metric) -> Vec<&Point> {
-        let is = |it: &&Point| (it.variant, it.x, it.measure) == (variant, Some(x), measure);
-        self.points().filter(is).collect()
-    }
-
-    fn median(&self, cpu: u16, variant: Variant, x: u64, measure: Metric) -> u64 {
-        let of = self.select(variant, x, measure);
-        let point = of.iter().find(|it| it.cpu == cpu).expect("a point");
-        point.figures.median
+    fn median(&self, cpu: u16, variant: Variant, x: u64, metric: Metric) -> u64 {
+        let step = (variant, Some(x));
+        let mut own = self.cells();
+        let cell = own.find(|it| it.cpu == cpu && (it.step.variant, it.step.x) == step);
+        let summary = cell.expect("a cell").summary(metric);
+        summary.expect("samples").median
     }
 
     fn counts(&self) -> [u32; 3] {
@@ -183,10 +179,10 @@ impl Ran {
         failed.reduce(|a, b| if a == b { a } else { panic!("{a:?} {b:?}") })
     }
 
-    /// Returns the rows' rejections by reason, summed up.
+    /// Returns the cells' rejections by reason, summed up.
     fn rejected(&self, reason: Reason) -> u32 {
-        let attempts = self.rows().filter_map(|row| row.attempts.as_ref());
-        let rejected = attempts.flat_map(|it| &it.rejected);
+        let counts = self.cells().filter_map(|cell| cell.counts.as_ref());
+        let rejected = counts.flat_map(|it| &it.rejected);
         let of_reason = rejected.filter(|it| it.0 == reason);
         of_reason.map(|it| it.1).sum()
     }
@@ -196,8 +192,8 @@ impl Ran {
     }
 }
 
-fn has_figures(row: &&Row) -> bool {
-    row.figures.powerdown.is_some()
+fn has_figures(cell: &&Cell) -> bool {
+    cell.figure(Metric::Powerdown).is_some()
 }
 
 fn is_suspend(round: &Round) -> bool {
@@ -243,25 +239,25 @@ fn lost(cpu: u16) -> Status {
 }
 
 #[test]
-fn statistics_samples_and_the_first_sample_are_in_the_row() {
+fn series_samples_and_the_first_sample_are_in_the_cell() {
     let args = "only=cpu_susp_serial iterations=4 warmup=1";
     let ran = run(Fake::new(2), &std::format!("{args} samples=all"));
-    for row in ran.rows() {
-        let places: Vec<u32> = row.samples.iter().map(|it| it.place).collect();
-        assert_eq!((places, row.valid()), (std::vec![0, 1, 2, 3], 4));
-        let metrics: Vec<Metric> = row.statistics.iter().map(|it| it.metric).collect();
+    for cell in ran.cells() {
+        let places: Vec<u32> = cell.samples.iter().map(|it| it.place).collect();
+        assert_eq!((places, cell.valid()), (std::vec![0, 1, 2, 3], 4));
+        let metrics: Vec<Metric> = cell.series.iter().map(|it| it.metric).collect();
         use Metric::{CacheFlush, Call, Powerdown, Wake, Wakeup};
         let expected = [Powerdown, Wakeup, CacheFlush, Call, Wake];
         assert_eq!(metrics, expected);
-        for it in &row.statistics {
-            let figures = row.samples.iter();
+        for it in &cell.series {
+            let figures = cell.samples.iter();
             let figures = figures.filter_map(|sample| sample.instants.metric(it.metric));
             assert_eq!(it.summary, Summary::of(&mut figures.collect::<Vec<u64>>()));
             assert!(it.cold.is_some(), "the sample of the trial");
         }
     }
     let ran = run(Fake::new(2), args);
-    assert!(ran.rows().all(|row| row.samples.is_empty()));
+    assert!(ran.cells().all(|cell| cell.samples.is_empty()));
 }
 
 #[test]
@@ -316,7 +312,7 @@ fn a_loss_begins_a_parallel_scenario_anew() {
     let ran = run(Fake::new(4).with(losing(3, 3)), args);
     assert_eq!(ran.statuses(), [lost(3)]);
     assert_eq!(ran.totals.samples, 12);
-    assert_eq!(ran.rows().filter(has_figures).count(), 3);
+    assert_eq!(ran.cells().filter(has_figures).count(), 3);
     let counts = [Reason::Lost, Reason::Overlap, Reason::Companion].map(|it| ran.rejected(it));
     // Two rounds of four CPUs, and three parts of the third.
     assert_eq!(counts, [1, 0, 11]);
@@ -389,7 +385,7 @@ fn no_state_is_read_without_statistics_or_after_a_loss() {
     let loses = fake().with(losing(3, 0));
     for (fake, is_read) in [(Fake::new(4), false), (fake(), true), (loses, false)] {
         let ran = run(fake, args);
-        assert!(ran.rows().all(|row| row.reached.is_some() == is_read));
+        assert!(ran.cells().all(|cell| cell.reached.is_some() == is_read));
     }
 }
 

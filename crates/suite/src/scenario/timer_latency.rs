@@ -2,20 +2,23 @@
 //! of all. It is measured in *windows* of a second at most, each a round: a line is printed
 //! after each, while the timers are stopped. All CPUs are on all the time.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use hardware::text::words::Word;
 use run::measure::{
-    Account, Action, After, End, Machine, Metric, Round, Schedule, TimerFault, Until, Who, Window,
+    Account, Action, After, End, Machine, Metric, Reason, Round, Schedule, TimerFault, Until, Who,
+    Window,
 };
-use run::model::{Failure, Point, Scenario, ScenarioKey, Skip, Spread, Status, Variant};
+use run::model::{
+    Cell, CellStep, Counts, Failure, Scenario, ScenarioKey, Series, Skip, Spread, Status, Variant,
+};
 use run::plan::{Load, TimerPlan};
 
-use super::bench::{Setting, lead_in};
-use super::point_bench::{MEASURES, PointBench, how};
+use super::bench::{Bench, Room, Setting, how, lead_in};
 use super::progress::{Progress, Stretch};
 
-const FIGURES: [(Until, Metric); MEASURES] = [
+const FIGURES: [(Until, Metric); 2] = [
     (Until::Entry, Metric::Entry),
     (Until::Handler, Metric::Handler),
 ];
@@ -28,13 +31,18 @@ pub(crate) fn measure(
     progress: &mut dyn Progress,
 ) -> Result<Scenario, fmt::Error> {
     let mut timer = setting.plan.timer;
-    let bench = PointBench::new(machine, setting, key.id, 0);
+    let room = Room {
+        outcomes: 0,
+        figures: 0,
+        cells: setting.plan.cells(key.id, setting.cpus.len(), 0),
+    };
+    let bench = Bench::new(machine, setting, key.method, progress, room);
     let facts = bench.machine.facts();
     if facts.gic == 0 {
         return Ok(bench.finish(key, Status::Skipped(Skip::NoInterrupts)));
     }
     if !facts.zero && timer.leave_out(Load::Zero) {
-        progress.without_zero()?;
+        bench.progress.without_zero()?;
         if timer.loads().next().is_none() {
             return Ok(bench.finish(key, Status::Skipped(Skip::NoZero)));
         }
@@ -47,29 +55,27 @@ pub(crate) fn measure(
         },
         timer,
         bench,
-        progress,
     };
     let failure = timers.run()?;
     // Other scenarios expect that the CPUs are off.
-    let _ = timers.bench.run(&timers.round());
+    let _ = timers.bench.run_round(&timers.round());
     let status = failure.map_or(Status::Passed, Status::Failed);
     Ok(timers.bench.finish(key, status))
 }
 
-struct Timers<'s, 'm> {
-    bench: PointBench<'m>,
-    progress: &'s mut dyn Progress,
+struct Timers<'m> {
+    bench: Bench<'m>,
     timer: TimerPlan,
     /// The schedule of all windows, each with its own number of expiries.
     schedule: Schedule,
 }
 
-impl Timers<'_, '_> {
+impl Timers<'_> {
     /// Runs all stretches, up to the first that fails.
     fn run(&mut self) -> Result<Option<Failure>, fmt::Error> {
         let cpus = self.bench.setting.cpus.len();
         let timer = self.timer;
-        self.bench.conditions.asked = timer.expiries().0;
+        self.bench.asked = timer.expiries().0;
         for load in timer.loads() {
             let each = (0..timer.alone_under(load, cpus)).map(Who::Only);
             for who in each.chain(timer.all().then_some(Who::All)) {
@@ -108,7 +114,7 @@ impl Timers<'_, '_> {
             Who::Only(cpu) => cpus[cpu].mpidr,
             _ => None,
         };
-        self.progress.begin(&stretch, mpidr, load)?;
+        self.bench.progress.begin(&stretch, mpidr, load)?;
         let mut failure = None;
         while stretch.done < total && failure.is_none() {
             window.schedule.expiries = most.min(total - stretch.done);
@@ -117,11 +123,11 @@ impl Timers<'_, '_> {
             stretch.done += done;
             stretch.windows += 1;
             stretch.all.merge(&sum);
-            self.progress.window(&stretch, &sum)?;
+            self.bench.progress.window(&stretch, &sum)?;
         }
-        self.progress.end(&stretch)?;
+        self.bench.progress.end(&stretch)?;
         for cpu in measured {
-            self.add_points(cpu, who, load);
+            self.add_cell(cpu, who, load);
         }
         Ok(failure)
     }
@@ -147,8 +153,8 @@ impl Timers<'_, '_> {
             window: Some(window),
             ..self.round()
         };
-        let mut failure = self.bench.run(&round).err();
-        self.bench.conditions.attempts += 1;
+        let mut failure = self.bench.run_round(&round).err();
+        self.bench.attempts += 1;
         let (mut sum, mut least) = (Account::default(), expiries);
         for cpu in measured {
             failure = failure.or(self.fault(cpu));
@@ -184,23 +190,39 @@ impl Timers<'_, '_> {
         Some(Failure::Timer { cpu, fault })
     }
 
-    /// Adds the points of a CPU's timer, the one to the handler with its spread.
-    fn add_points(&mut self, cpu: usize, who: Who, load: Load) {
+    /// Adds the cell of a CPU's timer; the series to the handler has a histogram.
+    fn add_cell(&mut self, cpu: usize, who: Who, load: Load) {
         let Some(tally) = self.bench.machine.tally(cpu) else {
             return;
         };
-        // A load's variant has its name.
-        let variant = Variant::from_word(load.word()).unwrap_or(Variant::Idle);
-        for (until, measure) in FIGURES {
+        let mut series = Vec::with_capacity(FIGURES.len());
+        for (until, metric) in FIGURES {
             let histogram = &tally.histograms[until as usize];
-            let series = tally.settled.until(until);
-            self.bench.points.push(Point {
-                how: how(who),
-                figures: histogram.summary(series.min, series.max),
-                lost: tally.settled.overruns.into(),
-                spread: (until == Until::Handler).then(|| Spread::of(histogram)),
-                ..Point::new(cpu as u16, variant, measure)
+            let own = tally.settled.until(until);
+            series.push(Series {
+                histogram: (until == Until::Handler).then(|| Spread::of(histogram)),
+                ..Series::of(metric, histogram.summary(own.min, own.max))
             });
         }
+        let mut rejected = Vec::new();
+        if tally.settled.overruns > 0 {
+            rejected.reserve_exact(1);
+            rejected.push((Reason::Overrun, tally.settled.overruns));
+        }
+        // A load's variant has its name.
+        let variant = Variant::from_word(load.word()).unwrap_or(Variant::Idle);
+        let step = CellStep {
+            how: how(who),
+            ..CellStep::of(variant)
+        };
+        self.bench.results.push(Cell {
+            counts: Some(Counts {
+                valid: tally.settled.until(Until::Handler).n,
+                rejected,
+                first: None,
+            }),
+            series,
+            ..Cell::new(cpu as u16, step)
+        });
     }
 }

@@ -2,20 +2,19 @@
 
 use report::log::Missing;
 use report::made_up_run;
-use run::measure::{Metric, Reason};
-use run::model::{Attempts, Point, Row as RunRow, Variant};
+use run::measure::Reason;
+use run::model::{Cell, CellStep, Counts, Variant};
 
 use super::*;
 
-fn row(cpu: u16, valid: u32, rejected: &[(Reason, u32)]) -> RunRow {
-    RunRow {
-        cpu,
-        attempts: Some(Attempts {
+fn cell(cpu: u16, step: CellStep, valid: u32, rejected: &[(Reason, u32)]) -> Cell {
+    Cell {
+        counts: Some(Counts {
             valid,
             rejected: rejected.to_vec(),
             first: None,
         }),
-        ..RunRow::default()
+        ..Cell::new(cpu, step)
     }
 }
 
@@ -51,38 +50,39 @@ fn attempts_are_suspends_by_scenario_and_cpu() {
     ] {
         let mut scenario = made_up_run::suspend(id, None, &[]);
         let rejected = [(Reason::EarlyWake, 1), (Reason::Abandoned, 1)];
-        scenario.rows = vec![row(0, 5, &rejected), row(1, 4, &[])];
+        let step = CellStep::default();
+        scenario.cells = vec![cell(0, step, 5, &rejected), cell(1, step, 4, &[])];
         assert_eq!(counts(scenario), (suspends, 2), "{id:?}");
     }
 }
 
 #[test]
-fn points_of_sweeps_alone_suspend() {
-    for (id, points, expected) in [
+fn steps_of_sweeps_alone_suspend() {
+    for (id, steps, expected) in [
         (
             ScenarioId::NullCall,
-            &[(Variant::PsciVersion, 0, Metric::Time, 99, 3)][..],
+            &[(Variant::PsciVersion, 0, 99, 3)][..],
             (0, 0),
         ),
         (
             ScenarioId::DirtySweep,
             &[
-                (Variant::Deepest, 0, Metric::Call, 5, 1),
-                (Variant::Deepest, 0, Metric::Wake, 5, 1),
-                (Variant::Deepest, 0, Metric::Count, 1, 0),
-                (Variant::Deepest, 4096, Metric::Call, 5, 0),
-                (Variant::Off, 0, Metric::TurnOn, 4, 1),
+                (Variant::Deepest, 0, 5, 1),
+                (Variant::Deepest, 4096, 5, 0),
+                (Variant::Off, 0, 4, 1),
             ],
             (11, 2),
         ),
     ] {
         let mut scenario = made_up_run::suspend(id, None, &[]);
-        let points = points.iter().map(|(variant, x, measure, n, lost)| {
-            let mut point = Point::new(0, *variant, *measure);
-            (point.x, point.figures.n, point.lost) = (Some(*x), *n, *lost);
-            point
+        let cells = steps.iter().map(|(variant, x, valid, rejected)| {
+            let step = CellStep {
+                x: Some(*x),
+                ..CellStep::of(*variant)
+            };
+            cell(0, step, *valid, &[(Reason::EarlyWake, *rejected)])
         });
-        scenario.points = points.collect();
+        scenario.cells = cells.collect();
         assert_eq!(counts(scenario), expected, "{id:?}");
     }
 }

@@ -2,10 +2,11 @@
 
 use report::analysis::merge::merge;
 use report::export::Report;
+use report::made_up_run;
 use run::measure::Metric;
 use run::model::{Failure, Skip, Status};
 
-use super::points::of_points;
+use super::steps::of_steps;
 use super::{edited, log, read, short, written};
 use crate::support::assert_report;
 
@@ -35,8 +36,8 @@ fn text() {
             asked: 2,
         });
         run.scenarios[1].status = Status::Skipped(Skip::NoIdleState);
-        run.scenarios[1].rows.clear();
-        run.scenarios[2].rows[2].skipped = Some(Skip::NoHelper);
+        run.scenarios[1].cells.clear();
+        run.scenarios[2].cells[2].skipped = Some(Skip::NoHelper);
     });
     assert_report("not-passed.txt", &written(&other, "text"));
 }
@@ -44,7 +45,7 @@ fn text() {
 #[test]
 fn log_that_lost_records() {
     let mut lost = log().to_owned();
-    for kind in ["row", "cpus"] {
+    for kind in ["cell", "cpus"] {
         let (old, new) = (format!(" {{\"{kind}\":"), format!(" {{\"{kind}!\":"));
         lost = lost.replacen(&old, &new, 2);
     }
@@ -74,8 +75,8 @@ fn every_format() {
         let run = &mut report.runs[0].run;
         run.scenarios.remove(1);
         for scenario in &mut run.scenarios {
-            scenario.rows.truncate(cpus);
-            scenario.points.truncate(2 * cpus);
+            let of_steps = if scenario.id.is_suite() { 1 } else { 2 };
+            scenario.cells.truncate(of_steps * cpus);
         }
         run.cpus.truncate(2 * cpus);
         assert_report(name, &written(&report, format));
@@ -85,11 +86,9 @@ fn every_format() {
 #[test]
 fn runs_of_one_board_are_merged() {
     let other = edited(|run| {
-        for row in run.scenarios.iter_mut().flat_map(|it| &mut it.rows) {
-            row.figures.powerdown = row.figures.powerdown.map(|it| it + 625);
-        }
-        run.scenarios[2].rows[1]
-            .statistics
+        made_up_run::change_first_figures(run, |ticks| ticks + 625);
+        run.scenarios[2].cells[1]
+            .series
             .retain(|it| it.metric != Metric::Wakeup);
     });
     let runs = [read(log()).runs, other.runs].concat();
@@ -111,23 +110,23 @@ fn runs_of_one_board_are_merged() {
     }
 }
 
-/// As the findings beside them, of rows and of points.
+/// As the findings beside them, of the suite and of steps.
 #[test]
 fn lines_of_best_fit_are_where_figures_grow() {
     for (grows, powerdown) in [(true, [1000, 1100, 1200]), (false, [1200, 1000, 1100])] {
-        let rows = edited(|run| {
-            run.scenarios.truncate(1);
-            for (row, ticks) in run.scenarios[0].rows.iter_mut().zip(powerdown) {
-                row.figures.powerdown = Some(ticks);
+        let mut suite = edited(|run| run.scenarios.truncate(1));
+        // The instants stay, and with them the order.
+        let cells = suite.runs[0].run.scenarios[0].cells.iter_mut();
+        for (cell, ticks) in cells.zip(powerdown) {
+            cell.set_figure(Metric::Powerdown, Some(ticks));
+        }
+        let steps = edited(|run| {
+            of_steps(run, 100);
+            for cell in run.scenarios[1].cells.iter_mut().filter(|_| !grows) {
+                cell.step.x = cell.step.x.map(|x| 6 - x);
             }
         });
-        let points = edited(|run| {
-            of_points(run, 100);
-            for point in run.scenarios[1].points.iter_mut().filter(|_| !grows) {
-                point.x = point.x.map(|x| 6 - x);
-            }
-        });
-        for (report, word) in [(rows, "No lock queue"), (points, "No contention")] {
+        for (report, word) in [(suite, "No lock queue"), (steps, "No contention")] {
             let page = written(&report, "html");
             assert_eq!(page.contains("<path class=\"fit\""), grows, "{word}");
             assert_eq!(page.contains(word), !grows, "{word}");

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use report::export;
 use report::log::{Closing, LoggedRun};
-use run::measure::Instant;
+use run::measure::{Instant, Metric, Summary};
 use run::model::{Failure, Sample, Skip, Status, Verdict};
 use run::plan::ScenarioId;
 use xtask::setup::workspace::Workspace;
@@ -134,8 +134,10 @@ fn suspend_nothing(run: &mut LoggedRun) {
 }
 
 fn measure_nothing(run: &mut LoggedRun) {
-    let rows = run.run.scenarios.iter_mut().flat_map(|it| &mut it.rows);
-    rows.for_each(|row| row.statistics.clear());
+    let cells = run.run.scenarios.iter_mut().flat_map(|it| &mut it.cells);
+    for series in cells.flat_map(|cell| &mut cell.series) {
+        (series.summary, series.cold) = (Summary::default(), None);
+    }
 }
 
 fn end_by_exception(run: &mut LoggedRun) {
@@ -157,11 +159,11 @@ fn no_figure_is_too_large() {
             let run = &mut report.runs[0].run;
             run.facts.as_mut().expect("facts").frequency = hz;
             let most = extreme.unsigned_abs();
-            for row in run.scenarios.iter_mut().flat_map(|it| &mut it.rows) {
-                let cpu = usize::from(row.cpu);
-                let mut samples: Vec<Sample> = row.samples.iter().collect();
+            for cell in run.scenarios.iter_mut().flat_map(|it| &mut it.cells) {
+                let cpu = usize::from(cell.cpu);
+                let mut samples: Vec<Sample> = cell.samples.iter().collect();
                 let all = samples.iter_mut().map(|it| &mut it.instants);
-                for instants in row.shown.iter_mut().chain(all) {
+                for instants in cell.shown.iter_mut().chain(all) {
                     instants.base = bases[(place + cpu) % bases.len()];
                     for (nth, instant) in Instant::ALL.into_iter().enumerate() {
                         let ticks = extremes[(place + nth * cpu) % extremes.len()];
@@ -169,15 +171,12 @@ fn no_figure_is_too_large() {
                         instants.set(instant, ticks);
                     }
                 }
-                row.samples = samples.into_iter().collect();
-                row.figures.powerdown = Some(most.saturating_mul(2));
-                for statistic in &mut row.statistics {
-                    statistic.cold = Some(most.saturating_mul(2));
-                    (statistic.summary.max, statistic.summary.mad) = (u64::MAX, most);
+                cell.samples = samples.into_iter().collect();
+                cell.set_figure(Metric::Powerdown, Some(most.saturating_mul(2)));
+                for series in &mut cell.series {
+                    series.cold = Some(most.saturating_mul(2));
+                    (series.summary.max, series.summary.mad) = (u64::MAX, most);
                 }
-            }
-            for point in run.scenarios.iter_mut().flat_map(|it| &mut it.points) {
-                (point.figures.max, point.figures.mad) = (u64::MAX, most);
             }
             for format in export::ALL.iter().filter(|it| !it.is_tree()) {
                 // Written or refused, and no panic.

@@ -32,7 +32,7 @@ pub(super) fn cluster_flushes(
     let flushes = |id| {
         let scenario = scenarios.iter().find(move |it| it.key.id == id);
         let changes = scenario.into_iter().flat_map(|it| &it.by_cpu);
-        changes.filter(|it| it.key.metric() == Some(Metric::CacheFlush))
+        changes.filter(|it| it.key.suite_metric() == Some(Metric::CacheFlush))
     };
     let cluster = |it: &Change| sides.new.run.cpu(it.cpu).cluster;
     let together: Vec<&Change> = flushes(SuspendDeepParallel).collect();

@@ -123,8 +123,8 @@ fn is_by_round(sides: &Sides<'_>, scenario: &ComparedScenario) -> bool {
     let key = scenario.key;
     let (new, old) = sides.runs();
     let is_whole = |it: Option<&Scenario>| {
-        let rows = it.map_or(&[][..], |it| &it.rows);
-        !rows.is_empty() && rows.iter().all(|row| !row.samples.is_empty())
+        let cells = it.map_or(&[][..], Scenario::suite_cells);
+        !cells.is_empty() && cells.iter().all(|cell| !cell.samples.is_empty())
     };
     let is_judged = scenario.changes().iter().any(Change::has_intervals);
     let are_whole = is_whole(new.scenario(key)) && is_whole(baseline_scenario(old, key));

@@ -66,7 +66,7 @@ impl ComparisonFinding {
 /// stand together.
 fn bases(scenario: ScenarioKey, changes: &[&Change]) -> Vec<Basis> {
     let metrics = changes.iter();
-    let metrics = metrics.filter_map(|it| Some((it.key.metric()?, (it.cpu, it.old_cpu))));
+    let metrics = metrics.filter_map(|it| Some((it.key.suite_metric()?, (it.cpu, it.old_cpu))));
     let by_cpus = grouped(metrics).into_iter().map(|(metric, cpus)| {
         let (new, old): (Vec<u16>, Vec<u16>) = cpus.into_iter().unzip();
         ([new, old], metric)

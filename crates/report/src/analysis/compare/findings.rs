@@ -63,7 +63,7 @@ impl<'s> OneScenario<'s> {
     /// Describes Powerdown that only other CPUs have, as the lock was taken in
     /// another order.
     fn reordered(&self) -> Option<ComparisonFinding> {
-        let is_own = |it: &&Change| it.key.metric() == Some(Metric::Powerdown);
+        let is_own = |it: &&Change| it.key.suite_metric() == Some(Metric::Powerdown);
         let order: Vec<&Change> = self.compared.by_order.iter().filter(is_own).collect();
         let cpus: Vec<&Change> = self.compared.by_cpu.iter().filter(is_own).collect();
         let is_judged =
@@ -96,7 +96,7 @@ impl<'s> OneScenario<'s> {
         let each = self.by_heading().into_iter().cartesian_product(directions);
         let each = each.filter_map(|((heading, own), (outcome, word))| {
             let moved = with(&own, |it| it == outcome);
-            let (what, by) = match moved.first()?.key.is_point() {
+            let (what, by) = match moved.first()?.key.is_of_step() {
                 true => ("point", String::new()),
                 false => {
                     let all = moved.iter().map(|it| it.delta().abs());
@@ -117,7 +117,7 @@ impl<'s> OneScenario<'s> {
     /// Names the CPUs, places or points of changes, unless they are all or too many.
     fn names(&self, changes: &[&Change], of: &[&Change]) -> String {
         let names = changes.iter().map(|it| match it.place {
-            _ if it.key.is_point() => it.key.name(),
+            _ if it.key.is_of_step() => it.key.name(),
             Some(place) => format!("place {}", place + 1),
             None => format!("CPU {}", self.sides.new.run.label(it.cpu)),
         });

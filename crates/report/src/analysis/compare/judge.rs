@@ -47,12 +47,16 @@ struct ShownSide<'r> {
 }
 
 impl<'r> ShownSide<'r> {
-    /// Collects the figures: metric by metric, and then points in their order.
+    /// Collects the figures: metric by metric, and then those of steps in their order.
     fn of(run: &'r LoggedRun, scenario: &'r Scenario) -> Self {
         let mut all = figures(run, scenario);
         all.retain(|it| it.shown.is_some());
         let columns = scenario.columns();
-        let column = |key: FigureKey| columns.iter().position(|it| Some(*it) == key.metric());
+        let column = |key: FigureKey| {
+            columns
+                .iter()
+                .position(|it| Some(*it) == key.suite_metric())
+        };
         all.sort_by_cached_key(|it| column(it.key).unwrap_or(columns.len()));
         Self {
             clock: run.run.clock(),
@@ -127,7 +131,7 @@ pub(super) fn compare_figures(
         lacks: Vec::new(),
     };
     // The CPUs of a sweep's queue are compared in one way only.
-    if judged == JudgedBy::Cpu || !new.rows.is_empty() {
+    if judged == JudgedBy::Cpu || !new.suite_cells().is_empty() {
         compared.by_cpu = by_cpu(sides, &now, &then);
     }
     if judged == JudgedBy::Order {
@@ -148,10 +152,10 @@ fn unpaired(sides: &Sides<'_>, new: &Scenario, old: &Scenario) -> (Vec<u16>, Vec
     if sides.keyed == Keyed::Ambiguous {
         return (Vec::new(), Vec::new());
     }
-    let cpus = |of: &Scenario| of.rows.iter().map(|it| it.cpu).collect();
+    let cpus = |of: &Scenario| of.suite_cells().iter().map(|it| it.cpu).collect();
     let (mut news, mut olds): (Vec<u16>, Vec<u16>) = (cpus(new), cpus(old));
-    news.retain(|cpu| sides.old_cpu(*cpu).and_then(|it| old.row(it)).is_none());
-    olds.retain(|cpu| sides.new_cpu(*cpu).and_then(|it| new.row(it)).is_none());
+    news.retain(|cpu| sides.old_cpu(*cpu).and_then(|it| old.cell(it)).is_none());
+    olds.retain(|cpu| sides.new_cpu(*cpu).and_then(|it| new.cell(it)).is_none());
     (news, olds)
 }
 
@@ -176,7 +180,7 @@ fn by_order(sides: &Sides<'_>, now: &ShownSide<'_>, then: &ShownSide<'_>) -> Vec
         // All rounds together, or on both sides the one that is shown.
         let places = |side: &ShownSide<'_>| {
             let scenario = Some(side.scenario).filter(|it| it.id.is_parallel());
-            by_place(scenario?, key.metric()?)
+            by_place(scenario?, key.suite_metric()?)
         };
         let places = places(now).zip(places(then));
         for (place, (new, old)) in news.iter().zip(&olds).enumerate() {
@@ -203,9 +207,9 @@ fn change(
 ) -> Change {
     let key = new.key;
     // A tick of a sample is part of one for an operation.
-    let of_point = |run: &LoggedRun| key.per_operation(run.run.clock(), 1);
-    let tick = match key.is_point() {
-        true => of_point(sides.new).max(of_point(&sides.old)),
+    let of_step = |run: &LoggedRun| key.per_operation(run.run.clock(), 1);
+    let tick = match key.is_of_step() {
+        true => of_step(sides.new).max(of_step(&sides.old)),
         false => sides.tick,
     };
     let outcome = match key.unit() {

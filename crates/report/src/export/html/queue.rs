@@ -6,7 +6,7 @@
 
 use hardware::text::plural::many;
 use run::findings::{self, Arrival};
-use run::measure::FittedLine;
+use run::measure::{FittedLine, Metric};
 
 use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::export::document::Charts;
@@ -70,9 +70,9 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
 
 /// Returns the CPUs in the order in which they went down, if all instants are known.
 fn arrivals(charts: &Charts<'_>) -> Option<Vec<Arrival>> {
-    let rows = charts.scenario.rows.iter();
-    let rows = rows.filter_map(|row| Some((row, row.figures.powerdown?)));
-    let all = rows.map(|(row, powerdown)| Some((row.went_down()?, row.cpu, powerdown)));
+    let cells = charts.scenario.suite_cells().iter();
+    let cells = cells.filter_map(|cell| Some((cell, cell.figure(Metric::Powerdown)?)));
+    let all = cells.map(|(cell, powerdown)| Some((cell.went_down()?, cell.cpu, powerdown)));
     let mut all: Vec<Arrival> = all.collect::<Option<_>>()?;
     all.sort_unstable();
     charts.scenario.has_order().then_some(all)

@@ -1,5 +1,5 @@
 //! The spread of samples: a drawing for each figure, in it a lane from the least to the
-//! greatest with median and p99. Rows have a lane for each CPU. Points have one for each
+//! greatest with median and p99. TFTF's suite has a lane for each CPU. Steps have one for each
 //! variant, of all CPUs, with bars if their samples were counted by size; the bars' heights
 //! are logarithms, as one sample far out at the right has to be seen.
 
@@ -7,12 +7,12 @@ use std::fmt::Write;
 
 use hardware::text::plural::many;
 use run::measure::{Histogram, Metric, lower_median};
-use run::model::Point;
+use run::model::CellSeries;
 
 use super::chart::{Chart, Drawing, EDGE, LANE, LEFT, Scale, legend};
 use crate::analysis::figure::FigureKey;
 use crate::export::document::Charts;
-use crate::export::point_tables::{DrawnScale, by_measure};
+use crate::export::step_tables::{DrawnScale, by_metric};
 use crate::log::grouped::grouped;
 
 /// The height of a variant's lane, which has a line for its name.
@@ -38,21 +38,21 @@ struct Texts {
 
 pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
     let columns = charts.scenario.columns().into_iter();
-    let points = charts.scenario.points.iter();
-    let counted = by_measure(points.filter(|it| it.spread.is_some()));
+    let all = charts.scenario.step_series();
+    let counted = by_metric(all.filter(|it| it.series.histogram.is_some()));
     let counted = (1..).zip(counted);
-    let of_points = counted.filter_map(|(number, points)| of_points(charts, number, &points));
+    let of_steps = counted.filter_map(|(number, all)| of_steps(charts, number, &all));
     columns
-        .filter_map(|metric| of_rows(charts, metric))
-        .chain(of_points)
+        .filter_map(|metric| of_suite(charts, metric))
+        .chain(of_steps)
 }
 
-fn of_rows(charts: &Charts<'_>, metric: Metric) -> Option<Chart> {
+fn of_suite(charts: &Charts<'_>, metric: Metric) -> Option<Chart> {
     let (run, name, unit) = (charts.run, metric.heading(), charts.run.unit());
-    let rows = charts.scenario.rows.iter();
-    let lanes = rows.filter_map(|row| {
-        let summary = row.summary(metric)?;
-        let label = run.run.label(row.cpu).to_string();
+    let cells = charts.scenario.suite_cells().iter();
+    let lanes = cells.filter_map(|cell| {
+        let summary = cell.summary(metric)?;
+        let label = run.run.label(cell.cpu).to_string();
         let [min, max, median] = [summary.min, summary.max, summary.median];
         let [least, most, middle] = [min, max, median].map(|it| run.duration(it));
         let p99 = summary.p99;
@@ -79,11 +79,11 @@ fn of_rows(charts: &Charts<'_>, metric: Metric) -> Option<Chart> {
     draw(texts, LANE, &lanes)
 }
 
-fn of_points(charts: &Charts<'_>, number: usize, points: &[&Point]) -> Option<Chart> {
-    let first = *points.first()?;
+fn of_steps(charts: &Charts<'_>, number: usize, all: &[CellSeries<'_>]) -> Option<Chart> {
+    let first = *all.first()?;
     let unit = DrawnScale::of(charts.run.clock(), first);
     let bins: Vec<_> = Histogram::default().bins().collect();
-    let variants = grouped(points.iter().map(|it| (it.variant, *it)));
+    let variants = grouped(all.iter().map(|it| (it.cell.step.variant, *it)));
     let counts = variants.iter().map(|it| counts(&it.1, bins.len()));
     let counts: Vec<Vec<u64>> = counts.collect();
     let highest = (counts.iter().flatten().copied().max()? as f64).ln_1p();
@@ -99,12 +99,13 @@ fn of_points(charts: &Charts<'_>, number: usize, points: &[&Point]) -> Option<Ch
             ]
         });
         let bars = bars.collect();
-        let min = own.iter().map(|it| it.figures.min).min().unwrap_or(0);
-        let max = own.iter().map(|it| it.figures.max).max().unwrap_or(0);
-        let mut medians: Vec<u64> = own.iter().map(|it| it.figures.median).collect();
+        let summaries = || own.iter().map(|it| &it.series.summary);
+        let min = summaries().map(|it| it.min).min().unwrap_or(0);
+        let max = summaries().map(|it| it.max).max().unwrap_or(0);
+        let mut medians: Vec<u64> = summaries().map(|it| it.median).collect();
         let median = value(lower_median(&mut medians));
-        let p99 = own.iter().filter_map(|it| it.figures.p99).max().map(value);
-        let samples = own.iter().map(|it| it.figures.n as usize).sum();
+        let p99 = summaries().filter_map(|it| it.p99).max().map(value);
+        let samples = summaries().map(|it| it.n as usize).sum();
         let (samples, cpus) = (many(samples, "sample"), many(own.len(), "CPU"));
         let (word, greatest) = (variant.word(), format!("{:.2} {}", value(max), unit.name));
         let is_of_classes = FigureKey::of(first).is_of_classes();
@@ -121,20 +122,23 @@ fn of_points(charts: &Charts<'_>, number: usize, points: &[&Point]) -> Option<Ch
         }
     });
     let lanes: Vec<Lane> = lanes.collect();
-    let (name, count) = (first.measure.heading(), many(lanes.len(), "variant"));
+    let (name, count) = (first.series.metric.heading(), many(lanes.len(), "variant"));
     let texts = Texts {
         id: format!("{}-histogram{number}", charts.id),
-        title: format!("Spread of {name}, {}", first.how.text()),
+        title: format!("Spread of {name}, {}", first.cell.step.how.text()),
         said: format!("The {name} of all CPUs, in {}: {count}.", unit.name),
         axis: [name, unit.name],
     };
     draw(texts, TALL, &lanes)
 }
 
-/// Returns the numbers of samples of all points in each class.
-fn counts(points: &[&Point], classes: usize) -> Vec<u64> {
+/// Returns the numbers of samples of all series in each class.
+fn counts(all_series: &[CellSeries<'_>], classes: usize) -> Vec<u64> {
     let mut all = vec![0u64; classes];
-    for spread in points.iter().filter_map(|it| it.spread.as_ref()) {
+    for spread in all_series
+        .iter()
+        .filter_map(|it| it.series.histogram.as_ref())
+    {
         let own = all.iter_mut().skip(spread.first.into());
         for (sum, count) in own.zip(&spread.counts) {
             *sum = sum.saturating_add(u64::from(*count));

@@ -6,24 +6,24 @@ use run::plan::Axis;
 
 use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::analysis::figure::{is_sorted_by_size, x_heading, x_text};
-use crate::analysis::fit::{At, Bent, FittedSeries, series};
+use crate::analysis::fit::{At, Bent, Curve, curves};
 use crate::export::document::Charts;
-use crate::export::point_tables::DrawnScale;
+use crate::export::step_tables::DrawnScale;
 
 pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
     // A power_state is a name, and no amount.
     let axis = charts.scenario.id.axis();
     let has_amounts = matches!(axis, Some(Axis::Bytes | Axis::Cpus));
-    let all = series(charts.scenario).into_iter().enumerate();
+    let all = curves(charts.scenario).into_iter().enumerate();
     let all = all.filter(move |_| has_amounts);
     all.filter_map(move |(place, it)| figure(charts, place + 1, &it))
 }
 
-fn figure(charts: &Charts<'_>, number: usize, series: &FittedSeries<'_>) -> Option<Chart> {
+fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>) -> Option<Chart> {
     let (run, id) = (charts.run, charts.scenario.id);
     let is_queue = is_sorted_by_size(id);
-    let points: Vec<_> = series.at.iter().flat_map(|at| at.all.clone()).collect();
-    let unit = DrawnScale::of(run.clock(), points.first()?);
+    let points: Vec<_> = curve.at.iter().flat_map(|at| at.all.clone()).collect();
+    let unit = DrawnScale::of(run.clock(), *points.first()?);
     let (per, each, axis, by) = match id.axis() {
         Some(Axis::Bytes) => (1024.0, "KiB", "dirty KiB", "how much is dirty"),
         _ => (
@@ -34,22 +34,23 @@ fn figure(charts: &Charts<'_>, number: usize, series: &FittedSeries<'_>) -> Opti
         ),
     };
     let drawn = |x: u64| x as f64 / per;
-    let (first, last) = (series.at.first()?.x, series.at.last()?.x);
-    let positive = drawn(series.at.iter().map(|at| at.x).find(|x| *x > 0)?);
+    let (first, last) = (curve.at.first()?.x, curve.at.last()?.x);
+    let positive = drawn(curve.at.iter().map(|at| at.x).find(|x| *x > 0)?);
     // Zero has no place among ratios: it is half the least.
     let least = match first {
         0 if drawn(last) / positive >= 20.0 => positive / 2.0,
         first => drawn(first),
     };
     let x = Scale::fitting((least, drawn(last)), (LEFT + 12.0, EDGE));
-    let name = series.measure.heading();
-    let highest = points.iter().map(|it| unit.value(it, it.figures.max));
+    let name = curve.metric.heading();
+    let highest = points.iter();
+    let highest = highest.map(|it| unit.value(*it, it.series.summary.max));
     let heading = format!("{name} ({})", unit.name);
     let (mut drawing, y) = Drawing::of_values(highest.fold(0.0, f64::max), &heading);
-    let marks = series.at.iter().map(|at| drawn(at.x));
+    let marks = curve.at.iter().map(|at| drawn(at.x));
     let marks = marks.map(|x| (x, ((x * 100.0).round() / 100.0).to_string()));
     drawing.bottom(&x, &format!("{axis}{}", x.kind()), x.spaced(marks));
-    let fit = series.growth(run.clock(), id);
+    let fit = curve.growth(run.clock(), id);
     if let Some(fit) = &fit {
         let part = |part| drawn(first) + drawn(last - first) * (f64::from(part) / 240.0).powi(3);
         let heights = (0..=240)
@@ -57,7 +58,7 @@ fn figure(charts: &Charts<'_>, number: usize, series: &FittedSeries<'_>) -> Opti
             .map(|x| (x, fit.at(x * per) / unit.divisor));
         drawing.fit(&x, &y, heights);
     }
-    for at in &series.at {
+    for at in &curve.at {
         draw_at(&mut drawing, charts, at, unit, (x.at(drawn(at.x)), &y));
     }
     let median = match is_queue {
@@ -70,8 +71,8 @@ fn figure(charts: &Charts<'_>, number: usize, series: &FittedSeries<'_>) -> Opti
         ("point", median, true),
         ("fit", &fit, !fit.is_empty()),
     ]);
-    let (how, variant) = (series.how.text(), series.variant.word());
-    let (count, x_name) = (series.at.len(), x_heading(id));
+    let (how, variant) = (curve.how.text(), curve.variant.word());
+    let (count, x_name) = (curve.at.len(), x_heading(id));
     let said = format!("{heading} for {count} values of {x_name} from {first} to {last}. {fit}");
     let texts = [
         format!("{name} by {by}, {how}, {variant}"),
@@ -88,16 +89,22 @@ fn draw_at(
     (place, y): (f64, &Scale),
 ) {
     let (run, id) = (charts.run, charts.scenario.id);
-    let low = at.all.iter().map(|it| unit.value(it, it.figures.min));
-    let high = at.all.iter().map(|it| unit.value(it, it.figures.max));
+    let low = at
+        .all
+        .iter()
+        .map(|it| unit.value(*it, it.series.summary.min));
+    let high = at
+        .all
+        .iter()
+        .map(|it| unit.value(*it, it.series.summary.max));
     let (low, high) = (low.fold(f64::MAX, f64::min), high.fold(0.0, f64::max));
     drawing.line("range", (place, y.at(low)), (place, y.at(high)));
     for end in [low, high].map(|it| y.at(it)) {
         drawing.line("range", (place - 4.0, end), (place + 4.0, end));
     }
     if let Some(own) = at.typical(is_sorted_by_size(id)) {
-        let median = unit.value(own, own.figures.median);
-        let (name, x, cpu) = (x_heading(id), x_text(id, at.x), run.run.label(own.cpu));
+        let median = unit.value(own, own.series.summary.median);
+        let (name, x, cpu) = (x_heading(id), x_text(id, at.x), run.run.label(own.cell.cpu));
         let (unit, cpus) = (unit.name, many(at.all.len(), "CPU"));
         let of_all = format!("samples of {cpus} {low:.2} to {high:.2}");
         let said = format!("{name} {x}: CPU {cpu}, median {median:.2} {unit}; {of_all}");

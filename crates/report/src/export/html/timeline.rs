@@ -8,7 +8,7 @@ use hardware::spec::pmf::Stamp;
 use hardware::text::plural::many;
 use itertools::Itertools as _;
 use run::measure::{Instant, Instants};
-use run::model::{Row, Scenario};
+use run::model::{Cell, Scenario};
 
 use super::chart::{Chart, Drawing, EDGE, LANE, LEFT, Mark, Scale};
 use crate::analysis::phases::{CpuPhase, PHASES, PowerSide, groups, slices};
@@ -29,7 +29,7 @@ struct Bar {
 }
 
 struct Lane<'r> {
-    row: &'r Row,
+    cell: &'r Cell,
     bars: Vec<Bar>,
     due: Option<LaneEnd>,
 }
@@ -53,7 +53,7 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     }
     for (place, lane) in lanes.iter().enumerate() {
         let y = top + LANE * place as f64;
-        let label = run.run.label(lane.row.cpu).to_string();
+        let label = run.run.label(lane.cell.cpu).to_string();
         drawing.text("end", (LEFT - 8.0, y + 15.0), &label);
         draw_lane(&mut drawing, &scales, lane, y);
     }
@@ -74,7 +74,11 @@ pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
 fn order_text(scenario: &Scenario) -> &'static str {
     if !scenario.id.is_parallel() {
         "Each CPU has its own time, as they are measured one after another."
-    } else if scenario.rows.iter().any(|row| row.went_down().is_some()) {
+    } else if scenario
+        .suite_cells()
+        .iter()
+        .any(|cell| cell.went_down().is_some())
+    {
         "CPUs are in the order in which they went down."
     } else {
         "CPUs are in the order of their calls."
@@ -129,7 +133,7 @@ fn lanes<'r>(charts: &Charts<'r>) -> Vec<Lane<'r>> {
                     PowerSide::Between => [0, 1],
                     _ => [0, 0],
                 };
-                let (phase, cpu) = (slice.phase, run.run.label(it.row.cpu));
+                let (phase, cpu) = (slice.phase, run.run.label(it.cell.cpu));
                 let span = run.clock().span(slice.to.abs_diff(slice.from));
                 let said = format!("CPU {cpu}: {} {span}", phase.name);
                 let ends = [end(sides[0], slice.from), end(sides[1], slice.to)];
@@ -139,11 +143,11 @@ fn lanes<'r>(charts: &Charts<'r>) -> Vec<Lane<'r>> {
             let low = it.instants.at(Instant::Stamp(Stamp::EnterHwLowPwr));
             let order = low.unwrap_or(begin).saturating_add(it.shift);
             let order = if is_parallel { order } else { 0 };
-            let (row, bars) = (it.row, bars.collect());
-            Some((order, Lane { row, bars, due }))
+            let (cell, bars) = (it.cell, bars.collect());
+            Some((order, Lane { cell, bars, due }))
         })
     });
-    let lanes = lanes.sorted_by_key(|(order, lane)| (*order, lane.row.cpu));
+    let lanes = lanes.sorted_by_key(|(order, lane)| (*order, lane.cell.cpu));
     lanes.map(|it| it.1).collect()
 }
 
@@ -157,10 +161,12 @@ fn anchor(instants: &Instants) -> Option<i64> {
 }
 
 fn zeros(scenario: &Scenario) -> [&'static str; 2] {
-    let on = |row: &Row| row.shown.is_some_and(|it| it.at(Instant::Due).is_none());
+    let on = |cell: &Cell| cell.shown.is_some_and(|it| it.at(Instant::Due).is_none());
     match scenario.id.is_parallel() {
         true => ["the agreed start", "the first due wake-up"],
-        false if scenario.rows.iter().any(on) => ["the call", "the due wake-up, or CPU_ON"],
+        false if scenario.suite_cells().iter().any(on) => {
+            ["the call", "the due wake-up, or CPU_ON"]
+        }
         false => ["the call", "the due wake-up"],
     }
 }

@@ -11,7 +11,6 @@ use hardware::spec::stat::Reached;
 
 use crate::measure::{
     Cause, Detail, Identity, Instant, Instants, Loss, Metric, Reason, Rejection, Step, Summary,
-    Waker,
 };
 use crate::model::*;
 use crate::plan::steps::Steps;
@@ -79,21 +78,19 @@ const LOSS: Loss = Loss {
     cause: Cause::Firmware(psci::ReturnCode(i32::MIN)),
 };
 
-fn longest_row(cpu: u16) -> Row {
-    Row {
+fn longest_cell(cpu: u16) -> Cell {
+    Cell {
         cpu,
-        figures: Figures {
-            powerdown: Some(MOST),
-            wakeup: Some(MOST),
-            cache_flush: Some(MOST),
-        },
-        attempts: Some(Attempts {
+        step: CellStep::default(),
+        counts: Some(Counts {
             valid: u32::MAX,
             rejected: rejected(),
             first: Some(rejection(Detail::Loss(LOSS))),
         }),
         skipped: None,
         helper: Some(u16::MAX),
+        wake_source: None,
+        power_state: None,
         reached: Some(Reached {
             state: Some(u32::MAX),
             due: u32::MAX,
@@ -102,11 +99,10 @@ fn longest_row(cpu: u16) -> Row {
             most_us: Some(MOST),
         }),
         lost: Some(LOSS),
-        statistics: Metric::ALL
-            .map(|metric| Statistic {
-                metric,
-                summary: summary(MOST),
+        series: Metric::ALL
+            .map(|metric| Series {
                 cold: Some(MOST),
+                ..Series::of(metric, summary(MOST))
             })
             .to_vec(),
         shown: Some(instants(i64::MIN)),
@@ -119,21 +115,34 @@ fn longest_row(cpu: u16) -> Row {
     }
 }
 
-fn longest_point(cpu: u16) -> Point {
-    Point {
-        cpu,
-        how: longest(&How::ALL),
-        variant: longest(&Variant::ALL),
-        x: Some(MOST),
-        measure: longest(&Metric::ALL),
-        per: u32::MAX,
-        figures: summary(MOST),
-        lost: MOST,
-        waker: Waker::FrameTrial(usize::MAX),
-        spread: Some(Spread {
-            first: 0,
-            counts: (0..337).map(|bin| u32::MAX - bin).collect(),
-        }),
+/// A cell whose figures are chosen as those of a scenario are.
+fn longest_cell_of(id: ScenarioId, cpu: u16) -> Cell {
+    let mut cell = longest_cell(cpu);
+    cell.choose_figures(id.is_parallel());
+    cell
+}
+
+/// A cell with a step, of another CPU than its place.
+fn longest_cell_of_step(cpu: u16) -> Cell {
+    let mut series = Series::of(Metric::Handler, summary(MOST));
+    series.histogram = Some(Spread {
+        first: 0,
+        counts: (0..337).map(|bin| u32::MAX - bin).collect(),
+    });
+    Cell {
+        cpu: cpu + 1,
+        step: CellStep {
+            how: longest(&How::ALL),
+            variant: longest(&Variant::ALL),
+            x: Some(MOST),
+            per: u32::MAX,
+        },
+        wake_source: Some(longest(&WakeSource::ALL)),
+        power_state: Some(u32::MAX),
+        series: [series].into(),
+        shown: None,
+        samples: Samples::default(),
+        ..longest_cell(cpu)
     }
 }
 
@@ -219,7 +228,7 @@ pub(super) fn longest_run() -> Run {
             skew: Some(summary(MOST)),
             ..longest_conditions()
         }),
-        rows: (0..3).map(longest_row).collect(),
+        cells: (0..3).map(|cpu| longest_cell_of(key.id, cpu)).collect(),
         ..Scenario::new(key)
     };
     let sweep = Scenario {
@@ -233,8 +242,7 @@ pub(super) fn longest_run() -> Run {
             sleep: 0,
             ..longest_conditions()
         }),
-        rejected: rejected(),
-        points: (0..3).map(longest_point).collect(),
+        cells: (0..3).map(longest_cell_of_step).collect(),
         ..Scenario::new(ScenarioKey {
             id: ScenarioId::ContendSweep,
             ..key

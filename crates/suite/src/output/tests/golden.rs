@@ -185,14 +185,14 @@ fn tables() {
     let no_clock = example::run_with(2, |facts| facts.frequency = 0);
     let deep = good(&run, SuspendDeepParallel);
     let mut refused = good(&run, CpuSuspendSerial);
-    refused.rows.clear();
+    refused.cells.clear();
     refused.status = Status::Failed(Failure::StateRefused {
         power_state: 0x1_0002,
         error: ReturnCode(-2),
         cpu: 3,
     });
     let mut many = good(&pair, CpuSuspendSerial);
-    many.rows[1].statistics[0].summary.p99 = Some(999);
+    many.cells[1].series[0].summary.p99 = Some(999);
     let skipped = example::skipped(good(&run, SuspendDeepSerial));
     let warm = made(&pair, CpuSuspendParallel, Method::Warm);
     let of = |run, id: ScenarioId| (run, good(run, id));
@@ -230,7 +230,7 @@ fn odd_rows() {
     let four = example::run(4);
     // The figures stay, so that they would be seen in a line.
     let mut skipped = good(&four, SuspendDeepSerial);
-    skipped.rows[1].skipped = Some(Skip::NoGic);
+    skipped.cells[1].skipped = Some(Skip::NoGic);
     let row = "|       0 |    1 | Skipped   | Skipped | Skipped     |";
     let counts = " 0 not counted, 1 row skipped, 0 CPUs lost)\n";
     let log = check_log(&four, &[skipped], 3, &[row, counts]);
@@ -247,9 +247,9 @@ fn odd_rows() {
     let slow = example::run_with(2, |facts| facts.frequency = 1_000);
     // A time that 64 bits of nanoseconds can not hold is no figure at all.
     let mut huge = good(&slow, SuspendDeepSerial);
-    huge.rows[0].figures.powerdown = Some(u64::MAX);
-    let statistics = huge.rows[1].statistics.iter_mut();
-    let of_powerdown = statistics.filter(|it| it.metric == Metric::Powerdown);
+    huge.cells[0].set_figure(Metric::Powerdown, Some(u64::MAX));
+    let series = huge.cells[1].series.iter_mut();
+    let of_powerdown = series.filter(|it| it.metric == Metric::Powerdown);
     of_powerdown.for_each(|it| it.summary.max = u64::MAX);
     let missing = "|       0 |    0 |       n/a | 1625000.00 |";
     check_log(&slow, &[huge], 1, &[missing]);
@@ -295,7 +295,7 @@ fn a_summary_names_what_was_skipped_and_why() {
         power_state: 0x4000_0002,
     };
     let mut of_rows = good(&run, SuspendDeepSerial);
-    for (cpu, row) in of_rows.rows.iter_mut().enumerate() {
+    for (cpu, row) in of_rows.cells.iter_mut().enumerate() {
         let is_skipped = cpu != 0 && cpu != 3;
         row.skipped = is_skipped.then_some([Skip::NoGic, sgi][cpu % 2]);
     }

@@ -1,11 +1,10 @@
 //! The size of a default log where the host is loaded, so that no figure is short.
 
 use std::vec;
-use std::vec::Vec;
 
 use hardware::spec::stat::Reached;
 use run::measure::{Instant, Reason, Rejection};
-use run::model::{Attempts, Figures, Row};
+use run::model::{Cell, Counts};
 use run::plan::Records;
 use run::testing::example;
 
@@ -17,43 +16,37 @@ const SIZE_MAX: usize = 40 << 10;
 /// TF-A's own lines before the payload's.
 const FIRMWARE: usize = 700;
 
-/// Gives a row the digits and rejections that QEMU without `--icount` gives one on a loaded
+/// Gives a cell the digits and rejections that QEMU without `--icount` gives one on a loaded
 /// host.
-fn spoil(row: &mut Row, is_parallel: bool) {
-    row.attempts = Some(Attempts {
+fn spoil(cell: &mut Cell, is_parallel: bool) {
+    cell.counts = Some(Counts {
         valid: 20,
         rejected: vec![(Reason::Companion, 2)],
         first: Some(Rejection::plain(Reason::Companion)),
     });
-    row.reached = Some(Reached {
+    cell.reached = Some(Reached {
         state: Some(0x0201_0222),
         due: 0x0201_0222,
         times: 1,
         residency_us: 10_563,
         most_us: Some(11_298),
     });
-    for (nth, statistic) in (1..).zip(&mut row.statistics) {
-        let summary = &mut statistic.summary;
+    for (nth, series) in (1..).zip(&mut cell.series) {
+        let summary = &mut series.summary;
         summary.median += 1_234 * nth;
         summary.min = summary.median / 3;
         summary.max = summary.median + 123_456 * nth;
         summary.mad = summary.median / 7;
-        statistic.cold = Some(summary.median + 45_678);
+        series.cold = Some(summary.median + 45_678);
     }
-    let metrics: Vec<_> = row.statistics.iter().map(|it| it.metric).collect();
-    if let Some(shown) = &mut row.shown {
+    if let Some(shown) = &mut cell.shown {
         for (nth, instant) in (1..).zip(Instant::ALL) {
             if let Some(ticks) = shown.at(instant) {
                 shown.set(instant, ticks + 4_321 * nth);
             }
         }
     }
-    let figure = |metric| match is_parallel {
-        true => row.shown?.metric(metric),
-        false => row.summary(metric).map(|it| it.median),
-    };
-    let figure = |metric| metrics.contains(&metric).then(|| figure(metric))?;
-    row.figures = Figures::of(&mut { figure });
+    cell.choose_figures(is_parallel);
 }
 
 #[test]
@@ -65,8 +58,8 @@ fn default_log_of_eight_cpus_on_a_loaded_host_has_at_most_40_kb() {
     }
     for mut scenario in example::all(&run) {
         let is_parallel = scenario.id.is_parallel();
-        let rows = scenario.rows.iter_mut();
-        rows.for_each(|row| spoil(row, is_parallel));
+        let cells = scenario.cells.iter_mut();
+        cells.for_each(|cell| spoil(cell, is_parallel));
         run.scenarios.push(scenario);
     }
     let (log, _) = printed_again(&run, Records::Once);

@@ -111,7 +111,7 @@ pub(super) fn printed_again(run: &Run, records: Records) -> (String, Verdict) {
     (out, verdict)
 }
 
-/// A scenario of points, and its cycles, in a whole run.
+/// A scenario of loops, and its cycles, in a whole run.
 #[test]
 fn null_calls() {
     let args = "only=null_call loops=2000 batch=100";
@@ -306,8 +306,8 @@ fn without_cpu_off_cpus_stay_on() {
         // No scenario is measured twice, or skipped for the other method.
         assert_eq!(run.plan.map(|plan| plan.methods), Some(Methods::Warm));
         assert_eq!(run.scenarios.len(), 8);
-        let has_rows = |it: &&Scenario| !it.rows.is_empty();
-        assert_eq!(run.scenarios.iter().filter(has_rows).count(), 5);
+        let has_cells = |it: &&Scenario| !it.suite_cells().is_empty();
+        assert_eq!(run.scenarios.iter().filter(has_cells).count(), 5);
         assert!(run.scenarios.iter().all(|it| it.method == Method::Warm));
     }
 }
@@ -322,8 +322,8 @@ fn a_cpu_off_that_is_not_supported_costs_one_scenario() {
     let (run, rest) = separated(&text);
     assert!(rest.contains("Failed: CPU_OFF is advertised, and returned NOT_SUPPORTED"));
     assert!(!rest.contains("<RT_INSTR:"), "{rest}");
-    let rows = run.scenarios.iter().map(|it| it.rows.len());
-    assert_eq!(rows.collect::<Vec<_>>(), [0, 4, 4, 4, 4, 0]);
+    let cells = run.scenarios.iter().map(|it| it.suite_cells().len());
+    assert_eq!(cells.collect::<Vec<_>>(), [0, 4, 4, 4, 4, 0]);
     let methods = run.scenarios.iter().map(|it| it.method);
     let tftf = methods.filter(|it| *it == Method::Tftf).count();
     assert_eq!(tftf, 1);

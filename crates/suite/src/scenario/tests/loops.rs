@@ -15,8 +15,9 @@ fn without_loops_the_time_is_limited() {
         let fake = Fake::new(1).with(move |_, _, outcome| outcome.after += more);
         let ran = run(fake, &std::format!("only=null_call {args}"));
         assert_eq!((ran.counts(), ran.fake.rounds), ([1, 0, 0], rounds));
-        let calls = ran.points().filter(|it| it.variant != Variant::Loop);
-        assert_eq!(calls.map(|it| it.figures.n).min(), Some(least));
+        let calls = ran.series();
+        let calls = calls.filter(|it| it.cell.step.variant != Variant::Loop);
+        assert_eq!(calls.map(|it| it.series.summary.n).min(), Some(least));
     }
 }
 
@@ -46,8 +47,10 @@ fn answers_that_are_wrong_fail_change_or_leave_out() {
     });
     let ran = run(fake, "only=null_call loops=64 batch=4");
     assert_eq!(ran.counts(), [1, 0, 0]);
-    let lost = ran.points().filter(|it| it.lost == 1).map(|it| it.cpu);
-    assert_eq!(lost.collect::<Vec<_>>(), [1, 1]);
+    let rejected = [(Reason::WrongAnswer, 1)];
+    let cells = ran.cells();
+    let of_one = cells.filter(|it| it.counts.as_ref().is_some_and(|it| it.rejected == rejected));
+    assert_eq!(of_one.map(|it| it.cpu).collect::<Vec<_>>(), [1]);
     // SMCCC_VERSION may be missing: after a probe, a warm-up and four, the next probe.
     let fake = Fake::new(1).with(|round, _, outcome| {
         if round == 6 {
@@ -56,23 +59,26 @@ fn answers_that_are_wrong_fail_change_or_leave_out() {
     });
     let ran = run(fake, "only=null_call loops=4 batch=1 warmup=1");
     assert_eq!(ran.counts(), [1, 0, 0]);
-    let has = |variant| ran.points().any(|it| it.variant == variant);
+    let has = |variant| ran.cells().any(|it| it.step.variant == variant);
     assert!(!has(Variant::SmcccVersion) && has(Variant::Unknown));
 }
 
 #[test]
 fn cpu_on_names_the_first_of_a_cluster() {
     let ran = run(Fake::new(8), "only=cpu_on iterations=2 warmup=0");
-    let first = ran.points().filter(|it| it.variant == Variant::First);
-    let keys = first.map(|it| (it.cpu, it.how, it.measure));
+    let first = ran
+        .series()
+        .filter(|it| it.cell.step.variant == Variant::First);
+    let keys = first.map(|it| (it.cell.cpu, it.cell.step.how, it.series.metric));
     let both = [Metric::TurnOn, Metric::TurnOff];
-    let alone = (4..8).flat_map(|cpu| both.map(|measure| (cpu, How::Alone, measure)));
+    let alone = (4..8).flat_map(|cpu| both.map(|metric| (cpu, How::Alone, metric)));
     assert!(keys.eq(alone.chain([(4, How::All, Metric::TurnOn)])));
-    for point in ran.points() {
-        assert_ne!(point.cpu, 0, "the lead stays on");
-        let is_on = point.measure == Metric::TurnOn;
+    for it in ran.series() {
+        assert_ne!(it.cell.cpu, 0, "the lead stays on");
+        let is_on = it.series.metric == Metric::TurnOn;
         let ticks = if is_on { 700 } else { 900 };
-        assert_eq!((point.figures.n, point.figures.min), (2, ticks));
+        let summary = it.series.summary;
+        assert_eq!((summary.n, summary.min), (2, ticks));
     }
 }
 

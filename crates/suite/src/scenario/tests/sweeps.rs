@@ -16,7 +16,7 @@ fn flush_by_dirty_bytes() {
     let ran = run(Fake::new(5), args);
     assert_eq!(ran.counts(), [1, 0, 0]);
     // Three figures in each of three steps, for two states on five CPUs and CPU_OFF on four.
-    assert_eq!(ran.points().count(), 3 * 3 * (5 + 5 + 4));
+    assert_eq!(ran.series().count(), 3 * 3 * (5 + 5 + 4));
     for (bytes, lines) in [(0, 0), (16 << 10, 256), (1 << 20, 16384)] {
         let flush = |cpu, variant| ran.median(cpu, variant, bytes, Metric::CacheFlush);
         // A CPU alone in its cluster flushes the cluster's caches; any other its core's.
@@ -79,7 +79,7 @@ fn states_and_modes_that_are_left_out_have_a_reason() {
 }
 
 #[test]
-fn points_name_what_woke_the_cpu() {
+fn cells_name_what_woke_the_cpu() {
     let args = "iterations=1 warmup=0 dirty=0 contend=2 only=idle_states,contend_sweep,dirty_sweep";
     let (by_lead, own, frame) = (Waker::Helper(0), Waker::OwnTimers, Waker::Frame);
     // The lead is woken by a CPU of another cluster, or by the frame.
@@ -102,10 +102,13 @@ fn points_name_what_woke_the_cpu() {
             (1, Variant::Core, 2, own),
             (1, Variant::Off, 0, own),
         ] {
-            let points = ran.select(variant, x, Metric::Powerdown);
-            let mut points = points.iter().filter(|it| it.cpu == cpu);
-            let found = points.next().map(|it| it.waker);
-            assert_eq!(found, Some(waker), "{cpu} {variant:?} {x}");
+            let step = (cpu, variant, Some(x));
+            let mut cells = ran.cells();
+            let cell = cells.find(|it| (it.cpu, it.step.variant, it.step.x) == step);
+            let cell = cell.expect("a cell");
+            let found = (cell.wake_source, cell.helper.map(usize::from));
+            let expected = (Some(waker.into()), waker.helper());
+            assert_eq!(found, expected, "{cpu} {variant:?} {x}");
         }
     }
 }
@@ -115,10 +118,10 @@ fn system_suspend_needs_the_function_a_wake_up_source_and_all_cpus() {
     let args = "only=system_suspend iterations=3";
     let with_modes = || Fake::new(3).with_modes();
     let ran = run(with_modes(), args);
-    assert_eq!((ran.counts(), ran.points().count()), ([1, 0, 0], 3));
-    let flush = ran.points().find(|it| it.measure == Metric::CacheFlush);
-    let flush = flush.map(|it| (it.variant, it.x, it.figures.median));
-    assert_eq!(flush, Some((Variant::System, None, CLUSTER_FLUSH)));
+    assert_eq!((ran.counts(), ran.series().count()), ([1, 0, 0], 3));
+    let cell = ran.cells().next().expect("a cell");
+    assert_eq!((cell.step.variant, cell.step.x), (Variant::System, None));
+    assert_eq!(cell.figure(Metric::CacheFlush), Some(CLUSTER_FLUSH));
     assert!(!ran.asks(|round| round.who != Who::Only(0)));
 
     let stops = &stopping(1)[1..];
@@ -145,7 +148,7 @@ fn system_suspend_needs_the_function_a_wake_up_source_and_all_cpus() {
 }
 
 #[test]
-fn rejections_of_points_are_counted_by_reason() {
+fn rejections_are_counted_by_reason() {
     let fake = Fake::new(2).with(|round, cpu, outcome| {
         if cpu == 1 && round % 5 == 4 {
             outcome.end = End::WrongContext;
@@ -154,6 +157,7 @@ fn rejections_of_points_are_counted_by_reason() {
     let ran = run(fake, "only=contend_sweep contend=2 iterations=9 warmup=0");
     assert_eq!(ran.counts(), [1, 0, 0]);
     let counts = [(Reason::WrongContext, 4), (Reason::Companion, 4)];
-    assert_eq!(ran.scenarios[0].rejected, counts);
-    assert!(ran.points().any(|it| it.lost == 2));
+    assert!(ran.scenarios[0].rejected().eq(counts));
+    let totals = ran.cells().filter_map(|it| it.counts.as_ref());
+    assert!(totals.map(Counts::rejected_total).any(|total| total == 2));
 }

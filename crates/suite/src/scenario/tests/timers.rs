@@ -23,8 +23,8 @@ fn a_threshold_ends_it_and_fails() {
     assert_eq!(ran.failure(), Some(Failure::Timer { cpu, fault }));
     // The first CPU alone to its end, the second up to there, no more.
     assert_eq!(ends(&ran), [(60_000, 60_000), (501, 60_000)]);
-    let last = ran.points().last().expect("points");
-    assert_eq!((last.figures.n, last.figures.max), (501, 6_270));
+    let last = ran.series().last().expect("a series").series.summary;
+    assert_eq!((last.n, last.max), (501, 6_270));
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_lost_cpu_is_the_end_of_it() {
     let ran = run_timers(Fake::new(3).with(losing(2, 1)), "timers=all duration=9");
     assert_eq!(ran.statuses(), [lost(2)]);
     // The other CPUs keep their figures.
-    assert_eq!(ran.points().count(), 2 * 2);
+    assert_eq!(ran.series().count(), 2 * 2);
 }
 
 #[test]
@@ -70,6 +70,6 @@ fn without_dc_zva_zero_is_left_out() {
         let ran = run_timers(fake, &std::format!("timers=all stress={stress}"));
         assert_eq!(ran.statuses(), [status]);
         assert_eq!(ran.log.without_zero, is_reported);
-        assert!(ran.points().all(|it| it.variant != Variant::Zero));
+        assert!(ran.cells().all(|it| it.step.variant != Variant::Zero));
     }
 }

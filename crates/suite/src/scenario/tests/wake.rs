@@ -35,7 +35,7 @@ fn a_trial_that_fails_is_repeated_on_another_cpu() {
     let found = ran.failure();
     assert!(matches!(found, Some(Failure::NotCalibrated { cpu: 1, .. })));
     let (mpidr, power_state) = (1, CLUSTER);
-    let lead = &ran.of(ScenarioId::CpuOffSerial).rows[0];
+    let lead = &ran.of(ScenarioId::CpuOffSerial).cells[0];
     assert_eq!(lead.skipped, Some(Skip::NotTried { mpidr, power_state }));
     assert!(ran.wakers.proven.is_empty());
 }
@@ -110,7 +110,7 @@ fn in_cpu_off_serial_only_the_lead_is_woken() {
         let ran = run_stopping(fake, "only=cpu_off_serial iterations=2");
         assert_eq!(ran.counts(), [1, 0, 0]);
         assert!(ran.wake_sources().eq([source]));
-        let helpers: Vec<_> = ran.rows().map(|row| row.helper).collect();
+        let helpers: Vec<_> = ran.cells().map(|cell| cell.helper).collect();
         assert_eq!(helpers, [helper, None, None, None, None]);
     }
 }
@@ -133,7 +133,7 @@ fn a_lead_whose_helper_was_lost_before_has_no_row() {
     // Round 2 is the first after both trials, and its state does not stop timers.
     let fake = Fake::new(2).with(losing(1, 2));
     let ran = run_stopping(fake, "iterations=2 only=cpu_susp_serial,cpu_off_serial");
-    let skips: Vec<_> = ran.scenarios.iter().map(|it| it.rows[0].skipped).collect();
+    let skips: Vec<_> = ran.scenarios.iter().map(|it| it.cells[0].skipped).collect();
     assert_eq!(skips, [None, Some(Skip::NoHelper)]);
 }
 
@@ -319,12 +319,16 @@ fn no_other_cpu_enters_a_state_from_which_nothing_wakes() {
         let version = ran.of(ScenarioId::PsciVersionParallel);
         assert_eq!(version.status, Status::Passed);
         assert_eq!(
-            version.rows.iter().filter(|row| row.valid() == 2).count(),
+            version
+                .cells
+                .iter()
+                .filter(|cell| cell.valid() == 2)
+                .count(),
             4
         );
         let off = ran.of(ScenarioId::CpuOffSerial);
-        assert_eq!((off.status, off.rows[0].skipped), (lost(3), Some(why)));
-        let valid: Vec<_> = off.rows[1..].iter().map(Row::valid).collect();
+        assert_eq!((off.status, off.cells[0].skipped), (lost(3), Some(why)));
+        let valid: Vec<_> = off.cells[1..].iter().map(Cell::valid).collect();
         assert_eq!(valid, [2, 2, 0]);
         for id in [
             ScenarioId::SuspendDeepParallel,
@@ -333,7 +337,7 @@ fn no_other_cpu_enters_a_state_from_which_nothing_wakes() {
             assert_eq!(ran.of(id).status, Status::Skipped(why));
         }
         for id in cpu_ids {
-            let measured = ran.of(*id).rows.iter().filter(|row| row.valid() == 2);
+            let measured = ran.of(*id).cells.iter().filter(|cell| cell.valid() == 2);
             assert_eq!(measured.count(), 3);
         }
     }

@@ -1,5 +1,6 @@
 //! A comparison as a gate: refusals, gaps, and marks.
 
+use run::measure::Metric;
 use run::model::{Confidence, Kind};
 
 use super::support::{compared, found, sentences, try_compare, with_rows};
@@ -237,8 +238,9 @@ fn figures_of_lines_are_marked_and_said_once() {
 fn methods_are_named_if_there_are_several() {
     let old = edited(edits::warm_too);
     let mut new = old.clone();
-    for row in &mut new.run.scenarios[6].rows {
-        row.figures.powerdown = row.figures.powerdown.map(|it| it * 2);
+    for cell in &mut new.run.scenarios[6].cells {
+        let figure = cell.figure(Metric::Powerdown);
+        cell.set_figure(Metric::Powerdown, figure.map(|it| it * 2));
     }
     let comparison = compared(&new, &old);
     let name = "Suspend to deepest power level on all cores in sequence, method warm: Powerdown";

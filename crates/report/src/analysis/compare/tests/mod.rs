@@ -2,6 +2,6 @@
 
 mod gate;
 mod noise;
-mod points;
 mod published;
+mod steps;
 mod support;

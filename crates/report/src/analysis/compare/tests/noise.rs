@@ -1,6 +1,6 @@
 //! Changes within noise.
 
-use run::measure::Metric;
+use run::measure::{Metric, Summary};
 use run::model::{Confidence, Kind};
 use run::plan::ScenarioId::PsciVersionParallel;
 
@@ -18,8 +18,8 @@ fn shifted(by: i64, of: &[u64]) -> Vec<u64> {
 fn of_one_round(shown: [u64; 4], samples: &[u64]) -> LoggedRun {
     let mut run = suite();
     run.run.scenarios.retain(|it| it.id == PsciVersionParallel);
-    for (row, shown) in run.run.scenarios[0].rows.iter_mut().zip(shown) {
-        set_summary(row, Metric::Latency, shown, samples);
+    for (cell, shown) in run.run.scenarios[0].cells.iter_mut().zip(shown) {
+        set_summary(cell, Metric::Latency, shown, samples);
     }
     run
 }
@@ -47,8 +47,9 @@ fn one_round_is_weighed_against_the_noise_of_its_cpus() {
     assert_eq!(changed.finding.confidence, Confidence::Intervals);
 
     let mut bare = old.clone();
-    let rows = bare.run.scenarios[0].rows.iter_mut();
-    rows.for_each(|row| row.statistics.clear());
+    let cells = bare.run.scenarios[0].cells.iter_mut();
+    let series = cells.flat_map(|cell| &mut cell.series);
+    series.for_each(|it| it.summary = Summary::default());
     let part = "4 of 4 in test_rt_instr_psci_version_parallel";
     found(&compared(&slow, &bare), Kind::NOT_TOLD, &["no noise", part]);
 }

@@ -46,7 +46,9 @@ pub(super) fn of(comparison: &Comparison, id: ScenarioId) -> &ComparedScenario {
 }
 
 pub(super) fn outcomes(all: &[Change], metric: Metric) -> Vec<ChangeOutcome> {
-    let own = all.iter().filter(|it| it.key.metric() == Some(metric));
+    let own = all
+        .iter()
+        .filter(|it| it.key.suite_metric() == Some(metric));
     own.map(|it| it.outcome).collect()
 }
 

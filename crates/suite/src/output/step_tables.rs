@@ -1,5 +1,5 @@
-//! Tables of points: one for each measure, on one CPU alone and on all at once; one row
-//! for each CPU and variant.
+//! Tables of scenarios outside TFTF's suite: one for each metric, on one CPU alone and on all
+//! at once; one row for each CPU and step.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,23 +10,23 @@ use crate::output::prose::paragraph;
 use hardware::spec::ticks::Clock;
 use hardware::text::plural::Many;
 use run::measure::{Metric, Summary, Unit};
-use run::model::{How, Point, Run, Scenario, Status, Variant};
+use run::model::{Cell, CellSeries, How, Run, Scenario, Status, Variant};
 use run::plan::{Axis, LOOPS_LIMIT_S, Procedure, ScenarioId};
 
 use super::grid::{Column, GridCell, grid};
 
-/// Writes the tables of a scenario and their explanation; nothing for a scenario without
-/// points.
+/// Writes the tables of a scenario and their explanation; nothing for one of TFTF's suite, or
+/// without results.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
-    for measure in Metric::ALL {
-        for how in How::ALL {
-            let points = scenario.points.iter();
-            let points = points.filter(|it| it.measure == measure && it.how == how);
-            one_table(out, run, scenario, &points.collect::<Vec<_>>())?;
-        }
-    }
-    if scenario.points.is_empty() {
+    if scenario.id.is_suite() || scenario.cells.is_empty() {
         return Ok(());
+    }
+    for metric in Metric::ALL {
+        for how in How::ALL {
+            let all = scenario.all_series();
+            let own = all.filter(|it| it.series.metric == metric && it.cell.step.how == how);
+            one_table(out, run, scenario, &own.collect::<Vec<_>>())?;
+        }
     }
     paragraph(out, "", 0, &explanation(run, scenario))?;
     out.write_char('\n')
@@ -36,47 +36,59 @@ fn one_table(
     out: &mut dyn Write,
     run: &Run,
     scenario: &Scenario,
-    points: &[&Point],
+    rows: &[CellSeries<'_>],
 ) -> fmt::Result {
-    let Some(first) = points.first() else {
+    let Some(first) = rows.first() else {
         return Ok(());
     };
     let id = scenario.id;
-    let scale = PointScale::of(run.clock(), first);
+    let scale = MetricScale::of(run.clock(), *first);
     let cell_of_x: fn(u64) -> GridCell = match id.axis() {
         Some(Axis::PowerState) => GridCell::Hex,
         Some(Axis::Bytes | Axis::Cpus) | None => GridCell::Count,
     };
-    let cells =
-        |value: &dyn Fn(&Point) -> GridCell| points.iter().map(|it| value(it)).collect::<Vec<_>>();
-    let figures = |of: fn(&Summary) -> Option<u64>| {
-        cells(&|point| {
-            let figure = of(&point.figures).filter(|_| point.figures.n > 0);
+    let cells = |value: &dyn Fn(&CellSeries<'_>) -> GridCell| rows.iter().map(value).collect();
+    let figures = |of: fn(&Summary) -> Option<u64>| -> Vec<GridCell> {
+        cells(&|row| {
+            let summary = &row.series.summary;
+            let figure = of(summary).filter(|_| summary.n > 0);
             figure.map_or(GridCell::Missing, |it| scale.cell(it))
         })
     };
+    let not_counted = |it: &CellSeries<'_>| it.cell.not_counted(it.series.metric);
+    let of_x = |it: &CellSeries<'_>| it.cell.step.x.map_or(GridCell::Missing, cell_of_x);
     // A column that would be empty is left out.
-    let any = |test: fn(&Point) -> bool| points.iter().any(|it| test(it));
-    let x = || cells(&|it| it.x.map_or(GridCell::Missing, cell_of_x));
-    let lost = || cells(&|it| GridCell::Count(it.lost));
+    let has_p99 = rows.iter().any(|it| it.series.summary.p99.is_some());
+    let has_not_counted = rows.iter().any(|it| not_counted(it) > 0);
     let columns: [Option<Column>; 8] = [
-        id.axis().map(|axis| (axis.heading(), x())),
-        Some(("Variant", cells(&|it| GridCell::Text(it.variant.word())))),
-        Some(("n", cells(&|it| GridCell::Count(it.figures.n.into())))),
+        id.axis().map(|axis| (axis.heading(), cells(&of_x))),
+        Some((
+            "Variant",
+            cells(&|it| GridCell::Text(it.cell.variant_word())),
+        )),
+        Some((
+            "n",
+            cells(&|it| GridCell::Count(it.series.summary.n.into())),
+        )),
         Some(("Min", figures(|it| Some(it.min)))),
         Some(("Median", figures(|it| Some(it.median)))),
-        any(|it| it.figures.p99.is_some()).then(|| ("p99", figures(|it| it.p99))),
+        has_p99.then(|| ("p99", figures(|it| it.p99))),
         Some(("Max", figures(|it| Some(it.max)))),
-        any(|it| it.lost > 0).then(|| (not_counted(id), lost())),
+        has_not_counted.then(|| {
+            let heading = not_counted_heading(id);
+            let counts = cells(&|it| GridCell::Count(not_counted(it).into()));
+            (heading, counts)
+        }),
     ];
-    let (name, meaning, how) = (id.name(), meaning(first.measure), first.how.text());
+    let (metric, how) = (first.series.metric, first.cell.step.how.text());
+    let (name, meaning) = (id.name(), meaning(metric));
     let title = format!("{name}{meaning}, {how} ({})", scale.heading());
-    let cpus = points.iter().map(|it| it.cpu);
+    let cpus = rows.iter().map(|it| it.cell.cpu);
     grid(out, run, &title, cpus, columns.into_iter().flatten())
 }
 
 /// Returns the heading of the samples that were taken and do not count.
-pub const fn not_counted(id: ScenarioId) -> &'static str {
+pub const fn not_counted_heading(id: ScenarioId) -> &'static str {
     match id.procedure() {
         Procedure::Timers => "Overruns",
         _ => "Not Counted",
@@ -84,8 +96,8 @@ pub const fn not_counted(id: ScenarioId) -> &'static str {
 }
 
 /// Returns the words after the scenario's name in a title.
-fn meaning(measure: Metric) -> &'static str {
-    match measure {
+fn meaning(metric: Metric) -> &'static str {
+    match metric {
         Metric::Time | Metric::Cycles => "",
         Metric::Entry => ": expiry to vector",
         Metric::Handler => ": expiry to handler",
@@ -104,17 +116,18 @@ fn meaning(measure: Metric) -> &'static str {
 
 /// The unit of the figures of one table, which are those of one operation.
 #[derive(Clone, Copy)]
-pub struct PointScale {
+pub struct MetricScale {
     pub(crate) unit: Unit,
     pub(crate) clock: Clock,
     /// Operations in a sample; if more than one, figures are in ns instead of us.
     pub(crate) per: u64,
 }
 
-impl PointScale {
-    /// Returns the unit of a table with this point.
-    pub fn of(clock: Clock, point: &Point) -> Self {
-        let (unit, per) = (point.measure.unit(), point.per.max(1).into());
+impl MetricScale {
+    /// Returns the unit of a table with this series.
+    pub fn of(clock: Clock, it: CellSeries<'_>) -> Self {
+        let unit = it.series.metric.unit();
+        let per = it.cell.step.per.max(1).into();
         Self { unit, clock, per }
     }
 
@@ -164,7 +177,7 @@ fn part(number: u64, factor: u64, divisor: u64) -> Option<u64> {
 
 fn explanation(run: &Run, scenario: &Scenario) -> String {
     let mut text = String::new();
-    let per = scenario.points.first().map_or(1, |point| point.per);
+    let per = scenario.cells.first().map_or(1, |cell| cell.step.per);
     if per > 1 {
         text += &format!(
             "A sample is a batch of {per} operations, timed as a whole, and the figures are those \
@@ -183,9 +196,13 @@ fn explanation(run: &Run, scenario: &Scenario) -> String {
 
 fn add_loops(text: &mut String, run: &Run, scenario: &Scenario, asked: u32) {
     let has_limit = run.plan.is_some_and(|plan| plan.loops.is_none());
-    let points = scenario.points.iter();
-    let own = points.filter(|it| it.variant != Variant::Loop);
-    let taken = own.map(|it| u64::from(it.figures.n) + it.lost).min();
+    let is_loop = |it: &CellSeries<'_>| it.cell.step.variant == Variant::Loop;
+    let own = scenario.all_series().filter(|it| !is_loop(it));
+    let taken = own.map(|it| {
+        let not_counted = it.cell.not_counted(it.series.metric);
+        u64::from(it.series.summary.n) + u64::from(not_counted)
+    });
+    let taken = taken.min();
     if let Some(taken) = taken.filter(|taken| *taken < asked.into() && has_limit) {
         *text += &format!(
             "The time limit ended the sampling after at least {}: without loops= a scenario has \
@@ -193,16 +210,17 @@ fn add_loops(text: &mut String, run: &Run, scenario: &Scenario, asked: u32) {
             Many(taken, "sample")
         );
     }
-    let has = |is: fn(&Point) -> bool| scenario.points.iter().any(is);
-    if has(|it| it.variant == Variant::Loop) && has(|it| it.variant != Variant::Loop) {
+    let has = |is: fn(&Cell) -> bool| scenario.cells.iter().any(is);
+    let is_loop = |it: &Cell| it.step.variant == Variant::Loop;
+    if has(is_loop) && has(|it| it.step.variant != Variant::Loop) {
         *text += "The loop's own cost is in all figures, and beside them as loop. ";
     }
-    if has(|it| it.measure == Metric::Cycles) {
+    if has(|it| it.series_of(Metric::Cycles).is_some()) {
         *text += "Cycles are PMCCNTR_EL0's, which firmware and hypervisors may stop while they \
                   run: then the ticks alone have their part. ";
     }
     let is_null_call = scenario.status == Status::Passed && scenario.id == ScenarioId::NullCall;
-    if is_null_call && !has(|it| it.variant == Variant::SmcccVersion) {
+    if is_null_call && !has(|it| it.step.variant == Variant::SmcccVersion) {
         *text += "The firmware does not implement SMCCC_VERSION. ";
     }
 }

@@ -1,24 +1,31 @@
-//! From outcomes to rows: samples are kept, other outcomes are counted.
+//! From outcomes to cells: samples are kept, other outcomes are counted.
 
 use alloc::vec::Vec;
 
 use run::measure::{Detail, Loss, Metric, Outcome, REASONS, Reason, Rejection, Summary};
-use run::model::{Attempts, Figures, Row, Sample, Samples, Statistic};
+use run::model::{Cell, CellStep, Counts, Sample, Samples, Series};
 
 /// The most metrics that the samples of one action have.
 pub(crate) const METRICS_MAX: usize = 5;
 
+/// The most metrics of samples that are not kept as outcomes.
+pub(crate) const COLUMNS: usize = 2;
+
+/// One CPU under way.
 #[derive(Default)]
-pub(crate) struct RowState {
-    /// The results so far; statistics, attempts and samples are added at the end.
-    pub(crate) row: Row,
+pub(crate) struct CellState {
+    /// The results so far; series, counts and samples are added at the end.
+    pub(crate) cell: Cell,
     /// True if the scenario is to give samples of this CPU.
     pub(crate) is_expected: bool,
     /// True if no trial of this CPU was good, so that it has no samples.
     pub(crate) is_given_up: bool,
     /// The first sample of all, which no statistic includes.
     pub(crate) cold: Option<Outcome>,
+    /// Samples of the suite and of steps.
     pub(crate) kept: Vec<Outcome>,
+    /// Samples of all other scenarios, by metric.
+    pub(crate) columns: [Vec<u64>; COLUMNS],
     /// Attempts that do not count, by [`Reason`].
     pub(crate) rejected: [u32; REASONS],
     first_rejection: Option<Rejection>,
@@ -34,25 +41,29 @@ pub(crate) fn by_reason(counts: &[u32; REASONS]) -> Vec<(Reason, u32)> {
     list
 }
 
-impl RowState {
-    pub(crate) fn with_capacity(samples: usize) -> Self {
+impl CellState {
+    /// Returns an empty state with memory for `outcomes`, and for `figures` of each metric.
+    pub(crate) fn with_capacity(outcomes: usize, figures: usize) -> Self {
         Self {
-            kept: Vec::with_capacity(samples),
+            kept: Vec::with_capacity(outcomes),
+            columns: core::array::from_fn(|_| Vec::with_capacity(figures)),
             ..Self::default()
         }
     }
 
     pub(crate) fn clear(&mut self, cpu: u16, lost: Option<Loss>) {
         let mut kept = core::mem::take(&mut self.kept);
+        let mut columns = core::mem::take(&mut self.columns);
         kept.clear();
-        let row = Row {
-            cpu,
+        columns.iter_mut().for_each(Vec::clear);
+        let cell = Cell {
             lost,
-            ..Row::default()
+            ..Cell::new(cpu, CellStep::default())
         };
         *self = Self {
-            row,
+            cell,
             kept,
+            columns,
             ..Self::default()
         };
     }
@@ -62,7 +73,7 @@ impl RowState {
     }
 
     pub(crate) fn needs_samples(&self) -> bool {
-        self.is_expected && self.row.skipped.is_none()
+        self.is_expected && self.cell.skipped.is_none()
     }
 
     pub(crate) fn rejected_total(&self) -> u32 {
@@ -77,7 +88,7 @@ impl RowState {
 
     pub(crate) fn note_loss(&mut self, rejection: Rejection) {
         if let Detail::Loss(loss) = rejection.detail {
-            self.row.lost.get_or_insert(loss);
+            self.cell.lost.get_or_insert(loss);
         }
     }
 
@@ -87,45 +98,52 @@ impl RowState {
         sum_up(figures, column)
     }
 
-    /// Shows the CPU by its own medians, as in serial scenarios.
-    pub(crate) fn show_medians(&mut self, pmf: bool, column: &mut Vec<u64>) {
-        self.row.figures = Figures::of(&mut |metric| {
-            let summary = self.summary(metric, pmf, column);
-            (summary.n > 0).then_some(summary.median)
-        });
-        let middle = sum_up(self.kept.iter().filter_map(|it| leading(it, pmf)), column).median;
-        let shown = self.kept.iter().find(|it| leading(it, pmf) == Some(middle));
-        self.row.shown = shown.map(|it| it.instants(pmf));
-    }
-
-    /// Returns the row with its statistics, and with every sample if `samples`.
-    pub(crate) fn finish(&mut self, pmf: bool, samples: bool, column: &mut Vec<u64>) -> Row {
-        let mut row = core::mem::take(&mut self.row);
-        let cold = |metric| self.cold.as_ref().and_then(|it| it.metric(metric, pmf));
-        row.statistics.reserve_exact(METRICS_MAX);
-        for metric in Metric::ALL {
-            let (summary, cold) = (self.summary(metric, pmf, column), cold(metric));
-            if summary.n > 0 || cold.is_some() {
-                row.statistics.push(Statistic {
-                    metric,
-                    summary,
-                    cold,
-                });
-            }
-        }
-        row.attempts = Some(Attempts {
+    /// Returns the counts so far.
+    pub(crate) fn counts(&self) -> Counts {
+        Counts {
             valid: self.valid(),
             rejected: by_reason(&self.rejected),
             first: self.first_rejection,
-        });
-        if samples {
-            row.samples = Samples::with_capacity(self.kept.len());
-            for (place, outcome) in (0..).zip(&self.kept) {
-                let instants = outcome.instants(pmf);
-                row.samples.push(Sample { place, instants });
+        }
+    }
+
+    /// Shows the sample whose leading figure is the median, as in serial scenarios.
+    pub(crate) fn show_median(&mut self, pmf: bool, column: &mut Vec<u64>) {
+        let middle = sum_up(self.kept.iter().filter_map(|it| leading(it, pmf)), column).median;
+        let shown = self.kept.iter().find(|it| leading(it, pmf) == Some(middle));
+        self.cell.shown = shown.map(|it| it.instants(pmf));
+    }
+
+    /// Returns the cell with its series, and with every sample if `samples`.
+    pub(crate) fn finish(
+        &mut self,
+        is_parallel: bool,
+        pmf: bool,
+        samples: bool,
+        column: &mut Vec<u64>,
+    ) -> Cell {
+        let mut cell = core::mem::take(&mut self.cell);
+        let cold = |metric| self.cold.as_ref().and_then(|it| it.metric(metric, pmf));
+        cell.series.reserve_exact(METRICS_MAX);
+        for metric in Metric::ALL {
+            let (summary, cold) = (self.summary(metric, pmf, column), cold(metric));
+            if summary.n > 0 || cold.is_some() {
+                cell.series.push(Series {
+                    cold,
+                    ..Series::of(metric, summary)
+                });
             }
         }
-        row
+        cell.choose_figures(is_parallel);
+        cell.counts = Some(self.counts());
+        if samples {
+            cell.samples = Samples::with_capacity(self.kept.len());
+            for (place, outcome) in (0..).zip(&self.kept) {
+                let instants = outcome.instants(pmf);
+                cell.samples.push(Sample { place, instants });
+            }
+        }
+        cell
     }
 }
 
@@ -133,12 +151,12 @@ impl RowState {
 /// of those: in parallel scenarios rounds must not be mixed. Returns the ticks
 /// between the first and the last call, over all `count` rounds.
 pub(crate) fn show_round(
-    rows: &mut [RowState],
+    cells: &mut [CellState],
     count: usize,
     pmf: bool,
     column: &mut Vec<u64>,
 ) -> Summary {
-    let round = |place: usize| rows.iter().filter_map(move |row| row.kept.get(place));
+    let round = |place: usize| cells.iter().filter_map(move |it| it.kept.get(place));
     let leading = |it: &Outcome| leading(it, pmf);
     let longest = |place| round(place).filter_map(leading).max().unwrap_or(0);
     let skew = |place| {
@@ -148,11 +166,10 @@ pub(crate) fn show_round(
     let middle = sum_up((0..count).map(longest), column).median;
     let shown = (0..count).find(|place| longest(*place) == middle);
     let skew = sum_up((0..count).map(skew), column);
-    for RowState { row, kept, .. } in rows {
+    for CellState { cell, kept, .. } in cells {
         let part = shown.and_then(|place| kept.get(place));
         let part = part.filter(|it| leading(it).is_some());
-        row.shown = part.map(|it| it.instants(pmf));
-        row.figures = Figures::of(&mut |metric| part?.metric(metric, pmf));
+        cell.shown = part.map(|it| it.instants(pmf));
     }
     skew
 }

@@ -1,15 +1,15 @@
-//! Findings of points: the cost of an operation net of its loop, the growth of
+//! Findings of steps: the cost of an operation net of its loop, the growth of
 //! powerdown with the CPUs that go down together, and that of the flush with the
 //! dirty bytes.
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
 use run::measure::Metric;
-use run::model::{Confidence, Finding, Fit, How, Kind, Point, Run, Scenario, Variant};
+use run::model::{CellSeries, Confidence, Finding, Fit, How, Kind, Run, Scenario, Variant};
 use run::plan::{Axis, ScenarioId};
 
 use super::figure::FigureKey;
-use super::fit::{Bent, FittedSeries, Straight, extent, is_level, series};
+use super::fit::{Bent, Curve, Straight, curves, extent, is_level};
 use crate::log::grouped::grouped;
 
 /// The cost of an operation without the loop around it.
@@ -25,32 +25,29 @@ pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if scenario.id == ScenarioId::Empty {
         return Vec::new();
     }
-    let is_loop = |it: &&Point| it.variant == Variant::Loop;
+    let is_loop = |it: &CellSeries<'_>| it.cell.step.variant == Variant::Loop;
     let empty = run.scenarios.iter().find(|it| it.id == ScenarioId::Empty);
-    let empty = empty.into_iter().flat_map(|it| &it.points);
-    let loops: Vec<&Point> = scenario
-        .points
-        .iter()
-        .filter(is_loop)
-        .chain(empty)
-        .collect();
+    let empty = empty.into_iter().flat_map(Scenario::step_series);
+    let own = scenario.step_series().filter(is_loop);
+    let loops: Vec<CellSeries<'_>> = own.chain(empty).collect();
     // Another CPU's loop has the same few instructions.
-    let loop_of = |point: &Point| {
-        let all = loops.iter().rev().filter(|it| it.measure == point.measure);
-        all.max_by_key(|it| (it.cpu == point.cpu, it.how == point.how))
+    let loop_of = |own: CellSeries<'_>| {
+        let all = loops.iter().rev();
+        let all = all.filter(|it| it.series.metric == own.series.metric);
+        let how = own.cell.step.how;
+        all.max_by_key(|it| (it.cell.cpu == own.cell.cpu, it.cell.step.how == how))
     };
-    let figure = |it: &Point| FigureKey::of(it).per_operation(run.clock(), it.figures.median);
-    let points = scenario
-        .points
-        .iter()
-        .filter(|it| !is_loop(it) && it.per > 1);
-    let nets = points.filter_map(|it| {
-        let of_loop = figure(loop_of(it)?);
+    let figure =
+        |it: CellSeries<'_>| FigureKey::of(it).per_operation(run.clock(), it.series.summary.median);
+    let batches = scenario.step_series();
+    let batches = batches.filter(|it| !is_loop(it) && it.cell.step.per > 1);
+    let nets = batches.filter_map(|it| {
+        let of_loop = figure(*loop_of(it)?);
         let net = figure(it) - of_loop;
         Some((
-            (it.how, it.measure),
+            (it.cell.step.how, it.series.metric),
             Net {
-                point: it,
+                own: it,
                 net,
                 of_loop,
             },
@@ -60,26 +57,26 @@ pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     each.map(|((how, _), nets)| net(run, how, &nets)).collect()
 }
 
-/// A point and the figures of one of its operations.
+/// A series and the figures of one of its operations.
 struct Net<'r> {
-    point: &'r Point,
+    own: CellSeries<'r>,
     net: f64,
     of_loop: f64,
 }
 
 fn net(run: &Run, how: How, nets: &[Net<'_>]) -> Finding {
     let unit = nets.first().map_or_else(Default::default, |it| {
-        FigureKey::of(it.point).unit_name(run.clock())
+        FigureKey::of(it.own).unit_name(run.clock())
     });
     let kinds = nets
         .iter()
-        .map(|it| ((it.point.variant, it.point.x), it.net));
+        .map(|it| ((it.own.cell.step.variant, it.own.cell.step.x), it.net));
     let mut each = grouped(kinds).into_iter().map(|((variant, _), nets)| {
         let net = lower_median(nets.into_iter());
         format!("{} {net:.2} {unit}", variant.word())
     });
     let each = each.join(", ");
-    let cpus = nets.iter().map(|it| it.point.cpu);
+    let cpus = nets.iter().map(|it| it.own.cell.cpu);
     let medians = match cpus.clone().unique().count() {
         0 | 1 => String::new(),
         count => format!("; medians of {count} CPUs"),
@@ -108,19 +105,19 @@ pub(super) fn contention(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if scenario.id.axis() != Some(Axis::Cpus) {
         return Vec::new();
     }
-    let all = series(scenario);
-    let own = all.iter().filter(|it| it.measure == Metric::Powerdown);
+    let all = curves(scenario);
+    let own = all.iter().filter(|it| it.metric == Metric::Powerdown);
     own.filter_map(|it| contended(run, it)).collect()
 }
 
-fn contended(run: &Run, series: &FittedSeries<'_>) -> Option<Finding> {
-    let points = series.points(run.clock(), true);
+fn contended(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
+    let points = curve.points(run.clock(), true);
     let line = Straight::through(&points)?;
     let [from, to] = [points.first()?, points.last()?].map(|(x, figure)| {
         let cpus = many(*x as usize, "CPU");
         format!("{} with {cpus}", time(run, *figure))
     });
-    let of = series.variant.word();
+    let of = curve.variant.word();
     let text = match line.is_growth() {
         true => format!(
             "Contention ({of}): the longest Powerdown grows by {} with each CPU that goes down at \
@@ -133,7 +130,7 @@ fn contended(run: &Run, series: &FittedSeries<'_>) -> Option<Finding> {
         ),
     };
     let sentence = format!("{text} ({from}, {to}). {}", fit_text(run, &line));
-    Some(finding(run, CONTENTION, sentence, series, &line))
+    Some(finding(run, CONTENTION, sentence, curve, &line))
 }
 
 /// Describes the growth of the flush with the dirty bytes, and its limit.
@@ -141,17 +138,17 @@ pub(super) fn dirty_flush(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if scenario.id.axis() != Some(Axis::Bytes) {
         return Vec::new();
     }
-    let all = series(scenario);
+    let all = curves(scenario);
     // Without PMF's flush, the figure that contains it.
-    let mut measures = [Metric::CacheFlush, Metric::Powerdown].into_iter();
-    let is_there = |measure: &Metric| all.iter().any(|it| it.measure == *measure);
-    let measure = measures.find(is_there);
-    let own = all.iter().filter(|it| Some(it.measure) == measure);
+    let mut metrics = [Metric::CacheFlush, Metric::Powerdown].into_iter();
+    let is_there = |metric: &Metric| all.iter().any(|it| it.metric == *metric);
+    let metric = metrics.find(is_there);
+    let own = all.iter().filter(|it| Some(it.metric) == metric);
     own.filter_map(|it| flushed(run, it)).collect()
 }
 
-fn flushed(run: &Run, series: &FittedSeries<'_>) -> Option<Finding> {
-    let points = series.points(run.clock(), false);
+fn flushed(run: &Run, curve: &Curve<'_>) -> Option<Finding> {
+    let points = curve.points(run.clock(), false);
     let Bent { line, level } = Bent::through(&points)?;
     let last = bytes(points.last()?.0);
     let extent = extent(&points)?;
@@ -175,24 +172,18 @@ fn flushed(run: &Run, series: &FittedSeries<'_>) -> Option<Finding> {
         let fit = fit_text(run, &line);
         format!("grows by {slope} with each KiB that is dirty, from {zero} up to {end}. {fit}")
     };
-    let (of, name) = (series.variant.word(), series.measure.heading());
+    let (of, name) = (curve.variant.word(), curve.metric.heading());
     let sentence = format!("Dirty lines ({of}): {name} {text}");
-    Some(finding(run, DIRTY_FLUSH, sentence, series, &line))
+    Some(finding(run, DIRTY_FLUSH, sentence, curve, &line))
 }
 
-fn finding(
-    run: &Run,
-    kind: Kind,
-    sentence: String,
-    series: &FittedSeries<'_>,
-    line: &Straight,
-) -> Finding {
-    let points = series.at.iter().flat_map(|at| &at.all);
+fn finding(run: &Run, kind: Kind, sentence: String, curve: &Curve<'_>, line: &Straight) -> Finding {
+    let points = curve.at.iter().flat_map(|at| &at.all);
     let residual = line.residual.round() as u64;
     Finding {
         kind,
         sentence,
-        cpus: points.map(|it| it.cpu).collect(),
+        cpus: points.map(|it| it.cell.cpu).collect(),
         metrics: Vec::new(),
         confidence: Confidence::Fit(Fit {
             n: u32::try_from(line.n).unwrap_or(u32::MAX),

@@ -1,7 +1,7 @@
-//! Comparisons of points.
+//! Comparisons of steps.
 
 use run::measure::Metric;
-use run::model::{Confidence, How, Kind, Point, Variant};
+use run::model::{CellStep, Confidence, How, Kind, Variant};
 use run::plan::ScenarioId;
 
 use super::support::{compared, found, sentences, try_compare};
@@ -9,23 +9,26 @@ use crate::analysis::compare::ChangeOutcome::{Noise, Same, Worse};
 use crate::analysis::compare::JudgedBy;
 use crate::analysis::compare::comparison::CHANGED;
 use crate::analysis::compare::findings::UNCHANGED;
-use crate::analysis::made_up::{point, with_points};
+use crate::analysis::made_up::{cell_of, step, with_steps};
 use crate::log::LoggedRun;
 
 /// Loops of two CPUs.
 fn loops(per: [u32; 2], samples: &[u64]) -> LoggedRun {
-    let point = |(cpu, per)| Point {
-        per,
-        ..point(cpu, Variant::PsciVersion, None, samples)
+    let cell = |(cpu, per)| {
+        let step = CellStep {
+            per,
+            ..CellStep::of(Variant::PsciVersion)
+        };
+        cell_of(cpu, step, Metric::Time, samples)
     };
-    let points = (0..).zip(per).map(point).collect();
-    with_points(ScenarioId::NullCall, points)
+    let cells = (0..).zip(per).map(cell).collect();
+    with_steps(ScenarioId::NullCall, cells)
 }
 
 const LOOPS: [u64; 6] = [1000, 1001, 1002, 1003, 1004, 1005];
 
 #[test]
-fn points_are_compared_per_operation() {
+fn steps_are_compared_per_operation() {
     let old = loops([256, 256], &LOOPS);
     let slow = compared(&loops([256, 256], &LOOPS.map(|it| it * 2)), &old);
     let text = "Calls to the firmware that do nothing: Time takes more in 2 of 2 points (+100.00 %): \
@@ -53,11 +56,11 @@ fn assert_refused(new: &LoggedRun, old: &LoggedRun, part: &str) {
 }
 
 #[test]
-fn points_of_another_question_are_not_compared() {
+fn steps_of_another_question_are_not_compared() {
     let new = loops([256, 256], &LOOPS);
     let part = "batch= is 256 operations, and 512 operations in the baseline";
     assert_refused(&new, &loops([512, 512], &LOOPS), part);
-    // Of one point alone.
+    // Of one step alone.
     let comparison = compared(&new, &loops([256, 512], &LOOPS));
     let own = &comparison.scenarios[0];
     assert_eq!((own.by_cpu.len(), own.lacks.len()), (1, 1));
@@ -66,8 +69,8 @@ fn points_of_another_question_are_not_compared() {
     assert!(with.is_complete());
 
     let timers = |period, footprint, duration| {
-        let points = vec![point(0, Variant::Idle, None, &[5, 6])];
-        let mut run = with_points(ScenarioId::TimerLatency, points);
+        let idle = cell_of(0, step(Variant::Idle, None), Metric::Time, &[5, 6]);
+        let mut run = with_steps(ScenarioId::TimerLatency, vec![idle]);
         let timer = &mut run.run.plan.as_mut().expect("a plan").timer;
         (timer.period, timer.footprint, timer.duration) = (period, footprint, duration);
         run
@@ -80,8 +83,8 @@ fn points_of_another_question_are_not_compared() {
     assert_refused(&new, &timers(1000, 8192, 1), part);
 
     let cpu_on = |cpu_on_after| {
-        let points = vec![point(1, Variant::Joins, None, &[5, 6])];
-        let mut run = with_points(ScenarioId::CpuOn, points);
+        let joins = cell_of(1, step(Variant::Joins, None), Metric::Time, &[5, 6]);
+        let mut run = with_steps(ScenarioId::CpuOn, vec![joins]);
         run.run.plan.as_mut().expect("a plan").cpu_on_after = cpu_on_after;
         run
     };
@@ -91,32 +94,33 @@ fn points_of_another_question_are_not_compared() {
 
 #[test]
 fn timers_medians_are_anywhere_in_their_classes() {
-    let of = |measure, median| {
-        let mut point = point(0, Variant::Idle, None, &[median; 9]);
-        (point.measure, point.figures.max) = (measure, 5000);
-        with_points(ScenarioId::TimerLatency, vec![point])
+    let of = |metric, median| {
+        let mut cell = cell_of(0, step(Variant::Idle, None), metric, &[median; 9]);
+        cell.series[0].summary.max = 5000;
+        with_steps(ScenarioId::TimerLatency, vec![cell])
     };
     // Classes of 64 ticks begin at 1024, 1088 and 1152.
-    for (measure, new, expected) in [
+    for (metric, new, expected) in [
         (Metric::Handler, 1088, Noise),
         (Metric::Handler, 1152, Worse),
         (Metric::Powerdown, 1088, Worse),
     ] {
-        let comparison = compared(&of(measure, new), &of(measure, 1024));
+        let comparison = compared(&of(metric, new), &of(metric, 1024));
         assert_eq!(comparison.scenarios[0].changes()[0].outcome, expected);
     }
 }
 
 #[test]
-fn points_of_a_queue_are_compared_by_order() {
+fn steps_of_a_queue_are_compared_by_order() {
     let sweep = |medians: &[u64]| {
-        let point = |(cpu, median): (u16, &u64)| Point {
+        let step = CellStep {
             how: How::All,
-            measure: Metric::Powerdown,
-            ..point(cpu, Variant::Core, Some(4), &[*median; 6])
+            ..step(Variant::Core, Some(4))
         };
-        let points = (0..).zip(medians).map(point).collect();
-        with_points(ScenarioId::ContendSweep, points)
+        let cell =
+            |(cpu, median): (u16, &u64)| cell_of(cpu, step, Metric::Powerdown, &[*median; 6]);
+        let cells = (0..).zip(medians).map(cell).collect();
+        with_steps(ScenarioId::ContendSweep, cells)
     };
     let old = sweep(&[1000, 2000, 3000, 4000]);
     let order = compared(&sweep(&[4000, 1000, 2000, 3000]), &old);
@@ -133,18 +137,17 @@ fn points_of_a_queue_are_compared_by_order() {
 
 #[test]
 fn counts_of_the_firmware_have_no_noise() {
-    let states = |measure, median: u64| {
-        let mut point = point(0, Variant::Serial, Some(2), &[median]);
-        point.measure = measure;
-        with_points(ScenarioId::IdleStates, vec![point])
+    let states = |metric, median: u64| {
+        let cell = cell_of(0, step(Variant::Serial, Some(2)), metric, &[median]);
+        with_steps(ScenarioId::IdleStates, vec![cell])
     };
     let (count, residency) = (Metric::Count, Metric::Residency);
-    for (measure, new, old, expected) in [
+    for (metric, new, old, expected) in [
         (count, 0, 1, Worse),
         (count, 2, 1, Same),
         (residency, 900, 100, Same),
     ] {
-        let comparison = compared(&states(measure, new), &states(measure, old));
+        let comparison = compared(&states(metric, new), &states(metric, old));
         assert_eq!(comparison.scenarios[0].changes()[0].outcome, expected);
         assert!(sentences(&comparison, Kind::NOT_TOLD).is_empty());
     }

@@ -1,0 +1,76 @@
+//! The tables of scenarios outside TFTF's suite: one for each metric and number of CPUs, with a
+//! row for each CPU, `x` and variant.
+
+use hardware::spec::ticks::Clock;
+use run::measure::Metric;
+use run::model::{CellSeries, Scenario};
+use suite::output::{MetricScale, not_counted_heading};
+
+use super::table::{Table, cell, statistics};
+use crate::analysis::figure::{FigureKey, OF_CLASSES, x_heading, x_text};
+use crate::log::LoggedRun;
+use crate::log::grouped::grouped;
+
+pub(super) fn step_tables(run: &LoggedRun, scenario: &Scenario) -> Vec<Table> {
+    let each = by_metric(scenario.step_series()).into_iter();
+    each.filter_map(|all| table(run, scenario, &all)).collect()
+}
+
+/// Returns series by their metric and the number of CPUs; no list is empty.
+pub(super) fn by_metric<'r>(all: impl Iterator<Item = CellSeries<'r>>) -> Vec<Vec<CellSeries<'r>>> {
+    let all = grouped(all.map(|it| ((it.series.metric, it.cell.step.how), it)));
+    all.into_iter().map(|it| it.1).collect()
+}
+
+fn table(run: &LoggedRun, scenario: &Scenario, all: &[CellSeries<'_>]) -> Option<Table> {
+    let (id, first) = (scenario.id, *all.first()?);
+    let scale = MetricScale::of(run.clock(), first);
+    let metric = match first.series.metric {
+        Metric::Time | Metric::Cycles => String::new(),
+        other => format!(": {}", other.heading()),
+    };
+    let (name, how) = (id.name(), first.cell.step.how.text());
+    let is_of_classes = FigureKey::of(first).is_of_classes();
+    let classes = if is_of_classes { OF_CLASSES } else { "" };
+    let title = format!("{name}{metric}, {how} ({}{classes})", scale.heading());
+    let mut table = Table::of_cpus(title);
+    table.optional_numbers(&[x_heading(id)], "n/a");
+    table.words(["Variant"]);
+    table.statistics();
+    table.optional_numbers(&[not_counted_heading(id)], "0");
+    for CellSeries { cell: own, series } in all {
+        let x = cell(own.step.x.map(|x| x_text(id, x)));
+        let mut cells = vec![x, own.variant_word().to_owned()];
+        cells.extend(statistics(Some(&series.summary), |it| scale.text(it)));
+        cells.push(own.not_counted(series.metric).to_string());
+        table.cpu_row(&run.run, own.cpu, cells);
+    }
+    table.finished()
+}
+
+/// The unit in which drawings have the figures of one operation: that of tables.
+#[derive(Clone, Copy)]
+pub(super) struct DrawnScale {
+    clock: Clock,
+    pub(super) name: &'static str,
+    /// The factor from [`FigureKey::per_operation`] to this unit.
+    pub(super) divisor: f64,
+}
+
+impl DrawnScale {
+    pub(super) fn of(clock: Clock, it: CellSeries<'_>) -> Self {
+        let name = MetricScale::of(clock, it).name();
+        let is_of_ns = FigureKey::of(it).unit_name(clock) == "ns" && name == "us";
+        let divisor = if is_of_ns { 1000.0 } else { 1.0 };
+        Self {
+            clock,
+            name,
+            divisor,
+        }
+    }
+
+    /// Returns a sample's figure as that of one operation.
+    pub(super) fn value(self, it: CellSeries<'_>, figure: u64) -> f64 {
+        FigureKey::of(it).per_operation(self.clock, figure) / self.divisor
+    }
+}

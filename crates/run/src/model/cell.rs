@@ -1,0 +1,309 @@
+//! The results of one CPU at one step of a scenario.
+
+use alloc::vec::Vec;
+
+use hardware::spec::pmf::Stamp;
+use hardware::spec::stat::Reached;
+use hardware::words;
+use serde::{Deserialize, Serialize};
+
+use super::samples::Samples;
+use super::series::Series;
+use super::skip::Skip;
+use super::wake_source::WakeSource;
+use crate::measure::{Instant, Instants, Loss, Metric, Reason, Rejection, Summary, Unit};
+
+words! {
+    /// The kind of a step's operation.
+    #[derive(Default)]
+    #[expect(missing_docs, reason = "each variant is the name of its operation")]
+    pub enum Variant, word {
+        /// The only kind that the scenario has; or the step is not tried.
+        #[default]
+        Plain = "plain",
+        /// The scenario's own loop with nothing in it.
+        Loop = "loop",
+        PsciVersion = "psci_version",
+        SmcccVersion = "smccc_version",
+        Unknown = "unknown",
+        Sgi = "sgi",
+        Pmselr = "pmselr",
+        GetTimestamp = "get_timestamp",
+        First = "first",
+        Joins = "joins",
+        Deepest = "deepest",
+        Core = "core",
+        Off = "off",
+        Serial = "serial",
+        Parallel = "parallel",
+        Osi = "osi",
+        System = "system",
+        Idle = "idle",
+        Write = "write",
+        Zero = "zero",
+        Nontemporal = "nontemporal",
+        Clean = "clean",
+        Mixed = "mixed",
+    }
+}
+
+words! {
+    /// On how many CPUs it was measured.
+    #[derive(Default)]
+    pub enum How, word {
+        /// On one CPU, every other one off, the lead apart, who waits.
+        #[default]
+        Alone = "alone",
+        /// On all CPUs at the same time.
+        All = "all",
+    }
+}
+
+impl How {
+    /// Returns the CPUs in words.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Alone => "one CPU alone",
+            Self::All => "all CPUs at once",
+        }
+    }
+}
+
+/// A step of a scenario. Those of TFTF's suite have one, the default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CellStep {
+    /// The number of CPUs that do it at the same time.
+    pub how: How,
+    /// The kind of the operation.
+    pub variant: Variant,
+    /// The quantity that was varied, in the unit of the scenario's axis.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x: Option<u64>,
+    /// Operations in a sample, at least 1.
+    pub per: u32,
+}
+
+impl Default for CellStep {
+    fn default() -> Self {
+        Self {
+            how: How::Alone,
+            variant: Variant::Plain,
+            x: None,
+            per: 1,
+        }
+    }
+}
+
+impl CellStep {
+    /// Returns the step of one operation on one CPU alone.
+    pub fn of(variant: Variant) -> Self {
+        Self {
+            variant,
+            ..Self::default()
+        }
+    }
+
+    /// Returns true for the one step of a scenario that has no others.
+    pub fn is_only(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// One CPU's results at one step. Durations are in ticks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Index of the CPU in the board's order.
+    pub cpu: u16,
+    /// The step of the scenario.
+    #[serde(default, skip_serializing_if = "CellStep::is_only")]
+    pub step: CellStep,
+    /// Counts of attempts; None in a log without the cell's record.
+    pub counts: Option<Counts>,
+    /// The reason why the cell has no samples and lacks none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<Skip>,
+    /// Index of the CPU that stayed awake and woke this one; None if a timer did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub helper: Option<u16>,
+    /// The interrupt that woke the CPU, if the scenario's steps differ in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake_source: Option<WakeSource>,
+    /// The `power_state` that was asked for, if the scenario's steps differ in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_state: Option<u32>,
+    /// The reading of PSCI_STAT over one suspend of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reached: Option<Reached>,
+    /// The step and the cause of the CPU's loss, if it was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<Loss>,
+    /// The figures, in the order of [`Metric::ALL`]; only of metrics that have any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<Series>,
+    /// The instants of the sample that stands for this CPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Instants>,
+    /// Every sample, if the plan has `samples=all`, in the order of their places. Each has a
+    /// record of its own.
+    #[serde(skip_deserializing, skip_serializing_if = "Samples::is_empty")]
+    pub samples: Samples,
+}
+
+/// A series and its cell.
+#[derive(Clone, Copy, Debug)]
+pub struct CellSeries<'r> {
+    /// The cell.
+    pub cell: &'r Cell,
+    /// One of its series.
+    pub series: &'r Series,
+}
+
+/// Counts of attempts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Samples that count.
+    pub valid: u32,
+    /// Attempts that are no samples, by reason, without trials and warm-up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected: Vec<(Reason, u32)>,
+    /// The first rejection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<Rejection>,
+}
+
+impl Counts {
+    /// Returns the number of attempts that do not count.
+    pub fn rejected_total(&self) -> u32 {
+        let counts = self.rejected.iter().map(|(_, count)| *count);
+        counts.fold(0, u32::saturating_add)
+    }
+
+    /// Returns the number of attempts that do not count for one reason.
+    pub fn rejected_for(&self, reason: Reason) -> u32 {
+        let found = self.rejected.iter().find(|it| it.0 == reason);
+        found.map_or(0, |it| it.1)
+    }
+}
+
+impl Cell {
+    /// Returns the cell of a CPU at a step, without results.
+    pub fn new(cpu: u16, step: CellStep) -> Self {
+        Self {
+            cpu,
+            step,
+            ..Self::default()
+        }
+    }
+
+    /// Returns a copy without samples and without the series' histograms, which have records
+    /// of their own.
+    pub fn without_parts(&self) -> Self {
+        let mut copy = Self {
+            counts: self.counts.clone(),
+            series: self.series.clone(),
+            samples: Samples::default(),
+            ..*self
+        };
+        for series in &mut copy.series {
+            series.histogram = None;
+        }
+        copy
+    }
+
+    /// Returns all series, each with this cell.
+    pub fn all_series(&self) -> impl Iterator<Item = CellSeries<'_>> + Clone {
+        let cell = self;
+        self.series
+            .iter()
+            .map(move |series| CellSeries { cell, series })
+    }
+
+    /// Returns the series of a metric.
+    pub fn series_of(&self, metric: Metric) -> Option<&Series> {
+        self.series.iter().find(|it| it.metric == metric)
+    }
+
+    /// Returns the statistics of a metric that has samples.
+    pub fn summary(&self, metric: Metric) -> Option<&Summary> {
+        let found = self.series_of(metric)?;
+        Some(&found.summary).filter(|summary| summary.n > 0)
+    }
+
+    /// Returns the first sample of all of a metric, in ticks.
+    pub fn cold(&self, metric: Metric) -> Option<u64> {
+        self.series_of(metric)?.cold
+    }
+
+    /// Returns the figure of a metric that stands for the CPU, in ticks.
+    pub fn figure(&self, metric: Metric) -> Option<u64> {
+        self.series_of(metric)?.shown
+    }
+
+    /// Returns true if a figure stands for the CPU.
+    pub fn has_figures(&self) -> bool {
+        self.series.iter().any(|it| it.shown.is_some())
+    }
+
+    /// Sets the figure of a metric that stands for the CPU, as a line or a table has it.
+    pub fn set_figure(&mut self, metric: Metric, figure: Option<u64>) {
+        let place = self.series.partition_point(|it| it.metric < metric);
+        match self.series.get_mut(place) {
+            Some(series) if series.metric == metric => series.shown = figure,
+            _ if figure.is_some() => {
+                let series = Series {
+                    shown: figure,
+                    ..Series::new(metric)
+                };
+                self.series.insert(place, series);
+            }
+            _ => {}
+        }
+    }
+
+    /// Chooses the figures that stand for the CPU: the medians, or those of the instants
+    /// shown if all CPUs are to be of one round, as rounds must not be mixed.
+    pub fn choose_figures(&mut self, is_of_one_round: bool) {
+        let shown = self.shown;
+        for series in self.series.iter_mut() {
+            let has_samples = series.summary.n > 0;
+            series.shown = match (has_samples, is_of_one_round) {
+                (false, _) => None,
+                (true, true) => shown.and_then(|it| it.metric(series.metric)),
+                (true, false) => Some(series.summary.median),
+            };
+        }
+    }
+
+    /// Returns the number of samples that count; 0 if unknown.
+    pub fn valid(&self) -> u32 {
+        self.counts.as_ref().map_or(0, |counts| counts.valid)
+    }
+
+    /// Returns the number of attempts that are no samples of a metric; 0 if unknown.
+    pub fn not_counted(&self, metric: Metric) -> u32 {
+        match (metric.unit(), &self.counts) {
+            (Unit::Ticks | Unit::Cycles, Some(counts)) => counts.rejected_total(),
+            // PSCI_STAT is read once.
+            _ => 0,
+        }
+    }
+
+    /// Returns the word of the step's variant; that of a step that is left out has none.
+    pub const fn variant_word(&self) -> &'static str {
+        match self.skipped {
+            Some(_) => "left_out",
+            None => self.step.variant.word(),
+        }
+    }
+
+    /// Returns the counter's value at which the CPU went down in the sample shown.
+    pub fn went_down(&self) -> Option<u64> {
+        self.shown?.counter(Instant::Stamp(Stamp::EnterHwLowPwr))
+    }
+
+    /// Returns true for a cell without a record of its own: one of a line without a checksum,
+    /// or one whose record is lost, and whose parts came.
+    pub fn lacks_own_record(&self) -> bool {
+        self.counts.is_none() && matches!(self.skipped, None | Some(Skip::NotStated))
+    }
+}

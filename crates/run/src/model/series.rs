@@ -1,0 +1,69 @@
+//! The figures of one metric.
+
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::{Histogram, Metric, Summary};
+
+/// The figures of one metric in a cell, in the metric's unit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Series {
+    /// The metric.
+    pub metric: Metric,
+    /// The figure that stands for the CPU in tables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<u64>,
+    /// The samples without the first of all; n is 0 if there is no other.
+    pub summary: Summary,
+    /// The first sample of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold: Option<u64>,
+    /// The samples counted by size, if they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<Spread>,
+}
+
+impl Series {
+    /// Returns a series without samples.
+    pub fn new(metric: Metric) -> Self {
+        Self::of(metric, Summary::default())
+    }
+
+    /// Returns the series of some samples, whose median is shown.
+    pub fn of(metric: Metric, summary: Summary) -> Self {
+        Self {
+            metric,
+            shown: (summary.n > 0).then_some(summary.median),
+            summary,
+            cold: None,
+            histogram: None,
+        }
+    }
+}
+
+/// Samples counted by size, in the bins of [`crate::measure::Histogram`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spread {
+    /// The place of the first bin that has samples.
+    pub first: u16,
+    /// Samples in that bin and the ones after it, up to the last that has any.
+    pub counts: Vec<u32>,
+}
+
+impl Spread {
+    /// Returns the spread of a histogram; without counts if that is empty.
+    pub fn of(histogram: &Histogram) -> Self {
+        let first = histogram.counts().position(|count| count > 0);
+        let last = histogram.counts().rposition(|count| count > 0);
+        let (first, end) = first
+            .zip(last)
+            .map_or((0, 0), |(first, last)| (first, last + 1));
+        let mut counts = Vec::with_capacity(end - first);
+        counts.extend(histogram.counts().take(end).skip(first));
+        Self {
+            first: first as u16,
+            counts,
+        }
+    }
+}

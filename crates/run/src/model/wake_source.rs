@@ -1,0 +1,29 @@
+//! The interrupt that wakes CPUs.
+
+use hardware::words;
+
+use crate::measure::Waker;
+
+words! {
+    /// The interrupt that wakes the CPUs of a scenario.
+    #[derive(Default)]
+    pub enum WakeSource, word {
+        /// Each CPU's own timer.
+        #[default]
+        OwnTimers = "timer",
+        /// The timer frame wakes the lead, and the lead the others by SGI.
+        Frame = "frame",
+        /// A CPU that stays awake wakes the others by SGI.
+        Helper = "helper",
+    }
+}
+
+impl From<Waker> for WakeSource {
+    fn from(waker: Waker) -> Self {
+        match waker {
+            Waker::OwnTimers | Waker::TimerTrial => Self::OwnTimers,
+            Waker::Frame | Waker::FrameTrial(_) => Self::Frame,
+            Waker::Helper(_) => Self::Helper,
+        }
+    }
+}

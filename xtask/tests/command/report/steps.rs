@@ -1,0 +1,159 @@
+//! Steps of scenarios outside TFTF's suite.
+
+use run::measure::{Metric, Summary};
+use run::model::{
+    Cell, CellStep, Conditions, Counts, Run, Scenario, ScenarioKey, Series, Skip, Spread, Status,
+    Variant, WakeSource,
+};
+use run::plan::{Method, ScenarioId};
+
+use super::{edited, written};
+
+/// Adds a scenario with cells of each CPU.
+fn add(run: &mut Run, id: ScenarioId, make: impl Fn(u16) -> Vec<Cell>) {
+    let mut scenario = Scenario::new(ScenarioKey {
+        id,
+        method: Method::Warm,
+        helper: None,
+    });
+    scenario.status = Status::Passed;
+    scenario.conditions = Some(Conditions {
+        pmf: true,
+        ..Conditions::default()
+    });
+    scenario.cells = (0..4).flat_map(make).collect();
+    run.scenarios.push(scenario);
+}
+
+fn step(variant: Variant, x: Option<u64>) -> CellStep {
+    CellStep {
+        x,
+        ..CellStep::of(variant)
+    }
+}
+
+fn cell(cpu: u16, step: CellStep, series: Vec<Series>) -> Cell {
+    Cell {
+        counts: Some(Counts {
+            valid: 3,
+            ..Counts::default()
+        }),
+        series,
+        ..Cell::new(cpu, step)
+    }
+}
+
+/// Replaces the scenarios by four whose figures are `percent` of the usual ones.
+pub fn of_steps(run: &mut Run, percent: u64) {
+    let series = move |metric, median: u64| {
+        let median = median * percent / 100;
+        Series::of(metric, Summary::of(&mut [median, median, median + 1]))
+    };
+    run.scenarios.clear();
+    add(run, ScenarioId::NullCall, |cpu| {
+        let step = CellStep {
+            per: 1024,
+            ..step(Variant::PsciVersion, None)
+        };
+        vec![cell(cpu, step, vec![series(Metric::Time, 214_025)])]
+    });
+    add(run, ScenarioId::ContendSweep, |cpu| {
+        let of_count = |x| {
+            let ticks = 1000 + 100 * x + 700 * u64::from(cpu);
+            let own = Series {
+                histogram: Some(Spread {
+                    first: 150,
+                    counts: vec![20, 70, 0, 9, 1],
+                }),
+                ..series(Metric::Powerdown, ticks)
+            };
+            cell(cpu, step(Variant::Core, Some(x)), vec![own])
+        };
+        [2, 3, 4].map(of_count).into()
+    });
+    add(run, ScenarioId::IdleStates, |cpu| {
+        let of_state = |state: u32, source, [powerdown, wakeup]: [u64; 2]| {
+            let ticks = [(Metric::Powerdown, powerdown), (Metric::Wakeup, wakeup)];
+            let own = ticks.map(|(metric, ticks)| series(metric, ticks + u64::from(cpu)));
+            Cell {
+                power_state: Some(state),
+                wake_source: Some(source),
+                ..cell(cpu, step(Variant::Idle, Some(state.into())), own.into())
+            }
+        };
+        vec![
+            of_state(0x0001_0002, WakeSource::OwnTimers, [5000, 700]),
+            of_state(0x0101_0022, WakeSource::Frame, [15_000, 3000]),
+        ]
+    });
+    add(run, ScenarioId::TimerLatency, |cpu| {
+        let own = series(Metric::Handler, 2000);
+        vec![cell(cpu, step(Variant::Idle, None), vec![own])]
+    });
+}
+
+/// Of a step that was left out there is no figure, and no zero.
+#[test]
+fn steps_without_samples_have_no_figures() {
+    let report = edited(|run| {
+        of_steps(run, 100);
+        let left_out = |x| Cell {
+            skipped: Some(Skip::TooFewCpus),
+            series: vec![Series::new(Metric::Powerdown)],
+            ..Cell::new(0, step(Variant::Plain, Some(x)))
+        };
+        run.scenarios[1].cells.extend([5, 6, 7].map(left_out));
+    });
+    let rows = [
+        ("text", "left_out  0    n/a"),
+        ("csv", ",alone,left_out,5,ticks,1,0,,,,,,"),
+    ];
+    for (format, row) in rows {
+        let made = written(&report, format);
+        assert!(made.contains(row), "{row:?} is not in\n{made}");
+    }
+    for (format, absent) in [("junit", ".5.powerdown.median"), ("html", ", left_out<")] {
+        assert!(!written(&report, format).contains(absent), "{format}");
+    }
+}
+
+#[test]
+fn every_format_has_steps() {
+    let mut report = edited(|run| of_steps(run, 100));
+    for (format, text) in [
+        ("text", "one CPU alone (ns per operation)"),
+        ("text", "(us; medians and p99 are lower ends of classes"),
+        ("md", "(ns per operation)"),
+        ("rst", "(ns per operation)"),
+        (
+            "csv",
+            ",alone,psci_version,,ticks,1024,0,214025,214025,,214026,",
+        ),
+        ("json", "\"per\": 1024"),
+        ("junit", "core0.alone.psci_version.ticks.median_ns"),
+    ] {
+        let made = written(&report, format);
+        assert!(made.contains(text), "{text:?} is not in\n{made}");
+    }
+    // States of which no scenario of the suite tells.
+    report.runs[0].run.scenarios.drain(..2);
+    let tree = written(&report, "dt");
+    assert_eq!(tree.matches("arm,psci-suspend-param").count(), 2, "{tree}");
+    // 16 ns of 15,004 and of 3,004 ticks.
+    for line in ["entry-latency-us = <241>;", "exit-latency-us = <49>;"] {
+        assert!(tree.contains(line), "{line:?} is not in\n{tree}");
+    }
+    let (own, stopped) = tree.split_once("<0x01010022>;").expect("the state");
+    assert!(stopped.contains("\tlocal-timer-stop;"), "{tree}");
+    assert!(!own.contains("\tlocal-timer-stop;"), "{tree}");
+    // A sweep's step is the worst case, and its conditions are said.
+    let swept = edited(|run| {
+        let steps = run.scenarios.iter_mut().filter(|it| !it.id.is_suite());
+        let series = steps
+            .flat_map(|it| &mut it.cells)
+            .flat_map(|it| &mut it.series);
+        series.for_each(|it| it.summary.max = 100_000);
+    });
+    let part = "Powerdown 1600.00 us: dirty_sweep (deepest, Bytes 0), CPU 0.0";
+    assert!(written(&swept, "dt").contains(part));
+}
