@@ -62,7 +62,7 @@ fn reports(log: &[u8]) {
         let cpus = logged.run.cpus.len();
         for scenario in &logged.run.scenarios {
             let mut cells = scenario.cells.iter();
-            assert!(cells.all(|cell| usize::from(cell.cpu) < cpus));
+            assert!(cells.all(|cell| cell.cpu.place() < cpus));
         }
         let Some(records) = &logged.integrity.records else {
             continue;

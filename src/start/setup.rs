@@ -6,7 +6,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::sync::atomic::AtomicU64;
 
-use hardware::board::{Board, Cpu, LabelSource, NoWatchdog};
+use hardware::board::{Board, Cpu, CpuIndex, LabelSource, NoWatchdog};
 use hardware::image::BootStage;
 use hardware::spec::region::Region;
 use hardware::spec::ticks::Clock;
@@ -100,7 +100,7 @@ pub fn prepare(
         version: env!("CARGO_PKG_VERSION").to_string(),
         model: board.model.to_string(),
         labels,
-        cpus: cpus.len() as u16,
+        cpus: u16::try_from(cpus.len()).expect("a board has at most CPU_MAX CPUs"),
     };
     let counter = own.parts.waiter.path.now();
     let run = Run {
@@ -230,7 +230,7 @@ fn find_facts(own: Participant, board: &Board<'_>, answers: &FirmwareAnswers) ->
         os_initiated: answers.has_os_initiated,
         system_suspend: answers.has_system_suspend,
         no_cpu_off: answers.no_cpu_off,
-        lead: channel.index,
+        lead: CpuIndex::new(channel.index),
         outer_cache: None,
         own: *channel.identity.get().expect("the lead has read its own"),
         overheads: overhead::measure_overheads(*path, answers.pmf, channel.mpidr()),

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use boards::device_tree::{self, Choices};
 use boards::{BoardFile, Conduit, GicVersion, StateFormat};
+use hardware::board::CpuIndex;
 use object::{Object, ObjectSymbol};
 use report::follow::stream::MachineEnding;
 use run::measure::{Facts, Metric, Summary};
@@ -297,7 +298,7 @@ impl Log {
             .collect()
     }
 
-    fn mpidr(&self, cpu: u16) -> u64 {
+    fn mpidr(&self, cpu: CpuIndex) -> u64 {
         self.run.cpu(cpu).mpidr.expect("a CPU with a MPIDR")
     }
 }

@@ -43,7 +43,7 @@ fn has_all_rows(log: &common::Log) {
     assert!(text.contains(", 0 rows skipped, 0 CPUs lost)"), "{text}");
     for t in [SuspendDeepParallel, CpuSuspendParallel] {
         for helper in [0, 4] {
-            let part = log.scenarios(t).find(|it| it.helper == Some(helper));
+            let part = log.scenarios(t).find(|it| it.helper == Some(helper.into()));
             let cells = part.iter().flat_map(|it| &it.cells);
             let valid: Vec<u32> = cells.map(Cell::valid).collect();
             assert_eq!(valid, [N; 7], "{t:?}, helper {helper}\n{text}");

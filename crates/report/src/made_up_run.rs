@@ -3,6 +3,7 @@
 //! Four CPUs in two clusters, whose suspends to the deepest state are measured twice, with
 //! CPU 0 and with CPU 2 as helper; two more scenarios of the suite, and a sweep.
 
+use hardware::board::CpuIndex;
 use hardware::spec::pmf::Stamp;
 use run::measure::{self, Identity, Instant, Instants, Metric};
 use run::model::Verdict;
@@ -88,7 +89,7 @@ pub fn suspend(id: ScenarioId, helper: Option<u16>, cpus: &[u16]) -> Scenario {
     let mut scenario = Scenario::new(ScenarioKey {
         id,
         method: Method::Tftf,
-        helper,
+        helper: helper.map(CpuIndex::from),
     });
     let is_suspend = id != ScenarioId::PsciVersionParallel;
     let attempts = if id.is_parallel() { 3 } else { 12 };
@@ -140,7 +141,7 @@ fn cell(cpu: u16, base: u64, is_suspend: bool, is_parallel: bool) -> Cell {
         series: series.collect(),
         shown: Some(samples[0]),
         samples: (0..).zip(samples).map(sample).collect(),
-        ..Cell::new(cpu, CellStep::default())
+        ..Cell::new(cpu.into(), CellStep::default())
     };
     cell.choose_figures(is_parallel);
     cell
@@ -191,7 +192,7 @@ fn sweep() -> Scenario {
         }
     };
     let places = [(0, 0), (0, 4096), (1, 0), (1, 4096)];
-    scenario.cells = places.map(|(cpu, x)| cell(cpu, x)).into();
+    scenario.cells = places.map(|(cpu, x)| cell(cpu.into(), x)).into();
     scenario
 }
 

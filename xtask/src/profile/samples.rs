@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, bail};
+use hardware::board::CpuIndex;
 use hardware::spec::pmf::Stamp;
 use itertools::Itertools as _;
 use report::analysis::phases::{CpuPhase, PowerSide, phase_between};
@@ -27,7 +28,7 @@ pub(super) struct ProfiledSample<'c> {
     /// The scenario's place in the run.
     pub scenario: usize,
     /// The CPU's place in the run.
-    pub cpu: u16,
+    pub cpu: CpuIndex,
     pub spans: Vec<PhaseSpan>,
     /// The call of the firmware; None until it is found.
     pub call: Option<&'c Call>,
@@ -63,7 +64,7 @@ fn is_of(call: &Call, spans: &[PhaseSpan]) -> bool {
 /// Returns the samples of `run` that have timestamps, by CPU, in the order of time.
 pub(super) fn read<'c>(run: &Run) -> Vec<ProfiledSample<'c>> {
     let mut all = Vec::new();
-    for cpu in 0..run.cpus.len() as u16 {
+    for cpu in run.cpu_indices() {
         for (scenario, it) in run.scenarios.iter().enumerate() {
             let samples = it.cell(cpu).into_iter();
             let samples = samples.flat_map(|cell| cell.samples.iter());
@@ -124,7 +125,7 @@ pub(super) fn find_calls<'c>(
         // Backwards, as warm-up calls come before samples. Where calls have as many instructions
         // in each phase, one stands for the other.
         let mut calls = calls.iter().rev().filter(|it| it.cpu == id);
-        for sample in samples.iter_mut().rev().filter(|it| it.cpu == cpu) {
+        for sample in samples.iter_mut().rev().filter(|it| it.cpu == cpu.into()) {
             sample.call = calls.find(|call| is_of(call, &sample.spans));
             if sample.call.is_none() {
                 let ticks = sample.spans.iter();
@@ -132,7 +133,7 @@ pub(super) fn find_calls<'c>(
                 bail!(
                     "a sample of CPU {} in {}: no call of the firmware has as many instructions \
                      as PMF has ticks: {}",
-                    run.label(cpu),
+                    run.label(cpu.into()),
                     run.scenarios[sample.scenario].id,
                     ticks.format(", ")
                 );

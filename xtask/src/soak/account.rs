@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hardware::board::CpuIndex;
 use report::log::{LoggedRun, read_bytes};
 use run::model::{Scenario, Totals, Variant};
 use run::plan::{Plan, Procedure, ScenarioId};
@@ -68,7 +69,7 @@ impl SoakAccount {
             }
         }
         let lost = cells().filter(|cell| cell.lost.is_some());
-        let lost: BTreeSet<u16> = lost.map(|cell| cell.cpu).collect();
+        let lost: BTreeSet<CpuIndex> = lost.map(|cell| cell.cpu).collect();
         let counted = account.totals.map_or(0, |totals| totals.lost.into());
         account.lost = counted.max(lost.len() as u64);
         account
@@ -85,7 +86,7 @@ impl SoakAccount {
             let is_suspend = match scenario.id.procedure() {
                 Procedure::Version => false,
                 // The other CPUs are turned off.
-                Procedure::CpuOff => run.run.lead() == Some(cell.cpu.into()),
+                Procedure::CpuOff => run.run.lead() == Some(cell.cpu),
                 _ => cell.step.variant != Variant::Off,
             };
             self.suspends += if is_suspend { attempts } else { 0 };

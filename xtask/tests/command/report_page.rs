@@ -49,7 +49,7 @@ fn page() -> String {
         for scenario in scenarios.filter(|it| !it.suite_cells().is_empty()) {
             let place = usize::from(index) % scenario.cells.len();
             let mut cell = scenario.cells[place].clone();
-            cell.cpu = index;
+            cell.cpu = index.into();
             scenario.cells.push(cell);
         }
     }

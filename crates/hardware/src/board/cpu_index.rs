@@ -46,6 +46,12 @@ impl From<u16> for CpuIndex {
     }
 }
 
+impl From<CpuIndex> for u16 {
+    fn from(index: CpuIndex) -> Self {
+        index.0
+    }
+}
+
 impl From<CpuIndex> for u32 {
     fn from(index: CpuIndex) -> Self {
         index.0.into()

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hardware::board::CpuIndex;
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
 use run::measure::{Metric, Summary, Unit};
@@ -116,7 +117,7 @@ pub const OF_CLASSES: &str = "; medians and p99 are lower ends of classes, up to
 pub struct Figure<'r> {
     pub cell: &'r Cell,
     pub series: &'r Series,
-    pub cpu: u16,
+    pub cpu: CpuIndex,
     pub key: FigureKey,
     /// The value that stands for the CPU in tables, in the samples' unit. None if there are
     /// only statistics.
@@ -164,7 +165,7 @@ pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
 }
 
 /// Returns the figures by CPU and key: the first of each.
-pub(super) fn by_cpu_and_key(all: Vec<Figure<'_>>) -> BTreeMap<(u16, FigureKey), Figure<'_>> {
+pub(super) fn by_cpu_and_key(all: Vec<Figure<'_>>) -> BTreeMap<(CpuIndex, FigureKey), Figure<'_>> {
     let all = all.into_iter().rev();
     all.map(|it| ((it.cpu, it.key), it)).collect()
 }

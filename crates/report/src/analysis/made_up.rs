@@ -76,7 +76,7 @@ pub(super) fn cell(cpu: u16, samples: &[[u64; 3]]) -> Cell {
     let mut cell = Cell {
         counts: Some(Counts::default()),
         shown: samples.first().map(|it| instants(*it)),
-        ..Cell::new(cpu, CellStep::default())
+        ..Cell::new(cpu.into(), CellStep::default())
     };
     let metrics = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
     for (nth, metric) in metrics.into_iter().enumerate() {
@@ -142,7 +142,7 @@ pub(super) fn cell_of(cpu: u16, step: CellStep, metric: Metric, samples: &[u64])
             ..Counts::default()
         }),
         series: vec![Series::of(metric, Summary::of(&mut samples.to_vec()))],
-        ..Cell::new(cpu, step)
+        ..Cell::new(cpu.into(), step)
     }
 }
 

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
+use hardware::board::CpuIndex;
 use itertools::Itertools as _;
 use run::measure::Summary;
 use run::model::{Cpu, Scenario, ScenarioKey};
@@ -42,7 +43,7 @@ pub(crate) struct MergedScenario {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct MergedFigure {
     /// Index into [`Merged::cpus`].
-    pub(crate) cpu: u16,
+    pub(crate) cpu: CpuIndex,
     #[serde(flatten)]
     pub(crate) key: FigureKey,
     /// The value in each run; None in a run without it.
@@ -154,8 +155,10 @@ fn merged(runs: &[LoggedRun], key: ScenarioKey) -> MergedScenario {
     let each: Vec<Vec<Figure<'_>>> = each.collect();
     let order = each.iter().flatten().map(|it| (it.cpu, it.key)).unique();
     // A CPU whose row only a later run has stands in the board's order.
-    let order =
-        order.sorted_by_key(|(cpu, key)| (key.is_of_step(), u16::from(!key.is_of_step()) * cpu));
+    let order = order.sorted_by_key(|(cpu, key)| match key.is_of_step() {
+        true => (true, CpuIndex::default()),
+        false => (false, *cpu),
+    });
     let each: Vec<BTreeMap<_, _>> = each.iter().cloned().map(by_cpu_and_key).collect();
     let figures = order.map(|(cpu, key)| {
         let own: Vec<Option<&Figure<'_>>> = each.iter().map(|it| it.get(&(cpu, key))).collect();
@@ -269,7 +272,10 @@ mod tests {
         assert_eq!((merged.scenarios.len(), merged.cpus.len()), (6, 4));
         let first = &merged.scenarios[0].figures[0];
         let pooled = first.pooled.map(|it| it.n);
-        assert_eq!((first.cpu, first.shown.len(), pooled), (0, 3, Some(6)));
+        assert_eq!(
+            (first.cpu.place(), first.shown.len(), pooled),
+            (0, 3, Some(6))
+        );
         let mut lossy = suite();
         let samples = &mut lossy.run.scenarios[0].cells[0].samples;
         *samples = samples.iter().skip(1).collect();
@@ -285,8 +291,11 @@ mod tests {
         lines.integrity.records = None;
         let merged = merge(&[short, lines]).expect("one board");
         let [first, second] = [&merged.scenarios[0].figures, &merged.scenarios[1].figures];
-        assert!(first.is_sorted_by_key(|it| it.cpu) && first.iter().any(|it| it.cpu == 1));
-        let of_1 = first.iter().find(|it| it.cpu == 1).expect("in the second");
+        assert!(first.is_sorted_by_key(|it| it.cpu) && first.iter().any(|it| it.cpu == 1.into()));
+        let of_1 = first
+            .iter()
+            .find(|it| it.cpu == 1.into())
+            .expect("in the second");
         assert!(of_1.shown[0].is_none() && of_1.shown[1].is_some());
         let mut lone = merged.scenarios[5].figures.iter();
         assert!(lone.all(|it| it.shown[0].is_none()));

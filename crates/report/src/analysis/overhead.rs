@@ -209,8 +209,9 @@ fn costs_of(
     let all = figures(with, new).into_iter().filter(is_compared);
     let costs = all.filter_map(|figure| {
         let mpidr = Some(with.run.cpu(figure.cpu).mpidr?);
-        let cpu = without.run.cpus.iter().position(|cpu| cpu.mpidr == mpidr)?;
-        let other = others.get(&(cpu as u16, figure.key))?;
+        let mut cpus = without.run.cpu_indices().zip(&without.run.cpus);
+        let (index, _) = cpus.find(|(_, cpu)| cpu.mpidr == mpidr)?;
+        let other = others.get(&(index, figure.key))?;
         let label = with.run.label(figure.cpu).to_string();
         let cost = cost(
             label,

@@ -1,5 +1,6 @@
 //! Findings, worst cases and the cost of instrumentation, of made-up runs.
 
+use hardware::board::CpuIndex;
 use hardware::spec::pmf::ReadError;
 use run::findings::WAITED;
 use run::measure::{Metric, Waker};
@@ -174,8 +175,8 @@ fn worst_case_is_of_all_samples_and_cpus() {
     assert_eq!(state.timer, TimerInState::WakesCpu);
     let parts = |it: Latency<'_>| (it.ticks, it.figure.cpu, it.is_cold);
     // Of equal ones the first.
-    assert_eq!(parts(state.entry), (200, 0, false));
-    assert_eq!(parts(state.exit), (901, 1, true));
+    assert_eq!(parts(state.entry), (200, 0.into(), false));
+    assert_eq!(parts(state.exit), (901, 1.into(), true));
 
     let serial = &mut made.run.scenarios[0];
     serial.cells.remove(0);
@@ -245,7 +246,7 @@ fn each_placement_has_the_helper_of_the_other() {
     let mut made = suspends();
     let serial = &mut made.run.scenarios[0];
     serial.conditions.as_mut().expect("a record").wake_source = WakeSource::Helper;
-    for helper in 0..2 {
+    for helper in CpuIndex::all(2) {
         let mut parallel = made.run.scenarios[0].clone();
         (parallel.id, parallel.helper) = (ScenarioId::SuspendDeepParallel, Some(helper));
         parallel.cells.retain(|cell| cell.cpu != helper);

@@ -1,5 +1,6 @@
 //! CPUs and durations in sentences.
 
+use hardware::board::CpuIndex;
 use hardware::text::plural::many;
 use itertools::Itertools as _;
 use run::model::{Label, Run};
@@ -9,7 +10,7 @@ pub(crate) const NOT_VERIFIED: &str = " Not verified: it rests on lines without 
 
 /// Returns CPUs by their labels: `CPU 0.0, 0.1`; of more than 16 the number, the
 /// first and the last.
-pub(crate) fn cpus_text(run: &Run, cpus: impl IntoIterator<Item = u16>) -> String {
+pub(crate) fn cpus_text(run: &Run, cpus: impl IntoIterator<Item = CpuIndex>) -> String {
     let labels: Vec<Label> = cpus.into_iter().map(|cpu| run.label(cpu)).collect();
     match labels.as_slice() {
         [first, .., last] if labels.len() > 16 => {

@@ -164,7 +164,7 @@ fn idle_state<'r>(
 
 /// Refuses a state that was not measured on every CPU. A sweep has steps of fewer CPUs.
 fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
-    let cpus = 0..u16::try_from(run.run.cpus.len()).unwrap_or(u16::MAX);
+    let cpus = run.run.cpu_indices();
     let of_figures = of.figures.iter().map(|it| it.0);
     let scenarios = of_figures.chain(of.scenarios.iter().copied());
     let keys = scenarios.map(|it| (it.id, it.method)).unique();

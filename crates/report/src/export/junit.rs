@@ -8,6 +8,7 @@
 use std::io::Write;
 
 use anyhow::Result;
+use hardware::board::CpuIndex;
 use hardware::text::plural::many;
 use minijinja::context;
 use minijinja::value::Serde;
@@ -104,7 +105,7 @@ fn suite(run: &LoggedRun) -> Suite {
 /// Returns the figures of a scenario, those of one operation, with names separated
 /// by dots.
 fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, String)> {
-    let cpu = |cpu: u16| {
+    let cpu = |cpu: CpuIndex| {
         let cpu = run.run.cpu(cpu);
         format!("cluster{}.core{}", cpu.cluster, run.run.core_number(&cpu))
     };
@@ -112,7 +113,7 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
     let helper = helper.map_or_else(String::new, |it| format!("woken_by.{}.", cpu(it)));
     let (id, method) = (scenario.id, scenario.method.word());
     let mut all = Vec::new();
-    let mut add = |of: u16, what: &str, value: String| {
+    let mut add = |of: CpuIndex, what: &str, value: String| {
         all.push((format!("{id}.{method}.{helper}{}.{what}", cpu(of)), value));
     };
     for figure in figures(run, scenario) {

@@ -57,7 +57,7 @@ fn cpus(run: &LoggedRun) -> Option<String> {
     if let Some(head) = &run.run.head {
         text += &format!(", labels by {}", head.labels.word());
     }
-    let lead = run.run.lead().and_then(|lead| u16::try_from(lead).ok());
+    let lead = run.run.lead();
     if let Some(lead) = lead {
         let cpu = run.run.cpu(lead);
         let mpidr = cpu.mpidr;

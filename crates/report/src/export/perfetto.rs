@@ -11,6 +11,7 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
+use hardware::board::CpuIndex;
 use itertools::Itertools as _;
 use run::measure::Instant;
 use run::model::Scenario;
@@ -64,14 +65,14 @@ type Track = [u32; 2];
 const SCENARIOS: Track = [1, 1];
 
 impl Trace<'_> {
-    fn cpu(&self, cpu: u16) -> Track {
-        [self.run.run.cpu(cpu).cluster, cpu].map(|it| u32::from(it) + 2)
+    fn cpu(&self, cpu: CpuIndex) -> Track {
+        [self.run.run.cpu(cpu).cluster, cpu.into()].map(|it| u32::from(it) + 2)
     }
 
     fn name_all(&mut self) {
         self.name("process", SCENARIOS, "Scenarios");
         self.name("thread", SCENARIOS, "Scenario");
-        let cpus = (0u16..).zip(&self.run.run.cpus);
+        let cpus = self.run.run.cpu_indices().zip(&self.run.run.cpus);
         for (index, cpu) in cpus.clone().unique_by(|it| it.1.cluster) {
             let name = format!("Cluster {}", cpu.cluster);
             self.name("process", self.cpu(index), &name);

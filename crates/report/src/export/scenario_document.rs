@@ -1,5 +1,6 @@
 //! A scenario in the order of reading.
 
+use hardware::board::CpuIndex;
 use hardware::text::plural::many;
 use run::measure::Metric;
 use run::model::{Failure, Finding, Scenario, Skip, Status, WakeSource};
@@ -22,7 +23,7 @@ pub(super) fn heading(run: &LoggedRun, scenario: &Scenario, id: String) -> Scena
 }
 
 /// Returns the words on a helper after a comma or none; empty without one.
-pub(super) fn woken_by(run: &LoggedRun, helper: Option<u16>, comma: &str) -> String {
+pub(super) fn woken_by(run: &LoggedRun, helper: Option<CpuIndex>, comma: &str) -> String {
     let text = |cpu| format!("{comma} woken by CPU {}", run.run.label(cpu));
     helper.map_or_else(String::new, text)
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::iter::once;
 
+use hardware::board::CpuIndex;
 use itertools::Itertools as _;
 use run::measure::Summary;
 use run::model::Run;
@@ -51,7 +52,12 @@ impl Table {
         table
     }
 
-    pub(crate) fn cpu_row(&mut self, run: &Run, cpu: u16, cells: impl IntoIterator<Item = String>) {
+    pub(crate) fn cpu_row(
+        &mut self,
+        run: &Run,
+        cpu: CpuIndex,
+        cells: impl IntoIterator<Item = String>,
+    ) {
         let cpu = run.cpu(cpu);
         let place = [cpu.cluster, cpu.core, cpu.thread].map(|it| it.to_string());
         self.rows.push(place.into_iter().chain(cells).collect());

@@ -4,6 +4,7 @@
 //! puts nothing together: rows are CPUs by their MPIDR, and what a run does not
 //! have is not there. Boards are never in one table.
 
+use hardware::board::CpuIndex;
 use itertools::Itertools as _;
 use run::measure::Metric;
 use run::model::{Cpu, ScenarioKey};
@@ -37,7 +38,7 @@ pub struct SideBySide {
     pub(crate) scenario: ScenarioId,
     pub(crate) method: Method,
     /// The index of the CPU that stayed awake for the others.
-    pub(crate) helper: Option<u16>,
+    pub(crate) helper: Option<CpuIndex>,
     /// The rows: one for each CPU and figure, CPUs first.
     pub(crate) rows: Vec<MatrixRow>,
 }

@@ -1,6 +1,6 @@
 //! One run in the making: records and lines go in, a [`LoggedRun`] comes out.
 
-use hardware::board::CPU_MAX;
+use hardware::board::{CPU_MAX, CpuIndex};
 use hardware::text::outside::printable;
 use hardware::text::plural::many;
 use hardware::text::words::Word as _;
@@ -223,14 +223,15 @@ impl LoggedRunBuilder {
 fn is_possible(record: &Record) -> bool {
     // The place of a cell of TFTF's suite is its CPU's.
     let cpu_of = |key: &ScenarioKey, place: u32| match key.id.is_suite() {
-        true => u16::try_from(place).unwrap_or(u16::MAX),
+        true => usize::try_from(place).unwrap_or(usize::MAX),
         false => 0,
     };
+    let place_of = |cpu: Option<CpuIndex>| cpu.map_or(0, CpuIndex::place);
     let (helper, cpu) = match record {
-        Record::Cpus(first, cpus) => (None, first.saturating_add(cpus.len().max(1) as u16 - 1)),
+        Record::Cpus(first, cpus) => (None, first.place() + cpus.len().saturating_sub(1)),
         Record::Scenario(key, ..) => (key.helper, 0),
         Record::Cell((key, place, cell)) => {
-            let cpu = cell.cpu.max(cpu_of(key, *place));
+            let cpu = cell.cpu.place().max(cpu_of(key, *place));
             (key.helper.max(cell.helper), cpu)
         }
         Record::Sample(key, place, _) => (key.helper, cpu_of(key, *place)),
@@ -242,7 +243,7 @@ fn is_possible(record: &Record) -> bool {
         | Record::Plan(_)
         | Record::End(_) => (None, 0),
     };
-    usize::from(cpu.max(helper.unwrap_or(0))) < CPU_MAX
+    cpu.max(place_of(helper)) < CPU_MAX
 }
 
 /// Adds a CPU for each index that a cell or a helper has, and makes up labels of
@@ -253,7 +254,7 @@ fn label_lost_cpus(run: &mut Run) -> u32 {
         let cells = cells.flat_map(|cell| [Some(cell.cpu), cell.helper]);
         cells.chain([scenario.helper])
     });
-    let count = each.flatten().max().map_or(0, |last| usize::from(last) + 1);
+    let count = each.flatten().max().map_or(0, |last| last.place() + 1);
     if run.cpus.len() < count {
         run.cpus.resize(count, Cpu::default());
     }

@@ -2,6 +2,7 @@
 
 use std::slice;
 
+use hardware::board::CpuIndex;
 use hardware::text::plural::many;
 use run::model::{Cell, ClosingLine, End, Scenario, Status, Totals, Verdict};
 use run::record::FORMAT;
@@ -181,9 +182,11 @@ impl LoggedRun {
             }
             let is_skipped = matches!(scenario.status, Status::Skipped(_));
             let is_there = |cell: &Cell| cell.has_figures() || cell.skipped.is_some();
-            let lost = (0..self.run.cpus.len() as u16)
+            let lost = self
+                .run
+                .cpu_indices()
                 .filter(|cpu| !scenario.cell(*cpu).is_some_and(is_there));
-            let lost: Vec<u16> = lost.filter(|_| !is_skipped).collect();
+            let lost: Vec<CpuIndex> = lost.filter(|_| !is_skipped).collect();
             if !is_skipped && lost.len() == self.run.cpus.len() {
                 all.push(format!("there is no figure of {id}"));
             } else if !lost.is_empty() {

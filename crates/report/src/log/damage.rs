@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use hardware::board::CpuIndex;
 use run::model::{Cell, Run, Scenario, Series, Skip, Status};
 use run::plan::{Records, ScenarioId};
 use serde_json::Value;
@@ -156,7 +157,7 @@ impl Truth {
     }
 
     /// Returns true if the cell of a CPU was skipped.
-    fn has_skipped(&self, id: ScenarioId, cpu: u16) -> bool {
+    fn has_skipped(&self, id: ScenarioId, cpu: CpuIndex) -> bool {
         let mut all = self.run.scenarios.iter().filter(|it| it.id == id);
         all.any(|it| it.cell(cpu).is_some_and(is_skipped))
     }
@@ -177,19 +178,22 @@ impl Truth {
     /// Returns true if a log without records has all rows that were sent.
     fn has_all_rows(&self, logged: &LoggedRun) -> bool {
         let mut framed = self.run.scenarios.iter().filter(|it| it.is_framed());
-        let has = |it: &Scenario, cpu: u16| {
+        let has = |it: &Scenario, cpu: CpuIndex| {
             let own = logged.scenario(it.id, it.method)?.cell(cpu)?;
             let is_left_out = || self.has_skipped(it.id, sent_cpu(logged, cpu));
             Some(logged.is_doubtful(own) || is_skipped(own) && is_left_out())
         };
-        framed.all(|it| (0..4).all(|cpu| has(it, cpu) == Some(true)))
+        framed.all(|it| (0..4).all(|cpu| has(it, cpu.into()) == Some(true)))
     }
 }
 
 /// Returns the index that a CPU has in the run that is sent, by its labels.
-fn sent_cpu(logged: &LoggedRun, cpu: u16) -> u16 {
+fn sent_cpu(logged: &LoggedRun, cpu: CpuIndex) -> CpuIndex {
     let cpu = logged.run.cpu(cpu);
-    cpu.cluster.saturating_mul(2).saturating_add(cpu.core)
+    cpu.cluster
+        .saturating_mul(2)
+        .saturating_add(cpu.core)
+        .into()
 }
 
 fn is_skipped(cell: &Cell) -> bool {

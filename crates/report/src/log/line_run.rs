@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use hardware::board::CPU_MAX;
+use hardware::board::{CPU_MAX, CpuIndex};
 use itertools::Itertools as _;
 use run::measure::Metric;
 use run::model::{Cell, CellStep, Cpu, Run, Scenario, ScenarioKey, Skip, Status};
@@ -200,7 +200,7 @@ impl LineScenario {
         self.rows = kept;
     }
 
-    /// Returns the scenario, with a cell for each CPU of `keys` that has figures or was
+    /// Returns the scenario, with a cell for each CPU of `keys`, at most [`CPU_MAX`], that has figures or was
     /// skipped. With a helper at two places, a CPU may be skipped at one of them.
     fn scenario(&self, keys: &[((u16, u16), usize)]) -> Scenario {
         let (id, method, helper) = (self.id, self.method, None);
@@ -210,21 +210,24 @@ impl LineScenario {
             Procedure::Version => &[Metric::Latency],
             _ => &[Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush],
         };
-        let cells = (0..).zip(keys).filter_map(|(cpu, key)| {
-            let own = self.rows.iter().find(|it| (it.label, it.nth) == *key);
-            let mut cell = Cell::new(cpu, CellStep::default());
-            match own.and_then(|it| it.values) {
-                Some(values) => {
-                    for (metric, value) in metrics.iter().zip(values) {
-                        cell.set_figure(*metric, value);
+        let cells = CpuIndex::all(keys.len())
+            .zip(keys)
+            .filter_map(|(cpu, key)| {
+                let own = self.rows.iter().find(|it| (it.label, it.nth) == *key);
+                let mut cell = Cell::new(cpu, CellStep::default());
+                match own.and_then(|it| it.values) {
+                    Some(values) => {
+                        for (metric, value) in metrics.iter().zip(values) {
+                            cell.set_figure(*metric, value);
+                        }
+                    }
+                    None => {
+                        cell.skipped =
+                            Some(Skip::NotStated).filter(|_| self.skipped.contains(&key.0));
                     }
                 }
-                None => {
-                    cell.skipped = Some(Skip::NotStated).filter(|_| self.skipped.contains(&key.0));
-                }
-            }
-            (cell.has_figures() || cell.skipped.is_some()).then_some(cell)
-        });
+                (cell.has_figures() || cell.skipped.is_some()).then_some(cell)
+            });
         scenario.cells = cells.collect();
         scenario
     }
@@ -249,7 +252,7 @@ mod tests {
         }
         let run = run.run(&mut integrity);
         let cells = run.scenarios.iter().flat_map(|it| &it.cells);
-        let cells = cells.map(|it| (it.cpu, it.figure(Metric::Powerdown).unwrap_or(0)));
+        let cells = cells.map(|it| (it.cpu.into(), it.figure(Metric::Powerdown).unwrap_or(0)));
         (cells.collect(), integrity.rt_instr_ambiguous)
     }
 

@@ -1,5 +1,6 @@
 //! A run with what only its log has.
 
+use hardware::board::CpuIndex;
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
 use run::model::{Cell, Run, RunId, Scenario, Skip, Status};
@@ -141,8 +142,8 @@ impl LoggedRun {
         let framed = tftf.clone().unique_by(|it| it.id).map(|scenario| {
             let group = tftf.clone().filter(|it| it.id == scenario.id);
             let group: Vec<Scenario> = group.cloned().collect();
-            let cluster = |cpu: u16| self.run.cpu(cpu).cluster;
-            let cpus = 0..u16::try_from(self.run.cpus.len()).unwrap_or(u16::MAX);
+            let cluster = |cpu: CpuIndex| self.run.cpu(cpu).cluster;
+            let cpus = self.run.cpu_indices();
             let cells = cpus.filter_map(|cpu| Scenario::cell_of(&group, cpu, &cluster));
             let mut framed = scenario.clone();
             let cells = cells.map(|(of, cell)| Cell {
@@ -197,7 +198,7 @@ impl LoggedRun {
     }
 
     /// Returns the first of some CPUs, and the number of the others.
-    pub(super) fn named(&self, cpus: &[u16]) -> String {
+    pub(super) fn named(&self, cpus: &[CpuIndex]) -> String {
         let labels = cpus.iter().take(NAMED_MAX).map(|cpu| self.run.label(*cpu));
         let named = format!("CPU {}", labels.format(", "));
         match cpus.len().saturating_sub(NAMED_MAX) {

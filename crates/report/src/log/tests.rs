@@ -136,7 +136,7 @@ fn lost_records_are_named_and_cost_themselves() {
         assert_eq!(run.scenarios.len(), whole.scenarios.len(), "{lost}");
         if lost == "{\"cpus\":" {
             assert_eq!(logged.integrity.guessed_cpus, 4);
-            assert_eq!(logged.run.label(1).to_string(), "65535.1");
+            assert_eq!(logged.run.label(1.into()).to_string(), "65535.1");
             assert_eq!(logged.run.scenarios[2].cells, whole.scenarios[2].cells);
         }
     }
@@ -144,7 +144,7 @@ fn lost_records_are_named_and_cost_themselves() {
     let logged = read_one(without(|it| it.contains(&row) || it.contains(&of_row)));
     assert!(
         scenario(&logged, ScenarioId::CpuSuspendSerial)
-            .cell(1)
+            .cell(1.into())
             .is_none()
     );
     let wrong = whole_log().replacen("serial\t0\t1\t", "serial\t0\t1\t9", 1);
@@ -486,7 +486,7 @@ fn rows_that_the_summary_names_may_lack() {
     let mut run = made_up_run::run();
     run.scenarios.pop();
     run.scenarios[2].cells[3] = Cell {
-        cpu: 3,
+        cpu: 3.into(),
         skipped: Some(Skip::NoGic),
         ..Cell::default()
     };

@@ -7,6 +7,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use hardware::board::CpuIndex;
 use hardware::text::plural::Plural;
 
 use super::words::{self, Detail};
@@ -25,7 +26,7 @@ const R2_SOME: u8 = 50;
 const FAR_LONGER: u64 = 2;
 
 /// The instant at which a CPU went down, its index, and its Powerdown.
-pub type Arrival = (u64, u16, u64);
+pub type Arrival = (u64, CpuIndex, u64);
 
 /// Finds whether CPUs that go down together wait for each other, and how long. The order
 /// cannot be seen from figures alone.

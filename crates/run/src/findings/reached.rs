@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use hardware::board::CpuIndex;
 use hardware::spec::stat::{Mismatch, Reached};
 
 use super::words::{self, Detail};
@@ -73,7 +74,7 @@ fn unknown(run: &Run, scenario: &Scenario) -> Option<Finding> {
     })
 }
 
-fn warning(run: &Run, mismatch: Mismatch, cpu: u16, reached: &Reached) -> String {
+fn warning(run: &Run, mismatch: Mismatch, cpu: CpuIndex, reached: &Reached) -> String {
     let cpu = run.label(cpu);
     let (due, times, us) = (reached.due, reached.times, reached.residency_us);
     match mismatch {

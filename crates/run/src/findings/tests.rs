@@ -1,6 +1,7 @@
 use std::string::String;
 use std::vec::Vec;
 
+use hardware::board::CpuIndex;
 use hardware::spec::pmf::Stamp;
 use hardware::spec::stat::Reached;
 
@@ -30,8 +31,8 @@ fn only(run: &Run, scenario: &Scenario, detail: Detail, kind: Kind) -> String {
 
 /// A table of figures: no record, and so no timestamps.
 fn table(cpus: u16, figures: impl Fn(u16) -> [u64; 3], id: ScenarioId) -> (Run, Scenario) {
-    let cell = |cpu| {
-        let mut cell = Cell::new(cpu, CellStep::default());
+    let cell = |cpu: u16| {
+        let mut cell = Cell::new(cpu.into(), CellStep::default());
         let metrics = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
         for (metric, figure) in metrics.into_iter().zip(figures(cpu)) {
             cell.set_figure(metric, Some(figure).filter(|it| *it > 0));
@@ -69,7 +70,7 @@ fn the_last_man_by_timestamps() {
 
     let mut all = findings_of(&run, &scenario, Detail::Full).into_iter();
     let finding = all.find(|it| it.kind == LAST_MAN).expect("a finding");
-    assert!(finding.cpus.iter().eq(0..4));
+    assert!(finding.cpus.iter().eq(CpuIndex::all(4)));
     assert_eq!(finding.confidence, Confidence::Stamps);
 }
 
@@ -149,13 +150,13 @@ fn states_that_were_reached() {
 
 /// CPUs whose Powerdown grows by `step` with each place, and those far off it.
 fn queue(powerdown: &[u64]) -> Scenario {
-    let run = example::run(powerdown.len() as u16);
+    let run = example::run(u16::try_from(powerdown.len()).expect("a small board"));
     let mut scenario = good(&run, ScenarioId::CpuSuspendParallel);
     for (row, ticks) in scenario.cells.iter_mut().zip(powerdown) {
         row.set_figure(Metric::Powerdown, Some(*ticks));
         if let Some(shown) = &mut row.shown {
             // The highest index goes down first.
-            shown.set(DOWN, 1_000_000 - i64::from(row.cpu));
+            shown.set(DOWN, 1_000_000 - i64::from(u16::from(row.cpu)));
         }
     }
     scenario
@@ -264,8 +265,8 @@ fn wake_sources() {
     ]
     .map(|(id, source, helper, of_lead)| {
         let mut scenario = good(&run, id);
-        scenario.helper = helper;
-        scenario.cells[0].helper = of_lead;
+        scenario.helper = helper.map(CpuIndex::new);
+        scenario.cells[0].helper = of_lead.map(CpuIndex::new);
         scenario.conditions.as_mut().expect("there").wake_source = source;
         of_kind(&run, &scenario, Detail::Short, WAKE_SOURCE).concat()
     });
@@ -291,7 +292,7 @@ fn expiries_that_were_missed() {
             how,
             ..CellStep::of(Variant::Mixed)
         };
-        let mut cell = Cell::new(cpu, step);
+        let mut cell = Cell::new(CpuIndex::new(cpu), step);
         cell.counts = Some(Counts {
             valid,
             rejected: [(Reason::Overrun, overruns)].into(),

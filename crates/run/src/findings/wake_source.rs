@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::words::Detail;
 use crate::model::{Finding, Kind, Run, Scenario, WakeSource};
 use crate::plan::Procedure;
+use hardware::board::CpuIndex;
 
 /// The interrupt that woke the CPUs.
 pub(super) const WAKE_SOURCE: Kind = Kind::new("wake-source");
@@ -54,8 +55,8 @@ pub(super) fn find_wake_source(run: &Run, scenario: &Scenario, _: Detail) -> Vec
 }
 
 /// Returns the CPU that stays awake for the lead alone, by a cell of the lead.
-fn helper_of_lead(run: &Run, scenario: &Scenario) -> Option<u16> {
-    let lead = run.lead()? as u16;
+fn helper_of_lead(run: &Run, scenario: &Scenario) -> Option<CpuIndex> {
+    let lead = run.lead()?;
     // A helper of the whole scenario wakes the others, too.
     let is_of_lead = scenario.helper.is_none();
     let mut cells = scenario.cells.iter().filter(|cell| cell.cpu == lead);

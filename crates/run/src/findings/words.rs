@@ -5,6 +5,7 @@ use alloc::string::String;
 use core::fmt::Display;
 
 use crate::model::Run;
+use hardware::board::CpuIndex;
 
 /// The amount of detail that findings have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +38,7 @@ pub fn list<T: Display>(mut items: impl Iterator<Item = T>) -> String {
 }
 
 /// Returns the names of CPUs, in the order given.
-pub(crate) fn cpus(run: &Run, indices: impl Iterator<Item = u16>) -> String {
+pub(crate) fn cpus(run: &Run, indices: impl Iterator<Item = CpuIndex>) -> String {
     list(indices.map(|cpu| run.label(cpu)))
 }
 

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use hardware::board::{IntId, NoFrame, NoWatchdog, TimerFrame, Watchdog};
+use hardware::board::{CpuIndex, IntId, NoFrame, NoWatchdog, TimerFrame, Watchdog};
 use hardware::image::Conduit;
 use hardware::spec::caches::Caches;
 use hardware::spec::counter::CounterErratum;
@@ -135,7 +135,7 @@ pub struct Facts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_cpu_off: Option<NoCpuOff>,
     /// Index of the lead CPU in the board's order.
-    pub lead: usize,
+    pub lead: CpuIndex,
     /// Bytes of the second level of cache, or of the only one.
     pub outer_cache: Option<u64>,
     /// The lead's registers.

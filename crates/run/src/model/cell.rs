@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use hardware::board::CpuIndex;
 use hardware::spec::pmf::Stamp;
 use hardware::spec::stat::Reached;
 use hardware::words;
@@ -113,7 +114,7 @@ impl CellStep {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// Index of the CPU in the board's order.
-    pub cpu: u16,
+    pub cpu: CpuIndex,
     /// The step of the scenario.
     #[serde(default, skip_serializing_if = "CellStep::is_only")]
     pub step: CellStep,
@@ -124,7 +125,7 @@ pub struct Cell {
     pub skipped: Option<Skip>,
     /// Index of the CPU that stayed awake and woke this one; None if a timer did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub helper: Option<u16>,
+    pub helper: Option<CpuIndex>,
     /// The interrupt that woke the CPU, if the scenario's steps differ in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake_source: Option<WakeSource>,
@@ -187,7 +188,7 @@ impl Counts {
 
 impl Cell {
     /// Returns the cell of a CPU at a step, without results.
-    pub fn new(cpu: u16, step: CellStep) -> Self {
+    pub fn new(cpu: CpuIndex, step: CellStep) -> Self {
         Self {
             cpu,
             step,

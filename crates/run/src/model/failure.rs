@@ -1,5 +1,6 @@
 //! Reasons for which a scenario fails.
 
+use hardware::board::CpuIndex;
 use hardware::spec::psci;
 use serde::{Deserialize, Serialize};
 
@@ -13,17 +14,17 @@ use crate::measure::{Loss, NoCpuOff, Rejection, TimerFault};
 pub enum Failure {
     /// Fewer than 90 % of the samples asked for; `cpu` is the one with the fewest.
     TooFewSamples {
-        cpu: u16,
+        cpu: CpuIndex,
         valid: u32,
         asked: u32,
     },
     StateRefused {
         power_state: u32,
         error: psci::ReturnCode,
-        cpu: u16,
+        cpu: CpuIndex,
     },
     CpuLost {
-        cpu: u16,
+        cpu: CpuIndex,
         loss: Loss,
     },
     /// In no trial round did all CPUs go down before the first wake-up.
@@ -31,16 +32,16 @@ pub enum Failure {
         /// The longest sleep that was tried, in ticks.
         sleep: u64,
         last: Rejection,
-        cpu: u16,
+        cpu: CpuIndex,
     },
     Timer {
-        cpu: u16,
+        cpu: CpuIndex,
         fault: TimerFault,
     },
     /// A loop was given up: the event that it waits for did not come.
     GaveUp {
         variant: Variant,
-        cpu: u16,
+        cpu: CpuIndex,
     },
     ModeStuck(psci::ReturnCode),
     /// CPUs could not be turned off between samples.
@@ -49,7 +50,7 @@ pub enum Failure {
         variant: Variant,
         /// The low word of X0.
         answer: i32,
-        cpu: u16,
+        cpu: CpuIndex,
     },
     /// TFTF gives no reason, or the record was lost.
     NotStated,

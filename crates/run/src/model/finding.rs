@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use hardware::board::CPU_MAX;
+use hardware::board::{CPU_MAX, CpuIndex};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::measure::Metric;
@@ -32,7 +32,7 @@ impl Finding {
     pub(crate) fn by_counts(
         kind: Kind,
         sentence: String,
-        cpus: impl IntoIterator<Item = u16>,
+        cpus: impl IntoIterator<Item = CpuIndex>,
     ) -> Self {
         Self {
             kind,
@@ -99,21 +99,21 @@ impl CpuSet {
     }
 
     /// Adds the CPU at `index`, below [`CPU_MAX`].
-    pub fn insert(&mut self, index: u16) {
-        if let Some(word) = self.0.get_mut(usize::from(index) / 64) {
-            *word |= 1 << (index % 64);
+    pub fn insert(&mut self, index: CpuIndex) {
+        if let Some(word) = self.0.get_mut(index.place() / 64) {
+            *word |= 1 << (index.place() % 64);
         }
     }
 
     /// Returns the indices in ascending order.
-    pub fn iter(&self) -> impl Iterator<Item = u16> + '_ {
-        let is_in = |index: &u16| self.0[usize::from(*index) / 64] >> (index % 64) & 1 != 0;
-        (0..CPU_MAX as u16).filter(is_in)
+    pub fn iter(&self) -> impl Iterator<Item = CpuIndex> + '_ {
+        let is_in = |index: &CpuIndex| self.0[index.place() / 64] >> (index.place() % 64) & 1 != 0;
+        CpuIndex::all(CPU_MAX).filter(is_in)
     }
 }
 
-impl FromIterator<u16> for CpuSet {
-    fn from_iter<I: IntoIterator<Item = u16>>(indices: I) -> Self {
+impl FromIterator<CpuIndex> for CpuSet {
+    fn from_iter<I: IntoIterator<Item = CpuIndex>>(indices: I) -> Self {
         let mut set = Self::default();
         indices.into_iter().for_each(|index| set.insert(index));
         set

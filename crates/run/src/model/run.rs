@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use hardware::board::LabelSource;
+use hardware::board::{CpuIndex, LabelSource};
 use hardware::spec::ticks::Clock;
 use serde::{Deserialize, Serialize};
 
@@ -103,18 +103,18 @@ impl Run {
     }
 
     /// Returns the index of the lead CPU; None where the facts are lost.
-    pub fn lead(&self) -> Option<usize> {
+    pub fn lead(&self) -> Option<CpuIndex> {
         self.facts.as_ref().map(|facts| facts.lead)
     }
 
     /// Returns the CPU at `index`; one without a MPIDR if there is none.
-    pub fn cpu(&self, index: u16) -> Cpu {
-        let cpu = self.cpus.get(usize::from(index));
+    pub fn cpu(&self, index: CpuIndex) -> Cpu {
+        let cpu = self.cpus.get(index.place());
         cpu.copied().unwrap_or_default()
     }
 
     /// Returns the name of the CPU at `index`.
-    pub fn label(&self, index: u16) -> Label {
+    pub fn label(&self, index: CpuIndex) -> Label {
         let cpu = self.cpu(index);
         Label {
             cluster: cpu.cluster,
@@ -129,14 +129,20 @@ impl Run {
         threads.max().unwrap_or(0) + 1
     }
 
+    /// Returns the indices of all CPUs, in the board's order.
+    pub fn cpu_indices(&self) -> impl Iterator<Item = CpuIndex> + Clone + use<> {
+        let indices = (0..=u16::MAX).map(CpuIndex::from);
+        indices.take(self.cpus.len())
+    }
+
     /// Returns the first CPU of each cluster, by index in the board's order.
-    pub fn cluster_heads(&self) -> impl Iterator<Item = u16> {
-        let is_first = |index: &u16| {
+    pub fn cluster_heads(&self) -> impl Iterator<Item = CpuIndex> {
+        let is_first = |index: &CpuIndex| {
             let cluster = self.cpu(*index).cluster;
             let first = self.cpus.iter().position(|cpu| cpu.cluster == cluster);
-            first == Some(usize::from(*index))
+            first == Some(index.place())
         };
-        (0..self.cpus.len() as u16).filter(is_first)
+        self.cpu_indices().filter(is_first)
     }
 
     /// Returns the core's number where a table has one column for core and thread:

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use hardware::board::CpuIndex;
 use serde::{Deserialize, Serialize};
 
 use super::cell::{Cell, CellSeries};
@@ -20,7 +21,7 @@ pub struct Scenario {
     /// The method.
     pub method: Method,
     /// Parallel scenarios: index of the CPU that stayed awake for the others.
-    pub helper: Option<u16>,
+    pub helper: Option<CpuIndex>,
     /// End of the scenario.
     pub status: Status,
     /// The conditions; None in TFTF's logs, and where the record was lost.
@@ -45,7 +46,7 @@ pub struct ScenarioKey {
     pub method: Method,
     /// Index of the helper.
     #[serde(rename = "h", default, skip_serializing_if = "Option::is_none")]
-    pub helper: Option<u16>,
+    pub helper: Option<CpuIndex>,
 }
 
 /// The conditions under which a scenario was measured.
@@ -146,7 +147,7 @@ impl Scenario {
     }
 
     /// Returns the first cell of a CPU, the only one in TFTF's suite.
-    pub fn cell(&self, cpu: u16) -> Option<&Cell> {
+    pub fn cell(&self, cpu: CpuIndex) -> Option<&Cell> {
         self.cells.iter().find(|cell| cell.cpu == cpu)
     }
 
@@ -190,13 +191,13 @@ impl Scenario {
     /// helper is in another cluster, else in another core.
     pub fn cell_of<'g>(
         group: &'g [Self],
-        cpu: u16,
-        cluster: &dyn Fn(u16) -> u16,
+        cpu: CpuIndex,
+        cluster: &dyn Fn(CpuIndex) -> u16,
     ) -> Option<(&'g Self, &'g Cell)> {
         let others = || group.iter().filter(|it| it.helper != Some(cpu));
         let mut cells = others().filter_map(|it| Some((it, it.cell(cpu)?)));
         let first = cells.clone().next();
-        let is_far = |helper: u16| cluster(helper) != cluster(cpu);
+        let is_far = |helper: CpuIndex| cluster(helper) != cluster(cpu);
         cells.find(|(it, _)| it.helper.is_none_or(is_far)).or(first)
     }
 

@@ -45,7 +45,7 @@ impl RunBuilder {
             Record::Facts(facts) => self.run.facts = Some(facts),
             Record::Plan(plan) => self.run.plan = Some(plan),
             Record::Cpus(first, cpus) => {
-                for (index, cpu) in (usize::from(first)..).zip(cpus) {
+                for (index, cpu) in (first.place()..).zip(cpus) {
                     if let Some(place) = self.cpu(index) {
                         let identity = place.identity;
                         *place = Cpu { identity, ..cpu };
@@ -54,7 +54,7 @@ impl RunBuilder {
             }
             Record::Identity(cpus, identity, clocks) => {
                 for (index, clock_mhz) in cpus.iter().zip(clocks) {
-                    if let Some(place) = self.cpu(index.into()) {
+                    if let Some(place) = self.cpu(index.place()) {
                         place.identity = Some(Identity {
                             clock_mhz,
                             ..identity
@@ -94,7 +94,7 @@ impl RunBuilder {
         let cpus = usize::from(cpus).min(CPU_MAX).max(self.run.cpus.len());
         self.run.cpus.resize(cpus, Cpu::default());
         if let Some(facts) = &mut self.run.facts {
-            let lead = self.run.cpus.get(facts.lead);
+            let lead = self.run.cpus.get(facts.lead.place());
             facts.own = lead.and_then(|cpu| cpu.identity).unwrap_or_default();
         }
         for (at, metric, part) in self.histograms {

@@ -21,6 +21,7 @@
 use alloc::vec::Vec;
 
 use arrayvec::ArrayVec;
+use hardware::board::CpuIndex;
 use hardware::spec::stat::Reached;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -55,9 +56,9 @@ struct Named {
     #[serde(default, skip_serializing_if = "is_tftf")]
     m: Method,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    h: Option<u16>,
+    h: Option<CpuIndex>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    cpu: Option<u16>,
+    cpu: Option<CpuIndex>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     step: Option<(How, Variant, Option<u64>, u32)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -67,7 +68,7 @@ struct Named {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     skipped: Option<Skip>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    helper: Option<u16>,
+    helper: Option<CpuIndex>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     wake_source: Option<WakeSource>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -175,8 +176,8 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
 
 /// Returns the CPU of a cell of TFTF's suite by its place; one that no board has for a place
 /// that is too great.
-pub(super) fn cpu_of(place: u32) -> u16 {
-    u16::try_from(place).unwrap_or(u16::MAX)
+pub(super) fn cpu_of(place: u32) -> CpuIndex {
+    u16::try_from(place).unwrap_or(u16::MAX).into()
 }
 
 fn usual_first(rejected: &[(Reason, u32)]) -> Option<Rejection> {

@@ -22,6 +22,7 @@
 
 use alloc::vec::Vec;
 
+use hardware::board::CpuIndex;
 use serde::{Deserialize, Serialize};
 
 use super::{cpu_list, packed};
@@ -54,7 +55,7 @@ pub enum Record {
     /// The boot arguments.
     Plan(Plan),
     /// CPUs without their identity, in the board's order, from this index on.
-    Cpus(u16, #[serde(with = "cpu_list")] Vec<Cpu>),
+    Cpus(CpuIndex, #[serde(with = "cpu_list")] Vec<Cpu>),
     /// A scenario, after its other records: status, conditions, and the number of its records,
     /// this one included.
     Scenario(ScenarioKey, Status, Option<Conditions>, u32),

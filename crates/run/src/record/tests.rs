@@ -60,7 +60,7 @@ fn short_run() -> Run {
         ..Scenario::new(ScenarioKey {
             id: ScenarioId::CpuSuspendSerial,
             method: Method::Warm,
-            helper: Some(1),
+            helper: Some(1.into()),
         })
     };
     let mut first = Scenario {
@@ -68,7 +68,7 @@ fn short_run() -> Run {
         ..skipped.clone()
     };
     first.cells.push(Cell {
-        cpu: 2,
+        cpu: 2.into(),
         counts: Some(Counts::default()),
         ..Cell::default()
     });
@@ -282,7 +282,7 @@ fn hostile_records() {
     let metric = cell.series[0].metric;
     let part = cell.series[0].histogram.clone().expect("a histogram");
     let found = joined([
-        Record::Cpus(u16::MAX, vec![Cpu::default(); 2]),
+        Record::Cpus(u16::MAX.into(), vec![Cpu::default(); 2]),
         Record::Cell((key, u32::MAX, cell.without_parts())),
         Record::Histogram(key, u32::MAX, metric, part.clone()),
         Record::Histogram(key, u32::MAX, metric, part.clone()),

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use crate::crc::Crc32;
+use hardware::board::CpuIndex;
 
 use super::record::{CRC_DIGITS, LINE_MAX, MARK, Record};
 use crate::measure::{Facts, Identity, Metric};
@@ -53,11 +54,12 @@ impl Writer {
             if let Some(plan) = run.plan {
                 to.write(out, Record::Plan(plan))?;
             }
-            for (block, cpus) in (0..).zip(run.cpus.chunks(CPUS)) {
-                to.write(out, Record::Cpus(block * CPUS as u16, cpus.to_vec()))?;
+            let firsts = run.cpu_indices().step_by(CPUS);
+            for (first, cpus) in firsts.zip(run.cpus.chunks(CPUS)) {
+                to.write(out, Record::Cpus(first, cpus.to_vec()))?;
             }
             match run.facts {
-                Some(facts) => to.identity(out, &[(facts.lead as u16, facts.own)]),
+                Some(facts) => to.identity(out, &[(facts.lead, facts.own)]),
                 None => Ok(()),
             }
         })
@@ -80,7 +82,7 @@ impl Writer {
     /// Writes the CPUs' identities and the end, whose number of records it sets.
     pub fn end(&mut self, out: &mut dyn Write, run: &Run, end: End) -> fmt::Result {
         self.block(out, &|to, out| {
-            let known = (0..).zip(&run.cpus);
+            let known = run.cpu_indices().zip(&run.cpus);
             let known = known.filter_map(|(index, cpu)| Some((index, cpu.identity?)));
             let known: Vec<_> = known.collect();
             let is_same = |a: &(_, _), b: &(_, _)| without_clock(a.1) == without_clock(b.1);
@@ -103,7 +105,7 @@ impl Writer {
     }
 
     /// Writes the identity of CPUs that differ in the clock alone.
-    fn identity(&mut self, out: &mut dyn Write, cpus: &[(u16, Identity)]) -> fmt::Result {
+    fn identity(&mut self, out: &mut dyn Write, cpus: &[(CpuIndex, Identity)]) -> fmt::Result {
         let Some((_, first)) = cpus.first() else {
             return Ok(());
         };
@@ -230,8 +232,9 @@ impl Writer {
             return self.write(out, record);
         }
         let (left, right) = counts.split_at(counts.len() / 2);
+        let middle = first + u16::try_from(left.len()).expect("bins are numbered by u16");
         self.histogram(out, at, first, left)?;
-        self.histogram(out, at, first + left.len() as u16, right)
+        self.histogram(out, at, middle, right)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use hardware::board::LabelSource;
+use hardware::board::{CpuIndex, LabelSource};
 use hardware::spec::caches::Caches;
 use hardware::spec::pmf::{ReadError, Stamp};
 use hardware::spec::psci;
@@ -115,7 +115,7 @@ pub fn made(run: &Run, id: ScenarioId, method: Method) -> Scenario {
     let parallel = id.is_parallel();
     let flush_of = |cpu| flush(run, cpu, deep, parallel);
     let flushes: Vec<u64> = (0..run.cpus.len()).map(flush_of).collect();
-    let cpus = 0..run.cpus.len() as u16;
+    let cpus = run.cpu_indices();
     Scenario {
         status: Status::Passed,
         conditions: Some(Conditions {
@@ -150,8 +150,11 @@ pub fn with_a_lost_cpu(mut scenario: Scenario) -> Scenario {
         step: Step::Arrive,
         cause: Cause::Timeout,
     };
-    scenario.status = Status::Failed(Failure::CpuLost { cpu: 3, loss });
-    let (cpu, lost) = (3, Some(loss));
+    scenario.status = Status::Failed(Failure::CpuLost {
+        cpu: 3.into(),
+        loss,
+    });
+    let (cpu, lost) = (3.into(), Some(loss));
     scenario.cells[3] = Cell {
         cpu,
         lost,
@@ -209,12 +212,17 @@ fn down(run: &Run, id: ScenarioId, cpu: usize, flushes: &[u64]) -> u64 {
 }
 
 /// The instants of one CPU's part, and the metrics that its call has.
-fn part(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> (Instants, &'static [Metric]) {
+fn part(
+    run: &Run,
+    id: ScenarioId,
+    cpu: CpuIndex,
+    flushes: &[u64],
+) -> (Instants, &'static [Metric]) {
     use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
     let pmf = run.facts.expect("there are facts").pmf.is_ok();
-    let me = usize::from(cpu);
+    let me = cpu.place();
     let (flush, due) = (flushes[me] as i64, sleep(run) as i64);
-    let before = 4 + i64::from(cpu % 5);
+    let before = 4 + i64::from(u16::from(cpu) % 5);
     let entry = before + 20;
 
     let mut shown = Instants::new(7_000_000_000);
@@ -226,13 +234,13 @@ fn part(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> (Instants, &'st
     set(Instant::Before, before);
     set(Instant::Stamp(Stamp::EnterPsci), entry);
     if id == ScenarioId::PsciVersionParallel {
-        let exit = entry + 3 + i64::from(cpu % 3);
+        let exit = entry + 3 + i64::from(u16::from(cpu) % 3);
         set(Instant::Stamp(Stamp::ExitPsci), exit);
         set(Instant::After, exit + 20);
         return (shown, &[Latency, Call]);
     }
     let low = entry + down(run, id, me, flushes) as i64;
-    let (up, metrics): (_, &[Metric]) = if id == ScenarioId::CpuOffSerial && cpu != 0 {
+    let (up, metrics): (_, &[Metric]) = if id == ScenarioId::CpuOffSerial && cpu.place() != 0 {
         set(Instant::SeenOff, low - 30);
         set(Instant::TurnedOn, low + 5_000);
         set(Instant::Entered, low + 7_400);
@@ -244,7 +252,7 @@ fn part(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> (Instants, &'st
         (low + 5_500, metrics)
     } else {
         set(Instant::Due, due);
-        set(Instant::After, due + 2_900 + i64::from(cpu));
+        set(Instant::After, due + 2_900 + i64::from(u16::from(cpu)));
         let metrics = &[Powerdown, Wakeup, CacheFlush, Call, Wake];
         (due + 600, metrics)
     };
@@ -261,7 +269,7 @@ fn part(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> (Instants, &'st
 }
 
 /// One CPU's results.
-fn cell(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> Cell {
+fn cell(run: &Run, id: ScenarioId, cpu: CpuIndex, flushes: &[u64]) -> Cell {
     let (shown, metrics) = part(run, id, cpu, flushes);
     let series = |metric: &Metric| {
         let figure = shown.metric(*metric)?;

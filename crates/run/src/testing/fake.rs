@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use hardware::board::{Cpu, IntId, NoFrame, NoWatchdog, TimerFrame};
+use hardware::board::{Cpu, CpuIndex, IntId, NoFrame, NoWatchdog, TimerFrame};
 use hardware::image::Conduit;
 use hardware::spec::pmf::{Interface, ReadError, Stamps};
 use hardware::spec::psci::StateFormat;
@@ -87,7 +87,7 @@ fn facts() -> Facts {
         service: None,
         state_format: StateFormat::Original,
         pmf: Ok(Interface::VendorEl3),
-        lead: 0,
+        lead: CpuIndex::default(),
         own: Identity {
             midr: 0x411f_d070,
             ..Identity::default()
@@ -207,7 +207,7 @@ impl Fake {
     /// Returns the ticks of the flush of the CPU at `place` in `queue`, the order in which
     /// CPUs go down.
     fn flush(&self, round: &Round, action: Action, queue: &[usize], place: usize) -> u64 {
-        let (cpu, lead) = (queue[place], self.facts.lead);
+        let (cpu, lead) = (queue[place], self.facts.lead.place());
         let dirty = match round.action {
             Action::ReadBack => self.off_dirty[cpu],
             _ => round.dirty,
@@ -321,7 +321,7 @@ impl Fake {
                     turned_on: start - 800,
                     quiet_until: u64::from(action == Action::OnOff) * (start - 800 + round.quiet),
                     // The lead stays on.
-                    entered: u64::from(cpu != self.facts.lead) * (start - 100),
+                    entered: u64::from(cpu != self.facts.lead.place()) * (start - 100),
                     before: start,
                     seen_off: start + 900,
                     ..outcome
@@ -391,7 +391,11 @@ impl Machine for Fake {
     }
 
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
-        let (cpus, lead, helper) = (self.lost.len(), self.facts.lead, round.waker.helper());
+        let (cpus, lead, helper) = (
+            self.lost.len(),
+            self.facts.lead.place(),
+            round.waker.helper(),
+        );
         assert_eq!(outcomes.len(), cpus);
         assert!(helper.is_none_or(|helper| helper < cpus));
         assert!(!round.waker.is_frame() || self.facts.frame.is_ok());

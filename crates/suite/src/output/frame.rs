@@ -10,6 +10,7 @@ use alloc::format;
 use core::fmt::{self, Write};
 
 use crate::output::prose::paragraph;
+use hardware::board::CpuIndex;
 use run::measure::Metric;
 use run::model::{Cell, Run, Scenario, Status};
 use run::plan::Procedure;
@@ -22,8 +23,8 @@ pub(crate) fn begin(out: &mut dyn Write, exception_level: u8) -> fmt::Result {
 /// Writes the rows and the result of a scenario: one row for each CPU, over all
 /// placements of the helper.
 pub(crate) fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Result {
-    let cluster = |cpu: u16| run.cpu(cpu).cluster;
-    for cpu in 0..run.cpus.len() as u16 {
+    let cluster = |cpu: CpuIndex| run.cpu(cpu).cluster;
+    for cpu in run.cpu_indices() {
         if let Some((scenario, cell)) = Scenario::cell_of(group, cpu, &cluster) {
             rt_instr(out, run, scenario, cell)?;
         }

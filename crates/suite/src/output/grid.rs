@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use crate::output::prose::{fill, paragraph, width};
+use hardware::board::CpuIndex;
 use hardware::spec::ticks::{Clock, Hundredths};
 use run::model::{Cpu, Label, Run};
 
@@ -69,7 +70,7 @@ pub(crate) fn grid(
     out: &mut dyn Write,
     run: &Run,
     title: &dyn fmt::Display,
-    cpus: impl Iterator<Item = u16> + Clone,
+    cpus: impl Iterator<Item = CpuIndex> + Clone,
     columns: impl IntoIterator<Item = Column>,
 ) -> fmt::Result {
     let of_cpus = |number: fn(Cpu) -> u16| {

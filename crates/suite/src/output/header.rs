@@ -5,7 +5,7 @@ use alloc::string::String;
 use core::fmt::{self, Write};
 
 use crate::output::prose::paragraph;
-use hardware::board::{LabelSource, NoWatchdog};
+use hardware::board::{CpuIndex, LabelSource, NoWatchdog};
 use hardware::image::Conduit;
 use hardware::spec::ticks::Hundredths;
 use hardware::text::outside::Shown;
@@ -110,7 +110,7 @@ pub fn conditions(run: &Run) -> [(&'static str, Option<String>); 8] {
 }
 
 fn cpus(run: &Run, head: &Head, facts: &Facts) -> String {
-    let lead = facts.lead as u16;
+    let lead = facts.lead;
     let source = match head.labels {
         LabelSource::CpuMap => "cpu-map",
         LabelSource::Mpidr => "MPIDR, as there is no cpu-map",
@@ -218,8 +218,8 @@ fn others(
     own: &dyn Fn(Identity) -> Option<u64>,
     describe: &dyn Fn(u64, Label) -> String,
 ) -> fmt::Result {
-    let differing = |(index, cpu): (u16, &run::model::Cpu)| Some((index, own(cpu.identity?)?));
-    let mut others = (0..).zip(&run.cpus).filter_map(differing);
+    let differing = |(index, cpu): (CpuIndex, &run::model::Cpu)| Some((index, own(cpu.identity?)?));
+    let mut others = run.cpu_indices().zip(&run.cpus).filter_map(differing);
     let Some((first, value)) = others.next() else {
         return Ok(());
     };

@@ -13,7 +13,7 @@ use alloc::format;
 use core::fmt::{self, Write};
 
 use crate::output::prose::{COLUMNS, one_line, paragraph, width};
-use hardware::board::{IdleState, NoFrame};
+use hardware::board::{CpuIndex, IdleState, NoFrame};
 use run::findings::{Detail, findings_of, list as listed};
 use run::measure::Machine;
 use run::model::{ClosingLine, End, Job, Run, Scenario, Status, Verdict, jobs};
@@ -90,7 +90,7 @@ fn foreign_states(
 /// measured stops a timer.
 pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Result {
     for (power_state, cpu) in &wakers.undeclared {
-        let cpu = run.label(*cpu as u16);
+        let cpu = run.label(CpuIndex::new(*cpu));
         let text = format!(
             "CPU {cpu}'s timer did not wake it from {power_state:#010x}, an SGI did: the idle \
              state lacks local-timer-stop."
@@ -101,8 +101,10 @@ pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Resu
         return Ok(());
     };
     let states = wakers.proven.iter().map(|it| format!("{it:#010x}"));
-    let (woken, states) = (run.label(woken as u16), listed(states));
-    let helper = wakers.woke_lead.map(|helper| run.label(helper as u16));
+    let (woken, states) = (run.label(CpuIndex::new(woken)), listed(states));
+    let helper = wakers
+        .woke_lead
+        .map(|helper| run.label(CpuIndex::new(helper)));
     let lead = match (wakers.frame, helper) {
         (Ok(frame), _) => format!("; the {frame}, woke the lead."),
         (Err(NoFrame::DidNotWake), Some(helper)) => format!(

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use crate::output::prose::paragraph;
+use hardware::board::CpuIndex;
 use run::findings::list;
 use run::measure::{Metric, Unit};
 use run::model::{Cell, CellSeries, CpuSet, Run, Scenario, Skip, Status, Totals, Variant};
@@ -234,13 +235,13 @@ impl SummaryRow {
 fn of_suite(run: &Run, group: &[Scenario]) -> Option<InShort> {
     let columns = |it: &Scenario| it.columns().first().copied();
     let metric = group.iter().find_map(columns)?;
-    let cluster = |cpu: u16| run.cpu(cpu).cluster;
+    let cluster = |cpu: CpuIndex| run.cpu(cpu).cluster;
     let figure = |cpu| {
         let (_, cell) = Scenario::cell_of(group, cpu, &cluster)?;
         let figure = cell.figure(metric).filter(|_| cell.skipped.is_none());
         Some((figure?, cpu))
     };
-    let all = (0..run.cpus.len() as u16).filter_map(figure).collect();
+    let all = run.cpu_indices().filter_map(figure).collect();
     let scale = MetricScale {
         unit: Unit::Ticks,
         clock: run.clock(),
@@ -267,7 +268,7 @@ fn in_short(
     run: &Run,
     metric: Metric,
     scale: &MetricScale,
-    mut all: Vec<(u64, u16)>,
+    mut all: Vec<(u64, CpuIndex)>,
 ) -> Option<InShort> {
     all.sort_unstable_by_key(|(figure, cpu)| (*figure, core::cmp::Reverse(*cpu)));
     let (worst, cpu) = *all.last()?;

@@ -3,6 +3,7 @@
 
 use alloc::vec::Vec;
 
+use hardware::board::CpuIndex;
 use hardware::spec::stat::Ladder;
 use run::measure::{
     Action, After, Facts, Machine, Metric, OsInitiated, Outcome, Reason, Rejection, Round, Summary,
@@ -174,13 +175,13 @@ pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
 
 pub(crate) fn first_lost(machine: &dyn Machine, cpus: usize) -> Option<Failure> {
     (0..cpus).find_map(|index| {
-        let (cpu, loss) = (index as u16, machine.lost(index)?);
+        let (cpu, loss) = (CpuIndex::new(index), machine.lost(index)?);
         Some(Failure::CpuLost { cpu, loss })
     })
 }
 
 /// Returns the failure of a CPU of whose samples fewer than 90 % are valid.
-pub(crate) fn too_few(cpu: u16, valid: u32, asked: u32) -> Option<Failure> {
+pub(crate) fn too_few(cpu: CpuIndex, valid: u32, asked: u32) -> Option<Failure> {
     let lack = u64::from(valid) * 10 < u64::from(asked) * 9;
     lack.then_some(Failure::TooFewSamples { cpu, valid, asked })
 }
@@ -235,7 +236,7 @@ impl<'m> Bench<'m> {
     pub(crate) fn clear_cells(&mut self) {
         for (cpu, state) in self.cells.iter_mut().enumerate() {
             // A CPU that is lost already has no samples here either.
-            state.clear(cpu as u16, self.machine.lost(cpu));
+            state.clear(CpuIndex::new(cpu), self.machine.lost(cpu));
         }
     }
 
@@ -268,9 +269,9 @@ impl<'m> Bench<'m> {
                 ..state.counts()
             }),
             series,
-            ..Cell::new(cpu as u16, step)
+            ..Cell::new(CpuIndex::new(cpu), step)
         });
-        too_few(cpu as u16, valid, taken).map_or(Ok(()), Err)
+        too_few(CpuIndex::new(cpu), valid, taken).map_or(Ok(()), Err)
     }
 
     /// Begins a step: without counts, and with empty cells.
@@ -296,7 +297,7 @@ impl<'m> Bench<'m> {
     }
 
     pub(crate) fn lead(&self) -> usize {
-        self.machine.facts().lead
+        self.machine.facts().lead.place()
     }
 
     /// Returns the interrupt that wakes the CPUs of a round.

@@ -2,6 +2,7 @@
 //! the queue for locks is long. So a trial's sleep is doubled until all CPUs are down before
 //! the first wake-up; then the sleep is a multiple of the time that they took.
 
+use hardware::board::CpuIndex;
 use hardware::spec::pmf::Stamp;
 use run::measure::{Action, Detail, Outcome, Reason, Rejection, Who};
 use run::model::{Failure, Skip};
@@ -43,7 +44,7 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> 
     let mut tries = TRIES;
     while let Err((cpu, wrong)) = run_trial(bench, who) {
         let too_soon = has_come_too_soon(bench, wrong);
-        let cpu = cpu as u16;
+        let cpu = CpuIndex::new(cpu);
         if let Action::Suspend { power_state, .. } = action
             && let Detail::Firmware(error) = wrong.detail
             && !too_soon

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use hardware::board::CpuIndex;
 use run::measure::{Detail, Loss, Metric, Outcome, REASONS, Reason, Rejection, Summary};
 use run::model::{Cell, CellStep, Counts, Sample, Samples, Series};
 
@@ -51,7 +52,7 @@ impl CellState {
         }
     }
 
-    pub(crate) fn clear(&mut self, cpu: u16, lost: Option<Loss>) {
+    pub(crate) fn clear(&mut self, cpu: CpuIndex, lost: Option<Loss>) {
         let mut kept = core::mem::take(&mut self.kept);
         let mut columns = core::mem::take(&mut self.columns);
         kept.clear();

@@ -7,6 +7,7 @@
 //! After its last CPU_ON the lead sleeps for twice the time that the slowest CPU has taken so
 //! far, so that it does not disturb CPUs on their way up.
 
+use hardware::board::CpuIndex;
 use run::measure::{Action, Machine, Metric, Round, Who};
 use run::model::{CellStep, Failure, Scenario, ScenarioKey, Skip, Status, Variant};
 
@@ -42,7 +43,7 @@ pub(crate) fn measure(
 
 fn measure_all(bench: &mut Bench<'_>) -> Result<(), Failure> {
     bench.asked = bench.setting.plan.iterations;
-    let lead = bench.machine.facts().lead;
+    let lead = bench.machine.facts().lead.place();
     let others = (0..bench.cells.len()).filter(|cpu| *cpu != lead);
     for who in others.clone().map(Who::Only).chain([Who::All]) {
         take_samples(bench, who)?;
@@ -110,14 +111,14 @@ fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: usize) -> Result<(), Failure> 
     bench.add_cell(cpu, step, metrics, asked)?;
     match who {
         Who::All => Ok(()),
-        _ => too_few(cpu as u16, turned_off, asked).map_or(Ok(()), Err),
+        _ => too_few(CpuIndex::new(cpu), turned_off, asked).map_or(Ok(()), Err),
     }
 }
 
 /// Returns [`Variant::Joins`] if the CPU's cluster is up already: by the lead, or by a
 /// CPU that the lead turned on before it in the same round.
 fn variant(bench: &Bench<'_>, who: Who, cpu: usize) -> Variant {
-    let (cpus, lead) = (bench.setting.cpus, bench.machine.facts().lead);
+    let (cpus, lead) = (bench.setting.cpus, bench.machine.facts().lead.place());
     let is_up = |other: usize| other == lead || who == Who::All && other < cpu;
     let is_mate = |other: usize| other != cpu && cpus[other].cluster == cpus[cpu].cluster;
     match (0..cpus.len()).any(|other| is_mate(other) && is_up(other)) {

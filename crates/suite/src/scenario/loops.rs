@@ -2,6 +2,7 @@
 //! whole by one round, on one CPU alone and on all at once. The cost of the loop itself is
 //! the variant `loop`; nothing is subtracted.
 
+use hardware::board::CpuIndex;
 use run::measure::Operation::{Call, ReadStamp, SelfSgi, SysregRead};
 use run::measure::{
     Action, After, End, Facts, Machine, Metric, Operation, Outcome, Reason, Rejection, Round, Who,
@@ -147,7 +148,7 @@ impl Micro<'_, '_> {
         }
         if kinds.iter().all(|kind| kind.variant != Variant::Loop) {
             self.asked = self.asked.min(LEAST);
-            self.series(&LOOP, Who::Only(lead))?;
+            self.series(&LOOP, Who::Only(lead.place()))?;
         }
         Ok(())
     }
@@ -176,7 +177,7 @@ impl Micro<'_, '_> {
             if kind.is_good(outcome) {
                 continue;
             }
-            let (variant, answer, cpu) = (kind.variant, outcome.code, cpu as u16);
+            let (variant, answer, cpu) = (kind.variant, outcome.code, CpuIndex::new(cpu));
             if variant == Variant::SmcccVersion && answer == error::NOT_SUPPORTED {
                 return Ok(false);
             }
@@ -238,7 +239,7 @@ impl Micro<'_, '_> {
 
     fn sum_up(&mut self, kind: &OperationKind, who: Who, taken: u32) -> Result<(), Failure> {
         let mut result = Ok(());
-        let lead = self.bench.machine.facts().lead;
+        let lead = self.bench.machine.facts().lead.place();
         let cpus = 0..self.bench.cells.len();
         let step = CellStep {
             how: how(who),

@@ -60,7 +60,7 @@ fn is_complete(bench: &Bench<'_>) -> bool {
     bench.cells.iter().all(|state| {
         !state.needs_samples()
             || state.valid() >= bench.setting.plan.iterations
-            || bench.machine.is_lost(state.cell.cpu.into())
+            || bench.machine.is_lost(state.cell.cpu.place())
     })
 }
 

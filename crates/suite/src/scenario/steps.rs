@@ -3,6 +3,7 @@
 
 use alloc::vec::Vec;
 
+use hardware::board::CpuIndex;
 use hardware::spec::stat::Ladder;
 use run::measure::{Action, Facts, Machine, Metric, Summary};
 use run::model::{
@@ -123,7 +124,7 @@ impl Sweep<'_> {
         let why = self.bench.setting.states.explain(why);
         let mut cell = Cell {
             skipped: Some(why),
-            ..Cell::new(0, step)
+            ..Cell::new(CpuIndex::default(), step)
         };
         cell.series.reserve_exact(1);
         cell.series.push(Series::new(figures(self.bench.pmf)[0]));
@@ -204,7 +205,7 @@ impl Sweep<'_> {
         let state = &bench.cells[cpu];
         bench.results.push(Cell {
             counts: Some(state.counts()),
-            helper: waker.helper().map(|index| index as u16),
+            helper: waker.helper().map(CpuIndex::new),
             wake_source: Some(waker.into()),
             power_state: match bench.step.action {
                 Action::Suspend { power_state, .. } => Some(power_state),

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use hardware::board::CpuIndex;
 use run::measure::{Action, Machine};
 use run::model::{Conditions, Scenario, ScenarioKey, Status};
 use run::plan::{Procedure, ScenarioId, Turns};
@@ -90,7 +91,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<usize>) ->
         cells.reserve_exact(bench.cells.len());
         for state in &mut bench.cells {
             // The helper has no figures.
-            if helper != Some(state.cell.cpu.into()) {
+            if helper != Some(state.cell.cpu.place()) {
                 let (pmf, samples) = (bench.pmf, plan.samples);
                 cells.push(state.finish(id.is_parallel(), pmf, samples, &mut bench.column));
             }
@@ -113,7 +114,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<usize>) ->
         ..Scenario::new(ScenarioKey {
             id,
             method: bench.method,
-            helper: helper.map(|cpu| cpu as u16),
+            helper: helper.map(CpuIndex::new),
         })
     }
 }
@@ -139,6 +140,6 @@ fn name_helpers(bench: &mut Bench<'_>) {
         let helper = bench.waker_of(cpu).helper();
         let state = &mut bench.cells[cpu];
         let has_samples = is_suspended && state.valid() > 0;
-        state.cell.helper = helper.filter(|_| has_samples).map(|index| index as u16);
+        state.cell.helper = helper.filter(|_| has_samples).map(CpuIndex::new);
     }
 }

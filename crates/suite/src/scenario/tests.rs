@@ -152,7 +152,7 @@ impl Ran {
     fn median(&self, cpu: u16, variant: Variant, x: u64, metric: Metric) -> u64 {
         let step = (variant, Some(x));
         let mut own = self.cells();
-        let cell = own.find(|it| it.cpu == cpu && (it.step.variant, it.step.x) == step);
+        let cell = own.find(|it| it.cpu == cpu.into() && (it.step.variant, it.step.x) == step);
         let summary = cell.expect("a cell").summary(metric);
         summary.expect("samples").median
     }
@@ -222,7 +222,7 @@ fn refused(cpu: u16, error: Error) -> Status {
     Status::Failed(Failure::StateRefused {
         power_state: CLUSTER,
         error: error.into(),
-        cpu,
+        cpu: cpu.into(),
     })
 }
 
@@ -235,7 +235,10 @@ fn losing(of: usize, in_round: u64) -> impl FnMut(u64, usize, &mut Outcome) {
 }
 
 fn lost(cpu: u16) -> Status {
-    Status::Failed(Failure::CpuLost { cpu, loss: LOSS })
+    Status::Failed(Failure::CpuLost {
+        cpu: cpu.into(),
+        loss: LOSS,
+    })
 }
 
 #[test]
@@ -297,7 +300,11 @@ fn retries_end() {
     });
     let ran = run(fake, "only=cpu_susp_parallel iterations=10 warmup=1");
     let (cpu, valid, asked) = (1, 2, 10);
-    let few = Failure::TooFewSamples { cpu, valid, asked };
+    let few = Failure::TooFewSamples {
+        cpu: cpu.into(),
+        valid,
+        asked,
+    };
     assert_eq!(ran.failure(), Some(few));
     // A trial, a warm-up, and at most four times as many as asked for.
     let rounds = ran.fake.rounds;

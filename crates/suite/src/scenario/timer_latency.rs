@@ -5,6 +5,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use hardware::board::CpuIndex;
 use hardware::text::words::Word;
 use run::measure::{
     Account, Action, After, End, Machine, Metric, Reason, Round, Schedule, TimerFault, Until, Who,
@@ -186,7 +187,7 @@ impl Timers<'_> {
             _ if tally.window.spurious > tally.window.expiries => TimerFault::Spurious,
             _ => TimerFault::Silent,
         };
-        let cpu = cpu as u16;
+        let cpu = CpuIndex::new(cpu);
         Some(Failure::Timer { cpu, fault })
     }
 
@@ -222,7 +223,7 @@ impl Timers<'_> {
                 first: None,
             }),
             series,
-            ..Cell::new(cpu as u16, step)
+            ..Cell::new(CpuIndex::new(cpu), step)
         });
     }
 }

@@ -3,6 +3,7 @@
 
 use alloc::vec::Vec;
 
+use hardware::board::CpuIndex;
 use hardware::spec::pmf::Stamp;
 use run::measure::{
     Cause, End, Loss, Machine, Outcome, Reason, Rejection, Round, Step, Waker, Who,
@@ -108,7 +109,7 @@ impl<'t> Trials<'t> {
     /// Tries CPUs that the lead wakes until one is woken from this state, and returns it;
     /// None if the firmware refuses the state to one that was tried.
     pub(crate) fn try_sgi(&mut self, state: Chosen) -> Result<Option<usize>, Skip> {
-        let lead = self.machine.facts().lead;
+        let lead = self.machine.facts().lead.place();
         let mut verdict = Err(Skip::NoHelper);
         let mut next = self.last_other_before(self.cpus.len());
         for _ in 0..CPUS {
@@ -134,7 +135,7 @@ impl<'t> Trials<'t> {
         state: Chosen,
         waker: fn(usize) -> Waker,
     ) -> Result<Option<usize>, (Skip, usize)> {
-        let lead = self.machine.facts().lead;
+        let lead = self.machine.facts().lead.place();
         let mut last = (Skip::NoHelper, lead);
         while let Some(helper) = helper_of(self.machine, self.cpus, lead) {
             let why = match self.run(lead, waker(helper), state) {
@@ -159,7 +160,7 @@ impl<'t> Trials<'t> {
     /// Returns the last CPU before `end` that is neither the lead nor lost. The last is tried
     /// first: in the board's order the figures of the first CPUs are those that are looked at.
     fn last_other_before(&self, end: usize) -> Option<usize> {
-        let lead = self.machine.facts().lead;
+        let lead = self.machine.facts().lead.place();
         let mut others = (0..end).rev().filter(|cpu| *cpu != lead);
         others.find(|cpu| !self.machine.is_lost(*cpu))
     }
@@ -212,7 +213,7 @@ impl<'t> Trials<'t> {
                 End::NotRung if is_own_timer => was_not_rung = true,
                 End::Lost(ASLEEP) => return TrialVerdict::Asleep,
                 End::Lost(loss) if loss.step == Step::Finish => {
-                    let cpu = cpu as u16;
+                    let cpu = CpuIndex::new(cpu);
                     self.wrong = Some(Failure::CpuLost { cpu, loss });
                     return TrialVerdict::Lost;
                 }
@@ -228,7 +229,7 @@ impl<'t> Trials<'t> {
         self.wrong = Some(Failure::NotCalibrated {
             sleep: slept,
             last: self.outcomes[cpu].judge(false).err().unwrap_or(early),
-            cpu: cpu as u16,
+            cpu: CpuIndex::new(cpu),
         });
         TrialVerdict::Unclear
     }

@@ -187,7 +187,7 @@ impl Wakers {
         who: Who,
         helper: Option<usize>,
     ) -> Waker {
-        let lead = machine.facts().lead;
+        let lead = machine.facts().lead.place();
         match who {
             Who::Only(cpu) if cpu != lead => Waker::Helper(lead),
             _ if self.frame.is_ok() => Waker::Frame,
@@ -208,7 +208,7 @@ impl Wakers {
         if self.source(timers_stop) != WakeSource::Helper {
             return [Some(None), None];
         }
-        let lead = machine.facts().lead;
+        let lead = machine.facts().lead.place();
         [Some(Some(lead)), helper_of(machine, cpus, lead).map(Some)]
     }
 }

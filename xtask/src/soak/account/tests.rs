@@ -14,7 +14,7 @@ fn cell(cpu: u16, step: CellStep, valid: u32, rejected: &[(Reason, u32)]) -> Cel
             rejected: rejected.to_vec(),
             first: None,
         }),
-        ..Cell::new(cpu, step)
+        ..Cell::new(cpu.into(), step)
     }
 }
 
@@ -24,7 +24,7 @@ fn run(scenario: Scenario) -> LoggedRun {
         run: made_up_run::run(),
         ..LoggedRun::default()
     };
-    made.run.facts.as_mut().expect("facts").lead = 1;
+    made.run.facts.as_mut().expect("facts").lead = 1.into();
     made.run.cpus.truncate(2);
     (made.run.scenarios, made.run.end) = (vec![scenario], None);
     let records = made.integrity.records.get_or_insert_default();

@@ -31,7 +31,7 @@ fn text() {
         run.scenarios.truncate(4);
         run.scenarios.remove(1);
         run.scenarios[0].status = Status::Failed(Failure::TooFewSamples {
-            cpu: 1,
+            cpu: 1.into(),
             valid: 1,
             asked: 2,
         });

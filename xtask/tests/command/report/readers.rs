@@ -23,7 +23,7 @@ fn junit() {
     let head = run.head.as_mut().expect("a head");
     head.model = "a <board> & \"quotes\"\u{1b}[0m".to_owned();
     run.scenarios[0].status = Status::Failed(Failure::TooFewSamples {
-        cpu: 1,
+        cpu: 1.into(),
         valid: 1,
         asked: 2,
     });
@@ -160,7 +160,7 @@ fn no_figure_is_too_large() {
             run.facts.as_mut().expect("facts").frequency = hz;
             let most = extreme.unsigned_abs();
             for cell in run.scenarios.iter_mut().flat_map(|it| &mut it.cells) {
-                let cpu = usize::from(cell.cpu);
+                let cpu = cell.cpu.place();
                 let mut samples: Vec<Sample> = cell.samples.iter().collect();
                 let all = samples.iter_mut().map(|it| &mut it.instants);
                 for instants in cell.shown.iter_mut().chain(all) {

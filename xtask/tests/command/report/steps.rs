@@ -39,7 +39,7 @@ fn cell(cpu: u16, step: CellStep, series: Vec<Series>) -> Cell {
             ..Counts::default()
         }),
         series,
-        ..Cell::new(cpu, step)
+        ..Cell::new(cpu.into(), step)
     }
 }
 
@@ -100,7 +100,7 @@ fn steps_without_samples_have_no_figures() {
         let left_out = |x| Cell {
             skipped: Some(Skip::TooFewCpus),
             series: vec![Series::new(Metric::Powerdown)],
-            ..Cell::new(0, step(Variant::Plain, Some(x)))
+            ..Cell::new(0.into(), step(Variant::Plain, Some(x)))
         };
         run.scenarios[1].cells.extend([5, 6, 7].map(left_out));
     });

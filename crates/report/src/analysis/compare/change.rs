@@ -1,5 +1,6 @@
 //! The change of a figure between two runs.
 
+use hardware::board::CpuIndex;
 use serde::Serialize;
 
 use crate::analysis::figure::FigureKey;
@@ -12,8 +13,8 @@ pub(crate) struct Change {
     /// The place in the order of size, from 0; None by CPU.
     pub(crate) place: Option<usize>,
     /// The CPUs of the run and of the baseline, each by its own index.
-    pub(crate) cpu: u16,
-    pub(crate) old_cpu: u16,
+    pub(crate) cpu: CpuIndex,
+    pub(crate) old_cpu: CpuIndex,
     pub(crate) new: ComparedValue,
     pub(crate) old: ComparedValue,
     #[serde(skip)]

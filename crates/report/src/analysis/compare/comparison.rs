@@ -3,6 +3,7 @@
 //! A comparison covers all that the baseline has: a scenario, a CPU or a figure that
 //! the run no longer has is not "no regression" unless an option says so.
 
+use hardware::board::CpuIndex;
 use hardware::text::plural::many;
 use itertools::Itertools as _;
 use run::model::{Confidence, Kind, Run, Scenario, ScenarioKey};
@@ -83,9 +84,9 @@ pub(crate) struct ComparedScenario {
     /// of the first to arrive.
     pub(crate) by_order: Vec<Change>,
     /// CPUs whose row one side lacks: the run's, and the baseline's.
-    pub(crate) unpaired: (Vec<u16>, Vec<u16>),
+    pub(crate) unpaired: (Vec<CpuIndex>, Vec<CpuIndex>),
     /// Figures of the baseline that are in no change that counts, by its CPUs.
-    pub(crate) lacks: Vec<(u16, FigureKey)>,
+    pub(crate) lacks: Vec<(CpuIndex, FigureKey)>,
 }
 
 /// The list of changes that counts.

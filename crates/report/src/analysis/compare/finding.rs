@@ -1,5 +1,6 @@
 //! A finding of a comparison, and the figures that it rests on.
 
+use hardware::board::CpuIndex;
 use itertools::Itertools as _;
 use run::measure::Metric;
 use run::model::{Confidence, CpuSet, Finding, Kind, Run, ScenarioKey};
@@ -17,7 +18,7 @@ pub struct Basis {
     pub scenario: ScenarioKey,
     pub metrics: Vec<Metric>,
     /// The CPUs of the run and of the baseline, each by its own indices.
-    pub cpus: [Vec<u16>; 2],
+    pub cpus: [Vec<CpuIndex>; 2],
 }
 
 /// A finding of a comparison.
@@ -68,7 +69,7 @@ fn bases(scenario: ScenarioKey, changes: &[&Change]) -> Vec<Basis> {
     let metrics = changes.iter();
     let metrics = metrics.filter_map(|it| Some((it.key.suite_metric()?, (it.cpu, it.old_cpu))));
     let by_cpus = grouped(metrics).into_iter().map(|(metric, cpus)| {
-        let (new, old): (Vec<u16>, Vec<u16>) = cpus.into_iter().unzip();
+        let (new, old): (Vec<CpuIndex>, Vec<CpuIndex>) = cpus.into_iter().unzip();
         ([new, old], metric)
     });
     let all = grouped(by_cpus).into_iter().map(|(cpus, metrics)| Basis {

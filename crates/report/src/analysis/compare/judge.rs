@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 
+use hardware::board::CpuIndex;
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
 use run::measure::{Summary, Unit};
@@ -141,19 +142,19 @@ pub(super) fn compare_figures(
         return Err(Incomparable::NothingInCommon);
     }
     let changes = compared.changes().iter().map(|it| (it.old_cpu, it.key));
-    let changes: HashSet<(u16, FigureKey)> = changes.collect();
+    let changes: HashSet<(CpuIndex, FigureKey)> = changes.collect();
     let olds = then.figures.iter().map(|it| (it.cpu, it.key));
     compared.lacks = olds.filter(|it| !changes.contains(it)).collect();
     Ok(compared)
 }
 
 /// Returns the CPUs whose row the other side lacks.
-fn unpaired(sides: &Sides<'_>, new: &Scenario, old: &Scenario) -> (Vec<u16>, Vec<u16>) {
+fn unpaired(sides: &Sides<'_>, new: &Scenario, old: &Scenario) -> (Vec<CpuIndex>, Vec<CpuIndex>) {
     if sides.keyed == Keyed::Ambiguous {
         return (Vec::new(), Vec::new());
     }
     let cpus = |of: &Scenario| of.suite_cells().iter().map(|it| it.cpu).collect();
-    let (mut news, mut olds): (Vec<u16>, Vec<u16>) = (cpus(new), cpus(old));
+    let (mut news, mut olds): (Vec<CpuIndex>, Vec<CpuIndex>) = (cpus(new), cpus(old));
     news.retain(|cpu| sides.old_cpu(*cpu).and_then(|it| old.cell(it)).is_none());
     olds.retain(|cpu| sides.new_cpu(*cpu).and_then(|it| new.cell(it)).is_none());
     (news, olds)

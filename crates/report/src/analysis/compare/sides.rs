@@ -1,6 +1,7 @@
 //! The two runs of a comparison, and the pairs of their CPUs.
 
 use anyhow::{Result, bail, ensure};
+use hardware::board::CpuIndex;
 use hardware::text::plural::many;
 use run::findings::tick_ns;
 use run::model::{Cpu, Run};
@@ -109,7 +110,7 @@ pub(super) struct Sides<'r> {
     pub(super) old: LoggedRun,
     pub(super) keyed: Keyed,
     /// Indices of CPUs in the run and in the baseline.
-    pairs: Vec<(u16, u16)>,
+    pairs: Vec<(CpuIndex, CpuIndex)>,
     /// Parts of a million.
     pub(super) tolerance: u32,
     /// One tick of the coarser side, in nanoseconds.
@@ -129,13 +130,18 @@ impl<'r> Sides<'r> {
             Keyed::Mpidr => (0, cpu.mpidr.expect("all CPUs have one")),
             _ => (cpu.cluster, run.core_number(cpu)),
         };
-        let find = |(cpu, own): (u16, &Cpu)| {
+        let find = |(cpu, own): (CpuIndex, &Cpu)| {
             let own = key(&new.run, own);
-            let mut olds = old.run.cpus.iter();
-            let found = olds.position(|it| key(&old.run, it) == own)?;
-            Some((cpu, found as u16)).filter(|_| keyed != Keyed::Ambiguous)
+            let mut olds = old.run.cpu_indices().zip(&old.run.cpus);
+            let (found, _) = olds.find(|(_, it)| key(&old.run, it) == own)?;
+            Some((cpu, found)).filter(|_| keyed != Keyed::Ambiguous)
         };
-        let pairs: Vec<(u16, u16)> = (0..).zip(&new.run.cpus).filter_map(find).collect();
+        let pairs: Vec<(CpuIndex, CpuIndex)> = new
+            .run
+            .cpu_indices()
+            .zip(&new.run.cpus)
+            .filter_map(find)
+            .collect();
         let (run, baseline) = (&new.source.input, &old.source.input);
         ensure!(
             !pairs.is_empty() || keyed == Keyed::Ambiguous,
@@ -148,7 +154,7 @@ impl<'r> Sides<'r> {
         // The labels of a table are the run's if its CPUs are known by their MPIDRs.
         if keyed == Keyed::Mpidr && old.integrity.tables {
             for (own, at) in &pairs {
-                let (cpu, to) = (new.run.cpu(*own), &mut old.run.cpus[usize::from(*at)]);
+                let (cpu, to) = (new.run.cpu(*own), &mut old.run.cpus[at.place()]);
                 (to.cluster, to.core, to.thread) = (cpu.cluster, cpu.core, cpu.thread);
             }
         }
@@ -163,12 +169,12 @@ impl<'r> Sides<'r> {
     }
 
     /// Returns the baseline's index of a CPU of the run.
-    pub(super) fn old_cpu(&self, new: u16) -> Option<u16> {
+    pub(super) fn old_cpu(&self, new: CpuIndex) -> Option<CpuIndex> {
         self.pairs.iter().find(|it| it.0 == new).map(|it| it.1)
     }
 
     /// Returns the run's index of a CPU of the baseline.
-    pub(super) fn new_cpu(&self, old: u16) -> Option<u16> {
+    pub(super) fn new_cpu(&self, old: CpuIndex) -> Option<CpuIndex> {
         self.pairs.iter().find(|it| it.1 == old).map(|it| it.0)
     }
 

@@ -2,7 +2,7 @@
 
 use std::vec::Vec;
 
-use hardware::board::{IntId, TimerFrame};
+use hardware::board::{CpuIndex, IntId, TimerFrame};
 use hardware::spec::caches::Caches;
 use hardware::spec::pmf::Stamp;
 use hardware::spec::psci;
@@ -78,7 +78,7 @@ const LOSS: Loss = Loss {
     cause: Cause::Firmware(psci::ReturnCode(i32::MIN)),
 };
 
-fn longest_cell(cpu: u16) -> Cell {
+fn longest_cell(cpu: CpuIndex) -> Cell {
     Cell {
         cpu,
         step: CellStep::default(),
@@ -88,7 +88,7 @@ fn longest_cell(cpu: u16) -> Cell {
             first: Some(rejection(Detail::Loss(LOSS))),
         }),
         skipped: None,
-        helper: Some(u16::MAX),
+        helper: Some(u16::MAX.into()),
         wake_source: None,
         power_state: None,
         reached: Some(Reached {
@@ -116,21 +116,21 @@ fn longest_cell(cpu: u16) -> Cell {
 }
 
 /// A cell whose figures are chosen as those of a scenario are.
-fn longest_cell_of(id: ScenarioId, cpu: u16) -> Cell {
+fn longest_cell_of(id: ScenarioId, cpu: CpuIndex) -> Cell {
     let mut cell = longest_cell(cpu);
     cell.choose_figures(id.is_parallel());
     cell
 }
 
 /// A cell with a step, of another CPU than its place.
-fn longest_cell_of_step(cpu: u16) -> Cell {
+fn longest_cell_of_step(cpu: CpuIndex) -> Cell {
     let mut series = Series::of(Metric::Handler, summary(MOST));
     series.histogram = Some(Spread {
         first: 0,
         counts: (0..337).map(|bin| u32::MAX - bin).collect(),
     });
     Cell {
-        cpu: cpu + 1,
+        cpu: CpuIndex::new(cpu.place() + 1),
         step: CellStep {
             how: longest(&How::ALL),
             variant: longest(&Variant::ALL),
@@ -212,7 +212,7 @@ pub(super) fn longest_run() -> Run {
     let key = ScenarioKey {
         id: longest(&ScenarioId::ALL),
         method: Method::Tftf,
-        helper: Some(u16::MAX),
+        helper: Some(u16::MAX.into()),
     };
     let skip = Skip::NotTried {
         mpidr: MOST,
@@ -222,18 +222,20 @@ pub(super) fn longest_run() -> Run {
         status: Status::Failed(Failure::NotCalibrated {
             sleep: MOST,
             last: rejection(Detail::Stamp(Stamp::EnterHwLowPwr)),
-            cpu: u16::MAX,
+            cpu: u16::MAX.into(),
         }),
         conditions: Some(Conditions {
             skew: Some(summary(MOST)),
             ..longest_conditions()
         }),
-        cells: (0..3).map(|cpu| longest_cell_of(key.id, cpu)).collect(),
+        cells: CpuIndex::all(3)
+            .map(|cpu| longest_cell_of(key.id, cpu))
+            .collect(),
         ..Scenario::new(key)
     };
     let sweep = Scenario {
         status: Status::Failed(Failure::CpuLost {
-            cpu: u16::MAX,
+            cpu: u16::MAX.into(),
             loss: LOSS,
         }),
         conditions: Some(Conditions {
@@ -242,7 +244,7 @@ pub(super) fn longest_run() -> Run {
             sleep: 0,
             ..longest_conditions()
         }),
-        cells: (0..3).map(longest_cell_of_step).collect(),
+        cells: CpuIndex::all(3).map(longest_cell_of_step).collect(),
         ..Scenario::new(ScenarioKey {
             id: ScenarioId::ContendSweep,
             ..key

@@ -189,7 +189,7 @@ fn tables() {
     refused.status = Status::Failed(Failure::StateRefused {
         power_state: 0x1_0002,
         error: ReturnCode(-2),
-        cpu: 3,
+        cpu: 3.into(),
     });
     let mut many = good(&pair, CpuSuspendSerial);
     many.cells[1].series[0].summary.p99 = Some(999);

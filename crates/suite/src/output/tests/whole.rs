@@ -50,7 +50,7 @@ fn new_run(fake: &Fake, args: &str) -> Run {
             version: "0.0.0".into(),
             model: "Fake".into(),
             labels: LabelSource::CpuMap,
-            cpus: cpus as u16,
+            cpus: u16::try_from(cpus).expect("a small board"),
         }),
         facts: Some(facts),
         plan: Some(Plan::parse(args).expect("a good plan")),

@@ -1,6 +1,7 @@
 //! Micro-benchmarks against the fake machine.
 
 use super::*;
+use hardware::board::CpuIndex;
 
 #[test]
 fn without_loops_the_time_is_limited() {
@@ -35,8 +36,8 @@ fn answers_that_are_wrong_fail_change_or_leave_out() {
         Some(Failure::WrongAnswer {
             variant: Variant::Unknown,
             answer: 0,
-            cpu: 1
-        })
+            cpu
+        }) if cpu.place() == 1
     );
     assert!(wrong, "{:?}", ran.failure());
     // An answer that changes costs its batch.
@@ -50,7 +51,7 @@ fn answers_that_are_wrong_fail_change_or_leave_out() {
     let rejected = [(Reason::WrongAnswer, 1)];
     let cells = ran.cells();
     let of_one = cells.filter(|it| it.counts.as_ref().is_some_and(|it| it.rejected == rejected));
-    assert_eq!(of_one.map(|it| it.cpu).collect::<Vec<_>>(), [1]);
+    assert_eq!(of_one.map(|it| it.cpu).collect::<Vec<_>>(), [1.into()]);
     // SMCCC_VERSION may be missing: after a probe, a warm-up and four, the next probe.
     let fake = Fake::new(1).with(|round, _, outcome| {
         if round == 6 {
@@ -69,12 +70,12 @@ fn cpu_on_names_the_first_of_a_cluster() {
     let first = ran
         .series()
         .filter(|it| it.cell.step.variant == Variant::First);
-    let keys = first.map(|it| (it.cell.cpu, it.cell.step.how, it.series.metric));
+    let keys = first.map(|it| (it.cell.cpu.place(), it.cell.step.how, it.series.metric));
     let both = [Metric::TurnOn, Metric::TurnOff];
     let alone = (4..8).flat_map(|cpu| both.map(|metric| (cpu, How::Alone, metric)));
     assert!(keys.eq(alone.chain([(4, How::All, Metric::TurnOn)])));
     for it in ran.series() {
-        assert_ne!(it.cell.cpu, 0, "the lead stays on");
+        assert_ne!(it.cell.cpu, 0.into(), "the lead stays on");
         let is_on = it.series.metric == Metric::TurnOn;
         let ticks = if is_on { 700 } else { 900 };
         let summary = it.series.summary;
@@ -84,7 +85,7 @@ fn cpu_on_names_the_first_of_a_cluster() {
 
 #[test]
 fn an_sgi_that_does_not_come_ends_the_scenario() {
-    let (variant, cpu) = (Variant::Sgi, 0);
+    let (variant, cpu) = (Variant::Sgi, CpuIndex::default());
     let gave_up = Failure::GaveUp { variant, cpu };
     // Each one that is missing costs seconds: a tenth of them is enough.
     let (valid, asked) = (18, 29);

@@ -15,7 +15,7 @@ fn without_states_or_a_gic_no_cpu_is_suspended() {
         assert_eq!((ran.counts(), ran.totals.rows_skipped), ([2, 4, 0], 1));
         assert_eq!(ran.skipped(skip), 4, "{:?}", ran.statuses());
         // The lead's row of CPU_OFF is skipped for the same reason.
-        let lead = ran.of(ScenarioId::CpuOffSerial).cell(0);
+        let lead = ran.of(ScenarioId::CpuOffSerial).cell(0.into());
         assert_eq!(lead.and_then(|row| row.skipped), Some(skip));
         assert!(!ran.fake.asked.is_empty() && !ran.asks(is_suspend));
     }

@@ -1,6 +1,6 @@
 //! Sweeps, idle states and SYSTEM_SUSPEND against the fake machine.
 
-use hardware::board::NoFrame;
+use hardware::board::{CpuIndex, NoFrame};
 use run::measure::Metric;
 use run::testing::fake::CORE_LINES;
 use smccc::psci::SuspendMode;
@@ -104,9 +104,9 @@ fn cells_name_what_woke_the_cpu() {
         ] {
             let step = (cpu, variant, Some(x));
             let mut cells = ran.cells();
-            let cell = cells.find(|it| (it.cpu, it.step.variant, it.step.x) == step);
+            let cell = cells.find(|it| (it.cpu.place(), it.step.variant, it.step.x) == step);
             let cell = cell.expect("a cell");
-            let found = (cell.wake_source, cell.helper.map(usize::from));
+            let found = (cell.wake_source, cell.helper.map(CpuIndex::place));
             let expected = (Some(waker.into()), waker.helper());
             assert_eq!(found, expected, "{cpu} {variant:?} {x}");
         }

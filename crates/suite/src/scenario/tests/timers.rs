@@ -1,6 +1,6 @@
 //! `timer_latency` against the fake machine.
 
-use hardware::board::IntId;
+use hardware::board::{CpuIndex, IntId};
 use run::measure::TimerFault;
 
 use super::*;
@@ -19,7 +19,7 @@ fn a_threshold_ends_it_and_fails() {
     let late = |cpu, k| if (cpu, k) == (1, 500) { 6_250 } else { 50 };
     let args = "duration=60 stress=idle threshold=100";
     let ran = run_timers(Fake::new(2).with_lateness(late), args);
-    let (cpu, fault) = (1, TimerFault::Late(6_270));
+    let (cpu, fault) = (CpuIndex::new(1), TimerFault::Late(6_270));
     assert_eq!(ran.failure(), Some(Failure::Timer { cpu, fault }));
     // The first CPU alone to its end, the second up to there, no more.
     assert_eq!(ends(&ran), [(60_000, 60_000), (501, 60_000)]);
@@ -36,7 +36,13 @@ fn each_fault_of_a_timer_has_its_name() {
         TimerFault::Spurious,
     ] {
         let ran = run_timers(Fake::new(2).with_fault(1, 3, fault), args);
-        assert_eq!(ran.failure(), Some(Failure::Timer { cpu: 1, fault }));
+        assert_eq!(
+            ran.failure(),
+            Some(Failure::Timer {
+                cpu: 1.into(),
+                fault
+            })
+        );
         // Three windows, and three expiries: the fourth was not measured.
         assert_eq!(ends(&ran), [(3_003, 5_000)]);
         assert_eq!(ran.log.ends[0].windows, 4);
@@ -46,7 +52,7 @@ fn each_fault_of_a_timer_has_its_name() {
             outcome.end = End::Pending;
         }
     });
-    let (cpu, fault) = (0, TimerFault::Pending);
+    let (cpu, fault) = (CpuIndex::default(), TimerFault::Pending);
     let pending = Failure::Timer { cpu, fault };
     assert_eq!(run_timers(fake, args).failure(), Some(pending));
 }

@@ -1,6 +1,6 @@
 //! States in which the CPUs' own timers stop, with a timer frame and without.
 
-use hardware::board::NoFrame;
+use hardware::board::{CpuIndex, NoFrame};
 use run::measure::order::OrderBook;
 use run::measure::{Cause, Loss};
 
@@ -33,7 +33,7 @@ fn a_trial_that_fails_is_repeated_on_another_cpu() {
     let args = "iterations=2 only=susp_deep_serial,cpu_off_serial";
     let ran = run_stopping(early(0..4), args);
     let found = ran.failure();
-    assert!(matches!(found, Some(Failure::NotCalibrated { cpu: 1, .. })));
+    assert!(matches!(found, Some(Failure::NotCalibrated { cpu, .. }) if cpu.place() == 1));
     let (mpidr, power_state) = (1, CLUSTER);
     let lead = &ran.of(ScenarioId::CpuOffSerial).cells[0];
     assert_eq!(lead.skipped, Some(Skip::NotTried { mpidr, power_state }));
@@ -110,7 +110,10 @@ fn in_cpu_off_serial_only_the_lead_is_woken() {
         let ran = run_stopping(fake, "only=cpu_off_serial iterations=2");
         assert_eq!(ran.counts(), [1, 0, 0]);
         assert!(ran.wake_sources().eq([source]));
-        let helpers: Vec<_> = ran.cells().map(|cell| cell.helper).collect();
+        let helpers: Vec<_> = ran
+            .cells()
+            .map(|cell| cell.helper.map(CpuIndex::place))
+            .collect();
         assert_eq!(helpers, [helper, None, None, None, None]);
     }
 }
@@ -258,7 +261,10 @@ fn a_cpu_that_is_lost_in_a_trial_is_the_last_in_that_state() {
     let ran = run(fake, "iterations=2 only=susp_deep_serial,cpu_susp_serial");
     assert!(!ran.asks(|it| suspends(it.action, CORE) || suspends(it.action, CLUSTER)));
     assert_eq!(trials(&ran), [(Who::Only(3), CORE)]);
-    let failure = Failure::CpuLost { cpu: 3, loss };
+    let failure = Failure::CpuLost {
+        cpu: 3.into(),
+        loss,
+    };
     assert_eq!(ran.statuses(), [Status::Failed(failure); 2]);
 }
 

@@ -169,8 +169,11 @@ fn rows_named_by_mpidr_have_the_runs_labels() {
     old.run.scenarios.retain(|it| !it.id.is_parallel());
     let comparison = with_rows(&suite(), &old, "0x3,0x2,0x1,0x0").expect("comparable");
     assert_eq!(comparison.keyed, Keyed::Mpidr);
-    let labels = (0..4).map(|cpu| comparison.baseline.run.label(cpu).to_string());
+    let labels = (0..4).map(|cpu| comparison.baseline.run.label(cpu.into()).to_string());
     assert_eq!(labels.collect::<Vec<_>>(), ["0.3", "0.2", "0.1", "0.0"]);
     let first = &comparison.scenarios[0].by_cpu[0];
-    assert_eq!((first.cpu, first.old_cpu, first.old.figure), (0, 3, 2220.0));
+    assert_eq!(
+        (first.cpu.place(), first.old_cpu.place(), first.old.figure),
+        (0, 3, 2220.0)
+    );
 }

@@ -127,7 +127,7 @@ fn steps_of_a_queue_are_compared_by_order() {
     let own = &order.scenarios[0];
     assert_eq!((own.judged, own.by_cpu.len()), (JudgedBy::Order, 0));
     let all = own.by_order.iter();
-    let all = all.map(|it| (it.cpu, it.old_cpu, it.outcome));
+    let all = all.map(|it| (it.cpu.place(), it.old_cpu.place(), it.outcome));
     let expected = [(1, 0, Same), (2, 1, Same), (3, 2, Same), (0, 3, Same)];
     assert_eq!(all.collect::<Vec<_>>(), expected);
     // Three CPUs in the queue are another question.
