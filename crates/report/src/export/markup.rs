@@ -65,7 +65,10 @@ pub(crate) fn write_text(report: &Report, out: &mut dyn Write) -> Result<()> {
 }
 
 /// Writes a document for a terminal.
-pub fn write_blocks(blocks: Vec<Block<'_>>, out: &mut dyn Write) -> Result<()> {
+pub fn write_blocks<'r>(
+    blocks: impl IntoIterator<Item = Block<'r>>,
+    out: &mut dyn Write,
+) -> Result<()> {
     Ok(TEXT.write(blocks, out)?)
 }
 
@@ -78,7 +81,11 @@ pub(crate) fn write_rst(report: &Report, out: &mut dyn Write) -> Result<()> {
 }
 
 impl Markup {
-    fn write(&self, blocks: Vec<Block<'_>>, out: &mut dyn Write) -> io::Result<()> {
+    fn write<'r>(
+        &self,
+        blocks: impl IntoIterator<Item = Block<'r>>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let escape = self.escape;
         for block in blocks {
             match block {

@@ -10,35 +10,55 @@ use super::merged_tables::merged_tables;
 use super::method::method;
 use super::report_data::Report;
 use super::scenario_document::{heading, scenario};
+use crate::analysis::compare::Comparison;
+use crate::analysis::merge::Merged;
 use crate::log::LoggedRun;
 
-pub(super) fn document(report: &Report) -> Vec<Block<'_>> {
+/// Returns the blocks one after the other: those of a run are made when the ones before it have
+/// been written.
+pub(super) fn document<'r>(report: &'r Report) -> Box<dyn Iterator<Item = Block<'r>> + 'r> {
     if let Some(several) = &report.matrix {
-        return matrix(several, &report.runs);
+        return Box::new(matrix(several, &report.runs).into_iter());
     }
-    let mut all = Vec::new();
-    for (place, run) in report.runs.iter().enumerate() {
-        let title = format!("PSCI latencies of {}", name(report, place));
-        all.push(Block::Title(title));
-        all.extend(warnings(run).into_iter().map(Block::Warning));
-        all.push(Block::Definitions(method(run)));
-        let scenarios = (1..).zip(&run.run.scenarios);
-        all.extend(scenarios.flat_map(|(number, it)| {
-            let id = format!("run{}-t{number}", place + 1);
-            scenario(run, it, heading(run, it, id))
-        }));
-    }
-    if let (Some(merged), [run, ..]) = (&report.merged, report.runs.as_slice()) {
-        let (runs, board) = (many(merged.sources.len(), "run"), board(run));
-        all.push(Block::Title(format!("{runs} of {board}")));
-        all.extend(merged_tables(run, merged).map(Block::Table));
-    }
-    for it in &report.comparisons {
-        let (own, baseline) = (name(report, it.run), &it.baseline.source.input);
-        all.push(Block::Title(format!("Comparison of {own} with {baseline}")));
-        all.extend(comparison(&report.runs[it.run], it));
-    }
-    all.extend(report.audits.iter().flat_map(audit));
+    let runs = (0..report.runs.len()).flat_map(|place| run_document(report, place));
+    let merged = report.merged.iter();
+    let merged = merged.flat_map(|merged| merged_document(&report.runs, merged));
+    let comparisons = report.comparisons.iter();
+    let comparisons = comparisons.flat_map(|it| comparison_document(report, it));
+    let audits = report.audits.iter().flat_map(audit);
+    Box::new(runs.chain(merged).chain(comparisons).chain(audits))
+}
+
+fn run_document(report: &Report, place: usize) -> Vec<Block<'_>> {
+    let run = &report.runs[place];
+    let title = format!("PSCI latencies of {}", name(report, place));
+    let mut all = vec![Block::Title(title)];
+    all.extend(warnings(run).into_iter().map(Block::Warning));
+    all.push(Block::Definitions(method(run)));
+    let scenarios = (1..).zip(&run.run.scenarios);
+    all.extend(scenarios.flat_map(|(number, it)| {
+        let id = format!("run{}-t{number}", place + 1);
+        scenario(run, it, heading(run, it, id))
+    }));
+    all
+}
+
+fn merged_document<'r>(runs: &'r [LoggedRun], merged: &Merged) -> Vec<Block<'r>> {
+    let Some(run) = runs.first() else {
+        return Vec::new();
+    };
+    let (count, board) = (many(merged.sources.len(), "run"), board(run));
+    let mut all = vec![Block::Title(format!("{count} of {board}"))];
+    all.extend(merged_tables(run, merged).map(Block::Table));
+    all
+}
+
+fn comparison_document<'r>(report: &'r Report, compared: &Comparison) -> Vec<Block<'r>> {
+    let own = name(report, compared.run);
+    let baseline = &compared.baseline.source.input;
+    let title = format!("Comparison of {own} with {baseline}");
+    let mut all = vec![Block::Title(title)];
+    all.extend(comparison(&report.runs[compared.run], compared));
     all
 }
 

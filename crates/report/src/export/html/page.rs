@@ -30,7 +30,7 @@ median stands in brackets. A figure marked with ? is from a line without a check
 pub fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     let boards = report.runs.iter().map(board);
     let title = format!("PSCI latencies of {}", boards.dedup().join(", "));
-    write_page(&title, NOTES, document(report), out)
+    write_page(&title, NOTES, document(report).collect(), out)
 }
 
 /// Writes a document as a page. `notes` say how to read it.
