@@ -134,24 +134,26 @@ impl LoggedRun {
         scenarios.find(|scenario| scenario.id == id && scenario.method == method)
     }
 
-    /// Returns the scenarios of TFTF's method with one row for each CPU, that of
-    /// [`Scenario::cell_of`], which has the helper of its placement.
+    /// Returns the scenarios of TFTF's method with one cell for each CPU, that of
+    /// [`Scenario::cell_of`], which has the helper of its placement. Cells have neither samples
+    /// nor histograms.
     pub fn framed(&self) -> Vec<Scenario> {
         let tftf = self.run.scenarios.iter();
         let tftf = tftf.filter(|it| it.method == Method::Tftf);
         let framed = tftf.clone().unique_by(|it| it.id).map(|scenario| {
             let group = tftf.clone().filter(|it| it.id == scenario.id);
-            let group: Vec<Scenario> = group.cloned().collect();
             let cluster = |cpu: CpuIndex| self.run.cpu(cpu).cluster;
             let cpus = self.run.cpu_indices();
-            let cells = cpus.filter_map(|cpu| Scenario::cell_of(&group, cpu, &cluster));
-            let mut framed = scenario.clone();
+            let cells = cpus.filter_map(|cpu| Scenario::cell_of(group.clone(), cpu, &cluster));
             let cells = cells.map(|(of, cell)| Cell {
                 helper: of.helper.or(cell.helper),
-                ..cell.clone()
+                ..cell.without_parts()
             });
-            framed.cells = cells.collect();
-            framed
+            Scenario {
+                conditions: scenario.conditions.clone(),
+                cells: cells.collect(),
+                ..*scenario
+            }
         });
         framed.collect()
     }

@@ -190,12 +190,12 @@ impl Scenario {
     /// Returns the cell of TFTF's suite that stands for a CPU: of the first placement whose
     /// helper is in another cluster, else in another core.
     pub fn cell_of<'g>(
-        group: &'g [Self],
+        group: impl Iterator<Item = &'g Self> + Clone,
         cpu: CpuIndex,
         cluster: &dyn Fn(CpuIndex) -> u16,
     ) -> Option<(&'g Self, &'g Cell)> {
-        let others = || group.iter().filter(|it| it.helper != Some(cpu));
-        let mut cells = others().filter_map(|it| Some((it, it.cell(cpu)?)));
+        let others = group.filter(|it| it.helper != Some(cpu));
+        let mut cells = others.filter_map(|it| Some((it, it.cell(cpu)?)));
         let first = cells.clone().next();
         let is_far = |helper: CpuIndex| cluster(helper) != cluster(cpu);
         cells.find(|(it, _)| it.helper.is_none_or(is_far)).or(first)

@@ -25,7 +25,7 @@ pub(crate) fn begin(out: &mut dyn Write, exception_level: u8) -> fmt::Result {
 pub(crate) fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Result {
     let cluster = |cpu: CpuIndex| run.cpu(cpu).cluster;
     for cpu in run.cpu_indices() {
-        if let Some((scenario, cell)) = Scenario::cell_of(group, cpu, &cluster) {
+        if let Some((scenario, cell)) = Scenario::cell_of(group.iter(), cpu, &cluster) {
             rt_instr(out, run, scenario, cell)?;
         }
     }

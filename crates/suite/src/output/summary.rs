@@ -237,7 +237,7 @@ fn of_suite(run: &Run, group: &[Scenario]) -> Option<InShort> {
     let metric = group.iter().find_map(columns)?;
     let cluster = |cpu: CpuIndex| run.cpu(cpu).cluster;
     let figure = |cpu| {
-        let (_, cell) = Scenario::cell_of(group, cpu, &cluster)?;
+        let (_, cell) = Scenario::cell_of(group.iter(), cpu, &cluster)?;
         let figure = cell.figure(metric).filter(|_| cell.skipped.is_none());
         Some((figure?, cpu))
     };
