@@ -25,8 +25,10 @@ pub(super) fn unread_at(claim: &Claim<'_>, line: u64) -> String {
 pub(super) struct Ledger {
     /// The identity in the records; None without any.
     pub(super) run: Option<RunId>,
-    /// The checksums of the records that came through.
-    entries: Vec<Option<u32>>,
+    /// The checksums of the records that came through; 0 for the others.
+    checksums: Vec<u32>,
+    /// True for each record that came through.
+    entered: Vec<bool>,
     /// The sequence number of the `end` record.
     end: Option<u32>,
     pub(super) counts: Records,
@@ -49,7 +51,9 @@ impl Ledger {
     }
 
     fn entry(&self, seq: u32) -> Option<u32> {
-        self.entries.get(seq as usize).copied().flatten()
+        let place = seq as usize;
+        let is_entered = self.entered.get(place).is_some_and(|it| *it);
+        is_entered.then(|| self.checksums[place])
     }
 
     /// Returns true for a sound record of another run: it says so, its place is taken, or is
@@ -59,7 +63,7 @@ impl Ledger {
             return true;
         }
         let is_behind = self.end.is_some_and(|end| claim.seq > end);
-        let is_last = claim.seq as usize >= self.entries.len();
+        let is_last = claim.seq as usize >= self.entered.len();
         self.entry(claim.seq).is_some() || is_behind || claim.kind == "end" && !is_last
     }
 
@@ -71,15 +75,17 @@ impl Ledger {
         }
         self.run = Some(claim.run);
         let place = claim.seq as usize;
-        if place < self.entries.len() {
+        if place < self.entered.len() {
             self.counts.from_second += 1;
         } else {
-            self.entries.resize(place + 1, None);
+            self.checksums.resize(place + 1, 0);
+            self.entered.resize(place + 1, false);
         }
         if claim.kind == "end" {
             self.end = Some(claim.seq);
         }
-        self.entries[place] = Some(claim.crc);
+        self.checksums[place] = claim.crc;
+        self.entered[place] = true;
         self.counts.received += 1;
         true
     }
@@ -93,10 +99,10 @@ impl Ledger {
     /// Returns the counts.
     pub(super) fn finish(mut self) -> Records {
         let mut first = 0;
-        for part in self.entries.chunk_by(|a, b| a.is_some() == b.is_some()) {
+        for part in self.entered.chunk_by(|a, b| a == b) {
             let next = first + part.len() as u32;
             let last = next - 1;
-            if part[0].is_none() {
+            if !part[0] {
                 self.counts.missing.push(Missing { first, last });
             }
             first = next;

@@ -63,15 +63,61 @@ pub struct Instants {
     /// The counter at the round's agreed start or, without one, just before the call.
     #[serde(rename = "b")]
     pub base: u64,
-    /// Ticks from the base, by [`Instant::ALL`].
+    /// Ticks from the base.
     #[serde(rename = "i")]
-    at: [Option<i64>; INSTANTS],
+    at: Offsets,
+}
+
+/// Ticks by [`Instant::ALL`], written as a list with null for what is not known. They take half
+/// the memory of such a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "[Option<i64>; INSTANTS]", into = "[Option<i64>; INSTANTS]")]
+struct Offsets {
+    /// A bit for each instant that is known.
+    known: u16,
+    /// The ticks; 0 for what is not known.
+    ticks: [i64; INSTANTS],
+}
+
+impl Offsets {
+    fn get(&self, place: usize) -> Option<i64> {
+        (self.known >> place & 1 != 0).then_some(self.ticks[place])
+    }
+
+    fn set(&mut self, place: usize, ticks: i64) {
+        self.known |= 1 << place;
+        self.ticks[place] = ticks;
+    }
+}
+
+impl From<[Option<i64>; INSTANTS]> for Offsets {
+    fn from(list: [Option<i64>; INSTANTS]) -> Self {
+        let mut all = Self::default();
+        for (place, ticks) in list.into_iter().enumerate() {
+            if let Some(ticks) = ticks {
+                all.set(place, ticks);
+            }
+        }
+        all
+    }
+}
+
+impl From<Offsets> for [Option<i64>; INSTANTS] {
+    fn from(all: Offsets) -> Self {
+        core::array::from_fn(|place| all.get(place))
+    }
 }
 
 impl Instants {
+    /// Returns a bit for each of [`Instant::ALL`] that is known.
+    pub(crate) const fn known(&self) -> u16 {
+        self.at.known
+    }
+
     /// Returns the ticks to each of [`Instant::ALL`] from the one before that is known.
     pub(crate) fn steps(self) -> impl Iterator<Item = Option<i64>> + Clone {
-        self.at.into_iter().scan(0, |last: &mut i64, at| {
+        (0..INSTANTS).scan(0, move |last: &mut i64, place| {
+            let at = self.at.get(place);
             Some(at.map(|ticks| ticks.wrapping_sub(core::mem::replace(last, ticks))))
         })
     }
@@ -80,27 +126,31 @@ impl Instants {
     pub(crate) fn from_steps(base: u64, steps: impl Iterator<Item = Option<i64>>) -> Self {
         let mut instants = Self::new(base);
         let mut last = 0i64;
-        for (at, step) in instants.at.iter_mut().zip(steps) {
-            last = last.wrapping_add(step.unwrap_or(0));
-            *at = step.map(|_| last);
+        for (place, step) in (0..INSTANTS).zip(steps) {
+            if let Some(step) = step {
+                last = last.wrapping_add(step);
+                instants.at.set(place, last);
+            }
         }
         instants
     }
 
     /// Returns instants of which only the base is known.
     pub fn new(base: u64) -> Self {
-        let at = [None; INSTANTS];
-        Self { base, at }
+        Self {
+            base,
+            at: Offsets::default(),
+        }
     }
 
     /// Returns the ticks from the base to `instant`.
     pub fn at(&self, instant: Instant) -> Option<i64> {
-        self.at[instant.place()]
+        self.at.get(instant.place())
     }
 
     /// Sets the ticks from the base to `instant`.
     pub fn set(&mut self, instant: Instant, ticks: i64) {
-        self.at[instant.place()] = Some(ticks);
+        self.at.set(instant.place(), ticks);
     }
 
     /// Returns the counter's value at `instant`: comparable between CPUs.

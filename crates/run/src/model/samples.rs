@@ -46,9 +46,7 @@ impl Samples {
 
     /// Appends a sample.
     pub fn push(&mut self, Sample { place, instants }: Sample) {
-        let bits = (0..).zip(instants.steps());
-        let known = bits.fold(0, |known, (bit, it)| known | u64::from(it.is_some()) << bit);
-        for number in [place.into(), instants.base, known] {
+        for number in [place.into(), instants.base, instants.known().into()] {
             self.push_number(number);
         }
         for step in instants.steps().flatten() {
@@ -70,6 +68,11 @@ impl Samples {
     pub fn iter(&self) -> impl Iterator<Item = Sample> {
         let mut rest = self.bytes.iter();
         (0..self.len).map(move |_| next_sample(&mut rest))
+    }
+
+    /// Frees the memory that is kept for further samples.
+    pub fn shrink_to_fit(&mut self) {
+        self.bytes.shrink_to_fit();
     }
 
     /// Sorts the samples by their places.

@@ -110,12 +110,15 @@ impl RunBuilder {
             // Only the place of a cell of TFTF's suite says which it is.
             if scenario.id.is_suite() || !cell.lacks_own_record() {
                 cell.series.sort_by_key(|it| it.metric);
+                cell.series.shrink_to_fit();
+                cell.samples.shrink_to_fit();
                 cell.choose_figures(scenario.id.is_parallel());
                 scenario.cells.push(cell);
             }
         }
         for (scenario, counts) in self.run.scenarios.iter_mut().zip(self.counts) {
             scenario.lost_records = counts.lost();
+            scenario.cells.shrink_to_fit();
         }
         self.run
     }
