@@ -15,6 +15,22 @@ pub fn deserialize<'de, T: TryFrom<u64>, D: Deserializer<'de>>(from: D) -> Resul
     parse(&String::deserialize(from)?)
 }
 
+/// Returns the number of exactly eight digits, as records have identity and checksum; None for
+/// any other text. Capitals were not sent: a bit of the text has flipped.
+pub(crate) fn parse_word(text: &str) -> Option<u32> {
+    if text.len() != 8 {
+        return None;
+    }
+    text.bytes().try_fold(0, |number: u32, letter| {
+        let digit = match letter {
+            b'0'..=b'9' => letter - b'0',
+            b'a'..=b'f' => letter - b'a' + 10,
+            _ => return None,
+        };
+        Some(number << 4 | u32::from(digit))
+    })
+}
+
 fn parse<T: TryFrom<u64>, E: de::Error>(text: &str) -> Result<T, E> {
     let digits = text.strip_prefix("0x");
     let number = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());

@@ -93,16 +93,18 @@ impl LoggedRunBuilder {
         source.bytes.1 = bytes.1;
     }
 
-    /// Adds a sound record on `line`, which is None if this version cannot read it.
-    pub(super) fn record(&mut self, claim: &Claim<'_>, record: Option<Record>, line: u64) {
+    /// Adds the sound record of `claim`, which is on `line`.
+    pub(super) fn record(&mut self, claim: &Claim<'_>, line: u64) {
         let is_entered = self.ledger.enter(claim);
-        match record.filter(|it| is_entered && is_possible(it)) {
-            Some(Record::Run(head)) => {
-                let model = printable(&head.model);
-                self.records.add(Record::Run(Head { model, ..head }));
-            }
-            Some(record) => self.records.add(record),
-            None => {
+        match claim.record() {
+            Some(record) if is_entered && is_possible(&record) => match record {
+                Record::Run(head) => {
+                    let model = printable(&head.model);
+                    self.records.add(Record::Run(Head { model, ..head }));
+                }
+                record => self.records.add(record),
+            },
+            _ => {
                 let counts = &mut self.ledger.counts;
                 counts.malformed += 1;
                 if counts.unread.len() < NAMED_MAX {

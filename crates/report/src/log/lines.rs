@@ -22,6 +22,9 @@ pub(crate) struct LogLine<'b> {
 /// The lines of a reader.
 pub(crate) struct LogLines<R> {
     from: BufReader<R>,
+    /// The number of bytes of `from` that were given out last.
+    given: usize,
+    /// The beginning of a line that goes on in the next chunk.
     line: Vec<u8>,
     /// Number and offset of the next byte.
     number: u64,
@@ -37,6 +40,7 @@ impl<R: Read> LogLines<R> {
     pub(crate) fn of(from: R) -> Self {
         Self {
             from: BufReader::with_capacity(CHUNK, from),
+            given: 0,
             line: Vec::new(),
             number: 1,
             offset: 0,
@@ -52,9 +56,10 @@ impl<R: Read> LogLines<R> {
 
     /// Returns the next line; None at the end.
     pub(crate) fn next(&mut self) -> io::Result<Option<LogLine<'_>>> {
+        self.from.consume(std::mem::take(&mut self.given));
         self.line.clear();
         let (number, offset) = (self.number, self.offset);
-        let end = loop {
+        let (len, end) = loop {
             let bytes = match self.from.fill_buf() {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 bytes => bytes?,
@@ -66,20 +71,29 @@ impl<R: Read> LogLines<R> {
                 self.counted = memchr(b'\n', bytes).or(at).map(|at| bytes[at]);
             }
             let len = at.unwrap_or(bytes.len());
-            self.line.extend_from_slice(&bytes[..len]);
             let taken = len + usize::from(end.is_some());
-            self.from.consume(taken);
             self.offset += taken as u64;
             if taken == 0 || end.is_some() {
-                break end;
+                self.given = taken;
+                break (len, end);
             }
+            self.line.extend_from_slice(bytes);
+            self.from.consume(taken);
         };
         if self.offset == offset {
             return Ok(None);
         }
         self.is_at_start = end.is_some() && end == self.counted;
         self.number += u64::from(self.is_at_start);
-        let bytes = &self.line;
+        let rest = &self.from.buffer()[..len];
+        if !self.line.is_empty() {
+            self.line.extend_from_slice(rest);
+        }
+        let bytes = if self.line.is_empty() {
+            rest
+        } else {
+            &self.line
+        };
         Ok(Some(LogLine {
             number,
             offset,

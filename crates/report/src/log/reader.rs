@@ -236,7 +236,7 @@ impl LogReader {
             self.now.ledger.cut(&claim);
             self.end_run();
         }
-        self.now.record(&claim, claim.record(), self.number);
+        self.now.record(&claim, self.number);
         true
     }
 

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::crc::Crc32;
+use crate::hex;
 
 use crate::measure::Facts;
 
@@ -38,11 +39,7 @@ impl RunId {
 
     /// Returns the identity that `text` is; None if it is not of its form.
     pub fn parse(text: &str) -> Option<Self> {
-        // Capitals were not sent: a bit of the text has flipped.
-        let is_digit = |b| matches!(b, b'0'..=b'9' | b'a'..=b'f');
-        let is_id = text.len() == Self::DIGITS && text.bytes().all(is_digit);
-        let number = u32::from_str_radix(text, 16).ok();
-        number.filter(|_| is_id).map(Self)
+        hex::parse_word(text).map(Self)
     }
 }
 

@@ -1,6 +1,5 @@
 //! The scenarios: an ID for each, and the one table that describes them.
 
-use alloc::string::String;
 use core::fmt;
 
 use hardware::text::words::Word;
@@ -282,8 +281,22 @@ impl Serialize for ScenarioId {
 
 impl<'de> Deserialize<'de> for ScenarioId {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let tag = String::deserialize(from)?;
-        Self::from_tag(&tag).ok_or_else(|| de::Error::custom("unknown scenario"))
+        from.deserialize_str(TagVisitor)
+    }
+}
+
+/// Finds the scenario of a tag without a copy of that: each record has one.
+struct TagVisitor;
+
+impl de::Visitor<'_> for TagVisitor {
+    type Value = ScenarioId;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the tag of a scenario")
+    }
+
+    fn visit_str<E: de::Error>(self, tag: &str) -> Result<ScenarioId, E> {
+        ScenarioId::from_tag(tag).ok_or_else(|| E::custom("unknown scenario"))
     }
 }
 

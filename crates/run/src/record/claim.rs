@@ -1,6 +1,7 @@
 //! Lines that claim to be records, and may be damaged or joined to other text.
 
 use crate::crc::Crc32;
+use crate::hex;
 
 use super::record::{CRC_DIGITS, MARK, Record};
 use crate::model::RunId;
@@ -35,14 +36,11 @@ impl<'l> Claim<'l> {
         let (seq, json) = rest.split_once(' ')?;
         let (json, crc) = json.rsplit_once(' ')?;
         let (kind, _) = json.strip_prefix("{\"")?.split_once('"')?;
-        // Capitals were not sent: a bit of the line has flipped.
-        let is_digit = |b| matches!(b, b'0'..=b'9' | b'a'..=b'f');
-        let has_checksum = crc.len() == CRC_DIGITS && crc.bytes().all(is_digit);
-        let is_whole = has_checksum && seq.len() >= 4 && json.ends_with('}');
+        let is_whole = seq.len() >= 4 && json.ends_with('}');
         is_whole.then_some(Self {
             run: RunId::parse(run)?,
             seq: seq.parse().ok()?,
-            crc: u32::from_str_radix(crc, 16).ok()?,
+            crc: hex::parse_word(crc)?,
             kind,
             json,
             summed: &line[..MARK.len() + text.len() - CRC_DIGITS - 1],
