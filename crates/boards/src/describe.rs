@@ -142,7 +142,7 @@ pub fn describe(board: &BoardFile) -> String {
     let mut say = |key: &str, text: &str| paragraph(&mut out, key, text, 14);
     let ran = match board.verified() {
         Verified::No => "nothing yet: all of this was only read",
-        _ => ran_on(board),
+        Verified::Hardware | Verified::Emulated => ran_on(board),
     };
     say("run on", ran);
     let clusters = board.all_clusters();

@@ -214,7 +214,18 @@ fn change_first_figure(cell: &mut Cell, is_parallel: bool, change: impl Fn(u64) 
         let end = match series.metric {
             Metric::Powerdown => Stamp::EnterHwLowPwr,
             Metric::Latency => Stamp::ExitPsci,
-            _ => continue,
+            Metric::Wakeup
+            | Metric::CacheFlush
+            | Metric::Call
+            | Metric::Wake
+            | Metric::TurnOn
+            | Metric::TurnOff
+            | Metric::Time
+            | Metric::Cycles
+            | Metric::Entry
+            | Metric::Handler
+            | Metric::Count
+            | Metric::Residency => continue,
         };
         let summary = &mut series.summary;
         for figure in [&mut summary.min, &mut summary.median, &mut summary.max] {

@@ -148,7 +148,7 @@ impl<B: Bus> Driver<B> {
         let longest = match kind {
             WatchdogKind::Sp805 { .. } if !is_sp805 => return Err(NoWatchdog::NotThere),
             WatchdogKind::Sbsa if iidr.read(IIDR::REVISION) > 0 => (1 << 48) - 1,
-            _ => u32::MAX.into(),
+            WatchdogKind::Sbsa | WatchdogKind::Sp805 { .. } => u32::MAX.into(),
         };
         let mut driver = Self {
             bus,

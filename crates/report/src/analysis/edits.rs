@@ -9,10 +9,10 @@ use crate::log::LoggedRun;
 use crate::log::logged_run::Stage;
 
 /// A change of a run.
-pub(super) type Edit = fn(&mut LoggedRun);
+pub(super) type RunEdit = fn(&mut LoggedRun);
 
 /// Makes the run of the suite with one thing changed.
-pub(super) fn edited(edit: Edit) -> LoggedRun {
+pub(super) fn edited(edit: RunEdit) -> LoggedRun {
     let mut run = suite();
     edit(&mut run);
     run

@@ -103,7 +103,7 @@ impl FigureKey {
         let scale = match self.unit() {
             _ if !self.is_of_step() => return clock.ns(figure).unwrap_or(figure) as f64,
             Unit::Ticks if clock.is_known() => 1e9 / clock.hz as f64,
-            _ => 1.0,
+            Unit::Ticks | Unit::Cycles | Unit::Microseconds | Unit::Count => 1.0,
         };
         figure as f64 * scale / f64::from(self.per())
     }

@@ -208,11 +208,11 @@ mod tests {
     use run::plan::ScenarioId::{NullCall, TimerLatency};
 
     use super::*;
-    use crate::analysis::edits::{self, Edit, edited};
+    use crate::analysis::edits::{self, RunEdit, edited};
     use crate::analysis::made_up::{cell_of, step, suite, with_steps};
 
     /// Edits of the second run, and the condition that is named.
-    const REFUSED: &[(Edit, &str)] = &[
+    const REFUSED: &[(RunEdit, &str)] = &[
         (edits::nothing, ""),
         (edits::no_head, "the board"),
         (edits::clock, "the counter's frequency in Hz"),
@@ -261,7 +261,7 @@ mod tests {
         let part = "period= of timer_latency is 1000 us in the first and 100 us in the second";
         assert!(refusal.to_string().contains(part), "{refusal}");
         assert!(merge(&[of(NullCall, 1000), of(NullCall, 100)]).is_ok());
-        let alike = [edits::equal_labels as Edit; 2].map(edited);
+        let alike = [edits::equal_labels as RunEdit; 2].map(edited);
         let refusal = merge(&alike).expect_err("ambiguous").to_string();
         assert!(refusal.contains("which row is which CPU is not known"));
     }

@@ -193,10 +193,11 @@ fn is_compared(figure: &Figure<'_>) -> bool {
         let is_callers = matches!(key.metric, Metric::Time | Metric::Wake | Metric::TurnOn);
         return is_callers && key.step.how == How::Alone && key.step.variant != Variant::Loop;
     }
-    match key.metric {
+    if key.metric == Metric::Call {
         // A call that sleeps is as long as the sleep.
-        Metric::Call => cell.summary(Metric::Wake).is_none(),
-        metric => matches!(metric, Metric::Wake | Metric::TurnOn),
+        cell.summary(Metric::Wake).is_none()
+    } else {
+        matches!(key.metric, Metric::Wake | Metric::TurnOn)
     }
 }
 

@@ -7,7 +7,7 @@ use run::measure::{Metric, Waker};
 use run::model::{Cell, CellStep, Confidence, Finding, How, Kind, Variant, WakeSource};
 use run::plan::ScenarioId;
 
-use super::edits::{self, Edit, edited};
+use super::edits::{self, RunEdit, edited};
 use super::findings::findings;
 use super::made_up::{cell_of, run, scenario, set_summary, step, suite, with_steps};
 use super::overhead::{CostOfCpu, CostUnit, overhead};
@@ -34,9 +34,10 @@ fn finding_on_lines_is_marked() {
 /// Returns the findings of a sweep: what was varied, and the ticks of Cache Flush or
 /// Powerdown.
 fn of_steps(id: ScenarioId, steps: &[(u64, u64)]) -> Vec<Finding> {
-    let (metric, unit) = match id {
-        ScenarioId::DirtySweep => (Metric::CacheFlush, 1024),
-        _ => (Metric::Powerdown, 1),
+    let (metric, unit) = if id == ScenarioId::DirtySweep {
+        (Metric::CacheFlush, 1024)
+    } else {
+        (Metric::Powerdown, 1)
     };
     let cell = |(x, ticks): &(u64, u64)| {
         cell_of(0, step(Variant::Core, Some(x * unit)), metric, &[*ticks])
@@ -300,7 +301,7 @@ fn runs_that_differ_in_more_than_pmf_have_no_cost() {
     assert!(instrumented.contains(part), "{instrumented}");
     for (edit, part) in [
         (
-            edits::board as Edit,
+            edits::board as RunEdit,
             "the board is QEMU virt in a.log, and Juno in a.log",
         ),
         (

@@ -160,7 +160,11 @@ fn case(run: &LoggedRun, scenario: &Scenario) -> Case {
     match scenario.status {
         Status::Skipped(why) if reason.is_some() => word = reason_word(&why),
         Status::Failed(why) if reason.is_some() => word = reason_word(&why),
-        _ => {}
+        Status::Passed
+        | Status::Skipped(_)
+        | Status::Failed(_)
+        | Status::Crashed
+        | Status::Unknown => {}
     }
     let helper = woken_by(run, scenario.helper, "");
     let name = scenario.id.name().to_owned() + &helper;

@@ -198,7 +198,12 @@ fn scenario(
         underline: line_below(id.name(), "~"),
         header: match id.procedure() {
             Procedure::Version => "Cluster, Core, Latency",
-            _ => "Cluster, Core, Powerdown, Wakeup, Cache Flush",
+            Procedure::Suspend(..)
+            | Procedure::CpuOff
+            | Procedure::Loop
+            | Procedure::CpuOn
+            | Procedure::Timers
+            | Procedure::Steps => "Cluster, Core, Powerdown, Wakeup, Cache Flush",
         },
         tables,
     })

@@ -109,7 +109,7 @@ pub(super) fn status_reason(run: &LoggedRun, status: Status) -> Option<String> {
         Status::Skipped(Skip::NotStated) | Status::Failed(Failure::NotStated) => None,
         Status::Skipped(reason) => Some(reason.to_string()),
         Status::Failed(reason) => Some(reason.sentence(&run.run)),
-        _ => None,
+        Status::Passed | Status::Crashed | Status::Unknown => None,
     }
 }
 

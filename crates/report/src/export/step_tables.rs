@@ -25,9 +25,11 @@ pub(super) fn by_metric<'r>(all: impl Iterator<Item = CellSeries<'r>>) -> Vec<Ve
 fn table(run: &LoggedRun, scenario: &Scenario, all: &[CellSeries<'_>]) -> Option<Table> {
     let (id, first) = (scenario.id, *all.first()?);
     let scale = MetricScale::of(run.clock(), first);
-    let metric = match first.series.metric {
-        Metric::Time | Metric::Cycles => String::new(),
-        other => format!(": {}", other.heading()),
+    let metric = first.series.metric;
+    let metric = if matches!(metric, Metric::Time | Metric::Cycles) {
+        String::new()
+    } else {
+        format!(": {}", metric.heading())
     };
     let (name, how) = (id.name(), first.cell.step.how.text());
     let is_of_classes = FigureKey::of(first).is_of_classes();

@@ -260,7 +260,12 @@ fn line(
     use Metric::{CacheFlush, Latency, Powerdown, Wakeup};
     let metrics = match scenario.id.procedure() {
         Procedure::Version => &[Latency][..],
-        _ => &[Powerdown, Wakeup, CacheFlush],
+        Procedure::Suspend(..)
+        | Procedure::CpuOff
+        | Procedure::Loop
+        | Procedure::CpuOn
+        | Procedure::Timers
+        | Procedure::Steps => &[Powerdown, Wakeup, CacheFlush],
     };
     let cpu = run.run.cpu(cell.cpu);
     let mut texts = vec![

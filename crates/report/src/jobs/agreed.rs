@@ -92,7 +92,16 @@ fn measurements(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, f64)> {
             Metric::Wakeup => "wakeup",
             Metric::CacheFlush => "cache-flush",
             Metric::Latency => "latency",
-            _ => continue,
+            Metric::Call
+            | Metric::Wake
+            | Metric::TurnOn
+            | Metric::TurnOff
+            | Metric::Time
+            | Metric::Cycles
+            | Metric::Entry
+            | Metric::Handler
+            | Metric::Count
+            | Metric::Residency => continue,
         };
         let ticks = cell.figure(metric);
         if let Some(ns) = ticks.and_then(|ticks| run.ns(ticks)) {

@@ -98,7 +98,7 @@ fn of_run(run: &LoggedRun) -> Option<String> {
     let bad = scenarios.iter().filter_map(|it| match it.status {
         Status::Failed(_) => Some(format!("{} failed", it.id.tag())),
         Status::Crashed => Some(format!("{} crashed", it.id.tag())),
-        _ => None,
+        Status::Passed | Status::Skipped(_) | Status::Unknown => None,
     });
     let mut names: Vec<String> = bad.collect();
     if run.strays > 0 && run.run.end.is_none() {

@@ -208,7 +208,12 @@ impl LineScenario {
         scenario.status = self.status;
         let metrics: &[Metric] = match id.procedure() {
             Procedure::Version => &[Metric::Latency],
-            _ => &[Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush],
+            Procedure::Suspend(..)
+            | Procedure::CpuOff
+            | Procedure::Loop
+            | Procedure::CpuOn
+            | Procedure::Timers
+            | Procedure::Steps => &[Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush],
         };
         let cells = CpuIndex::all(keys.len())
             .zip(keys)

@@ -184,7 +184,7 @@ impl LoggedRun {
         match scenario.status {
             Status::Skipped(Skip::NotStated) => all.insert(0, name),
             Status::Skipped(skip) => all.insert(0, format!("{name}: {}", reason_text(&skip))),
-            _ => {}
+            Status::Passed | Status::Failed(_) | Status::Crashed | Status::Unknown => {}
         }
         all
     }

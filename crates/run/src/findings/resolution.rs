@@ -81,7 +81,12 @@ fn of_column(
     let more = match scenario.id.procedure() {
         _ if !detail.is_full() || least >= TOO_FEW => "",
         Procedure::Version => " Only many calls in a row tell what one costs.",
-        _ => " It is below what this counter resolves.",
+        Procedure::Suspend(..)
+        | Procedure::CpuOff
+        | Procedure::Loop
+        | Procedure::CpuOn
+        | Procedure::Timers
+        | Procedure::Steps => " It is below what this counter resolves.",
     };
     Some(Finding {
         kind: RESOLUTION,

@@ -202,7 +202,15 @@ impl OrderBook<'_> {
         let asleep = match round.action {
             Action::Off => round.sleep,
             action if action.sleeps().is_some() => round.sleep + self.wake_spread(),
-            _ => 0,
+            Action::None
+            | Action::Suspend { .. }
+            | Action::SystemSuspend
+            | Action::Help
+            | Action::ReadBack
+            | Action::Version
+            | Action::Expire
+            | Action::OnOff
+            | Action::Repeat { .. } => 0,
         };
         asleep + round.quiet
     }
@@ -224,7 +232,14 @@ impl OrderBook<'_> {
         let asleep = match self.round.action {
             action if action.sleeps().is_some() => self.last_wake_up(),
             Action::Expire | Action::Off => self.round.sleep,
-            _ => 0,
+            Action::None
+            | Action::Suspend { .. }
+            | Action::SystemSuspend
+            | Action::Help
+            | Action::ReadBack
+            | Action::Version
+            | Action::OnOff
+            | Action::Repeat { .. } => 0,
         };
         asleep + self.round.quiet
     }

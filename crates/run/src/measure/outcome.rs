@@ -81,7 +81,14 @@ impl Action {
         match self {
             Self::Suspend { powerdown, .. } => Some(powerdown),
             Self::SystemSuspend => Some(true),
-            _ => None,
+            Self::None
+            | Self::Help
+            | Self::Off
+            | Self::ReadBack
+            | Self::Version
+            | Self::Expire
+            | Self::OnOff
+            | Self::Repeat { .. } => None,
         }
     }
 }
@@ -158,7 +165,14 @@ impl Outcome {
         match self.action {
             Action::ReadBack => Some(Path::OffOn { turned_on }),
             Action::Version => Some(Path::Call),
-            action => action.sleeps().map(|powerdown| match powerdown {
+            Action::None
+            | Action::Suspend { .. }
+            | Action::SystemSuspend
+            | Action::Help
+            | Action::Off
+            | Action::Expire
+            | Action::OnOff
+            | Action::Repeat { .. } => self.action.sleeps().map(|powerdown| match powerdown {
                 true => Path::PowerDown,
                 false => Path::Standby,
             }),

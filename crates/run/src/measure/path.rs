@@ -45,7 +45,7 @@ impl Path {
             let wakes = stamp == ExitHwLowPwr;
             let turned_on = match self {
                 Self::OffOn { turned_on } if wakes => Some(turned_on),
-                _ => None,
+                Self::Call | Self::Standby | Self::PowerDown | Self::OffOn { .. } => None,
             };
             let (reason, stamp) = if wakes && value < before {
                 // ENTER_HW_LOW_PWR comes earlier and was this call's.
@@ -67,9 +67,10 @@ impl Path {
                 continue;
             };
             let detail = Detail::Stamp(stamp);
-            return Err(match reason {
-                Reason::CounterStopped => Rejection::plain(reason),
-                _ => Rejection { reason, detail },
+            return Err(if reason == Reason::CounterStopped {
+                Rejection::plain(reason)
+            } else {
+                Rejection { reason, detail }
             });
         }
         Ok(())
@@ -91,7 +92,9 @@ mod tests {
         let rejection = path.check(&stamps, 100, 350).err()?;
         Some(match rejection.detail {
             Detail::Stamp(stamp) => (rejection.reason, Some(stamp)),
-            _ => (rejection.reason, None),
+            Detail::None | Detail::Firmware(_) | Detail::Pmf(_) | Detail::Loss(_) => {
+                (rejection.reason, None)
+            }
         })
     }
 

@@ -58,7 +58,11 @@ impl Totals {
         // A CPU that was lost stays lost: each scenario counts it again.
         let lost = (lost.iter().count() as u32).max(match scenario.status {
             Status::Failed(Failure::CpuLost { .. }) => 1,
-            _ => 0,
+            Status::Passed
+            | Status::Skipped(_)
+            | Status::Failed(_)
+            | Status::Crashed
+            | Status::Unknown => 0,
         });
         self.lost = self.lost.max(lost);
     }

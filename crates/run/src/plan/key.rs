@@ -49,7 +49,18 @@ impl Key {
             Self::Footprint => (1 << 12, 1 << 30),
             Self::Threshold => (1, 1_000_000),
             Self::CpuOnAfter => (0, 1_000_000),
-            _ => return None,
+            Self::Only
+            | Self::Method
+            | Self::Wake
+            | Self::End
+            | Self::Deepest
+            | Self::Core
+            | Self::Samples
+            | Self::Records
+            | Self::Stress
+            | Self::Timers
+            | Self::Dirty
+            | Self::Contend => return None,
         })
     }
 
@@ -83,7 +94,14 @@ impl Key {
             Self::Dirty => "up to 24 of 0 to 64M bytes, parted by commas; A-B doubles",
             Self::Contend => "up to 24 of 1 to 512 CPUs, parted by commas; A-B",
             Self::Deepest | Self::Core => "a power_state of 0x and 1 to 8 hexadecimal digits",
-            _ => "",
+            Self::Iterations
+            | Self::Warmup
+            | Self::Loops
+            | Self::Batch
+            | Self::Duration
+            | Self::Period
+            | Self::Threshold
+            | Self::CpuOnAfter => "",
         })
     }
 }

@@ -208,9 +208,10 @@ impl Fake {
     /// CPUs go down.
     fn flush(&self, round: &Round, action: Action, queue: &[usize], place: usize) -> u64 {
         let (cpu, lead) = (queue[place], self.facts.lead.place());
-        let dirty = match round.action {
-            Action::ReadBack => self.off_dirty[cpu],
-            _ => round.dirty,
+        let dirty = if round.action == Action::ReadBack {
+            self.off_dirty[cpu]
+        } else {
+            round.dirty
         };
         let is_deep = match action {
             // Above the level of a core.

@@ -37,9 +37,10 @@ pub(crate) fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fm
         Status::Passed | Status::Skipped(_) | Status::Unknown => "Skipped",
     };
     writeln!(out, "  TEST COMPLETE {word:>54}")?;
-    match status {
-        Status::Passed if !has_rows => no_rows(out, run),
-        status => reason(out, run, status),
+    if status == Status::Passed && !has_rows {
+        no_rows(out, run)
+    } else {
+        reason(out, run, status)
     }
 }
 

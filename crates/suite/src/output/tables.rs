@@ -139,6 +139,15 @@ fn meaning(metric: Metric, id: ScenarioId) -> &'static str {
         Metric::Wake => "Wake is from the due wake-up to the resume. ",
         Metric::TurnOff => "Turn Off is from CPU_OFF to AFFINITY_INFO saying OFF. ",
         Metric::TurnOn => "Turn On is from CPU_ON to the first instruction. ",
-        _ => "",
+        Metric::Powerdown
+        | Metric::Wakeup
+        | Metric::CacheFlush
+        | Metric::Latency
+        | Metric::Time
+        | Metric::Cycles
+        | Metric::Entry
+        | Metric::Handler
+        | Metric::Count
+        | Metric::Residency => "",
     }
 }

@@ -59,18 +59,20 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> 
         if matches!(wrong.detail, Detail::Loss(_)) {
             continue;
         }
-        let is_hopeless = match wrong.reason {
-            Reason::LateReturn if bench.sleep.quiet < bench.sleep.longest_quiet => false,
-            _ if too_soon => bench.sleep.now >= longest,
-            _ => {
-                tries -= 1;
-                tries == 0
-            }
+        let is_late = wrong.reason == Reason::LateReturn;
+        let is_hopeless = if is_late && bench.sleep.quiet < bench.sleep.longest_quiet {
+            false
+        } else if too_soon {
+            bench.sleep.now >= longest
+        } else {
+            tries -= 1;
+            tries == 0
         };
-        match wrong.reason {
-            Reason::LateReturn => lengthen_wait(bench, wrong),
+        if is_late {
+            lengthen_wait(bench, wrong);
+        } else {
             // A longer sleep may also help a chain that was broken.
-            _ => bench.sleep.lengthen(),
+            bench.sleep.lengthen();
         }
         if is_hopeless {
             return Err(Failure::NotCalibrated {
@@ -141,10 +143,9 @@ pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), Wrong> {
             continue;
         };
         bench.cells[cpu].note_loss(rejection);
-        match rejection.reason {
-            Reason::Overlap | Reason::LateReturn => late.get_or_insert((cpu, rejection)),
-            _ => wrong.get_or_insert((cpu, rejection)),
-        };
+        let is_late = matches!(rejection.reason, Reason::Overlap | Reason::LateReturn);
+        let first = if is_late { &mut late } else { &mut wrong };
+        first.get_or_insert((cpu, rejection));
     }
     wrong.or(late).map_or(Ok(()), Err)
 }
@@ -199,8 +200,9 @@ fn has_come_too_soon(bench: &Bench<'_>, rejection: Rejection) -> bool {
 }
 
 pub(crate) fn not_supported(action: Action) -> Skip {
-    Skip::NotSupported(match action {
-        Action::SystemSuspend => psci::PSCI_SYSTEM_SUSPEND_64,
-        _ => psci::PSCI_CPU_SUSPEND_64,
+    Skip::NotSupported(if action == Action::SystemSuspend {
+        psci::PSCI_SYSTEM_SUSPEND_64
+    } else {
+        psci::PSCI_CPU_SUSPEND_64
     })
 }

@@ -105,13 +105,15 @@ fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: usize) -> Result<(), Failure> 
     };
     let metrics: &[Metric] = match who {
         Who::All => &[Metric::TurnOn],
-        _ => &[Metric::TurnOn, Metric::TurnOff],
+        Who::Only(_) | Who::First(_) => &[Metric::TurnOn, Metric::TurnOff],
     };
     let turned_off = bench.cells[cpu].columns[1].len() as u32;
     bench.add_cell(cpu, step, metrics, asked)?;
     match who {
         Who::All => Ok(()),
-        _ => too_few(CpuIndex::new(cpu), turned_off, asked).map_or(Ok(()), Err),
+        Who::Only(_) | Who::First(_) => {
+            too_few(CpuIndex::new(cpu), turned_off, asked).map_or(Ok(()), Err)
+        }
     }
 }
 

@@ -157,13 +157,10 @@ fn take_outcome(bench: &mut Bench<'_>, cpu: usize, outcome: Outcome, phase: Atte
     let Err(rejection) = bench.take(cpu, &outcome, phase) else {
         return;
     };
-    match rejection.reason {
-        Reason::Overlap if cpu != bench.lead() => {
-            bench.sleep.off = (bench.sleep.off * 2).min(bench.us(LONGEST_US));
-        }
-        reason if reason == Reason::LateReturn || cpu == bench.lead() => {
-            lengthen_wait(bench, rejection);
-        }
-        _ => {}
+    let is_lead = cpu == bench.lead();
+    if rejection.reason == Reason::Overlap && !is_lead {
+        bench.sleep.off = (bench.sleep.off * 2).min(bench.us(LONGEST_US));
+    } else if rejection.reason == Reason::LateReturn || is_lead {
+        lengthen_wait(bench, rejection);
     }
 }

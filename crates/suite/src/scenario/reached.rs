@@ -44,7 +44,7 @@ fn keep_reached(bench: &mut Bench<'_>, who: Who, ladder: &Ladder) {
     let stay_on = bench.machine.facts().no_cpu_off.is_some();
     let is_awake = |index: usize| match who {
         Who::Only(cpu) if index != cpu && (index == lead || stay_on) => true,
-        _ => helper == Some(index),
+        Who::All | Who::Only(_) | Who::First(_) => helper == Some(index),
     };
     let awake = || (0..cpus.len()).filter(|index| is_awake(*index));
     let has_awake = |cluster: u16| awake().any(|index| cpus[index].cluster == cluster);

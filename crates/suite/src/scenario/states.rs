@@ -156,9 +156,10 @@ impl States {
 
     /// Names the other format if that is the reason of `skip`.
     pub(crate) fn explain(&self, skip: Skip) -> Skip {
-        match skip {
-            Skip::NoIdleState if !self.foreign.is_empty() => Skip::OtherFormat(self.format),
-            _ => skip,
+        if skip == Skip::NoIdleState && !self.foreign.is_empty() {
+            Skip::OtherFormat(self.format)
+        } else {
+            skip
         }
     }
 }

@@ -154,7 +154,7 @@ impl Sweep<'_> {
             Status::Failed(failure) => {
                 self.failure.get_or_insert(failure);
             }
-            _ => self.is_measured = true,
+            Status::Passed | Status::Crashed | Status::Unknown => self.is_measured = true,
         }
         if step.timers_stop {
             self.conditions.wake_source = bench.setting.wakers.source(true);
@@ -209,7 +209,15 @@ impl Sweep<'_> {
             wake_source: Some(waker.into()),
             power_state: match bench.step.action {
                 Action::Suspend { power_state, .. } => Some(power_state),
-                _ => None,
+                Action::None
+                | Action::SystemSuspend
+                | Action::Help
+                | Action::Off
+                | Action::ReadBack
+                | Action::Version
+                | Action::Expire
+                | Action::OnOff
+                | Action::Repeat { .. } => None,
             },
             reached: state.cell.reached,
             lost: state.cell.lost,

@@ -21,7 +21,13 @@ pub(crate) const PLACEMENTS: usize = 2;
 pub(crate) const fn placements(id: ScenarioId) -> usize {
     match id.procedure() {
         Procedure::Suspend(_, Turns::Parallel) => PLACEMENTS,
-        _ => 1,
+        Procedure::Suspend(..)
+        | Procedure::CpuOff
+        | Procedure::Version
+        | Procedure::Loop
+        | Procedure::CpuOn
+        | Procedure::Timers
+        | Procedure::Steps => 1,
     }
 }
 
@@ -54,16 +60,26 @@ pub(crate) fn measure(
     group
 }
 
+/// Returns the kind of rounds by which a scenario of the suite is measured.
+fn rounds(id: ScenarioId) -> Rounds {
+    match id.procedure() {
+        Procedure::CpuOff => Rounds::Off,
+        _ if id.is_parallel() => Rounds::Parallel,
+        Procedure::Suspend(..)
+        | Procedure::Version
+        | Procedure::Loop
+        | Procedure::CpuOn
+        | Procedure::Timers
+        | Procedure::Steps => Rounds::Serial,
+    }
+}
+
 fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<usize>) -> Scenario {
     let (plan, states) = (bench.setting.plan, bench.setting.states);
     let wakers = bench.setting.wakers;
     let state = states.of(id);
     let why = wakers.skip(state).map(|skip| states.explain(skip));
-    let turns = match id.procedure() {
-        Procedure::CpuOff => Rounds::Off,
-        _ if id.is_parallel() => Rounds::Parallel,
-        _ => Rounds::Serial,
-    };
+    let turns = rounds(id);
     let step = match state.filter(|_| why.is_none()) {
         Some(state) => BenchStep::to_state(turns, state),
         None => BenchStep::new(turns, Action::Version),

@@ -174,7 +174,7 @@ impl Ran {
     fn failure(&self) -> Option<Failure> {
         let failed = self.statuses().into_iter().filter_map(|it| match it {
             Status::Failed(failure) => Some(failure),
-            _ => None,
+            Status::Passed | Status::Skipped(_) | Status::Crashed | Status::Unknown => None,
         });
         failed.reduce(|a, b| if a == b { a } else { panic!("{a:?} {b:?}") })
     }

@@ -113,7 +113,7 @@ impl Timers<'_> {
         };
         let mpidr = match who {
             Who::Only(cpu) => cpus[cpu].mpidr,
-            _ => None,
+            Who::All | Who::First(_) => None,
         };
         self.bench.progress.begin(&stretch, mpidr, load)?;
         let mut failure = None;

@@ -222,7 +222,14 @@ impl<'t> Trials<'t> {
                 End::Resumed | End::Returned if slept_when_due(outcome, has_pmf) => {
                     return TrialVerdict::Woken;
                 }
-                _ => round.sleep *= 2,
+                End::NotRun
+                | End::Returned
+                | End::Resumed
+                | End::WentOff
+                | End::ReadBack
+                | End::Pending
+                | End::WrongContext
+                | End::NotRung => round.sleep *= 2,
             }
         }
         let early = Rejection::plain(Reason::EarlyWake);

@@ -128,7 +128,7 @@ impl<'r> Sides<'r> {
         };
         let key = |run: &Run, cpu: &Cpu| match keyed {
             Keyed::Mpidr => (0, cpu.mpidr.expect("all CPUs have one")),
-            _ => (cpu.cluster, run.core_number(cpu)),
+            Keyed::Labels | Keyed::Ambiguous => (cpu.cluster, run.core_number(cpu)),
         };
         let find = |(cpu, own): (CpuIndex, &Cpu)| {
             let own = key(&new.run, own);

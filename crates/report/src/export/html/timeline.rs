@@ -131,7 +131,7 @@ fn lanes<'r>(charts: &Charts<'r>) -> Vec<Lane<'r>> {
                 let sides = match slice.phase.side {
                     PowerSide::Up if has_low_power => [1, 1],
                     PowerSide::Between => [0, 1],
-                    _ => [0, 0],
+                    PowerSide::Down | PowerSide::Up => [0, 0],
                 };
                 let (phase, cpu) = (slice.phase, run.run.label(it.cell.cpu));
                 let span = run.clock().span(slice.to.abs_diff(slice.from));

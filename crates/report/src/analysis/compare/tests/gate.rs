@@ -7,11 +7,11 @@ use super::support::{compared, found, sentences, try_compare, with_rows};
 use crate::analysis::compare::basis_text;
 use crate::analysis::compare::comparison::CHANGED;
 use crate::analysis::compare::differences::CONDITIONS;
-use crate::analysis::edits::{self, Edit, edited};
+use crate::analysis::edits::{self, RunEdit, edited};
 use crate::analysis::made_up::suite;
 
 /// Edits of the baseline, the option that passes over them, and the refusal.
-const REFUSED: &[(Edit, &str, &str)] = &[
+const REFUSED: &[(RunEdit, &str, &str)] = &[
     (edits::nothing, "", ""),
     (
         edits::warm,
@@ -81,7 +81,7 @@ fn another_question_is_refused_unless_an_option_passes_over_it() {
 #[test]
 fn differences_that_are_passed_over_are_named() {
     let mut old = edited(edits::board);
-    for edit in [edits::warm as Edit, edits::iterations, edits::firmware] {
+    for edit in [edits::warm as RunEdit, edits::iterations, edits::firmware] {
         edit(&mut old);
     }
     let mut new = edited(edits::firmware);
@@ -103,9 +103,9 @@ fn differences_that_are_passed_over_are_named() {
 /// What a run lacks of its baseline.
 struct Gap {
     /// The edit of the run.
-    new: Edit,
+    new: RunEdit,
     /// The edit of the baseline.
-    old: Edit,
+    old: RunEdit,
     /// Clauses on gaps.
     gaps: &'static [&'static str],
     /// The options that pass over them.
@@ -203,8 +203,8 @@ fn parts_of_the_baseline_that_are_not_compared_are_named() {
     let lack = "the run does not have it";
     for (new, old, why) in [
         (
-            edits::three_scenarios as Edit,
-            edits::nothing as Edit,
+            edits::three_scenarios as RunEdit,
+            edits::nothing as RunEdit,
             lack.to_owned(),
         ),
         (
