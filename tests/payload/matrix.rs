@@ -103,7 +103,7 @@ fn loops_and_timers_on_every_machine() {
         let read = figures(ScenarioId::SysregTrap, Variant::Pmselr);
         assert!((3 * 64..3 * 64 + 16).contains(&read), "{read} {machine}");
         let has_pmf = firmware == FirmwareKind::TfA;
-        let lacks = "Skipped: PMF's timestamps can not be read";
+        let lacks = "Skipped: PMF's timestamps cannot be read";
         for said in ["SMCCC_VERSION.", lacks] {
             assert_eq!(log.text.contains(said), !has_pmf, "{machine}");
         }

@@ -313,7 +313,7 @@ line_size:
 // In: x0 first page, x1 end, x2 descriptor bits, x24 next free table (moved
 // on), x25 root. Out: x0 = x1. Uses x3 to x6. A tree of TREE_MAX with image and
 // boot area reach over 3 MiB at most, and take 3 tables of level 3 and 2 each
-// of levels 2 and 1 at the worst: the pool can not run dry here.
+// of levels 2 and 1 at the worst: the pool cannot run dry here.
 map_pages:
     cmp     x0, x1
     b.hs    4f                          // all mapped

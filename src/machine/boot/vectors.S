@@ -48,7 +48,7 @@ timer_vector:
     vector  6
     vector  7
     // Eight more, of lower ELs, would follow. Nothing ever runs there, so that
-    // they can not be taken, and their KiB is other code's.
+    // they cannot be taken, and their KiB is other code's.
 
     .section .text.vectors, "ax"
 vector_common:

@@ -9,7 +9,7 @@ use super::*;
 /// Figures are in ticks then, and not in a unit that is not known.
 #[test]
 fn cntfrq_is_zero() {
-    costs_nothing(&spec("cntfrq"), &["0 Hz can not be right"])
+    costs_nothing(&spec("cntfrq"), &["0 Hz cannot be right"])
         .lacks(&["<RT_INSTR:", "Warning: CNTFRQ"]);
 }
 

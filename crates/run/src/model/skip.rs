@@ -95,7 +95,7 @@ impl fmt::Display for Skip {
             Self::NoZero => "DC ZVA is prohibited here (DCZID_EL0.DZP)",
             Self::NoSgi => "no GIC, and so no SGI",
             Self::NoPmu => "the CPU has no performance monitors",
-            Self::NoPmf => "PMF's timestamps can not be read",
+            Self::NoPmf => "PMF's timestamps cannot be read",
             Self::OneCpu => "there is no other CPU to turn on",
             Self::NoCacheSize => {
                 "neither the CPU nor the device tree tells how large a cache is; dirty= can give \

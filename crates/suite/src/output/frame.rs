@@ -79,7 +79,7 @@ fn no_rows(out: &mut dyn Write, run: &Run) -> fmt::Result {
         Some(Err(error)) => {
             format!("Skipped: no PMF timestamps: {error}; the caller's view is below")
         }
-        _ => format!("Skipped: no nanoseconds, as {hz} Hz can not be right; ticks are below"),
+        _ => format!("Skipped: no nanoseconds, as {hz} Hz cannot be right; ticks are below"),
     };
     paragraph(out, "  ", 4, &text)
 }

@@ -154,7 +154,7 @@ fn no_cpu_off(facts: &Facts) -> Option<String> {
 fn timestamps(facts: &Facts) -> String {
     match facts.pmf {
         Ok(interface) => format!("PMF's, by {interface}"),
-        Err(error) => format!("the caller's only; PMF's can not be read: {error}"),
+        Err(error) => format!("the caller's only; PMF's cannot be read: {error}"),
     }
 }
 
@@ -165,7 +165,7 @@ fn counter(facts: &Facts) -> String {
             let tick = Hundredths(tick / 10);
             format!("{counter} at {hz} Hz, a tick is {tick} ns")
         }
-        None => format!("{counter}; {hz} Hz can not be right: all figures are in ticks"),
+        None => format!("{counter}; {hz} Hz cannot be right: all figures are in ticks"),
     }
 }
 

@@ -39,7 +39,7 @@ fn check(new: &LoggedRun, old: &LoggedRun, options: &Options) -> Result<()> {
     ensure!(
         new.run.clock().is_known() == old.run.clock().is_known(),
         "of {run} and the baseline {baseline} only one has a counter whose frequency is known: \
-         ticks and nanoseconds can not be compared"
+         ticks and nanoseconds cannot be compared"
     );
     Ok(())
 }

@@ -31,7 +31,7 @@ pub(super) fn conditions(
     let mut all = Vec::new();
     if sides.keyed == Keyed::Ambiguous {
         all.push(unknown(
-            "Which row is which CPU can not be told, as several have the same cluster and core: \
+            "Which row is which CPU cannot be told, as several have the same cluster and core: \
              all is compared sorted. --rows-are MPIDR,... names them in their order.",
         ));
     }
@@ -78,7 +78,7 @@ pub(super) fn conditions(
     };
     all.push(unknown(format!(
         "Of {silent} there are figures alone: power_state, wake-up pattern, the count of samples \
-         and how they spread can not be told, so that no change is weighed against noise."
+         and how they spread cannot be told, so that no change is weighed against noise."
     )));
     all
 }

@@ -245,7 +245,7 @@ fn odd_rows() {
     check_log(&threads, &[version], 4, &["\t0\t3\t48/>", heading]);
 
     let slow = example::run_with(2, |facts| facts.frequency = 1_000);
-    // A time that 64 bits of nanoseconds can not hold is no figure at all.
+    // A time that 64 bits of nanoseconds cannot hold is no figure at all.
     let mut huge = good(&slow, SuspendDeepSerial);
     huge.cells[0].set_figure(Metric::Powerdown, Some(u64::MAX));
     let series = huge.cells[1].series.iter_mut();
