@@ -288,7 +288,7 @@ mod cpu_off {
     fn denied_out_of_turn() {
         let words = [
             "CPU 1.1 was lost: CPU_OFF returned DENIED",
-            "Reached: not known, as a CPU was lost",
+            "Reached: unknown, because a CPU was lost",
             "may be on, and keep its",
             "1 CPU lost",
         ];

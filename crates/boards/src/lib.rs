@@ -9,7 +9,7 @@
 //! | `board_fault` | an error in a board file, with its line |
 //! | `devices`, `firmware`, `lab`, `package`, `publish` | parts of a board file |
 //! | `board` | a board file as a [`BoardFile`] |
-//! | `texts` | impossible values |
+//! | `texts` | rules for names and sentences |
 //! | [`device_tree`] | the device tree of a board |
 //! | `check_tree` | the payload's own reader on those trees |
 //! | `check_package`, `check` | contradictions within a file |

@@ -15,8 +15,8 @@ pub struct DirtyLines {
 impl DirtyLines {
     /// Makes that many bytes dirty in this CPU's cache, as far as there is memory for them.
     ///
-    /// One word of each line is read and then written. CPUs take whole lines that are
-    /// only written for a stream, and send them past the cache.
+    /// One word of each line is read and then written. CPUs treat lines that are only written as
+    /// a stream, and write them around the cache.
     pub fn dirty(&self, bytes: usize) {
         let words = self.words.get(..bytes / size_of::<u64>());
         let words = words.unwrap_or(self.words);

@@ -58,8 +58,8 @@ struct TimerHandler {
 extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) -> bool {
     let (timer, tally) = (handler.timer, &mut *handler.tally);
     let now = handler.path.now();
-    // Where an erratum spoiled both reads, the handler's own stands in, which is
-    // later by the instructions between: the figure is too large by those.
+    // If an erratum spoiled both reads, the handler's own, later read is used. The figure is
+    // then too large by the instructions in between.
     let entry = match handler.path.select_read([first, second]) {
         0 => now,
         entry => entry,
@@ -71,7 +71,7 @@ extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) 
     let next = if intid == timer.intid {
         tally.expired(entry, now)
     } else {
-        // The guard's is no stray one, and the end of it all the same.
+        // The guard's interrupt is not a stray one, but it ends the window too.
         let guard = handler.guard.map(|guard| guard.intid);
         tally.stray = Some(intid).filter(|_| guard != Some(intid));
         None
@@ -92,14 +92,52 @@ pub fn observe_timer(
     window: &Window,
     start: &mut dyn FnMut() -> Option<u64>,
 ) -> Outcome {
-    let is_measured = window.measures(channel.index);
-    let guard = guard.filter(|_| is_measured);
+    if !window.measures(channel.index) {
+        return make_load(channel, waiter, window, start);
+    }
     if let Some(guard) = guard {
         guard.disarm();
         enable_timers(waiter, channel, &[waiter.timer.intid, guard.intid]);
     }
+    let outcome = measure_timer(channel, waiter, guard, window, start);
+    if guard.is_some() {
+        enable_timers(waiter, channel, &[waiter.timer.intid]);
+    }
+    waiter.gic.drain();
+    outcome
+}
+
+/// Makes load until the last expiry of the other CPUs' timers has been handled, in all
+/// likelihood.
+fn make_load(
+    channel: &'static CpuChannel,
+    waiter: &'static Waiter,
+    window: &Window,
+    start: &mut dyn FnMut() -> Option<u64>,
+) -> Outcome {
     let load = window.load_of(channel.index);
     let work = load_loop(channel, load);
+    let Some(start) = start() else {
+        return Outcome::default();
+    };
+    let until = end_of(window, start) + window.schedule.period / 2;
+    load_until(waiter, channel, load, &work, until);
+    Outcome {
+        end: End::Returned,
+        start,
+        ..Outcome::default()
+    }
+}
+
+/// Measures this CPU's timer, from its first expiry to its last.
+fn measure_timer(
+    channel: &'static CpuChannel,
+    waiter: &'static Waiter,
+    guard: Option<CpuTimer>,
+    window: &Window,
+    start: &mut dyn FnMut() -> Option<u64>,
+) -> Outcome {
+    let work = load_loop(channel, window.load_of(channel.index));
     let Some(start) = start() else {
         return Outcome::default();
     };
@@ -108,13 +146,6 @@ pub fn observe_timer(
         start,
         ..Outcome::default()
     };
-    let schedule = &window.schedule;
-    let end = start + schedule.period * u64::from(schedule.expiries);
-    if !is_measured {
-        // Until the last expiry has been handled, in all likelihood.
-        load_until(waiter, channel, load, &work, end + schedule.period / 2);
-        return outcome;
-    }
     // The interrupt of the last nap may still be pending.
     if !waiter.gic.drain() {
         return Outcome {
@@ -127,8 +158,8 @@ pub fn observe_timer(
     let Some(tally) = (unsafe { channel.handover.tally_mut() }) else {
         return Outcome::default();
     };
-    let first = tally.begin(start, schedule);
-    let silent = end + waiter.ticks_of_us(SILENT_US);
+    let first_expiry = tally.begin(start, &window.schedule);
+    let give_up_at = end_of(window, start) + waiter.ticks_of_us(SILENT_US);
     let handler = TimerHandler {
         path: waiter.path,
         timer: waiter.timer,
@@ -136,15 +167,17 @@ pub fn observe_timer(
         gic: &waiter.gic,
         tally,
     };
-    take_interrupts(handler, waiter, channel, &work, [first, silent]);
-    if guard.is_some() {
-        enable_timers(waiter, channel, &[waiter.timer.intid]);
-    }
-    waiter.gic.drain();
+    take_interrupts(handler, waiter, channel, &work, first_expiry, give_up_at);
     Outcome {
         after: waiter.now(),
         ..outcome
     }
+}
+
+/// Returns the instant of the last expiry of a window that begins at `start`.
+fn end_of(window: &Window, start: u64) -> u64 {
+    let schedule = &window.schedule;
+    start + schedule.period * u64::from(schedule.expiries)
 }
 
 /// Executes the load and takes the timer's interrupts, from the first expiry to the
@@ -154,12 +187,13 @@ fn take_interrupts(
     waiter: &Waiter,
     channel: &CpuChannel,
     work: &LoadLoop,
-    [first, silent]: [u64; 2],
+    first_expiry: u64,
+    give_up_at: u64,
 ) {
     let (timer, guard) = (waiter.timer, handler.guard);
-    timer.arm(first);
+    timer.arm(first_expiry);
     if let Some(guard) = guard {
-        guard.arm_after_ticks(silent.saturating_sub(waiter.now()));
+        guard.arm_after_ticks(give_up_at.saturating_sub(waiter.now()));
     }
     // SAFETY: as in load_until(); and the handler, which alone is called while the loop
     // lasts, gets its state, which nothing else uses.
@@ -167,7 +201,7 @@ fn take_interrupts(
         stress_loop(
             (&raw mut handler).cast(),
             work,
-            silent,
+            give_up_at,
             waiter.path.context_flag(),
             channel.index as u64,
         );
@@ -199,12 +233,10 @@ fn load_until(waiter: &Waiter, channel: &CpuChannel, load: Load, work: &LoadLoop
 fn load_loop(channel: &CpuChannel, load: Load) -> LoadLoop {
     let region = channel.stress_buffer.region();
     let block = registers::dc_zva_bytes();
-    // A plan without a load on this CPU has no buffer.
-    let load = if region.size < CHUNK {
-        Load::Idle
-    } else {
-        load
-    };
+    assert!(
+        load == Load::Idle || region.size >= CHUNK,
+        "a CPU with a load has a buffer"
+    );
     LoadLoop {
         functions: stress::functions_of_load(load, block.is_some()),
         base: region.base,

@@ -39,6 +39,9 @@ const OLDEST: (u32, u32) = (2, 12);
 /// The newest version that the overlay platform was run on.
 const NEWEST: (u32, u32) = (2, 15);
 
+/// Folders of TF-A that a build does not read, or has written itself.
+const NO_INPUT: [&str; 5] = ["build", "docs", ".git", "debian", ".pc"];
+
 /// A source tree of TF-A.
 #[derive(Clone, Debug)]
 pub struct TfA {
@@ -46,7 +49,7 @@ pub struct TfA {
     pub dir: PathBuf,
     /// The version, such as "2.12.1".
     pub version: String,
-    /// A text that no other source has.
+    /// Identifies the source: the package and its version, or a hash of its files.
     pub identity: String,
 }
 
@@ -71,7 +74,7 @@ impl TfA {
         }
         // Names and contents of all files that a build may read.
         let mut hash = Sha256::new();
-        add(&dir, &dir, &mut hash)?;
+        hash_folder(&dir, &dir, &NO_INPUT, &mut hash)?;
         Ok(Self {
             dir,
             version,
@@ -79,7 +82,7 @@ impl TfA {
         })
     }
 
-    /// Refuses a source of which the own platform `qemu` does not power CPUs down.
+    /// Refuses a source whose own platform `qemu` does not power CPUs down.
     pub fn check_stock(&self) -> Result<()> {
         let path = self.dir.join("plat/qemu/common/qemu_pm.c");
         let hooks = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -89,14 +92,14 @@ impl TfA {
         }
         bail!(
             "--firmware tf-a-stock: the qemu platform of this TF-A {} parks a CPU for good in a \
-             power-down; give a checkout of June 2026 or later (after 2.15.0) by --tf-a",
+             power-down; pass a checkout from June 2026 or later (after 2.15.0) with --tf-a",
             self.version
         )
     }
 }
 
-/// Returns the warning for a version on which the overlay platform was not run. One on which
-/// it cannot be built is an error.
+/// Returns the warning for a version that the overlay platform was not tried with. A version that
+/// it cannot be built with is an error.
 fn doubt(version: &str) -> Result<Option<String>> {
     let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
     let mut number = || numbers.next().unwrap_or(0);
@@ -149,8 +152,9 @@ fn check_mbed_tls(dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Adds what is in `dir`, in the order of names.
-pub(crate) fn add(root: &Path, dir: &Path, hash: &mut Sha256) -> Result<()> {
+/// Hashes the names and contents of all regular files below `dir`, in the order of their names,
+/// without the folders `skip` of `root`. Symbolic links are not followed.
+pub(crate) fn hash_folder(root: &Path, dir: &Path, skip: &[&str], hash: &mut Sha256) -> Result<()> {
     let mut entries = fs::read_dir(dir)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .with_context(|| dir.display().to_string())?;
@@ -158,14 +162,12 @@ pub(crate) fn add(root: &Path, dir: &Path, hash: &mut Sha256) -> Result<()> {
     for entry in entries {
         let path = entry.path();
         let name = path.strip_prefix(root).unwrap_or(&path);
-        // A build does not read these, or has written them itself.
-        let top = ["build", "docs", ".git", "debian", ".pc"];
-        if dir == root && top.iter().any(|skip| name == Path::new(skip)) {
+        if dir == root && skip.iter().any(|skip| name == Path::new(skip)) {
             continue;
         }
         let kind = entry.file_type()?;
         if kind.is_dir() {
-            add(root, &path, hash)?;
+            hash_folder(root, &path, skip, hash)?;
         } else if kind.is_file() {
             let data = fs::read(&path).with_context(|| path.display().to_string())?;
             hash.update(name.as_os_str().as_encoded_bytes());

@@ -50,7 +50,7 @@ fn suites(workspace: &Workspace, trees: bool, kvm: bool) -> Result<Vec<TestProgr
         linux_trees::fetch(workspace)?;
         return Ok(vec![TestPrograms {
             packages: "--package xtask --test trees",
-            // A thousand trees are minutes without any optimisation.
+            // A thousand trees are minutes without any optimization.
             environment: Some(("CARGO_PROFILE_DEV_OPT_LEVEL", "1")),
             ..ignored
         }]);

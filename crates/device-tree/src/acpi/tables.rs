@@ -44,7 +44,9 @@ impl<'m> Tables<'m> {
             return Err(wrong("it does not begin with \"RSD PTR \""));
         }
         if root.revision < 2 {
-            return Err(wrong("revision 0 has no XSDT: use a device tree instead"));
+            let revision = root.revision;
+            let message = format!("revision {revision} has no XSDT: use a device tree instead");
+            return Err(wrong(&message));
         }
         if root.length.get() as usize != size_of::<Rsdp>() {
             return Err(wrong("its length is not 36 bytes"));

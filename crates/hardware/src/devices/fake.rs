@@ -1,5 +1,5 @@
 //! Registers of a fake device: they keep what is written, unless a test gives them a
-//! behaviour. They are accessed as words only.
+//! behavior. They are accessed as words only.
 
 use std::boxed::Box;
 use std::collections::BTreeMap;
@@ -17,11 +17,11 @@ pub enum Access {
 type Registers = BTreeMap<u32, u32>;
 type Behaviour = dyn FnMut(&mut Registers, Access) -> u32;
 
-/// The registers of one device; the behaviour returns the value of a read.
+/// The registers of one device; the behavior returns the value of a read.
 pub struct FakeDevice {
     registers: Registers,
     written: Vec<(u32, u32)>,
-    behaviour: Box<Behaviour>,
+    behavior: Box<Behaviour>,
 }
 
 impl FakeDevice {
@@ -30,15 +30,15 @@ impl FakeDevice {
         Self::with(registers, plain)
     }
 
-    /// Returns registers with a behaviour of their own.
+    /// Returns registers with a behavior of their own.
     pub fn with(
         registers: &[(u32, u32)],
-        behaviour: impl FnMut(&mut Registers, Access) -> u32 + 'static,
+        behavior: impl FnMut(&mut Registers, Access) -> u32 + 'static,
     ) -> Self {
         Self {
             registers: registers.iter().copied().collect(),
             written: Vec::new(),
-            behaviour: Box::new(behaviour),
+            behavior: Box::new(behavior),
         }
     }
 
@@ -68,12 +68,12 @@ pub fn plain(registers: &mut Registers, access: Access) -> u32 {
 impl Bus for FakeDevice {
     fn read(&mut self, offset: u64, width: Width) -> u32 {
         assert_eq!(width, Width::Word);
-        (self.behaviour)(&mut self.registers, Access::Read(offset as u32))
+        (self.behavior)(&mut self.registers, Access::Read(offset as u32))
     }
 
     fn write(&mut self, offset: u64, width: Width, value: u32) {
         assert_eq!(width, Width::Word);
         self.written.push((offset as u32, value));
-        (self.behaviour)(&mut self.registers, Access::Write(offset as u32, value));
+        (self.behavior)(&mut self.registers, Access::Write(offset as u32, value));
     }
 }

@@ -13,7 +13,7 @@ pub const RUNGS: usize = 4;
 /// One state of which statistics can be asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rung {
-    /// The `power_state`; 0 where there is none.
+    /// The `power_state`; 0 is a valid one.
     pub state: u32,
     /// The power level; None if neither the format nor the board gives it.
     pub level: Option<u8>,
@@ -21,7 +21,7 @@ pub struct Rung {
 
 /// The states on the way to one that is asked for, which is the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ladder(pub [Rung; RUNGS]);
+pub struct Ladder(pub [Option<Rung>; RUNGS]);
 
 impl Ladder {
     /// Returns a ladder up to `asked`; `below` gives the others, the deepest first.
@@ -29,7 +29,7 @@ impl Ladder {
         let mut ladder = Self::default();
         let places = ladder.0.iter_mut().rev();
         for (place, rung) in places.zip(core::iter::once(asked).chain(below)) {
-            *place = rung;
+            *place = Some(rung);
         }
         ladder
     }
@@ -41,8 +41,8 @@ impl Ladder {
 
     /// Returns the states with their places.
     pub fn rungs(&self) -> impl Iterator<Item = (usize, Rung)> + '_ {
-        let rungs = self.0.iter().copied().enumerate();
-        rungs.filter(|(_, rung)| rung.state != 0)
+        let rungs = self.0.iter().enumerate();
+        rungs.filter_map(|(place, rung)| Some((place, (*rung)?)))
     }
 
     /// Returns the state to be reached when nothing above power level `limit` may go
@@ -184,7 +184,10 @@ mod tests {
         // A long ladder keeps its deep end.
         let shallow = [4, 3, 2, 1].map(|state| rung(state, 0));
         let long = Ladder::new(rung(5, 0), shallow.into_iter());
-        assert_eq!(long.0.map(|rung| rung.state), [2, 3, 4, 5]);
+        assert_eq!(
+            long.0.map(|rung| rung.map(|rung| rung.state)),
+            [2, 3, 4, 5].map(Some)
+        );
     }
 
     #[test]

@@ -42,7 +42,7 @@ const TIMEOUT: u64 = 3600;
 /// Turn UART logs into a report.
 ///
 /// Reads logs of psci-bench, and of TFTF's runtime instrumentation, as
-/// terminals and LAVA keep them: with time stamps, colours and any line
+/// terminals and LAVA keep them: with time stamps, colors and any line
 /// ends. A log may hold several runs. Figures come from records, which have
 /// checksums. A log without any record, as TFTF's, has its figures in lines
 /// without a checksum: they are marked.

@@ -11,7 +11,7 @@ use hardware::board::CpuIndex;
 use hardware::text::plural::Plural;
 
 use super::words::{self, Detail};
-use crate::measure::{FittedLine, Metric, lower_median};
+use crate::measure::{FittedLine, Metric, lower_median, residual};
 use crate::model::{Cell, Confidence, CpuSet, Finding, Fit, Kind, Run, Scenario};
 
 /// CPUs that wait for each other.
@@ -45,7 +45,7 @@ fn lock_queue(run: &Run, scenario: &Scenario, detail: Detail) -> Option<Finding>
     let long = without_long_flushes(scenario, &mut arrivals);
     let points = || (0..).zip(arrivals.iter().map(|it| it.2));
     let line = FittedLine::through(points())?;
-    let residual = detail.is_full().then(|| line.residual(points()));
+    let residual = residual(points()).filter(|_| detail.is_full());
     let mut sentence = sentence(run, line, &long);
     if let Some(residual) = residual {
         if is_even(line) {

@@ -34,7 +34,7 @@ pub(super) fn find_reached(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Fin
         format!("{state:#010x} (CPU {cpus})")
     });
     let each = match states.is_empty() {
-        true => "none of the states, by no CPU".into(),
+        true => "no CPU reached any of the states".into(),
         false => each.collect::<Vec<_>>().join(", "),
     };
     let sentence = format!("Reached, by PSCI_STAT_COUNT: {each}.");
@@ -65,9 +65,9 @@ fn unknown(run: &Run, scenario: &Scenario) -> Option<Finding> {
     {
         "a CPU was lost, and may be on"
     } else {
-        "no round for it was good, or the states' levels are not told"
+        "no round that reads it was valid, or the states' power levels are unknown"
     };
-    let sentence = format!("Reached: not known, as {why}.");
+    let sentence = format!("Reached: unknown, because {why}.");
     Some(Finding {
         confidence: Confidence::Unknown,
         ..Finding::by_counts(REACHED, sentence, [])
@@ -86,10 +86,14 @@ fn warning(run: &Run, mismatch: Mismatch, cpu: CpuIndex, reached: &Reached) -> S
         Mismatch::Count => {
             format!("Warning: PSCI_STAT_COUNT rose by {times} over one suspend of CPU {cpu}.")
         }
-        Mismatch::Residency => format!(
-            "Warning: PSCI_STAT_RESIDENCY rose by {us} us over a suspend of CPU {cpu} of {} us at \
-             most.",
-            reached.most_us.unwrap_or(0)
-        ),
+        Mismatch::Residency => match reached.most_us {
+            Some(most) => format!(
+                "Warning: PSCI_STAT_RESIDENCY rose by {us} us over a suspend of CPU {cpu} that \
+                 took at most {most} us."
+            ),
+            None => {
+                format!("Warning: PSCI_STAT_RESIDENCY did not rise over a suspend of CPU {cpu}.")
+            }
+        },
     }
 }

@@ -104,11 +104,11 @@ fn states_that_were_reached() {
     let run = example::run_with(4, |facts| facts.stat = true);
     let mut scenario = good(&run, ScenarioId::SuspendDeepSerial);
     let reached = |scenario: &Scenario| of_kind(&run, scenario, Detail::Short, REACHED);
-    let unknown = "Reached: not known, as no round for it was good, or the states' levels are not \
-                   told.";
+    let unknown = "Reached: unknown, because no round that reads it was valid, or the states' power \
+                   levels are unknown.";
     assert_eq!(reached(&scenario), [unknown]);
     scenario.cells[3] = example::with_a_lost_cpu(scenario.clone()).cells[3].clone();
-    let lost = "Reached: not known, as a CPU was lost, and may be on.";
+    let lost = "Reached: unknown, because a CPU was lost, and may be on.";
     assert_eq!(reached(&scenario), [lost]);
 
     let due = 0x0102_0022;
@@ -144,7 +144,7 @@ fn states_that_were_reached() {
         ]
     );
     scenario.cells.truncate(1);
-    let none = "Reached, by PSCI_STAT_COUNT: none of the states, by no CPU.";
+    let none = "Reached, by PSCI_STAT_COUNT: no CPU reached any of the states.";
     assert_eq!(reached(&scenario)[0], none);
 }
 

@@ -22,6 +22,6 @@ pub use self::metric::{METRICS, Metric, Unit};
 pub use self::outcome::{Action, End, Operation, Outcome};
 pub use self::rejection::{Cause, Detail, Loss, REASONS, Reason, Rejection, Step};
 pub use self::round::{After, OsInitiated, Round, Waker, Who, Window};
-pub use self::statistics::{FittedLine, P99_MIN, Summary, lower_median};
+pub use self::statistics::{FittedLine, P99_MIN, Summary, lower_median, residual};
 pub use self::tally::{Account, RunningSummary, Schedule, Tally, TimerFault, Until};
 pub use self::wait_limits::{FINISH_US, WaitLimits};

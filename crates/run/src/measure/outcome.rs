@@ -263,7 +263,7 @@ impl Outcome {
 
     /// Returns the instants of the sample; with `pmf`, those that its call writes, too.
     pub fn instants(&self, pmf: bool) -> Instants {
-        // A sample of CPU_OFF has no agreed start.
+        // A read-back has no agreed start: the round that turned the CPU off had it.
         let base = match self.start {
             0 => self.before,
             start => start,

@@ -84,8 +84,10 @@ pub struct FittedLine {
 }
 
 impl FittedLine {
-    /// The most points, and the least x that is too large.
+    /// The most points.
     const POINTS_MAX: u64 = 512;
+    /// The least x that is too large.
+    const X_LIMIT: u64 = 512;
 
     /// Returns the line through `points`; None for fewer than three, for points that do not
     /// differ in x or in y, and where a sum could overflow.
@@ -102,29 +104,27 @@ impl FittedLine {
             r2_percent: (0..=100).rev().find(is_explained)?,
         })
     }
+}
 
-    /// Returns the greatest distance in y of a point from their line, rounded.
-    pub fn residual(&self, points: impl Iterator<Item = (u64, u64)> + Clone) -> u64 {
-        let Some([n, sx, sy, sxx, sxy, _]) = sums(points.clone()) else {
-            return 0;
-        };
-        let (xx, xy) = (n * sxx - sx * sx, n * sxy - sx * sy);
-        let points = points.map(|(x, y)| (i128::from(x), i128::from(y)));
-        // n times xx as far as the point is.
-        let far = points.map(|(x, y)| ((n * y - sy) * xx - xy * (n * x - sx)).abs());
-        let (farthest, scale) = (far.max().unwrap_or(0), (n * xx).max(1));
-        ((farthest + scale / 2) / scale) as u64
-    }
+/// Returns the greatest distance in y of a point from the line through all of them, rounded;
+/// None if [`FittedLine::through`] returns None.
+pub fn residual(points: impl Iterator<Item = (u64, u64)> + Clone) -> Option<u64> {
+    FittedLine::through(points.clone())?;
+    let [n, sx, sy, sxx, sxy, _] = sums(points.clone())?;
+    let (xx, xy) = (n * sxx - sx * sx, n * sxy - sx * sy);
+    let points = points.map(|(x, y)| (i128::from(x), i128::from(y)));
+    // n times xx as far as the point is.
+    let far = points.map(|(x, y)| ((n * y - sy) * xx - xy * (n * x - sx)).abs());
+    let scale = n * xx;
+    Some(((far.max()? + scale / 2) / scale) as u64)
 }
 
 /// Returns the number of points, and the sums of x, y, x * x, x * y and y * y; None
-/// where a line could overflow: here y * y has 73 bits, and n times that 82.
+/// if a line could overflow: the sum of y * y has at most 73 bits, and n times that 82.
 fn sums(points: impl Iterator<Item = (u64, u64)>) -> Option<[i128; 6]> {
     let mut sums = [0; 6];
     for (x, y) in points {
-        if sums[0] == i128::from(FittedLine::POINTS_MAX)
-            || x >= FittedLine::POINTS_MAX
-            || y >> 32 != 0
+        if sums[0] == i128::from(FittedLine::POINTS_MAX) || x >= FittedLine::X_LIMIT || y >> 32 != 0
         {
             return None;
         }

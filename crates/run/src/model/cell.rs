@@ -13,6 +13,7 @@ use super::series::Series;
 use super::skip::Skip;
 use super::wake_source::WakeSource;
 use crate::measure::{Instant, Instants, Loss, Metric, Reason, Rejection, Summary, Unit};
+use crate::plan::Load;
 
 words! {
     /// The kind of a step's operation.
@@ -45,6 +46,19 @@ words! {
         Nontemporal = "nontemporal",
         Clean = "clean",
         Mixed = "mixed",
+    }
+}
+
+impl From<Load> for Variant {
+    fn from(load: Load) -> Self {
+        match load {
+            Load::Idle => Self::Idle,
+            Load::Write => Self::Write,
+            Load::Zero => Self::Zero,
+            Load::Nontemporal => Self::Nontemporal,
+            Load::Clean => Self::Clean,
+            Load::Mixed => Self::Mixed,
+        }
     }
 }
 

@@ -12,8 +12,8 @@ pub enum Job {
     TryWakers,
 }
 
-/// Returns the jobs of a plan. Each trial may cost a CPU, so PSCI_VERSION, which suspends
-/// none, is measured before them. All else follows.
+/// Returns a plan's jobs in order. A wake-up trial may lose a CPU, so PSCI_VERSION, which
+/// suspends none, is measured before the trials. Everything else comes after them.
 pub fn jobs(plan: &Plan) -> impl Iterator<Item = Job> + use<> {
     let is_first = |key: &ScenarioKey| key.id.procedure() == Procedure::Version;
     let first = scenarios(plan).filter(is_first).map(Job::Measure);
@@ -36,7 +36,7 @@ pub fn scenarios(plan: &Plan) -> impl Iterator<Item = ScenarioKey> + use<> {
     });
     let others = scenarios.iter().filter(|id| !id.is_suite());
     suite.chain(others.map(move |id| {
-        // In sweeps alone CPUs are turned on again for each sample.
+        // Only a sweep follows `method=`, by the first one. Other scenarios leave CPUs on.
         let method = match id.is_sweep() {
             true => methods.first(),
             false => Method::Warm,

@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use hardware::board::CpuIndex;
-use hardware::text::words::Word;
 use run::measure::{
     Account, Action, After, End, Machine, Metric, Reason, Round, Schedule, TimerFault, Until, Who,
     Window,
@@ -210,11 +209,9 @@ impl Timers<'_> {
             rejected.reserve_exact(1);
             rejected.push((Reason::Overrun, tally.settled.overruns));
         }
-        // A load's variant has its name.
-        let variant = Variant::from_word(load.word()).unwrap_or(Variant::Idle);
         let step = CellStep {
             how: how(who),
-            ..CellStep::of(variant)
+            ..CellStep::of(Variant::from(load))
         };
         self.bench.results.push(Cell {
             counts: Some(Counts {

@@ -1,4 +1,4 @@
-//! TF-A, built with the overlay platform of `platforms/BOARD/tf-a`.
+//! Builds TF-A for the overlay platform of `platforms/BOARD/tf-a`, or for one of TF-A's own.
 //!
 //! A build is kept under a hash of all that went into it: the overlay's
 //! files, the variant, TF-A's source, the compiler and the arguments. TF-A's
@@ -32,7 +32,7 @@ pub struct FirmwareBuild {
 const STAGES: [&str; 3] = ["bl1", "bl2", "bl31"];
 
 impl FirmwareBuild {
-    /// Returns the file of one of the stages.
+    /// Returns the contents of a stage's `.bin` file.
     pub fn read(&self, stage: &str) -> Result<Vec<u8>> {
         let path = self.dir.join(stage).with_extension("bin");
         fs::read(&path).with_context(|| path.display().to_string())
@@ -92,7 +92,8 @@ fn key(tf_a: &TfA, platform: &Platform, arguments: &[String]) -> Result<String> 
     arguments.iter().for_each(|argument| part(argument));
     toolchain()?.iter().for_each(|version| part(version));
     if let Some(root) = &platform.root {
-        tf_a::add(root, root, &mut hash).context("cannot read the overlay platform")?;
+        tf_a::hash_folder(root, root, &[], &mut hash)
+            .context("cannot read the overlay platform")?;
     }
     Ok(hex(&hash.finalize()))
 }

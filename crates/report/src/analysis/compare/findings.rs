@@ -97,7 +97,7 @@ impl<'s> OneScenario<'s> {
         let each = each.filter_map(|((heading, own), (outcome, word))| {
             let moved = with(&own, |it| it == outcome);
             let (what, by) = match moved.first()?.key.is_of_step() {
-                true => ("point", String::new()),
+                true => ("cell", String::new()),
                 false => {
                     let all = moved.iter().map(|it| it.delta().abs());
                     (

@@ -31,7 +31,7 @@ const LOOPS: [u64; 6] = [1000, 1001, 1002, 1003, 1004, 1005];
 fn steps_are_compared_per_operation() {
     let old = loops([256, 256], &LOOPS);
     let slow = compared(&loops([256, 256], &LOOPS.map(|it| it * 2)), &old);
-    let text = "Calls to the firmware that do nothing: Time takes more in 2 of 2 points (+100.00 %): \
+    let text = "Calls to the firmware that do nothing: Time takes more in 2 of 2 cells (+100.00 %): \
                 alone.psci_version.ticks.";
     let changed = found(&slow, CHANGED, &[text]);
     assert_eq!(changed.finding.confidence, Confidence::Intervals);
