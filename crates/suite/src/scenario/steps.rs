@@ -127,7 +127,9 @@ impl Sweep<'_> {
             ..Cell::new(CpuIndex::default(), step)
         };
         cell.series.reserve_exact(1);
-        cell.series.push(Series::new(figures(self.bench.pmf)[0]));
+        let metrics = figures(Action::None, self.bench.pmf);
+        cell.series
+            .extend(metrics.first().copied().map(Series::new));
         self.bench.results.push(cell);
     }
 
@@ -181,7 +183,7 @@ impl Sweep<'_> {
             x,
             ..CellStep::of(variant)
         };
-        let metrics = figures(bench.pmf);
+        let metrics = figures(bench.step.action, bench.pmf);
         let mut series = Vec::with_capacity(SERIES_MAX);
         for metric in metrics {
             let summary = state.summary(*metric, bench.pmf, &mut bench.column);
@@ -190,7 +192,7 @@ impl Sweep<'_> {
             }
         }
         if series.is_empty() {
-            series.push(Series::new(metrics[0]));
+            series.extend(metrics.first().copied().map(Series::new));
         }
         if let Some(reached) = state.cell.reached {
             let is_asked = x.is_some() && reached.state.map(u64::from) == x;
@@ -227,13 +229,22 @@ impl Sweep<'_> {
     }
 }
 
-/// Returns the metrics of a step. Without PMF these are the caller's: two of a suspend
-/// and two of CPU_OFF.
-const fn figures(pmf: bool) -> &'static [Metric] {
-    use Metric::{CacheFlush, Call, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
-    if pmf {
-        &[Powerdown, Wakeup, CacheFlush]
-    } else {
-        &[Call, Wake, TurnOn, TurnOff]
+/// Returns the metrics of a step, or of one that is left out. Without PMF these are the
+/// caller's: two of a suspend and two of CPU_OFF.
+const fn figures(action: Action, pmf: bool) -> &'static [Metric] {
+    use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
+    match action {
+        Action::Version if pmf => &[Latency],
+        Action::Version => &[Call],
+        Action::None
+        | Action::Suspend { .. }
+        | Action::SystemSuspend
+        | Action::Off
+        | Action::ReadBack => match pmf {
+            true => &[Powerdown, Wakeup, CacheFlush],
+            false => &[Call, Wake, TurnOn, TurnOff],
+        },
+        // Steps are not made of these.
+        Action::Help | Action::Expire | Action::OnOff | Action::Repeat { .. } => &[],
     }
 }
