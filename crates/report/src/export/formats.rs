@@ -6,7 +6,6 @@ use std::path::Path;
 use anyhow::{Result, bail};
 
 use super::report_data::{Report, TreeWishes};
-use super::{csv, dt, html, json, junit, markup, perfetto, tfa_docs};
 
 /// A format of reports.
 #[derive(Debug)]
@@ -97,21 +96,22 @@ const fn stream(name: &'static str, write: WriteStream, takes: &'static [ReportP
 }
 
 /// All formats, in the order in which the help lists them.
-pub static ALL: [Format; 10] = [
-    stream("text", markup::write_text, ALL_RUNS).about("aligned tables for a terminal"),
-    stream("md", markup::write_markdown, ALL_RUNS)
+pub static ALL: &[Format] = &[
+    stream("text", super::markup::write_text, ALL_RUNS).about("aligned tables for a terminal"),
+    stream("md", super::markup::write_markdown, ALL_RUNS)
         .about("Markdown with tables, for forges and wikis"),
-    stream("rst", markup::write_rst, ALL_RUNS)
+    stream("rst", super::markup::write_rst, ALL_RUNS)
         .about("reStructuredText with grid tables, as in TF-A's docs/perf up to v2.14"),
-    stream("csv", csv::write, &[]).about("one line a figure, for spreadsheets and data frames"),
-    stream("json", json::write, ALL_RUNS).about("everything, in a versioned schema"),
-    stream("html", html::write, NO_MATRIX)
+    stream("csv", super::csv::write, &[])
+        .about("one line a figure, for spreadsheets and data frames"),
+    stream("json", super::json::write, ALL_RUNS).about("everything, in a versioned schema"),
+    stream("html", super::html::write, NO_MATRIX)
         .about("one page with tables and charts, for browsers and print"),
-    stream("junit", junit::write, COMPARED)
+    stream("junit", super::junit::write, COMPARED)
         .about("JUnit's XML: a test case a scenario, figures as properties"),
-    stream("perfetto", perfetto::write, &[])
+    stream("perfetto", super::perfetto::write, &[])
         .about("time lines of the shown samples, for ui.perfetto.dev"),
-    stream("dt", dt::write, &[])
+    stream("dt", super::dt::write, &[])
         .about("a device tree's idle-states node, of the worst that was measured"),
     Format {
         name: "tfa-docs",
@@ -121,7 +121,7 @@ pub static ALL: [Format; 10] = [
             ReportPart::Platform,
             ReportPart::Page,
         ],
-        writer: FormatWriter::Tree(tfa_docs::write_tree),
+        writer: FormatWriter::Tree(super::tfa_docs::write_tree),
     },
 ];
 
