@@ -198,8 +198,8 @@ pub const fn x_heading(id: ScenarioId) -> &'static str {
 
 /// Returns that quantity as a cell.
 pub fn x_text(id: ScenarioId, x: u64) -> String {
-    match id.axis() {
-        Some(Axis::PowerState) => format!("{x:#010x}"),
-        Some(Axis::Bytes | Axis::Cpus) | None => x.to_string(),
+    match id.axis().is_some_and(Axis::has_names) {
+        true => format!("{x:#010x}"),
+        false => x.to_string(),
     }
 }

@@ -89,7 +89,7 @@ fn origin_text(run: &LoggedRun, it: &Latency<'_>) -> String {
         true => {
             // A power_state is the node's own.
             let x = key.step.x;
-            let x = x.filter(|_| it.scenario.id.axis() != Some(Axis::PowerState));
+            let x = x.filter(|_| !it.scenario.id.axis().is_some_and(Axis::has_names));
             let x = x.map_or_else(String::new, |x| {
                 format!(", {} {x}", x_heading(it.scenario.id))
             });

@@ -52,6 +52,10 @@ pub enum Unit {
 }
 
 impl Metric {
+    /// The metrics by which samples are compared: PMF's powerdown or latency; without PMF, the
+    /// caller's.
+    pub const LEADING: [Self; 4] = [Self::Powerdown, Self::Latency, Self::Call, Self::TurnOff];
+
     /// Returns the unit of its figures.
     pub const fn unit(self) -> Unit {
         match self {

@@ -85,6 +85,21 @@ pub enum Axis {
     PowerState,
 }
 
+/// The words for amounts of a quantity.
+#[derive(Clone, Copy, Debug)]
+pub struct Amount {
+    /// Several of them, in a sentence.
+    pub name: &'static str,
+    /// The amount that drawings count as one.
+    pub unit: u32,
+    /// That amount, in a sentence.
+    pub unit_name: &'static str,
+    /// The label of the axis in drawings.
+    pub label: &'static str,
+    /// What varies, in a drawing's title.
+    pub title: &'static str,
+}
+
 impl Procedure {
     /// Returns true if it is one of TFTF's suite.
     pub const fn is_of_suite(self) -> bool {
@@ -112,6 +127,32 @@ impl Axis {
             Self::Cpus => "CPUs",
             Self::PowerState => "power_state",
         }
+    }
+
+    /// Returns the words for its amounts; None if its values are names instead.
+    pub const fn amount(self) -> Option<Amount> {
+        Some(match self {
+            Self::Bytes => Amount {
+                name: "bytes",
+                unit: 1024,
+                unit_name: "KiB",
+                label: "dirty KiB",
+                title: "how much is dirty",
+            },
+            Self::Cpus => Amount {
+                name: "CPUs",
+                unit: 1,
+                unit_name: "CPU",
+                label: "CPUs that go down together",
+                title: "the number of CPUs",
+            },
+            Self::PowerState => return None,
+        })
+    }
+
+    /// Returns true if its values are names instead of amounts: they are hexadecimal.
+    pub const fn has_names(self) -> bool {
+        self.amount().is_none()
     }
 }
 

@@ -11,7 +11,7 @@ pub mod steps;
 mod tests;
 mod timer;
 
-pub use self::descriptor::{Axis, Descriptor, Procedure, RunSize, StateChoice, Turns};
+pub use self::descriptor::{Amount, Axis, Descriptor, Procedure, RunSize, StateChoice, Turns};
 pub use self::method::{EndAction, Method, Methods, Records, WARM_TITLE, WakePattern};
 pub use self::plan::{LOOPS_LIMIT_S, Plan, is_foreign};
 pub(crate) use self::scenario_id::short as short_tag;

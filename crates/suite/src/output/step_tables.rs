@@ -43,9 +43,9 @@ fn one_table(
     };
     let id = scenario.id;
     let scale = MetricScale::of(run.clock(), *first);
-    let cell_of_x: fn(u64) -> GridCell = match id.axis() {
-        Some(Axis::PowerState) => GridCell::Hex,
-        Some(Axis::Bytes | Axis::Cpus) | None => GridCell::Count,
+    let cell_of_x: fn(u64) -> GridCell = match id.axis().is_some_and(Axis::has_names) {
+        true => GridCell::Hex,
+        false => GridCell::Count,
     };
     let cells = |value: &dyn Fn(&CellSeries<'_>) -> GridCell| rows.iter().map(value).collect();
     let figures = |of: fn(&Summary) -> Option<u64>| -> Vec<GridCell> {

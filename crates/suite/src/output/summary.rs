@@ -294,8 +294,13 @@ impl Skipped {
                 format!(", contend={}", list(steps.as_slice().iter()))
             }
             Part::Steps(steps) => {
-                let states = steps.as_slice().iter().map(|it| format!("{it:#010x}"));
-                format!(", power_state {}", list(states))
+                let axis = self.id.axis();
+                let text = |step: &u32| match axis.is_some_and(Axis::has_names) {
+                    true => format!("{step:#010x}"),
+                    false => format!("{step}"),
+                };
+                let heading = axis.map_or("x", Axis::heading);
+                format!(", {heading} {}", list(steps.as_slice().iter().map(text)))
             }
         };
         format!("{}{method}{part}: {}", self.id.tag(), self.why)

@@ -39,27 +39,30 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt:
 
 /// Returns a sentence for each curve: of the first metric that has figures.
 fn curves(run: &Run, scenario: &Scenario) -> Vec<String> {
-    let (first, x) = match scenario.id.axis() {
-        Some(Axis::Bytes) => (Metric::CacheFlush, "bytes"),
-        Some(Axis::Cpus) => (Metric::Powerdown, "CPUs"),
-        Some(Axis::PowerState) | None => return Vec::new(),
+    let axis = scenario.id.axis();
+    let Some(amount) = axis.and_then(Axis::amount) else {
+        return Vec::new();
     };
+    // Dirty bytes cost a flush.
+    let flush = (axis == Some(Axis::Bytes)).then_some(Metric::CacheFlush);
     let curve = |variant: Variant| {
         let has_figures = |metric: &Metric| {
             let mut own = scenario
                 .cells
                 .iter()
                 .filter(|it| it.step.variant == variant);
-            own.any(|it| it.series_of(*metric).is_some())
+            own.any(|it| {
+                it.series_of(*metric)
+                    .is_some_and(|series| series.summary.n > 0)
+            })
         };
-        let metrics = [first, Metric::Call, Metric::TurnOff];
+        let metrics = flush.into_iter().chain(Metric::LEADING);
         let metric = metrics.into_iter().find(has_figures)?;
-        let (word, key) = (variant.word(), metric.key());
+        let (word, key, x) = (variant.word(), metric.key(), amount.name);
         let steps = steps(run, scenario, variant, metric);
         Some(format!("{word}: longest median of {key} by {x}: {steps}."))
     };
-    let variants = [Variant::Deepest, Variant::Core, Variant::Off];
-    variants.into_iter().filter_map(curve).collect()
+    Variant::ALL.into_iter().filter_map(curve).collect()
 }
 
 /// Returns the longest median over the CPUs of each step, in the steps' order.

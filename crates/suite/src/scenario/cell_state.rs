@@ -190,10 +190,8 @@ pub(crate) fn came_too_soon(rejection: Rejection) -> bool {
     )
 }
 
-/// Returns the figure by which samples are compared: PMF's powerdown or latency;
-/// without PMF, the caller's.
+/// Returns the figure by which samples are compared.
 fn leading(outcome: &Outcome, pmf: bool) -> Option<u64> {
-    use Metric::{Call, Latency, Powerdown, TurnOff};
-    let order = [Powerdown, Latency, Call, TurnOff];
-    order.into_iter().find_map(|it| outcome.metric(it, pmf))
+    let mut order = Metric::LEADING.into_iter();
+    order.find_map(|it| outcome.metric(it, pmf))
 }

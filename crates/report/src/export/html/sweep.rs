@@ -2,7 +2,7 @@
 //! reach, the median that stands for them, and the line that fits best.
 
 use hardware::text::plural::many;
-use run::plan::Axis;
+use run::plan::{Amount, Axis};
 
 use super::chart::{Chart, Drawing, EDGE, LEFT, Scale, legend};
 use crate::analysis::figure::{is_sorted_by_size, x_heading, x_text};
@@ -13,26 +13,17 @@ use crate::export::step_tables::DrawnScale;
 pub(super) fn figures(charts: &Charts<'_>) -> impl Iterator<Item = Chart> {
     // A power_state is a name, and no amount.
     let axis = charts.scenario.id.axis();
-    let has_amounts = matches!(axis, Some(Axis::Bytes | Axis::Cpus));
+    let amount = axis.and_then(Axis::amount);
     let all = curves(charts.scenario).into_iter().enumerate();
-    let all = all.filter(move |_| has_amounts);
-    all.filter_map(move |(place, it)| figure(charts, place + 1, &it))
+    all.filter_map(move |(place, it)| figure(charts, place + 1, &it, amount?))
 }
 
-fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>) -> Option<Chart> {
+fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>, amount: Amount) -> Option<Chart> {
     let (run, id) = (charts.run, charts.scenario.id);
     let is_queue = is_sorted_by_size(id);
     let points: Vec<_> = curve.at.iter().flat_map(|at| at.all.clone()).collect();
     let unit = DrawnScale::of(run.clock(), *points.first()?);
-    let (per, each, axis, by) = match id.axis() {
-        Some(Axis::Bytes) => (1024.0, "KiB", "dirty KiB", "how much is dirty"),
-        _ => (
-            1.0,
-            "CPU",
-            "CPUs that go down together",
-            "the number of CPUs",
-        ),
-    };
+    let per = f64::from(amount.unit);
     let drawn = |x: u64| x as f64 / per;
     let (first, last) = (curve.at.first()?.x, curve.at.last()?.x);
     let positive = drawn(curve.at.iter().map(|at| at.x).find(|x| *x > 0)?);
@@ -49,7 +40,11 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>) -> Option<Chart
     let (mut drawing, y) = Drawing::of_values(highest.fold(0.0, f64::max), &heading);
     let marks = curve.at.iter().map(|at| drawn(at.x));
     let marks = marks.map(|x| (x, ((x * 100.0).round() / 100.0).to_string()));
-    drawing.bottom(&x, &format!("{axis}{}", x.kind()), x.spaced(marks));
+    drawing.bottom(
+        &x,
+        &format!("{}{}", amount.label, x.kind()),
+        x.spaced(marks),
+    );
     let fit = curve.growth(run.clock(), id);
     if let Some(fit) = &fit {
         let part = |part| drawn(first) + drawn(last - first) * (f64::from(part) / 240.0).powi(3);
@@ -65,7 +60,7 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>) -> Option<Chart
         true => "the longest median of a CPU",
         false => "the middle one of the CPUs' medians",
     };
-    let fit = fit.map_or_else(String::new, |it| fit_text(&it, unit, per, each));
+    let fit = fit.map_or_else(String::new, |it| fit_text(&it, unit, per, amount.unit_name));
     let legend = legend([
         ("range", "least to greatest sample of all CPUs", true),
         ("point", median, true),
@@ -75,7 +70,7 @@ fn figure(charts: &Charts<'_>, number: usize, curve: &Curve<'_>) -> Option<Chart
     let (count, x_name) = (curve.at.len(), x_heading(id));
     let said = format!("{heading} for {count} values of {x_name} from {first} to {last}. {fit}");
     let texts = [
-        format!("{name} by {by}, {how}, {variant}"),
+        format!("{name} by {}, {how}, {variant}", amount.title),
         said.trim_end().to_owned(),
     ];
     Some(drawing.figure(format!("{}-sweep{number}", charts.id), texts, legend))
