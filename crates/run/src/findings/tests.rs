@@ -139,8 +139,8 @@ fn states_that_were_reached() {
             "Warning: CPU 0.0 should have reached 0x01020022, and reached none that \
              PSCI_STAT_COUNT tells of.",
             "Warning: PSCI_STAT_COUNT rose by 2 over one suspend of CPU 0.1.",
-            "Warning: PSCI_STAT_RESIDENCY rose by 5000 us over a suspend of CPU 0.2 of 1000 us at \
-             most."
+            "Warning: PSCI_STAT_RESIDENCY rose by 5000 us over a suspend of CPU 0.2 that took at \
+             most 1000 us."
         ]
     );
     scenario.cells.truncate(1);
