@@ -60,7 +60,10 @@ fn guest() -> Result<String> {
         Some(code) => format!("with exit code {code}"),
         None => {
             let signal = status.signal();
-            format!("by signal {}", signal.expect("it ended without an exit code"))
+            format!(
+                "by signal {}",
+                signal.expect("it ended without an exit code")
+            )
         }
     })
 }
@@ -87,7 +90,9 @@ fn say_kernel_log() {
     // the last one.
     while let Ok(length @ 1..) = log.read(&mut record) {
         let text = String::from_utf8_lossy(&record[..length]);
-        let message = text.split_once(';').and_then(|(_, message)| message.lines().next());
+        let message = text
+            .split_once(';')
+            .and_then(|(_, message)| message.lines().next());
         let Some(line) = message else {
             continue;
         };

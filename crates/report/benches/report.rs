@@ -84,9 +84,9 @@ fn cpu_seconds(stat: &str) -> Option<f64> {
 }
 
 /// Text with the lines' ends of a UART.
-struct Uart(BufWriter<File>);
+struct LogWriter(BufWriter<File>);
 
-impl fmt::Write for Uart {
+impl fmt::Write for LogWriter {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let text = text.replace('\n', "\r\n");
         self.0.write_all(text.as_bytes()).map_err(|_| fmt::Error)
@@ -96,7 +96,7 @@ impl fmt::Write for Uart {
 /// Writes the log, and returns the number of its samples: each CPU has as many in each
 /// scenario.
 fn write_log(path: &Path) -> Result<u64, fmt::Error> {
-    let mut out = Uart(BufWriter::new(File::create(path).map_err(|_| fmt::Error)?));
+    let mut out = LogWriter(BufWriter::new(File::create(path).map_err(|_| fmt::Error)?));
     let rows = u64::from(CPUS) * ScenarioId::SUITE.len() as u64;
     let each = SAMPLES.div_ceil(rows);
     writeln!(out, "\npsci-bench 0.0.0\n  Board      : made up")?;

@@ -313,7 +313,9 @@ fn pasted_logs_lose_no_row_in_silence() {
             .iter()
             .map(|it| if is_trimmed { it.trim_end() } else { it });
         let text = lines.collect::<Vec<_>>().join("\n");
-        let runs = read_bytes("a.log", text.as_bytes()).unwrap_or_default();
+        let Ok(runs) = read_bytes("a.log", text.as_bytes()) else {
+            continue;
+        };
         assert!(runs.len() < 2);
         for logged in runs {
             let is_complete = logged.is_complete();

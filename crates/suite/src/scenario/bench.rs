@@ -69,7 +69,7 @@ pub(crate) enum Rounds {
 
 /// The samples and results for which a [`Bench`] has memory.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Room {
+pub(crate) struct BenchRoom {
     /// Outcomes of each CPU.
     pub(crate) outcomes: usize,
     /// Figures of each CPU, of each of its metrics.
@@ -193,7 +193,7 @@ impl<'m> Bench<'m> {
         setting: Setting<'m>,
         method: Method,
         progress: &'m mut dyn Progress,
-        room: Room,
+        room: BenchRoom,
     ) -> Self {
         let cpus = setting.cpus.len();
         let cells = (0..cpus).map(|_| CellState::with_capacity(room.outcomes, room.figures));

@@ -11,7 +11,7 @@ use hardware::board::CpuIndex;
 use run::measure::{Action, Machine, Metric, Round, Who};
 use run::model::{CellStep, Failure, Scenario, ScenarioKey, Skip, Status, Variant};
 
-use super::bench::{Bench, LONGEST_QUIET_US, QUIET_US, Room, Setting, how, too_few};
+use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, QUIET_US, Setting, how, too_few};
 use super::progress::Progress;
 
 /// From the publication of the start to CPU_OFF, in microseconds: more than the nap
@@ -25,7 +25,7 @@ pub(crate) fn measure(
     key: ScenarioKey,
     progress: &mut dyn Progress,
 ) -> Scenario {
-    let room = Room {
+    let room = BenchRoom {
         outcomes: 0,
         figures: setting.plan.iterations as usize,
         cells: setting.plan.cells(key.id, setting.cpus.len(), 0),

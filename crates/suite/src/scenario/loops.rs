@@ -12,7 +12,7 @@ use run::plan::LOOPS_LIMIT_S;
 use smccc::arch::SMCCC_VERSION;
 use smccc::psci::{PSCI_VERSION, error};
 
-use super::bench::{Bench, LONGEST_QUIET_US, Room, Setting, how, lead_in};
+use super::bench::{Bench, BenchRoom, LONGEST_QUIET_US, Setting, how, lead_in};
 use super::progress::Progress;
 
 /// Batches that are taken even when the time is up: enough for a percentile.
@@ -91,7 +91,7 @@ pub(crate) fn measure(
 ) -> Scenario {
     let skip = (loops.skip)(machine.facts());
     let (batch, asked) = setting.plan.batches();
-    let room = Room {
+    let room = BenchRoom {
         outcomes: 0,
         figures: asked as usize,
         cells: setting.plan.cells(key.id, setting.cpus.len(), 0),

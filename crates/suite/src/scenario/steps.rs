@@ -11,7 +11,7 @@ use run::model::{
     WakeSource,
 };
 
-use super::bench::{Bench, BenchStep, Room, Rounds, Setting};
+use super::bench::{Bench, BenchRoom, BenchStep, Rounds, Setting};
 use super::progress::Progress;
 use super::states::Chosen;
 use super::suite::measure_step;
@@ -37,7 +37,7 @@ pub(crate) fn measure(
 ) -> Scenario {
     let (plan, states) = (setting.plan, setting.states);
     let idle_states = states.accepted.len() + states.foreign.len();
-    let room = Room {
+    let room = BenchRoom {
         outcomes: plan.iterations as usize,
         figures: 0,
         cells: plan.cells(key.id, setting.cpus.len(), idle_states),

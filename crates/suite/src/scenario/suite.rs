@@ -7,7 +7,7 @@ use run::measure::{Action, Machine};
 use run::model::{Conditions, Scenario, ScenarioKey, Status};
 use run::plan::{Procedure, ScenarioId, Turns};
 
-use super::bench::{Bench, BenchStep, Room, Rounds, Setting};
+use super::bench::{Bench, BenchRoom, BenchStep, Rounds, Setting};
 use super::off::measure_off;
 use super::parallel::measure_parallel;
 use super::progress::Progress;
@@ -39,7 +39,7 @@ pub(crate) fn measure(
 ) -> Vec<Scenario> {
     let state = setting.states.of(key.id);
     let timers_stop = key.id.is_parallel() && state.is_some_and(|state| state.timer_stops);
-    let room = Room {
+    let room = BenchRoom {
         outcomes: setting.plan.iterations as usize,
         figures: 0,
         cells: 0,

@@ -15,7 +15,7 @@ use run::model::{
 };
 use run::plan::{Load, TimerPlan};
 
-use super::bench::{Bench, Room, Setting, how, lead_in};
+use super::bench::{Bench, BenchRoom, Setting, how, lead_in};
 use super::progress::{Progress, Stretch};
 
 const FIGURES: [(Until, Metric); 2] = [
@@ -31,7 +31,7 @@ pub(crate) fn measure(
     progress: &mut dyn Progress,
 ) -> Result<Scenario, fmt::Error> {
     let mut timer = setting.plan.timer;
-    let room = Room {
+    let room = BenchRoom {
         outcomes: 0,
         figures: 0,
         cells: setting.plan.cells(key.id, setting.cpus.len(), 0),

@@ -97,7 +97,7 @@ pub struct UartModel {
     pub is_idle: Bits,
     /// The UART is on, and so is its transmitter.
     pub turn_on: &'static [Bits],
-    /// The writes that restore it, [`KEPT_MAX`] steps at most.
+    /// The writes that restore it, `KEPT_MAX` steps at most.
     pub restore: &'static [RestoreWrite],
     /// Bytes of registers; of a 16550, their number.
     pub size: u16,

@@ -1,0 +1,114 @@
+//! CPU_OFF and AFFINITY_INFO that fail.
+
+use boards::device_tree::{self, Choices};
+use boards::{Conduit, GicVersion, StateFormat};
+use xtask::build::payload::TreeSource;
+
+use super::*;
+
+#[test]
+fn denied() {
+    loses_victim(
+        &spec(&at_victim("cpu-off-denied")),
+        &["CPU_OFF returned DENIED"],
+    );
+}
+
+#[test]
+fn comes_back_with_success() {
+    loses_victim(
+        &spec(&at_victim("cpu-off-returns-success")),
+        &["CPU_OFF returned SUCCESS"],
+    );
+}
+
+#[test]
+fn affinity_info_never_says_off() {
+    loses_victim(
+        &spec(&at_victim("affinity-never-off")),
+        &["timed out waiting for AFFINITY_INFO to say OFF"],
+    );
+}
+
+#[test]
+fn affinity_info_fails() {
+    loses_victim(
+        &spec(&at_victim("affinity-error")),
+        &["AFFINITY_INFO to say OFF: firmware returned INVALID_PARAMETERS"],
+    );
+}
+
+/// A firmware without CPU_OFF, which says so, is measured by the warm method.
+#[test]
+fn absent() {
+    let words = [
+        "CPU_OFF : not used: the firmware has no CPU_OFF, as PSCI_FEATURES says",
+        "5 passed, 2 skipped, 0 failed",
+        "0 CPUs lost",
+    ];
+    let spec = only("suite,cpu_on", "cpu-off-absent");
+    let but_off: Vec<_> = ALL.into_iter().filter(|it| *it != CpuOffSerial).collect();
+    run(&spec, Pass, &words)
+        .lacks(&["<RT_INSTR:", "Warning: CPU"])
+        .complete_but(&but_off, &[]);
+}
+
+/// A firmware that has it, under a tree that says that no CPU comes back after it: it is
+/// not called.
+#[test]
+fn forbidden() {
+    let board = common::changed_board(str::to_owned);
+    let firmware = board.firmware("tf-a").expect("TF-A");
+    let choices = Choices {
+        cpus: 2,
+        gic: GicVersion::V3,
+        conduit: Conduit::Smc,
+        cpu_off: false,
+        idle_states: &firmware.idle_states(StateFormat::Original),
+    };
+    let bootargs = "only=suite,cpu_on iterations=1 warmup=0";
+    let tree = device_tree::build(&board, &choices, bootargs).expect("a tree");
+    let spec = RunSpec {
+        tree: TreeSource::Raw(tree),
+        ..common::spec("--smp 2 --icount --fault cpu-off-denied", "")
+    };
+    let words = [
+        "CPU_OFF : not used: the device tree says that no CPU comes back after CPU_OFF",
+        "5 passed, 2 skipped, 0 failed",
+        "0 CPUs lost",
+        "cpu-off-denied struck 0 times",
+    ];
+    common::ends(&spec, Pass)
+        .says(&words)
+        .lacks(&["<RT_INSTR:"]);
+}
+
+/// One that does not say so costs the scenario in which that turns out.
+#[test]
+fn not_supported() {
+    let words = [
+        "Failed: CPU_OFF is advertised, and returned NOT_SUPPORTED",
+        "1 passed, 1 skipped, 1 failed",
+        "0 CPUs lost",
+    ];
+    let scenarios = "susp_deep_serial,cpu_off_serial,psci_version_parallel";
+    run(&only(scenarios, "cpu-off-not-supported"), Fail, &words)
+        .complete_but(&[SuspendDeepSerial], &[]);
+}
+
+/// The victim goes off for another CPU's turn, with no part of its own: its
+/// cluster mates' figures are those of a cluster that stays up.
+#[test]
+fn denied_out_of_turn() {
+    let words = [
+        "CPU 1.1 was lost: CPU_OFF returned DENIED",
+        "Reached: unknown, because a CPU was lost",
+        "may be on, and keep its",
+        "1 CPU lost",
+    ];
+    let spec = only(
+        "susp_deep_serial method=warm",
+        &at_victim("cpu-off-denied,skip=1"),
+    );
+    run(&spec, Fail, &words).lacks(&["Reached, by"]);
+}

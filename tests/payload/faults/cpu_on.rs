@@ -1,0 +1,92 @@
+//! CPU_ON that fails, and CPUs that do not arrive.
+
+use super::*;
+
+#[test]
+fn denied() {
+    loses_victim(
+        &spec(&at_victim("cpu-on-denied")),
+        &["CPU_ON: firmware returned DENIED"],
+    );
+}
+
+#[test]
+fn already_on_for_ever() {
+    loses_victim(
+        &spec(&at_victim("cpu-on-already-on")),
+        &["CPU_ON: firmware returned ALREADY_ON"],
+    );
+}
+
+#[test]
+fn internal_failure_for_ever() {
+    loses_victim(
+        &spec(&at_victim("cpu-on-internal-failure")),
+        &["CPU_ON: firmware returned INTERNAL_FAILURE"],
+    );
+}
+
+#[test]
+fn on_pending_for_ever() {
+    loses_victim(
+        &spec(&at_victim("cpu-on-pending")),
+        &["CPU_ON: firmware returned ON_PENDING"],
+    );
+}
+
+/// An earlier CPU_OFF may take its time.
+#[test]
+fn on_pending_for_a_while() {
+    costs_nothing(&spec(&at_victim("cpu-on-pending,count=20")), &[]);
+}
+
+#[test]
+fn never_arrives() {
+    loses_victim(
+        &spec(&at_victim("cpu-on-lost")),
+        &["CPU_ON returned SUCCESS, but the CPU did not arrive"],
+    );
+}
+
+#[test]
+fn no_cpu_arrives() {
+    loses_all_but_lead(&spec("cpu-on-lost"), &[]);
+}
+
+/// Late, but within the time that a CPU has.
+#[test]
+fn arrives_late() {
+    costs_nothing(
+        &by_the_hosts_clock(&at_victim("cpu-on-late,skip=1,count=1,arg=1000000")),
+        &[],
+    );
+}
+
+/// Later than that, the CPU is sent away when it comes, and keeps no cluster up.
+#[test]
+fn arrives_too_late() {
+    loses_victim(
+        &by_the_hosts_clock(&at_victim("cpu-on-late,count=1,arg=12000000")),
+        &["CPU_ON returned SUCCESS, but the CPU did not arrive"],
+    )
+    .lacks(&["Warning"]);
+}
+
+#[test]
+fn another_context_id() {
+    loses_victim(
+        &spec(&at_victim("cpu-on-wrong-context")),
+        &["entered with a wrong context ID before arrival after CPU_ON"],
+    );
+}
+
+/// The first has 10 s to arrive, and each after it, by itself, one: 16 s, and not 70.
+#[test]
+fn none_arrives_and_the_first_costs_the_most() {
+    let spec = RunSpec {
+        icount: false,
+        timeout: Duration::from_secs(50),
+        ..only("cpu_susp_serial", "cpu-on-lost")
+    };
+    run(&spec, Fail, &["7 CPUs lost"]);
+}

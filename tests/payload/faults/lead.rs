@@ -1,0 +1,63 @@
+//! Faults that strike the lead.
+
+use super::*;
+
+#[test]
+fn never_wakes_in_a_parallel_round() {
+    loses_lead(
+        &only("susp_deep_parallel", "suspend-never,cpu=0x0,skip=3,count=1"),
+        &[
+            "> Executing 'Suspend to deepest power level on all cores in parallel'",
+            "INCOMPLETE: the lead, CPU 0x0, is lost: timed out waiting for return from the call (seen by CPU 0x",
+        ],
+    );
+}
+
+/// CPU_ON for the second CPU, with the first one on.
+#[test]
+fn never_returns_from_cpu_on() {
+    loses_lead(
+        &only("psci_version_parallel", "smc-hang,cpu=0x0,skip=1,arg=3"),
+        &["the lead, CPU 0x0, is lost: timed out waiting for CPU_ON (seen by CPU 0x1)"],
+    );
+}
+
+#[test]
+fn takes_an_exception() {
+    loses_lead(
+        &only("susp_deep_parallel", "suspend-bad-return,cpu=0x0,arg=1"),
+        &[
+            "Unhandled exception on CPU 0x0",
+            "INCOMPLETE: exception on the lead CPU",
+        ],
+    );
+}
+
+/// Counted as any other CPU's, and not fatal.
+#[test]
+fn comes_back_with_another_context_id() {
+    passes(
+        &only(
+            "susp_deep_parallel",
+            "suspend-wrong-context,cpu=0x0,skip=3,count=1,arg=3",
+        ),
+        &["wrong-context"],
+    );
+}
+
+/// The lead does not come back from its own part of the round.
+#[test]
+fn names_a_cpu_that_did_not_arrive_before_its_own_part() {
+    let mut image = common::image(2, "only=psci_version_parallel");
+    // An undefined instruction.
+    image[common::offset_of("timed_smc_begin")..][..4].fill(0);
+    let spec = RunSpec {
+        payload: Payload::Image(image),
+        ..common::spec("--smp 2 --icount --fault cpu-on-lost", "")
+    };
+    let words = [
+        "CPU 0.1 was lost: CPU_ON returned SUCCESS, but the CPU did not arrive",
+        "INCOMPLETE: exception on the lead CPU",
+    ];
+    run(&spec, Incomplete, &words);
+}

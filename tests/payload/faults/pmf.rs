@@ -1,0 +1,71 @@
+//! Timestamps that are wrong or missing.
+
+use super::*;
+
+#[test]
+fn is_not_there() {
+    leaves_callers_side(&spec("pmf-absent"), &["the firmware does not implement it"]);
+}
+
+#[test]
+fn answers_by_the_older_function_ids_only() {
+    costs_nothing(&spec("pmf-sip-only"), &["Arm SiP call 0xc2000010"]);
+}
+
+#[test]
+fn knows_no_timestamp() {
+    leaves_callers_side(&spec("pmf-bad-tid"), &["no such timestamp (-22)"]);
+}
+
+#[test]
+fn leaves_x0_as_it_was() {
+    leaves_callers_side(&spec("pmf-fid-left"), &["X0 unchanged"]);
+}
+
+#[test]
+fn stale() {
+    spoils_stamps(&spec(&at_victim("pmf-stale")), &["stale"]);
+}
+
+#[test]
+fn out_of_order() {
+    spoils_stamps(&spec(&at_victim("pmf-disorder")), &["disorder"]);
+}
+
+#[test]
+fn from_after_the_return() {
+    spoils_stamps(&spec(&at_victim("pmf-future")), &["future"]);
+}
+
+#[test]
+fn a_counter_that_stopped() {
+    spoils_stamps(
+        &spec(&at_victim("pmf-counter-stopped")),
+        &["counter-stopped"],
+    );
+}
+
+#[test]
+fn fails_on_one_cpu() {
+    run(
+        &spec(&at_victim("pmf-bad-tid")),
+        Fail,
+        &["on CPU 1.1: pmf-read"],
+    )
+    .complete_but(&SERIAL, &[VICTIM])
+    .complete_but(&[CpuOffSerial], &[VICTIM]);
+}
+
+#[test]
+fn a_stale_timestamp_in_psci_version() {
+    let words = [
+        "CPU 1.1 has 0 valid samples of 3",
+        "the first on CPU 1.1: stale: EnterPsci",
+    ];
+    let seen = run(
+        &only("psci_version_parallel", &at_victim("pmf-stale")),
+        Fail,
+        &words,
+    );
+    assert!(seen.rejected(PsciVersionParallel, Reason::Stale, VICTIM) > 0);
+}

@@ -1,0 +1,133 @@
+//! CPU_SUSPEND that fails or does not come back.
+
+use super::*;
+
+#[test]
+fn invalid_parameters() {
+    refuses_suspend(
+        &spec(&at_victim("suspend-invalid-parameters")),
+        &["INVALID_PARAMETERS"],
+    );
+}
+
+/// No skip, since the other CPUs have it.
+#[test]
+fn not_supported_on_one_cpu() {
+    refuses_suspend(
+        &spec(&at_victim("suspend-not-supported")),
+        &["NOT_SUPPORTED"],
+    );
+}
+
+#[test]
+fn wakes_for_no_reason() {
+    spoils_suspend(
+        &spec(&at_victim("suspend-early")),
+        &["the last one failed on CPU 1.1: early-wake"],
+    );
+}
+
+#[test]
+fn never_wakes() {
+    loses_victim_in_suspend(
+        &spec(&at_victim("suspend-never")),
+        &["timed out waiting for return from the call"],
+    );
+}
+
+#[test]
+fn wakes_late() {
+    costs_nothing(
+        &by_the_hosts_clock(&at_victim("suspend-late,count=1,skip=4,arg=1000000")),
+        &[],
+    );
+}
+
+/// Later than its time, the CPU is lost, and sent away when it comes.
+#[test]
+fn wakes_too_late() {
+    loses_victim_in_suspend(
+        &by_the_hosts_clock(&at_victim("suspend-late,count=1,skip=4,arg=15000000")),
+        &["timed out waiting for return from the call"],
+    )
+    .lacks(&["Warning"]);
+}
+
+#[test]
+fn another_context_id() {
+    spoils_suspend(
+        &spec(&at_victim("suspend-wrong-context,arg=1")),
+        &["the last one failed on CPU 1.1: wrong-context"],
+    );
+}
+
+#[test]
+fn comes_back_to_nowhere() {
+    loses_victim_in_suspend(
+        &spec(&at_victim("suspend-bad-return,arg=1")),
+        &[
+            "took an exception before return from the call",
+            "Unhandled exception on CPU 0x5",
+            "instruction abort",
+        ],
+    );
+}
+
+/// Resumed where nothing is, without vectors. Such a CPU takes the instruction
+/// clock from all others.
+#[test]
+fn is_resumed_nowhere() {
+    loses_victim_in_suspend(
+        &by_the_hosts_clock(&at_victim("suspend-bad-return")),
+        &["timed out waiting for return from the call"],
+    );
+}
+
+#[test]
+fn not_supported() {
+    let words = [
+        "the firmware does not implement function 0xc4000001",
+        "2 passed, 4 skipped, 0 failed",
+    ];
+    run(&spec("suspend-not-supported"), Pass, &words).complete_but(&[PsciVersionParallel], &[]);
+}
+
+/// Now and then, while it is measured: counted, made up for, and no failure.
+#[test]
+fn given_up_twice() {
+    // As since TF-A 2.13, with fresh EXIT stamps.
+    let spec = spec(&at_victim("suspend-abandoned-2.13,skip=4,count=2"));
+    let seen = run(&spec, Pass, &[]).complete_but(&ALL, &[]);
+    let counted = seen.rejected(SuspendDeepParallel, Reason::Abandoned, VICTIM);
+    assert!((1..=2).contains(&counted), "{counted}\n{}", seen.plain);
+}
+
+/// A warning and no failure: the samples count.
+#[test]
+fn reaches_less_than_was_asked_for() {
+    let words = ["Warning: CPU 1.1 should have reached 0x01010022, and reached 0x00010002."];
+    let seen = run(&spec(&at_victim("suspend-shallow")), Pass, &words).complete_but(&ALL, &[]);
+    let log = seen.log();
+    let reached = |t| {
+        let cells = log.cells(t);
+        cells
+            .filter_map(|(cpu, cell)| Some((cpu, cell.reached?.state)))
+            .collect::<BTreeMap<_, _>>()
+    };
+    let deep = reached(SuspendDeepSerial);
+    assert_eq!(deep[&VICTIM], Some(0x1_0002));
+    assert_eq!(deep[&(VICTIM + 1)], Some(0x101_0022));
+    // Where the core alone was asked for, nothing is amiss.
+    let core = reached(CpuSuspendParallel);
+    assert!(core.values().all(|state| *state == Some(0x1_0002)));
+}
+
+#[test]
+fn a_stray_sgi_at_each_call() {
+    run(
+        &spec(&at_victim("spurious-sgi")),
+        Fail,
+        &["on CPU 1.1: abandoned"],
+    )
+    .complete_but(&UNTOUCHED, &[]);
+}
