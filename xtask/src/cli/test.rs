@@ -12,6 +12,7 @@ use anyhow::{Result, bail};
 use hardware::text::plural::many;
 use host::process;
 use host::progress::{NOTE, StepProgress, in_words, say};
+use host::side_by_side;
 use regex::Regex;
 
 use crate::build::{payload, tf_a};
@@ -37,9 +38,25 @@ pub(super) fn run_setup() -> Result<u8> {
     Ok(0)
 }
 
+/// Sets up what the chosen tests need.
+fn set_up_for(workspace: &Workspace, trees: bool, kvm: bool) -> Result<()> {
+    if trees {
+        linux_trees::fetch(workspace)?;
+        return Ok(());
+    }
+    if kvm {
+        setup::ensure(workspace, &[Need::Qemu, Need::Dtc, Need::RustTarget])?;
+        KvmHost::ready(workspace)?;
+    } else {
+        set_up(workspace)?;
+    }
+    payload::build(workspace)?;
+    Ok(())
+}
+
 /// Returns the tests of all packages; or that of the device trees of Linux's boards; or those as
-/// a guest under KVM. Sets up what they need.
-fn suites(workspace: &Workspace, trees: bool, kvm: bool) -> Result<Vec<TestPrograms>> {
+/// a guest under KVM.
+fn suites(workspace: &Workspace, trees: bool, kvm: bool) -> Vec<TestPrograms> {
     let ignored = TestPrograms {
         packages: "",
         options: "--ignored --nocapture",
@@ -47,27 +64,21 @@ fn suites(workspace: &Workspace, trees: bool, kvm: bool) -> Result<Vec<TestProgr
         target: workspace.target.clone(),
     };
     if trees {
-        linux_trees::fetch(workspace)?;
-        return Ok(vec![TestPrograms {
+        return vec![TestPrograms {
             packages: "--package xtask --test trees",
             // A thousand trees are minutes without any optimization.
             environment: Some(("CARGO_PROFILE_DEV_OPT_LEVEL", "1")),
             ..ignored
-        }]);
+        }];
     }
     if kvm {
-        setup::ensure(workspace, &[Need::Qemu, Need::Dtc, Need::RustTarget])?;
-        KvmHost::ready(workspace)?;
-        payload::build(workspace)?;
-        return Ok(vec![TestPrograms {
+        return vec![TestPrograms {
             packages: "--package psci-bench --test kvm",
             // One machine at a time: each of them is a Linux and its guest.
             options: "--ignored --nocapture --test-threads=1",
             ..ignored
-        }]);
+        }];
     }
-    set_up(workspace)?;
-    payload::build(workspace)?;
     let all = TestPrograms {
         packages: "--workspace",
         options: "",
@@ -80,20 +91,30 @@ fn suites(workspace: &Workspace, trees: bool, kvm: bool) -> Result<Vec<TestProgr
         environment: Some(("RUSTFLAGS", "--cfg loom")),
         target: workspace.target.join("loom"),
     };
-    Ok(vec![all, loom])
+    vec![all, loom]
+}
+
+/// Builds the programs of `suites`.
+fn build(workspace: &Workspace, suites: &[TestPrograms]) -> Result<()> {
+    let log = workspace.state().join("tests.log");
+    for suite in suites {
+        let mut build = suite.cargo_test(workspace);
+        build.args(["--no-run", "--quiet"]);
+        process::run("building the tests", &mut build, &log)?;
+    }
+    Ok(())
 }
 
 /// Runs the tests of all packages, to whose programs `filter` goes; or others, by the options
 /// `--trees` and `--kvm`.
 pub(super) fn run(trees: bool, kvm: bool, filter: &[String]) -> Result<u8> {
     let workspace = Workspace::find()?;
-    let suites = suites(&workspace, trees, kvm)?;
-    let log = workspace.state().join("tests.log");
-    for suite in &suites {
-        let mut build = suite.cargo_test(&workspace);
-        build.args(["--no-run", "--quiet"]);
-        process::run("building the tests", &mut build, &log)?;
-    }
+    let suites = suites(&workspace, trees, kvm);
+    // Installing is mostly waiting, for servers and for programs that use one CPU.
+    side_by_side(
+        || set_up_for(&workspace, trees, kvm),
+        || build(&workspace, &suites),
+    )?;
 
     let started = Instant::now();
     let is_loud = trees || kvm || filter.iter().any(|word| word.starts_with('-'));
