@@ -142,8 +142,8 @@ impl LoggedRun {
             .then(|| format!("the header is of run {header}, and the records of run {records}"))
     }
 
-    /// Returns what records contradict that are all there: as of two runs that were pasted
-    /// together.
+    /// Returns the contradiction between records of which none is missing, such as those of two
+    /// runs that were pasted together.
     pub(super) fn records_contradict(&self) -> Option<String> {
         let integrity = &self.integrity;
         let end = self.run.end.as_ref().filter(|_| integrity.is_whole())?;

@@ -45,7 +45,11 @@ fn lock_queue(run: &Run, scenario: &Scenario, detail: Detail) -> Option<Finding>
     let long = without_long_flushes(scenario, &mut arrivals);
     let points = || (0..).zip(arrivals.iter().map(|it| it.2));
     let line = FittedLine::through(points())?;
-    let residual = residual(points()).filter(|_| detail.is_full());
+    let residual = if detail.is_full() {
+        residual(points())
+    } else {
+        None
+    };
     let mut sentence = sentence(run, line, &long);
     if let Some(residual) = residual {
         if is_even(line) {
