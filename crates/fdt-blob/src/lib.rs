@@ -85,8 +85,8 @@ impl Blob {
     /// -                           its end
     /// ```
     ///
-    /// All numbers are hexadecimal. A string ends at the next quotation mark, or with the
-    /// line. The tree stays sound, whatever the text is.
+    /// All numbers are hexadecimal, and one that is left out is 0. A string ends at the next
+    /// quotation mark, or with the line. The tree stays sound, whatever the text is.
     pub fn add_text(&mut self, text: &[u8]) {
         self.tokens.pop();
         let mut depth = 1;
@@ -105,7 +105,7 @@ impl Blob {
                 }
                 Some((b'!', numbers)) => {
                     let mut words = numbers.split(|byte| *byte == b' ').map(number);
-                    let mut next = || words.next().expect("a reservation has two numbers");
+                    let mut next = || words.next().unwrap_or(0);
                     self.reservations.push((next(), next()));
                 }
                 Some(_) => {
@@ -196,4 +196,17 @@ fn number(digits: &[u8]) -> u64 {
         .iter()
         .filter_map(|byte| char::from(*byte).to_digit(16));
     digits.fold(0, |number, digit| number << 4 | u64::from(digit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn number_that_a_reservation_leaves_out_is_0() {
+        let mut blob = Blob::default();
+        blob.tokens = vec![BlobToken::Begin(String::new()), BlobToken::End];
+        blob.add_text(b"!1000 20\n!1000\n!");
+        assert_eq!(blob.reservations, [(0x1000, 0x20), (0x1000, 0), (0, 0)]);
+    }
 }
