@@ -204,8 +204,10 @@ mod tests {
 
     #[test]
     fn number_that_a_reservation_leaves_out_is_0() {
-        let mut blob = Blob::default();
-        blob.tokens = vec![BlobToken::Begin(String::new()), BlobToken::End];
+        let mut blob = Blob {
+            tokens: vec![BlobToken::Begin(String::new()), BlobToken::End],
+            ..Blob::default()
+        };
         blob.add_text(b"!1000 20\n!1000\n!");
         assert_eq!(blob.reservations, [(0x1000, 0x20), (0x1000, 0), (0, 0)]);
     }
