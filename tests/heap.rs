@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 
-use hardware::board::IdleState;
+use hardware::board::{IdleState, Mpidr};
 use run::measure::{Facts, Identity, Loss, Machine, Outcome, Round, Tally};
 use run::model::{Cpu, Run};
 use run::plan::Plan;
@@ -178,7 +178,7 @@ fn run(fake: Fake, bootargs: &str, cpus: usize) -> (usize, usize) {
     PEAK.set(0);
     MEMORY.set(Some(memory));
     let cpu = |index: usize| Cpu {
-        mpidr: Some(index as u64),
+        mpidr: Some(Mpidr::new(index as u64)),
         cluster: (index / 4) as u16,
         core: (index % 4) as u16,
         ..Cpu::default()

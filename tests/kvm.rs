@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use boards::GicVersion;
-use hardware::board::IntId;
+use hardware::board::{IntId, Mpidr};
 use hardware::image::Conduit;
 use hardware::spec::timer::TimerName;
 use report::follow::stream::{self, MachineEnding, TimeLimits, Watch};
@@ -133,7 +133,7 @@ fn assert_guest(log: &common::Log, gic: GicVersion, has_pmu: bool, device_tree: 
 
 /// An exit costs more than none, on each CPU, by the best sample of either.
 fn assert_exits_cost(log: &common::Log, has_pmu: bool) {
-    for cpu in [0, 1] {
+    for cpu in [0, 1].map(Mpidr::new) {
         let least = |(t, variant), metric| {
             let summary = log.alone(t, variant, metric, cpu);
             summary.map(|it| it.min)

@@ -68,7 +68,7 @@ const TURN_POLLS: u32 = 100_000_000;
 /// lock if that is not opened. Returns false, and prints nothing, if this CPU has the turn
 /// already: it took an exception there.
 pub fn print_last(print: impl FnOnce()) -> bool {
-    let own = registers::mpidr();
+    let own = registers::mpidr().number();
     if TURN.load(Ordering::Relaxed) == own {
         return false;
     }

@@ -13,7 +13,7 @@ fn panic(info: &PanicInfo<'_>) -> ! {
         if let Some(at) = info.location() {
             print_line!("\nPanic: panicked at {at}:");
         }
-        print_line!("{}\non CPU {:#x}", info.message(), registers::mpidr());
+        print_line!("{}\non CPU {}", info.message(), registers::mpidr());
     });
     if registers::is_lead() {
         ending::give_up(&"panic on the lead CPU");

@@ -66,7 +66,7 @@ pub fn prepare(
     let own = registers::mpidr();
     let Some(lead) = cpus.iter().position(|c| c.mpidr == own) else {
         refuse(&format_args!(
-            "device tree: no cpu node has the reg of the CPU that booted, {own:#x}"
+            "device tree: no cpu node has the reg of the CPU that booted, {own}"
         ));
     };
     let channels = channels(&mut tables, &mut memory, cpus, &needs);
@@ -89,7 +89,7 @@ pub fn prepare(
     let own = bring_up_lead(PARTS.call_once(|| parts));
     for channel in channels {
         let part = own.parts.waiter.gic.find_part_of(&channel.gic);
-        accept(part, &format!("device tree: CPU {:#x}: ", channel.mpidr()));
+        accept(part, &format!("device tree: CPU {}: ", channel.mpidr()));
     }
     let facts = Facts {
         outer_cache,
@@ -194,7 +194,7 @@ fn bring_up_lead(parts: &'static RoundParts) -> Participant {
     channel::publish(parts.channels, parts.lead);
     let channel = &parts.channels[parts.lead];
     let own = Participant { channel, parts };
-    require(own.set_up(), &format!("CPU {:#x}: ", channel.mpidr()));
+    require(own.set_up(), &format!("CPU {}: ", channel.mpidr()));
     boot_marks::reach(BootStage::Gic);
     own
 }

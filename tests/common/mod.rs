@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use boards::device_tree::{self, Choices};
 use boards::{BoardFile, Conduit, GicVersion, StateFormat};
-use hardware::board::CpuIndex;
+use hardware::board::{CpuIndex, Mpidr};
 use object::{Object, ObjectSymbol};
 use report::follow::stream::MachineEnding;
 use run::measure::{Facts, Metric, Summary};
@@ -260,20 +260,20 @@ impl Log {
     }
 
     /// The cells of a scenario, with the MPIDRs of their CPUs.
-    pub fn cells(&self, id: ScenarioId) -> impl Iterator<Item = (u64, &Cell)> {
+    pub fn cells(&self, id: ScenarioId) -> impl Iterator<Item = (Mpidr, &Cell)> {
         let cells = self.scenarios(id).flat_map(|it| &it.cells);
         cells.map(|cell| (self.mpidr(cell.cpu), cell))
     }
 
     /// The series of a scenario, with the MPIDRs of their CPUs.
-    pub fn series(&self, id: ScenarioId) -> impl Iterator<Item = (u64, CellSeries<'_>)> {
+    pub fn series(&self, id: ScenarioId) -> impl Iterator<Item = (Mpidr, CellSeries<'_>)> {
         let all = self.scenarios(id).flat_map(Scenario::all_series);
         all.map(|it| (self.mpidr(it.cell.cpu), it))
     }
 
     /// The statistics of one metric of a scenario, by MPIDR.
-    pub fn metric(&self, id: ScenarioId, metric: Metric) -> BTreeMap<u64, Summary> {
-        let found = |(cpu, cell): (u64, &Cell)| Some((cpu, *cell.summary(metric)?));
+    pub fn metric(&self, id: ScenarioId, metric: Metric) -> BTreeMap<Mpidr, Summary> {
+        let found = |(cpu, cell): (Mpidr, &Cell)| Some((cpu, *cell.summary(metric)?));
         self.cells(id).filter_map(found).collect()
     }
 
@@ -283,7 +283,7 @@ impl Log {
         id: ScenarioId,
         variant: Variant,
         metric: Metric,
-        cpu: u64,
+        cpu: Mpidr,
     ) -> Option<&Summary> {
         let step = (How::Alone, variant);
         let mut own = self.cells(id).filter(|(mpidr, _)| *mpidr == cpu);
@@ -292,13 +292,13 @@ impl Log {
     }
 
     /// Cluster of each CPU, by MPIDR.
-    pub fn clusters(&self) -> BTreeMap<u64, u16> {
+    pub fn clusters(&self) -> BTreeMap<Mpidr, u16> {
         let cpus = self.run.cpus.iter();
         cpus.filter_map(|cpu| Some((cpu.mpidr?, cpu.cluster)))
             .collect()
     }
 
-    fn mpidr(&self, cpu: CpuIndex) -> u64 {
+    fn mpidr(&self, cpu: CpuIndex) -> Mpidr {
         self.run.cpu(cpu).mpidr.expect("a CPU with a MPIDR")
     }
 }

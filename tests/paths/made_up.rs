@@ -6,6 +6,7 @@
 //! power-down states.)
 
 use boards::{Conduit, GicVersion};
+use hardware::board::Mpidr;
 use run::measure::Metric;
 use run::plan::ScenarioId;
 use xtask::build::firmware::Platform;
@@ -37,7 +38,10 @@ fn by_its_tree_alone() {
         ]);
     assert_eq!(log.facts().conduit, Conduit::Smc);
     let clusters = log.clusters();
-    assert_eq!([3, 4, 7, 0x101].map(|mpidr| clusters[&mpidr]), [0, 1, 1, 2]);
+    assert_eq!(
+        [3, 4, 7, 0x101].map(|cpu| clusters[&Mpidr::new(cpu)]),
+        [0, 1, 1, 2]
+    );
     for (scenario, metric, count) in [
         (ScenarioId::CpuSuspendParallel, Metric::Wake, 10),
         (ScenarioId::CpuSuspendSerial, Metric::Wake, 10),

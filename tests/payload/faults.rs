@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use hardware::board::Mpidr;
 use run::measure::Reason;
 use run::model::Verdict::{self, Fail, Incomplete, Pass};
 use run::plan::ScenarioId::{
@@ -23,7 +24,7 @@ const N: u32 = 3;
 /// CPUs of the machine, in two clusters of four; the lead is 0.
 const CPUS: u64 = 8;
 /// The CPU that most faults strike.
-const VICTIM: u64 = 5;
+const VICTIM: Mpidr = Mpidr::new(5);
 
 const ALL: [ScenarioId; 6] = ScenarioId::SUITE;
 const SERIAL: [ScenarioId; 2] = [SuspendDeepSerial, CpuSuspendSerial];
@@ -40,7 +41,7 @@ const UNTOUCHED: [ScenarioId; 2] = [CpuOffSerial, PsciVersionParallel];
 
 /// `fault`, on the victim only.
 fn at_victim(fault: &str) -> String {
-    format!("{fault},cpu={VICTIM:#x}")
+    format!("{fault},cpu={VICTIM}")
 }
 
 /// A run under firmware with `fault`. By the instruction clock deadlines cost no time,
@@ -85,18 +86,19 @@ fn run(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Ran {
 
 impl Ran {
     /// All CPUs but these have all samples of these scenarios.
-    fn complete_but(self, scenarios: &[ScenarioId], but: &[u64]) -> Self {
+    fn complete_but(self, scenarios: &[ScenarioId], but: &[Mpidr]) -> Self {
         let log = self.log();
         for t in scenarios {
             let complete = log.cells(*t).filter(|(_, cell)| cell.valid() == N);
-            let rest = (0..CPUS).filter(|cpu| !but.contains(cpu));
+            let all = (0..CPUS).map(Mpidr::new);
+            let rest = all.filter(|cpu| !but.contains(cpu));
             assert!(complete.map(|it| it.0).eq(rest), "{t:?}\n{}", log.text);
         }
         self
     }
 
     /// Counts the attempts of scenario `t` on `cpu` that were rejected for `reason`.
-    fn rejected(&self, t: ScenarioId, reason: Reason, cpu: u64) -> u32 {
+    fn rejected(&self, t: ScenarioId, reason: Reason, cpu: Mpidr) -> u32 {
         let log = self.log();
         let cells = log.cells(t).filter(|(mpidr, _)| *mpidr == cpu);
         let counts = cells.flat_map(|(_, cell)| cell.counts.iter().flat_map(|it| &it.rejected));
@@ -135,7 +137,7 @@ fn names_loss(spec: &RunSpec, words: &[&str]) -> Ran {
 
 /// Loses one CPU after the other; the lead's own part goes on.
 fn loses_all_but_lead(spec: &RunSpec, _: &[&str]) {
-    let others: Vec<u64> = (1..CPUS).collect();
+    let others: Vec<Mpidr> = (1..CPUS).map(Mpidr::new).collect();
     run(spec, Fail, &["7 CPUs lost"]).complete_but(&ALL, &others);
 }
 

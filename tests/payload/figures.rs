@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use hardware::board::Mpidr;
 use run::measure::Metric;
 use run::model::Cell;
 use run::plan::ScenarioId::{
@@ -17,7 +18,7 @@ use crate::common::{self, Log, spec};
 #[test]
 fn last_men_pay_alone_and_a_timed_region_costs_its_instructions() {
     let log = common::pass(&spec("--smp 8 --icount", "iterations=12"));
-    let cells: Vec<(u64, &Cell)> = log.cells(SuspendDeepParallel).collect();
+    let cells: Vec<(Mpidr, &Cell)> = log.cells(SuspendDeepParallel).collect();
     let flush = |cell: &Cell| cell.figure(Metric::CacheFlush).expect("a figure");
     let longest = cells.iter().map(|it| flush(it.1)).max().expect("cells");
     let clusters = log.clusters();

@@ -1,6 +1,7 @@
 //! The payload on CPU counts, on firmware variants that the overlay platform has, and on
 //! each firmware, GIC and level: each run ends with PASS.
 
+use hardware::board::Mpidr;
 use hardware::image::Conduit;
 use hardware::spec::psci::StateFormat;
 use run::measure::{Counter, Metric};
@@ -89,7 +90,7 @@ fn loops_and_timers_on_every_machine() {
         let el = if level == Level::El1 { 1 } else { 2 };
         assert_eq!(found, (conduit, counter, el), "{machine}");
         let figures = |t, variant| {
-            let summary = log.alone(t, variant, Metric::Time, 0);
+            let summary = log.alone(t, variant, Metric::Time, Mpidr::new(0));
             let it = summary.expect("samples");
             let figures = [it.min, it.median, it.p99.expect("enough"), it.max];
             assert!(figures.is_sorted(), "{figures:?} {machine}");
@@ -113,7 +114,8 @@ fn loops_and_timers_on_every_machine() {
         let (hows, loads) = ([How::Alone, How::All], [Variant::Idle, Variant::Mixed]);
         assert_eq!(timer::check(&log, 2, &hows, &loads, 100), 0, "{machine}");
         // The branch, and the counter: an idle CPU costs its own instructions.
-        let entry = log.alone(ScenarioId::TimerLatency, Variant::Idle, Metric::Entry, 0);
+        let lead = Mpidr::new(0);
+        let entry = log.alone(ScenarioId::TimerLatency, Variant::Idle, Metric::Entry, lead);
         let entry = entry.expect("samples");
         assert!(entry.min <= 2 && entry.median <= 2, "{entry:?} {machine}");
     }
@@ -127,7 +129,7 @@ fn off_is_seen_when_it_is() {
     let args = "only=cpu_off_serial,cpu_on iterations=2 warmup=1";
     let log = common::pass(&common::spec("--smp 4 --icount", args));
     let told = log.metric(ScenarioId::CpuOffSerial, Metric::Powerdown);
-    for cpu in 1..4 {
+    for cpu in (1..4).map(Mpidr::new) {
         let seen = log.alone(ScenarioId::CpuOn, Variant::Joins, Metric::TurnOff, cpu);
         let (seen, told) = (seen.expect("samples").median, told[&cpu].median);
         // By this clock every second turn is the lead's, which looks without

@@ -3,11 +3,15 @@
 
 use std::collections::BTreeMap;
 
+use hardware::board::Mpidr;
 use run::measure::Metric;
 use run::model::{Skip, Status, Variant, Verdict};
 use run::plan::ScenarioId;
 
 use crate::common::{self, Log, spec};
+
+/// The lead, and the next CPU.
+const CPUS: [Mpidr; 2] = [Mpidr::new(0), Mpidr::new(1)];
 
 /// Returns the medians of one variant and metric: by x, then by MPIDR.
 fn medians(
@@ -15,7 +19,7 @@ fn medians(
     scenario: ScenarioId,
     variant: Variant,
     metric: Metric,
-) -> BTreeMap<u64, BTreeMap<u64, u64>> {
+) -> BTreeMap<u64, BTreeMap<Mpidr, u64>> {
     let mut found: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
     for (mpidr, it) in log.series(scenario) {
         let own = it.cell.step;
@@ -59,9 +63,10 @@ fn what_is_made_dirty_is_so_before_the_start() {
         // QEMU has no caches, so it is the same call, in which it sleeps as long.
         for (mpidr, call) in clean {
             let more = dirty[mpidr].abs_diff(*call);
-            assert!(more < call / 1_000, "{variant:?} {mpidr:#x}: {calls:?}");
+            assert!(more < call / 1_000, "{variant:?} {mpidr}: {calls:?}");
         }
-        assert!(clean[&0].abs_diff(clean[&1]) < clean[&0] / 100, "{clean:?}");
+        let [first, second] = CPUS.map(|cpu| clean[&cpu]);
+        assert!(first.abs_diff(second) < first / 100, "{clean:?}");
     }
 }
 
@@ -98,8 +103,8 @@ fn every_idle_state_also_in_os_initiated_mode() {
     // Who asks for the cluster is the payload's choice: its last CPU.
     for (state, cpus) in of(Variant::Osi, CacheFlush) {
         for (mpidr, flush) in &cpus {
-            let last = mpidr % 4 == 3;
-            assert_eq!(*flush > 10 * cpus[&0], last, "{state:#x} {mpidr:#x}");
+            let last = mpidr.aff0() % 4 == 3;
+            assert_eq!(*flush > 10 * cpus[&CPUS[0]], last, "{state:#x} {mpidr}");
         }
     }
     // All are down, so every state is reached that is asked for.
@@ -109,7 +114,8 @@ fn every_idle_state_also_in_os_initiated_mode() {
     }
     // The lead is awake while another CPU is alone: the system stays up.
     let serial = &of(Variant::Serial, Count)[&SYSTEM];
-    assert_eq!((serial[&0], serial[&1], serial[&4]), (1, 0, 0));
+    let counts = [0, 1, 4].map(|cpu| serial[&Mpidr::new(cpu)]);
+    assert_eq!(counts, [1, 0, 0]);
     let plain = common::one_line(&log.text);
     assert!(!plain.contains("left out"), "{plain}");
 }
@@ -148,6 +154,9 @@ fn system_suspend_comes_back() {
         let series = log.series(ScenarioId::SystemSuspend);
         let series = series.map(|(mpidr, it)| (mpidr, it.series.metric, it.series.summary.n));
         let all = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
-        assert!(series.eq(all.map(|metric| (0, metric, 3))), "{variant}");
+        assert!(
+            series.eq(all.map(|metric| (CPUS[0], metric, 3))),
+            "{variant}"
+        );
     }
 }

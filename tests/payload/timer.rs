@@ -35,7 +35,7 @@ pub fn check(log: &Log, cpus: usize, hows: &[How], loads: &[Variant], expiries: 
     assert_eq!(all.len(), 2 * cpus * hows.len() * loads.len());
     let overruns = |it: &CellSeries<'_>| u64::from(it.cell.not_counted(it.series.metric));
     for ((mpidr, how, load, metric), it) in &all {
-        let at = format!("{mpidr:#x} {how:?} {load:?} {metric:?}");
+        let at = format!("{mpidr} {how:?} {load:?} {metric:?}");
         assert!(hows.contains(how) && loads.contains(load), "{at}");
         let summary = it.series.summary;
         assert_eq!(u64::from(summary.n) + overruns(it), expiries, "{at}");

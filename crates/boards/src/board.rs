@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
-use hardware::board::Region;
+use hardware::board::{Mpidr, Region};
 use hardware::image::Conduit;
 use serde::Deserialize;
 
@@ -54,19 +54,22 @@ pub struct Continues {
 }
 
 impl Continues {
-    pub(super) fn clusters(&self) -> Vec<Vec<u64>> {
-        let mpidr = |n: u32| u64::from(n / self.per_aff1) << 8 | u64::from(n % self.per_aff1);
-        let all: Vec<u64> = (0..self.count).map(mpidr).collect();
+    pub(super) fn clusters(&self) -> Vec<Vec<Mpidr>> {
+        let mpidr = |n: u32| {
+            let [aff1, aff0] = [n / self.per_aff1, n % self.per_aff1].map(u64::from);
+            Mpidr::new(aff1 << 8 | aff0)
+        };
+        let all: Vec<Mpidr> = (0..self.count).map(mpidr).collect();
         let clusters = all.chunks(self.cluster as usize);
-        clusters.map(<[u64]>::to_vec).collect()
+        clusters.map(<[Mpidr]>::to_vec).collect()
     }
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cpus {
-    /// Affinity fields of MPIDR_EL1, a list for each cluster.
-    pub clusters: Vec<Vec<u64>>,
+    /// The CPUs of each cluster.
+    pub clusters: Vec<Vec<Mpidr>>,
     /// `compatible` of the CPUs of each listed cluster, by which the payload finds errata
     /// of CPUs that it is not booted on.
     pub compatible: Option<Vec<String>>,
@@ -197,7 +200,7 @@ impl BoardFile {
     }
 
     /// Returns the first `count` CPUs, a list for each cluster.
-    pub fn clusters(&self, count: u32) -> Result<Vec<Vec<u64>>> {
+    pub fn clusters(&self, count: u32) -> Result<Vec<Vec<Mpidr>>> {
         let mut clusters = self.all_clusters();
         let have = clusters.iter().flatten().count();
         let mut left = count as usize;
@@ -230,7 +233,7 @@ impl BoardFile {
     }
 
     /// Returns all CPUs, listed or by rule, a list for each cluster.
-    pub fn all_clusters(&self) -> Vec<Vec<u64>> {
+    pub fn all_clusters(&self) -> Vec<Vec<Mpidr>> {
         match &self.cpus.continues {
             Some(rule) => rule.clusters(),
             None => self.cpus.clusters.clone(),

@@ -68,7 +68,7 @@ fn cpus(board: &BoardFile) -> Check {
     let has_empty = listed.is_empty() || listed.iter().any(Vec::is_empty);
     require(!has_empty, "cpus.clusters", "a cluster without CPUs")?;
     if let Some(mpidr) = listed.iter().flatten().duplicates().next() {
-        let reason = format_args!("MPIDR {mpidr:#x} appears twice; each CPU needs its own");
+        let reason = format_args!("MPIDR {mpidr} appears twice; each CPU needs its own");
         require(false, "cpus.clusters", reason)?;
     }
     let names = board.cpus.compatible.as_ref();

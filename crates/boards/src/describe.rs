@@ -1,5 +1,6 @@
 //! The boards as text: `cargo xtask boards`.
 
+use hardware::board::Mpidr;
 use itertools::Itertools;
 
 use super::board::{BoardFile, Verified};
@@ -150,7 +151,7 @@ pub fn describe(board: &BoardFile) -> String {
     let numbers = if cpus > 64 {
         format!("{cpus}, in {} clusters", clusters.len())
     } else {
-        let cluster = |cpus: &Vec<u64>| format!("{:#x}", cpus.iter().format(" "));
+        let cluster = |cpus: &Vec<Mpidr>| cpus.iter().join(" ");
         let clusters = clusters.iter().map(cluster).join(" | ");
         format!("{cpus}, by MPIDR: {clusters}")
     };

@@ -2,7 +2,7 @@
 
 use alloc::format;
 
-use hardware::board::{IntId, Region};
+use hardware::board::{IntId, Mpidr, Region};
 use hardware::image::{Conduit, UartKind};
 use hardware::spec::counter::CounterErratum;
 
@@ -64,11 +64,11 @@ pub fn cpus() -> TreeNode {
 }
 
 /// Makes a CPU's node, without its phandle.
-pub fn cpu(mpidr: u64, compatible: &str) -> TreeNode {
+pub fn cpu(mpidr: Mpidr, compatible: &str) -> TreeNode {
     TreeNode::new(&format!("cpu@{mpidr:x}"))
         .texts("device_type", &["cpu"])
         .texts("compatible", &[compatible])
-        .bytes("reg", &mpidr.to_be_bytes())
+        .bytes("reg", &mpidr.number().to_be_bytes())
         .texts("enable-method", &["psci"])
 }
 

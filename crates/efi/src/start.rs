@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use device_tree::acpi::{self, Memory as _, Tables};
 use device_tree::adapt;
-use hardware::board::{Board, FormatError, Gic, TreeConsole, total_size};
+use hardware::board::{Board, FormatError, Gic, Mpidr, TreeConsole, total_size};
 use hardware::image::{ParameterBlock, TREE_ALIGN, TREE_MAX, working_memory};
 use hardware::text::plural::Many;
 use psci_bench_efi::load_options::{self, LoadOptions};
@@ -68,8 +68,8 @@ enum StartError {
 enum UnfitTree {
     #[error(transparent)]
     Format(#[from] FormatError),
-    #[error("no CPU has the MPIDR of this one, {0:#x}")]
-    NoSuchCpu(u64),
+    #[error("no CPU has the MPIDR of this one, {0}")]
+    NoSuchCpu(Mpidr),
     #[error("it has a GICv3, and this CPU has no system registers of one")]
     NoGicV3,
     #[error("the console is at address 0: no UART is there")]

@@ -3,7 +3,7 @@
 //! Four CPUs in two clusters, whose suspends to the deepest state are measured twice, with
 //! CPU 0 and with CPU 2 as helper; two more scenarios of the suite, and a sweep.
 
-use hardware::board::CpuIndex;
+use hardware::board::{CpuIndex, Mpidr};
 use hardware::spec::pmf::Stamp;
 use run::measure::{self, Identity, Instant, Instants, Metric};
 use run::model::Verdict;
@@ -69,7 +69,7 @@ fn groups(run: &Run) -> impl Iterator<Item = &[Scenario]> {
 pub fn cpu(index: u16) -> Cpu {
     let (cluster, core) = (index / 2, index % 2);
     Cpu {
-        mpidr: Some(u64::from(cluster) << 8 | u64::from(core)),
+        mpidr: Some(Mpidr::new(u64::from(cluster) << 8 | u64::from(core))),
         cluster,
         core,
         thread: 0,

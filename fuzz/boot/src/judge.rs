@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hardware::board::Mpidr;
 use hardware::image::Uart;
 use report::follow::stream::MachineEnding;
 use report::log::read_bytes;
@@ -56,8 +57,8 @@ impl BootOutcome {
 /// The outcome of a run, and the finding in words if the run is one.
 pub type JudgedBoot = (BootOutcome, Option<String>);
 
-/// A serial scenario's tag, its power_state, and a CPU's MPIDR.
-type RowKey = (&'static str, u32, u64);
+/// A serial scenario's tag, its power_state, and a CPU; None for one that is not in the log.
+type RowKey = (&'static str, u32, Option<Mpidr>);
 /// Power-down, wake-up and cache flush, in ticks.
 type RowFigures = [Option<u64>; 3];
 
@@ -80,7 +81,7 @@ pub fn read_rows(log: &[u8]) -> Rows {
                 continue;
             };
             for cell in scenario.cells.iter().filter(|it| !it.lacks_own_record()) {
-                let mpidr = run.cpu(cell.cpu).mpidr.unwrap_or(u64::MAX);
+                let mpidr = run.cpu(cell.cpu).mpidr;
                 let metrics = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
                 let figures = metrics.map(|metric| cell.figure(metric));
                 rows.insert((tag, state, mpidr), figures);
@@ -127,7 +128,8 @@ impl Reference {
     fn find_wrong_row(&self, class: &Class, rows: &Rows) -> Option<String> {
         rows.iter().find_map(|(key, figures)| {
             let (tag, state, mpidr) = key;
-            let of = format!("{tag} by {state:#x} on CPU {mpidr:#x}");
+            let cpu = mpidr.map_or_else(|| "without a number".to_owned(), |it| it.to_string());
+            let of = format!("{tag} by {state:#x} on CPU {cpu}");
             if class.allows != Allows::OtherStates && !self.unmutated.contains_key(key) {
                 return Some(format!("{of}: the unmutated run has no such row"));
             }

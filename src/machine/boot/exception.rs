@@ -109,7 +109,7 @@ fn dump(saved: &SavedFrame) {
     let (kind, class) = (saved.kind(), saved.class());
     let image = layout::image().base;
     print_line!(
-        "\nUnhandled exception on CPU {:#x} ({kind}, vector {})\n\
+        "\nUnhandled exception on CPU {} ({kind}, vector {})\n\
          ESR  {:016x}  EC {class:#04x}: {}\n\
          ELR  {:016x}  SPSR {:016x}\n\
          FAR  {:016x}  SP   {:016x}\n\

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::AtomicU64;
 
-use hardware::board::Region;
+use hardware::board::{Mpidr, Region};
 
 use crate::machine::memory::tables::PAGE;
 
@@ -14,7 +14,7 @@ pub const EMERGENCY_STACK: u64 = 2 * PAGE;
 pub struct EntryRecord {
     /// The end of the CPU's stack, which grows downwards; `vectors.S` expects it first.
     pub stack_top: u64,
-    pub mpidr: u64,
+    pub mpidr: Mpidr,
     /// The context ID of the CPU's last CPU_SUSPEND.
     pub suspend_context: AtomicU64,
 }

@@ -1,8 +1,9 @@
 //! Calls of the firmware that are not timed.
 
+use hardware::board::Mpidr;
 use hardware::spec;
 use hardware::spec::pmf::{Interface, ReadError, STAMPS, Stamp, Stamps};
-use hardware::spec::psci::{AFFINITY_MASK, StateFormat, accept_positive};
+use hardware::spec::psci::{StateFormat, accept_positive};
 use hardware::spec::smccc::{
     HYPERVISOR_UID, SERVICE_REVISION, SERVICE_UID, Service, VERSION_1_1, is_kvm,
 };
@@ -46,8 +47,8 @@ pub fn state_format() -> StateFormat {
     features(psci::PSCI_CPU_SUSPEND_64).map_or(StateFormat::Original, StateFormat::from_features)
 }
 
-pub fn cpu_on(mpidr: u64, entry: u64, context: u64) -> Result<(), Error> {
-    let target = mpidr & AFFINITY_MASK;
+pub fn cpu_on(cpu: Mpidr, entry: u64, context: u64) -> Result<(), Error> {
+    let target = cpu.number();
     accept_positive(psci::cpu_on::<ByConduit>(target, entry, context))
 }
 
@@ -56,9 +57,8 @@ pub fn cpu_off() -> Result<(), Error> {
     psci::cpu_off::<ByConduit>()
 }
 
-pub fn affinity_info(mpidr: u64) -> Result<AffinityState, Error> {
-    let (target, level) = (mpidr & AFFINITY_MASK, LowestAffinityLevel::All);
-    psci::affinity_info::<ByConduit>(target, level)
+pub fn affinity_info(cpu: Mpidr) -> Result<AffinityState, Error> {
+    psci::affinity_info::<ByConduit>(cpu.number(), LowestAffinityLevel::All)
 }
 
 pub fn has_os_initiated() -> bool {
@@ -83,10 +83,10 @@ pub fn has_statistics() -> bool {
 
 /// Reads the statistics of the states of `ladder`, for the nodes that this CPU's
 /// requests power down.
-pub fn read_statistics(mpidr: u64, ladder: &Ladder) -> Statistics {
+pub fn read_statistics(own: Mpidr, ladder: &Ladder) -> Statistics {
     let mut statistics = Statistics::default();
     for (place, rung) in ladder.rungs() {
-        let arguments = [mpidr & AFFINITY_MASK, u64::from(rung.state), 0];
+        let arguments = [own.number(), u64::from(rung.state), 0];
         let read = |function| call(function, arguments)[0];
         statistics.counts[place] = read(psci::PSCI_STAT_COUNT_64);
         statistics.residencies[place] = read(psci::PSCI_STAT_RESIDENCY_64);
@@ -103,26 +103,25 @@ pub fn system_reset() {
     let _ = psci::system_reset::<ByConduit>();
 }
 
-/// Reads one timestamp of the CPU whose MPIDR is given, which must be the
-/// caller: only there are the values sure to be the newest. Flags are 0:
+/// Reads one timestamp of this CPU: only of it are the values sure to be the newest. Flags are 0:
 /// bit 0 would throw away what is not yet in memory.
-pub fn read_timestamp(pmf: Interface, mpidr: u64, stamp: Stamp) -> Result<u64, ReadError> {
-    let arguments = [u64::from(stamp.tid()), mpidr & AFFINITY_MASK, 0];
+pub fn read_timestamp(pmf: Interface, own: Mpidr, stamp: Stamp) -> Result<u64, ReadError> {
+    let arguments = [u64::from(stamp.tid()), own.number(), 0];
     let [x0, x1, ..] = call(pmf.get_timestamp(), arguments);
     pmf.decode(x0, x1)
 }
 
-pub fn read_timestamps(pmf: Interface, mpidr: u64) -> Result<Stamps, ReadError> {
+pub fn read_timestamps(pmf: Interface, own: Mpidr) -> Result<Stamps, ReadError> {
     let mut stamps = [0; STAMPS];
     for stamp in Stamp::IN_TIME {
-        stamps[stamp as usize] = read_timestamp(pmf, mpidr, stamp)?;
+        stamps[stamp as usize] = read_timestamp(pmf, own, stamp)?;
     }
     Ok(Stamps(stamps))
 }
 
-pub fn find_pmf(mpidr: u64) -> Result<Interface, ReadError> {
+pub fn find_pmf(own: Mpidr) -> Result<Interface, ReadError> {
     Interface::find(
         |function| call(function, [0; 3]),
-        |interface| read_timestamp(interface, mpidr, Stamp::EnterPsci),
+        |interface| read_timestamp(interface, own, Stamp::EnterPsci),
     )
 }

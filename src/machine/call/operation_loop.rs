@@ -76,7 +76,10 @@ fn find_loop(
         Operation::ReadStamp => {
             let function = pmf.ok()?.get_timestamp();
             let stamp = Stamp::EnterPsci.tid();
-            (loop_stamp, [function.into(), stamp.into(), own.mpidr, 0])
+            (
+                loop_stamp,
+                [function.into(), stamp.into(), own.mpidr.number(), 0],
+            )
         }
     })
 }

@@ -1,5 +1,6 @@
 //! The cost of measuring itself.
 
+use hardware::board::Mpidr;
 use hardware::spec::pmf::{Interface, ReadError, Stamp};
 use run::measure::Overheads;
 
@@ -11,7 +12,7 @@ const TRIES: u32 = 64;
 pub fn measure_overheads(
     path: CallPath,
     pmf: Result<Interface, ReadError>,
-    mpidr: u64,
+    own: Mpidr,
 ) -> Overheads {
     Overheads {
         counter: least(&mut || {
@@ -22,7 +23,7 @@ pub fn measure_overheads(
         pmf_read: pmf.ok().map(|pmf| {
             least(&mut || {
                 let before = path.now();
-                let _ = firmware::read_timestamp(pmf, mpidr, Stamp::EnterPsci);
+                let _ = firmware::read_timestamp(pmf, own, Stamp::EnterPsci);
                 path.now() - before
             })
         }),

@@ -7,8 +7,8 @@ use aarch64_cpu::registers::{
     CCSIDR_EL1, CLIDR_EL1, CNTFRQ_EL0, CSSELR_EL1, CurrentEL, HCR_EL2, ID_AA64MMFR2_EL1,
     ID_AA64PFR0_EL1, MIDR_EL1, MPIDR_EL1, Readable, Writeable,
 };
+use hardware::board::Mpidr;
 use hardware::spec::caches::Caches;
-use hardware::spec::psci::AFFINITY_MASK;
 use run::measure::Identity;
 use tock_registers::fields::Field;
 
@@ -28,8 +28,8 @@ pub fn has_fixed_e2h() -> bool {
     exception_level() == 2 && HCR_EL2.is_set(HCR_EL2::E2H)
 }
 
-pub fn mpidr() -> u64 {
-    MPIDR_EL1.get() & AFFINITY_MASK
+pub fn mpidr() -> Mpidr {
+    Mpidr::new(MPIDR_EL1.get())
 }
 
 /// Returns true if Aff0 of this CPU's MPIDR counts threads (MT).
@@ -89,17 +89,17 @@ pub fn words_per_line() -> usize {
     (data_line_bytes() as usize / size_of::<u64>()).max(1)
 }
 
-/// The affinity fields of the lead's MPIDR; no CPU's before the lead has set it.
+/// The number of the lead's [`Mpidr`]; no CPU's before the lead has set it.
 static LEAD_MPIDR: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// Makes this CPU the lead, before any other CPU is turned on.
 pub fn set_lead() {
-    LEAD_MPIDR.store(mpidr(), Ordering::Relaxed);
+    LEAD_MPIDR.store(mpidr().number(), Ordering::Relaxed);
 }
 
 /// Returns true if this CPU is the lead. By MPIDR, since an exception may come before the
 /// CPU is bound to its channel. Before a lead is set there is only one CPU.
 pub fn is_lead() -> bool {
     let lead = LEAD_MPIDR.load(Ordering::Relaxed);
-    lead == u64::MAX || lead == mpidr()
+    lead == u64::MAX || lead == mpidr().number()
 }

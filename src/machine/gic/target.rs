@@ -2,7 +2,7 @@
 
 use core::sync::atomic::AtomicU64;
 
-use hardware::board::IntId;
+use hardware::board::{IntId, Mpidr};
 
 pub const WAKE_SGI: IntId = IntId::sgi(0);
 
@@ -10,7 +10,7 @@ pub const WAKE_SGI: IntId = IntId::sgi(0);
 pub const PRIORITY: u8 = 0xa0;
 
 pub struct GicCpu {
-    pub mpidr: u64,
+    pub mpidr: Mpidr,
     /// GICv3: the address of its redistributor; 0 before that has been found.
     /// GICv2: its bit in target lists.
     pub place: AtomicU64,

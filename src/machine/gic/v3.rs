@@ -11,7 +11,7 @@ use core::sync::atomic::Ordering;
 use aarch64_cpu::registers::{Readable, Writeable};
 use arm_gic::gicv3::{GicCpuInterface, InterruptGroup};
 use arrayvec::ArrayVec;
-use hardware::board::{IntId, REDISTRIBUTOR_REGIONS_MAX, Region};
+use hardware::board::{IntId, Mpidr, REDISTRIBUTOR_REGIONS_MAX, Region};
 use hardware::devices::redistributor::{self, GICR_PIDR2, is_redistributor};
 use hardware::devices::{gicv3, sgi};
 
@@ -106,7 +106,7 @@ impl GicV3Driver {
         regions.find_map(|region| region.subset(Region { base, size }))
     }
 
-    fn find(&self, mpidr: u64) -> Result<u64, GicError> {
+    fn find(&self, cpu: Mpidr) -> Result<u64, GicError> {
         let typer = &mut |base: u64| {
             // A region may be larger than the redistributors in it.
             probe::try_read_word(base + GICR_PIDR2).filter(|pidr2| is_redistributor(*pidr2))?;
@@ -114,12 +114,12 @@ impl GicV3Driver {
             Some(redistributor::read_type(&mut Mmio::new(registers)))
         };
         let regions = self.redistributors.iter().map(|r| r.region());
-        let found = redistributor::find_redistributor(regions, self.stride, mpidr, typer);
+        let found = redistributor::find_redistributor(regions, self.stride, cpu, typer);
         found.ok_or(GicError::NoRedistributor)
     }
 
-    /// Sends the wake-up SGI to the CPUs with these affinities, if the register can
-    /// name them; a CPU that gets none reports it (`not-rung`).
+    /// Sends the wake-up SGI to these CPUs, if the register can name them; a CPU that gets
+    /// none reports it (`not-rung`).
     pub fn send_wake_sgis<'c>(&self, targets: impl Iterator<Item = &'c GicCpu>) {
         let mut held = None;
         for value in targets.filter_map(|target| wake_sgi(target.mpidr)) {
@@ -166,8 +166,7 @@ fn clear_active_priorities() {
     }
 }
 
-/// Returns the value of ICC_SGI1R_EL1 for the CPU with this affinity; None where
-/// this CPU cannot name it.
-fn wake_sgi(mpidr: u64) -> Option<u64> {
-    sgi::sgi_for_cpu(mpidr, WAKE_SGI, ICC_CTLR_EL1.get())
+/// Returns the value of ICC_SGI1R_EL1 for this target; None where this CPU cannot name it.
+fn wake_sgi(target: Mpidr) -> Option<u64> {
+    sgi::sgi_for_cpu(target, WAKE_SGI, ICC_CTLR_EL1.get())
 }

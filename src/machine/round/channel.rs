@@ -3,6 +3,7 @@
 use core::sync::atomic::{AtomicBool, AtomicU64};
 
 use aarch64_cpu::registers::{TPIDR_EL1, TPIDR_EL2, Writeable};
+use hardware::board::Mpidr;
 use run::measure::{Identity, Tally};
 use spin::Once;
 
@@ -31,7 +32,7 @@ pub struct CpuChannel {
 impl CpuChannel {
     pub fn new(
         index: usize,
-        mpidr: u64,
+        mpidr: Mpidr,
         stack: CpuStack,
         stress_buffer: StressBuffer,
         tally: Option<&'static mut Tally>,
@@ -54,7 +55,7 @@ impl CpuChannel {
         }
     }
 
-    pub const fn mpidr(&self) -> u64 {
+    pub const fn mpidr(&self) -> Mpidr {
         self.entry.mpidr
     }
 }

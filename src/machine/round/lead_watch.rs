@@ -6,7 +6,7 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use hardware::board::{NoWatchdog, Watchdog as Description};
+use hardware::board::{Mpidr, NoWatchdog, Watchdog as Description};
 use run::measure::{Cause, FINISH_US, Loss, Step};
 use spin::mutex::SpinMutex;
 
@@ -36,15 +36,14 @@ pub struct LeadWatch {
     until: AtomicU64,
     step: AtomicU32,
     is_reported: AtomicBool,
-    lead: u64,
+    lead: Mpidr,
     /// Used by the lead alone.
     watchdog: SpinMutex<Result<WatchdogDriver, NoWatchdog>>,
 }
 
 impl LeadWatch {
-    /// Returns a watch that is not active. `lead` is the lead's MPIDR, `watchdog` the
-    /// board's.
-    pub const fn new(lead: u64, watchdog: Result<WatchdogDriver, NoWatchdog>) -> Self {
+    /// Returns a watch that is not active. `watchdog` is the board's.
+    pub const fn new(lead: Mpidr, watchdog: Result<WatchdogDriver, NoWatchdog>) -> Self {
         Self {
             until: AtomicU64::new(NEVER),
             step: AtomicU32::new(Step::TurnOn as u32),
@@ -115,7 +114,7 @@ impl LeadWatch {
         };
         console::force_unlock();
         ending::give_up(&format_args!(
-            "the lead, CPU {:#x}, is lost: {loss} (seen by CPU {:#x})",
+            "the lead, CPU {}, is lost: {loss} (seen by CPU {})",
             self.lead,
             registers::mpidr()
         ))

@@ -116,7 +116,7 @@ fn reaches_less_than_was_asked_for() {
     };
     let deep = reached(SuspendDeepSerial);
     assert_eq!(deep[&VICTIM], Some(0x1_0002));
-    assert_eq!(deep[&(VICTIM + 1)], Some(0x101_0022));
+    assert_eq!(deep[&Mpidr::new(6)], Some(0x101_0022));
     // Where the core alone was asked for, nothing is amiss.
     let core = reached(CpuSuspendParallel);
     assert!(core.values().all(|state| *state == Some(0x1_0002)));

@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use hardware::board::Mpidr;
 use report::analysis::compare::{Options as Compared, compare};
 use report::log::LoggedRun;
 use run::measure::Summary;
@@ -40,7 +41,7 @@ fn page() -> String {
     head.model = "</h1><script>nosuch()</script>".to_owned();
     for index in 4..24u16 {
         wide.run.cpus.push(Cpu {
-            mpidr: Some(0x1000 + u64::from(index)),
+            mpidr: Some(Mpidr::new(0x1000 + u64::from(index))),
             cluster: index / 4 + 1,
             core: index % 4,
             ..Cpu::default()

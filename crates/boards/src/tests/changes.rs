@@ -245,8 +245,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
         ("max-cpus = 16", "max-cpus = 4"),
         (", cluster = 16", ""),
         ("0x002,", "0x8000_0002,"),
-    ], "56: cpus.clusters: /cpus/cpu@80000002 reg: 0x80000002, expected affinity fields only, \
-        0xff00ffffff"),
+    ], "58: MPIDR 0x80000002, expected affinity fields only, 0xff00ffffff"),
     (&[("    [0x002, 0x003],", "    [],")], "56: cpus.clusters: a cluster without CPUs"),
     (&[("    [0x000, 0x001],\n    [0x002, 0x003],\n", "")],
         "56: cpus.clusters: a cluster without CPUs"),

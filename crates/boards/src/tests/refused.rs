@@ -1,5 +1,6 @@
 //! Changes of a made-up board file that are refused or accepted, and its choices.
 
+use hardware::board::Mpidr;
 use hardware::image::UartKind;
 use itertools::Itertools as _;
 
@@ -103,9 +104,12 @@ fn lists_that_are_too_long_are_refused() {
 #[test]
 fn the_first_cpus_are_in_clusters() {
     let board = crate::parse("board.toml", GOOD).expect("a good board");
-    assert_eq!(board.clusters(3).expect("three"), [vec![0, 1], vec![2]]);
+    let cluster = |cpus: &[u64]| cpus.iter().copied().map(Mpidr::new).collect::<Vec<_>>();
+    let three = board.clusters(3).expect("three");
+    assert_eq!(three, [cluster(&[0, 1]), cluster(&[2])]);
     let all = board.clusters(32).expect("all");
-    assert_eq!((all.len(), all.last()), (16, Some(&vec![0x10e, 0x10f])));
+    let last = cluster(&[0x10e, 0x10f]);
+    assert_eq!((all.len(), all.last()), (16, Some(&last)));
     for count in [0, 33] {
         let error = board.clusters(count).expect_err("too few or many");
         let expected = format!("made-up has 1 to 32 CPUs, and not {count}");

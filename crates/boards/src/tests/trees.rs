@@ -180,7 +180,7 @@ fn labels_are_those_of_published_topologies() {
     ] {
         let shift = if mt { 8 } else { 0 };
         let cluster = |(number, cores): (u64, &u64)| {
-            let mpidr = |core: u64| (number << 8 | core) << shift;
+            let mpidr = |core: u64| payload::Mpidr::new((number << 8 | core) << shift);
             (0..*cores).map(mpidr).collect::<Vec<_>>()
         };
         let expected: Vec<_> = (0..).zip(clusters).map(cluster).collect();

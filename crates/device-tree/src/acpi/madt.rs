@@ -3,8 +3,7 @@
 use alloc::vec::Vec;
 
 use hardware::board::{CPU_MAX, GICC_V2, GICD_V2, GICD_V3, GICR};
-use hardware::board::{REDISTRIBUTOR_REGIONS_MAX, Region};
-use hardware::spec::psci::AFFINITY_MASK;
+use hardware::board::{Mpidr, REDISTRIBUTOR_REGIONS_MAX, Region};
 
 use super::layouts::{Gicc, GiccStart, Gicd, GicrRange, Madt};
 use super::table::AcpiTable;
@@ -22,8 +21,8 @@ const GICR_RANGE: u8 = 0x0e;
 pub struct MadtCpu {
     /// ACPI processor UID.
     pub uid: u32,
-    /// Affinity fields of MPIDR_EL1.
-    pub mpidr: u64,
+    /// Its number in the hardware.
+    pub mpidr: Mpidr,
     /// Base of a GICv2's CPU interface; 0: none.
     interface: u64,
     /// Base of the CPU's redistributor; 0: none, or in a range.
@@ -48,11 +47,8 @@ pub fn cpus(madt: &AcpiTable<'_>) -> Result<Vec<MadtCpu>> {
             continue;
         }
         let gicc = entry.read::<Gicc>(0)?;
-        let mpidr = gicc.mpidr.get();
-        if mpidr & !AFFINITY_MASK != 0 {
-            let expected = "affinity fields only, 0xff00ffffff";
-            return Err(entry.error(0, format_args!("MPIDR {mpidr:#x}, expected {expected}")));
-        }
+        let mpidr = Mpidr::try_from(gicc.mpidr.get());
+        let mpidr = mpidr.map_err(|error| entry.error(0, format_args!("{error}")))?;
         if cpus.len() == CPU_MAX {
             return Err(entry.error(0, format_args!("more than {CPU_MAX} enabled CPUs")));
         }
@@ -69,13 +65,13 @@ pub fn cpus(madt: &AcpiTable<'_>) -> Result<Vec<MadtCpu>> {
             format_args!("no enabled CPU: no GICC has flag bit 0"),
         ));
     }
-    let mut mpidrs: Vec<u64> = cpus.iter().map(|cpu| cpu.mpidr).collect();
+    let mut mpidrs: Vec<Mpidr> = cpus.iter().map(|cpu| cpu.mpidr).collect();
     mpidrs.sort_unstable();
     match mpidrs.array_windows().find(|[one, other]| one == other) {
         None => Ok(cpus),
         Some([mpidr, _]) => Err(madt.error(
             ENTRIES,
-            format_args!("MPIDR {mpidr:#x} is that of two enabled CPUs; each needs its own"),
+            format_args!("MPIDR {mpidr} is that of two enabled CPUs; each needs its own"),
         )),
     }
 }

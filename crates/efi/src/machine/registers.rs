@@ -1,15 +1,15 @@
 //! Registers of this CPU that can be read at EL1 and EL2.
 
 use aarch64_cpu::registers::{CurrentEL, ID_AA64PFR0_EL1, MIDR_EL1, MPIDR_EL1, Readable as _};
-use hardware::spec::psci::AFFINITY_MASK;
+use hardware::board::Mpidr;
 
 /// Implementer and part number of MIDR_EL1, and those of Cortex-A73.
 const PART_MASK: u64 = 0xff00_fff0;
 const CORTEX_A73: u64 = 0x4100_d090;
 
-/// Returns the affinity fields of MPIDR_EL1.
-pub fn mpidr() -> u64 {
-    MPIDR_EL1.get() & AFFINITY_MASK
+/// Returns the affinity of this CPU.
+pub fn mpidr() -> Mpidr {
+    Mpidr::new(MPIDR_EL1.get())
 }
 
 /// Returns true if Aff0 numbers threads.

@@ -10,13 +10,13 @@ use super::cpu_index::{CPU_MAX, CpuIndex};
 use super::fdt::{Fdt, number};
 use super::labels::{self, Cpu, Handle, LabelSource};
 use super::node::{Node, usable_nodes};
-use crate::spec::psci::AFFINITY_MASK;
+use crate::spec::mpidr::Mpidr;
 use crate::text::format_error::{FormatError, Result};
 
 /// One CPU's node.
 struct CpuNode<'t> {
     node: Node<'t>,
-    mpidr: u64,
+    mpidr: Mpidr,
     is_available: bool,
 }
 
@@ -27,11 +27,9 @@ impl<'t> CpuNode<'t> {
             let expected = "as many cells as #address-cells";
             return Err(node.wrong_length("reg", reg.len(), expected));
         }
-        let mpidr = number(reg);
-        if mpidr & !AFFINITY_MASK != 0 {
-            let expected = "affinity fields only, 0xff00ffffff";
-            return Err(node.wrong_value("reg", mpidr, expected));
-        }
+        let reg = number(reg);
+        let mpidr = Mpidr::try_from(reg);
+        let mpidr = mpidr.map_err(|_| node.wrong_value("reg", reg, Mpidr::EXPECTED))?;
         let is_available = node.is_available();
         // A CPU without enable-method uses the psci node, which the caller has found:
         // some trees leave the property to the boot loader or out of the first CPU, and
@@ -105,7 +103,7 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
                 None => labels::from_mpidr(mpidr, mt),
             };
             let expected = "Aff3 of 0 where there is no cpu-map";
-            all.push(labelled.ok_or_else(|| node.wrong_value("reg", mpidr, expected))?);
+            all.push(labelled.ok_or_else(|| node.wrong_value("reg", mpidr.number(), expected))?);
         }
         if let (Some(phandle), Some(_)) = (node.phandle()?, map) {
             handles.push(Handle { phandle, index });
@@ -124,11 +122,11 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
         .array_windows()
         .find(|[one, other]| one.mpidr == other.mpidr);
     if let Some([Cpu { mpidr, .. }, _]) = twice {
-        let message = format_args!("MPIDR {mpidr:#x} is used twice");
+        let message = format_args!("MPIDR {mpidr} is used twice");
         return Err(cpus.error("reg (of the CPUs)", message));
     }
     if let Some(Cpu { mpidr, .. }) = all.iter().find(|cpu| !labels::is_labelled(cpu)) {
-        let message = format_args!("the CPU with MPIDR {mpidr:#x} is left out");
+        let message = format_args!("the CPU with MPIDR {mpidr} is left out");
         return Err(cpus.error("cpu-map", message));
     }
     Ok((source, all))

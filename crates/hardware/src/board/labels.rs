@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cpu_index::{CPU_MAX, CpuIndex};
 use super::node::Node;
+use crate::spec::mpidr::Mpidr;
 use crate::text::format_error::Result;
 use crate::text::outside;
 use crate::words;
@@ -17,8 +18,8 @@ use crate::words;
 /// One CPU, by its number in the hardware and its labels in the topology.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// Affinity fields of MPIDR_EL1; every other bit is 0.
-    pub mpidr: u64,
+    /// Its number in the hardware.
+    pub mpidr: Mpidr,
     /// Number of its cluster.
     pub cluster: u16,
     /// Number of its core in the cluster.
@@ -54,26 +55,25 @@ const UNLABELLED: u16 = u16::MAX;
 /// Labels a CPU by its affinity fields. With `mt`, the MT bit of MPIDR_EL1, Aff0 is the
 /// thread, and each other number is one field further up. `None` if the fields do not
 /// fit: without Aff3 two CPUs would share a label.
-pub(crate) fn from_mpidr(mpidr: u64, mt: bool) -> Option<Cpu> {
-    let field = |shift: u32| ((mpidr >> shift) & 0xff) as u16;
-    let (aff0, aff1, aff2, aff3) = (field(0), field(8), field(16), field(32));
+pub(crate) fn from_mpidr(mpidr: Mpidr, mt: bool) -> Option<Cpu> {
+    let pair = |high: u8, low: u8| u16::from_be_bytes([high, low]);
     let (cluster, core, thread) = if mt {
-        ((aff3 << 8) | aff2, aff1, aff0)
-    } else if aff3 == 0 {
-        ((aff2 << 8) | aff1, aff0, 0)
+        (pair(mpidr.aff3(), mpidr.aff2()), mpidr.aff1(), mpidr.aff0())
+    } else if mpidr.aff3() == 0 {
+        (pair(mpidr.aff2(), mpidr.aff1()), mpidr.aff0(), 0)
     } else {
         return None;
     };
     Some(Cpu {
         mpidr,
         cluster,
-        core,
-        thread,
+        core: core.into(),
+        thread: thread.into(),
     })
 }
 
 /// Returns a CPU without labels; [`from_map`] labels it.
-pub(crate) fn unlabelled(mpidr: u64) -> Cpu {
+pub(crate) fn unlabelled(mpidr: Mpidr) -> Cpu {
     Cpu {
         mpidr,
         thread: UNLABELLED,

@@ -32,5 +32,6 @@ pub use self::watchdog::Watchdog;
 pub use crate::devices::timer_frame::NoFrame;
 pub use crate::devices::watchdog::{NoWatchdog, WatchdogKind};
 pub use crate::spec::int_id::IntId;
+pub use crate::spec::mpidr::Mpidr;
 pub use crate::spec::region::{ADDRESSES, Region};
 pub use crate::text::format_error::FormatError;

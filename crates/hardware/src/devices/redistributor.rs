@@ -4,6 +4,7 @@ use tock_registers::{LocalRegisterCopy, register_bitfields};
 
 use super::bus::Bus;
 use super::register::Register;
+use crate::spec::mpidr::Mpidr;
 use crate::spec::region::Region;
 
 /// Bytes from one redistributor to the next: two frames of 64 KiB, and two
@@ -54,19 +55,19 @@ pub fn read_type(redistributor: &mut dyn Bus) -> u64 {
     high << 32 | low
 }
 
-/// Returns the address of the redistributor with this affinity, the affinity fields of
-/// a MPIDR.
+/// Returns the address of the redistributor of this CPU.
 ///
 /// `typer` returns GICR_TYPER of the redistributor at an address, and None where
 /// there is none. Such a gap is stepped over: it need not be the end.
 pub fn find_redistributor(
     regions: impl Iterator<Item = Region>,
     stride: Option<u64>,
-    affinity: u64,
+    cpu: Mpidr,
     typer: &mut dyn FnMut(u64) -> Option<u64>,
 ) -> Option<u64> {
-    // Aff3 is at bit 32 of a MPIDR, and next to Aff2 in the register.
-    let wanted = affinity >> 8 & 0xff00_0000 | affinity & 0xff_ffff;
+    // Unlike in MPIDR_EL1, Aff3 is next to Aff2.
+    let fields = [cpu.aff3(), cpu.aff2(), cpu.aff1(), cpu.aff0()];
+    let wanted = u64::from(u32::from_be_bytes(fields));
     for region in regions {
         let mut base = region.base;
         while region.end().saturating_sub(base) >= STRIDE {
@@ -178,7 +179,7 @@ mod tests {
                 frames.iter().find(|it| it.0 == base).map(|it| it.1)
             };
             let regions = regions.iter().map(|&(base, size)| Region { base, size });
-            let found = find_redistributor(regions, stride, affinity, &mut typer);
+            let found = find_redistributor(regions, stride, Mpidr::new(affinity), &mut typer);
             assert_eq!(found, expected, "{affinity:#x} in {frames:x?}");
         }
         let are = [0, !0, 0x2b, 0x3b, 0x4b].map(is_redistributor);

@@ -2,17 +2,19 @@
 //! name.
 
 use crate::spec::int_id::IntId;
+use crate::spec::mpidr::Mpidr;
 
 /// ICC_CTLR_EL1.RSS: the CPU can name targets whose Aff0 is above 15.
 const RSS: u64 = 1 << 18;
 
-/// Returns the value of ICC_SGI1R_EL1 for an SGI to the CPU with these
-/// affinity fields, where ICC_CTLR_EL1 reads as `control`.
+/// Returns the value of ICC_SGI1R_EL1 for an SGI to this CPU, where ICC_CTLR_EL1 reads as
+/// `control`.
 ///
 /// A target list has 16 CPUs. The range selector has the number of these 16 of Aff0;
 /// without it only the first can be named: None for others.
-pub fn sgi_for_cpu(mpidr: u64, intid: IntId, control: u64) -> Option<u64> {
-    let [aff0, aff1, aff2, _, aff3, ..] = mpidr.to_le_bytes().map(u64::from);
+pub fn sgi_for_cpu(cpu: Mpidr, intid: IntId, control: u64) -> Option<u64> {
+    let fields = [cpu.aff0(), cpu.aff1(), cpu.aff2(), cpu.aff3()];
+    let [aff0, aff1, aff2, aff3] = fields.map(u64::from);
     if aff0 > 15 && control & RSS == 0 {
         return None;
     }
@@ -48,14 +50,15 @@ mod tests {
             (16, 0, RSS, Some(1 << 44 | 1)),
             (255, 0, RSS, Some(15 << 44 | 1 << 15)),
         ] {
-            let found = sgi_for_cpu(mpidr, IntId::sgi(intid), control);
+            let found = sgi_for_cpu(Mpidr::new(mpidr), IntId::sgi(intid), control);
             assert_eq!(found, value, "{mpidr:#x} {intid} {control:#x}");
         }
     }
 
     #[test]
     fn neighbours_are_joined() {
-        let value = |mpidr, intid| sgi_for_cpu(mpidr, IntId::sgi(intid), RSS).expect("a value");
+        let value =
+            |mpidr, intid| sgi_for_cpu(Mpidr::new(mpidr), IntId::sgi(intid), RSS).expect("a value");
         let both = merge_targets(value(0x100, 9), value(0x103, 9));
         assert_eq!(both, Some(value(0x100, 9) | 1 << 3));
         for (mpidr, intid) in [(0x000, 9), (0x110, 9), (0x1_0100, 9), (0x100, 8)] {

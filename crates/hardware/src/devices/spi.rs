@@ -7,6 +7,7 @@ use tock_registers::register_bitfields;
 use super::bus::Bus;
 use super::register::Register;
 use crate::spec::int_id::IntId;
+use crate::spec::mpidr::Mpidr;
 
 register_bitfields! { u32,
     CONTROL [
@@ -45,8 +46,8 @@ const POLLS: u32 = 1_000_000;
 pub enum SpiTarget {
     /// GICv2: the CPU's bit in target lists.
     List(u8),
-    /// GICv3 with affinity routing: the affinity fields of its MPIDR.
-    Affinity(u64),
+    /// GICv3 with affinity routing: the CPU's affinity.
+    Affinity(Mpidr),
 }
 
 /// Returns register and lowest bit of an interrupt's field of so many `bits`, in an
@@ -115,10 +116,10 @@ pub fn enable(gicd: &mut dyn Bus, intid: IntId, target: SpiTarget, priority: u8)
         // Without Security Extension bit 0 of both control registers, by
         // which this view enables them, is group 0, where it is by default.
         SpiTarget::List(list) => change(gicd, GICD_ITARGETSR, intid, 8, list.into()),
-        SpiTarget::Affinity(affinity) => {
+        SpiTarget::Affinity(cpu) => {
             // Counts only where there is one Security state.
             change(gicd, GICD_IGROUPR, intid, 1, 1);
-            gicd.write_double(u64::from(GICD_IROUTER + 8 * intid.number()), affinity);
+            gicd.write_double(u64::from(GICD_IROUTER + 8 * intid.number()), cpu.number());
         }
     }
     let (register, bit) = field(GICD_ISENABLER, intid, 1);
@@ -137,7 +138,7 @@ mod tests {
 
     #[test]
     fn spi_is_routed_by_either_gic() {
-        let affinity = SpiTarget::Affinity(0x01_0002_0300);
+        let affinity = SpiTarget::Affinity(Mpidr::new(0x01_0002_0300));
         // The registers before, INTID, target, and all writes.
         for (before, intid, target, writes) in [
             (

@@ -1,9 +1,10 @@
 //! Vocabulary of the specifications: PSCI, SMCCC, PMF, PSCI_STAT, caches, counters, timers,
-//! interrupt IDs.
+//! interrupt IDs, affinities.
 
 pub mod caches;
 pub mod counter;
 pub mod int_id;
+pub mod mpidr;
 pub mod pmf;
 pub mod psci;
 pub mod region;

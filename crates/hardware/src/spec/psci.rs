@@ -11,11 +11,6 @@ use smccc::psci::Error;
 
 use crate::words;
 
-/// The affinity fields of an MPIDR: Aff3 in bits 39:32, Aff2..Aff0 in 23:0.
-///
-/// `target_cpu` arguments must have every other bit clear (section 5.6).
-pub const AFFINITY_MASK: u64 = 0xff_00ff_ffff;
-
 /// A PSCI return code (section 5.2.2), printed by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReturnCode(pub i32);

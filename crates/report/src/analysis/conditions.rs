@@ -190,7 +190,7 @@ pub(super) const COMPARED: &[Condition] = &[
 
 fn list_of_cpus(run: &Run) -> String {
     let mut names = run.cpus.iter().map(|cpu| match cpu.mpidr {
-        Some(mpidr) => format!("{mpidr:#x}"),
+        Some(mpidr) => mpidr.to_string(),
         None => format!("{}.{}.{}", cpu.cluster, cpu.core, cpu.thread),
     });
     names.join(" ")

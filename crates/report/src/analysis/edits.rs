@@ -1,5 +1,6 @@
 //! Changes of the made-up run of the suite, each of one thing.
 
+use hardware::board::Mpidr;
 use run::measure::{Facts, Metric};
 use run::model::{Conditions, WakeSource};
 use run::plan::{Method, Plan, WakePattern};
@@ -76,11 +77,14 @@ pub(super) fn firmware(run: &mut LoggedRun) {
 }
 
 pub(super) fn one_mpidr(run: &mut LoggedRun) {
-    run.run.cpus[3].mpidr = Some(0x103);
+    run.run.cpus[3].mpidr = Some(Mpidr::new(0x103));
 }
 
 pub(super) fn equal_mpidrs(run: &mut LoggedRun) {
-    run.run.cpus.iter_mut().for_each(|cpu| cpu.mpidr = Some(9));
+    run.run
+        .cpus
+        .iter_mut()
+        .for_each(|cpu| cpu.mpidr = Some(Mpidr::new(9)));
 }
 
 pub(super) fn no_mpidrs(run: &mut LoggedRun) {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use hardware::board::Mpidr;
 use hardware::spec::pmf::Stamp;
 use run::measure::{Instant, Instants, Metric, Summary};
 use run::model::{
@@ -17,7 +18,7 @@ use crate::made_up_run;
 /// 16 ns.
 pub(super) fn run(cpus: u16) -> LoggedRun {
     let cpu = |core: u16| Cpu {
-        mpidr: Some(core.into()),
+        mpidr: Some(Mpidr::new(core.into())),
         core,
         ..Cpu::default()
     };

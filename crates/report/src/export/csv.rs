@@ -57,7 +57,7 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
         method: scenario.method.word(),
         status: reason_word(&scenario.status),
         power_state: power_state.map(|it| format!("{it:#x}")),
-        mpidr: cpu.mpidr.map(|it| format!("{it:#x}")),
+        mpidr: cpu.mpidr.map(|it| it.to_string()),
         cluster: cpu.cluster,
         core: cpu.core,
         thread: cpu.thread,
@@ -88,6 +88,6 @@ fn line(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> impl Seria
         max: filled_step.map(|it| it.max),
         mad: filled_step.map(|it| it.mad),
         waker: wake_source.map(|it| it.word()),
-        helper: helper.and_then(|it| run.run.cpu(it).mpidr).map(|it| format!("{it:#x}")),
+        helper: helper.and_then(|it| run.run.cpu(it).mpidr).map(|it| it.to_string()),
     }
 }

@@ -61,7 +61,7 @@ fn cpus(run: &LoggedRun) -> Option<String> {
     if let Some(lead) = lead {
         let cpu = run.run.cpu(lead);
         let mpidr = cpu.mpidr;
-        let mpidr = mpidr.map_or_else(String::new, |it| format!(" (MPIDR {it:#x})"));
+        let mpidr = mpidr.map_or_else(String::new, |it| format!(" (MPIDR {it})"));
         let core = cpu.identity;
         let core = core.map_or_else(String::new, |it| format!(", {}", core_name(it.midr)));
         text += &format!("; the lead is {}{mpidr}{core}", run.run.label(lead));

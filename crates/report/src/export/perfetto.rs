@@ -79,7 +79,7 @@ impl Trace<'_> {
         }
         for (index, cpu) in cpus {
             let mpidr = cpu.mpidr;
-            let mpidr = mpidr.map_or_else(String::new, |it| format!(" (MPIDR {it:#x})"));
+            let mpidr = mpidr.map_or_else(String::new, |it| format!(" (MPIDR {it})"));
             let label = self.run.run.label(index);
             self.name("thread", self.cpu(index), &format!("CPU {label}{mpidr}"));
         }

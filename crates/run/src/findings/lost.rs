@@ -18,7 +18,7 @@ pub(super) fn find_lost(run: &Run, scenario: &Scenario, _: Detail) -> Vec<Findin
         return Vec::new();
     };
     let mpidr = run.cpu(cpu).mpidr;
-    let mpidr = mpidr.map_or_else(String::new, |it| format!(" (MPIDR {it:#x})"));
+    let mpidr = mpidr.map_or_else(String::new, |it| format!(" (MPIDR {it})"));
     let label = run.label(cpu);
     let mut others = words::cpus(run, lost.clone().skip(1).map(|it| it.0));
     if !others.is_empty() {

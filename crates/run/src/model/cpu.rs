@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::hex;
-use hardware::board;
+use hardware::board::{self, Mpidr};
 use serde::{Deserialize, Serialize};
 
 use crate::measure::Identity;
@@ -11,9 +11,9 @@ use crate::measure::Identity;
 /// A CPU of the board.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// The affinity fields of its MPIDR_EL1; None in TFTF's logs and tables.
+    /// Its number in the hardware; None in TFTF's logs and tables.
     #[serde(with = "hex::option")]
-    pub mpidr: Option<u64>,
+    pub mpidr: Option<Mpidr>,
     /// Number of its cluster.
     pub cluster: u16,
     /// Number of its core in the cluster.

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use hardware::board::NoFrame;
+use hardware::board::{Mpidr, NoFrame};
 use hardware::spec::psci;
 
 use crate::hex;
@@ -23,7 +23,7 @@ pub enum Skip {
     /// No trial of the wake-up was possible, in a state that stops the CPUs' own timers.
     NotTried {
         #[serde(with = "hex")]
-        mpidr: u64,
+        mpidr: Mpidr,
         power_state: u32,
     },
     NoHelper,
@@ -40,12 +40,12 @@ pub enum Skip {
     ModeRefused(psci::ReturnCode),
     SgiDidNotWake {
         #[serde(with = "hex")]
-        mpidr: u64,
+        mpidr: Mpidr,
         power_state: u32,
     },
     NothingWoke {
         #[serde(with = "hex")]
-        mpidr: u64,
+        mpidr: Mpidr,
         power_state: u32,
     },
     /// TFTF gives no reason, or the record was lost.
@@ -70,13 +70,13 @@ impl fmt::Display for Skip {
                 mpidr,
                 power_state: state,
             } => {
-                return write!(f, "no trial of {state:#010x} on CPU {mpidr:#x} was good");
+                return write!(f, "no trial of {state:#010x} on CPU {mpidr} was good");
             }
             Self::SgiDidNotWake {
                 mpidr,
                 power_state: state,
             } => {
-                return write!(f, "SGI did not wake CPU {mpidr:#x} from {state:#010x}");
+                return write!(f, "SGI did not wake CPU {mpidr} from {state:#010x}");
             }
             Self::NothingWoke {
                 mpidr,
@@ -84,7 +84,7 @@ impl fmt::Display for Skip {
             } => {
                 return write!(
                     f,
-                    "neither its timer nor an SGI woke CPU {mpidr:#x} from {state:#010x}"
+                    "neither its timer nor an SGI woke CPU {mpidr} from {state:#010x}"
                 );
             }
             Self::NoIdleState => {

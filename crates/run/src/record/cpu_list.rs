@@ -3,12 +3,13 @@
 use alloc::vec::Vec;
 
 use crate::hex;
+use hardware::board::Mpidr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::model::Cpu;
 
 #[derive(Serialize, Deserialize)]
-struct Packed(#[serde(with = "hex::option")] Option<u64>, u16, u16, u16);
+struct Packed(#[serde(with = "hex::option")] Option<Mpidr>, u16, u16, u16);
 
 pub(super) fn serialize<S: Serializer>(cpus: &[Cpu], to: S) -> Result<S::Ok, S::Error> {
     to.collect_seq(

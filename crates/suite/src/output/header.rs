@@ -117,9 +117,9 @@ fn cpus(run: &Run, head: &Head, facts: &Facts) -> String {
     };
     let clusters = Many(run.cluster_heads().count() as u64, "cluster");
     let (cpus, midr, label) = (run.cpus.len(), facts.own.midr, run.label(lead));
-    let mpidr = run.cpu(lead).mpidr.unwrap_or(0);
+    let mpidr = run.cpu(lead).mpidr.unwrap_or_default();
     format!(
-        "{cpus} in {clusters}, by {source}; the lead is {label} (MPIDR {mpidr:#x}, MIDR {midr:#x})"
+        "{cpus} in {clusters}, by {source}; the lead is {label} (MPIDR {mpidr}, MIDR {midr:#x})"
     )
 }
 

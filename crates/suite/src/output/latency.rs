@@ -10,6 +10,7 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt::{self, Write};
 
+use hardware::board::Mpidr;
 use run::measure::{Account, Until};
 use run::plan::Load;
 
@@ -42,14 +43,14 @@ impl Progress for LatencyLines<'_> {
         )
     }
 
-    fn begin(&mut self, stretch: &Stretch, mpidr: Option<u64>, load: Load) -> fmt::Result {
+    fn begin(&mut self, stretch: &Stretch, cpu: Option<Mpidr>, load: Load) -> fmt::Result {
         let (unit, period) = match stretch.clock().ns(stretch.period) {
             Some(ns) => ("us", format!("{} us", (ns + 500) / 1_000)),
             None => ("ticks", format!("{} ticks", stretch.period)),
         };
         let (time, load) = (time(stretch, 0), load.word());
-        let cpus = match mpidr {
-            Some(mpidr) => format!("CPU {mpidr:#x}, others {load}"),
+        let cpus = match cpu {
+            Some(cpu) => format!("CPU {cpu}, others {load}"),
             None => format!("all CPUs, {load}"),
         };
         writeln!(

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use hardware::board::Mpidr;
 use hardware::spec::ticks::Clock;
 use run::measure::Account;
 use run::plan::Load;
@@ -37,8 +38,8 @@ pub trait Progress {
     fn note_samples(&mut self, kept: u32, asked: u32);
     /// Reports that no memory is zeroed, as DC ZVA is prohibited.
     fn without_zero(&mut self) -> fmt::Result;
-    /// Begins a stretch: of the CPU with this MPIDR alone, or of all.
-    fn begin(&mut self, stretch: &Stretch, mpidr: Option<u64>, load: Load) -> fmt::Result;
+    /// Begins a stretch: of this CPU alone, or of all.
+    fn begin(&mut self, stretch: &Stretch, cpu: Option<Mpidr>, load: Load) -> fmt::Result;
     /// Reports a window, which is in the stretch already: the CPUs together.
     fn window(&mut self, stretch: &Stretch, sum: &Account) -> fmt::Result;
     /// Ends the stretch.

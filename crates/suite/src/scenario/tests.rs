@@ -9,7 +9,7 @@ mod wake;
 use core::fmt;
 use std::vec::Vec;
 
-use hardware::board::IdleState;
+use hardware::board::{IdleState, Mpidr};
 use run::measure::{
     Account, Action, After, End, Machine, Metric, Outcome, Reason, Round, Summary, Waker, Who,
 };
@@ -68,7 +68,7 @@ impl Progress for Log {
         Ok(())
     }
 
-    fn begin(&mut self, _: &Stretch, _: Option<u64>, _: Load) -> fmt::Result {
+    fn begin(&mut self, _: &Stretch, _: Option<Mpidr>, _: Load) -> fmt::Result {
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use hardware::board::CpuIndex;
+use hardware::board::{CpuIndex, Mpidr};
 use hardware::spec::pmf::Stamp;
 use run::measure::{
     Cause, End, Loss, Machine, Outcome, Reason, Rejection, Round, Step, Waker, Who,
@@ -165,7 +165,7 @@ impl<'t> Trials<'t> {
         others.find(|cpu| !self.machine.is_lost(*cpu))
     }
 
-    fn mpidr(&self, cpu: usize) -> u64 {
+    fn mpidr(&self, cpu: usize) -> Mpidr {
         self.cpus[cpu]
             .mpidr
             .expect("the machine has it of each CPU")

@@ -1,7 +1,7 @@
 //! The two runs of a comparison, and the pairs of their CPUs.
 
 use anyhow::{Result, bail, ensure};
-use hardware::board::CpuIndex;
+use hardware::board::{CpuIndex, Mpidr};
 use hardware::text::plural::many;
 use run::findings::tick_ns;
 use run::model::{Cpu, Run};
@@ -28,7 +28,7 @@ pub enum Keyed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowIs {
     /// The CPU with this MPIDR.
-    Mpidr(u64),
+    Mpidr(Mpidr),
     /// The CPU with this cluster and core.
     Label(u16, u16),
 }
@@ -46,7 +46,10 @@ impl std::str::FromStr for RowIs {
         // Numbers of the standard library may have a sign.
         let is_plain = !text.contains('+');
         let read = || match text.strip_prefix("0x") {
-            Some(digits) => Some(Self::Mpidr(u64::from_str_radix(digits, 16).ok()?)),
+            Some(digits) => {
+                let number = u64::from_str_radix(digits, 16).ok()?;
+                Some(Self::Mpidr(Mpidr::try_from(number).ok()?))
+            }
             None => {
                 let (cluster, core) = text.split_once('.')?;
                 Some(Self::Label(cluster.parse().ok()?, core.parse().ok()?))
@@ -126,15 +129,16 @@ impl<'r> Sides<'r> {
             false if is_ambiguous(&new.run) || is_ambiguous(&old.run) => (Keyed::Ambiguous, ""),
             false => (Keyed::Labels, "cluster and core"),
         };
-        let key = |run: &Run, cpu: &Cpu| match keyed {
-            Keyed::Mpidr => (0, cpu.mpidr.expect("all CPUs have one")),
-            Keyed::Labels | Keyed::Ambiguous => (cpu.cluster, run.core_number(cpu)),
+        let label = |run: &Run, cpu: &Cpu| (cpu.cluster, run.core_number(cpu));
+        let is_same = |own: &Cpu, other: &Cpu| match keyed {
+            Keyed::Mpidr => own.mpidr == other.mpidr,
+            Keyed::Labels => label(&new.run, own) == label(&old.run, other),
+            Keyed::Ambiguous => false,
         };
         let find = |(cpu, own): (CpuIndex, &Cpu)| {
-            let own = key(&new.run, own);
             let mut olds = old.run.cpu_indices().zip(&old.run.cpus);
-            let (found, _) = olds.find(|(_, it)| key(&old.run, it) == own)?;
-            Some((cpu, found)).filter(|_| keyed != Keyed::Ambiguous)
+            let (found, _) = olds.find(|(_, other)| is_same(own, other))?;
+            Some((cpu, found))
         };
         let pairs: Vec<(CpuIndex, CpuIndex)> = new
             .run

@@ -2,7 +2,7 @@
 
 use std::vec::Vec;
 
-use hardware::board::{CpuIndex, IntId, TimerFrame};
+use hardware::board::{CpuIndex, IntId, Mpidr, TimerFrame};
 use hardware::spec::caches::Caches;
 use hardware::spec::pmf::Stamp;
 use hardware::spec::psci;
@@ -184,7 +184,7 @@ fn longest_machine() -> Run {
         widen(&mut facts.own);
     });
     for cpu in &mut run.cpus {
-        cpu.mpidr = Some(0xff_00ff_ffff);
+        cpu.mpidr = Some(Mpidr::new(MOST));
         cpu.identity.iter_mut().for_each(widen);
     }
     let mut dirty = Steps::EMPTY;
@@ -215,7 +215,7 @@ pub(super) fn longest_run() -> Run {
         helper: Some(u16::MAX.into()),
     };
     let skip = Skip::NotTried {
-        mpidr: MOST,
+        mpidr: Mpidr::new(MOST),
         power_state: u32::MAX,
     };
     let suite = Scenario {

@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 use crate::output::prose::COLUMNS;
 use expect_test::expect_file;
-use hardware::board::{LabelSource, NoWatchdog, Watchdog, WatchdogKind};
+use hardware::board::{LabelSource, Mpidr, NoWatchdog, Watchdog, WatchdogKind};
 use hardware::spec::caches::Caches;
 use hardware::spec::psci::ReturnCode;
 use run::measure::{Facts, Identity, Metric};
@@ -291,7 +291,7 @@ fn a_summary_names_what_was_skipped_and_why() {
     let mut run = example::run(12);
     run.plan.as_mut().expect("a plan").methods = Methods::Both;
     let sgi = Skip::SgiDidNotWake {
-        mpidr: 1,
+        mpidr: Mpidr::new(1),
         power_state: 0x4000_0002,
     };
     let mut of_rows = good(&run, SuspendDeepSerial);

@@ -1,6 +1,6 @@
 //! States in which the CPUs' own timers stop, with a timer frame and without.
 
-use hardware::board::{CpuIndex, NoFrame};
+use hardware::board::{CpuIndex, Mpidr, NoFrame};
 use run::measure::order::OrderBook;
 use run::measure::{Cause, Loss};
 
@@ -34,7 +34,7 @@ fn a_trial_that_fails_is_repeated_on_another_cpu() {
     let ran = run_stopping(early(0..4), args);
     let found = ran.failure();
     assert!(matches!(found, Some(Failure::NotCalibrated { cpu, .. }) if cpu.place() == 1));
-    let (mpidr, power_state) = (1, CLUSTER);
+    let (mpidr, power_state) = (Mpidr::new(1), CLUSTER);
     let lead = &ran.of(ScenarioId::CpuOffSerial).cells[0];
     assert_eq!(lead.skipped, Some(Skip::NotTried { mpidr, power_state }));
     assert!(ran.wakers.proven.is_empty());
@@ -318,7 +318,7 @@ fn no_other_cpu_enters_a_state_from_which_nothing_wakes() {
         assert!(!ran.asks(|it| suspends(it.action, CLUSTER)));
         assert_eq!(ran.asks(|it| suspends(it.action, CORE)), state == CLUSTER);
         let why = Skip::NothingWoke {
-            mpidr: 3,
+            mpidr: Mpidr::new(3),
             power_state: state,
         };
         // PSCI_VERSION came first, and the others have their rows.

@@ -1,0 +1,128 @@
+//! The affinity of a CPU, by which firmware, GIC and device trees name it: the fields of
+//! MPIDR_EL1 (DDI 0487).
+
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The affinity fields of a CPU's MPIDR_EL1: Aff3 in bits 39:32, Aff2 to Aff0 in bits 23:0.
+/// Every other bit is 0, as PSCI's `target_cpu` has it (DEN0022F, section 5.6).
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u64", into = "u64")]
+#[repr(transparent)]
+pub struct Mpidr(u64);
+
+impl Mpidr {
+    /// The bits of the affinity fields.
+    const AFFINITY: u64 = 0xff_00ff_ffff;
+
+    /// The numbers that are affinity fields, in the words of an error.
+    pub const EXPECTED: &str = "affinity fields only, 0xff00ffffff";
+
+    /// Returns the affinity fields of a value of MPIDR_EL1. A number from outside is checked
+    /// by `try_from`.
+    pub const fn new(register: u64) -> Self {
+        Self(register & Self::AFFINITY)
+    }
+
+    /// Returns the fields in their places.
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+
+    /// Returns the lowest field: a core's number, or with the MT bit a thread's.
+    pub const fn aff0(self) -> u8 {
+        self.0 as u8
+    }
+
+    /// Returns the second field.
+    pub const fn aff1(self) -> u8 {
+        (self.0 >> 8) as u8
+    }
+
+    /// Returns the third field.
+    pub const fn aff2(self) -> u8 {
+        (self.0 >> 16) as u8
+    }
+
+    /// Returns the highest field.
+    pub const fn aff3(self) -> u8 {
+        (self.0 >> 32) as u8
+    }
+}
+
+/// A number that has other bits than those of the affinity fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotAffinity(u64);
+
+impl fmt::Display for NotAffinity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MPIDR {:#x}, expected {}", self.0, Mpidr::EXPECTED)
+    }
+}
+
+impl TryFrom<u64> for Mpidr {
+    type Error = NotAffinity;
+
+    fn try_from(number: u64) -> Result<Self, NotAffinity> {
+        if number & !Self::AFFINITY == 0 {
+            Ok(Self(number))
+        } else {
+            Err(NotAffinity(number))
+        }
+    }
+}
+
+impl From<Mpidr> for u64 {
+    fn from(mpidr: Mpidr) -> Self {
+        mpidr.0
+    }
+}
+
+/// As `0x101`.
+impl fmt::Display for Mpidr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+impl fmt::LowerHex for Mpidr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::LowerHex::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Debug for Mpidr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_kept_and_other_bits_are_not() {
+        let mpidr = Mpidr::new(0x04_8103_0201);
+        assert_eq!(mpidr.number(), 0x04_0003_0201);
+        let fields = [mpidr.aff0(), mpidr.aff1(), mpidr.aff2(), mpidr.aff3()];
+        assert_eq!(fields, [1, 2, 3, 4]);
+        let texts = [std::format!("{mpidr}"), std::format!("{mpidr:x}")];
+        assert_eq!(texts, ["0x400030201", "400030201"]);
+    }
+
+    #[test]
+    fn a_number_from_outside_has_affinity_fields_only() {
+        for number in [0, 0x101, 0xff_00ff_ffff] {
+            assert_eq!(Mpidr::try_from(number), Ok(Mpidr::new(number)));
+        }
+        for number in [1 << 24, 1 << 31, 1 << 40, u64::MAX] {
+            assert_eq!(Mpidr::try_from(number), Err(NotAffinity(number)));
+        }
+        assert_eq!(
+            std::format!("{}", NotAffinity(0x8000_0002)),
+            "MPIDR 0x80000002, expected affinity fields only, 0xff00ffffff"
+        );
+    }
+}
