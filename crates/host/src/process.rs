@@ -1,11 +1,13 @@
 //! Child processes: quiet while they succeed, with the end of their output in the error otherwise.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, Read, Seek};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use std::{env, fs, iter, thread};
 
@@ -93,6 +95,20 @@ pub fn output(command: &mut Command) -> Result<String> {
         return Err(ProgramFailure::new(message, &said).into());
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Runs `command`, and returns its standard output. The same command is run only once: for what
+/// stays the same while this tool runs, such as a compiler's version.
+pub fn output_once(command: &mut Command) -> Result<String> {
+    static OUTPUTS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+    let mut outputs = OUTPUTS.lock().expect("nothing panics while it is locked");
+    let line = display(command);
+    if let Some(text) = outputs.get(&line) {
+        return Ok(text.clone());
+    }
+    let text = output(command)?;
+    outputs.insert(line, text.clone());
+    Ok(text)
 }
 
 /// Runs `command`, without output. A line shows the progress of `what`, unless it is empty or takes

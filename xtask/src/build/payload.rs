@@ -1,6 +1,8 @@
 //! Building the payload, and images of it.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
@@ -31,8 +33,23 @@ pub enum TreeSource {
     None,
 }
 
-/// Builds the payload and returns its ELF file's path.
+/// Builds the payload and returns its ELF file's path. It is built once while this tool runs:
+/// all its runs have the same payload, even if somebody edits the source meanwhile.
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
+    static BUILT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let mut built = BUILT.lock().expect("nothing panics while it is locked");
+    let elf = elf(workspace);
+    if !built.contains(&elf) {
+        run_cargo(workspace)?;
+        if !elf.is_file() {
+            bail!("cargo built no {}", elf.display());
+        }
+        built.insert(elf.clone());
+    }
+    Ok(elf)
+}
+
+fn run_cargo(workspace: &Workspace) -> Result<()> {
     setup::ensure(workspace, &[Need::RustTarget])?;
     let mut command = process::cargo();
     command.args(["build", "--quiet", "--profile", PROFILE, "--target", TARGET]);
@@ -42,12 +59,7 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     command.env("CARGO_ENCODED_RUSTFLAGS", rust_flags(&FLAGS));
     let log = workspace.state().join("payload.log");
     let built = process::run("building the payload", &mut command, &log);
-    built.context("the payload does not build")?;
-    let elf = elf(workspace);
-    match elf.is_file() {
-        true => Ok(elf),
-        false => bail!("cargo built no {}", elf.display()),
-    }
+    built.context("the payload does not build")
 }
 
 /// Returns the path of the payload's ELF file.

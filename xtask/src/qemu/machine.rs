@@ -83,7 +83,8 @@ impl QemuMachine<'_> {
         setup::ensure(workspace, &[Need::Qemu])?;
         let mut command = Command::new(PROGRAM);
         command.args(["-M", &self.recipe.machine, "-cpu", "help"]);
-        let said = process::output(&mut command).context("cannot ask QEMU for its CPU models")?;
+        let said =
+            process::output_once(&mut command).context("cannot ask QEMU for its CPU models")?;
         // Below a heading, each line begins with blanks and a model's name.
         let models = said.lines().filter(|line| line.starts_with(' '));
         let models: Vec<_> = models

@@ -134,7 +134,7 @@ fn check_qemu() -> Result<()> {
 
 /// Returns the major and the minor version of the QEMU in PATH.
 pub fn qemu_version() -> Result<(u32, u32)> {
-    let said = process::output(Command::new("qemu-system-aarch64").arg("--version"))?;
+    let said = process::output_once(Command::new("qemu-system-aarch64").arg("--version"))?;
     let version = parse_version(&said);
     version.with_context(|| format!("not a QEMU version: {:?}", said.trim()))
 }
@@ -148,7 +148,7 @@ fn parse_version(said: &str) -> Option<(u32, u32)> {
 fn has_target(target: &str) -> Result<bool> {
     let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into()));
     rustc.args(["--print", "target-libdir", "--target", target]);
-    let dir = process::output(&mut rustc)?;
+    let dir = process::output_once(&mut rustc)?;
     Ok(fs::read_dir(dir.trim()).is_ok_and(|mut dir| dir.next().is_some()))
 }
 

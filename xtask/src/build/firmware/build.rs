@@ -73,7 +73,7 @@ fn arguments(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<V
 /// Returns the first lines that compiler and linker print of their versions.
 pub fn toolchain() -> Result<[String; 2]> {
     let version = |program: &str| -> Result<String> {
-        let said = process::output(process::clean(program).arg("--version"))?;
+        let said = process::output_once(process::clean(program).arg("--version"))?;
         let version = said.lines().next();
         let version = version.with_context(|| format!("`{program} --version` prints nothing"))?;
         Ok(version.to_owned())
