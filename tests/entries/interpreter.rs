@@ -143,11 +143,12 @@ impl<'c> Cpu<'c> {
     /// Executes up to the caches, and then loads image and stored words through them. Returns false
     /// if the path ended before.
     pub fn run(&mut self) -> bool {
+        let halt = self.code.symbol("halt");
         for _ in 0..1_000_000 {
             let at = self.pc - BASE;
             let word = self.code.word(at);
             self.executed.insert(at);
-            if at == self.code.symbol("halt") {
+            if at == halt {
                 return false;
             }
             let own = self.el < 3 && word & !0x1f == SCTLR[self.el as usize] & !0x0020_0000;
