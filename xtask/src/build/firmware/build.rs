@@ -29,8 +29,6 @@ pub struct FirmwareBuild {
     pub dir: PathBuf,
 }
 
-const STAGES: [&str; 3] = ["bl1", "bl2", "bl31"];
-
 impl FirmwareBuild {
     /// Returns the contents of a stage's `.bin` file.
     pub fn read(&self, stage: &str) -> Result<Vec<u8>> {
@@ -43,18 +41,56 @@ impl FirmwareBuild {
 pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<FirmwareBuild> {
     workspace.check_for_make()?;
     setup::ensure(workspace, &[Need::CrossCompiler, Need::Make])?;
-    let arguments = arguments(workspace, tf_a, platform)?;
+    // A FIP with certificates is made of all stages by one run of make.
+    if platform.bl31_variables.is_empty() || platform.trusted_fip {
+        let dir = build_stages(workspace, tf_a, platform, &["bl1", "bl2", "bl31"], None)?;
+        return Ok(FirmwareBuild { dir });
+    }
+    let plain = Platform {
+        bl31_variables: Vec::new(),
+        ..platform.clone()
+    };
+    let first = build_stages(workspace, tf_a, &plain, &["bl1", "bl2"], None)?;
+    let dir = build_stages(workspace, tf_a, platform, &["bl31"], Some(&first))?;
+    Ok(FirmwareBuild { dir })
+}
+
+/// Builds these `stages`, unless that has been done before, and puts the files of the folder
+/// `others` beside them. Returns the folder.
+fn build_stages(
+    workspace: &Workspace,
+    tf_a: &TfA,
+    platform: &Platform,
+    stages: &[&str],
+    others: Option<&Path>,
+) -> Result<PathBuf> {
+    let arguments = arguments(workspace, tf_a, platform, stages)?;
     let key = key(tf_a, platform, &arguments)?;
     let name = format!("{}-{}", platform.name, key.get(..16).unwrap_or(&key));
     let dir = workspace.state().join("firmware").join(name);
     once(&dir, |partial| {
-        make(workspace, tf_a, platform, &arguments, partial)
+        make(workspace, tf_a, platform, stages, &arguments, partial)?;
+        others.map_or(Ok(()), |from| copy_files(from, partial))
     })?;
-    Ok(FirmwareBuild { dir })
+    Ok(dir)
+}
+
+/// Copies the files of one folder to another.
+fn copy_files(from: &Path, to: &Path) -> Result<()> {
+    for entry in fs::read_dir(from)? {
+        let file = entry?;
+        fs::copy(file.path(), to.join(file.file_name()))?;
+    }
+    Ok(())
 }
 
 /// Returns the arguments that do not depend on the build's folder.
-fn arguments(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<Vec<String>> {
+fn arguments(
+    workspace: &Workspace,
+    tf_a: &TfA,
+    platform: &Platform,
+    stages: &[&str],
+) -> Result<Vec<String>> {
     let mut arguments = vec![
         format!("PLAT={}", platform.name),
         "CROSS_COMPILE=aarch64-linux-gnu-".into(),
@@ -63,7 +99,8 @@ fn arguments(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<V
         "BUILD_MESSAGE_TIMESTAMP=\"reproducible\"".into(),
         format!("BUILD_STRING=psci-bench-{}", tf_a.version),
     ];
-    arguments.extend(platform.variables.iter().cloned());
+    arguments.extend(platform.all_variables().cloned());
+    arguments.extend(stages.iter().map(ToString::to_string));
     if platform.trusted_fip {
         arguments.extend(fip::arguments(workspace)?);
     }
@@ -102,6 +139,7 @@ fn make(
     workspace: &Workspace,
     tf_a: &TfA,
     platform: &Platform,
+    stages: &[&str],
     arguments: &[String],
     place: &Path,
 ) -> Result<()> {
@@ -117,10 +155,10 @@ fn make(
         command.arg(format!("TF_PLATFORM_ROOT={}/", root.display()));
     }
     command.arg(format!("BUILD_BASE={}", scratch.path().display()));
-    command.args(STAGES);
-    let mut files = STAGES
-        .map(|it| [format!("{it}.bin"), format!("{it}/{it}.elf")])
-        .concat();
+    let mut files: Vec<String> = stages
+        .iter()
+        .flat_map(|it| [format!("{it}.bin"), format!("{it}/{it}.elf")])
+        .collect();
     if platform.trusted_fip {
         let bl33 = scratch.path().join("bl33.bin");
         fs::write(&bl33, "a stand-in for BL33")?;

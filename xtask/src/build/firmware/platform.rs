@@ -16,6 +16,9 @@ pub struct Platform {
     pub root: Option<PathBuf>,
     /// Further `NAME=value` arguments of make.
     pub variables: Vec<String>,
+    /// Further ones that matter to BL31 alone: BL1 and BL2 are built without them, once for all
+    /// platforms that differ only in these.
+    pub bl31_variables: Vec<String>,
     /// True if TF-A's build makes a FIP, too, with certificates, which BL1 and BL2 check.
     pub trusted_fip: bool,
 }
@@ -24,27 +27,42 @@ impl Platform {
     /// Returns the overlay platform of the board `board`.
     pub fn overlay(workspace: &Workspace, board: &str, gic: GicVersion, variant: Variant) -> Self {
         let mut variables = vec![format!("PB_GIC={}", gic.number())];
+        let mut bl31_variables = Vec::new();
         for (key, value) in variant.values().filter(|(key, _)| *key != "osi") {
+            // BL1 and BL2 have the CPUs' own code, which goes by this one.
+            let is_of_all = key == "coherency";
+            let variables = if is_of_all {
+                &mut variables
+            } else {
+                &mut bl31_variables
+            };
             let key = key.to_uppercase().replace('-', "_");
             variables.push(format!("PB_{key}={value}"));
         }
         if variant.has("osi=1") {
-            variables.push("PSCI_OS_INIT_MODE=1".into());
+            bl31_variables.push("PSCI_OS_INIT_MODE=1".into());
         }
         Self {
             name: format!("psci_bench_{board}"),
             root: Some(workspace.board(board).join("tf-a").join("plat")),
             variables,
+            bl31_variables,
             trusted_fip: false,
         }
     }
 
     /// Returns the board's name, and the variables that differ from the default variant's.
     pub(super) fn special(&self, workspace: &Workspace) -> String {
-        let usual = Self::overlay(workspace, "", GicVersion::V3, Variant::default()).variables;
+        let usual = Self::overlay(workspace, "", GicVersion::V3, Variant::default());
+        let usual: Vec<_> = usual.all_variables().cloned().collect();
         let board = self.name.trim_start_matches("psci_bench_");
-        let special = self.variables.iter().filter(|it| !usual.contains(it));
+        let special = self.all_variables().filter(|it| !usual.contains(it));
         special.fold(board.to_owned(), |text, it| format!("{text}, {it}"))
+    }
+
+    /// Returns the arguments of make that BL31 is built with.
+    pub(super) fn all_variables(&self) -> impl Iterator<Item = &String> {
+        self.variables.iter().chain(&self.bl31_variables)
     }
 
     /// Returns a platform of TF-A's own for `gic`. `load_address` is the board's.
@@ -59,6 +77,7 @@ impl Platform {
             name: stock.platform.clone(),
             root: None,
             variables: variables.chain(preloaded).collect(),
+            bl31_variables: Vec::new(),
             trusted_fip: false,
         }
     }
@@ -74,11 +93,15 @@ mod tests {
         let variables = |variant: &str| {
             let variant = variant.parse().expect("known words");
             let platform = Platform::overlay(&workspace, "qemu", GicVersion::V2, variant);
-            platform.variables.join(" ")
+            [
+                platform.variables.join(" "),
+                platform.bl31_variables.join(" "),
+            ]
+            .join(" | ")
         };
         assert_eq!(
             variables("coherency=sw,gic-reset=1"),
-            "PB_GIC=2 PB_COHERENCY=sw PB_GIC_RESET=1 PB_PMF=new PB_STATE_ID=original \
+            "PB_GIC=2 PB_COHERENCY=sw | PB_GIC_RESET=1 PB_PMF=new PB_STATE_ID=original \
              PB_TIMER_STOP=0 PB_FAULTS=0 PB_CPU_ON_ANSWER=success PB_CPU_ON_RACE=0"
         );
         assert!(variables("osi=1").ends_with(" PSCI_OS_INIT_MODE=1"));
