@@ -1,7 +1,9 @@
 //! The EFI application, begun by EDK2 and by U-Boot.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
+use std::sync::Mutex;
 
 use boards::Conduit;
 use run::measure::Metric;
@@ -22,7 +24,15 @@ pub const ALL: &str = "6 passed, 0 skipped, 0 failed";
 
 /// The application, without a device tree and with these boot arguments of its own.
 pub fn application(args: Option<&str>) -> Vec<u8> {
-    efi::build(&workspace(), &plain(), args).expect("the application")
+    // cargo has room for one of them: by turns, it would build both again and again.
+    static BUILT: Mutex<BTreeMap<Option<String>, Vec<u8>>> = Mutex::new(BTreeMap::new());
+    let mut built = BUILT
+        .lock()
+        .expect("a test that fails here fails all others here");
+    let application = built
+        .entry(args.map(str::to_owned))
+        .or_insert_with(|| efi::build(&workspace(), &plain(), args).expect("the application"));
+    application.clone()
 }
 
 /// EDK2 on a machine of these properties.

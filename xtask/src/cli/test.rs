@@ -5,8 +5,8 @@ use std::io::{self, BufRead, BufReader, Write, pipe, stderr};
 use std::mem::take;
 use std::path::PathBuf;
 use std::process::Command;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{env, thread};
 
 use anyhow::{Result, bail};
 use hardware::text::plural::many;
@@ -19,6 +19,9 @@ use crate::build::{payload, tf_a};
 use crate::qemu::kvm_host::KvmHost;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, linux_trees};
+
+/// The variable with the number of tests that run side by side.
+const THREADS: &str = "RUST_TEST_THREADS";
 
 /// Sets up all that `cargo xtask test` needs without `--trees` and `--kvm`. Returns the
 /// folder of TF-A's source.
@@ -125,6 +128,11 @@ pub(super) fn run(trees: bool, kvm: bool, filter: &[String]) -> Result<u8> {
         command.args(["--no-fail-fast", "--"]).args(filter);
         command.args(suite.options.split_whitespace());
         command.env("CARGO_TERM_COLOR", "never");
+        if env::var_os(THREADS).is_none() {
+            // A machine sleeps for a part of its run: another one has the processor meanwhile.
+            let threads = thread::available_parallelism().map_or(1, usize::from) + 1;
+            command.env(THREADS, threads.to_string());
+        }
         is_success &= sum.add_output(command, is_loud)?;
     }
     say(&sum.line(started.elapsed(), is_success, filter)?);
