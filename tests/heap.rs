@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 
-use hardware::board::{IdleState, Mpidr};
+use hardware::board::{CpuIndex, IdleState, Mpidr};
 use run::measure::{Facts, Identity, Loss, Machine, Outcome, Round, Tally};
 use run::model::{Cpu, Run};
 use run::plan::Plan;
@@ -112,7 +112,7 @@ impl Machine for Watched {
         self.in_round(|fake| fake.run(round, outcomes));
     }
 
-    fn tally(&mut self, cpu: usize) -> Option<&mut Tally> {
+    fn tally(&mut self, cpu: CpuIndex) -> Option<&mut Tally> {
         self.fake.tally(cpu)
     }
 
@@ -120,11 +120,11 @@ impl Machine for Watched {
         self.in_round(|fake| fake.set_suspend_mode(mode))
     }
 
-    fn lost(&self, cpu: usize) -> Option<Loss> {
+    fn lost(&self, cpu: CpuIndex) -> Option<Loss> {
         self.fake.lost(cpu)
     }
 
-    fn identity(&self, cpu: usize) -> Option<Identity> {
+    fn identity(&self, cpu: CpuIndex) -> Option<Identity> {
         self.fake.identity(cpu)
     }
 }
@@ -205,8 +205,8 @@ fn run(fake: Fake, bootargs: &str, cpus: usize) -> (usize, usize) {
 fn no_run_takes_more_than_was_computed() {
     let all = "only=all,system_suspend iterations=3 warmup=1 loops=8 batch=2 dirty=0,16K";
     for cpus in [1, 4, 8, 64, 512] {
-        let faulty = |_: u64, cpu: usize, outcome: &mut Outcome| {
-            if cpu == 1 {
+        let faulty = |_: u64, cpu: CpuIndex, outcome: &mut Outcome| {
+            if cpu.place() == 1 {
                 outcome.stamps.0[0] = 3;
             }
         };

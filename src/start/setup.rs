@@ -64,7 +64,8 @@ pub fn prepare(
     working_memory::map_devices(&mut tables, board);
     let (cpus, labels) = cpus(board);
     let own = registers::mpidr();
-    let Some(lead) = cpus.iter().position(|c| c.mpidr == own) else {
+    let lead = cpus.iter().position(|cpu| cpu.mpidr == own);
+    let Some(lead) = lead.map(CpuIndex::new) else {
         refuse(&format_args!(
             "device tree: no cpu node has the reg of the CPU that booted, {own}"
         ));
@@ -133,10 +134,11 @@ fn channels(
     needs: &Needs,
 ) -> &'static [CpuChannel] {
     let mut tallies = list(needs.tallies, |_| Tally::default()).iter_mut();
-    list(cpus.len(), |index| {
+    list(cpus.len(), |place| {
         let stack = require(CpuStack::map(tables, &mut memory.stacks), UNMAPPED);
         let buffer = StressBuffer::new(memory.buffers.split_off(needs.buffer));
-        CpuChannel::new(index, cpus[index].mpidr, stack, buffer, tallies.next())
+        let cpu = CpuIndex::new(place);
+        CpuChannel::new(cpu, cpus[place].mpidr, stack, buffer, tallies.next())
     })
 }
 
@@ -192,7 +194,7 @@ fn bring_up_lead(parts: &'static RoundParts) -> Participant {
     timer::set_in_use(parts.waiter.timer);
     registers::set_lead();
     channel::publish(parts.channels, parts.lead);
-    let channel = &parts.channels[parts.lead];
+    let channel = &parts.channels[parts.lead.place()];
     let own = Participant { channel, parts };
     require(own.set_up(), &format!("CPU {}: ", channel.mpidr()));
     boot_marks::reach(BootStage::Gic);
@@ -230,7 +232,7 @@ fn find_facts(own: Participant, board: &Board<'_>, answers: &FirmwareAnswers) ->
         os_initiated: answers.has_os_initiated,
         system_suspend: answers.has_system_suspend,
         no_cpu_off: answers.no_cpu_off,
-        lead: CpuIndex::new(channel.index),
+        lead: channel.index,
         outer_cache: None,
         own: *channel.identity.get().expect("the lead has read its own"),
         overheads: overhead::measure_overheads(*path, answers.pmf, channel.mpidr()),

@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicBool, AtomicU64};
 
 use aarch64_cpu::registers::{TPIDR_EL1, TPIDR_EL2, Writeable};
-use hardware::board::Mpidr;
+use hardware::board::{CpuIndex, Mpidr};
 use run::measure::{Identity, Tally};
 use spin::Once;
 
@@ -18,7 +18,7 @@ use crate::machine::round::handover::CpuHandover;
 #[repr(C, align(128))]
 pub struct CpuChannel {
     pub entry: EntryRecord,
-    pub index: usize,
+    pub index: CpuIndex,
     pub gic: GicCpu,
     /// Memory that the CPU may write to, where the plan needs it.
     pub stress_buffer: StressBuffer,
@@ -31,7 +31,7 @@ pub struct CpuChannel {
 
 impl CpuChannel {
     pub fn new(
-        index: usize,
+        index: CpuIndex,
         mpidr: Mpidr,
         stack: CpuStack,
         stress_buffer: StressBuffer,
@@ -62,10 +62,10 @@ impl CpuChannel {
 
 /// Makes the channels known to the entries, before any other CPU is turned on and before
 /// the first suspend; and binds the lead to its own.
-pub fn publish(channels: &'static [CpuChannel], lead: usize) {
+pub fn publish(channels: &'static [CpuChannel], lead: CpuIndex) {
     let range = channels.as_ptr_range();
     set_channel_directory(range.start as u64, range.end as u64);
-    bind(&channels[lead]);
+    bind(&channels[lead.place()]);
 }
 
 /// Binds this CPU to its channel, by which `vectors.S` finds a stack to dump on.

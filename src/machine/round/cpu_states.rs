@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
-use hardware::board::Cpu;
+use hardware::board::{Cpu, CpuIndex};
 use run::measure::{Loss, Step, WaitLimits};
 use run::model::Label;
 
@@ -44,12 +44,12 @@ impl CpuStates {
         }
     }
 
-    pub fn get(&self, index: usize) -> CpuState {
-        self.states[index].get()
+    pub fn get(&self, cpu: CpuIndex) -> CpuState {
+        self.states[cpu.place()].get()
     }
 
-    pub fn set(&self, index: usize, state: CpuState) {
-        self.states[index].set(state);
+    pub fn set(&self, cpu: CpuIndex, state: CpuState) {
+        self.states[cpu.place()].set(state);
     }
 
     /// Shortens later waits in the step in which a CPU was lost.
@@ -57,8 +57,8 @@ impl CpuStates {
         self.limits.borrow_mut().note(loss);
     }
 
-    pub fn lost(&self, index: usize) -> Option<Loss> {
-        match self.get(index) {
+    pub fn lost(&self, cpu: CpuIndex) -> Option<Loss> {
+        match self.get(cpu) {
             CpuState::Lost(loss) => Some(loss),
             CpuState::Off { .. } | CpuState::On => None,
         }
@@ -71,11 +71,11 @@ impl CpuStates {
 
     /// Names the CPUs that were lost and have not been named. The others are idle.
     pub fn name_losses(&self) {
-        for (index, is_named) in self.named.iter().enumerate() {
-            if let Some(loss) = self.lost(index)
+        for (cpu, is_named) in CpuIndex::all(self.named.len()).zip(&self.named) {
+            if let Some(loss) = self.lost(cpu)
                 && !is_named.replace(true)
             {
-                print_line!("CPU {} was lost: {loss}", Label::of(self.cpus, index));
+                print_line!("CPU {} was lost: {loss}", Label::of(self.cpus, cpu));
                 console::wait_idle();
             }
         }

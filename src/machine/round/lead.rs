@@ -3,7 +3,7 @@
 
 use core::cell::Cell;
 
-use hardware::board::Cpu;
+use hardware::board::{Cpu, CpuIndex};
 use hardware::image::BootStage;
 use hardware::spec::psci::ReturnCode;
 use run::measure::order::{Order, OrderBook};
@@ -65,7 +65,7 @@ impl Lead {
         }
     }
 
-    fn index(&self) -> usize {
+    fn index(&self) -> CpuIndex {
         self.own.channel.index
     }
 
@@ -90,7 +90,7 @@ impl Lead {
 
     /// Waits until each CPU of the round that is off has been so for long enough.
     fn let_settle(&self, orders: &OrderBook<'_>) {
-        let seen_off = |(index, _): (usize, _)| match self.states.get(index) {
+        let seen_off = |cpu: &CpuChannel| match self.states.get(cpu.index) {
             CpuState::Off { seen_at } => Some(seen_at + self.settling),
             CpuState::On | CpuState::Lost(_) => None,
         };
@@ -184,17 +184,14 @@ impl Lead {
         })
     }
 
-    fn others(&self) -> impl Iterator<Item = (usize, &'static CpuChannel)> + use<> {
-        let (channels, lead) = (self.channels, self.index());
-        channels.iter().enumerate().filter(move |it| it.0 != lead)
+    fn others(&self) -> impl Iterator<Item = &'static CpuChannel> + use<> {
+        let lead = self.index();
+        self.channels.iter().filter(move |cpu| cpu.index != lead)
     }
 
     /// Returns the other CPUs of the round, without those that are lost by the time.
-    fn participants(
-        &self,
-        orders: &OrderBook<'_>,
-    ) -> impl Iterator<Item = (usize, &'static CpuChannel)> {
-        self.others().filter(|it| orders.participates(it.0))
+    fn participants(&self, orders: &OrderBook<'_>) -> impl Iterator<Item = &'static CpuChannel> {
+        self.others().filter(|cpu| orders.participates(cpu.index))
     }
 
     /// Takes the result of a CPU's step: sets its state, or marks it as lost. A lost CPU
@@ -202,34 +199,35 @@ impl Lead {
     fn note(
         &self,
         round: &Round,
-        index: usize,
+        cpu: &CpuChannel,
         result: Result<CpuState, Loss>,
         outcomes: &mut [Outcome],
     ) {
         let not_supported = Cause::CpuOff(Error::NotSupported.into());
         let state = result.unwrap_or_else(|loss| {
+            let outcome = &mut outcomes[cpu.index.place()];
             if loss.cause == not_supported {
                 self.lacks_cpu_off.set(true);
-                if outcomes[index].action.turns_off() {
-                    outcomes[index].end = End::Lost(loss);
+                if outcome.action.turns_off() {
+                    outcome.end = End::Lost(loss);
                 }
                 return CpuState::On;
             }
-            self.channels[index].handover.dismiss();
+            cpu.handover.dismiss();
             // A round may wait for reports for a shorter time of its own.
             if loss.step != Step::Finish || round.patience.is_none() {
                 self.states.shorten_waits(loss);
             }
-            outcomes[index].end = End::Lost(loss);
+            outcome.end = End::Lost(loss);
             CpuState::Lost(loss)
         });
-        self.states.set(index, state);
+        self.states.set(cpu.index, state);
     }
 
     /// Powers off the CPUs that are on and have no part in the round.
     fn power_off_non_participants(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
-        for (index, cpu) in self.others() {
-            if self.states.get(index) != CpuState::On || orders.participates(index) {
+        for cpu in self.others() {
+            if self.states.get(cpu.index) != CpuState::On || orders.participates(cpu.index) {
                 continue;
             }
             cpu.handover.give_order(Order::default());
@@ -239,7 +237,7 @@ impl Lead {
                 .and_then(|()| self.wait_off(cpu, Action::None, self.deadline_of(Step::TurnOff)));
             self.note(
                 &orders.round,
-                index,
+                cpu,
                 gone.map(|seen_at| CpuState::Off { seen_at }),
                 outcomes,
             );
@@ -251,16 +249,17 @@ impl Lead {
     fn start_participants(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
         self.let_settle(orders);
         let deadline = self.deadline_of(Step::TurnOn);
-        for (index, cpu) in self.participants(orders) {
-            let order = orders.order_for(index);
-            outcomes[index].action = order.action;
-            if self.states.get(index) == CpuState::On {
+        for cpu in self.participants(orders) {
+            let order = orders.order_for(cpu.index);
+            let outcome = &mut outcomes[cpu.index.place()];
+            outcome.action = order.action;
+            if self.states.get(cpu.index) == CpuState::On {
                 cpu.handover.give_order(order);
                 continue;
             }
             match self.turn_on(cpu, order, deadline) {
-                Ok(turned_on) => outcomes[index].turned_on = turned_on,
-                Err(loss) => self.note(&orders.round, index, Err(loss), outcomes),
+                Ok(turned_on) => outcome.turned_on = turned_on,
+                Err(loss) => self.note(&orders.round, cpu, Err(loss), outcomes),
             }
         }
         if orders.round.action.measures_arrival() {
@@ -268,13 +267,13 @@ impl Lead {
             self.waiter().sleep_until(until);
         }
         let deadline = self.deadline_of(Step::Arrive);
-        for (index, cpu) in self.participants(orders) {
-            let step = match self.states.get(index) {
+        for cpu in self.participants(orders) {
+            let step = match self.states.get(cpu.index) {
                 CpuState::On => Step::Begin,
                 _ => Step::Arrive,
             };
             let ready = self.wait(cpu, step, deadline, CpuHandover::is_ready);
-            self.note(&orders.round, index, ready.map(|()| CpuState::On), outcomes);
+            self.note(&orders.round, cpu, ready.map(|()| CpuState::On), outcomes);
         }
     }
 
@@ -294,12 +293,12 @@ impl Lead {
             let now = waiter.now();
             start = now + orders.round.lead_in + waiter.nap_length(now - since, 0);
             self.participants(orders)
-                .for_each(|(_, cpu)| cpu.handover.publish_start(start));
+                .for_each(|cpu| cpu.handover.publish_start(start));
             Some(start)
         };
         if orders.participates(self.index()) && !orders.round.action.turns_off() {
             let order = orders.order_for(self.index());
-            outcomes[self.index()] = self.own.execute_order(&order, &mut publish);
+            outcomes[self.index().place()] = self.own.execute_order(&order, &mut publish);
         } else {
             publish();
         }
@@ -317,9 +316,9 @@ impl Lead {
         }
         // The lead has returned, as the others see by this. The helper stays on until
         // they are back.
-        let is_helper = |it: &(usize, &CpuChannel)| Some(it.0) == helper;
-        let measured = || self.participants(orders).filter(|it| !is_helper(it));
-        measured().for_each(|(_, cpu)| cpu.handover.release());
+        let is_helper = |cpu: &&CpuChannel| Some(cpu.index) == helper;
+        let measured = || self.participants(orders).filter(|cpu| !is_helper(cpu));
+        measured().for_each(|cpu| cpu.handover.release());
         if let Some(late) = orders.lead_rings_after() {
             self.wake_late_cpus(start + late);
         }
@@ -327,48 +326,31 @@ impl Lead {
         // off.
         if round.action != Action::OnOff {
             let deadline = self.last_finish(orders, start);
-            for (index, cpu) in measured().chain(self.participants(orders).filter(is_helper)) {
+            for cpu in measured().chain(self.participants(orders).filter(is_helper)) {
                 cpu.handover.release();
                 let done = self.wait(cpu, Step::Finish, deadline, CpuHandover::is_done);
-                let done = done.map(|()| self.take_outcome(index, round, outcomes));
-                self.note(round, index, done.map(|_| CpuState::On), outcomes);
+                let done = done.map(|()| take_outcome(cpu, round, outcomes));
+                self.note(round, cpu, done.map(|_| CpuState::On), outcomes);
             }
         }
         if round.after != After::Off && !round.action.turns_off() {
             return;
         }
         let deadline = self.deadline_of(Step::TurnOff);
-        for (index, cpu) in self.participants(orders) {
+        for cpu in self.participants(orders) {
             let off = self.wait_off(cpu, round.action, deadline);
             let off = off.and_then(|seen_off| {
-                let taken = self.take_outcome(index, round, outcomes);
-                taken.ok_or(OFF_TOO_EARLY)?;
-                outcomes[index].seen_off = seen_off;
+                let taken = take_outcome(cpu, round, outcomes);
+                taken.ok_or(OFF_TOO_EARLY)?.seen_off = seen_off;
                 Ok(seen_off)
             });
             self.note(
                 round,
-                index,
+                cpu,
                 off.map(|seen_at| CpuState::Off { seen_at }),
                 outcomes,
             );
         }
-    }
-
-    /// Takes the outcome that the CPU left; None if its order is not done. The instant of its
-    /// CPU_ON is the lead's.
-    fn take_outcome(&self, index: usize, round: &Round, outcomes: &mut [Outcome]) -> Option<()> {
-        let turned_on = outcomes[index].turned_on;
-        let outcome = self.channels[index].handover.outcome()?;
-        outcomes[index] = Outcome {
-            turned_on,
-            quiet_until: match round.action.measures_arrival() {
-                true => turned_on + round.quiet,
-                false => outcome.quiet_until,
-            },
-            ..outcome
-        };
-        Some(())
     }
 
     /// Sends an SGI from the lead to CPUs that have not returned by the instant `late`.
@@ -387,6 +369,27 @@ impl Lead {
     }
 }
 
+/// Takes the outcome that the CPU left, and returns it; None if its order is not done. The
+/// instant of its CPU_ON is the lead's.
+fn take_outcome<'o>(
+    cpu: &CpuChannel,
+    round: &Round,
+    outcomes: &'o mut [Outcome],
+) -> Option<&'o mut Outcome> {
+    let own = &mut outcomes[cpu.index.place()];
+    let turned_on = own.turned_on;
+    let outcome = cpu.handover.outcome()?;
+    *own = Outcome {
+        turned_on,
+        quiet_until: match round.action.measures_arrival() {
+            true => turned_on + round.quiet,
+            false => outcome.quiet_until,
+        },
+        ..outcome
+    };
+    Some(own)
+}
+
 impl Machine for Lead {
     fn facts(&self) -> &Facts {
         &self.facts
@@ -395,7 +398,7 @@ impl Machine for Lead {
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
         if self
             .others()
-            .any(|(cpu, _)| round.who.includes(cpu, self.index()))
+            .any(|cpu| round.who.includes(cpu.index, self.index()))
         {
             boot_marks::reach(BootStage::CpuOn);
         }
@@ -423,8 +426,8 @@ impl Machine for Lead {
             boot_marks::reach(BootStage::Suspend);
             console::wait_idle();
         }
-        let is_absent = |cpu| cpu >= self.cpus.len() || self.is_lost(cpu);
-        let lacks_helper = orders.helper().is_some_and(is_absent);
+        let lacks_helper =
+            round.waker == Waker::NoHelper || orders.helper().is_some_and(|cpu| self.is_lost(cpu));
         if lacks_helper {
             // No CPU was left to help, or it was lost just now. The others have their
             // orders. So that none of them sleeps for ever the lead stays awake, and the
@@ -434,7 +437,7 @@ impl Machine for Lead {
         let start = self.run_lead_part(&orders, since, outcomes);
         self.collect_outcomes(&orders, start, outcomes);
         if lacks_helper {
-            outcomes[lead] = Outcome {
+            outcomes[lead.place()] = Outcome {
                 action: round.action,
                 ..Outcome::default()
             };
@@ -448,8 +451,8 @@ impl Machine for Lead {
         self.states.name_losses();
     }
 
-    fn tally(&mut self, cpu: usize) -> Option<&mut Tally> {
-        let handover = &self.channels.get(cpu)?.handover;
+    fn tally(&mut self, cpu: CpuIndex) -> Option<&mut Tally> {
+        let handover = &self.channels.get(cpu.place())?.handover;
         if cpu != self.index() && !handover.is_done() {
             return None;
         }
@@ -463,11 +466,11 @@ impl Machine for Lead {
         firmware::set_suspend_mode(mode)
     }
 
-    fn identity(&self, cpu: usize) -> Option<Identity> {
-        self.channels.get(cpu)?.identity.get().copied()
+    fn identity(&self, cpu: CpuIndex) -> Option<Identity> {
+        self.channels.get(cpu.place())?.identity.get().copied()
     }
 
-    fn lost(&self, cpu: usize) -> Option<Loss> {
+    fn lost(&self, cpu: CpuIndex) -> Option<Loss> {
         self.states.lost(cpu)
     }
 }

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering;
 
-use hardware::board::NoFrame;
+use hardware::board::{CpuIndex, NoFrame};
 use hardware::spec::pmf::{Interface, ReadError};
 use hardware::spec::stat::{Rise, Statistics};
 use run::measure::order::{Order, SgiTargets};
@@ -33,7 +33,7 @@ const AHEAD_US: u64 = 30;
 
 pub struct RoundParts {
     pub channels: &'static [CpuChannel],
-    pub lead: usize,
+    pub lead: CpuIndex,
     pub waiter: Waiter,
     pub pmf: Result<Interface, ReadError>,
     /// The reason for leaving CPUs on, if it is known from the start.
@@ -313,7 +313,7 @@ impl Participant {
         let waiter = &self.parts.waiter;
         match targets {
             SgiTargets::None => {}
-            SgiTargets::One(index) => self.wake(&self.parts.channels[index]),
+            SgiTargets::One(cpu) => self.wake(&self.parts.channels[cpu.place()]),
             SgiTargets::OneByOne {
                 includes_lead,
                 step,

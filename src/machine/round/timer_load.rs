@@ -203,7 +203,7 @@ fn take_interrupts(
             work,
             give_up_at,
             waiter.path.context_flag(),
-            channel.index as u64,
+            u32::from(channel.index).into(),
         );
     }
     timer.disarm();
@@ -227,7 +227,7 @@ fn load_until(waiter: &Waiter, channel: &CpuChannel, load: Load, work: &LoadLoop
     // SAFETY: the loop writes to whole chunks from `base` up to `end` alone, which are
     // this CPU's buffer, or calls a function that writes nothing; it keeps the
     // callee-saved registers. Without a handler no interrupt is taken.
-    unsafe { stress_loop(none, work, until, flag, channel.index as u64) };
+    unsafe { stress_loop(none, work, until, flag, u32::from(channel.index).into()) };
 }
 
 fn load_loop(channel: &CpuChannel, load: Load) -> LoadLoop {

@@ -282,7 +282,7 @@ fn timer_of_a_state_is_known_by_the_interrupts_of_steps() {
     for (waker, how, expected) in [
         (Waker::OwnTimers, How::Alone, WakesCpu),
         (Waker::OwnTimers, How::All, NotMeasured),
-        (Waker::Helper(1), How::Alone, Stops),
+        (Waker::Helper(1.into()), How::Alone, Stops),
         (Waker::Frame, How::All, Stops),
     ] {
         assert_eq!(with(waker, how), expected, "{waker:?} {how:?}");

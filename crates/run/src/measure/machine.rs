@@ -1,6 +1,7 @@
 //! The seam between scenarios and hardware. The bare-metal half implements [`Machine`] with
 //! real CPUs, tests with a fake firmware and a fake clock.
 
+use hardware::board::CpuIndex;
 use smccc::psci::{Error, SuspendMode};
 
 use super::facts::{Facts, Identity};
@@ -20,23 +21,24 @@ pub trait Machine {
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]);
 
     /// Returns the counts of the CPU's timer handler; None without one, or for a lost CPU.
-    fn tally(&mut self, cpu: usize) -> Option<&mut Tally>;
+    fn tally(&mut self, cpu: CpuIndex) -> Option<&mut Tally>;
     /// SET_SUSPEND_MODE, by the lead, while every other CPU is off.
     fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), Error>;
 
     /// Returns the loss of the CPU in an earlier round, if it was lost.
-    fn lost(&self, cpu: usize) -> Option<Loss>;
+    fn lost(&self, cpu: CpuIndex) -> Option<Loss>;
 
     /// Returns true if the CPU was lost in an earlier round.
-    fn is_lost(&self, cpu: usize) -> bool {
+    fn is_lost(&self, cpu: CpuIndex) -> bool {
         self.lost(cpu).is_some()
     }
 
     /// Returns how many of the first `cpus` CPUs are lost.
     fn count_lost(&self, cpus: usize) -> usize {
-        (0..cpus).filter(|cpu| self.is_lost(*cpu)).count()
+        let all = CpuIndex::all(cpus);
+        all.filter(|cpu| self.is_lost(*cpu)).count()
     }
 
     /// Returns the identity of the CPU, once it has been on.
-    fn identity(&self, cpu: usize) -> Option<Identity>;
+    fn identity(&self, cpu: CpuIndex) -> Option<Identity>;
 }

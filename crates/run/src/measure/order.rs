@@ -1,6 +1,6 @@
 //! The order that each CPU gets in a round.
 
-use hardware::board::Cpu;
+use hardware::board::{Cpu, CpuIndex};
 use hardware::spec::ticks::Clock;
 
 use super::outcome::Action;
@@ -33,8 +33,8 @@ pub enum SgiTargets {
         /// The lead sleeps, too.
         includes_lead: bool,
     },
-    /// The CPU of this index.
-    One(usize),
+    /// This CPU.
+    One(CpuIndex),
 }
 
 /// The instants of an order, in ticks from the round's start.
@@ -71,14 +71,14 @@ pub struct Order {
 pub struct OrderBook<'o> {
     /// The clock that all CPUs share.
     pub clock: Clock,
-    /// The lead's index.
-    pub lead: usize,
+    /// The lead.
+    pub lead: CpuIndex,
     /// All CPUs, in the board's order.
     pub cpus: &'o [Cpu],
     /// The round.
     pub round: Round,
-    /// True for the index of a CPU that is lost.
-    pub is_lost: &'o dyn Fn(usize) -> bool,
+    /// True for a CPU that is lost.
+    pub is_lost: &'o dyn Fn(CpuIndex) -> bool,
 }
 
 impl Order {
@@ -90,39 +90,40 @@ impl Order {
 }
 
 impl OrderBook<'_> {
-    /// Returns the index of the CPU that stays awake for the others.
-    pub fn helper(&self) -> Option<usize> {
+    /// Returns the CPU that stays awake for the others.
+    pub fn helper(&self) -> Option<CpuIndex> {
         self.round.waker.helper()
     }
 
-    /// Returns true if the CPU of this index has a part, as the helper has.
-    pub fn participates(&self, index: usize) -> bool {
-        let is_meant = self.round.who.includes(index, self.lead) || self.helper() == Some(index);
-        is_meant && !(self.is_lost)(index)
+    /// Returns true if the CPU has a part, as the helper has.
+    pub fn participates(&self, cpu: CpuIndex) -> bool {
+        let is_meant = self.round.who.includes(cpu, self.lead) || self.helper() == Some(cpu);
+        is_meant && !(self.is_lost)(cpu)
     }
 
-    /// Returns true if the CPU of this index has a part, and is not the helper.
-    pub fn is_measured(&self, index: usize) -> bool {
-        self.participates(index) && self.helper() != Some(index)
+    /// Returns true if the CPU has a part, and is not the helper.
+    pub fn is_measured(&self, cpu: CpuIndex) -> bool {
+        self.participates(cpu) && self.helper() != Some(cpu)
     }
 
-    /// Returns the order of the CPU of this index.
-    pub fn order_for(&self, index: usize) -> Order {
+    /// Returns the CPU's order.
+    pub fn order_for(&self, cpu: CpuIndex) -> Order {
         let round = self.round;
-        let (action, call_after) = round.part(self.cpus, index, &|cpu| self.participates(cpu));
+        let (action, call_after) = round.part(self.cpus, cpu, &|other| self.participates(other));
         let is_alone = matches!(round.who, Who::Only(_));
         let helps = action == Action::Help;
         let wake_due_after = match (round.waker, round.wake) {
             (Waker::OwnTimers, WakePattern::Staggered) if !is_alone => {
-                let earlier = (0..index).filter(|cpu| self.is_measured(*cpu)).count();
+                let is_earlier = |other: &CpuIndex| *other < cpu && self.is_measured(*other);
+                let earlier = CpuIndex::all(self.cpus.len()).filter(is_earlier).count();
                 round.sleep + earlier as u64 * round.wake_step
             }
             // Half of the grace is left for the second SGI.
             (Waker::FrameTrial(_), _) if helps => round.sleep + self.clock.ticks(GRACE_US) / 2,
             _ => round.sleep,
         };
-        let is_woken_by_frame = index == self.lead && round.waker.is_frame();
-        let by_sgi = self.helper().is_some() || self.is_chain() && index != self.lead;
+        let is_woken_by_frame = cpu == self.lead && round.waker.is_frame();
+        let by_sgi = self.helper().is_some() || self.is_chain() && cpu != self.lead;
         // An SGI, or the timer frame, comes first, if it comes.
         let grace = match is_woken_by_frame || by_sgi {
             true => self.wake_grace(),
@@ -141,7 +142,7 @@ impl OrderBook<'_> {
                 },
             },
             is_woken_by_frame,
-            wakes_others_by_sgi: self.sgi_targets(index),
+            wakes_others_by_sgi: self.sgi_targets(cpu),
             waits_for_release: !is_alone && !helps && round.after == After::Off,
         }
     }
@@ -151,28 +152,29 @@ impl OrderBook<'_> {
         let chained = match self.round.waker {
             Waker::OwnTimers => self.round.wake == WakePattern::Chain,
             Waker::Frame => true,
-            Waker::Helper(_) | Waker::FrameTrial(_) | Waker::TimerTrial => false,
+            Waker::Helper(_) | Waker::NoHelper | Waker::FrameTrial(_) | Waker::TimerTrial => false,
         };
         chained && !matches!(self.round.who, Who::Only(_))
     }
 
-    /// Returns the CPUs that the one of this index wakes by SGI.
-    fn sgi_targets(&self, index: usize) -> SgiTargets {
+    /// Returns the CPUs that this one wakes by SGI.
+    fn sgi_targets(&self, cpu: CpuIndex) -> SgiTargets {
         let (lead, round) = (self.lead, &self.round);
-        let next = |from: usize| {
-            let next = (from..self.cpus.len()).find(|other| self.is_measured(*other));
-            next.map_or(SgiTargets::None, SgiTargets::One)
-        };
         let includes_lead = self.is_measured(lead);
         match (self.helper(), round.wake) {
-            (None, _) if self.is_chain() && index == lead => SgiTargets::OneByOne {
+            (None, _) if self.is_chain() && cpu == lead => SgiTargets::OneByOne {
                 includes_lead: false,
                 step: 0,
             },
             (None, _) => SgiTargets::None,
             // The helper wakes the first, and each woken CPU the next.
-            (Some(helper), WakePattern::Chain) => next(if helper == index { 0 } else { index + 1 }),
-            (Some(helper), _) if helper != index => SgiTargets::None,
+            (Some(helper), WakePattern::Chain) => {
+                let is_next =
+                    |other: &CpuIndex| (helper == cpu || *other > cpu) && self.is_measured(*other);
+                let next = CpuIndex::all(self.cpus.len()).find(is_next);
+                next.map_or(SgiTargets::None, SgiTargets::One)
+            }
+            (Some(helper), _) if helper != cpu => SgiTargets::None,
             (Some(_), WakePattern::Staggered) => SgiTargets::OneByOne {
                 includes_lead,
                 step: round.wake_step,
@@ -272,9 +274,9 @@ mod tests {
         let wakes = |grace: u64, whom| (1_000, 1_000 + grace, whom);
         let (near, far) = (GRACE_US, GRACE_US + 3 * HOP_US);
         let (by_sgi, late) = (wakes(near, NONE), wakes(far, NONE));
-        let (timers, helper) = (Waker::OwnTimers, Waker::Helper(2));
+        let (timers, helper) = (Waker::OwnTimers, Waker::Helper(2.into()));
         let (all, each) = (one_by_one(false, 0), one_by_one(true, 7));
-        let [to_lead, to_first] = [1, 0].map(|cpu| wakes(far, SgiTargets::One(cpu)));
+        let [to_lead, to_first] = [1, 0].map(|cpu| wakes(far, SgiTargets::One(CpuIndex::new(cpu))));
         // Waker and pattern, and three CPUs, of which CPU 1 is the lead.
         for (waker, wake, expected) in [
             (timers, Together, [own(1_000); 3]),
@@ -294,16 +296,16 @@ mod tests {
             };
             let book = OrderBook {
                 clock: Clock { hz: 1_000_000 },
-                lead: 1,
+                lead: 1.into(),
                 cpus: &[Cpu::default(); 3],
                 round,
                 is_lost: &|_| false,
             };
-            for (index, expected) in expected.into_iter().enumerate() {
-                let order = book.order_for(index);
+            for (cpu, expected) in CpuIndex::all(3).zip(expected) {
+                let order = book.order_for(cpu);
                 let (times, targets) = (order.times, order.wakes_others_by_sgi);
                 let found = (times.wake_due_after, times.own_timer_after, targets);
-                assert_eq!(found, expected, "{waker:?}, {wake:?}, CPU {index}");
+                assert_eq!(found, expected, "{waker:?}, {wake:?}, CPU {cpu}");
             }
         }
     }

@@ -1,9 +1,8 @@
 //! A *round*: some CPUs meet at an instant of the counter, do one [`Action`] each, and leave
 //! an [`super::outcome::Outcome`].
 
-use hardware::board::Cpu;
+use hardware::board::{Cpu, CpuIndex};
 use hardware::spec::stat::Ladder;
-use serde::{Deserialize, Serialize};
 
 use super::outcome::Action;
 use super::tally::Schedule;
@@ -15,8 +14,8 @@ pub enum Who {
     /// Every CPU that is not lost, the lead among them.
     #[default]
     All,
-    /// One CPU, by its index in the board's order.
-    Only(usize),
+    /// One CPU.
+    Only(CpuIndex),
     /// So many CPUs, lost ones counted: the lead, and others in the board's order.
     First(usize),
 }
@@ -31,41 +30,42 @@ impl Who {
         }
     }
 
-    /// Returns true if the CPU of this index is meant; `lead` is the lead's index.
-    pub fn includes(self, index: usize, lead: usize) -> bool {
+    /// Returns true if the CPU is meant.
+    pub fn includes(self, cpu: CpuIndex, lead: CpuIndex) -> bool {
         match self {
             Self::All => true,
-            Self::Only(only) => only == index,
-            Self::First(count) if index == lead => count > 0,
-            Self::First(count) => index + usize::from(index < lead) < count,
+            Self::Only(only) => only == cpu,
+            Self::First(count) if cpu == lead => count > 0,
+            Self::First(count) => cpu.place() + usize::from(cpu < lead) < count,
         }
     }
 }
 
 /// The interrupt that wakes the CPUs that suspend in a round.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Waker {
     /// Each CPU's own timer.
     #[default]
     OwnTimers,
     /// The timer frame's SPI wakes the lead, which wakes the others by SGI.
     Frame,
-    /// An SGI from the CPU of this index, which stays awake.
-    Helper(usize),
-    /// The timer frame wakes the lead, which suspends alone; if it does not, the CPU of
-    /// this index wakes the lead by SGI.
-    FrameTrial(usize),
+    /// An SGI from this CPU, which stays awake.
+    Helper(CpuIndex),
+    /// An SGI, and no CPU is left to send it: the round does not count.
+    NoHelper,
+    /// The timer frame wakes the lead, which suspends alone; if it does not, this CPU wakes
+    /// the lead by SGI.
+    FrameTrial(CpuIndex),
     /// The CPU's own timer; if it does not wake the CPU, the lead does by SGI.
     TimerTrial,
 }
 
 impl Waker {
     /// The CPU that stays awake for the others.
-    pub const fn helper(self) -> Option<usize> {
+    pub const fn helper(self) -> Option<CpuIndex> {
         match self {
-            Self::Helper(index) | Self::FrameTrial(index) => Some(index),
-            Self::OwnTimers | Self::Frame | Self::TimerTrial => None,
+            Self::Helper(cpu) | Self::FrameTrial(cpu) => Some(cpu),
+            Self::OwnTimers | Self::Frame | Self::NoHelper | Self::TimerTrial => None,
         }
     }
 
@@ -140,26 +140,26 @@ impl Round {
         }
     }
 
-    /// Returns the action of the CPU of this index, and the ticks from the start to it.
+    /// Returns the CPU's action, and the ticks from the start to it.
     pub fn part(
         &self,
         cpus: &[Cpu],
-        index: usize,
-        takes_part: &dyn Fn(usize) -> bool,
+        cpu: CpuIndex,
+        takes_part: &dyn Fn(CpuIndex) -> bool,
     ) -> (Action, u64) {
         let helper = self.waker.helper();
-        if helper == Some(index) {
+        if helper == Some(cpu) {
             return (Action::Help, 0);
         }
         let Some(osi) = &self.osi else {
             return (self.action, 0);
         };
-        let cluster = |index: usize| cpus.get(index).map(|cpu| cpu.cluster);
-        let sleeps = |other: &usize| takes_part(*other) && helper != Some(*other);
-        let later = || (index + 1..cpus.len()).filter(sleeps);
+        let cluster = |cpu: CpuIndex| cpus.get(cpu.place()).map(|cpu| cpu.cluster);
+        let sleeps = |other: &CpuIndex| takes_part(*other) && helper != Some(*other);
+        let later = || CpuIndex::all(cpus.len()).filter(|other| *other > cpu && sleeps(other));
         let (mut limit, steps) = if later().next().is_none() {
             (None, 2)
-        } else if later().any(|other| cluster(other) == cluster(index)) {
+        } else if later().any(|other| cluster(other) == cluster(cpu)) {
             // The board's order need not be that of clusters.
             (Some(0), 0)
         } else {
@@ -167,7 +167,7 @@ impl Round {
         };
         // A request for a level above an awake CPU's would be DENIED.
         if let Some(helper) = helper {
-            let most = u8::from(cluster(helper) != cluster(index));
+            let most = u8::from(cluster(helper) != cluster(cpu));
             limit = Some(limit.map_or(most, |limit| most.min(limit)));
         }
         let suspend = |power_state| Action::Suspend {
@@ -191,13 +191,13 @@ pub struct Window {
 }
 
 impl Window {
-    /// Returns true if the timer of the CPU with this index is measured.
-    pub fn measures(&self, cpu: usize) -> bool {
+    /// Returns true if the CPU's timer is measured.
+    pub fn measures(&self, cpu: CpuIndex) -> bool {
         !matches!(self.timers, Who::Only(only) if only != cpu)
     }
 
     /// Returns the CPU's load meanwhile.
-    pub fn load_of(&self, cpu: usize) -> Load {
+    pub fn load_of(&self, cpu: CpuIndex) -> Load {
         if self.timers == Who::Only(cpu) {
             Load::Idle
         } else {
@@ -220,10 +220,12 @@ mod tests {
             (Who::First(0), 2, &[][..]),
             (Who::First(1), 2, &[2]),
             (Who::First(3), 2, &[0, 1, 2]),
-            (Who::Only(3), 0, &[3]),
+            (Who::Only(3.into()), 0, &[3]),
             (Who::All, 0, &[0, 1, 2, 3, 4]),
         ] {
-            let found: Vec<usize> = (0..5).filter(|cpu| who.includes(*cpu, lead)).collect();
+            let lead = CpuIndex::new(lead);
+            let found = CpuIndex::all(5).filter(|cpu| who.includes(*cpu, lead));
+            let found: Vec<usize> = found.map(CpuIndex::place).collect();
             assert_eq!(found, members, "{who:?}");
         }
     }
@@ -244,9 +246,11 @@ mod tests {
             cluster,
             ..Cpu::default()
         });
-        let part = |round: &Round, cpu, lost| round.part(&cpus, cpu, &|cpu| cpu != lost);
+        let part = |round: &Round, cpu: usize, lost: usize| {
+            round.part(&cpus, CpuIndex::new(cpu), &|other| other.place() != lost)
+        };
         // The helper's cluster stays up, and so does all that is above it.
-        let waker = Waker::Helper(1);
+        let waker = Waker::Helper(1.into());
         let helped = Round { waker, ..round };
         for (round, lost, cpu, power_state, delay) in [
             (&round, 9, 1, 1, 0),

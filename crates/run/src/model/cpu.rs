@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::hex;
-use hardware::board::{self, Mpidr};
+use hardware::board::{self, CpuIndex, Mpidr};
 use serde::{Deserialize, Serialize};
 
 use crate::measure::Identity;
@@ -35,14 +35,14 @@ pub struct Label {
 
 impl Label {
     /// Returns the label of one of `cpus`.
-    pub fn of(cpus: &[board::Cpu], index: usize) -> Self {
+    pub fn of(cpus: &[board::Cpu], index: CpuIndex) -> Self {
         let has_threads = cpus.iter().any(|cpu| cpu.thread > 0);
         let board::Cpu {
             cluster,
             core,
             thread,
             ..
-        } = cpus[index];
+        } = cpus[index.place()];
         Self {
             cluster,
             core,

@@ -23,7 +23,7 @@ impl From<Waker> for WakeSource {
         match waker {
             Waker::OwnTimers | Waker::TimerTrial => Self::OwnTimers,
             Waker::Frame | Waker::FrameTrial(_) => Self::Frame,
-            Waker::Helper(_) => Self::Helper,
+            Waker::Helper(_) | Waker::NoHelper => Self::Helper,
         }
     }
 }

@@ -36,9 +36,9 @@ pub const LOSS: Loss = Loss {
 };
 
 /// A test's change to an outcome, by the round's number and the CPU.
-type Edit = Box<dyn FnMut(u64, usize, &mut Outcome)>;
+type Edit = Box<dyn FnMut(u64, CpuIndex, &mut Outcome)>;
 /// A test's change to an outcome of a trial by the CPU's own timer.
-type TrialEdit = Box<dyn FnMut(usize, &mut Outcome)>;
+type TrialEdit = Box<dyn FnMut(CpuIndex, &mut Outcome)>;
 
 /// The fake machine.
 pub struct Fake {
@@ -60,15 +60,20 @@ pub struct Fake {
     tallies: Vec<Tally>,
     /// Ticks by which a CPU's timer is handled late, by CPU and by the expiry's number
     /// in the window, from 0.
-    lateness: Box<dyn FnMut(usize, u32) -> u64>,
+    lateness: Box<dyn FnMut(CpuIndex, u32) -> u64>,
     /// The CPU, the number of the window, and the fault of the one timer that goes wrong.
-    fault: Option<(usize, u64, TimerFault)>,
+    fault: Option<(CpuIndex, u64, TimerFault)>,
     windows: u64,
     /// The mode that SET_SUSPEND_MODE refuses.
     pub refuses: Option<SuspendMode>,
     map: Vec<Cpu>,
     /// True if the first CPU_OFF finds that there is none.
     pub lacks_cpu_off: bool,
+}
+
+/// Returns a number of ticks by which CPUs differ.
+fn ticks_of(cpu: CpuIndex) -> u64 {
+    u32::from(cpu).into()
 }
 
 fn facts() -> Facts {
@@ -129,7 +134,7 @@ impl Fake {
             edit: Box::new(|_, _, _| {}),
             edit_trial: Box::new(|_, _| {}),
             tallies: vec![Tally::default(); cpus],
-            lateness: Box::new(|cpu, k| 30 + 100 * cpu as u64 + u64::from(k % 7)),
+            lateness: Box::new(|cpu, k| 30 + 100 * ticks_of(cpu) + u64::from(k % 7)),
             fault: None,
             windows: 0,
             refuses: None,
@@ -181,35 +186,35 @@ impl Fake {
     }
 
     /// Changes outcomes, by the round's number and the CPU.
-    pub fn with(mut self, edit: impl FnMut(u64, usize, &mut Outcome) + 'static) -> Self {
+    pub fn with(mut self, edit: impl FnMut(u64, CpuIndex, &mut Outcome) + 'static) -> Self {
         self.edit = Box::new(edit);
         self
     }
 
     /// Changes outcomes of trials by the CPU's own timer.
-    pub fn with_trials(mut self, edit: impl FnMut(usize, &mut Outcome) + 'static) -> Self {
+    pub fn with_trials(mut self, edit: impl FnMut(CpuIndex, &mut Outcome) + 'static) -> Self {
         self.edit_trial = Box::new(edit);
         self
     }
 
     /// Sets the ticks by which a CPU's timer is handled late, by CPU and by the expiry's number.
-    pub fn with_lateness(mut self, lateness: impl FnMut(usize, u32) -> u64 + 'static) -> Self {
+    pub fn with_lateness(mut self, lateness: impl FnMut(CpuIndex, u32) -> u64 + 'static) -> Self {
         self.lateness = Box::new(lateness);
         self
     }
 
     /// Plants a fault in a CPU's window of `timer_latency`.
-    pub fn with_fault(mut self, cpu: usize, window: u64, fault: TimerFault) -> Self {
+    pub fn with_fault(mut self, cpu: CpuIndex, window: u64, fault: TimerFault) -> Self {
         self.fault = Some((cpu, window, fault));
         self
     }
 
     /// Returns the ticks of the flush of the CPU at `place` in `queue`, the order in which
     /// CPUs go down.
-    fn flush(&self, round: &Round, action: Action, queue: &[usize], place: usize) -> u64 {
-        let (cpu, lead) = (queue[place], self.facts.lead.place());
+    fn flush(&self, round: &Round, action: Action, queue: &[CpuIndex], place: usize) -> u64 {
+        let (cpu, lead) = (queue[place], self.facts.lead);
         let dirty = if round.action == Action::ReadBack {
-            self.off_dirty[cpu]
+            self.off_dirty[cpu.place()]
         } else {
             round.dirty
         };
@@ -222,7 +227,8 @@ impl Fake {
         let lead = Some(lead).filter(|lead| !queue.contains(lead));
         let later = queue[place + 1..].iter().copied();
         let mut awake = later.chain(lead).chain(round.waker.helper());
-        let mates_up = awake.any(|other| self.map[other].cluster == self.map[cpu].cluster);
+        let cluster = |cpu: CpuIndex| self.map[cpu.place()].cluster;
+        let mates_up = awake.any(|other| cluster(other) == cluster(cpu));
         let lines = dirty as u64 / 64;
         if is_deep && !mates_up {
             CLUSTER_FLUSH + lines
@@ -255,11 +261,11 @@ impl Fake {
     }
 
     /// Returns the outcome of a suspend or of PSCI_VERSION of one CPU in a queue.
-    fn call(&self, round: &Round, agreed_start: u64, queue: &[usize], place: usize) -> Outcome {
+    fn call(&self, round: &Round, agreed_start: u64, queue: &[CpuIndex], place: usize) -> Outcome {
         let cpu = queue[place];
         let (action, delay) = round.part(&self.map, cpu, &|cpu| queue.contains(&cpu));
         let start = agreed_start + delay;
-        let before = start + cpu as u64;
+        let before = start + ticks_of(cpu);
         let enter = before + 10;
         let due = agreed_start + round.sleep;
         let mut rise = Rise::default();
@@ -299,37 +305,40 @@ impl Fake {
         Outcome {
             end: End::Resumed,
             after: up + 400,
-            stamps: Stamps([enter, up + 300 + cpu as u64, down, up, flush, flushed]),
+            stamps: Stamps([enter, up + 300 + ticks_of(cpu), down, up, flush, flushed]),
             ..outcome
         }
     }
 
-    fn part(&mut self, round: &Round, start: u64, queue: &[usize], place: usize) -> Outcome {
+    fn part(&mut self, round: &Round, start: u64, queue: &[CpuIndex], place: usize) -> Outcome {
         let (cpu, action) = (queue[place], round.action);
         let outcome = Outcome {
             action,
             ..Outcome::default()
         };
         match action {
+            // It does not count.
+            _ if round.waker == Waker::NoHelper => outcome,
             Action::None | Action::Help => outcome,
             Action::Suspend { .. } | Action::SystemSuspend | Action::Version => {
                 self.call(round, start, queue, place)
             }
             Action::Off | Action::OnOff => {
-                (self.off_at[cpu], self.off_dirty[cpu]) = (start, round.dirty);
+                self.off_at[cpu.place()] = start;
+                self.off_dirty[cpu.place()] = round.dirty;
                 Outcome {
                     end: End::WentOff,
                     turned_on: start - 800,
                     quiet_until: u64::from(action == Action::OnOff) * (start - 800 + round.quiet),
                     // The lead stays on.
-                    entered: u64::from(cpu != self.facts.lead.place()) * (start - 100),
+                    entered: u64::from(cpu != self.facts.lead) * (start - 100),
                     before: start,
                     seen_off: start + 900,
                     ..outcome
                 }
             }
             Action::ReadBack => {
-                let enter = self.off_at[cpu] + 8;
+                let enter = self.off_at[cpu.place()] + 8;
                 let flushed = enter + 100 + self.flush(round, Action::Off, &[cpu], 0);
                 let on = start + 1000;
                 Outcome {
@@ -348,7 +357,7 @@ impl Fake {
                 ..outcome
             },
             Action::Repeat { operation, count } => {
-                self.repeat(start + cpu as u64, operation, count)
+                self.repeat(start + ticks_of(cpu), operation, count)
             }
         }
     }
@@ -359,8 +368,9 @@ impl Fake {
         let schedule = window.schedule;
         let lasts = schedule.period * u64::from(schedule.expiries);
         assert_eq!(round.sleep, lasts, "a round lasts as long as its window");
-        for (cpu, tally) in self.tallies.iter_mut().enumerate() {
-            if !window.measures(cpu) || self.lost[cpu] {
+        let cpus = CpuIndex::all(self.tallies.len());
+        for ((cpu, tally), is_lost) in cpus.zip(&mut self.tallies).zip(&self.lost) {
+            if !window.measures(cpu) || *is_lost {
                 continue;
             }
             let fault = self.fault.filter(|it| (it.0, it.1) == (cpu, self.windows));
@@ -392,13 +402,9 @@ impl Machine for Fake {
     }
 
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
-        let (cpus, lead, helper) = (
-            self.lost.len(),
-            self.facts.lead.place(),
-            round.waker.helper(),
-        );
+        let (cpus, lead, helper) = (self.lost.len(), self.facts.lead, round.waker.helper());
         assert_eq!(outcomes.len(), cpus);
-        assert!(helper.is_none_or(|helper| helper < cpus));
+        assert!(helper.is_none_or(|helper| helper.place() < cpus));
         assert!(!round.waker.is_frame() || self.facts.frame.is_ok());
         outcomes.fill(Outcome::default());
         let is_trial = round.waker == Waker::TimerTrial;
@@ -409,9 +415,9 @@ impl Machine for Fake {
             self.asked.push(*round);
         }
         let start = self.clock + round.lead_in;
-        let has_part = |cpu: &usize| !self.lost[*cpu] && round.who.includes(*cpu, lead);
-        let mut queue: Vec<usize> = (0..cpus)
-            .filter(|cpu| has_part(cpu) && helper != Some(*cpu))
+        let has_part = |cpu: CpuIndex| !self.lost[cpu.place()] && round.who.includes(cpu, lead);
+        let mut queue: Vec<CpuIndex> = CpuIndex::all(cpus)
+            .filter(|cpu| has_part(*cpu) && helper != Some(*cpu))
             .collect();
         if !queue.is_empty() {
             let turn = self.rounds as usize % queue.len();
@@ -428,13 +434,13 @@ impl Machine for Fake {
         // In the scenario in which it turns out, the rest of the rounds ask for it still.
         assert!(is_trial || self.facts.no_cpu_off.is_none() || self.lacks_cpu_off || !turns_off);
         for (place, cpu) in queue.iter().enumerate() {
-            let outcome = &mut outcomes[*cpu];
+            let outcome = &mut outcomes[cpu.place()];
             *outcome = self.part(round, start, &queue, place);
             match is_trial {
                 true => (self.edit_trial)(*cpu, outcome),
                 false => (self.edit)(self.rounds, *cpu, outcome),
             }
-            self.lost[*cpu] = matches!(outcome.end, End::Lost(_));
+            self.lost[cpu.place()] = matches!(outcome.end, End::Lost(_));
         }
         self.rounds += u64::from(!is_trial);
         if turns_off && self.lacks_cpu_off {
@@ -446,8 +452,9 @@ impl Machine for Fake {
         };
     }
 
-    fn tally(&mut self, cpu: usize) -> Option<&mut Tally> {
-        self.tallies.get_mut(cpu).filter(|_| !self.lost[cpu])
+    fn tally(&mut self, cpu: CpuIndex) -> Option<&mut Tally> {
+        let tally = self.tallies.get_mut(cpu.place());
+        tally.filter(|_| !self.lost[cpu.place()])
     }
 
     fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), psci::Error> {
@@ -458,11 +465,11 @@ impl Machine for Fake {
         Ok(())
     }
 
-    fn identity(&self, _: usize) -> Option<Identity> {
+    fn identity(&self, _: CpuIndex) -> Option<Identity> {
         None
     }
 
-    fn lost(&self, cpu: usize) -> Option<Loss> {
-        self.lost[cpu].then_some(LOSS)
+    fn lost(&self, cpu: CpuIndex) -> Option<Loss> {
+        self.lost[cpu.place()].then_some(LOSS)
     }
 }

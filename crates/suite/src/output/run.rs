@@ -92,7 +92,7 @@ fn foreign_states(
 /// measured stops a timer.
 pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Result {
     for (power_state, cpu) in &wakers.undeclared {
-        let cpu = run.label(CpuIndex::new(*cpu));
+        let cpu = run.label(*cpu);
         let text = format!(
             "CPU {cpu}'s timer did not wake it from {power_state:#010x}, an SGI did: the idle \
              state lacks local-timer-stop."
@@ -103,10 +103,8 @@ pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Resu
         return Ok(());
     };
     let states = wakers.proven.iter().map(|it| format!("{it:#010x}"));
-    let (woken, states) = (run.label(CpuIndex::new(woken)), listed(states));
-    let helper = wakers
-        .woke_lead
-        .map(|helper| run.label(CpuIndex::new(helper)));
+    let (woken, states) = (run.label(woken), listed(states));
+    let helper = wakers.woke_lead.map(|helper| run.label(helper));
     let lead = match (wakers.frame, helper) {
         (Ok(frame), _) => format!("; the {frame}, woke the lead."),
         (Err(NoFrame::DidNotWake), Some(helper)) => format!(
@@ -235,7 +233,7 @@ pub fn run_all<M: Machine>(
         drop(group);
         observer.scenario_ends();
     }
-    for (index, cpu) in run.cpus.iter_mut().enumerate() {
+    for (index, cpu) in CpuIndex::all(run.cpus.len()).zip(&mut run.cpus) {
         cpu.identity = machine.identity(index);
     }
     closing(out, &run, &summary, &mut records)

@@ -108,8 +108,8 @@ pub(crate) struct BenchStep {
     pub(crate) timers_stop: bool,
     /// The CPUs of a round of several.
     pub(crate) who: Who,
-    /// The index of the CPU that stays awake in rounds of several CPUs.
-    pub(crate) helper: Option<usize>,
+    /// The CPU that stays awake in rounds of several CPUs.
+    pub(crate) helper: Option<CpuIndex>,
     pub(crate) dirty: usize,
     /// True in OS-initiated mode, in which the states of `ladder` are asked for.
     pub(crate) osi: bool,
@@ -174,8 +174,8 @@ pub(crate) fn lead_in(facts: &Facts, who: Who, cpus: usize) -> u64 {
 }
 
 pub(crate) fn first_lost(machine: &dyn Machine, cpus: usize) -> Option<Failure> {
-    (0..cpus).find_map(|index| {
-        let (cpu, loss) = (CpuIndex::new(index), machine.lost(index)?);
+    CpuIndex::all(cpus).find_map(|cpu| {
+        let loss = machine.lost(cpu)?;
         Some(Failure::CpuLost { cpu, loss })
     })
 }
@@ -234,9 +234,9 @@ impl<'m> Bench<'m> {
 
     /// Forgets all samples.
     pub(crate) fn clear_cells(&mut self) {
-        for (cpu, state) in self.cells.iter_mut().enumerate() {
+        for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
             // A CPU that is lost already has no samples here either.
-            state.clear(CpuIndex::new(cpu), self.machine.lost(cpu));
+            state.clear(cpu, self.machine.lost(cpu));
         }
     }
 
@@ -250,12 +250,12 @@ impl<'m> Bench<'m> {
     /// error is that too few of the first metric are valid. Other metrics may have none.
     pub(crate) fn add_cell(
         &mut self,
-        cpu: usize,
+        cpu: CpuIndex,
         step: CellStep,
         metrics: &[Metric],
         taken: u32,
     ) -> Result<(), Failure> {
-        let state = &mut self.cells[cpu];
+        let state = &mut self.cells[cpu.place()];
         let valid = state.columns[0].len() as u32;
         let mut series = Vec::with_capacity(metrics.len());
         for (place, (metric, column)) in metrics.iter().zip(&mut state.columns).enumerate() {
@@ -269,9 +269,9 @@ impl<'m> Bench<'m> {
                 ..state.counts()
             }),
             series,
-            ..Cell::new(CpuIndex::new(cpu), step)
+            ..Cell::new(cpu, step)
         });
-        too_few(CpuIndex::new(cpu), valid, taken).map_or(Ok(()), Err)
+        too_few(cpu, valid, taken).map_or(Ok(()), Err)
     }
 
     /// Begins a step: without counts, and with empty cells.
@@ -291,13 +291,13 @@ impl<'m> Bench<'m> {
     /// Expects samples of each CPU that has a part in a round of several.
     pub(crate) fn expect_all(&mut self) {
         let (lead, step) = (self.lead(), self.step);
-        for (cpu, state) in self.cells.iter_mut().enumerate() {
+        for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
             state.is_expected = step.who.includes(cpu, lead) && step.helper != Some(cpu);
         }
     }
 
-    pub(crate) fn lead(&self) -> usize {
-        self.machine.facts().lead.place()
+    pub(crate) fn lead(&self) -> CpuIndex {
+        self.machine.facts().lead
     }
 
     /// Returns the interrupt that wakes the CPUs of a round.
@@ -311,7 +311,7 @@ impl<'m> Bench<'m> {
     }
 
     /// Returns the interrupt that wakes one CPU in its rounds of this step.
-    pub(crate) fn waker_of(&self, cpu: usize) -> Waker {
+    pub(crate) fn waker_of(&self, cpu: CpuIndex) -> Waker {
         self.waker(match self.step.turns {
             Rounds::Parallel => self.step.who,
             Rounds::Serial | Rounds::Off => Who::Only(cpu),
@@ -321,7 +321,7 @@ impl<'m> Bench<'m> {
     /// Copies the machine's losses: a CPU can be lost while it powers off for another CPU's
     /// turn, without an outcome. States that were reached before are not those of now.
     pub(crate) fn note_losses(&mut self) {
-        for (cpu, state) in self.cells.iter_mut().enumerate() {
+        for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
             state.cell.lost = state.cell.lost.or(self.machine.lost(cpu));
         }
         if self.cells.iter().any(|state| state.cell.lost.is_some()) {
@@ -390,20 +390,20 @@ impl<'m> Bench<'m> {
         self.machine.run(&round, &mut self.outcomes);
     }
 
-    pub(crate) fn run_alone(&mut self, cpu: usize, action: Action) -> Outcome {
+    pub(crate) fn run_alone(&mut self, cpu: CpuIndex, action: Action) -> Outcome {
         self.run(Who::Only(cpu), action);
-        self.outcomes[cpu]
+        self.outcomes[cpu.place()]
     }
 
     /// Judges an attempt of one CPU, and keeps or counts it as its phase says.
     pub(crate) fn take(
         &mut self,
-        cpu: usize,
+        cpu: CpuIndex,
         outcome: &Outcome,
         phase: AttemptUse,
     ) -> Result<(), Rejection> {
         let verdict = outcome.judge(self.pmf);
-        let state = &mut self.cells[cpu];
+        let state = &mut self.cells[cpu.place()];
         let is_counted =
             phase == AttemptUse::Measure && state.valid() < self.setting.plan.iterations;
         match verdict {

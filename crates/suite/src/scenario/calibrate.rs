@@ -32,7 +32,7 @@ const TRIES: u32 = 3;
 const GROWTH: u64 = 8;
 
 /// The CPU and the reason for which a round does not count.
-pub(crate) type Wrong = (usize, Rejection);
+pub(crate) type Wrong = (CpuIndex, Rejection);
 
 /// Finds the sleep by trials of `who`, and keeps the first sample of each CPU as its cold one.
 pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> {
@@ -44,7 +44,6 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, who: Who) -> Result<(), Failure> 
     let mut tries = TRIES;
     while let Err((cpu, wrong)) = run_trial(bench, who) {
         let too_soon = has_come_too_soon(bench, wrong);
-        let cpu = CpuIndex::new(cpu);
         if let Action::Suspend { power_state, .. } = action
             && let Detail::Firmware(error) = wrong.detail
             && !too_soon
@@ -138,11 +137,11 @@ pub(crate) fn run_trial(bench: &mut Bench<'_>, who: Who) -> Result<(), Wrong> {
 pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), Wrong> {
     let first_up = first_wake_up(bench);
     let (mut wrong, mut late) = (None, None);
-    for cpu in 0..bench.cells.len() {
+    for cpu in CpuIndex::all(bench.cells.len()) {
         let Err(rejection) = judge_part(bench, cpu, first_up) else {
             continue;
         };
-        bench.cells[cpu].note_loss(rejection);
+        bench.cells[cpu.place()].note_loss(rejection);
         let is_late = matches!(rejection.reason, Reason::Overlap | Reason::LateReturn);
         let first = if is_late { &mut late } else { &mut wrong };
         first.get_or_insert((cpu, rejection));
@@ -153,10 +152,10 @@ pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), Wrong> {
 /// Judges a CPU's part of the round in hand.
 pub(crate) fn judge_part(
     bench: &Bench<'_>,
-    cpu: usize,
+    cpu: CpuIndex,
     first_up: Option<u64>,
 ) -> Result<(), Rejection> {
-    let outcome = &bench.outcomes[cpu];
+    let outcome = &bench.outcomes[cpu.place()];
     if !outcome.took_part() {
         return Ok(());
     }

@@ -43,8 +43,8 @@ pub(crate) fn measure(
 
 fn measure_all(bench: &mut Bench<'_>) -> Result<(), Failure> {
     bench.asked = bench.setting.plan.iterations;
-    let lead = bench.machine.facts().lead.place();
-    let others = (0..bench.cells.len()).filter(|cpu| *cpu != lead);
+    let lead = bench.lead();
+    let others = CpuIndex::all(bench.cells.len()).filter(|cpu| *cpu != lead);
     for who in others.clone().map(Who::Only).chain([Who::All]) {
         take_samples(bench, who)?;
         for cpu in others.clone().filter(|cpu| who.includes(*cpu, lead)) {
@@ -97,7 +97,7 @@ fn quiet_for_slowest(bench: &Bench<'_>) -> u64 {
     (2 * way_up.max().unwrap_or(0)).min(longest)
 }
 
-fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: usize) -> Result<(), Failure> {
+fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: CpuIndex) -> Result<(), Failure> {
     let asked = bench.asked;
     let step = CellStep {
         how: how(who),
@@ -107,23 +107,22 @@ fn add_cell(bench: &mut Bench<'_>, who: Who, cpu: usize) -> Result<(), Failure> 
         Who::All => &[Metric::TurnOn],
         Who::Only(_) | Who::First(_) => &[Metric::TurnOn, Metric::TurnOff],
     };
-    let turned_off = bench.cells[cpu].columns[1].len() as u32;
+    let turned_off = bench.cells[cpu.place()].columns[1].len() as u32;
     bench.add_cell(cpu, step, metrics, asked)?;
     match who {
         Who::All => Ok(()),
-        Who::Only(_) | Who::First(_) => {
-            too_few(CpuIndex::new(cpu), turned_off, asked).map_or(Ok(()), Err)
-        }
+        Who::Only(_) | Who::First(_) => too_few(cpu, turned_off, asked).map_or(Ok(()), Err),
     }
 }
 
 /// Returns [`Variant::Joins`] if the CPU's cluster is up already: by the lead, or by a
 /// CPU that the lead turned on before it in the same round.
-fn variant(bench: &Bench<'_>, who: Who, cpu: usize) -> Variant {
-    let (cpus, lead) = (bench.setting.cpus, bench.machine.facts().lead.place());
-    let is_up = |other: usize| other == lead || who == Who::All && other < cpu;
-    let is_mate = |other: usize| other != cpu && cpus[other].cluster == cpus[cpu].cluster;
-    match (0..cpus.len()).any(|other| is_mate(other) && is_up(other)) {
+fn variant(bench: &Bench<'_>, who: Who, cpu: CpuIndex) -> Variant {
+    let (cpus, lead) = (bench.setting.cpus, bench.lead());
+    let is_up = |other: CpuIndex| other == lead || who == Who::All && other < cpu;
+    let cluster = |cpu: CpuIndex| cpus[cpu.place()].cluster;
+    let is_mate = |other: CpuIndex| other != cpu && cluster(other) == cluster(cpu);
+    match CpuIndex::all(cpus.len()).any(|other| is_mate(other) && is_up(other)) {
         true => Variant::Joins,
         false => Variant::First,
     }

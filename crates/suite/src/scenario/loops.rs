@@ -138,7 +138,7 @@ impl Micro<'_, '_> {
             if !self.probe(kind)? {
                 continue;
             }
-            for cpu in 0..cpus {
+            for cpu in CpuIndex::all(cpus) {
                 self.series(kind, Who::Only(cpu))?;
             }
             // With one CPU, all at once is the CPU alone.
@@ -148,7 +148,7 @@ impl Micro<'_, '_> {
         }
         if kinds.iter().all(|kind| kind.variant != Variant::Loop) {
             self.asked = self.asked.min(LEAST);
-            self.series(&LOOP, Who::Only(lead.place()))?;
+            self.series(&LOOP, Who::Only(lead))?;
         }
         Ok(())
     }
@@ -173,11 +173,12 @@ impl Micro<'_, '_> {
     fn probe(&mut self, kind: &OperationKind) -> Result<bool, Failure> {
         self.bench.trials += 1;
         self.round(Who::All, kind.operation, 1)?;
-        for (cpu, outcome) in self.bench.outcomes.iter().enumerate() {
+        let outcomes = &self.bench.outcomes;
+        for (cpu, outcome) in CpuIndex::all(outcomes.len()).zip(outcomes) {
             if kind.is_good(outcome) {
                 continue;
             }
-            let (variant, answer, cpu) = (kind.variant, outcome.code, CpuIndex::new(cpu));
+            let (variant, answer) = (kind.variant, outcome.code);
             if variant == Variant::SmcccVersion && answer == error::NOT_SUPPORTED {
                 return Ok(false);
             }
@@ -239,8 +240,8 @@ impl Micro<'_, '_> {
 
     fn sum_up(&mut self, kind: &OperationKind, who: Who, taken: u32) -> Result<(), Failure> {
         let mut result = Ok(());
-        let lead = self.bench.machine.facts().lead.place();
-        let cpus = 0..self.bench.cells.len();
+        let lead = self.bench.lead();
+        let cpus = CpuIndex::all(self.bench.cells.len());
         let step = CellStep {
             how: how(who),
             per: self.batch,

@@ -1,6 +1,7 @@
 //! The memory that a plan needs, computed before the first scenario. No sum overflows:
 //! iterations, loops and CPUs are limited.
 
+use hardware::board::CpuIndex;
 use run::measure::{Histogram, Outcome, REASONS, Reason};
 use run::model::{Cell, Cpu, Samples, Scenario, Series, scenarios};
 use run::plan::{Plan, Procedure, ScenarioId};
@@ -62,7 +63,7 @@ const fn list<T>(len: usize) -> usize {
 fn lasting_bytes(plan: &Plan, cpus: usize, idle_states: usize) -> usize {
     let states = 2 * list::<Chosen>(idle_states + 2)
         + 3 * list::<u32>(idle_states + 2)
-        + list::<(u32, usize)>(idle_states + 2)
+        + list::<(u32, CpuIndex)>(idle_states + 2)
         + list::<u32>(idle_states);
     let of_cpus = list::<Cpu>(cpus) + list::<Outcome>(cpus);
     TEXT + of_cpus + states + SUMMARY * scenarios(plan).count()

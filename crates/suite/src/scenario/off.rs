@@ -3,6 +3,7 @@
 //! CPU_OFF left. "Wakeup" is the warm boot of that second CPU_ON. The warm method turns
 //! each CPU on again right after its CPU_OFF.
 
+use hardware::board::CpuIndex;
 use hardware::spec::pmf::Stamp;
 use run::measure::{Action, After, End, Outcome, Reason, Round, Who};
 use run::model::Status;
@@ -18,7 +19,7 @@ use super::serial::{show_medians, skip_lead_without_helper};
 pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     let (lead, action) = (bench.lead(), bench.step.action);
     skip_lead_without_helper(bench);
-    let has_waker = bench.cells[lead].cell.skipped.is_none();
+    let has_waker = bench.cells[lead.place()].cell.skipped.is_none();
     let mut failure = None;
     if has_waker && action.sleeps().is_some() {
         failure = calibrate(bench, Who::Only(lead)).err();
@@ -27,10 +28,10 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     // state; the other CPUs' rows do not depend on it.
     let suspends = has_waker && action.sleeps().is_some() && failure.is_none();
     if failure.is_some() && no_cpu_can_suspend(&bench.outcomes) {
-        bench.cells[lead].cell.skipped = Some(not_supported(action));
+        bench.cells[lead.place()].cell.skipped = Some(not_supported(action));
         failure = None;
     }
-    for (cpu, state) in bench.cells.iter_mut().enumerate() {
+    for (cpu, state) in CpuIndex::all(bench.cells.len()).zip(&mut bench.cells) {
         state.is_expected = cpu != lead || suspends;
     }
     // The first pass is cold for all but the lead, which has slept.
@@ -60,13 +61,13 @@ fn is_complete(bench: &Bench<'_>) -> bool {
     bench.cells.iter().all(|state| {
         !state.needs_samples()
             || state.valid() >= bench.setting.plan.iterations
-            || bench.machine.is_lost(state.cell.cpu.place())
+            || bench.machine.is_lost(state.cell.cpu)
     })
 }
 
 fn run_pass(bench: &mut Bench<'_>, suspends: bool, phase: AttemptUse) {
     let lead = bench.lead();
-    let others = (0..bench.cells.len()).filter(|cpu| *cpu != lead);
+    let others = CpuIndex::all(bench.cells.len()).filter(|cpu| *cpu != lead);
     match bench.method {
         Method::Tftf => {
             // A helper powers off once more, which overwrites the timestamps of its
@@ -109,8 +110,8 @@ fn calibrate_off(bench: &mut Bench<'_>) {
     }
 }
 
-fn turn_off(bench: &mut Bench<'_>, cpu: usize) {
-    bench.firsts[cpu] = if bench.machine.is_lost(cpu) {
+fn turn_off(bench: &mut Bench<'_>, cpu: CpuIndex) {
+    bench.firsts[cpu.place()] = if bench.machine.is_lost(cpu) {
         Outcome::default()
     } else {
         let round = Round {
@@ -119,13 +120,13 @@ fn turn_off(bench: &mut Bench<'_>, cpu: usize) {
             ..bench.round(Who::Only(cpu), Action::Off)
         };
         bench.machine.run(&round, &mut bench.outcomes);
-        bench.outcomes[cpu]
+        bench.outcomes[cpu.place()]
     };
 }
 
 /// Rounds the CPU on again to read its timestamps: a sample, if both halves are good.
-fn read_back(bench: &mut Bench<'_>, cpu: usize, phase: AttemptUse) {
-    let first = bench.firsts[cpu];
+fn read_back(bench: &mut Bench<'_>, cpu: CpuIndex, phase: AttemptUse) {
+    let first = bench.firsts[cpu.place()];
     let outcome = if matches!(first.end, End::WentOff) && !bench.machine.is_lost(cpu) {
         Outcome {
             start: first.start,
@@ -150,10 +151,10 @@ fn suspend_lead(bench: &mut Bench<'_>, phase: AttemptUse) {
         ..bench.round(Who::Only(lead), bench.step.action)
     };
     bench.machine.run(&round, &mut bench.outcomes);
-    take_outcome(bench, lead, bench.outcomes[lead], phase);
+    take_outcome(bench, lead, bench.outcomes[lead.place()], phase);
 }
 
-fn take_outcome(bench: &mut Bench<'_>, cpu: usize, outcome: Outcome, phase: AttemptUse) {
+fn take_outcome(bench: &mut Bench<'_>, cpu: CpuIndex, outcome: Outcome, phase: AttemptUse) {
     let Err(rejection) = bench.take(cpu, &outcome, phase) else {
         return;
     };

@@ -3,6 +3,7 @@
 //! A round counts as a whole or not at all: one CPU that did not go down changes the
 //! time that the others wait.
 
+use hardware::board::CpuIndex;
 use run::measure::{Reason, Rejection};
 use run::model::Status;
 
@@ -78,10 +79,10 @@ fn keep_round(bench: &mut Bench<'_>) {
 
 fn reject_round(bench: &mut Bench<'_>) {
     let first_up = first_wake_up(bench);
-    for cpu in 0..bench.cells.len() {
-        if bench.outcomes[cpu].took_part() {
+    for cpu in CpuIndex::all(bench.cells.len()) {
+        if bench.outcomes[cpu.place()].took_part() {
             let own = judge_part(bench, cpu, first_up).err();
-            bench.cells[cpu].reject(own.unwrap_or(Rejection::plain(Reason::Companion)));
+            bench.cells[cpu.place()].reject(own.unwrap_or(Rejection::plain(Reason::Companion)));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The state that is reached. It is read in a round that gives no sample, as PSCI_STAT warms
 //! the firmware's caches; that round counts as one for warm-up.
 
+use hardware::board::CpuIndex;
 use hardware::spec::stat::{Ladder, Reached};
 use run::measure::{Round, Who};
 
@@ -42,12 +43,13 @@ fn keep_reached(bench: &mut Bench<'_>, who: Who, ladder: &Ladder) {
     let clock = bench.machine.facts().clock();
     let helper = bench.waker(who).helper();
     let stay_on = bench.machine.facts().no_cpu_off.is_some();
-    let is_awake = |index: usize| match who {
-        Who::Only(cpu) if index != cpu && (index == lead || stay_on) => true,
-        Who::All | Who::Only(_) | Who::First(_) => helper == Some(index),
+    let is_awake = |other: CpuIndex| match who {
+        Who::Only(cpu) if other != cpu && (other == lead || stay_on) => true,
+        Who::All | Who::Only(_) | Who::First(_) => helper == Some(other),
     };
-    let awake = || (0..cpus.len()).filter(|index| is_awake(*index));
-    let has_awake = |cluster: u16| awake().any(|index| cpus[index].cluster == cluster);
+    let each = || CpuIndex::all(cpus.len()).zip(cpus);
+    let awake = || each().filter(|(index, _)| is_awake(*index));
+    let has_awake = |cluster: u16| awake().any(|(_, cpu)| cpu.cluster == cluster);
     for ((cpu, outcome), state) in cpus.iter().zip(&bench.outcomes).zip(&mut bench.cells) {
         // An awake CPU keeps up its own cluster, which is taken to be level 1, and all
         // levels above.

@@ -3,7 +3,8 @@
 //! CPU has one turn before the first has its second; by the warm method a CPU stays on
 //! until it has all its samples.
 
-use run::measure::{Action, Who};
+use hardware::board::CpuIndex;
+use run::measure::{Action, Waker, Who};
 use run::model::{Skip, Status};
 use run::plan::Method;
 
@@ -24,8 +25,8 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     let mut warmup = 0;
     let mut failure = None;
     let mut can_suspend = false;
-    for cpu in (0..cpus).map(|turn| cpu_of_turn(turn, lead, cpus)) {
-        if bench.machine.is_lost(cpu) || !bench.cells[cpu].needs_samples() {
+    for cpu in turns(lead, cpus) {
+        if bench.machine.is_lost(cpu) || !bench.cells[cpu.place()].needs_samples() {
             continue;
         }
         // Each calibration begins anew.
@@ -40,7 +41,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
             }
             // The other CPUs are measured nevertheless.
             Err(wrong) => {
-                bench.cells[cpu].is_given_up = true;
+                bench.cells[cpu.place()].is_given_up = true;
                 failure.get_or_insert(wrong);
             }
         }
@@ -51,13 +52,19 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     bench.sleep.now = longest;
     bench.sleep.quiet = bench.sleep.quiet.max(quiet);
     bench.sleep.longest = bench.sleep.longest.max(longest);
-    let repeats = (warmup + bench.setting.plan.iterations) as usize;
-    for place in 0..repeats * cpus {
-        let (repeat, turn) = match bench.method {
-            Method::Tftf => (place / cpus, place % cpus),
-            Method::Warm => (place % repeats, place / repeats),
-        };
-        take_sample(bench, cpu_of_turn(turn, lead, cpus), repeat as u32, warmup);
+    let repeats = 0..warmup + bench.setting.plan.iterations;
+    match bench.method {
+        Method::Tftf => {
+            for repeat in repeats {
+                turns(lead, cpus).for_each(|cpu| take_sample(bench, cpu, repeat, warmup));
+            }
+        }
+        Method::Warm => {
+            for cpu in turns(lead, cpus) {
+                let each = repeats.clone();
+                each.for_each(|repeat| take_sample(bench, cpu, repeat, warmup));
+            }
+        }
     }
     show_medians(bench);
     failure.map_or(Ok(()), |failure| Err(Status::Failed(failure)))
@@ -72,30 +79,26 @@ pub(crate) fn show_medians(bench: &mut Bench<'_>) {
 /// Skips the lead's row if no CPU is left to wake it.
 pub(crate) fn skip_lead_without_helper(bench: &mut Bench<'_>) {
     let lead = bench.lead();
-    let helper = bench.waker(Who::Only(lead)).helper();
-    if helper.is_some_and(|helper| helper >= bench.cells.len()) {
-        bench.cells[lead].cell.skipped = Some(Skip::NoHelper);
+    if bench.waker(Who::Only(lead)) == Waker::NoHelper {
+        bench.cells[lead.place()].cell.skipped = Some(Skip::NoHelper);
     }
 }
 
-/// Returns the CPU of a turn: in the board's order, the lead last.
-const fn cpu_of_turn(turn: usize, lead: usize, cpus: usize) -> usize {
-    if turn + 1 == cpus {
-        lead
-    } else {
-        turn + (turn >= lead) as usize
-    }
+/// Returns the CPUs in turn: in the board's order, the lead last.
+fn turns(lead: CpuIndex, cpus: usize) -> impl Iterator<Item = CpuIndex> {
+    let others = CpuIndex::all(cpus).filter(move |cpu| *cpu != lead);
+    others.chain([lead])
 }
 
 /// Runs one repeat of one CPU: attempts until there is a sample, or until the CPU's
 /// attempts are used up. The first `warmup` repeats give no samples.
-fn take_sample(bench: &mut Bench<'_>, cpu: usize, repeat: u32, warmup: u32) {
+fn take_sample(bench: &mut Bench<'_>, cpu: CpuIndex, repeat: u32, warmup: u32) {
     let phase = match repeat < warmup {
         true => AttemptUse::WarmUp,
         false => AttemptUse::Measure,
     };
     while !bench.machine.is_lost(cpu) {
-        let state = &bench.cells[cpu];
+        let state = &bench.cells[cpu.place()];
         // Repeats that are done, and attempts that failed.
         let made = warmup.min(repeat) + state.valid() + state.rejected_total();
         let is_done = state.is_given_up || !state.needs_samples();

@@ -161,16 +161,16 @@ impl Sweep<'_> {
         if step.timers_stop {
             self.conditions.wake_source = bench.setting.wakers.source(true);
         }
-        for cpu in 0..self.bench.cells.len() {
+        for cpu in CpuIndex::all(self.bench.cells.len()) {
             self.add_cell(cpu, variant, x);
         }
         true
     }
 
     /// Adds the cell of a CPU in a step; one series at least, if without samples.
-    fn add_cell(&mut self, cpu: usize, variant: Variant, x: Option<u64>) {
+    fn add_cell(&mut self, cpu: CpuIndex, variant: Variant, x: Option<u64>) {
         let bench = &mut self.bench;
-        let state = &bench.cells[cpu];
+        let state = &bench.cells[cpu.place()];
         if !state.needs_samples() {
             return;
         }
@@ -204,10 +204,10 @@ impl Sweep<'_> {
             );
         }
         let waker = bench.waker_of(cpu);
-        let state = &bench.cells[cpu];
+        let state = &bench.cells[cpu.place()];
         bench.results.push(Cell {
             counts: Some(state.counts()),
-            helper: waker.helper().map(CpuIndex::new),
+            helper: waker.helper(),
             wake_source: Some(waker.into()),
             power_state: match bench.step.action {
                 Action::Suspend { power_state, .. } => Some(power_state),

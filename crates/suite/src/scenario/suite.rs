@@ -74,7 +74,7 @@ fn rounds(id: ScenarioId) -> Rounds {
     }
 }
 
-fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<usize>) -> Scenario {
+fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>) -> Scenario {
     let (plan, states) = (bench.setting.plan, bench.setting.states);
     let wakers = bench.setting.wakers;
     let state = states.of(id);
@@ -95,7 +95,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<usize>) ->
             if turns == Rounds::Off {
                 // The lead's part alone needs a state.
                 let lead = bench.lead();
-                bench.cells[lead].cell.skipped = why;
+                bench.cells[lead.place()].cell.skipped = why;
             }
             let status = measure_step(bench);
             name_helpers(bench);
@@ -107,7 +107,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<usize>) ->
         cells.reserve_exact(bench.cells.len());
         for state in &mut bench.cells {
             // The helper has no figures.
-            if helper != Some(state.cell.cpu.place()) {
+            if helper != Some(state.cell.cpu) {
                 let (pmf, samples) = (bench.pmf, plan.samples);
                 cells.push(state.finish(id.is_parallel(), pmf, samples, &mut bench.column));
             }
@@ -130,7 +130,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<usize>) ->
         ..Scenario::new(ScenarioKey {
             id,
             method: bench.method,
-            helper: helper.map(CpuIndex::new),
+            helper,
         })
     }
 }
@@ -150,12 +150,12 @@ pub(crate) fn measure_step(bench: &mut Bench<'_>) -> Status {
 /// Writes into each cell the CPU that stayed awake for it.
 fn name_helpers(bench: &mut Bench<'_>) {
     let lead = bench.lead();
-    for cpu in 0..bench.cells.len() {
+    for cpu in CpuIndex::all(bench.cells.len()) {
         // CPU_OFF ends by CPU_ON: the lead alone is suspended.
         let is_suspended = bench.step.turns != Rounds::Off || cpu == lead;
         let helper = bench.waker_of(cpu).helper();
-        let state = &mut bench.cells[cpu];
+        let state = &mut bench.cells[cpu.place()];
         let has_samples = is_suspended && state.valid() > 0;
-        state.cell.helper = helper.filter(|_| has_samples).map(CpuIndex::new);
+        state.cell.helper = helper.filter(|_| has_samples);
     }
 }

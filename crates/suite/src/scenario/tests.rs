@@ -9,7 +9,7 @@ mod wake;
 use core::fmt;
 use std::vec::Vec;
 
-use hardware::board::{IdleState, Mpidr};
+use hardware::board::{CpuIndex, IdleState, Mpidr};
 use run::measure::{
     Account, Action, After, End, Machine, Metric, Outcome, Reason, Round, Summary, Waker, Who,
 };
@@ -206,9 +206,9 @@ fn suspends(action: Action, state: u32) -> bool {
 
 /// Returns `code` to each suspend for which `of` holds, by CPU and state.
 fn refusing(
-    of: impl Fn(usize, u32) -> bool + 'static,
+    of: impl Fn(CpuIndex, u32) -> bool + 'static,
     code: i32,
-) -> impl FnMut(u64, usize, &mut Outcome) {
+) -> impl FnMut(u64, CpuIndex, &mut Outcome) {
     move |_, cpu, outcome| {
         if let Action::Suspend { power_state, .. } = outcome.action
             && of(cpu, power_state)
@@ -226,12 +226,17 @@ fn refused(cpu: u16, error: Error) -> Status {
     })
 }
 
-fn losing(of: usize, in_round: u64) -> impl FnMut(u64, usize, &mut Outcome) {
+fn losing(of: u16, in_round: u64) -> impl FnMut(u64, CpuIndex, &mut Outcome) {
     move |round, cpu, outcome| {
-        if (round, cpu) == (in_round, of) {
+        if (round, cpu) == (in_round, of.into()) {
             outcome.end = End::Lost(LOSS);
         }
     }
+}
+
+/// Returns the participants of a round of this CPU.
+fn only(cpu: u16) -> Who {
+    Who::Only(cpu.into())
 }
 
 fn lost(cpu: u16) -> Status {
@@ -266,7 +271,7 @@ fn series_samples_and_the_first_sample_are_in_the_cell() {
 #[test]
 fn tftf_turns_cpus_on_for_each_sample_and_warm_does_not() {
     // One trial each, then all CPUs in turn, the lead last, four times.
-    let once = [1, 2, 3, 0].map(Who::Only);
+    let once = [1, 2, 3, 0].map(only);
     let warm = once.iter().chain(once.iter().flat_map(|who| [who; 4]));
     for (method, after, turns) in [
         ("tftf", After::Off, once.repeat(5)),
@@ -287,14 +292,14 @@ fn cpu_off_goes_as_tftf_does() {
     let step = |round: &Round| (round.who, round.action == Action::Off);
     let steps: Vec<(Who, bool)> = ran.fake.asked[1..].iter().map(step).collect();
     let pass = [(1, true), (2, true), (0, false), (1, false), (2, false)];
-    let pass = pass.map(|(cpu, is_off)| (Who::Only(cpu), is_off));
+    let pass = pass.map(|(cpu, is_off)| (only(cpu), is_off));
     assert_eq!(steps, pass.repeat(2));
 }
 
 #[test]
 fn retries_end() {
     let fake = Fake::new(2).with(|round, cpu, outcome| {
-        if round > 3 && cpu == 1 {
+        if round > 3 && cpu.place() == 1 {
             outcome.stamps.0[0] = 3;
         }
     });
@@ -332,7 +337,7 @@ fn a_wake_up_before_all_are_down_spoils_the_round() {
     // Just before the first wake-up, in the same tick, and after it.
     for (late, overlaps) in [(29, 0), (30, 1), (35, 1)] {
         let fake = Fake::new(4).with(move |round, cpu, outcome| {
-            if (round, cpu) == (4, 2) {
+            if (round, cpu.place()) == (4, 2) {
                 let down = outcome.due + late;
                 let [enter, _, _, _, flush, flushed] = outcome.stamps.0;
                 outcome.stamps.0 = [enter, down + 120, down, down + 100, flush, flushed];
@@ -349,7 +354,7 @@ fn a_wake_up_before_all_are_down_spoils_the_round() {
 fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
     // The trial's quiet time is 62,500 ticks; what follows it is 12,500 at least.
     let late = |from: u64| {
-        move |round: u64, _: usize, outcome: &mut Outcome| {
+        move |round: u64, _: CpuIndex, outcome: &mut Outcome| {
             if round >= from && outcome.action.sleeps().is_some() {
                 outcome.after = outcome.due + 20_000;
             }

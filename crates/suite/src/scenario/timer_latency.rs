@@ -77,7 +77,7 @@ impl Timers<'_> {
         let timer = self.timer;
         self.bench.asked = timer.expiries().0;
         for load in timer.loads() {
-            let each = (0..timer.alone_under(load, cpus)).map(Who::Only);
+            let each = CpuIndex::all(timer.alone_under(load, cpus)).map(Who::Only);
             for who in each.chain(timer.all().then_some(Who::All)) {
                 let failure = self.stretch(load, who)?;
                 if failure.is_some() {
@@ -95,7 +95,7 @@ impl Timers<'_> {
             timers: who,
             load,
         };
-        let measured = (0..cpus.len()).filter(move |cpu| window.measures(*cpu));
+        let measured = CpuIndex::all(cpus.len()).filter(move |cpu| window.measures(*cpu));
         for cpu in measured.clone() {
             if let Some(tally) = self.bench.machine.tally(cpu) {
                 *tally = Default::default();
@@ -111,7 +111,7 @@ impl Timers<'_> {
             all: Account::default(),
         };
         let mpidr = match who {
-            Who::Only(cpu) => cpus[cpu].mpidr,
+            Who::Only(cpu) => cpus[cpu.place()].mpidr,
             Who::All | Who::First(_) => None,
         };
         self.bench.progress.begin(&stretch, mpidr, load)?;
@@ -137,7 +137,7 @@ impl Timers<'_> {
     fn window(
         &mut self,
         window: Window,
-        measured: impl Iterator<Item = usize> + Clone,
+        measured: impl Iterator<Item = CpuIndex> + Clone,
     ) -> (Account, u32, Option<Failure>) {
         for cpu in measured.clone() {
             // A CPU that does not begin must not have its last account counted again.
@@ -175,8 +175,8 @@ impl Timers<'_> {
         Round::new(Who::All, Action::None, lead_in)
     }
 
-    fn fault(&mut self, cpu: usize) -> Option<Failure> {
-        let end = self.bench.outcomes.get(cpu)?.end;
+    fn fault(&mut self, cpu: CpuIndex) -> Option<Failure> {
+        let end = self.bench.outcomes.get(cpu.place())?.end;
         let tally = self.bench.machine.tally(cpu)?;
         let fault = match (tally.stray, tally.exceeded) {
             _ if end == End::Pending => TimerFault::Pending,
@@ -186,12 +186,11 @@ impl Timers<'_> {
             _ if tally.window.spurious > tally.window.expiries => TimerFault::Spurious,
             _ => TimerFault::Silent,
         };
-        let cpu = CpuIndex::new(cpu);
         Some(Failure::Timer { cpu, fault })
     }
 
     /// Adds the cell of a CPU's timer; the series to the handler has a histogram.
-    fn add_cell(&mut self, cpu: usize, who: Who, load: Load) {
+    fn add_cell(&mut self, cpu: CpuIndex, who: Who, load: Load) {
         let Some(tally) = self.bench.machine.tally(cpu) else {
             return;
         };
@@ -220,7 +219,7 @@ impl Timers<'_> {
                 first: None,
             }),
             series,
-            ..Cell::new(CpuIndex::new(cpu), step)
+            ..Cell::new(cpu, step)
         });
     }
 }

@@ -36,10 +36,11 @@ const ASLEEP: Loss = Loss {
 
 /// Returns the CPU that stays awake for another one: of another cluster if possible, as
 /// a CPU that is on keeps up its cluster.
-pub(crate) fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: usize) -> Option<usize> {
-    let own = cpus.get(of)?.cluster;
-    let others = || (0..cpus.len()).filter(|cpu| *cpu != of && !machine.is_lost(*cpu));
-    let elsewhere = others().find(|cpu| cpus[*cpu].cluster != own);
+pub(crate) fn helper_of(machine: &dyn Machine, cpus: &[Cpu], of: CpuIndex) -> Option<CpuIndex> {
+    let cluster = |cpu: CpuIndex| cpus[cpu.place()].cluster;
+    let is_other = |cpu: &CpuIndex| *cpu != of && !machine.is_lost(*cpu);
+    let others = || CpuIndex::all(cpus.len()).filter(is_other);
+    let elsewhere = others().find(|cpu| cluster(*cpu) != cluster(of));
     elsewhere.or_else(|| others().next())
 }
 
@@ -48,8 +49,8 @@ pub(crate) enum OwnTimer {
     /// It wakes the CPU. Also if no trial was good although each CPU came back by itself, as
     /// the lead then will, and if there was no CPU to try but the lead.
     Wakes,
-    /// It did not wake the CPU of this index. An SGI did.
-    Stops(usize),
+    /// It did not wake this CPU. An SGI did.
+    Stops(CpuIndex),
 }
 
 /// The result of the trials of one CPU.
@@ -87,7 +88,7 @@ impl<'t> Trials<'t> {
 
     /// Tries if CPUs' own timers wake them from this state.
     pub(crate) fn try_own_timer(&mut self, state: Chosen) -> Result<OwnTimer, Skip> {
-        let mut next = self.last_other_before(self.cpus.len());
+        let mut next = self.last_other_before(None);
         for _ in 0..CPUS {
             let Some(cpu) = next else { break };
             match self.run(cpu, Waker::TimerTrial, state) {
@@ -100,7 +101,7 @@ impl<'t> Trials<'t> {
                     });
                 }
                 TrialVerdict::Lost => return Err(self.not_tried(cpu, state)),
-                TrialVerdict::Unclear => next = self.last_other_before(cpu),
+                TrialVerdict::Unclear => next = self.last_other_before(Some(cpu)),
             }
         }
         Ok(OwnTimer::Wakes)
@@ -108,10 +109,10 @@ impl<'t> Trials<'t> {
 
     /// Tries CPUs that the lead wakes until one is woken from this state, and returns it;
     /// None if the firmware refuses the state to one that was tried.
-    pub(crate) fn try_sgi(&mut self, state: Chosen) -> Result<Option<usize>, Skip> {
-        let lead = self.machine.facts().lead.place();
+    pub(crate) fn try_sgi(&mut self, state: Chosen) -> Result<Option<CpuIndex>, Skip> {
+        let lead = self.machine.facts().lead;
         let mut verdict = Err(Skip::NoHelper);
-        let mut next = self.last_other_before(self.cpus.len());
+        let mut next = self.last_other_before(None);
         for _ in 0..CPUS {
             let Some(cpu) = next else { break };
             match self.run(cpu, Waker::Helper(lead), state) {
@@ -123,7 +124,7 @@ impl<'t> Trials<'t> {
                     verdict = verdict.or(Err(self.not_tried(cpu, state)));
                 }
             }
-            next = self.last_other_before(cpu);
+            next = self.last_other_before(Some(cpu));
         }
         verdict
     }
@@ -133,9 +134,9 @@ impl<'t> Trials<'t> {
     pub(crate) fn try_lead(
         &mut self,
         state: Chosen,
-        waker: fn(usize) -> Waker,
-    ) -> Result<Option<usize>, (Skip, usize)> {
-        let lead = self.machine.facts().lead.place();
+        waker: fn(CpuIndex) -> Waker,
+    ) -> Result<Option<CpuIndex>, (Skip, CpuIndex)> {
+        let lead = self.machine.facts().lead;
         let mut last = (Skip::NoHelper, lead);
         while let Some(helper) = helper_of(self.machine, self.cpus, lead) {
             let why = match self.run(lead, waker(helper), state) {
@@ -157,32 +158,34 @@ impl<'t> Trials<'t> {
         self.machine.count_lost(self.cpus.len())
     }
 
-    /// Returns the last CPU before `end` that is neither the lead nor lost. The last is tried
-    /// first: in the board's order the figures of the first CPUs are those that are looked at.
-    fn last_other_before(&self, end: usize) -> Option<usize> {
-        let lead = self.machine.facts().lead.place();
-        let mut others = (0..end).rev().filter(|cpu| *cpu != lead);
+    /// Returns the last CPU before `end`, or of all, that is neither the lead nor lost. The
+    /// last is tried first: in the board's order the figures of the first CPUs are those that
+    /// are looked at.
+    fn last_other_before(&self, end: Option<CpuIndex>) -> Option<CpuIndex> {
+        let lead = self.machine.facts().lead;
+        let is_next = |cpu: &CpuIndex| *cpu != lead && end.is_none_or(|end| *cpu < end);
+        let mut others = CpuIndex::all(self.cpus.len()).rev().filter(is_next);
         others.find(|cpu| !self.machine.is_lost(*cpu))
     }
 
-    fn mpidr(&self, cpu: usize) -> Mpidr {
-        self.cpus[cpu]
+    fn mpidr(&self, cpu: CpuIndex) -> Mpidr {
+        self.cpus[cpu.place()]
             .mpidr
             .expect("the machine has it of each CPU")
     }
 
-    fn did_not_wake(&self, cpu: usize, state: Chosen) -> Skip {
+    fn did_not_wake(&self, cpu: CpuIndex, state: Chosen) -> Skip {
         let (mpidr, power_state) = (self.mpidr(cpu), state.power_state);
         Skip::SgiDidNotWake { mpidr, power_state }
     }
 
-    fn not_tried(&self, cpu: usize, state: Chosen) -> Skip {
+    fn not_tried(&self, cpu: CpuIndex, state: Chosen) -> Skip {
         let (mpidr, power_state) = (self.mpidr(cpu), state.power_state);
         Skip::NotTried { mpidr, power_state }
     }
 
     /// Tries if `waker` wakes the CPU from this state, with longer and longer sleeps.
-    fn run(&mut self, cpu: usize, waker: Waker, state: Chosen) -> TrialVerdict {
+    fn run(&mut self, cpu: CpuIndex, waker: Waker, state: Chosen) -> TrialVerdict {
         let facts = self.machine.facts();
         let has_pmf = facts.pmf.is_ok();
         let is_own_timer = waker == Waker::TimerTrial;
@@ -204,7 +207,7 @@ impl<'t> Trials<'t> {
             }
             self.machine.run(&round, &mut self.outcomes);
             slept = round.sleep;
-            let outcome = &self.outcomes[cpu];
+            let outcome = &self.outcomes[cpu.place()];
             match outcome.end {
                 End::NotRung if waker.is_frame() || was_not_rung => {
                     return TrialVerdict::WokenInstead;
@@ -213,7 +216,6 @@ impl<'t> Trials<'t> {
                 End::NotRung if is_own_timer => was_not_rung = true,
                 End::Lost(ASLEEP) => return TrialVerdict::Asleep,
                 End::Lost(loss) if loss.step == Step::Finish => {
-                    let cpu = CpuIndex::new(cpu);
                     self.wrong = Some(Failure::CpuLost { cpu, loss });
                     return TrialVerdict::Lost;
                 }
@@ -235,8 +237,11 @@ impl<'t> Trials<'t> {
         let early = Rejection::plain(Reason::EarlyWake);
         self.wrong = Some(Failure::NotCalibrated {
             sleep: slept,
-            last: self.outcomes[cpu].judge(false).err().unwrap_or(early),
-            cpu: CpuIndex::new(cpu),
+            last: self.outcomes[cpu.place()]
+                .judge(false)
+                .err()
+                .unwrap_or(early),
+            cpu,
         });
         TrialVerdict::Unclear
     }

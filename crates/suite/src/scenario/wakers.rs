@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use hardware::board::{NoFrame, TimerFrame};
+use hardware::board::{CpuIndex, NoFrame, TimerFrame};
 use run::measure::{Facts, Machine, Waker, Who};
 use run::model::{Cpu, Failure, Skip, WakeSource};
 use run::plan::Plan;
@@ -24,14 +24,14 @@ pub struct Wakers {
     /// The states that the firmware refuses: no CPU enters them.
     refused: Vec<u32>,
     /// The states that stop the CPUs' own timers although the board does not say so, each
-    /// with the CPU, by index, that its timer did not wake.
-    pub(crate) undeclared: Vec<(u32, usize)>,
+    /// with the CPU that its timer did not wake.
+    pub(crate) undeclared: Vec<(u32, CpuIndex)>,
     /// The states that no CPU enters after a trial failed: that of the trial, and deeper ones.
     barred: Vec<u32>,
-    /// The CPU, by index, that an SGI woke last.
-    pub(crate) woken: Option<usize>,
-    /// The CPU, by index, whose SGI woke the lead.
-    pub(crate) woke_lead: Option<usize>,
+    /// The CPU that an SGI woke last.
+    pub(crate) woken: Option<CpuIndex>,
+    /// The CPU whose SGI woke the lead.
+    pub(crate) woke_lead: Option<CpuIndex>,
     /// The reason why other states are not used.
     failed: Option<Skip>,
     /// The failure of the last trial of a CPU of which none was good.
@@ -185,14 +185,13 @@ impl Wakers {
         machine: &dyn Machine,
         cpus: &[Cpu],
         who: Who,
-        helper: Option<usize>,
+        helper: Option<CpuIndex>,
     ) -> Waker {
-        let lead = machine.facts().lead.place();
+        let lead = machine.facts().lead;
         match who {
             Who::Only(cpu) if cpu != lead => Waker::Helper(lead),
             _ if self.frame.is_ok() => Waker::Frame,
-            // No CPU depends on a helper that the machine does not have.
-            Who::Only(_) => Waker::Helper(helper_of(machine, cpus, lead).unwrap_or(cpus.len())),
+            Who::Only(_) => helper_of(machine, cpus, lead).map_or(Waker::NoHelper, Waker::Helper),
             Who::All | Who::First(_) => Waker::Helper(helper.unwrap_or(lead)),
         }
     }
@@ -204,11 +203,11 @@ impl Wakers {
         machine: &dyn Machine,
         cpus: &[Cpu],
         timers_stop: bool,
-    ) -> [Option<Option<usize>>; 2] {
+    ) -> [Option<Option<CpuIndex>>; 2] {
         if self.source(timers_stop) != WakeSource::Helper {
             return [Some(None), None];
         }
-        let lead = machine.facts().lead.place();
+        let lead = machine.facts().lead;
         [Some(Some(lead)), helper_of(machine, cpus, lead).map(Some)]
     }
 }

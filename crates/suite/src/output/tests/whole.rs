@@ -4,7 +4,7 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-use hardware::board::{IdleState, LabelSource, NoFrame};
+use hardware::board::{CpuIndex, IdleState, LabelSource, NoFrame};
 use run::measure::{End, Machine, NoCpuOff, Outcome};
 use run::model::{Head, Run, RunId, Scenario, Verdict};
 use run::plan::{Method, Methods, Plan, Records};
@@ -251,8 +251,8 @@ fn check_parts(fake: Fake, args: &str, states: &[IdleState<'_>], expected: &str)
 
 #[test]
 fn a_frame_that_wakes_no_cpu_is_none_in_the_records() {
-    let lead_is_rung = |_, cpu, outcome: &mut Outcome| {
-        if cpu == 0 && outcome.action.sleeps().is_some() {
+    let lead_is_rung = |_, cpu: CpuIndex, outcome: &mut Outcome| {
+        if cpu.place() == 0 && outcome.action.sleeps().is_some() {
             outcome.end = End::NotRung;
         }
     };

@@ -1,6 +1,6 @@
 //! Sweeps, idle states and SYSTEM_SUSPEND against the fake machine.
 
-use hardware::board::{CpuIndex, NoFrame};
+use hardware::board::NoFrame;
 use run::measure::Metric;
 use run::testing::fake::CORE_LINES;
 use smccc::psci::SuspendMode;
@@ -81,10 +81,11 @@ fn states_and_modes_that_are_left_out_have_a_reason() {
 #[test]
 fn cells_name_what_woke_the_cpu() {
     let args = "iterations=1 warmup=0 dirty=0 contend=2 only=idle_states,contend_sweep,dirty_sweep";
-    let (by_lead, own, frame) = (Waker::Helper(0), Waker::OwnTimers, Waker::Frame);
+    let helper = |cpu: u16| Waker::Helper(cpu.into());
+    let (by_lead, own, frame) = (helper(0), Waker::OwnTimers, Waker::Frame);
     // The lead is woken by a CPU of another cluster, or by the frame.
     for (fake, source, lead_waker, parallel_waker) in [
-        (Fake::new(5), WakeSource::Helper, Waker::Helper(4), by_lead),
+        (Fake::new(5), WakeSource::Helper, helper(4), by_lead),
         (Fake::new(5).with_frame(), WakeSource::Frame, frame, frame),
     ] {
         let ran = run_with(fake, args, &stopping(1));
@@ -106,7 +107,7 @@ fn cells_name_what_woke_the_cpu() {
             let mut cells = ran.cells();
             let cell = cells.find(|it| (it.cpu.place(), it.step.variant, it.step.x) == step);
             let cell = cell.expect("a cell");
-            let found = (cell.wake_source, cell.helper.map(CpuIndex::place));
+            let found = (cell.wake_source, cell.helper);
             let expected = (Some(waker.into()), waker.helper());
             assert_eq!(found, expected, "{cpu} {variant:?} {x}");
         }
@@ -122,7 +123,7 @@ fn system_suspend_needs_the_function_a_wake_up_source_and_all_cpus() {
     let cell = ran.cells().next().expect("a cell");
     assert_eq!((cell.step.variant, cell.step.x), (Variant::System, None));
     assert_eq!(cell.figure(Metric::CacheFlush), Some(CLUSTER_FLUSH));
-    assert!(!ran.asks(|round| round.who != Who::Only(0)));
+    assert!(!ran.asks(|round| round.who != only(0)));
 
     let stops = &stopping(1)[1..];
     let no_function = Skip::NotSupported(PSCI_SYSTEM_SUSPEND_64);
@@ -150,7 +151,7 @@ fn system_suspend_needs_the_function_a_wake_up_source_and_all_cpus() {
 #[test]
 fn rejections_are_counted_by_reason() {
     let fake = Fake::new(2).with(|round, cpu, outcome| {
-        if cpu == 1 && round % 5 == 4 {
+        if cpu.place() == 1 && round % 5 == 4 {
             outcome.end = End::WrongContext;
         }
     });

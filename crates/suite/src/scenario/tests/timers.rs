@@ -16,7 +16,10 @@ fn ends(ran: &Ran) -> Vec<(u32, u32)> {
 
 #[test]
 fn a_threshold_ends_it_and_fails() {
-    let late = |cpu, k| if (cpu, k) == (1, 500) { 6_250 } else { 50 };
+    let late = |cpu: CpuIndex, k| match (cpu.place(), k) {
+        (1, 500) => 6_250,
+        _ => 50,
+    };
     let args = "duration=60 stress=idle threshold=100";
     let ran = run_timers(Fake::new(2).with_lateness(late), args);
     let (cpu, fault) = (CpuIndex::new(1), TimerFault::Late(6_270));
@@ -35,7 +38,7 @@ fn each_fault_of_a_timer_has_its_name() {
         TimerFault::Silent,
         TimerFault::Spurious,
     ] {
-        let ran = run_timers(Fake::new(2).with_fault(1, 3, fault), args);
+        let ran = run_timers(Fake::new(2).with_fault(1.into(), 3, fault), args);
         assert_eq!(
             ran.failure(),
             Some(Failure::Timer {
@@ -48,7 +51,7 @@ fn each_fault_of_a_timer_has_its_name() {
         assert_eq!(ran.log.ends[0].windows, 4);
     }
     let fake = Fake::new(2).with(|round, cpu, outcome| {
-        if (round, cpu) == (0, 0) {
+        if (round, cpu.place()) == (0, 0) {
             outcome.end = End::Pending;
         }
     });

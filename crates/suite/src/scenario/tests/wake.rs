@@ -22,13 +22,13 @@ fn wakes(ran: &Ran) -> Vec<(Who, Waker)> {
 fn a_trial_that_fails_is_repeated_on_another_cpu() {
     let early = |cpus: core::ops::Range<usize>| {
         Fake::new(4).with(move |_, cpu, outcome| {
-            if cpus.contains(&cpu) && suspends(outcome.action, CLUSTER) {
+            if cpus.contains(&cpu.place()) && suspends(outcome.action, CLUSTER) {
                 outcome.after = outcome.due - 1;
             }
         })
     };
     let ran = run_stopping(early(3..4), "iterations=2");
-    assert_eq!(ran.wakers.woken, Some(2));
+    assert_eq!(ran.wakers.woken, Some(2.into()));
     // If no CPU passes a trial, the scenario fails, as it does where no state stops timers.
     let args = "iterations=2 only=susp_deep_serial,cpu_off_serial";
     let ran = run_stopping(early(0..4), args);
@@ -58,13 +58,13 @@ fn the_frame_is_used_after_it_has_woken_the_lead_in_a_trial() {
         assert_eq!(ran.counts(), [6, 0, 0]);
         let wakes = wakes(&ran);
         let trials = [
-            (Who::Only(3), Waker::Helper(0)),
-            (Who::Only(0), Waker::FrameTrial(1)),
+            (only(3), Waker::Helper(0.into())),
+            (only(0), Waker::FrameTrial(1.into())),
         ];
         assert_eq!(wakes[..2], trials);
         for (who, waker) in &wakes[2..] {
             let expected = match who {
-                Who::Only(1..) => Waker::Helper(0),
+                Who::Only(cpu) if cpu.place() > 0 => Waker::Helper(0.into()),
                 _ => Waker::Frame,
             };
             assert_eq!(*waker, expected);
@@ -82,7 +82,7 @@ fn a_frame_that_fails_its_trial_is_not_used() {
     // In the frame's trial, the lead's first suspend, the helper's SGI wakes the lead.
     let mut is_first = true;
     let fake = Fake::new(4).with_frame().with(move |_, cpu, outcome| {
-        if cpu == 0 && suspends(outcome.action, CLUSTER) && core::mem::take(&mut is_first) {
+        if cpu.place() == 0 && suspends(outcome.action, CLUSTER) && core::mem::take(&mut is_first) {
             outcome.end = End::NotRung;
         }
     });
@@ -93,7 +93,7 @@ fn a_frame_that_fails_its_trial_is_not_used() {
     assert!(wakes[2..].iter().all(|(_, waker)| waker.helper().is_some()));
     // The trial itself failed: it is not known whether the frame works.
     let fake = Fake::new(4).with_frame().with(|_, cpu, outcome| {
-        if cpu == 0 && suspends(outcome.action, CLUSTER) {
+        if cpu.place() == 0 && suspends(outcome.action, CLUSTER) {
             outcome.after = outcome.due - 1;
         }
     });
@@ -140,17 +140,29 @@ fn a_lead_whose_helper_was_lost_before_has_no_row() {
     assert_eq!(skips, [None, Some(Skip::NoHelper)]);
 }
 
+/// The lead's rounds without a helper do not count.
+#[test]
+fn a_lead_whose_helper_is_lost_meanwhile_has_no_sample() {
+    // Round 4 is the first after both trials and the CPUs' calibrations.
+    let fake = Fake::new(2).with(losing(1, 4));
+    let ran = run_stopping(fake, "iterations=2 warmup=0 only=susp_deep_serial");
+    assert_eq!(ran.statuses(), [lost(1)]);
+    let lead = &ran.scenarios[0].cells[0];
+    assert_eq!((lead.valid(), lead.helper), (0, None));
+    assert!(ran.asks(|it| it.waker == Waker::NoHelper));
+}
+
 /// Returns what happens to `cpu` in its trials from `state`.
-fn in_trials(of: usize, state: u32, end: End) -> impl FnMut(usize, &mut Outcome) {
+fn in_trials(of: usize, state: u32, end: End) -> impl FnMut(CpuIndex, &mut Outcome) {
     move |cpu, outcome| {
-        if cpu == of && suspends(outcome.action, state) {
+        if cpu.place() == of && suspends(outcome.action, state) {
             outcome.end = end;
         }
     }
 }
 
 /// Returns what happens in the first `count` trials.
-fn in_first_trials(mut count: u32, edit: fn(&mut Outcome)) -> impl FnMut(usize, &mut Outcome) {
+fn in_first_trials(mut count: u32, edit: fn(&mut Outcome)) -> impl FnMut(CpuIndex, &mut Outcome) {
     move |_, outcome| {
         if count > 0 {
             count -= 1;
@@ -173,10 +185,7 @@ fn trials(ran: &Ran) -> Vec<(Who, u32)> {
 fn each_power_down_has_one_trial_with_the_last_cpu_after_psci_version() {
     let ran = run(Fake::new(4), "iterations=2");
     assert_eq!(ran.counts(), [6, 0, 0]);
-    assert_eq!(
-        trials(&ran),
-        [(Who::Only(3), CORE), (Who::Only(3), CLUSTER)]
-    );
+    assert_eq!(trials(&ran), [(only(3), CORE), (only(3), CLUSTER)]);
     let ids: Vec<_> = ran.scenarios.iter().map(|it| it.id).collect();
     assert_eq!(ids[0], ScenarioId::PsciVersionParallel);
     assert_eq!(ids[1..], ScenarioId::SUITE[..5]);
@@ -187,7 +196,7 @@ fn each_power_down_has_one_trial_with_the_last_cpu_after_psci_version() {
     assert!(!later.iter().any(is_call));
     // Only what is measured is tried, and only if another CPU is awake meanwhile.
     let tried = |cpus, args| trials(&run(Fake::new(cpus), args));
-    let core = [(Who::Only(3), CORE)];
+    let core = [(only(3), CORE)];
     assert_eq!(tried(4, "iterations=2 only=cpu_susp_serial"), core);
     assert_eq!(tried(4, "iterations=2 only=psci_version_parallel"), []);
     assert_eq!(tried(1, "iterations=2"), []);
@@ -202,7 +211,7 @@ fn trials_are_short() {
         assert!(round.lead_in + round.sleep + round.quiet <= facts.ticks(3_000));
         let book = OrderBook {
             clock: facts.clock(),
-            lead: 0,
+            lead: 0.into(),
             cpus: &[Default::default(); 4],
             round,
             is_lost: &|_| false,
@@ -212,7 +221,7 @@ fn trials_are_short() {
         // The lead looks for the CPU after its SGI.
         let most = book.deadline(0, rings, facts.ticks(10_000_000));
         assert!(round.lead_in + most <= facts.ticks(1_000_000));
-        let order = book.order_for(3);
+        let order = book.order_for(3.into());
         assert!(order.expects_no_sgi());
         assert_eq!(order.times.own_timer_after, round.sleep);
     }
@@ -234,7 +243,7 @@ fn a_trial_is_repeated_until_the_cpu_was_down_when_its_timer_was_due() {
     let ran = run(early, "iterations=2 only=susp_deep_serial");
     assert_eq!(ran.counts(), [1, 0, 0]);
     let tried: Vec<_> = trials(&ran).into_iter().map(|it| it.0).collect();
-    let each = [3, 2, 1].map(|cpu| [Who::Only(cpu); 3]);
+    let each = [3, 2, 1].map(|cpu| [only(cpu); 3]);
     assert_eq!(tried, each.concat());
 }
 
@@ -243,7 +252,7 @@ fn an_undeclared_state_that_stops_timers_is_measured_by_a_helper() {
     let fake = Fake::new(4).with_trials(in_trials(3, CLUSTER, End::NotRung));
     let ran = run(fake, "iterations=2");
     assert_eq!((ran.counts(), ran.totals.rows_skipped), ([6, 0, 0], 0));
-    assert_eq!(ran.wakers.undeclared, [(CLUSTER, 3)]);
+    assert_eq!(ran.wakers.undeclared, [(CLUSTER, 3.into())]);
     assert_eq!(ran.wakers.proven, [CLUSTER]);
     assert!(wakes(&ran).iter().all(|it| it.1.helper().is_some()));
     let by_timers = |it: &Round| suspends(it.action, CORE) && it.waker == Waker::OwnTimers;
@@ -260,7 +269,7 @@ fn a_cpu_that_is_lost_in_a_trial_is_the_last_in_that_state() {
     let fake = Fake::new(4).with_trials(in_trials(3, CORE, End::Lost(loss)));
     let ran = run(fake, "iterations=2 only=susp_deep_serial,cpu_susp_serial");
     assert!(!ran.asks(|it| suspends(it.action, CORE) || suspends(it.action, CLUSTER)));
-    assert_eq!(trials(&ran), [(Who::Only(3), CORE)]);
+    assert_eq!(trials(&ran), [(only(3), CORE)]);
     let failure = Failure::CpuLost {
         cpu: 3.into(),
         loss,
@@ -274,7 +283,7 @@ fn a_power_down_that_is_given_up_is_no_good_trial() {
     let fake = Fake::new(4).with_trials(|_, outcome| outcome.end = End::Returned);
     let ran = run(fake, "iterations=2 only=susp_deep_serial");
     let tried: Vec<_> = trials(&ran).into_iter().map(|it| it.0).collect();
-    assert_eq!(tried, [3, 2, 1].map(|cpu| [Who::Only(cpu); 3]).concat());
+    assert_eq!(tried, [3, 2, 1].map(|cpu| [only(cpu); 3]).concat());
 }
 
 /// There is no CPU to wake another one, but deeper states need none.
@@ -299,7 +308,7 @@ fn one_late_wake_up_is_not_a_timer_that_stops() {
     let fake = Fake::new(4).with_trials(in_first_trials(1, late));
     let ran = run(fake, "iterations=2 only=susp_deep_serial");
     assert_eq!((ran.counts(), ran.wakers.undeclared.len()), ([1, 0, 0], 0));
-    assert_eq!(trials(&ran), [(Who::Only(3), CLUSTER); 2]);
+    assert_eq!(trials(&ran), [(only(3), CLUSTER); 2]);
 }
 
 #[test]
